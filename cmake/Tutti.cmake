@@ -1,0 +1,27 @@
+# Functions that the rooms' CMakeLists use.
+
+# tutti_room(source...): adds a room's sources to tutti_core.
+function(tutti_room)
+  foreach(source ${ARGN})
+    target_sources(tutti_core PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+  endforeach()
+endfunction()
+
+# tutti_test(name source... [TIMEOUT seconds] [LABELS label...] [LIBRARIES target...]): a GoogleTest program beside the code.
+# Label "quick" (the default) makes it part of `make check`.
+function(tutti_test name)
+  if(NOT TUTTI_TESTS)
+    return()
+  endif()
+  cmake_parse_arguments(arg "" "TIMEOUT" "LABELS;LIBRARIES" ${ARGN})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 120)
+  endif()
+  if(NOT arg_LABELS)
+    set(arg_LABELS quick)
+  endif()
+  add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
+  target_link_libraries(${name} PRIVATE tutti_core GTest::gtest_main ${arg_LIBRARIES})
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+endfunction()

@@ -1,0 +1,92 @@
+# What leaves the build tree: `cmake --install` (library, headers, launcher, CMake and pkg-config files) and the
+# Python wheel (component "python", which a plain installation leaves out).
+#
+# Both keep bin/ and lib/ beside each other, and so does the build tree, so that tutti-run finds the interposers
+# in ../lib wherever it stands.
+include(GNUInstallDirs)
+include(CMakePackageConfigHelpers)
+
+set(interposers "")
+foreach(target tutti-mpich tutti-openmpi tutti-mpiabi)
+  if(TARGET ${target})
+    list(APPEND interposers ${target})
+  endif()
+endforeach()
+set(programs "")
+if(TARGET tutti-run)
+  list(APPEND programs tutti-run)
+endif()
+
+# Programs that the Python command line starts: every executable of bench/.
+set(bench_programs "")
+if(EXISTS ${PROJECT_SOURCE_DIR}/bench/CMakeLists.txt)
+  get_property(bench_targets DIRECTORY ${PROJECT_SOURCE_DIR}/bench PROPERTY BUILDSYSTEM_TARGETS)
+  foreach(target ${bench_targets})
+    get_target_property(type ${target} TYPE)
+    if(type STREQUAL EXECUTABLE AND NOT target MATCHES "_test$")
+      list(APPEND bench_programs ${target})
+    endif()
+  endforeach()
+endif()
+
+# only_export(target pattern...): no other symbol leaves the library. Hidden visibility alone would leave the
+# templates of the C++ library that the target instantiates, which a program could then bind to by accident.
+function(only_export target)
+  list(JOIN ARGN "; " patterns)
+  set(script ${PROJECT_BINARY_DIR}/${target}.version)
+  file(CONFIGURE OUTPUT ${script} CONTENT "{ global: ${patterns}; local: *; };\n")
+  target_link_options(${target} PRIVATE LINKER:--version-script=${script})
+  set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${script})
+endfunction()
+
+# Interposers are loaded by file name, never linked: one file, whose soname still carries the ABI's number.
+foreach(target ${interposers})
+  set_target_properties(${target} PROPERTIES NO_SONAME ON)
+  target_link_options(${target} PRIVATE "LINKER:-soname,lib${target}.so.${PROJECT_VERSION_MAJOR}")
+  only_export(${target} "tutti_*" "MPI_*" "mpi_*") # mpi_*: the Fortran names
+endforeach()
+foreach(target ${interposers} ${programs} ${bench_programs})
+  set_target_properties(${target} PROPERTIES
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)
+endforeach()
+
+install(TARGETS ${interposers} ${programs}
+  LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT interposers
+  RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR} COMPONENT interposers)
+install(TARGETS ${interposers} ${bench_programs}
+  LIBRARY DESTINATION tutti/lib COMPONENT python EXCLUDE_FROM_ALL
+  RUNTIME DESTINATION tutti/bin COMPONENT python EXCLUDE_FROM_ALL)
+if(SKBUILD_SCRIPTS_DIR)
+  install(TARGETS ${programs} RUNTIME DESTINATION ${SKBUILD_SCRIPTS_DIR} COMPONENT python EXCLUDE_FROM_ALL)
+endif()
+
+if(TARGET tutti)
+  only_export(tutti "tutti_*")
+  set_target_properties(tutti PROPERTIES
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib
+    INTERFACE_INCLUDE_DIRECTORIES
+      "$<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>;$<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>")
+  if(NOT TARGET Tutti::tutti)
+    add_library(Tutti::tutti ALIAS tutti)
+  endif()
+  install(TARGETS tutti EXPORT TuttiTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
+  install(DIRECTORY include/tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
+  # A wheel holds no symbolic links, so the one file there bears the plain name.
+  install(FILES $<TARGET_FILE:tutti> DESTINATION tutti/lib RENAME libtutti.so COMPONENT python EXCLUDE_FROM_ALL)
+
+  set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/Tutti)
+  install(EXPORT TuttiTargets NAMESPACE Tutti:: DESTINATION ${package_directory} COMPONENT library)
+  configure_package_config_file(cmake/TuttiConfig.cmake.in ${PROJECT_BINARY_DIR}/TuttiConfig.cmake
+    INSTALL_DESTINATION ${package_directory})
+  # Before 1.0 a minor version may change the interface, so only patches count as compatible.
+  write_basic_package_version_file(${PROJECT_BINARY_DIR}/TuttiConfigVersion.cmake COMPATIBILITY SameMinorVersion)
+  install(FILES ${PROJECT_BINARY_DIR}/TuttiConfig.cmake ${PROJECT_BINARY_DIR}/TuttiConfigVersion.cmake
+    DESTINATION ${package_directory} COMPONENT library)
+  # pkg-config finds the prefix from where the file lies, so that an installation can be moved.
+  file(RELATIVE_PATH prefix_from_pc_file /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
+  configure_file(cmake/tutti.pc.in ${PROJECT_BINARY_DIR}/tutti.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/tutti.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
+endif()
+
+install(FILES LICENSE THIRD_PARTY.md DESTINATION ${CMAKE_INSTALL_DOCDIR} COMPONENT library)
