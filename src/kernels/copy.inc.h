@@ -1,0 +1,53 @@
+// The long copy, compiled once for each instruction set (see reduce.inc.h for the rules of such a file).
+//
+// Plain vector stores to aligned addresses. The C library's memcpy is as fast where it uses the same, but above some
+// size it may take string instructions, which took up to 3 times as long here where dst and src were offset
+// unluckily, and above a further one non-temporal stores, which send the data past the cache its reader looks in.
+#pragma once
+
+#include <stddef.h>
+#include <stdint.h>
+
+namespace tutti::kernels {
+namespace {
+
+#if defined(__AVX2__)
+constexpr size_t vector_bytes = 32;  // wider is no faster, and a cache line border is then crossed by every load
+#else
+constexpr size_t vector_bytes = 16;
+#endif
+typedef unsigned char Vector __attribute__((vector_size(vector_bytes), may_alias));
+typedef Vector LooseVector __attribute__((aligned(1)));  // at any address
+constexpr size_t stride_bytes = 4 * vector_bytes;
+
+struct Stride {
+  Vector first, second, third, fourth;
+};
+
+// Types are spelled out here: `auto` and template arguments lose a type's alignment.
+inline Stride load(const unsigned char* src) {
+  const LooseVector* from = reinterpret_cast<const LooseVector*>(src);
+  return {from[0], from[1], from[2], from[3]};
+}
+
+inline void store(unsigned char* dst, const Stride& stride) {
+  LooseVector* to = reinterpret_cast<LooseVector*>(dst);
+  to[0] = stride.first;
+  to[1] = stride.second;
+  to[2] = stride.third;
+  to[3] = stride.fourth;
+}
+
+// Needs stride_bytes or more. The last stride is stored whole, over what is already there if need be.
+void copy_stream(void* dst, const void* src, size_t bytes) {
+  auto* to = static_cast<unsigned char*>(dst);
+  const auto* from = static_cast<const unsigned char*>(src);
+  const size_t last = bytes - stride_bytes;
+  store(to, load(from));
+  for (size_t at = vector_bytes - reinterpret_cast<uintptr_t>(to) % vector_bytes; at < last; at += stride_bytes)
+    store(to + at, load(from + at));
+  store(to + last, load(from + last));
+}
+
+}  // namespace
+}  // namespace tutti::kernels

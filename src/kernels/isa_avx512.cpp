@@ -1,0 +1,8 @@
+#include "kernels/copy.inc.h"
+#include "kernels/reduce.inc.h"
+
+namespace tutti::kernels {
+
+constinit const Table table_avx512 = {make_reductions(), copy_stream};
+
+}  // namespace tutti::kernels
