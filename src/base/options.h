@@ -1,0 +1,95 @@
+// The TUTTI_* environment variables: one table, which the parser, the messages about malformed values and
+// docs/environment.md all come from.
+//
+// Options is plain data, parsed once for the process and constant from then on, so any thread may read it.
+// Parsing itself is pure (environment in, options and warnings out), which is how the tests run it.
+// To add a variable: a field here, a row in options.cpp, and `cmake --build BUILD --target environment_docs`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/log.h"
+
+namespace tutti {
+
+// The enumerators stand in the order of the accepted words in the table.
+enum class StallAction : int { report, abort_job };
+enum class IsaChoice : int { automatic, baseline, avx2, avx512 };
+enum class WaitChoice : int { automatic, spin, yield };
+enum class ShmChoice : int { automatic, memfd, posix };
+enum class MpiChoice : int { automatic, mpich, openmpi, mpiabi };
+
+// The defaults stand in the table: an Options comes from options() or parse_options(), never from braces.
+struct Options {
+  bool disable;
+  bool check;
+  int stall_seconds;  // 0: no watchdog
+  StallAction stall;
+  std::string report;  // empty: off; "1" or "-": stderr; else a file name
+  LogLevel log;
+  IsaChoice isa;
+  WaitChoice wait;
+  size_t shm_bytes_per_rank;
+  ShmChoice shm;
+  std::string algorithm_barrier;  // these four: empty where Tutti chooses
+  std::string algorithm_bcast;
+  std::string algorithm_reduce;
+  std::string algorithm_allreduce;
+  size_t segment_bytes;  // 0: automatic
+  int setup_after;
+  MpiChoice mpi;
+  std::string topology;  // empty: this machine
+
+  bool operator==(const Options&) const = default;
+};
+
+enum class OptionKind { flag, integer, bytes, choice, text };
+
+struct OptionValue {
+  uint64_t number = 0;  // flag: 0 or 1; choice: the word's place; integer and bytes: the value
+  std::string text;     // text only
+};
+
+struct OptionRow {
+  std::string_view name;
+  OptionKind kind;
+  std::string_view default_value;  // in the form the user would write; empty: nothing
+  std::string_view doc;            // one line
+  void (*store)(Options&, const OptionValue&);
+  uint64_t least = 0;  // integer and bytes: the range, both ends accepted
+  uint64_t most = 0;
+  std::vector<std::string_view> words = {};  // choice
+  std::string_view text_form = {};           // text: what the accepted values are
+};
+
+const std::vector<OptionRow>& option_table();
+
+// The accepted values of a variable as messages and the page say them.
+std::string accepted_values(const OptionRow& row);
+
+// Names and values. A name with an empty value counts as not set.
+using Environment = std::map<std::string, std::string>;
+
+// The TUTTI_* part of this process's environment, now.
+Environment process_environment();
+
+// Throws Error(invalid_argument), one line with variable, value and accepted values, for the first malformed
+// value. Appends one line to *warnings for each TUTTI_* name that is in no row, with the nearest name that is.
+Options parse_options(const Environment& environment, std::vector<std::string>* warnings);
+
+// The process's options: read and parsed by the first call, which also sets the log level. Throws as
+// parse_options, each time, for as long as the environment is malformed.
+const Options& options();
+
+// The warnings of options(), which does not print them: of a job's many ranks only one should (log_line).
+const std::vector<std::string>& option_warnings();
+
+// docs/environment.md, generated from the table.
+std::string environment_page();
+
+}  // namespace tutti

@@ -1,0 +1,204 @@
+#include "base/options.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <set>
+#include <sstream>
+
+#include "base/error.h"
+
+namespace tutti {
+namespace {
+
+Options parse(const Environment& environment) { return parse_options(environment, nullptr); }
+
+// The message that a value is refused with; empty when it is accepted.
+std::string refusal(const std::string& name, const std::string& value) {
+  try {
+    parse({{name, value}});
+    return "";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::invalid_argument);
+    return error.what();
+  }
+}
+
+TEST(Options, Defaults) {
+  const Options options = parse({});
+  EXPECT_FALSE(options.disable);
+  EXPECT_FALSE(options.check);
+  EXPECT_EQ(options.stall_seconds, 60);
+  EXPECT_EQ(options.stall, StallAction::report);
+  EXPECT_EQ(options.report, "");
+  EXPECT_EQ(options.log, LogLevel::warning);
+  EXPECT_EQ(options.isa, IsaChoice::automatic);
+  EXPECT_EQ(options.wait, WaitChoice::automatic);
+  EXPECT_EQ(options.shm_bytes_per_rank, 256u * 1024);
+  EXPECT_EQ(options.shm, ShmChoice::automatic);
+  EXPECT_EQ(options.algorithm_barrier, "");
+  EXPECT_EQ(options.segment_bytes, 0u);
+  EXPECT_EQ(options.setup_after, 3);
+  EXPECT_EQ(options.mpi, MpiChoice::automatic);
+  EXPECT_EQ(options.topology, "");
+}
+
+TEST(Options, EveryVariableReachesItsField) {
+  const Options options = parse({{"TUTTI_DISABLE", "1"},
+                                 {"TUTTI_CHECK", "yes"},
+                                 {"TUTTI_STALL_SECONDS", "0"},
+                                 {"TUTTI_STALL", "abort"},
+                                 {"TUTTI_REPORT", "-"},
+                                 {"TUTTI_LOG", "debug"},
+                                 {"TUTTI_ISA", "avx512"},
+                                 {"TUTTI_WAIT", "yield"},
+                                 {"TUTTI_SHM_BYTES_PER_RANK", "64K"},
+                                 {"TUTTI_SHM", "posix"},
+                                 {"TUTTI_ALGORITHM_BARRIER", "flat"},
+                                 {"TUTTI_ALGORITHM_BCAST", "binomial"},
+                                 {"TUTTI_ALGORITHM_REDUCE", "nary:4"},
+                                 {"TUTTI_ALGORITHM_ALLREDUCE", "all_read_all"},
+                                 {"TUTTI_SEGMENT_BYTES", "16k"},
+                                 {"TUTTI_SETUP_AFTER", "7"},
+                                 {"TUTTI_MPI", "mpiabi"},
+                                 {"TUTTI_TOPOLOGY", "numa:2 core:8"}});
+  const Options expected = {.disable = true,
+                            .check = true,
+                            .stall_seconds = 0,
+                            .stall = StallAction::abort_job,
+                            .report = "-",
+                            .log = LogLevel::debug,
+                            .isa = IsaChoice::avx512,
+                            .wait = WaitChoice::yield,
+                            .shm_bytes_per_rank = 65536,
+                            .shm = ShmChoice::posix,
+                            .algorithm_barrier = "flat",
+                            .algorithm_bcast = "binomial",
+                            .algorithm_reduce = "nary:4",
+                            .algorithm_allreduce = "all_read_all",
+                            .segment_bytes = 16384,
+                            .setup_after = 7,
+                            .mpi = MpiChoice::mpiabi,
+                            .topology = "numa:2 core:8"};
+  EXPECT_EQ(options, expected);
+}
+
+TEST(Options, WordsStandInTheOrderOfTheirEnumerators) {
+  EXPECT_EQ(parse({{"TUTTI_LOG", "error"}}).log, LogLevel::error);
+  EXPECT_EQ(parse({{"TUTTI_LOG", "info"}}).log, LogLevel::info);
+  EXPECT_EQ(parse({{"TUTTI_ISA", "baseline"}}).isa, IsaChoice::baseline);
+  EXPECT_EQ(parse({{"TUTTI_ISA", "avx2"}}).isa, IsaChoice::avx2);
+  EXPECT_EQ(parse({{"TUTTI_WAIT", "spin"}}).wait, WaitChoice::spin);
+  EXPECT_EQ(parse({{"TUTTI_SHM", "memfd"}}).shm, ShmChoice::memfd);
+  EXPECT_EQ(parse({{"TUTTI_MPI", "mpich"}}).mpi, MpiChoice::mpich);
+  EXPECT_EQ(parse({{"TUTTI_MPI", "openmpi"}}).mpi, MpiChoice::openmpi);
+}
+
+TEST(Options, AnEmptyValueCountsAsNotSet) {
+  EXPECT_EQ(parse({{"TUTTI_STALL_SECONDS", ""}, {"TUTTI_LOG", ""}, {"TUTTI_DISABLE", ""}}), parse({}));
+}
+
+TEST(Options, Flags) {
+  for (const char* word : {"1", "yes", "on", "true", "TRUE"}) {
+    EXPECT_TRUE(parse({{"TUTTI_CHECK", word}}).check) << word;
+  }
+  for (const char* word : {"0", "no", "off", "false", "Off"}) {
+    EXPECT_FALSE(parse({{"TUTTI_CHECK", word}}).check) << word;
+  }
+  EXPECT_EQ(refusal("TUTTI_CHECK", "2"),
+            "TUTTI_CHECK=\"2\" is not accepted: give 0 or 1 (also no, yes, off, on, false, true)");
+}
+
+TEST(Options, Integers) {
+  EXPECT_EQ(parse({{"TUTTI_STALL_SECONDS", "86400"}}).stall_seconds, 86400);
+  for (const char* value : {"86401", "-1", "+1", "1.5", "ten", " 1", "1 ", "0x10", "1K", "99999999999999999999"}) {
+    EXPECT_EQ(refusal("TUTTI_STALL_SECONDS", value), "TUTTI_STALL_SECONDS=\"" + std::string(value) +
+                                                         "\" is not accepted: give a whole number from 0 to 86400");
+  }
+}
+
+TEST(Options, Bytes) {
+  EXPECT_EQ(parse({{"TUTTI_SHM_BYTES_PER_RANK", "32768"}}).shm_bytes_per_rank, 32768u);
+  EXPECT_EQ(parse({{"TUTTI_SHM_BYTES_PER_RANK", "2m"}}).shm_bytes_per_rank, 2u << 20);
+  EXPECT_EQ(parse({{"TUTTI_SHM_BYTES_PER_RANK", "1G"}}).shm_bytes_per_rank, 1u << 30);
+  for (const char* value : {"32767", "31K", "0", "2G", "1025M", "1KB", "1T", "K", "64 K", "64K ", "-1K",
+                            "18014398509481985K", "18446744073709551615G", "99999999999999999999999G"}) {
+    EXPECT_EQ(refusal("TUTTI_SHM_BYTES_PER_RANK", value),
+              "TUTTI_SHM_BYTES_PER_RANK=\"" + std::string(value) +
+                  "\" is not accepted: give a number of bytes from 32K to 1G (K, M and G count in 1024s)");
+  }
+}
+
+TEST(Options, Choices) {
+  EXPECT_EQ(parse({{"TUTTI_STALL", "Abort"}}).stall, StallAction::abort_job);
+  EXPECT_EQ(refusal("TUTTI_SHM", "sysv"), "TUTTI_SHM=\"sysv\" is not accepted: give auto, memfd or posix");
+}
+
+TEST(Options, AMessageIsOneLineWhateverTheValue) {
+  const std::string message = refusal("TUTTI_LOG", "a\nb\r" + std::string(5000, 'c'));
+  EXPECT_EQ(message.find_first_of("\n\r"), std::string::npos);
+  EXPECT_LT(message.size(), 400u);
+  EXPECT_NE(message.find("\"a?b?c"), std::string::npos) << message;
+}
+
+TEST(Options, UnknownNamesGiveTheNearestKnownOne) {
+  std::vector<std::string> warnings;
+  const Options options = parse_options(
+      {{"TUTTI_DISABEL", "1"}, {"TUTTI_ALGORITHM_BROADCAST", "x"}, {"TUTTIFRUTTI", "x"}, {"TUTTI_LOG", "info"}},
+      &warnings);
+  EXPECT_FALSE(options.disable);
+  const std::vector<std::string> expected = {
+      "TUTTI_ALGORITHM_BROADCAST is no variable of Tutti and is ignored; the nearest is TUTTI_ALGORITHM_BCAST",
+      "TUTTI_DISABEL is no variable of Tutti and is ignored; the nearest is TUTTI_DISABLE"};
+  EXPECT_EQ(warnings, expected);
+}
+
+TEST(Options, TheTableIsSound) {
+  std::set<std::string_view> names;
+  for (const OptionRow& row : option_table()) {
+    EXPECT_TRUE(row.name.starts_with("TUTTI_")) << row.name;
+    EXPECT_TRUE(names.insert(row.name).second) << row.name;
+    EXPECT_FALSE(row.doc.empty()) << row.name;
+    EXPECT_FALSE(accepted_values(row).empty()) << row.name;
+    // A line break or a bar would break the page's table.
+    EXPECT_EQ((std::string(row.doc) + accepted_values(row)).find_first_of("\n|"), std::string::npos) << row.name;
+  }
+}
+
+TEST(Options, ProcessEnvironmentHoldsOnlyOurNames) {
+  ASSERT_EQ(setenv("TUTTI_OPTIONS_TEST", "a=b", 1), 0);
+  const Environment environment = process_environment();
+  ASSERT_EQ(unsetenv("TUTTI_OPTIONS_TEST"), 0);
+  ASSERT_TRUE(environment.contains("TUTTI_OPTIONS_TEST"));
+  EXPECT_EQ(environment.at("TUTTI_OPTIONS_TEST"), "a=b");
+  EXPECT_FALSE(environment.contains("PATH"));
+}
+
+// The only test that uses the process's options: it must see them malformed first, before they are read for good.
+TEST(Options, TheProcessReadsItsOwnOnce) {
+  ASSERT_EQ(setenv("TUTTI_LOG", "loud", 1), 0);
+  EXPECT_THROW(options(), Error);
+  EXPECT_THROW(options(), Error);
+  ASSERT_EQ(setenv("TUTTI_LOG", "info", 1), 0);
+  ASSERT_EQ(setenv("TUTTI_LOGG", "info", 1), 0);
+  EXPECT_EQ(options().log, LogLevel::info);
+  EXPECT_TRUE(log_enabled(LogLevel::info));
+  EXPECT_EQ(option_warnings().size(), 1u);
+  ASSERT_EQ(setenv("TUTTI_LOG", "error", 1), 0);
+  EXPECT_EQ(options().log, LogLevel::info);
+  ASSERT_EQ(unsetenv("TUTTI_LOG"), 0);
+  ASSERT_EQ(unsetenv("TUTTI_LOGG"), 0);
+  set_log_level(LogLevel::warning);
+}
+
+TEST(Options, TheCommittedPageIsTheGeneratedOne) {
+  std::ifstream file(TUTTI_SOURCE_DIR "/docs/environment.md");
+  ASSERT_TRUE(file) << "docs/environment.md is missing; write it with: cmake --build BUILD --target environment_docs";
+  std::stringstream text;
+  text << file.rdbuf();
+  EXPECT_EQ(text.str(), environment_page()) << "write it anew with: cmake --build BUILD --target environment_docs";
+}
+
+}  // namespace
+}  // namespace tutti
