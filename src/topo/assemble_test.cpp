@@ -1,0 +1,193 @@
+// Trees from plain groups: nesting, what is left out, restriction, rendering. No hwloc.
+#include <gtest/gtest.h>
+
+#include <random>
+
+#include "base/error.h"
+#include "topo/tree.h"
+
+namespace tutti::topo {
+namespace {
+
+std::vector<Core> plain_cores(int count) {
+  std::vector<Core> cores(static_cast<size_t>(count));
+  for (int i = 0; i < count; ++i) {
+    cores[i].os_index = i;
+    cores[i].processing_units = {i};
+  }
+  return cores;
+}
+
+Vertex numa(int first, int count, int os_index = 0) {
+  return {.level = Level::numa, .first_core = first, .core_count = count, .os_index = os_index};
+}
+
+Vertex cache(int first, int count, int depth = 3) {
+  return {.level = Level::cache, .first_core = first, .core_count = count, .cache_depth = depth};
+}
+
+// The tree as nested brackets, cores as dots: "node(numa(..)numa(..))".
+std::string shape(const Tree& tree, int vertex = 0) {
+  const Vertex& at = tree.vertices[vertex];
+  if (at.level == Level::core) return ".";
+  std::string text = at.level == Level::cache ? "L" + std::to_string(at.cache_depth) : level_name(at.level);
+  text += '(';
+  for (const int child : at.children) text += shape(tree, child);
+  return text + ')';
+}
+
+std::string assembled(int cores, std::vector<Vertex> groups) {
+  return shape(assemble("test", plain_cores(cores), std::move(groups)));
+}
+
+// All that the header promises of every tree.
+void expect_sound(const Tree& tree) {
+  ASSERT_EQ(tree.vertices.at(0).level, Level::node);
+  ASSERT_EQ(tree.vertices[0].core_count, static_cast<int>(tree.cores.size()));
+  for (int i = 0; i < static_cast<int>(tree.vertices.size()); ++i) {
+    const Vertex& vertex = tree.vertices[i];
+    ASSERT_EQ(vertex.parent < 0, i == 0);
+    ASSERT_LT(vertex.parent, i);
+    if (i > 0) {
+      ASSERT_LE(vertex.level, tree.vertices[vertex.parent].level);
+    }
+    ASSERT_EQ(vertex.children.empty(), vertex.level == Level::core);
+    if (vertex.level == Level::cache) {
+      ASSERT_GE(vertex.core_count, 2);
+    }
+    int next = vertex.first_core;
+    for (const int child : vertex.children) {
+      ASSERT_EQ(tree.vertices[child].parent, i);
+      ASSERT_EQ(tree.vertices[child].first_core, next);
+      next += tree.vertices[child].core_count;
+    }
+    if (vertex.level == Level::core) {
+      ASSERT_EQ(tree.cores[vertex.first_core].vertex, i);
+    } else {
+      ASSERT_EQ(next, vertex.first_core + vertex.core_count);
+    }
+  }
+}
+
+TEST(Assemble, NestsGroupsInAnyOrder) {
+  EXPECT_EQ(assembled(4, {}), "node(....)");
+  EXPECT_EQ(assembled(8, {cache(6, 2), numa(4, 4, 1), cache(0, 2), numa(0, 4, 0), cache(2, 2), cache(4, 2)}),
+            "node(numa(L3(..)L3(..))numa(L3(..)L3(..)))");
+  EXPECT_EQ(assembled(4, {cache(0, 2, 2), cache(0, 4, 3), numa(0, 4)}), "node(numa(L3(L2(..)..)))");
+  EXPECT_EQ(assembled(3, {numa(1, 1)}), "node(.numa(.).)");
+}
+
+TEST(Assemble, LeavesOutWhatNobodyShares) {
+  EXPECT_EQ(assembled(2, {cache(0, 1), cache(1, 1), numa(0, 0), cache(0, 0)}), "node(..)");
+}
+
+TEST(Assemble, OfTwoCachesOverTheSameCoresTheInnerStays) {
+  EXPECT_EQ(assembled(4, {cache(0, 4, 3), cache(0, 4, 2)}), "node(L2(....))");
+}
+
+TEST(Assemble, ASecondKindOfMemoryIsNoRegionOfItsOwn) {
+  const Tree tree = assemble("test", plain_cores(4), {numa(0, 2, 2), numa(0, 2, 0), numa(2, 2, 1), numa(2, 2, 3)});
+  EXPECT_EQ(shape(tree), "node(numa(..)numa(..))");
+  EXPECT_EQ(tree.vertices[1].os_index, 0);
+  EXPECT_EQ(tree.vertices[4].os_index, 1);
+}
+
+TEST(Assemble, MemoryOfSeveralRegionsIsLeftOut) {
+  EXPECT_EQ(assembled(4, {numa(0, 4, 2), numa(0, 2, 0), numa(2, 2, 1)}), "node(numa(..)numa(..))");
+}
+
+TEST(Assemble, ACacheThatReachesBeyondARegionIsLeftOut) {
+  EXPECT_EQ(assembled(4, {cache(0, 4), numa(0, 2, 0), numa(2, 2, 1)}), "node(numa(..)numa(..))");
+}
+
+TEST(Assemble, GroupsThatOverlapInPartOrLieOutsideAreLeftOut) {
+  EXPECT_EQ(assembled(4, {cache(0, 3), cache(2, 2)}), "node(L3(...).)");
+  EXPECT_EQ(assembled(2, {cache(1, 5), cache(-1, 2), numa(2, 1), cache(1, 2147483647)}), "node(..)");
+}
+
+TEST(Assemble, RandomGroupsAlwaysGiveASoundTree) {
+  std::mt19937 random(20240);
+  for (int round = 0; round < 2000; ++round) {
+    const int cores = 1 + static_cast<int>(random() % 12);
+    std::vector<Vertex> groups(random() % 12);
+    for (Vertex& group : groups) {
+      const int first = static_cast<int>(random() % 14) - 1;
+      const int count = static_cast<int>(random() % 14);
+      group = random() % 2 == 0 ? numa(first, count, static_cast<int>(random() % 4))
+                                : cache(first, count, 2 + static_cast<int>(random() % 2));
+    }
+    const Tree tree = assemble("test", plain_cores(cores), groups);
+    ASSERT_NO_FATAL_FAILURE(expect_sound(tree)) << shape(tree);
+    std::vector<int> units{static_cast<int>(random() % static_cast<unsigned>(cores))};
+    for (int unit = 0; unit < cores; ++unit) {
+      if (random() % 2 == 0) units.push_back(unit);
+    }
+    ASSERT_NO_FATAL_FAILURE(expect_sound(restricted(tree, units))) << shape(tree);
+  }
+}
+
+TEST(Assemble, NoCoresIsAnError) { EXPECT_THROW(assemble("test", {}, {}), Error); }
+
+TEST(Questions, CommonLevel) {
+  const Tree tree = assemble("test", plain_cores(8), {numa(0, 4, 0), numa(4, 4, 1), cache(0, 2), cache(2, 2)});
+  EXPECT_EQ(common_level(tree, 3, 3), Level::core);
+  EXPECT_EQ(common_level(tree, 0, 1), Level::cache);
+  EXPECT_EQ(common_level(tree, 1, 0), Level::cache);
+  EXPECT_EQ(common_level(tree, 1, 2), Level::numa);
+  EXPECT_EQ(common_level(tree, 4, 7), Level::numa);
+  EXPECT_EQ(common_level(tree, 7, 0), Level::node);
+  EXPECT_EQ(common_vertex(tree, 7, 0), 0);
+  EXPECT_THROW(common_level(tree, 0, 8), std::out_of_range);
+}
+
+TEST(Questions, FindCoreAndUsable) {
+  std::vector<Core> cores = plain_cores(2);
+  cores[0].processing_units = {0, 2};
+  cores[1].processing_units = {1, 3};
+  cores[1].usable = false;
+  const Tree tree = assemble("test", cores, {});
+  EXPECT_EQ(find_core(tree, 2), 0);
+  EXPECT_EQ(find_core(tree, 3), 1);
+  EXPECT_EQ(find_core(tree, 4), -1);
+  EXPECT_EQ(usable_cores(tree), 1);
+}
+
+TEST(Restricted, KeepsTheCoresOfTheBinding) {
+  const Tree tree = assemble("test", plain_cores(8), {numa(0, 4, 0), numa(4, 4, 1), cache(0, 4), cache(4, 4)});
+  const Tree part = restricted(tree, {6, 5, 1, 99});
+  EXPECT_EQ(shape(part), "node(numa(.)numa(L3(..)))");
+  EXPECT_EQ(part.cores[2].os_index, 6);
+  EXPECT_EQ(restricted(tree, {0, 1, 2, 3, 4, 5, 6, 7}), tree);
+  EXPECT_THROW(restricted(tree, {8}), Error);
+  EXPECT_THROW(restricted(tree, {}), Error);
+}
+
+TEST(Restricted, ACoreIsNamedByAProcessingUnitThatStays) {
+  std::vector<Core> cores = plain_cores(1);
+  cores[0].processing_units = {0, 64};
+  cores[0].usable = false;
+  const Tree part = restricted(assemble("test", cores, {}), {64});
+  EXPECT_EQ(part.cores[0].os_index, 64);
+  EXPECT_EQ(part.cores[0].processing_units, std::vector<int>{64});
+  EXPECT_TRUE(part.cores[0].usable);
+}
+
+TEST(Text, AlikeCoresShareALine) {
+  std::vector<Core> cores = plain_cores(4);
+  for (Core& core : cores) core.cache_bytes = {0, 32 * 1024, 1024 * 1024, 32 * 1024 * 1024};
+  cores[0].processing_units = {0, 4};
+  cores[3].usable = false;
+  Vertex region = numa(0, 4, 7);
+  region.bytes = uint64_t{3} << 30;
+  Vertex shared = cache(0, 3);
+  shared.bytes = 32 * 1024 * 1024;
+  EXPECT_EQ(to_text(assemble("a test", cores, {region, shared})),
+            "node: 4 cores, 3 usable (a test)\n"
+            "  numa 7: 4 cores, 3 GiB\n"
+            "    cache L3: 3 cores, 32 MiB\n"
+            "      cores 0-2, cpus 0-2,4, L1 32 KiB, L2 1 MiB\n"
+            "    core 3, cpu 3, L1 32 KiB, L2 1 MiB, L3 32 MiB, outside the binding\n");
+}
+
+}  // namespace
+}  // namespace tutti::topo

@@ -1,0 +1,252 @@
+// Reads this machine, a synthetic description or an XML file through hwloc into a Tree. The only user of hwloc.h:
+// its topology is destroyed before these functions return.
+#include <hwloc.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <charconv>
+#include <map>
+#include <memory>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "topo/tree.h"
+
+namespace tutti::topo {
+namespace {
+
+// No node has as many; and hwloc's time grows with the third power of what it holds (two seconds here).
+constexpr uint64_t most_units = 4096;
+
+struct Destroy {
+  void operator()(hwloc_topology_t topology) const { hwloc_topology_destroy(topology); }
+};
+using Topology = std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>, Destroy>;
+
+// Ready to be told where to read from. Devices and the like stay out: finding them takes longer than all the rest.
+Topology new_topology() {
+  hwloc_topology_t topology = nullptr;
+  if (hwloc_topology_init(&topology) != 0) throw Error(Code::unavailable, "hwloc does not start: no memory left");
+  Topology owned(topology);
+  for (const hwloc_obj_type_t type : {HWLOC_OBJ_L1ICACHE, HWLOC_OBJ_L2ICACHE, HWLOC_OBJ_L3ICACHE, HWLOC_OBJ_BRIDGE,
+                                      HWLOC_OBJ_PCI_DEVICE, HWLOC_OBJ_OS_DEVICE, HWLOC_OBJ_MISC}) {
+    hwloc_topology_set_type_filter(topology, type, HWLOC_TYPE_FILTER_KEEP_NONE);
+  }
+  return owned;
+}
+
+int cache_depth(hwloc_obj_type_t type) {
+  switch (type) {
+    case HWLOC_OBJ_L1CACHE: return 1;
+    case HWLOC_OBJ_L2CACHE: return 2;
+    case HWLOC_OBJ_L3CACHE: return 3;
+    default: return 0;
+  }
+}
+
+// What one reading gathers, in hwloc's logical order of processing units, in which the cores of any object of the
+// tree follow each other.
+struct Reading {
+  std::vector<Core> cores;
+  std::vector<Vertex> groups;
+};
+
+void read_cores(hwloc_topology_t topology, Reading* reading) {
+  hwloc_obj_t present = nullptr;  // the hwloc core (or, without one, processing unit) of the last of our cores
+  for (hwloc_obj_t unit = nullptr; (unit = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, unit)) != nullptr;) {
+    hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, unit);
+    if (core == nullptr) core = unit;
+    if (core != present) {
+      present = core;
+      Core& added = reading->cores.emplace_back();
+      for (hwloc_obj_t around = unit; around != nullptr; around = around->parent) {
+        const int depth = cache_depth(around->type);
+        if (depth > 0) added.cache_bytes[depth] = around->attr->cache.size;
+      }
+    }
+    reading->cores.back().processing_units.push_back(static_cast<int>(unit->os_index));
+  }
+  for (Core& core : reading->cores) {
+    std::sort(core.processing_units.begin(), core.processing_units.end());
+    core.os_index = core.processing_units.front();
+  }
+}
+
+// Adds the group of cores that an object covers, if there are any and they follow each other.
+void read_group(hwloc_obj_t object, const std::map<int, int>& core_of_unit, Vertex group, Reading* reading) {
+  int first = -1;
+  int last = -1;
+  std::vector<bool> covered(reading->cores.size(), false);
+  int unit = -1;
+  while ((unit = hwloc_bitmap_next(object->cpuset, unit)) >= 0) {
+    const auto found = core_of_unit.find(unit);
+    if (found == core_of_unit.end()) continue;
+    covered[found->second] = true;
+    first = first < 0 ? found->second : std::min(first, found->second);
+    last = std::max(last, found->second);
+  }
+  if (first < 0 || std::count(covered.begin(), covered.end(), true) != last - first + 1) return;
+  group.first_core = first;
+  group.core_count = last - first + 1;
+  reading->groups.push_back(group);
+}
+
+Tree read_tree(hwloc_topology_t topology, const std::string& source) {
+  Reading reading;
+  read_cores(topology, &reading);
+  std::map<int, int> core_of_unit;
+  for (size_t core = 0; core < reading.cores.size(); ++core) {
+    for (const int unit : reading.cores[core].processing_units) core_of_unit[unit] = static_cast<int>(core);
+  }
+  for (const hwloc_obj_type_t type : {HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_NUMANODE}) {
+    for (hwloc_obj_t object = nullptr; (object = hwloc_get_next_obj_by_type(topology, type, object)) != nullptr;) {
+      Vertex group{.level = Level::cache, .cache_depth = cache_depth(type)};
+      if (type == HWLOC_OBJ_NUMANODE) {
+        group.level = Level::numa;
+        group.os_index = static_cast<int>(object->os_index);
+        group.bytes = object->attr->numanode.local_memory;
+      } else {
+        group.bytes = object->attr->cache.size;
+      }
+      read_group(object, core_of_unit, group, &reading);
+    }
+  }
+  return assemble(source, std::move(reading.cores), std::move(reading.groups));
+}
+
+// Marks the cores outside the calling thread's binding. A binding that meets no core of the tree says nothing about
+// it (a container may number its processing units differently): then all stay usable.
+void mark_usable(Tree* tree) {
+  const std::vector<int> bound = binding();
+  const auto inside = [&](const Core& core) {
+    return std::any_of(core.processing_units.begin(), core.processing_units.end(),
+                       [&](int unit) { return std::binary_search(bound.begin(), bound.end(), unit); });
+  };
+  if (std::none_of(tree->cores.begin(), tree->cores.end(), inside)) return;
+  for (Core& core : tree->cores) core.usable = inside(core);
+}
+
+[[noreturn]] void refuse(const std::string& description, const std::string& reason) {
+  throw Error(Code::invalid_argument, "topology " + in_quotes(description) + ": " + reason +
+                                          "; write levels from the outside in, such as \"numa:2 cache:2 core:4\"");
+}
+
+// Words are separated by blanks outside of brackets: attributes in brackets may hold blanks.
+std::vector<std::string> split_words(const std::string& description) {
+  std::vector<std::string> words(1);
+  int brackets = 0;
+  for (const char c : description) {
+    brackets += c == '(' || c == '[' ? 1 : c == ')' || c == ']' ? -1 : 0;
+    if (c == ' ' && brackets <= 0) {
+      words.emplace_back();
+    } else {
+      words.back() += c;
+    }
+  }
+  std::erase(words, "");
+  return words;
+}
+
+// The count of a word such as "core:8(...)" or "8"; 1 for a word without one, such as "[numa]".
+uint64_t word_count(const std::string& description, const std::string& word) {
+  if (word.front() == '[') return 1;
+  const std::string_view head = std::string_view(word).substr(0, word.find('('));
+  const size_t colon = head.find(':');
+  const std::string_view digits = colon == std::string_view::npos ? head : head.substr(colon + 1);
+  uint64_t count = 0;
+  const auto [rest, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
+  if (error == std::errc::result_out_of_range) return UINT64_MAX;
+  if (error != std::errc() || rest != digits.data() + digits.size() || count == 0) {
+    refuse(description, in_quotes(word) + " has no count of 1 or more");
+  }
+  return count;
+}
+
+std::string level_of_word(const std::string& word) { return word.substr(0, word.find_first_of(":(")); }
+
+// Our levels from the outside in; hwloc takes them in any order and then makes trees that nobody meant.
+void check_order(const std::string& description, const std::vector<std::string>& words) {
+  static const std::vector<std::string> order = {"node", "numa", "cache", "core"};
+  std::string outer = order.front();
+  for (const std::string& word : words) {
+    const std::string level = level_of_word(word);
+    const auto place = std::find(order.begin(), order.end(), level);
+    if (place == order.end()) continue;
+    if (place < std::find(order.begin(), order.end(), outer)) refuse(description, level + " stands inside " + outer);
+    outer = level;
+  }
+}
+
+// In hwloc's words: caches get their depth, and the last level becomes processing units.
+std::string translated(const std::string& description) {
+  const std::vector<std::string> words = split_words(description);
+  check_order(description, words);
+  uint64_t units = 1;
+  int next_cache = 3;
+  bool has_units = false;
+  bool has_names = false;   // "2 4" has none: hwloc names such levels itself
+  bool has_counts = false;  // "[numa]" has none, and hwloc leaks on such words alone
+  std::string text;
+  for (const std::string& word : words) {
+    const uint64_t count = word_count(description, word);
+    if (count > most_units || (units *= count) > most_units) {
+      refuse(description, "more than " + std::to_string(most_units) + " processing units");
+    }
+    std::string level = level_of_word(word);
+    // hwloc takes "node" for a numa region; here it is the whole, which needs no word.
+    if (level == "node") {
+      if (count != 1) refuse(description, "a tree is one node, and regions of its memory are called numa");
+      continue;
+    }
+    const std::string rest = word.substr(level.size());
+    if (level == "cache") {
+      if (next_cache < 2) refuse(description, "more than two levels of caches");
+      level = "l" + std::to_string(next_cache--);
+    }
+    has_units |= level == "pu";
+    has_names |= rest.starts_with(':');
+    has_counts |= word.front() != '[';
+    text += (text.empty() ? "" : " ") + level + rest;
+  }
+  if (!has_counts) refuse(description, "no cores");
+  return has_units || !has_names ? text : text + " pu:1";
+}
+
+}  // namespace
+
+Tree this_machine() {
+  const Topology topology = new_topology();
+  if (hwloc_topology_load(topology.get()) != 0) {
+    throw Error(Code::unavailable, "hwloc cannot read this machine; describe it in TUTTI_TOPOLOGY, such as \"core:8\"");
+  }
+  // HWLOC_XMLFILE and its like replace the machine by another, of which the binding says nothing.
+  const bool real = hwloc_topology_is_thissystem(topology.get()) != 0;
+  Tree tree = read_tree(topology.get(), real ? "this machine" : "hwloc's environment variables");
+  if (real) mark_usable(&tree);
+  return tree;
+}
+
+Tree synthetic(const std::string& description) {
+  const std::string text = translated(description);
+  const Topology topology = new_topology();
+  if (hwloc_topology_set_synthetic(topology.get(), text.c_str()) != 0 || hwloc_topology_load(topology.get()) != 0) {
+    refuse(description, "hwloc does not understand it");
+  }
+  return read_tree(topology.get(), "synthetic " + description);
+}
+
+Tree recorded(const std::string& xml_file) {
+  const Topology topology = new_topology();
+  // hwloc reports a missing file only when it loads, and reads "-" from stdin.
+  if (xml_file == "-" || access(xml_file.c_str(), R_OK) != 0 ||
+      hwloc_topology_set_xml(topology.get(), xml_file.c_str()) != 0 || hwloc_topology_load(topology.get()) != 0) {
+    throw Error(Code::invalid_argument,
+                "topology file " + in_quotes(xml_file) + " cannot be read; record one with: lstopo FILE.xml");
+  }
+  return read_tree(topology.get(), xml_file);
+}
+
+}  // namespace tutti::topo

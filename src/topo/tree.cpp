@@ -1,0 +1,187 @@
+#include "topo/tree.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <tuple>
+#include <utility>
+
+#include "base/error.h"
+
+namespace tutti::topo {
+namespace {
+
+int end_core(const Vertex& vertex) { return vertex.first_core + vertex.core_count; }
+
+// A vertex stands before all that it covers; of equal runs the higher level, the outer cache, the lower index.
+bool stands_before(const Vertex& a, const Vertex& b) {
+  return std::tuple(a.first_core, -a.core_count, -static_cast<int>(a.level), -a.cache_depth, a.os_index) <
+         std::tuple(b.first_core, -b.core_count, -static_cast<int>(b.level), -b.cache_depth, b.os_index);
+}
+
+bool same_run(const Vertex& a, const Vertex& b) {
+  return a.first_core == b.first_core && a.core_count == b.core_count;
+}
+
+// Removes, in order: what covers no core or only one cache's owner; groups that overlap another in part; of two numa
+// regions over the same cores (a second kind of memory) the second; of two caches over the same cores the outer one.
+// And what covers a numa region without being the node: memory that belongs to several numa regions, and caches
+// that reach beyond one, so that levels never rise on the way inwards.
+std::vector<Vertex> usable_groups(std::vector<Vertex> groups, int core_count) {
+  std::erase_if(groups, [core_count](const Vertex& group) {
+    const int least = group.level == Level::cache ? 2 : 1;
+    return (group.level != Level::cache && group.level != Level::numa) || group.core_count < least ||
+           group.first_core < 0 || group.core_count > core_count || group.first_core > core_count - group.core_count;
+  });
+  std::sort(groups.begin(), groups.end(), stands_before);
+  std::vector<bool> dropped(groups.size(), false);
+  std::vector<size_t> open;  // the groups around the present one, outer first
+  for (size_t i = 0; i < groups.size(); ++i) {
+    const Vertex& group = groups[i];
+    while (!open.empty() && end_core(groups[open.back()]) <= group.first_core) open.pop_back();
+    if (!open.empty() && end_core(groups[open.back()]) < end_core(group)) {
+      dropped[i] = true;
+      continue;
+    }
+    if (group.level == Level::numa) {
+      // Nothing that is open may stay: it is a numa region or a cache, and of an equal run the first numa stays.
+      const bool repeated = !open.empty() && groups[open.back()].level == Level::numa &&
+                            same_run(groups[open.back()], group);
+      if (repeated) {
+        dropped[i] = true;
+        continue;
+      }
+      for (const size_t outer : open) dropped[outer] = true;
+    } else if (!open.empty() && groups[open.back()].level == Level::cache && same_run(groups[open.back()], group)) {
+      dropped[open.back()] = true;
+    }
+    open.push_back(i);
+  }
+  std::vector<Vertex> kept;
+  for (size_t i = 0; i < groups.size(); ++i) {
+    if (!dropped[i]) kept.push_back(std::move(groups[i]));
+  }
+  return kept;
+}
+
+}  // namespace
+
+const char* level_name(Level level) {
+  switch (level) {
+    case Level::core: return "core";
+    case Level::cache: return "cache";
+    case Level::numa: return "numa";
+    case Level::node: return "node";
+  }
+  return "unknown";
+}
+
+Tree assemble(std::string source, std::vector<Core> cores, std::vector<Vertex> groups) {
+  if (cores.empty()) throw Error(Code::invalid_argument, source + ": no cores; give a topology that has some");
+  const int core_count = static_cast<int>(cores.size());
+  Tree tree{.source = std::move(source), .cores = std::move(cores), .vertices = {}};
+  tree.vertices = usable_groups(std::move(groups), core_count);
+  tree.vertices.push_back({.level = Level::node, .core_count = core_count});
+  for (int i = 0; i < core_count; ++i) {
+    tree.vertices.push_back(
+        {.level = Level::core, .first_core = i, .core_count = 1, .os_index = tree.cores[i].os_index});
+  }
+  std::sort(tree.vertices.begin(), tree.vertices.end(), stands_before);
+  std::vector<int> open;
+  for (int i = 0; i < static_cast<int>(tree.vertices.size()); ++i) {
+    Vertex& vertex = tree.vertices[i];
+    while (!open.empty() && end_core(tree.vertices[open.back()]) <= vertex.first_core) open.pop_back();
+    vertex.parent = open.empty() ? -1 : open.back();
+    vertex.children.clear();
+    if (vertex.parent >= 0) tree.vertices[vertex.parent].children.push_back(i);
+    if (vertex.level == Level::core) tree.cores[vertex.first_core].vertex = i;
+    open.push_back(i);
+  }
+  return tree;
+}
+
+Tree restricted(const Tree& tree, const std::vector<int>& processing_units) {
+  std::vector<int> kept_units = processing_units;
+  std::sort(kept_units.begin(), kept_units.end());
+  std::vector<Core> cores;
+  std::vector<int> kept_before{0};  // [i]: how many of the first i cores stay
+  for (const Core& core : tree.cores) {
+    Core kept = core;
+    std::erase_if(kept.processing_units, [&](int unit) {
+      return !std::binary_search(kept_units.begin(), kept_units.end(), unit);
+    });
+    if (!kept.processing_units.empty()) {
+      kept.os_index = kept.processing_units.front();
+      kept.usable = true;
+      cores.push_back(std::move(kept));
+    }
+    kept_before.push_back(static_cast<int>(cores.size()));
+  }
+  if (cores.empty()) {
+    throw Error(Code::invalid_argument,
+                tree.source + ": none of its cores is in the binding; bind ranks to cores that the topology has");
+  }
+  std::vector<Vertex> groups = tree.vertices;
+  for (Vertex& group : groups) {
+    const int first = kept_before[group.first_core];
+    group.core_count = kept_before[end_core(group)] - first;
+    group.first_core = first;
+  }
+  return assemble(tree.source, std::move(cores), std::move(groups));
+}
+
+Tree load(const std::string& topology) {
+  if (topology.empty()) return this_machine();
+  const bool file = topology.find('/') != std::string::npos || topology.ends_with(".xml");
+  return file ? recorded(topology) : synthetic(topology);
+}
+
+std::vector<int> binding() {
+  // The kernel refuses a mask that is too small for its processing units: grow until it fits.
+  constexpr int most_units = 1 << 20;
+  for (int units = CPU_SETSIZE; units <= most_units; units *= 2) {
+    cpu_set_t* set = CPU_ALLOC(units);
+    if (set == nullptr) return {};
+    const size_t bytes = CPU_ALLOC_SIZE(units);
+    CPU_ZERO_S(bytes, set);
+    const bool told = sched_getaffinity(0, bytes, set) == 0;
+    const bool too_small = !told && errno == EINVAL;
+    std::vector<int> bound;
+    for (int unit = 0; told && unit < units; ++unit) {
+      if (CPU_ISSET_S(unit, bytes, set)) bound.push_back(unit);
+    }
+    CPU_FREE(set);
+    if (!too_small) return bound;
+  }
+  return {};
+}
+
+int usable_cores(const Tree& tree) {
+  const auto usable = [](const Core& core) { return core.usable; };
+  return static_cast<int>(std::count_if(tree.cores.begin(), tree.cores.end(), usable));
+}
+
+int find_core(const Tree& tree, int processing_unit) {
+  for (size_t i = 0; i < tree.cores.size(); ++i) {
+    const std::vector<int>& units = tree.cores[i].processing_units;
+    if (std::find(units.begin(), units.end(), processing_unit) != units.end()) return static_cast<int>(i);
+  }
+  return -1;
+}
+
+int common_vertex(const Tree& tree, int core_a, int core_b) {
+  int vertex = tree.cores.at(core_a).vertex;
+  const int other = tree.cores.at(core_b).vertex;
+  while (tree.vertices[vertex].first_core > tree.vertices[other].first_core ||
+         end_core(tree.vertices[vertex]) < end_core(tree.vertices[other])) {
+    vertex = tree.vertices[vertex].parent;
+  }
+  return vertex;
+}
+
+Level common_level(const Tree& tree, int core_a, int core_b) {
+  return tree.vertices[common_vertex(tree, core_a, core_b)].level;
+}
+
+}  // namespace tutti::topo

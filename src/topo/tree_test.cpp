@@ -1,0 +1,190 @@
+// Trees through hwloc: this machine, descriptions, recorded files.
+#include "topo/tree.h"
+
+#include <gtest/gtest.h>
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <fstream>
+#include <thread>
+
+#include "base/error.h"
+
+namespace tutti::topo {
+namespace {
+
+std::string refusal(const std::string& topology) {
+  try {
+    load(topology);
+    return "";
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::invalid_argument);
+    return error.what();
+  }
+}
+
+// A file of the tests' own that disappears with the test.
+class TemporaryFile {
+ public:
+  TemporaryFile(const std::string& name, const std::string& text)
+      : path_(testing::TempDir() + std::to_string(getpid()) + name) {
+    std::ofstream(path_) << text;
+  }
+  ~TemporaryFile() { std::remove(path_.c_str()); }
+  const std::string& path() const { return path_; }
+
+ private:
+  std::string path_;
+};
+
+int count_level(const Tree& tree, Level level) {
+  return static_cast<int>(std::count_if(tree.vertices.begin(), tree.vertices.end(),
+                                        [level](const Vertex& vertex) { return vertex.level == level; }));
+}
+
+TEST(Synthetic, NumaAndCores) {
+  const Tree tree = synthetic("numa:2 core:8");
+  EXPECT_EQ(tree.cores.size(), 16u);
+  EXPECT_EQ(usable_cores(tree), 16);
+  EXPECT_EQ(count_level(tree, Level::numa), 2);
+  EXPECT_EQ(count_level(tree, Level::cache), 0);
+  EXPECT_EQ(tree.cores[9].os_index, 9);
+  EXPECT_EQ(common_level(tree, 0, 7), Level::numa);
+  EXPECT_EQ(common_level(tree, 7, 8), Level::node);
+  EXPECT_EQ(tree.source, "synthetic numa:2 core:8");
+}
+
+TEST(Synthetic, Caches) {
+  const Tree tree = synthetic("node:1 numa:2 cache:2 cache:2 core:2");
+  EXPECT_EQ(tree.cores.size(), 16u);
+  EXPECT_EQ(count_level(tree, Level::cache), 4 + 8);
+  const Vertex& inner = tree.vertices[common_vertex(tree, 0, 1)];
+  const Vertex& outer = tree.vertices[common_vertex(tree, 1, 2)];
+  EXPECT_EQ(inner.cache_depth, 2);
+  EXPECT_EQ(outer.cache_depth, 3);
+  EXPECT_EQ(tree.cores[0].cache_bytes[2], inner.bytes);
+  EXPECT_EQ(tree.cores[0].cache_bytes[3], outer.bytes);
+  EXPECT_GT(inner.bytes, 0u);
+  EXPECT_EQ(synthetic("cache:1(size=1048576) core:2").cores[1].cache_bytes[3], 1048576u);
+}
+
+TEST(Synthetic, ThreadsOfACore) {
+  const Tree tree = synthetic("core:2 pu:2");
+  ASSERT_EQ(tree.cores.size(), 2u);
+  EXPECT_EQ(tree.cores[1].processing_units, (std::vector<int>{2, 3}));
+  EXPECT_EQ(tree.cores[1].os_index, 2);
+}
+
+TEST(Synthetic, WhatHwlocAddsIsTaken) {
+  EXPECT_EQ(synthetic("package:2 [numa] l3:2 l2:2 core:1 pu:2").cores.size(), 8u);
+  EXPECT_EQ(synthetic("2 4").cores.size(), 8u);
+  EXPECT_EQ(synthetic("pu:4").cores.size(), 4u);
+}
+
+TEST(Synthetic, RefusalsAreOneLineWithTheRemedy) {
+  const std::string remedy = "; write levels from the outside in, such as \"numa:2 cache:2 core:4\"";
+  EXPECT_EQ(refusal("node:2 core:4"),
+            "topology \"node:2 core:4\": a tree is one node, and regions of its memory are called numa" + remedy);
+  EXPECT_EQ(refusal("core:2 numa:2"), "topology \"core:2 numa:2\": numa stands inside core" + remedy);
+  EXPECT_EQ(refusal("numa:2 core"), "topology \"numa:2 core\": \"core\" has no count of 1 or more" + remedy);
+  EXPECT_EQ(refusal("cache:1 cache:1 cache:1 core:1"),
+            "topology \"cache:1 cache:1 cache:1 core:1\": more than two levels of caches" + remedy);
+  EXPECT_EQ(refusal("house:2"), "topology \"house:2\": hwloc does not understand it" + remedy);
+  EXPECT_EQ(refusal("numa:64 core:65"), "topology \"numa:64 core:65\": more than 4096 processing units" + remedy);
+  EXPECT_EQ(refusal("numa:2 core:18446744073709551616"),
+            "topology \"numa:2 core:18446744073709551616\": more than 4096 processing units" + remedy);
+  for (const char* bad : {" ", "core:0", "core:-1", "core:4097", "core:", ":", "[numa]", "[", "(", "node:1",
+                          "core:4\tpu:2", "core:2 core:2", "core:4 (x)", "a\nb:2"}) {
+    const std::string message = refusal(bad);
+    EXPECT_NE(message, "") << bad;
+    EXPECT_EQ(message.find('\n'), std::string::npos) << bad;
+  }
+}
+
+TEST(ThisMachine, HasTheCoresOfTheBinding) {
+  const Tree tree = this_machine();
+  const std::vector<int> bound = binding();
+  ASSERT_FALSE(bound.empty());
+  EXPECT_TRUE(std::is_sorted(bound.begin(), bound.end()));
+  const int usable = usable_cores(tree);
+  EXPECT_GE(usable, 1);
+  EXPECT_LE(usable, static_cast<int>(bound.size()));
+  for (const int unit : bound) EXPECT_GE(find_core(tree, unit), 0) << unit;
+  EXPECT_EQ(static_cast<int>(restricted(tree, bound).cores.size()), usable);
+  EXPECT_EQ(tree.cores, load("").cores);
+}
+
+TEST(ThisMachine, ANarrowerBindingHidesNoCore) {
+  const std::vector<int> bound = binding();
+  ASSERT_FALSE(bound.empty());
+  const Tree whole = this_machine();
+  std::thread([&] {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(bound.back(), &set);
+    ASSERT_EQ(sched_setaffinity(0, sizeof set, &set), 0);
+    EXPECT_EQ(binding(), std::vector<int>{bound.back()});
+    const Tree tree = this_machine();
+    EXPECT_EQ(tree.cores.size(), whole.cores.size());
+    EXPECT_EQ(usable_cores(tree), 1);
+    EXPECT_TRUE(tree.cores[find_core(tree, bound.back())].usable);
+  }).join();
+}
+
+// A machine with two regions of two cores of two threads, where the second core of region 1 is not allowed, and
+// whose L3 caches are the packages'.
+constexpr const char* recorded_machine = R"(<?xml version="1.0" encoding="UTF-8"?>
+<!DOCTYPE topology SYSTEM "hwloc2.dtd">
+<topology version="2.0">
+  <object type="Machine" os_index="0" cpuset="0x3f" complete_cpuset="0xff" allowed_cpuset="0x3f" nodeset="0x3" complete_nodeset="0x3" allowed_nodeset="0x3" gp_index="1">
+    <object type="Package" os_index="0" cpuset="0x0f" complete_cpuset="0x0f" nodeset="0x1" complete_nodeset="0x1" gp_index="2">
+      <object type="NUMANode" os_index="0" cpuset="0x0f" complete_cpuset="0x0f" nodeset="0x1" complete_nodeset="0x1" gp_index="3" local_memory="2147483648"/>
+      <object type="L3Cache" cpuset="0x0f" complete_cpuset="0x0f" nodeset="0x1" complete_nodeset="0x1" gp_index="4" cache_size="8388608" depth="3" cache_linesize="64" cache_associativity="16" cache_type="0">
+        <object type="Core" os_index="0" cpuset="0x03" complete_cpuset="0x03" nodeset="0x1" complete_nodeset="0x1" gp_index="5">
+          <object type="PU" os_index="0" cpuset="0x01" complete_cpuset="0x01" nodeset="0x1" complete_nodeset="0x1" gp_index="6"/>
+          <object type="PU" os_index="1" cpuset="0x02" complete_cpuset="0x02" nodeset="0x1" complete_nodeset="0x1" gp_index="7"/>
+        </object>
+        <object type="Core" os_index="1" cpuset="0x0c" complete_cpuset="0x0c" nodeset="0x1" complete_nodeset="0x1" gp_index="8">
+          <object type="PU" os_index="2" cpuset="0x04" complete_cpuset="0x04" nodeset="0x1" complete_nodeset="0x1" gp_index="9"/>
+          <object type="PU" os_index="3" cpuset="0x08" complete_cpuset="0x08" nodeset="0x1" complete_nodeset="0x1" gp_index="10"/>
+        </object>
+      </object>
+    </object>
+    <object type="Package" os_index="1" cpuset="0x30" complete_cpuset="0xf0" nodeset="0x2" complete_nodeset="0x2" gp_index="11">
+      <object type="NUMANode" os_index="1" cpuset="0x30" complete_cpuset="0xf0" nodeset="0x2" complete_nodeset="0x2" gp_index="12" local_memory="2147483648"/>
+      <object type="L3Cache" cpuset="0x30" complete_cpuset="0xf0" nodeset="0x2" complete_nodeset="0x2" gp_index="13" cache_size="8388608" depth="3" cache_linesize="64" cache_associativity="16" cache_type="0">
+        <object type="Core" os_index="2" cpuset="0x30" complete_cpuset="0x30" nodeset="0x2" complete_nodeset="0x2" gp_index="14">
+          <object type="PU" os_index="4" cpuset="0x10" complete_cpuset="0x10" nodeset="0x2" complete_nodeset="0x2" gp_index="15"/>
+          <object type="PU" os_index="5" cpuset="0x20" complete_cpuset="0x20" nodeset="0x2" complete_nodeset="0x2" gp_index="16"/>
+        </object>
+      </object>
+    </object>
+  </object>
+</topology>
+)";
+
+TEST(Recorded, AMachineWithACoreHidden) {
+  const TemporaryFile file("machine.xml", recorded_machine);
+  const Tree tree = load(file.path());
+  EXPECT_EQ(to_text(tree), "node: 3 cores, 3 usable (" + file.path() +
+                               ")\n"
+                               "  numa 0: 2 cores, 2 GiB\n"
+                               "    cache L3: 2 cores, 8 MiB\n"
+                               "      cores 0-1, cpus 0-3\n"
+                               "  numa 1: 1 core, 2 GiB\n"
+                               "    core 2, cpus 4-5, L3 8 MiB\n");
+}
+
+TEST(Recorded, FilesThatAreNone) {
+  const TemporaryFile garbage("garbage.xml", "neither XML nor anything");
+  const TemporaryFile empty("empty.xml", "");
+  for (const std::string& path : {garbage.path(), empty.path(), std::string("missing.xml"), std::string("/")}) {
+    EXPECT_EQ(refusal(path), "topology file \"" + path + "\" cannot be read; record one with: lstopo FILE.xml");
+  }
+  EXPECT_THROW(recorded("-"), Error);
+}
+
+}  // namespace
+}  // namespace tutti::topo
