@@ -1,0 +1,348 @@
+#include "plan/lower.h"
+
+#include <algorithm>
+#include <functional>
+
+#include "base/error.h"
+#include "plan/blocks.h"
+
+namespace tutti::plan {
+namespace {
+
+// Above this many ranks clocks would cost more than the waits that they save.
+constexpr int32_t max_clocked_ranks = 1024;
+
+struct Uses {
+  int32_t writer = -1;
+  std::vector<int32_t> readers;  // since the last write
+};
+
+// Everything known to have been executed, as the largest transfer index + 1 of each rank.
+class Clocks {
+ public:
+  explicit Clocks(const Plan& plan)
+      : ranks_(plan.ranks), enabled_(plan.ranks <= max_clocked_ranks), now_(enabled_ ? size_t(ranks_) * ranks_ : 0) {
+    if (enabled_) after_.resize(plan.transfers.size() * static_cast<size_t>(ranks_));
+  }
+
+  bool knows(int32_t rank, const Plan& plan, int32_t transfer) const {
+    return enabled_ && now_[size_t(rank) * ranks_ + plan.transfers[transfer].executor()] > transfer;
+  }
+
+  void wait(int32_t rank, int32_t transfer) {
+    if (!enabled_) return;
+    int32_t* mine = &now_[size_t(rank) * ranks_];
+    const int32_t* theirs = &after_[size_t(transfer) * ranks_];
+    for (int32_t q = 0; q < ranks_; ++q) mine[q] = std::max(mine[q], theirs[q]);
+  }
+
+  void execute(int32_t rank, int32_t transfer) {
+    if (!enabled_) return;
+    int32_t* mine = &now_[size_t(rank) * ranks_];
+    mine[rank] = transfer + 1;
+    std::copy(mine, mine + ranks_, &after_[size_t(transfer) * ranks_]);
+  }
+
+  bool knows_all(int32_t rank) const {
+    if (!enabled_) return ranks_ == 1;
+    for (int32_t q = 0; q < ranks_; ++q) {
+      if (q != rank && now_[size_t(rank) * ranks_ + q] == 0) return false;
+    }
+    return true;
+  }
+
+ private:
+  int32_t ranks_;
+  bool enabled_;
+  std::vector<int32_t> now_;    // by rank
+  std::vector<int32_t> after_;  // by transfer: its executor's clock when it was done
+};
+
+}  // namespace
+
+bool lines_serve(const Plan& staged) {
+  if (staged.blocks > 1) return false;
+  auto single = [](const Region& region) { return region.count == 1; };
+  for (const Transfer& transfer : staged.transfers) {
+    if (!single(transfer.dst) || !std::all_of(transfer.src.begin(), transfer.src.end(), single)) return false;
+  }
+  return true;
+}
+
+Dependences depend(const Plan& staged, Carrier carrier) {
+  using Table = BlockTable<Uses>;
+  Table table(staged, Table::Aliasing::none);
+  Clocks clocks(staged);
+  Dependences result;
+  result.waits.resize(staged.transfers.size());
+  std::vector<int32_t> candidates;
+  for (int32_t i = 0; i < static_cast<int32_t>(staged.transfers.size()); ++i) {
+    const Transfer& transfer = staged.transfers[i];
+    const int32_t executor = transfer.executor();
+    candidates.clear();
+    auto after = [&](int32_t earlier) {
+      if (earlier >= 0 && staged.transfers[earlier].executor() != executor) candidates.push_back(earlier);
+    };
+    for (const Region& src : transfer.src) {
+      table.each(src, [&](Uses& uses) {
+        after(uses.writer);
+        uses.readers.push_back(i);
+      });
+    }
+    table.each(transfer.dst, [&](Uses& uses) {
+      if (carrier == Carrier::slot) {
+        after(uses.writer);
+        for (int32_t reader : uses.readers) after(reader);
+      }
+      uses.writer = i;
+      uses.readers.clear();
+    });
+    // The latest first: what it implies need not be waited for.
+    std::sort(candidates.begin(), candidates.end(), std::greater<>());
+    candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
+    for (int32_t earlier : candidates) {
+      if (clocks.knows(executor, staged, earlier)) continue;
+      clocks.wait(executor, earlier);
+      result.waits[i].push_back(earlier);
+    }
+    // Waited for in plan order, which is about the order of arrival.
+    std::reverse(result.waits[i].begin(), result.waits[i].end());
+    clocks.execute(executor, i);
+  }
+  result.knows_all.resize(staged.ranks);
+  for (int32_t rank = 0; rank < staged.ranks; ++rank) result.knows_all[rank] = clocks.knows_all(rank);
+  return result;
+}
+
+namespace {
+
+// What one pass over the staged plan tells about every transfer, whoever executes it.
+struct Facts {
+  std::vector<int32_t> line;          // which of its executor's lines it writes; -1 where it writes none
+  std::vector<bool> awaited;          // somebody waits for it within its segment
+  std::vector<std::vector<int32_t>> source_writer;  // by source: the transfer whose line holds it; -1 for user buffers
+  std::vector<int32_t> extent;        // the vector's block whose length the first block of the transfer has
+  int32_t lines = 0;                  // the most that a rank writes
+};
+
+Facts gather_facts(const Plan& staged, const Dependences& dependences) {
+  struct Held {
+    int32_t writer = -1;
+    int32_t extent = 0;
+  };
+  using Table = BlockTable<Held>;
+  Table table(staged, Table::Aliasing::none);
+  const size_t count = staged.transfers.size();
+  Facts facts{std::vector<int32_t>(count, -1), std::vector<bool>(count), std::vector<std::vector<int32_t>>(count),
+              std::vector<int32_t>(count), 0};
+  for (const auto& waits : dependences.waits) {
+    for (int32_t earlier : waits) facts.awaited[earlier] = true;
+  }
+  std::vector<int32_t> lines(staged.ranks, 0);
+  for (size_t i = 0; i < count; ++i) {
+    const Transfer& transfer = staged.transfers[i];
+    auto extent_of = [&](const Region& region) {
+      return region.buffer == Buffer::tmp ? table.at(region.rank, region.buffer, region.first).extent : region.first;
+    };
+    facts.extent[i] = transfer.dst.buffer == Buffer::tmp ? extent_of(transfer.src.front()) : transfer.dst.first;
+    for (const Region& src : transfer.src) {
+      facts.source_writer[i].push_back(
+          src.buffer == Buffer::tmp ? table.at(src.rank, src.buffer, src.first).writer : -1);
+    }
+    if (transfer.dst.buffer != Buffer::tmp) continue;
+    for (int32_t k = 0; k < transfer.dst.count; ++k) {
+      const Region& src = transfer.src.front();
+      const int32_t source_block = src.first + k * src.stride;
+      Held held{static_cast<int32_t>(i), source_block};
+      if (src.buffer == Buffer::tmp) held.extent = table.at(src.rank, src.buffer, source_block).extent;
+      table.at(transfer.dst.rank, Buffer::tmp, transfer.dst.first + k * transfer.dst.stride) = held;
+    }
+    facts.line[i] = lines[transfer.executor()]++;
+  }
+  facts.lines = lines.empty() ? 0 : *std::max_element(lines.begin(), lines.end());
+  return facts;
+}
+
+// Before the first write of a slot's block in a segment: who touched it in the segment that had this ring position
+// before, and the last transfer that did. Also what every rank must publish for that, and how many positions keep
+// those waits pointing backwards.
+struct Reuse {
+  std::vector<std::vector<int32_t>> waits;  // by transfer
+  std::vector<bool> awaited;
+  int32_t min_positions = 1;
+};
+
+Reuse find_reuse(const Plan& staged) {
+  struct Touches {
+    int32_t first_writer = -1;
+    std::vector<int32_t> last;  // one transfer for each rank that touched the block
+  };
+  using Table = BlockTable<Touches>;
+  Table table(staged, Table::Aliasing::none);
+  const int32_t count = static_cast<int32_t>(staged.transfers.size());
+  auto touch = [&](const Region& region, int32_t i, bool writes) {
+    if (region.buffer != Buffer::tmp) return;
+    table.each(region, [&](Touches& touches) {
+      if (writes && touches.first_writer < 0) touches.first_writer = i;
+      const int32_t executor = staged.transfers[i].executor();
+      for (int32_t& last : touches.last) {
+        if (staged.transfers[last].executor() == executor) {
+          last = i;
+          return;
+        }
+      }
+      touches.last.push_back(i);
+    });
+  };
+  for (int32_t i = 0; i < count; ++i) {
+    for (const Region& src : staged.transfers[i].src) touch(src, i, false);
+    touch(staged.transfers[i].dst, i, true);
+  }
+  Reuse reuse{std::vector<std::vector<int32_t>>(count), std::vector<bool>(count), 1};
+  for (int32_t i = 0; i < count; ++i) {
+    const Transfer& transfer = staged.transfers[i];
+    if (transfer.dst.buffer != Buffer::tmp) continue;
+    auto& waits = reuse.waits[i];
+    table.each(transfer.dst, [&](Touches& touches) {
+      if (touches.first_writer != i) return;
+      for (int32_t last : touches.last) {
+        reuse.min_positions = std::max(reuse.min_positions, staged.transfers[last].stage - transfer.stage + 1);
+        if (staged.transfers[last].executor() != transfer.executor()) waits.push_back(last);
+      }
+    });
+    std::sort(waits.begin(), waits.end());
+    waits.erase(std::unique(waits.begin(), waits.end()), waits.end());
+    for (int32_t last : waits) reuse.awaited[last] = true;
+  }
+  return reuse;
+}
+
+// Writes one rank's steps.
+class Writer {
+ public:
+  // `extents` tells the length class of every block of tmp as the walk over the plan has left it.
+  Writer(const Plan& staged, int32_t rank, Carrier carrier, const Facts& facts, BlockTable<int32_t>& extents)
+      : staged_(staged), carrier_(carrier), facts_(facts), extents_(extents) {
+    program_.collective = staged.collective;
+    program_.algorithm = staged.algorithm;
+    program_.ranks = staged.ranks;
+    program_.rank = rank;
+    program_.root = staged.root;
+    program_.blocks = staged.blocks;
+    program_.transfers = static_cast<int32_t>(staged.transfers.size());
+    program_.stages = staged.transfers.empty() ? 1 : staged.transfers.back().stage + 1;
+    program_.uses_lines = carrier == Carrier::line;
+  }
+
+  Step& step(StepKind kind, int32_t serves, int32_t target) {
+    Step step;
+    step.kind = kind;
+    step.stage = staged_.transfers[serves].stage;
+    step.number = target + 1;
+    step.number_stage = staged_.transfers[target].stage;
+    program_.steps.push_back(step);
+    return program_.steps.back();
+  }
+
+  // One step where the regions are runs of blocks, one a block where they are not.
+  void move(int32_t i) {
+    const Transfer& transfer = staged_.transfers[i];
+    if (staged_.collective == Collective::barrier) return;
+    auto run = [](const Region& region) { return region.count == 1 || region.stride == 1; };
+    const bool whole = run(transfer.dst) && std::all_of(transfer.src.begin(), transfer.src.end(), run) &&
+                       (transfer.dst.count == 1 || transfer.dst.buffer != Buffer::tmp ||
+                        transfer.src.front().buffer != Buffer::tmp);
+    const int32_t pieces = whole ? 1 : transfer.dst.count;
+    for (int32_t piece = 0; piece < pieces; ++piece) {
+      Step& move = step(transfer.kind == TransferKind::copy ? StepKind::copy : StepKind::reduce, i, i);
+      move.extent_first = pieces == 1 ? facts_.extent[i] : extent_of_piece(i, piece);
+      move.extent_count = whole ? transfer.dst.count : 1;
+      move.first_operand = static_cast<int32_t>(program_.operands.size());
+      move.operand_count = static_cast<int32_t>(transfer.src.size()) + 1;
+      program_.operands.push_back(operand(transfer.dst, piece, i));
+      for (size_t k = 0; k < transfer.src.size(); ++k) {
+        program_.operands.push_back(operand(transfer.src[k], piece, facts_.source_writer[i][k]));
+      }
+    }
+  }
+
+  Program& program() { return program_; }
+
+ private:
+  int32_t extent_of_piece(int32_t i, int32_t piece) const {
+    const Transfer& transfer = staged_.transfers[i];
+    auto block = [&](const Region& region) { return region.first + piece * region.stride; };
+    if (transfer.dst.buffer != Buffer::tmp) return block(transfer.dst);
+    const Region& src = transfer.src.front();
+    return src.buffer != Buffer::tmp ? block(src) : extents_.at(src.rank, Buffer::tmp, block(src));
+  }
+
+  Operand operand(const Region& region, int32_t piece, int32_t writer) const {
+    Operand operand;
+    operand.rank = region.rank;
+    operand.block = region.first + piece * region.stride;
+    if (region.buffer != Buffer::tmp) {
+      operand.space = region.buffer == Buffer::in ? Space::in : Space::out;
+    } else if (carrier_ == Carrier::slot) {
+      operand.space = Space::slot;
+    } else {
+      operand = {Space::line, staged_.transfers[writer].executor(), facts_.line[writer], 0};
+    }
+    return operand;
+  }
+
+  const Plan& staged_;
+  Carrier carrier_;
+  Program program_;
+  const Facts& facts_;
+  BlockTable<int32_t>& extents_;
+};
+
+}  // namespace
+
+Program lower(const Plan& staged, const Dependences& dependences, int32_t rank, Carrier carrier) {
+  const Facts facts = gather_facts(staged, dependences);
+  const Reuse reuse = carrier == Carrier::slot ? find_reuse(staged) : Reuse{};
+  BlockTable<int32_t> extents(staged, BlockTable<int32_t>::Aliasing::none);
+  Writer writer(staged, rank, carrier, facts, extents);
+  for (int32_t i = 0; i < static_cast<int32_t>(staged.transfers.size()); ++i) {
+    const Transfer& transfer = staged.transfers[i];
+    if (transfer.executor() == rank) {
+      for (int32_t earlier : dependences.waits[i]) {
+        Step& wait = writer.step(carrier == Carrier::line ? StepKind::wait_line : StepKind::wait_word, i, earlier);
+        wait.peer = staged.transfers[earlier].executor();
+        wait.line = std::max(facts.line[earlier], 0);
+      }
+      if (carrier == Carrier::slot) {
+        for (int32_t last : reuse.waits[i]) writer.step(StepKind::wait_reuse, i, last).peer = staged.transfers[last].executor();
+      }
+      writer.move(i);
+      if (transfer.dst.buffer == Buffer::tmp) writer.program().writes_shared = true;
+      if (carrier == Carrier::line && facts.awaited[i]) writer.step(StepKind::stamp, i, i).line = facts.line[i];
+      if (carrier == Carrier::slot && (facts.awaited[i] || reuse.awaited[i])) writer.step(StepKind::publish, i, i);
+    }
+    if (transfer.dst.buffer != Buffer::tmp) continue;
+    for (int32_t k = 0; k < transfer.dst.count; ++k) {
+      const Region& src = transfer.src.front();
+      const int32_t block = src.first + k * src.stride;
+      extents.at(transfer.dst.rank, Buffer::tmp, transfer.dst.first + k * transfer.dst.stride) =
+          src.buffer == Buffer::tmp ? extents.at(src.rank, Buffer::tmp, block) : block;
+    }
+  }
+  Program program = std::move(writer.program());
+  program.lines = carrier == Carrier::line ? facts.lines : 0;
+  program.slot_blocks = carrier == Carrier::slot ? staged.largest_tmp() : 0;
+  program.min_positions = reuse.min_positions;
+  program.knows_all = dependences.knows_all[rank];
+  return program;
+}
+
+Program lower(const Plan& plan, int32_t rank, Carrier carrier) {
+  const Plan staged = stage(plan);
+  if (carrier == Carrier::line && !lines_serve(staged)) {
+    throw Error(Code::invalid_plan, "plan " + plan.algorithm + ": lines carry single blocks only; use slots");
+  }
+  return lower(staged, depend(staged, carrier), rank, carrier);
+}
+
+}  // namespace tutti::plan

@@ -1,0 +1,52 @@
+// Lowering: from a checked plan to one small program for each rank.
+//
+//   stage      every access of a rank to another's `in` or `out` is led through `tmp` (staged reach): the owner copies
+//              into its slot, the reader reads the slot. `schedule` gives transfers their stages and sorts them.
+//   depend     for every transfer, the transfers of other ranks that must have run before it: those that conflict
+//              (they touch a common block and one of them writes it) and are not implied by another wait.
+//   lower      one rank's program: waits, data movement, and a publish where somebody waits.
+//
+// All of it is deterministic and the same at all ranks. Pure; safe to call from any thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "plan/plan.h"
+#include "plan/program.h"
+
+namespace tutti::plan {
+
+// A plan in which no rank touches another's user buffers, sorted by stage. Its transfers' numbers (index + 1) are the
+// numbers of the steps in all ranks' programs.
+Plan stage(const Plan& plan);
+
+// Gives every transfer its stage (the longest chain of hand-overs between ranks that leads to it, or the explicit one)
+// and sorts by it, keeping the order within a stage.
+void schedule(Plan& plan);
+
+// How hand-overs travel.
+enum class Carrier : uint8_t {
+  line,  // each written region of `tmp` in a stamped line of its own: at most line_payload bytes, one segment
+  slot,  // data in the slots' rings, announced by progress words
+};
+
+// True where `carrier` can serve the plan: lines need single-block regions.
+bool lines_serve(const Plan& staged);
+
+struct Dependences {
+  // For each transfer, the indices of the earlier transfers by other ranks that its executor must wait for.
+  std::vector<std::vector<int32_t>> waits;
+  // By rank: what it waited for implies that every rank has executed something, so has entered the operation.
+  std::vector<bool> knows_all;
+};
+
+// Of a scheduled plan. With lines nothing is overwritten within an operation, so only true dependences count.
+Dependences depend(const Plan& staged, Carrier carrier);
+
+Program lower(const Plan& staged, const Dependences& dependences, int32_t rank, Carrier carrier);
+
+// All of the above for one rank.
+Program lower(const Plan& plan, int32_t rank, Carrier carrier);
+
+}  // namespace tutti::plan

@@ -1,0 +1,111 @@
+// A plan: one collective written as transfers between the ranks' buffers. Plain data, no behaviour, no MPI.
+//
+// Words (the project's glossary; every room uses these and no synonyms):
+//   rank, root     as in MPI
+//   buffer         `in` and `out` (the user's) or `tmp` (Tutti's); one of each a rank
+//   block          the unit in which a plan counts a buffer. A vector of n elements is cut into `Plan::blocks`
+//                  blocks; the blocks of `tmp` are as large as those of the vector
+//   region         a run of blocks (first, count, stride) of one buffer of one rank
+//   transfer       `dst <- src` (copy) or `dst <- a, b, ...` (reduce, in that order); the atom of a plan
+//   segment        a piece of a long message: the vector is sliced into segments, each is cut into blocks, and the
+//                  plan runs once a segment
+//   stage          a transfer's place in the pipeline: segment s of stage t runs at tick s + t
+//   plan           the transfers of all ranks, in an order that means: as if executed one after another
+//   program, step  what one rank executes for a plan (plan/program.h)
+//
+// Order is meaning: nobody writes flags, sends or receives; lowering finds them. A transfer is executed by the rank
+// that owns `dst` (pull), or, where `push` is set, by the rank that owns its sources.
+//
+// What the buffers hold (the start and the end that check.h proves):
+//   barrier    blocks have no bytes; `in` of a rank is its arrival, `out` its exit
+//   bcast      `in` of the root is the data and is the root's `out` too (one user buffer); the others' `in` is nothing
+//   reduce     `in` of every rank; `out` of the root only
+//   allreduce  `in` and `out` of every rank
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tutti::plan {
+
+enum class Collective : uint8_t { barrier, bcast, reduce, allreduce };
+inline constexpr int collective_count = 4;
+
+std::string_view name(Collective collective);
+// Throws Error(invalid_argument) naming the accepted words.
+Collective collective_named(std::string_view word);
+// True where a collective has a root.
+bool rooted(Collective collective);
+
+enum class Buffer : uint8_t { in, out, tmp };
+
+struct Region {
+  int32_t rank = 0;
+  Buffer buffer = Buffer::in;
+  int32_t first = 0;
+  int32_t count = 1;
+  int32_t stride = 1;  // between consecutive blocks; at least 1
+
+  bool operator==(const Region&) const = default;
+  int32_t last() const { return first + (count - 1) * stride; }
+};
+
+// True where two regions share a block of one buffer.
+bool overlap(const Region& one, const Region& other);
+
+enum class TransferKind : uint8_t { copy, reduce };
+
+inline constexpr int32_t stage_automatic = -1;
+
+struct Transfer {
+  TransferKind kind = TransferKind::copy;
+  bool push = false;
+  int32_t stage = stage_automatic;  // automatic: the longest chain of hand-overs that leads here (stage.h)
+  int32_t line = 0;                 // of the text it was read from, for messages; 0 where it has none
+  Region dst;
+  std::vector<Region> src;          // one for a copy, two or more for a reduce; each as many blocks as dst
+
+  // The rank that moves the bytes.
+  int32_t executor() const { return push ? src.front().rank : dst.rank; }
+};
+
+struct Plan {
+  Collective collective = Collective::barrier;
+  std::string algorithm;   // a label for people; never a key
+  int32_t ranks = 1;
+  int32_t root = 0;        // 0 where the collective has none
+  bool commutative = false;  // relies on the operation to commute
+  int32_t blocks = 1;      // of every vector; for a barrier, of no bytes
+  std::vector<Transfer> transfers;
+
+  // Blocks of the `tmp` of a rank: one more than the largest that a transfer names, 0 where none does.
+  int32_t tmp_blocks(int32_t rank) const;
+  int32_t largest_tmp() const;
+
+  // For generators: `tmp[rank].block <- sources` and the like, in plan order.
+  void copy(Region dst, Region src) { transfers.push_back({TransferKind::copy, false, stage_automatic, 0, dst, {src}}); }
+  void reduce(Region dst, std::vector<Region> src) {
+    if (src.size() == 1) return copy(dst, src.front());
+    transfers.push_back({TransferKind::reduce, false, stage_automatic, 0, dst, std::move(src)});
+  }
+};
+
+// Whole vectors and single blocks, for generators.
+inline Region in(int32_t rank, int32_t first = 0, int32_t count = 1) { return {rank, Buffer::in, first, count, 1}; }
+inline Region out(int32_t rank, int32_t first = 0, int32_t count = 1) { return {rank, Buffer::out, first, count, 1}; }
+inline Region tmp(int32_t rank, int32_t first = 0, int32_t count = 1) { return {rank, Buffer::tmp, first, count, 1}; }
+
+// Throws Error(invalid_plan) naming the transfer (its line, or its number where it has none) where the plan is not
+// well formed: a rank, block or root out of range, region counts that differ, a reduce of fewer than two sources, a
+// copy of more than one, a pushed transfer whose sources belong to several ranks, a transfer that writes `in`, a
+// destination that overlaps a source other than at its own place, explicit stages on some transfers only, stages
+// that decrease along the plan, the bounds below exceeded. Every other function of this room expects a well-formed plan.
+void validate(const Plan& plan);
+
+inline constexpr int32_t max_ranks = 1 << 20;
+inline constexpr int32_t max_blocks = 1 << 20;
+inline constexpr size_t max_transfers = size_t{1} << 24;
+
+}  // namespace tutti::plan

@@ -1,0 +1,83 @@
+#include <cstdio>
+
+#include "plan/program.h"
+
+namespace tutti::plan {
+namespace {
+
+std::string text_of(const Operand& operand, int32_t extent_count) {
+  std::string text;
+  switch (operand.space) {
+    case Space::in: text = "in[" + std::to_string(operand.rank) + "]"; break;
+    case Space::out: text = "out[" + std::to_string(operand.rank) + "]"; break;
+    case Space::slot: text = "slot[" + std::to_string(operand.rank) + "]"; break;
+    case Space::line: return "line[" + std::to_string(operand.rank) + "]." + std::to_string(operand.line);
+  }
+  text += "." + std::to_string(operand.block);
+  return extent_count == 1 ? text : text + "+" + std::to_string(extent_count);
+}
+
+std::string transfer_text(const Step& step) {
+  return "transfer " + std::to_string(step.number) + " at stage " + std::to_string(step.number_stage);
+}
+
+std::string operands_of(const Program& program, const Step& step) {
+  switch (step.kind) {
+    case StepKind::wait_word:
+    case StepKind::wait_reuse:
+      return "rank " + std::to_string(step.peer) + ", " + transfer_text(step);
+    case StepKind::wait_line:
+      return "line[" + std::to_string(step.peer) + "]." + std::to_string(step.line) + ", " + transfer_text(step);
+    case StepKind::publish:
+      return transfer_text(step);
+    case StepKind::stamp:
+      return "line[" + std::to_string(program.rank) + "]." + std::to_string(step.line) + ", " + transfer_text(step);
+    case StepKind::copy:
+    case StepKind::reduce:
+      break;
+  }
+  std::string text;
+  for (int32_t i = 0; i < step.operand_count; ++i) {
+    text += i == 0 ? "" : i == 1 ? " <- " : ", ";
+    text += text_of(program.operands[step.first_operand + i], step.extent_count);
+  }
+  return text + "  (lengths of block " + std::to_string(step.extent_first) +
+         (step.extent_count == 1 ? ")" : ".." + std::to_string(step.extent_first + step.extent_count - 1) + ")");
+}
+
+}  // namespace
+
+const std::vector<StepKindInfo>& step_kinds() {
+  static const std::vector<StepKindInfo> table = {
+      {StepKind::wait_word, "wait_word", "peer, transfer", "wait until the peer's word shows this segment's transfer"},
+      {StepKind::wait_line, "wait_line", "peer's line, transfer", "wait until the line bears the transfer's stamp"},
+      {StepKind::wait_reuse, "wait_reuse", "peer, transfer",
+       "wait until the peer's word shows the transfer of the segment that used this ring position before"},
+      {StepKind::copy, "copy", "destination, source", "copy blocks"},
+      {StepKind::reduce, "reduce", "destination, sources", "combine blocks, in the order of the sources"},
+      {StepKind::publish, "publish", "transfer", "let this rank's word show this segment's transfer"},
+      {StepKind::stamp, "stamp", "line, transfer", "let this rank's line bear the transfer's stamp"},
+  };
+  return table;
+}
+
+std::string print(const Program& program) {
+  std::string text = "program of rank " + std::to_string(program.rank) + " of " + std::to_string(program.ranks) + ": " +
+                     std::string(name(program.collective));
+  if (!program.algorithm.empty()) text += " " + program.algorithm;
+  if (rooted(program.collective)) text += ", root " + std::to_string(program.root);
+  text += program.uses_lines ? ", " + std::to_string(program.lines) + " lines"
+                             : ", " + std::to_string(program.slot_blocks) + " slot blocks in at least " +
+                                   std::to_string(program.min_positions) + " positions";
+  text += ", " + std::to_string(program.stages) + " stages, " + std::to_string(program.transfers) + " transfers\n";
+  for (size_t i = 0; i < program.steps.size(); ++i) {
+    const Step& step = program.steps[i];
+    char start[64];
+    snprintf(start, sizeof start, "%4zu  stage %-3d %-10s ", i, step.stage,
+             std::string(step_kinds()[static_cast<size_t>(step.kind)].name).c_str());
+    text += start + operands_of(program, step) + '\n';
+  }
+  return text;
+}
+
+}  // namespace tutti::plan

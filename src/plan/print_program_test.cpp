@@ -1,0 +1,60 @@
+#include <gtest/gtest.h>
+
+#include "plan/lower.h"
+#include "plan/program.h"
+#include "plan/text.h"
+
+namespace tutti::plan {
+namespace {
+
+const Plan two_ranks = read(
+    "tutti-plan 1\ncollective allreduce\nalgorithm example\nranks 2\n"
+    "reduce out[0] <- in[0], in[1]\ncopy out[1] <- out[0]\n");
+
+TEST(StepKinds, TheTableIsInTheOrderOfTheKinds) {
+  for (size_t i = 0; i < step_kinds().size(); ++i) {
+    EXPECT_EQ(static_cast<size_t>(step_kinds()[i].kind), i);
+    EXPECT_FALSE(step_kinds()[i].name.empty());
+    EXPECT_FALSE(step_kinds()[i].meaning.empty());
+  }
+  EXPECT_EQ(step_kinds().back().kind, StepKind::stamp);
+}
+
+TEST(PrintProgram, OverSlots) {
+  EXPECT_EQ(print(lower(two_ranks, 1, Carrier::slot)),
+            "program of rank 1 of 2: allreduce example, 1 slot blocks in at least 2 positions, 3 stages, 4 transfers\n"
+            "   0  stage 0   wait_reuse rank 0, transfer 2 at stage 1\n"
+            "   1  stage 0   copy       slot[1].0 <- in[1].0  (lengths of block 0)\n"
+            "   2  stage 0   publish    transfer 1 at stage 0\n"
+            "   3  stage 2   wait_word  rank 0, transfer 3 at stage 1\n"
+            "   4  stage 2   copy       out[1].0 <- slot[0].0  (lengths of block 0)\n"
+            "   5  stage 2   publish    transfer 4 at stage 2\n");
+}
+
+TEST(PrintProgram, OverLines) {
+  EXPECT_EQ(print(lower(two_ranks, 1, Carrier::line)),
+            "program of rank 1 of 2: allreduce example, 1 lines, 3 stages, 4 transfers\n"
+            "   0  stage 0   copy       line[1].0 <- in[1].0  (lengths of block 0)\n"
+            "   1  stage 0   stamp      line[1].0, transfer 1 at stage 0\n"
+            "   2  stage 2   wait_line  line[0].0, transfer 3 at stage 1\n"
+            "   3  stage 2   copy       out[1].0 <- line[0].0  (lengths of block 0)\n");
+}
+
+TEST(PrintProgram, RunsOfBlocks) {
+  Program program;
+  program.collective = Collective::bcast;
+  program.ranks = 3;
+  program.root = 2;
+  Step step;
+  step.extent_first = 1;
+  step.extent_count = 3;
+  step.operand_count = 2;
+  program.steps = {step};
+  program.operands = {{Space::slot, 1, 0, 4}, {Space::in, 0, 0, 1}};
+  EXPECT_EQ(print(program),
+            "program of rank 0 of 3: bcast, root 2, 0 slot blocks in at least 1 positions, 1 stages, 0 transfers\n"
+            "   0  stage 0   copy       slot[1].4+3 <- in[0].1+3  (lengths of block 1..3)\n");
+}
+
+}  // namespace
+}  // namespace tutti::plan

@@ -1,0 +1,88 @@
+// A program: what one rank executes for a plan. Flat steps over operands; plain data, immutable once lowered.
+//
+// Numbers. The transfers of the staged plan are numbered 1..transfers in plan order, the same at all ranks. Segment s
+// of transfer i at stage t has number (s + t) * transfers + i: every rank executes in the order of these numbers (all
+// transfers of a tick, then the next tick), and its progress word, less the base of the operation, is the number of
+// the last published one. Every wait is for a smaller number than that of the transfer it precedes, so the least
+// unexecuted step can always run and nothing deadlocks.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace tutti::plan {
+
+enum class StepKind : uint8_t {
+  wait_word,  // until the word of `peer` shows transfer `number` of this segment
+  wait_line,  // until line `line` of `peer` bears the stamp of transfer `number`
+  wait_reuse, // until the word of `peer` shows transfer `number` of the segment that used this ring position before
+  copy,       // operands: dst, src
+  reduce,     // operands: dst, src, src, ...
+  publish,    // word = number of this segment
+  stamp,      // line `line` of this rank bears transfer `number`
+};
+
+// The one table of step kinds: printers, checkers and tracers take names, operands and meaning from it.
+struct StepKindInfo {
+  StepKind kind;
+  std::string_view name;
+  std::string_view operands;
+  std::string_view meaning;
+};
+const std::vector<StepKindInfo>& step_kinds();
+
+// Where the bytes of an operand are: the base of its space, plus `line` or slot of `rank`, plus the block's offset.
+enum class Space : uint8_t { in, out, slot, line };
+
+struct Operand {
+  Space space = Space::in;
+  int32_t rank = 0;   // whose slot or line; this rank's own for in and out
+  int32_t line = 0;   // which of the rank's lines in this operation
+  int32_t block = 0;  // the first block; all blocks of a vector and of tmp start a block size apart
+};
+
+struct Step {
+  StepKind kind = StepKind::copy;
+  int32_t stage = 0;          // of the transfer that this step serves
+  int32_t number = 0;         // of the transfer waited for, moved, published or stamped (1-based)
+  int32_t number_stage = 0;   // stage of that transfer
+  int32_t peer = -1;          // of waits
+  int32_t line = 0;           // of wait_line and stamp
+  int32_t first_operand = 0;  // of copy and reduce
+  int32_t operand_count = 0;
+  // The blocks of the user's vector whose lengths this movement has (the last may be short, or all empty).
+  int32_t extent_first = 0;
+  int32_t extent_count = 1;
+};
+
+struct Program {
+  Collective collective = Collective::barrier;
+  std::string algorithm;
+  int32_t ranks = 1;
+  int32_t rank = 0;
+  int32_t root = 0;
+  int32_t blocks = 1;         // of the vector
+  int32_t transfers = 0;      // of the staged plan: the distance of numbers between ticks
+  int32_t stages = 1;         // largest stage + 1
+  int32_t slot_blocks = 0;    // blocks of a ring position of a slot (the largest of all ranks)
+  int32_t lines = 0;          // lines that a rank posts in an operation (the largest of all ranks)
+  int32_t min_positions = 1;  // ring positions needed so that every reuse wait is for a smaller number
+  bool uses_lines = false;
+  bool writes_shared = false; // this rank writes a slot or a line in it
+  bool knows_all = false;     // its end implies, at this rank, that every rank has entered the operation
+  bool in_place = true;       // Verdict::in_place
+  std::vector<Step> steps;
+  std::vector<Operand> operands;
+
+  // The numbers that an operation of this many segments takes from every rank's word.
+  int64_t span(int64_t segments) const { return (segments + stages - 1) * transfers + 1; }
+};
+
+// One step a line, for people.
+std::string print(const Program& program);
+
+}  // namespace tutti::plan

@@ -1,0 +1,251 @@
+// The checker, the lowering and the simulation on random plans, right and broken, against a plain evaluation of the
+// plan on concrete values: lists of leaves, which are the free monoid, and expressions written out as text.
+#include <gtest/gtest.h>
+
+#include <map>
+#include <optional>
+#include <string>
+#include <tuple>
+
+#include "base/error.h"
+#include "plan/check.h"
+#include "plan/lower.h"
+#include "plan/random_plans.h"
+#include "plan/simulate.h"
+#include "plan/text.h"
+
+namespace tutti::plan {
+namespace {
+
+struct Held {
+  std::vector<std::pair<int32_t, int32_t>> leaves;  // (rank, block)
+  std::string expression;
+};
+
+// Executes a plan literally. `in_place` has a bit for each rank that passes one buffer; `backwards` moves the blocks of
+// a transfer last to first, so that a result which hangs on their order shows.
+class Evaluation {
+ public:
+  Evaluation(const Plan& plan, uint32_t in_place, bool backwards)
+      : plan_(plan), in_place_(in_place), backwards_(backwards) {}
+
+  bool right() {
+    for (int32_t rank = 0; rank < plan_.ranks; ++rank) {
+      if (plan_.collective == Collective::bcast && rank != plan_.root) continue;
+      for (int32_t block = 0; block < plan_.blocks; ++block) {
+        cells_[key(rank, Buffer::in, block)] = {{{rank, block}}, std::to_string(rank) + "." + std::to_string(block)};
+      }
+    }
+    for (const Transfer& transfer : plan_.transfers) {
+      for (int32_t i = 0; i < transfer.dst.count; ++i) {
+        if (!move(transfer, backwards_ ? transfer.dst.count - 1 - i : i)) return false;
+      }
+    }
+    return ends_right();
+  }
+
+  bool has_out(int32_t rank) const { return plan_.collective != Collective::reduce || rank == plan_.root; }
+  const Held& result(int32_t rank, int32_t block) { return cells_.at(key(rank, Buffer::out, block)); }
+
+  bool rank_order() {
+    if (plan_.collective == Collective::barrier) return true;
+    for (int32_t rank = 0; rank < plan_.ranks; ++rank) {
+      for (int32_t block = 0; has_out(rank) && block < plan_.blocks; ++block) {
+        const auto& leaves = result(rank, block).leaves;
+        if (!std::is_sorted(leaves.begin(), leaves.end())) return false;
+      }
+    }
+    return true;
+  }
+
+  bool uniform() {
+    for (int32_t block = 0; block < plan_.blocks && plan_.collective == Collective::allreduce; ++block) {
+      for (int32_t rank = 1; rank < plan_.ranks; ++rank) {
+        if (result(rank, block).expression != result(0, block).expression) return false;
+      }
+    }
+    return true;
+  }
+
+ private:
+  using Key = std::tuple<int32_t, Buffer, int32_t>;
+
+  Key key(int32_t rank, Buffer buffer, int32_t block) const {
+    const bool one_buffer =
+        (in_place_ >> rank & 1) != 0 || (plan_.collective == Collective::bcast && rank == plan_.root);
+    return {rank, one_buffer && buffer == Buffer::out ? Buffer::in : buffer, block};
+  }
+
+  bool move(const Transfer& transfer, int32_t k) {
+    if (transfer.dst.buffer == Buffer::out && !has_out(transfer.dst.rank)) return false;
+    if (transfer.kind == TransferKind::reduce && plan_.collective == Collective::bcast) return false;
+    Held result;
+    for (const Region& source : transfer.src) {
+      const auto found = cells_.find(key(source.rank, source.buffer, source.first + k * source.stride));
+      if (found == cells_.end()) return false;
+      const Held& held = found->second;
+      result.leaves.insert(result.leaves.end(), held.leaves.begin(), held.leaves.end());
+      result.expression += (result.expression.empty() ? "" : ",") + held.expression;
+    }
+    if (transfer.kind == TransferKind::reduce) {
+      result.expression = "(" + result.expression + ")";
+      if (plan_.collective != Collective::barrier && !may_be_combined(result.leaves)) return false;
+    }
+    cells_[key(transfer.dst.rank, transfer.dst.buffer, transfer.dst.first + k * transfer.dst.stride)] = result;
+    return true;
+  }
+
+  bool may_be_combined(std::vector<std::pair<int32_t, int32_t>> leaves) const {
+    for (size_t i = 1; i < leaves.size() && !plan_.commutative; ++i) {
+      if (leaves[i].first != leaves[i - 1].first + 1) return false;
+    }
+    std::sort(leaves.begin(), leaves.end());
+    for (size_t i = 1; i < leaves.size(); ++i) {
+      if (leaves[i].second != leaves[0].second || leaves[i].first == leaves[i - 1].first) return false;
+    }
+    return true;
+  }
+
+  bool ends_right() {
+    for (int32_t rank = 0; rank < plan_.ranks; ++rank) {
+      for (int32_t block = 0; has_out(rank) && block < plan_.blocks; ++block) {
+        const auto found = cells_.find(key(rank, Buffer::out, block));
+        if (found == cells_.end()) return false;
+        auto leaves = found->second.leaves;
+        std::sort(leaves.begin(), leaves.end());
+        leaves.erase(std::unique(leaves.begin(), leaves.end()), leaves.end());
+        std::vector<std::pair<int32_t, int32_t>> wanted;
+        for (int32_t other = 0; other < plan_.ranks; ++other) {
+          if (plan_.collective != Collective::bcast || other == plan_.root) wanted.emplace_back(other, block);
+        }
+        if (leaves != wanted) return false;
+      }
+    }
+    return true;
+  }
+
+  const Plan& plan_;
+  uint32_t in_place_;
+  bool backwards_;
+  std::map<Key, Held> cells_;
+};
+
+bool reduces(const Plan& plan) {
+  return plan.collective == Collective::reduce || plan.collective == Collective::allreduce;
+}
+
+bool right_in_place(const Plan& plan) {
+  for (uint32_t subset = 0; subset < (1u << plan.ranks) && reduces(plan); ++subset) {
+    if (!Evaluation(plan, subset, false).right() || !Evaluation(plan, subset, true).right()) return false;
+  }
+  return true;
+}
+
+std::vector<Program> programs_of(const Plan& plan, const Plan& staged, Carrier carrier, bool in_place) {
+  const Dependences dependences = depend(staged, carrier);
+  std::vector<Program> programs;
+  for (int32_t rank = 0; rank < plan.ranks; ++rank) {
+    programs.push_back(lower(staged, dependences, rank, carrier));
+    programs.back().in_place = in_place;
+  }
+  return programs;
+}
+
+// Both carriers, with few and with many segments.
+void lower_and_simulate(const Plan& plan, bool in_place, uint64_t seed) {
+  const Plan staged = stage(plan);
+  ASSERT_NO_THROW(validate(staged)) << print(staged);
+  ASSERT_NO_THROW(check(staged)) << print(staged);
+  const std::vector<Program> slots = programs_of(plan, staged, Carrier::slot, in_place);
+  for (const Simulation& how : {Simulation{1, 1, 3, 2, seed}, Simulation{5, 0, 2, 2, seed}, Simulation{4, 3, 2, 2, seed}}) {
+    ASSERT_NO_THROW(simulate(plan, slots, how)) << "segments " << how.segments << "\n" << print(plan) << print(staged);
+  }
+  if (!lines_serve(staged)) return;
+  const std::vector<Program> lines = programs_of(plan, staged, Carrier::line, in_place);
+  ASSERT_NO_THROW(simulate(plan, lines, {1, 0, 5, 2, seed})) << "lines\n" << print(plan) << print(staged);
+}
+
+constexpr uint64_t right_plans = 1500;
+constexpr uint64_t broken_plans = 12000;
+
+TEST(RandomPlans, RightPlansPassAndTheirProgramsAreOrdered) {
+  int not_in_place = 0, not_uniform = 0;
+  for (uint64_t seed = 0; seed < right_plans; ++seed) {
+    const Plan plan = RandomPlan(seed).make();
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    ASSERT_NO_THROW(validate(plan)) << print(plan);
+    Evaluation evaluation(plan, 0, false);
+    ASSERT_TRUE(evaluation.right()) << print(plan);
+    Verdict verdict;
+    ASSERT_NO_THROW(verdict = check(plan)) << print(plan);
+    ASSERT_EQ(verdict.rank_order, evaluation.rank_order()) << print(plan);
+    ASSERT_EQ(verdict.uniform, evaluation.uniform()) << print(plan);
+    ASSERT_EQ(verdict.in_place, right_in_place(plan)) << print(plan);
+    ASSERT_NO_FATAL_FAILURE(lower_and_simulate(plan, verdict.in_place, seed));
+    not_in_place += verdict.in_place ? 0 : 1;
+    not_uniform += verdict.uniform ? 0 : 1;
+  }
+  // The generator must reach the findings, or the comparison above shows nothing.
+  EXPECT_GT(not_in_place, 20);
+  EXPECT_GT(not_uniform, 20);
+}
+
+TEST(RandomPlans, TextRoundTrip) {
+  for (uint64_t seed = 0; seed < right_plans; ++seed) {
+    const std::string text = print(RandomPlan(seed).make());
+    ASSERT_EQ(print(read(text)), text);
+  }
+}
+
+std::optional<Verdict> verdict_of(const Plan& plan, std::string& message) {
+  try {
+    return check(plan);
+  } catch (const Error& error) {
+    message = error.what();
+    return std::nullopt;
+  }
+}
+
+bool well_formed(const Plan& plan) {
+  try {
+    validate(plan);
+    return true;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+TEST(RandomPlans, TheCheckAgreesWithPlainEvaluationOnChangedPlans) {
+  int refused = 0, still_right = 0, malformed = 0;
+  for (uint64_t seed = 0; seed < broken_plans; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Plan plan = read(print(RandomPlan(seed, 5).make()));
+    std::mt19937_64 random(seed);
+    for (uint64_t changes = 1 + seed % 2; changes > 0; --changes) change(plan, random);
+    if (!well_formed(plan)) {
+      ++malformed;
+      continue;
+    }
+    Evaluation evaluation(plan, 0, false);
+    const bool right = evaluation.right();
+    std::string message;
+    const std::optional<Verdict> verdict = verdict_of(plan, message);
+    ASSERT_EQ(verdict.has_value(), right) << message << "\n" << print(plan);
+    if (!right) {
+      ++refused;
+      ASSERT_TRUE(message.starts_with("line ") || message.starts_with("the plan ends without")) << message;
+      continue;
+    }
+    ++still_right;
+    ASSERT_EQ(verdict->rank_order, evaluation.rank_order()) << print(plan);
+    ASSERT_EQ(verdict->uniform, evaluation.uniform()) << print(plan);
+    ASSERT_TRUE(!verdict->in_place || right_in_place(plan)) << print(plan);
+    ASSERT_NO_FATAL_FAILURE(lower_and_simulate(plan, verdict->in_place, seed));
+  }
+  printf("changed plans: %d refused, %d still right, %d malformed\n", refused, still_right, malformed);
+  EXPECT_GT(refused, 2000);
+  EXPECT_GT(still_right, 500);
+}
+
+}  // namespace
+}  // namespace tutti::plan

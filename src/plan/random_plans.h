@@ -1,0 +1,219 @@
+// Random right plans and random changes of plans, for property tests only.
+//
+// A plan is made unit by unit (a unit: some blocks of the vector that travel together): a random tree combines the
+// ranks' data in rank order (in any order in a commutative plan), partial results detour through `tmp`, transfers are
+// pushed or pulled, `tmp` is used again once it is read; then random holders hand the result on. The units' transfers
+// are shuffled into one plan. Same seed, same plan.
+#pragma once
+
+#include <algorithm>
+#include <map>
+#include <random>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace tutti::plan {
+
+class RandomPlan {
+ public:
+  explicit RandomPlan(uint64_t seed, int32_t most_ranks = 7) : random_(seed * 7919 + 1), most_ranks_(most_ranks) {}
+
+  Plan make() {
+    plan_.collective = static_cast<Collective>(below(collective_count));
+    plan_.algorithm = "random";
+    plan_.ranks = 1 + below(most_ranks_);
+    plan_.root = rooted(plan_.collective) ? below(plan_.ranks) : 0;
+    plan_.commutative = chance(4);
+    plan_.blocks = plan_.collective == Collective::barrier || chance(3) ? 1 : 1 + below(5);
+    next_tmp_.assign(plan_.ranks, 0);
+    std::vector<std::vector<Transfer>> units;
+    for (const Region& shape : cut_into_units()) units.push_back(make_unit(shape));
+    shuffle_together(std::move(units));
+    if (chance(4)) give_stages();
+    return std::move(plan_);
+  }
+
+ private:
+  int32_t below(int32_t limit) { return static_cast<int32_t>(random_() % static_cast<uint64_t>(limit)); }
+  bool chance(int32_t one_in) { return below(one_in) == 0; }
+
+  // The blocks of the vector as runs, some with every second block.
+  std::vector<Region> cut_into_units() {
+    std::vector<Region> shapes;
+    int32_t first = 0;
+    while (first < plan_.blocks) {
+      const int32_t left = plan_.blocks - first;
+      if (left >= 4 && chance(2)) {
+        shapes.push_back({0, Buffer::in, first, 2, 2});
+        shapes.push_back({0, Buffer::in, first + 1, 2, 2});
+        first += 4;
+      } else {
+        const int32_t count = 1 + below(left);
+        shapes.push_back({0, Buffer::in, first, count, 1});
+        first += count;
+      }
+    }
+    return shapes;
+  }
+
+  Region user(int32_t rank, Buffer buffer) const { return {rank, buffer, shape_.first, shape_.count, shape_.stride}; }
+
+  Region take_tmp(int32_t rank) {
+    auto& free = free_[rank];
+    if (!free.empty() && chance(2)) {
+      const Region region = free.back();
+      free.pop_back();
+      return region;
+    }
+    const int32_t stride = shape_.count > 1 ? 1 + below(2) : 1;
+    const Region region{rank, Buffer::tmp, next_tmp_[rank], shape_.count, stride};
+    next_tmp_[rank] = region.last() + 1;
+    return region;
+  }
+
+  void done_with(const Region& region) {
+    if (region.buffer == Buffer::tmp) free_[region.rank].push_back(region);
+  }
+
+  void add(const Region& dst, const std::vector<Region>& sources) {
+    const bool one_rank = std::all_of(sources.begin(), sources.end(),
+                                      [&](const Region& source) { return source.rank == sources.front().rank; });
+    const TransferKind kind = sources.size() == 1 ? TransferKind::copy : TransferKind::reduce;
+    unit_.push_back({kind, one_rank && chance(3), stage_automatic, 0, dst, sources});
+  }
+
+  Region detour(const Region& source) {
+    const Region region = take_tmp(below(plan_.ranks));
+    add(region, {source});
+    done_with(source);
+    return region;
+  }
+
+  // Where the combined data of ranks [low, high) is.
+  Region combined(int32_t low, int32_t high) {
+    if (high - low == 1) return chance(4) ? detour(user(low, Buffer::in)) : user(low, Buffer::in);
+    std::vector<Region> sources;
+    const int32_t parts = std::min(high - low, 2 + below(3));
+    for (int32_t i = 0; i < parts; ++i) {
+      sources.push_back(combined(low + (high - low) * i / parts, low + (high - low) * (i + 1) / parts));
+    }
+    const bool any_order = plan_.commutative || plan_.collective == Collective::barrier;
+    if (any_order) std::shuffle(sources.begin(), sources.end(), random_);
+    if (chance(6)) gather_at(below(plan_.ranks), sources);
+    const Region& some = sources[below(parts)];
+    const Region dst = some.buffer == Buffer::tmp && chance(3) ? some : take_tmp(below(plan_.ranks));
+    add(dst, sources);
+    for (const Region& source : sources) {
+      if (!(source == dst)) done_with(source);
+    }
+    return chance(6) ? detour(dst) : dst;
+  }
+
+  // So that a reduce can be pushed.
+  void gather_at(int32_t rank, std::vector<Region>& sources) {
+    for (Region& source : sources) {
+      if (source.rank == rank) continue;
+      const Region region = take_tmp(rank);
+      add(region, {source});
+      done_with(source);
+      source = region;
+    }
+  }
+
+  void hand_on(std::vector<Region> holders, std::vector<int32_t> to) {
+    std::shuffle(to.begin(), to.end(), random_);
+    for (int32_t rank : to) {
+      Region source = holders[below(static_cast<int32_t>(holders.size()))];
+      if (chance(5)) {
+        const Region region = take_tmp(below(plan_.ranks));
+        add(region, {source});
+        holders.push_back(region);
+        source = region;
+      }
+      add(user(rank, Buffer::out), {source});
+      holders.push_back(user(rank, Buffer::out));
+    }
+  }
+
+  std::vector<Transfer> make_unit(const Region& shape) {
+    shape_ = shape;
+    unit_.clear();
+    free_.clear();
+    std::vector<int32_t> to;
+    for (int32_t rank = 0; rank < plan_.ranks; ++rank) {
+      const bool is_root = rank == plan_.root;
+      if (plan_.collective == Collective::bcast ? !is_root : plan_.collective != Collective::reduce || is_root) {
+        to.push_back(rank);
+      }
+    }
+    if (plan_.collective == Collective::bcast) {
+      hand_on({user(plan_.root, Buffer::in)}, to);
+    } else if (chance(4)) {
+      for (int32_t rank : to) add(user(rank, Buffer::out), {combined(0, plan_.ranks)});  // each its own expression
+    } else {
+      hand_on({combined(0, plan_.ranks)}, to);
+    }
+    return std::move(unit_);
+  }
+
+  void shuffle_together(std::vector<std::vector<Transfer>> units) {
+    std::vector<size_t> at(units.size(), 0);
+    while (true) {
+      std::vector<size_t> left;
+      for (size_t i = 0; i < units.size(); ++i) {
+        if (at[i] < units[i].size()) left.push_back(i);
+      }
+      if (left.empty()) return;
+      const size_t unit = left[below(static_cast<int32_t>(left.size()))];
+      plan_.transfers.push_back(units[unit][at[unit]++]);
+    }
+  }
+
+  void give_stages() {
+    int32_t stage = 0;
+    for (Transfer& transfer : plan_.transfers) {
+      if (chance(3)) stage += 1 + below(2);
+      transfer.stage = stage;
+    }
+  }
+
+  std::mt19937_64 random_;
+  int32_t most_ranks_;
+  Plan plan_;
+  std::vector<int32_t> next_tmp_;
+  Region shape_;
+  std::vector<Transfer> unit_;
+  std::map<int32_t, std::vector<Region>> free_;
+};
+
+// One random change, which mostly breaks the plan and sometimes even its form.
+inline void change(Plan& plan, std::mt19937_64& random) {
+  const auto below = [&](size_t limit) { return static_cast<size_t>(random() % limit); };
+  if (plan.transfers.empty()) return;
+  const size_t which = below(plan.transfers.size());
+  Transfer& transfer = plan.transfers[which];
+  const size_t place = below(transfer.src.size() + 1);
+  Region& region = place == 0 ? transfer.dst : transfer.src[place - 1];
+  switch (below(10)) {
+    case 0: plan.transfers.erase(plan.transfers.begin() + static_cast<ptrdiff_t>(which)); break;
+    case 1: std::swap(transfer, plan.transfers[below(plan.transfers.size())]); break;
+    case 2: region.rank = static_cast<int32_t>(below(static_cast<size_t>(plan.ranks) + 1)); break;
+    case 3: region.first += static_cast<int32_t>(below(3)) - 1; break;
+    case 4:
+      transfer.src.push_back(transfer.src[below(transfer.src.size())]);
+      transfer.kind = TransferKind::reduce;
+      break;
+    case 5:
+      transfer.src.erase(transfer.src.begin() + static_cast<ptrdiff_t>(below(transfer.src.size())));
+      if (transfer.src.size() == 1) transfer.kind = TransferKind::copy;
+      if (transfer.src.empty()) plan.transfers.erase(plan.transfers.begin() + static_cast<ptrdiff_t>(which));
+      break;
+    case 6: std::swap(transfer.src.front(), transfer.src[below(transfer.src.size())]); break;
+    case 7: region.buffer = static_cast<Buffer>(below(3)); break;
+    case 8: transfer.push = !transfer.push; break;
+    case 9: region.stride = 1 + static_cast<int32_t>(below(3)); break;
+  }
+}
+
+}  // namespace tutti::plan

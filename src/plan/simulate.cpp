@@ -1,0 +1,149 @@
+#include "plan/simulate.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "plan/blocks.h"
+#include "plan/check.h"
+#include "plan/simulated_run.h"
+
+namespace tutti::plan {
+namespace {
+
+// Reservations are contiguous: what does not fit before the end of a ring begins anew at its start.
+SimulatedSchedule schedule_of(const Program& program, const Simulation& how) {
+  SimulatedSchedule schedule;
+  schedule.segments = program.uses_lines ? 1 : std::max(how.segments, 1);
+  schedule.positions = std::min(schedule.segments, std::max({program.min_positions, how.positions, 1}));
+  schedule.ring_positions = std::max(schedule.positions, program.min_positions);
+  const int32_t lines = std::max(program.lines, 1);
+  schedule.ring_lines = 2 * lines;
+  schedule.span = program.span(schedule.segments);
+  std::vector<int32_t> position_user(schedule.ring_positions, -1), line_user(schedule.ring_lines, -1);
+  SimulatedSchedule::Place next;
+  for (int32_t operation = 0; operation < how.operations; ++operation) {
+    if (next.position + schedule.positions > schedule.ring_positions) next.position = 0;
+    if (next.line + lines > schedule.ring_lines) next.line = 0;
+    SimulatedSchedule::Place place = next;
+    for (int32_t i = 0; i < schedule.positions && !program.uses_lines; ++i) {
+      place.must_end = std::max(place.must_end, std::exchange(position_user[place.position + i], operation));
+    }
+    for (int32_t i = 0; i < lines && program.uses_lines; ++i) {
+      place.must_end = std::max(place.must_end, std::exchange(line_user[place.line + i], operation));
+    }
+    schedule.operations.push_back(place);
+    next.position += schedule.positions;
+    next.line += lines;
+  }
+  return schedule;
+}
+
+// What the plan itself, transfer after transfer, leaves in every `out`; appended by rank and block.
+void append_results(const Plan& plan, int32_t operation, int32_t segment, std::vector<uint64_t>& results) {
+  BlockTable<uint64_t> table(plan, BlockTable<uint64_t>::Aliasing::none);
+  const auto at = [&](int32_t rank, Buffer buffer, int32_t block) -> uint64_t& {
+    const bool one_buffer = plan.collective == Collective::bcast && rank == plan.root;
+    return table.at(rank, one_buffer && buffer == Buffer::out ? Buffer::in : buffer, block);
+  };
+  for (int32_t rank = 0; rank < plan.ranks; ++rank) {
+    for (int32_t block = 0; block < plan.blocks; ++block) {
+      at(rank, Buffer::in, block) = leaf_expression(operation, rank, segment, block);
+    }
+  }
+  std::vector<uint64_t> sources;
+  for (const Transfer& transfer : plan.transfers) {
+    for (int32_t k = 0; k < transfer.dst.count; ++k) {
+      sources.clear();
+      for (const Region& src : transfer.src) sources.push_back(at(src.rank, src.buffer, src.first + k * src.stride));
+      at(transfer.dst.rank, transfer.dst.buffer, transfer.dst.first + k * transfer.dst.stride) =
+          transfer.kind == TransferKind::copy ? sources.front() : combined_expression(sources);
+    }
+  }
+  for (int32_t rank = 0; rank < plan.ranks; ++rank) {
+    for (int32_t block = 0; block < plan.blocks; ++block) results.push_back(at(rank, Buffer::out, block));
+  }
+}
+
+// A program's steps as executed: all of a tick, then the next tick.
+std::vector<SimulatedStep> executed_order(const Program& program, int32_t segments) {
+  std::vector<SimulatedStep> order;
+  for (int32_t tick = 0; tick < segments + program.stages - 1; ++tick) {
+    for (int32_t i = 0; i < static_cast<int32_t>(program.steps.size()); ++i) {
+      const int32_t segment = tick - program.steps[i].stage;
+      if (segment >= 0 && segment < segments) order.push_back({i, segment});
+    }
+  }
+  return order;
+}
+
+bool is_wait(StepKind kind) {
+  return kind == StepKind::wait_word || kind == StepKind::wait_line || kind == StepKind::wait_reuse;
+}
+
+// The rule that excludes deadlock: a wait is for a smaller number than that of the transfer that it precedes, and a
+// program's transfers are in the order of their numbers. Numbers of one segment: what is added for others is the same.
+void hold_to_total_order(const Program& program, int32_t positions) {
+  const int64_t transfers = program.transfers;
+  int64_t next = INT64_MAX;
+  for (int32_t i = static_cast<int32_t>(program.steps.size()) - 1; i >= 0; --i) {
+    const Step& step = program.steps[i];
+    int64_t number = step.number_stage * transfers + step.number;
+    const std::string where = "rank " + std::to_string(program.rank) + ", " + step_text(program, i);
+    if (step.stage < 0 || step.stage >= program.stages || step.number < 1 || step.number > transfers) {
+      refuse_programs(where + ": stage or number out of range");
+    }
+    if (!is_wait(step.kind)) {
+      if (number > next) refuse_programs(where + ": after a transfer of a larger number");
+      next = number;
+      continue;
+    }
+    if (step.peer < 0 || step.peer >= program.ranks || step.peer == program.rank) {
+      refuse_programs(where + ": waits for rank " + std::to_string(step.peer) + ", which is no other rank");
+    }
+    if (step.kind == StepKind::wait_reuse) number -= positions * transfers;
+    if (number >= next) {
+      refuse_programs(where + ": waits for a number that is not less than that of the transfer that it precedes");
+    }
+  }
+}
+
+void hold_shapes(const Plan& plan, const std::vector<Program>& programs) {
+  if (programs.size() != static_cast<size_t>(plan.ranks)) {
+    refuse_programs(std::to_string(programs.size()) + " programs for " + std::to_string(plan.ranks) + " ranks");
+  }
+  const Program& first = programs.front();
+  for (int32_t rank = 0; rank < plan.ranks; ++rank) {
+    const Program& program = programs[rank];
+    const bool same = program.transfers == first.transfers && program.stages == first.stages &&
+                      program.slot_blocks == first.slot_blocks && program.lines == first.lines &&
+                      program.min_positions == first.min_positions && program.uses_lines == first.uses_lines;
+    if (program.rank != rank || !same) {
+      refuse_programs("the program of rank " + std::to_string(rank) + " has other sizes than that of rank 0");
+    }
+  }
+}
+
+}  // namespace
+
+void simulate(const Plan& plan, const std::vector<Program>& programs, const Simulation& how) {
+  check(plan);
+  hold_shapes(plan, programs);
+  SimulatedCase what{plan, programs, schedule_of(programs.front(), how), {}, {}};
+  const SimulatedSchedule& schedule = what.schedule;
+  // Where every segment has a position of its own, no wait for reuse is ever executed.
+  const int32_t positions = schedule.positions == schedule.segments ? INT32_MAX : schedule.positions;
+  for (const Program& program : programs) {
+    hold_to_total_order(program, positions);
+    what.orders.push_back(executed_order(program, schedule.segments));
+  }
+  for (int32_t operation = 0; operation < how.operations; ++operation) {
+    for (int32_t segment = 0; segment < schedule.segments; ++segment) {
+      append_results(plan, operation, segment, what.results);
+    }
+  }
+  for (int32_t interleaving = 0; interleaving < how.interleavings; ++interleaving) {
+    SimulatedRun(what, interleaving, how.seed).run();
+  }
+}
+
+}  // namespace tutti::plan

@@ -1,0 +1,338 @@
+// The simulation accepts what lowering writes and finds what is broken on purpose: each kind of breakage, everywhere in
+// the programs of several plans.
+#include "plan/simulate.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "base/error.h"
+#include "plan/check.h"
+#include "plan/lower.h"
+#include "plan/random_plans.h"
+#include "plan/text.h"
+
+namespace tutti::plan {
+namespace {
+
+constexpr const char* flat_allreduce = R"(tutti-plan 1
+collective allreduce
+ranks 4
+reduce out[0] <- in[0], in[1], in[2], in[3]
+copy out[1] <- out[0]
+copy out[2] <- out[0]
+copy out[3] <- out[0]
+)";
+
+constexpr const char* tree_allreduce = R"(tutti-plan 1
+collective allreduce
+ranks 4
+reduce tmp[2] <- in[2], in[3]
+reduce out[0] <- in[0], in[1], tmp[2]
+copy out[2] <- out[0]
+copy out[1] <- out[0]
+copy out[3] <- out[2]
+)";
+
+constexpr const char* tiled_allreduce = R"(tutti-plan 1
+collective allreduce
+ranks 2
+blocks 4
+reduce tmp[0].0+2 <- in[0].0+2, in[1].0+2
+reduce tmp[1].0+2 <- in[0].2+2, in[1].2+2
+copy out[0].0+2 <- tmp[0].0+2
+copy out[0].2+2 <- tmp[1].0+2
+copy out[1].0+2 <- tmp[0].0+2
+copy out[1].2+2 <- tmp[1].0+2
+)";
+
+constexpr const char* chain_bcast = R"(tutti-plan 1
+collective bcast
+ranks 3
+root 1
+push tmp[2] <- in[1]
+copy out[2] <- tmp[2]
+copy out[0] <- tmp[2]
+)";
+
+constexpr const char* barrier = R"(tutti-plan 1
+collective barrier
+ranks 3
+reduce out[1] <- in[0], in[1], in[2]
+copy out[0] <- out[1]
+copy out[2] <- out[1]
+)";
+
+const std::vector<const char*> texts = {flat_allreduce, tree_allreduce, tiled_allreduce, chain_bcast, barrier};
+
+std::vector<Program> programs_of(const Plan& plan, Carrier carrier) {
+  const Plan staged = stage(plan);
+  const Dependences dependences = depend(staged, carrier);
+  std::vector<Program> programs;
+  for (int32_t rank = 0; rank < plan.ranks; ++rank) {
+    programs.push_back(lower(staged, dependences, rank, carrier));
+    programs.back().in_place = check(plan).in_place;
+  }
+  return programs;
+}
+
+// Empty where the simulation accepts the programs.
+std::string fault(const Plan& plan, const std::vector<Program>& programs, const Simulation& how) {
+  try {
+    simulate(plan, programs, how);
+    return {};
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::invalid_plan);
+    return error.what();
+  }
+}
+
+using Break = std::function<void(Program& program, size_t step)>;
+using Applies = std::function<bool(const std::vector<Program>& programs, const Step& step)>;
+
+struct Outcome {
+  int found = 0;
+  int missed = 0;
+  std::string last;  // message
+  std::string first_missed;
+};
+
+// Breaks each step of a kind, one at a time, in each program.
+Outcome break_each(const Plan& plan, Carrier carrier, StepKind kind, const Simulation& how, const Break& break_it,
+                   const Applies& applies = nullptr) {
+  const std::vector<Program> right = programs_of(plan, carrier);
+  EXPECT_EQ(fault(plan, right, how), "");
+  Outcome outcome;
+  for (size_t rank = 0; rank < right.size(); ++rank) {
+    for (size_t step = 0; step < right[rank].steps.size(); ++step) {
+      if (right[rank].steps[step].kind != kind) continue;
+      if (applies && !applies(right, right[rank].steps[step])) continue;
+      std::vector<Program> broken = right;
+      break_it(broken[rank], step);
+      const std::string message = fault(plan, broken, how);
+      if (!message.empty()) {
+        ++outcome.found;
+        outcome.last = message;
+        continue;
+      }
+      ++outcome.missed;
+      outcome.first_missed = print(plan) + print(right[rank]) + "step " + std::to_string(step);
+    }
+  }
+  return outcome;
+}
+
+void drop(Program& program, size_t step) { program.steps.erase(program.steps.begin() + static_cast<ptrdiff_t>(step)); }
+
+void before_the_movement(Program& program, size_t step) {
+  if (step > 0) std::swap(program.steps[step - 1], program.steps[step]);
+}
+
+// Somebody waits for the data, not only for the ring position; that a position is free may be known by other ways.
+bool data_is_awaited(const std::vector<Program>& programs, const Step& announcement) {
+  for (const Program& program : programs) {
+    for (const Step& step : program.steps) {
+      if (step.kind != StepKind::wait_word && step.kind != StepKind::wait_line) continue;
+      if (step.number == announcement.number) return true;
+    }
+  }
+  return false;
+}
+
+constexpr Simulation one_segment{1, 1, 3, 4, 5};
+constexpr Simulation few_positions{7, 0, 2, 4, 6};
+
+TEST(Simulate, RightProgramsPass) {
+  for (const char* text : texts) {
+    const Plan plan = read(text);
+    for (int segments : {1, 2, 5}) {
+      for (int positions : {0, 1, 2, 8}) {
+        EXPECT_EQ(fault(plan, programs_of(plan, Carrier::slot), {segments, positions, 4, 10, 3}), "") << text;
+      }
+    }
+    if (!lines_serve(stage(plan))) continue;
+    EXPECT_EQ(fault(plan, programs_of(plan, Carrier::line), {1, 0, 6, 10, 4}), "") << text;
+  }
+}
+
+TEST(Simulate, EveryWaitThatIsDroppedIsFound) {
+  for (const char* text : texts) {
+    const Plan plan = read(text);
+    const Outcome slots = break_each(plan, Carrier::slot, StepKind::wait_word, one_segment, drop);
+    EXPECT_GT(slots.found, 0);
+    EXPECT_EQ(slots.missed, 0) << slots.first_missed;
+    if (!lines_serve(stage(plan))) continue;
+    const Outcome lines = break_each(plan, Carrier::line, StepKind::wait_line, one_segment, drop);
+    EXPECT_GT(lines.found, 0);
+    EXPECT_EQ(lines.missed, 0) << lines.first_missed;
+  }
+}
+
+TEST(Simulate, EveryWaitThatIsDroppedFromRandomPlansIsFound) {
+  int found = 0;
+  for (uint64_t seed = 0; seed < 150; ++seed) {
+    const Plan plan = RandomPlan(seed, 5).make();
+    if (plan.collective == Collective::barrier) continue;  // its exits may hear of an arrival by several ways
+    const Outcome slots = break_each(plan, Carrier::slot, StepKind::wait_word, {1, 1, 2, 1, seed}, drop);
+    ASSERT_EQ(slots.missed, 0) << "seed " << seed << "\n" << slots.first_missed;
+    found += slots.found;
+    if (!lines_serve(stage(plan))) continue;
+    const Outcome lines = break_each(plan, Carrier::line, StepKind::wait_line, {1, 1, 2, 1, seed}, drop);
+    ASSERT_EQ(lines.missed, 0) << "seed " << seed << "\n" << lines.first_missed;
+    found += lines.found;
+  }
+  EXPECT_GT(found, 300);
+}
+
+TEST(Simulate, AReuseWaitThatIsDroppedIsFound) {
+  // Nothing else tells the root of these that its slot has been read.
+  const Plan bcast = read("tutti-plan 1\ncollective bcast\nranks 3\ncopy out[1] <- in[0]\ncopy out[2] <- in[0]\n");
+  const Outcome outcome = break_each(bcast, Carrier::slot, StepKind::wait_reuse, few_positions, drop);
+  EXPECT_EQ(outcome.found, 2);
+  EXPECT_EQ(outcome.missed, 0) << outcome.first_missed;
+  EXPECT_NE(outcome.last.find("not ordered after"), std::string::npos) << outcome.last;
+  const Outcome chain = break_each(read(chain_bcast), Carrier::slot, StepKind::wait_reuse, few_positions, drop);
+  EXPECT_GT(chain.found, 0);
+}
+
+TEST(Simulate, AnnouncingTooEarlyIsFound) {
+  for (const char* text : texts) {
+    const Plan plan = read(text);
+    if (plan.collective == Collective::barrier) continue;  // no movement
+    const Outcome slots = break_each(plan, Carrier::slot, StepKind::publish, few_positions, before_the_movement,
+                                     data_is_awaited);
+    EXPECT_GT(slots.found, 0);
+    EXPECT_EQ(slots.missed, 0) << slots.first_missed;
+    if (!lines_serve(stage(plan))) continue;
+    const Outcome lines = break_each(plan, Carrier::line, StepKind::stamp, one_segment, before_the_movement);
+    EXPECT_GT(lines.found, 0);
+    EXPECT_EQ(lines.missed, 0) << lines.first_missed;
+  }
+}
+
+TEST(Simulate, ABarrierThatDoesNotWaitForAllIsFound) {
+  for (Carrier carrier : {Carrier::slot, Carrier::line}) {
+    const StepKind kind = carrier == Carrier::slot ? StepKind::wait_word : StepKind::wait_line;
+    const Outcome outcome = break_each(read(barrier), carrier, kind, one_segment, drop);
+    EXPECT_EQ(outcome.found, 4);
+    EXPECT_NE(outcome.last.find("without knowing that rank"), std::string::npos) << outcome.last;
+  }
+}
+
+TEST(Simulate, AStampThatIsMissingLeavesRanksWaiting) {
+  for (const char* text : texts) {
+    const Plan plan = read(text);
+    if (!lines_serve(stage(plan))) continue;
+    const Outcome outcome = break_each(plan, Carrier::line, StepKind::stamp, one_segment, drop);
+    EXPECT_GT(outcome.found, 0);
+    EXPECT_EQ(outcome.missed, 0) << outcome.first_missed;
+    EXPECT_NE(outcome.last.find("wait for ever"), std::string::npos) << outcome.last;
+  }
+}
+
+TEST(Simulate, APublicationThatIsMissingLeavesRanksWaiting) {
+  // Rank 1 announces its data, then waits for the result that hangs on it.
+  const Plan plan = read(flat_allreduce);
+  std::vector<Program> programs = programs_of(plan, Carrier::slot);
+  auto& steps = programs[1].steps;
+  const auto publish = std::find_if(steps.begin(), steps.end(), [](const Step& s) { return s.kind == StepKind::publish; });
+  ASSERT_NE(publish, steps.end());
+  steps.erase(publish);
+  EXPECT_NE(fault(plan, programs, one_segment).find("wait for ever"), std::string::npos);
+}
+
+TEST(Simulate, AMovementThatIsDroppedIsFound) {
+  for (const char* text : texts) {
+    const Plan plan = read(text);
+    if (plan.collective == Collective::barrier) continue;
+    for (StepKind kind : {StepKind::copy, StepKind::reduce}) {
+      const Outcome outcome = break_each(plan, Carrier::slot, kind, one_segment, drop);
+      EXPECT_EQ(outcome.missed, 0) << outcome.first_missed;
+    }
+  }
+}
+
+TEST(Simulate, AMovementOfAnotherBlockIsFound) {
+  const Plan plan = read(tiled_allreduce);
+  for (StepKind kind : {StepKind::copy, StepKind::reduce}) {
+    const auto shift_source = [](Program& program, size_t step) {
+      program.operands[program.steps[step].first_operand + 1].block ^= 1;
+    };
+    const auto shift_lengths = [](Program& program, size_t step) { program.steps[step].extent_first ^= 1; };
+    for (const Break& break_it : {Break(shift_source), Break(shift_lengths)}) {
+      const Outcome outcome = break_each(plan, Carrier::slot, kind, one_segment, break_it);
+      EXPECT_GT(outcome.found, 0);
+      EXPECT_EQ(outcome.missed, 0) << outcome.first_missed;
+    }
+  }
+}
+
+TEST(Simulate, SourcesInAnotherOrderAreFound) {
+  const Plan plan = read(tree_allreduce);
+  const auto swap_sources = [](Program& program, size_t step) {
+    const int32_t first = program.steps[step].first_operand;
+    std::swap(program.operands[first + 1], program.operands[first + 2]);
+  };
+  const Outcome outcome = break_each(plan, Carrier::slot, StepKind::reduce, one_segment, swap_sources);
+  EXPECT_EQ(outcome.found, 2);
+  EXPECT_EQ(outcome.missed, 0);
+}
+
+TEST(Simulate, AWaitForALaterTransferBreaksTheTotalOrder) {
+  const Plan plan = read(flat_allreduce);
+  const auto wait_for_the_last = [](Program& program, size_t step) {
+    program.steps[step].number = program.transfers;
+    program.steps[step].number_stage = program.stages - 1;
+  };
+  const Outcome outcome = break_each(plan, Carrier::slot, StepKind::wait_word, one_segment, wait_for_the_last);
+  EXPECT_EQ(outcome.missed, 0) << outcome.first_missed;
+  EXPECT_NE(outcome.last.find("not less than"), std::string::npos) << outcome.last;
+}
+
+TEST(Simulate, TooFewPositionsBreakTheTotalOrder) {
+  // The slot of rank 1 is read again two hand-overs after it is written.
+  const Plan plan = read(
+      "tutti-plan 1\ncollective allreduce\nranks 3\ncopy tmp[1] <- in[1]\nreduce tmp[0] <- in[0], tmp[1]\n"
+      "copy tmp[2] <- tmp[0]\nreduce out[2] <- tmp[2], in[2]\ncopy out[0] <- out[2]\ncopy out[1] <- out[2]\n"
+      "copy tmp[2].1 <- tmp[1]\n");
+  std::vector<Program> programs = programs_of(plan, Carrier::slot);
+  EXPECT_EQ(fault(plan, programs, few_positions), "");
+  ASSERT_GT(programs.front().min_positions, 1);
+  for (Program& program : programs) program.min_positions = 1;
+  EXPECT_NE(fault(plan, programs, few_positions).find("not less than"), std::string::npos);
+}
+
+TEST(Simulate, WrongClaimsOfAProgramAreFound) {
+  const Plan reduce = read("tutti-plan 1\ncollective reduce\nranks 2\nreduce out[0] <- in[0], in[1]\n");
+  std::vector<Program> programs = programs_of(reduce, Carrier::slot);
+  EXPECT_EQ(fault(reduce, programs, one_segment), "");
+  programs[1].knows_all = true;  // rank 1 hands its data over and is told nothing
+  EXPECT_NE(fault(reduce, programs, one_segment).find("without knowing that rank 0"), std::string::npos);
+  programs = programs_of(reduce, Carrier::slot);
+  programs[1].writes_shared = false;
+  EXPECT_NE(fault(reduce, programs, one_segment).find("says that it does not"), std::string::npos);
+
+  const Plan overwrites = read(
+      "tutti-plan 1\ncollective allreduce\nranks 2\ncopy out[0] <- in[1]\nreduce tmp[0] <- in[0], out[0]\n"
+      "copy out[0] <- tmp[0]\ncopy out[1] <- tmp[0]\n");
+  ASSERT_FALSE(check(overwrites).in_place);
+  programs = programs_of(overwrites, Carrier::slot);
+  EXPECT_EQ(fault(overwrites, programs, one_segment), "");
+  for (Program& program : programs) program.in_place = true;
+  EXPECT_NE(fault(overwrites, programs, one_segment).find("in place"), std::string::npos);
+}
+
+TEST(Simulate, ProgramsThatDoNotBelongTogetherAreRefused) {
+  const Plan plan = read(flat_allreduce);
+  std::vector<Program> programs = programs_of(plan, Carrier::slot);
+  std::swap(programs[0], programs[1]);
+  EXPECT_NE(fault(plan, programs, one_segment), "");
+  std::swap(programs[0], programs[1]);
+  programs.pop_back();
+  EXPECT_NE(fault(plan, programs, one_segment), "");
+}
+
+}  // namespace
+}  // namespace tutti::plan

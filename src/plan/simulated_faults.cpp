@@ -1,0 +1,92 @@
+// What a simulated run finds wrong, in words.
+#include <algorithm>
+
+#include "base/error.h"
+#include "plan/simulated_run.h"
+
+namespace tutti::plan {
+namespace {
+
+std::string operand_text(const Operand& operand, int32_t k) {
+  static constexpr const char* spaces[] = {"in", "out", "slot", "line"};
+  const int32_t which = operand.space == Space::line ? operand.line : operand.block + k;
+  return spaces[static_cast<size_t>(operand.space)] + ("[" + std::to_string(operand.rank)) + "]." +
+         std::to_string(which);
+}
+
+}  // namespace
+
+void refuse_programs(const std::string& message) { throw Error(Code::invalid_plan, "simulation: " + message); }
+
+std::string step_text(const Program& program, int32_t step) {
+  const StepKind kind = program.steps[step].kind;
+  return "step " + std::to_string(step) + " (" + std::string(step_kinds()[static_cast<size_t>(kind)].name) +
+         ", transfer " + std::to_string(program.steps[step].number) + ")";
+}
+
+void SimulatedRun::hold_destination(int32_t rank, const Operand& operand) const {
+  if (operand.space == Space::in) refuse_programs(context(rank) + ": writes a user's `in`");
+  if (operand.space == Space::line && operand.rank != rank) {
+    refuse_programs(context(rank) + ": writes a line of rank " + std::to_string(operand.rank));
+  }
+}
+
+void SimulatedRun::hold_source(int32_t rank, Symbol symbol, const Operand& operand, int32_t k, int32_t extent) const {
+  if (symbol.expression == 0) {
+    refuse_programs(context(rank) + ": reads " + operand_text(operand, k) + ", which nobody wrote");
+  }
+  if (symbol.block != extent) {
+    refuse_programs(context(rank) + ": moves block " + std::to_string(symbol.block) + " of the vector, in " +
+                    operand_text(operand, k) + ", with the length of block " + std::to_string(extent));
+  }
+}
+
+void SimulatedRun::refuse_race(int32_t rank, const char* does, const Operand& operand, int32_t k,
+                               const Access& other) const {
+  refuse_programs(context(rank) + ": " + does + " " + operand_text(operand, k) + ", not ordered after " +
+                  step_text(what_.programs[other.rank], other.step) + " of rank " + std::to_string(other.rank) +
+                  ", operation " + std::to_string(other.operation) + ", segment " + std::to_string(other.segment));
+}
+
+// Where a rank stands, for messages.
+std::string SimulatedRun::context(int32_t rank) const {
+  const Rank& self = ranks_[rank];
+  const std::string text = "interleaving " + std::to_string(interleaving_) + ", rank " + std::to_string(rank) +
+                           ", operation " + std::to_string(self.operation);
+  if (self.at == 0 || self.at > what_.orders[rank].size()) return text;
+  const SimulatedStep at = what_.orders[rank][self.at - 1];
+  return text + ", segment " + std::to_string(at.segment) + ", " + step_text(what_.programs[rank], at.step);
+}
+
+void SimulatedRun::refuse_stuck() const {
+  const std::vector<int32_t> stuck = all_unfinished();
+  if (stuck.empty()) return;
+  constexpr size_t shown = 4;
+  std::string text;
+  for (size_t i = 0; i < std::min(stuck.size(), shown); ++i) text += (i == 0 ? "" : "; ") + context(stuck[i]);
+  refuse_programs(std::to_string(stuck.size()) + " ranks wait for ever: " + text);
+}
+
+void SimulatedRun::hold_results() {
+  if (plan_.collective == Collective::barrier) return;  // its ends are held to it as they happen
+  for (int32_t operation = 0; operation < operations(); ++operation) {
+    for (int32_t rank = 0; rank < plan_.ranks; ++rank) {
+      if (plan_.collective != Collective::reduce || rank == plan_.root) hold_result(operation, rank);
+    }
+  }
+}
+
+void SimulatedRun::hold_result(int32_t operation, int32_t rank) {
+  for (int32_t segment = 0; segment < what_.schedule.segments; ++segment) {
+    for (int32_t block = 0; block < plan_.blocks; ++block) {
+      const Symbol held = user(operation, rank, Space::out, segment, block).symbol();
+      if (held.expression == what_.results[what_.result(operation, segment, rank, block)]) continue;
+      refuse_programs("interleaving " + std::to_string(interleaving_) + ": rank " + std::to_string(rank) +
+                      (in_place_[size_t(operation) * plan_.ranks + rank] ? ", in place," : "") + " ends operation " +
+                      std::to_string(operation) + " with a wrong block " + std::to_string(block) + " in segment " +
+                      std::to_string(segment));
+    }
+  }
+}
+
+}  // namespace tutti::plan

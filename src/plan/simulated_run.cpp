@@ -1,0 +1,272 @@
+#include "plan/simulated_run.h"
+
+#include <algorithm>
+
+namespace tutti::plan {
+namespace {
+
+uint64_t mix(uint64_t x) {
+  x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9u;
+  x = (x ^ (x >> 27)) * 0x94d049bb133111ebu;
+  return x ^ (x >> 31);
+}
+
+}  // namespace
+
+uint64_t leaf_expression(int32_t operation, int32_t rank, int32_t segment, int32_t block) {
+  uint64_t hash = 0x9e3779b97f4a7c15u;
+  for (int32_t part : {operation, rank, segment, block}) hash = mix(hash + static_cast<uint32_t>(part) + 1);
+  return hash;
+}
+
+uint64_t combined_expression(const std::vector<uint64_t>& sources) {
+  uint64_t hash = sources.size();
+  for (uint64_t source : sources) hash = mix(hash * 0x9e3779b97f4a7c15u + source);
+  return hash;
+}
+
+SimulatedRun::SimulatedRun(const SimulatedCase& what, int32_t interleaving, uint64_t seed)
+    : what_(what), plan_(what.plan), interleaving_(interleaving),
+      random_(mix(seed) + static_cast<uint64_t>(interleaving)), salt_(random_()) {
+  const auto ranks = static_cast<size_t>(plan_.ranks);
+  ranks_.resize(ranks);
+  words_.resize(ranks);
+  lines_.resize(ranks * what.schedule.ring_lines);
+  stamps_.resize(ranks * what.schedule.ring_lines);
+  slots_.resize(ranks * what.schedule.ring_positions * what.programs.front().slot_blocks);
+  entered_.assign(static_cast<size_t>(operations()) * ranks, 0);
+  for (Rank& rank : ranks_) rank.clock.assign(ranks, 0);
+  fill_user_buffers();
+}
+
+void SimulatedRun::run() {
+  std::vector<int32_t> movable = all_unfinished();
+  while (!movable.empty()) {
+    const size_t choice = choose(movable);
+    const int32_t rank = movable[choice];
+    released_ = false;
+    bool moved = true;
+    for (uint64_t burst = 1 + random_() % 6; burst > 0 && moved && ranks_[rank].operation < operations(); --burst) {
+      moved = advance(rank);
+    }
+    if (released_) {
+      movable = all_unfinished();
+    } else if (!moved || ranks_[rank].operation == operations()) {
+      movable.erase(movable.begin() + static_cast<ptrdiff_t>(choice));
+    }
+  }
+  refuse_stuck();
+  hold_results();
+}
+
+// Even interleavings choose evenly; odd ones keep an order of preference for a while, so that ranks run far apart.
+size_t SimulatedRun::choose(const std::vector<int32_t>& movable) {
+  if (interleaving_ % 2 == 0) return random_() % movable.size();
+  if (random_() % 64 == 0) salt_ = random_();
+  const auto preferred = std::min_element(movable.begin(), movable.end(), [this](int32_t one, int32_t other) {
+    return mix(salt_ + static_cast<uint64_t>(one)) < mix(salt_ + static_cast<uint64_t>(other));
+  });
+  return static_cast<size_t>(preferred - movable.begin());
+}
+
+std::vector<int32_t> SimulatedRun::all_unfinished() const {
+  std::vector<int32_t> result;
+  for (int32_t rank = 0; rank < plan_.ranks; ++rank) {
+    if (ranks_[rank].operation < operations()) result.push_back(rank);
+  }
+  return result;
+}
+
+// User buffers are fresh in every operation. In place, and at the root of a bcast, `out` is `in`.
+OrderedCell& SimulatedRun::user(int32_t operation, int32_t rank, Space space, int32_t segment, int32_t block) {
+  const size_t owner = size_t(operation) * plan_.ranks + rank;
+  const size_t buffer = space == Space::out && !in_place_[owner] ? 1 : 0;
+  return user_[((owner * 2 + buffer) * what_.schedule.segments + segment) * plan_.blocks + block];
+}
+
+void SimulatedRun::fill_user_buffers() {
+  const int32_t segments = what_.schedule.segments;
+  user_.resize(size_t(operations()) * plan_.ranks * 2 * segments * plan_.blocks);
+  const bool is_bcast = plan_.collective == Collective::bcast;
+  const bool may_be_in_place = plan_.collective == Collective::allreduce || plan_.collective == Collective::reduce;
+  for (int32_t operation = 0; operation < operations(); ++operation) {
+    for (int32_t rank = 0; rank < plan_.ranks; ++rank) {
+      const bool root_of_bcast = is_bcast && rank == plan_.root;
+      const bool in_place = may_be_in_place && what_.programs[rank].in_place && random_() % 2 == 0;
+      in_place_.push_back(root_of_bcast || in_place);
+      if (is_bcast && !root_of_bcast) continue;
+      for (int32_t segment = 0; segment < segments; ++segment) {
+        for (int32_t block = 0; block < plan_.blocks; ++block) {
+          user(operation, rank, Space::in, segment, block)
+              .hold({leaf_expression(operation, rank, segment, block), block});
+        }
+      }
+    }
+  }
+}
+
+bool SimulatedRun::advance(int32_t rank) {
+  Rank& self = ranks_[rank];
+  const std::vector<SimulatedStep>& order = what_.orders[rank];
+  if (self.at > order.size()) {
+    end(rank);
+    return true;
+  }
+  if (self.at == 0) {
+    entered_[size_t(self.operation) * plan_.ranks + rank] = ++self.clock[rank];
+  } else if (!execute(rank, order[self.at - 1])) {
+    return false;
+  }
+  ++self.at;
+  return true;
+}
+
+void SimulatedRun::end(int32_t rank) {
+  Rank& self = ranks_[rank];
+  const bool must_know = plan_.collective == Collective::barrier || what_.programs[rank].knows_all;
+  for (int32_t other = 0; other < plan_.ranks && must_know; ++other) {
+    const uint32_t entry = entered_[size_t(self.operation) * plan_.ranks + other];
+    if (entry == 0 || self.clock[other] < entry) {
+      refuse_programs(context(rank) + ": ends it without knowing that rank " + std::to_string(other) +
+                      " has entered it");
+    }
+  }
+  ++self.clock[rank];
+  release(words_[rank], base(self.operation + 1), rank);
+  ++self.operation;
+  self.at = 0;
+  self.reserved = false;
+}
+
+bool SimulatedRun::execute(int32_t rank, SimulatedStep at) {
+  const Program& program = what_.programs[rank];
+  const Step& step = program.steps[at.step];
+  const int32_t positions = what_.schedule.positions;
+  int64_t number = base(ranks_[rank].operation) +
+                   int64_t{at.segment + step.number_stage} * program.transfers + step.number;
+  switch (step.kind) {
+    case StepKind::wait_reuse:
+      if (at.segment < positions) return true;
+      number -= int64_t{positions} * program.transfers;
+      return wait(rank, words_[step.peer].reached(number));
+    case StepKind::wait_word:
+      return wait(rank, words_[step.peer].reached(number));
+    case StepKind::wait_line:
+      return wait_line(rank, step, number);
+    case StepKind::publish:
+      ++ranks_[rank].clock[rank];
+      release(words_[rank], number, rank);
+      return true;
+    case StepKind::stamp:
+      if (!reserve(rank)) return false;
+      ++ranks_[rank].clock[rank];
+      release(stamps_[line_index(rank, rank, step.line)], number, rank);
+      return true;
+    case StepKind::copy:
+    case StepKind::reduce:
+      return move(rank, at);
+  }
+  return true;
+}
+
+bool SimulatedRun::wait(int32_t rank, const ReleasedWord::Release* seen) {
+  if (seen == nullptr) return false;
+  join(ranks_[rank].clock, seen->clock);
+  return true;
+}
+
+bool SimulatedRun::wait_line(int32_t rank, const Step& step, int64_t number) {
+  const auto* stamp = stamps_[line_index(rank, step.peer, step.line)].reached(number);
+  if (stamp != nullptr && stamp->value != number) {
+    refuse_programs(context(rank) + ": line " + std::to_string(step.line) + " of rank " + std::to_string(step.peer) +
+                    " bears the stamp of another transfer");
+  }
+  return wait(rank, stamp);
+}
+
+void SimulatedRun::release(ReleasedWord& word, int64_t value, int32_t rank) {
+  if (!word.release(value, ranks_[rank].clock)) {
+    refuse_programs(context(rank) + ": shows " + std::to_string(value) + " after " + std::to_string(word.value()) +
+                    "; what a rank shows must grow");
+  }
+  released_ = true;
+}
+
+// Before the first write of shared memory in an operation: everybody has ended the one that used the place before.
+bool SimulatedRun::reserve(int32_t rank) {
+  Rank& self = ranks_[rank];
+  if (self.reserved) return true;
+  if (!what_.programs[rank].writes_shared) {
+    refuse_programs(context(rank) + ": writes shared memory, but its program says that it does not");
+  }
+  const int32_t must_end = what_.schedule.operations[self.operation].must_end;
+  for (const ReleasedWord& word : words_) {
+    if (must_end >= 0 && !wait(rank, word.reached(base(must_end + 1)))) return false;
+  }
+  self.reserved = true;
+  return true;
+}
+
+size_t SimulatedRun::line_index(int32_t rank, int32_t owner, int32_t line) const {
+  const Program& program = what_.programs[rank];
+  if (line < 0 || line >= program.lines || !program.uses_lines) {
+    refuse_programs(context(rank) + ": there is no line " + std::to_string(line) + " in this operation");
+  }
+  return size_t(owner) * what_.schedule.ring_lines + what_.schedule.operations[ranks_[rank].operation].line + line;
+}
+
+OrderedCell& SimulatedRun::cell(int32_t rank, int32_t segment, const Operand& operand, int32_t k, int32_t extent) {
+  const int32_t operation = ranks_[rank].operation;
+  const int32_t block = operand.block + k;
+  if (operand.rank < 0 || operand.rank >= plan_.ranks) refuse_programs(context(rank) + ": an operand of no rank");
+  if (operand.space == Space::line) return lines_[line_index(rank, operand.rank, operand.line)];
+  if (operand.space == Space::slot) {
+    const int32_t blocks = what_.programs[rank].slot_blocks;
+    if (block < 0 || block >= blocks) {
+      refuse_programs(context(rank) + ": there is no slot block " + std::to_string(block));
+    }
+    const int32_t position = what_.schedule.operations[operation].position + segment % what_.schedule.positions;
+    return slots_[(size_t(operand.rank) * what_.schedule.ring_positions + position) * blocks + block];
+  }
+  if (operand.rank != rank) {
+    refuse_programs(context(rank) + ": touches a user's buffer of rank " + std::to_string(operand.rank));
+  }
+  if (block < 0 || block >= plan_.blocks) {
+    refuse_programs(context(rank) + ": there is no block " + std::to_string(block) + " of the vector");
+  }
+  if (block != extent) {
+    refuse_programs(context(rank) + ": moves block " + std::to_string(block) + " with the length of block " +
+                    std::to_string(extent));
+  }
+  return user(operation, rank, operand.space, segment, block);
+}
+
+bool SimulatedRun::move(int32_t rank, SimulatedStep at) {
+  if (plan_.collective == Collective::barrier) return true;  // no bytes
+  const Step& step = what_.programs[rank].steps[at.step];
+  const Operand* operands = &what_.programs[rank].operands[step.first_operand];
+  hold_destination(rank, operands[0]);
+  const bool shared = operands[0].space == Space::slot || operands[0].space == Space::line;
+  if (shared && !reserve(rank)) return false;
+  Rank& self = ranks_[rank];
+  const Access access{rank, ++self.clock[rank], at.step, at.segment, self.operation};
+  std::vector<uint64_t> sources;
+  for (int32_t k = 0; k < step.extent_count; ++k) {
+    const int32_t extent = step.extent_first + k;
+    sources.clear();
+    for (int32_t i = 1; i < step.operand_count; ++i) {
+      OrderedCell& source = cell(rank, at.segment, operands[i], k, extent);
+      if (const auto race = source.read(access, self.clock)) refuse_race(rank, "reads", operands[i], k, *race);
+      hold_source(rank, source.symbol(), operands[i], k, extent);
+      sources.push_back(source.symbol().expression);
+    }
+    const Symbol result{step.kind == StepKind::copy ? sources.front() : combined_expression(sources), extent};
+    OrderedCell& destination = cell(rank, at.segment, operands[0], k, extent);
+    if (const auto race = destination.write(access, self.clock, result)) {
+      refuse_race(rank, "writes", operands[0], k, *race);
+    }
+  }
+  return true;
+}
+
+}  // namespace tutti::plan

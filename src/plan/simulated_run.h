@@ -1,0 +1,115 @@
+// One interleaving of all ranks' programs over one simulated memory. Internal to src/plan; simulate.cpp makes the parts
+// that all interleavings share and owns them. One thread.
+#pragma once
+
+#include <cstdint>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "plan/ordered_memory.h"
+#include "plan/plan.h"
+#include "plan/program.h"
+
+namespace tutti::plan {
+
+// Where each operation lies in the numbers and in the rings; the same at all ranks.
+struct SimulatedSchedule {
+  int32_t segments = 1;
+  int32_t positions = 1;       // ring positions that an operation takes
+  int32_t ring_positions = 1;  // of a slot
+  int32_t ring_lines = 1;      // of a rank
+  int64_t span = 1;            // numbers that an operation takes
+  struct Place {
+    int32_t position = 0;   // first ring position
+    int32_t line = 0;       // first line
+    int32_t must_end = -1;  // the newest operation that used these positions or lines before; -1: none
+  };
+  std::vector<Place> operations;
+};
+
+struct SimulatedStep {
+  int32_t step;  // of the program
+  int32_t segment;
+};
+
+// What every interleaving starts from and must end with.
+struct SimulatedCase {
+  const Plan& plan;
+  const std::vector<Program>& programs;
+  SimulatedSchedule schedule;
+  std::vector<std::vector<SimulatedStep>> orders;  // by rank: its steps as executed in one operation
+  std::vector<uint64_t> results;                   // by operation, segment, rank, block: the expression in `out`
+
+  size_t result(int32_t operation, int32_t segment, int32_t rank, int32_t block) const {
+    return ((size_t(operation) * schedule.segments + segment) * plan.ranks + rank) * plan.blocks + block;
+  }
+};
+
+// Hashes of expressions: of one rank's own data, and of sources combined in this order.
+uint64_t leaf_expression(int32_t operation, int32_t rank, int32_t segment, int32_t block);
+uint64_t combined_expression(const std::vector<uint64_t>& sources);
+
+[[noreturn]] void refuse_programs(const std::string& message);
+std::string step_text(const Program& program, int32_t step);
+
+class SimulatedRun {
+ public:
+  SimulatedRun(const SimulatedCase& what, int32_t interleaving, uint64_t seed);
+
+  // Throws where the programs are wrong.
+  void run();
+
+ private:
+  struct Rank {
+    int32_t operation = 0;
+    size_t at = 0;          // 0: about to enter the operation; 1..n: steps; n + 1: about to end it
+    bool reserved = false;  // has made sure of the rings in this operation
+    Clock clock;
+  };
+
+  void fill_user_buffers();
+  size_t choose(const std::vector<int32_t>& movable);
+  std::vector<int32_t> all_unfinished() const;
+  int64_t base(int32_t operation) const { return operation * what_.schedule.span; }
+  int32_t operations() const { return static_cast<int32_t>(what_.schedule.operations.size()); }
+
+  // Each is one action of a rank; false where it has to wait.
+  bool advance(int32_t rank);
+  bool execute(int32_t rank, SimulatedStep at);
+  bool move(int32_t rank, SimulatedStep at);
+  bool reserve(int32_t rank);
+  bool wait(int32_t rank, const ReleasedWord::Release* seen);
+  bool wait_line(int32_t rank, const Step& step, int64_t number);
+  void end(int32_t rank);
+  void release(ReleasedWord& word, int64_t value, int32_t rank);
+
+  OrderedCell& user(int32_t operation, int32_t rank, Space space, int32_t segment, int32_t block);
+  size_t line_index(int32_t rank, int32_t owner, int32_t line) const;
+  OrderedCell& cell(int32_t rank, int32_t segment, const Operand& operand, int32_t k, int32_t extent);
+  void hold_destination(int32_t rank, const Operand& operand) const;
+  void hold_source(int32_t rank, Symbol symbol, const Operand& operand, int32_t k, int32_t extent) const;
+  void hold_results();
+  void hold_result(int32_t operation, int32_t rank);
+  [[noreturn]] void refuse_race(int32_t rank, const char* does, const Operand& operand, int32_t k,
+                                const Access& other) const;
+  void refuse_stuck() const;
+  std::string context(int32_t rank) const;
+
+  const SimulatedCase& what_;
+  const Plan& plan_;
+  const int32_t interleaving_;
+  std::mt19937_64 random_;
+  uint64_t salt_ = 0;      // of the present order of preference
+  bool released_ = false;  // by the action just done: others may move again
+  std::vector<Rank> ranks_;
+  std::vector<ReleasedWord> words_;   // by rank
+  std::vector<ReleasedWord> stamps_;  // by rank and line of the ring
+  std::vector<OrderedCell> lines_;    // likewise
+  std::vector<OrderedCell> slots_;    // by rank, ring position and block
+  std::vector<OrderedCell> user_;
+  std::vector<bool> in_place_;        // by operation and rank
+  std::vector<uint32_t> entered_;     // by operation and rank: its time of entry, 0 before
+};
+
+}  // namespace tutti::plan

@@ -1,0 +1,127 @@
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <tuple>
+
+#include "base/error.h"
+#include "plan/blocks.h"
+#include "plan/lower.h"
+
+namespace tutti::plan {
+namespace {
+
+// Rewrites one plan so that remote user buffers are reached through `tmp`.
+class Stager {
+ public:
+  explicit Stager(const Plan& plan) : staged_(plan), next_(plan.ranks, 0) {
+    staged_.transfers.clear();
+    staged_.transfers.reserve(plan.transfers.size() * 2);
+    for (const Transfer& transfer : plan.transfers) {
+      note_tmp(transfer.dst);
+      for (const Region& src : transfer.src) note_tmp(src);
+    }
+  }
+
+  void add(Transfer transfer) {
+    const int32_t executor = transfer.executor();
+    for (Region& src : transfer.src) {
+      if (src.rank != executor && src.buffer != Buffer::tmp) src = staged_copy(src, transfer.line);
+    }
+    const Region dst = transfer.dst;
+    if (dst.rank != executor && dst.buffer != Buffer::tmp) {
+      transfer.dst = fresh(dst);
+      Transfer arrive{TransferKind::copy, false, stage_automatic, transfer.line, dst, {transfer.dst}};
+      staged_.transfers.push_back(std::move(transfer));
+      staged_.transfers.push_back(std::move(arrive));
+    } else {
+      staged_.transfers.push_back(std::move(transfer));
+    }
+    if (dst.buffer == Buffer::out) forget(dst);
+  }
+
+  Plan take() { return std::move(staged_); }
+
+ private:
+  using Key = std::tuple<int32_t, Buffer, int32_t, int32_t, int32_t>;
+  static Key key(const Region& r) { return {r.rank, r.buffer, r.first, r.count, r.stride}; }
+
+  void note_tmp(const Region& region) {
+    if (region.buffer == Buffer::tmp) next_[region.rank] = std::max(next_[region.rank], region.last() + 1);
+  }
+
+  Region fresh(const Region& like) {
+    Region region = tmp(like.rank, next_[like.rank], like.count);
+    next_[like.rank] += like.count;
+    return region;
+  }
+
+  // A value is copied into the slot once, whoever reads it, until its owner overwrites it.
+  Region staged_copy(const Region& src, int32_t line) {
+    auto [entry, is_new] = copies_.try_emplace(key(src));
+    if (is_new) {
+      entry->second = fresh(src);
+      staged_.transfers.push_back({TransferKind::copy, false, stage_automatic, line, entry->second, {src}});
+    }
+    return entry->second;
+  }
+
+  void forget(const Region& written) {
+    auto entry = copies_.lower_bound({written.rank, Buffer::out, INT32_MIN, INT32_MIN, INT32_MIN});
+    while (entry != copies_.end() && std::get<0>(entry->first) == written.rank) {
+      const auto& [rank, buffer, first, count, stride] = entry->first;
+      entry = overlap({rank, buffer, first, count, stride}, written) ? copies_.erase(entry) : std::next(entry);
+    }
+  }
+
+  Plan staged_;
+  std::vector<int32_t> next_;  // first unused block of each rank's tmp
+  std::map<Key, Region> copies_;
+};
+
+// What each block last saw, for stages: a user's `in` and `out` may be one buffer, so they count as one here.
+struct LastUse {
+  int32_t writer = -1;
+  std::vector<int32_t> readers;
+};
+
+}  // namespace
+
+void schedule(Plan& plan) {
+  BlockTable<LastUse> table(plan, BlockTable<LastUse>::Aliasing::user_buffers_are_one);
+  auto& transfers = plan.transfers;
+  for (int32_t i = 0; i < static_cast<int32_t>(transfers.size()); ++i) {
+    Transfer& transfer = transfers[i];
+    const int32_t executor = transfer.executor();
+    int32_t stage = std::max(transfer.stage, 0);
+    auto after = [&](int32_t earlier) {
+      if (earlier < 0 || earlier == i) return;
+      const bool handed_over = transfers[earlier].executor() != executor && transfer.stage == stage_automatic;
+      stage = std::max(stage, transfers[earlier].stage + (handed_over ? 1 : 0));
+    };
+    for (const Region& src : transfer.src) {
+      table.each(src, [&](LastUse& use) {
+        after(use.writer);
+        use.readers.push_back(i);
+      });
+    }
+    table.each(transfer.dst, [&](LastUse& use) {
+      after(use.writer);
+      for (int32_t reader : use.readers) after(reader);
+      use.writer = i;
+      use.readers.clear();
+    });
+    transfer.stage = stage;
+  }
+  std::stable_sort(transfers.begin(), transfers.end(),
+                   [](const Transfer& one, const Transfer& other) { return one.stage < other.stage; });
+}
+
+Plan stage(const Plan& plan) {
+  Stager stager(plan);
+  for (const Transfer& transfer : plan.transfers) stager.add(transfer);
+  Plan staged = stager.take();
+  schedule(staged);
+  return staged;
+}
+
+}  // namespace tutti::plan

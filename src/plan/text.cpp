@@ -1,0 +1,268 @@
+#include "plan/text.h"
+
+#include <array>
+#include <optional>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "plan/fault.h"
+#include "plan/text_line.h"
+
+namespace tutti::plan {
+namespace {
+
+constexpr std::string_view first_line = "tutti-plan 1";
+constexpr std::array<std::string_view, 9> words = {"collective",  "algorithm", "ranks", "root",  "commutative",
+                                                   "blocks",      "copy",      "reduce", "push"};
+
+std::string nearest_word(std::string_view word) {
+  for (std::string_view known : words) {
+    if (word.size() <= 2 * known.size() && edit_distance(word, known) <= 2) {
+      return "; is it '" + std::string(known) + "'?";
+    }
+  }
+  return "; a line is a setting (collective, algorithm, ranks, root, commutative, blocks) or a transfer "
+         "(copy, reduce, push)";
+}
+
+class Reader {
+ public:
+  Reader(std::string_view text, std::string_view name) : text_(text), name_(name) {}
+
+  Plan run() {
+    while (next_line()) {
+      Line line(current_, place());
+      if (line.at_end()) continue;
+      if (!has_version_) {
+        version(line);
+      } else {
+        statement(line);
+      }
+    }
+    end_header();
+    validate(plan_, name_);
+    return std::move(plan_);
+  }
+
+ private:
+  std::string place() const { return std::string(name_) + ":" + std::to_string(std::max(number_, 1)); }
+
+  bool next_line() {
+    if (text_.empty()) return false;
+    const size_t end = std::min(text_.find('\n'), text_.size());
+    current_ = text_.substr(0, end);
+    text_.remove_prefix(std::min(end + 1, text_.size()));
+    current_ = current_.substr(0, current_.find('#'));
+    while (!current_.empty() && is_space(current_.back())) current_.remove_suffix(1);
+    ++number_;
+    return true;
+  }
+
+  void version(Line& line) {
+    const std::string_view whole = line.rest();
+    const bool is_plan = line.word() == "tutti-plan" && !line.at_end();
+    if (!is_plan) line.refuse("not a plan: expected '" + std::string(first_line) + "', found " + quoted(whole));
+    const int32_t number = line.number("the version");
+    if (number != 1) {
+      line.refuse("version " + std::to_string(number) + " of the plan format; this Tutti reads version 1");
+    }
+    line.expect_end();
+    has_version_ = true;
+  }
+
+  void statement(Line& line) {
+    const std::string_view whole = line.rest();
+    const std::string_view word = line.word();
+    if (word == "copy" || word == "reduce" || word == "push") {
+      if (!in_transfers_) end_header();
+      transfer(line, word);
+      return;
+    }
+    std::optional<std::string>* setting = setting_named(word);
+    if (setting == nullptr) line.refuse("unknown word " + quoted(word.empty() ? whole : word) + nearest_word(word));
+    if (in_transfers_) {
+      line.refuse("'" + std::string(word) + "' after the first transfer; move it before the transfers");
+    }
+    if (setting->has_value()) {
+      line.refuse("'" + std::string(word) + "' a second time; the first is at " + **setting + ", keep one");
+    }
+    if (line.at_end()) line.refuse("'" + std::string(word) + "' without a value; write it behind");
+    *setting = place();
+    set(line, word);
+  }
+
+  std::optional<std::string>* setting_named(std::string_view word) {
+    for (size_t i = 0; i < set_at_.size(); ++i) {
+      if (words[i] == word) return &set_at_[i];
+    }
+    return nullptr;
+  }
+
+  void set(Line& line, std::string_view word) {
+    if (word == "algorithm") {
+      const std::string fault = label_fault(line.rest());
+      if (!fault.empty()) line.refuse(fault);
+      plan_.algorithm = std::string(line.rest());
+      return;
+    }
+    if (word == "collective") plan_.collective = collective(line);
+    if (word == "commutative") plan_.commutative = yes_or_no(line);
+    if (word == "ranks") plan_.ranks = bounded(line, "the number of ranks", max_ranks);
+    if (word == "blocks") plan_.blocks = bounded(line, "the number of blocks", max_blocks);
+    if (word == "root") plan_.root = line.number("the root");
+    line.expect_end();
+  }
+
+  static Collective collective(Line& line) {
+    const std::string_view whole = line.rest();
+    const std::string_view word = line.word();
+    for (int i = 0; i < collective_count; ++i) {
+      if (name(static_cast<Collective>(i)) == word) return static_cast<Collective>(i);
+    }
+    line.refuse("there is no collective " + quoted(whole) + "; it is one of barrier, bcast, reduce, allreduce");
+  }
+
+  static bool yes_or_no(Line& line) {
+    if (line.take("yes")) return true;
+    if (line.take("no")) return false;
+    line.refuse("commutative is yes or no, not " + quoted(line.rest()));
+  }
+
+  static int32_t bounded(Line& line, std::string_view what, int32_t most) {
+    const int32_t value = line.number(what);
+    if (value < 1 || value > most) {
+      line.refuse(std::string(what) + " is " + std::to_string(value) + "; it is 1 to " + std::to_string(most));
+    }
+    return value;
+  }
+
+  // What only the whole header tells, said with the line of the setting at fault.
+  void end_header() {
+    in_transfers_ = true;
+    if (!has_version_) refuse(place(), "the text is empty; a plan begins with '" + std::string(first_line) + "'");
+    for (std::string_view word : {"collective", "ranks"}) {
+      if (!setting_named(word)->has_value()) {
+        refuse(place(), "the plan does not say its '" + std::string(word) + "'; set it before the transfers");
+      }
+    }
+    const std::optional<std::string>& root = *setting_named("root");
+    if (root && !rooted(plan_.collective)) {
+      refuse(*root, "a root, which " + std::string(name(plan_.collective)) + " has not; remove the line");
+    }
+    if (root && plan_.root >= plan_.ranks) {
+      refuse(*root, "there is no rank " + std::to_string(plan_.root) + " to be the root; ranks are 0 to " +
+                        std::to_string(plan_.ranks - 1));
+    }
+    if (plan_.collective == Collective::barrier && plan_.blocks != 1) {
+      refuse(**setting_named("blocks"), "a barrier has 1 block, of no bytes; remove the line");
+    }
+  }
+
+  void transfer(Line& line, std::string_view word) {
+    if (plan_.transfers.size() == max_transfers) {
+      line.refuse("more than " + std::to_string(max_transfers) + " transfers; split the plan");
+    }
+    Transfer transfer;
+    transfer.line = number_;
+    transfer.push = word == "push";
+    if (line.take("@")) transfer.stage = line.number("a stage");
+    transfer.dst = region(line);
+    line.expect("<-", "the destination");
+    do {
+      transfer.src.push_back(region(line));
+    } while (line.take(","));
+    line.expect_end();
+    const bool combines = word == "reduce" || (transfer.push && transfer.src.size() > 1);
+    transfer.kind = combines ? TransferKind::reduce : TransferKind::copy;
+    plan_.transfers.push_back(std::move(transfer));
+  }
+
+  static Region region(Line& line) {
+    const std::string_view whole = line.rest();
+    const std::string_view word = line.word();
+    Region region;
+    if (word == "in") {
+      region.buffer = Buffer::in;
+    } else if (word == "out") {
+      region.buffer = Buffer::out;
+    } else if (word == "tmp") {
+      region.buffer = Buffer::tmp;
+    } else {
+      line.refuse("expected a region such as in[0], out[0] or tmp[0], found " +
+                  (whole.empty() ? "the end of the line" : quoted(whole)));
+    }
+    line.expect("[", "the buffer");
+    region.rank = line.number("a rank");
+    line.expect("]", "the rank");
+    if (!line.take(".")) return region;
+    region.first = line.number("a block");
+    if (line.take("+")) region.count = line.number("a number of blocks");
+    if (line.take("/")) region.stride = line.number("a stride");
+    return region;
+  }
+
+  std::string_view text_;
+  std::string_view name_;
+  std::string_view current_;  // without comment and trailing spaces
+  int32_t number_ = 0;
+  bool has_version_ = false;
+  bool in_transfers_ = false;
+  std::array<std::optional<std::string>, 6> set_at_;  // the place of each setting, in the order of `words`
+  Plan plan_;
+};
+
+void append(std::string& text, const Region& region) {
+  static constexpr std::string_view buffers[] = {"in", "out", "tmp"};
+  text += buffers[static_cast<size_t>(region.buffer)];
+  text += '[' + std::to_string(region.rank) + ']';
+  if (region.first == 0 && region.count == 1 && region.stride == 1) return;
+  text += '.' + std::to_string(region.first);
+  if (region.count == 1 && region.stride == 1) return;
+  text += '+' + std::to_string(region.count);
+  if (region.stride != 1) text += '/' + std::to_string(region.stride);
+}
+
+void append(std::string& text, const Transfer& transfer) {
+  text += transfer.push ? "push" : transfer.kind == TransferKind::copy ? "copy" : "reduce";
+  if (transfer.stage != stage_automatic) text += " @" + std::to_string(transfer.stage);
+  text += ' ';
+  append(text, transfer.dst);
+  std::string_view separator = " <- ";
+  for (const Region& source : transfer.src) {
+    text += separator;
+    append(text, source);
+    separator = ", ";
+  }
+}
+
+}  // namespace
+
+std::string print(const Region& region) {
+  std::string text;
+  append(text, region);
+  return text;
+}
+
+std::string print(const Transfer& transfer) {
+  std::string text;
+  append(text, transfer);
+  return text;
+}
+
+std::string print(const Plan& plan) {
+  std::string text = std::string(first_line) + "\ncollective " + std::string(name(plan.collective)) + '\n';
+  if (!plan.algorithm.empty()) text += "algorithm " + plan.algorithm + '\n';
+  text += "ranks " + std::to_string(plan.ranks) + '\n';
+  if (rooted(plan.collective)) text += "root " + std::to_string(plan.root) + '\n';
+  if (plan.commutative) text += "commutative yes\n";
+  text += "blocks " + std::to_string(plan.blocks) + '\n';
+  for (const Transfer& transfer : plan.transfers) {
+    append(text, transfer);
+    text += '\n';
+  }
+  return text;
+}
+
+Plan read(std::string_view text, std::string_view name) { return Reader(text, name).run(); }
+
+}  // namespace tutti::plan

@@ -1,0 +1,31 @@
+// The readable text form of plans: one transfer a line, diffable, versioned, the same for built-in and users' plans.
+// docs/plan-format.md holds the grammar. Text is untrusted input: sizes are bounded, nothing is executed.
+//
+//   tutti-plan 1
+//   collective allreduce
+//   algorithm  flat
+//   ranks      3
+//   blocks     1
+//   reduce out[0] <- in[0], in[1], in[2]
+//   copy out[1] <- out[0]
+//   push out[2] <- out[0]               # executed by the owner of the source
+//   copy out[1].2+3 <- tmp[0].0+3       # blocks 2, 3, 4 from blocks 0, 1, 2; .FIRST+COUNT, or .FIRST+COUNT/STRIDE
+//   copy @2 out[1] <- out[0]            # an explicit stage
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "plan/plan.h"
+
+namespace tutti::plan {
+
+// read(print(plan)) == plan but for Transfer::line, which is the line of the text.
+std::string print(const Plan& plan);
+std::string print(const Transfer& transfer);
+std::string print(const Region& region);
+
+// Throws Error(invalid_plan) "NAME:LINE: what is wrong; what would be right". The result is validated.
+Plan read(std::string_view text, std::string_view name = "plan");
+
+}  // namespace tutti::plan

@@ -1,0 +1,89 @@
+// One line of a plan's text, read from left to right; knows its place for messages. Internal to src/plan. It views the
+// text, which must outlive it.
+#pragma once
+
+#include <charconv>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "plan/fault.h"
+
+namespace tutti::plan {
+
+inline bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
+inline bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-'; }
+inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
+
+// As much of untrusted text as fits into a message, on one line.
+inline std::string quoted(std::string_view text) {
+  constexpr size_t shown = 40;
+  std::string result = "'";
+  for (char c : text.substr(0, shown)) result += c >= ' ' && c <= '~' ? c : '?';
+  return result + (text.size() > shown ? "...'" : "'");
+}
+
+class Line {
+ public:
+  Line(std::string_view text, std::string place) : rest_(text), place_(std::move(place)) { skip_spaces(); }
+
+  [[noreturn]] void refuse(const std::string& message) const { tutti::plan::refuse(place_, message); }
+
+  bool at_end() const { return rest_.empty(); }
+  std::string_view rest() const { return rest_; }
+  const std::string& place() const { return place_; }
+
+  std::string_view word() {
+    size_t length = 0;
+    while (length < rest_.size() && is_word(rest_[length])) ++length;
+    const std::string_view found = rest_.substr(0, length);
+    rest_.remove_prefix(length);
+    skip_spaces();
+    return found;
+  }
+
+  // `symbol` if it comes next.
+  bool take(std::string_view symbol) {
+    if (!rest_.starts_with(symbol)) return false;
+    rest_.remove_prefix(symbol.size());
+    skip_spaces();
+    return true;
+  }
+
+  void expect(std::string_view symbol, std::string_view after) {
+    if (take(symbol)) return;
+    refuse("expected '" + std::string(symbol) + "' after " + std::string(after) + ", found " + what_is_next());
+  }
+
+  int32_t number(std::string_view what) {
+    size_t length = 0;
+    while (length < rest_.size() && is_digit(rest_[length])) ++length;
+    if (length == 0) {
+      refuse("expected " + std::string(what) + ", a whole number of at least 0, found " + what_is_next());
+    }
+    int32_t value = 0;
+    const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + length, value);
+    if (error != std::errc()) {
+      refuse(std::string(what) + " " + quoted(rest_.substr(0, length)) + " is too large; at most 2147483647");
+    }
+    rest_.remove_prefix(length);
+    skip_spaces();
+    return value;
+  }
+
+  void expect_end() const {
+    if (!at_end()) refuse("unexpected " + quoted(rest_) + " at the end of the line; remove it");
+  }
+
+  std::string what_is_next() const { return at_end() ? "the end of the line" : quoted(rest_); }
+
+ private:
+  void skip_spaces() {
+    while (!rest_.empty() && is_space(rest_.front())) rest_.remove_prefix(1);
+  }
+
+  std::string_view rest_;
+  std::string place_;
+};
+
+}  // namespace tutti::plan
