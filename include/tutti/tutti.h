@@ -1,0 +1,118 @@
+/* Tutti: fast collectives on many-core machines. The native C API, without MPI.
+ *
+ * A team is a fixed number of ranks, each a thread of this process. Every rank joins once and gets a group, its handle
+ * for collective calls. All ranks of a team make the same collective calls in the same order, as in MPI; each group is
+ * used by one thread at a time.
+ *
+ *   tutti_team* team;
+ *   tutti_team_create(4, &team);
+ *   // in thread r of 4:
+ *   tutti_group* group;
+ *   tutti_team_join(team, r, &group);
+ *   tutti_allreduce(group, &mine, &sum, 1, TUTTI_FLOAT64, TUTTI_SUM);
+ *   tutti_group_free(group);
+ *   // when all threads are done:
+ *   tutti_team_free(team);
+ *
+ * Every function returns TUTTI_OK or an error; tutti_error_message() then says what was wrong, in one line, to the
+ * thread that made the call. After an error in TUTTI_INVALID_ARGUMENT nothing has happened. After TUTTI_MISMATCH the team
+ * can only be freed.
+ *
+ * Buffers are the caller's, aligned for their type, and may be reused when the call returns. `in` and `out` of one rank
+ * are the same address (in place) or do not overlap. Counts are elements; a count of 0 is allowed.
+ */
+#ifndef TUTTI_H
+#define TUTTI_H
+
+#include <stddef.h>
+
+#if defined(__GNUC__)
+#define TUTTI_API __attribute__((visibility("default")))
+#else
+#define TUTTI_API
+#endif
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum tutti_status {
+  TUTTI_OK = 0,
+  TUTTI_INVALID_ARGUMENT = 1, /* null, out of range, overlapping, unknown */
+  TUTTI_INVALID_PLAN = 2,     /* a plan that does not compute its collective */
+  TUTTI_UNAVAILABLE = 3,      /* memory or a permission is missing */
+  TUTTI_MISMATCH = 4,         /* ranks called different collectives, or with different counts or roots */
+  TUTTI_DEAD_PEER = 5,        /* a rank is gone, or has stalled and TUTTI_STALL=abort */
+  TUTTI_INTERNAL = 6          /* a defect in Tutti: please report it */
+} tutti_status;
+
+typedef enum tutti_type {
+  TUTTI_INT8,
+  TUTTI_INT16,
+  TUTTI_INT32,
+  TUTTI_INT64,
+  TUTTI_UINT8,
+  TUTTI_UINT16,
+  TUTTI_UINT32,
+  TUTTI_UINT64,
+  TUTTI_FLOAT32,
+  TUTTI_FLOAT64
+} tutti_type;
+
+/* The logical and bitwise operations are for integers. */
+typedef enum tutti_op {
+  TUTTI_SUM,
+  TUTTI_PROD,
+  TUTTI_MAX,
+  TUTTI_MIN,
+  TUTTI_LAND,
+  TUTTI_LOR,
+  TUTTI_LXOR,
+  TUTTI_BAND,
+  TUTTI_BOR,
+  TUTTI_BXOR
+} tutti_op;
+
+typedef struct tutti_team tutti_team;
+typedef struct tutti_group tutti_group;
+
+/* Makes a team of `ranks` ranks (at least 1). The caller frees it after all its groups. */
+TUTTI_API tutti_status tutti_team_create(int ranks, tutti_team** team);
+TUTTI_API void tutti_team_free(tutti_team* team);
+
+/* Rank `rank`'s handle; each rank joins once. Does not wait for the others. */
+TUTTI_API tutti_status tutti_team_join(tutti_team* team, int rank, tutti_group** group);
+TUTTI_API void tutti_group_free(tutti_group* group);
+
+TUTTI_API int tutti_group_rank(const tutti_group* group); /* -1 where group is null */
+TUTTI_API int tutti_group_size(const tutti_group* group); /* -1 where group is null */
+
+/* Returns when every rank has entered it. */
+TUTTI_API tutti_status tutti_barrier(tutti_group* group);
+
+/* `bytes` bytes at `data`: read at the root, written elsewhere. */
+TUTTI_API tutti_status tutti_bcast(tutti_group* group, void* data, size_t bytes, int root);
+
+/* out[i] = in of rank 0 [i] op in of rank 1 [i] op ..., in rank order, at the root. `out` is ignored elsewhere and may
+ * be null there. */
+TUTTI_API tutti_status tutti_reduce(tutti_group* group, const void* in, void* out, size_t count, tutti_type type,
+                                    tutti_op op, int root);
+
+/* The same at every rank, with the same bits. */
+TUTTI_API tutti_status tutti_allreduce(tutti_group* group, const void* in, void* out, size_t count, tutti_type type,
+                                       tutti_op op);
+
+/* What the last failed call of this thread was about; never null; valid until this thread's next call. */
+TUTTI_API const char* tutti_error_message(void);
+
+/* Where a rank stands, one line, for debugging hangs. Valid until this thread's next call; never null. */
+TUTTI_API const char* tutti_standing(const tutti_group* group, int rank);
+
+/* "0.1.0" */
+TUTTI_API const char* tutti_version(void);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,347 @@
+#include "exec/executor.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "exec/combine.h"
+#include "exec/wait.h"
+
+namespace tutti::exec {
+namespace {
+
+using plan::Space;
+using plan::StepKind;
+
+constexpr size_t spaces = 4;
+constexpr uint32_t sources_inline = 64;  // more are gathered on the heap
+
+size_t round_up(size_t value, size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+// Where the blocks of one segment are.
+struct Geometry {
+  size_t segment_bytes;   // of the user's vector, but for the last segment
+  size_t block_bytes;     // of every block; a vector's last ones may be short or empty
+  size_t position_bytes;  // of a ring position of a slot
+  int64_t segments;
+  int64_t positions;      // ring positions that this operation takes
+};
+
+// The distance of blocks in a segment of so many bytes. A user's vector of one block has no second one, so there only
+// the slot is concerned; blocks of several start on cache lines where elements fit.
+size_t block_bytes_of(const plan::Program& program, size_t element, size_t segment_bytes) {
+  const auto blocks = static_cast<size_t>(program.blocks);
+  if (blocks == 1) return round_up(segment_bytes, shm::line_size);
+  const size_t elements = (segment_bytes / element + blocks - 1) / blocks;
+  return shm::line_size % element == 0 ? round_up(elements * element, shm::line_size) : elements * element;
+}
+
+size_t position_bytes_of(const plan::Program& program, size_t element, size_t segment_bytes) {
+  return round_up(static_cast<size_t>(program.slot_blocks) * block_bytes_of(program, element, segment_bytes),
+                  shm::line_size);
+}
+
+// All ranks compute the same: from the program, the vector's bytes and the segment size alone.
+Geometry geometry_of(const plan::Program& program, const Operation& operation, size_t element, size_t slot_bytes) {
+  Geometry geometry{};
+  const bool whole = operation.segment_bytes >= operation.bytes;
+  geometry.segment_bytes = whole ? operation.bytes : operation.segment_bytes;
+  geometry.segments =
+      whole ? 1 : static_cast<int64_t>((operation.bytes + operation.segment_bytes - 1) / operation.segment_bytes);
+  geometry.block_bytes = block_bytes_of(program, element, geometry.segment_bytes);
+  geometry.position_bytes = position_bytes_of(program, element, geometry.segment_bytes);
+  if (geometry.position_bytes > 0) {
+    geometry.positions = std::min<int64_t>(geometry.segments, static_cast<int64_t>(slot_bytes / geometry.position_bytes));
+  }
+  return geometry;
+}
+
+size_t extent_bytes(const BoundStep& step, const Geometry& geometry, size_t vector_bytes) {
+  const size_t begin = std::min(step.extent_first * geometry.block_bytes, vector_bytes);
+  const size_t end = std::min((step.extent_first + step.extent_count) * geometry.block_bytes, vector_bytes);
+  return end - begin;
+}
+
+}  // namespace
+
+std::string describe_call(uint64_t call) {
+  if (call == 0) return "nothing";
+  const auto collective = static_cast<plan::Collective>((call >> 60) - 1);
+  std::string text{plan::name(collective)};
+  if (collective != plan::Collective::barrier) {
+    text += " of " + std::to_string(call & ((uint64_t{1} << 40) - 1)) + " bytes";
+  }
+  if (plan::rooted(collective)) text += ", root " + std::to_string((call >> 40) & 0xFFFFF);
+  return text;
+}
+
+Channel::Channel(std::byte* areas, const shm::Layout& layout, int rank, WaitStyle style, ProgressHook hook)
+    : first_line_(areas + layout.lines_offset()),
+      first_slot_(areas + layout.slot_offset()),
+      areas_(areas),
+      stride_(layout.stride()),
+      layout_(layout),
+      rank_(rank),
+      style_(style),
+      hook_(hook) {
+  own_ = &control(rank);
+  slots_.size = slots_.limit = layout.slot_bytes;
+  lines_.size = lines_.limit = static_cast<uint64_t>(layout.line_count);
+}
+
+Code Channel::fail(Code code, std::string message) {
+  failed_ = code;
+  failure_ = std::move(message);
+  return code;
+}
+
+Code Channel::fail_mismatch(int peer, uint64_t call) {
+  return fail(Code::mismatch, "rank " + std::to_string(rank_) + " called " + describe_call(call) + " while rank " +
+                                  std::to_string(peer) + " called " + describe_call(shm::glance(control(peer).call)) +
+                                  "; all ranks of a communicator must make the same collective calls in the same order");
+}
+
+std::string Channel::standing(int rank) const {
+  const shm::Control& its = control(rank);
+  std::string text = "rank " + std::to_string(rank);
+  if (const uint64_t process = shm::glance(its.process); process != 0) text += " (process " + std::to_string(process) + ")";
+  const uint64_t word = shm::glance(its.word);
+  const std::string call = describe_call(shm::glance(its.call));
+  if (shm::glance(its.call) == 0) return text + ": has not entered any collective";
+  if (const uint64_t peer = shm::glance(its.waits_for); peer != 0) {
+    return text + ": in " + call + ", waits for rank " + std::to_string(peer - 1) + " to reach " +
+           std::to_string(shm::glance(its.waits_value)) + " (that rank's word is " +
+           std::to_string(shm::glance(control(static_cast<int>(peer - 1)).word)) + ")";
+  }
+  return text + ": last entered " + call + "; its word is " + std::to_string(word);
+}
+
+size_t Channel::segment_bytes(const plan::Program& program, size_t element, size_t bytes, size_t wanted) const {
+  constexpr size_t automatic = 16 * 1024;
+  if (program.slot_blocks == 0) return bytes;
+  const size_t target = wanted != 0 ? wanted : automatic;
+  if (bytes <= target && position_bytes_of(program, element, bytes) <= layout_.slot_bytes) return bytes;
+  // Positions: what the waits between segments need, and enough to let ranks run apart.
+  const auto positions = static_cast<size_t>(std::max(program.min_positions, 4));
+  const size_t grain = shm::line_size % element == 0 ? shm::line_size : element;
+  size_t segment = std::max(target / grain, size_t{1}) * grain;
+  while (position_bytes_of(program, element, segment) * positions > layout_.slot_bytes) {
+    if (segment == grain) return 0;
+    segment = std::max(segment * 7 / 8 / grain, size_t{1}) * grain;
+  }
+  return segment;
+}
+
+Code Channel::make_room(Ring& ring, uint64_t units, bool writes, const Operation& operation) {
+  if (ring.make_room(units) || !writes) return Code::ok;
+  Checkpoint past = checkpoint_;
+  const uint64_t needed = ring.cursor + units - ring.size;
+  if ((&ring == &slots_ ? past.slot : past.line) < needed) past = {base_, slots_.cursor, lines_.cursor};
+  for (int peer = 0; peer < layout_.ranks; ++peer) {
+    if (peer == rank_) continue;
+    const Awaited ended{&control(peer).word, past.base, peer, nullptr};
+    if (const Code code = wait_for(*this, ended, operation.call); code != Code::ok) return code;
+  }
+  slots_.safe = std::max(slots_.safe, past.slot);
+  lines_.safe = std::max(lines_.safe, past.line);
+  checkpoint_ = {base_, slots_.cursor, lines_.cursor};
+  ring.make_room(units);
+  return Code::ok;
+}
+
+void Channel::combine_many(const BoundProgram& bound, const BoundStep& step, const Operation& operation,
+                           std::byte* const* base_of, size_t block_bytes, size_t bytes) {
+  auto address = [&](const BoundOperand& operand) {
+    return base_of[operand.space] + operand.displacement + operand.block * block_bytes;
+  };
+  const uint32_t count = step.operand_count - 1u;
+  const void* few[sources_inline];
+  std::vector<const void*> many(count > sources_inline ? count : 0);
+  const void** sources = many.empty() ? few : many.data();
+  for (uint32_t i = 0; i < count; ++i) {
+    sources[i] = address(i < 2 ? step.operands[i + 1] : bound.operands[step.more_operands + i - 2]);
+  }
+  combine(*operation.combine, address(step.operands[0]), sources, static_cast<int>(count), bytes);
+}
+
+// The path of every call: no allocation, lock, system call, string or log while nothing is waited for. What depends on
+// the shape is decided at compile time; a line program of three steps takes about 130 instructions
+// (tests/mpi/test_instructions.py holds the whole call to 300).
+template <bool yielding, Channel::Shape shape>
+Code Channel::run(Channel& channel, const BoundProgram& bound, const Operation& operation) {
+  constexpr bool lines_only = shape == Shape::lines;
+  constexpr bool segmented = shape == Shape::segmented;
+  const plan::Program& program = bound.program;
+  const uint64_t base = channel.base_;
+  Geometry geometry{};
+  if constexpr (!lines_only) {
+    const size_t element = operation.combine != nullptr ? operation.combine->element : 1;
+    geometry = geometry_of(program, operation, element, channel.layout_.slot_bytes);
+  }
+  const uint64_t share = lines_only ? static_cast<uint64_t>(program.lines)
+                                    : geometry.position_bytes * static_cast<size_t>(geometry.positions);
+
+  shm::Control& own = *channel.own_;
+  shm::jot(own.call, operation.call);
+  if constexpr (!lines_only) shm::jot(own.entered, (base + 1) << 32 | entered_tag(operation.call));
+  Ring& ring = lines_only ? channel.lines_ : channel.slots_;
+  const uint64_t start = ring.cursor;
+  if (start + share > ring.limit) [[unlikely]] {
+    const Code code = channel.make_room(ring, share, program.writes_shared, operation);
+    if (code != Code::ok) return code;
+  }
+  std::byte* const lines = channel.first_line_ + channel.lines_.position() * shm::line_size;
+  std::byte* const slots = lines_only ? nullptr : channel.first_slot_ + channel.slots_.position();
+  std::byte* base_of[spaces] = {static_cast<std::byte*>(const_cast<void*>(operation.in)),
+                                static_cast<std::byte*>(operation.out), slots, lines + offsetof(shm::Line, payload)};
+
+  auto stamp = [&](const BoundStep& step) {
+    auto& line = *reinterpret_cast<shm::Line*>(lines + step.line);
+    shm::jot(line.call, operation.call);
+    shm::publish(line.stamp, base + step.offset);
+    if constexpr (yielding) wake_sleepers(own);
+  };
+
+  const int64_t ticks = segmented ? geometry.segments + program.stages - 1 : 1;
+  for (int64_t tick = 0; tick < ticks; ++tick) {
+    for (const BoundStep& step : bound.steps) {
+      int64_t segment = 0;
+      uint64_t number = base + step.offset;
+      if constexpr (segmented) {
+        segment = tick - step.stage;
+        if (segment < 0 || segment >= geometry.segments) continue;
+        number += static_cast<uint64_t>(segment) * static_cast<uint64_t>(program.transfers);
+      }
+      // Movement first: it is most of a short program, and the count of operands tells all that its dispatch needs.
+      if (step.operand_count != 0) {
+        size_t bytes = operation.bytes;
+        if constexpr (segmented) {
+          const size_t at = static_cast<size_t>(segment) * geometry.segment_bytes;
+          base_of[0] = static_cast<std::byte*>(const_cast<void*>(operation.in)) + at;
+          base_of[1] = static_cast<std::byte*>(operation.out) + at;
+          base_of[2] = slots + static_cast<size_t>(segment % geometry.positions) * geometry.position_bytes;
+          bytes = std::min(geometry.segment_bytes, operation.bytes - at);
+        }
+        if constexpr (!lines_only) {
+          if (program.blocks > 1) bytes = extent_bytes(step, geometry, bytes);
+          if (bytes == 0) continue;
+        }
+        auto address = [&](const BoundOperand& operand) {
+          std::byte* at = base_of[operand.space] + operand.displacement;
+          if constexpr (!lines_only) at += operand.block * geometry.block_bytes;
+          return at;
+        };
+        if (step.operand_count == 2) {
+          std::byte* const dst = address(step.operands[0]);
+          const std::byte* const src = address(step.operands[1]);
+          if (src != dst) kernels::copy(dst, src, bytes);
+        } else if (step.operand_count == 3 && operation.combine->kernel != nullptr) [[likely]] {
+          operation.combine->kernel(address(step.operands[0]), address(step.operands[1]), address(step.operands[2]),
+                                    lines_only ? operation.count : operation.count_of(bytes));
+        } else {
+          combine_many(bound, step, operation, base_of, geometry.block_bytes, bytes);
+        }
+        if (step.then_stamp) stamp(step);
+        continue;
+      }
+      if (step.kind == StepKind::wait_line) {
+        const auto& line = *reinterpret_cast<const shm::Line*>(lines + step.line);
+        if (shm::observe(line.stamp) != number) {
+          const Code code = wait_for(channel, {&line.stamp, number, step.peer, &line}, operation.call);
+          if (code != Code::ok) return code;
+        }
+        if (shm::glance(line.call) != operation.call) [[unlikely]] return channel.fail_mismatch(step.peer, operation.call);
+      } else if (step.kind == StepKind::stamp) {
+        stamp(step);
+      } else if (step.kind == StepKind::publish) {
+        shm::publish(own.word, number);
+        if constexpr (yielding) wake_sleepers(own);
+      } else {  // wait_word, wait_reuse
+        if (step.kind == StepKind::wait_reuse) {
+          if (!segmented || segment < geometry.positions) continue;
+          number -= static_cast<uint64_t>(geometry.positions) * static_cast<uint64_t>(program.transfers);
+        }
+        const shm::Control& peer = channel.control(step.peer);
+        if (shm::observe(peer.word) < number) {
+          const Code code = wait_for(channel, {&peer.word, number, step.peer, nullptr}, operation.call);
+          if (code != Code::ok) return code;
+        }
+        const uint64_t entered = shm::glance(peer.entered);
+        if (static_cast<uint32_t>(entered >> 32) == static_cast<uint32_t>(base + 1) &&
+            static_cast<uint32_t>(entered) != entered_tag(operation.call)) [[unlikely]] {
+          return channel.fail_mismatch(step.peer, operation.call);
+        }
+      }
+    }
+  }
+
+  uint64_t next = base + bound.span;
+  if constexpr (segmented) next = base + static_cast<uint64_t>(program.span(geometry.segments));
+  channel.base_ = next;
+  shm::publish(own.word, next);
+  if constexpr (yielding) wake_sleepers(own);
+  ring.cursor += share;
+  // Where every rank is known to have entered this operation, it has ended all earlier ones.
+  if (program.knows_all) ring.safe = start;
+  return Code::ok;
+}
+
+template <bool yielding>
+Code Channel::run_slots(Channel& channel, const BoundProgram& bound, const Operation& operation) {
+  const bool whole = operation.segment_bytes >= operation.bytes;
+  return whole ? run<yielding, Shape::whole>(channel, bound, operation)
+               : run<yielding, Shape::segmented>(channel, bound, operation);
+}
+
+BoundProgram Channel::bind(plan::Program program) const {
+  BoundProgram bound;
+  const auto stride = static_cast<ptrdiff_t>(stride_);
+  auto resolve = [&](const plan::Operand& operand) {
+    BoundOperand resolved{0, static_cast<uint32_t>(operand.block), static_cast<uint32_t>(operand.space)};
+    if (operand.space == Space::slot) resolved.displacement = operand.rank * stride;
+    if (operand.space == Space::line) {
+      resolved.displacement = operand.rank * stride + operand.line * static_cast<ptrdiff_t>(shm::line_size);
+    }
+    return resolved;
+  };
+  for (const plan::Step& step : program.steps) {
+    BoundStep resolved{};
+    resolved.kind = step.kind;
+    resolved.operand_count = static_cast<uint16_t>(step.operand_count);
+    resolved.extent_first = static_cast<uint32_t>(step.extent_first);
+    resolved.extent_count = static_cast<uint32_t>(step.extent_count);
+    resolved.stage = step.stage;
+    resolved.peer = step.peer;
+    resolved.more_operands = static_cast<uint32_t>(bound.operands.size());
+    for (int32_t i = 0; i < step.operand_count; ++i) {
+      const BoundOperand operand = resolve(program.operands[static_cast<size_t>(step.first_operand + i)]);
+      if (i < 3) {
+        resolved.operands[i] = operand;
+      } else {
+        bound.operands.push_back(operand);
+      }
+    }
+    resolved.offset = static_cast<uint64_t>(step.number_stage) * static_cast<uint64_t>(program.transfers) +
+                      static_cast<uint64_t>(step.number);
+    if (step.kind == StepKind::stamp && !bound.steps.empty() && bound.steps.back().operand_count > 0 &&
+        bound.steps.back().offset == resolved.offset) {
+      bound.steps.back().then_stamp = true;
+      bound.steps.back().line = rank_ * stride + step.line * static_cast<ptrdiff_t>(shm::line_size);
+      continue;
+    }
+    const int32_t owner = step.kind == StepKind::wait_line ? step.peer : rank_;
+    resolved.line = owner * stride + step.line * static_cast<ptrdiff_t>(shm::line_size);
+    bound.steps.push_back(resolved);
+  }
+  const bool yielding = style_ == WaitStyle::yield;
+  if (program.uses_lines) {
+    bound.run = yielding ? &run<true, Shape::lines> : &run<false, Shape::lines>;
+  } else {
+    bound.run = yielding ? &run_slots<true> : &run_slots<false>;
+  }
+  bound.span = static_cast<uint64_t>(program.span(1));
+  bound.program = std::move(program);
+  return bound;
+}
+
+}  // namespace tutti::exec

@@ -1,0 +1,190 @@
+// The executor: the only loop over steps.
+//
+// A Channel is one rank's side of a group's shared memory: where the areas are, how far the rings have been used, how
+// to wait. `execute` runs one bound program on it. One thread at a time may use a channel (MPI forbids concurrent
+// collectives on one communicator; thread groups have a channel a thread). Nothing here allocates, locks or logs while
+// it does not wait.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "kernels/kernels.h"
+#include "plan/program.h"
+#include "shm/layout.h"
+
+namespace tutti::exec {
+
+// How elements are combined. `kernel` serves built-in operations; where it is null, `apply` does
+// (inout[i] = in[i] op inout[i] for count elements, as MPI_Reduce_local).
+struct Combine {
+  kernels::Reduce kernel = nullptr;
+  void (*apply)(void* context, const void* in, void* inout, size_t count) = nullptr;
+  void* context = nullptr;
+  size_t element = 1;        // bytes of one element
+  bool commutative = true;
+};
+
+enum class WaitStyle : uint8_t {
+  spin,   // a core for every rank: poll, call the progress hook now and then
+  yield,  // more ranks than cores: poll a little, yield, then sleep on the peer's doorbell
+};
+
+// Called while waiting, so that the host MPI's messages progress; null where there is no host.
+struct ProgressHook {
+  void (*call)(void* context) = nullptr;
+  void* context = nullptr;
+};
+
+// A program with its addresses resolved for one channel.
+struct BoundOperand {
+  ptrdiff_t displacement = 0;  // from the base of the space
+  uint32_t block = 0;
+  uint32_t space = 0;          // plan::Space
+};
+struct BoundStep {
+  plan::StepKind kind;
+  int32_t stage;
+  int32_t peer;
+  uint16_t operand_count;
+  bool then_stamp;             // a stamp step follows and is done with this one: `line` and `offset` are the stamp's
+  uint64_t offset;             // stage * transfers + number of what is waited for, published or stamped
+  ptrdiff_t line;              // displacement of the line, for wait_line and stamp
+  BoundOperand operands[3];    // the first three: all of them for a copy and a reduce of two sources
+  uint32_t more_operands;      // where the other sources start in BoundProgram::operands
+  uint32_t extent_first;
+  uint32_t extent_count;
+};
+class Channel;
+struct Operation;
+struct BoundProgram {
+  Code (*run)(Channel&, const BoundProgram&, const Operation&) = nullptr;  // the loop, compiled for what this needs
+  std::vector<BoundStep> steps;
+  std::vector<BoundOperand> operands;
+  uint64_t span = 0;           // of one segment
+  plan::Program program;
+};
+
+// One call's data. `in` and `out` may be the same address.
+struct Operation {
+  const void* in = nullptr;
+  void* out = nullptr;
+  size_t bytes = 0;               // of the vector
+  size_t count = 0;               // its elements
+  const Combine* combine = nullptr;  // null for barrier and bcast
+  size_t segment_bytes = 0;       // a multiple of the element and of line_size, or >= bytes for one segment
+  uint64_t call = 0;              // call_signature
+
+  // Elements in a part of the vector; the whole is the usual case, and division is slow.
+  size_t count_of(size_t part) const { return part == bytes ? count : part / combine->element; }
+};
+
+// What every rank of a matching call has in common; never 0.
+inline uint64_t call_signature(plan::Collective collective, size_t bytes, int root) {
+  return (static_cast<uint64_t>(collective) + 1) << 60 | static_cast<uint64_t>(root) << 40 |
+         (bytes & ((uint64_t{1} << 40) - 1));
+}
+// The half of a word that goes beside half of the operation's base in Control::entered.
+inline uint32_t entered_tag(uint64_t call) { return static_cast<uint32_t>((call * 0x9E3779B97F4A7C15u) >> 32); }
+// For messages: "allreduce of 8 bytes", "bcast of 64 bytes from root 2".
+std::string describe_call(uint64_t call);
+
+class Channel {
+ public:
+  // `areas` is the start of the group's areas, alive as long as the channel.
+  Channel(std::byte* areas, const shm::Layout& layout, int rank, WaitStyle style, ProgressHook hook);
+
+  BoundProgram bind(plan::Program program) const;
+
+  // Bytes of one segment that this channel's slots can pipeline for a program, about `wanted` (0: the default) at most;
+  // `bytes` where one piece is best. 0 where an element is too large for the slots (max_element).
+  size_t segment_bytes(const plan::Program& program, size_t element, size_t bytes, size_t wanted) const;
+
+  // Elements up to this size can be staged by flat plans.
+  size_t max_element() const { return layout_.slot_bytes / 16 / shm::line_size * shm::line_size; }
+
+  // Runs the program. Code::mismatch and Code::dead_peer leave the group unusable: every later call returns the same.
+  Code execute(const BoundProgram& bound, const Operation& operation) {
+    if (failed_ != Code::ok) [[unlikely]] return failed_;
+    return bound.run(*this, bound, operation);
+  }
+
+  // One line about the last failure; empty where there was none.
+  const std::string& failure() const { return failure_; }
+
+  int rank() const { return rank_; }
+  const shm::Layout& layout() const { return layout_; }
+  WaitStyle style() const { return style_; }
+
+  // Where a rank stands, one line, for the watchdog and for tests that time out.
+  std::string standing(int rank) const;
+
+ private:
+  friend class SlowWait;
+
+  // A ring that all ranks use alike. Units (bytes, lines) are counted by a cursor that grows for ever.
+  struct Ring {
+    uint64_t cursor = 0;  // units taken so far
+    uint64_t limit = 0;   // up to here they can be taken without a look at anything else
+    uint64_t lap = 0;     // the cursor at the ring's first unit
+    uint64_t size = 0;
+    uint64_t safe = 0;    // this rank knows that all ranks have ended what was before this cursor
+
+    uint64_t position() const { return cursor - lap; }
+    // Makes the next `units` consecutive, and tells whether they may be written.
+    bool make_room(uint64_t units) {
+      if (position() + units > size) cursor = lap += size;
+      limit = std::min(lap, safe) + size;
+      return cursor + units <= limit;
+    }
+  };
+
+  shm::Control& control(int rank) const {
+    return *reinterpret_cast<shm::Control*>(areas_ + static_cast<size_t>(rank) * stride_);
+  }
+  // Notes the failure and returns its code.
+  Code fail(Code code, std::string message);
+  Code fail_mismatch(int peer, uint64_t call);
+
+  // How a program's hand-overs travel and how often it runs: the loop is compiled for each.
+  enum class Shape : uint8_t { lines, whole, segmented };
+  template <bool yielding, Shape shape>
+  static Code run(Channel& channel, const BoundProgram& bound, const Operation& operation);
+  template <bool yielding>
+  static Code run_slots(Channel& channel, const BoundProgram& bound, const Operation& operation);
+  // A step of more than two sources, or whose operation has no kernel.
+  static void combine_many(const BoundProgram& bound, const BoundStep& step, const Operation& operation,
+                           std::byte* const* base_of, size_t block_bytes, size_t bytes);
+  // Room for `units` of a ring where its limit is reached. Where it has come round to what a slow rank may still read,
+  // and this rank will write, waits until that has been read.
+  Code make_room(Ring& ring, uint64_t units, bool writes, const Operation& operation);
+
+  // Constant after construction.
+  shm::Control* own_;       // this rank's
+  std::byte* first_line_;   // rank 0's first line; other ranks' are a stride apart, as are their slots
+  std::byte* first_slot_;
+  std::byte* areas_;
+  size_t stride_;
+  shm::Layout layout_;
+  int rank_;
+  WaitStyle style_;
+  ProgressHook hook_;
+
+  // The same at all ranks between operations.
+  uint64_t base_ = 0;          // every rank's word at the end of the last operation
+  Ring slots_;
+  Ring lines_;
+  // A point in the past to wait for when a ring comes round.
+  struct Checkpoint {
+    uint64_t base = 0, slot = 0, line = 0;
+  } checkpoint_;
+
+  Code failed_ = Code::ok;
+  std::string failure_;
+};
+
+}  // namespace tutti::exec

@@ -1,0 +1,87 @@
+#include "exec/executor.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <vector>
+
+#include "algo/algo.h"
+#include "plan/lower.h"
+
+namespace tutti::exec {
+namespace {
+
+using plan::Carrier;
+using plan::Collective;
+
+TEST(CallSignature, TellsWhatRanksMustShare) {
+  const uint64_t one = call_signature(Collective::bcast, 64, 2);
+  EXPECT_NE(one, call_signature(Collective::bcast, 65, 2));
+  EXPECT_NE(one, call_signature(Collective::bcast, 64, 3));
+  EXPECT_NE(one, call_signature(Collective::reduce, 64, 2));
+  EXPECT_EQ(describe_call(one), "bcast of 64 bytes, root 2");
+  EXPECT_EQ(describe_call(call_signature(Collective::barrier, 0, 0)), "barrier");
+  EXPECT_EQ(describe_call(call_signature(Collective::allreduce, 8, 0)), "allreduce of 8 bytes");
+}
+
+class Segments : public testing::Test {
+ protected:
+  Channel channel(size_t bytes_per_rank, int ranks) {
+    const shm::Layout layout = shm::Layout::fit(ranks, bytes_per_rank);
+    areas_.assign(layout.bytes() + shm::line_size, std::byte{0});
+    auto address = reinterpret_cast<uintptr_t>(areas_.data());
+    address = (address + shm::line_size - 1) / shm::line_size * shm::line_size;
+    return Channel(reinterpret_cast<std::byte*>(address), layout, 0, WaitStyle::spin, {});
+  }
+  std::vector<std::byte> areas_;
+};
+
+// Whatever is asked for, a segment fits the ring as often as the program's waits between segments need.
+TEST_F(Segments, FitTheRing) {
+  for (int ranks : {2, 5, 16, 64}) {
+    for (const char* algorithm : {"flat", "binomial", "nary:4", "all_read_all"}) {
+      const plan::Program program =
+          plan::lower(algo::generate(Collective::allreduce, algorithm, ranks, 0), 0, Carrier::slot);
+      for (size_t area : {shm::smallest_area, size_t{8192}, size_t{131072}}) {
+        const Channel channel = this->channel(area, ranks);
+        for (size_t element : {1, 4, 8, 16, 12, 24}) {
+          for (size_t wanted : {size_t{0}, size_t{1}, size_t{4096}, size_t{1} << 20}) {
+            const size_t bytes = 3'000'000 / element * element;
+            const size_t segment = channel.segment_bytes(program, element, bytes, wanted);
+            if (segment == 0) {
+              EXPECT_LT(channel.layout().slot_bytes,
+                        static_cast<size_t>(program.slot_blocks * program.min_positions) * 128 * 4);
+              continue;
+            }
+            EXPECT_EQ(segment % element, 0u);
+            const size_t block = (segment + 127) / 128 * 128;
+            EXPECT_LE(block * static_cast<size_t>(program.slot_blocks) * static_cast<size_t>(program.min_positions),
+                      channel.layout().slot_bytes)
+                << algorithm << " " << ranks << " area " << area << " element " << element << " wanted " << wanted;
+          }
+        }
+      }
+    }
+  }
+}
+
+TEST_F(Segments, ShortMessagesAreWhole) {
+  const Channel channel = this->channel(131072, 2);
+  const plan::Program program = plan::lower(algo::generate(Collective::bcast, "flat", 2, 0), 0, Carrier::slot);
+  EXPECT_EQ(channel.segment_bytes(program, 1, 49, 0), 49u);
+  EXPECT_EQ(channel.segment_bytes(program, 1, 8192, 0), 8192u);
+  EXPECT_LT(channel.segment_bytes(program, 1, 1 << 20, 0), size_t{1} << 20);
+}
+
+TEST_F(Segments, ElementsUpToTheLimitFitFlatPlans) {
+  for (size_t area : {shm::smallest_area, size_t{8192}, size_t{131072}}) {
+    const Channel channel = this->channel(area, 64);
+    for (Collective collective : {Collective::reduce, Collective::allreduce}) {
+      const plan::Program program = plan::lower(algo::generate(collective, "flat", 64, 0), 0, Carrier::slot);
+      EXPECT_GT(channel.segment_bytes(program, channel.max_element(), channel.max_element() * 1000, 0), 0u);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tutti::exec

@@ -1,0 +1,183 @@
+#include "exec/wait.h"
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <chrono>
+#include <climits>
+#include <cstdio>
+#include <ctime>
+#include <fstream>
+#include <string>
+
+#include "base/log.h"
+#include "base/options.h"
+
+namespace tutti::exec {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// Polls without any pause first: the pause costs more than a hand-over on some processors.
+constexpr int eager_polls = 200;
+constexpr int spin_polls = 512;
+constexpr int yield_polls = 20;
+constexpr int polls_after_yield = 4;
+constexpr int yields_between_looks = 8;
+constexpr auto yield_before_sleep = std::chrono::microseconds(200);
+constexpr auto spin_before_yield = std::chrono::microseconds(100);
+constexpr auto peers_checked_every = std::chrono::milliseconds(100);
+constexpr long sleep_nanoseconds = 1'000'000;  // so that the progress hook is called a thousand times a second
+
+void futex_wait(const shm::Count& futex, uint32_t seen) {
+  const timespec limit{0, sleep_nanoseconds};
+  syscall(SYS_futex, &futex, FUTEX_WAIT, seen, &limit, nullptr, 0);
+}
+
+// Gone, or dead and not yet reaped by its launcher.
+bool process_is_gone(uint64_t pid) {
+  if (kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) return true;
+  std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
+  std::string text;
+  if (!std::getline(stat, text)) return false;
+  const size_t end_of_name = text.rfind(')');
+  return end_of_name != std::string::npos && end_of_name + 2 < text.size() &&
+         (text[end_of_name + 2] == 'Z' || text[end_of_name + 2] == 'X');
+}
+
+}  // namespace
+
+void wake_sleepers(shm::Control& own) {
+  shm::fence_before_looking();
+  if (shm::look(own.doorbell.sleepers) == 0) return;
+  shm::ring(own.doorbell.rings);
+  syscall(SYS_futex, &own.doorbell.rings, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+// One slow wait: what it has done so far, and the actions that come round in it.
+class SlowWait {
+ public:
+  SlowWait(Channel& channel, const Awaited& awaited, uint64_t call)
+      : channel_(channel), awaited_(awaited), call_(call), peer_(channel.control(awaited.peer)), begin_(Clock::now()),
+        next_look_(begin_ + peers_checked_every) {
+    shm::Control& own = channel.control(channel.rank_);
+    // Operations over lines do not say so before: their lines bear the call, and that is cheaper.
+    shm::jot(own.entered, (channel.base_ + 1) << 32 | entered_tag(call));
+    shm::jot(own.waits_value, awaited.value);
+    shm::jot(own.waits_for, static_cast<uint64_t>(awaited.peer) + 1);
+  }
+  ~SlowWait() { shm::jot(channel_.control(channel_.rank_).waits_for, 0); }
+
+  Code run() { return channel_.style_ == WaitStyle::yield ? run_yielding() : run_spinning(); }
+
+ private:
+  // Others may need this core: every look is followed by a yield, and by sleep once that has gone on for a while.
+  Code run_yielding() {
+    for (int round = 1;; ++round) {
+      if (elapsed_ > yield_before_sleep) {
+        sleep();
+      } else {
+        sched_yield();
+      }
+      if (poll(polls_after_yield)) return Code::ok;
+      if (round % yields_between_looks != 0 && elapsed_ <= yield_before_sleep) continue;
+      if (const Code code = look_around(); code != Code::ok) return code;
+    }
+  }
+
+  // This core is ours: poll, and let others run only when the wait has become long in any case.
+  Code run_spinning() {
+    for (;;) {
+      if (poll(spin_polls)) return Code::ok;
+      if (const Code code = look_around(); code != Code::ok) return code;
+      if (elapsed_ > spin_before_yield) sched_yield();
+    }
+  }
+
+  bool poll(int polls) const {
+    for (int i = 0; i < polls; ++i) {
+      if (awaited_.here()) return true;
+      shm::relax();
+    }
+    return false;
+  }
+
+  void sleep() {
+    shm::Control::Doorbell& doorbell = peer_.doorbell;
+    shm::enter(doorbell.sleepers);
+    const uint32_t rings = shm::look(doorbell.rings);
+    shm::fence_before_looking();
+    if (!awaited_.here()) futex_wait(doorbell.rings, rings);
+    shm::leave(doorbell.sleepers);
+  }
+
+  // What must happen now and then in a wait: progress of the host MPI, and a look at the peer, which may be in this very
+  // operation with another call, be dead, or have kept us waiting too long.
+  Code look_around() {
+    if (channel_.hook_.call != nullptr) channel_.hook_.call(channel_.hook_.context);
+    const auto now = Clock::now();
+    elapsed_ = now - begin_;
+    if (entered_other_call()) {
+      return channel_.fail_mismatch(awaited_.peer, call_);
+    }
+    if (now < next_look_) return Code::ok;
+    next_look_ = now + peers_checked_every;
+    const uint64_t process = shm::glance(peer_.process);
+    if (process != 0 && process_is_gone(process) && !awaited_.here()) {
+      return channel_.fail(Code::dead_peer, "rank " + std::to_string(awaited_.peer) + " (process " +
+                                                std::to_string(process) + ") is gone; rank " +
+                                                std::to_string(channel_.rank_) + " waited for it in " + describe_call(call_));
+    }
+    const int64_t limit = options().stall_seconds;
+    if (limit > 0 && !reported_ && elapsed_ > std::chrono::seconds(limit)) return report(limit);
+    return Code::ok;
+  }
+
+  // By what the peer has posted in this operation, or what it says that it has entered.
+  bool entered_other_call() const {
+    if (awaited_.line != nullptr) {
+      const uint64_t stamp = shm::observe(awaited_.line->stamp);
+      if (stamp > channel_.base_ && stamp != awaited_.value && shm::glance(awaited_.line->call) != call_) return true;
+    }
+    const uint64_t entered = shm::glance(peer_.entered);
+    return static_cast<uint32_t>(entered >> 32) == static_cast<uint32_t>(channel_.base_ + 1) &&
+           static_cast<uint32_t>(entered) != entered_tag(call_);
+  }
+
+  Code report(int64_t limit) {
+    reported_ = true;
+    log_line(LogLevel::warning, "no progress for %ld s in %s; where the ranks stand:", static_cast<long>(limit),
+             describe_call(call_).c_str());
+    for (int rank = 0; rank < channel_.layout_.ranks; ++rank) {
+      log_line(LogLevel::warning, "  %s", channel_.standing(rank).c_str());
+    }
+    if (options().stall == StallAction::abort_job) {
+      return channel_.fail(Code::dead_peer, "stalled for " + std::to_string(limit) + " s waiting for rank " +
+                                                std::to_string(awaited_.peer) + "; ended because TUTTI_STALL=abort");
+    }
+    return Code::ok;
+  }
+
+  Channel& channel_;
+  const Awaited& awaited_;
+  uint64_t call_;
+  shm::Control& peer_;
+  Clock::time_point begin_;
+  Clock::time_point next_look_;
+  Clock::duration elapsed_{};
+  bool reported_ = false;
+};
+
+Code wait_for(Channel& channel, const Awaited& awaited, uint64_t call) {
+  const int polls = channel.style() == WaitStyle::yield ? yield_polls : eager_polls;
+  for (int poll = 0; poll < polls; ++poll) {
+    if (awaited.here()) return Code::ok;
+  }
+  return SlowWait(channel, awaited, call).run();
+}
+
+}  // namespace tutti::exec

@@ -1,0 +1,134 @@
+#include "group/group.h"
+
+#include <algorithm>
+
+#include "algo/algo.h"
+#include "plan/check.h"
+#include "plan/simulate.h"
+
+namespace tutti::group {
+namespace {
+
+using plan::Carrier;
+using plan::Collective;
+
+constexpr size_t max_entries = 256;      // programs kept; beyond it all are made anew
+constexpr size_t large_element = 64;     // beyond it only flat plans are sure to find room in the slots
+const std::string_view flat = "flat";
+
+void check_lowered(const plan::Plan& plan, Carrier carrier) {
+  const plan::Plan staged = plan::stage(plan);
+  const plan::Dependences dependences = plan::depend(staged, carrier);
+  std::vector<plan::Program> programs;
+  for (int32_t rank = 0; rank < plan.ranks; ++rank) programs.push_back(plan::lower(staged, dependences, rank, carrier));
+  plan::simulate(plan, programs, {});
+}
+
+}  // namespace
+
+Group::Group(const Settings& settings)
+    : channel_(settings.areas, settings.layout, settings.rank, settings.style, settings.hook),
+      check_(settings.check),
+      oversubscribed_(settings.style == exec::WaitStyle::yield),
+      overrides_(settings.overrides) {}
+
+std::unique_ptr<Group::Entry> Group::make(Collective collective, const select::Choice& choice, int root, Carrier carrier) {
+  const plan::Plan plan = algo::generate(collective, choice.algorithm, ranks(), root);
+  auto entry = std::make_unique<Entry>();
+  plan::Verdict verdict{true, true, true};
+  if (check_) {
+    verdict = plan::check(plan);
+    check_lowered(plan, carrier);
+  }
+  plan::Program program = plan::lower(plan, rank(), carrier);
+  program.in_place = verdict.in_place;
+  entry->bound = channel_.bind(std::move(program));
+  entry->wanted_segment = choice.segment_bytes;
+  return entry;
+}
+
+Group::Entry* Group::look_up(Collective collective, size_t bytes, int root, size_t element) {
+  select::Choice choice = select::choose(collective, bytes, ranks(), oversubscribed_, overrides_);
+  if (element > large_element) choice = {flat, 0, bytes, bytes};
+  const Carrier carrier = bytes <= shm::line_payload ? Carrier::line : Carrier::slot;
+  if (carrier == Carrier::line) {
+    choice.bytes_high = std::min(choice.bytes_high, shm::line_payload);
+  } else {
+    choice.bytes_low = std::max(choice.bytes_low, shm::line_payload + 1);
+  }
+  std::string key{plan::name(collective)};
+  key.append("/").append(choice.algorithm).append("/").append(std::to_string(root));
+  key.append(carrier == Carrier::line ? "/line/" : "/slot/").append(std::to_string(choice.segment_bytes));
+  if (entries_.size() >= max_entries) {
+    entries_.clear();
+    recent_ = {};
+  }
+  std::unique_ptr<Entry>& entry = entries_[key];
+  if (entry == nullptr) entry = make(collective, choice, root, carrier);
+  // An entry for a large element must not serve calls with small ones.
+  if (element > large_element) return entry.get();
+  recent_[static_cast<size_t>(collective)] = {choice.bytes_low, choice.bytes_high - choice.bytes_low, root, entry.get()};
+  return entry.get();
+}
+
+inline Code Group::run(Collective collective, const void* in, void* out, size_t count, size_t element, int root,
+                       const exec::Combine* combine) {
+  const size_t bytes = count * element;
+  Entry& entry = *find(collective, bytes, root, element);
+  exec::Operation operation{in, out, bytes, count, combine, bytes, exec::call_signature(collective, bytes, root)};
+  if (entry.bound.program.uses_lines && entry.bound.program.in_place) [[likely]] {
+    return channel_.execute(entry.bound, operation);
+  }
+  return run_staged(entry, operation, element);
+}
+
+Code Group::run_staged(Entry& entry, exec::Operation& operation, size_t element) {
+  const plan::Program& program = entry.bound.program;
+  if (!program.uses_lines) {
+    operation.segment_bytes = channel_.segment_bytes(program, element, operation.bytes, entry.wanted_segment);
+  }
+  if (operation.in == operation.out && !program.in_place) {
+    const auto* in = static_cast<const std::byte*>(operation.in);
+    copy_of_in_.assign(in, in + operation.bytes);
+    operation.in = copy_of_in_.data();
+  }
+  return channel_.execute(entry.bound, operation);
+}
+
+Code Group::barrier() { return run(Collective::barrier, nullptr, nullptr, 0, 1, 0, nullptr); }
+
+Code Group::bcast(void* data, size_t bytes, int root) {
+  return run(Collective::bcast, data, data, bytes, 1, root, nullptr);
+}
+
+Code Group::reduce(const void* in, void* out, size_t count, const exec::Combine& combine, int root) {
+  return run(Collective::reduce, in, out, count, combine.element, root, &combine);
+}
+
+Code Group::allreduce(const void* in, void* out, size_t count, const exec::Combine& combine) {
+  return run(Collective::allreduce, in, out, count, combine.element, 0, &combine);
+}
+
+std::string_view Group::algorithm(Collective collective, size_t bytes, int root) {
+  return find(collective, bytes, root, 1)->bound.program.algorithm;
+}
+
+select::Overrides overrides_of(const Options& options) {
+  select::Overrides overrides;
+  overrides.algorithm = {options.algorithm_barrier, options.algorithm_bcast, options.algorithm_reduce,
+                         options.algorithm_allreduce};
+  overrides.segment_bytes = options.segment_bytes;
+  constexpr std::string_view variables[] = {"TUTTI_ALGORITHM_BARRIER", "TUTTI_ALGORITHM_BCAST",
+                                            "TUTTI_ALGORITHM_REDUCE", "TUTTI_ALGORITHM_ALLREDUCE"};
+  for (int i = 0; i < plan::collective_count; ++i) {
+    if (overrides.algorithm[i].empty()) continue;
+    try {
+      algo::generate(static_cast<Collective>(i), overrides.algorithm[i], 2, 0);
+    } catch (const Error& error) {
+      throw Error(Code::invalid_argument, std::string(variables[i]) + ": " + error.what());
+    }
+  }
+  return overrides;
+}
+
+}  // namespace tutti::group

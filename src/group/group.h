@@ -1,0 +1,94 @@
+// A group: a communicator (or a team of threads) as Tutti sees it. One object a rank.
+//
+// Owns the rank's channel and the cache of bound programs; picks the algorithm for a call from what all ranks share
+// (collective, bytes, root, size of an element) and runs it. Buffers are the user's, bytes are packed.
+// One thread at a time may use a group. The shared memory belongs to whoever made it and outlives the group.
+//
+// Every function returns Code::ok, or a code that leaves the group unusable, with a line in failure().
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/options.h"
+#include "exec/executor.h"
+#include "plan/lower.h"
+#include "select/select.h"
+
+namespace tutti::group {
+
+class Group {
+ public:
+  struct Settings {
+    std::byte* areas = nullptr;   // zeroed shared memory of layout.bytes()
+    shm::Layout layout;
+    int rank = 0;
+    exec::WaitStyle style = exec::WaitStyle::spin;
+    exec::ProgressHook hook;
+    bool check = false;           // check plans and lowered programs when they are made (TUTTI_CHECK)
+    select::Overrides overrides;  // algorithms and segment size that the user asked for
+  };
+  explicit Group(const Settings& settings);
+
+  int rank() const { return channel_.rank(); }
+  int ranks() const { return channel_.layout().ranks; }
+
+  Code barrier();
+  // `data` is read at the root and written elsewhere.
+  Code bcast(void* data, size_t bytes, int root);
+  // `out` matters at the root only. in == out: in place.
+  Code reduce(const void* in, void* out, size_t count, const exec::Combine& combine, int root);
+  Code allreduce(const void* in, void* out, size_t count, const exec::Combine& combine);
+
+  const std::string& failure() const { return channel_.failure(); }
+  std::string standing(int rank) const { return channel_.standing(rank); }
+
+  // The algorithm that a call would use, or used: for reports. Owned by the group.
+  std::string_view algorithm(plan::Collective collective, size_t bytes, int root);
+
+  // Elements larger than this cannot be combined here: the same at all ranks, so that all can choose another way.
+  size_t max_element() const { return channel_.max_element(); }
+
+ private:
+  struct Entry {
+    exec::BoundProgram bound;
+    size_t wanted_segment = 0;
+  };
+  // The entry that calls of one collective use over and over: two comparisons find it.
+  struct Recent {
+    size_t bytes_low = 0, bytes_span = 0;  // serves bytes_low to bytes_low + bytes_span
+    int root = -1;
+    Entry* entry = nullptr;
+  };
+
+  Entry* find(plan::Collective collective, size_t bytes, int root, size_t element) {
+    const Recent& recent = recent_[static_cast<size_t>(collective)];
+    // One comparison for the range: sizes below it wrap to large numbers.
+    const bool hit = bytes - recent.bytes_low <= recent.bytes_span && root == recent.root;
+    return hit ? recent.entry : look_up(collective, bytes, root, element);
+  }
+  Entry* look_up(plan::Collective collective, size_t bytes, int root, size_t element);
+  std::unique_ptr<Entry> make(plan::Collective collective, const select::Choice& choice, int root, plan::Carrier carrier);
+  Code run(plan::Collective collective, const void* in, void* out, size_t count, size_t element, int root,
+           const exec::Combine* combine);
+  Code run_staged(Entry& entry, exec::Operation& operation, size_t element);
+
+  exec::Channel channel_;
+  bool check_;
+  bool oversubscribed_;
+  select::Overrides overrides_;
+  std::array<Recent, plan::collective_count> recent_{};
+  std::map<std::string, std::unique_ptr<Entry>> entries_;  // by contents: collective, algorithm, root, carrier
+  std::vector<std::byte> copy_of_in_;                       // for plans that do not bear one buffer as `in` and `out`
+};
+
+// What TUTTI_ALGORITHM_* and TUTTI_SEGMENT_BYTES ask for. Throws Error(invalid_argument) naming the variable where an
+// algorithm is unknown or does not serve the collective.
+select::Overrides overrides_of(const Options& options);
+
+}  // namespace tutti::group

@@ -1,0 +1,227 @@
+#include <cstdint>
+#include <cstring>
+#include <numeric>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "native/thread_ranks.h"
+
+using tutti::test::spawn;
+
+namespace {
+
+// A value that tells operation, rank and element apart, small enough that sums over ranks stay exact.
+int64_t value(int operation, int rank, size_t element) {
+  return static_cast<int64_t>((static_cast<uint64_t>(operation) * 1000003u + static_cast<uint64_t>(rank) * 8191u + element * 31u) % 100000u);
+}
+
+int64_t sum(int operation, int ranks, size_t element) {
+  int64_t total = 0;
+  for (int rank = 0; rank < ranks; ++rank) total += value(operation, rank, element);
+  return total;
+}
+
+std::vector<int64_t> contribution(int operation, int rank, size_t count) {
+  std::vector<int64_t> data(count);
+  for (size_t i = 0; i < count; ++i) data[i] = value(operation, rank, i);
+  return data;
+}
+
+class Native : public testing::TestWithParam<int> {};
+
+const size_t counts[] = {0, 1, 2, 6, 7, 100, 2048, 2049, 5000, 40000};
+
+TEST_P(Native, AllreduceGivesTheSumEverywhere) {
+  spawn(GetParam(), [](tutti_group* group, int rank) {
+    const int ranks = tutti_group_size(group);
+    int operation = 0;
+    for (size_t count : counts) {
+      for (int repeat = 0; repeat < 5; ++repeat, ++operation) {
+        const std::vector<int64_t> in = contribution(operation, rank, count);
+        std::vector<int64_t> out(count, -1);
+        ASSERT_EQ(tutti_allreduce(group, in.data(), out.data(), count, TUTTI_INT64, TUTTI_SUM), TUTTI_OK) << tutti_error_message();
+        for (size_t i = 0; i < count; ++i) ASSERT_EQ(out[i], sum(operation, ranks, i)) << "count " << count << " at " << i;
+      }
+    }
+  });
+}
+
+TEST_P(Native, AllreduceInPlace) {
+  spawn(GetParam(), [](tutti_group* group, int rank) {
+    const int ranks = tutti_group_size(group);
+    int operation = 0;
+    for (size_t count : counts) {
+      // Every other rank in place: whether it is, is one rank's own matter.
+      for (int repeat = 0; repeat < 4; ++repeat, ++operation) {
+        std::vector<int64_t> in = contribution(operation, rank, count);
+        std::vector<int64_t> separate(count, -1);
+        std::vector<int64_t>& out = (rank + repeat) % 2 == 0 ? in : separate;
+        ASSERT_EQ(tutti_allreduce(group, in.data(), out.data(), count, TUTTI_INT64, TUTTI_SUM), TUTTI_OK) << tutti_error_message();
+        for (size_t i = 0; i < count; ++i) ASSERT_EQ(out[i], sum(operation, ranks, i));
+      }
+    }
+  });
+}
+
+TEST_P(Native, BcastFromEveryRoot) {
+  spawn(GetParam(), [](tutti_group* group, int rank) {
+    const int ranks = tutti_group_size(group);
+    int operation = 0;
+    for (size_t count : counts) {
+      for (int root = 0; root < ranks; ++root, ++operation) {
+        std::vector<int64_t> data = contribution(operation, rank, count);
+        ASSERT_EQ(tutti_bcast(group, data.data(), count * 8, root), TUTTI_OK) << tutti_error_message();
+        ASSERT_EQ(data, contribution(operation, root, count)) << "root " << root;
+      }
+    }
+  });
+}
+
+TEST_P(Native, ReduceToEveryRoot) {
+  spawn(GetParam(), [](tutti_group* group, int rank) {
+    const int ranks = tutti_group_size(group);
+    int operation = 0;
+    for (size_t count : counts) {
+      for (int root = 0; root < ranks; ++root, ++operation) {
+        std::vector<int64_t> in = contribution(operation, rank, count);
+        std::vector<int64_t> separate(count, -1);
+        std::vector<int64_t>& out = root % 2 == 0 ? in : separate;
+        ASSERT_EQ(tutti_reduce(group, in.data(), rank == root ? out.data() : nullptr, count, TUTTI_INT64, TUTTI_SUM, root), TUTTI_OK)
+            << tutti_error_message();
+        for (size_t i = 0; rank == root && i < count; ++i) ASSERT_EQ(out[i], sum(operation, ranks, i)) << "root " << root;
+      }
+    }
+  });
+}
+
+TEST_P(Native, BarrierHoldsUntilAllHaveEntered) {
+  std::atomic<int> entered{0};
+  spawn(GetParam(), [&](tutti_group* group, int) {
+    for (int round = 1; round <= 200; ++round) {
+      entered.fetch_add(1);
+      ASSERT_EQ(tutti_barrier(group), TUTTI_OK) << tutti_error_message();
+      ASSERT_GE(entered.load(), round * tutti_group_size(group));
+      ASSERT_EQ(tutti_barrier(group), TUTTI_OK) << tutti_error_message();
+    }
+  });
+}
+
+// Ranks that run ahead by themselves (a broadcast's root, a reduction's leaves) must wait when the rings come round.
+TEST_P(Native, LongRunsOfOneSidedCollectives) {
+  spawn(GetParam(), [](tutti_group* group, int rank) {
+    const int ranks = tutti_group_size(group);
+    for (int operation = 0; operation < 600; ++operation) {
+      const size_t count = operation % 3 == 0 ? 1 : operation % 3 == 1 ? 300 : 6;
+      std::vector<int64_t> data = contribution(operation, rank, count);
+      ASSERT_EQ(tutti_bcast(group, data.data(), count * 8, 0), TUTTI_OK) << tutti_error_message();
+      ASSERT_EQ(data, contribution(operation, 0, count)) << "operation " << operation;
+    }
+    for (int operation = 0; operation < 600; ++operation) {
+      const size_t count = operation % 3 == 0 ? 1 : operation % 3 == 1 ? 300 : 6;
+      const std::vector<int64_t> in = contribution(operation, rank, count);
+      std::vector<int64_t> out(count);
+      ASSERT_EQ(tutti_reduce(group, in.data(), out.data(), count, TUTTI_INT64, TUTTI_SUM, ranks - 1), TUTTI_OK);
+      for (size_t i = 0; rank == ranks - 1 && i < count; ++i) ASSERT_EQ(out[i], sum(operation, ranks, i));
+    }
+  });
+}
+
+// The same seed at all ranks: collectives, sizes and roots in a random order.
+TEST_P(Native, RandomMixture) {
+  spawn(GetParam(), [](tutti_group* group, int rank) {
+    const int ranks = tutti_group_size(group);
+    std::mt19937 random(12345);
+    for (int operation = 0; operation < 400; ++operation) {
+      const size_t count = random() % 4 == 0 ? random() % 9000 : random() % 8;
+      const int root = static_cast<int>(random() % static_cast<unsigned>(ranks));
+      std::vector<int64_t> in = contribution(operation, rank, count);
+      std::vector<int64_t> out(count);
+      switch (random() % 4) {
+        case 0:
+          ASSERT_EQ(tutti_allreduce(group, in.data(), out.data(), count, TUTTI_INT64, TUTTI_SUM), TUTTI_OK);
+          for (size_t i = 0; i < count; ++i) ASSERT_EQ(out[i], sum(operation, ranks, i));
+          break;
+        case 1:
+          ASSERT_EQ(tutti_bcast(group, in.data(), count * 8, root), TUTTI_OK);
+          ASSERT_EQ(in, contribution(operation, root, count));
+          break;
+        case 2:
+          ASSERT_EQ(tutti_reduce(group, in.data(), out.data(), count, TUTTI_INT64, TUTTI_SUM, root), TUTTI_OK);
+          for (size_t i = 0; rank == root && i < count; ++i) ASSERT_EQ(out[i], sum(operation, ranks, i));
+          break;
+        default:
+          ASSERT_EQ(tutti_barrier(group), TUTTI_OK);
+      }
+    }
+  });
+}
+
+// Sums of floating-point numbers depend on their order, so equal bits at all ranks show one expression.
+TEST_P(Native, EqualBitsEverywhere) {
+  const int ranks = GetParam();
+  std::vector<std::vector<double>> results(static_cast<size_t>(ranks));
+  spawn(ranks, [&](tutti_group* group, int rank) {
+    std::vector<double> in(3000);
+    for (size_t i = 0; i < in.size(); ++i) in[i] = 1.0 / static_cast<double>(1 + i * 7 + static_cast<size_t>(rank) * 13);
+    results[static_cast<size_t>(rank)].resize(in.size());
+    ASSERT_EQ(tutti_allreduce(group, in.data(), results[static_cast<size_t>(rank)].data(), in.size(), TUTTI_FLOAT64, TUTTI_SUM), TUTTI_OK);
+  });
+  for (const auto& result : results) ASSERT_EQ(std::memcmp(result.data(), results[0].data(), result.size() * 8), 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, Native, testing::Values(1, 2, 3, 4, 5, 7, 8, 13), testing::PrintToStringParamName());
+
+TEST(NativeErrors, MismatchedCallsAreNamed) {
+  std::atomic<int> mismatches{0};
+  spawn(2, [&](tutti_group* group, int rank) {
+    int64_t data[2] = {1, 2};
+    const tutti_status status = rank == 0 ? tutti_bcast(group, data, 8, 0) : tutti_bcast(group, data, 16, 0);
+    if (status == TUTTI_OK) return;  // a root that does not wait cannot notice
+    EXPECT_EQ(status, TUTTI_MISMATCH);
+    EXPECT_NE(std::string(tutti_error_message()).find("bcast of 16 bytes, root 0"), std::string::npos) << tutti_error_message();
+    EXPECT_NE(std::string(tutti_error_message()).find("bcast of 8 bytes, root 0"), std::string::npos) << tutti_error_message();
+    EXPECT_EQ(tutti_barrier(group), TUTTI_MISMATCH);
+    ++mismatches;
+  });
+  EXPECT_EQ(mismatches, 1);
+}
+
+TEST(NativeErrors, DifferentCollectivesAreNamed) {
+  std::atomic<int> mismatches{0};
+  spawn(2, [&](tutti_group* group, int rank) {
+    std::vector<int64_t> data(1000), out(1000);
+    const tutti_status status = rank == 0 ? tutti_allreduce(group, data.data(), out.data(), 1000, TUTTI_INT64, TUTTI_SUM) : tutti_barrier(group);
+    if (status == TUTTI_MISMATCH) ++mismatches;
+  });
+  EXPECT_GE(mismatches, 1);
+}
+
+TEST(NativeErrors, BadArguments) {
+  tutti_team* team = nullptr;
+  EXPECT_EQ(tutti_team_create(0, &team), TUTTI_INVALID_ARGUMENT);
+  EXPECT_EQ(tutti_team_create(2, nullptr), TUTTI_INVALID_ARGUMENT);
+  ASSERT_EQ(tutti_team_create(1, &team), TUTTI_OK);
+  tutti_group* group = nullptr;
+  EXPECT_EQ(tutti_team_join(team, 1, &group), TUTTI_INVALID_ARGUMENT);
+  EXPECT_EQ(tutti_team_join(nullptr, 0, &group), TUTTI_INVALID_ARGUMENT);
+  ASSERT_EQ(tutti_team_join(team, 0, &group), TUTTI_OK);
+  tutti_group* again = nullptr;
+  EXPECT_EQ(tutti_team_join(team, 0, &again), TUTTI_INVALID_ARGUMENT);
+  double data[4] = {};
+  EXPECT_EQ(tutti_barrier(nullptr), TUTTI_INVALID_ARGUMENT);
+  EXPECT_EQ(tutti_bcast(group, nullptr, 8, 0), TUTTI_INVALID_ARGUMENT);
+  EXPECT_EQ(tutti_bcast(group, data, 8, 1), TUTTI_INVALID_ARGUMENT);
+  EXPECT_EQ(tutti_bcast(group, data, 8, -1), TUTTI_INVALID_ARGUMENT);
+  EXPECT_EQ(tutti_allreduce(group, data, data + 1, 3, TUTTI_FLOAT64, TUTTI_SUM), TUTTI_INVALID_ARGUMENT);
+  EXPECT_NE(std::string(tutti_error_message()).find("overlap"), std::string::npos);
+  EXPECT_EQ(tutti_allreduce(group, data, data, 3, TUTTI_FLOAT64, TUTTI_BAND), TUTTI_INVALID_ARGUMENT);
+  EXPECT_EQ(tutti_allreduce(group, data, data, 3, static_cast<tutti_type>(99), TUTTI_SUM), TUTTI_INVALID_ARGUMENT);
+  EXPECT_EQ(tutti_allreduce(group, data, data, SIZE_MAX / 4, TUTTI_FLOAT64, TUTTI_SUM), TUTTI_INVALID_ARGUMENT);
+  EXPECT_EQ(tutti_allreduce(group, nullptr, data, 1, TUTTI_FLOAT64, TUTTI_SUM), TUTTI_INVALID_ARGUMENT);
+  EXPECT_EQ(tutti_allreduce(group, nullptr, nullptr, 0, TUTTI_FLOAT64, TUTTI_SUM), TUTTI_OK);
+  tutti_group_free(group);
+  tutti_team_free(team);
+}
+
+}  // namespace

@@ -1,0 +1,62 @@
+#include "select/select.h"
+
+#include <cstdint>
+
+namespace tutti::select {
+namespace {
+
+using plan::Collective;
+
+constexpr size_t any_bytes = SIZE_MAX;
+constexpr int any_ranks = INT32_MAX;
+
+struct Row {
+  Collective collective;
+  bool oversubscribed;  // more ranks than cores
+  int ranks;            // up to
+  size_t bytes;         // up to
+  std::string_view algorithm;
+  size_t segment_bytes;
+};
+
+// Read top to bottom; the last row of each (collective, oversubscribed) is the fallback. Measured; docs/performance.md.
+constexpr Row table[] = {
+    {Collective::barrier, false, 8, any_bytes, "all_read_all", 0},
+    {Collective::barrier, false, any_ranks, any_bytes, "nary:8", 0},
+    {Collective::barrier, true, 16, any_bytes, "all_read_all", 0},
+    {Collective::barrier, true, any_ranks, any_bytes, "nary:16", 0},
+    {Collective::bcast, false, 16, any_bytes, "flat", 0},
+    {Collective::bcast, false, any_ranks, any_bytes, "nary:8", 0},
+    {Collective::bcast, true, any_ranks, any_bytes, "flat", 0},
+    {Collective::reduce, false, 16, any_bytes, "flat", 0},
+    {Collective::reduce, false, any_ranks, any_bytes, "nary:8", 0},
+    {Collective::reduce, true, 16, any_bytes, "flat", 0},
+    {Collective::reduce, true, any_ranks, any_bytes, "nary:8", 0},
+    {Collective::allreduce, false, 2, any_bytes, "all_read_all", 0},
+    {Collective::allreduce, false, 8, 2048, "all_read_all", 0},
+    {Collective::allreduce, false, any_ranks, any_bytes, "nary:8", 0},
+    {Collective::allreduce, true, 16, 2048, "all_read_all", 0},
+    {Collective::allreduce, true, any_ranks, any_bytes, "flat", 0},
+};
+
+}  // namespace
+
+Choice choose(Collective collective, size_t bytes, int ranks, bool oversubscribed, const Overrides& overrides) {
+  Choice choice;
+  size_t low = 0;
+  for (const Row& row : table) {
+    if (row.collective != collective || row.oversubscribed != oversubscribed || ranks > row.ranks) continue;
+    if (bytes > row.bytes) {
+      low = row.bytes + 1;
+      continue;
+    }
+    choice = {row.algorithm, row.segment_bytes, low, row.bytes};
+    break;
+  }
+  const std::string& asked = overrides.algorithm[static_cast<size_t>(collective)];
+  if (!asked.empty()) choice = {asked, choice.segment_bytes, 0, any_bytes};
+  if (overrides.segment_bytes != 0) choice.segment_bytes = overrides.segment_bytes;
+  return choice;
+}
+
+}  // namespace tutti::select

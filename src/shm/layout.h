@@ -1,0 +1,65 @@
+// How the shared memory of one group is laid out: one area a rank, all of one size, in rank order.
+//
+//   area of a rank:  Control | lines (a ring of line_count) | slot (a ring of bytes)
+//
+// Who writes: a rank writes its own Control and lines; its slot is written by the rank that a plan names (itself, or
+// the executor of a push). Everything else only reads, but for the doorbell, which sleepers and publishers share. All
+// zero when new. The same layout serves processes (mapped at different addresses) and threads: no pointers inside.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "shm/order.h"
+
+namespace tutti::shm {
+
+inline constexpr size_t line_size = 128;     // what adjacent-line prefetchers fetch together
+inline constexpr size_t line_payload = 48;   // stamp, call and payload share one 64-byte cache line
+
+// Short data with its stamp: one cache line brings both.
+struct alignas(line_size) Line {
+  Word stamp;             // base of the operation + number of the transfer; unique for ever
+  Word call;              // which collective the writer is in (call_signature), so that readers notice a mismatch
+  unsigned char payload[line_payload];
+};
+static_assert(sizeof(Line) == line_size);
+static_assert(offsetof(Line, payload) + line_payload == 64);
+
+struct alignas(line_size) Control {
+  // First line: read by all who wait for this rank.
+  Word word;              // progress: base of the operation + number of the last published transfer
+  Word entered;           // low halves of an operation's base + 1 and of its call, so that one load gives both; written on
+                          // entering an operation over slots, and in slow waits
+  Word call;              // that operation's call signature, for messages
+  Word waits_for;         // 1 + the rank that this one waits for, 0 if none; written only in slow waits
+  Word waits_value;       // the value that it waits for
+  Word process;           // pid; 0 for threads
+  Word reserved[10];
+  // Second line: who sleeps until this rank publishes.
+  struct alignas(line_size) Doorbell {
+    Count sleepers;
+    Count rings;  // the futex
+  } doorbell;
+};
+static_assert(sizeof(Control) == 2 * line_size);
+
+struct Layout {
+  int32_t ranks = 1;
+  int32_t line_count = 0;  // an operation's lines are consecutive, so reservations never wrap
+  size_t slot_bytes = 0;   // multiple of line_size
+
+  size_t lines_offset() const { return sizeof(Control); }
+  size_t slot_offset() const { return lines_offset() + static_cast<size_t>(line_count) * line_size; }
+  size_t stride() const { return slot_offset() + slot_bytes; }  // bytes of one rank's area
+  size_t bytes() const { return stride() * static_cast<size_t>(ranks); }
+
+  // The layout that uses at most `bytes_per_rank`; lines take at most a quarter. Throws Error(unavailable) where it is
+  // less than the smallest area that works (smallest_area).
+  static Layout fit(int32_t ranks, size_t bytes_per_rank);
+};
+
+// Control, 16 lines and a slot of 2 KiB.
+inline constexpr size_t smallest_area = sizeof(Control) + 16 * line_size + 2048;
+
+}  // namespace tutti::shm

@@ -1,0 +1,47 @@
+// Every atomic operation of Tutti, by name. No other file names a memory order.
+//
+// The protocol needs three things of memory: a rank's stores become visible before the number that announces them
+// (publish, paired with observe), a rank that is about to sleep is seen by whoever publishes next (the two fences), and
+// counters that nobody reads for their order (relaxed). docs/memory-model.md has the proof.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+namespace tutti::shm {
+
+using Word = std::atomic<uint64_t>;
+static_assert(Word::is_always_lock_free, "progress words are shared between processes");
+
+// Everything this rank did before is visible to whoever observes the value.
+inline void publish(Word& word, uint64_t value) { word.store(value, std::memory_order_release); }
+
+// Pairs with publish: what the writer did before is visible after.
+inline uint64_t observe(const Word& word) { return word.load(std::memory_order_acquire); }
+
+// For values that order nothing: statistics, what the watchdog prints, a rank's own word.
+inline uint64_t glance(const Word& word) { return word.load(std::memory_order_relaxed); }
+inline void jot(Word& word, uint64_t value) { word.store(value, std::memory_order_relaxed); }
+
+// A sleeper announces itself, then looks at the word a last time; a publisher stores the word, then looks for
+// sleepers. Each puts this fence between its two steps, so at least one of them sees the other (store-load order).
+inline void fence_before_looking() { std::atomic_thread_fence(std::memory_order_seq_cst); }
+
+// The doorbell: sleepers are counted, a ring changes the futex that they sleep on. The fences above order both against
+// the words.
+using Count = std::atomic<uint32_t>;
+inline void enter(Count& sleepers) { sleepers.fetch_add(1, std::memory_order_relaxed); }
+inline void leave(Count& sleepers) { sleepers.fetch_sub(1, std::memory_order_relaxed); }
+inline uint32_t look(const Count& count) { return count.load(std::memory_order_relaxed); }
+inline void ring(Count& rings) { rings.fetch_add(1, std::memory_order_release); }
+
+// Tells the processor that this is a spin loop.
+inline void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("isb" ::: "memory");
+#endif
+}
+
+}  // namespace tutti::shm
