@@ -1,0 +1,36 @@
+# Two commands: `make demo` and `make test`. Each recipe is one script; `make help` lists them.
+.DEFAULT_GOAL := build
+.PHONY: build demo test check bench intel install clean help
+
+build: ## build everything: environments, C++ tree (build/), Python package (.venv)
+	@scripts/build.sh
+
+demo: ## run a real MPI program and a short benchmark with and without Tutti (demo-results/)
+	@scripts/build.sh
+	@scripts/demo.sh
+
+test: ## run every test (about half an hour)
+	@scripts/build.sh test
+	@scripts/test.sh full
+
+check: ## run the quick tests (under five minutes)
+	@scripts/build.sh test
+	@scripts/test.sh quick
+
+bench: ## compare the installed MPIs with and without Tutti; ARGS="..." is passed to `tutti bench`
+	@scripts/build.sh
+	@.venv/bin/tutti bench $(ARGS)
+
+intel: ## install Intel MPI into .mpi/intel, for comparison
+	@scripts/system_packages.sh build
+	@scripts/environments.sh intel
+
+install: ## install library, headers and launcher; PREFIX=/usr/local
+	@scripts/build.sh
+	@.venv/bin/cmake --install build --prefix "$(or $(PREFIX),/usr/local)"
+
+clean: ## remove what was built; environments stay
+	rm -rf build demo-results dist .venv/tutti-wheel
+
+help: ## print this list
+	@sed -n 's/^\([a-z]*\):.*## \(.*\)/  make \1\t\2/p' Makefile | expand -t 18

@@ -1,0 +1,34 @@
+#!/usr/bin/env bash
+# Brings everything up to date: system packages, environments, the C++ tree in build/ and the wheel in .venv.
+# Usage: build.sh [build|test], what the system packages are for.
+#
+# There is one compiled tree: the wheel is packed from build/, so nothing is compiled twice.
+source "$(dirname "$0")/common.sh"
+
+scripts/system_packages.sh "${1:-build}"
+scripts/environments.sh venv mpich openmpi
+export PATH=$root/.venv/bin:$PATH CMAKE_GENERATOR=Ninja
+
+configure() {
+  run_logged configure cmake -S . -B build -DTUTTI_TESTS=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+    -DPython_EXECUTABLE="$root/.venv/bin/python" -DCMAKE_INSTALL_PREFIX="${PREFIX:-/usr/local}"
+}
+
+# The wheel is packed again when anything that goes into it is newer than its stamp.
+wheel_is_current() {
+  local stamp=.venv/tutti-wheel
+  [[ -f $stamp && -z $(find VERSION pyproject.toml CMakeLists.txt LICENSE THIRD_PARTY.md README.md \
+    cmake include src python bench plans -newer "$stamp" -not -path '*/__pycache__*' -print -quit 2>/dev/null) ]]
+}
+
+configure
+say "building build/"
+cmake --build build --parallel "$jobs"
+if ! wheel_is_current; then
+  say "installing the tutti-mpi wheel into .venv"
+  touch build/wheel-stamp
+  run_logged wheel python -m pip install --no-build-isolation --no-deps --force-reinstall \
+    --config-settings=build-dir=build --config-settings=cmake.define.TUTTI_TESTS=ON .
+  configure # the wheel's configuration left its own install prefix behind
+  mv build/wheel-stamp .venv/tutti-wheel
+fi

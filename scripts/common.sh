@@ -1,0 +1,25 @@
+# Read by the other scripts: strict shell, the repository's root as working directory, and how they speak.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+root=$PWD
+export PYTHON=${PYTHON:-python3}
+export PIP_DISABLE_PIP_VERSION_CHECK=1
+jobs=${JOBS:-$(nproc)}
+logs=$root/build/logs
+
+say() { printf '== %s\n' "$*"; }
+fail() {
+  printf 'make: %s\n' "$*" >&2
+  exit 2
+}
+
+# run_logged NAME COMMAND...: quiet when it works, the end of its output when it does not.
+run_logged() {
+  local log=$logs/$1.log
+  shift
+  mkdir -p "$logs"
+  if ! "$@" >"$log" 2>&1 </dev/null; then
+    tail -n 40 "$log" >&2
+    fail "'$*' failed; its whole output is in ${log#"$root"/}"
+  fi
+}

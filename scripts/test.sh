@@ -1,0 +1,59 @@
+#!/usr/bin/env bash
+# Runs tests: test.sh quick|full. Expects a finished build (scripts/build.sh test).
+#
+# quick: the C++ tests labelled quick and the Python tests not marked slow.
+# full: all of them, and the C++ tests labelled quick or protocol under ThreadSanitizer and under AddressSanitizer
+# with UndefinedBehaviorSanitizer. Every part runs even if an earlier one failed; the closing lines of each part's own
+# runner are printed once more at the end, and the exit code is 1 if any part failed.
+source "$(dirname "$0")/common.sh"
+mode=${1:?usage: test.sh quick|full}
+export PATH=$root/.venv/bin:$PATH CMAKE_GENERATOR=Ninja
+# Open MPI asks for these two before it starts anything as root.
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
+summary=()
+failed=0
+mkdir -p "$logs"
+
+# part NAME PATTERN COMMAND...: runs one part; PATTERN finds the closing line in its output.
+part() {
+  local name=$1 pattern=$2 log=$logs/test-${1// /-}.log began=$SECONDS closing
+  shift 2
+  say "$name"
+  "$@" </dev/null 2>&1 | tee "$log" || failed=1
+  closing=$(grep -E "$pattern" "$log" | tail -n 1) || closing="no closing line: see ${log#"$root"/}"
+  summary+=("$name ($((SECONDS - began)) s):" "$closing")
+}
+
+run_ctest() {
+  ctest --output-on-failure --no-tests=error --timeout 300 --parallel "${CTEST_JOBS:-1}" "$@"
+}
+
+# sanitized DIRECTORY SANITIZERS: builds a tree of its own and runs in it what moves data between threads.
+sanitized() {
+  cmake -S . -B "$1" -DTUTTI_TESTS=ON -DTUTTI_SANITIZE="$2" -DCMAKE_BUILD_TYPE=RelWithDebInfo &&
+    cmake --build "$1" --parallel "$jobs" &&
+    run_ctest --test-dir "$1" -L '^(quick|protocol)$'
+}
+
+ctest_line='^[0-9]+% tests passed|^No tests were found' # newer ones leave out ", 0 tests failed"
+pytest_line='^=+ .* in [0-9.]+s'
+export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
+export ASAN_OPTIONS=${ASAN_OPTIONS:-strict_string_checks=1:detect_stack_use_after_return=1}
+
+case $mode in
+  quick)
+    part "unit tests" "$ctest_line" run_ctest --test-dir build -L quick
+    part "python tests" "$pytest_line" python -m pytest -m "not slow"
+    ;;
+  full)
+    part "unit tests" "$ctest_line" run_ctest --test-dir build
+    part "thread sanitizer" "$ctest_line" sanitized build/tsan thread
+    part "address sanitizer" "$ctest_line" sanitized build/asan address,undefined
+    part "python tests" "$pytest_line" python -m pytest
+    ;;
+  *) fail "unknown mode '$mode'; test.sh knows quick and full" ;;
+esac
+
+say "$mode tests: $([[ $failed -eq 0 ]] && echo passed || echo FAILED)"
+printf '%s\n' "${summary[@]}"
+exit "$failed"

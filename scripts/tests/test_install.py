@@ -1,0 +1,116 @@
+"""What `cmake --install` and the wheel give to others: a library that C programs find and link by CMake and by
+pkg-config, sonames with a version, and no symbol visible that is not Tutti's or MPI's."""
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("TUTTI_TEST_BUILD", ROOT / "build"))
+ABIS = ["mpich", "openmpi", "mpiabi"]
+
+CONSUMER = """
+#include <tutti/tutti.h>
+int main(void) { return sizeof(void *) == 0; }
+"""
+
+
+def run(*command: object, **options: object) -> str:
+    result = subprocess.run(
+        [str(word) for word in command], capture_output=True, text=True, timeout=240, check=False, **options
+    )
+    assert result.returncode == 0, f"{command}: {result.stdout}{result.stderr}"
+    return result.stdout
+
+
+def cmake() -> str:
+    beside = Path(sys.executable).parent / "cmake"
+    return str(beside) if beside.exists() else shutil.which("cmake") or "cmake"
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("prefix")
+    run(cmake(), "--install", BUILD, "--prefix", path)
+    return path
+
+
+def library(prefix: Path, name: str) -> Path:
+    found = sorted(prefix.rglob(name))
+    assert found, f"{name} is not installed under {prefix}"
+    return found[0]
+
+
+def test_programs_and_files_are_installed(prefix: Path) -> None:
+    assert os.access(prefix / "bin" / "tutti-run", os.X_OK)
+    for name in ["tutti.h", "TuttiConfig.cmake", "TuttiConfigVersion.cmake", "tutti.pc", "LICENSE", "THIRD_PARTY.md"]:
+        library(prefix, name)
+    # what belongs into the wheel only stays out
+    assert not list(prefix.rglob("_core*"))
+
+
+def test_sonames_carry_the_major_version(prefix: Path) -> None:
+    major = (ROOT / "VERSION").read_text(encoding="utf-8").split(".")[0]
+    for name in ["tutti", *(f"tutti-{abi}" for abi in ABIS)]:
+        dynamic = run("readelf", "-d", library(prefix, f"lib{name}.so"))
+        assert f"[lib{name}.so.{major}]" in dynamic
+
+
+@pytest.mark.parametrize(
+    ("name", "pattern"),
+    [
+        ("libtutti.so", r"tutti_\w+"),
+        *((f"libtutti-{abi}.so", r"(tutti_|P?MPI_|p?mpi_|P?MPIX_)\w+") for abi in ABIS),
+    ],
+)
+def test_only_the_interface_is_visible(prefix: Path, name: str, pattern: str) -> None:
+    table = run("nm", "-D", "--defined-only", library(prefix, name))
+    symbols = {line.split()[-1].split("@")[0] for line in table.splitlines()}
+    strangers = sorted(symbol for symbol in symbols if not re.fullmatch(pattern, symbol, re.IGNORECASE))
+    assert symbols, f"{name} shows no symbol at all"
+    assert not strangers, f"{name} shows {strangers[:10]}"
+
+
+def test_cmake_users_find_it(prefix: Path, tmp_path: Path) -> None:
+    (tmp_path / "main.c").write_text(CONSUMER, encoding="utf-8")
+    version = (ROOT / "VERSION").read_text(encoding="utf-8").strip()
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.20)\nproject(consumer C)\n"
+        f"find_package(Tutti {version} REQUIRED)\n"
+        "add_executable(consumer main.c)\ntarget_link_libraries(consumer PRIVATE Tutti::tutti)\n",
+        encoding="utf-8",
+    )
+    run(cmake(), "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run(cmake(), "--build", tmp_path / "build")
+    run(tmp_path / "build" / "consumer")
+
+
+def test_pkg_config_users_find_it(prefix: Path, tmp_path: Path) -> None:
+    # moved first: the file says where it is by itself
+    moved = tmp_path / "moved"
+    shutil.copytree(prefix, moved, symlinks=True)
+    (tmp_path / "main.c").write_text(CONSUMER, encoding="utf-8")
+    directory = library(moved, "tutti.pc").parent
+    environment = {**os.environ, "PKG_CONFIG_PATH": str(directory)}
+    flags = run("pkg-config", "--cflags", "--libs", "tutti", env=environment).split()
+    run("gcc", "-std=c99", "-pedantic-errors", "-Werror", tmp_path / "main.c", "-o", tmp_path / "consumer", *flags)
+    run(tmp_path / "consumer", env={**os.environ, "LD_LIBRARY_PATH": str(directory.parent)})
+
+
+def test_it_configures_without_tests(tmp_path: Path) -> None:
+    # so does pip when it builds the wheel from a source package, where no GoogleTest need be
+    run(cmake(), "-S", ROOT, "-B", tmp_path, "-DTUTTI_TESTS=OFF")
+
+
+def test_the_wheel_holds_libraries_and_launcher() -> None:
+    package = Path(run(sys.executable, "-c", "import tutti; print(tutti.__path__[0])", cwd="/").strip())
+    for name in ["libtutti.so", *(f"libtutti-{abi}.so" for abi in ABIS)]:
+        assert (package / "lib" / name).is_file()
+    assert (package / "py.typed").is_file()
+    launcher = Path(sys.executable).parent / "tutti-run"
+    assert launcher.read_bytes()[:4] == b"\x7fELF", "tutti-run must be a native program: starting Python takes long"

@@ -1,0 +1,83 @@
+"""The build's scripts: what is missing is named with its remedy, on one line, and nothing is half done."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SCRIPTS = Path(__file__).resolve().parents[1]
+
+
+def run(*command: object, **environment: str) -> subprocess.CompletedProcess:
+    return subprocess.run(
+        [str(word) for word in command],
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+        env={**os.environ, **environment},
+    )
+
+
+def stand_in(directory: Path, name: str, body: str) -> None:
+    """Puts a command that answers as the test wants in front of the system's own."""
+    path = directory / name
+    path.write_text(f"#!/bin/sh\n{body}\n", encoding="utf-8")
+    path.chmod(0o755)
+
+
+def test_missing_packages_without_root_print_the_one_command(tmp_path: Path) -> None:
+    stand_in(tmp_path, "id", "echo 1000")
+    stand_in(tmp_path, "apt-get", f"touch {tmp_path}/called")
+    result = run(
+        SCRIPTS / "system_packages.sh", "build", PYTHON="/no/such/python", PATH=f"{tmp_path}:{os.environ['PATH']}"
+    )
+    assert result.returncode == 2
+    assert len(result.stderr.splitlines()) == 1
+    assert "missing python3" in result.stderr
+    assert "sudo sh -c 'apt-get update && apt-get install -y" in result.stderr
+    assert not (tmp_path / "called").exists()
+
+
+def test_root_installs_what_is_missing_and_looks_again(tmp_path: Path) -> None:
+    stand_in(tmp_path, "id", "echo 0")
+    stand_in(tmp_path, "apt-get", f'echo "$@" >>{tmp_path}/called')
+    result = run(
+        SCRIPTS / "system_packages.sh", "build", PYTHON="/no/such/python", PATH=f"{tmp_path}:{os.environ['PATH']}"
+    )
+    update, install = (tmp_path / "called").read_text(encoding="utf-8").splitlines()
+    assert update == "update"
+    assert install.startswith("install -y --no-install-recommends python3 ")
+    assert "installing system packages: python3 " in result.stdout
+    assert result.returncode == 2
+    assert "still missing after apt-get install: python3 " in result.stderr
+
+
+def test_a_complete_system_is_left_alone() -> None:
+    result = run(SCRIPTS / "system_packages.sh", "test")
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
+@pytest.mark.parametrize("group", ["build", "runtime", "development", "mpich", "openmpi", "intel"])
+def test_every_python_package_has_a_minimum_version(group: str) -> None:
+    result = run(sys.executable, SCRIPTS / "requirements.py", group)
+    assert result.returncode == 0, result.stderr
+    lines = result.stdout.splitlines()
+    assert lines
+    assert all(">=" in line for line in lines)
+
+
+def test_unknown_groups_and_environments_are_named() -> None:
+    result = run(sys.executable, SCRIPTS / "requirements.py", "cellar")
+    assert result.returncode != 0
+    assert "'cellar'" in result.stderr
+    result = run(SCRIPTS / "environments.sh", "cellar")
+    assert result.returncode == 2
+    assert "'cellar'" in result.stderr
+
+
+def test_current_environments_are_not_asked_twice() -> None:
+    result = run(SCRIPTS / "environments.sh", "venv", "mpich", "openmpi")
+    assert (result.returncode, result.stdout) == (0, ""), result.stderr
