@@ -21,6 +21,7 @@ namespace tutti {
 enum class StallAction : int { report, abort_job };
 enum class IsaChoice : int { automatic, baseline, avx2, avx512 };
 enum class WaitChoice : int { automatic, spin, yield };
+enum class StoresChoice : int { automatic, plain, past_cache };
 enum class ShmChoice : int { automatic, memfd, posix };
 enum class MpiChoice : int { automatic, mpich, openmpi, mpiabi };
 
@@ -34,6 +35,7 @@ struct Options {
   LogLevel log;
   IsaChoice isa;
   WaitChoice wait;
+  StoresChoice stores;
   size_t shm_bytes_per_rank;
   ShmChoice shm;
   std::string algorithm_barrier;  // these four: empty where Tutti chooses

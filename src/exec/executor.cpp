@@ -14,6 +14,14 @@ using plan::Space;
 using plan::StepKind;
 
 constexpr size_t spaces = 4;
+constexpr uint32_t slot_space = static_cast<uint32_t>(Space::slot);
+
+// Sizes found by measuring (docs/performance.md): up to where a message goes in one piece, and the segments beyond.
+constexpr size_t most_short_slots = 16 * 1024;
+constexpr size_t most_whole = 8 * 1024;
+constexpr size_t least_segment = 4 * 1024;
+constexpr size_t most_segment = 16 * 1024;
+constexpr size_t copy_through_least = 2048;
 constexpr uint32_t sources_inline = 64;  // more are gathered on the heap
 
 size_t round_up(size_t value, size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
@@ -42,17 +50,17 @@ size_t position_bytes_of(const plan::Program& program, size_t element, size_t se
 }
 
 // All ranks compute the same: from the program, the vector's bytes and the segment size alone.
-Geometry geometry_of(const plan::Program& program, const Operation& operation, size_t element, size_t slot_bytes) {
-  Geometry geometry{};
-  const bool whole = operation.segment_bytes >= operation.bytes;
-  geometry.segment_bytes = whole ? operation.bytes : operation.segment_bytes;
-  geometry.segments =
-      whole ? 1 : static_cast<int64_t>((operation.bytes + operation.segment_bytes - 1) / operation.segment_bytes);
-  geometry.block_bytes = block_bytes_of(program, element, geometry.segment_bytes);
-  geometry.position_bytes = position_bytes_of(program, element, geometry.segment_bytes);
-  if (geometry.position_bytes > 0) {
-    geometry.positions = std::min<int64_t>(geometry.segments, static_cast<int64_t>(slot_bytes / geometry.position_bytes));
-  }
+Geometry geometry_of_whole(const plan::Program& program, const Operation& operation, size_t element) {
+  return {operation.bytes, block_bytes_of(program, element, operation.bytes),
+          position_bytes_of(program, element, operation.bytes), 1, 1};
+}
+
+Geometry geometry_of_segments(const plan::Program& program, const Operation& operation, size_t element, size_t slot_bytes) {
+  const size_t segment = operation.segment_bytes;
+  Geometry geometry{segment, block_bytes_of(program, element, segment), position_bytes_of(program, element, segment),
+                    static_cast<int64_t>((operation.bytes + segment - 1) / segment), 1};
+  const size_t fit = geometry.position_bytes == 0 ? 1 : slot_bytes / geometry.position_bytes;
+  geometry.positions = std::min<int64_t>(geometry.segments, static_cast<int64_t>(fit));
   return geometry;
 }
 
@@ -75,17 +83,19 @@ std::string describe_call(uint64_t call) {
   return text;
 }
 
-Channel::Channel(std::byte* areas, const shm::Layout& layout, int rank, WaitStyle style, ProgressHook hook)
+Channel::Channel(std::byte* areas, const shm::Layout& layout, int rank, const Settings& settings)
     : first_line_(areas + layout.lines_offset()),
       first_slot_(areas + layout.slot_offset()),
       areas_(areas),
       stride_(layout.stride()),
       layout_(layout),
       rank_(rank),
-      style_(style),
-      hook_(hook) {
+      style_(settings.style),
+      copy_through_from_(settings.stores_past_cache ? copy_through_least : SIZE_MAX),
+      hook_(settings.hook) {
   own_ = &control(rank);
-  slots_.size = slots_.limit = layout.slot_bytes;
+  short_slots_.size = short_slots_.limit = std::min(most_short_slots, layout.slot_bytes / 4 / shm::line_size * shm::line_size);
+  long_slots_.size = long_slots_.limit = layout.slot_bytes - short_slots_.size;
   lines_.size = lines_.limit = static_cast<uint64_t>(layout.line_count);
 }
 
@@ -117,15 +127,15 @@ std::string Channel::standing(int rank) const {
 }
 
 size_t Channel::segment_bytes(const plan::Program& program, size_t element, size_t bytes, size_t wanted) const {
-  constexpr size_t automatic = 16 * 1024;
   if (program.slot_blocks == 0) return bytes;
-  const size_t target = wanted != 0 ? wanted : automatic;
-  if (bytes <= target && position_bytes_of(program, element, bytes) <= layout_.slot_bytes) return bytes;
+  const size_t target = wanted != 0 ? wanted : std::clamp(bytes / 4, least_segment, most_segment);
+  const size_t whole = wanted != 0 ? wanted : most_whole;
+  if (bytes <= whole && position_bytes_of(program, element, bytes) <= long_slots_.size) return bytes;
   // Positions: what the waits between segments need, and enough to let ranks run apart.
   const auto positions = static_cast<size_t>(std::max(program.min_positions, 4));
   const size_t grain = shm::line_size % element == 0 ? shm::line_size : element;
   size_t segment = std::max(target / grain, size_t{1}) * grain;
-  while (position_bytes_of(program, element, segment) * positions > layout_.slot_bytes) {
+  while (position_bytes_of(program, element, segment) * positions > long_slots_.size) {
     if (segment == grain) return 0;
     segment = std::max(segment * 7 / 8 / grain, size_t{1}) * grain;
   }
@@ -136,15 +146,18 @@ Code Channel::make_room(Ring& ring, uint64_t units, bool writes, const Operation
   if (ring.make_room(units) || !writes) return Code::ok;
   Checkpoint past = checkpoint_;
   const uint64_t needed = ring.cursor + units - ring.size;
-  if ((&ring == &slots_ ? past.slot : past.line) < needed) past = {base_, slots_.cursor, lines_.cursor};
+  const uint64_t passed = &ring == &lines_ ? past.lines : &ring == &short_slots_ ? past.short_slots : past.long_slots;
+  if (passed < needed) past = here();
   for (int peer = 0; peer < layout_.ranks; ++peer) {
     if (peer == rank_) continue;
     const Awaited ended{&control(peer).word, past.base, peer, nullptr};
+    if (shm::observe(*ended.word) >= ended.value) continue;
     if (const Code code = wait_for(*this, ended, operation.call); code != Code::ok) return code;
   }
-  slots_.safe = std::max(slots_.safe, past.slot);
-  lines_.safe = std::max(lines_.safe, past.line);
-  checkpoint_ = {base_, slots_.cursor, lines_.cursor};
+  lines_.safe = std::max(lines_.safe, past.lines);
+  short_slots_.safe = std::max(short_slots_.safe, past.short_slots);
+  long_slots_.safe = std::max(long_slots_.safe, past.long_slots);
+  checkpoint_ = here();
   ring.make_room(units);
   return Code::ok;
 }
@@ -176,7 +189,8 @@ Code Channel::run(Channel& channel, const BoundProgram& bound, const Operation& 
   Geometry geometry{};
   if constexpr (!lines_only) {
     const size_t element = operation.combine != nullptr ? operation.combine->element : 1;
-    geometry = geometry_of(program, operation, element, channel.layout_.slot_bytes);
+    geometry = segmented ? geometry_of_segments(program, operation, element, channel.long_slots_.size)
+                         : geometry_of_whole(program, operation, element);
   }
   const uint64_t share = lines_only ? static_cast<uint64_t>(program.lines)
                                     : geometry.position_bytes * static_cast<size_t>(geometry.positions);
@@ -184,14 +198,15 @@ Code Channel::run(Channel& channel, const BoundProgram& bound, const Operation& 
   shm::Control& own = *channel.own_;
   shm::jot(own.call, operation.call);
   if constexpr (!lines_only) shm::jot(own.entered, (base + 1) << 32 | entered_tag(operation.call));
-  Ring& ring = lines_only ? channel.lines_ : channel.slots_;
+  const bool is_short = shape == Shape::whole && share <= channel.short_slots_.size / 2;
+  Ring& ring = lines_only ? channel.lines_ : is_short ? channel.short_slots_ : channel.long_slots_;
   const uint64_t start = ring.cursor;
   if (start + share > ring.limit) [[unlikely]] {
     const Code code = channel.make_room(ring, share, program.writes_shared, operation);
     if (code != Code::ok) return code;
   }
   std::byte* const lines = channel.first_line_ + channel.lines_.position() * shm::line_size;
-  std::byte* const slots = lines_only ? nullptr : channel.first_slot_ + channel.slots_.position();
+  std::byte* const slots = lines_only ? nullptr : channel.first_slot_ + ring.position() + (is_short ? 0 : channel.short_slots_.size);
   std::byte* base_of[spaces] = {static_cast<std::byte*>(const_cast<void*>(operation.in)),
                                 static_cast<std::byte*>(operation.out), slots, lines + offsetof(shm::Line, payload)};
 
@@ -234,7 +249,11 @@ Code Channel::run(Channel& channel, const BoundProgram& bound, const Operation& 
         if (step.operand_count == 2) {
           std::byte* const dst = address(step.operands[0]);
           const std::byte* const src = address(step.operands[1]);
-          if (src != dst) kernels::copy(dst, src, bytes);
+          if (segmented && bytes >= channel.copy_through_from_ && step.operands[0].space == slot_space) {
+            kernels::copy_through(dst, src, bytes);
+          } else if (src != dst) {
+            kernels::copy(dst, src, bytes);
+          }
         } else if (step.operand_count == 3 && operation.combine->kernel != nullptr) [[likely]] {
           operation.combine->kernel(address(step.operands[0]), address(step.operands[1]), address(step.operands[2]),
                                     lines_only ? operation.count : operation.count_of(bytes));

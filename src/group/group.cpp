@@ -24,10 +24,17 @@ void check_lowered(const plan::Plan& plan, Carrier carrier) {
   plan::simulate(plan, programs, {});
 }
 
+// Ranks that share a core share its cache, where plain stores leave the data.
+exec::Channel::Settings channel_settings(const Group::Settings& settings) {
+  const StoresChoice asked = options().stores;
+  const bool pays = settings.style == exec::WaitStyle::spin && kernels::stores_past_cache_pay();
+  return {settings.style, asked == StoresChoice::past_cache || (asked == StoresChoice::automatic && pays), settings.hook};
+}
+
 }  // namespace
 
 Group::Group(const Settings& settings)
-    : channel_(settings.areas, settings.layout, settings.rank, settings.style, settings.hook),
+    : channel_(settings.areas, settings.layout, settings.rank, channel_settings(settings)),
       check_(settings.check),
       oversubscribed_(settings.style == exec::WaitStyle::yield),
       overrides_(settings.overrides) {}

@@ -7,6 +7,9 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#if defined(__x86_64__)
+#include <immintrin.h>
+#endif
 
 namespace tutti::kernels {
 namespace {
@@ -47,6 +50,39 @@ void copy_stream(void* dst, const void* src, size_t bytes) {
   for (size_t at = vector_bytes - reinterpret_cast<uintptr_t>(to) % vector_bytes; at < last; at += stride_bytes)
     store(to + at, load(from + at));
   store(to + last, load(from + last));
+}
+
+constexpr size_t cache_line = 64;
+
+#if defined(__AVX2__)
+inline void store_through(unsigned char* dst, const unsigned char* src) {
+  const __m256i low = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(src));
+  const __m256i high = _mm256_loadu_si256(reinterpret_cast<const __m256i*>(src + 32));
+  _mm256_stream_si256(reinterpret_cast<__m256i*>(dst), low);
+  _mm256_stream_si256(reinterpret_cast<__m256i*>(dst + 32), high);
+}
+inline void order_stores() { _mm_sfence(); }
+#elif defined(__x86_64__)
+inline void store_through(unsigned char* dst, const unsigned char* src) {
+  for (size_t at = 0; at < cache_line; at += 16) {
+    _mm_stream_si128(reinterpret_cast<__m128i*>(dst + at), _mm_loadu_si128(reinterpret_cast<const __m128i*>(src + at)));
+  }
+}
+inline void order_stores() { _mm_sfence(); }
+#else
+inline void store_through(unsigned char* dst, const unsigned char* src) { __builtin_memcpy(dst, src, cache_line); }
+inline void order_stores() {}
+#endif
+
+// Whole cache lines past the cache; dst starts on one. A release store does not order such stores, so the fence is
+// here. What is left over at the end goes by plain stores.
+void copy_lines_through(void* dst, const void* src, size_t bytes) {
+  auto* to = static_cast<unsigned char*>(dst);
+  const auto* from = static_cast<const unsigned char*>(src);
+  size_t at = 0;
+  for (; at + cache_line <= bytes; at += cache_line) store_through(to + at, from + at);
+  __builtin_memcpy(to + at, from + at, bytes - at);
+  order_stores();
 }
 
 }  // namespace

@@ -49,6 +49,24 @@ TEST(Copy, EveryVariantsStream) {
   }
 }
 
+TEST(Copy, EveryVariantPastTheCache) {
+  for (const char* name : {"baseline", "avx2", "avx512"}) {
+    const Variant* variant = find_variant(name);
+    if (variant == nullptr) continue;
+    SCOPED_TRACE(name);
+    for (size_t bytes : {0, 1, 63, 64, 65, 127, 128, 2048, 2049, 16383, 65536})
+      for (size_t src_offset : {0, 1, 40}) {
+        alignas(64) static unsigned char dst[65536 + 64];
+        std::fill(std::begin(dst), std::end(dst), 0xa5);
+        std::vector<unsigned char> src(bytes + src_offset);
+        for (size_t i = 0; i < src.size(); ++i) src[i] = static_cast<unsigned char>(i * 131 + (i >> 8) * 7 + 1);
+        variant->table->copy_through(dst, src.data() + src_offset, bytes);
+        ASSERT_TRUE(std::equal(dst, dst + bytes, src.begin() + static_cast<ptrdiff_t>(src_offset))) << bytes;
+        ASSERT_TRUE(std::all_of(dst + bytes, std::end(dst), [](unsigned char guard) { return guard == 0xa5; })) << bytes;
+      }
+  }
+}
+
 TEST(Copy, OntoItselfChangesNothing) {
   for (size_t bytes : {0, 1, 3, 7, 8, 15, 31, 48, 49, 1000, 2048, 5000}) {
     std::vector<unsigned char> buffer(bytes);

@@ -3,6 +3,6 @@
 
 namespace tutti::kernels {
 
-constinit const Table table_baseline = {make_reductions(), copy_stream};
+constinit const Table table_baseline = {make_reductions(), copy_stream, copy_lines_through};
 
 }  // namespace tutti::kernels

@@ -2,8 +2,8 @@
 //
 // One source (reduce.inc.h, copy.inc.h) is compiled once for each instruction set; the best one that this processor
 // runs is chosen when the library is loaded (TUTTI_ISA overrides, for tests). Results are the same bits on all of
-// them, NaNs and signs of zeros included. Kernels are pure functions of their arguments, thread-safe, allocate nothing,
-// and use plain stores only, so a release store publishes what they wrote.
+// them, NaNs and signs of zeros included. Kernels are pure functions of their arguments, thread-safe and allocate
+// nothing. A release store publishes what they wrote: they use plain stores, or fence those that are not.
 #pragma once
 
 #include <cstddef>
@@ -42,6 +42,14 @@ Reduce find_reduce(Type type, Op op);
 
 // The name of the instruction set in use: "avx512", "avx2", "baseline".
 const char* isa();
+
+// Copies with stores that go past the cache, for data that another core, not this one, will read. dst starts on a cache
+// line. It pays where writing lines that another core has read is slow: see stores_past_cache_pay.
+void copy_through(void* dst, const void* src, size_t bytes);
+
+// Whether this processor takes such stores better than plain ones to lines that another core has read. AMD's processors
+// do (docs/decisions/stores-past-the-cache.md); on others plain stores are used.
+bool stores_past_cache_pay();
 
 // Copies of more than 48 bytes; call copy.
 void copy_long(void* dst, const void* src, size_t bytes);

@@ -26,6 +26,7 @@ inline constexpr size_t copy_stream_least = 2048;
 struct Table {
   Reductions reductions;
   Copy copy_stream;
+  Copy copy_through;
 };
 
 struct Variant {
