@@ -94,6 +94,7 @@ Channel::Channel(std::byte* areas, const shm::Layout& layout, int rank, const Se
       copy_through_from_(settings.stores_past_cache ? copy_through_least : SIZE_MAX),
       hook_(settings.hook) {
   own_ = &control(rank);
+  shm::jot(own_->process, settings.process);
   short_slots_.size = short_slots_.limit = std::min(most_short_slots, layout.slot_bytes / 4 / shm::line_size * shm::line_size);
   long_slots_.size = long_slots_.limit = layout.slot_bytes - short_slots_.size;
   lines_.size = lines_.limit = static_cast<uint64_t>(layout.line_count);

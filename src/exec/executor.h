@@ -98,6 +98,7 @@ class Channel {
   struct Settings {
     WaitStyle style = WaitStyle::spin;
     bool stores_past_cache = false;  // for long copies into slots
+    uint64_t process = 0;            // this rank's pid where ranks are processes, so that peers notice its death
     ProgressHook hook;
   };
   // `areas` is the start of the group's areas, alive as long as the channel.

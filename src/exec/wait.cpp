@@ -27,8 +27,10 @@ constexpr int eager_polls = 200;
 constexpr int spin_polls = 512;
 constexpr int yield_polls = 20;
 constexpr int polls_after_yield = 4;
-constexpr int yields_between_looks = 8;
-constexpr auto yield_before_sleep = std::chrono::microseconds(200);
+constexpr int yields_between_looks = 4;
+// Yielding does not hand a core over where ranks are in scheduling groups of their own (a session each, as some launchers
+// make them, and automatic grouping), so it must not go on for long; sleeping always does.
+constexpr auto yield_before_sleep = std::chrono::microseconds(20);
 constexpr auto spin_before_yield = std::chrono::microseconds(100);
 constexpr auto peers_checked_every = std::chrono::milliseconds(100);
 constexpr long sleep_nanoseconds = 1'000'000;  // so that the progress hook is called a thousand times a second

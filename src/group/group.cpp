@@ -28,7 +28,8 @@ void check_lowered(const plan::Plan& plan, Carrier carrier) {
 exec::Channel::Settings channel_settings(const Group::Settings& settings) {
   const StoresChoice asked = options().stores;
   const bool pays = settings.style == exec::WaitStyle::spin && kernels::stores_past_cache_pay();
-  return {settings.style, asked == StoresChoice::past_cache || (asked == StoresChoice::automatic && pays), settings.hook};
+  const bool past_cache = asked == StoresChoice::past_cache || (asked == StoresChoice::automatic && pays);
+  return {settings.style, past_cache, settings.process, settings.hook};
 }
 
 }  // namespace

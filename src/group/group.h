@@ -30,6 +30,7 @@ class Group {
     int rank = 0;
     exec::WaitStyle style = exec::WaitStyle::spin;
     exec::ProgressHook hook;
+    uint64_t process = 0;         // this rank's pid where ranks are processes; 0 for threads
     bool check = false;           // check plans and lowered programs when they are made (TUTTI_CHECK)
     select::Overrides overrides;  // algorithms and segment size that the user asked for
   };
