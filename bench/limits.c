@@ -1,0 +1,274 @@
+/* tutti-limits: what the machine itself needs for the things that collectives are made of, without any MPI.
+ *
+ * A latency of a collective means little by itself; beside the time in which a cache line gets from core to core it
+ * says how much is left to win. Writes JSON to stdout; a value that cannot be had here is null. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <linux/futex.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include "pair.h"
+
+static const double budget_seconds = 0.03; /* for each value */
+
+static double seconds(const Pair* pair, uint64_t ticks) { return (double)ticks / pair->clock.ticks_per_second; }
+
+static unsigned load(PairLine* line) { return atomic_load_explicit(&line->value, memory_order_acquire); }
+static void store(PairLine* line, unsigned value) { atomic_store_explicit(&line->value, value, memory_order_release); }
+
+static int ascending(const void* one, const void* other) {
+  const double a = *(const double*)one, b = *(const double*)other;
+  return (a > b) - (a < b);
+}
+
+static double median(double* values, int count) {
+  qsort(values, (size_t)count, sizeof *values, ascending);
+  return values[count / 2];
+}
+
+/* --- lines between two cores --- */
+
+static void ping_pong(Pair* pair) {
+  enum { batches = 51, rounds = 500 };
+  double batch[batches];
+  PairLine *mine = &pair->shared->line[pair->self], *other = &pair->shared->line[!pair->self];
+  unsigned turn = 0;
+  for (int b = 0; b < batches; ++b) {
+    pair_meet(pair);
+    const uint64_t began = bench_now(&pair->clock);
+    for (int i = 0; i < rounds; ++i) {
+      ++turn;
+      if (pair->self == 0) store(mine, turn);
+      while (load(other) != turn) bench_pause();
+      if (pair->self == 1) store(mine, turn);
+    }
+    batch[b] = seconds(pair, bench_now(&pair->clock) - began) / (2 * rounds);
+  }
+  pair->shared->result[pair->self] = median(batch, batches);
+}
+
+/* Both start at one instant; an exchange's time is the larger of the two, as tutti-bench times a collective. */
+static void flag_exchange(Pair* pair) {
+  enum { rounds = 4001 };
+  PairLine *mine = &pair->shared->line[pair->self], *other = &pair->shared->line[!pair->self];
+  for (unsigned i = 0; i < rounds; ++i) {
+    pair_meet(pair);
+    store(mine, i + 1);
+    while (load(other) < i + 1) continue;
+    pair->shared->ticks[pair->self][i] = bench_now(&pair->clock) - pair->shared->start;
+  }
+  pair_meet(pair);
+  static double larger[rounds];
+  for (int i = 0; i < rounds; ++i) {
+    const uint64_t a = pair->shared->ticks[0][i], b = pair->shared->ticks[1][i];
+    larger[i] = seconds(pair, a > b ? a : b);
+  }
+  pair->shared->result[pair->self] = median(larger, rounds);
+}
+
+/* The same, one exchange straight after the other. */
+static void flag_exchange_loop(Pair* pair) {
+  enum { batches = 51, rounds = 500 };
+  double batch[batches];
+  PairLine *mine = &pair->shared->line[pair->self], *other = &pair->shared->line[!pair->self];
+  unsigned turn = 0;
+  for (int b = 0; b < batches; ++b) {
+    pair_meet(pair);
+    const uint64_t began = bench_now(&pair->clock);
+    for (int i = 0; i < rounds; ++i) {
+      store(mine, ++turn);
+      while (load(other) < turn) continue;
+    }
+    batch[b] = seconds(pair, bench_now(&pair->clock) - began) / rounds;
+  }
+  pair->shared->result[pair->self] = median(batch, batches);
+}
+
+/* --- copies --- */
+
+static char* touched(size_t bytes, int value) {
+  void* memory;
+  if (posix_memalign(&memory, 4096, bytes) != 0) exit(1);
+  memset(memory, value, bytes);
+  return memory;
+}
+
+static double copy_rate(Pair* pair, char* destination, const char* source) {
+  double batch[64];
+  int batches = 0;
+  const size_t repeats = pair->bytes >= 4194304 ? 1 : 4194304 / pair->bytes;
+  const uint64_t began = bench_now(&pair->clock);
+  while (batches < 64 && (batches < 3 || seconds(pair, bench_now(&pair->clock) - began) < budget_seconds)) {
+    const uint64_t first = bench_now(&pair->clock);
+    for (size_t i = 0; i < repeats; ++i) {
+      memcpy(destination, source, pair->bytes);
+      atomic_signal_fence(memory_order_seq_cst);
+      __asm__ volatile("" ::"r"(destination) : "memory"); /* or the copies could be merged into one */
+    }
+    batch[batches++] = seconds(pair, bench_now(&pair->clock) - first) / (double)repeats;
+  }
+  return (double)pair->bytes / median(batch, batches) * 1e-9;
+}
+
+static void copy_on_both(Pair* pair) {
+  char *source = touched(pair->bytes, 1), *destination = touched(pair->bytes, 2);
+  pair_meet(pair);
+  pair->shared->result[pair->self] = copy_rate(pair, destination, source);
+  pair_meet(pair); /* nobody stops copying while the other one still measures */
+}
+
+static void copy_on_one(Pair* pair) {
+  if (pair->self == 1) return;
+  char *source = touched(pair->bytes, 1), *destination = touched(pair->bytes, 2);
+  pair->shared->result[0] = copy_rate(pair, destination, source);
+}
+
+/* Process 1 rewrites its memory, process 0 then copies it out: shared memory, or CMA out of private memory. */
+static char* shared_source;
+
+static bool fetch(Pair* pair, char* destination, bool cma) {
+  if (!cma) {
+    memcpy(destination, shared_source, pair->bytes);
+    return true;
+  }
+  struct iovec local = {destination, pair->bytes}, remote = {pair->shared->address[1], pair->bytes};
+  return process_vm_readv(pair->shared->process[1], &local, 1, &remote, 1, 0) == (ssize_t)pair->bytes;
+}
+
+static void fetch_rewritten(Pair* pair, bool cma) {
+  enum { most = 501 };
+  static double taken[most];
+  char* own = touched(pair->bytes, 1);
+  pair->shared->address[pair->self] = own;
+  char* rewritten = cma ? own : shared_source;
+  const int rounds = pair->bytes > 4194304 ? 7 : pair->bytes > 262144 ? 31 : most;
+  for (int i = 0; i < rounds; ++i) {
+    if (pair->self == 1) memset(rewritten, i, pair->bytes);
+    pair_meet(pair);
+    const uint64_t began = bench_now(&pair->clock);
+    if (pair->self == 0 && !fetch(pair, own, cma)) {
+      pair->shared->error = errno;
+      taken[i] = -1;
+    } else {
+      taken[i] = seconds(pair, bench_now(&pair->clock) - began);
+    }
+    pair_meet(pair);
+  }
+  pair->shared->result[pair->self] = pair->shared->error ? -1 : median(taken, rounds);
+}
+static void fetch_shared(Pair* pair) { fetch_rewritten(pair, false); }
+static void fetch_cma(Pair* pair) { fetch_rewritten(pair, true); }
+
+/* --- hand-overs on one core, and to a sleeper on another --- */
+
+static void yield_hand_over(Pair* pair) {
+  enum { rounds = 4000 };
+  PairLine* turn = &pair->shared->line[0];
+  pair_meet(pair);
+  const uint64_t began = bench_now(&pair->clock);
+  for (unsigned i = 0; i < rounds; ++i) {
+    while (load(turn) % 2 != (unsigned)pair->self) sched_yield();
+    store(turn, load(turn) + 1);
+  }
+  pair->shared->result[pair->self] = seconds(pair, bench_now(&pair->clock) - began) / (2 * rounds);
+}
+
+static void futex_hand_over(Pair* pair) {
+  enum { rounds = 3000 };
+  PairLine* turn = &pair->shared->line[0];
+  pair_meet(pair);
+  const uint64_t began = bench_now(&pair->clock);
+  for (unsigned i = 0; i < rounds; ++i) {
+    for (unsigned now; (now = load(turn)) % 2 != (unsigned)pair->self;) {
+      syscall(SYS_futex, &turn->value, FUTEX_WAIT, now, NULL, NULL, 0);
+    }
+    store(turn, load(turn) + 1);
+    syscall(SYS_futex, &turn->value, FUTEX_WAKE, 1, NULL, NULL, 0);
+  }
+  pair->shared->result[pair->self] = seconds(pair, bench_now(&pair->clock) - began) / (2 * rounds);
+}
+
+/* --- the report --- */
+
+typedef struct {
+  PairShared* shared;
+  BenchClock clock;
+  int apart[2], together[2]; /* two cores; one core twice */
+  int cores;
+} Limits;
+
+static void write_value(const char* name, bool known, double value) {
+  if (known && value >= 0) printf(",\n  \"%s\": %.5g", name, value);
+  else printf(",\n  \"%s\": null", name);
+}
+
+static void write_time(Limits* limits, const char* name, const int core[2], PairBody body) {
+  const bool known = core != NULL && pair_run(limits->shared, &limits->clock, core, 0, body);
+  write_value(name, known, limits->shared->result[0] * 1e9);
+}
+
+/* By size: gigabytes a second, or microseconds where `rate` is false. */
+static void write_by_size(Limits* limits, const char* name, const size_t* sizes, PairBody body, bool known,
+                          double (*value)(const PairShared*, size_t)) {
+  printf(",\n  \"%s\": {", name);
+  for (int i = 0; sizes[i] != 0; ++i) {
+    const bool good = known && pair_run(limits->shared, &limits->clock, limits->apart, sizes[i], body) &&
+                      limits->shared->result[0] >= 0;
+    printf("%s\"%zu\": ", i ? ", " : "", sizes[i]);
+    if (good) printf("%.4g", value(limits->shared, sizes[i]));
+    else printf("null");
+  }
+  printf("}");
+}
+
+static double first_rate(const PairShared* shared, size_t bytes) { return (void)bytes, shared->result[0]; }
+static double both_rates(const PairShared* shared, size_t bytes) {
+  return (void)bytes, shared->result[0] + shared->result[1];
+}
+static double microseconds(const PairShared* shared, size_t bytes) { return (void)bytes, shared->result[0] * 1e6; }
+
+static void write_report(Limits* limits) {
+  static const size_t copies[] = {32768, 1048576, 16777216, 0}, fetches[] = {4096, 32768, 262144, 1048576, 0},
+                      cma[] = {8, 4096, 65536, 1048576, 16777216, 0};
+  const bool two = limits->cores == 2;
+  const int* apart = two ? limits->apart : NULL;
+  printf("{\n  \"format\": \"tutti-limits 1\",\n  \"cores\": [%d, %d],\n  \"clock\": \"%s\"", limits->apart[0],
+         limits->apart[1], limits->clock.counter ? "tsc" : "monotonic");
+  write_time(limits, "line_half_round_trip_ns", apart, ping_pong);
+  write_time(limits, "flag_exchange_ns", apart, flag_exchange);
+  write_time(limits, "flag_exchange_loop_ns", apart, flag_exchange_loop);
+  write_time(limits, "yield_hand_over_ns", limits->together, yield_hand_over);
+  write_time(limits, "futex_hand_over_ns", limits->together, futex_hand_over);
+  write_time(limits, "futex_hand_over_two_cores_ns", apart, futex_hand_over);
+  write_by_size(limits, "copy_one_core_gb_per_s", copies, copy_on_one, true, first_rate);
+  write_by_size(limits, "copy_two_cores_gb_per_s", copies, copy_on_both, two, both_rates);
+  write_by_size(limits, "copy_rewritten_us", fetches, fetch_shared, two, microseconds);
+  write_by_size(limits, "cma_rewritten_us", cma, fetch_cma, two, microseconds);
+  printf("\n}\n");
+}
+
+int main(int argc, char** argv) {
+  if (argc != 1) {
+    fprintf(stderr, "tutti-limits: unknown argument '%.40s'; it takes none and writes JSON to stdout\n", argv[1]);
+    return 2;
+  }
+  setvbuf(stdout, NULL, _IOFBF, 1 << 16); /* children end by _exit, so what is buffered stays the parent's */
+  Limits limits = {.shared = pair_shared(), .clock = bench_clock_open()};
+  limits.cores = pair_cores(limits.apart);
+  limits.together[0] = limits.together[1] = limits.apart[0];
+  enum { most_bytes = 1 << 20 };
+  shared_source = mmap(NULL, most_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (limits.shared == NULL || shared_source == MAP_FAILED || limits.cores == 0) {
+    fprintf(stderr, "tutti-limits: no shared memory or no core to run on: %s\n", strerror(errno));
+    return 1;
+  }
+  write_report(&limits);
+  return 0;
+}

@@ -1,0 +1,130 @@
+#define _GNU_SOURCE
+#include "options.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char* const bench_collective_names[BENCH_COLLECTIVES] = {"allreduce", "bcast", "reduce", "barrier"};
+
+const char bench_usage[] =
+    "usage: mpiexec -n RANKS tutti-bench [options]\n"
+    "Times collectives of the MPI that it runs under; all ranks on one node.\n"
+    "  --collectives LIST   of allreduce, bcast, reduce, barrier (all of them)\n"
+    "  --sizes LIST         bytes, multiples of 8, with K and M for 1024s (8,64,512,4K,32K,256K)\n"
+    "  --iterations N       operations a cell; auto: as many as the budget holds (auto)\n"
+    "  --budget-ms N        time a cell, everything included (40)\n"
+    "  --root R             of bcast and reduce (0)\n"
+    "  --[no-]dirty         owners rewrite their buffers before each operation (--dirty)\n"
+    "  --[no-]verify        compare each result with what it must be, outside of the timed part (--verify)\n"
+    "  --json FILE          results as JSON, - for stdout, instead of a table\n";
+
+static bool parse_collectives(char* words, BenchOptions* options, char* message) {
+  options->collective_count = 0;
+  for (char *rest = words, *word; (word = strsep(&rest, ",")) != NULL;) {
+    int found = 0;
+    while (found < BENCH_COLLECTIVES && strcmp(word, bench_collective_names[found]) != 0) ++found;
+    if (found == BENCH_COLLECTIVES) {
+      snprintf(message, 256, "unknown collective '%.40s'; known are allreduce, bcast, reduce, barrier", word);
+      return false;
+    }
+    for (int i = 0; i < options->collective_count; ++i) {
+      if ((int)options->collectives[i] == found) {
+        snprintf(message, 256, "collective '%s' is given twice", word);
+        return false;
+      }
+    }
+    options->collectives[options->collective_count++] = (BenchCollective)found;
+  }
+  return true;
+}
+
+static bool parse_sizes(char* words, BenchOptions* options, char* message) {
+  options->size_count = 0;
+  for (char *rest = words, *word; (word = strsep(&rest, ",")) != NULL;) {
+    char* end;
+    errno = 0;
+    unsigned long long bytes = strtoull(word, &end, 10);
+    const unsigned long long digits = bytes;
+    if (*end == 'K') bytes <<= 10, ++end;
+    else if (*end == 'M') bytes <<= 20, ++end;
+    if (word[0] < '0' || word[0] > '9' || *end != '\0' || errno != 0 || digits > (1u << 30) || bytes == 0 ||
+        bytes > (1u << 30) || bytes % sizeof(double) != 0) {
+      snprintf(message, 256, "size '%.40s' is not accepted; sizes are multiples of 8 bytes up to 1024M", word);
+      return false;
+    }
+    if (options->size_count == BENCH_MOST_SIZES) {
+      snprintf(message, 256, "more than %d sizes; leave some out", BENCH_MOST_SIZES);
+      return false;
+    }
+    options->sizes[options->size_count++] = (size_t)bytes;
+  }
+  return true;
+}
+
+static bool parse_number(const char* option, const char* word, long least, long most, long* number, char* message) {
+  char* end;
+  errno = 0;
+  *number = strtol(word, &end, 10);
+  if (*word == '\0' || *end != '\0' || errno != 0 || *number < least || *number > most) {
+    snprintf(message, 256, "%s '%.40s' is not accepted; a whole number from %ld to %ld is", option, word, least, most);
+    return false;
+  }
+  return true;
+}
+
+static bool parse_value(const char* option, char* value, int ranks, BenchOptions* options, char* message) {
+  long number;
+  if (strcmp(option, "--collectives") == 0) return parse_collectives(value, options, message);
+  if (strcmp(option, "--sizes") == 0) return parse_sizes(value, options, message);
+  if (strcmp(option, "--iterations") == 0) {
+    if (strcmp(value, "auto") == 0) return true;
+    if (!parse_number(option, value, 1, BENCH_MOST_ITERATIONS, &number, message)) return false;
+    options->iterations = (int)number;
+    return true;
+  }
+  if (strcmp(option, "--budget-ms") == 0) {
+    if (!parse_number(option, value, 1, 60000, &number, message)) return false;
+    options->budget_seconds = (double)number * 1e-3;
+    return true;
+  }
+  if (strcmp(option, "--root") == 0) {
+    if (!parse_number(option, value, 0, ranks - 1, &number, message)) return false;
+    options->root = (int)number;
+    return true;
+  }
+  if (strcmp(option, "--json") == 0) {
+    options->json = value;
+    return true;
+  }
+  snprintf(message, 256, "unknown option '%.40s'; see tutti-bench --help", option);
+  return false;
+}
+
+static bool parse_flag(const char* option, BenchOptions* options) {
+  if (strcmp(option, "--dirty") == 0) options->dirty = true;
+  else if (strcmp(option, "--no-dirty") == 0) options->dirty = false;
+  else if (strcmp(option, "--verify") == 0) options->verify = true;
+  else if (strcmp(option, "--no-verify") == 0) options->verify = false;
+  else if (strcmp(option, "--help") == 0) options->help = true;
+  else return false;
+  return true;
+}
+
+bool bench_parse(int argc, char** argv, int ranks, BenchOptions* options, char message[256]) {
+  static char all_collectives[] = "allreduce,bcast,reduce,barrier", common_sizes[] = "8,64,512,4K,32K,256K";
+  *options = (BenchOptions){.budget_seconds = 0.04, .dirty = true, .verify = true};
+  parse_collectives(all_collectives, options, message);
+  parse_sizes(common_sizes, options, message);
+  for (int i = 1; i < argc; ++i) {
+    if (parse_flag(argv[i], options)) continue;
+    if (i + 1 == argc) {
+      snprintf(message, 256, "option '%.40s' is unknown or lacks its value; see tutti-bench --help", argv[i]);
+      return false;
+    }
+    if (!parse_value(argv[i], argv[i + 1], ranks, options, message)) return false;
+    ++i;
+  }
+  return true;
+}

@@ -1,0 +1,103 @@
+#define _GNU_SOURCE
+#include "results.h"
+
+#include <errno.h>
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int ascending(const void* one, const void* other) {
+  const double a = *(const double*)one, b = *(const double*)other;
+  return (a > b) - (a < b);
+}
+
+double results_median(double* samples, int count) {
+  qsort(samples, (size_t)count, sizeof *samples, ascending);
+  const int middle = count / 2;
+  return count % 2 ? samples[middle] : 0.5 * (samples[middle - 1] + samples[middle]);
+}
+
+void results_add(Results* results, const char* collective, size_t bytes, double* samples, int kept, int missed) {
+  const double median = results_median(samples, kept);
+  double sum = 0;
+  for (int i = 0; i < kept; ++i) sum += samples[i];
+  results->cells[results->count++] = (ResultsCell){
+      .collective = collective, .bytes = bytes, .kept = kept, .missed = missed,
+      .median = median, .mean = sum / kept, .least = samples[0], .percentile_95 = samples[(int)(0.95 * (kept - 1) + 0.5)]};
+}
+
+/* Not what the launcher was asked for but what is mapped: a preload that did not take is a wrong measurement. */
+static bool interposed(void) {
+  FILE* maps = fopen("/proc/self/maps", "r");
+  if (maps == NULL) return false;
+  char line[4352];
+  bool found = false;
+  while (!found && fgets(line, sizeof line, maps) != NULL) found = strstr(line, "/libtutti-") != NULL;
+  fclose(maps);
+  return found;
+}
+
+static void write_library(FILE* file) {
+  char version[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length;
+  MPI_Get_library_version(version, &length);
+  fputs("  \"library\": \"", file);
+  for (const char* c = version; *c != '\0' && *c != '\n'; ++c) {
+    if (*c == '"' || *c == '\\') fputc('\\', file);
+    fputc((unsigned char)*c < ' ' ? ' ' : *c, file);
+  }
+  fputs("\",\n", file);
+}
+
+static void write_json(FILE* file, const Results* results, const ResultsJob* job) {
+  const BenchOptions* options = job->options;
+  fputs("{\n  \"format\": \"tutti-bench-job 1\",\n", file);
+  write_library(file);
+  fprintf(file, "  \"interposed\": %s,\n", interposed() ? "true" : "false");
+  fprintf(file, "  \"ranks\": %d, \"cores\": %d, \"yields\": %s, \"clock\": \"%s\",\n", job->ranks, job->cores,
+          job->yields ? "true" : "false", job->counter ? "tsc" : "monotonic");
+  if (results->flag_exchange > 0) fprintf(file, "  \"flag_exchange_us\": %.4f,\n", results->flag_exchange);
+  fprintf(file, "  \"dirty\": %s, \"verified\": %s, \"root\": %d,\n  \"cells\": [", options->dirty ? "true" : "false",
+          options->verify ? "true" : "false", options->root);
+  for (int i = 0; i < results->count; ++i) {
+    const ResultsCell* cell = &results->cells[i];
+    fprintf(file,
+            "%s\n    {\"collective\": \"%s\", \"bytes\": %zu, \"operations\": %d, \"missed\": %d, \"median_us\": %.4f, "
+            "\"mean_us\": %.4f, \"min_us\": %.4f, \"p95_us\": %.4f}",
+            i ? "," : "", cell->collective, cell->bytes, cell->kept, cell->missed, cell->median, cell->mean, cell->least,
+            cell->percentile_95);
+  }
+  fputs("\n  ]\n}\n", file);
+}
+
+static void write_table(FILE* file, const Results* results, const ResultsJob* job) {
+  fprintf(file, "%d ranks, %d cores, microseconds%s%s\n", job->ranks, job->cores,
+          job->options->dirty ? ", buffers rewritten" : "", interposed() ? ", with Tutti" : "");
+  if (results->flag_exchange > 0) fprintf(file, "two ranks see each other's word after %.3f\n", results->flag_exchange);
+  fprintf(file, "%-10s %9s %10s %10s %10s %10s %10s\n", "collective", "bytes", "median", "mean", "min", "p95", "operations");
+  for (int i = 0; i < results->count; ++i) {
+    const ResultsCell* cell = &results->cells[i];
+    fprintf(file, "%-10s %9zu %10.3f %10.3f %10.3f %10.3f %10d\n", cell->collective, cell->bytes, cell->median,
+            cell->mean, cell->least, cell->percentile_95, cell->kept);
+  }
+}
+
+bool results_write(const Results* results, const ResultsJob* job) {
+  const char* name = job->options->json;
+  if (name == NULL) {
+    write_table(stdout, results, job);
+    return true;
+  }
+  FILE* file = strcmp(name, "-") == 0 ? stdout : fopen(name, "w");
+  if (file == NULL) {
+    fprintf(stderr, "tutti-bench: cannot write '%s': %s\n", name, strerror(errno));
+    return false;
+  }
+  write_json(file, results, job);
+  if (fflush(file) != 0 || (file != stdout && fclose(file) != 0)) {
+    fprintf(stderr, "tutti-bench: cannot write '%s': %s\n", name, strerror(errno));
+    return false;
+  }
+  return true;
+}

@@ -1,0 +1,36 @@
+/* What a job measured, and how it is written: a table for people, JSON for `tutti bench`. Held by the first rank. */
+#ifndef TUTTI_BENCH_RESULTS_H
+#define TUTTI_BENCH_RESULTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+#include "options.h"
+
+typedef struct {
+  const char* collective;
+  size_t bytes;
+  int kept, missed; /* operations whose start every rank, or not every rank, was in time for */
+  double median, mean, least, percentile_95; /* microseconds */
+} ResultsCell;
+
+typedef struct {
+  ResultsCell cells[BENCH_COLLECTIVES * BENCH_MOST_SIZES];
+  int count;
+  double flag_exchange; /* microseconds; 0: not two ranks with a core each */
+} Results;
+
+typedef struct {
+  int ranks, cores;
+  bool yields, counter;
+  const BenchOptions* options;
+} ResultsJob;
+
+/* Both sort the samples. */
+double results_median(double* samples, int count);
+void results_add(Results* results, const char* collective, size_t bytes, double* samples, int kept, int missed);
+
+/* False, after a line on stderr, if the file cannot be written. */
+bool results_write(const Results* results, const ResultsJob* job);
+
+#endif

@@ -1,0 +1,62 @@
+/* Collectives without MPI: the threads of one process are the ranks. Approximates pi, each rank a part of the sum.
+ *
+ *   cc threads.c $(pkg-config --cflags --libs tutti) -pthread && ./a.out 4 */
+#include <pthread.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <tutti/tutti.h>
+
+enum { most_ranks = 64, intervals = 1000000 };
+
+typedef struct {
+  tutti_team* team;
+  int rank, ranks;
+  double pi;
+} Worker;
+
+static void stop_on(tutti_status status) {
+  if (status == TUTTI_OK) return;
+  fprintf(stderr, "threads: %s\n", tutti_error_message());
+  exit(1);
+}
+
+static void* work(void* argument) {
+  Worker* worker = argument;
+  tutti_group* group;
+  stop_on(tutti_team_join(worker->team, worker->rank, &group));
+
+  /* Rank 0 decides how fine the sum is, and tells the others. */
+  long steps = worker->rank == 0 ? intervals : 0;
+  stop_on(tutti_bcast(group, &steps, sizeof steps, 0));
+  double mine = 0;
+  for (long i = worker->rank; i < steps; i += worker->ranks) {
+    const double x = ((double)i + 0.5) / (double)steps;
+    mine += 4 / (1 + x * x) / (double)steps;
+  }
+  stop_on(tutti_allreduce(group, &mine, &worker->pi, 1, TUTTI_FLOAT64, TUTTI_SUM));
+  stop_on(tutti_barrier(group));
+  tutti_group_free(group);
+  return NULL;
+}
+
+int main(int argc, char** argv) {
+  const int ranks = argc > 1 ? atoi(argv[1]) : 4;
+  if (ranks < 1 || ranks > most_ranks) {
+    fprintf(stderr, "threads: the number of ranks must be from 1 to %d\n", most_ranks);
+    return 2;
+  }
+  Worker workers[most_ranks];
+  pthread_t threads[most_ranks];
+  tutti_team* team;
+  stop_on(tutti_team_create(ranks, &team));
+  for (int rank = 0; rank < ranks; ++rank) {
+    workers[rank] = (Worker){team, rank, ranks, 0};
+    if (pthread_create(&threads[rank], NULL, work, &workers[rank]) != 0) return 1;
+  }
+  for (int rank = 0; rank < ranks; ++rank) pthread_join(threads[rank], NULL);
+  tutti_team_free(team);
+  int same = 1;
+  for (int rank = 1; rank < ranks; ++rank) same = same && workers[rank].pi == workers[0].pi;
+  printf("%d ranks: pi is about %.12f, %s\n", ranks, workers[0].pi, same ? "the same bits at all ranks" : "which DIFFERS");
+  return !same;
+}
