@@ -1,0 +1,193 @@
+"""The command `tutti bench`: from its options, checked before anything runs, to tables, JSON and plots."""
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from tutti.bench.driver import COLLECTIVES, Measurements, Settings, run
+from tutti.bench.mpis import Mpi, find_mpis
+from tutti.bench.results import as_json
+from tutti.bench.variants import BINDINGS, SETTINGS
+from tutti.errors import RunError, UserError
+from tutti.places import find_interposer, find_program
+
+MOST_RANKS = 1024
+MOST_BYTES = 1 << 30
+DEFAULT_SIZES = "8,64,512,4K,32K,64K,256K,1M"
+QUICK_SIZES = "8,512,4K,64K"
+
+
+def parse_ranks(text: str) -> list[int]:
+    result = []
+    for word in text.split(","):
+        if not re.fullmatch(r"[0-9]{1,9}", word) or not 1 <= int(word) <= MOST_RANKS:
+            raise UserError(f"--ranks: '{word}' is not a rank count; whole numbers from 1 to {MOST_RANKS} are")
+        if int(word) not in result:
+            result.append(int(word))
+    return result
+
+
+def parse_sizes(text: str) -> list[int]:
+    result = []
+    for word in text.split(","):
+        match = re.fullmatch(r"([0-9]{1,10})([KkMm]?)", word)
+        size = int(match[1]) << {"": 0, "K": 10, "M": 20}[match[2].upper()] if match else 0
+        if size == 0 or size % 8 or size > MOST_BYTES:
+            raise UserError(f"--sizes: '{word}' is not a size; multiples of 8 bytes up to 1024M are, as in 8,64,4K,1M")
+        if size not in result:
+            result.append(size)
+    return result
+
+
+def parse_collectives(text: str) -> list[str]:
+    result = []
+    for word in text.split(","):
+        if word not in COLLECTIVES:
+            raise UserError(f"--collectives: '{word}' is unknown; known are {', '.join(COLLECTIVES)}")
+        if word not in result:
+            result.append(word)
+    return result
+
+
+def one_of(option: str, word: str, words: tuple[str, ...]) -> str:
+    if word not in words:
+        raise UserError(f"{option}: '{word}' is unknown; known are {', '.join(words)}")
+    return word
+
+
+def default_ranks(cores: int) -> list[int]:
+    """A pair, a rank a core, and two ranks a core."""
+    return sorted({2, max(2, min(cores, 16)), max(2, min(2 * cores, 32))})
+
+
+def choose_mpis(names: list[str], found: list[Mpi]) -> list[Mpi]:
+    """The MPIs that were named; without names the first of each family."""
+    found = [mpi for mpi in found if mpi.library is not None]
+    if not found:
+        raise UserError("no MPI was found; install one into .mpi/NAME (make does), or put its mpiexec on the PATH")
+    if not names:
+        families = {mpi.family: mpi for mpi in reversed(found)}
+        return sorted(families.values(), key=found.index)
+    chosen = []
+    for name in dict.fromkeys(name for text in names for name in text.split(",")):
+        matching = [mpi for mpi in found if mpi.name == name]
+        if not matching:
+            raise UserError(f"--mpi: there is no '{name}'; found are {', '.join(mpi.name for mpi in found)}")
+        chosen += matching
+    return chosen
+
+
+def output_file(option: str, name: str | None) -> Path | None:
+    """Found out before hours of measurement, not after."""
+    if name is None:
+        return None
+    path = Path(name)
+    if path.is_dir() or not path.name:
+        raise UserError(f"{option}: '{name}' is a directory; give the name of a file")
+    if not path.parent.is_dir():
+        raise UserError(f"{option}: there is no directory '{path.parent}'; make it first")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise UserError(f"{option}: '{name}' cannot be written; give another file")
+    return path
+
+
+def plot_stem(name: str | None) -> Path | None:
+    path = output_file("--plot", name)
+    return path.with_suffix("") if path and path.suffix in (".png", ".svg") else path
+
+
+def with_tutti(wanted: bool, mpis: list[Mpi]) -> bool:
+    if not wanted:
+        return False
+    missing = "the launcher tutti-run" if find_program("tutti-run") is None else ""
+    for mpi in mpis:
+        if not missing and find_interposer(mpi.abi) is None:
+            missing = f"the interposer for {mpi.label}"
+    if missing:
+        raise UserError(f"{missing} is missing; install the tutti-mpi wheel, or give --no-tutti to measure the hosts alone")
+    return True
+
+
+def measure(settings: Settings, console: Console) -> Measurements:
+    """With a progress bar that is redrawn between jobs only: a thread that draws would disturb what is measured."""
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, auto_refresh=False, transient=True) as progress:
+        task = progress.add_task("the machine's limits", total=settings.jobs)
+        started = False
+
+        def before_job(line: str) -> None:
+            nonlocal started
+            progress.update(task, advance=1 if started else 0, description=line)
+            progress.refresh()
+            started = True
+
+        progress.refresh()
+        return run(settings, before_job)
+
+
+def save(measurements: Measurements, json_file: Path | None, stem: Path | None, console: Console) -> None:
+    try:
+        if json_file is not None:
+            json_file.write_text(json.dumps(as_json(measurements), indent=1) + "\n")
+            console.print(f"wrote {json_file}", highlight=False)
+        if stem is not None:
+            from tutti.bench.plot import draw
+
+            for name in draw(measurements, stem):
+                console.print(f"wrote {name}", highlight=False)
+    except OSError as error:
+        raise RunError(f"cannot write '{error.filename}': {error.strerror}") from error
+
+
+def bench(
+    ranks: Annotated[str | None, typer.Option(help="Rank counts, as in 2,4,8 [2, the cores, twice the cores].")] = None,
+    collectives: Annotated[str, typer.Option(help="Which collectives.")] = ",".join(COLLECTIVES),
+    sizes: Annotated[str | None, typer.Option(help=f"Message sizes in bytes [{DEFAULT_SIZES}].")] = None,
+    dirty: Annotated[bool, typer.Option(help="Owners rewrite their buffers before each operation.")] = True,
+    repetitions: Annotated[int | None, typer.Option(help="How often every variant runs [10].")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="3 repetitions, fewer sizes, less time a cell.")] = False,
+    mpi: Annotated[list[str] | None, typer.Option(help="An MPI; may be repeated [the first of each family].")] = None,
+    peer_settings: Annotated[
+        str, typer.Option(help="Settings of the MPIs: default, best, both; auto: both where ranks outnumber cores.")
+    ] = "auto",
+    bind: Annotated[
+        str, typer.Option(help="core, none, default (the MPI's own); auto: core where there is one for each rank.")
+    ] = "auto",
+    tutti: Annotated[bool, typer.Option(help="Run each MPI with Tutti too.")] = True,
+    budget_ms: Annotated[int | None, typer.Option(help="Milliseconds for each cell of each job [40; quick: 20].")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of the order in which variants run.")] = None,
+    json_name: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write all numbers here.")] = None,
+    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw FILE.png and FILE.svg.")] = None,
+) -> None:
+    """Measure the collectives of the installed MPIs with and without Tutti, interleaved in one run."""
+    from tutti.bench.report import show
+
+    console = Console() if Console().is_terminal else Console(width=132)
+    if repetitions is not None and not 1 <= repetitions <= 1000:
+        raise UserError(f"--repetitions: '{repetitions}' is not accepted; whole numbers from 1 to 1000 are")
+    if budget_ms is not None and not 1 <= budget_ms <= 60000:
+        raise UserError(f"--budget-ms: '{budget_ms}' is not accepted; whole numbers from 1 to 60000 are")
+    cores = len(os.sched_getaffinity(0))
+    rank_counts = parse_ranks(ranks) if ranks is not None else default_ranks(cores)
+    one_of("--bind", bind, BINDINGS)
+    one_of("--peer-settings", peer_settings, SETTINGS)
+    if bind == "core" and max(rank_counts) > cores:
+        raise UserError(f"--bind core: {max(rank_counts)} ranks do not fit {cores} cores; take --bind auto")
+    wanted = parse_collectives(collectives)
+    message_sizes = parse_sizes(sizes if sizes is not None else QUICK_SIZES if quick else DEFAULT_SIZES)
+    json_file, stem = output_file("--json", json_name), plot_stem(plot)
+    mpis = choose_mpis(mpi or [], find_mpis())
+    settings = Settings(
+        mpis=mpis, ranks=rank_counts, cores=cores, collectives=wanted, sizes=message_sizes,
+        repetitions=repetitions or (3 if quick else 10), dirty=dirty, tutti=with_tutti(tutti, mpis),
+        peer_settings=peer_settings, bind=bind, budget_ms=budget_ms or (20 if quick else 40), seed=seed,
+    )  # fmt: skip
+    measurements = measure(settings, console)
+    show(measurements, console)
+    save(measurements, json_file, stem, console)

@@ -1,0 +1,169 @@
+"""Runs the jobs of a benchmark: repetition k runs every variant once, in shuffled order.
+
+The driver sleeps while a job runs, so that it takes no time from the cores being measured.
+"""
+
+import json
+import os
+import random
+import signal
+import subprocess
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tutti.bench.variants import Variant, binding_for, command, environment, variants_for
+from tutti.bench.mpis import Mpi
+from tutti.errors import RunError
+from tutti.places import program
+
+JOB_SECONDS = 600
+COLLECTIVES = ("allreduce", "bcast", "reduce", "barrier")
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What to measure."""
+
+    mpis: list[Mpi]
+    ranks: list[int]
+    cores: int
+    collectives: list[str]
+    sizes: list[int]
+    repetitions: int
+    dirty: bool = True
+    tutti: bool = True
+    peer_settings: str = "auto"
+    bind: str = "auto"
+    budget_ms: int = 40
+    seed: int | None = None
+
+    def crowded(self, ranks: int) -> bool:
+        return ranks > self.cores
+
+    def variants(self, ranks: int) -> list[Variant]:
+        return variants_for(self.mpis, self.peer_settings, self.crowded(ranks), self.tutti)
+
+    @property
+    def jobs(self) -> int:
+        return self.repetitions * sum(len(self.variants(ranks)) for ranks in self.ranks)
+
+
+@dataclass(frozen=True, order=True)
+class Cell:
+    ranks: int
+    collective: str
+    bytes: int
+
+
+@dataclass
+class Samples:
+    """What the repetitions of one cell and variant gave, in microseconds."""
+
+    median: list[float] = field(default_factory=list)
+    mean: list[float] = field(default_factory=list)
+    least: list[float] = field(default_factory=list)
+    percentile_95: list[float] = field(default_factory=list)
+
+
+@dataclass
+class Measurements:
+    settings: Settings
+    cells: dict[Cell, dict[str, Samples]] = field(default_factory=dict)
+    libraries: dict[str, str] = field(default_factory=dict)  # by variant: what the MPI says of itself
+    # By rank count and variant: the flag exchange on the cores of each job, in microseconds. Nothing where ranks share cores.
+    flags: dict[tuple[int, str], list[float]] = field(default_factory=dict)
+    limits: list[dict[str, Any]] = field(default_factory=list)  # one a repetition
+
+    def add(self, ranks: int, variant: Variant, job: dict[str, Any]) -> None:
+        self.libraries[variant.key] = job["library"]
+        if "flag_exchange_us" in job:
+            self.flags.setdefault((ranks, variant.key), []).append(job["flag_exchange_us"])
+        for entry in job["cells"]:
+            cell = Cell(ranks, entry["collective"], entry["bytes"])
+            samples = self.cells.setdefault(cell, {}).setdefault(variant.key, Samples())
+            samples.median.append(entry["median_us"])
+            samples.mean.append(entry["mean_us"])
+            samples.least.append(entry["min_us"])
+            samples.percentile_95.append(entry["p95_us"])
+
+
+def _last_line(text: str) -> str:
+    """The line that says what went wrong: our own program's, else the last one that is not a frame or blank."""
+    lines = [line.strip() for line in text.splitlines() if line.strip(" -=")]
+    ours = [line for line in lines if line.startswith(("tutti", "tutti-bench"))]
+    return (ours or lines or ["it said nothing"])[0 if ours else -1]
+
+
+def execute(words: list[str], env: dict[str, str], seconds: float = JOB_SECONDS) -> tuple[int, str, str]:
+    """Runs a job to its end and returns (exit code, stdout, stderr); nothing of it is left running."""
+    with subprocess.Popen(
+        words, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        errors="replace", start_new_session=True,
+    ) as process:  # fmt: skip
+        try:
+            out, err = process.communicate(timeout=seconds)
+        except BaseException as error:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            if isinstance(error, subprocess.TimeoutExpired):
+                raise RunError(f"no end after {seconds:.0f} s") from error
+            raise
+    return process.returncode, out, err
+
+
+def run_job(settings: Settings, ranks: int, variant: Variant, directory: Path) -> dict[str, Any]:
+    """One mpiexec job with all cells; returns what tutti-bench wrote."""
+    result = directory / "job.json"
+    result.unlink(missing_ok=True)
+    bench = [
+        str(program(f"tutti-bench-{variant.mpi.abi}")),
+        "--collectives", ",".join(settings.collectives),
+        "--sizes", ",".join(map(str, settings.sizes)),
+        "--budget-ms", str(settings.budget_ms),
+        "--dirty" if settings.dirty else "--no-dirty",
+        "--json", str(result),
+    ]  # fmt: skip
+    binding = binding_for(settings.bind, settings.crowded(ranks))
+    launcher = program("tutti-run") if variant.tutti else None
+    where = f"{variant.label}, {ranks} ranks"
+    try:
+        code, out, err = execute(
+            command(variant, ranks, binding, bench, launcher), environment(variant, binding, directory)
+        )
+    except OSError as error:
+        raise RunError(f"{where}: {error}") from error
+    except RunError as error:
+        raise RunError(f"{where}: {error}") from error
+    if code != 0 or not result.exists():
+        raise RunError(f"{where}: exit code {code}: {_last_line(err + out)}")
+    job: dict[str, Any] = json.loads(result.read_text())
+    if job["interposed"] != variant.tutti:
+        raise RunError(f"{where}: Tutti was {'not ' if variant.tutti else ''}loaded; see `tutti doctor`")
+    return job
+
+
+def measure_limits() -> dict[str, Any]:
+    code, out, err = execute([str(program("tutti-limits"))], dict(os.environ), 120)
+    if code != 0:
+        raise RunError(f"tutti-limits: exit code {code}: {_last_line(err)}")
+    limits: dict[str, Any] = json.loads(out)
+    return limits
+
+
+def run(settings: Settings, before_job: Callable[[str], None]) -> Measurements:
+    """Measures everything; `before_job` gets a line before each job."""
+    shuffle = random.Random(settings.seed)
+    measurements = Measurements(settings)
+    with tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory:
+        for repetition in range(settings.repetitions):
+            measurements.limits.append(measure_limits())
+            for ranks in settings.ranks:
+                variants = settings.variants(ranks)
+                shuffle.shuffle(variants)
+                for variant in variants:
+                    before_job(f"{repetition + 1}/{settings.repetitions}, {ranks} ranks, {variant.label}")
+                    measurements.add(ranks, variant, run_job(settings, ranks, variant, Path(directory)))
+    return measurements

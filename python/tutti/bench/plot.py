@@ -1,0 +1,72 @@
+"""Draws measurements: time over size, a row for each rank count, a column for each collective."""
+
+from pathlib import Path
+from typing import Any
+
+from tutti.bench.driver import Cell, Measurements
+from tutti.bench.report import size_text
+from tutti.bench.statistics import centre
+from tutti.bench.variants import Variant
+
+COLOURS = ("#1f77b4", "#d95f02", "#2ca02c", "#9467bd", "#8c564b", "#e377c2")
+
+
+def _draw_panel(axes: Any, measurements: Measurements, ranks: int, collective: str) -> None:
+    settings = measurements.settings
+    names = [mpi.name for mpi in settings.mpis]
+    cells = [c for c in measurements.cells if c.ranks == ranks and c.collective == collective]
+    for variant in settings.variants(ranks):
+        times = [centre(measurements.cells[cell][variant.key].median) for cell in cells]
+        _draw_line(axes, variant, cells, times, COLOURS[names.index(variant.mpi.name) % len(COLOURS)])
+    axes.set_yscale("log")
+    axes.yaxis.set_major_formatter("{x:g}")
+    axes.yaxis.set_minor_formatter("")
+    axes.set_title(f"{collective}, {ranks} ranks", fontsize=10)
+    axes.grid(True, which="major", alpha=0.3)
+    if collective == "barrier":
+        axes.yaxis.set_minor_formatter("{x:g}")
+        axes.set_xticks([])
+        axes.set_xlim(-1, 1)
+        return
+    axes.set_xscale("log", base=2)
+    axes.set_xticks([cell.bytes for cell in cells], [size_text(cell.bytes) for cell in cells], rotation=60, fontsize=7)
+    axes.minorticks_off()
+
+
+def _draw_line(axes: Any, variant: Variant, cells: list[Cell], times: list[float], colour: str) -> None:
+    style = {"color": colour, "marker": "o" if variant.tutti else "x", "markersize": 4, "label": variant.label}
+    alpha = 0.55 if variant.setting == "best" else 1.0
+    if cells and cells[0].collective == "barrier":
+        # A barrier has no size: one mark a variant, those with Tutti to the right.
+        axes.plot([0.4 if variant.tutti else -0.4], times, linestyle="none", alpha=alpha, **style)
+        return
+    line = "-" if variant.tutti else "--"
+    axes.plot([cell.bytes for cell in cells], times, linestyle=line, alpha=alpha, **style)
+
+
+def draw(measurements: Measurements, stem: Path) -> list[Path]:
+    """Writes STEM.png and STEM.svg and returns their names."""
+    import matplotlib
+
+    matplotlib.use("Agg")
+    from matplotlib import pyplot
+
+    settings = measurements.settings
+    rows, columns = len(settings.ranks), len(settings.collectives)
+    figure, grid = pyplot.subplots(rows, columns, figsize=(3.4 * columns + 1, 3.0 * rows + 1.2), squeeze=False)
+    for axes_row, ranks in zip(grid, settings.ranks, strict=True):
+        for axes, collective in zip(axes_row, settings.collectives, strict=True):
+            _draw_panel(axes, measurements, ranks, collective)
+        axes_row[0].set_ylabel("median, us")
+    labels: dict[str, Any] = {}
+    for axes in grid[:, 0]:
+        handles, names = axes.get_legend_handles_labels()
+        labels |= dict(zip(names, handles, strict=True))
+    figure.legend(list(labels.values()), list(labels), loc="lower center", ncols=min(4, len(labels)), fontsize=8)
+    legend_lines = (len(labels) + 3) // 4
+    figure.tight_layout(rect=(0, 0.25 * (legend_lines + 0.5) / figure.get_figheight(), 1, 1))
+    written = [stem.with_name(stem.name + suffix) for suffix in (".png", ".svg")]
+    for name in written:
+        figure.savefig(name, dpi=150)
+    pyplot.close(figure)
+    return written

@@ -1,0 +1,175 @@
+"""Shows measurements on the terminal."""
+
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from tutti.bench.driver import Measurements
+from tutti.bench.results import Comparison, Nearness, Summary, compare_cells, nearness, pairs, summaries, typical_limits
+from tutti.bench.statistics import Ratio, centre
+from tutti.bench.variants import Variant, binding_for
+
+
+def size_text(size: int) -> str:
+    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
+        if size >= unit and size % unit == 0:
+            return f"{size // unit} {name}"
+    return f"{size} B"
+
+
+def time_text(microseconds: float) -> str:
+    digits = 3 if microseconds < 10 else 2 if microseconds < 100 else 1 if microseconds < 1000 else 0
+    return f"{microseconds:,.{digits}f}"
+
+
+def factor_text(factor: float) -> str:
+    """Three digits are more than a measurement has."""
+    if factor >= 10000:
+        return ">9999"
+    return f"{factor:.{2 if factor < 10 else 1 if factor < 100 else 0}f}"
+
+
+def interval_text(ratio: Ratio) -> str:
+    if ratio.low is None or ratio.high is None:
+        return "-"
+    return f"{factor_text(ratio.low)}-{factor_text(ratio.high)}"
+
+
+def ratio_text(ratio: Ratio) -> str:
+    colour = "red" if ratio.slower else "green" if (ratio.low or ratio.value) > 1 else "default"
+    return f"[{colour}]{factor_text(ratio.value)}x[/]"
+
+
+def _comparison_row(comparison: Comparison) -> list[str]:
+    cell, base, other = comparison.cell, comparison.base, comparison.other
+    return [
+        cell.collective,
+        size_text(cell.bytes) if cell.collective != "barrier" else "-",
+        time_text(centre(base.median)),
+        time_text(centre(other.median)),
+        ratio_text(comparison.by_median),
+        interval_text(comparison.by_median),
+        time_text(centre(base.mean)),
+        time_text(centre(other.mean)),
+        ratio_text(comparison.by_mean),
+        "[red]slower[/]" if comparison.by_median.slower else "",
+    ]
+
+
+def comparison_table(measurements: Measurements, ranks: int, base: Variant, other: Variant) -> Table:
+    settings = measurements.settings
+    binding = binding_for(settings.bind, settings.crowded(ranks))
+    bound = {"core": "bound to cores", "none": "not bound"}.get(binding, "bound as the MPI likes")
+    table = Table(
+        title=f"{ranks} ranks on {settings.cores} cores: {base.label}, without and with Tutti ({bound})",
+        title_justify="left",
+    )
+    for column in ("collective", "size"):
+        table.add_column(column)
+    for column in ("host, us", "Tutti, us", "ratio", "95%", "host mean", "Tutti mean", "ratio", ""):
+        table.add_column(column, justify="right")
+    last = None
+    for comparison in compare_cells(measurements, ranks, base, other):
+        if last is not None and comparison.cell.collective != last:
+            table.add_section()
+        last = comparison.cell.collective
+        table.add_row(*_comparison_row(comparison))
+    return table
+
+
+def host_table(measurements: Measurements, ranks: int, variant: Variant) -> Table:
+    """Where there is nothing to compare with."""
+    table = Table(title=f"{ranks} ranks on {measurements.settings.cores} cores: {variant.label}", title_justify="left")
+    for column in ("collective", "size", "median, us", "mean, us", "min, us", "p95, us"):
+        table.add_column(column, justify="left" if column in ("collective", "size") else "right")
+    for cell, by_variant in measurements.cells.items():
+        if cell.ranks != ranks:
+            continue
+        samples = by_variant[variant.key]
+        times = (samples.median, samples.mean, samples.least, samples.percentile_95)
+        table.add_row(cell.collective, size_text(cell.bytes) if cell.bytes else "-", *(time_text(centre(t)) for t in times))
+    return table
+
+
+def summary_table(rows: list[Summary], against: str) -> Table:
+    """Of Tutti against its own hosts, or against the other MPIs; `against` is for the title."""
+    table = Table(title=f"Geometric means of the ratios, Tutti against {against} (above 1: Tutti is faster)", title_justify="left")
+    table.add_column("ranks", justify="right")
+    table.add_column("without Tutti", no_wrap=True)
+    table.add_column("with Tutti", no_wrap=True)
+    for column in ("to 64 KiB", "95%", "all sizes", "95%", "of means", "slower"):
+        table.add_column(column, justify="right")
+    for row in rows:
+        short = (ratio_text(row.short), interval_text(row.short)) if row.short else ("-", "-")
+        same = row.base.mpi == row.other.mpi
+        table.add_row(
+            str(row.ranks), row.base.label, "the same" if same else f"on {row.other.mpi.label}", *short,
+            ratio_text(row.every), interval_text(row.every), ratio_text(row.by_mean),
+            f"[red]{row.slower_cells} cell{'s' if row.slower_cells > 1 else ''}[/]" if row.slower_cells else "-",
+        )  # fmt: skip
+    return table
+
+
+LATENCIES = {
+    "line_half_round_trip_ns": "a line from one core to another",
+    "flag_exchange_ns": "two cores write a line each and wait for the other's",
+    "flag_exchange_loop_ns": "the same, one after the other without a pause",
+    "yield_hand_over_ns": "hand-over on one core by sched_yield",
+    "futex_hand_over_ns": "hand-over on one core by futex",
+    "futex_hand_over_two_cores_ns": "hand-over to a sleeper on another core by futex",
+}
+BY_SIZE = {
+    "copy_one_core_gb_per_s": ("memcpy, one core", "GB/s"),
+    "copy_two_cores_gb_per_s": ("memcpy, two cores together", "GB/s"),
+    "copy_rewritten_us": ("copy of what the other core has just written", "us"),
+    "cma_rewritten_us": ("the same out of the other process's memory (CMA)", "us"),
+}
+
+
+def limits_table(limits: dict[str, Any]) -> Table:
+    table = Table(title="Limits of the machine, measured between the jobs", title_justify="left", show_header=False)
+    table.add_column()
+    table.add_column()
+    for name, meaning in LATENCIES.items():
+        value = limits.get(name)
+        table.add_row(meaning, f"{value / 1000:.3f} us" if value is not None else "not possible here")
+    for name, (meaning, unit) in BY_SIZE.items():
+        values = [f"{size_text(int(size))}: {value:.3g}" for size, value in limits[name].items() if value is not None]
+        table.add_row(meaning, f"{', '.join(values)} {unit}" if values else "not possible here")
+    return table
+
+
+def nearness_table(rows: list[Nearness]) -> Table:
+    """A row for each variant: what it takes, as a multiple of the flag exchange."""
+    table = Table(title="Two ranks: how many times the machine's flag exchange", title_justify="left")
+    table.add_column("")
+    collectives = list(dict.fromkeys(row.cell.collective for row in rows))
+    for collective in collectives:
+        table.add_column("allreduce, 8 B" if collective == "allreduce" else collective, justify="right")
+        table.add_column("95%", justify="right")
+    for variant in dict.fromkeys(row.variant for row in rows):
+        cells = [row for row in rows if row.variant == variant]
+        texts = [text for row in cells for text in (factor_text(row.ratio.value) + "x", interval_text(row.ratio))]
+        table.add_row(variant.label, *texts)
+    return table
+
+
+def show(measurements: Measurements, console: Console) -> None:
+    settings = measurements.settings
+    for ranks in settings.ranks:
+        for base, other in pairs(measurements, ranks):
+            console.print(comparison_table(measurements, ranks, base, other))
+        if not settings.tutti:
+            for variant in settings.variants(ranks):
+                console.print(host_table(measurements, ranks, variant))
+    console.print(limits_table(typical_limits(measurements.limits)))
+    if near := nearness(measurements):
+        console.print(nearness_table(near))
+    rows = summaries(measurements)
+    own = [row for row in rows if row.base.mpi == row.other.mpi]
+    others = [row for row in rows if row.base.mpi != row.other.mpi]
+    if others:
+        console.print(summary_table(others, "the other MPIs"))
+    if own:
+        console.print(summary_table(own, "the MPI that it runs on"))

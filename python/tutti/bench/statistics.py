@@ -1,0 +1,74 @@
+"""From the medians and means of repetitions to ratios with confidence intervals. Pure functions.
+
+A ratio compares two variants repetition by repetition: repetition k ran both of them within a short time, so what the
+machine did meanwhile touched both. The logarithms of these ratios are averaged, with Student's t for the interval.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from statistics import fmean, median, stdev
+
+# Student's t for 95% (two-sided), by degrees of freedom from 1.
+T_95 = (
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131,
+    2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+)  # fmt: skip
+SLOWER_BELOW = 0.95
+
+
+def t_quantile(degrees: int) -> float:
+    """Of 97.5%. Beyond the table by the first term of the expansion around the normal quantile."""
+    if degrees < 1:
+        raise ValueError("a confidence interval needs two values")
+    if degrees <= len(T_95):
+        return T_95[degrees - 1]
+    z = 1.959964
+    return z + (z**3 + z) / (4 * degrees)
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """How many times faster the second variant is, and the interval that holds it with 95% confidence.
+
+    With one repetition there is no interval: low and high are None.
+    """
+
+    value: float
+    low: float | None
+    high: float | None
+
+    @property
+    def slower(self) -> bool:
+        """Even the upper end says that the second variant is clearly slower."""
+        return self.high is not None and self.high < SLOWER_BELOW
+
+
+def ratio_of_logs(logs: Sequence[float]) -> Ratio:
+    if not logs:
+        raise ValueError("no values to compare")
+    centre = fmean(logs)
+    if len(logs) == 1:
+        return Ratio(math.exp(centre), None, None)
+    half = t_quantile(len(logs) - 1) * stdev(logs) / math.sqrt(len(logs))
+    return Ratio(math.exp(centre), math.exp(centre - half), math.exp(centre + half))
+
+
+def log_ratios(base: Sequence[float], other: Sequence[float]) -> list[float]:
+    """By repetition; the two must have the same number of repetitions."""
+    return [math.log(b / o) for b, o in zip(base, other, strict=True)]
+
+
+def compare(base: Sequence[float], other: Sequence[float]) -> Ratio:
+    return ratio_of_logs(log_ratios(base, other))
+
+
+def geometric_mean(pairs: Sequence[tuple[Sequence[float], Sequence[float]]]) -> Ratio:
+    """Of the ratios of several cells, each (base, other) by repetition; the interval is over repetitions."""
+    by_cell = [log_ratios(base, other) for base, other in pairs]
+    return ratio_of_logs([fmean(repetition) for repetition in zip(*by_cell, strict=True)])
+
+
+def centre(values: Sequence[float]) -> float:
+    """One number for the repetitions of a cell."""
+    return median(values)

@@ -1,0 +1,106 @@
+"""How each measured variant is started: an MPI, its setting, with or without Tutti."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from tutti.bench.mpis import Mpi
+
+# The best settings known for more ranks than cores: MPICH's own shared-memory collectives poll without yielding,
+# and Open MPI yields only when told.
+BEST_ENVIRONMENT = {
+    "mpich": {
+        "MPIR_CVAR_POLLS_BEFORE_YIELD": "1",
+        **{f"MPIR_CVAR_{name}_POSIX_INTRA_ALGORITHM": "mpir" for name in ("BCAST", "REDUCE", "ALLREDUCE", "BARRIER")},
+    },
+}
+BEST_ARGUMENTS = {"openmpi": ["--mca", "mpi_yield_when_idle", "1"]}
+BINDINGS = ("auto", "core", "none", "default")
+SETTINGS = ("auto", "default", "best", "both")
+
+
+@dataclass(frozen=True)
+class Variant:
+    mpi: Mpi
+    setting: str  # "default", as its users have it, or "best"
+    tutti: bool
+
+    @property
+    def key(self) -> str:
+        """For files and look-up: mpich, mpich+tutti, mpich@best, mpich@best+tutti."""
+        return self.mpi.name + ("@best" if self.setting == "best" else "") + ("+tutti" if self.tutti else "")
+
+    @property
+    def label(self) -> str:
+        return self.mpi.label + (", best setting" if self.setting == "best" else "") + (", Tutti" if self.tutti else "")
+
+
+def settings_for(mpi: Mpi, chosen: str, crowded: bool) -> list[str]:
+    """The settings to measure, where `crowded` says that ranks outnumber cores."""
+    known = mpi.family in BEST_ENVIRONMENT or mpi.family in BEST_ARGUMENTS
+    if not known or chosen == "default" or (chosen == "auto" and not crowded):
+        return ["default"]
+    return ["best"] if chosen == "best" else ["default", "best"]
+
+
+def variants_for(mpis: list[Mpi], chosen: str, crowded: bool, with_tutti: bool) -> list[Variant]:
+    ways = (False, True) if with_tutti else (False,)
+    return [
+        Variant(mpi, setting, tutti)
+        for mpi in mpis
+        for setting in settings_for(mpi, chosen, crowded)
+        for tutti in ways
+    ]
+
+
+def binding_for(chosen: str, crowded: bool) -> str:
+    if chosen == "auto":
+        return "none" if crowded else "core"
+    return chosen
+
+
+def _binding_arguments(mpi: Mpi, binding: str) -> list[str]:
+    if binding == "default" or mpi.family == "intel":
+        return []
+    return ["-bind-to" if mpi.family == "mpich" else "--bind-to", binding]
+
+
+def command(variant: Variant, ranks: int, binding: str, program: list[str], launcher: Path | None) -> list[str]:
+    """`launcher` is tutti-run, for variants with Tutti."""
+    mpi = variant.mpi
+    words = [str(mpi.launcher), "-n", str(ranks), *_binding_arguments(mpi, binding)]
+    if mpi.family == "openmpi":
+        words.append("--oversubscribe")
+        if variant.setting == "best":
+            words += BEST_ARGUMENTS["openmpi"]
+    if variant.tutti:
+        words.append(str(launcher))
+    return words + program
+
+
+def environment(variant: Variant, binding: str, aliases: Path) -> dict[str, str]:
+    """The environment of a job. `aliases` is a directory for libraries that go by another name than programs expect."""
+    mpi = variant.mpi
+    result = dict(os.environ)
+    result.pop("LD_PRELOAD", None)
+    if mpi.library is not None:
+        directories = [str(mpi.library.parent)]
+        if mpi.library.name != mpi.soname:
+            place = aliases / mpi.name
+            place.mkdir(exist_ok=True)
+            if not (place / mpi.soname).is_symlink():
+                (place / mpi.soname).symlink_to(mpi.library)
+            directories.insert(0, str(place))
+        if inherited := result.get("LD_LIBRARY_PATH"):
+            directories.append(inherited)
+        result["LD_LIBRARY_PATH"] = os.pathsep.join(directories)
+    if mpi.family == "openmpi":
+        # It asks for these before it starts anything as root, and does not look at them otherwise.
+        result |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
+    if mpi.family == "intel":
+        result |= {"I_MPI_ROOT": str(mpi.prefix), "I_MPI_FABRICS": "shm"}
+        if binding in ("core", "none"):
+            result |= {"I_MPI_PIN": "1", "I_MPI_PIN_ORDER": "range"} if binding == "core" else {"I_MPI_PIN": "0"}
+    if variant.setting == "best":
+        result |= BEST_ENVIRONMENT.get(mpi.family, {})
+    return result

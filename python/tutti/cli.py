@@ -1,0 +1,87 @@
+"""The command `tutti`. Errors are one line on stderr; exit code 2 for bad input, 1 for what failed while it ran."""
+
+import os
+import sys
+from typing import Annotated
+
+import typer
+
+from tutti import __version__, plans
+from tutti.errors import RunError, UserError
+
+app = typer.Typer(
+    help="Tutti: the collectives of any MPI program, fast on many-core machines.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+)
+app.add_typer(plans.app, name="plan")
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        print(f"tutti {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def tutti(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    """Tutti: the collectives of any MPI program, fast on many-core machines."""
+
+
+def _add_commands() -> None:
+    from tutti.bench.command import bench
+    from tutti.doctor import doctor
+
+    app.command()(bench)
+    app.command()(doctor)
+
+
+_add_commands()
+
+
+def _complain(message: str) -> None:
+    print("tutti: " + " ".join(message.split()), file=sys.stderr)
+
+
+def run(arguments: list[str]) -> int:
+    """The exit code of a command line."""
+    try:
+        code = app(arguments, prog_name="tutti", standalone_mode=False)
+        sys.stdout.flush()
+        return code if isinstance(code, int) else 0
+    except UserError as error:
+        _complain(str(error))
+        return 2
+    except RunError as error:
+        _complain(str(error))
+        return 1
+    except (KeyboardInterrupt, typer.Abort):
+        _complain("interrupted")
+        return 130
+    except BrokenPipeError:
+        # Whoever read our output has enough of it; nothing may be written to it at exit either. (While a command
+        # runs the parser notices it, and exits with 1 as well.)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 1
+    except Exception as error:
+        # What the command line parser raises for unknown options and the like; where its classes live depends on
+        # its version. No arguments at all is a request for help, which it has printed.
+        say = getattr(error, "format_message", None)
+        if say is None:
+            raise
+        if message := say():
+            _complain(f"{message.rstrip('.')}; see tutti --help")
+        return 2
+
+
+def main() -> None:
+    sys.exit(run(sys.argv[1:]))
+
+
+if __name__ == "__main__":
+    main()

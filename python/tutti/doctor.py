@@ -1,0 +1,180 @@
+"""`tutti doctor`: what this machine has, what Tutti will use of it, and the remedy for what is missing."""
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from tutti import __version__, probes
+from tutti.bench.mpis import Mpi, find_mpis
+from tutti.errors import UserError
+from tutti.places import INTERPOSERS, core, find_interposer, find_program
+
+GOOD, POOR, BAD = "ok", "note", "missing"
+
+
+@dataclass(frozen=True)
+class Finding:
+    name: str
+    state: str  # GOOD; POOR: works without; BAD: Tutti cannot work so
+    says: str
+    remedy: str = ""
+
+
+def bytes_text(count: int) -> str:
+    for unit, name in ((1 << 30, "GiB"), (1 << 20, "MiB"), (1 << 10, "KiB")):
+        if count >= unit:
+            return f"{count / unit:.3g} {name}"
+    return f"{count} bytes"
+
+
+def load_tree(topology: str) -> Any:
+    try:
+        return core().load_tree(topology)
+    except core().Error as error:
+        raise UserError(str(error)) from error
+
+
+def examine_cores(tree: Any) -> Finding:
+    total, usable = len(tree.cores), tree.usable_cores
+    says = f"{usable} of {total} cores usable ({tree.source})"
+    if usable < total:
+        return Finding("cores", POOR, says, "this process is bound; ranks may use other cores (taskset, cpusets)")
+    return Finding("cores", GOOD, says)
+
+
+def examine_shared_memory() -> list[Finding]:
+    anonymous = probes.memfd()
+    named, size, free = probes.shm_directory()
+    found = []
+    if anonymous.works:
+        found.append(Finding("memfd", GOOD, "shared between processes, no name, not bound by the size of /dev/shm"))
+    else:
+        remedy = "nothing to do, /dev/shm serves" if named.works else "run on a kernel with memfd, or mount /dev/shm"
+        found.append(Finding("memfd", POOR if named.works else BAD, anonymous.reason, remedy))
+    if named.works:
+        found.append(Finding("/dev/shm", GOOD, f"{bytes_text(size)}, {bytes_text(free)} free"))
+    else:
+        remedy = "nothing to do, memfd serves" if anonymous.works else "mount a tmpfs there (containers: --shm-size)"
+        found.append(Finding("/dev/shm", POOR if anonymous.works else BAD, named.reason, remedy))
+    return found
+
+
+def examine_cma() -> Finding:
+    tried = probes.cma()
+    if tried.works:
+        return Finding("CMA", GOOD, "a process may read another's memory (host MPIs use it for long messages)")
+    remedy = "not needed by Tutti; for the host MPI: kernel.yama.ptrace_scope=0, containers --cap-add=SYS_PTRACE"
+    return Finding("CMA", POOR, f"refused: {tried.reason}", remedy)
+
+
+def examine_launcher() -> Finding:
+    launcher = find_program("tutti-run")
+    if launcher is None:
+        return Finding("tutti-run", BAD, "not found", "install the tutti-mpi wheel, or put tutti-run on the PATH")
+    return Finding("tutti-run", GOOD, str(launcher))
+
+
+def examine_interposers() -> list[Finding]:
+    found = []
+    serves = {"mpich": "MPICH, Intel MPI, MVAPICH", "openmpi": "Open MPI", "mpiabi": "programs of the MPI standard ABI"}
+    for abi, name in INTERPOSERS.items():
+        library = find_interposer(abi)
+        if library is None:
+            remedy = f"needed for {serves[abi]}: install a tutti-mpi wheel that was built with it"
+            found.append(Finding(name, POOR, "not found", remedy))
+        else:
+            found.append(Finding(name, GOOD, f"for {serves[abi]}"))
+    if all(f.state == POOR for f in found):
+        found = [Finding(f.name, BAD, f.says, f.remedy) for f in found]
+    return found
+
+
+def examine_mpi(mpi: Mpi) -> Finding:
+    name = f"MPI {mpi.name}"
+    if mpi.library is None:
+        return Finding(name, POOR, f"{mpi.label}, {mpi.launcher}: its library is not found", "install it anew")
+    if find_interposer(mpi.abi) is None:
+        return Finding(name, POOR, f"{mpi.label}, {mpi.launcher}", f"Tutti cannot serve it without {INTERPOSERS[mpi.abi]}")
+    return Finding(name, GOOD, f"{mpi.label}, {mpi.launcher}, served by {INTERPOSERS[mpi.abi]}")
+
+
+def examine_mpis() -> list[Finding]:
+    mpis = find_mpis()
+    if not mpis:
+        return [Finding("MPI", BAD, "none found", "install one: pip install mpich, or the system's packages")]
+    return [examine_mpi(mpi) for mpi in mpis]
+
+
+def examine_environment() -> list[Finding]:
+    try:
+        warnings = core().environment_warnings()
+    except core().Error as error:
+        return [Finding("environment", BAD, str(error), "correct it, or unset the variable")]
+    found = [Finding("environment", POOR, warning, "rename or unset it") for warning in warnings]
+    given = {name: row for name, row in core().environment().items() if row[0] is not None}
+    found += [Finding(name, GOOD, f"{row[0]} (default: {row[1] or 'not set'})") for name, row in given.items()]
+    return found
+
+
+def what_is_used(findings: list[Finding], cores: int) -> list[str]:
+    """What a job on this machine will use, in words."""
+    state = {finding.name: finding.state for finding in findings}
+    if any(finding.state == BAD for finding in findings):
+        return ["Tutti cannot work here until what is missing is remedied; programs then run on their MPI alone."]
+    memory = "memfd" if state.get("memfd") == GOOD else "/dev/shm"
+    served = [finding.name.removeprefix("MPI ") for finding in findings
+              if finding.name.startswith("MPI ") and finding.state == GOOD]  # fmt: skip
+    return [
+        f"Shared memory comes from {memory}; ranks copy in and out through it.",
+        f"Up to {cores} ranks spin while they wait; more than that let each other run.",
+        f"MPIs that tutti-run serves: {', '.join(served) or 'none'}.",
+    ]
+
+
+def examine() -> tuple[Any, list[Finding], list[str]]:
+    environment = examine_environment()
+    malformed = any(finding.state == BAD for finding in environment)
+    tree = load_tree("" if malformed else os.environ.get("TUTTI_TOPOLOGY", ""))
+    findings = [
+        examine_cores(tree), *examine_shared_memory(), examine_cma(), examine_launcher(), *examine_interposers(),
+        *examine_mpis(), *environment,
+    ]  # fmt: skip
+    return tree, findings, what_is_used(findings, tree.usable_cores)
+
+
+def _print(tree: Any, findings: list[Finding], used: list[str]) -> None:
+    console = Console()
+    console = console if console.is_terminal else Console(width=132)
+    console.print(f"Tutti {__version__}\n\n{tree.text.rstrip()}\n", highlight=False, markup=False)
+    table = Table(show_header=False, box=None, padding=(0, 2, 0, 0))
+    colours = {GOOD: "green", POOR: "yellow", BAD: "red"}
+    for finding in findings:
+        says = finding.says + (f"\n-> {finding.remedy}" if finding.remedy else "")
+        table.add_row(f"[{colours[finding.state]}]{finding.state}[/]", finding.name, says)
+    console.print(table)
+    console.print()
+    for line in used:
+        console.print(line, highlight=False, markup=False)
+
+
+def doctor(as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False) -> None:
+    """Look at the machine, the MPIs and Tutti's own parts; exit code 1 if Tutti cannot work here."""
+    tree, findings, used = examine()
+    if as_json:
+        document = {
+            "format": "tutti-doctor 1",
+            "tutti": __version__,
+            "tree": {"source": tree.source, "cores": tree.cores, "vertices": tree.vertices, "usable": tree.usable_cores},
+            "findings": [asdict(finding) for finding in findings],
+            "used": used,
+        }
+        print(json.dumps(document, indent=1))
+    else:
+        _print(tree, findings, used)
+    if any(finding.state == BAD for finding in findings):
+        raise typer.Exit(1)

@@ -1,0 +1,10 @@
+#include "python/bindings.h"
+
+#include "base/error.h"
+
+NB_MODULE(_core, module) {
+  module.attr("__version__") = TUTTI_VERSION;
+  nanobind::exception<tutti::Error>(module, "Error", PyExc_ValueError);
+  tutti::python::bind_plans(module);
+  tutti::python::bind_machine(module);
+}

@@ -1,0 +1,196 @@
+// Plans, their check, and the programs lowered from them.
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/vector.h>
+
+#include "algo/algo.h"
+#include "base/error.h"
+#include "plan/check.h"
+#include "plan/lower.h"
+#include "plan/plan.h"
+#include "plan/program.h"
+#include "plan/text.h"
+#include "python/bindings.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tutti::python {
+namespace {
+
+std::string_view name(plan::Buffer buffer) {
+  return buffer == plan::Buffer::in ? "in" : buffer == plan::Buffer::out ? "out" : "tmp";
+}
+
+std::string_view name(plan::Space space) {
+  switch (space) {
+    case plan::Space::in: return "in";
+    case plan::Space::out: return "out";
+    case plan::Space::slot: return "slot";
+    case plan::Space::line: return "line";
+  }
+  return "";
+}
+
+nb::dict as_dict(const plan::Region& region) {
+  nb::dict dict;
+  dict["rank"] = region.rank;
+  dict["buffer"] = name(region.buffer);
+  dict["first"] = region.first;
+  dict["count"] = region.count;
+  dict["stride"] = region.stride;
+  return dict;
+}
+
+nb::list transfers(const plan::Plan& plan) {
+  nb::list list;
+  for (const plan::Transfer& transfer : plan.transfers) {
+    nb::dict dict;
+    dict["kind"] = transfer.kind == plan::TransferKind::copy ? "copy" : "reduce";
+    dict["push"] = transfer.push;
+    dict["stage"] = transfer.stage == plan::stage_automatic ? nb::none() : nb::object(nb::int_(transfer.stage));
+    dict["executor"] = transfer.executor();
+    dict["dst"] = as_dict(transfer.dst);
+    nb::list sources;
+    for (const plan::Region& source : transfer.src) sources.append(as_dict(source));
+    dict["src"] = sources;
+    list.append(dict);
+  }
+  return list;
+}
+
+bool waits(plan::StepKind kind) {
+  return kind == plan::StepKind::wait_word || kind == plan::StepKind::wait_line || kind == plan::StepKind::wait_reuse;
+}
+
+nb::dict as_dict(const plan::Program& program, const plan::Step& step) {
+  nb::dict dict;
+  dict["kind"] = plan::step_kinds()[static_cast<size_t>(step.kind)].name;
+  dict["stage"] = step.stage;
+  dict["transfer"] = step.number;
+  if (waits(step.kind)) dict["peer"] = step.peer;
+  if (step.kind == plan::StepKind::wait_line || step.kind == plan::StepKind::stamp) dict["line"] = step.line;
+  if (step.operand_count == 0) return dict;
+  nb::list operands;
+  for (int32_t i = 0; i < step.operand_count; ++i) {
+    const plan::Operand& operand = program.operands[static_cast<size_t>(step.first_operand + i)];
+    nb::dict entry;
+    entry["space"] = name(operand.space);
+    entry["rank"] = operand.rank;
+    if (operand.space == plan::Space::line) entry["line"] = operand.line;
+    entry["block"] = operand.block;
+    operands.append(entry);
+  }
+  dict["operands"] = operands;
+  dict["blocks"] = nb::make_tuple(step.extent_first, step.extent_count);
+  return dict;
+}
+
+nb::list steps(const plan::Program& program) {
+  nb::list list;
+  for (const plan::Step& step : program.steps) list.append(as_dict(program, step));
+  return list;
+}
+
+plan::Carrier carrier_named(std::string_view word) {
+  if (word == "line") return plan::Carrier::line;
+  if (word == "slot") return plan::Carrier::slot;
+  throw Error(Code::invalid_argument, "unknown carrier '" + std::string(word) + "'; known are line, slot");
+}
+
+// The programs of the ranks asked for; the work that all ranks share is done once.
+std::vector<plan::Program> lower(const plan::Plan& plan, std::string_view word, const std::vector<int32_t>& ranks) {
+  const plan::Carrier carrier = carrier_named(word);
+  for (int32_t rank : ranks) {
+    if (rank < 0 || rank >= plan.ranks) {
+      throw Error(Code::invalid_argument, "rank " + std::to_string(rank) + " is out of range; ranks are 0 to " +
+                                              std::to_string(plan.ranks - 1));
+    }
+  }
+  const plan::Plan staged = plan::stage(plan);
+  if (carrier == plan::Carrier::line && !plan::lines_serve(staged)) {
+    throw Error(Code::invalid_argument, "this plan has regions of several blocks, which lines cannot carry; take slot");
+  }
+  const plan::Dependences dependences = plan::depend(staged, carrier);
+  std::vector<plan::Program> programs;
+  for (int32_t rank : ranks) programs.push_back(plan::lower(staged, dependences, rank, carrier));
+  return programs;
+}
+
+nb::list algorithm_list() {
+  nb::list list;
+  for (const algo::Algorithm& algorithm : algo::algorithms()) {
+    nb::list collectives;
+    for (plan::Collective collective : algorithm.collectives) collectives.append(plan::name(collective));
+    nb::dict dict;
+    dict["name"] = algorithm.name;
+    dict["summary"] = algorithm.summary;
+    dict["takes_degree"] = algorithm.takes_degree;
+    dict["default_degree"] = algorithm.default_degree;
+    dict["collectives"] = collectives;
+    list.append(dict);
+  }
+  return list;
+}
+
+void bind_plan_type(nb::module_& module) {
+  nb::class_<plan::Plan>(module, "Plan", "A collective written as transfers between the ranks' buffers.")
+      .def_prop_ro("collective", [](const plan::Plan& plan) { return plan::name(plan.collective); })
+      .def_ro("algorithm", &plan::Plan::algorithm)
+      .def_ro("ranks", &plan::Plan::ranks)
+      .def_ro("root", &plan::Plan::root)
+      .def_ro("commutative", &plan::Plan::commutative)
+      .def_ro("blocks", &plan::Plan::blocks)
+      .def_prop_ro("transfers", &transfers, "The transfers in plan order, as dictionaries.")
+      .def_prop_ro("text", [](const plan::Plan& plan) { return plan::print(plan); });
+  nb::class_<plan::Verdict>(module, "Verdict", "What the check found of a plan that computes its collective.")
+      .def_ro("rank_order", &plan::Verdict::rank_order, "Results combine the ranks in order: serves any operation.")
+      .def_ro("uniform", &plan::Verdict::uniform, "Every rank evaluates the same expression: the same bits.")
+      .def_ro("in_place", &plan::Verdict::in_place, "Right also where ranks pass one buffer as in and out.");
+  nb::class_<plan::Program>(module, "Program", "What one rank executes for a plan.")
+      .def_ro("rank", &plan::Program::rank)
+      .def_ro("transfers", &plan::Program::transfers)
+      .def_ro("stages", &plan::Program::stages)
+      .def_ro("lines", &plan::Program::lines)
+      .def_ro("slot_blocks", &plan::Program::slot_blocks)
+      .def_ro("min_positions", &plan::Program::min_positions)
+      .def_prop_ro("steps", &steps, "The steps in the order of execution, as dictionaries.")
+      .def_prop_ro("text", [](const plan::Program& program) { return plan::print(program); });
+}
+
+}  // namespace
+
+void bind_plans(nb::module_& module) {
+  bind_plan_type(module);
+  module.def("algorithms", &algorithm_list, "The built-in algorithms, as dictionaries.");
+  module.def(
+      "collectives",
+      [] {
+        std::vector<std::string> names;
+        for (int i = 0; i < plan::collective_count; ++i) names.emplace_back(plan::name(static_cast<plan::Collective>(i)));
+        return names;
+      },
+      "The names of the collectives that have plans.");
+  module.def("rooted", [](std::string_view word) { return plan::rooted(plan::collective_named(word)); }, "collective"_a);
+  module.def(
+      "generate",
+      [](std::string_view word, std::string_view algorithm, int ranks, int root) {
+        return algo::generate(plan::collective_named(word), algorithm, ranks, root);
+      },
+      "collective"_a, "algorithm"_a, "ranks"_a, "root"_a = 0, "The plan that a built-in algorithm writes.");
+  module.def("read_plan", &plan::read, "text"_a, "name"_a = "plan", "A plan from its text form; `name` is for messages.");
+  module.def("check", &plan::check, "plan"_a, "Proves that a plan computes its collective, or raises Error.");
+  module.def(
+      "lines_serve", [](const plan::Plan& plan) { return plan::lines_serve(plan::stage(plan)); }, "plan"_a,
+      "True where short messages of this plan can travel in stamped lines.");
+  module.def("lower", &lower, "plan"_a, "carrier"_a, "ranks"_a, "The programs of these ranks.");
+  module.def("step_kinds", [] {
+    nb::list list;
+    for (const plan::StepKindInfo& info : plan::step_kinds()) {
+      list.append(nb::make_tuple(info.name, info.operands, info.meaning));
+    }
+    return list;
+  });
+}
+
+}  // namespace tutti::python

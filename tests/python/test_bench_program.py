@@ -1,0 +1,124 @@
+"""tutti-bench itself: that it refuses bad input, and that it notices collectives that compute the wrong thing."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tutti.bench.driver import execute
+from tutti.bench.mpis import Mpi
+from tutti.bench.variants import Variant, command, environment
+from tutti.places import program
+
+pytestmark = pytest.mark.mpi
+
+
+def launch(mpi: Mpi, ranks: int, directory: Path, *arguments: str, binding: str = "none", preload: Path | None = None):
+    variant = Variant(mpi, "best" if ranks > 2 else "default", False)
+    prefix = ["env", f"LD_PRELOAD={preload}"] if preload else []
+    words = command(variant, ranks, binding, [*prefix, str(program(f"tutti-bench-{mpi.abi}")), *arguments], None)
+    return execute(words, environment(variant, binding, directory), 120)
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 5])
+def test_cells_and_json(mpi, ranks, tmp_path):
+    file = tmp_path / "job.json"
+    code, out, err = launch(mpi, ranks, tmp_path, "--sizes", "8,24,4K", "--budget-ms", "2", "--json", str(file))
+    assert code == 0, err
+    job = json.loads(file.read_text())
+    assert (job["format"], job["ranks"], job["interposed"], job["verified"]) == ("tutti-bench-job 1", ranks, False, True)
+    assert [(c["collective"], c["bytes"]) for c in job["cells"]] == [
+        *((name, size) for name in ("allreduce", "bcast", "reduce") for size in (8, 24, 4096)),
+        ("barrier", 0),
+    ]
+    assert ("flag_exchange_us" in job) == (ranks == 2 and job["cores"] >= 2)
+    assert job["yields"] == (ranks > job["cores"])
+    for cell in job["cells"]:
+        assert cell["operations"] >= 1
+        assert 0 <= cell["min_us"] <= cell["median_us"] <= cell["p95_us"]
+        assert cell["mean_us"] >= cell["min_us"]
+
+
+def test_fixed_iterations_and_table(mpi, tmp_path):
+    code, out, err = launch(mpi, 2, tmp_path, "--collectives", "allreduce", "--sizes", "8", "--iterations", "37", "--no-dirty")
+    assert code == 0, err
+    row = next(line.split() for line in out.splitlines() if line.startswith("allreduce"))
+    assert int(row[-1]) <= 37
+    assert "buffers rewritten" not in out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "culprit"),
+    [
+        (["--sizes", "12"], "12"),
+        (["--sizes", "-8"], "-8"),
+        (["--sizes", "99999999999999999999999"], "9999"),
+        (["--collectives", "alltoall"], "alltoall"),
+        (["--collectives", "bcast,bcast"], "bcast"),
+        (["--iterations", "0"], "--iterations"),
+        (["--root", "2"], "--root"),
+        (["--nonsense", "1"], "--nonsense"),
+        (["--json"], "--json"),
+        (["--json", "/nonexistent/file"], "/nonexistent/file"),
+    ],
+)
+def test_bad_input(mpi, tmp_path, arguments, culprit):
+    short = ["--iterations", "1"] if "/nonexistent/file" in arguments else []
+    code, out, err = launch(mpi, 2, tmp_path, *short, *arguments)
+    ours = [line for line in err.splitlines() if "tutti-bench:" in line]
+    assert code == 2
+    assert len(ours) == 1 and culprit in ours[0]
+
+
+# Each takes the place of a collective and gets it wrong in its own way.
+WRONG = {
+    "stale": ("allreduce", "int MPI_Allreduce(const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c)"
+              "{ static int calls; if (++calls == 30) return MPI_SUCCESS; return PMPI_Allreduce(in, out, n, t, op, c); }"),
+    "last element": ("bcast", "int MPI_Bcast(void *data, int n, MPI_Datatype t, int root, MPI_Comm c)"
+                     "{ int r; PMPI_Bcast(data, n, t, root, c); MPI_Comm_rank(c, &r);"
+                     " if (r != root && t == MPI_DOUBLE) ((double *)data)[n - 1] += 1; return MPI_SUCCESS; }"),
+    "lost rank": ("reduce", "int MPI_Reduce(const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, int root, MPI_Comm c)"
+                  "{ (void)op; int r; MPI_Comm_rank(c, &r); double *d = (double *)out;"
+                  " if (r == root) for (int i = 0; i < n; ++i) d[i] = ((const double *)in)[i]; (void)t; return MPI_SUCCESS; }"),
+    "no barrier": ("barrier", "int MPI_Barrier(MPI_Comm c) { (void)c; return MPI_SUCCESS; }"),
+}  # fmt: skip
+
+
+@pytest.fixture
+def broken(mpi: Mpi, tmp_path: Path):
+    """Compiles a library with a wrong collective."""
+    wrapper = mpi.prefix / "bin" / {"mpich": "mpicc", "openmpi": "mpicc"}[mpi.family]
+    if mpi.prefix == Path("/usr"):
+        wrapper = Path(f"/usr/bin/mpicc.{mpi.family}")
+    if not wrapper.exists():
+        pytest.skip("no compiler wrapper")
+
+    def make(code: str) -> Path:
+        source = tmp_path / "broken.c"
+        source.write_text(f"#include <mpi.h>\n{code}\n")
+        library = tmp_path / "libbroken.so"
+        subprocess.run([wrapper, "-shared", "-fPIC", source, "-o", library], check=True, timeout=60, capture_output=True)
+        return library
+
+    return make
+
+
+@pytest.mark.parametrize("way", WRONG)
+def test_wrong_results_are_noticed(mpi, broken, tmp_path, way):
+    collective, code = WRONG[way]
+    arguments = ("--collectives", collective, "--sizes", "4K", "--iterations", "100")
+    assert launch(mpi, 2, tmp_path, *arguments)[0] == 0
+    status, out, err = launch(mpi, 2, tmp_path, *arguments, preload=broken(code))
+    assert status != 0
+    assert ("wrong result" if collective != "barrier" else "let this rank out") in err
+
+
+def test_limits_are_json():
+    done = subprocess.run([program("tutti-limits")], capture_output=True, text=True, timeout=120, check=True)
+    limits = json.loads(done.stdout)
+    assert limits["format"] == "tutti-limits 1"
+    assert limits["yield_hand_over_ns"] > 0
+    assert all(rate > 0 for rate in limits["copy_one_core_gb_per_s"].values())
+    refused = subprocess.run([program("tutti-limits"), "x"], capture_output=True, text=True, timeout=60, check=False)
+    assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1

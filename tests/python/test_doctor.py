@@ -1,0 +1,81 @@
+"""`tutti doctor`, and what it tries out."""
+
+import json
+import os
+
+import pytest
+
+from tutti import doctor, probes
+from tutti.doctor import BAD, GOOD, POOR, Finding
+
+
+def test_doctor_says_what_it_found(tutti):
+    done = tutti("doctor", "--json")
+    document = json.loads(done.stdout)
+    findings = {f["name"]: f for f in document["findings"]}
+    missing = [f for f in document["findings"] if f["state"] == BAD]
+    assert done.returncode == (1 if missing else 0)
+    assert 1 <= document["tree"]["usable"] <= len(os.sched_getaffinity(0))
+    assert {"cores", "memfd", "/dev/shm", "CMA", "tutti-run", "libtutti-mpich.so"} <= set(findings)
+    assert all(f["remedy"] for f in document["findings"] if f["state"] != GOOD)
+    text = tutti("doctor").stdout
+    for name in findings:
+        assert name in text
+
+
+def test_doctor_names_a_malformed_variable(tutti):
+    done = tutti("doctor", "--json", environment={"TUTTI_STALL_SECONDS": "soon"})
+    assert done.returncode == 1
+    findings = [f for f in json.loads(done.stdout)["findings"] if f["name"] == "environment"]
+    assert len(findings) == 1 and "TUTTI_STALL_SECONDS" in findings[0]["says"] and "soon" in findings[0]["says"]
+
+
+def test_doctor_warns_of_an_unknown_variable(tutti):
+    done = tutti("doctor", "--json", environment={"TUTTI_STAL_SECONDS": "3"})
+    findings = [f for f in json.loads(done.stdout)["findings"] if f["name"] == "environment"]
+    assert [f["state"] for f in findings] == [POOR]
+    assert "TUTTI_STALL_SECONDS" in findings[0]["says"]
+
+
+def test_doctor_shows_the_tree_it_is_told(tutti):
+    done = tutti("doctor", environment={"TUTTI_TOPOLOGY": "numa:2 core:4"})
+    assert "8 cores" in done.stdout
+    refused = tutti("doctor", environment={"TUTTI_TOPOLOGY": "/nonexistent/tree.xml"})
+    assert refused.returncode == 2
+    assert len(refused.stderr.splitlines()) == 1 and "/nonexistent/tree.xml" in refused.stderr
+
+
+def test_what_is_missing_is_said_in_the_end():
+    findings = [Finding("memfd", BAD, "no", "yes"), Finding("MPI mpich", GOOD, "there")]
+    assert "cannot work" in doctor.what_is_used(findings, 2)[0]
+    findings = [Finding("memfd", POOR, "no", "yes"), Finding("MPI mpich", GOOD, "there")]
+    used = " ".join(doctor.what_is_used(findings, 2))
+    assert "/dev/shm" in used and "mpich" in used
+
+
+@pytest.mark.parametrize("probe", [probes.memfd, lambda: probes.shm_directory()[0]])
+def test_memory_probes_notice_that_the_other_process_sees_other_memory(probe, monkeypatch):
+    before = set(os.listdir("/dev/shm"))
+    outcome = probe()
+    assert outcome.works or outcome.reason
+    monkeypatch.setattr(probes, "_token_at", lambda name: b"other memory")
+    assert probe() == probes.Outcome(False, "other memory") or not outcome.works
+    assert {name for name in set(os.listdir("/dev/shm")) - before if name.startswith("tutti-probe")} == set()
+
+
+def test_the_size_of_the_shared_memory_file_system():
+    outcome, size, free = probes.shm_directory()
+    if outcome.works:
+        assert 0 <= free <= size and size > 0
+
+
+def test_cma_leaves_no_process_and_says_why_not(monkeypatch):
+    outcome = probes.cma()
+    assert outcome.works or outcome.reason
+    # The probe reads another process: a wrong address must show as a failure, not as permission.
+    real = probes._read_remote
+    monkeypatch.setattr(probes, "_read_remote", lambda process, address: real(process, 8))
+    broken = probes.cma()
+    assert not broken.works and broken.reason
+    with pytest.raises(ChildProcessError):
+        os.waitpid(-1, os.WNOHANG)
