@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "algo/all_read_all.h"
+#include "algo/tiled.h"
 #include "algo/tree.h"
 #include "base/error.h"
 
@@ -58,6 +59,8 @@ const std::vector<Algorithm>& algorithms() {
       {"nary", "tree of degree N: a leader combines N - 1 others a level (HMPI 2.2)", true, 4, every_collective, tree},
       {"all_read_all", "every rank reads and combines all ranks' data; for a few ranks and bytes", false, 0,
        all_to_all_results, [](Collective c, int ranks, int, int) { return all_read_all(c, ranks); }},
+      {"tiled", "every rank combines one tile for all, for long vectors (HMPI 2.4)", false, 0, {Collective::allreduce},
+       [](Collective c, int ranks, int, int) { return tiled(c, ranks); }},
   };
   return table;
 }

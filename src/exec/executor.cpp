@@ -49,6 +49,14 @@ size_t position_bytes_of(const plan::Program& program, size_t element, size_t se
                   shm::line_size);
 }
 
+// Segments are multiples of it.
+size_t grain_of(size_t element) { return shm::line_size % element == 0 ? shm::line_size : element; }
+
+// What segments of this size need: as many positions as the waits between them do, and enough to let ranks run apart.
+size_t ring_bytes_of(const plan::Program& program, size_t element, size_t segment_bytes) {
+  return position_bytes_of(program, element, segment_bytes) * static_cast<size_t>(std::max(program.min_positions, 4));
+}
+
 // All ranks compute the same: from the program, the vector's bytes and the segment size alone.
 Geometry geometry_of_whole(const plan::Program& program, const Operation& operation, size_t element) {
   return {operation.bytes, block_bytes_of(program, element, operation.bytes),
@@ -132,15 +140,16 @@ size_t Channel::segment_bytes(const plan::Program& program, size_t element, size
   const size_t target = wanted != 0 ? wanted : std::clamp(bytes / 4, least_segment, most_segment);
   const size_t whole = wanted != 0 ? wanted : most_whole;
   if (bytes <= whole && position_bytes_of(program, element, bytes) <= long_slots_.size) return bytes;
-  // Positions: what the waits between segments need, and enough to let ranks run apart.
-  const auto positions = static_cast<size_t>(std::max(program.min_positions, 4));
-  const size_t grain = shm::line_size % element == 0 ? shm::line_size : element;
+  const size_t grain = grain_of(element);
   size_t segment = std::max(target / grain, size_t{1}) * grain;
-  while (position_bytes_of(program, element, segment) * positions > long_slots_.size) {
-    if (segment == grain) return 0;
+  while (segment > grain && ring_bytes_of(program, element, segment) > long_slots_.size) {
     segment = std::max(segment * 7 / 8 / grain, size_t{1}) * grain;
   }
   return segment;
+}
+
+bool Channel::fits(const plan::Program& program, size_t element) const {
+  return ring_bytes_of(program, element, grain_of(element)) <= long_slots_.size;
 }
 
 Code Channel::make_room(Ring& ring, uint64_t units, bool writes, const Operation& operation) {

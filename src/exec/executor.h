@@ -106,10 +106,12 @@ class Channel {
 
   BoundProgram bind(plan::Program program) const;
 
-  // Bytes of one segment that this channel's slots can pipeline for a program, about `wanted` (0: the default) at most;
-  // `bytes` where one piece is best. 0 where an element is too large for the slots (max_element).
+  // Bytes of one segment that this channel's slots can pipeline for a program that fits, about `wanted` (0: the default)
+  // at most; `bytes` where one piece is best.
   size_t segment_bytes(const plan::Program& program, size_t element, size_t bytes, size_t wanted) const;
 
+  // Whether segments of one element, or of a few where elements are small, fit the rings. The same at all ranks.
+  bool fits(const plan::Program& program, size_t element) const;
   // Elements up to this size can be staged by flat plans.
   size_t max_element() const { return long_slots_.size / 8 / shm::line_size * shm::line_size; }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "algo/algo.h"
+#include "base/log.h"
 #include "plan/check.h"
 #include "plan/simulate.h"
 
@@ -16,18 +17,16 @@ constexpr size_t max_entries = 256;      // programs kept; beyond it all are mad
 constexpr size_t large_element = 64;     // beyond it only flat plans are sure to find room in the slots
 const std::string_view flat = "flat";
 
-void check_lowered(const plan::Plan& plan, Carrier carrier) {
-  const plan::Plan staged = plan::stage(plan);
+void check_lowered(const plan::Plan& plan, const plan::Plan& staged, Carrier carrier) {
   const plan::Dependences dependences = plan::depend(staged, carrier);
   std::vector<plan::Program> programs;
   for (int32_t rank = 0; rank < plan.ranks; ++rank) programs.push_back(plan::lower(staged, dependences, rank, carrier));
   plan::simulate(plan, programs, {});
 }
 
-// Ranks that share a core share its cache, where plain stores leave the data.
 exec::Channel::Settings channel_settings(const Group::Settings& settings) {
   const StoresChoice asked = options().stores;
-  const bool pays = settings.style == exec::WaitStyle::spin && kernels::stores_past_cache_pay();
+  const bool pays = kernels::stores_past_cache_pay();
   const bool past_cache = asked == StoresChoice::past_cache || (asked == StoresChoice::automatic && pays);
   return {settings.style, past_cache, settings.process, settings.hook};
 }
@@ -43,12 +42,14 @@ Group::Group(const Settings& settings)
 std::unique_ptr<Group::Entry> Group::make(Collective collective, const select::Choice& choice, int root, Carrier carrier) {
   const plan::Plan plan = algo::generate(collective, choice.algorithm, ranks(), root);
   auto entry = std::make_unique<Entry>();
+  const plan::Plan staged = plan::stage(plan);
+  if (carrier == Carrier::line && !plan::lines_serve(staged)) carrier = Carrier::slot;
   plan::Verdict verdict{true, true, true};
   if (check_) {
     verdict = plan::check(plan);
-    check_lowered(plan, carrier);
+    check_lowered(plan, staged, carrier);
   }
-  plan::Program program = plan::lower(plan, rank(), carrier);
+  plan::Program program = plan::lower(staged, plan::depend(staged, carrier), rank(), carrier);
   program.in_place = verdict.in_place;
   entry->bound = channel_.bind(std::move(program));
   entry->wanted_segment = choice.segment_bytes;
@@ -64,19 +65,31 @@ Group::Entry* Group::look_up(Collective collective, size_t bytes, int root, size
   } else {
     choice.bytes_low = std::max(choice.bytes_low, shm::line_payload + 1);
   }
+  Entry* entry = find_or_make(collective, choice, root, carrier);
+  const plan::Program& program = entry->bound.program;
+  // For all small elements alike, because the answer is remembered for all of them.
+  if (!program.uses_lines && !channel_.fits(program, element > large_element ? element : 1)) {
+    log_once("group/" + program.algorithm, LogLevel::info, "%s by %s needs larger slots than this communicator's; flat serves",
+             std::string(plan::name(collective)).c_str(), program.algorithm.c_str());
+    choice.algorithm = flat;
+    entry = find_or_make(collective, choice, root, carrier);
+  }
+  // An entry for a large element must not serve calls with small ones, nor the reverse.
+  if (element > large_element) return entry;
+  recent_[static_cast<size_t>(collective)] = {choice.bytes_low, choice.bytes_high - choice.bytes_low, root, entry};
+  return entry;
+}
+
+Group::Entry* Group::find_or_make(Collective collective, const select::Choice& choice, int root, Carrier carrier) {
   std::string key{plan::name(collective)};
   key.append("/").append(choice.algorithm).append("/").append(std::to_string(root));
   key.append(carrier == Carrier::line ? "/line/" : "/slot/").append(std::to_string(choice.segment_bytes));
+  if (const auto found = entries_.find(key); found != entries_.end()) return found->second.get();
   if (entries_.size() >= max_entries) {
     entries_.clear();
     recent_ = {};
   }
-  std::unique_ptr<Entry>& entry = entries_[key];
-  if (entry == nullptr) entry = make(collective, choice, root, carrier);
-  // An entry for a large element must not serve calls with small ones.
-  if (element > large_element) return entry.get();
-  recent_[static_cast<size_t>(collective)] = {choice.bytes_low, choice.bytes_high - choice.bytes_low, root, entry.get()};
-  return entry.get();
+  return (entries_[key] = make(collective, choice, root, carrier)).get();
 }
 
 inline Code Group::run(Collective collective, const void* in, void* out, size_t count, size_t element, int root,

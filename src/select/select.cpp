@@ -34,9 +34,12 @@ constexpr Row table[] = {
     {Collective::reduce, true, any_ranks, any_bytes, "nary:8", 0},
     {Collective::allreduce, false, 2, any_bytes, "all_read_all", 0},
     {Collective::allreduce, false, 8, 2048, "all_read_all", 0},
-    {Collective::allreduce, false, any_ranks, any_bytes, "nary:8", 0},
+    {Collective::allreduce, false, any_ranks, 16383, "nary:8", 0},
+    {Collective::allreduce, false, any_ranks, any_bytes, "tiled", 24 * 1024},
     {Collective::allreduce, true, 16, 2048, "all_read_all", 0},
-    {Collective::allreduce, true, any_ranks, any_bytes, "flat", 0},
+    {Collective::allreduce, true, 2, any_bytes, "flat", 0},
+    {Collective::allreduce, true, any_ranks, 32767, "flat", 0},
+    {Collective::allreduce, true, any_ranks, any_bytes, "tiled", 24 * 1024},
 };
 
 }  // namespace
