@@ -1,0 +1,35 @@
+#include "mpi/cores.h"
+
+#include <sched.h>
+
+#include <algorithm>
+
+namespace tutti::mpi {
+
+CoreMask usable_cores() {
+  CoreMask mask;
+  cpu_set_t* const set = CPU_ALLOC(most_cores);
+  if (set == nullptr) return mask;
+  const size_t bytes = CPU_ALLOC_SIZE(most_cores);
+  CPU_ZERO_S(bytes, set);
+  if (sched_getaffinity(0, bytes, set) == 0)
+    for (size_t core = 0; core < most_cores; ++core) mask[core] = CPU_ISSET_S(core, bytes, set);
+  CPU_FREE(set);
+  return mask;
+}
+
+bool oversubscribed(const std::vector<CoreMask>& masks) {
+  CoreMask all;
+  for (const CoreMask& mask : masks) all |= mask;
+  std::vector<CoreMask> sets{all};
+  for (const CoreMask& mask : masks)
+    if (std::find(sets.begin(), sets.end(), mask) == sets.end()) sets.push_back(mask);
+  for (const CoreMask& set : sets) {
+    const auto confined =
+        std::count_if(masks.begin(), masks.end(), [&](const CoreMask& mask) { return (mask & ~set).none(); });
+    if (static_cast<size_t>(confined) > set.count()) return true;
+  }
+  return false;
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,50 @@
+// The C entry points: what a program calls instead of the host's functions of the same names.
+//
+// Communicators need none at their end: their attribute's delete callback tells (communicator.h).
+#include "mpi/calls.h"
+#include "mpi/life.h"
+
+#define TUTTI_ENTRY extern "C" __attribute__((visibility("default")))
+
+using namespace tutti;
+using mpi::Form;
+
+TUTTI_ENTRY int MPI_Init(int* argc, char*** argv) { return mpi::init(argc, argv); }
+
+TUTTI_ENTRY int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
+  return mpi::init_thread(argc, argv, required, provided);
+}
+
+TUTTI_ENTRY int MPI_Finalize() { return mpi::finalize(); }
+
+TUTTI_ENTRY int MPI_Barrier(MPI_Comm comm) { return mpi::barrier(comm); }
+
+TUTTI_ENTRY int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+  return mpi::bcast(buffer, count, datatype, root, comm, Form::plain);
+}
+
+TUTTI_ENTRY int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
+                           MPI_Comm comm) {
+  return mpi::reduce(sendbuf, recvbuf, count, datatype, op, root, comm, Form::plain);
+}
+
+TUTTI_ENTRY int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                              MPI_Comm comm) {
+  return mpi::allreduce(sendbuf, recvbuf, count, datatype, op, comm, Form::plain);
+}
+
+#ifdef TUTTI_LARGE_COUNTS
+TUTTI_ENTRY int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm) {
+  return mpi::bcast(buffer, count, datatype, root, comm, Form::large);
+}
+
+TUTTI_ENTRY int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                             int root, MPI_Comm comm) {
+  return mpi::reduce(sendbuf, recvbuf, count, datatype, op, root, comm, Form::large);
+}
+
+TUTTI_ENTRY int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                                MPI_Comm comm) {
+  return mpi::allreduce(sendbuf, recvbuf, count, datatype, op, comm, Form::large);
+}
+#endif

@@ -1,0 +1,198 @@
+#include "mpi/host.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "base/log.h"
+
+namespace tutti::mpi {
+namespace {
+
+// The file name of a library without its directory.
+std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+bool looks_like_mpi(std::string_view path) {
+  const std::string_view name = base_name(path);
+  return (name.starts_with("libmpi") || name.starts_with("libpmpi")) && name.find(".so") != name.npos;
+}
+
+// Programs see their MPI in the global scope. Interpreters load it into a scope of its own, where only a walk over all
+// loaded libraries finds it; that walk is not for every look-up, so the library is remembered.
+struct Library {
+  void* handle = RTLD_DEFAULT;
+  std::string path;  // of the library that defines PMPI_Init; empty: there is none
+};
+
+int inspect(dl_phdr_info* info, size_t, void* context) {
+  Library& library = *static_cast<Library*>(context);
+  if (info->dlpi_name == nullptr || !looks_like_mpi(info->dlpi_name)) return 0;
+  void* handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle == nullptr) return 0;
+  if (dlsym(handle, "PMPI_Init") != nullptr) {
+    library = {handle, info->dlpi_name};  // kept open: it must outlive the table
+    return 1;
+  }
+  dlclose(handle);
+  return 0;
+}
+
+Library find_library() {
+  Library library;
+  Dl_info info;
+  if (void* init = dlsym(RTLD_DEFAULT, "PMPI_Init"); init != nullptr && dladdr(init, &info) != 0)
+    library.path = info.dli_fname;
+  else
+    dl_iterate_phdr(inspect, &library);
+  return library;
+}
+
+const Library& library() {
+  static const Library& found = *new Library(find_library());
+  return found;
+}
+
+bool speaks_our_abi() {
+  const std::string_view name = base_name(library().path);
+  const bool open_mpi = dlsym(library().handle, "ompi_mpi_comm_world") != nullptr;
+  const bool standard = name.starts_with("libmpi_abi") || name.starts_with("libpmpi_abi");
+  switch (abi) {
+    case Abi::openmpi: return open_mpi && !standard;
+    case Abi::standard: return standard;
+    case Abi::mpich: return !open_mpi && !standard && looks_like_mpi(name);
+  }
+  return false;
+}
+
+template <class Function>
+void find(Function& function, const char* name) {
+  function = reinterpret_cast<Function>(dlsym(library().handle, name));
+}
+
+// The next definition of an MPI_* behind this library: another interposer's, or the host's.
+template <class Function>
+void find_next(Function& function, const char* name) {
+  function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+  if (function == nullptr) find(function, name);
+}
+
+void find_entries(Host& host) {
+  auto locate = [&](auto& function, const char* name) {
+    if (host.foreign)
+      find_next(function, name + 1);  // MPI_*, without the P
+    else
+      find(function, name);
+  };
+  locate(host.Init, "PMPI_Init");
+  locate(host.Init_thread, "PMPI_Init_thread");
+  locate(host.Finalize, "PMPI_Finalize");
+  locate(host.Barrier, "PMPI_Barrier");
+  locate(host.Bcast, "PMPI_Bcast");
+  locate(host.Reduce, "PMPI_Reduce");
+  locate(host.Allreduce, "PMPI_Allreduce");
+#ifdef TUTTI_LARGE_COUNTS
+  locate(host.Bcast_c, "PMPI_Bcast_c");
+  locate(host.Reduce_c, "PMPI_Reduce_c");
+  locate(host.Allreduce_c, "PMPI_Allreduce_c");
+#endif
+}
+
+void find_functions(Host& host) {
+  find(host.Initialized, "PMPI_Initialized");
+  find(host.Comm_size, "PMPI_Comm_size");
+  find(host.Comm_rank, "PMPI_Comm_rank");
+  find(host.Comm_group, "PMPI_Comm_group");
+  find(host.Comm_test_inter, "PMPI_Comm_test_inter");
+  find(host.Comm_split_type, "PMPI_Comm_split_type");
+  find(host.Comm_free, "PMPI_Comm_free");
+  find(host.Comm_call_errhandler, "PMPI_Comm_call_errhandler");
+  find(host.Comm_get_errhandler, "PMPI_Comm_get_errhandler");
+  find(host.Comm_set_errhandler, "PMPI_Comm_set_errhandler");
+  find(host.Comm_create_errhandler, "PMPI_Comm_create_errhandler");
+  find(host.Errhandler_free, "PMPI_Errhandler_free");
+  find(host.Comm_create_keyval, "PMPI_Comm_create_keyval");
+  find(host.Comm_free_keyval, "PMPI_Comm_free_keyval");
+  find(host.Comm_set_attr, "PMPI_Comm_set_attr");
+  find(host.Group_size, "PMPI_Group_size");
+  find(host.Group_translate_ranks, "PMPI_Group_translate_ranks");
+  find(host.Group_free, "PMPI_Group_free");
+  find(host.Allgather, "PMPI_Allgather");
+  find(host.Iprobe, "PMPI_Iprobe");
+  find(host.Type_size, "PMPI_Type_size");
+  find(host.Type_get_extent, "PMPI_Type_get_extent");
+  find(host.Type_get_true_extent, "PMPI_Type_get_true_extent");
+  find(host.Type_get_envelope, "PMPI_Type_get_envelope");
+  find(host.Type_get_contents, "PMPI_Type_get_contents");
+  find(host.Type_free, "PMPI_Type_free");
+  find(host.Pack, "PMPI_Pack");
+  find(host.Unpack, "PMPI_Unpack");
+  find(host.Op_commutative, "PMPI_Op_commutative");
+  find(host.Reduce_local, "PMPI_Reduce_local");
+}
+
+void find_handles(Host& host) {
+  host.comm_null = MPI_COMM_NULL;
+  host.comm_world = MPI_COMM_WORLD;
+  host.comm_self = MPI_COMM_SELF;
+  host.type_null = MPI_DATATYPE_NULL;
+  host.type_byte = MPI_BYTE;
+  host.type_packed = MPI_PACKED;
+  host.type_uint64 = MPI_UINT64_T;
+  host.op_null = MPI_OP_NULL;
+  host.op_sum = MPI_SUM;
+  host.op_min = MPI_MIN;
+  host.op_max = MPI_MAX;
+  host.info_null = MPI_INFO_NULL;
+}
+
+Host* make_host() {
+  if (library().path.empty()) {
+    log_line(LogLevel::error, "lib%s.so finds no MPI library in this process; link the program to one",
+             (std::string("tutti-") + std::string(abi_name)).c_str());
+    _exit(2);
+  }
+  Host* host = new Host{};
+  host->foreign = !speaks_our_abi();
+  find_entries(*host);
+  if (host->foreign) {
+    log_line(LogLevel::info, "%s is no MPI of the ABI '%s'; its calls pass through", library().path.c_str(),
+             std::string(abi_name).c_str());
+    return host;
+  }
+  find_functions(*host);
+  find_handles(*host);
+  return host;
+}
+
+}  // namespace
+
+void* host_symbol(const char* name) { return dlsym(library().handle, name); }
+
+// Instead of MPI_ERRORS_RETURN, whose value implementations of the standard ABI do not agree on yet;
+// what a call returns after its handler differs too.
+static bool error_raised = false;
+static void note_error(MPI_Comm*, int*, ...) { error_raised = true; }
+
+bool host_judges_arguments() {
+  const Host& mpi = host();
+  MPI_Errhandler before, noting;
+  mpi.Comm_get_errhandler(mpi.comm_self, &before);
+  mpi.Comm_create_errhandler(note_error, &noting);
+  mpi.Comm_set_errhandler(mpi.comm_self, noting);
+  char nothing = 0;
+  error_raised = false;
+  mpi.Bcast(&nothing, -1, mpi.type_byte, 0, mpi.comm_self);
+  mpi.Comm_set_errhandler(mpi.comm_self, before);
+  mpi.Errhandler_free(&before);
+  mpi.Errhandler_free(&noting);
+  return error_raised;
+}
+
+const Host& host() {
+  static const Host* const found = make_host();  // lives until the process ends: exit handlers may still call MPI
+  return *found;
+}
+
+}  // namespace tutti::mpi

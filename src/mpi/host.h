@@ -1,0 +1,83 @@
+// The host MPI: the PMPI functions that Tutti calls, found in the process when the first MPI call arrives.
+//
+// One object a process, made once, constant from then on; any thread may read it. Where the process runs an MPI of
+// another ABI than this build's (two interposers may be preloaded into an interpreter), the entry points pass their
+// calls on to the next definition of MPI_* and Tutti stays out.
+#pragma once
+
+#include "mpi/abi.h"
+
+namespace tutti::mpi {
+
+struct Host {
+  // The entry points' own functions: PMPI_*, or the next MPI_* where the ABI is foreign.
+  decltype(&PMPI_Init) Init;
+  decltype(&PMPI_Init_thread) Init_thread;
+  decltype(&PMPI_Finalize) Finalize;
+  decltype(&PMPI_Barrier) Barrier;
+  decltype(&PMPI_Bcast) Bcast;
+  decltype(&PMPI_Reduce) Reduce;
+  decltype(&PMPI_Allreduce) Allreduce;
+#ifdef TUTTI_LARGE_COUNTS
+  decltype(&PMPI_Bcast_c) Bcast_c;  // these three are null in an older MPI
+  decltype(&PMPI_Reduce_c) Reduce_c;
+  decltype(&PMPI_Allreduce_c) Allreduce_c;
+#endif
+
+  // What Tutti itself needs; null where the ABI is foreign.
+  decltype(&PMPI_Initialized) Initialized;
+  decltype(&PMPI_Comm_size) Comm_size;
+  decltype(&PMPI_Comm_rank) Comm_rank;
+  decltype(&PMPI_Comm_group) Comm_group;
+  decltype(&PMPI_Comm_test_inter) Comm_test_inter;
+  decltype(&PMPI_Comm_split_type) Comm_split_type;
+  decltype(&PMPI_Comm_free) Comm_free;
+  decltype(&PMPI_Comm_call_errhandler) Comm_call_errhandler;
+  decltype(&PMPI_Comm_get_errhandler) Comm_get_errhandler;
+  decltype(&PMPI_Comm_set_errhandler) Comm_set_errhandler;
+  decltype(&PMPI_Comm_create_errhandler) Comm_create_errhandler;
+  decltype(&PMPI_Errhandler_free) Errhandler_free;
+  decltype(&PMPI_Comm_create_keyval) Comm_create_keyval;
+  decltype(&PMPI_Comm_free_keyval) Comm_free_keyval;
+  decltype(&PMPI_Comm_set_attr) Comm_set_attr;
+  decltype(&PMPI_Group_size) Group_size;
+  decltype(&PMPI_Group_translate_ranks) Group_translate_ranks;
+  decltype(&PMPI_Group_free) Group_free;
+  decltype(&PMPI_Allgather) Allgather;
+  decltype(&PMPI_Iprobe) Iprobe;
+  decltype(&PMPI_Type_size) Type_size;
+  decltype(&PMPI_Type_get_extent) Type_get_extent;
+  decltype(&PMPI_Type_get_true_extent) Type_get_true_extent;
+  decltype(&PMPI_Type_get_envelope) Type_get_envelope;
+  decltype(&PMPI_Type_get_contents) Type_get_contents;
+  decltype(&PMPI_Type_free) Type_free;
+  decltype(&PMPI_Pack) Pack;
+  decltype(&PMPI_Unpack) Unpack;
+  decltype(&PMPI_Op_commutative) Op_commutative;
+  decltype(&PMPI_Reduce_local) Reduce_local;
+
+  // Handles, looked up once.
+  MPI_Comm comm_null;
+  MPI_Comm comm_world;
+  MPI_Comm comm_self;
+  MPI_Datatype type_null;
+  MPI_Datatype type_byte;
+  MPI_Datatype type_packed;
+  MPI_Datatype type_uint64;
+  MPI_Op op_null;
+  MPI_Op op_sum;
+  MPI_Op op_min;
+  MPI_Op op_max;
+  MPI_Info info_null;
+
+  bool foreign = false;
+};
+
+// True where the host raises errors for wrong arguments; builds of MPICH for speed do not. Asks by an empty mistake on
+// MPI_COMM_SELF, inside MPI_Init, before the program can see it.
+bool host_judges_arguments();
+
+// Prints one line and ends the process where it holds no MPI at all.
+const Host& host();
+
+}  // namespace tutti::mpi

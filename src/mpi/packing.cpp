@@ -1,0 +1,101 @@
+#include "mpi/packing.h"
+
+#include <algorithm>
+#include <vector>
+
+#include "mpi/types.h"
+
+namespace tutti::mpi {
+namespace {
+
+// MPI_Pack counts in int.
+constexpr size_t most_packed_at_once = size_t{1} << 30;
+
+MPI_Aint extent_of(MPI_Datatype type) {
+  MPI_Aint lower = 0, extent = 0;
+  host().Type_get_extent(type, &lower, &extent);
+  return extent;
+}
+
+// A contiguous run or a copy of a dense type is dense; other constructors may leave gaps or change the order.
+bool built_dense(MPI_Datatype type) {
+  const Host& mpi = host();
+  int integers = 0, addresses = 0, types = 0, combiner = 0;
+  if (mpi.Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS) return false;
+  if (combiner != MPI_COMBINER_DUP && combiner != MPI_COMBINER_CONTIGUOUS) return false;
+  std::vector<int> integer(static_cast<size_t>(integers) + 1);
+  std::vector<MPI_Aint> address(static_cast<size_t>(addresses) + 1);
+  MPI_Datatype inner = mpi.type_null;
+  if (types != 1 ||
+      mpi.Type_get_contents(type, integers, addresses, 1, integer.data(), address.data(), &inner) != MPI_SUCCESS)
+    return false;
+  const bool result = dense(inner);
+  if (named_type(inner) == nullptr) {
+    mpi.Type_get_envelope(inner, &integers, &addresses, &types, &combiner);
+    if (combiner != MPI_COMBINER_NAMED) mpi.Type_free(&inner);
+  }
+  return result;
+}
+
+}  // namespace
+
+size_t signature_bytes(MPI_Datatype type) {
+  if (const NamedType* named = named_type(type)) return named->bytes;
+  int bytes = 0;
+  if (type == host().type_null || host().Type_size(type, &bytes) != MPI_SUCCESS || bytes < 0) return 0;
+  return static_cast<size_t>(bytes);
+}
+
+bool dense(MPI_Datatype type) {
+  if (const NamedType* named = named_type(type)) return named->dense;
+  MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
+  host().Type_get_extent(type, &lower, &extent);
+  host().Type_get_true_extent(type, &true_lower, &true_extent);
+  const auto bytes = static_cast<MPI_Aint>(signature_bytes(type));
+  if (lower != 0 || true_lower != 0 || extent != bytes || true_extent != bytes) return false;
+  return built_dense(type);
+}
+
+Span span_of(MPI_Datatype type, size_t count) {
+  MPI_Aint true_lower = 0, true_extent = 0;
+  host().Type_get_true_extent(type, &true_lower, &true_extent);
+  const MPI_Aint last = static_cast<MPI_Aint>(count - 1) * extent_of(type);  // negative for a negative extent
+  const MPI_Aint low = std::min<MPI_Aint>(0, std::min<MPI_Aint>(0, last) + true_lower);
+  const MPI_Aint high = std::max<MPI_Aint>(0, last) + true_lower + true_extent;
+  constexpr MPI_Aint unit = 64;  // keeps the origin aligned as memory from the allocator is
+  const MPI_Aint before = (-low + unit - 1) / unit * unit;
+  return {static_cast<size_t>(before + std::max<MPI_Aint>(high, 0)), static_cast<size_t>(before)};
+}
+
+int pack(const void* buffer, size_t count, MPI_Datatype type, MPI_Comm communicator, std::byte* packed) {
+  const size_t bytes = signature_bytes(type);
+  const MPI_Aint extent = extent_of(type);
+  const size_t at_once = std::max<size_t>(1, most_packed_at_once / std::max<size_t>(bytes, 1));
+  for (size_t done = 0; done < count; done += at_once) {
+    const size_t part = std::min(at_once, count - done);
+    int position = 0;
+    // Addresses may be relative to MPI_BOTTOM, so this is arithmetic on numbers.
+    const auto from = reinterpret_cast<uintptr_t>(buffer) + done * static_cast<uintptr_t>(extent);
+    const int code = host().Pack(reinterpret_cast<const void*>(from), static_cast<int>(part), type,
+                                 packed + done * bytes, static_cast<int>(part * bytes), &position, communicator);
+    if (code != MPI_SUCCESS) return code;
+  }
+  return MPI_SUCCESS;
+}
+
+int unpack(const std::byte* packed, void* buffer, size_t count, MPI_Datatype type, MPI_Comm communicator) {
+  const size_t bytes = signature_bytes(type);
+  const MPI_Aint extent = extent_of(type);
+  const size_t at_once = std::max<size_t>(1, most_packed_at_once / std::max<size_t>(bytes, 1));
+  for (size_t done = 0; done < count; done += at_once) {
+    const size_t part = std::min(at_once, count - done);
+    int position = 0;
+    const auto to = reinterpret_cast<uintptr_t>(buffer) + done * static_cast<uintptr_t>(extent);
+    const int code = host().Unpack(packed + done * bytes, static_cast<int>(part * bytes), &position,
+                                   reinterpret_cast<void*>(to), static_cast<int>(part), type, communicator);
+    if (code != MPI_SUCCESS) return code;
+  }
+  return MPI_SUCCESS;
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,30 @@
+// Datatypes with gaps or in another order: between the user's layout and the packed bytes of the type's signature,
+// which is all that groups see. What a rank's layout is like is its own knowledge; the packed bytes are the same for all.
+//
+// Pure functions on the host's datatypes; any thread.
+#pragma once
+
+#include <cstddef>
+
+#include "mpi/host.h"
+
+namespace tutti::mpi {
+
+// Bytes of the type's signature; 0 for a handle that is no type (the host then says what is wrong).
+size_t signature_bytes(MPI_Datatype type);
+
+// True where a vector of the type is its signature in memory: no gaps, in order.
+bool dense(MPI_Datatype type);
+
+// Memory for so many elements, of which the first's origin lies at `before`.
+struct Span {
+  size_t bytes = 0;
+  size_t before = 0;
+};
+Span span_of(MPI_Datatype type, size_t count);
+
+// Both return the host's error code. `packed` has count * signature_bytes(type) bytes.
+int pack(const void* buffer, size_t count, MPI_Datatype type, MPI_Comm communicator, std::byte* packed);
+int unpack(const std::byte* packed, void* buffer, size_t count, MPI_Datatype type, MPI_Comm communicator);
+
+}  // namespace tutti::mpi

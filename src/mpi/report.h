@@ -1,0 +1,33 @@
+// The report: what each collective did, printed at MPI_Finalize (TUTTI_REPORT, tutti-run --report).
+//
+// One tally a process, guarded by a lock; it is touched only while recording is on, and then every call is timed.
+// Gathered by collective calls over MPI_COMM_WORLD and written by its rank 0.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <string_view>
+
+#include "mpi/communicator.h"
+#include "plan/plan.h"
+
+namespace tutti::mpi {
+
+// Set once, before the first call.
+void start_recording();
+bool recording();
+
+// One call: what it was, how it went, how long it took.
+struct Record {
+  plan::Collective collective = plan::Collective::barrier;
+  size_t bytes = 0;
+  Reason reason = Reason::none;  // none: Tutti did it
+  std::string_view algorithm;    // Tutti's; copied
+  std::chrono::nanoseconds time{0};
+};
+void record(const Record& record);
+
+// Collective over MPI_COMM_WORLD. A file that cannot be written is said and ends nothing.
+void write_report(const std::string& destination, const std::string& why_no_team);
+
+}  // namespace tutti::mpi

@@ -1,0 +1,180 @@
+#include "mpi/team.h"
+
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <numeric>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "mpi/cores.h"
+
+namespace tutti::mpi {
+namespace {
+
+// Slots below this pipeline badly; a communicator gets them only when shared memory is short.
+constexpr size_t least_comfortable_area = 8 * 1024;
+// What all further segments that one process makes may hold, in node segments.
+constexpr size_t further_segments = 4;
+
+void progress(void* context) {
+  int flag = 0;
+  host().Iprobe(0, 0, *static_cast<MPI_Comm*>(context), &flag, MPI_STATUS_IGNORE);
+}
+
+size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+// Zeroes what the protocol reads before it was written; slots need not be.
+void clear(std::byte* areas, const shm::Layout& layout) {
+  for (int rank = 0; rank < layout.ranks; ++rank)
+    std::memset(areas + static_cast<size_t>(rank) * layout.stride(), 0, layout.slot_offset());
+}
+
+}  // namespace
+
+std::unique_ptr<Team> Team::form(std::string* why_not) {
+  const Host& mpi = host();
+  std::unique_ptr<Team> team(new Team);
+  mpi.Comm_split_type(mpi.comm_world, MPI_COMM_TYPE_SHARED, 0, mpi.info_null, &team->private_communicator_);
+  mpi.Comm_size(team->private_communicator_, &team->ranks_);
+  mpi.Comm_rank(team->private_communicator_, &team->rank_);
+  mpi.Comm_group(team->private_communicator_, &team->group_);
+  if (team->ranks_ < 2) {
+    *why_not = "one rank on its node";
+    return nullptr;
+  }
+  if (!team->share_segment(why_not)) return nullptr;
+  team->agree_on_waiting();
+  return team;
+}
+
+Team::~Team() {
+  host().Group_free(&group_);
+  host().Comm_free(&private_communicator_);
+}
+
+bool Team::share_segment(std::string* why_not) {
+  using Kind = shm::Segment::Kind;
+  const ShmChoice choice = options().shm;
+  if (choice != ShmChoice::posix && try_segment(Kind::memfd, why_not)) return true;
+  return choice != ShmChoice::memfd && try_segment(Kind::posix, why_not);
+}
+
+// The leader makes it, all attach, and all learn whether all could.
+bool Team::try_segment(shm::Segment::Kind kind, std::string* why_not) {
+  const Host& mpi = host();
+  shm::Segment::Location location{};
+  try {
+    if (rank_ == 0) {
+      const size_t bytes = options().shm_bytes_per_rank * static_cast<size_t>(ranks_);
+      node_segment_ = std::make_unique<shm::Segment>(shm::Segment::create(kind, bytes));
+      location = node_segment_->location();
+    }
+  } catch (const Error& error) {
+    *why_not = error.what();
+  }
+  mpi.Bcast(&location, sizeof location, mpi.type_byte, 0, private_communicator_);
+  try {
+    if (rank_ != 0 && location.bytes > 0)
+      node_segment_ = std::make_unique<shm::Segment>(shm::Segment::attach(location));
+  } catch (const Error& error) {
+    *why_not = error.what();
+  }
+  uint64_t attached = node_segment_ != nullptr ? 1 : 0;
+  uint64_t all_attached = 0;
+  mpi.Allreduce(&attached, &all_attached, 1, mpi.type_uint64, mpi.op_min, private_communicator_);
+  if (rank_ == 0 && node_segment_ != nullptr) node_segment_->forget_name();
+  if (all_attached == 1) return true;
+  node_segment_.reset();
+  if (why_not->empty()) *why_not = "a rank of this node cannot attach to its shared memory";
+  return false;
+}
+
+void Team::agree_on_waiting() {
+  const CoreMask own = usable_cores();
+  std::vector<CoreMask> masks(static_cast<size_t>(ranks_));
+  host().Allgather(&own, sizeof own, host().type_byte, masks.data(), sizeof own, host().type_byte,
+                   private_communicator_);
+  const WaitChoice choice = options().wait;
+  const bool yields = choice == WaitChoice::automatic ? oversubscribed(masks) : choice == WaitChoice::yield;
+  wait_style_ = yields ? exec::WaitStyle::yield : exec::WaitStyle::spin;
+}
+
+exec::ProgressHook Team::progress_hook() { return {progress, &private_communicator_}; }
+
+bool Team::covers(MPI_Comm communicator, int ranks) const {
+  if (ranks > ranks_) return false;
+  const Host& mpi = host();
+  MPI_Group group;
+  if (mpi.Comm_group(communicator, &group) != MPI_SUCCESS) return false;
+  std::vector<int> from(static_cast<size_t>(ranks)), to(static_cast<size_t>(ranks), MPI_UNDEFINED);
+  std::iota(from.begin(), from.end(), 0);
+  mpi.Group_translate_ranks(group, ranks, from.data(), group_, to.data());
+  mpi.Group_free(&group);
+  return std::find(to.begin(), to.end(), MPI_UNDEFINED) == to.end();
+}
+
+// The communicator of all ranks takes half of a segment that is still whole; others a quarter of what is left, in
+// proportion to their ranks, so that there is always something for the next.
+Placement Team::place(int ranks) {
+  try {
+    const size_t whole = node_segment_->usable_bytes();
+    const size_t left = node_segment_->free_bytes();
+    const size_t share = ranks == ranks_ && left == whole
+                             ? whole / 2
+                             : left / 4 * static_cast<size_t>(ranks) / static_cast<size_t>(ranks_);
+    if (const auto placement = take(*node_segment_, ranks, share)) return *placement;
+
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const size_t comfortable = least_comfortable_area * static_cast<size_t>(ranks);
+    for (const auto& segment : made_)
+      if (const auto placement = take(*segment, ranks, comfortable)) return *placement;
+    const size_t bytes = std::max(whole / 4, comfortable);
+    if (further_bytes_ + bytes > further_segments * whole) return {};
+    made_.push_back(std::make_unique<shm::Segment>(shm::Segment::create(node_segment_->location().kind, bytes)));
+    made_.back()->forget_name();  // others attach through this process
+    further_bytes_ += bytes;
+    if (const auto placement = take(*made_.back(), ranks, comfortable)) return *placement;
+  } catch (const Error& error) {
+    log_line(LogLevel::info, "%s", error.what());
+  }
+  return {};
+}
+
+std::optional<Placement> Team::take(shm::Segment& segment, int ranks, size_t share) {
+  const size_t least = round_up(shm::smallest_area * static_cast<size_t>(ranks), shm::page_size);
+  const size_t comfortable = least_comfortable_area * static_cast<size_t>(ranks);
+  const auto piece = segment.take(least, std::max(share, comfortable), static_cast<uint32_t>(ranks));
+  if (!piece) return std::nullopt;
+  const size_t bytes_per_rank = static_cast<size_t>(piece->pages) * shm::page_size / static_cast<size_t>(ranks);
+  Placement placement;
+  placement.granted = true;
+  placement.node_segment = &segment == node_segment_.get();
+  placement.fresh = piece->fresh;
+  placement.page = piece->first_page;
+  placement.bytes_per_rank = bytes_per_rank;
+  placement.segment = segment.location();
+  if (!piece->fresh) clear(segment.address(piece->first_page), shm::Layout::fit(ranks, bytes_per_rank));
+  return placement;
+}
+
+shm::Segment* Team::segment(const Placement& placement) {
+  if (placement.node_segment) return node_segment_.get();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto* list : {&made_, &attached_})
+    for (const auto& segment : *list)
+      if (segment->is(placement.segment)) return segment.get();
+  try {
+    attached_.push_back(std::make_unique<shm::Segment>(shm::Segment::attach(placement.segment)));
+    return attached_.back().get();
+  } catch (const Error& error) {
+    log_line(LogLevel::info, "%s", error.what());
+    return nullptr;
+  }
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,71 @@
+// The team: the processes of MPI_COMM_WORLD that share this node's memory, and what they agreed on at MPI_Init.
+//
+// One object a process, made inside MPI_Init by collective calls of all ranks, ended inside MPI_Finalize. It owns the
+// private communicator (which never carries traffic: waiting ranks probe it so that the host MPI progresses), the
+// node's segment and any further segments. Everything in it but the list of further segments is constant once made; the
+// list has a lock. Every member holds the same answers, so decisions made from them are the same everywhere.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "exec/executor.h"
+#include "mpi/host.h"
+#include "shm/layout.h"
+#include "shm/segment.h"
+
+namespace tutti::mpi {
+
+// Where a communicator's areas lie, as its rank 0 tells the others. Plain bytes.
+struct Placement {
+  bool granted = false;      // false: shared memory has run out
+  bool node_segment = true;  // which every member of the team has attached to
+  bool fresh = false;
+  uint32_t page = 0;
+  uint64_t bytes_per_rank = 0;
+  shm::Segment::Location segment{};
+};
+
+class Team {
+ public:
+  // Collective over MPI_COMM_WORLD. Null where this process has no team, the reason in *why_not.
+  static std::unique_ptr<Team> form(std::string* why_not);
+  ~Team();
+  Team(const Team&) = delete;
+
+  int ranks() const { return ranks_; }
+  exec::WaitStyle wait_style() const { return wait_style_; }
+  exec::ProgressHook progress_hook();
+
+  // True where all members of a communicator's group are members of the team.
+  bool covers(MPI_Comm communicator, int ranks) const;
+
+  // Takes a piece for a new communicator; for its rank 0. Never throws.
+  Placement place(int ranks);
+  // The segment of a placement, attached to where this process has not yet; null where it cannot.
+  shm::Segment* segment(const Placement& placement);
+
+ private:
+  Team() = default;
+  bool share_segment(std::string* why_not);
+  bool try_segment(shm::Segment::Kind kind, std::string* why_not);
+  void agree_on_waiting();
+  std::optional<Placement> take(shm::Segment& segment, int ranks, size_t share);
+
+  int rank_ = 0;
+  int ranks_ = 0;
+  MPI_Comm private_communicator_{};
+  MPI_Group group_{};
+  exec::WaitStyle wait_style_ = exec::WaitStyle::spin;
+  std::unique_ptr<shm::Segment> node_segment_;
+
+  std::mutex mutex_;  // guards what follows; not held while communicating
+  std::vector<std::unique_ptr<shm::Segment>> made_;      // further ones that this process made and takes from
+  std::vector<std::unique_ptr<shm::Segment>> attached_;  // and those of others
+  size_t further_bytes_ = 0;
+};
+
+}  // namespace tutti::mpi

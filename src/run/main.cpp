@@ -1,0 +1,234 @@
+// tutti-run: runs a program with the interposer of its MPI. `mpiexec -n 4 tutti-run ./app`
+//
+// Finds out which MPI the program speaks, sets LD_PRELOAD and becomes the program. Whatever prevents that is said in
+// one line, by one rank of the job, and ends all of them with exit code 2 before anything ran.
+#include <sys/stat.h>
+#include <sys/xattr.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+#include "base/options.h"
+#include "run/elf.h"
+#include "run/which_mpi.h"
+
+namespace tutti::run {
+namespace {
+
+constexpr const char* usage =
+    "usage: [mpiexec -n N] tutti-run [options] [--] PROGRAM [ARGUMENTS]\n"
+    "Runs an MPI program with Tutti's collectives.\n"
+    "  --report[=FILE]  print at the end what each collective did; FILE: into a file (JSON where it ends in .json)\n"
+    "  --mpi NAME       mpich, openmpi or mpiabi, instead of finding out\n"
+    "  --check          check every plan before it runs\n"
+    "  --version        print the version\n"
+    "  --help           print this\n"
+    "Environment variables (TUTTI_*) are described in docs/environment.md.\n";
+
+[[noreturn]] void fail(const std::string& message) { throw Error(Code::invalid_argument, message); }
+
+// Of a job's many ranks one speaks; a process that no launcher started speaks for itself.
+bool speaks() {
+  for (const char* name : {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PALS_RANKID", "SLURM_PROCID"})
+    if (const char* value = getenv(name); value != nullptr && *value != '\0') return atoi(value) == 0;
+  return true;
+}
+
+struct Request {
+  std::string mpi;
+  std::vector<char*> program;  // with its arguments and a null
+};
+
+bool takes_value(const std::string& option, const char* name, int& i, int count, char** arguments, std::string& value) {
+  const std::string with_equals = std::string(name) + "=";
+  if (option.starts_with(with_equals)) {
+    value = option.substr(with_equals.size());
+    return true;
+  }
+  if (option != name) return false;
+  if (i + 1 >= count) fail(option + " needs a value: mpich, openmpi or mpiabi");
+  value = arguments[++i];
+  return true;
+}
+
+void ask_for_report(const std::string& option) {
+  const size_t equals = option.find('=');
+  std::string file = equals == std::string::npos ? "1" : option.substr(equals + 1);
+  if (file.empty()) fail("--report= needs the name of a file");
+  // Programs change their directory; the user meant this one.
+  if (file != "1" && file != "-") file = std::filesystem::absolute(file).string();
+  setenv("TUTTI_REPORT", file.c_str(), 1);
+}
+
+Request read_arguments(int count, char** arguments) {
+  Request request;
+  int i = 1;
+  for (; i < count; ++i) {
+    const std::string option = arguments[i];
+    if (option == "--") {
+      ++i;
+      break;
+    }
+    if (!option.starts_with("-") || option == "-") break;
+    if (option == "--help" || option == "-h") {
+      if (speaks()) fputs(usage, stdout);
+      exit(0);
+    } else if (option == "--version") {
+      if (speaks()) printf("tutti-run %s\n", TUTTI_VERSION);
+      exit(0);
+    } else if (option == "--check") {
+      setenv("TUTTI_CHECK", "1", 1);
+    } else if (option == "--report" || option.starts_with("--report=")) {
+      ask_for_report(option);
+    } else if (!takes_value(option, "--mpi", i, count, arguments, request.mpi)) {
+      fail("unknown option " + option + "; accepted: --report[=FILE], --mpi NAME, --check, --version, --help");
+    }
+  }
+  if (i >= count) fail("no program given; usage: tutti-run [options] PROGRAM [ARGUMENTS]");
+  request.program.assign(arguments + i, arguments + count);
+  request.program.push_back(nullptr);
+  return request;
+}
+
+bool is_file(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
+}
+
+// As a shell finds it.
+std::string find_program(const std::string& name) {
+  if (name.find('/') != std::string::npos) {
+    struct stat status;
+    if (stat(name.c_str(), &status) != 0) fail(name + ": " + strerror(errno) + "; give the path of a program");
+    if (S_ISDIR(status.st_mode)) fail(name + " is a directory; give the path of a program");
+    if (access(name.c_str(), X_OK) != 0) fail(name + " is not executable; chmod +x it, or name its interpreter first");
+    return name;
+  }
+  const char* path = getenv("PATH");
+  for (const std::string& directory : split(path != nullptr ? path : "/usr/bin:/bin", ':')) {
+    const std::string candidate = (directory.empty() ? "." : directory) + "/" + name;
+    if (is_file(candidate) && access(candidate.c_str(), X_OK) == 0) return candidate;
+  }
+  if (is_file(name)) fail(name + " is not on the PATH; to run the file of this directory say ./" + name);
+  fail(name + " is not on the PATH");
+}
+
+// The dynamic linker ignores LD_PRELOAD for programs with more rights than their user.
+void refuse_privileged(const std::string& path) {
+  struct stat status;
+  if (stat(path.c_str(), &status) == 0 && (status.st_mode & (S_ISUID | S_ISGID)) != 0)
+    fail(path + " is setuid or setgid, so nothing can be preloaded into it; run it without tutti-run, or chmod ug-s it");
+  if (getxattr(path.c_str(), "security.capability", nullptr, 0) > 0)
+    fail(path + " has file capabilities, so nothing can be preloaded into it; run it without tutti-run");
+}
+
+std::vector<std::string> interposers_for(const std::string& path, const std::string& asked) {
+  const auto elf = read_elf(path);
+  if (elf) {
+    refuse_privileged(path);
+    if (!elf->this_machine) fail(path + " is a program for another kind of processor; build it for this one");
+    if (!elf->has_interpreter)
+      fail(path + " is statically linked, so nothing can be preloaded into it; link its MPI dynamically");
+  }
+  if (!asked.empty()) return {asked};
+  if (elf) {
+    const Choice choice = mpi_of_program(*elf, path);
+    if (!choice.interposers.empty()) return choice.interposers;
+    if (!choice.unknown_mpi.empty())
+      fail(path + " uses " + choice.unknown_mpi +
+           ", an MPI for which there is no interposer (there are: mpich, openmpi, mpiabi); --mpi NAME if it has one of "
+           "these ABIs");
+  }
+  const Choice choice = mpi_of_launcher();
+  if (choice.interposers.empty())
+    fail(path + " is linked to no MPI and no launcher tells which one it will load; add --mpi mpich, openmpi or mpiabi");
+  return choice.interposers;
+}
+
+// Where installations put the libraries, from the directory of this program: build tree and cmake --install, 64-bit
+// library directories, the wheel in an environment.
+std::vector<std::string> library_directories() {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  const fs::path self = fs::read_symlink("/proc/self/exe", error);
+  const fs::path prefix = self.parent_path().parent_path();
+  std::vector<std::string> directories;
+  for (const char* place : {"lib", "lib64", "lib/" TUTTI_ARCHITECTURE, "tutti/lib"})
+    directories.push_back((prefix / place).string());
+  for (const char* library : {"lib", "lib64"})
+    for (const auto& entry : fs::directory_iterator(prefix / library, error))
+      if (entry.path().filename().string().starts_with("python3"))
+        for (const char* packages : {"site-packages", "dist-packages"})
+          directories.push_back((entry.path() / packages / "tutti" / "lib").string());
+  return directories;
+}
+
+std::string find_interposer(const std::string& abi) {
+  const std::string name = "libtutti-" + abi + ".so";
+  for (const std::string& directory : library_directories()) {
+    const std::string path = directory + "/" + name;
+    if (!is_file(path)) continue;
+    if (path.find_first_of(" :") != std::string::npos)
+      fail(path + " cannot be preloaded because its path holds a space or a colon; install Tutti elsewhere");
+    return path;
+  }
+  return {};
+}
+
+void preload(const std::vector<std::string>& interposers) {
+  std::string list;
+  for (const std::string& abi : interposers) {
+    const std::string path = find_interposer(abi);
+    if (path.empty()) continue;
+    if (!list.empty()) list += ':';
+    list += path;
+  }
+  if (list.empty())
+    fail("libtutti-" + interposers.front() + ".so is not in " + library_directories().front() +
+         " nor in a Python environment beside it; reinstall Tutti with the interposer of this MPI");
+  // The user's own come first: sanitizers insist on it.
+  const char* own = getenv("LD_PRELOAD");
+  if (own != nullptr && *own != '\0') list = std::string(own) + ":" + list;
+  setenv("LD_PRELOAD", list.c_str(), 1);
+}
+
+std::string asked_mpi(const Request& request) {
+  constexpr const char* names[] = {"mpich", "openmpi", "mpiabi"};
+  if (!request.mpi.empty()) {
+    if (std::find(std::begin(names), std::end(names), request.mpi) == std::end(names))
+      fail("--mpi " + request.mpi + ": no such MPI; accepted: mpich, openmpi or mpiabi");
+    return request.mpi;
+  }
+  const MpiChoice choice = options().mpi;
+  return choice == MpiChoice::automatic ? "" : names[static_cast<int>(choice) - 1];
+}
+
+int run(int count, char** arguments) {
+  const Request request = read_arguments(count, arguments);
+  const std::string asked = asked_mpi(request);
+  const std::string path = find_program(request.program.front());
+  preload(interposers_for(path, asked));
+  execvp(path.c_str(), request.program.data());
+  fail(path + ": " + strerror(errno));
+}
+
+}  // namespace
+}  // namespace tutti::run
+
+int main(int count, char** arguments) {
+  try {
+    return tutti::run::run(count, arguments);
+  } catch (const std::exception& error) {
+    if (tutti::run::speaks()) fprintf(stderr, "tutti-run: %s\n", error.what());
+    return 2;
+  }
+}

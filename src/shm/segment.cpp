@@ -1,0 +1,225 @@
+#include "shm/segment.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <new>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "base/error.h"
+
+namespace tutti::shm {
+
+// The book: one entry for each page, of which only those at the start of a run mean something. Runs lie end to end, so
+// a walk from page `first` sees them all; free neighbours are merged by whoever walks past.
+struct Segment::Run {
+  uint32_t pages;
+  uint32_t members;  // who still use it; 0: free
+};
+
+struct Segment::Header {
+  uint64_t identity[2];
+  uint32_t first;      // the first page behind the book
+  uint32_t end;        // the page behind the last
+  uint32_t untouched;  // pages from here on were never handed out
+  pthread_mutex_t mutex;
+};
+
+namespace {
+
+[[noreturn]] void fail(const std::string& what) {
+  throw Error(Code::unavailable, what + ": " + std::string(strerror(errno)));
+}
+
+// Holds the book. An owner that died may have left a run half taken, which costs its pages and harms nobody.
+class Lock {
+ public:
+  explicit Lock(pthread_mutex_t& mutex) : mutex_(mutex) {
+    if (pthread_mutex_lock(&mutex_) == EOWNERDEAD) pthread_mutex_consistent(&mutex_);
+  }
+  ~Lock() { pthread_mutex_unlock(&mutex_); }
+  Lock(const Lock&) = delete;
+
+ private:
+  pthread_mutex_t& mutex_;
+};
+
+void make_mutex(pthread_mutex_t& mutex) {
+  pthread_mutexattr_t attributes;
+  pthread_mutexattr_init(&attributes);
+  pthread_mutexattr_setpshared(&attributes, PTHREAD_PROCESS_SHARED);
+  pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
+  pthread_mutex_init(&mutex, &attributes);
+  pthread_mutexattr_destroy(&attributes);
+}
+
+uint32_t pages_for(size_t bytes) { return static_cast<uint32_t>((bytes + page_size - 1) / page_size); }
+
+// Programs like to close or count the low descriptors.
+int move_high(int descriptor) {
+  const int high = fcntl(descriptor, F_DUPFD_CLOEXEC, 200);
+  if (high < 0) return descriptor;
+  close(descriptor);
+  return high;
+}
+
+int open_new(Segment::Location& location) {
+  if (location.kind == Segment::Kind::memfd) {
+    const int descriptor = memfd_create("tutti", MFD_CLOEXEC);
+    if (descriptor < 0) fail("memfd_create");
+    return descriptor;
+  }
+  snprintf(location.name, sizeof location.name, "/tutti-%016llx",
+           static_cast<unsigned long long>(location.identity[0]));
+  const int descriptor = shm_open(location.name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  if (descriptor < 0) fail("shm_open in /dev/shm");
+  return descriptor;
+}
+
+// By name while there is one; by the maker's descriptor otherwise.
+int open_existing(const Segment::Location& location) {
+  if (location.name[0] != '\0') {
+    const int descriptor = shm_open(location.name, O_RDWR | O_CLOEXEC, 0);
+    if (descriptor >= 0) return descriptor;
+  }
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/fd/%d", location.process, location.descriptor);
+  const int descriptor = open(path, O_RDWR | O_CLOEXEC);
+  if (descriptor < 0) fail(std::string("open ") + path);
+  return descriptor;
+}
+
+}  // namespace
+
+Segment::Segment(int descriptor, const Location& location) : descriptor_(descriptor), location_(location) {}
+
+Segment::Segment(Segment&& other) noexcept
+    : descriptor_(std::exchange(other.descriptor_, -1)),
+      base_(std::exchange(other.base_, nullptr)),
+      location_(other.location_) {}
+
+Segment::~Segment() {
+  if (base_ != nullptr) munmap(base_, location_.bytes);
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+void Segment::map() {
+  void* address = mmap(nullptr, location_.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+  if (address == MAP_FAILED) fail("mmap of shared memory");
+  base_ = static_cast<std::byte*>(address);
+}
+
+Segment::Run* Segment::runs() const { return reinterpret_cast<Run*>(base_ + sizeof(Header)); }
+
+Segment Segment::create(Kind kind, size_t usable_bytes) {
+  static_assert(std::is_trivially_copyable_v<Location>, "locations travel as bytes");
+  Location location{};
+  location.kind = kind;
+  location.process = getpid();
+  if (getrandom(location.identity, sizeof location.identity, 0) != sizeof location.identity) fail("getrandom");
+  const uint32_t usable = std::max<uint32_t>(1, pages_for(usable_bytes));
+  uint32_t book = 1;
+  while (pages_for(sizeof(Header) + (book + usable) * sizeof(Run)) > book) ++book;
+  location.bytes = static_cast<uint64_t>(book + usable) * page_size;
+
+  Segment segment(move_high(open_new(location)), location);
+  segment.location_.descriptor = segment.descriptor_;
+  try {
+    if (ftruncate(segment.descriptor_, static_cast<off_t>(location.bytes)) != 0) fail("ftruncate of shared memory");
+    // Without this a full /dev/shm would kill the process at its first store.
+    if (!segment.reserve(0, book)) fail("no room in /dev/shm");
+    segment.map();
+  } catch (...) {
+    segment.forget_name();
+    throw;
+  }
+  Header& header = *new (segment.base_) Header{};
+  std::copy_n(location.identity, 2, header.identity);
+  header.first = header.untouched = book;
+  header.end = book + usable;
+  make_mutex(header.mutex);
+  segment.runs()[book] = {usable, 0};
+  return segment;
+}
+
+Segment Segment::attach(const Location& location) {
+  Segment segment(move_high(open_existing(location)), location);
+  struct stat status;
+  if (fstat(segment.descriptor_, &status) != 0) fail("fstat of shared memory");
+  const bool large_enough = static_cast<uint64_t>(status.st_size) == location.bytes;
+  if (large_enough) segment.map();
+  if (!large_enough || !std::equal(location.identity, location.identity + 2, segment.header().identity))
+    throw Error(Code::unavailable, "process " + std::to_string(location.process) +
+                                       " is another one here than where the shared memory was made");
+  if (location.kind == Kind::memfd) {  // only reservations need it
+    close(segment.descriptor_);
+    segment.descriptor_ = -1;
+  }
+  return segment;
+}
+
+void Segment::forget_name() {
+  if (location_.name[0] != '\0') shm_unlink(location_.name);
+  location_.name[0] = '\0';
+}
+
+// memfds are not bounded by a file system's size, and their untouched pages shall cost nothing.
+bool Segment::reserve(uint32_t first_page, uint32_t pages) {
+  if (location_.kind == Kind::memfd) return true;
+  const int error = posix_fallocate(descriptor_, static_cast<off_t>(first_page * page_size),
+                                    static_cast<off_t>(pages * page_size));
+  errno = error;
+  return error == 0;
+}
+
+std::optional<Segment::Piece> Segment::take(size_t least, size_t wanted, uint32_t members) {
+  const uint32_t least_pages = std::max<uint32_t>(1, pages_for(least));
+  const uint32_t wanted_pages = std::max(least_pages, pages_for(wanted));
+  Header& header = this->header();
+  const Lock lock(header.mutex);
+  Run* const book = runs();
+  for (uint32_t page = header.first; page < header.end; page += book[page].pages) {
+    Run& run = book[page];
+    if (run.members > 0) continue;
+    for (uint32_t next = page + run.pages; next < header.end && book[next].members == 0; next = page + run.pages)
+      run.pages += book[next].pages;
+    if (run.pages < least_pages) continue;
+    const uint32_t pages = std::min(run.pages, wanted_pages);
+    if (!reserve(page, pages)) return std::nullopt;
+    if (pages < run.pages) book[page + pages] = {run.pages - pages, 0};
+    run = {pages, members};
+    const bool fresh = page >= header.untouched;
+    header.untouched = std::max(header.untouched, page + pages);
+    return Piece{page, pages, fresh};
+  }
+  return std::nullopt;
+}
+
+void Segment::leave(uint32_t first_page) {
+  const Lock lock(header().mutex);
+  Run& run = runs()[first_page];
+  if (run.members > 0) --run.members;
+}
+
+size_t Segment::free_bytes() const {
+  Header& header = this->header();
+  const Lock lock(header.mutex);
+  size_t pages = 0;
+  for (uint32_t page = header.first; page < header.end; page += runs()[page].pages)
+    if (runs()[page].members == 0) pages += runs()[page].pages;
+  return pages * page_size;
+}
+
+size_t Segment::usable_bytes() const { return static_cast<size_t>(header().end - header().first) * page_size; }
+
+}  // namespace tutti::shm

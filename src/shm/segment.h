@@ -1,0 +1,80 @@
+// A segment: shared memory that several processes of one node map, and the allocator that hands out pieces of it.
+//
+// One process makes a segment and tells the others where it is (Location, plain bytes that any transport can carry);
+// they attach to it. It never has a name that outlives its set-up: a memfd has none, a POSIX object is unlinked as soon
+// as all have mapped it (forget_name), so that a killed job leaves nothing behind. Each process owns its mapping, which
+// goes with the Segment object; the memory goes with the last mapping.
+//
+// Pieces are runs of pages. Whoever makes a communicator takes one for all its members; every member leaves it once, and
+// the last to leave frees it. The book of pieces lies in the segment under a lock that survives its owner's death. Any
+// thread of any attached process may take and leave.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+
+namespace tutti::shm {
+
+inline constexpr size_t page_size = 4096;
+
+class Segment {
+ public:
+  enum class Kind : uint32_t { memfd, posix };
+
+  struct Location {
+    uint64_t identity[2];  // random: proves that an attached segment is the one that was meant
+    uint64_t bytes;
+    int32_t process;
+    int32_t descriptor;
+    Kind kind;
+    char name[36];  // of a POSIX object while it has one
+  };
+
+  struct Piece {
+    uint32_t first_page;
+    uint32_t pages;
+    bool fresh;  // never used before, so still all zero
+  };
+
+  // All three throw Error(unavailable) with the reason. `usable_bytes` is rounded up to pages.
+  static Segment create(Kind kind, size_t usable_bytes);
+  static Segment attach(const Location& location);
+  // POSIX objects lose their name; the creator calls it when all have attached, or when they cannot.
+  void forget_name();
+
+  Segment(Segment&& other) noexcept;
+  Segment& operator=(Segment&&) = delete;
+  Segment(const Segment&) = delete;
+  ~Segment();
+
+  const Location& location() const { return location_; }
+  bool is(const Location& other) const {
+    return location_.identity[0] == other.identity[0] && location_.identity[1] == other.identity[1];
+  }
+
+  // A piece of at most `wanted` and at least `least` bytes for so many members, the first run of pages that is large
+  // enough; nothing where there is none or where the system has no memory for it.
+  std::optional<Piece> take(size_t least, size_t wanted, uint32_t members);
+  // One member no longer uses the piece that starts at this page.
+  void leave(uint32_t first_page);
+
+  std::byte* address(uint32_t page) const { return base_ + page * page_size; }
+  size_t free_bytes() const;    // now; others may take at the same time
+  size_t usable_bytes() const;  // all of it
+
+ private:
+  struct Header;
+  struct Run;
+  Segment(int descriptor, const Location& location);
+  void map();
+  Header& header() const { return *reinterpret_cast<Header*>(base_); }
+  Run* runs() const;
+  bool reserve(uint32_t first_page, uint32_t pages);
+
+  int descriptor_ = -1;
+  std::byte* base_ = nullptr;
+  Location location_{};
+};
+
+}  // namespace tutti::shm

@@ -1,0 +1,47 @@
+"""Fixtures of the tests that start mpiexec."""
+
+import subprocess
+
+import pytest
+import support
+
+
+@pytest.fixture(scope="session", autouse=True)
+def built():
+    """The launcher and the libraries under test."""
+    if not support.TUTTI_RUN.exists():
+        pytest.fail(f"{support.TUTTI_RUN} is missing: run make, or set TUTTI_TEST_BUILD to a build directory")
+
+
+@pytest.fixture(params=["mpich", "openmpi", "mpiabi"])
+def host(request):
+    """The MPIs that Tutti is for."""
+    return installed_host(request.param)
+
+
+def installed_host(name):
+    host = support.HOSTS[name]
+    if not host.installed:
+        pytest.skip(f"{name} is not installed ({host.compiler}, {host.launcher})")
+    return host
+
+
+@pytest.fixture
+def host_named():
+    return installed_host
+
+
+@pytest.fixture(scope="session")
+def compiled(tmp_path_factory):
+    """compiled(host, "name") compiles programs/name.c once and returns the program."""
+    directory = tmp_path_factory.mktemp("programs")
+
+    def compile_program(host, name):
+        program = directory / f"{name}.{host.name}"
+        if not program.exists():
+            source = support.PROGRAMS / f"{name}.c"
+            command = [host.compiler, "-O1", "-g", "-Wall", "-Werror", "-o", program, source, "-pthread", "-lm"]
+            subprocess.run(command, check=True, timeout=120)
+        return program
+
+    return compile_program

@@ -1,0 +1,86 @@
+! The four collectives from Fortran, by one of its three faces: -DMPIF (mpif.h), -DUSE_MPI or -DUSE_F08.
+program collectives
+#if defined(USE_F08)
+  use mpi_f08
+  implicit none
+  type(MPI_Comm) :: half
+#elif defined(USE_MPI)
+  use mpi
+  implicit none
+  integer :: half
+#else
+  implicit none
+  include 'mpif.h'
+  integer :: half
+#endif
+  integer :: rank, ranks, error, round, i
+  integer :: numbers(5), sums(5)
+  double precision :: values(300), results(300)
+  complex :: z(2), z_sum(2)
+  logical :: flags(3), all_flags(3)
+
+  call MPI_Init(error)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks, error)
+  do round = 1, 8
+    numbers = [(rank + i * round, i = 1, 5)]
+    call MPI_Allreduce(numbers, sums, 5, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
+    call check(all(sums == [(ranks * (ranks - 1) / 2 + i * round * ranks, i = 1, 5)]), 1)
+
+    sums = numbers
+    call MPI_Allreduce(MPI_IN_PLACE, sums, 5, MPI_INTEGER, MPI_MAX, MPI_COMM_WORLD, error)
+    call check(all(sums == [(ranks - 1 + i * round, i = 1, 5)]), 2)
+
+    values = dble(rank)
+    results = -1
+    call MPI_Reduce(values, results, 300, MPI_DOUBLE_PRECISION, MPI_SUM, mod(round, ranks), MPI_COMM_WORLD, error)
+    if (rank == mod(round, ranks)) call check(all(results == dble(ranks * (ranks - 1) / 2)), 3)
+
+    if (rank == 0) then
+      call MPI_Reduce(MPI_IN_PLACE, values, 300, MPI_DOUBLE_PRECISION, MPI_MAX, 0, MPI_COMM_WORLD, error)
+      call check(all(values == dble(ranks - 1)), 4)
+    else
+      call MPI_Reduce(values, results, 300, MPI_DOUBLE_PRECISION, MPI_MAX, 0, MPI_COMM_WORLD, error)
+    end if
+
+    values = merge(dble(round), -1d0, rank == ranks - 1)
+    call MPI_Bcast(values, 300, MPI_DOUBLE_PRECISION, ranks - 1, MPI_COMM_WORLD, error)
+    call check(all(values == dble(round)), 5)
+
+    z = cmplx(rank, 1)
+    call MPI_Allreduce(z, z_sum, 2, MPI_COMPLEX, MPI_SUM, MPI_COMM_WORLD, error)
+    call check(all(z_sum == cmplx(ranks * (ranks - 1) / 2, ranks)), 6)
+
+    flags = [rank == 0, .true., .false.]
+    call MPI_Allreduce(flags, all_flags, 3, MPI_LOGICAL, MPI_LAND, MPI_COMM_WORLD, error)
+    call check((all_flags(1) .eqv. ranks == 1) .and. all_flags(2) .and. .not. all_flags(3), 7)
+    call MPI_Barrier(MPI_COMM_WORLD, error)
+    call check(error == MPI_SUCCESS, 8)
+  end do
+
+  do round = 1, 20
+    call MPI_Comm_split(MPI_COMM_WORLD, mod(rank, 2), rank, half, error)
+    do i = 1, 5
+      numbers = 1
+      call MPI_Allreduce(numbers, sums, 1, MPI_INTEGER, MPI_SUM, half, error)
+      call check(sums(1) == (ranks + 1 - mod(rank, 2)) / 2, 9)
+      call MPI_Barrier(half, error)
+    end do
+    call MPI_Comm_free(half, error)
+  end do
+#if defined(USE_F08)
+  call MPI_Barrier(MPI_COMM_WORLD)
+#endif
+  if (rank == 0) print '(a)', 'ok'
+  call MPI_Finalize(error)
+
+contains
+  subroutine check(right, place)
+    logical, intent(in) :: right
+    integer, intent(in) :: place
+    if (.not. right) then
+      print *, 'rank', rank, 'round', round, 'check', place, 'failed'
+      call MPI_Abort(MPI_COMM_WORLD, 3, error)
+    end if
+  end subroutine check
+end program collectives

@@ -1,0 +1,47 @@
+// Wrong arguments give the same error class with Tutti as the host MPI alone gives, and harm nobody.
+#include "check.h"
+
+static void compare(const char* what, int with, int without) {
+  int one = MPI_SUCCESS, other = MPI_SUCCESS;
+  MPI_Error_class(with, &one);
+  MPI_Error_class(without, &other);
+  CHECK(one == other && with != MPI_SUCCESS, "%s: class %d, the host alone %d", what, one, other);
+}
+
+int main(int argc, char** argv) {
+  start(&argc, &argv);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  set_up(MPI_COMM_WORLD);
+  const MPI_Comm world = MPI_COMM_WORLD;
+  int a[2] = {1, 2}, b[2] = {0, 0};
+  if (PMPI_Bcast(a, -1, MPI_INT, 0, MPI_COMM_SELF) == MPI_SUCCESS) {  // a host that judges nothing
+    b[0] = 1;
+    MPI_Allreduce(world_rank == 0 ? b : a, b, 1, MPI_INT, MPI_SUM, world);
+    CHECK(b[0] == world_size, "one rank aliases: %d", b[0]);
+    return finish();
+  }
+#define SAME(call) compare(#call, MPI_##call, PMPI_##call)
+  for (int round = 0; round < 3; ++round) {
+#ifdef OPEN_MPI  // MPICH's own reductions crash on these
+    SAME(Allreduce(a, b, -1, MPI_INT, MPI_SUM, world));
+    SAME(Allreduce(a, b, 1, MPI_DATATYPE_NULL, MPI_SUM, world));
+    SAME(Allreduce(a, b, 1, MPI_INT, MPI_OP_NULL, world));
+    SAME(Reduce(a, b, 1, MPI_INT, MPI_OP_NULL, 0, world));
+    SAME(Reduce(a, b, -2, MPI_INT, MPI_SUM, 0, world));
+#else  // and Open MPI tolerates this one
+    SAME(Allreduce(a, a, 1, MPI_INT, MPI_SUM, world));
+#endif
+    SAME(Bcast(a, -1, MPI_INT, 0, world));
+    SAME(Bcast(a, 1, MPI_INT, world_size, world));
+    SAME(Bcast(a, 1, MPI_INT, -7, world));
+    SAME(Bcast(a, 1, MPI_DATATYPE_NULL, 0, world));
+    SAME(Reduce(a, b, 1, MPI_INT, MPI_SUM, -1, world));
+    SAME(Barrier(MPI_COMM_NULL));
+    SAME(Allreduce(a, b, 1, MPI_INT, MPI_SUM, MPI_COMM_NULL));
+    SAME(Allreduce(a, b, 1, MPI_FLOAT, MPI_BAND, world));
+    MPI_Allreduce(a, b, 2, MPI_INT, MPI_SUM, world);
+    CHECK(b[0] == world_size && b[1] == 2 * world_size, "after the errors: %d %d", b[0], b[1]);
+  }
+  return finish();
+}

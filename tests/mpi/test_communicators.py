@@ -1,0 +1,73 @@
+"""Communicators of every making, many at once, short-lived ones; threads; progress of other messages."""
+
+import json
+
+import pytest
+from support import expect_ok, job
+
+RANKS = [1, 2, 3, 4, 5, 7, 8]
+pytestmark = pytest.mark.mpi
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_makings(host, compiled, ranks):
+    expect_ok(job(host, ranks, compiled(host, "communicators"), "makings"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", RANKS)
+def test_makings_of_all_sizes(host, compiled, ranks):
+    expect_ok(job(host, ranks, compiled(host, "communicators"), "makings", timeout=120))
+
+
+def test_short_lived(host, compiled):
+    expect_ok(job(host, 2, compiled(host, "communicators"), "short", 1000))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_ten_thousand_short_lived(host, compiled, ranks):
+    expect_ok(job(host, ranks, compiled(host, "communicators"), "short", 10000, timeout=280))
+
+
+def test_shared_memory_runs_out(host, compiled, tmp_path):
+    """Communicators beyond the shared memory stay on the host, and the report says so."""
+    report = tmp_path / "report.json"
+    variables = {"TUTTI_SHM_BYTES_PER_RANK": "32K", "TUTTI_SHM": "posix"}
+    result = job(host, 3, compiled(host, "communicators"), "many", 60, variables=variables,
+                 options=[f"--report={report}"])
+    expect_ok(result)
+    reasons = {row["reason"]: row["calls"] for row in json.loads(report.read_text())["host_reasons"]}
+    assert any("shared memory exhausted" in reason for reason in reasons), reasons
+
+
+@pytest.mark.slow
+def test_hundred_communicators_of_many_ranks(host_named, compiled, tmp_path):
+    """100 communicators of 16 ranks stay within a quarter of what 64 ranks may have."""
+    host = host_named("openmpi")
+    report = tmp_path / "report.json"
+    expect_ok(job(host, 16, compiled(host, "communicators"), "many", 100, options=[f"--report={report}"], timeout=280))
+    reasons = {row["reason"] for row in json.loads(report.read_text())["host_reasons"]}
+    assert not any("exhausted" in reason for reason in reasons), reasons
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_threads(host, compiled, ranks):
+    expect_ok(job(host, ranks, compiled(host, "threads"), 200))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [1, 2, 4, 8])
+def test_threads_for_long(host, compiled, ranks):
+    expect_ok(job(host, ranks, compiled(host, "threads"), 3000, timeout=280))
+
+
+@pytest.mark.parametrize("wait", ["spin", "yield"])
+def test_messages_progress_while_others_wait(host, compiled, wait):
+    expect_ok(job(host, 2, compiled(host, "progress"), variables={"TUTTI_WAIT": wait}))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [3, 5, 8])
+def test_messages_progress_among_many(host, compiled, ranks):
+    expect_ok(job(host, ranks, compiled(host, "progress"), timeout=120))

@@ -1,0 +1,43 @@
+"""What a call costs in instructions, which no noise touches."""
+
+import os
+import re
+import shutil
+
+import pytest
+import support
+
+pytestmark = [pytest.mark.mpi, pytest.mark.slow]
+
+
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="needs valgrind")
+def test_instructions_of_a_short_allreduce(host_named, compiled, tmp_path):
+    """At most 300 from entry to return of an 8-byte allreduce on 2 ranks, for the rank that need not wait."""
+    host = host_named("mpich")
+    program = compiled(host, "one_late_rank")
+    wrapper = tmp_path / "wrapper"
+    wrapper.write_text(
+        "#!/bin/sh\nexec valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect=counted_allreduce "
+        '--log-file="$0.$PMI_RANK" "$@"\n')
+    wrapper.chmod(0o755)
+
+    calls = 200
+    environment = support.clean_environment() | host.environment | {
+        "LD_PRELOAD": str(host.interposer), "TUTTI_WAIT": "spin"}
+    support.expect_ok(support.run([host.launcher, "-n", 2, wrapper, program, calls], environment=environment,
+                                  timeout=200))
+    log = (tmp_path / "wrapper.1").read_text()
+    per_call = int(re.search(r"Collected : (\d+)", log)[1]) / calls
+    print(f"{per_call:.1f} instructions a call")
+    assert per_call <= 300
+
+
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs 2 cores")
+def test_setup_beside_dup(host, compiled):
+    """The first collectives of a communicator cost at most twice MPI_Comm_dup; the bound leaves room for noise."""
+    ratios = []
+    for _ in range(5):
+        result = support.expect_ok(support.job(host, 2, compiled(host, "setup_cost")))
+        ratios.append(float(re.search(r"ratio ([0-9.]+)", result.stdout)[1]))
+    print(f"ratios {ratios}")
+    assert min(ratios) <= 3

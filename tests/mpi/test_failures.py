@@ -1,0 +1,122 @@
+"""What goes wrong: wrong arguments, mismatched calls, killed ranks, no room in /dev/shm, strange environments."""
+
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+import support
+from support import expect_ok, job
+
+pytestmark = pytest.mark.mpi
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_wrong_arguments(host, compiled, ranks):
+    expect_ok(job(host, ranks, compiled(host, "errors")))
+
+
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_mismatched_calls_are_named(host, compiled, ranks):
+    result = job(host, ranks, compiled(host, "mismatch"))
+    assert result.returncode != 0
+    assert "called bcast of 4 bytes" in result.stderr and "allreduce of 4 bytes" in result.stderr, result.stderr
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_callbacks_inside_finalize(host, compiled, ranks):
+    expect_ok(job(host, ranks, compiled(host, "finalize")))
+
+
+def processes_of(program):
+    found = []
+    for directory in Path("/proc").iterdir():
+        try:
+            if directory.name.isdigit() and os.readlink(directory / "exe") == str(program):
+                found.append(directory.name)
+        except OSError:
+            pass
+    return found
+
+
+@pytest.mark.parametrize("shared_memory", ["memfd", "posix"])
+@pytest.mark.parametrize("calls", [1, 200])
+def test_killed_rank(host, compiled, calls, shared_memory):
+    """Nobody waits for it, and nothing of ours stays in /dev/shm."""
+    program = compiled(host, "killed")
+    before = set(Path("/dev/shm").iterdir())
+    result = job(host, 3, program, calls, variables={"TUTTI_SHM": shared_memory}, timeout=30)
+    assert result.returncode != 0
+    deadline = time.monotonic() + 10
+    while processes_of(program) and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert processes_of(program) == []
+    assert [path for path in set(Path("/dev/shm").iterdir()) - before if "tutti" in path.name] == []
+
+
+def private_shm(size, command):
+    """The command with a /dev/shm of its own, of this size."""
+    return ["unshare", "--mount", "sh", "-c", f'mount -t tmpfs -o size={size} tmpfs /dev/shm && exec "$@"', "sh",
+            *map(str, command)]
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="a private /dev/shm needs root")
+@pytest.mark.parametrize("size", ["4k", "64k"])
+def test_tiny_dev_shm(host_named, compiled, size):
+    """No room: no bus error, but the host MPI, for everybody."""
+    host = host_named("openmpi")
+    program = compiled(host, "communicators")
+    environment = support.clean_environment() | host.environment | {
+        "TUTTI_SHM": "posix", "TUTTI_REPORT": "1", "OMPI_MCA_btl": "self,tcp", "OMPI_MCA_pml": "ob1",
+        "PMIX_MCA_gds": "hash", "OMPI_MCA_osc": "^sm", "TUTTI_STALL_SECONDS": "15"}
+    command = private_shm(size, [host.launcher, "-n", 2, support.TUTTI_RUN, program, "makings"])
+    result = support.run(command, environment=environment, timeout=60)
+    expect_ok(result)
+    assert "shared memory" in result.stderr or "/dev/shm" in result.stderr, result.stderr
+
+
+def test_disabled(host, compiled):
+    result = expect_ok(job(host, 2, compiled(host, "derived"), variables={"TUTTI_DISABLE": "1", "TUTTI_REPORT": "1"}))
+    assert "tutti" not in result.stderr
+
+
+def test_ranks_with_different_variables(host, compiled, tmp_path):
+    """All ranks stay on the host together, and the job is told."""
+    script = tmp_path / "different"
+    script.write_text('#!/bin/sh\nexport TUTTI_SETUP_AFTER=$(( ${PMI_RANK:-$PMIX_RANK} + 1 ))\nexec "$@"\n')
+    script.chmod(0o755)
+    command = [host.launcher, "-n", 3, script, support.TUTTI_RUN, compiled(host, "derived")]
+    result = support.run(command, environment=support.clean_environment() | host.environment)
+    expect_ok(result)
+    assert result.stderr.count("different TUTTI_* variables") == 1, result.stderr
+
+
+def test_malformed_variable_without_the_launcher(host, compiled):
+    """A preload by hand says it too: one line, exit code 2, nothing run."""
+    environment = support.clean_environment() | host.environment | {"TUTTI_WAIT": "sleep"}
+    command = [host.launcher, "-n", 2, "env", f"LD_PRELOAD={host.interposer}", compiled(host, "derived")]
+    result = support.run(command, environment=environment)
+    assert result.returncode != 0
+    lines = [line for line in result.stderr.splitlines() if "TUTTI_WAIT" in line]
+    assert len(lines) == 1 and "auto, spin or yield" in lines[0], result.stderr
+
+
+def test_preload_into_a_program_without_mpi(host):
+    result = subprocess.run(["bash", "-c", "echo fine; ls / >/dev/null"], capture_output=True, text=True, timeout=30,
+                            env=os.environ | {"LD_PRELOAD": str(host.interposer)}, check=True)
+    assert result.stdout == "fine\n" and result.stderr == ""
+
+
+def test_symbols(host):
+    """Nothing but the interposed functions is seen, and nothing of an MPI is needed to load."""
+    def symbols(*options):
+        text = subprocess.run(["nm", "-D", *options, host.interposer], capture_output=True, text=True, timeout=30,
+                              check=True).stdout
+        return [line.split()[-1] for line in text.splitlines()]
+
+    assert all(name.lower().startswith("mpi_") for name in symbols("--defined-only"))
+    assert [name for name in symbols("--undefined-only") if "mpi" in name.lower() or "tutti" in name.lower()] == []
+    needed = subprocess.run(["readelf", "-d", host.interposer], capture_output=True, text=True, timeout=30, check=True)
+    libraries = [line.split("[")[1].rstrip("]") for line in needed.stdout.splitlines() if "(NEEDED)" in line]
+    assert all(name.startswith(("libc.", "libm.", "ld-linux", "libpthread.", "libdl.", "librt.")) for name in libraries)

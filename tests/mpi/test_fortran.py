@@ -1,0 +1,45 @@
+"""Fortran programs by all three faces of MPI, on the MPIs that have a Fortran library."""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+from support import PROGRAMS, expect_ok, job
+
+pytestmark = pytest.mark.mpi
+FACES = ["MPIF", "USE_MPI", "USE_F08"]
+
+
+@pytest.fixture(params=["debian-mpich", "debian-openmpi"])
+def fortran_host(request, host_named):
+    host = host_named(request.param)
+    if shutil.which(host.compiler.replace("mpicc", "mpif90")) is None:
+        pytest.skip(f"{host.name} has no Fortran compiler")
+    return host
+
+
+@pytest.fixture
+def program(fortran_host, face, tmp_path):
+    path = tmp_path / f"collectives.{face}"
+    compiler = fortran_host.compiler.replace("mpicc", "mpif90")
+    subprocess.run([compiler, "-w", "-fallow-argument-mismatch", f"-D{face}", "-o", path, PROGRAMS / "collectives.F90"],
+                   check=True, timeout=120)
+    return path
+
+
+@pytest.mark.parametrize("face", FACES)
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_fortran(fortran_host, program, ranks):
+    expect_ok(job(fortran_host, ranks, program))
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_fortran_calls_arrive(fortran_host, program, tmp_path):
+    """Every collective of the program is served, whichever symbol the compiler chose for it."""
+    report = tmp_path / "report.json"
+    expect_ok(job(fortran_host, 2, program, options=[f"--report={report}"]))
+    served = {}
+    for row in json.loads(report.read_text())["collectives"]:
+        served[row["collective"]] = served.get(row["collective"], 0) + row["calls"]
+    assert all(served.get(name, 0) >= 10 for name in ("barrier", "bcast", "reduce", "allreduce")), served

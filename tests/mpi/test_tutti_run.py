@@ -1,0 +1,123 @@
+"""tutti-run: what it finds out, and what it says in one line when it cannot."""
+
+import shutil
+import subprocess
+
+import pytest
+import support
+
+
+def refused(*arguments, variables=None):
+    """The one line of a refusal."""
+    environment = support.clean_environment() | (variables or {})
+    result = support.run([support.TUTTI_RUN, *arguments], environment=environment, timeout=30)
+    assert result.returncode == 2, f"{result.returncode}\n{result.stdout}\n{result.stderr}"
+    assert result.stdout == ""
+    lines = result.stderr.splitlines()
+    assert len(lines) == 1 and lines[0].startswith("tutti-run: "), result.stderr
+    return lines[0]
+
+
+def test_no_program():
+    assert "no program" in refused()
+    assert "no program" in refused("--report")
+    assert "no program" in refused("--")
+
+
+def test_unknown_option():
+    assert "--mpi NAME" in refused("--what", "ls")
+    assert "mpich, openmpi or mpiabi" in refused("--mpi")
+    assert "mpich, openmpi or mpiabi" in refused("--mpi", "lam", "ls")
+
+
+def test_missing_program(tmp_path):
+    assert "not on the PATH" in refused("no-such-program")
+    assert "No such file" in refused(tmp_path / "nothing")
+    assert "directory" in refused(tmp_path)
+
+
+def test_not_executable(tmp_path):
+    (tmp_path / "text").write_text("hello")
+    assert "not executable" in refused(tmp_path / "text")
+
+
+def test_statically_linked(tmp_path):
+    (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
+    for option in ("-static", "-static-pie"):
+        subprocess.run(["cc", option, "-o", tmp_path / "static", tmp_path / "main.c"], check=True, timeout=60)
+        assert "statically linked" in refused(tmp_path / "static")
+
+
+@pytest.mark.parametrize("mode", [0o4755, 0o2755])
+def test_setuid(tmp_path, mode):
+    shutil.copy("/bin/true", tmp_path / "privileged")
+    (tmp_path / "privileged").chmod(mode)
+    assert "setuid" in refused(tmp_path / "privileged")
+
+
+def test_an_mpi_without_interposer(tmp_path):
+    (tmp_path / "mpi.c").write_text("int MPI_Init(int* c, char*** v) { return 0; }\n")
+    (tmp_path / "main.c").write_text("int MPI_Init(int*, char***); int main(void) { return MPI_Init(0, 0); }\n")
+    library = tmp_path / "libmpi.so.1"
+    subprocess.run(["cc", "-shared", "-fPIC", "-Wl,-soname,libmpi.so.1", "-o", library, tmp_path / "mpi.c"], check=True,
+                   timeout=60)
+    subprocess.run(["cc", "-o", tmp_path / "old", tmp_path / "main.c", library, f"-Wl,-rpath,{tmp_path}"], check=True,
+                   timeout=60)
+    assert "libmpi.so.1" in refused(tmp_path / "old")
+
+
+def test_nobody_tells_the_mpi():
+    assert "--mpi" in refused("bash", "-c", "true")
+
+
+def test_malformed_environment():
+    assert "auto, spin or yield" in refused("bash", variables={"TUTTI_WAIT": "sleep"})
+
+
+def test_help_and_version():
+    for option, word in (("--help", "usage:"), ("--version", "tutti-run ")):
+        result = support.run([support.TUTTI_RUN, option], timeout=30)
+        assert result.returncode == 0 and word in result.stdout
+
+
+def test_arguments_and_preload_are_kept():
+    environment = support.clean_environment() | {"LD_PRELOAD": "libm.so.6"}
+    result = support.run(
+        [support.TUTTI_RUN, "--mpi", "mpich", "--", "bash", "-c", 'echo "$LD_PRELOAD $1 $2"', "-", "--report", "a b"],
+        environment=environment, timeout=30)
+    assert result.returncode == 0, result.stderr
+    preload, rest = result.stdout.split(" ", 1)
+    assert preload.startswith("libm.so.6:") and preload.endswith("libtutti-mpich.so")
+    assert rest == "--report a b\n"
+
+
+@pytest.mark.mpi
+def test_indirect_mpi(host, compiled, tmp_path):
+    """The MPI of a library that the program needs."""
+    (tmp_path / "solver.c").write_text('#include <mpi.h>\nint solve(void) { return MPI_Init(0, 0) || MPI_Finalize(); }\n')
+    (tmp_path / "main.c").write_text("int solve(void); int main(void) { return solve(); }\n")
+    subprocess.run([host.compiler, "-shared", "-fPIC", "-o", tmp_path / "libsolver.so", tmp_path / "solver.c"],
+                   check=True, timeout=60)
+    subprocess.run(["cc", "-o", tmp_path / "app", tmp_path / "main.c", f"-L{tmp_path}", "-lsolver",
+                    f"-Wl,-rpath,{tmp_path}", "-Wl,--allow-shlib-undefined", "-Wl,--unresolved-symbols=ignore-all"],
+                   check=True, timeout=60)
+    result = support.job(host, 2, tmp_path / "app", options=["--report"])
+    assert result.returncode == 0, result.stderr
+    assert f"over {host.abi}" in result.stderr
+
+
+@pytest.mark.mpi
+def test_one_line_a_job(host):
+    result = support.job(host, 3, "no-such-program")
+    assert result.returncode != 0
+    assert result.stderr.count("tutti-run: ") == 1, result.stderr
+
+
+@pytest.mark.mpi
+def test_script(host, compiled, tmp_path):
+    """A script is linked to nothing; the launcher tells, and the program inside is interposed."""
+    script = tmp_path / "script"
+    script.write_text(f'#!/bin/sh\nexec {compiled(host, "errors")} "$@"\n')
+    script.chmod(0o755)
+    result = support.expect_ok(support.job(host, 2, script, options=["--report"]))
+    assert f"over {host.abi}" in result.stderr
