@@ -194,7 +194,7 @@ template <bool yielding, Channel::Shape shape>
 Code Channel::run(Channel& channel, const BoundProgram& bound, const Operation& operation) {
   constexpr bool lines_only = shape == Shape::lines;
   constexpr bool segmented = shape == Shape::segmented;
-  const plan::Program& program = bound.program;
+  const plan::Program& program = *bound.program;
   const uint64_t base = channel.base_;
   Geometry geometry{};
   if constexpr (!lines_only) {
@@ -322,7 +322,8 @@ Code Channel::run_slots(Channel& channel, const BoundProgram& bound, const Opera
                : run<yielding, Shape::segmented>(channel, bound, operation);
 }
 
-BoundProgram Channel::bind(plan::Program program) const {
+BoundProgram Channel::bind(std::shared_ptr<const plan::Program> shared) const {
+  const plan::Program& program = *shared;
   BoundProgram bound;
   const auto stride = static_cast<ptrdiff_t>(stride_);
   auto resolve = [&](const plan::Operand& operand) {
@@ -369,7 +370,7 @@ BoundProgram Channel::bind(plan::Program program) const {
     bound.run = yielding ? &run_slots<true> : &run_slots<false>;
   }
   bound.span = static_cast<uint64_t>(program.span(1));
-  bound.program = std::move(program);
+  bound.program = std::move(shared);
   return bound;
 }
 

@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -66,7 +67,7 @@ struct BoundProgram {
   std::vector<BoundStep> steps;
   std::vector<BoundOperand> operands;
   uint64_t span = 0;           // of one segment
-  plan::Program program;
+  std::shared_ptr<const plan::Program> program;
 };
 
 // One call's data. `in` and `out` may be the same address.
@@ -104,7 +105,7 @@ class Channel {
   // `areas` is the start of the group's areas, alive as long as the channel.
   Channel(std::byte* areas, const shm::Layout& layout, int rank, const Settings& settings);
 
-  BoundProgram bind(plan::Program program) const;
+  BoundProgram bind(std::shared_ptr<const plan::Program> program) const;
 
   // Bytes of one segment that this channel's slots can pipeline for a program that fits, about `wanted` (0: the default)
   // at most; `bytes` where one piece is best.

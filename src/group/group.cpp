@@ -4,8 +4,7 @@
 
 #include "algo/algo.h"
 #include "base/log.h"
-#include "plan/check.h"
-#include "plan/simulate.h"
+#include "group/programs.h"
 
 namespace tutti::group {
 namespace {
@@ -16,13 +15,6 @@ using plan::Collective;
 constexpr size_t max_entries = 256;      // programs kept; beyond it all are made anew
 constexpr size_t large_element = 64;     // beyond it only flat plans are sure to find room in the slots
 const std::string_view flat = "flat";
-
-void check_lowered(const plan::Plan& plan, const plan::Plan& staged, Carrier carrier) {
-  const plan::Dependences dependences = plan::depend(staged, carrier);
-  std::vector<plan::Program> programs;
-  for (int32_t rank = 0; rank < plan.ranks; ++rank) programs.push_back(plan::lower(staged, dependences, rank, carrier));
-  plan::simulate(plan, programs, {});
-}
 
 exec::Channel::Settings channel_settings(const Group::Settings& settings) {
   const StoresChoice asked = options().stores;
@@ -39,23 +31,6 @@ Group::Group(const Settings& settings)
       oversubscribed_(settings.style == exec::WaitStyle::yield),
       overrides_(settings.overrides) {}
 
-std::unique_ptr<Group::Entry> Group::make(Collective collective, const select::Choice& choice, int root, Carrier carrier) {
-  const plan::Plan plan = algo::generate(collective, choice.algorithm, ranks(), root);
-  auto entry = std::make_unique<Entry>();
-  const plan::Plan staged = plan::stage(plan);
-  if (carrier == Carrier::line && !plan::lines_serve(staged)) carrier = Carrier::slot;
-  plan::Verdict verdict{true, true, true};
-  if (check_) {
-    verdict = plan::check(plan);
-    check_lowered(plan, staged, carrier);
-  }
-  plan::Program program = plan::lower(staged, plan::depend(staged, carrier), rank(), carrier);
-  program.in_place = verdict.in_place;
-  entry->bound = channel_.bind(std::move(program));
-  entry->wanted_segment = choice.segment_bytes;
-  return entry;
-}
-
 Group::Entry* Group::look_up(Collective collective, size_t bytes, int root, size_t element) {
   select::Choice choice = select::choose(collective, bytes, ranks(), oversubscribed_, overrides_);
   if (element > large_element) choice = {flat, 0, bytes, bytes};
@@ -66,7 +41,7 @@ Group::Entry* Group::look_up(Collective collective, size_t bytes, int root, size
     choice.bytes_low = std::max(choice.bytes_low, shm::line_payload + 1);
   }
   Entry* entry = find_or_make(collective, choice, root, carrier);
-  const plan::Program& program = entry->bound.program;
+  const plan::Program& program = *entry->bound.program;
   // For all small elements alike, because the answer is remembered for all of them.
   if (!program.uses_lines && !channel_.fits(program, element > large_element ? element : 1)) {
     log_once("group/" + program.algorithm, LogLevel::info, "%s by %s needs larger slots than this communicator's; flat serves",
@@ -89,7 +64,10 @@ Group::Entry* Group::find_or_make(Collective collective, const select::Choice& c
     entries_.clear();
     recent_ = {};
   }
-  return (entries_[key] = make(collective, choice, root, carrier)).get();
+  auto entry = std::make_unique<Entry>();
+  entry->bound = channel_.bind(program_for({collective, choice.algorithm, ranks(), rank(), root, carrier, check_}));
+  entry->wanted_segment = choice.segment_bytes;
+  return (entries_[key] = std::move(entry)).get();
 }
 
 inline Code Group::run(Collective collective, const void* in, void* out, size_t count, size_t element, int root,
@@ -97,14 +75,14 @@ inline Code Group::run(Collective collective, const void* in, void* out, size_t 
   const size_t bytes = count * element;
   Entry& entry = *find(collective, bytes, root, element);
   exec::Operation operation{in, out, bytes, count, combine, bytes, exec::call_signature(collective, bytes, root)};
-  if (entry.bound.program.uses_lines && entry.bound.program.in_place) [[likely]] {
+  if (entry.bound.program->uses_lines && entry.bound.program->in_place) [[likely]] {
     return channel_.execute(entry.bound, operation);
   }
   return run_staged(entry, operation, element);
 }
 
 Code Group::run_staged(Entry& entry, exec::Operation& operation, size_t element) {
-  const plan::Program& program = entry.bound.program;
+  const plan::Program& program = *entry.bound.program;
   if (!program.uses_lines) {
     operation.segment_bytes = channel_.segment_bytes(program, element, operation.bytes, entry.wanted_segment);
   }
@@ -131,7 +109,7 @@ Code Group::allreduce(const void* in, void* out, size_t count, const exec::Combi
 }
 
 std::string_view Group::algorithm(Collective collective, size_t bytes, int root) {
-  return find(collective, bytes, root, 1)->bound.program.algorithm;
+  return find(collective, bytes, root, 1)->bound.program->algorithm;
 }
 
 select::Overrides overrides_of(const Options& options) {

@@ -75,7 +75,6 @@ class Group {
   }
   Entry* look_up(plan::Collective collective, size_t bytes, int root, size_t element);
   Entry* find_or_make(plan::Collective collective, const select::Choice& choice, int root, plan::Carrier carrier);
-  std::unique_ptr<Entry> make(plan::Collective collective, const select::Choice& choice, int root, plan::Carrier carrier);
   Code run(plan::Collective collective, const void* in, void* out, size_t count, size_t element, int root,
            const exec::Combine* combine);
   Code run_staged(Entry& entry, exec::Operation& operation, size_t element);

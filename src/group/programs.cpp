@@ -1,0 +1,73 @@
+#include "group/programs.h"
+
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "algo/algo.h"
+#include "plan/check.h"
+#include "plan/simulate.h"
+
+namespace tutti::group {
+namespace {
+
+using plan::Carrier;
+
+constexpr size_t max_programs = 1024;
+
+void check_lowered(const plan::Plan& plan, const plan::Plan& staged, Carrier carrier) {
+  const plan::Dependences dependences = plan::depend(staged, carrier);
+  std::vector<plan::Program> programs;
+  for (int32_t rank = 0; rank < plan.ranks; ++rank) programs.push_back(plan::lower(staged, dependences, rank, carrier));
+  plan::simulate(plan, programs, {});
+}
+
+plan::Program make(const ProgramRequest& request) {
+  const plan::Plan plan = algo::generate(request.collective, request.algorithm, request.ranks, request.root);
+  const plan::Plan staged = plan::stage(plan);
+  Carrier carrier = request.carrier;
+  if (carrier == Carrier::line && !plan::lines_serve(staged)) carrier = Carrier::slot;
+  // Built-in algorithms bear one buffer as `in` and `out`; the tests hold them to it.
+  bool in_place = true;
+  if (request.check) {
+    in_place = plan::check(plan).in_place;
+    check_lowered(plan, staged, carrier);
+  }
+  plan::Program program = plan::lower(staged, plan::depend(staged, carrier), request.rank, carrier);
+  program.in_place = in_place;
+  return program;
+}
+
+struct Store {
+  std::mutex mutex;
+  std::map<std::string, std::shared_ptr<const plan::Program>> programs;
+};
+
+// Never destroyed: exit handlers may still communicate.
+Store& store() {
+  static Store& made = *new Store;
+  return made;
+}
+
+}  // namespace
+
+std::shared_ptr<const plan::Program> program_for(const ProgramRequest& request) {
+  std::string key{request.algorithm};
+  for (const int number : {static_cast<int>(request.collective), request.ranks, request.rank, request.root,
+                           static_cast<int>(request.carrier)}) {
+    key.append("/").append(std::to_string(number));
+  }
+  Store& store = group::store();
+  {
+    const std::lock_guard lock(store.mutex);
+    if (const auto found = store.programs.find(key); found != store.programs.end()) return found->second;
+  }
+  auto program = std::make_shared<const plan::Program>(make(request));
+  const std::lock_guard lock(store.mutex);
+  if (store.programs.size() >= max_programs) store.programs.clear();
+  store.programs.emplace(std::move(key), program);
+  return program;
+}
+
+}  // namespace tutti::group

@@ -1,0 +1,28 @@
+// Lowered programs, kept for the whole process: communicators of one size and rank share them, so that a program's
+// hundredth communicator costs no more than a look-up.
+//
+// Any thread may call. Programs are immutable and shared; the store holds a bounded number of them and forgets all when
+// it is full (who has one keeps it).
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "plan/lower.h"
+
+namespace tutti::group {
+
+struct ProgramRequest {
+  plan::Collective collective;
+  std::string_view algorithm;  // as algo::generate takes it
+  int ranks;
+  int rank;
+  int root;
+  plan::Carrier carrier;  // lines only where they can serve; else slots
+  bool check;             // check the plan and all ranks' lowered programs first; throws where they fail
+};
+
+// Throws Error where the algorithm does not serve the collective, or a check fails.
+std::shared_ptr<const plan::Program> program_for(const ProgramRequest& request);
+
+}  // namespace tutti::group
