@@ -152,7 +152,7 @@ const std::vector<OptionRow>& option_table() {
       {.name = "TUTTI_SEGMENT_BYTES", .kind = OptionKind::bytes, .default_value = "0",
        .doc = "The size of the segments that long messages are cut into; 0 lets Tutti choose.",
        .store = store<&Options::segment_bytes>, .least = 0, .most = gibibyte},
-      {.name = "TUTTI_SETUP_AFTER", .kind = OptionKind::integer, .default_value = "3",
+      {.name = "TUTTI_SETUP_AFTER", .kind = OptionKind::integer, .default_value = "1",
        .doc = "How many collectives a communicator makes in the host MPI before Tutti sets up for it.",
        .store = store<&Options::setup_after>, .least = 0, .most = 1000000},
       {.name = "TUTTI_MPI", .kind = OptionKind::choice, .default_value = "auto",

@@ -39,7 +39,7 @@ TEST(Options, Defaults) {
   EXPECT_EQ(options.shm, ShmChoice::automatic);
   EXPECT_EQ(options.algorithm_barrier, "");
   EXPECT_EQ(options.segment_bytes, 0u);
-  EXPECT_EQ(options.setup_after, 3);
+  EXPECT_EQ(options.setup_after, 1);
   EXPECT_EQ(options.mpi, MpiChoice::automatic);
   EXPECT_EQ(options.topology, "");
 }

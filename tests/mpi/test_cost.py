@@ -34,10 +34,11 @@ def test_instructions_of_a_short_allreduce(host_named, compiled, tmp_path):
 
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs 2 cores")
 def test_setup_beside_dup(host, compiled):
-    """The first collectives of a communicator cost at most twice MPI_Comm_dup; the bound leaves room for noise."""
+    """The first five collectives of a communicator, set-up included, cost at most twice MPI_Comm_dup at their best: noise
+    only adds to either."""
     ratios = []
     for _ in range(5):
         result = support.expect_ok(support.job(host, 2, compiled(host, "setup_cost")))
         ratios.append(float(re.search(r"ratio ([0-9.]+)", result.stdout)[1]))
     print(f"ratios {ratios}")
-    assert min(ratios) <= 3
+    assert min(ratios) <= 2
