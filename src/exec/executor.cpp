@@ -136,16 +136,24 @@ std::string Channel::standing(int rank) const {
 }
 
 size_t Channel::segment_bytes(const plan::Program& program, size_t element, size_t bytes, size_t wanted) const {
-  if (program.slot_blocks == 0) return bytes;
+  if (bytes <= whole_up_to(program, wanted)) return bytes;
   const size_t target = wanted != 0 ? wanted : std::clamp(bytes / 4, least_segment, most_segment);
-  const size_t whole = wanted != 0 ? wanted : most_whole;
-  if (bytes <= whole && position_bytes_of(program, element, bytes) <= long_slots_.size) return bytes;
   const size_t grain = grain_of(element);
   size_t segment = std::max(target / grain, size_t{1}) * grain;
   while (segment > grain && ring_bytes_of(program, element, segment) > long_slots_.size) {
     segment = std::max(segment * 7 / 8 / grain, size_t{1}) * grain;
   }
   return segment;
+}
+
+size_t Channel::whole_up_to(const plan::Program& program, size_t wanted) const {
+  if (program.slot_blocks == 0) return SIZE_MAX;
+  const size_t limit = wanted != 0 ? wanted : most_whole;
+  // The largest element makes the largest position; a block may be cut short by one and padded by a line.
+  const size_t fits = long_slots_.size / static_cast<size_t>(program.slot_blocks);
+  const size_t slack = 2 * shm::line_size;
+  const size_t blocks = static_cast<size_t>(program.blocks);
+  return fits <= slack ? 0 : std::min(limit, (fits - slack) * blocks);
 }
 
 bool Channel::fits(const plan::Program& program, size_t element) const {

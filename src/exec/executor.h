@@ -111,6 +111,8 @@ class Channel {
   // at most; `bytes` where one piece is best.
   size_t segment_bytes(const plan::Program& program, size_t element, size_t bytes, size_t wanted) const;
 
+  // Vectors of up to so many bytes go through in one piece, whatever their elements.
+  size_t whole_up_to(const plan::Program& program, size_t wanted) const;
   // Whether segments of one element, or of a few where elements are small, fit the rings. The same at all ranks.
   bool fits(const plan::Program& program, size_t element) const;
   // Elements up to this size can be staged by flat plans.

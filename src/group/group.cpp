@@ -67,6 +67,10 @@ Group::Entry* Group::find_or_make(Collective collective, const select::Choice& c
   auto entry = std::make_unique<Entry>();
   entry->bound = channel_.bind(program_for({collective, choice.algorithm, ranks(), rank(), root, carrier, check_}));
   entry->wanted_segment = choice.segment_bytes;
+  const plan::Program& program = *entry->bound.program;
+  if (program.in_place) {
+    entry->direct_up_to = program.uses_lines ? shm::line_payload : channel_.whole_up_to(program, choice.segment_bytes);
+  }
   return (entries_[key] = std::move(entry)).get();
 }
 
@@ -75,9 +79,7 @@ inline Code Group::run(Collective collective, const void* in, void* out, size_t 
   const size_t bytes = count * element;
   Entry& entry = *find(collective, bytes, root, element);
   exec::Operation operation{in, out, bytes, count, combine, bytes, exec::call_signature(collective, bytes, root)};
-  if (entry.bound.program->uses_lines && entry.bound.program->in_place) [[likely]] {
-    return channel_.execute(entry.bound, operation);
-  }
+  if (bytes <= entry.direct_up_to) [[likely]] return channel_.execute(entry.bound, operation);
   return run_staged(entry, operation, element);
 }
 

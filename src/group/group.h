@@ -59,6 +59,7 @@ class Group {
   struct Entry {
     exec::BoundProgram bound;
     size_t wanted_segment = 0;
+    size_t direct_up_to = 0;  // bytes that need neither segments nor a copy of `in`
   };
   // The entry that calls of one collective use over and over: two comparisons find it.
   struct Recent {
