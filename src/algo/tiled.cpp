@@ -11,8 +11,13 @@ plan::Plan tiled(plan::Collective collective, int ranks) {
     plan.copy(plan::out(0), plan::in(0));
     return plan;
   }
-  // Everybody offers before anybody writes a result, so that ranks may pass one buffer as `in` and `out`.
-  for (int32_t rank = 0; rank < ranks; ++rank) plan.copy(plan::tmp(rank, 0, ranks), plan::in(rank, 0, ranks));
+  // Everybody offers the others' tiles before anybody writes a result, so that ranks may pass one buffer as `in` and
+  // `out`.
+  for (int32_t rank = 0; rank < ranks; ++rank) {
+    const int32_t after = rank + 1;
+    if (rank > 0) plan.copy(plan::tmp(rank, 0, rank), plan::in(rank, 0, rank));
+    if (after < ranks) plan.copy(plan::tmp(rank, after, ranks - after), plan::in(rank, after, ranks - after));
+  }
   for (int32_t tile = 0; tile < ranks; ++tile) {
     std::vector<plan::Region> sources;
     for (int32_t rank = 0; rank < ranks; ++rank) {
