@@ -157,6 +157,7 @@ size_t Channel::whole_up_to(const plan::Program& program, size_t wanted) const {
 }
 
 bool Channel::fits(const plan::Program& program, size_t element) const {
+  if (program.uses_lines) return static_cast<uint64_t>(program.lines) <= lines_.size;
   return ring_bytes_of(program, element, grain_of(element)) <= long_slots_.size;
 }
 

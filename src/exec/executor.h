@@ -113,7 +113,8 @@ class Channel {
 
   // Vectors of up to so many bytes go through in one piece, whatever their elements.
   size_t whole_up_to(const plan::Program& program, size_t wanted) const;
-  // Whether segments of one element, or of a few where elements are small, fit the rings. The same at all ranks.
+  // Whether an operation's lines, or segments of one element (of a few where elements are small), fit the rings. The same
+  // at all ranks.
   bool fits(const plan::Program& program, size_t element) const;
   // Elements up to this size can be staged by flat plans.
   size_t max_element() const { return long_slots_.size / 8 / shm::line_size * shm::line_size; }

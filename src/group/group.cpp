@@ -43,8 +43,8 @@ Group::Entry* Group::look_up(Collective collective, size_t bytes, int root, size
   Entry* entry = find_or_make(collective, choice, root, carrier);
   const plan::Program& program = *entry->bound.program;
   // For all small elements alike, because the answer is remembered for all of them.
-  if (!program.uses_lines && !channel_.fits(program, element > large_element ? element : 1)) {
-    log_once("group/" + program.algorithm, LogLevel::info, "%s by %s needs larger slots than this communicator's; flat serves",
+  if (!channel_.fits(program, element > large_element ? element : 1)) {
+    log_once("group/" + program.algorithm, LogLevel::info, "%s by %s needs more shared memory than this communicator has; flat serves",
              std::string(plan::name(collective)).c_str(), program.algorithm.c_str());
     choice.algorithm = flat;
     entry = find_or_make(collective, choice, root, carrier);
