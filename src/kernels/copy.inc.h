@@ -74,12 +74,14 @@ inline void store_through(unsigned char* dst, const unsigned char* src) { __buil
 inline void order_stores() {}
 #endif
 
-// Whole cache lines past the cache; dst starts on one. A release store does not order such stores, so the fence is
-// here. What is left over at the end goes by plain stores.
+// Whole cache lines past the cache, what is left over at either end by plain stores. A release store does not order
+// stores past the cache, so the fence is here.
 void copy_lines_through(void* dst, const void* src, size_t bytes) {
   auto* to = static_cast<unsigned char*>(dst);
   const auto* from = static_cast<const unsigned char*>(src);
-  size_t at = 0;
+  const size_t to_border = (cache_line - reinterpret_cast<uintptr_t>(to) % cache_line) % cache_line;
+  size_t at = to_border < bytes ? to_border : bytes;
+  __builtin_memcpy(to, from, at);
   for (; at + cache_line <= bytes; at += cache_line) store_through(to + at, from + at);
   __builtin_memcpy(to + at, from + at, bytes - at);
   order_stores();

@@ -43,8 +43,8 @@ Reduce find_reduce(Type type, Op op);
 // The name of the instruction set in use: "avx512", "avx2", "baseline".
 const char* isa();
 
-// Copies with stores that go past the cache, for data that another core, not this one, will read. dst starts on a cache
-// line. It pays where writing lines that another core has read is slow: see stores_past_cache_pay.
+// Copies with stores that go past the cache, for data that another core, not this one, will read. Any alignment
+// will do. It pays where writing lines that another core has read is slow: see stores_past_cache_pay.
 void copy_through(void* dst, const void* src, size_t bytes);
 
 // Whether this processor takes such stores better than plain ones to lines that another core has read. AMD's processors
