@@ -74,6 +74,19 @@ static bool parse_number(const char* option, const char* word, long least, long 
   return true;
 }
 
+/* A file that cannot be written is said before anything is measured. */
+static bool parse_json(char* name, BenchOptions* options, char* message) {
+  options->json = name;
+  if (strcmp(name, "-") == 0) return true;
+  FILE* file = fopen(name, "a");
+  if (file == NULL) {
+    snprintf(message, 256, "cannot write '%.160s': %s", name, strerror(errno));
+    return false;
+  }
+  fclose(file);
+  return true;
+}
+
 static bool parse_value(const char* option, char* value, int ranks, BenchOptions* options, char* message) {
   long number;
   if (strcmp(option, "--collectives") == 0) return parse_collectives(value, options, message);
@@ -94,10 +107,7 @@ static bool parse_value(const char* option, char* value, int ranks, BenchOptions
     options->root = (int)number;
     return true;
   }
-  if (strcmp(option, "--json") == 0) {
-    options->json = value;
-    return true;
-  }
+  if (strcmp(option, "--json") == 0) return parse_json(value, options, message);
   snprintf(message, 256, "unknown option '%.40s'; see tutti-bench --help", option);
   return false;
 }

@@ -96,6 +96,7 @@ const char* describe(Reason reason) {
     case Reason::not_on_one_node: return "ranks on several nodes, or of several jobs";
     case Reason::no_shared_memory: return "no shared memory on this node";
     case Reason::shared_memory_exhausted: return "shared memory exhausted (TUTTI_SHM_BYTES_PER_RANK)";
+    case Reason::host_failed: return "host MPI failed in set-up (a revoked communicator)";
     case Reason::no_bytes: return "no data";
     case Reason::no_kernel: return "datatype and operation without a kernel";
     case Reason::large_element: return "elements too large for the slots";
@@ -137,7 +138,8 @@ Reason Communicator::join(int ranks) {
   mpi.Comm_rank(handle_, &rank);
   Placement placement;
   if (rank == 0) placement = team()->place(ranks);
-  mpi.Bcast(&placement, sizeof placement, mpi.type_byte, 0, handle_);
+  // On a revoked communicator it fails at all ranks; the call that set-up is part of will raise the same error.
+  if (mpi.Bcast(&placement, sizeof placement, mpi.type_byte, 0, handle_) != MPI_SUCCESS) return Reason::host_failed;
   if (!placement.granted) return Reason::shared_memory_exhausted;
   segment_ = team()->segment(placement);
   page_ = placement.page;

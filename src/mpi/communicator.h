@@ -31,6 +31,7 @@ enum class Reason : uint8_t {
   not_on_one_node,
   no_shared_memory,
   shared_memory_exhausted,
+  host_failed,
   no_bytes,
   no_kernel,
   large_element,

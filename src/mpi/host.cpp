@@ -170,6 +170,11 @@ Host* make_host() {
 
 void* host_symbol(const char* name) { return dlsym(library().handle, name); }
 
+bool host_tolerates_faults() {
+  const auto* enabled = static_cast<const bool*>(host_symbol("ompi_ftmpi_enabled"));
+  return enabled != nullptr && *enabled;
+}
+
 // Instead of MPI_ERRORS_RETURN, whose value implementations of the standard ABI do not agree on yet;
 // what a call returns after its handler differs too.
 static bool error_raised = false;

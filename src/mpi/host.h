@@ -73,6 +73,10 @@ struct Host {
   bool foreign = false;
 };
 
+// True where programs may outlive failed ranks (Open MPI's --with-ft): what a collective then returns, and that it
+// returns at all, is the host's to say. Asked after MPI_Init.
+bool host_tolerates_faults();
+
 // True where the host raises errors for wrong arguments; builds of MPICH for speed do not. Asks by an empty mistake on
 // MPI_COMM_SELF, inside MPI_Init, before the program can see it.
 bool host_judges_arguments();

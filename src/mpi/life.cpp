@@ -48,6 +48,17 @@ bool options_agree() {
   return least[0] == ~least[1];
 }
 
+// Null where there is none, the reason in *why_not.
+std::unique_ptr<Team> form_team(std::string* why_not) {
+  if (host_tolerates_faults()) {
+    *why_not = "the host MPI's fault tolerance is on, which shared memory has none of; start without --with-ft";
+    return nullptr;
+  }
+  std::unique_ptr<Team> team = Team::form(why_not);
+  if (team != nullptr) why_not->clear();
+  return team;
+}
+
 bool active() { return !host().foreign && !options().disable; }
 
 }  // namespace
@@ -78,8 +89,7 @@ void after_init() {
   }
   if (!host_judges_arguments()) tolerate_aliases();
   std::string why_no_team;
-  std::unique_ptr<Team> team = Team::form(&why_no_team);
-  if (team != nullptr) why_no_team.clear();
+  std::unique_ptr<Team> team = form_team(&why_no_team);
   if (team == nullptr) log_line(LogLevel::info, "off on this node: %s", why_no_team.c_str());
   const bool record = !options().report.empty();
   if (record) start_recording();

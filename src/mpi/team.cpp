@@ -140,7 +140,7 @@ Placement Team::place(int ranks) {
     further_bytes_ += bytes;
     if (const auto placement = take(*made_.back(), ranks, comfortable)) return *placement;
   } catch (const Error& error) {
-    log_line(LogLevel::info, "%s", error.what());
+    log_once("team/place", LogLevel::info, "%s; some communicators stay on the host MPI", error.what());
   }
   return {};
 }
