@@ -32,11 +32,18 @@
 #define TUTTI_API
 #endif
 
+/* C's enumerations hold any int, so a wrong one is an argument like any other; C++ must be told. */
+#if defined(__cplusplus)
+#define TUTTI_INT : int
+#else
+#define TUTTI_INT
+#endif
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-typedef enum tutti_status {
+typedef enum tutti_status TUTTI_INT {
   TUTTI_OK = 0,
   TUTTI_INVALID_ARGUMENT = 1, /* null, out of range, overlapping, unknown */
   TUTTI_INVALID_PLAN = 2,     /* a plan that does not compute its collective */
@@ -46,7 +53,7 @@ typedef enum tutti_status {
   TUTTI_INTERNAL = 6          /* a defect in Tutti: please report it */
 } tutti_status;
 
-typedef enum tutti_type {
+typedef enum tutti_type TUTTI_INT {
   TUTTI_INT8,
   TUTTI_INT16,
   TUTTI_INT32,
@@ -60,7 +67,7 @@ typedef enum tutti_type {
 } tutti_type;
 
 /* The logical and bitwise operations are for integers. */
-typedef enum tutti_op {
+typedef enum tutti_op TUTTI_INT {
   TUTTI_SUM,
   TUTTI_PROD,
   TUTTI_MAX,
