@@ -79,10 +79,30 @@ bool parse_value(const OptionRow& row, const std::string& text, OptionValue* val
   return false;
 }
 
+std::vector<std::string_view> sorted_words(std::string_view name) {
+  std::vector<std::string_view> words;
+  for (size_t begin = 0; begin <= name.size();) {
+    const size_t end = std::min(name.find('_', begin), name.size());
+    words.push_back(name.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  std::sort(words.begin(), words.end());
+  return words;
+}
+
+// How far a user's name is from one of ours: swapped words are near, and so is a name that only lacks its last words.
+size_t name_distance(std::string_view name, std::string_view ours) {
+  if (sorted_words(name) == sorted_words(ours)) return 1;
+  size_t least = edit_distance(name, ours);
+  for (size_t end = ours.find('_', prefix.size()); end != std::string_view::npos; end = ours.find('_', end + 1))
+    least = std::min(least, edit_distance(name, ours.substr(0, end)) + 1);
+  return least;
+}
+
 std::string unknown_name(const std::string& name) {
   const auto& table = option_table();
   const auto nearest = std::min_element(table.begin(), table.end(), [&](const OptionRow& a, const OptionRow& b) {
-    return edit_distance(name, a.name) < edit_distance(name, b.name);
+    return name_distance(name, a.name) < name_distance(name, b.name);
   });
   return name + " is no variable of Tutti and is ignored; the nearest is " + std::string(nearest->name);
 }

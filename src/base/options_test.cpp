@@ -147,12 +147,19 @@ TEST(Options, AMessageIsOneLineWhateverTheValue) {
 TEST(Options, UnknownNamesGiveTheNearestKnownOne) {
   std::vector<std::string> warnings;
   const Options options = parse_options(
-      {{"TUTTI_DISABEL", "1"}, {"TUTTI_ALGORITHM_BROADCAST", "x"}, {"TUTTIFRUTTI", "x"}, {"TUTTI_LOG", "info"}},
+      {{"TUTTI_DISABEL", "1"},
+       {"TUTTI_ALGORITHM_BROADCAST", "x"},
+       {"TUTTI_ALGORITM", "flat"},
+       {"TUTTI_REDUCE_ALGORITHM", "flat"},
+       {"TUTTIFRUTTI", "x"},
+       {"TUTTI_LOG", "info"}},
       &warnings);
   EXPECT_FALSE(options.disable);
   const std::vector<std::string> expected = {
       "TUTTI_ALGORITHM_BROADCAST is no variable of Tutti and is ignored; the nearest is TUTTI_ALGORITHM_BCAST",
-      "TUTTI_DISABEL is no variable of Tutti and is ignored; the nearest is TUTTI_DISABLE"};
+      "TUTTI_ALGORITM is no variable of Tutti and is ignored; the nearest is TUTTI_ALGORITHM_BARRIER",
+      "TUTTI_DISABEL is no variable of Tutti and is ignored; the nearest is TUTTI_DISABLE",
+      "TUTTI_REDUCE_ALGORITHM is no variable of Tutti and is ignored; the nearest is TUTTI_ALGORITHM_REDUCE"};
   EXPECT_EQ(warnings, expected);
 }
 
