@@ -1,10 +1,12 @@
-"""mpi4py as users have it: its own collective tests, from its source package, under the interposer."""
+"""mpi4py as users have it, from its wheel and built from source: its own tests, under the interposer."""
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -13,7 +15,8 @@ import support
 pytestmark = pytest.mark.mpi
 CACHE = Path(os.environ.get("TUTTI_TEST_CACHE", support.ROOT / ".cache"))
 FEW = ["test_cco_buf", "test_cco_obj"]
-COLLECTIVE = ["test_cco", "test_comm", "test_op", "test_attributes", "test_threads"]
+COLLECTIVE = ["test_cco", "test_comm", "test_op", "test_attributes", "test_threads", "test_ulfm"]
+OFFLINE = ("No matching distribution", "Could not find a version", "ConnectionError", "Failed to establish")
 
 
 @pytest.fixture(params=["mpich", "openmpi"])
@@ -47,13 +50,83 @@ def source_package(version):
     return directory
 
 
+def target_for(host, interpreter, version):
+    """The directory of a built mpi4py; the extension module fits one interpreter and one MPI."""
+    probe = "import sysconfig; print(sysconfig.get_config_var('SOABI'))"
+    tag = subprocess.run([interpreter, "-c", probe], capture_output=True, text=True, timeout=60, check=True).stdout
+    return CACHE / f"mpi4py-{version}-{host.name}-{tag.strip()}"
+
+
+def build(host, interpreter, version, target):
+    """Builds mpi4py's source package into target, which appears only once it is whole."""
+    source_package(version)
+    environment = support.clean_environment() | {"MPICC": host.compiler, "CFLAGS": "-O0"}
+    scratch = Path(tempfile.mkdtemp(prefix=f"{target.name}.", dir=CACHE))
+    install = [interpreter, "-m", "pip", "install", "-q", "--no-deps", "--no-binary", "mpi4py", "--target", scratch,
+               CACHE / f"mpi4py-{version}.tar.gz"]
+    try:
+        result = support.run(install, environment=environment, timeout=400)
+        said = (result.stdout + result.stderr).splitlines()
+        offline = [line.strip() for line in said if any(sign in line for sign in OFFLINE)]
+        if result.returncode != 0 and offline:
+            pytest.skip(f"what mpi4py's build needs cannot be downloaded: {offline[-1]}")
+        assert result.returncode == 0, f"mpi4py does not build\n{result.stdout[-4000:]}\n{result.stderr[-8000:]}"
+        scratch.chmod(0o755)  # whoever runs the tests next may be another user
+        scratch.rename(target)
+    finally:
+        shutil.rmtree(scratch, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def from_source():
+    """from_source(host, interpreter) is a directory for PYTHONPATH with mpi4py, compiled by the host's mpicc; kept."""
+
+    def target_of(host, interpreter):
+        compiles = [host.compiler, "-E", "-x", "c", os.devnull]
+        if subprocess.run(compiles, capture_output=True, timeout=60, check=False).returncode != 0:
+            pytest.skip(f"{host.compiler} finds no C compiler")
+        version = version_of(interpreter)
+        target = target_for(host, interpreter, version)
+        if not target.exists():
+            build(host, interpreter, version, target)
+        return target
+
+    return target_of
+
+
 def run_own_tests(python, ranks, modules, timeout, **variables):
     host, interpreter = python
     main = source_package(version_of(interpreter)) / "test" / "main.py"
     selection = [word for module in modules for word in ("-i", module)]
-    result = support.job(host, ranks, interpreter, main, "-f", "-q", *selection, variables=variables, timeout=timeout)
+    result = support.job(host, ranks, interpreter, main, "-f", *selection, variables=variables, timeout=timeout)
     assert result.returncode == 0, f"{result.stdout[-4000:]}\n{result.stderr[-8000:]}"
     assert "OK" in result.stderr, result.stderr[-4000:]
+    return result
+
+
+def check_served(python, directory, **variables):
+    """Runs a few buffer collectives, expects them in the report; returns where mpi4py was imported from."""
+    host, interpreter = python
+    script, report = directory / "script.py", directory / "report.json"
+    script.write_text(
+        "from array import array\n"
+        "import mpi4py\n"
+        "from mpi4py import MPI\n"
+        "world = MPI.COMM_WORLD\n"
+        "for i in range(20):\n"
+        "    one, total = array('d', [1.0] * 5), array('d', [0.0] * 5)\n"
+        "    world.Allreduce(one, total)\n"
+        "    assert list(total) == [world.size] * 5\n"
+        "    world.Bcast(total, root=i % world.size)\n"
+        "    world.Reduce(one, total, root=0)\n"
+        "    world.Barrier()\n"
+        "if world.rank == 0:\n"
+        "    print(mpi4py.__file__)\n")
+    result = support.job(host, 2, interpreter, script, options=[f"--report={report}"], variables=variables)
+    assert result.returncode == 0, result.stderr
+    served = {row["collective"]: row["calls"] for row in json.loads(report.read_text())["collectives"]}
+    assert all(served.get(name, 0) >= 30 for name in ("barrier", "bcast", "reduce", "allreduce")), served
+    return Path(result.stdout.strip())
 
 
 def test_own_tests(python):
@@ -69,21 +142,15 @@ def test_own_collective_tests(python, ranks, setup_after):
 
 def test_calls_arrive(python, tmp_path):
     """Whatever way the wheel binds MPI, its buffer collectives are served."""
-    host, interpreter = python
-    script = tmp_path / "script.py"
-    script.write_text(
-        "from array import array\n"
-        "from mpi4py import MPI\n"
-        "world = MPI.COMM_WORLD\n"
-        "for i in range(20):\n"
-        "    one, total = array('d', [1.0] * 5), array('d', [0.0] * 5)\n"
-        "    world.Allreduce(one, total)\n"
-        "    assert list(total) == [world.size] * 5\n"
-        "    world.Bcast(total, root=i % world.size)\n"
-        "    world.Reduce(one, total, root=0)\n"
-        "    world.Barrier()\n")
-    report = tmp_path / "report.json"
-    result = support.job(host, 2, interpreter, script, options=[f"--report={report}"])
-    assert result.returncode == 0, result.stderr
-    served = {row["collective"]: row["calls"] for row in json.loads(report.read_text())["collectives"]}
-    assert all(served.get(name, 0) >= 30 for name in ("barrier", "bcast", "reduce", "allreduce")), served
+    check_served(python, tmp_path)
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(600)
+def test_own_tests_built_from_source(python, from_source, tmp_path):
+    """Built from source, mpi4py is linked to its MPI, where the wheel looks it up when it is imported."""
+    target = from_source(*python)
+    place = check_served(python, tmp_path, PYTHONPATH=str(target))
+    assert place.is_relative_to(target), f"{place} is not the module that was built in {target}"
+    result = run_own_tests(python, 2, FEW, timeout=90, PYTHONPATH=str(target), TUTTI_SETUP_AFTER="0")
+    assert f"({target}{os.sep}mpi4py)" in result.stderr, result.stderr[-4000:]
