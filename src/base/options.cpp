@@ -124,7 +124,7 @@ const ProcessOptions& process_options() {
 const std::vector<OptionRow>& option_table() {
   static const std::vector<OptionRow>& table = *new std::vector<OptionRow>{
       {.name = "TUTTI_DISABLE", .kind = OptionKind::flag, .default_value = "0",
-       .doc = "Makes the library transparent: every call goes to the host MPI.",
+       .doc = "Makes the library transparent: every call goes to the host MPI. Where only some ranks have it, Tutti is off in all.",
        .store = store<&Options::disable>},
       {.name = "TUTTI_CHECK", .kind = OptionKind::flag, .default_value = "0",
        .doc = "Checks every plan, and the programs lowered from it, at set-up.",

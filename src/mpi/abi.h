@@ -44,6 +44,11 @@ void* host_symbol(const char* name);
 #define OMPI_PREDEFINED_GLOBAL(type, global) (static_cast<type>(::tutti::mpi::host_symbol(#global)))
 #endif
 
+// Sessions came with MPI 4; Open MPI 5 has them while it says 3.
+#ifdef MPI_SESSION_NULL
+#define TUTTI_SESSIONS 1
+#endif
+
 // The large-count forms came with MPI 4.
 #if MPI_VERSION >= 4
 #define TUTTI_LARGE_COUNTS 1

@@ -3,10 +3,10 @@
 #include <chrono>
 #include <climits>
 
+#include "mpi/host_op.h"
 #include "mpi/packing.h"
 #include "mpi/report.h"
 #include "mpi/types.h"
-#include "mpi/user_op.h"
 
 namespace tutti::mpi {
 namespace {
@@ -137,7 +137,7 @@ int run(Communicator& communicator, const Vectors& vectors, const void* in, void
                                                 : group.reduce(in, out, vectors.count, combine, vectors.root));
 }
 
-Served reduce_packed(Communicator& communicator, const Vectors& vectors, UserReduction& reduction) {
+Served reduce_packed(Communicator& communicator, const Vectors& vectors, HostReduction& reduction) {
   const bool receiving = receives(communicator, vectors);
   const exec::Combine combine = reduction.combine();
   std::byte* const in = communicator.scratch(0, vectors.count * combine.element);
@@ -152,9 +152,9 @@ Served reduce_packed(Communicator& communicator, const Vectors& vectors, UserRed
   return first_error(code, packing != MPI_SUCCESS ? packing : unpacking);
 }
 
-Served reduce_by_user_op(Communicator& communicator, const Vectors& vectors) {
+Served reduce_by_host_op(Communicator& communicator, const Vectors& vectors) {
   if (signature_bytes(vectors.type) > communicator.largest_element()) return Reason::large_element;
-  UserReduction reduction(vectors.type, vectors.op, communicator.handle());
+  HostReduction reduction(vectors.type, vectors.op, communicator.handle());
   Served served = MPI_SUCCESS;
   if (reduction.is_dense()) {
     const bool receiving = receives(communicator, vectors);
@@ -169,12 +169,14 @@ Served reduce_by_user_op(Communicator& communicator, const Vectors& vectors) {
 Served reduce_by_group(Communicator& communicator, const Vectors& vectors, MPI_Count count) {
   if (wrong(communicator, vectors, count)) return Reason::wrong_arguments;
   if (bytes_of(count, vectors.type) == 0) return Reason::no_bytes;
-  if (!predefined_op(vectors.op)) return reduce_by_user_op(communicator, vectors);
+  if (!predefined_op(vectors.op)) return reduce_by_host_op(communicator, vectors);
   const exec::Combine* const combine = communicator.kernel(vectors.type, vectors.op);
-  if (combine == nullptr) return Reason::no_kernel;
+  // What MPI does not define, some hosts do; the others raise their error.
+  if (combine == nullptr && !communicator.host_combines(vectors.type, vectors.op)) return Reason::wrong_arguments;
   const bool receiving = receives(communicator, vectors);
   const void* const in = vectors.in == MPI_IN_PLACE ? vectors.out : vectors.in;
   if (in == nullptr || (receiving && vectors.out == nullptr)) return Reason::wrong_arguments;
+  if (combine == nullptr) return reduce_by_host_op(communicator, vectors);
   return run(communicator, vectors, in, receiving ? vectors.out : nullptr, *combine);
 }
 

@@ -7,7 +7,7 @@
 #pragma once
 
 #include "base/error.h"
-#include "mpi/communicator.h"
+#include "mpi/book.h"
 
 namespace tutti::mpi {
 

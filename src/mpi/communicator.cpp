@@ -2,90 +2,15 @@
 
 #include <unistd.h>
 
-#include <atomic>
-#include <mutex>
-#include <unordered_map>
 #include <utility>
 
 #include "base/log.h"
 #include "base/options.h"
+#include "mpi/agreement.h"
+#include "mpi/book.h"
 #include "mpi/types.h"
 
 namespace tutti::mpi {
-
-constinit thread_local int Inside::depth = 0;
-constinit thread_local Remembered last_used{};
-shm::Word generation{1};
-
-namespace {
-
-constinit thread_local std::array<Remembered, 8> remembered{};
-
-Remembered& remembered_slot(MPI_Comm handle) { return remembered[((uint64_t)handle * 0x9E3779B97F4A7C15u) >> 61]; }
-
-struct Book {
-  std::mutex mutex;
-  bool open = false;
-  bool record = false;
-  std::unordered_map<uint64_t, std::unique_ptr<Communicator>> communicators;
-  std::unique_ptr<Team> team;
-  std::string why_no_team;
-  int keyval = MPI_KEYVAL_INVALID;
-};
-
-// Never destroyed: exit handlers may still call MPI.
-Book& book() {
-  static Book& made = *new Book;
-  return made;
-}
-
-uint64_t key_of(MPI_Comm handle) { return (uint64_t)handle; }
-
-int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
-  *flag = 0;
-  return MPI_SUCCESS;
-}
-
-// The host calls it when a communicator ends.
-int forget(MPI_Comm, int, void* value, void*) {
-  Book& book = mpi::book();
-  std::unique_ptr<Communicator> ended;  // destroyed without the lock
-  {
-    const std::lock_guard<std::mutex> lock(book.mutex);
-    if (!book.open) return MPI_SUCCESS;
-    const auto found = book.communicators.find(key_of(static_cast<Communicator*>(value)->handle()));
-    if (found == book.communicators.end() || found->second.get() != value) return MPI_SUCCESS;
-    ended = std::move(found->second);
-    book.communicators.erase(found);
-    shm::jot(generation, shm::glance(generation) + 1);
-  }
-  return MPI_SUCCESS;
-}
-
-Communicator* look_up(MPI_Comm handle) {
-  Book& book = mpi::book();
-  const std::lock_guard<std::mutex> lock(book.mutex);
-  const auto found = book.communicators.find(key_of(handle));
-  return found == book.communicators.end() ? nullptr : found->second.get();
-}
-
-Communicator* make_communicator(MPI_Comm handle) {
-  Book& book = mpi::book();
-  auto made = std::make_unique<Communicator>(handle);
-  Communicator* const communicator = made.get();
-  {
-    const std::lock_guard<std::mutex> lock(book.mutex);
-    book.communicators[key_of(handle)] = std::move(made);
-  }
-  const Inside inside;
-  if (host().Comm_set_attr(handle, book.keyval, communicator) == MPI_SUCCESS) return communicator;
-  // No communicator, then: the host says so by itself.
-  const std::lock_guard<std::mutex> lock(book.mutex);
-  book.communicators.erase(key_of(handle));
-  return nullptr;
-}
-
-}  // namespace
 
 const char* describe(Reason reason) {
   switch (reason) {
@@ -96,9 +21,9 @@ const char* describe(Reason reason) {
     case Reason::not_on_one_node: return "ranks on several nodes, or of several jobs";
     case Reason::no_shared_memory: return "no shared memory on this node";
     case Reason::shared_memory_exhausted: return "shared memory exhausted (TUTTI_SHM_BYTES_PER_RANK)";
+    case Reason::different_options: return "ranks with different TUTTI_* variables";
     case Reason::host_failed: return "host MPI failed in set-up (a revoked communicator)";
     case Reason::no_bytes: return "no data";
-    case Reason::no_kernel: return "datatype and operation without a kernel";
     case Reason::large_element: return "elements too large for the slots";
     case Reason::wrong_arguments: return "arguments for the host MPI to judge";
     case Reason::no_program: return "the algorithm that was asked for does not serve this communicator";
@@ -126,8 +51,29 @@ Reason Communicator::set_up() {
   if (inter != 0) return Reason::intercommunicator;
   mpi.Comm_size(handle_, &ranks);
   if (ranks < 2) return Reason::one_rank;
-  if (team() == nullptr) return Reason::no_shared_memory;
-  if (!team()->covers(handle_, ranks)) return Reason::not_on_one_node;
+  if (!may_set_up()) return Reason::different_options;
+  team_ = world_team();
+  if (team_ != nullptr && team_->covers(handle_, ranks)) return join(ranks);
+  if (in_world(handle_, ranks)) return team_ == nullptr ? Reason::no_shared_memory : Reason::not_on_one_node;
+  team_.reset();
+  if (!may_ask(handle_, ranks)) return Reason::not_on_one_node;
+  return form_team(ranks);
+}
+
+// Ranks of several jobs, or of one that has no MPI_COMM_WORLD: a team of their own, or the one that they all are in.
+Reason Communicator::form_team(int ranks) {
+  team_ = noted_team(handle_, ranks);
+  const Common common = agree_in_setup(handle_, team_ == nullptr ? 0 : team_->identity());
+  if (common.verdict == Verdict::host_failed) return Reason::host_failed;
+  if (common.verdict != Verdict::alike) return Reason::different_options;
+  if (common.same && team_ != nullptr) return join(ranks);
+  std::string why_not;
+  team_ = Team::form_of_all(handle_, ranks, trusted(handle_), &why_not);
+  if (team_ == nullptr) {
+    log_line(LogLevel::info, "a communicator stays on the host MPI: %s", why_not.c_str());
+    return why_not.empty() ? Reason::not_on_one_node : Reason::no_shared_memory;
+  }
+  note_team(team_);
   return join(ranks);
 }
 
@@ -137,20 +83,22 @@ Reason Communicator::join(int ranks) {
   int rank = 0;
   mpi.Comm_rank(handle_, &rank);
   Placement placement;
-  if (rank == 0) placement = team()->place(ranks);
+  if (rank == 0) placement = team_->place(ranks);
+  placement.missing_types = missing_types();
   // On a revoked communicator it fails at all ranks; the call that set-up is part of will raise the same error.
   if (mpi.Bcast(&placement, sizeof placement, mpi.type_byte, 0, handle_) != MPI_SUCCESS) return Reason::host_failed;
   if (!placement.granted) return Reason::shared_memory_exhausted;
-  segment_ = team()->segment(placement);
+  segment_ = team_->segment(placement);
   page_ = placement.page;
+  missing_types_ = placement.missing_types;
   if (!placement.node_segment && !all_attached(segment_ != nullptr)) return Reason::shared_memory_exhausted;
 
   group::Group::Settings settings;
   settings.areas = segment_->address(placement.page);
   settings.layout = shm::Layout::fit(ranks, placement.bytes_per_rank);
   settings.rank = rank;
-  settings.style = team()->wait_style();
-  settings.hook = team()->progress_hook();
+  settings.style = team_->wait_style();
+  settings.hook = team_->progress_hook();
   settings.process = static_cast<uint64_t>(getpid());
   settings.check = options().check;
   settings.overrides = group::overrides_of(options());
@@ -174,8 +122,8 @@ const exec::Combine* Communicator::find_kernel(MPI_Datatype type, MPI_Op op) {
     }
   const auto named = named_op(op);
   if (!named) return nullptr;
-  const NamedType* const element = named_type(type);
-  if (element == nullptr || !element->kernel) return nullptr;
+  const NamedType* const element = predefined_type(type);
+  if (element == nullptr || !element->kernel || !takes(*named, element->kind)) return nullptr;
   const kernels::Reduce kernel = kernels::find_reduce(*element->kernel, *named);
   if (kernel == nullptr) return nullptr;
   KernelChoice& choice = kernels_[next_kernel_];
@@ -183,6 +131,13 @@ const exec::Combine* Communicator::find_kernel(MPI_Datatype type, MPI_Op op) {
   choice = {type, op, {kernel, nullptr, nullptr, kernels::size(*element->kernel), true}};
   last_kernel_ = &choice;
   return &choice.combine;
+}
+
+bool Communicator::host_combines(MPI_Datatype type, MPI_Op op) const {
+  const auto named = named_op(op);
+  const NamedType* const element = predefined_type(type);
+  if (!named || element == nullptr || !takes(*named, element->kind)) return false;
+  return (rare_type_bit(*element) & missing_types_) == 0;
 }
 
 size_t Communicator::find_dense_bytes(MPI_Datatype type) {
@@ -214,58 +169,6 @@ void Communicator::release_scratch() {
   constexpr size_t kept = 256 * 1024;
   for (std::vector<std::byte>& memory : scratch_)
     if (memory.size() > kept) std::vector<std::byte>().swap(memory);
-}
-
-void open_book(std::unique_ptr<Team> team, std::string why_no_team, bool record) {
-  Book& book = mpi::book();
-  host().Comm_create_keyval(copy_nothing, forget, &book.keyval, nullptr);
-  const std::lock_guard<std::mutex> lock(book.mutex);
-  book.team = std::move(team);
-  book.why_no_team = std::move(why_no_team);
-  book.record = record;
-  book.open = true;
-}
-
-void close_book() {
-  Book& book = mpi::book();
-  std::unordered_map<uint64_t, std::unique_ptr<Communicator>> ended;
-  std::unique_ptr<Team> team;
-  {
-    const std::lock_guard<std::mutex> lock(book.mutex);
-    if (!book.open) return;
-    book.open = false;
-    shm::jot(generation, shm::glance(generation) + 1);
-    ended.swap(book.communicators);
-    team = std::move(book.team);
-  }
-  const Inside inside;
-  ended.clear();
-  host().Comm_free_keyval(&book.keyval);
-  team.reset();
-}
-
-bool book_is_open() { return book().open; }
-Team* team() { return book().team.get(); }
-const std::string& why_no_team() { return book().why_no_team; }
-
-Communicator* recall(MPI_Comm handle) {
-  const Remembered& slot = remembered_slot(handle);
-  if (slot.handle != handle || slot.generation != shm::glance(generation) || Inside::depth != 0) return nullptr;
-  last_used = slot;
-  return slot.communicator;
-}
-
-Communicator* find_communicator(MPI_Comm handle) {
-  Book& book = mpi::book();
-  if (!book.open || Inside::depth != 0 || handle == host().comm_null) return nullptr;
-  Communicator* communicator = look_up(handle);
-  if (communicator == nullptr) communicator = make_communicator(handle);
-  if (communicator != nullptr) {
-    communicator->enter();
-    if (communicator->group() != nullptr && !book.record)
-      last_used = remembered_slot(handle) = {handle, shm::glance(generation), communicator};
-  }
-  return communicator;
 }
 
 }  // namespace tutti::mpi

@@ -1,13 +1,9 @@
-// What Tutti knows of one of the program's communicators, and how a call finds it.
+// What Tutti knows of one of the program's communicators.
 //
 // A Communicator is made by the communicator's first collective, counts its calls, and after TUTTI_SETUP_AFTER of them
 // sets up: it gets a group, or the reason why its calls stay on the host MPI. All members make the same calls, so all
-// set up inside the same one, by collective calls on the program's communicator, holding no lock.
-//
-// The book of communicators belongs to the process and has a lock. A thread remembers the last ones that it used, by
-// handle. Handles are reused, so each entry dies when any communicator ends: an attribute on the communicator, whose
-// delete callback the host calls however it is freed (MPI_Comm_free, MPI_Comm_disconnect, from C, Fortran or a tool).
-// MPI forbids concurrent collectives on one communicator, so a Communicator itself needs no lock.
+// set up inside the same one, by collective calls on the program's communicator, holding no lock. The book (book.h)
+// owns it. MPI forbids concurrent collectives on one communicator, so it needs no lock.
 #pragma once
 
 #include <array>
@@ -31,9 +27,9 @@ enum class Reason : uint8_t {
   not_on_one_node,
   no_shared_memory,
   shared_memory_exhausted,
+  different_options,
   host_failed,
   no_bytes,
-  no_kernel,
   large_element,
   wrong_arguments,
   no_program,
@@ -50,7 +46,7 @@ struct KernelChoice {
 
 class Communicator {
  public:
-  explicit Communicator(MPI_Comm handle) : handle_(handle) {
+  Communicator(MPI_Comm handle, uint64_t number) : handle_(handle), number_(number) {
     kernels_[0].type = (MPI_Datatype)-1;  // handles that no program has, integers or addresses
     kernels_[0].op = (MPI_Op)-1;
   }
@@ -61,6 +57,8 @@ class Communicator {
   void enter();
 
   MPI_Comm handle() const { return handle_; }
+  uint64_t number() const { return number_; }  // in the order of making
+  const Team* team() const { return team_.get(); }
   group::Group* group() const { return group_.get(); }
   Reason reason() const { return reason_; }
 
@@ -69,6 +67,10 @@ class Communicator {
     if (last_kernel_->type == type && last_kernel_->op == op) [[likely]] return &last_kernel_->combine;
     return find_kernel(type, op);
   }
+
+  // True where MPI defines the predefined operation for the type and the host's MPI_Reduce_local knows it. The same at
+  // all ranks: rank 0 said which types its host lacks.
+  bool host_combines(MPI_Datatype type, MPI_Op op) const;
 
   // Bytes of a predefined datatype without gaps, remembered; 0 for any other.
   size_t dense_bytes(MPI_Datatype type) {
@@ -95,18 +97,22 @@ class Communicator {
   const exec::Combine* find_kernel(MPI_Datatype type, MPI_Op op);
   size_t find_dense_bytes(MPI_Datatype type);
   Reason set_up();
+  Reason form_team(int ranks);
   Reason join(int ranks);
   bool all_attached(bool attached);
 
   MPI_Comm handle_;
+  uint64_t number_;
   int calls_ = 0;
   bool decided_ = false;
   bool said_ = false;
   Reason reason_ = Reason::set_up_pending;
+  std::shared_ptr<Team> team_;  // before the group, which lies in its memory
   std::unique_ptr<group::Group> group_;
   shm::Segment* segment_ = nullptr;  // the team's
   uint32_t page_ = 0;
   size_t largest_element_ = 0;
+  uint32_t missing_types_ = 0;
   MPI_Datatype dense_type_{};
   size_t dense_bytes_ = 0;
   std::array<KernelChoice, 8> kernels_{};  // the first is nobody's
@@ -114,43 +120,5 @@ class Communicator {
   size_t next_kernel_ = 1;
   std::array<std::vector<std::byte>, 2> scratch_;
 };
-
-// Process-wide: opened at the end of MPI_Init, closed at the start of MPI_Finalize. While closed, every call goes to
-// the host.
-void open_book(std::unique_ptr<Team> team, std::string why_no_team, bool record);
-void close_book();
-bool book_is_open();
-Team* team();
-const std::string& why_no_team();
-
-// Marks this thread as inside Tutti or the host: MPI calls that arrive meanwhile go to the host.
-class Inside {
- public:
-  Inside() { ++depth; }
-  ~Inside() { --depth; }
-  Inside(const Inside&) = delete;
-  static constinit thread_local int depth;
-};
-
-// The communicator of a call, made where it has none yet; null where the call is none of Tutti's.
-Communicator* find_communicator(MPI_Comm handle);
-
-// The path of every call: the communicator if this thread knows it, it has a group, and nothing is being recorded; null
-// otherwise. The last one used is found by three comparisons, a few others by their handle's hash.
-struct Remembered {
-  MPI_Comm handle{};
-  uint64_t generation = 0;  // 0: empty
-  Communicator* communicator = nullptr;
-};
-extern constinit thread_local Remembered last_used;
-extern shm::Word generation;  // of the book; grows when a communicator ends
-
-Communicator* recall(MPI_Comm handle);
-
-inline Communicator* ready_communicator(MPI_Comm handle) {
-  if (last_used.handle == handle && last_used.generation == shm::glance(generation) && Inside::depth == 0) [[likely]]
-    return last_used.communicator;
-  return recall(handle);
-}
 
 }  // namespace tutti::mpi

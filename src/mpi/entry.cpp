@@ -3,6 +3,7 @@
 // Communicators need none at their end: their attribute's delete callback tells (communicator.h).
 #include "mpi/calls.h"
 #include "mpi/life.h"
+#include "mpi/spawn.h"
 
 #define TUTTI_ENTRY extern "C" __attribute__((visibility("default")))
 
@@ -16,6 +17,23 @@ TUTTI_ENTRY int MPI_Init_thread(int* argc, char*** argv, int required, int* prov
 }
 
 TUTTI_ENTRY int MPI_Finalize() { return mpi::finalize(); }
+
+#ifdef TUTTI_SESSIONS
+TUTTI_ENTRY int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) {
+  return mpi::session_init(info, errhandler, session);
+}
+
+TUTTI_ENTRY int MPI_Session_finalize(MPI_Session* session) { return mpi::session_finalize(session); }
+#endif
+
+TUTTI_ENTRY int MPI_Comm_spawn(const char* command, char* argv[], int maxprocs, MPI_Info info, int root, MPI_Comm comm,
+                               MPI_Comm* intercomm, int array_of_errcodes[]) {
+  return mpi::spawn(command, argv, maxprocs, info, root, comm, intercomm, array_of_errcodes);
+}
+
+TUTTI_ENTRY int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newintracomm) {
+  return mpi::merge(intercomm, high, newintracomm);
+}
 
 TUTTI_ENTRY int MPI_Barrier(MPI_Comm comm) { return mpi::barrier(comm); }
 

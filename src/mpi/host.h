@@ -14,6 +14,12 @@ struct Host {
   decltype(&PMPI_Init) Init;
   decltype(&PMPI_Init_thread) Init_thread;
   decltype(&PMPI_Finalize) Finalize;
+  decltype(&PMPI_Comm_spawn) Comm_spawn;
+  decltype(&PMPI_Intercomm_merge) Intercomm_merge;
+#ifdef TUTTI_SESSIONS
+  decltype(&PMPI_Session_init) Session_init;  // null in an older MPI, as Group_from_session_pset
+  decltype(&PMPI_Session_finalize) Session_finalize;
+#endif
   decltype(&PMPI_Barrier) Barrier;
   decltype(&PMPI_Bcast) Bcast;
   decltype(&PMPI_Reduce) Reduce;
@@ -23,8 +29,10 @@ struct Host {
   decltype(&PMPI_Reduce_c) Reduce_c;
   decltype(&PMPI_Allreduce_c) Allreduce_c;
 #endif
+  decltype(&PMPI_Iprobe) Iprobe;
 
   // What Tutti itself needs; null where the ABI is foreign.
+  decltype(&PMPI_Abort) Abort;
   decltype(&PMPI_Initialized) Initialized;
   decltype(&PMPI_Comm_size) Comm_size;
   decltype(&PMPI_Comm_rank) Comm_rank;
@@ -40,11 +48,18 @@ struct Host {
   decltype(&PMPI_Comm_create_keyval) Comm_create_keyval;
   decltype(&PMPI_Comm_free_keyval) Comm_free_keyval;
   decltype(&PMPI_Comm_set_attr) Comm_set_attr;
+  decltype(&PMPI_Comm_get_attr) Comm_get_attr;
+  decltype(&PMPI_Comm_get_parent) Comm_get_parent;
   decltype(&PMPI_Group_size) Group_size;
+  decltype(&PMPI_Group_incl) Group_incl;
   decltype(&PMPI_Group_translate_ranks) Group_translate_ranks;
   decltype(&PMPI_Group_free) Group_free;
+#ifdef TUTTI_SESSIONS
+  decltype(&PMPI_Group_from_session_pset) Group_from_session_pset;
+#endif
   decltype(&PMPI_Allgather) Allgather;
-  decltype(&PMPI_Iprobe) Iprobe;
+  decltype(&PMPI_Iallreduce) Iallreduce;
+  decltype(&PMPI_Test) Test;
   decltype(&PMPI_Type_size) Type_size;
   decltype(&PMPI_Type_get_extent) Type_get_extent;
   decltype(&PMPI_Type_get_true_extent) Type_get_true_extent;
@@ -76,10 +91,6 @@ struct Host {
 // True where programs may outlive failed ranks (Open MPI's --with-ft): what a collective then returns, and that it
 // returns at all, is the host's to say. Asked after MPI_Init.
 bool host_tolerates_faults();
-
-// True where the host raises errors for wrong arguments; builds of MPICH for speed do not. Asks by an empty mistake on
-// MPI_COMM_SELF, inside MPI_Init, before the program can see it.
-bool host_judges_arguments();
 
 // Prints one line and ends the process where it holds no MPI at all.
 const Host& host();

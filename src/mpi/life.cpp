@@ -3,15 +3,20 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <mutex>
 #include <string>
 #include <utility>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "mpi/agreement.h"
+#include "mpi/book.h"
 #include "mpi/calls.h"
-#include "mpi/communicator.h"
+#include "mpi/probe.h"
 #include "mpi/report.h"
+#include "mpi/spawn.h"
+#include "mpi/types.h"
 
 namespace tutti::mpi {
 namespace {
@@ -23,43 +28,59 @@ int launched_rank() {
   return 0;
 }
 
-// All ranks must decide alike, so their options must be alike.
-uint64_t fingerprint(const Options& options) {
-  std::string text;
-  for (const std::string& word : {options.report.empty() ? std::string("no report") : std::string("report"),
-                                  options.algorithm_barrier, options.algorithm_bcast, options.algorithm_reduce,
-                                  options.algorithm_allreduce})
-    text += word + '\n';
-  for (const size_t number : {static_cast<size_t>(options.wait), static_cast<size_t>(options.shm),
-                              options.shm_bytes_per_rank, options.segment_bytes,
-                              static_cast<size_t>(options.setup_after)})
-    text += std::to_string(number) + '\n';
-  uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a: the same in every process
-  for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3u;
-  return hash;
-}
-
-bool options_agree() {
-  const Host& mpi = host();
-  const uint64_t own = fingerprint(options());
-  const uint64_t pair[2] = {own, ~own};
-  uint64_t least[2] = {0, 0};
-  mpi.Allreduce(pair, least, 2, mpi.type_uint64, mpi.op_min, mpi.comm_world);
-  return least[0] == ~least[1];
-}
-
 // Null where there is none, the reason in *why_not.
 std::unique_ptr<Team> form_team(std::string* why_not) {
   if (host_tolerates_faults()) {
     *why_not = "the host MPI's fault tolerance is on, which shared memory has none of; start without --with-ft";
     return nullptr;
   }
-  std::unique_ptr<Team> team = Team::form(why_not);
+  std::unique_ptr<Team> team = Team::form_of_world(why_not);
   if (team != nullptr) why_not->clear();
   return team;
 }
 
-bool active() { return !host().foreign && !options().disable; }
+// What this process has begun and not ended. Sessions may come and go on any thread.
+struct Life {
+  std::mutex mutex;
+  bool settled = false;  // MPI_Init has agreed
+  bool world = false;    // and Tutti is on
+  bool off = false;      // or is not
+};
+
+Life& life() {
+  static Life& made = *new Life;
+  return made;
+}
+
+void warn_of_options() {
+  if (options().disable) return;
+  for (const std::string& warning : option_warnings()) log_once(warning, LogLevel::warning, "%s", warning.c_str());
+}
+
+void open() {
+  const bool record = !options().report.empty() && !options().disable;
+  if (record) start_recording();
+  open_book(record);
+}
+
+// Says it once, where there is something to say.
+void say_why_off(Verdict verdict, int rank) {
+  if (rank == 0 && *culprit(verdict) != '\0')
+    log_line(LogLevel::warning, "off: the ranks have different %s variables; give all of them the same", culprit(verdict));
+}
+
+void go_on_without_tutti() {
+  life().off = true;
+  switch_off();
+  meet_parents(false);
+}
+
+void close() {
+  if (recording() && !life().settled && launched_rank() == 0)
+    log_once("life/report", LogLevel::warning,
+             "no report: it is gathered over MPI_COMM_WORLD, and this program has sessions alone; it needs MPI_Init");
+  close_book();
+}
 
 }  // namespace
 
@@ -74,35 +95,42 @@ void before_init() {
 }
 
 void after_init() {
-  if (!active() || book_is_open()) return;  // Fortran's may call C's
-  const Host& mpi = host();
+  if (host().foreign || std::exchange(life().settled, true)) return;  // Fortran's may call C's
   const Inside inside;
   int rank = 0;
-  mpi.Comm_rank(mpi.comm_world, &rank);
+  host().Comm_rank(host().comm_world, &rank);
   set_log_rank(rank);
-  if (rank == 0)
-    for (const std::string& warning : option_warnings()) log_line(LogLevel::warning, "%s", warning.c_str());
-  if (!options_agree()) {
-    if (rank == 0)
-      log_line(LogLevel::warning, "off: the ranks have different TUTTI_* variables; give all of them the same");
-    return;
+  if (rank == 0) warn_of_options();
+  if (const Verdict verdict = agree_in_init(); verdict != Verdict::alike) {
+    say_why_off(verdict, rank);
+    return go_on_without_tutti();
   }
   if (!host_judges_arguments()) tolerate_aliases();
+  set_missing_types(types_that_host_lacks());
   std::string why_no_team;
   std::unique_ptr<Team> team = form_team(&why_no_team);
   if (team == nullptr) log_line(LogLevel::info, "off on this node: %s", why_no_team.c_str());
-  const bool record = !options().report.empty();
-  if (record) start_recording();
-  open_book(std::move(team), std::move(why_no_team), record);
+  {
+    const std::lock_guard<std::mutex> lock(life().mutex);
+    open();
+    enter_world(std::move(team), std::move(why_no_team));
+    life().world = true;
+  }
+  meet_parents(true);
 }
 
 void before_finalize() {
-  if (!active() || !book_is_open()) return;
+  if (!life().world) return;
   {
     const Inside inside;
     if (recording()) write_report(options().report, why_no_team());
   }
-  close_book();
+  const std::lock_guard<std::mutex> lock(life().mutex);
+  life().world = false;
+  if (any_session())
+    leave_world();
+  else
+    close();
 }
 
 int init(int* argc, char*** argv) {
@@ -123,5 +151,48 @@ int finalize() {
   before_finalize();
   return host().Finalize();
 }
+
+#ifdef TUTTI_SESSIONS
+namespace {
+
+constexpr const char* processes_of_this_job = "mpi://WORLD";
+
+uint64_t key_of(MPI_Session session) { return (uint64_t)session; }
+
+}  // namespace
+
+void after_session_init(MPI_Session session) {
+  if (host().foreign || host_tolerates_faults() || host().Group_from_session_pset == nullptr) return;
+  const std::lock_guard<std::mutex> lock(life().mutex);
+  // A disabled process takes part in what other ranks agree on.
+  if (life().off || knows_session(key_of(session))) return;  // Fortran's may call C's
+  const Inside inside;
+  MPI_Group processes;
+  if (host().Group_from_session_pset(session, processes_of_this_job, &processes) != MPI_SUCCESS) return;
+  if (launched_rank() == 0) warn_of_options();
+  open();
+  note_session(key_of(session), processes);
+}
+
+void before_session_finalize(MPI_Session session) {
+  const std::lock_guard<std::mutex> lock(life().mutex);
+  const Inside inside;
+  if (forget_session(key_of(session)) && !life().world && !any_session()) close();
+}
+
+int session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
+  before_init();
+  if (host().Session_init == nullptr) return MPI_ERR_OTHER;  // a program for a newer MPI than this one
+  const int code = host().Session_init(info, handler, session);
+  if (code == MPI_SUCCESS) after_session_init(*session);
+  return code;
+}
+
+int session_finalize(MPI_Session* session) {
+  if (host().Session_finalize == nullptr) return MPI_ERR_OTHER;
+  before_session_finalize(*session);
+  return host().Session_finalize(session);
+}
+#endif
 
 }  // namespace tutti::mpi

@@ -1,4 +1,5 @@
-// Beginning and end: what happens around the host's MPI_Init and MPI_Finalize. Called by one thread of the process.
+// Beginning and end: what happens around the host's MPI_Init and MPI_Finalize, which one thread of the process calls, and
+// around its sessions, which any thread may begin and end. The book is open from the first beginning to the last end.
 #pragma once
 
 #include "mpi/host.h"
@@ -10,6 +11,13 @@ void before_init();
 // After the host's, if that went well.
 void after_init();
 void before_finalize();
+
+#ifdef TUTTI_SESSIONS
+void after_session_init(MPI_Session session);
+void before_session_finalize(MPI_Session session);
+int session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session);
+int session_finalize(MPI_Session* session);
+#endif
 
 int init(int* argc, char*** argv);
 int init_thread(int* argc, char*** argv, int required, int* provided);

@@ -17,11 +17,13 @@ MPI_Aint extent_of(MPI_Datatype type) {
   return extent;
 }
 
-// A contiguous run or a copy of a dense type is dense; other constructors may leave gaps or change the order.
+// A Fortran number is dense, as is a contiguous run or a copy of a dense type; other constructors may leave gaps or change the order.
 bool built_dense(MPI_Datatype type) {
   const Host& mpi = host();
   int integers = 0, addresses = 0, types = 0, combiner = 0;
   if (mpi.Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS) return false;
+  if (combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX || combiner == MPI_COMBINER_F90_INTEGER)
+    return true;
   if (combiner != MPI_COMBINER_DUP && combiner != MPI_COMBINER_CONTIGUOUS) return false;
   std::vector<int> integer(static_cast<size_t>(integers) + 1);
   std::vector<MPI_Aint> address(static_cast<size_t>(addresses) + 1);

@@ -22,8 +22,9 @@ constexpr size_t least_comfortable_area = 8 * 1024;
 constexpr size_t further_segments = 4;
 
 void progress(void* context) {
+  const MPI_Comm private_communicator = *static_cast<MPI_Comm*>(context);
   int flag = 0;
-  host().Iprobe(0, 0, *static_cast<MPI_Comm*>(context), &flag, MPI_STATUS_IGNORE);
+  if (private_communicator != host().comm_null) host().Iprobe(0, 0, private_communicator, &flag, MPI_STATUS_IGNORE);
 }
 
 size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
@@ -36,13 +37,51 @@ void clear(std::byte* areas, const shm::Layout& layout) {
 
 }  // namespace
 
-std::unique_ptr<Team> Team::form(std::string* why_not) {
+bool all_within(MPI_Comm communicator, int ranks, MPI_Group group) {
   const Host& mpi = host();
+  MPI_Group own;
+  if (mpi.Comm_group(communicator, &own) != MPI_SUCCESS) return false;
+  std::vector<int> from(static_cast<size_t>(ranks)), to(static_cast<size_t>(ranks), MPI_UNDEFINED);
+  std::iota(from.begin(), from.end(), 0);
+  mpi.Group_translate_ranks(own, ranks, from.data(), group, to.data());
+  mpi.Group_free(&own);
+  return std::find(to.begin(), to.end(), MPI_UNDEFINED) == to.end();
+}
+
+void rebase(MPI_Group* group, MPI_Group from) {
+  const Host& mpi = host();
+  int size = 0;
+  mpi.Group_size(*group, &size);
+  std::vector<int> old(static_cast<size_t>(size)), place(static_cast<size_t>(size), MPI_UNDEFINED);
+  std::iota(old.begin(), old.end(), 0);
+  mpi.Group_translate_ranks(*group, size, old.data(), from, place.data());
+  std::erase(place, MPI_UNDEFINED);
+  MPI_Group replacement;
+  mpi.Group_incl(from, static_cast<int>(place.size()), place.data(), &replacement);
+  mpi.Group_free(group);
+  *group = replacement;
+}
+
+void Team::split(MPI_Comm communicator) {
+  const Host& mpi = host();
+  mpi.Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, 0, mpi.info_null, &private_communicator_);
+  mpi.Comm_size(private_communicator_, &ranks_);
+  mpi.Comm_rank(private_communicator_, &rank_);
+  mpi.Comm_group(private_communicator_, &group_);
+}
+
+std::unique_ptr<Team> Team::form_of_all(MPI_Comm communicator, int ranks, bool of_several_jobs, std::string* why_not) {
   std::unique_ptr<Team> team(new Team);
-  mpi.Comm_split_type(mpi.comm_world, MPI_COMM_TYPE_SHARED, 0, mpi.info_null, &team->private_communicator_);
-  mpi.Comm_size(team->private_communicator_, &team->ranks_);
-  mpi.Comm_rank(team->private_communicator_, &team->rank_);
-  mpi.Comm_group(team->private_communicator_, &team->group_);
+  team->of_several_jobs_ = of_several_jobs;
+  team->split(communicator);
+  if (team->ranks_ != ranks || !team->share_segment(why_not)) return nullptr;
+  team->agree_on_waiting();
+  return team;
+}
+
+std::unique_ptr<Team> Team::form_of_world(std::string* why_not) {
+  std::unique_ptr<Team> team(new Team);
+  team->split(host().comm_world);
   if (team->ranks_ < 2) {
     *why_not = "one rank on its node";
     return nullptr;
@@ -54,7 +93,13 @@ std::unique_ptr<Team> Team::form(std::string* why_not) {
 
 Team::~Team() {
   host().Group_free(&group_);
-  host().Comm_free(&private_communicator_);
+  if (private_communicator_ != host().comm_null) host().Comm_free(&private_communicator_);
+}
+
+void Team::leave_world(MPI_Group processes) {
+  rebase(&group_, processes);
+  if (private_communicator_ != host().comm_null) host().Comm_free(&private_communicator_);
+  private_communicator_ = host().comm_null;
 }
 
 bool Team::share_segment(std::string* why_not) {
@@ -107,15 +152,7 @@ void Team::agree_on_waiting() {
 exec::ProgressHook Team::progress_hook() { return {progress, &private_communicator_}; }
 
 bool Team::covers(MPI_Comm communicator, int ranks) const {
-  if (ranks > ranks_) return false;
-  const Host& mpi = host();
-  MPI_Group group;
-  if (mpi.Comm_group(communicator, &group) != MPI_SUCCESS) return false;
-  std::vector<int> from(static_cast<size_t>(ranks)), to(static_cast<size_t>(ranks), MPI_UNDEFINED);
-  std::iota(from.begin(), from.end(), 0);
-  mpi.Group_translate_ranks(group, ranks, from.data(), group_, to.data());
-  mpi.Group_free(&group);
-  return std::find(to.begin(), to.end(), MPI_UNDEFINED) == to.end();
+  return ranks <= ranks_ && all_within(communicator, ranks, group_);
 }
 
 // The communicator of all ranks takes half of a segment that is still whole; others a quarter of what is left, in

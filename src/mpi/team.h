@@ -1,9 +1,13 @@
-// The team: the processes of MPI_COMM_WORLD that share this node's memory, and what they agreed on at MPI_Init.
+// A team: processes that share this node's memory, and what they agreed on.
 //
-// One object a process, made inside MPI_Init by collective calls of all ranks, ended inside MPI_Finalize. It owns the
-// private communicator (which never carries traffic: waiting ranks probe it so that the host MPI progresses), the
-// node's segment and any further segments. Everything in it but the list of further segments is constant once made; the
-// list has a lock. Every member holds the same answers, so decisions made from them are the same everywhere.
+// The world's team is MPI_COMM_WORLD's ranks on this node, made inside MPI_Init and ended with the book. A communicator
+// whose ranks have no MPI_COMM_WORLD in common (of a session, or with spawned processes) makes a team of all its ranks
+// inside its first collectives; it and later ones whose ranks are members share it, and the last to end ends it.
+//
+// A team is made by collective calls. It owns the private communicator (which never carries traffic: waiting ranks probe
+// it so that the host MPI progresses), the node's segment and any further segments. Everything in it but the list of
+// further segments is constant once made (leave_world aside); the list has a lock. Every member holds the same answers,
+// so decisions made from them are the same everywhere.
 #pragma once
 
 #include <memory>
@@ -25,23 +29,39 @@ struct Placement {
   bool node_segment = true;  // which every member of the team has attached to
   bool fresh = false;
   uint32_t page = 0;
+  uint32_t missing_types = 0;  // that rank 0's host lacks (types.h)
   uint64_t bytes_per_rank = 0;
   shm::Segment::Location segment{};
 };
 
+// True where all ranks of a communicator are in the group. Any thread; no communication.
+bool all_within(MPI_Comm communicator, int ranks, MPI_Group group);
+// Replaces a group by one of the same processes taken from another.
+void rebase(MPI_Group* group, MPI_Group from);
+
 class Team {
  public:
   // Collective over MPI_COMM_WORLD. Null where this process has no team, the reason in *why_not.
-  static std::unique_ptr<Team> form(std::string* why_not);
+  static std::unique_ptr<Team> form_of_world(std::string* why_not);
+  // Collective over the communicator. Null at all ranks where they do not share a node (*why_not stays empty) or its
+  // memory.
+  static std::unique_ptr<Team> form_of_all(MPI_Comm communicator, int ranks, bool of_several_jobs, std::string* why_not);
   ~Team();
   Team(const Team&) = delete;
 
   int ranks() const { return ranks_; }
+  // Random, the same at all members.
+  uint64_t identity() const { return node_segment_->location().identity[0]; }
+  bool of_several_jobs() const { return of_several_jobs_; }
   exec::WaitStyle wait_style() const { return wait_style_; }
   exec::ProgressHook progress_hook();
 
   // True where all members of a communicator's group are members of the team.
   bool covers(MPI_Comm communicator, int ranks) const;
+
+  // MPI_COMM_WORLD ends, so nothing made from it may be used: the members are told by a session's group, and waiting
+  // members drive the host no more.
+  void leave_world(MPI_Group processes);
 
   // Takes a piece for a new communicator; for its rank 0. Never throws.
   Placement place(int ranks);
@@ -50,6 +70,7 @@ class Team {
 
  private:
   Team() = default;
+  void split(MPI_Comm communicator);
   bool share_segment(std::string* why_not);
   bool try_segment(shm::Segment::Kind kind, std::string* why_not);
   void agree_on_waiting();
@@ -57,6 +78,7 @@ class Team {
 
   int rank_ = 0;
   int ranks_ = 0;
+  bool of_several_jobs_ = false;
   MPI_Comm private_communicator_{};
   MPI_Group group_{};
   exec::WaitStyle wait_style_ = exec::WaitStyle::spin;

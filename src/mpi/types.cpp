@@ -1,6 +1,7 @@
 #include "mpi/types.h"
 
 #include <complex>
+#include <iterator>
 #include <map>
 
 #include "mpi/host.h"
@@ -10,12 +11,13 @@ namespace {
 
 using kernels::Type;
 
-// What a Fortran or C type is made of decides its kernel; its size is the host's to say.
-enum class Class { integer, natural, real, complex, logical, boolean, byte, character };
+using Class = TypeClass;
 
+// What a Fortran or C type is made of decides its kernel; its size is the host's to say.
 std::optional<Type> kernel_of(Class kind, size_t bytes) {
   switch (kind) {
     case Class::integer:
+    case Class::fortran_integer:
       if (bytes == 1) return Type::int8;
       if (bytes == 2) return Type::int16;
       if (bytes == 4) return Type::int32;
@@ -43,7 +45,8 @@ std::optional<Type> kernel_of(Class kind, size_t bytes) {
       return std::nullopt;
     case Class::boolean: return bytes == 1 ? std::optional(Type::bool8) : std::nullopt;
     case Class::byte: return Type::byte;
-    case Class::character: return std::nullopt;
+    case Class::character:
+    case Class::pair: return std::nullopt;
   }
   return std::nullopt;
 }
@@ -56,11 +59,12 @@ struct Table {
 
   // C types have the compiler's size, so the host need not be asked (an unknown type would raise an error).
   void c_type(MPI_Datatype type, Class kind, size_t bytes) {
-    if (known(type)) rows[type] = {kernel_of(kind, bytes), bytes, true};
+    if (known(type)) rows[type] = {kernel_of(kind, bytes), bytes, true, kind};
   }
-  void pair(MPI_Datatype type, Type kernel, size_t signature) {
-    if (known(type)) rows[type] = {kernel, signature, signature == kernels::size(kernel)};
+  void row(MPI_Datatype type, Class kind, Type kernel, size_t signature) {
+    if (known(type)) rows[type] = {kernel, signature, signature == kernels::size(kernel), kind};
   }
+  void pair(MPI_Datatype type, Type kernel, size_t signature) { row(type, Class::pair, kernel, signature); }
 };
 
 void add_c_integers(Table& table) {
@@ -100,9 +104,9 @@ void add_c_others(Table& table) {
     table.c_type(type, Class::complex, sizeof(std::complex<float>));
   for (MPI_Datatype type : {MPI_C_DOUBLE_COMPLEX, MPI_CXX_DOUBLE_COMPLEX})
     table.c_type(type, Class::complex, sizeof(std::complex<double>));
-  table.pair(MPI_LONG_DOUBLE, Type::float80, sizeof(long double));
+  table.row(MPI_LONG_DOUBLE, Class::real, Type::float80, sizeof(long double));
   for (MPI_Datatype type : {MPI_C_LONG_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX})
-    table.pair(type, Type::complex160, sizeof(std::complex<long double>));
+    table.row(type, Class::complex, Type::complex160, sizeof(std::complex<long double>));
 }
 
 void add_pairs(Table& table) {
@@ -122,11 +126,11 @@ void add_pairs(Table& table) {
 const std::map<MPI_Datatype, Class>& fortran_types() {
   static const auto& types = *new std::map<MPI_Datatype, Class>{
       {MPI_CHARACTER, Class::character},
-      {MPI_INTEGER, Class::integer},
-      {MPI_INTEGER1, Class::integer},
-      {MPI_INTEGER2, Class::integer},
-      {MPI_INTEGER4, Class::integer},
-      {MPI_INTEGER8, Class::integer},
+      {MPI_INTEGER, Class::fortran_integer},
+      {MPI_INTEGER1, Class::fortran_integer},
+      {MPI_INTEGER2, Class::fortran_integer},
+      {MPI_INTEGER4, Class::fortran_integer},
+      {MPI_INTEGER8, Class::fortran_integer},
       {MPI_REAL, Class::real},
       {MPI_REAL4, Class::real},
       {MPI_REAL8, Class::real},
@@ -138,6 +142,24 @@ const std::map<MPI_Datatype, Class>& fortran_types() {
       {MPI_COMPLEX16, Class::complex},
       {MPI_COMPLEX32, Class::complex},
       {MPI_LOGICAL, Class::logical},
+#ifdef MPI_INTEGER16
+      {MPI_INTEGER16, Class::fortran_integer},
+#endif
+#ifdef MPI_REAL2
+      {MPI_REAL2, Class::real},
+#endif
+#ifdef MPI_COMPLEX4
+      {MPI_COMPLEX4, Class::complex},
+#endif
+#ifdef MPI_LOGICAL1
+      {MPI_LOGICAL1, Class::logical},
+      {MPI_LOGICAL2, Class::logical},
+      {MPI_LOGICAL4, Class::logical},
+      {MPI_LOGICAL8, Class::logical},
+#endif
+#ifdef MPI_LOGICAL16
+      {MPI_LOGICAL16, Class::logical},
+#endif
   };
   return types;
 }
@@ -172,13 +194,43 @@ std::optional<Type> fortran_pair(MPI_Datatype type) {
 std::optional<NamedType> fortran_type(MPI_Datatype type) {
   if (const auto kernel = fortran_pair(type)) {
     const size_t bytes = size_of(type);
-    return NamedType{bytes == kernels::size(*kernel) ? kernel : std::nullopt, bytes, true};
+    return NamedType{bytes == kernels::size(*kernel) ? kernel : std::nullopt, bytes, true, Class::pair};
   }
   const auto found = fortran_types().find(type);
   if (found == fortran_types().end()) return std::nullopt;
   const size_t bytes = size_of(type);
-  return NamedType{kernel_of(found->second, bytes), bytes, true};
+  return NamedType{kernel_of(found->second, bytes), bytes, true, found->second};
 }
+
+// What the combiner of a type without a name says it is.
+std::optional<Class> class_of_combiner(int combiner) {
+  if (combiner == MPI_COMBINER_F90_INTEGER) return Class::fortran_integer;
+  if (combiner == MPI_COMBINER_F90_REAL) return Class::real;
+  if (combiner == MPI_COMBINER_F90_COMPLEX) return Class::complex;
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION > 0)
+  if (combiner == MPI_COMBINER_VALUE_INDEX) return Class::pair;
+#endif
+  return std::nullopt;
+}
+
+std::optional<NamedType> type_on_request(MPI_Datatype type) {
+  int integers = 0, addresses = 0, types = 0, combiner = 0;
+  if (host().Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS) return std::nullopt;
+  const auto kind = class_of_combiner(combiner);
+  if (!kind) return std::nullopt;
+  const size_t bytes = size_of(type);
+  return NamedType{kernel_of(*kind, bytes), bytes, *kind != Class::pair, *kind};
+}
+
+// Representations that the kernels lack and hosts may lack; the types of MPI_Type_create_f90_* are of them too.
+struct Rare {
+  Class kind;
+  size_t bytes;
+};
+constexpr Rare rare[] = {
+    {Class::real, 2}, {Class::real, 16}, {Class::complex, 4}, {Class::complex, 32}, {Class::fortran_integer, 16}};
+
+uint32_t missing = 0;
 
 }  // namespace
 
@@ -193,6 +245,55 @@ const NamedType* named_type(MPI_Datatype type) {
   const auto resolved = fortran_type(type);
   return resolved ? &met.emplace(type, *resolved).first->second : nullptr;
 }
+
+const NamedType* predefined_type(MPI_Datatype type) {
+  if (const NamedType* named = named_type(type)) return named;
+  if (type == MPI_Datatype{} || type == host().type_null) return nullptr;
+  // Nobody may free such a type, so its handle stays what it is.
+  thread_local std::map<MPI_Datatype, NamedType> met;
+  const auto known = met.find(type);
+  if (known != met.end()) return &known->second;
+  const auto resolved = type_on_request(type);
+  return resolved ? &met.emplace(type, *resolved).first->second : nullptr;
+}
+
+bool takes(kernels::Op op, TypeClass kind) {
+  using kernels::Op;
+  const bool integer = kind == Class::integer || kind == Class::natural;
+  switch (op) {
+    case Op::sum:
+    case Op::prod: return integer || kind == Class::fortran_integer || kind == Class::real || kind == Class::complex;
+    case Op::max:
+    case Op::min: return integer || kind == Class::fortran_integer || kind == Class::real;
+    case Op::land:
+    case Op::lor:
+    case Op::lxor: return integer || kind == Class::logical || kind == Class::boolean;
+    case Op::band:
+    case Op::bor:
+    case Op::bxor: return integer || kind == Class::fortran_integer || kind == Class::byte;
+    case Op::maxloc:
+    case Op::minloc: return kind == Class::pair;
+    case Op::count_: break;
+  }
+  return false;
+}
+
+uint32_t rare_type_bit(const NamedType& type) {
+  for (size_t i = 0; i < std::size(rare); ++i)
+    if (rare[i].kind == type.kind && rare[i].bytes == type.bytes && !type.kernel) return uint32_t{1} << i;
+  return 0;
+}
+
+std::vector<RareType> rare_types() {
+  std::vector<RareType> found;
+  for (const auto& [type, kind] : fortran_types())
+    if (const NamedType* named = named_type(type))
+      if (const uint32_t bit = rare_type_bit(*named); bit != 0) found.push_back({type, bit});
+  return found;
+}
+
+uint32_t missing_types() { return missing; }
+void set_missing_types(uint32_t bits) { missing = bits; }
 
 std::optional<kernels::Op> named_op(MPI_Op op) {
   using kernels::Op;

@@ -1,5 +1,8 @@
 """Results against the host MPI's: types, operations, roots, counts, layouts, for every rank count."""
 
+import json
+import re
+
 import pytest
 from support import expect_ok, job
 
@@ -59,3 +62,25 @@ def test_counts_beyond_int(host_named, compiled):
     if available < 8 * 1024 * 1024:
         pytest.skip("needs 8 GiB of memory")
     expect_ok(job(host, 2, compiled(host, "large_counts"), "huge", timeout=120))
+
+
+HOSTS_OF_RARE_TYPES = ["mpich", "openmpi", "mpiabi", "debian-mpich", "debian-openmpi"]
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("name", HOSTS_OF_RARE_TYPES)
+def test_types_without_kernels(host_named, compiled, tmp_path, name, ranks):
+    """Tutti serves them by MPI_Reduce_local; the host gets only what it lacks itself."""
+    host = host_named(name)
+    report = tmp_path / "report.json"
+    result = expect_ok(job(host, ranks, compiled(host, "rare_types"), options=[f"--report={report}"]))
+    served = int(re.search(r"served (\d+)", result.stdout)[1])
+    rows = json.loads(report.read_text())["collectives"]
+    assert served > 0
+    assert sum(row["calls"] for row in rows if row["collective"] in ("reduce", "allreduce")) == served * ranks
+
+
+@pytest.mark.parametrize("name", HOSTS_OF_RARE_TYPES)
+def test_undefined_operations_are_the_hosts(host_named, compiled, name):
+    host = host_named(name)
+    expect_ok(job(host, 2, compiled(host, "rare_types"), "errors"))

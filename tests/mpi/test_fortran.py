@@ -43,3 +43,16 @@ def test_fortran_calls_arrive(fortran_host, program, tmp_path):
     for row in json.loads(report.read_text())["collectives"]:
         served[row["collective"]] = served.get(row["collective"], 0) + row["calls"]
     assert all(served.get(name, 0) >= 10 for name in ("barrier", "bcast", "reduce", "allreduce")), served
+
+
+@pytest.mark.parametrize("face", FACES)
+def test_fortran_sessions(host_named, face, tmp_path):
+    """The session is seen when it begins: calls before MPI_Init are served."""
+    host = host_named("debian-mpich")  # the others have no sessions, or no Fortran library
+    compiler = host.compiler.replace("mpicc", "mpif90")
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{host.name} has no Fortran compiler")
+    program, report = tmp_path / "sessions", tmp_path / "report.json"
+    subprocess.run([compiler, "-w", f"-D{face}", "-o", program, PROGRAMS / "sessions.F90"], check=True, timeout=120)
+    expect_ok(job(host, 2, program, options=[f"--report={report}"]))
+    assert sum(row["calls"] for row in json.loads(report.read_text())["collectives"]) == 2 * 49

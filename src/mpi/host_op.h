@@ -1,4 +1,5 @@
-// A reduction that our kernels do not know: a user's operation, combined by the host's MPI_Reduce_local.
+// A reduction that our kernels do not know: a user's operation, or a predefined one on a type that they lack, combined
+// by the host's MPI_Reduce_local.
 //
 // Slots hold packed elements. Where the type has gaps, a few elements at a time are unpacked into memory of the user's
 // layout, combined there and packed again. One object lives for one call on one thread; it uses the communicator's
@@ -13,9 +14,9 @@
 
 namespace tutti::mpi {
 
-class UserReduction {
+class HostReduction {
  public:
-  UserReduction(MPI_Datatype type, MPI_Op op, MPI_Comm communicator);
+  HostReduction(MPI_Datatype type, MPI_Op op, MPI_Comm communicator);
 
   // Refers to this object.
   exec::Combine combine();

@@ -1,9 +1,9 @@
-#include "mpi/user_op.h"
+#include "mpi/host_op.h"
 
 #include <algorithm>
 #include <climits>
 
-#include "mpi/communicator.h"
+#include "mpi/book.h"
 
 namespace tutti::mpi {
 namespace {
@@ -12,7 +12,7 @@ constexpr size_t unpacked_at_once = 32 * 1024;
 
 }  // namespace
 
-UserReduction::UserReduction(MPI_Datatype type, MPI_Op op, MPI_Comm communicator)
+HostReduction::HostReduction(MPI_Datatype type, MPI_Op op, MPI_Comm communicator)
     : type_(type), op_(op), communicator_(communicator), element_(signature_bytes(type)), dense_(dense(type)) {
   int commutative = 0;
   host().Op_commutative(op, &commutative);
@@ -24,25 +24,25 @@ UserReduction::UserReduction(MPI_Datatype type, MPI_Op op, MPI_Comm communicator
   right_.resize(span_.bytes);
 }
 
-exec::Combine UserReduction::combine() { return {nullptr, apply, this, element_, commutative_}; }
+exec::Combine HostReduction::combine() { return {nullptr, apply, this, element_, commutative_}; }
 
-void UserReduction::apply(void* context, const void* in, void* inout, size_t count) {
-  UserReduction& self = *static_cast<UserReduction*>(context);
-  const Inside inside;  // the user's function runs in here
+void HostReduction::apply(void* context, const void* in, void* inout, size_t count) {
+  HostReduction& self = *static_cast<HostReduction*>(context);
+  const Inside inside;  // a user's function may run in here
   if (self.dense_)
     self.apply_dense(static_cast<const std::byte*>(in), static_cast<std::byte*>(inout), count);
   else
     self.apply_with_gaps(static_cast<const std::byte*>(in), static_cast<std::byte*>(inout), count);
 }
 
-void UserReduction::apply_dense(const std::byte* in, std::byte* inout, size_t count) {
+void HostReduction::apply_dense(const std::byte* in, std::byte* inout, size_t count) {
   for (size_t done = 0; done < count; done += INT_MAX) {
     const int part = static_cast<int>(std::min<size_t>(INT_MAX, count - done));
     note(host().Reduce_local(in + done * element_, inout + done * element_, part, type_, op_));
   }
 }
 
-void UserReduction::apply_with_gaps(const std::byte* in, std::byte* inout, size_t count) {
+void HostReduction::apply_with_gaps(const std::byte* in, std::byte* inout, size_t count) {
   std::byte* const left = left_.data() + span_.before;
   std::byte* const right = right_.data() + span_.before;
   for (size_t done = 0; done < count; done += at_once_) {

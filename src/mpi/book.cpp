@@ -1,0 +1,297 @@
+#include "mpi/book.h"
+
+#include <algorithm>
+#include <mutex>
+#include <numeric>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+namespace tutti::mpi {
+
+constinit thread_local int Inside::depth = 0;
+constinit thread_local Remembered last_used{};
+shm::Word generation{1};
+
+namespace {
+
+constinit thread_local std::array<Remembered, 8> remembered{};
+
+Remembered& remembered_slot(MPI_Comm handle) { return remembered[((uint64_t)handle * 0x9E3779B97F4A7C15u) >> 61]; }
+
+struct Session {
+  uint64_t handle;
+  MPI_Group processes;
+};
+
+struct Book {
+  std::mutex mutex;
+  bool open = false;
+  bool record = false;
+  bool off = false;
+  bool left_world = false;
+  uint64_t made = 0;  // communicators so far
+  std::unordered_map<uint64_t, std::unique_ptr<Communicator>> communicators;
+  std::shared_ptr<Team> team;  // the world's
+  std::string why_no_team;
+  MPI_Group world{};  // its processes, where world_known
+  bool world_known = false;
+  std::vector<Session> sessions;
+  std::vector<std::weak_ptr<Team>> teams;  // of communicators, in the order of making
+  int keyval = MPI_KEYVAL_INVALID;
+  int trust_keyval = MPI_KEYVAL_INVALID;
+};
+
+// Never destroyed: exit handlers may still call MPI.
+Book& book() {
+  static Book& made = *new Book;
+  return made;
+}
+
+uint64_t key_of(MPI_Comm handle) { return (uint64_t)handle; }
+
+int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+
+// A duplicate has the same ranks.
+int copy_trust(MPI_Comm, int, void*, void* value, void* copy, int* flag) {
+  *static_cast<void**>(copy) = value;
+  *flag = 1;
+  return MPI_SUCCESS;
+}
+
+int delete_nothing(MPI_Comm, int, void*, void*) { return MPI_SUCCESS; }
+
+// The lock is held. Threads forget all that they remember.
+std::unique_ptr<Communicator> take_out(Book& book, uint64_t key) {
+  const auto found = book.communicators.find(key);
+  std::unique_ptr<Communicator> taken = std::move(found->second);
+  book.communicators.erase(found);
+  shm::jot(generation, shm::glance(generation) + 1);
+  return taken;
+}
+
+// The host calls it when a communicator ends.
+int forget(MPI_Comm, int, void* value, void*) {
+  Book& book = mpi::book();
+  std::unique_ptr<Communicator> ended;  // destroyed without the lock
+  {
+    const std::lock_guard<std::mutex> lock(book.mutex);
+    if (!book.open) return MPI_SUCCESS;
+    const uint64_t key = key_of(static_cast<Communicator*>(value)->handle());
+    const auto found = book.communicators.find(key);
+    if (found == book.communicators.end() || found->second.get() != value) return MPI_SUCCESS;
+    ended = take_out(book, key);
+  }
+  return MPI_SUCCESS;
+}
+
+void* attribute(MPI_Comm handle, int keyval) {
+  void* value = nullptr;
+  int found = 0;
+  const Inside inside;
+  return host().Comm_get_attr(handle, keyval, &value, &found) == MPI_SUCCESS && found != 0 ? value : nullptr;
+}
+
+Communicator* look_up(MPI_Comm handle) {
+  Book& book = mpi::book();
+  std::unique_ptr<Communicator> stale;
+  const std::lock_guard<std::mutex> lock(book.mutex);
+  const auto found = book.communicators.find(key_of(handle));
+  if (found == book.communicators.end()) return nullptr;
+  // The world's communicators that were not freed have ended without a word, and a session's may have their handles.
+  if (!book.left_world || attribute(handle, book.keyval) == found->second.get()) return found->second.get();
+  stale = take_out(book, key_of(handle));
+  return nullptr;
+}
+
+Communicator* make_communicator(MPI_Comm handle) {
+  Book& book = mpi::book();
+  Communicator* communicator = nullptr;
+  {
+    const std::lock_guard<std::mutex> lock(book.mutex);
+    auto made = std::make_unique<Communicator>(handle, ++book.made);
+    communicator = made.get();
+    book.communicators[key_of(handle)] = std::move(made);
+  }
+  const Inside inside;
+  if (host().Comm_set_attr(handle, book.keyval, communicator) == MPI_SUCCESS) return communicator;
+  // No communicator, then: the host says so by itself.
+  const std::lock_guard<std::mutex> lock(book.mutex);
+  book.communicators.erase(key_of(handle));
+  return nullptr;
+}
+
+// Destroys them in the order of their making, because some end communicators of the host.
+void destroy(std::vector<std::unique_ptr<Communicator>> communicators) {
+  std::sort(communicators.begin(), communicators.end(),
+            [](const auto& one, const auto& other) { return one->number() < other->number(); });
+  for (auto& communicator : communicators) communicator.reset();
+}
+
+}  // namespace
+
+void open_book(bool record) {
+  Book& book = mpi::book();
+  const std::lock_guard<std::mutex> lock(book.mutex);
+  if (book.open) return;
+  host().Comm_create_keyval(copy_nothing, forget, &book.keyval, nullptr);
+  host().Comm_create_keyval(copy_trust, delete_nothing, &book.trust_keyval, nullptr);
+  book.record = record;
+  book.left_world = false;
+  book.open = true;
+}
+
+void close_book() {
+  Book& book = mpi::book();
+  std::vector<std::unique_ptr<Communicator>> ended;
+  std::shared_ptr<Team> team;
+  {
+    const std::lock_guard<std::mutex> lock(book.mutex);
+    if (!book.open) return;
+    book.open = false;
+    shm::jot(generation, shm::glance(generation) + 1);
+    for (auto& [key, communicator] : book.communicators) ended.push_back(std::move(communicator));
+    book.communicators.clear();
+    book.teams.clear();
+    team = std::move(book.team);
+    if (std::exchange(book.world_known, false)) host().Group_free(&book.world);
+  }
+  const Inside inside;
+  destroy(std::move(ended));
+  host().Comm_free_keyval(&book.keyval);
+  host().Comm_free_keyval(&book.trust_keyval);
+  team.reset();
+}
+
+void enter_world(std::shared_ptr<Team> team, std::string why_no_team) {
+  Book& book = mpi::book();
+  const std::lock_guard<std::mutex> lock(book.mutex);
+  book.team = std::move(team);
+  book.why_no_team = std::move(why_no_team);
+  book.world_known = host().Comm_group(host().comm_world, &book.world) == MPI_SUCCESS;
+}
+
+void leave_world() {
+  Book& book = mpi::book();
+  std::vector<std::unique_ptr<Communicator>> ended;
+  const Inside inside;
+  {
+    const std::lock_guard<std::mutex> lock(book.mutex);
+    std::vector<uint64_t> keys;
+    for (const auto& [key, communicator] : book.communicators)
+      if (communicator->team() != nullptr && communicator->team()->of_several_jobs()) keys.push_back(key);
+    for (const uint64_t key : keys) ended.push_back(take_out(book, key));
+    book.left_world = true;
+    if (book.world_known) rebase(&book.world, book.sessions.front().processes);
+    if (book.team != nullptr) book.team->leave_world(book.sessions.front().processes);
+  }
+  destroy(std::move(ended));
+}
+
+void switch_off() {
+  const std::lock_guard<std::mutex> lock(book().mutex);
+  book().off = true;
+}
+
+bool book_is_open() { return book().open; }
+
+std::shared_ptr<Team> world_team() {
+  const std::lock_guard<std::mutex> lock(book().mutex);
+  return book().team;
+}
+
+const std::string& why_no_team() { return book().why_no_team; }
+
+bool in_world(MPI_Comm communicator, int ranks) {
+  const std::lock_guard<std::mutex> lock(book().mutex);
+  return book().world_known && all_within(communicator, ranks, book().world);
+}
+
+bool may_set_up() {
+  const std::lock_guard<std::mutex> lock(book().mutex);
+  return !book().off;
+}
+
+void note_session(uint64_t session, MPI_Group processes) {
+  const std::lock_guard<std::mutex> lock(book().mutex);
+  book().sessions.push_back({session, processes});
+}
+
+bool forget_session(uint64_t session) {
+  Book& book = mpi::book();
+  const std::lock_guard<std::mutex> lock(book.mutex);
+  const auto found = std::find_if(book.sessions.begin(), book.sessions.end(),
+                                  [&](const Session& known) { return known.handle == session; });
+  if (found == book.sessions.end()) return false;
+  MPI_Group processes = found->processes;
+  book.sessions.erase(found);
+  if (book.left_world && !book.sessions.empty()) {  // what was told by the session's group must be told by another's
+    if (book.world_known) rebase(&book.world, book.sessions.front().processes);
+    if (book.team != nullptr) book.team->leave_world(book.sessions.front().processes);
+  }
+  host().Group_free(&processes);
+  return true;
+}
+
+bool knows_session(uint64_t session) {
+  const std::lock_guard<std::mutex> lock(book().mutex);
+  return std::any_of(book().sessions.begin(), book().sessions.end(),
+                     [&](const Session& known) { return known.handle == session; });
+}
+
+bool any_session() {
+  const std::lock_guard<std::mutex> lock(book().mutex);
+  return !book().sessions.empty();
+}
+
+void trust(MPI_Comm communicator) { host().Comm_set_attr(communicator, book().trust_keyval, &book()); }
+bool trusted(MPI_Comm communicator) { return attribute(communicator, book().trust_keyval) != nullptr; }
+
+bool may_ask(MPI_Comm communicator, int ranks) {
+  if (trusted(communicator) || noted_team(communicator, ranks) != nullptr) return true;
+  const std::lock_guard<std::mutex> lock(book().mutex);
+  return std::any_of(book().sessions.begin(), book().sessions.end(),
+                     [&](const Session& session) { return all_within(communicator, ranks, session.processes); });
+}
+
+void note_team(const std::shared_ptr<Team>& team) {
+  std::vector<std::weak_ptr<Team>>& teams = book().teams;
+  const std::lock_guard<std::mutex> lock(book().mutex);
+  std::erase_if(teams, [](const std::weak_ptr<Team>& noted) { return noted.expired(); });
+  teams.push_back(team);
+}
+
+std::shared_ptr<Team> noted_team(MPI_Comm communicator, int ranks) {
+  std::vector<std::shared_ptr<Team>> alive;  // released without the lock
+  const std::lock_guard<std::mutex> lock(book().mutex);
+  for (const std::weak_ptr<Team>& noted : book().teams)
+    if (std::shared_ptr<Team> team = noted.lock()) alive.push_back(std::move(team));
+  const auto newest = std::find_if(alive.rbegin(), alive.rend(),
+                                   [&](const auto& team) { return team->covers(communicator, ranks); });
+  return newest == alive.rend() ? nullptr : *newest;
+}
+
+Communicator* recall(MPI_Comm handle) {
+  const Remembered& slot = remembered_slot(handle);
+  if (slot.handle != handle || slot.generation != shm::glance(generation) || Inside::depth != 0) return nullptr;
+  last_used = slot;
+  return slot.communicator;
+}
+
+Communicator* find_communicator(MPI_Comm handle) {
+  Book& book = mpi::book();
+  if (!book.open || Inside::depth != 0 || handle == host().comm_null) return nullptr;
+  Communicator* communicator = look_up(handle);
+  if (communicator == nullptr) communicator = make_communicator(handle);
+  if (communicator != nullptr) {
+    communicator->enter();
+    if (communicator->group() != nullptr && !book.record)
+      last_used = remembered_slot(handle) = {handle, shm::glance(generation), communicator};
+  }
+  return communicator;
+}
+
+}  // namespace tutti::mpi

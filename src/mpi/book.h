@@ -1,0 +1,84 @@
+// The book of communicators: how a call finds what Tutti knows of its communicator, and what this process knows of the
+// others that it may meet.
+//
+// One a process, with a lock that is not held while communicating. It is opened by MPI_Init or the first session and
+// closed by MPI_Finalize or the last session, whichever comes later; while closed, every call goes to the host. A
+// thread remembers the communicators that it used last, by handle. Handles are reused, so each entry dies when any
+// communicator ends: an attribute on the communicator, whose delete callback the host calls however it is freed
+// (MPI_Comm_free, MPI_Comm_disconnect, from C, Fortran or a tool).
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "mpi/communicator.h"
+
+namespace tutti::mpi {
+
+void open_book(bool record);
+void close_book();
+bool book_is_open();
+
+// The world, MPI_COMM_WORLD's ranks, from the end of MPI_Init on; its team may be null, for the reason given.
+void enter_world(std::shared_ptr<Team> team, std::string why_no_team);
+// At MPI_Finalize, where sessions go on: other ranks may not have come to it yet, so decisions stay what they were; but
+// nothing of the world may be used any more.
+void leave_world();
+// From now on no communicator sets up: the ranks' options differ.
+void switch_off();
+
+std::shared_ptr<Team> world_team();
+const std::string& why_no_team();
+bool in_world(MPI_Comm communicator, int ranks);
+bool may_set_up();
+
+// A session of this process, and the processes of its job; the group is the book's from here on. Forgetting says
+// whether it was known.
+void note_session(uint64_t session, MPI_Group processes);
+bool forget_session(uint64_t session);
+bool knows_session(uint64_t session);
+bool any_session();
+
+// The communicator's ranks, of several jobs, are known to run under Tutti, all of them.
+void trust(MPI_Comm communicator);
+bool trusted(MPI_Comm communicator);
+
+// True where all ranks of a communicator that the world's team does not cover may be asked for a team of their own: they
+// are trusted, of one job that has sessions, or members of such a team. The same at all of them.
+bool may_ask(MPI_Comm communicator, int ranks);
+// A team made so, kept for as long as a communicator uses it, and the newest that covers a communicator.
+void note_team(const std::shared_ptr<Team>& team);
+std::shared_ptr<Team> noted_team(MPI_Comm communicator, int ranks);
+
+// Marks this thread as inside Tutti or the host: MPI calls that arrive meanwhile go to the host.
+class Inside {
+ public:
+  Inside() { ++depth; }
+  ~Inside() { --depth; }
+  Inside(const Inside&) = delete;
+  static constinit thread_local int depth;
+};
+
+// The communicator of a call, made where it has none yet; null where the call is none of Tutti's.
+Communicator* find_communicator(MPI_Comm handle);
+
+// The path of every call: the communicator if this thread knows it, it has a group, and nothing is being recorded; null
+// otherwise. The last one used is found by three comparisons, a few others by their handle's hash.
+struct Remembered {
+  MPI_Comm handle{};
+  uint64_t generation = 0;  // 0: empty
+  Communicator* communicator = nullptr;
+};
+extern constinit thread_local Remembered last_used;
+extern shm::Word generation;  // of the book; grows when a communicator ends
+
+Communicator* recall(MPI_Comm handle);
+
+inline Communicator* ready_communicator(MPI_Comm handle) {
+  if (last_used.handle == handle && last_used.generation == shm::glance(generation) && Inside::depth == 0) [[likely]]
+    return last_used.communicator;
+  return recall(handle);
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,144 @@
+// Sessions: communicators made from the processes of the job, without MPI_Init or beside it.
+#include <unistd.h>
+
+#include "check.h"
+
+#define CHECK_IN(communicator, condition, ...)          \
+  do {                                                  \
+    if (!(condition)) {                                 \
+      fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #condition); \
+      fprintf(stderr, __VA_ARGS__);                     \
+      fprintf(stderr, "\n");                            \
+      MPI_Abort(communicator, 3);                       \
+    }                                                   \
+  } while (0)
+
+static void use(MPI_Comm communicator, int rounds) {
+  int rank, size;
+  MPI_Comm_rank(communicator, &rank);
+  MPI_Comm_size(communicator, &size);
+  for (int i = 0; i < rounds; ++i) {
+    int value = rank + i, sum = -1;
+    MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, communicator);
+    CHECK_IN(communicator, sum == size * (size - 1) / 2 + i * size, "allreduce %d of %d ranks: %d", i, size, sum);
+    int data[300];
+    for (int k = 0; k < 300; ++k) data[k] = rank == i % size ? i + k : -1;
+    MPI_Bcast(data, 300, MPI_INT, i % size, communicator);
+    CHECK_IN(communicator, data[0] == i && data[299] == i + 299, "bcast %d: %d %d", i, data[0], data[299]);
+    MPI_Reduce(&value, &sum, 1, MPI_INT, MPI_MAX, i % size, communicator);
+    if (rank == i % size) CHECK_IN(communicator, sum == size - 1 + i, "reduce %d: %d", i, sum);
+    MPI_Barrier(communicator);
+  }
+}
+
+static MPI_Comm of_all(MPI_Session session, const char* name) {
+  MPI_Group group;
+  MPI_Comm communicator;
+  MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
+  MPI_Comm_create_from_group(group, name, MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &communicator);
+  MPI_Group_free(&group);
+  MPI_Comm_rank(communicator, &world_rank);  // of the same processes
+  return communicator;
+}
+
+// The communicator, a part of it, a copy, and short-lived ones.
+static void use_all(MPI_Session session, const char* name, int rounds) {
+  MPI_Comm all = of_all(session, name), half, copy;
+  int rank;
+  MPI_Comm_rank(all, &rank);
+  use(all, rounds);
+  MPI_Comm_split(all, rank % 2, rank, &half);
+  use(half, rounds);
+  MPI_Comm_dup(half, &copy);
+  MPI_Comm_free(&half);
+  use(copy, rounds);
+  for (int i = 0; i < 20; ++i) {
+    MPI_Comm brief;
+    MPI_Comm_dup(all, &brief);
+    use(brief, 3);
+    MPI_Comm_free(&brief);
+  }
+  MPI_Comm_free(&all);
+  use(copy, rounds);
+  MPI_Comm_free(&copy);
+}
+
+static MPI_Session begin(void) {
+  MPI_Session session;
+  MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+  return session;
+}
+
+// Rank 0 does not come to the last call.
+static void stall(void) {
+  MPI_Session session = begin();
+  MPI_Comm all = of_all(session, "tutti://stall");
+  int rank;
+  use(all, 5);
+  MPI_Comm_rank(all, &rank);
+  while (rank == 0) sleep(1);
+  int one = 1, sum;
+  MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, all);
+}
+
+static void alone(int rounds) {
+  MPI_Session session = begin(), other = begin();
+  use_all(session, "tutti://one", rounds);
+  use_all(other, "tutti://other", rounds);
+  MPI_Session_finalize(&session);
+  use_all(other, "tutti://after", rounds);
+  MPI_Session_finalize(&other);
+}
+
+// The session is there before the world, or ends after it.
+static void beside_world(int rounds, int early, int late) {
+  MPI_Session session;
+  MPI_Comm before = MPI_COMM_NULL;
+  if (early) {
+    session = begin();
+    before = of_all(session, "tutti://before");
+    use(before, rounds);
+  }
+  MPI_Init(NULL, NULL);
+  MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+  if (!early) session = begin();
+  MPI_Comm kept = of_all(session, "tutti://kept"), leaked;
+  use(MPI_COMM_WORLD, rounds);
+  use(kept, rounds);
+  use_all(session, "tutti://beside", rounds);
+  MPI_Comm_dup(MPI_COMM_WORLD, &leaked);
+  use(leaked, rounds);
+  use(MPI_COMM_WORLD, rounds);
+  if (late) {
+    MPI_Finalize();
+    use(kept, rounds);
+    use_all(session, "tutti://late", rounds);
+  }
+  MPI_Comm_free(&kept);
+  if (before != MPI_COMM_NULL) {
+    use(before, rounds);
+    MPI_Comm_free(&before);
+  }
+  MPI_Session_finalize(&session);
+  if (!late) {
+    use(MPI_COMM_WORLD, rounds);
+    MPI_Finalize();
+  }
+}
+
+int main(int argc, char** argv) {
+  const char* what = argc > 1 ? argv[1] : "alone";
+  const int rounds = argc > 2 ? atoi(argv[2]) : 50;
+  if (strcmp(what, "stall") == 0) stall();
+  if (strcmp(what, "alone") == 0) {
+    alone(rounds);
+  } else if (strcmp(what, "again") == 0) {  // the second opens anew what the first has closed
+    alone(rounds);
+    alone(rounds);
+  } else {
+    beside_world(rounds, strstr(what, "early") != NULL, strstr(what, "late") != NULL);
+  }
+  if (world_rank == 0) printf("ok\n");
+  return 0;
+}

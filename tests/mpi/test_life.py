@@ -1,0 +1,72 @@
+"""Beginning and end: jobs of which only some ranks run under Tutti."""
+
+import pytest
+import support
+from support import expect_ok, job
+
+pytestmark = pytest.mark.mpi
+
+
+def mixed_job(host, program, variables):
+    """One rank under tutti-run, one not."""
+    environment = support.clean_environment() | host.environment | variables
+    command = [host.launcher, "-n", 1, support.TUTTI_RUN, program, ":", "-n", 1, program]
+    return support.run(command, environment=environment, timeout=60)
+
+
+def lines_with(result, text):
+    return [line for line in result.stderr.splitlines() if text in line]
+
+
+def test_ranks_without_the_launcher(host, compiled):
+    """Those under it say in one line what they wait for, and end the job where they are told to."""
+    result = mixed_job(host, compiled(host, "derived"), {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"})
+    assert result.returncode != 0
+    said = lines_with(result, "start all ranks under tutti-run, or none")
+    assert len(said) == 1 and "MPI_Init waits for ranks" in said[0], result.stderr
+
+
+def test_one_line_of_many_waiting_ranks(host, compiled):
+    environment = support.clean_environment() | host.environment | {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"}
+    program = compiled(host, "derived")
+    command = [host.launcher, "-n", 1, program, ":", "-n", 3, support.TUTTI_RUN, program]
+    result = support.run(command, environment=environment, timeout=60)
+    assert result.returncode != 0
+    assert len(lines_with(result, "start all ranks under tutti-run")) == 1, result.stderr
+
+
+def test_session_ranks_without_the_launcher(host, compiled):
+    environment = support.clean_environment() | host.environment | {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"}
+    program = compiled(host, "sessions")
+    command = [host.launcher, "-n", 1, support.TUTTI_RUN, program, "alone", ":", "-n", 1, program, "alone"]
+    result = support.run(command, environment=environment, timeout=60)
+    assert result.returncode != 0
+    said = lines_with(result, "start all ranks under tutti-run, or none")
+    assert len(said) == 1 and "first collective waits" in said[0], result.stderr
+
+
+@pytest.mark.slow
+def test_waiting_goes_on_unless_told(host, compiled):
+    with pytest.raises(support.TooLong) as failure:
+        environment = support.clean_environment() | host.environment | {"TUTTI_STALL_SECONDS": "1"}
+        program = compiled(host, "derived")
+        command = [host.launcher, "-n", 1, support.TUTTI_RUN, program, ":", "-n", 1, program]
+        support.run(command, environment=environment, timeout=8)
+    assert str(failure.value).count("start all ranks under tutti-run, or none") == 1
+
+
+@pytest.mark.parametrize("disabled_rank", [0, 2])
+def test_one_rank_is_disabled(host, compiled, tmp_path, disabled_rank):
+    """Tutti is off everywhere, the results are right, and one line says why."""
+    script = tmp_path / "disable_one"
+    script.write_text(f'#!/bin/sh\n[ "${{PMI_RANK:-$PMIX_RANK}}" = {disabled_rank} ] && export TUTTI_DISABLE=1\nexec "$@"\n')
+    script.chmod(0o755)
+    command = [host.launcher, "-n", 3, script, support.TUTTI_RUN, compiled(host, "reductions")]
+    result = expect_ok(support.run(command, environment=support.clean_environment() | host.environment))
+    assert len(lines_with(result, "different TUTTI_DISABLE variables")) == 1, result.stderr
+
+
+def test_malformed_variable_in_a_disabled_job(host, compiled):
+    result = job(host, 2, compiled(host, "derived"), variables={"TUTTI_DISABLE": "perhaps"})
+    assert result.returncode != 0
+    assert len(lines_with(result, "TUTTI_DISABLE")) == 1, result.stderr

@@ -1,0 +1,121 @@
+"""Sessions, and communicators with spawned processes: both have teams of their own."""
+
+import json
+
+import pytest
+import support
+from support import expect_ok, job
+
+RANKS = [1, 2, 3, 4]
+pytestmark = pytest.mark.mpi
+
+
+def must_work(host, ranks, program, *arguments, alone=None, **how):
+    """The job under Tutti; skipped where the host alone (with these arguments, if they differ) ends in the same way."""
+    result = job(host, ranks, program, *arguments, **how)
+    if result.returncode != 0:
+        without = job(host, ranks, program, *(alone or arguments), tutti=False)
+        if without.returncode == result.returncode:
+            pytest.skip(f"{host.name} without Tutti ends with exit code {without.returncode} too")
+    return expect_ok(result)
+
+
+def totals(report):
+    """Calls by Tutti and by the host in all, and the host's by reason."""
+    document = json.loads(report.read_text())
+    rows = document["collectives"]
+    reasons = {row["reason"]: row["calls"] for row in document["host_reasons"]}
+    return sum(row["calls"] for row in rows), sum(row["host_calls"] for row in rows), reasons
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("what", ["alone", "again"])
+def test_sessions_alone(host, compiled, what, ranks):
+    must_work(host, ranks, compiled(host, "sessions"), what, 20)
+
+
+# Before or after the session begins, and ending before or after it.
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("what", ["beside", "early", "beside-late", "early-late"])
+def test_session_beside_the_world(host, compiled, tmp_path, what, ranks):
+    """Every call on communicators of more than one rank is served, but the first of each."""
+    report = tmp_path / "report.json"
+    must_work(host, ranks, compiled(host, "sessions"), what, 20, options=[f"--report={report}"])
+    if ranks > 1:
+        served, _, reasons = totals(report)
+        allowed = ("first calls of a communicator", "communicator of one rank")
+        assert served > 500 * ranks and all(reason.startswith(allowed) for reason in reasons), reasons
+
+
+def test_sessions_alone_are_served(host, compiled):
+    """The watchdog's view of a group, which only a communicator that Tutti serves has."""
+    result = job(host, 2, compiled(host, "sessions"), "stall", variables={"TUTTI_STALL_SECONDS": "1",
+                                                                          "TUTTI_STALL": "abort"})
+    assert result.returncode != 0
+    assert "where the ranks stand" in result.stderr and "allreduce of 4 bytes" in result.stderr, result.stderr
+
+
+def test_report_of_sessions_alone(host, compiled):
+    result = expect_ok(job(host, 2, compiled(host, "sessions"), "alone", 5, options=["--report"]))
+    assert result.stderr.count("needs MPI_Init") == 1, result.stderr
+
+
+def test_malformed_variable_in_a_session(host, compiled):
+    environment = support.clean_environment() | host.environment | {"TUTTI_WAIT": "sleep"}
+    command = [host.launcher, "-n", 2, "env", f"LD_PRELOAD={host.interposer}", compiled(host, "sessions")]
+    result = support.run(command, environment=environment)
+    assert result.returncode != 0
+    lines = [line for line in result.stderr.splitlines() if "TUTTI_WAIT" in line]
+    assert len(lines) == 1 and "auto, spin or yield" in lines[0], result.stderr
+
+
+def each_rank(tmp_path, command):
+    """A script that runs the program under tutti-run with what the shell command sets for the rank $rank."""
+    script = tmp_path / "each_rank"
+    script.write_text(f'#!/bin/sh\nrank=${{PMI_RANK:-$PMIX_RANK}}\n{command}\nexec "$@"\n')
+    script.chmod(0o755)
+    return script
+
+
+DIFFERENT = {
+    "segments": "export TUTTI_SEGMENT_BYTES=$((4096 * (rank + 1)))",
+    "disabled": "[ $rank = 1 ] && export TUTTI_DISABLE=1",
+}
+
+
+@pytest.mark.parametrize("command", DIFFERENT.values(), ids=DIFFERENT.keys())
+@pytest.mark.parametrize("what", ["alone", "early", "beside-late"])
+def test_sessions_with_different_variables(host, compiled, tmp_path, command, what):
+    """All ranks stay on the host together."""
+    line = [host.launcher, "-n", 3, each_rank(tmp_path, command), support.TUTTI_RUN, compiled(host, "sessions"), what, 5]
+    expect_ok(support.run(line, environment=support.clean_environment() | host.environment))
+
+
+@pytest.mark.parametrize("ranks", RANKS)
+@pytest.mark.parametrize("children", [1, 2])
+def test_spawn_under_the_launcher(host, compiled, tmp_path, ranks, children):
+    """Calls of the parents on merged communicators, their parts and copies are served."""
+    report, program = tmp_path / "report.json", compiled(host, "spawn")
+    must_work(host, ranks, program, support.TUTTI_RUN, program, children, alone=["-", program, children],
+              options=[f"--report={report}"])
+    served, _, reasons = totals(report)
+    allowed = ("first calls of a communicator", "communicator of one rank")
+    assert served >= 2 * 4 * 45 * ranks and all(reason.startswith(allowed) for reason in reasons), reasons
+
+
+@pytest.mark.parametrize("parents,children", [(True, False), (False, True)])
+def test_spawn_across_the_launcher(host, compiled, parents, children):
+    """Where only one side runs under Tutti, what both are in stays on the host, without a word or a wait."""
+    program = compiled(host, "spawn")
+    launcher = support.TUTTI_RUN if children else "-"
+    result = expect_ok(job(host, 2, program, launcher, program, 2, tutti=parents, variables={"TUTTI_STALL_SECONDS": "5"}))
+    assert "tutti" not in result.stderr
+
+
+def test_spawn_with_different_variables(host, compiled, tmp_path):
+    script = tmp_path / "different"
+    program = compiled(host, "spawn")
+    script.write_text(f'#!/bin/sh\nTUTTI_SEGMENT_BYTES=8192 exec "{support.TUTTI_RUN}" "{program}" "$@"\n')
+    script.chmod(0o755)
+    environment = support.clean_environment() | host.environment
+    expect_ok(support.run([host.launcher, "-n", 2, script, support.TUTTI_RUN, program, 2], environment=environment))
