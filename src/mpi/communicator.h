@@ -14,6 +14,7 @@
 
 #include "group/group.h"
 #include "mpi/host.h"
+#include "mpi/poll.h"
 #include "mpi/team.h"
 
 namespace tutti::mpi {
@@ -82,6 +83,7 @@ class Communicator {
 
   // An MPI error code for a group's one; the failure is said once and raised on the communicator's error handler.
   int finish(Code code) {
+    shm::jot(served_since_poll, 1);
     if (code == Code::ok) [[likely]] return MPI_SUCCESS;
     return fail();
   }

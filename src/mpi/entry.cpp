@@ -3,6 +3,7 @@
 // Communicators need none at their end: their attribute's delete callback tells (communicator.h).
 #include "mpi/calls.h"
 #include "mpi/life.h"
+#include "mpi/poll.h"
 #include "mpi/spawn.h"
 
 #define TUTTI_ENTRY extern "C" __attribute__((visibility("default")))
@@ -49,6 +50,18 @@ TUTTI_ENTRY int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Da
 TUTTI_ENTRY int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                               MPI_Comm comm) {
   return mpi::allreduce(sendbuf, recvbuf, count, datatype, op, comm, Form::plain);
+}
+
+TUTTI_ENTRY int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+  return mpi::look_again(flag, [&] { return mpi::host().Iprobe(source, tag, comm, flag, status); });
+}
+
+TUTTI_ENTRY int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) {
+  return mpi::look_again(flag, [&] { return mpi::host().Improbe(source, tag, comm, flag, message, status); });
+}
+
+TUTTI_ENTRY int MPI_Win_test(MPI_Win win, int* flag) {
+  return mpi::look_again(flag, [&] { return mpi::host().Win_test(win, flag); });
 }
 
 #ifdef TUTTI_LARGE_COUNTS

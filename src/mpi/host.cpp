@@ -104,6 +104,8 @@ void find_entries(Host& host) {
   locate(host.Allreduce_c, "PMPI_Allreduce_c");
 #endif
   locate(host.Iprobe, "PMPI_Iprobe");
+  locate(host.Improbe, "PMPI_Improbe");
+  locate(host.Win_test, "PMPI_Win_test");
 }
 
 void find_functions(Host& host) {

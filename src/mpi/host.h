@@ -30,6 +30,8 @@ struct Host {
   decltype(&PMPI_Allreduce_c) Allreduce_c;
 #endif
   decltype(&PMPI_Iprobe) Iprobe;
+  decltype(&PMPI_Improbe) Improbe;
+  decltype(&PMPI_Win_test) Win_test;
 
   // What Tutti itself needs; null where the ABI is foreign.
   decltype(&PMPI_Abort) Abort;

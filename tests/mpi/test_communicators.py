@@ -67,6 +67,11 @@ def test_messages_progress_while_others_wait(host, compiled, wait):
     expect_ok(job(host, 2, compiled(host, "progress"), variables={"TUTTI_WAIT": wait}))
 
 
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_the_first_poll_finds_what_came_before_a_barrier(host, compiled, ranks):
+    expect_ok(job(host, ranks, compiled(host, "polls"), timeout=120))
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", [3, 5, 8])
 def test_messages_progress_among_many(host, compiled, ranks):

@@ -21,15 +21,19 @@ def test_instructions_of_a_short_allreduce(host_named, compiled, tmp_path):
         '--log-file="$0.$PMI_RANK" "$@"\n')
     wrapper.chmod(0o755)
 
-    calls = 200
+    calls = 100
     environment = support.clean_environment() | host.environment | {
         "LD_PRELOAD": str(host.interposer), "TUTTI_WAIT": "spin"}
-    support.expect_ok(support.run([host.launcher, "-n", 2, wrapper, program, calls], environment=environment,
-                                  timeout=200))
-    log = (tmp_path / "wrapper.1").read_text()
-    per_call = int(re.search(r"Collected : (\d+)", log)[1]) / calls
-    print(f"{per_call:.1f} instructions a call")
-    assert per_call <= 300
+    counts = []
+    for _ in range(5):  # a busy machine may keep the early rank from being early: waiting only adds
+        support.expect_ok(support.run([host.launcher, "-n", 2, wrapper, program, calls], environment=environment,
+                                      timeout=200))
+        log = (tmp_path / "wrapper.1").read_text()
+        counts.append(int(re.search(r"Collected : (\d+)", log)[1]) / calls)
+        if counts[-1] <= 300:
+            break
+    print(f"{min(counts):.1f} instructions a call")
+    assert min(counts) <= 300, counts
 
 
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs 2 cores")

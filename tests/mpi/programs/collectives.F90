@@ -17,7 +17,7 @@ program collectives
   integer :: numbers(5), sums(5)
   double precision :: values(300), results(300)
   complex :: z(2), z_sum(2)
-  logical :: flags(3), all_flags(3)
+  logical :: flags(3), all_flags(3), found
 
   call MPI_Init(error)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
@@ -68,7 +68,21 @@ program collectives
     end do
     call MPI_Comm_free(half, error)
   end do
+  ! What was sent before a barrier is found by the first poll after it.
+  do round = 1, 50
+    found = .true.
+    if (rank == 1) call MPI_Send(numbers, 5, MPI_INTEGER, 0, round, MPI_COMM_WORLD, error)
+    call MPI_Barrier(MPI_COMM_WORLD, error)
+    if (rank == 0 .and. ranks > 1) then
+      call MPI_Iprobe(1, round, MPI_COMM_WORLD, found, MPI_STATUS_IGNORE, error)
+      call MPI_Recv(numbers, 5, MPI_INTEGER, 1, round, MPI_COMM_WORLD, MPI_STATUS_IGNORE, error)
+    end if
+    call check(found .and. error == MPI_SUCCESS, 10)
+    call MPI_Barrier(MPI_COMM_WORLD, error)
+  end do
 #if defined(USE_F08)
+  call MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, found, MPI_STATUS_IGNORE)
+  call check(.not. found, 11)
   call MPI_Barrier(MPI_COMM_WORLD)
 #endif
   if (rank == 0) print '(a)', 'ok'
