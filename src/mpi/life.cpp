@@ -28,6 +28,9 @@ int launched_rank() {
   return 0;
 }
 
+// A launcher ends the job with the first rank that fails, which must not be before rank 0 has said why.
+constexpr useconds_t speaker_first_microseconds = 500'000;
+
 // Null where there is none, the reason in *why_not.
 std::unique_ptr<Team> form_team(std::string* why_not) {
   if (host_tolerates_faults()) {
@@ -89,7 +92,10 @@ void before_init() {
     options();
     group::overrides_of(options());
   } catch (const Error& error) {
-    if (launched_rank() == 0) log_line(LogLevel::error, "%s", error.what());
+    if (launched_rank() == 0)
+      log_line(LogLevel::error, "%s", error.what());
+    else
+      usleep(speaker_first_microseconds);
     _exit(2);
   }
 }
