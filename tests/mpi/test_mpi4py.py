@@ -60,7 +60,9 @@ def target_for(host, interpreter, version):
 def build(host, interpreter, version, target):
     """Builds mpi4py's source package into target, which appears only once it is whole."""
     source_package(version)
-    environment = support.clean_environment() | {"MPICC": host.compiler, "CFLAGS": "-O0"}
+    # Debian's Python looks into the system's directory first, where a libmpi.so may be another MPI's.
+    libraries = Path(host.compiler).parent.parent / "lib"
+    environment = support.clean_environment() | {"MPICC": host.compiler, "CFLAGS": "-O0", "LDFLAGS": f"-L{libraries}"}
     scratch = Path(tempfile.mkdtemp(prefix=f"{target.name}.", dir=CACHE))
     install = [interpreter, "-m", "pip", "install", "-q", "--no-deps", "--no-binary", "mpi4py", "--target", scratch,
                CACHE / f"mpi4py-{version}.tar.gz"]
