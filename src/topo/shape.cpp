@@ -1,0 +1,167 @@
+#include "topo/shape.h"
+
+#include <algorithm>
+#include <charconv>
+#include <fstream>
+#include <map>
+#include <set>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace tutti::topo {
+namespace {
+
+constexpr size_t numa_level = 2;
+constexpr size_t core_level = 4;
+
+[[noreturn]] void refuse(std::string_view text, const std::string& message) {
+  throw Error(Code::invalid_argument, "shape " + in_quotes(text) + ": " + message);
+}
+
+// The place of a level's name; the number of levels where there is none.
+size_t level_named(std::string_view name) {
+  return static_cast<size_t>(std::find(shape_levels.begin(), shape_levels.end(), name) - shape_levels.begin());
+}
+
+int32_t count_of(std::string_view text, std::string_view word, std::string_view digits) {
+  int64_t count = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
+  if (error != std::errc() || end != digits.data() + digits.size() || count < 1 || count > max_shape_cores) {
+    refuse(text, in_quotes(word) + " needs a number from 1 to " + std::to_string(max_shape_cores) + " behind the colon");
+  }
+  return static_cast<int32_t>(count);
+}
+
+// How often each level is there in all; 0 where the shape does not name it.
+std::array<int64_t, shape_levels.size()> totals(const Shape& shape) {
+  std::array<int64_t, shape_levels.size()> result{};
+  int64_t product = 1;
+  for (size_t level = 0; level < result.size(); ++level) {
+    if (shape.counts[level] == 0) continue;
+    result[level] = product *= shape.counts[level];
+  }
+  return result;
+}
+
+// The first line of a small file; empty where it cannot be read.
+std::string first_line(const std::string& name) {
+  std::ifstream file(name);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+// The numbers of a list such as "0-3,8".
+std::set<int> numbers_of(const std::string& list) {
+  std::set<int> numbers;
+  for (size_t begin = 0; begin < list.size();) {
+    const size_t end = std::min(list.find(',', begin), list.size());
+    int low = 0;
+    const char* const last = list.data() + end;
+    auto [rest, error] = std::from_chars(list.data() + begin, last, low);
+    int high = low;
+    if (error == std::errc() && rest != last && *rest == '-') error = std::from_chars(rest + 1, last, high).ec;
+    if (error != std::errc() || high - low > max_shape_cores) return {};
+    for (int number = low; number <= high; ++number) numbers.insert(number);
+    begin = end + 1;
+  }
+  return numbers;
+}
+
+// By processing unit: its numa region. Empty where the kernel tells none.
+std::map<int, int> regions_of(const std::string& system) {
+  std::map<int, int> regions;
+  for (const int region : numbers_of(first_line(system + "/node/online"))) {
+    for (const int unit : numbers_of(first_line(system + "/node/node" + std::to_string(region) + "/cpulist"))) {
+      regions[unit] = region;
+    }
+  }
+  return regions;
+}
+
+// The processing unit that stands for its core: the core's first.
+int core_of(int unit, const std::string& system) {
+  const std::string siblings =
+      first_line(system + "/cpu/cpu" + std::to_string(unit) + "/topology/thread_siblings_list");
+  const std::set<int> units = numbers_of(siblings);
+  return units.empty() ? unit : *units.begin();
+}
+
+}  // namespace
+
+Shape parse_shape(std::string_view text) {
+  Shape shape;
+  size_t next_level = 0;
+  int64_t cores = 1;
+  const std::string_view whole = text;
+  while (true) {
+    text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size()));
+    if (text.empty()) return shape;
+    const std::string_view word = text.substr(0, text.find_first_of(" \t"));
+    text.remove_prefix(word.size());
+    const size_t colon = word.find(':');
+    const size_t level = level_named(word.substr(0, colon));
+    if (colon == std::string_view::npos || level == shape_levels.size()) {
+      refuse(whole, in_quotes(word) + " is no LEVEL:COUNT; levels are cluster, node, numa, cache, core");
+    }
+    if (level < next_level) {
+      refuse(whole, in_quotes(word) + " stands behind " + std::string(shape_levels[next_level - 1]) +
+                        "; write each level once, from the outside in: cluster, node, numa, cache, core");
+    }
+    shape.counts[level] = count_of(whole, word, word.substr(colon + 1));
+    cores *= shape.counts[level];
+    if (cores > max_shape_cores) {
+      refuse(whole, "more than " + std::to_string(max_shape_cores) +
+                        " in all; a count stands inside one of the level before, so node:4 core:8 has 32 cores");
+    }
+    next_level = level + 1;
+  }
+}
+
+std::string print(const Shape& shape) {
+  std::string text;
+  for (size_t level = 0; level < shape_levels.size(); ++level) {
+    if (shape.counts[level] == 0) continue;
+    if (!text.empty()) text += ' ';
+    text += std::string(shape_levels[level]) + ':' + std::to_string(shape.counts[level]);
+  }
+  return text;
+}
+
+Shape normalised(const Shape& shape) {
+  Shape result = shape;
+  if (shape.empty()) return result;
+  for (int32_t& count : result.counts) {
+    if (count != 0) break;
+    count = 1;
+  }
+  return result;
+}
+
+bool agree(const Shape& one, const Shape& other) {
+  const auto ours = totals(normalised(one)), theirs = totals(normalised(other));
+  for (size_t level = 0; level < ours.size(); ++level) {
+    if (ours[level] != 0 && theirs[level] != 0 && ours[level] != theirs[level]) return false;
+  }
+  return true;
+}
+
+Shape shape_of_node(const std::vector<int>& processing_units, const std::string& system) {
+  const std::map<int, int> regions = regions_of(system);
+  std::map<int, std::set<int>> cores;  // by region
+  for (const int unit : processing_units) {
+    const auto found = regions.find(unit);
+    cores[found == regions.end() ? 0 : found->second].insert(core_of(unit, system));
+  }
+  size_t most = 0;
+  for (const auto& [region, held] : cores) most = std::max(most, held.size());
+  Shape shape;
+  if (most == 0) return shape;
+  shape.counts[1] = 1;
+  shape.counts[numa_level] = static_cast<int32_t>(cores.size());
+  shape.counts[core_level] = static_cast<int32_t>(most);
+  return shape;
+}
+
+}  // namespace tutti::topo
