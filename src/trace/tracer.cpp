@@ -1,0 +1,80 @@
+#include "trace/tracer.h"
+
+#include <utility>
+
+namespace tutti::trace {
+namespace {
+
+constexpr size_t most_programs = 1 << 16;  // later ones share the last number
+
+}  // namespace
+
+constinit thread_local Tracer::Claim Tracer::claimed_by_thread{};
+
+// Of a thread, made by its first claim: gives its ring back when it ends.
+struct Tracer::GiveBack {
+  ~GiveBack() {
+    if (claimed_by_thread.tracer != nullptr) claimed_by_thread.tracer->give_back(claimed_by_thread.ring);
+    claimed_by_thread = {};
+  }
+};
+
+Tracer::Tracer(const Settings& settings) : settings_(settings) {
+  choose_clock();
+  claim();
+}
+
+Tracer::~Tracer() {
+  if (claimed_by_thread.tracer == this) claimed_by_thread = {};
+}
+
+Ring& Tracer::claim() {
+  thread_local GiveBack at_the_end;
+  static_cast<void>(&at_the_end);
+  if (claimed_by_thread.tracer != nullptr) claimed_by_thread.tracer->give_back(claimed_by_thread.ring);
+  claimed_by_thread = {};
+  const std::lock_guard lock(mutex_);
+  if (idle_.empty()) {
+    rings_.push_back(std::make_unique<Ring>(settings_.records));
+    idle_.push_back(rings_.back().get());
+  }
+  claimed_by_thread = {this, idle_.back()};
+  idle_.pop_back();
+  return *claimed_by_thread.ring;
+}
+
+void Tracer::give_back(Ring* ring) {
+  const std::lock_guard lock(mutex_);
+  idle_.push_back(ring);
+}
+
+uint32_t Tracer::program(const std::string& head, const std::string& steps) {
+  const std::string whole = "{" + head + ",\"steps\":" + steps + "}";
+  const std::lock_guard lock(mutex_);
+  if (const auto found = numbers_.find(whole); found != numbers_.end()) return found->second;
+  if (programs_.size() >= most_programs) return most_programs - 1;
+  const auto number = static_cast<uint32_t>(programs_.size());
+  if (described_ + whole.size() > settings_.description_bytes) {
+    programs_.push_back("{" + head + ",\"steps\":null}");
+  } else {
+    described_ += whole.size();
+    programs_.push_back(whole);
+    numbers_.emplace(whole, number);
+  }
+  return number;
+}
+
+uint32_t Tracer::communicator(Communicator communicator) {
+  const std::lock_guard lock(mutex_);
+  communicators_.push_back(std::move(communicator));
+  return static_cast<uint32_t>(communicators_.size() - 1);
+}
+
+std::vector<const Ring*> Tracer::rings() const {
+  const std::lock_guard lock(mutex_);
+  std::vector<const Ring*> all;
+  for (const auto& ring : rings_) all.push_back(ring.get());
+  return all;
+}
+
+}  // namespace tutti::trace
