@@ -1,8 +1,12 @@
-// A value for every block that a plan names, dense by rank: what lowering knows of each block as it walks the plan.
+// A value for every block that a plan names: what the check and lowering know of each block as they walk the plan.
+//
+// Dense by rank, which is fast, where the plan names most of the blocks up to its largest; else a hash table, so that a
+// text of few lines with large numbers takes little memory. Owned by one walk; one thread.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
+#include <unordered_map>
 #include <vector>
 
 #include "plan/plan.h"
@@ -21,7 +25,9 @@ class BlockTable {
       : blocks_(std::max(plan.blocks, 1)), user_is_one_(aliasing == Aliasing::user_buffers_are_one) {
     start_.reserve(static_cast<size_t>(plan.ranks) + 1);
     std::vector<int32_t> tmp(plan.ranks, 0);
+    size_t named = 0;
     auto note = [&](const Region& r) {
+      named += static_cast<size_t>(r.count);
       if (r.buffer == Buffer::tmp) tmp[r.rank] = std::max(tmp[r.rank], r.last() + 1);
     };
     for (const Transfer& transfer : plan.transfers) {
@@ -33,7 +39,12 @@ class BlockTable {
       start_.push_back(at);
       at += 2 * static_cast<size_t>(blocks_) + static_cast<size_t>(tmp[rank]);
     }
-    values_.resize(at);
+    sparse_ = at > always_dense && at / most_unnamed > named;
+    if (sparse_) {
+      scattered_.reserve(std::min(named, at));
+    } else {
+      values_.resize(at);
+    }
   }
 
   Value& at(int32_t rank, Buffer buffer, int32_t block) {
@@ -43,7 +54,8 @@ class BlockTable {
     } else if (buffer == Buffer::out && !user_is_one_) {
       offset += static_cast<size_t>(blocks_);
     }
-    return values_[start_[rank] + offset];
+    offset += start_[rank];
+    return sparse_ ? scattered_[offset] : values_[offset];
   }
 
   template <class Visit>
@@ -52,10 +64,23 @@ class BlockTable {
   }
 
  private:
+  static constexpr size_t always_dense = size_t{1} << 16;  // blocks
+  static constexpr size_t most_unnamed = 4;                // blocks for each that is named
+
+  // Neighbours stay together: most of what is named are runs.
+  struct Hash {
+    size_t operator()(size_t offset) const {
+      const size_t run = offset / 64 * 0x9e3779b97f4a7c15u ^ (offset >> 35);
+      return run / 64 * 64 + offset % 64;
+    }
+  };
+
   int32_t blocks_;
   bool user_is_one_;
+  bool sparse_ = false;
   std::vector<size_t> start_;
   std::vector<Value> values_;
+  std::unordered_map<size_t, Value, Hash> scattered_;
 };
 
 }  // namespace tutti::plan

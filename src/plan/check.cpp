@@ -2,23 +2,18 @@
 
 #include <algorithm>
 #include <deque>
-#include <unordered_map>
 
 #include "base/error.h"
+#include "plan/blocks.h"
 #include "plan/fault.h"
+#include "plan/intervals.h"
 #include "plan/text.h"
 
 namespace tutti::plan {
 namespace {
 
-// Blocks read and written by a whole plan. A text of few lines can name 2^20 blocks in each; this bounds the time.
-constexpr int64_t max_moves = int64_t{1} << 28;
-// Likewise for partial results in many pieces, in plans that commute: the intervals of ranks in all of them together.
+// What max_moves does not bound, in plans that commute: the intervals of ranks in all partial results together.
 constexpr size_t max_pieces = size_t{1} << 25;
-
-struct Interval {
-  int32_t low, high;  // ranks [low, high)
-};
 
 // What a block holds: leaves of one block of the vector (for a barrier: arrivals). Never changed once made, and shared
 // by all blocks that it was copied to.
@@ -26,12 +21,14 @@ struct Value {
   uint64_t expression;           // hash: equal for equal expressions
   int32_t block;
   bool ordered;                  // made by joining neighbours in rank order: then `leaves` is one interval
-  std::vector<Interval> leaves;  // ascending, with gaps between
+  Intervals leaves;
 };
 
+constexpr size_t no_transfer = SIZE_MAX;
+
 struct Cell {
-  const Value* value;
-  size_t writer;  // the transfer
+  const Value* value = nullptr;  // null: nothing, or a rank's own data that nobody has looked at
+  size_t writer = no_transfer;
 };
 
 uint64_t mix(uint64_t x) {
@@ -40,47 +37,28 @@ uint64_t mix(uint64_t x) {
   return x ^ (x >> 31);
 }
 
-struct KeyHash {
-  size_t operator()(uint64_t key) const { return mix(key + 0x9e3779b97f4a7c15u); }
-};
-
-std::string ranks_text(const Interval& interval) {
-  if (interval.high == interval.low + 1) return "rank " + std::to_string(interval.low);
-  return "ranks " + std::to_string(interval.low) + ".." + std::to_string(interval.high - 1);
-}
-
 // Executes one plan on symbols.
 class Checker {
  public:
   explicit Checker(const Plan& plan)
-      : plan_(plan), reduces_(plan.collective == Collective::reduce || plan.collective == Collective::allreduce) {}
+      : plan_(plan),
+        reduces_(plan.collective == Collective::reduce || plan.collective == Collective::allreduce),
+        cells_(plan, BlockTable<Cell>::Aliasing::none) {}
 
   Verdict run() {
-    int64_t moves = 0;
-    for (const Transfer& transfer : plan_.transfers) {
-      moves += transfer.dst.count * static_cast<int64_t>(transfer.src.size() + 1);
-    }
-    if (moves > max_moves) {
-      throw Error(Code::invalid_plan, "the plan moves " + std::to_string(moves) + " blocks, more than the " +
-                                          std::to_string(max_moves) + " that are checked; use fewer, larger blocks");
-    }
-    cells_.reserve(static_cast<size_t>(std::min<int64_t>(moves, 1 << 22)));
     for (index_ = 0; index_ < plan_.transfers.size(); ++index_) execute(plan_.transfers[index_]);
     return verdict();
   }
 
  private:
-  [[noreturn]] void refuse_here(const std::string& message) const { refuse_at(index_, message); }
-
-  [[noreturn]] void refuse_at(size_t transfer, const std::string& message) const {
-    refuse(place(plan_, transfer), shortened(plan_.transfers[transfer]) + ": " + message);
+  [[noreturn]] void refuse_here(const std::string& message) const {
+    refuse(place(plan_, index_), shortened(plan_.transfers[index_]) + ": " + message);
   }
 
   // The root of a bcast has one buffer, its `in` and `out`.
-  uint64_t key(int32_t rank, Buffer buffer, int32_t block) const {
+  Cell& cell(int32_t rank, Buffer buffer, int32_t block) {
     if (plan_.collective == Collective::bcast && rank == plan_.root && buffer == Buffer::out) buffer = Buffer::in;
-    return ((uint64_t{static_cast<uint32_t>(rank)} * 3 + static_cast<uint64_t>(buffer)) << 20) |
-           static_cast<uint32_t>(block);
+    return cells_.at(rank, buffer, block);
   }
 
   bool collective_defines(Buffer buffer, int32_t rank) const {
@@ -104,9 +82,8 @@ class Checker {
 
   const Value* read(const Region& region, int32_t k) {
     const int32_t block = region.first + k * region.stride;
-    auto cell = cells_.find(key(region.rank, region.buffer, block));
     if (region.buffer == Buffer::in && in_place_) find_clobbered(region.rank, block);
-    if (cell != cells_.end()) return cell->second.value;
+    if (const Value* value = cell(region.rank, region.buffer, block).value; value != nullptr) return value;
     if (region.buffer != Buffer::tmp && plan_.collective == Collective::bcast && region.rank == plan_.root) {
       return leaf(region.rank, block);
     }
@@ -117,10 +94,9 @@ class Checker {
   }
 
   const Value* leaf(int32_t rank, int32_t block) {
-    const uint64_t at = key(rank, Buffer::in, block);
     const Value* value = keep({mix(mix(static_cast<uint32_t>(rank) + 1) + static_cast<uint32_t>(block)), block, true,
                                {{rank, rank + 1}}});
-    cells_[at] = {value, no_transfer};
+    cell(rank, Buffer::in, block) = {value, no_transfer};
     return value;
   }
 
@@ -128,8 +104,8 @@ class Checker {
   // read that does differ is the same whatever other ranks do, so one pass serves all subsets of ranks.
   void find_clobbered(int32_t rank, int32_t block) {
     if (!reduces_ || !collective_defines(Buffer::out, rank)) return;
-    auto out = cells_.find(key(rank, Buffer::out, block));
-    if (out != cells_.end() && !is_leaf(*out->second.value, rank, block)) in_place_ = false;
+    const Value* value = cell(rank, Buffer::out, block).value;
+    if (value != nullptr && !is_leaf(*value, rank, block)) in_place_ = false;
   }
 
   void execute(const Transfer& transfer) {
@@ -139,23 +115,16 @@ class Checker {
     if (transfer.dst.buffer == Buffer::out && !collective_defines(Buffer::out, transfer.dst.rank)) {
       refuse_here("only the root, rank " + std::to_string(plan_.root) + ", has an `out` in a reduce; use `tmp`");
     }
-    find_shifted(transfer);
+    arrival_ |= reduces_ && transfer.any_order;
     for (int32_t k = 0; k < transfer.dst.count; ++k) {
       const Value* value = transfer.kind == TransferKind::copy ? read(transfer.src.front(), k) : combine(transfer, k);
       const int32_t block = transfer.dst.first + k * transfer.dst.stride;
-      cells_[key(transfer.dst.rank, transfer.dst.buffer, block)] = {value, index_};
-    }
-  }
-
-  // A transfer moves its blocks at once: one that reads `in` beside the place where it writes `out` cannot be in place.
-  void find_shifted(const Transfer& transfer) {
-    if (!reduces_ || !in_place_ || transfer.dst.buffer != Buffer::out) return;
-    for (Region source : transfer.src) {
-      if (source.buffer != Buffer::in) continue;
-      source.buffer = Buffer::out;
-      const bool own_place = source.first == transfer.dst.first &&
-                             (source.count == 1 || source.stride == transfer.dst.stride);
-      if (!own_place && overlap(source, transfer.dst)) in_place_ = false;
+      // Even where it is overwritten later: blocks differ in length, and a movement has that of its place in `out`.
+      if (transfer.dst.buffer == Buffer::out && value->block != block) {
+        refuse_here("it writes block " + std::to_string(value->block) + " of the vector where block " +
+                    std::to_string(block) + " of `out` belongs; use `tmp` for data on its way");
+      }
+      cell(transfer.dst.rank, transfer.dst.buffer, block) = {value, index_};
     }
   }
 
@@ -163,7 +132,9 @@ class Checker {
     sources_.clear();
     for (const Region& source : transfer.src) sources_.push_back(read(source, k));
     const Value& first = *sources_.front();
-    Value result{0x243f6a8885a308d3u, first.block, true, {}};
+    // In the order of arrival the expression is its own: nobody else computes the same.
+    const uint64_t seed = transfer.any_order ? mix(index_ + 1) + static_cast<uint64_t>(k) : 0x243f6a8885a308d3u;
+    Value result{seed, first.block, true, {}};
     for (const Value* source : sources_) {
       result.expression = mix(result.expression * 0x9e3779b97f4a7c15u + source->expression);
       if (source->block != first.block) {
@@ -181,12 +152,13 @@ class Checker {
       result.leaves = united();
       if (reduces_ && !plan_.commutative) refuse_order();
     }
+    result.ordered &= !transfer.any_order;
     return keep(std::move(result));
   }
 
   // The leaves of all sources. In a reduction each goes in once; that a barrier hears of an arrival twice is no harm.
-  std::vector<Interval> united() {
-    std::vector<Interval> all;
+  Intervals united() {
+    Intervals all;
     for (const Value* source : sources_) all.insert(all.end(), source->leaves.begin(), source->leaves.end());
     pieces_ += all.size();
     if (pieces_ > max_pieces) {
@@ -194,7 +166,7 @@ class Checker {
                   " pieces; combine neighbours in rank order");
     }
     std::sort(all.begin(), all.end(), [](const Interval& one, const Interval& other) { return one.low < other.low; });
-    std::vector<Interval> result;
+    Intervals result;
     for (const Interval& interval : all) {
       if (result.empty() || interval.low > result.back().high) {
         result.push_back(interval);
@@ -223,7 +195,7 @@ class Checker {
   }
 
   Verdict verdict() {
-    Verdict verdict{true, true, in_place_};
+    Verdict verdict{true, true, in_place_, arrival_};
     for (int32_t block = 0; block < plan_.blocks; ++block) {
       const Value* first = nullptr;
       for (int32_t rank = 0; rank < plan_.ranks; ++rank) {
@@ -240,45 +212,48 @@ class Checker {
   }
 
   // The value of a right result; null where it is the data that the root of a bcast had from the start.
-  const Value* result(int32_t rank, int32_t block) const {
-    const Region where = out(rank, block);
-    const auto found = cells_.find(key(rank, Buffer::out, block));
-    const bool has_data = plan_.collective == Collective::bcast && rank == plan_.root;
-    if (found == cells_.end()) {
-      if (has_data) return nullptr;
-      throw Error(Code::invalid_plan, "the plan ends without a transfer to " + print(where) + "; " +
-                                          std::string(name(plan_.collective)) + " needs one");
-    }
-    const auto& [value, writer] = found->second;
-    if (writer == no_transfer) return value;
-    if (value->block != block) {
-      refuse_at(writer, "at the end " + print(where) + " holds block " + std::to_string(value->block) +
-                            " of the vector; it must hold block " + std::to_string(block));
-    }
-    const Interval wanted = plan_.collective == Collective::bcast ? Interval{plan_.root, plan_.root + 1}
-                                                                  : Interval{0, plan_.ranks};
-    const Interval& held = value->leaves.front();
-    if (held.low <= wanted.low && held.high >= wanted.high) return value;
-    const int32_t missing = held.low > wanted.low ? wanted.low : held.high;
-    refuse_at(writer, "at the end " + print(where) + " lacks the " +
-                          (reduces_ || plan_.collective == Collective::bcast ? "data" : "arrival") + " of rank " +
-                          std::to_string(missing) + "; combine it in before");
+  const Value* result(int32_t rank, int32_t block) {
+    const Cell& at = cell(rank, Buffer::out, block);
+    const bool is_bcast = plan_.collective == Collective::bcast;
+    if (at.value == nullptr && is_bcast && rank == plan_.root) return nullptr;
+    const Interval wanted = is_bcast ? Interval{plan_.root, plan_.root + 1} : Interval{0, plan_.ranks};
+    const bool right = at.value != nullptr && missing(at.value->leaves, wanted).empty();
+    if (!right) refuse_result(rank, block, at, wanted);
+    return at.value;
   }
 
-  static constexpr size_t no_transfer = SIZE_MAX;
+  [[noreturn]] void refuse_result(int32_t rank, int32_t block, const Cell& at, const Interval& wanted) const {
+    std::string text = "block " + std::to_string(block) + " of out[" + std::to_string(rank) + "] holds ";
+    text += at.value == nullptr ? "nothing" : "ranks " + set_text(at.value->leaves);
+    text += "; the " + std::string(name(plan_.collective)) + " needs " + range_text(wanted);
+    if (at.writer == no_transfer) {
+      text += "; no transfer writes it";
+    } else {
+      text += "; last written at " + place(plan_, at.writer) + " by '" + shortened(plan_.transfers[at.writer]) + "'";
+    }
+    if (at.value != nullptr) text += ", without " + set_text(missing(at.value->leaves, wanted));
+    throw Error(Code::invalid_plan, text);
+  }
 
   const Plan& plan_;
   const bool reduces_;
   size_t index_ = 0;
   bool in_place_ = true;
   size_t pieces_ = 0;
-  std::unordered_map<uint64_t, Cell, KeyHash> cells_;
+  bool arrival_ = false;
+  BlockTable<Cell> cells_;
   std::deque<Value> values_;  // stays in place as it grows
   std::vector<const Value*> sources_;
 };
 
 }  // namespace
 
-Verdict check(const Plan& plan) { return Checker(plan).run(); }
+Verdict check(const Plan& plan) {
+  if (const int64_t moved = moves(plan); moved > max_moves) {
+    throw Error(Code::invalid_plan, "the plan moves " + std::to_string(moved) + " blocks, more than the " +
+                                        std::to_string(max_moves) + " that are checked; use fewer, larger blocks");
+  }
+  return Checker(plan).run();
+}
 
 }  // namespace tutti::plan

@@ -1,7 +1,8 @@
 // How the messages of this room name what is at fault. Internal to src/plan.
 //
 // A message is "PLACE: what is wrong; what would be right", one line. The place is NAME:LINE where the plan was read
-// from a named text, "line LINE" where only the line is known, and "transfer NUMBER" (from 1) for a plan from code.
+// from a named text or says its files, "line LINE" where only the line is known, and "transfer NUMBER" (from 1) for a
+// plan from code that says neither.
 #pragma once
 
 #include <string>
@@ -23,6 +24,9 @@ std::string shortened(const Transfer& transfer);
 
 // What a label of an algorithm must be, for the message; empty where this one is right.
 std::string label_fault(std::string_view label);
+
+// Likewise of a machine's shape, by its form alone.
+std::string shape_fault(std::string_view shape);
 
 // validate() of plan.h for a plan that was read from the text `name`.
 void validate(const Plan& plan, std::string_view name);

@@ -1,64 +1,13 @@
 #include "plan/lower.h"
 
 #include <algorithm>
-#include <functional>
 
 #include "base/error.h"
 #include "plan/blocks.h"
+#include "plan/fault.h"
+#include "plan/text.h"
 
 namespace tutti::plan {
-namespace {
-
-// Above this many ranks clocks would cost more than the waits that they save.
-constexpr int32_t max_clocked_ranks = 1024;
-
-struct Uses {
-  int32_t writer = -1;
-  std::vector<int32_t> readers;  // since the last write
-};
-
-// Everything known to have been executed, as the largest transfer index + 1 of each rank.
-class Clocks {
- public:
-  explicit Clocks(const Plan& plan)
-      : ranks_(plan.ranks), enabled_(plan.ranks <= max_clocked_ranks), now_(enabled_ ? size_t(ranks_) * ranks_ : 0) {
-    if (enabled_) after_.resize(plan.transfers.size() * static_cast<size_t>(ranks_));
-  }
-
-  bool knows(int32_t rank, const Plan& plan, int32_t transfer) const {
-    return enabled_ && now_[size_t(rank) * ranks_ + plan.transfers[transfer].executor()] > transfer;
-  }
-
-  void wait(int32_t rank, int32_t transfer) {
-    if (!enabled_) return;
-    int32_t* mine = &now_[size_t(rank) * ranks_];
-    const int32_t* theirs = &after_[size_t(transfer) * ranks_];
-    for (int32_t q = 0; q < ranks_; ++q) mine[q] = std::max(mine[q], theirs[q]);
-  }
-
-  void execute(int32_t rank, int32_t transfer) {
-    if (!enabled_) return;
-    int32_t* mine = &now_[size_t(rank) * ranks_];
-    mine[rank] = transfer + 1;
-    std::copy(mine, mine + ranks_, &after_[size_t(transfer) * ranks_]);
-  }
-
-  bool knows_all(int32_t rank) const {
-    if (!enabled_) return ranks_ == 1;
-    for (int32_t q = 0; q < ranks_; ++q) {
-      if (q != rank && now_[size_t(rank) * ranks_ + q] == 0) return false;
-    }
-    return true;
-  }
-
- private:
-  int32_t ranks_;
-  bool enabled_;
-  std::vector<int32_t> now_;    // by rank
-  std::vector<int32_t> after_;  // by transfer: its executor's clock when it was done
-};
-
-}  // namespace
 
 bool lines_serve(const Plan& staged) {
   if (staged.blocks > 1) return false;
@@ -67,51 +16,6 @@ bool lines_serve(const Plan& staged) {
     if (!single(transfer.dst) || !std::all_of(transfer.src.begin(), transfer.src.end(), single)) return false;
   }
   return true;
-}
-
-Dependences depend(const Plan& staged, Carrier carrier) {
-  using Table = BlockTable<Uses>;
-  Table table(staged, Table::Aliasing::none);
-  Clocks clocks(staged);
-  Dependences result;
-  result.waits.resize(staged.transfers.size());
-  std::vector<int32_t> candidates;
-  for (int32_t i = 0; i < static_cast<int32_t>(staged.transfers.size()); ++i) {
-    const Transfer& transfer = staged.transfers[i];
-    const int32_t executor = transfer.executor();
-    candidates.clear();
-    auto after = [&](int32_t earlier) {
-      if (earlier >= 0 && staged.transfers[earlier].executor() != executor) candidates.push_back(earlier);
-    };
-    for (const Region& src : transfer.src) {
-      table.each(src, [&](Uses& uses) {
-        after(uses.writer);
-        uses.readers.push_back(i);
-      });
-    }
-    table.each(transfer.dst, [&](Uses& uses) {
-      if (carrier == Carrier::slot) {
-        after(uses.writer);
-        for (int32_t reader : uses.readers) after(reader);
-      }
-      uses.writer = i;
-      uses.readers.clear();
-    });
-    // The latest first: what it implies need not be waited for.
-    std::sort(candidates.begin(), candidates.end(), std::greater<>());
-    candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
-    for (int32_t earlier : candidates) {
-      if (clocks.knows(executor, staged, earlier)) continue;
-      clocks.wait(executor, earlier);
-      result.waits[i].push_back(earlier);
-    }
-    // Waited for in plan order, which is about the order of arrival.
-    std::reverse(result.waits[i].begin(), result.waits[i].end());
-    clocks.execute(executor, i);
-  }
-  result.knows_all.resize(staged.ranks);
-  for (int32_t rank = 0; rank < staged.ranks; ++rank) result.knows_all[rank] = clocks.knows_all(rank);
-  return result;
 }
 
 namespace {
@@ -135,8 +39,12 @@ Facts gather_facts(const Plan& staged, const Dependences& dependences) {
   const size_t count = staged.transfers.size();
   Facts facts{std::vector<int32_t>(count, -1), std::vector<bool>(count), std::vector<std::vector<int32_t>>(count),
               std::vector<int32_t>(count), 0};
-  for (const auto& waits : dependences.waits) {
-    for (int32_t earlier : waits) facts.awaited[earlier] = true;
+  for (const auto* awaited : {&dependences.waits, &dependences.arrivals}) {
+    for (const auto& transfers : *awaited) {
+      for (int32_t earlier : transfers) {
+        if (earlier >= 0) facts.awaited[earlier] = true;
+      }
+    }
   }
   std::vector<int32_t> lines(staged.ranks, 0);
   for (size_t i = 0; i < count; ++i) {
@@ -172,26 +80,30 @@ struct Reuse {
   int32_t min_positions = 1;
 };
 
+void keep_last_of_each_rank(const Plan& staged, std::vector<int32_t>& touches) {
+  auto executor = [&](int32_t transfer) { return staged.transfers[transfer].executor(); };
+  std::sort(touches.begin(), touches.end(), [&](int32_t one, int32_t other) {
+    return executor(one) != executor(other) ? executor(one) < executor(other) : one > other;
+  });
+  const auto same_rank = [&](int32_t one, int32_t other) { return executor(one) == executor(other); };
+  touches.erase(std::unique(touches.begin(), touches.end(), same_rank), touches.end());
+}
+
 Reuse find_reuse(const Plan& staged) {
   struct Touches {
     int32_t first_writer = -1;
-    std::vector<int32_t> last;  // one transfer for each rank that touched the block
+    std::vector<int32_t> all;  // in plan order; of consecutive ones by one rank only the last
   };
   using Table = BlockTable<Touches>;
   Table table(staged, Table::Aliasing::none);
   const int32_t count = static_cast<int32_t>(staged.transfers.size());
+  auto executor = [&](int32_t transfer) { return staged.transfers[transfer].executor(); };
   auto touch = [&](const Region& region, int32_t i, bool writes) {
     if (region.buffer != Buffer::tmp) return;
     table.each(region, [&](Touches& touches) {
       if (writes && touches.first_writer < 0) touches.first_writer = i;
-      const int32_t executor = staged.transfers[i].executor();
-      for (int32_t& last : touches.last) {
-        if (staged.transfers[last].executor() == executor) {
-          last = i;
-          return;
-        }
-      }
-      touches.last.push_back(i);
+      if (!touches.all.empty() && executor(touches.all.back()) == executor(i)) touches.all.pop_back();
+      touches.all.push_back(i);
     });
   };
   for (int32_t i = 0; i < count; ++i) {
@@ -205,9 +117,10 @@ Reuse find_reuse(const Plan& staged) {
     auto& waits = reuse.waits[i];
     table.each(transfer.dst, [&](Touches& touches) {
       if (touches.first_writer != i) return;
-      for (int32_t last : touches.last) {
+      keep_last_of_each_rank(staged, touches.all);
+      for (int32_t last : touches.all) {
         reuse.min_positions = std::max(reuse.min_positions, staged.transfers[last].stage - transfer.stage + 1);
-        if (staged.transfers[last].executor() != transfer.executor()) waits.push_back(last);
+        if (executor(last) != transfer.executor()) waits.push_back(last);
       }
     });
     std::sort(waits.begin(), waits.end());
@@ -244,8 +157,9 @@ class Writer {
     return program_.steps.back();
   }
 
-  // One step where the regions are runs of blocks, one a block where they are not.
-  void move(int32_t i) {
+  // One step where the regions are runs of blocks, one a block where they are not. `arrivals` of a transfer in any order
+  // go with each: those behind the first find all sources there.
+  void move(int32_t i, const std::vector<int32_t>& arrivals) {
     const Transfer& transfer = staged_.transfers[i];
     if (staged_.collective == Collective::barrier) return;
     auto run = [](const Region& region) { return region.count == 1 || region.stride == 1; };
@@ -253,15 +167,21 @@ class Writer {
                        (transfer.dst.count == 1 || transfer.dst.buffer != Buffer::tmp ||
                         transfer.src.front().buffer != Buffer::tmp);
     const int32_t pieces = whole ? 1 : transfer.dst.count;
+    const auto first_arrival = static_cast<int32_t>(program_.arrivals.size());
+    for (int32_t source : arrivals) program_.arrivals.push_back(arrival(source));
+    const StepKind kind = transfer.kind == TransferKind::copy ? StepKind::copy
+                          : arrivals.empty()                  ? StepKind::reduce
+                                                              : StepKind::reduce_any;
     for (int32_t piece = 0; piece < pieces; ++piece) {
-      Step& move = step(transfer.kind == TransferKind::copy ? StepKind::copy : StepKind::reduce, i, i);
+      Step& move = step(kind, i, i);
+      move.first_arrival = first_arrival;
       move.extent_first = pieces == 1 ? facts_.extent[i] : extent_of_piece(i, piece);
       move.extent_count = whole ? transfer.dst.count : 1;
       move.first_operand = static_cast<int32_t>(program_.operands.size());
       move.operand_count = static_cast<int32_t>(transfer.src.size()) + 1;
       program_.operands.push_back(operand(transfer.dst, piece, i));
       for (size_t k = 0; k < transfer.src.size(); ++k) {
-        program_.operands.push_back(operand(transfer.src[k], piece, facts_.source_writer[i][k]));
+        program_.operands.push_back(source(i, k, piece));
       }
     }
   }
@@ -275,6 +195,23 @@ class Writer {
     if (transfer.dst.buffer != Buffer::tmp) return block(transfer.dst);
     const Region& src = transfer.src.front();
     return src.buffer != Buffer::tmp ? block(src) : extents_.at(src.rank, Buffer::tmp, block(src));
+  }
+
+  Arrival arrival(int32_t earlier) const {
+    if (earlier < 0) return {};
+    const Transfer& transfer = staged_.transfers[earlier];
+    return {transfer.executor(), earlier + 1, transfer.stage, std::max(facts_.line[earlier], 0)};
+  }
+
+  Operand source(int32_t i, size_t k, int32_t piece) const {
+    const Transfer& transfer = staged_.transfers[i];
+    const int32_t writer = facts_.source_writer[i][k];
+    const bool on_line = carrier_ == Carrier::line && transfer.src[k].buffer == Buffer::tmp;
+    if (on_line && writer < 0) {
+      refuse(place(staged_, i),
+             "it reads " + print(transfer.src[k]) + ", which nobody wrote; check a plan before it is lowered");
+    }
+    return operand(transfer.src[k], piece, writer);
   }
 
   Operand operand(const Region& region, int32_t piece, int32_t writer) const {
@@ -316,7 +253,7 @@ Program lower(const Plan& staged, const Dependences& dependences, int32_t rank, 
       if (carrier == Carrier::slot) {
         for (int32_t last : reuse.waits[i]) writer.step(StepKind::wait_reuse, i, last).peer = staged.transfers[last].executor();
       }
-      writer.move(i);
+      writer.move(i, dependences.arrivals[i]);
       if (transfer.dst.buffer == Buffer::tmp) writer.program().writes_shared = true;
       if (carrier == Carrier::line && facts.awaited[i]) writer.step(StepKind::stamp, i, i).line = facts.line[i];
       if (carrier == Carrier::slot && (facts.awaited[i] || reuse.awaited[i])) writer.step(StepKind::publish, i, i);

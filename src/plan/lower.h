@@ -37,6 +37,9 @@ bool lines_serve(const Plan& staged);
 struct Dependences {
   // For each transfer, the indices of the earlier transfers by other ranks that its executor must wait for.
   std::vector<std::vector<int32_t>> waits;
+  // For each transfer in any order, by source: the transfer that must have run before this source may be read, beside
+  // `waits`; -1 where there is none. Empty for others.
+  std::vector<std::vector<int32_t>> arrivals;
   // By rank: what it waited for implies that every rank has executed something, so has entered the operation.
   std::vector<bool> knows_all;
 };

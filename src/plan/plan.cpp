@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "plan/fault.h"
 #include "plan/text.h"
+#include "plan/text_line.h"
 
 namespace tutti::plan {
 namespace {
@@ -83,15 +84,30 @@ class Validator {
       refuse_plan("it has " + std::to_string(plan_.transfers.size()) + " transfers; a plan has at most " +
                   std::to_string(max_transfers));
     }
-    const std::string fault = label_fault(plan_.algorithm);
-    if (!fault.empty()) refuse_plan(fault);
+    for (const std::string& fault : {label_fault(plan_.algorithm), shape_fault(plan_.shape)}) {
+      if (!fault.empty()) refuse_plan(fault);
+    }
+    if (plan_.files.size() > max_files) {
+      refuse_plan("its transfers are from " + std::to_string(plan_.files.size()) + " files; at most " +
+                  std::to_string(max_files));
+    }
   }
 
   void transfer(const Transfer& transfer) {
     region(transfer.dst);
     if (transfer.dst.buffer == Buffer::in) refuse_here("it writes `in`, which is read-only; write `out` or `tmp`");
     sources(transfer);
+    order(transfer);
     stage(transfer);
+  }
+
+  void order(const Transfer& transfer) const {
+    if (!transfer.any_order) return;
+    if (transfer.kind == TransferKind::copy) refuse_here("a copy has one source and no order; leave `any` out");
+    if (transfer.push) refuse_here("a pushed reduce has its sources at hand; leave `any` out");
+    if (!plan_.commutative) {
+      refuse_here("a reduce in any order in a plan that keeps rank order; leave `any` out, or say 'commutative yes'");
+    }
   }
 
   void region(const Region& region) const {
@@ -226,9 +242,24 @@ int32_t Plan::largest_tmp() const {
   return blocks;
 }
 
+int64_t moves(const Plan& plan) {
+  int64_t blocks = 0;
+  for (const Transfer& transfer : plan.transfers) {
+    blocks += transfer.dst.count * static_cast<int64_t>(transfer.src.size() + 1);
+  }
+  return blocks;
+}
+
+Plan in_fixed_order(Plan plan) {
+  for (Transfer& transfer : plan.transfers) transfer.any_order = false;
+  return plan;
+}
+
 std::string place(const Plan& plan, size_t transfer, std::string_view name) {
   const int32_t line = plan.transfers[transfer].line;
   if (line == 0) return "transfer " + std::to_string(transfer + 1);
+  const auto file = static_cast<size_t>(plan.transfers[transfer].file);
+  if (name.empty() && file < plan.files.size()) name = plan.files[file];
   return name.empty() ? "line " + std::to_string(line) : std::string(name) + ":" + std::to_string(line);
 }
 
@@ -247,6 +278,23 @@ std::string label_fault(std::string_view label) {
   if (right) return {};
   return "the algorithm's label must be at most " + std::to_string(max_label) +
          " printable ASCII characters, without # and without spaces around it";
+}
+
+std::string shape_fault(std::string_view shape) {
+  const std::string fault = "the machine's shape must be words such as 'node:4 numa:2 core:8', from the outside in, at most " +
+                            std::to_string(max_label) + " characters";
+  if (shape.size() > max_label) return fault;
+  while (!shape.empty()) {
+    const std::string_view word = shape.substr(0, shape.find(' '));
+    const size_t colon = std::min(word.find(':'), word.size());
+    const std::string_view level = word.substr(0, colon), count = word.substr(std::min(colon + 1, word.size()));
+    const bool right = !level.empty() && std::all_of(level.begin(), level.end(), [](char c) { return c >= 'a' && c <= 'z'; }) &&
+                       !count.empty() && std::all_of(count.begin(), count.end(), is_digit);
+    const bool last = word.size() == shape.size();
+    shape.remove_prefix(last ? shape.size() : word.size() + 1);
+    if (!right || (!last && shape.empty())) return fault;
+  }
+  return {};
 }
 
 void validate(const Plan& plan, std::string_view name) { Validator(plan, name).run(); }

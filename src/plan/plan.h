@@ -6,7 +6,9 @@
 //   block          the unit in which a plan counts a buffer. A vector of n elements is cut into `Plan::blocks`
 //                  blocks; the blocks of `tmp` are as large as those of the vector
 //   region         a run of blocks (first, count, stride) of one buffer of one rank
-//   transfer       `dst <- src` (copy) or `dst <- a, b, ...` (reduce, in that order); the atom of a plan
+//   transfer       `dst <- src` (copy) or `dst <- a, b, ...` (reduce, in that order, or in any order: as the sources
+//                  arrive); the atom of a plan
+//   shape          the machine a plan was written for: level:count words from the outside in (`node:4 numa:2 core:8`)
 //   segment        a piece of a long message: the vector is sliced into segments, each is cut into blocks, and the
 //                  plan runs once a segment
 //   stage          a transfer's place in the pipeline: segment s of stage t runs at tick s + t
@@ -62,10 +64,12 @@ inline constexpr int32_t stage_automatic = -1;
 struct Transfer {
   TransferKind kind = TransferKind::copy;
   bool push = false;
-  int32_t stage = stage_automatic;  // automatic: the longest chain of hand-overs that leads here (stage.h)
-  int32_t line = 0;                 // of the text it was read from, for messages; 0 where it has none
+  int32_t stage = stage_automatic;  // automatic: the longest chain of hand-overs that leads here (lower.h)
+  int32_t line = 0;                 // of the text or program it was written in, for messages; 0 where it has none
   Region dst;
   std::vector<Region> src;          // one for a copy, two or more for a reduce; each as many blocks as dst
+  int32_t file = 0;                 // which of Plan::files the line is in, for messages
+  bool any_order = false;           // of a reduce: takes its sources as they arrive
 
   // The rank that moves the bytes.
   int32_t executor() const { return push ? src.front().rank : dst.rank; }
@@ -78,6 +82,8 @@ struct Plan {
   int32_t root = 0;        // 0 where the collective has none
   bool commutative = false;  // relies on the operation to commute
   int32_t blocks = 1;      // of every vector; for a barrier, of no bytes
+  std::string shape;       // the machine it was written for; empty: any
+  std::vector<std::string> files;  // where its transfers were written, for messages; empty where that has no name
   std::vector<Transfer> transfers;
 
   // Blocks of the `tmp` of a rank: one more than the largest that a transfer names, 0 where none does.
@@ -90,7 +96,18 @@ struct Plan {
     if (src.size() == 1) return copy(dst, src.front());
     transfers.push_back({TransferKind::reduce, false, stage_automatic, 0, dst, std::move(src)});
   }
+  // Takes its sources as they arrive.
+  void reduce_any(Region dst, std::vector<Region> src) {
+    reduce(dst, std::move(src));
+    transfers.back().any_order = transfers.back().kind == TransferKind::reduce;
+  }
 };
+
+// Blocks read and written by the whole plan.
+int64_t moves(const Plan& plan);
+
+// The plan with every reduce taking its sources as they are written: for the same bits on every run.
+Plan in_fixed_order(Plan plan);
 
 // Whole vectors and single blocks, for generators.
 inline Region in(int32_t rank, int32_t first = 0, int32_t count = 1) { return {rank, Buffer::in, first, count, 1}; }
@@ -100,12 +117,14 @@ inline Region tmp(int32_t rank, int32_t first = 0, int32_t count = 1) { return {
 // Throws Error(invalid_plan) naming the transfer (its line, or its number where it has none) where the plan is not
 // well formed: a rank, block or root out of range, region counts that differ, a reduce of fewer than two sources, a
 // copy of more than one, a pushed transfer whose sources belong to several ranks, a transfer that writes `in`, a
-// destination that overlaps a source other than at its own place, explicit stages on some transfers only, stages
-// that decrease along the plan, the bounds below exceeded. Every other function of this room expects a well-formed plan.
+// destination that overlaps a source other than at its own place, a reduce in any order that is pushed or in a plan
+// that is not `commutative`, explicit stages on some transfers only, stages that decrease along the plan, the bounds
+// below exceeded. Every other function of this room expects a well-formed plan.
 void validate(const Plan& plan);
 
 inline constexpr int32_t max_ranks = 1 << 20;
 inline constexpr int32_t max_blocks = 1 << 20;
 inline constexpr size_t max_transfers = size_t{1} << 24;
+inline constexpr size_t max_files = 1 << 16;
 
 }  // namespace tutti::plan

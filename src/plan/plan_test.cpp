@@ -112,6 +112,18 @@ TEST(Transfers, AReduceOfOneSourceIsACopy) {
   EXPECT_EQ(plan.transfers.front().kind, TransferKind::copy);
 }
 
+TEST(Transfers, InAnyOrderAndBack) {
+  Plan plan;
+  plan.reduce_any(out(0), {in(0)});
+  plan.reduce_any(out(0), {in(0), in(1)});
+  EXPECT_FALSE(plan.transfers[0].any_order);  // a copy
+  EXPECT_TRUE(plan.transfers[1].any_order);
+  const Plan fixed = in_fixed_order(plan);
+  ASSERT_EQ(fixed.transfers.size(), 2u);
+  EXPECT_FALSE(fixed.transfers[1].any_order);
+  EXPECT_EQ(fixed.transfers[1].src, plan.transfers[1].src);
+}
+
 struct Refusal {
   const char* what;
   std::function<void(Plan&)> break_it;
@@ -149,6 +161,19 @@ TEST(Validate, RefusesWhatIsNotWellFormed) {
       {"some stages missing", [](Plan& p) { p.transfers[0].stage = 0; }, "it has no stage where"},
       {"stages that decrease", [](Plan& p) { p.transfers[0].stage = 2, p.transfers[1].stage = 1; }, "stage 1 after stage 2"},
       {"negative stage", [](Plan& p) { p.transfers[0].stage = -2; }, "stage -2; stages are"},
+      {"any order where rank order is kept", [](Plan& p) { p.transfers[0].any_order = true; },
+       "a reduce in any order in a plan that keeps rank order"},
+      {"any order of a copy", [](Plan& p) { p.commutative = p.transfers[1].any_order = true; },
+       "copy any out[0].0+2 <- tmp[0].0+2: a copy has one source"},
+      {"any order of a push",
+       [](Plan& p) {
+         p.commutative = true;
+         p.reduce_any(out(1), {in(0), tmp(0)});
+         p.transfers.back().push = true;
+       },
+       "transfer 3: push any out[1] <- in[0], tmp[0]: a pushed reduce"},
+      {"shape", [](Plan& p) { p.shape = "node:4 numa"; }, "the machine's shape"},
+      {"too many files", [](Plan& p) { p.files.resize(max_files + 1); }, "its transfers are from 65537 files"},
       {"large stage", [](Plan& p) { p.transfers[0].stage = INT32_MAX; }, "stages are 0.."},
       {"one buffer at the root of a bcast",
        [](Plan& p) { p.collective = Collective::bcast, p.blocks = 4, p.copy(out(0, 1, 2), in(0, 0, 2)); },
@@ -169,6 +194,31 @@ TEST(Validate, NamesTheLineWhereThereIsOne) {
   plan.transfers[1].line = 12;
   plan.transfers[1].dst.rank = 9;
   EXPECT_EQ(refusal(plan), "line 12: copy out[9].0+2 <- tmp[0].0+2: there is no rank 9; ranks are 0..3");
+}
+
+TEST(Validate, NamesTheFileWhereThereIsOne) {
+  Plan plan = example();
+  plan.files = {"one.py", "two.py"};
+  plan.transfers[1].line = 12;
+  plan.transfers[1].file = 1;
+  plan.transfers[1].dst.rank = 9;
+  EXPECT_TRUE(refusal(plan).starts_with("two.py:12: ")) << refusal(plan);
+  plan.transfers[1].file = 2;  // none such
+  EXPECT_TRUE(refusal(plan).starts_with("line 12: ")) << refusal(plan);
+  plan.transfers[1].line = 0;
+  EXPECT_TRUE(refusal(plan).starts_with("transfer 2: ")) << refusal(plan);
+}
+
+TEST(Validate, TakesShapesOfAnyLevels) {
+  Plan plan = example();
+  for (const char* shape : {"", "node:4", "cluster:2 node:4 numa:2 cache:2 core:8"}) {
+    plan.shape = shape;
+    EXPECT_EQ(refusal(plan), "");
+  }
+  for (const char* shape : {" ", "node:4 ", " node:4", "node:4  core:2", "node", "node:", ":4", "node:four", "Node:4", "node:-1"}) {
+    plan.shape = shape;
+    EXPECT_NE(refusal(plan), "") << "'" << shape << "'";
+  }
 }
 
 TEST(Validate, LongTransfersAreShortened) {

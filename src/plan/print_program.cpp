@@ -21,6 +21,13 @@ std::string transfer_text(const Step& step) {
   return "transfer " + std::to_string(step.number) + " at stage " + std::to_string(step.number_stage);
 }
 
+std::string text_of(const Program& program, const Arrival& arrival) {
+  if (arrival.peer < 0) return {};
+  const std::string from = program.uses_lines ? "" : "rank " + std::to_string(arrival.peer) + ", ";
+  return " (after " + from + "transfer " + std::to_string(arrival.number) + " at stage " +
+         std::to_string(arrival.number_stage) + ")";
+}
+
 std::string operands_of(const Program& program, const Step& step) {
   switch (step.kind) {
     case StepKind::wait_word:
@@ -34,12 +41,14 @@ std::string operands_of(const Program& program, const Step& step) {
       return "line[" + std::to_string(program.rank) + "]." + std::to_string(step.line) + ", " + transfer_text(step);
     case StepKind::copy:
     case StepKind::reduce:
+    case StepKind::reduce_any:
       break;
   }
   std::string text;
   for (int32_t i = 0; i < step.operand_count; ++i) {
     text += i == 0 ? "" : i == 1 ? " <- " : ", ";
     text += text_of(program.operands[step.first_operand + i], step.extent_count);
+    if (step.kind == StepKind::reduce_any && i > 0) text += text_of(program, program.arrivals[step.first_arrival + i - 1]);
   }
   return text + "  (lengths of block " + std::to_string(step.extent_first) +
          (step.extent_count == 1 ? ")" : ".." + std::to_string(step.extent_first + step.extent_count - 1) + ")");
@@ -55,6 +64,8 @@ const std::vector<StepKindInfo>& step_kinds() {
        "wait until the peer's word shows the transfer of the segment that used this ring position before"},
       {StepKind::copy, "copy", "destination, source", "copy blocks"},
       {StepKind::reduce, "reduce", "destination, sources", "combine blocks, in the order of the sources"},
+      {StepKind::reduce_any, "reduce_any", "destination, sources with what each hangs on",
+       "combine blocks, each source as soon as its peer's word, or line, shows its transfer"},
       {StepKind::publish, "publish", "transfer", "let this rank's word show this segment's transfer"},
       {StepKind::stamp, "stamp", "line, transfer", "let this rank's line bear the transfer's stamp"},
   };

@@ -40,6 +40,20 @@ TEST(PrintProgram, OverLines) {
             "   3  stage 2   copy       out[1].0 <- line[0].0  (lengths of block 0)\n");
 }
 
+TEST(PrintProgram, InTheOrderOfArrival) {
+  const Plan plan = read(
+      "tutti-plan 1\ncollective reduce\nranks 3\ncommutative yes\nreduce any out[0] <- in[0], in[1], in[2]\n");
+  EXPECT_EQ(print(lower(plan, 0, Carrier::slot)),
+            "program of rank 0 of 3: reduce, root 0, 1 slot blocks in at least 2 positions, 2 stages, 3 transfers\n"
+            "   0  stage 1   reduce_any out[0].0 <- in[0].0, slot[1].0 (after rank 1, transfer 1 at stage 0), "
+            "slot[2].0 (after rank 2, transfer 2 at stage 0)  (lengths of block 0)\n"
+            "   1  stage 1   publish    transfer 3 at stage 1\n");
+  EXPECT_EQ(print(lower(plan, 0, Carrier::line)),
+            "program of rank 0 of 3: reduce, root 0, 1 lines, 2 stages, 3 transfers\n"
+            "   0  stage 1   reduce_any out[0].0 <- in[0].0, line[1].0 (after transfer 1 at stage 0), "
+            "line[2].0 (after transfer 2 at stage 0)  (lengths of block 0)\n");
+}
+
 TEST(PrintProgram, RunsOfBlocks) {
   Program program;
   program.collective = Collective::bcast;

@@ -4,7 +4,8 @@
 // of transfer i at stage t has number (s + t) * transfers + i: every rank executes in the order of these numbers (all
 // transfers of a tick, then the next tick), and its progress word, less the base of the operation, is the number of
 // the last published one. Every wait is for a smaller number than that of the transfer it precedes, so the least
-// unexecuted step can always run and nothing deadlocks.
+// unexecuted step can always run and nothing deadlocks. A reduce_any does not wait for its sources one after another but
+// for whichever comes first; it ends when it has taken all.
 #pragma once
 
 #include <cstdint>
@@ -22,6 +23,7 @@ enum class StepKind : uint8_t {
   wait_reuse, // until the word of `peer` shows transfer `number` of the segment that used this ring position before
   copy,       // operands: dst, src
   reduce,     // operands: dst, src, src, ...
+  reduce_any, // likewise, each source as soon as its arrival is there
   publish,    // word = number of this segment
   stamp,      // line `line` of this rank bears transfer `number`
 };
@@ -45,6 +47,15 @@ struct Operand {
   int32_t block = 0;  // the first block; all blocks of a vector and of tmp start a block size apart
 };
 
+// What makes a source of a reduce_any ready: the peer's word (in a program that uses lines: its line's stamp) shows
+// transfer `number` of this segment. A source without a peer is ready from the start.
+struct Arrival {
+  int32_t peer = -1;
+  int32_t number = 0;        // 1-based
+  int32_t number_stage = 0;  // stage of that transfer
+  int32_t line = 0;          // of the peer
+};
+
 struct Step {
   StepKind kind = StepKind::copy;
   int32_t stage = 0;          // of the transfer that this step serves
@@ -52,8 +63,9 @@ struct Step {
   int32_t number_stage = 0;   // stage of that transfer
   int32_t peer = -1;          // of waits
   int32_t line = 0;           // of wait_line and stamp
-  int32_t first_operand = 0;  // of copy and reduce
+  int32_t first_operand = 0;  // of copy, reduce and reduce_any
   int32_t operand_count = 0;
+  int32_t first_arrival = 0;  // of reduce_any: one arrival a source, in the order of the sources
   // The blocks of the user's vector whose lengths this movement has (the last may be short, or all empty).
   int32_t extent_first = 0;
   int32_t extent_count = 1;
@@ -77,6 +89,7 @@ struct Program {
   bool in_place = true;       // Verdict::in_place
   std::vector<Step> steps;
   std::vector<Operand> operands;
+  std::vector<Arrival> arrivals;
 
   // The numbers that an operation of this many segments takes from every rank's word.
   int64_t span(int64_t segments) const { return (segments + stages - 1) * transfers + 1; }

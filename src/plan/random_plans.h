@@ -1,7 +1,7 @@
 // Random right plans and random changes of plans, for property tests only.
 //
 // A plan is made unit by unit (a unit: some blocks of the vector that travel together): a random tree combines the
-// ranks' data in rank order (in any order in a commutative plan), partial results detour through `tmp`, transfers are
+// ranks' data in rank order (in a commutative plan in another, or as it arrives), partial results detour through `tmp`, transfers are
 // pushed or pulled, `tmp` is used again once it is read; then random holders hand the result on. The units' transfers
 // are shuffled into one plan. Same seed, same plan.
 #pragma once
@@ -24,7 +24,7 @@ class RandomPlan {
     plan_.algorithm = "random";
     plan_.ranks = 1 + below(most_ranks_);
     plan_.root = rooted(plan_.collective) ? below(plan_.ranks) : 0;
-    plan_.commutative = chance(4);
+    plan_.commutative = chance(3);
     plan_.blocks = plan_.collective == Collective::barrier || chance(3) ? 1 : 1 + below(5);
     next_tmp_.assign(plan_.ranks, 0);
     std::vector<std::vector<Transfer>> units;
@@ -80,7 +80,9 @@ class RandomPlan {
     const bool one_rank = std::all_of(sources.begin(), sources.end(),
                                       [&](const Region& source) { return source.rank == sources.front().rank; });
     const TransferKind kind = sources.size() == 1 ? TransferKind::copy : TransferKind::reduce;
-    unit_.push_back({kind, one_rank && chance(3), stage_automatic, 0, dst, sources});
+    Transfer transfer{kind, one_rank && chance(3), stage_automatic, 0, dst, sources};
+    transfer.any_order = plan_.commutative && kind == TransferKind::reduce && !transfer.push && chance(2);
+    unit_.push_back(std::move(transfer));
   }
 
   Region detour(const Region& source) {
@@ -195,7 +197,7 @@ inline void change(Plan& plan, std::mt19937_64& random) {
   Transfer& transfer = plan.transfers[which];
   const size_t place = below(transfer.src.size() + 1);
   Region& region = place == 0 ? transfer.dst : transfer.src[place - 1];
-  switch (below(10)) {
+  switch (below(11)) {
     case 0: plan.transfers.erase(plan.transfers.begin() + static_cast<ptrdiff_t>(which)); break;
     case 1: std::swap(transfer, plan.transfers[below(plan.transfers.size())]); break;
     case 2: region.rank = static_cast<int32_t>(below(static_cast<size_t>(plan.ranks) + 1)); break;
@@ -213,6 +215,7 @@ inline void change(Plan& plan, std::mt19937_64& random) {
     case 7: region.buffer = static_cast<Buffer>(below(3)); break;
     case 8: transfer.push = !transfer.push; break;
     case 9: region.stride = 1 + static_cast<int32_t>(below(3)); break;
+    case 10: transfer.any_order = !transfer.any_order; break;
   }
 }
 

@@ -1,6 +1,7 @@
 #include "plan/simulate.h"
 
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "plan/blocks.h"
@@ -38,6 +39,12 @@ SimulatedSchedule schedule_of(const Program& program, const Simulation& how) {
   return schedule;
 }
 
+uint64_t expression(const Transfer& transfer, const std::vector<uint64_t>& sources) {
+  if (transfer.kind == TransferKind::copy) return sources.front();
+  if (!transfer.any_order) return combined_expression(sources);
+  return std::accumulate(sources.begin(), sources.end(), uint64_t{0}, added_expression);
+}
+
 // What the plan itself, transfer after transfer, leaves in every `out`; appended by rank and block.
 void append_results(const Plan& plan, int32_t operation, int32_t segment, std::vector<uint64_t>& results) {
   BlockTable<uint64_t> table(plan, BlockTable<uint64_t>::Aliasing::none);
@@ -55,8 +62,7 @@ void append_results(const Plan& plan, int32_t operation, int32_t segment, std::v
     for (int32_t k = 0; k < transfer.dst.count; ++k) {
       sources.clear();
       for (const Region& src : transfer.src) sources.push_back(at(src.rank, src.buffer, src.first + k * src.stride));
-      at(transfer.dst.rank, transfer.dst.buffer, transfer.dst.first + k * transfer.dst.stride) =
-          transfer.kind == TransferKind::copy ? sources.front() : combined_expression(sources);
+      at(transfer.dst.rank, transfer.dst.buffer, transfer.dst.first + k * transfer.dst.stride) = expression(transfer, sources);
     }
   }
   for (int32_t rank = 0; rank < plan.ranks; ++rank) {
@@ -80,6 +86,29 @@ bool is_wait(StepKind kind) {
   return kind == StepKind::wait_word || kind == StepKind::wait_line || kind == StepKind::wait_reuse;
 }
 
+void hold_wait(const Program& program, int32_t peer, int64_t number, int64_t precedes, const std::string& where) {
+  if (peer < 0 || peer >= program.ranks || peer == program.rank) {
+    refuse_programs(where + ": waits for rank " + std::to_string(peer) + ", which is no other rank");
+  }
+  if (number >= precedes) {
+    refuse_programs(where + ": waits for a number that is not less than that of the transfer that it precedes");
+  }
+}
+
+void hold_arrivals(const Program& program, const Step& step, const std::string& where) {
+  const int64_t transfers = program.transfers;
+  const auto sources = static_cast<size_t>(std::max(step.operand_count - 1, 0));
+  if (step.first_arrival < 0 || static_cast<size_t>(step.first_arrival) + sources > program.arrivals.size()) {
+    refuse_programs(where + ": it has fewer arrivals than sources");
+  }
+  for (size_t i = 0; i < sources; ++i) {
+    const Arrival& arrival = program.arrivals[static_cast<size_t>(step.first_arrival) + i];
+    if (arrival.peer < 0) continue;
+    const int64_t number = arrival.number_stage * transfers + arrival.number;
+    hold_wait(program, arrival.peer, number, step.number_stage * transfers + step.number, where);
+  }
+}
+
 // The rule that excludes deadlock: a wait is for a smaller number than that of the transfer that it precedes, and a
 // program's transfers are in the order of their numbers. Numbers of one segment: what is added for others is the same.
 void hold_to_total_order(const Program& program, int32_t positions) {
@@ -95,15 +124,11 @@ void hold_to_total_order(const Program& program, int32_t positions) {
     if (!is_wait(step.kind)) {
       if (number > next) refuse_programs(where + ": after a transfer of a larger number");
       next = number;
+      if (step.kind == StepKind::reduce_any) hold_arrivals(program, step, where);
       continue;
     }
-    if (step.peer < 0 || step.peer >= program.ranks || step.peer == program.rank) {
-      refuse_programs(where + ": waits for rank " + std::to_string(step.peer) + ", which is no other rank");
-    }
     if (step.kind == StepKind::wait_reuse) number -= positions * transfers;
-    if (number >= next) {
-      refuse_programs(where + ": waits for a number that is not less than that of the transfer that it precedes");
-    }
+    hold_wait(program, step.peer, number, next, where);
   }
 }
 

@@ -8,7 +8,7 @@
 #include <functional>
 #include <utility>
 
-#include "base/error.h"
+#include "plan/broken_programs.h"
 #include "plan/check.h"
 #include "plan/lower.h"
 #include "plan/random_plans.h"
@@ -65,66 +65,7 @@ copy out[0] <- out[1]
 copy out[2] <- out[1]
 )";
 
-const std::vector<const char*> texts = {flat_allreduce, tree_allreduce, tiled_allreduce, chain_bcast, barrier};
-
-std::vector<Program> programs_of(const Plan& plan, Carrier carrier) {
-  const Plan staged = stage(plan);
-  const Dependences dependences = depend(staged, carrier);
-  std::vector<Program> programs;
-  for (int32_t rank = 0; rank < plan.ranks; ++rank) {
-    programs.push_back(lower(staged, dependences, rank, carrier));
-    programs.back().in_place = check(plan).in_place;
-  }
-  return programs;
-}
-
-// Empty where the simulation accepts the programs.
-std::string fault(const Plan& plan, const std::vector<Program>& programs, const Simulation& how) {
-  try {
-    simulate(plan, programs, how);
-    return {};
-  } catch (const Error& error) {
-    EXPECT_EQ(error.code(), Code::invalid_plan);
-    return error.what();
-  }
-}
-
-using Break = std::function<void(Program& program, size_t step)>;
-using Applies = std::function<bool(const std::vector<Program>& programs, const Step& step)>;
-
-struct Outcome {
-  int found = 0;
-  int missed = 0;
-  std::string last;  // message
-  std::string first_missed;
-};
-
-// Breaks each step of a kind, one at a time, in each program.
-Outcome break_each(const Plan& plan, Carrier carrier, StepKind kind, const Simulation& how, const Break& break_it,
-                   const Applies& applies = nullptr) {
-  const std::vector<Program> right = programs_of(plan, carrier);
-  EXPECT_EQ(fault(plan, right, how), "");
-  Outcome outcome;
-  for (size_t rank = 0; rank < right.size(); ++rank) {
-    for (size_t step = 0; step < right[rank].steps.size(); ++step) {
-      if (right[rank].steps[step].kind != kind) continue;
-      if (applies && !applies(right, right[rank].steps[step])) continue;
-      std::vector<Program> broken = right;
-      break_it(broken[rank], step);
-      const std::string message = fault(plan, broken, how);
-      if (!message.empty()) {
-        ++outcome.found;
-        outcome.last = message;
-        continue;
-      }
-      ++outcome.missed;
-      outcome.first_missed = print(plan) + print(right[rank]) + "step " + std::to_string(step);
-    }
-  }
-  return outcome;
-}
-
-void drop(Program& program, size_t step) { program.steps.erase(program.steps.begin() + static_cast<ptrdiff_t>(step)); }
+const std::vector<const char*> texts = {flat_allreduce, tree_allreduce, tiled_allreduce, chain_bcast, barrier, any_order_allreduce};
 
 void before_the_movement(Program& program, size_t step) {
   if (step > 0) std::swap(program.steps[step - 1], program.steps[step]);
@@ -137,12 +78,12 @@ bool data_is_awaited(const std::vector<Program>& programs, const Step& announcem
       if (step.kind != StepKind::wait_word && step.kind != StepKind::wait_line) continue;
       if (step.number == announcement.number) return true;
     }
+    for (const Arrival& arrival : program.arrivals) {
+      if (arrival.peer >= 0 && arrival.number == announcement.number) return true;
+    }
   }
   return false;
 }
-
-constexpr Simulation one_segment{1, 1, 3, 4, 5};
-constexpr Simulation few_positions{7, 0, 2, 4, 6};
 
 TEST(Simulate, RightProgramsPass) {
   for (const char* text : texts) {

@@ -25,6 +25,8 @@ uint64_t combined_expression(const std::vector<uint64_t>& sources) {
   return hash;
 }
 
+uint64_t added_expression(uint64_t partial, uint64_t source) { return partial + mix(source ^ 0x5851f42d4c957f2du); }
+
 SimulatedRun::SimulatedRun(const SimulatedCase& what, int32_t interleaving, uint64_t seed)
     : what_(what), plan_(what.plan), interleaving_(interleaving),
       random_(mix(seed) + static_cast<uint64_t>(interleaving)), salt_(random_()) {
@@ -117,7 +119,8 @@ bool SimulatedRun::advance(int32_t rank) {
   } else if (!execute(rank, order[self.at - 1])) {
     return false;
   }
-  ++self.at;
+  const bool in_the_middle = !self.taken.empty();
+  if (!in_the_middle) ++self.at;
   return true;
 }
 
@@ -142,8 +145,7 @@ bool SimulatedRun::execute(int32_t rank, SimulatedStep at) {
   const Program& program = what_.programs[rank];
   const Step& step = program.steps[at.step];
   const int32_t positions = what_.schedule.positions;
-  int64_t number = base(ranks_[rank].operation) +
-                   int64_t{at.segment + step.number_stage} * program.transfers + step.number;
+  int64_t number = number_of(rank, at, step.number_stage, step.number);
   switch (step.kind) {
     case StepKind::wait_reuse:
       if (at.segment < positions) return true;
@@ -152,7 +154,7 @@ bool SimulatedRun::execute(int32_t rank, SimulatedStep at) {
     case StepKind::wait_word:
       return wait(rank, words_[step.peer].reached(number));
     case StepKind::wait_line:
-      return wait_line(rank, step, number);
+      return wait(rank, stamped(rank, step.peer, step.line, number));
     case StepKind::publish:
       ++ranks_[rank].clock[rank];
       release(words_[rank], number, rank);
@@ -165,8 +167,14 @@ bool SimulatedRun::execute(int32_t rank, SimulatedStep at) {
     case StepKind::copy:
     case StepKind::reduce:
       return move(rank, at);
+    case StepKind::reduce_any:
+      return move_any(rank, at);
   }
   return true;
+}
+
+int64_t SimulatedRun::number_of(int32_t rank, SimulatedStep at, int32_t stage, int32_t number) const {
+  return base(ranks_[rank].operation) + int64_t{at.segment + stage} * what_.programs[rank].transfers + number;
 }
 
 bool SimulatedRun::wait(int32_t rank, const ReleasedWord::Release* seen) {
@@ -175,13 +183,14 @@ bool SimulatedRun::wait(int32_t rank, const ReleasedWord::Release* seen) {
   return true;
 }
 
-bool SimulatedRun::wait_line(int32_t rank, const Step& step, int64_t number) {
-  const auto* stamp = stamps_[line_index(rank, step.peer, step.line)].reached(number);
+// The stamp of transfer `number`, null while it is not there.
+const ReleasedWord::Release* SimulatedRun::stamped(int32_t rank, int32_t peer, int32_t line, int64_t number) const {
+  const auto* stamp = stamps_[line_index(rank, peer, line)].reached(number);
   if (stamp != nullptr && stamp->value != number) {
-    refuse_programs(context(rank) + ": line " + std::to_string(step.line) + " of rank " + std::to_string(step.peer) +
+    refuse_programs(context(rank) + ": line " + std::to_string(line) + " of rank " + std::to_string(peer) +
                     " bears the stamp of another transfer");
   }
-  return wait(rank, stamp);
+  return stamp;
 }
 
 void SimulatedRun::release(ReleasedWord& word, int64_t value, int32_t rank) {

@@ -46,9 +46,11 @@ struct SimulatedCase {
   }
 };
 
-// Hashes of expressions: of one rank's own data, and of sources combined in this order.
+// Hashes of expressions: of one rank's own data, of sources combined in this order, and of sources combined one at a
+// time in whatever order, from 0 until all have been added.
 uint64_t leaf_expression(int32_t operation, int32_t rank, int32_t segment, int32_t block);
 uint64_t combined_expression(const std::vector<uint64_t>& sources);
+uint64_t added_expression(uint64_t partial, uint64_t source);
 
 [[noreturn]] void refuse_programs(const std::string& message);
 std::string step_text(const Program& program, int32_t step);
@@ -65,6 +67,7 @@ class SimulatedRun {
     int32_t operation = 0;
     size_t at = 0;          // 0: about to enter the operation; 1..n: steps; n + 1: about to end it
     bool reserved = false;  // has made sure of the rings in this operation
+    std::vector<int32_t> taken;  // sources of the reduce_any at hand, in the order of this interleaving
     Clock clock;
   };
 
@@ -78,9 +81,15 @@ class SimulatedRun {
   bool advance(int32_t rank);
   bool execute(int32_t rank, SimulatedStep at);
   bool move(int32_t rank, SimulatedStep at);
+  // Takes one source; `at` is done when all have been taken.
+  bool move_any(int32_t rank, SimulatedStep at);
+  std::vector<int32_t> ready_sources(int32_t rank, SimulatedStep at);
+  const ReleasedWord::Release* arrived(int32_t rank, SimulatedStep at, const Arrival& arrival) const;
+  void take_source(int32_t rank, SimulatedStep at, int32_t source);
   bool reserve(int32_t rank);
   bool wait(int32_t rank, const ReleasedWord::Release* seen);
-  bool wait_line(int32_t rank, const Step& step, int64_t number);
+  const ReleasedWord::Release* stamped(int32_t rank, int32_t peer, int32_t line, int64_t number) const;
+  int64_t number_of(int32_t rank, SimulatedStep at, int32_t stage, int32_t number) const;
   void end(int32_t rank);
   void release(ReleasedWord& word, int64_t value, int32_t rank);
 

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "plan/blocks.h"
+#include "plan/check.h"
 #include "plan/lower.h"
 
 namespace tutti::plan {
@@ -13,7 +14,8 @@ namespace {
 // Rewrites one plan so that remote user buffers are reached through `tmp`.
 class Stager {
  public:
-  explicit Stager(const Plan& plan) : staged_(plan), next_(plan.ranks, 0) {
+  explicit Stager(const Plan& plan)
+      : staged_(plan), next_(plan.ranks, 0), written_(plan, BlockTable<size_t>::Aliasing::none) {
     staged_.transfers.clear();
     staged_.transfers.reserve(plan.transfers.size() * 2);
     for (const Transfer& transfer : plan.transfers) {
@@ -25,18 +27,19 @@ class Stager {
   void add(Transfer transfer) {
     const int32_t executor = transfer.executor();
     for (Region& src : transfer.src) {
-      if (src.rank != executor && src.buffer != Buffer::tmp) src = staged_copy(src, transfer.line);
+      if (src.rank != executor && src.buffer != Buffer::tmp) src = staged_copy(src, transfer);
     }
     const Region dst = transfer.dst;
     if (dst.rank != executor && dst.buffer != Buffer::tmp) {
       transfer.dst = fresh(dst);
-      Transfer arrive{TransferKind::copy, false, stage_automatic, transfer.line, dst, {transfer.dst}};
+      Transfer arrive = copy_at(transfer, dst, transfer.dst);
       staged_.transfers.push_back(std::move(transfer));
       staged_.transfers.push_back(std::move(arrive));
     } else {
       staged_.transfers.push_back(std::move(transfer));
     }
-    if (dst.buffer == Buffer::out) forget(dst);
+    if (dst.buffer != Buffer::out) return;
+    written_.each(dst, [this](size_t& written) { written = staged_.transfers.size(); });
   }
 
   Plan take() { return std::move(staged_); }
@@ -44,6 +47,16 @@ class Stager {
  private:
   using Key = std::tuple<int32_t, Buffer, int32_t, int32_t, int32_t>;
   static Key key(const Region& r) { return {r.rank, r.buffer, r.first, r.count, r.stride}; }
+
+  struct Copy {
+    Region region;
+    size_t made = 0;  // its number among the staged transfers, from 0
+  };
+
+  // A copy that was written where `transfer` was, for messages.
+  static Transfer copy_at(const Transfer& transfer, const Region& dst, const Region& src) {
+    return {TransferKind::copy, false, stage_automatic, transfer.line, dst, {src}, transfer.file};
+  }
 
   void note_tmp(const Region& region) {
     if (region.buffer == Buffer::tmp) next_[region.rank] = std::max(next_[region.rank], region.last() + 1);
@@ -56,26 +69,27 @@ class Stager {
   }
 
   // A value is copied into the slot once, whoever reads it, until its owner overwrites it.
-  Region staged_copy(const Region& src, int32_t line) {
+  Region staged_copy(const Region& src, const Transfer& reader) {
     auto [entry, is_new] = copies_.try_emplace(key(src));
-    if (is_new) {
-      entry->second = fresh(src);
-      staged_.transfers.push_back({TransferKind::copy, false, stage_automatic, line, entry->second, {src}});
+    Copy& copy = entry->second;
+    if (is_new || overwritten(src, copy.made)) {
+      copy = {fresh(src), staged_.transfers.size()};
+      staged_.transfers.push_back(copy_at(reader, copy.region, src));
     }
-    return entry->second;
+    return copy.region;
   }
 
-  void forget(const Region& written) {
-    auto entry = copies_.lower_bound({written.rank, Buffer::out, INT32_MIN, INT32_MIN, INT32_MIN});
-    while (entry != copies_.end() && std::get<0>(entry->first) == written.rank) {
-      const auto& [rank, buffer, first, count, stride] = entry->first;
-      entry = overlap({rank, buffer, first, count, stride}, written) ? copies_.erase(entry) : std::next(entry);
-    }
+  // Asked when a copy is wanted, not noted when a block is written: so each costs what the transfer itself does.
+  bool overwritten(const Region& src, size_t made) {
+    bool found = false;
+    if (src.buffer == Buffer::out) written_.each(src, [&](size_t written) { found |= written > made; });
+    return found;
   }
 
   Plan staged_;
   std::vector<int32_t> next_;  // first unused block of each rank's tmp
-  std::map<Key, Region> copies_;
+  std::map<Key, Copy> copies_;
+  BlockTable<size_t> written_;  // of `out`: how many staged transfers there were behind the last that wrote a block
 };
 
 // What each block last saw, for stages: a user's `in` and `out` may be one buffer, so they count as one here.
@@ -117,6 +131,11 @@ void schedule(Plan& plan) {
 }
 
 Plan stage(const Plan& plan) {
+  if (const int64_t moved = moves(plan); moved > max_moves) {
+    throw Error(Code::invalid_plan, "the plan moves " + std::to_string(moved) + " blocks, more than the " +
+                                        std::to_string(max_moves) +
+                                        " that a program is made of; use fewer, larger blocks");
+  }
   Stager stager(plan);
   for (const Transfer& transfer : plan.transfers) stager.add(transfer);
   Plan staged = stager.take();

@@ -12,8 +12,8 @@ namespace tutti::plan {
 namespace {
 
 constexpr std::string_view first_line = "tutti-plan 1";
-constexpr std::array<std::string_view, 9> words = {"collective",  "algorithm", "ranks", "root",  "commutative",
-                                                   "blocks",      "copy",      "reduce", "push"};
+constexpr std::array<std::string_view, 10> words = {"collective", "algorithm", "ranks", "root",   "commutative",
+                                                    "blocks",     "shape",     "copy",  "reduce", "push"};
 
 std::string nearest_word(std::string_view word) {
   for (std::string_view known : words) {
@@ -21,13 +21,15 @@ std::string nearest_word(std::string_view word) {
       return "; is it '" + std::string(known) + "'?";
     }
   }
-  return "; a line is a setting (collective, algorithm, ranks, root, commutative, blocks) or a transfer "
+  return "; a line is a setting (collective, algorithm, ranks, root, commutative, blocks, shape) or a transfer "
          "(copy, reduce, push)";
 }
 
 class Reader {
  public:
-  Reader(std::string_view text, std::string_view name) : text_(text), name_(name) {}
+  Reader(std::string_view text, std::string_view name) : text_(text), name_(name.empty() ? "plan" : name) {
+    if (!name.empty()) plan_.files.emplace_back(name);
+  }
 
   Plan run() {
     while (next_line()) {
@@ -105,6 +107,12 @@ class Reader {
       plan_.algorithm = std::string(line.rest());
       return;
     }
+    if (word == "shape") {
+      const std::string fault = shape_fault(line.rest());
+      if (!fault.empty()) line.refuse(fault);
+      plan_.shape = std::string(line.rest());
+      return;
+    }
     if (word == "collective") plan_.collective = collective(line);
     if (word == "commutative") plan_.commutative = yes_or_no(line);
     if (word == "ranks") plan_.ranks = bounded(line, "the number of ranks", max_ranks);
@@ -165,6 +173,7 @@ class Reader {
     Transfer transfer;
     transfer.line = number_;
     transfer.push = word == "push";
+    transfer.any_order = word == "reduce" && line.take_word("any");
     if (line.take("@")) transfer.stage = line.number("a stage");
     transfer.dst = region(line);
     line.expect("<-", "the destination");
@@ -207,7 +216,7 @@ class Reader {
   int32_t number_ = 0;
   bool has_version_ = false;
   bool in_transfers_ = false;
-  std::array<std::optional<std::string>, 6> set_at_;  // the place of each setting, in the order of `words`
+  std::array<std::optional<std::string>, 7> set_at_;  // the place of each setting, in the order of `words`
   Plan plan_;
 };
 
@@ -224,6 +233,7 @@ void append(std::string& text, const Region& region) {
 
 void append(std::string& text, const Transfer& transfer) {
   text += transfer.push ? "push" : transfer.kind == TransferKind::copy ? "copy" : "reduce";
+  if (transfer.any_order) text += " any";
   if (transfer.stage != stage_automatic) text += " @" + std::to_string(transfer.stage);
   text += ' ';
   append(text, transfer.dst);
@@ -256,6 +266,7 @@ std::string print(const Plan& plan) {
   if (rooted(plan.collective)) text += "root " + std::to_string(plan.root) + '\n';
   if (plan.commutative) text += "commutative yes\n";
   text += "blocks " + std::to_string(plan.blocks) + '\n';
+  if (!plan.shape.empty()) text += "shape " + plan.shape + '\n';
   for (const Transfer& transfer : plan.transfers) {
     append(text, transfer);
     text += '\n';

@@ -11,6 +11,7 @@
 //   push out[2] <- out[0]               # executed by the owner of the source
 //   copy out[1].2+3 <- tmp[0].0+3       # blocks 2, 3, 4 from blocks 0, 1, 2; .FIRST+COUNT, or .FIRST+COUNT/STRIDE
 //   copy @2 out[1] <- out[0]            # an explicit stage
+//   reduce any out[0] <- in[0], in[1]   # takes its sources as they arrive; in plans with `commutative yes`
 #pragma once
 
 #include <string>
@@ -20,12 +21,13 @@
 
 namespace tutti::plan {
 
-// read(print(plan)) == plan but for Transfer::line, which is the line of the text.
+// read(print(plan)) == plan but for where its transfers were written: that is the text now.
 std::string print(const Plan& plan);
 std::string print(const Transfer& transfer);
 std::string print(const Region& region);
 
-// Throws Error(invalid_plan) "NAME:LINE: what is wrong; what would be right". The result is validated.
-Plan read(std::string_view text, std::string_view name = "plan");
+// Throws Error(invalid_plan) "NAME:LINE: what is wrong; what would be right". The result is validated, and bears the
+// name in Plan::files. Without a name, "plan" stands for it here, and later messages say "line LINE".
+Plan read(std::string_view text, std::string_view name = {});
 
 }  // namespace tutti::plan

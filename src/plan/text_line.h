@@ -50,6 +50,12 @@ class Line {
     return true;
   }
 
+  // `expected` if it is the next word.
+  bool take_word(std::string_view expected) {
+    const bool longer = rest_.size() > expected.size() && is_word(rest_[expected.size()]);
+    return !longer && take(expected);
+  }
+
   void expect(std::string_view symbol, std::string_view after) {
     if (take(symbol)) return;
     refuse("expected '" + std::string(symbol) + "' after " + std::string(after) + ", found " + what_is_next());

@@ -15,10 +15,12 @@ algorithm two level, by hand
 ranks 3
 commutative yes
 blocks 6
+shape node:1 numa:2 core:8
 reduce @0 tmp[0].1+3 <- in[0].0+3, in[1].0+3
 push @2 out[2].0+3/2 <- tmp[0].1+3
 push @2 tmp[1] <- tmp[0].1, tmp[0].2
 copy @7 out[1].5 <- tmp[1]
+reduce any @7 out[0].5 <- tmp[1], in[0].5
 )";
 
 std::string refusal(std::string_view text, std::string_view name = "my.plan") {
@@ -39,13 +41,16 @@ TEST(Text, ReadsEveryPart) {
   EXPECT_EQ(plan.root, 0);
   EXPECT_TRUE(plan.commutative);
   EXPECT_EQ(plan.blocks, 6);
-  ASSERT_EQ(plan.transfers.size(), 4u);
+  EXPECT_EQ(plan.shape, "node:1 numa:2 core:8");
+  EXPECT_TRUE(plan.files.empty());
+  ASSERT_EQ(plan.transfers.size(), 5u);
 
   const Transfer& reduce = plan.transfers[0];
   EXPECT_EQ(reduce.kind, TransferKind::reduce);
   EXPECT_FALSE(reduce.push);
   EXPECT_EQ(reduce.stage, 0);
-  EXPECT_EQ(reduce.line, 7);
+  EXPECT_EQ(reduce.line, 8);
+  EXPECT_FALSE(reduce.any_order);
   EXPECT_EQ(reduce.dst, (Region{0, Buffer::tmp, 1, 3, 1}));
   EXPECT_EQ(reduce.src, (std::vector<Region>{{0, Buffer::in, 0, 3, 1}, {1, Buffer::in, 0, 3, 1}}));
 
@@ -56,6 +61,14 @@ TEST(Text, ReadsEveryPart) {
   EXPECT_TRUE(plan.transfers[2].push);
   EXPECT_EQ(plan.transfers[3].stage, 7);
   EXPECT_EQ(plan.transfers[3].dst, (Region{1, Buffer::out, 5, 1, 1}));
+  EXPECT_TRUE(plan.transfers[4].any_order);
+  EXPECT_EQ(plan.transfers[4].stage, 7);
+}
+
+TEST(Text, BearsItsName) {
+  const Plan plan = read(example, "my.plan");
+  EXPECT_EQ(plan.files, std::vector<std::string>{"my.plan"});
+  EXPECT_EQ(plan.transfers[4].file, 0);
 }
 
 TEST(Text, RoundTrip) {
@@ -176,6 +189,25 @@ TEST(Text, RefusesWhatIsOutOfPlace) {
                   .starts_with("my.plan:6: copy @1 out[1] <- in[0]: stage 1 after stage 2"));
   EXPECT_TRUE(refusal(head + "copy @2 out[0] <- in[0]\n\ncopy out[1] <- in[0]\n")
                   .starts_with("my.plan:7: copy out[1] <- in[0]: it has no stage"));
+}
+
+TEST(Text, RefusesWrongOrdersAndShapes) {
+  const std::vector<Malformed> table = {
+      {"reduce any out[0] <- in[0], in[1]\n",
+       "my.plan:5: reduce any out[0] <- in[0], in[1]: a reduce in any order in a plan that keeps rank order"},
+      {"commutative yes\nreduce any out[0] <- in[0]\n", "my.plan:6: reduce any out[0] <- in[0]: a reduce of 1 sources"},
+      {"commutative yes\nreduce anyone out[0] <- in[0], in[1]\n", "my.plan:6: expected a region such as in[0], out[0] or tmp[0], found 'anyone"},
+      {"commutative yes\nreduce any any out[0] <- in[0], in[1]\n", "my.plan:6: expected a region"},
+      {"copy any out[0] <- in[0]\n", "my.plan:5: expected a region"},
+      {"push any out[0] <- in[1], in[1]\n", "my.plan:5: expected a region"},
+      {"shape\n", "my.plan:5: 'shape' without a value"},
+      {"shape numa\n", "my.plan:5: the machine's shape must be words such as 'node:4 numa:2 core:8'"},
+      {"shape node:1\nshape node:1\n", "my.plan:6: 'shape' a second time"},
+  };
+  for (const Malformed& malformed : table) {
+    const std::string message = refusal(head + malformed.text);
+    EXPECT_TRUE(message.starts_with(malformed.message)) << malformed.text << message;
+  }
 }
 
 TEST(Text, LongLinesAreCutInMessages) {

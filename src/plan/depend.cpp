@@ -1,0 +1,186 @@
+// Which transfers a rank must wait for: what conflicts and is not implied by another wait.
+#include <algorithm>
+#include <functional>
+#include <utility>
+
+#include "plan/blocks.h"
+#include "plan/lower.h"
+
+namespace tutti::plan {
+namespace {
+
+// Above these, clocks would cost more than the waits that they save.
+constexpr int32_t max_clocked_ranks = 1024;
+constexpr size_t max_clock_entries = size_t{1} << 26;
+
+struct Uses {
+  int32_t writer = -1;
+  std::vector<int32_t> readers;  // since the last write
+};
+
+// Everything known to have been executed, as the largest transfer index + 1 of each rank.
+class Clocks {
+ public:
+  explicit Clocks(const Plan& plan)
+      : ranks_(plan.ranks),
+        enabled_(plan.ranks <= max_clocked_ranks && plan.transfers.size() <= max_clock_entries / size_t(plan.ranks)),
+        now_(enabled_ ? size_t(ranks_) * ranks_ : 0) {
+    if (enabled_) after_.resize(plan.transfers.size() * static_cast<size_t>(ranks_));
+  }
+
+  bool knows(int32_t rank, const Plan& plan, int32_t transfer) const {
+    return enabled_ && now_[size_t(rank) * ranks_ + plan.transfers[transfer].executor()] > transfer;
+  }
+
+  // True where one transfer is known to have been executed when a later one has.
+  bool implied(int32_t earlier, const Plan& plan, int32_t later) const {
+    const int32_t executor = plan.transfers[earlier].executor();
+    if (executor == plan.transfers[later].executor()) return true;
+    return enabled_ && after_[size_t(later) * ranks_ + executor] > earlier;
+  }
+
+  void wait(int32_t rank, int32_t transfer) {
+    if (!enabled_) return;
+    int32_t* mine = &now_[size_t(rank) * ranks_];
+    const int32_t* theirs = &after_[size_t(transfer) * ranks_];
+    for (int32_t q = 0; q < ranks_; ++q) mine[q] = std::max(mine[q], theirs[q]);
+  }
+
+  void execute(int32_t rank, int32_t transfer) {
+    if (!enabled_) return;
+    int32_t* mine = &now_[size_t(rank) * ranks_];
+    mine[rank] = transfer + 1;
+    std::copy(mine, mine + ranks_, &after_[size_t(transfer) * ranks_]);
+  }
+
+  bool knows_all(int32_t rank) const {
+    if (!enabled_) return ranks_ == 1;
+    for (int32_t q = 0; q < ranks_; ++q) {
+      if (q != rank && now_[size_t(rank) * ranks_ + q] == 0) return false;
+    }
+    return true;
+  }
+
+ private:
+  int32_t ranks_;
+  bool enabled_;
+  std::vector<int32_t> now_;    // by rank
+  std::vector<int32_t> after_;  // by transfer: its executor's clock when it was done
+};
+
+// Walks a staged plan once.
+class Finder {
+ public:
+  Finder(const Plan& staged, Carrier carrier)
+      : staged_(staged), carrier_(carrier), table_(staged, Table::Aliasing::none), clocks_(staged) {}
+
+  Dependences run() {
+    const auto count = static_cast<int32_t>(staged_.transfers.size());
+    result_.waits.resize(staged_.transfers.size());
+    result_.arrivals.resize(staged_.transfers.size());
+    for (int32_t i = 0; i < count; ++i) {
+      collect(i);
+      choose_arrivals(i);
+      settle_waits(i);
+      settle_arrivals(i);
+      clocks_.execute(staged_.transfers[i].executor(), i);
+    }
+    result_.knows_all.resize(staged_.ranks);
+    for (int32_t rank = 0; rank < staged_.ranks; ++rank) result_.knows_all[rank] = clocks_.knows_all(rank);
+    return std::move(result_);
+  }
+
+ private:
+  using Table = BlockTable<Uses>;
+
+  // What conflicts: with a source that may arrive by itself in its own list, with anything else in `before_`.
+  void collect(int32_t i) {
+    const Transfer& transfer = staged_.transfers[i];
+    // A barrier moves no data, so its waits are all there is to do.
+    const bool apart = transfer.any_order && staged_.collective != Collective::barrier;
+    before_.clear();
+    by_source_.assign(apart ? transfer.src.size() : 0, {});
+    for (size_t k = 0; k < transfer.src.size(); ++k) {
+      std::vector<int32_t>& candidates = apart ? by_source_[k] : before_;
+      table_.each(transfer.src[k], [&](Uses& uses) {
+        add(candidates, uses.writer, i);
+        uses.readers.push_back(i);
+      });
+    }
+    table_.each(transfer.dst, [&](Uses& uses) {
+      if (carrier_ == Carrier::slot) {
+        add(before_, uses.writer, i);
+        for (int32_t reader : uses.readers) add(before_, reader, i);
+      }
+      uses.writer = i;
+      uses.readers.clear();
+    });
+  }
+
+  void add(std::vector<int32_t>& candidates, int32_t earlier, int32_t i) const {
+    if (earlier >= 0 && staged_.transfers[earlier].executor() != staged_.transfers[i].executor()) {
+      candidates.push_back(earlier);
+    }
+  }
+
+  // The latest first: what it implies need not be waited for.
+  static void sort(std::vector<int32_t>& candidates) {
+    std::sort(candidates.begin(), candidates.end(), std::greater<>());
+    candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
+  }
+
+  bool knows(int32_t i, int32_t earlier) const {
+    return clocks_.knows(staged_.transfers[i].executor(), staged_, earlier);
+  }
+
+  // Each source arrives with its latest writer. Where that does not imply the others (a region of several blocks that
+  // several ranks pushed), they are waited for before.
+  void choose_arrivals(int32_t i) {
+    for (std::vector<int32_t>& candidates : by_source_) {
+      std::erase_if(candidates, [&](int32_t earlier) { return knows(i, earlier); });
+      sort(candidates);
+      result_.arrivals[i].push_back(candidates.empty() ? -1 : candidates.front());
+      for (size_t k = 1; k < candidates.size(); ++k) {
+        if (!clocks_.implied(candidates[k], staged_, candidates.front())) before_.push_back(candidates[k]);
+      }
+    }
+  }
+
+  void settle_waits(int32_t i) {
+    sort(before_);
+    for (int32_t earlier : before_) {
+      if (knows(i, earlier)) continue;
+      clocks_.wait(staged_.transfers[i].executor(), earlier);
+      result_.waits[i].push_back(earlier);
+    }
+    // Waited for in plan order, which is about the order of arrival.
+    std::reverse(result_.waits[i].begin(), result_.waits[i].end());
+  }
+
+  // One source's arrival must not stand for another's, so all are settled before any is known to have happened. The
+  // waits are settled already, and in plan order.
+  void settle_arrivals(int32_t i) {
+    const std::vector<int32_t>& waits = result_.waits[i];
+    for (int32_t& earlier : result_.arrivals[i]) {
+      const bool waited_for = std::binary_search(waits.begin(), waits.end(), earlier);
+      if (earlier >= 0 && (waited_for || knows(i, earlier))) earlier = -1;
+    }
+    for (int32_t earlier : result_.arrivals[i]) {
+      if (earlier >= 0) clocks_.wait(staged_.transfers[i].executor(), earlier);
+    }
+  }
+
+  const Plan& staged_;
+  const Carrier carrier_;
+  Table table_;
+  Clocks clocks_;
+  Dependences result_;
+  std::vector<int32_t> before_;                  // of the transfer at hand
+  std::vector<std::vector<int32_t>> by_source_;  // likewise; empty where it takes its sources in order
+};
+
+}  // namespace
+
+Dependences depend(const Plan& staged, Carrier carrier) { return Finder(staged, carrier).run(); }
+
+}  // namespace tutti::plan

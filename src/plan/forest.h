@@ -1,0 +1,68 @@
+// The trees of a tree text while they are written down, list by list, and the plan that they mean. Internal to src/plan.
+//
+// Every function that takes something tells what is wrong with it, in words, or nothing. A value of its reader; one
+// thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "plan/tree_text.h"
+
+namespace tutti::plan {
+
+enum class TreeKind : uint8_t { reduce, bcast };
+
+struct Fault {
+  int32_t line;
+  std::string message;
+};
+
+class Forest {
+ public:
+  // Of trees that so far say all but their lists, which are ignored.
+  explicit Forest(const Trees& trees);
+
+  std::string begin_list(TreeKind kind, int32_t parent, int32_t line);
+  std::string add(int32_t child);
+  std::string end_list();
+
+  // After all lists: a rank without a parent, ranks in a circle.
+  std::optional<Fault> end() const;
+  // Of trees without a fault.
+  void give_lists(Trees& trees) const;
+  Plan plan(const Trees& trees) const;
+
+ private:
+  struct Tree {
+    bool wanted = false;
+    Trees::Children children;
+    std::vector<int32_t> parent;  // -1: none yet
+    std::vector<int32_t> line;    // of a parent's list; 0: none
+    int32_t last_line = 0;
+  };
+
+  static std::string_view word(TreeKind kind) { return kind == TreeKind::reduce ? "reduce" : "bcast"; }
+  Tree& tree(TreeKind kind) { return trees_[static_cast<size_t>(kind)]; }
+  const Tree& tree(TreeKind kind) const { return trees_[static_cast<size_t>(kind)]; }
+  bool has_lists(TreeKind kind) const { return tree(kind).last_line != 0; }
+  std::string at_line(const Tree& tree, int32_t parent) const;
+  std::optional<Fault> end(TreeKind kind) const;
+  std::vector<int32_t> from_the_root(const Tree& tree) const;
+  bool keeps_rank_order() const;
+  Tree upside_down() const;
+  void reduce_phase(Plan& plan, bool any_order) const;
+  void bcast_phase(Plan& plan, const Tree& tree) const;
+
+  Collective collective_;
+  int32_t ranks_;
+  int32_t root_;
+  std::array<Tree, 2> trees_;
+  TreeKind kind_ = TreeKind::reduce;  // of the list that is being written, and its parent
+  int32_t parent_ = 0;
+};
+
+}  // namespace tutti::plan

@@ -1,0 +1,56 @@
+// Sets of ranks as intervals, and how messages write them. Internal to src/plan.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace tutti::plan {
+
+struct Interval {
+  int32_t low, high;  // ranks [low, high)
+};
+
+using Intervals = std::vector<Interval>;  // ascending, with gaps between
+
+inline std::string range_text(const Interval& interval) {
+  const std::string low = std::to_string(interval.low);
+  return interval.high == interval.low + 1 ? low : low + ".." + std::to_string(interval.high - 1);
+}
+
+inline std::string ranks_text(const Interval& interval) {
+  return (interval.high == interval.low + 1 ? "rank " : "ranks ") + range_text(interval);
+}
+
+// What `within` has and `held` has not.
+inline Intervals missing(const Intervals& held, const Interval& within) {
+  Intervals result;
+  int32_t next = within.low;
+  for (const Interval& interval : held) {
+    if (interval.low > next) result.push_back({next, std::min(interval.low, within.high)});
+    next = std::max(next, interval.high);
+    if (next >= within.high) return result;
+  }
+  result.push_back({next, within.high});
+  return result;
+}
+
+// {0,1,2,4} or {0..5,8,10..31}: longer runs as ranges, a large set only to where it would fill the line.
+inline std::string set_text(const Intervals& intervals) {
+  constexpr int32_t most_items = 8;
+  constexpr int32_t longest_listed = 3;
+  std::string text;
+  int32_t items = 0;
+  for (const Interval& interval : intervals) {
+    const bool listed = interval.high - interval.low <= longest_listed;
+    for (int32_t rank = interval.low; rank < interval.high; rank = listed ? rank + 1 : interval.high) {
+      if (items++ == most_items) return "{" + text + ",...}";
+      text += (text.empty() ? "" : ",") + std::to_string(rank);
+      if (!listed) text += ".." + std::to_string(interval.high - 1);
+    }
+  }
+  return "{" + text + "}";
+}
+
+}  // namespace tutti::plan

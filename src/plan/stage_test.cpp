@@ -1,0 +1,98 @@
+// Staging and lowering of plans that nobody checked, or that are as large as a text can make them.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <string>
+
+#include "base/error.h"
+#include "plan/check.h"
+#include "plan/lower.h"
+#include "plan/text.h"
+
+namespace tutti::plan {
+namespace {
+
+// Far above what is needed, and far below what work that grows with the square of the plan takes.
+constexpr auto patience = std::chrono::seconds(10);
+
+using Clock = std::chrono::steady_clock;
+
+TEST(Stage, AValueIsCopiedOnceUntilItIsOverwritten) {
+  const Plan staged = stage(read(
+      "tutti-plan 1\ncollective allreduce\nranks 3\nblocks 3\n"
+      "reduce out[0].0+3 <- in[0].0+3, in[1].0+3, in[2].0+3\n"
+      "copy out[1].0+3 <- out[0].0+3\n"   // makes the copy
+      "copy out[2].0+3 <- out[0].0+3\n"   // finds it
+      "copy out[0].2 <- out[1].2\n"       // overwrites one block of it
+      "copy tmp[1].0+3 <- out[0].0+3\n"   // makes another
+      "copy tmp[1].0+2 <- out[0].0+2\n"   // of other blocks
+      "copy out[0].2 <- out[1].2\n"       // of which this is none
+      "copy tmp[2].0+2 <- out[0].0+2\n"   // so that this finds it
+      "copy tmp[2].0+3 <- out[0].0+3\n"));
+  int of_three = 0, of_two = 0;
+  for (const Transfer& transfer : staged.transfers) {
+    const Region& src = transfer.src.front();
+    if (transfer.dst.rank != 0 || src.rank != 0 || src.buffer != Buffer::out) continue;
+    of_three += src.count == 3 ? 1 : 0;
+    of_two += src.count == 2 ? 1 : 0;
+  }
+  EXPECT_EQ(of_three, 3);
+  EXPECT_EQ(of_two, 1);
+}
+
+// Copies that a write makes stale are many here, each of another block.
+TEST(Stage, OverwritingManyCopiedBlocksIsNotQuadratic) {
+  constexpr int32_t blocks = 200000;
+  Plan plan;
+  plan.collective = Collective::bcast;
+  plan.ranks = 3;
+  plan.blocks = blocks;
+  plan.copy(out(1, 0, blocks), in(0, 0, blocks));
+  for (int32_t block = 0; block < blocks; ++block) plan.copy(out(2, block), out(1, block));
+  for (int32_t block = 0; block < blocks; ++block) plan.copy(out(1, block), in(0, block));
+  const auto begin = Clock::now();
+  EXPECT_GT(stage(plan).transfers.size(), size_t{3} * blocks);
+  EXPECT_LT(Clock::now() - begin, patience);
+}
+
+// One reduce that waits for as many readers of its destination as it has sources that arrive.
+TEST(Depend, ManyArrivalsBesideManyWaitsAreNotQuadratic) {
+  constexpr int32_t ranks = 300000;
+  Plan plan;
+  plan.collective = Collective::reduce;
+  plan.ranks = ranks;
+  plan.commutative = true;
+  plan.copy(tmp(0), in(0));
+  std::vector<Region> sources;
+  for (int32_t rank = 1; rank < ranks; ++rank) {
+    plan.copy(tmp(rank, 1), in(rank));
+    plan.copy(tmp(rank, 0), tmp(0));
+    sources.push_back(tmp(rank, 1));
+  }
+  plan.reduce_any(tmp(0), sources);
+  const Plan staged = stage(plan);
+  const auto begin = Clock::now();
+  const Dependences dependences = depend(staged, Carrier::slot);
+  EXPECT_LT(Clock::now() - begin, patience);
+  EXPECT_EQ(dependences.waits.back().size(), sources.size());
+  EXPECT_EQ(dependences.arrivals.back().size(), sources.size());
+}
+
+TEST(Lower, ALineThatNobodyWritesIsRefused) {
+  const Plan unchecked = read(
+      "tutti-plan 1\ncollective allreduce\nranks 2\n"
+      "copy out[1] <- in[1]\nreduce out[0] <- in[0], tmp[1]\n");
+  for (int32_t rank : {0, 1}) {
+    try {
+      lower(unchecked, rank, Carrier::line);
+      EXPECT_NE(rank, 0);
+    } catch (const Error& error) {
+      EXPECT_EQ(rank, 0);
+      EXPECT_EQ(error.code(), Code::invalid_plan);
+      EXPECT_STREQ(error.what(), "line 5: it reads tmp[1], which nobody wrote; check a plan before it is lowered");
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tutti::plan

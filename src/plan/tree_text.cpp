@@ -1,0 +1,242 @@
+#include "plan/tree_text.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "plan/fault.h"
+#include "plan/forest.h"
+#include "plan/text_line.h"
+
+namespace tutti::plan {
+namespace {
+
+constexpr std::string_view first_line = "tutti-tree 1";
+constexpr std::array<std::string_view, 8> words = {"collective", "algorithm", "ranks",  "root",
+                                                   "shape",      "any_order", "reduce", "bcast"};
+constexpr size_t setting_count = 6;
+
+std::string nearest_word(std::string_view word) {
+  for (std::string_view known : words) {
+    if (word.size() <= 2 * known.size() && edit_distance(word, known) <= 2) {
+      return "; is it '" + std::string(known) + "'?";
+    }
+  }
+  return "; a line is a setting (collective, algorithm, ranks, root, shape, any_order) or a parent's list "
+         "(reduce 0: 1 2, bcast 0: 1 2)";
+}
+
+class Reader {
+ public:
+  Reader(std::string_view text, std::string_view name) : text_(text), name_(name) {}
+
+  Trees trees() {
+    read();
+    return std::move(trees_);
+  }
+
+  Plan plan() {
+    read();
+    Plan plan = forest_->plan(trees_);
+    plan.files = {std::string(name_)};
+    return plan;
+  }
+
+ private:
+  std::string place(int32_t number) const { return std::string(name_) + ":" + std::to_string(std::max(number, 1)); }
+  std::string place() const { return place(number_); }
+
+  void read() {
+    while (next_line()) {
+      Line line(current_, place());
+      if (line.at_end()) continue;
+      if (!has_version_) {
+        version(line);
+      } else {
+        statement(line);
+      }
+    }
+    end_header();
+    if (const std::optional<Fault> fault = forest_->end()) refuse(place(fault->line == 0 ? number_ : fault->line), fault->message);
+    forest_->give_lists(trees_);
+  }
+
+  bool next_line() {
+    if (text_.empty()) return false;
+    const size_t end = std::min(text_.find('\n'), text_.size());
+    current_ = text_.substr(0, end);
+    text_.remove_prefix(std::min(end + 1, text_.size()));
+    current_ = current_.substr(0, current_.find('#'));
+    while (!current_.empty() && is_space(current_.back())) current_.remove_suffix(1);
+    ++number_;
+    return true;
+  }
+
+  void version(Line& line) {
+    const std::string_view whole = line.rest();
+    const bool is_tree = line.word() == "tutti-tree" && !line.at_end();
+    if (!is_tree) line.refuse("not a tree: expected '" + std::string(first_line) + "', found " + quoted(whole));
+    const int32_t number = line.number("the version");
+    if (number != 1) {
+      line.refuse("version " + std::to_string(number) + " of the tree format; this Tutti reads version 1");
+    }
+    line.expect_end();
+    has_version_ = true;
+  }
+
+  void statement(Line& line) {
+    const std::string_view whole = line.rest();
+    const std::string_view word = line.word();
+    const auto place_of_word = std::find(words.begin(), words.end(), word);
+    if (place_of_word == words.end()) {
+      line.refuse("unknown word " + quoted(word.empty() ? whole : word) + nearest_word(word));
+    }
+    const auto which = static_cast<size_t>(place_of_word - words.begin());
+    if (which >= setting_count) {
+      if (!forest_) end_header();
+      list(line, word);
+      return;
+    }
+    if (forest_) line.refuse("'" + std::string(word) + "' after the first list; move it before the lists");
+    if (set_at_[which] != 0) {
+      line.refuse("'" + std::string(word) + "' a second time; the first is at " + place(set_at_[which]) + ", keep one");
+    }
+    if (line.at_end()) line.refuse("'" + std::string(word) + "' without a value; write it behind");
+    set_at_[which] = number_;
+    set(line, word);
+  }
+
+  void set(Line& line, std::string_view word) {
+    if (word == "algorithm" || word == "shape") {
+      const std::string fault = word == "shape" ? shape_fault(line.rest()) : label_fault(line.rest());
+      if (!fault.empty()) line.refuse(fault);
+      (word == "shape" ? trees_.shape : trees_.algorithm) = std::string(line.rest());
+      return;
+    }
+    if (word == "collective") trees_.collective = collective(line);
+    if (word == "any_order") trees_.any_order = yes_or_no(line);
+    if (word == "root") trees_.root = line.number("the root");
+    if (word == "ranks") {
+      trees_.ranks = line.number("the number of ranks");
+      if (trees_.ranks < 1 || trees_.ranks > max_ranks) {
+        line.refuse("the number of ranks is " + std::to_string(trees_.ranks) + "; it is 1 to " + std::to_string(max_ranks));
+      }
+    }
+    line.expect_end();
+  }
+
+  static Collective collective(Line& line) {
+    const std::string_view whole = line.rest();
+    const std::string_view word = line.word();
+    for (int i = 0; i < collective_count; ++i) {
+      if (name(static_cast<Collective>(i)) == word) return static_cast<Collective>(i);
+    }
+    line.refuse("there is no collective " + quoted(whole) + "; it is one of barrier, bcast, reduce, allreduce");
+  }
+
+  static bool yes_or_no(Line& line) {
+    if (line.take_word("yes")) return true;
+    if (line.take_word("no")) return false;
+    line.refuse("any_order is yes or no, not " + quoted(line.rest()));
+  }
+
+  int32_t set_at(std::string_view word) const {
+    return set_at_[static_cast<size_t>(std::find(words.begin(), words.end(), word) - words.begin())];
+  }
+
+  // What only the whole header tells, said with the line of the setting at fault.
+  void end_header() {
+    if (!has_version_) refuse(place(), "the text is empty; a tree begins with '" + std::string(first_line) + "'");
+    for (std::string_view word : {"collective", "ranks"}) {
+      if (set_at(word) == 0) {
+        refuse(place(), "the tree does not say its '" + std::string(word) + "'; set it before the lists");
+      }
+    }
+    if (trees_.root >= trees_.ranks) {
+      refuse(place(set_at("root")), "there is no rank " + std::to_string(trees_.root) + " to be the root; ranks are 0 to " +
+                                        std::to_string(trees_.ranks - 1));
+    }
+    if (trees_.any_order && trees_.collective == Collective::bcast) {
+      refuse(place(set_at("any_order")), "a bcast combines nothing; remove the line");
+    }
+    if (!forest_) forest_.emplace(trees_);
+  }
+
+  // `reduce PARENT: CHILD...`
+  void list(Line& line, std::string_view word) {
+    const TreeKind kind = word == "reduce" ? TreeKind::reduce : TreeKind::bcast;
+    const auto hold = [&](const std::string& fault) {
+      if (!fault.empty()) line.refuse(fault);
+    };
+    hold(forest_->begin_list(kind, line.number("the parent's rank"), number_));
+    line.expect(":", "the parent");
+    while (!line.at_end()) {
+      const int64_t first = line.number("a child's rank");
+      int64_t last = first, step = 1;
+      if (line.take("..")) {
+        last = line.number("the last rank of the range");
+        if (line.take("/")) step = line.number("the step of the range");
+        if (last < first || step < 1) line.refuse("an empty range; write FIRST..LAST or FIRST..LAST/STEP, upwards");
+      }
+      for (int64_t child = first; child <= last; child += step) hold(forest_->add(static_cast<int32_t>(child)));
+    }
+    hold(forest_->end_list());
+  }
+
+  std::string_view text_;
+  std::string_view name_;
+  std::string_view current_;  // without comment and trailing spaces
+  int32_t number_ = 0;
+  bool has_version_ = false;
+  std::array<int32_t, setting_count> set_at_{};  // the line of each setting, in the order of `words`; 0: none
+  Trees trees_;
+  std::optional<Forest> forest_;  // from the end of the header on
+};
+
+// The length of the run of equal steps upwards that starts at `at`, if a range is shorter than its ranks.
+size_t run_length(const std::vector<int32_t>& ranks, size_t at) {
+  size_t end = at + 1;
+  const auto step = [&](size_t i) { return ranks[i] - ranks[i - 1]; };
+  while (end < ranks.size() && step(end) > 0 && step(end) == step(at + 1)) ++end;
+  const size_t length = end - at;
+  const bool shorter = length >= 4 || (length == 3 && step(at + 1) == 1);
+  return shorter ? length : 1;
+}
+
+void append_lists(std::string& text, std::string_view word, const Trees::Children& children) {
+  for (size_t parent = 0; parent < children.size(); ++parent) {
+    const std::vector<int32_t>& list = children[parent];
+    if (list.empty()) continue;
+    text.append(word).append(" ").append(std::to_string(parent)).append(":");
+    for (size_t i = 0; i < list.size();) {
+      const size_t length = run_length(list, i);
+      text.append(" ").append(std::to_string(list[i]));
+      if (length > 1) text.append("..").append(std::to_string(list[i + length - 1]));
+      if (length > 1 && list[i + 1] - list[i] > 1) text.append("/").append(std::to_string(list[i + 1] - list[i]));
+      i += length;
+    }
+    text += '\n';
+  }
+}
+
+}  // namespace
+
+Trees read_trees(std::string_view text, std::string_view name) { return Reader(text, name).trees(); }
+
+Plan read_tree(std::string_view text, std::string_view name) { return Reader(text, name).plan(); }
+
+std::string print(const Trees& trees) {
+  std::string text = std::string(first_line) + "\ncollective " + std::string(name(trees.collective)) + '\n';
+  if (!trees.algorithm.empty()) text += "algorithm " + trees.algorithm + '\n';
+  text += "ranks " + std::to_string(trees.ranks) + '\n';
+  if (rooted(trees.collective) || trees.root != 0) text += "root " + std::to_string(trees.root) + '\n';
+  if (!trees.shape.empty()) text += "shape " + trees.shape + '\n';
+  if (trees.any_order) text += "any_order yes\n";
+  append_lists(text, "reduce", trees.reduce);
+  append_lists(text, "bcast", trees.bcast);
+  return text;
+}
+
+}  // namespace tutti::plan
