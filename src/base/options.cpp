@@ -139,6 +139,13 @@ const std::vector<OptionRow>& option_table() {
       {.name = "TUTTI_REPORT", .kind = OptionKind::text, .default_value = "",
        .doc = "Reports at finalize what each collective did; `tutti-run --report` sets it.",
        .store = store<&Options::report>, .text_form = "1 or - (a table on stderr), or the name of a file"},
+      {.name = "TUTTI_TRACE", .kind = OptionKind::text, .default_value = "",
+       .doc = "Records every step of every collective and writes the file at finalize; `tutti-run --trace` sets it, "
+              "`tutti trace` reads it.",
+       .store = store<&Options::trace>, .text_form = "the name of a file"},
+      {.name = "TUTTI_TRACE_BYTES", .kind = OptionKind::bytes, .default_value = "8M",
+       .doc = "Memory a rank for the records of a trace, 32 bytes each; when it is full the oldest are lost.",
+       .store = store<&Options::trace_bytes>, .least = 32 * kibibyte, .most = 16 * gibibyte},
       {.name = "TUTTI_LOG", .kind = OptionKind::choice, .default_value = "warning",
        .doc = "Which log lines go to stderr: those of this level and of the levels before it.",
        .store = store<&Options::log>, .words = {"error", "warning", "info", "debug"}},
@@ -172,6 +179,14 @@ const std::vector<OptionRow>& option_table() {
       {.name = "TUTTI_SEGMENT_BYTES", .kind = OptionKind::bytes, .default_value = "0",
        .doc = "The size of the segments that long messages are cut into; 0 lets Tutti choose.",
        .store = store<&Options::segment_bytes>, .least = 0, .most = gibibyte},
+      {.name = "TUTTI_PLANS", .kind = OptionKind::text, .default_value = "",
+       .doc = "A directory with plans of your own and a map that says which calls they serve; `tutti-run --plans` sets it.",
+       .store = store<&Options::plans>, .text_form = "the name of a directory that holds a file `map` (docs/plan-format.md)"},
+      {.name = "TUTTI_REPRODUCIBLE", .kind = OptionKind::choice, .default_value = "off",
+       .doc = "Which bits reductions repeat: run, on every run with the same ranks and placement (nothing is combined in "
+              "the order of arrival); placement, wherever the same number of ranks run too (Tutti sets up at a "
+              "communicator's first call, ignores TUTTI_PLANS and combines ranks 0, 1, 2, ... from the left).",
+       .store = store<&Options::reproducible>, .words = {"off", "run", "placement"}},
       {.name = "TUTTI_SETUP_AFTER", .kind = OptionKind::integer, .default_value = "1",
        .doc = "How many collectives a communicator makes in the host MPI before Tutti sets up for it.",
        .store = store<&Options::setup_after>, .least = 0, .most = 1000000},

@@ -24,6 +24,7 @@ enum class WaitChoice : int { automatic, spin, yield };
 enum class StoresChoice : int { automatic, plain, past_cache };
 enum class ShmChoice : int { automatic, memfd, posix };
 enum class MpiChoice : int { automatic, mpich, openmpi, mpiabi };
+enum class Reproducible : int { off, run, placement };
 
 // The defaults stand in the table: an Options comes from options() or parse_options(), never from braces.
 struct Options {
@@ -32,6 +33,8 @@ struct Options {
   int stall_seconds;  // 0: no watchdog
   StallAction stall;
   std::string report;  // empty: off; "1" or "-": stderr; else a file name
+  std::string trace;   // empty: off; else a file name
+  size_t trace_bytes;
   LogLevel log;
   IsaChoice isa;
   WaitChoice wait;
@@ -43,6 +46,8 @@ struct Options {
   std::string algorithm_reduce;
   std::string algorithm_allreduce;
   size_t segment_bytes;  // 0: automatic
+  std::string plans;  // a directory with a map and plans; empty: none
+  Reproducible reproducible;
   int setup_after;
   MpiChoice mpi;
   std::string topology;  // empty: this machine

@@ -39,6 +39,8 @@ TEST(Options, Defaults) {
   EXPECT_EQ(options.shm, ShmChoice::automatic);
   EXPECT_EQ(options.algorithm_barrier, "");
   EXPECT_EQ(options.segment_bytes, 0u);
+  EXPECT_EQ(options.plans, "");
+  EXPECT_EQ(options.reproducible, Reproducible::off);
   EXPECT_EQ(options.setup_after, 1);
   EXPECT_EQ(options.mpi, MpiChoice::automatic);
   EXPECT_EQ(options.topology, "");
@@ -50,6 +52,8 @@ TEST(Options, EveryVariableReachesItsField) {
                                  {"TUTTI_STALL_SECONDS", "0"},
                                  {"TUTTI_STALL", "abort"},
                                  {"TUTTI_REPORT", "-"},
+                                 {"TUTTI_TRACE", "trace.file"},
+                                 {"TUTTI_TRACE_BYTES", "1M"},
                                  {"TUTTI_LOG", "debug"},
                                  {"TUTTI_ISA", "avx512"},
                                  {"TUTTI_WAIT", "yield"},
@@ -61,6 +65,8 @@ TEST(Options, EveryVariableReachesItsField) {
                                  {"TUTTI_ALGORITHM_REDUCE", "nary:4"},
                                  {"TUTTI_ALGORITHM_ALLREDUCE", "all_read_all"},
                                  {"TUTTI_SEGMENT_BYTES", "16k"},
+                                 {"TUTTI_PLANS", "plans"},
+                                 {"TUTTI_REPRODUCIBLE", "placement"},
                                  {"TUTTI_SETUP_AFTER", "7"},
                                  {"TUTTI_MPI", "mpiabi"},
                                  {"TUTTI_TOPOLOGY", "numa:2 core:8"}});
@@ -69,6 +75,8 @@ TEST(Options, EveryVariableReachesItsField) {
                             .stall_seconds = 0,
                             .stall = StallAction::abort_job,
                             .report = "-",
+                            .trace = "trace.file",
+                            .trace_bytes = 1048576,
                             .log = LogLevel::debug,
                             .isa = IsaChoice::avx512,
                             .wait = WaitChoice::yield,
@@ -80,6 +88,8 @@ TEST(Options, EveryVariableReachesItsField) {
                             .algorithm_reduce = "nary:4",
                             .algorithm_allreduce = "all_read_all",
                             .segment_bytes = 16384,
+                            .plans = "plans",
+                            .reproducible = Reproducible::placement,
                             .setup_after = 7,
                             .mpi = MpiChoice::mpiabi,
                             .topology = "numa:2 core:8"};

@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 #include <utility>
 
+#include "exec/arrival.h"
 #include "exec/combine.h"
+#include "exec/program_text.h"
 #include "exec/wait.h"
 
 namespace tutti::exec {
@@ -25,6 +28,15 @@ constexpr size_t copy_through_least = 2048;
 constexpr uint32_t sources_inline = 64;  // more are gathered on the heap
 
 size_t round_up(size_t value, size_t multiple) { return (value + multiple - 1) / multiple * multiple; }
+
+// In the place of trace::Recorder where nothing is recorded: leaves nothing in the code.
+struct Unrecorded {
+  explicit Unrecorded(trace::Tracer*) {}
+  void step(uint32_t, uint32_t, int64_t, int32_t, uint64_t) {}
+  void exit(const trace::Recorder::What&) {}
+};
+trace::Recorder* address_of(trace::Recorder& recorder) { return &recorder; }
+trace::Recorder* address_of(Unrecorded&) { return nullptr; }
 
 // Where the blocks of one segment are.
 struct Geometry {
@@ -100,7 +112,9 @@ Channel::Channel(std::byte* areas, const shm::Layout& layout, int rank, const Se
       rank_(rank),
       style_(settings.style),
       copy_through_from_(settings.stores_past_cache ? copy_through_least : SIZE_MAX),
-      hook_(settings.hook) {
+      hook_(settings.hook),
+      tracer_(settings.tracer),
+      communicator_(settings.communicator) {
   own_ = &control(rank);
   shm::jot(own_->process, settings.process);
   short_slots_.size = short_slots_.limit = std::min(most_short_slots, layout.slot_bytes / 4 / shm::line_size * shm::line_size);
@@ -199,12 +213,13 @@ void Channel::combine_many(const BoundProgram& bound, const BoundStep& step, con
 // The path of every call: no allocation, lock, system call, string or log while nothing is waited for. What depends on
 // the shape is decided at compile time; a line program of three steps takes about 130 instructions
 // (tests/mpi/test_instructions.py holds the whole call to 300).
-template <bool yielding, Channel::Shape shape>
+template <bool yielding, Channel::Shape shape, bool arrivals, bool traced>
 Code Channel::run(Channel& channel, const BoundProgram& bound, const Operation& operation) {
   constexpr bool lines_only = shape == Shape::lines;
   constexpr bool segmented = shape == Shape::segmented;
   const plan::Program& program = *bound.program;
   const uint64_t base = channel.base_;
+  std::conditional_t<traced, trace::Recorder, Unrecorded> recorder(channel.tracer_);
   Geometry geometry{};
   if constexpr (!lines_only) {
     const size_t element = operation.combine != nullptr ? operation.combine->element : 1;
@@ -223,6 +238,7 @@ Code Channel::run(Channel& channel, const BoundProgram& bound, const Operation& 
   if (start + share > ring.limit) [[unlikely]] {
     const Code code = channel.make_room(ring, share, program.writes_shared, operation);
     if (code != Code::ok) return code;
+    recorder.step(static_cast<uint32_t>(trace::Kind::make_room), 0, 0, -1, 0);
   }
   std::byte* const lines = channel.first_line_ + channel.lines_.position() * shm::line_size;
   std::byte* const slots = lines_only ? nullptr : channel.first_slot_ + ring.position() + (is_short ? 0 : channel.short_slots_.size);
@@ -246,6 +262,12 @@ Code Channel::run(Channel& channel, const BoundProgram& bound, const Operation& 
         if (segment < 0 || segment >= geometry.segments) continue;
         number += static_cast<uint64_t>(segment) * static_cast<uint64_t>(program.transfers);
       }
+      auto ended = [&](StepKind kind, uint32_t further, int32_t peer, size_t bytes) {
+        if constexpr (traced) {
+          const uint32_t place = bound.places[static_cast<size_t>(&step - bound.steps.data())];
+          recorder.step(static_cast<uint32_t>(kind), place + further, segment, peer, bytes);
+        }
+      };
       // Movement first: it is most of a short program, and the count of operands tells all that its dispatch needs.
       if (step.operand_count != 0) {
         size_t bytes = operation.bytes;
@@ -258,6 +280,24 @@ Code Channel::run(Channel& channel, const BoundProgram& bound, const Operation& 
         }
         if constexpr (!lines_only) {
           if (program.blocks > 1) bytes = extent_bytes(step, geometry, bytes);
+        }
+        if constexpr (arrivals) {
+          // Even of no bytes: what it waits for orders more than its own data.
+          if (step.kind == StepKind::reduce_any) {
+            const uint64_t before = base + static_cast<uint64_t>(segment) * static_cast<uint64_t>(program.transfers);
+            const ArrivalReduce::Place place{base_of, lines, geometry.block_bytes, bytes, before};
+            const ArrivalReduce::Record record{address_of(recorder), segment};
+            const Code code = ArrivalReduce(channel, bound, step, operation, place, record).run();
+            if (code != Code::ok) return code;
+            ended(StepKind::reduce_any, 0, -1, bytes);
+            if (step.then_stamp) {
+              stamp(step);
+              ended(StepKind::stamp, 1, -1, 0);
+            }
+            continue;
+          }
+        }
+        if constexpr (!lines_only) {
           if (bytes == 0) continue;
         }
         auto address = [&](const BoundOperand& operand) {
@@ -279,7 +319,11 @@ Code Channel::run(Channel& channel, const BoundProgram& bound, const Operation& 
         } else {
           combine_many(bound, step, operation, base_of, geometry.block_bytes, bytes);
         }
-        if (step.then_stamp) stamp(step);
+        ended(step.kind, 0, -1, bytes);
+        if (step.then_stamp) {
+          stamp(step);
+          ended(StepKind::stamp, 1, -1, 0);
+        }
         continue;
       }
       if (step.kind == StepKind::wait_line) {
@@ -310,6 +354,7 @@ Code Channel::run(Channel& channel, const BoundProgram& bound, const Operation& 
           return channel.fail_mismatch(step.peer, operation.call);
         }
       }
+      ended(step.kind, 0, step.peer, 0);
     }
   }
 
@@ -321,14 +366,31 @@ Code Channel::run(Channel& channel, const BoundProgram& bound, const Operation& 
   ring.cursor += share;
   // Where every rank is known to have entered this operation, it has ended all earlier ones.
   if (program.knows_all) ring.safe = start;
+  if constexpr (traced) {
+    const bool several = geometry.segments > 1;
+    recorder.exit({bound.traced_as, channel.communicator_, channel.epoch_++, operation.bytes,
+                   several ? geometry.segment_bytes : operation.bytes, several ? static_cast<uint32_t>(geometry.segments) : 1,
+                   several ? static_cast<uint32_t>(geometry.positions) : 1, program.root});
+  }
   return Code::ok;
 }
 
-template <bool yielding>
+template <bool yielding, bool arrivals, bool traced>
 Code Channel::run_slots(Channel& channel, const BoundProgram& bound, const Operation& operation) {
   const bool whole = operation.segment_bytes >= operation.bytes;
-  return whole ? run<yielding, Shape::whole>(channel, bound, operation)
-               : run<yielding, Shape::segmented>(channel, bound, operation);
+  return whole ? run<yielding, Shape::whole, arrivals, traced>(channel, bound, operation)
+               : run<yielding, Shape::segmented, arrivals, traced>(channel, bound, operation);
+}
+
+// What is recorded costs anyway, so one instance serves programs with arrivals and without.
+Channel::Runner Channel::runner_for(const plan::Program& program) const {
+  const bool lines = program.uses_lines, arrivals = !program.arrivals.empty();
+  if (style_ == WaitStyle::yield) {
+    if (tracer_ != nullptr) return runner<true, true, true>(lines);
+    return arrivals ? runner<true, true, false>(lines) : runner<true, false, false>(lines);
+  }
+  if (tracer_ != nullptr) return runner<false, true, true>(lines);
+  return arrivals ? runner<false, true, false>(lines) : runner<false, false, false>(lines);
 }
 
 BoundProgram Channel::bind(std::shared_ptr<const plan::Program> shared) const {
@@ -343,6 +405,9 @@ BoundProgram Channel::bind(std::shared_ptr<const plan::Program> shared) const {
     }
     return resolved;
   };
+  auto offset_of = [&](int32_t stage, int32_t number) {
+    return static_cast<uint64_t>(stage) * static_cast<uint64_t>(program.transfers) + static_cast<uint64_t>(number);
+  };
   for (const plan::Step& step : program.steps) {
     BoundStep resolved{};
     resolved.kind = step.kind;
@@ -352,6 +417,7 @@ BoundProgram Channel::bind(std::shared_ptr<const plan::Program> shared) const {
     resolved.stage = step.stage;
     resolved.peer = step.peer;
     resolved.more_operands = static_cast<uint32_t>(bound.operands.size());
+    resolved.first_arrival = static_cast<uint32_t>(step.first_arrival);
     for (int32_t i = 0; i < step.operand_count; ++i) {
       const BoundOperand operand = resolve(program.operands[static_cast<size_t>(step.first_operand + i)]);
       if (i < 3) {
@@ -360,8 +426,7 @@ BoundProgram Channel::bind(std::shared_ptr<const plan::Program> shared) const {
         bound.operands.push_back(operand);
       }
     }
-    resolved.offset = static_cast<uint64_t>(step.number_stage) * static_cast<uint64_t>(program.transfers) +
-                      static_cast<uint64_t>(step.number);
+    resolved.offset = offset_of(step.number_stage, step.number);
     if (step.kind == StepKind::stamp && !bound.steps.empty() && bound.steps.back().operand_count > 0 &&
         bound.steps.back().offset == resolved.offset) {
       bound.steps.back().then_stamp = true;
@@ -371,13 +436,14 @@ BoundProgram Channel::bind(std::shared_ptr<const plan::Program> shared) const {
     const int32_t owner = step.kind == StepKind::wait_line ? step.peer : rank_;
     resolved.line = owner * stride + step.line * static_cast<ptrdiff_t>(shm::line_size);
     bound.steps.push_back(resolved);
+    bound.places.push_back(static_cast<uint32_t>(&step - program.steps.data()));
   }
-  const bool yielding = style_ == WaitStyle::yield;
-  if (program.uses_lines) {
-    bound.run = yielding ? &run<true, Shape::lines> : &run<false, Shape::lines>;
-  } else {
-    bound.run = yielding ? &run_slots<true> : &run_slots<false>;
+  for (const plan::Arrival& arrival : program.arrivals) {
+    bound.arrivals.push_back({arrival.peer, offset_of(arrival.number_stage, arrival.number),
+                              arrival.peer * stride + arrival.line * static_cast<ptrdiff_t>(shm::line_size)});
   }
+  bound.run = runner_for(program);
+  if (tracer_ != nullptr) bound.traced_as = tracer_->program(program_head(program), program_steps(program));
   bound.span = static_cast<uint64_t>(program.span(1));
   bound.program = std::move(shared);
   return bound;

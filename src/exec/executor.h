@@ -17,8 +17,17 @@
 #include "kernels/kernels.h"
 #include "plan/program.h"
 #include "shm/layout.h"
+#include "trace/tracer.h"
 
 namespace tutti::exec {
+
+// What an operation needs of a plan, beside that it reduces. As bits above those of a rank, so that a group looks up
+// root and needs in one comparison.
+enum Needs : int32_t {
+  needs_nothing = 0,                 // any right plan gives the same bits: integers
+  needs_same_expression = 1 << 24,   // floating point and users' operations: all ranks must evaluate one expression
+  needs_rank_order = 1 << 25,        // operations that do not commute
+};
 
 // How elements are combined. `kernel` serves built-in operations; where it is null, `apply` does
 // (inout[i] = in[i] op inout[i] for count elements, as MPI_Reduce_local).
@@ -28,6 +37,7 @@ struct Combine {
   void* context = nullptr;
   size_t element = 1;        // bytes of one element
   bool commutative = true;
+  int32_t needs = needs_same_expression;
 };
 
 enum class WaitStyle : uint8_t {
@@ -57,8 +67,15 @@ struct BoundStep {
   ptrdiff_t line;              // displacement of the line, for wait_line and stamp
   BoundOperand operands[3];    // the first three: all of them for a copy and a reduce of two sources
   uint32_t more_operands;      // where the other sources start in BoundProgram::operands
+  uint32_t first_arrival;      // of a reduce_any, in BoundProgram::arrivals
   uint32_t extent_first;
   uint32_t extent_count;
+};
+// What makes a source of a reduce_any ready.
+struct BoundArrival {
+  int32_t peer = -1;           // -1: ready from the start
+  uint64_t offset = 0;         // as BoundStep::offset
+  ptrdiff_t line = 0;          // displacement of the line, in programs that use lines
 };
 class Channel;
 struct Operation;
@@ -66,7 +83,11 @@ struct BoundProgram {
   Code (*run)(Channel&, const BoundProgram&, const Operation&) = nullptr;  // the loop, compiled for what this needs
   std::vector<BoundStep> steps;
   std::vector<BoundOperand> operands;
+  std::vector<BoundArrival> arrivals;
   uint64_t span = 0;           // of one segment
+  // Where a trace is recorded: the program's number in it, and by step of this program the place in `program`.
+  uint32_t traced_as = 0;
+  std::vector<uint32_t> places;
   std::shared_ptr<const plan::Program> program;
 };
 
@@ -101,6 +122,8 @@ class Channel {
     bool stores_past_cache = false;  // for long copies into slots
     uint64_t process = 0;            // this rank's pid where ranks are processes, so that peers notice its death
     ProgressHook hook;
+    trace::Tracer* tracer = nullptr;  // records what this channel executes; outlives it; null: nobody does
+    uint32_t communicator = 0;        // number of the group's communicator there
   };
   // `areas` is the start of the group's areas, alive as long as the channel.
   Channel(std::byte* areas, const shm::Layout& layout, int rank, const Settings& settings);
@@ -137,6 +160,7 @@ class Channel {
 
  private:
   friend class SlowWait;
+  friend class ArrivalReduce;
 
   // A ring that all ranks use alike. Units (bytes, lines) are counted by a cursor that grows for ever.
   struct Ring {
@@ -168,12 +192,19 @@ class Channel {
   Code fail(Code code, std::string message);
   Code fail_mismatch(int peer, uint64_t call);
 
-  // How a program's hand-overs travel and how often it runs: the loop is compiled for each.
+  // How a program's hand-overs travel and how often it runs: the loop is compiled for each, and again for programs that
+  // reduce in the order of arrival, and for channels whose steps are recorded, so that others do not pay for them.
   enum class Shape : uint8_t { lines, whole, segmented };
-  template <bool yielding, Shape shape>
+  template <bool yielding, Shape shape, bool arrivals, bool traced>
   static Code run(Channel& channel, const BoundProgram& bound, const Operation& operation);
-  template <bool yielding>
+  template <bool yielding, bool arrivals, bool traced>
   static Code run_slots(Channel& channel, const BoundProgram& bound, const Operation& operation);
+  template <bool yielding, bool arrivals, bool traced>
+  static auto runner(bool lines) {
+    return lines ? &run<yielding, Shape::lines, arrivals, traced> : &run_slots<yielding, arrivals, traced>;
+  }
+  using Runner = decltype(BoundProgram::run);
+  Runner runner_for(const plan::Program& program) const;
   // A step of more than two sources, or whose operation has no kernel.
   static void combine_many(const BoundProgram& bound, const BoundStep& step, const Operation& operation,
                            std::byte* const* base_of, size_t block_bytes, size_t bytes);
@@ -193,6 +224,8 @@ class Channel {
   WaitStyle style_;
   size_t copy_through_from_;  // bytes from which copies into slots go past the cache
   ProgressHook hook_;
+  trace::Tracer* tracer_;
+  uint32_t communicator_;
 
   // The same at all ranks between operations.
   uint64_t base_ = 0;          // every rank's word at the end of the last operation
@@ -202,6 +235,7 @@ class Channel {
   Ring short_slots_;
   Ring long_slots_;
   Checkpoint checkpoint_;
+  uint64_t epoch_ = 0;  // operations so far; counted where they are recorded
 
   Code failed_ = Code::ok;
   std::string failure_;

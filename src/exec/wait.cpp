@@ -34,9 +34,11 @@ constexpr auto yield_before_sleep = std::chrono::microseconds(20);
 constexpr auto spin_before_yield = std::chrono::microseconds(100);
 constexpr auto peers_checked_every = std::chrono::milliseconds(100);
 constexpr long sleep_nanoseconds = 1'000'000;  // so that the progress hook is called a thousand times a second
+// Only one of several peers can wake a sleeper, so the others are looked at this often.
+constexpr long short_sleep_nanoseconds = 100'000;
 
-void futex_wait(const shm::Count& futex, uint32_t seen) {
-  const timespec limit{0, sleep_nanoseconds};
+void futex_wait(const shm::Count& futex, uint32_t seen, long nanoseconds) {
+  const timespec limit{0, nanoseconds};
   syscall(SYS_futex, &futex, FUTEX_WAIT, seen, &limit, nullptr, 0);
 }
 
@@ -60,17 +62,17 @@ void wake_sleepers(shm::Control& own) {
   syscall(SYS_futex, &own.doorbell.rings, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-// One slow wait: what it has done so far, and the actions that come round in it.
+// One slow wait, for the first of several values: what it has done so far, and the actions that come round in it.
 class SlowWait {
  public:
-  SlowWait(Channel& channel, const Awaited& awaited, uint64_t call)
-      : channel_(channel), awaited_(awaited), call_(call), peer_(channel.control(awaited.peer)), begin_(Clock::now()),
+  SlowWait(Channel& channel, const Awaited* awaited, int count, uint64_t call)
+      : channel_(channel), awaited_(awaited), count_(count), call_(call), begin_(Clock::now()),
         next_look_(begin_ + peers_checked_every) {
     shm::Control& own = channel.control(channel.rank_);
     // Operations over lines do not say so before: their lines bear the call, and that is cheaper.
     shm::jot(own.entered, (channel.base_ + 1) << 32 | entered_tag(call));
-    shm::jot(own.waits_value, awaited.value);
-    shm::jot(own.waits_for, static_cast<uint64_t>(awaited.peer) + 1);
+    shm::jot(own.waits_value, awaited->value);
+    shm::jot(own.waits_for, static_cast<uint64_t>(awaited->peer) + 1);
   }
   ~SlowWait() { shm::jot(channel_.control(channel_.rank_).waits_for, 0); }
 
@@ -81,7 +83,7 @@ class SlowWait {
   Code run_yielding() {
     for (int round = 1;; ++round) {
       if (elapsed_ > yield_before_sleep) {
-        sleep();
+        sleep(awaited_[round % count_]);
       } else {
         sched_yield();
       }
@@ -102,52 +104,61 @@ class SlowWait {
 
   bool poll(int polls) const {
     for (int i = 0; i < polls; ++i) {
-      if (awaited_.here()) return true;
+      for (int k = 0; k < count_; ++k) {
+        if (awaited_[k].here()) return true;
+      }
       shm::relax();
     }
     return false;
   }
 
-  void sleep() {
-    shm::Control::Doorbell& doorbell = peer_.doorbell;
+  void sleep(const Awaited& awaited) const {
+    shm::Control::Doorbell& doorbell = channel_.control(awaited.peer).doorbell;
     shm::enter(doorbell.sleepers);
     const uint32_t rings = shm::look(doorbell.rings);
     shm::fence_before_looking();
-    if (!awaited_.here()) futex_wait(doorbell.rings, rings);
+    if (!awaited.here()) futex_wait(doorbell.rings, rings, count_ == 1 ? sleep_nanoseconds : short_sleep_nanoseconds);
     shm::leave(doorbell.sleepers);
   }
 
-  // What must happen now and then in a wait: progress of the host MPI, and a look at the peer, which may be in this very
-  // operation with another call, be dead, or have kept us waiting too long.
+  // What must happen now and then in a wait: progress of the host MPI, and a look at the peers, which may be in this
+  // very operation with another call, be dead, or have kept us waiting too long.
   Code look_around() {
     if (channel_.hook_.call != nullptr) channel_.hook_.call(channel_.hook_.context);
     const auto now = Clock::now();
     elapsed_ = now - begin_;
-    if (entered_other_call()) {
-      return channel_.fail_mismatch(awaited_.peer, call_);
-    }
-    if (now < next_look_) return Code::ok;
-    next_look_ = now + peers_checked_every;
-    const uint64_t process = shm::glance(peer_.process);
-    if (process != 0 && process_is_gone(process) && !awaited_.here()) {
-      return channel_.fail(Code::dead_peer, "rank " + std::to_string(awaited_.peer) + " (process " +
-                                                std::to_string(process) + ") is gone; rank " +
-                                                std::to_string(channel_.rank_) + " waited for it in " + describe_call(call_));
+    const bool look_closely = now >= next_look_;
+    if (look_closely) next_look_ = now + peers_checked_every;
+    for (int k = 0; k < count_; ++k) {
+      if (entered_other_call(awaited_[k])) return channel_.fail_mismatch(awaited_[k].peer, call_);
+      if (look_closely && is_dead(awaited_[k])) return fail_dead(awaited_[k].peer);
     }
     const int64_t limit = options().stall_seconds;
-    if (limit > 0 && !reported_ && elapsed_ > std::chrono::seconds(limit)) return report(limit);
+    if (look_closely && limit > 0 && !reported_ && elapsed_ > std::chrono::seconds(limit)) return report(limit);
     return Code::ok;
   }
 
   // By what the peer has posted in this operation, or what it says that it has entered.
-  bool entered_other_call() const {
-    if (awaited_.line != nullptr) {
-      const uint64_t stamp = shm::observe(awaited_.line->stamp);
-      if (stamp > channel_.base_ && stamp != awaited_.value && shm::glance(awaited_.line->call) != call_) return true;
+  bool entered_other_call(const Awaited& awaited) const {
+    if (awaited.line != nullptr) {
+      const uint64_t stamp = shm::observe(awaited.line->stamp);
+      if (stamp > channel_.base_ && stamp != awaited.value && shm::glance(awaited.line->call) != call_) return true;
     }
-    const uint64_t entered = shm::glance(peer_.entered);
+    const uint64_t entered = shm::glance(channel_.control(awaited.peer).entered);
     return static_cast<uint32_t>(entered >> 32) == static_cast<uint32_t>(channel_.base_ + 1) &&
            static_cast<uint32_t>(entered) != entered_tag(call_);
+  }
+
+  bool is_dead(const Awaited& awaited) const {
+    const uint64_t process = shm::glance(channel_.control(awaited.peer).process);
+    return process != 0 && process_is_gone(process) && !awaited.here();
+  }
+
+  Code fail_dead(int peer) {
+    const uint64_t process = shm::glance(channel_.control(peer).process);
+    return channel_.fail(Code::dead_peer, "rank " + std::to_string(peer) + " (process " + std::to_string(process) +
+                                              ") is gone; rank " + std::to_string(channel_.rank_) +
+                                              " waited for it in " + describe_call(call_));
   }
 
   Code report(int64_t limit) {
@@ -159,15 +170,15 @@ class SlowWait {
     }
     if (options().stall == StallAction::abort_job) {
       return channel_.fail(Code::dead_peer, "stalled for " + std::to_string(limit) + " s waiting for rank " +
-                                                std::to_string(awaited_.peer) + "; ended because TUTTI_STALL=abort");
+                                                std::to_string(awaited_->peer) + "; ended because TUTTI_STALL=abort");
     }
     return Code::ok;
   }
 
   Channel& channel_;
-  const Awaited& awaited_;
+  const Awaited* awaited_;
+  int count_;
   uint64_t call_;
-  shm::Control& peer_;
   Clock::time_point begin_;
   Clock::time_point next_look_;
   Clock::duration elapsed_{};
@@ -179,7 +190,17 @@ Code wait_for(Channel& channel, const Awaited& awaited, uint64_t call) {
   for (int poll = 0; poll < polls; ++poll) {
     if (awaited.here()) return Code::ok;
   }
-  return SlowWait(channel, awaited, call).run();
+  return SlowWait(channel, &awaited, 1, call).run();
+}
+
+Code wait_for_any(Channel& channel, const Awaited* awaited, int count, uint64_t call) {
+  const int polls = channel.style() == WaitStyle::yield ? yield_polls : eager_polls;
+  for (int poll = 0; poll < polls; poll += count) {
+    for (int i = 0; i < count; ++i) {
+      if (awaited[i].here()) return Code::ok;
+    }
+  }
+  return SlowWait(channel, awaited, count, call).run();
 }
 
 }  // namespace tutti::exec

@@ -1,4 +1,4 @@
-// Waiting for one value of one peer: polled here, everything slow in wait.cpp.
+// Waiting for one value of one peer, or for whichever of several comes first: polled here, everything slow in wait.cpp.
 //
 // A short spin is the whole cost where the value is about to come. After it: the progress hook (the host MPI may have
 // to move a message before the peer can arrive), yields, sleep on the peer's doorbell where ranks outnumber cores, a
@@ -25,6 +25,9 @@ struct Awaited {
 
 // Out of line, so that the path of a call that need not wait stays short. `call` is this rank's, for messages.
 [[gnu::noinline]] Code wait_for(Channel& channel, const Awaited& awaited, uint64_t call);
+
+// Until one of several is here; `count` is at least 1. Who has found one polls the others before it waits again.
+[[gnu::noinline]] Code wait_for_any(Channel& channel, const Awaited* awaited, int count, uint64_t call);
 
 // Wakes whoever sleeps until this rank publishes. Only where ranks outnumber cores: nobody sleeps elsewhere.
 void wake_sleepers(shm::Control& own);

@@ -1,6 +1,8 @@
 #include "group/group.h"
 
 #include <algorithm>
+#include <mutex>
+#include <utility>
 
 #include "algo/algo.h"
 #include "base/log.h"
@@ -15,12 +17,15 @@ using plan::Collective;
 constexpr size_t max_entries = 256;      // programs kept; beyond it all are made anew
 constexpr size_t large_element = 64;     // beyond it only flat plans are sure to find room in the slots
 const std::string_view flat = "flat";
+constexpr int rank_bits = exec::needs_same_expression - 1;  // of a RootAndNeeds
+constexpr int large_bit = 1 << 28;                          // in one that no call has
+static_assert(plan::max_ranks <= exec::needs_same_expression && exec::needs_rank_order < large_bit);
 
 exec::Channel::Settings channel_settings(const Group::Settings& settings) {
   const StoresChoice asked = options().stores;
   const bool pays = kernels::stores_past_cache_pay();
   const bool past_cache = asked == StoresChoice::past_cache || (asked == StoresChoice::automatic && pays);
-  return {settings.style, past_cache, settings.process, settings.hook};
+  return {settings.style, past_cache, settings.process, settings.hook, settings.tracer, settings.communicator};
 }
 
 }  // namespace
@@ -29,55 +34,105 @@ Group::Group(const Settings& settings)
     : channel_(settings.areas, settings.layout, settings.rank, channel_settings(settings)),
       check_(settings.check),
       oversubscribed_(settings.style == exec::WaitStyle::yield),
-      overrides_(settings.overrides) {}
+      overrides_(settings.overrides),
+      shape_(settings.shape) {}
 
-Group::Entry* Group::look_up(Collective collective, size_t bytes, int root, size_t element) {
+Group::Entry* Group::look_up(Collective collective, size_t bytes, RootAndNeeds root, size_t element) {
   select::Choice choice = select::choose(collective, bytes, ranks(), oversubscribed_, overrides_);
-  if (element > large_element) choice = {flat, 0, bytes, bytes};
   const Carrier carrier = bytes <= shm::line_payload ? Carrier::line : Carrier::slot;
   if (carrier == Carrier::line) {
     choice.bytes_high = std::min(choice.bytes_high, shm::line_payload);
   } else {
     choice.bytes_low = std::max(choice.bytes_low, shm::line_payload + 1);
   }
-  Entry* entry = find_or_make(collective, choice, root, carrier);
-  const plan::Program& program = *entry->bound.program;
-  // For all small elements alike, because the answer is remembered for all of them.
-  if (!channel_.fits(program, element > large_element ? element : 1)) {
-    log_once("group/" + program.algorithm, LogLevel::info, "%s by %s needs more shared memory than this communicator has; flat serves",
-             std::string(plan::name(collective)).c_str(), program.algorithm.c_str());
-    choice.algorithm = flat;
-    entry = find_or_make(collective, choice, root, carrier);
+  Entry* entry = mapped(collective, bytes, root, element, carrier, choice);
+  if (entry == nullptr) entry = built_in(collective, root & rank_bits, element, carrier, choice);
+  Recent& recent = recent_[static_cast<size_t>(collective)];
+  if (element > large_element) {
+    // An entry for a large element must not serve calls with small ones, nor the reverse; it is noted for reports alone.
+    recent = {bytes, 0, root | large_bit, entry};
+  } else {
+    recent = {choice.bytes_low, choice.bytes_high - choice.bytes_low, root, entry};
   }
-  // An entry for a large element must not serve calls with small ones, nor the reverse.
-  if (element > large_element) return entry;
-  recent_[static_cast<size_t>(collective)] = {choice.bytes_low, choice.bytes_high - choice.bytes_low, root, entry};
   return entry;
 }
 
-Group::Entry* Group::find_or_make(Collective collective, const select::Choice& choice, int root, Carrier carrier) {
+Group::Entry* Group::built_in(Collective collective, int root, size_t element, Carrier carrier, select::Choice& choice) {
+  if (element > large_element) choice.algorithm = flat;
+  Entry* entry = find_or_make(collective, {choice}, root, carrier);
+  const plan::Program& program = *entry->bound.program;
+  // For all small elements alike, because the answer is remembered for all of them.
+  if (channel_.fits(program, element > large_element ? element : 1)) return entry;
+  log_once("group/" + program.algorithm, LogLevel::info, "%s by %s needs more shared memory than this communicator has; flat serves",
+           std::string(plan::name(collective)).c_str(), program.algorithm.c_str());
+  choice.algorithm = flat;
+  return find_or_make(collective, {choice}, root, carrier);
+}
+
+Group::Entry* Group::mapped(Collective collective, size_t bytes, RootAndNeeds root, size_t element, Carrier carrier,
+                            select::Choice& choice) {
+  const bool user_named_one = !overrides_.algorithm[static_cast<size_t>(collective)].empty();
+  if (overrides_.library == nullptr || user_named_one) return nullptr;
+  const select::Call call{collective, bytes, ranks(), shape_, root & rank_bits, (root & exec::needs_rank_order) != 0,
+                          (root & exec::needs_same_expression) != 0};
+  const select::Match match = select::match(*overrides_.library, call);
+  choice.bytes_low = std::max(choice.bytes_low, match.bytes_low);
+  choice.bytes_high = std::min(choice.bytes_high, match.bytes_high);
+  if (match.rule == nullptr) return nullptr;
+  const size_t segment = overrides_.segment_bytes != 0 ? overrides_.segment_bytes : match.rule->rule.segment_bytes;
+  if (match.rule->plan == nullptr) {
+    choice.algorithm = match.rule->rule.target;
+    choice.segment_bytes = segment;
+    return nullptr;
+  }
+  const select::LoadedPlan& plan = *match.rule->plan;
+  std::string why = select::refusal(plan, call);
+  if (why.empty()) {
+    Choice by_plan{choice, &plan};
+    by_plan.built_in.segment_bytes = segment;
+    Entry* const entry = find_or_make(collective, by_plan, call.root, carrier);
+    if (channel_.fits(*entry->bound.program, element > large_element ? element : 1)) return entry;
+    why = "it needs more shared memory than the communicator has (TUTTI_SHM_BYTES_PER_RANK)";
+  }
+  select::note_refusal(*match.rule, why);
+  if (rank() == 0) {
+    log_once(match.rule->place + why, LogLevel::warning, "%s: %s is refused: %s; the built-in choice runs",
+             match.rule->place.c_str(), plan.file.c_str(), why.c_str());
+  }
+  return nullptr;
+}
+
+Group::Entry* Group::find_or_make(Collective collective, const Choice& choice, int root, Carrier carrier) {
+  const select::LoadedPlan* const plan = choice.users_plan;
+  const size_t segment = choice.built_in.segment_bytes;
   std::string key{plan::name(collective)};
-  key.append("/").append(choice.algorithm).append("/").append(std::to_string(root));
-  key.append(carrier == Carrier::line ? "/line/" : "/slot/").append(std::to_string(choice.segment_bytes));
+  // The file's name is in the key because the entry reports it; programs are shared by contents.
+  key += plan == nullptr ? "/" + std::string(choice.built_in.algorithm)
+                         : "/plan " + std::to_string(plan->contents) + " " + plan->file;
+  key.append("/").append(std::to_string(root));
+  key.append(carrier == Carrier::line ? "/line/" : "/slot/").append(std::to_string(segment));
   if (const auto found = entries_.find(key); found != entries_.end()) return found->second.get();
   if (entries_.size() >= max_entries) {
     entries_.clear();
     recent_ = {};
   }
   auto entry = std::make_unique<Entry>();
-  entry->bound = channel_.bind(program_for({collective, choice.algorithm, ranks(), rank(), root, carrier, check_}));
-  entry->wanted_segment = choice.segment_bytes;
+  const bool fixed_order = overrides_.reproducible != Reproducible::off;
+  entry->bound = channel_.bind(program_for(
+      {collective, choice.built_in.algorithm, ranks(), rank(), root, carrier, check_, fixed_order, plan}));
+  entry->wanted_segment = segment;
   const plan::Program& program = *entry->bound.program;
+  entry->name = plan == nullptr ? program.algorithm : plan->file;
   if (program.in_place) {
-    entry->direct_up_to = program.uses_lines ? shm::line_payload : channel_.whole_up_to(program, choice.segment_bytes);
+    entry->direct_up_to = program.uses_lines ? shm::line_payload : channel_.whole_up_to(program, segment);
   }
   return (entries_[key] = std::move(entry)).get();
 }
 
-inline Code Group::run(Collective collective, const void* in, void* out, size_t count, size_t element, int root,
-                       const exec::Combine* combine) {
+inline Code Group::run(Collective collective, const void* in, void* out, size_t count, size_t element,
+                       int root, const exec::Combine* combine) {
   const size_t bytes = count * element;
-  Entry& entry = *find(collective, bytes, root, element);
+  Entry& entry = *find(collective, bytes, combine == nullptr ? root : root | combine->needs, element);
   exec::Operation operation{in, out, bytes, count, combine, bytes, exec::call_signature(collective, bytes, root)};
   if (bytes <= entry.direct_up_to) [[likely]] return channel_.execute(entry.bound, operation);
   return run_staged(entry, operation, element);
@@ -111,24 +166,60 @@ Code Group::allreduce(const void* in, void* out, size_t count, const exec::Combi
 }
 
 std::string_view Group::algorithm(Collective collective, size_t bytes, int root) {
-  return find(collective, bytes, root, 1)->bound.program->algorithm;
+  const Recent& recent = recent_[static_cast<size_t>(collective)];
+  const bool last = bytes - recent.bytes_low <= recent.bytes_span && (recent.root & rank_bits) == root;
+  return (last && recent.entry != nullptr ? recent.entry : look_up(collective, bytes, root, 1))->name;
 }
+
+namespace {
+
+constexpr std::string_view algorithm_variables[] = {"TUTTI_ALGORITHM_BARRIER", "TUTTI_ALGORITHM_BCAST",
+                                                    "TUTTI_ALGORITHM_REDUCE", "TUTTI_ALGORITHM_ALLREDUCE"};
+
+void hold_algorithm(Collective collective, const std::string& algorithm, Reproducible reproducible) {
+  const std::string variable{algorithm_variables[static_cast<size_t>(collective)]};
+  try {
+    algo::generate(collective, algorithm, 2, 0);
+  } catch (const Error& error) {
+    throw Error(Code::invalid_argument, variable + ": " + error.what());
+  }
+  const bool reduces = collective == Collective::reduce || collective == Collective::allreduce;
+  const bool folds = algorithm == flat || algorithm == "all_read_all" || algorithm == "tiled";
+  if (reduces && !folds && reproducible == Reproducible::placement) {
+    throw Error(Code::invalid_argument, variable + "=" + algorithm + " combines partial results, which " +
+                                            "TUTTI_REPRODUCIBLE=placement excludes; give flat, or leave one of the two out");
+  }
+}
+
+// Read once and kept: groups and the report look at it to the end.
+const select::Library* users_library(const Options& options) {
+  // Whatever the tables and files say, the same expression is asked for.
+  if (options.plans.empty() || options.disable || options.reproducible == Reproducible::placement) return nullptr;
+  static std::mutex& mutex = *new std::mutex;
+  static auto& libraries = *new std::map<std::pair<std::string, bool>, select::Library>;
+  const bool fixed_order = options.reproducible != Reproducible::off;
+  const std::lock_guard lock(mutex);
+  const auto key = std::pair(options.plans, fixed_order);
+  auto found = libraries.find(key);
+  if (found == libraries.end()) {
+    found = libraries.emplace(key, select::load_library(options.plans, fixed_order)).first;
+  }
+  return &found->second;
+}
+
+}  // namespace
 
 select::Overrides overrides_of(const Options& options) {
   select::Overrides overrides;
   overrides.algorithm = {options.algorithm_barrier, options.algorithm_bcast, options.algorithm_reduce,
                          options.algorithm_allreduce};
   overrides.segment_bytes = options.segment_bytes;
-  constexpr std::string_view variables[] = {"TUTTI_ALGORITHM_BARRIER", "TUTTI_ALGORITHM_BCAST",
-                                            "TUTTI_ALGORITHM_REDUCE", "TUTTI_ALGORITHM_ALLREDUCE"};
+  overrides.reproducible = options.reproducible;
   for (int i = 0; i < plan::collective_count; ++i) {
     if (overrides.algorithm[i].empty()) continue;
-    try {
-      algo::generate(static_cast<Collective>(i), overrides.algorithm[i], 2, 0);
-    } catch (const Error& error) {
-      throw Error(Code::invalid_argument, std::string(variables[i]) + ": " + error.what());
-    }
+    hold_algorithm(static_cast<Collective>(i), overrides.algorithm[i], options.reproducible);
   }
+  overrides.library = users_library(options);
   return overrides;
 }
 

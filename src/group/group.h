@@ -31,8 +31,11 @@ class Group {
     exec::WaitStyle style = exec::WaitStyle::spin;
     exec::ProgressHook hook;
     uint64_t process = 0;         // this rank's pid where ranks are processes; 0 for threads
+    trace::Tracer* tracer = nullptr;  // records every operation; outlives the group; null: nobody does
+    uint32_t communicator = 0;    // the group's number there
     bool check = false;           // check plans and lowered programs when they are made (TUTTI_CHECK)
-    select::Overrides overrides;  // algorithms and segment size that the user asked for
+    select::Overrides overrides;  // algorithms, segment size and plans that the user asked for
+    topo::Shape shape;            // of the machine that the ranks may run on; empty: unknown
   };
   explicit Group(const Settings& settings);
 
@@ -49,7 +52,8 @@ class Group {
   const std::string& failure() const { return channel_.failure(); }
   std::string standing(int rank) const { return channel_.standing(rank); }
 
-  // The algorithm that a call would use, or used: for reports. Owned by the group.
+  // The algorithm (of a user's plan: its file) of the last call like this one, or of the next if there was none: for
+  // reports. Owned by the group.
   std::string_view algorithm(plan::Collective collective, size_t bytes, int root);
 
   // Elements larger than this cannot be combined here: the same at all ranks, so that all can choose another way.
@@ -60,22 +64,35 @@ class Group {
     exec::BoundProgram bound;
     size_t wanted_segment = 0;
     size_t direct_up_to = 0;  // bytes that need neither segments nor a copy of `in`
+    std::string name;         // of the algorithm or the user's file
   };
+  // What serves a call.
+  struct Choice {
+    select::Choice built_in;
+    const select::LoadedPlan* users_plan = nullptr;  // instead, where not null
+  };
+  // A call as programs are looked up by it: the rank of the root, and the needs of the operation above it.
+  using RootAndNeeds = int;
   // The entry that calls of one collective use over and over: two comparisons find it.
   struct Recent {
     size_t bytes_low = 0, bytes_span = 0;  // serves bytes_low to bytes_low + bytes_span
-    int root = -1;
+    RootAndNeeds root = -1;
     Entry* entry = nullptr;
   };
 
-  Entry* find(plan::Collective collective, size_t bytes, int root, size_t element) {
+  Entry* find(plan::Collective collective, size_t bytes, RootAndNeeds root, size_t element) {
     const Recent& recent = recent_[static_cast<size_t>(collective)];
     // One comparison for the range: sizes below it wrap to large numbers.
     const bool hit = bytes - recent.bytes_low <= recent.bytes_span && root == recent.root;
     return hit ? recent.entry : look_up(collective, bytes, root, element);
   }
-  Entry* look_up(plan::Collective collective, size_t bytes, int root, size_t element);
-  Entry* find_or_make(plan::Collective collective, const select::Choice& choice, int root, plan::Carrier carrier);
+  Entry* look_up(plan::Collective collective, size_t bytes, RootAndNeeds root, size_t element);
+  // The entry of the user's plan that the map has for a call; null where it has none or that cannot serve. Narrows the
+  // range of sizes for which the choice is the same, and puts a built-in algorithm that the map names into it.
+  Entry* mapped(plan::Collective collective, size_t bytes, RootAndNeeds root, size_t element, plan::Carrier carrier,
+                select::Choice& choice);
+  Entry* built_in(plan::Collective collective, int root, size_t element, plan::Carrier carrier, select::Choice& choice);
+  Entry* find_or_make(plan::Collective collective, const Choice& choice, int root, plan::Carrier carrier);
   Code run(plan::Collective collective, const void* in, void* out, size_t count, size_t element, int root,
            const exec::Combine* combine);
   Code run_staged(Entry& entry, exec::Operation& operation, size_t element);
@@ -84,13 +101,15 @@ class Group {
   bool check_;
   bool oversubscribed_;
   select::Overrides overrides_;
+  topo::Shape shape_;
   std::array<Recent, plan::collective_count> recent_{};
-  std::map<std::string, std::unique_ptr<Entry>> entries_;  // by contents: collective, algorithm, root, carrier
+  std::map<std::string, std::unique_ptr<Entry>> entries_;  // by contents: collective, algorithm or plan, root, carrier
   std::vector<std::byte> copy_of_in_;                       // for plans that do not bear one buffer as `in` and `out`
 };
 
-// What TUTTI_ALGORITHM_* and TUTTI_SEGMENT_BYTES ask for. Throws Error(invalid_argument) naming the variable where an
-// algorithm is unknown or does not serve the collective.
+// What TUTTI_ALGORITHM_*, TUTTI_SEGMENT_BYTES, TUTTI_REPRODUCIBLE and TUTTI_PLANS ask for; reads the plans when it is first
+// asked. Throws Error naming the variable where an algorithm is unknown, does not serve the collective or cannot keep
+// what TUTTI_REPRODUCIBLE asks for, and the file where plans are broken.
 select::Overrides overrides_of(const Options& options);
 
 }  // namespace tutti::group

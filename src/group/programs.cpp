@@ -24,12 +24,16 @@ void check_lowered(const plan::Plan& plan, const plan::Plan& staged, Carrier car
 }
 
 plan::Program make(const ProgramRequest& request) {
-  const plan::Plan plan = algo::generate(request.collective, request.algorithm, request.ranks, request.root);
+  const select::LoadedPlan* const users_plan = request.users_plan;
+  plan::Plan plan = users_plan != nullptr
+                        ? users_plan->plan
+                        : algo::generate(request.collective, request.algorithm, request.ranks, request.root);
+  if (request.fixed_order) plan = plan::in_fixed_order(std::move(plan));
   const plan::Plan staged = plan::stage(plan);
   Carrier carrier = request.carrier;
   if (carrier == Carrier::line && !plan::lines_serve(staged)) carrier = Carrier::slot;
   // Built-in algorithms bear one buffer as `in` and `out`; the tests hold them to it.
-  bool in_place = true;
+  bool in_place = users_plan == nullptr || users_plan->verdict.in_place;
   if (request.check) {
     in_place = plan::check(plan).in_place;
     check_lowered(plan, staged, carrier);
@@ -53,9 +57,10 @@ Store& store() {
 }  // namespace
 
 std::shared_ptr<const plan::Program> program_for(const ProgramRequest& request) {
-  std::string key{request.algorithm};
+  std::string key = request.users_plan != nullptr ? "plan " + std::to_string(request.users_plan->contents)
+                                                  : std::string(request.algorithm);
   for (const int number : {static_cast<int>(request.collective), request.ranks, request.rank, request.root,
-                           static_cast<int>(request.carrier)}) {
+                           static_cast<int>(request.carrier), static_cast<int>(request.fixed_order)}) {
     key.append("/").append(std::to_string(number));
   }
   Store& store = group::store();

@@ -9,17 +9,20 @@
 #include <string_view>
 
 #include "plan/lower.h"
+#include "select/library.h"
 
 namespace tutti::group {
 
 struct ProgramRequest {
   plan::Collective collective;
-  std::string_view algorithm;  // as algo::generate takes it
+  std::string_view algorithm;  // as algo::generate takes it; unused where there is a plan of the user's
   int ranks;
   int rank;
   int root;
   plan::Carrier carrier;  // lines only where they can serve; else slots
   bool check;             // check the plan and all ranks' lowered programs first; throws where they fail
+  bool fixed_order = false;  // combine in the order written, not in that of arrival
+  const select::LoadedPlan* users_plan = nullptr;  // null: a built-in algorithm
 };
 
 // Throws Error where the algorithm does not serve the collective, or a check fails.

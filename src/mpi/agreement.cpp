@@ -16,6 +16,8 @@
 
 #include "base/log.h"
 #include "base/options.h"
+#include "group/group.h"
+#include "select/library.h"
 
 namespace tutti::mpi {
 namespace {
@@ -30,6 +32,7 @@ constexpr useconds_t sleep_microseconds = 100;
 // All ranks must decide alike, so the options that decisions hang on must be alike.
 uint64_t fingerprint(const Options& options, bool with_report) {
   std::string text = with_report && !options.report.empty() ? "report\n" : "\n";
+  text += with_report && !options.trace.empty() ? "trace\n" : "\n";
   for (const std::string& word : {options.algorithm_barrier, options.algorithm_bcast, options.algorithm_reduce,
                                   options.algorithm_allreduce})
     text += word + '\n';
@@ -37,6 +40,9 @@ uint64_t fingerprint(const Options& options, bool with_report) {
                               options.shm_bytes_per_rank, options.segment_bytes,
                               static_cast<size_t>(options.setup_after)})
     text += std::to_string(number) + '\n';
+  text += options.topology + '\n' + std::to_string(static_cast<int>(options.reproducible)) + '\n';
+  if (const select::Library* const library = group::overrides_of(options).library; library != nullptr)
+    text += std::to_string(library->fingerprint) + '\n';
   uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a: the same in every process
   for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3u;
   return hash;
@@ -152,8 +158,8 @@ Common agree(MPI_Comm communicator, uint64_t options_hash, uint64_t extra, const
 }  // namespace
 
 const char* culprit(Verdict verdict) {
-  if (verdict == Verdict::disabled_at_some) return "TUTTI_DISABLE";
-  return verdict == Verdict::different_options ? "TUTTI_*" : "";
+  if (verdict == Verdict::disabled_at_some) return "TUTTI_DISABLE variables";
+  return verdict == Verdict::different_options ? "TUTTI_* variables, or TUTTI_PLANS with different files" : "";
 }
 
 Verdict agree_in_init() {

@@ -6,6 +6,7 @@
 #include "mpi/host_op.h"
 #include "mpi/packing.h"
 #include "mpi/report.h"
+#include "mpi/tracing.h"
 #include "mpi/types.h"
 
 namespace tutti::mpi {
@@ -53,7 +54,9 @@ int route(MPI_Comm handle, const Subject& subject, auto&& by_group, auto&& by_ho
   Served served = try_group(*communicator, by_group);
   if (served.reason != Reason::none) {
     const Inside inside;  // some hosts call MPI_* themselves
+    const uint64_t entry = tracer() != nullptr ? trace::ticks() : 0;
     served.code = by_host();
+    if (tracer() != nullptr) trace_host_call(entry, subject.collective, served.reason, subject.bytes, subject.root);
   }
   if (recording())
     record({subject.collective, subject.bytes, served.reason,
@@ -66,9 +69,9 @@ size_t bytes_of(MPI_Count count, MPI_Datatype type) {
   return count > 0 ? static_cast<size_t>(count) * signature_bytes(type) : 0;
 }
 
-// For the report alone; asking the host for the size of a wrong type would raise an error too early.
+// For the report and traces alone; asking the host for the size of a wrong type would raise an error too early.
 size_t bytes_to_report(MPI_Count count, MPI_Datatype type) {
-  return recording() && type != host().type_null ? bytes_of(count, type) : 0;
+  return (recording() || tracer() != nullptr) && type != host().type_null ? bytes_of(count, type) : 0;
 }
 
 int too_many(MPI_Comm communicator) {

@@ -8,9 +8,33 @@
 #include "base/options.h"
 #include "mpi/agreement.h"
 #include "mpi/book.h"
+#include "mpi/tracing.h"
 #include "mpi/types.h"
 
 namespace tutti::mpi {
+
+namespace {
+
+// In whatever order integers are combined, the bits are the same.
+int32_t needs_of(kernels::Type type) {
+  using kernels::Type;
+  switch (type) {
+    case Type::float32:
+    case Type::float64:
+    case Type::float80:
+    case Type::complex64:
+    case Type::complex128:
+    case Type::complex160:
+    case Type::float32_int:
+    case Type::float64_int:
+    case Type::float80_int:
+    case Type::float32_float32:
+    case Type::float64_float64: return exec::needs_same_expression;
+    default: return exec::needs_nothing;
+  }
+}
+
+}  // namespace
 
 const char* describe(Reason reason) {
   switch (reason) {
@@ -38,10 +62,20 @@ Communicator::~Communicator() {
 }
 
 void Communicator::enter() {
-  if (decided_ || calls_++ < options().setup_after) return;
+  if (decided_) return;
+  // The host's own bits may hang on the placement.
+  const bool at_once = options().reproducible == Reproducible::placement;
+  if (calls_++ < options().setup_after && !at_once) return;
   decided_ = true;
   const Inside inside;
   reason_ = set_up();
+  if (!at_once || group_ != nullptr || reason_ == Reason::one_rank) return;
+  int rank = 0;
+  host().Comm_rank(handle_, &rank);
+  if (rank == 0)
+    log_once(std::string("placement/") + describe(reason_), LogLevel::warning,
+             "TUTTI_REPRODUCIBLE=placement does not hold for a communicator, whose calls stay on the host MPI: %s",
+             describe(reason_));
 }
 
 Reason Communicator::set_up() {
@@ -84,6 +118,7 @@ Reason Communicator::join(int ranks) {
   mpi.Comm_rank(handle_, &rank);
   Placement placement;
   if (rank == 0) placement = team_->place(ranks);
+  if (rank == 0 && tracer() != nullptr) placement.identity = new_identity();
   placement.missing_types = missing_types();
   // On a revoked communicator it fails at all ranks; the call that set-up is part of will raise the same error.
   if (mpi.Bcast(&placement, sizeof placement, mpi.type_byte, 0, handle_) != MPI_SUCCESS) return Reason::host_failed;
@@ -100,8 +135,11 @@ Reason Communicator::join(int ranks) {
   settings.style = team_->wait_style();
   settings.hook = team_->progress_hook();
   settings.process = static_cast<uint64_t>(getpid());
+  settings.tracer = tracer();
+  if (tracer() != nullptr) settings.communicator = note_communicator(handle_, placement.identity, rank, ranks);
   settings.check = options().check;
   settings.overrides = group::overrides_of(options());
+  settings.shape = team_->shape();
   group_ = std::make_unique<group::Group>(settings);
   largest_element_ = group_->max_element();
   return Reason::none;
@@ -128,7 +166,8 @@ const exec::Combine* Communicator::find_kernel(MPI_Datatype type, MPI_Op op) {
   if (kernel == nullptr) return nullptr;
   KernelChoice& choice = kernels_[next_kernel_];
   next_kernel_ = next_kernel_ % (kernels_.size() - 1) + 1;
-  choice = {type, op, {kernel, nullptr, nullptr, kernels::size(*element->kernel), true}};
+  choice = {type, op, {kernel, nullptr, nullptr, kernels::size(*element->kernel), true,
+                       needs_of(*element->kernel)}};
   last_kernel_ = &choice;
   return &choice.combine;
 }

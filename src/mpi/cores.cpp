@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+
 namespace tutti::mpi {
 
 CoreMask usable_cores() {
@@ -30,6 +32,21 @@ bool oversubscribed(const std::vector<CoreMask>& masks) {
     if (static_cast<size_t>(confined) > set.count()) return true;
   }
   return false;
+}
+
+topo::Shape shape_of(const std::vector<CoreMask>& masks, const std::string& given) {
+  if (!given.empty()) {
+    try {
+      return topo::parse_shape(given);
+    } catch (const Error&) {  // a file, or a description with more than levels and counts
+    }
+  }
+  CoreMask all;
+  for (const CoreMask& mask : masks) all |= mask;
+  std::vector<int> units;
+  for (size_t unit = 0; unit < most_cores; ++unit)
+    if (all[unit]) units.push_back(static_cast<int>(unit));
+  return topo::shape_of_node(units);
 }
 
 }  // namespace tutti::mpi

@@ -1,8 +1,11 @@
-// Whether the ranks of a node have a core each. Pure functions; no MPI.
+// Whether the ranks of a node have a core each, and what shape the part of the machine has that they run on. No MPI.
 #pragma once
 
 #include <bitset>
+#include <string>
 #include <vector>
+
+#include "topo/shape.h"
 
 namespace tutti::mpi {
 
@@ -16,5 +19,8 @@ CoreMask usable_cores();
 // True where some ranks must share a core: the ranks that are confined to a set of cores outnumber it. All ranks
 // together are confined to the union of their masks.
 bool oversubscribed(const std::vector<CoreMask>& masks);
+
+// Of the processors that any of the ranks may run on; or `given` (TUTTI_TOPOLOGY) where that is a shape's text.
+topo::Shape shape_of(const std::vector<CoreMask>& masks, const std::string& given);
 
 }  // namespace tutti::mpi

@@ -115,6 +115,7 @@ void find_functions(Host& host) {
   find(host.Comm_rank, "PMPI_Comm_rank");
   find(host.Comm_group, "PMPI_Comm_group");
   find(host.Comm_test_inter, "PMPI_Comm_test_inter");
+  find(host.Comm_split, "PMPI_Comm_split");
   find(host.Comm_split_type, "PMPI_Comm_split_type");
   find(host.Comm_free, "PMPI_Comm_free");
   find(host.Comm_call_errhandler, "PMPI_Comm_call_errhandler");
@@ -137,6 +138,8 @@ void find_functions(Host& host) {
   find(host.Allgather, "PMPI_Allgather");
   find(host.Iallreduce, "PMPI_Iallreduce");
   find(host.Test, "PMPI_Test");
+  find(host.Send, "PMPI_Send");
+  find(host.Recv, "PMPI_Recv");
   find(host.Type_size, "PMPI_Type_size");
   find(host.Type_get_extent, "PMPI_Type_get_extent");
   find(host.Type_get_true_extent, "PMPI_Type_get_true_extent");

@@ -40,6 +40,7 @@ struct Host {
   decltype(&PMPI_Comm_rank) Comm_rank;
   decltype(&PMPI_Comm_group) Comm_group;
   decltype(&PMPI_Comm_test_inter) Comm_test_inter;
+  decltype(&PMPI_Comm_split) Comm_split;
   decltype(&PMPI_Comm_split_type) Comm_split_type;
   decltype(&PMPI_Comm_free) Comm_free;
   decltype(&PMPI_Comm_call_errhandler) Comm_call_errhandler;
@@ -62,6 +63,8 @@ struct Host {
   decltype(&PMPI_Allgather) Allgather;
   decltype(&PMPI_Iallreduce) Iallreduce;
   decltype(&PMPI_Test) Test;
+  decltype(&PMPI_Send) Send;
+  decltype(&PMPI_Recv) Recv;
   decltype(&PMPI_Type_size) Type_size;
   decltype(&PMPI_Type_get_extent) Type_get_extent;
   decltype(&PMPI_Type_get_true_extent) Type_get_true_extent;

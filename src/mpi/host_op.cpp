@@ -24,7 +24,10 @@ HostReduction::HostReduction(MPI_Datatype type, MPI_Op op, MPI_Comm communicator
   right_.resize(span_.bytes);
 }
 
-exec::Combine HostReduction::combine() { return {nullptr, apply, this, element_, commutative_}; }
+exec::Combine HostReduction::combine() {
+  const int32_t needs = exec::needs_same_expression | (commutative_ ? 0 : exec::needs_rank_order);
+  return {nullptr, apply, this, element_, commutative_, needs};
+}
 
 void HostReduction::apply(void* context, const void* in, void* inout, size_t count) {
   HostReduction& self = *static_cast<HostReduction*>(context);

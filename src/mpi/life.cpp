@@ -16,6 +16,7 @@
 #include "mpi/probe.h"
 #include "mpi/report.h"
 #include "mpi/spawn.h"
+#include "mpi/tracing.h"
 #include "mpi/types.h"
 
 namespace tutti::mpi {
@@ -69,7 +70,7 @@ void open() {
 // Says it once, where there is something to say.
 void say_why_off(Verdict verdict, int rank) {
   if (rank == 0 && *culprit(verdict) != '\0')
-    log_line(LogLevel::warning, "off: the ranks have different %s variables; give all of them the same", culprit(verdict));
+    log_line(LogLevel::warning, "off: the ranks have different %s; give all of them the same", culprit(verdict));
 }
 
 void go_on_without_tutti() {
@@ -90,7 +91,7 @@ void close() {
 void before_init() {
   try {
     options();
-    group::overrides_of(options());
+    group::overrides_of(options());  // reads the user's plans
   } catch (const Error& error) {
     if (launched_rank() == 0)
       log_line(LogLevel::error, "%s", error.what());
@@ -116,6 +117,7 @@ void after_init() {
   std::string why_no_team;
   std::unique_ptr<Team> team = form_team(&why_no_team);
   if (team == nullptr) log_line(LogLevel::info, "off on this node: %s", why_no_team.c_str());
+  if (!options().trace.empty() && !options().disable) start_tracing();
   {
     const std::lock_guard<std::mutex> lock(life().mutex);
     open();
@@ -129,6 +131,7 @@ void before_finalize() {
   if (!life().world) return;
   {
     const Inside inside;
+    write_trace();
     if (recording()) write_report(options().report, why_no_team());
   }
   const std::lock_guard<std::mutex> lock(life().mutex);

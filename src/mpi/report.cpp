@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "base/text.h"
 #include "mpi/host.h"
+#include "select/library.h"
 
 namespace tutti::mpi {
 namespace {
@@ -94,6 +95,7 @@ void write_table(FILE* file, const Numbers& total, int ranks, const std::string&
     if (total.reasons[reason] > 0)
       fprintf(file, "tutti:   host MPI: %llu calls: %s\n", static_cast<unsigned long long>(total.reasons[reason]),
               describe(static_cast<Reason>(reason)));
+  for (const std::string& refusal : select::refusals()) fprintf(file, "tutti:   built-in choice: %s\n", refusal.c_str());
 }
 
 // Text for JSON; our own strings hold nothing stranger than quotes.
@@ -129,6 +131,12 @@ void write_json(FILE* file, const Numbers& total, int ranks, const std::string& 
     fprintf(file, "%s  {\"reason\": %s, \"calls\": %llu}", separator,
             quoted(describe(static_cast<Reason>(reason))).c_str(),
             static_cast<unsigned long long>(total.reasons[reason]));
+    separator = ",\n";
+  }
+  fprintf(file, "\n ],\n \"refused_plans\": [");
+  separator = "\n";
+  for (const std::string& refusal : select::refusals()) {
+    fprintf(file, "%s  %s", separator, quoted(refusal).c_str());
     separator = ",\n";
   }
   fprintf(file, "\n ]\n}\n");

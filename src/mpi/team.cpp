@@ -147,6 +147,7 @@ void Team::agree_on_waiting() {
   const WaitChoice choice = options().wait;
   const bool yields = choice == WaitChoice::automatic ? oversubscribed(masks) : choice == WaitChoice::yield;
   wait_style_ = yields ? exec::WaitStyle::yield : exec::WaitStyle::spin;
+  if (!options().plans.empty()) shape_ = shape_of(masks, options().topology);
 }
 
 exec::ProgressHook Team::progress_hook() { return {progress, &private_communicator_}; }

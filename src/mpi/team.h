@@ -20,6 +20,7 @@
 #include "mpi/host.h"
 #include "shm/layout.h"
 #include "shm/segment.h"
+#include "topo/shape.h"
 
 namespace tutti::mpi {
 
@@ -31,6 +32,7 @@ struct Placement {
   uint32_t page = 0;
   uint32_t missing_types = 0;  // that rank 0's host lacks (types.h)
   uint64_t bytes_per_rank = 0;
+  uint64_t identity = 0;  // of the communicator, in traces
   shm::Segment::Location segment{};
 };
 
@@ -54,6 +56,8 @@ class Team {
   uint64_t identity() const { return node_segment_->location().identity[0]; }
   bool of_several_jobs() const { return of_several_jobs_; }
   exec::WaitStyle wait_style() const { return wait_style_; }
+  // Of the cores that its ranks may run on; known where users' plans are in use.
+  const topo::Shape& shape() const { return shape_; }
   exec::ProgressHook progress_hook();
 
   // True where all members of a communicator's group are members of the team.
@@ -82,6 +86,7 @@ class Team {
   MPI_Comm private_communicator_{};
   MPI_Group group_{};
   exec::WaitStyle wait_style_ = exec::WaitStyle::spin;
+  topo::Shape shape_;
   std::unique_ptr<shm::Segment> node_segment_;
 
   std::mutex mutex_;  // guards what follows; not held while communicating

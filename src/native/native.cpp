@@ -10,6 +10,7 @@
 
 #include "base/options.h"
 #include "group/group.h"
+#include "topo/shape.h"
 #include "topo/tree.h"
 #include "tutti/tutti.h"
 
@@ -137,6 +138,7 @@ tutti_status tutti_team_join(tutti_team* team, int rank, tutti_group** group) {
     settings.style = team->style;
     settings.check = tutti::options().check;
     settings.overrides = tutti::group::overrides_of(tutti::options());
+    if (settings.overrides.library != nullptr) settings.shape = tutti::topo::shape_of_node(tutti::topo::binding());
     *group = new tutti_group{tutti::group::Group(settings)};
     return TUTTI_OK;
   });

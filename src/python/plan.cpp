@@ -1,6 +1,8 @@
 // Plans, their check, and the programs lowered from them.
+#include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
 #include <nanobind/stl/vector.h>
 
 #include "algo/algo.h"
@@ -48,6 +50,7 @@ nb::list transfers(const plan::Plan& plan) {
     nb::dict dict;
     dict["kind"] = transfer.kind == plan::TransferKind::copy ? "copy" : "reduce";
     dict["push"] = transfer.push;
+    dict["any_order"] = transfer.any_order;
     dict["stage"] = transfer.stage == plan::stage_automatic ? nb::none() : nb::object(nb::int_(transfer.stage));
     dict["executor"] = transfer.executor();
     dict["dst"] = as_dict(transfer.dst);
@@ -55,6 +58,34 @@ nb::list transfers(const plan::Plan& plan) {
     for (const plan::Region& source : transfer.src) sources.append(as_dict(source));
     dict["src"] = sources;
     list.append(dict);
+  }
+  return list;
+}
+
+// (source rank, destination rank, index of the transfer) wherever bytes cross from rank to rank, in plan order.
+std::vector<std::tuple<int32_t, int32_t, size_t>> edges(const plan::Plan& plan) {
+  std::vector<std::tuple<int32_t, int32_t, size_t>> list;
+  for (size_t i = 0; i < plan.transfers.size(); ++i) {
+    const plan::Transfer& transfer = plan.transfers[i];
+    for (const plan::Region& source : transfer.src) {
+      if (source.rank != transfer.dst.rank) list.emplace_back(source.rank, transfer.dst.rank, i);
+    }
+  }
+  return list;
+}
+
+std::vector<std::string> transfer_texts(const plan::Plan& plan) {
+  std::vector<std::string> list;
+  for (const plan::Transfer& transfer : plan.transfers) list.push_back(plan::print(transfer));
+  return list;
+}
+
+// (file, line) of each transfer; the file is empty and the line 0 where they are not known.
+std::vector<std::pair<std::string, int32_t>> places(const plan::Plan& plan) {
+  std::vector<std::pair<std::string, int32_t>> list;
+  for (const plan::Transfer& transfer : plan.transfers) {
+    const auto file = static_cast<size_t>(transfer.file);
+    list.emplace_back(file < plan.files.size() ? plan.files[file] : std::string(), transfer.line);
   }
   return list;
 }
@@ -79,6 +110,10 @@ nb::dict as_dict(const plan::Program& program, const plan::Step& step) {
     entry["rank"] = operand.rank;
     if (operand.space == plan::Space::line) entry["line"] = operand.line;
     entry["block"] = operand.block;
+    if (step.kind == plan::StepKind::reduce_any && i > 0) {
+      const plan::Arrival& arrival = program.arrivals[static_cast<size_t>(step.first_arrival + i - 1)];
+      entry["after"] = arrival.peer < 0 ? nb::none() : nb::object(nb::make_tuple(arrival.peer, arrival.number));
+    }
     operands.append(entry);
   }
   dict["operands"] = operands;
@@ -141,12 +176,19 @@ void bind_plan_type(nb::module_& module) {
       .def_ro("root", &plan::Plan::root)
       .def_ro("commutative", &plan::Plan::commutative)
       .def_ro("blocks", &plan::Plan::blocks)
+      .def_ro("shape", &plan::Plan::shape, "The machine it was written for, such as node:4 core:8; empty: any.")
+      .def_ro("files", &plan::Plan::files, "Where its transfers were written.")
       .def_prop_ro("transfers", &transfers, "The transfers in plan order, as dictionaries.")
+      .def_prop_ro("transfer_texts", &transfer_texts, "The transfers in plan order, as text.")
+      .def_prop_ro("transfer_count", [](const plan::Plan& plan) { return plan.transfers.size(); })
+      .def_prop_ro("places", &places, "(file, line) of each transfer, for messages.")
+      .def_prop_ro("edges", &edges, "(source rank, destination rank, transfer) wherever bytes go from rank to rank.")
       .def_prop_ro("text", [](const plan::Plan& plan) { return plan::print(plan); });
   nb::class_<plan::Verdict>(module, "Verdict", "What the check found of a plan that computes its collective.")
       .def_ro("rank_order", &plan::Verdict::rank_order, "Results combine the ranks in order: serves any operation.")
       .def_ro("uniform", &plan::Verdict::uniform, "Every rank evaluates the same expression: the same bits.")
-      .def_ro("in_place", &plan::Verdict::in_place, "Right also where ranks pass one buffer as in and out.");
+      .def_ro("in_place", &plan::Verdict::in_place, "Right also where ranks pass one buffer as in and out.")
+      .def_ro("arrival", &plan::Verdict::arrival, "Reduces as data arrives: the bits may differ from run to run.");
   nb::class_<plan::Program>(module, "Program", "What one rank executes for a plan.")
       .def_ro("rank", &plan::Program::rank)
       .def_ro("transfers", &plan::Program::transfers)

@@ -28,6 +28,8 @@ constexpr const char* usage =
     "usage: [mpiexec -n N] tutti-run [options] [--] PROGRAM [ARGUMENTS]\n"
     "Runs an MPI program with Tutti's collectives.\n"
     "  --report[=FILE]  print at the end what each collective did; FILE: into a file (JSON where it ends in .json)\n"
+    "  --trace FILE     record every step of every collective into a file, for `tutti trace`\n"
+    "  --plans DIR      use the plans of a directory as its map says\n"
     "  --mpi NAME       mpich, openmpi or mpiabi, instead of finding out\n"
     "  --check          check every plan before it runs\n"
     "  --version        print the version\n"
@@ -69,6 +71,30 @@ void ask_for_report(const std::string& option) {
   setenv("TUTTI_REPORT", file.c_str(), 1);
 }
 
+// --trace FILE or --trace=FILE.
+bool ask_for_trace(const std::string& option, int& i, int count, char** arguments) {
+  if (option != "--trace" && !option.starts_with("--trace=")) return false;
+  if (option == "--trace" && i + 1 >= count) fail("--trace needs the name of a file");
+  const std::string file = option == "--trace" ? arguments[++i] : option.substr(std::string("--trace=").size());
+  if (file.empty()) fail("--trace needs the name of a file");
+  setenv("TUTTI_TRACE", std::filesystem::absolute(file).c_str(), 1);
+  return true;
+}
+
+// --plans DIR or --plans=DIR. What is in it is read when the program starts MPI.
+bool ask_for_plans(const std::string& option, int& i, int count, char** arguments) {
+  if (option != "--plans" && !option.starts_with("--plans=")) return false;
+  if (option == "--plans" && i + 1 >= count) fail("--plans needs the name of a directory");
+  const std::string directory = option == "--plans" ? arguments[++i] : option.substr(std::string("--plans=").size());
+  if (directory.empty()) fail("--plans needs the name of a directory");
+  std::error_code error;
+  if (!std::filesystem::is_directory(directory, error))
+    fail("--plans " + directory + ": " + (error ? error.message() : "not a directory") +
+         "; give a directory with a map and plans");
+  setenv("TUTTI_PLANS", std::filesystem::absolute(directory).c_str(), 1);
+  return true;
+}
+
 Request read_arguments(int count, char** arguments) {
   Request request;
   int i = 1;
@@ -89,8 +115,12 @@ Request read_arguments(int count, char** arguments) {
       setenv("TUTTI_CHECK", "1", 1);
     } else if (option == "--report" || option.starts_with("--report=")) {
       ask_for_report(option);
+    } else if (ask_for_plans(option, i, count, arguments)) {
+      continue;
+    } else if (ask_for_trace(option, i, count, arguments)) {
+      continue;
     } else if (!takes_value(option, "--mpi", i, count, arguments, request.mpi)) {
-      fail("unknown option " + option + "; accepted: --report[=FILE], --mpi NAME, --check, --version, --help");
+      fail("unknown option " + option + "; accepted: --report[=FILE], --plans DIR, --trace FILE, --mpi NAME, --check, --version, --help");
     }
   }
   if (i >= count) fail("no program given; usage: tutti-run [options] PROGRAM [ARGUMENTS]");

@@ -1,6 +1,7 @@
 #include "select/select.h"
 
 #include <cstdint>
+#include <span>
 
 namespace tutti::select {
 namespace {
@@ -43,12 +44,27 @@ constexpr Row table[] = {
     {Collective::allreduce, true, any_ranks, any_bytes, "tiled", 24 * 1024},
 };
 
+// Read likewise, before that one, where results may not hang on the placement: by these algorithms every result is one
+// reduce of the ranks' data, from the left. Rows for either kind of waiting.
+constexpr Row left_folds[] = {
+    {Collective::reduce, false, any_ranks, any_bytes, "flat", 0},
+    {Collective::reduce, true, any_ranks, any_bytes, "flat", 0},
+    {Collective::allreduce, false, 16, 2048, "all_read_all", 0},
+    {Collective::allreduce, false, any_ranks, 16383, "flat", 0},
+    {Collective::allreduce, false, any_ranks, any_bytes, "tiled", 24 * 1024},
+    {Collective::allreduce, true, 16, 2048, "all_read_all", 0},
+    {Collective::allreduce, true, any_ranks, 32767, "flat", 0},
+    {Collective::allreduce, true, any_ranks, any_bytes, "tiled", 24 * 1024},
+};
+
 }  // namespace
 
 Choice choose(Collective collective, size_t bytes, int ranks, bool oversubscribed, const Overrides& overrides) {
   Choice choice;
   size_t low = 0;
-  for (const Row& row : table) {
+  const bool reduces = collective == Collective::reduce || collective == Collective::allreduce;
+  const bool folds = reduces && overrides.reproducible == Reproducible::placement;
+  for (const Row& row : folds ? std::span<const Row>(left_folds) : std::span<const Row>(table)) {
     if (row.collective != collective || row.oversubscribed != oversubscribed || ranks > row.ranks) continue;
     if (bytes > row.bytes) {
       low = row.bytes + 1;

@@ -1,0 +1,130 @@
+#include "exec/arrival.h"
+
+#include "exec/combine.h"
+
+namespace tutti::exec {
+
+ArrivalReduce::ArrivalReduce(Channel& channel, const BoundProgram& bound, const BoundStep& step,
+                             const Operation& operation, const Place& place, const Record& record)
+    : channel_(channel),
+      bound_(bound),
+      step_(step),
+      operation_(operation),
+      place_(place),
+      record_(record),
+      dst_(address(0)),
+      sources_(step.operand_count - 1) {}
+
+std::byte* ArrivalReduce::address(uint32_t operand) const {
+  const BoundOperand& at = operand < 3 ? step_.operands[operand] : bound_.operands[step_.more_operands + operand - 3];
+  return place_.base_of[at.space] + at.displacement + at.block * place_.block_bytes;
+}
+
+Awaited ArrivalReduce::awaited(const BoundArrival& arrival) const {
+  const uint64_t value = place_.base + arrival.offset;
+  if (!bound_.program->uses_lines) return {&channel_.control(arrival.peer).word, value, arrival.peer, nullptr};
+  const auto& line = *reinterpret_cast<const shm::Line*>(place_.lines + arrival.line);
+  return {&line.stamp, value, arrival.peer, &line};
+}
+
+// As every wait of the loop looks: what has arrived may belong to another call.
+bool ArrivalReduce::entered_other_call(const Awaited& seen) const {
+  if (seen.line != nullptr) return shm::glance(seen.line->call) != operation_.call;
+  const uint64_t entered = shm::glance(channel_.control(seen.peer).entered);
+  return static_cast<uint32_t>(entered >> 32) == static_cast<uint32_t>(channel_.base_ + 1) &&
+         static_cast<uint32_t>(entered) != entered_tag(operation_.call);
+}
+
+void ArrivalReduce::make_room() {
+  if (sources_ <= most_inline) return;
+  const auto sources = static_cast<size_t>(sources_);
+  many_sources_.resize(2 * sources + 2);
+  many_awaited_.resize(sources);
+  taken_ = many_sources_.data() + 1;
+  pending_ = many_sources_.data() + sources + 2;
+  awaited_ = many_awaited_.data();
+}
+
+// Where dst is one of the sources, nothing may be written to it before: it is the partial result that all begins with.
+// Lowering gives it no arrival of its own.
+void ArrivalReduce::sort_sources() {
+  for (int i = 0; i < sources_; ++i) {
+    const std::byte* const source = address(static_cast<uint32_t>(i) + 1);
+    const BoundArrival& arrival = bound_.arrivals[step_.first_arrival + static_cast<uint32_t>(i)];
+    if (source == dst_) {
+      started_ = true;
+    } else if (arrival.peer < 0) {
+      taken_[taken_count_++] = source;
+    } else {
+      awaited_[pending_count_] = awaited(arrival);
+      pending_[pending_count_++] = source;
+    }
+  }
+}
+
+Code ArrivalReduce::take_arrived() {
+  int left = 0;
+  for (int i = 0; i < pending_count_; ++i) {
+    if (awaited_[i].here()) {
+      if (entered_other_call(awaited_[i])) return channel_.fail_mismatch(awaited_[i].peer, operation_.call);
+      taken_[taken_count_++] = pending_[i];
+    } else {
+      awaited_[left] = awaited_[i];
+      pending_[left++] = pending_[i];
+    }
+  }
+  pending_count_ = left;
+  return Code::ok;
+}
+
+// One source alone stays where it is until the next has come: then both go into dst at once.
+void ArrivalReduce::combine_taken() {
+  if (taken_count_ == 0 || (taken_count_ == 1 && !started_)) return;
+  const Combine& how = *operation_.combine;
+  const void** sources = taken_;
+  if (started_) {
+    // dst stands where combining it needs no scratch (combine.h): kernels fold from the left, `apply` from the right.
+    if (how.kernel != nullptr) sources = taken_ - 1;
+    sources[how.kernel != nullptr ? 0 : taken_count_] = dst_;
+  }
+  const int count = taken_count_ + (started_ ? 1 : 0);
+  if (place_.bytes == 0) {
+    // Nothing to move; the waits were all there is to do.
+  } else if (count == 2 && how.kernel != nullptr) {
+    how.kernel(dst_, sources[0], sources[1], operation_.count_of(place_.bytes));
+  } else {
+    combine(how, dst_, sources, count, place_.bytes);
+  }
+  started_ = true;
+  combined_ = true;
+  taken_count_ = 0;
+}
+
+// Recorded are the combining before it, the wait, and who ended it.
+Code ArrivalReduce::wait_for_next() {
+  const auto place = [this] { return bound_.places[static_cast<size_t>(&step_ - bound_.steps.data())]; };
+  if (record_.recorder != nullptr && combined_)
+    record_.recorder->step(static_cast<uint32_t>(step_.kind), place(), record_.segment, -1, place_.bytes);
+  combined_ = false;
+  const Code code = wait_for_any(channel_, awaited_, pending_count_, operation_.call);
+  if (record_.recorder == nullptr || code != Code::ok) return code;
+  const Awaited* first = awaited_;
+  while (!first->here()) ++first;
+  record_.recorder->step(static_cast<uint32_t>(trace::Kind::wait_arrival), place(), record_.segment, first->peer, 0);
+  return code;
+}
+
+Code ArrivalReduce::run() {
+  make_room();
+  sort_sources();
+  for (;;) {
+    if (const Code code = take_arrived(); code != Code::ok) return code;
+    const bool found = taken_count_ > (started_ ? 0 : 1);
+    combine_taken();
+    if (pending_count_ == 0) return Code::ok;
+    if (found) continue;
+    if (const Code code = wait_for_next(); code != Code::ok) return code;
+  }
+}
+
+}  // namespace tutti::exec

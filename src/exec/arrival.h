@@ -1,0 +1,73 @@
+// A reduce in the order of arrival: one step of one rank, from its first source to its last.
+//
+// It takes what is there, in the order found, and combines it; then waits for whichever of the others comes first. While
+// only one source has come, nothing is moved: the next is combined with it straight into the destination. Lives on the
+// stack of the executing rank.
+#pragma once
+
+#include <vector>
+
+#include "exec/executor.h"
+#include "exec/wait.h"
+
+namespace tutti::exec {
+
+class ArrivalReduce {
+ public:
+  // Where this step's segment is.
+  struct Place {
+    std::byte* const* base_of;  // by space
+    const std::byte* lines;     // rank 0's first line of the operation
+    size_t block_bytes;
+    size_t bytes;               // of every operand; may be 0
+    uint64_t base;              // what the arrivals' offsets count from
+  };
+  // Who records what happens in it; null: nobody.
+  struct Record {
+    trace::Recorder* recorder;
+    int64_t segment;
+  };
+  ArrivalReduce(Channel& channel, const BoundProgram& bound, const BoundStep& step, const Operation& operation,
+                const Place& place, const Record& record);
+  ArrivalReduce(const ArrivalReduce&) = delete;
+
+  // Ends when all sources have been taken, or a wait failed.
+  [[gnu::noinline]] Code run();
+
+ private:
+  static constexpr int most_inline = 64;  // sources; more are gathered on the heap
+
+  std::byte* address(uint32_t operand) const;
+  Awaited awaited(const BoundArrival& arrival) const;
+  bool entered_other_call(const Awaited& seen) const;
+  void make_room();
+  void sort_sources();
+  Code take_arrived();
+  void combine_taken();
+  Code wait_for_next();
+
+  Channel& channel_;
+  const BoundProgram& bound_;
+  const BoundStep& step_;
+  const Operation& operation_;
+  const Place& place_;
+  const Record& record_;
+  std::byte* const dst_;
+  const int sources_;
+  bool started_ = false;   // dst holds a partial result
+  bool combined_ = false;  // something, since the last wait
+  int taken_count_ = 0;    // sources that are there and not yet combined
+  int pending_count_ = 0;  // sources that are not yet there
+
+  // Arrays of a source each; room for dst on both sides of what is taken.
+  const void* few_taken_[most_inline + 2];
+  const void* few_pending_[most_inline];
+  Awaited few_awaited_[most_inline];
+  std::vector<const void*> many_sources_;
+  std::vector<Awaited> many_awaited_;
+  const void** taken_ = few_taken_ + 1;
+  const void** pending_ = few_pending_;
+  Awaited* awaited_ = few_awaited_;  // what makes each pending source ready
+};
+
+}  // namespace tutti::exec

@@ -1,0 +1,50 @@
+// Groups of thread ranks with settings of a test's own, which the native face does not offer.
+#pragma once
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <new>
+#include <thread>
+#include <vector>
+
+#include "group/group.h"
+#include "kernels/kernels.h"
+#include "shm/segment.h"
+
+namespace tutti::group::test {
+
+inline exec::Combine sum_of(kernels::Type type, int32_t needs) {
+  return {kernels::find_reduce(type, kernels::Op::sum), nullptr, nullptr, kernels::size(type), true, needs};
+}
+inline exec::Combine sum_of_doubles() { return sum_of(kernels::Type::float64, exec::needs_same_expression); }
+inline exec::Combine sum_of_integers() { return sum_of(kernels::Type::int64, exec::needs_nothing); }
+
+// Runs `body` on so many threads, each with its rank's group. The program's own timeout ends what hangs.
+inline void with_groups(int ranks, const select::Overrides& overrides, const topo::Shape& shape,
+                        const std::function<void(Group&)>& body, bool oversubscribed = true, size_t slot_bytes = 64 * 1024) {
+  struct Free {
+    void operator()(std::byte* areas) const { ::operator delete(areas, std::align_val_t{shm::page_size}); }
+  };
+  shm::Layout layout = shm::Layout::fit(ranks, slot_bytes);
+  const std::unique_ptr<std::byte, Free> areas(
+      static_cast<std::byte*>(::operator new(layout.bytes(), std::align_val_t{shm::page_size})));
+  std::memset(areas.get(), 0, layout.bytes());
+  std::vector<std::unique_ptr<Group>> groups;
+  for (int rank = 0; rank < ranks; ++rank) {
+    Group::Settings settings;
+    settings.areas = areas.get();
+    settings.layout = layout;
+    settings.rank = rank;
+    settings.style = oversubscribed ? exec::WaitStyle::yield : exec::WaitStyle::spin;
+    settings.check = true;
+    settings.overrides = overrides;
+    settings.shape = shape;
+    groups.push_back(std::make_unique<Group>(settings));
+  }
+  std::vector<std::thread> threads;
+  for (const auto& group : groups) threads.emplace_back([&body, &group] { body(*group); });
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace tutti::group::test

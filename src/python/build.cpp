@@ -1,0 +1,92 @@
+// Plans made by Python, transfer by transfer: what the plan language (python/tutti/plan) writes through.
+//
+// A PlanBuilder is the one thing here that changes. It belongs to the call of one plan function and to one thread; the
+// Plan that finish() returns is a value like any other. Ranges of ranks and blocks are the language's to check, because
+// it can do so in the user's line; everything else finish() finds, by plan::validate.
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/string_view.h>
+#include <nanobind/stl/tuple.h>
+#include <nanobind/stl/vector.h>
+
+#include <optional>
+#include <tuple>
+
+#include "base/error.h"
+#include "plan/plan.h"
+#include "python/bindings.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tutti::python {
+namespace {
+
+// (rank, buffer, first, count, stride), the buffer as in plan::Buffer.
+using RegionTuple = std::tuple<int32_t, int32_t, int32_t, int32_t, int32_t>;
+
+plan::Region region(const RegionTuple& tuple) {
+  const auto [rank, buffer, first, count, stride] = tuple;
+  if (buffer < 0 || buffer > static_cast<int32_t>(plan::Buffer::tmp)) {
+    throw Error(Code::invalid_argument, "buffer " + std::to_string(buffer) + "; 0 is in, 1 out, 2 tmp");
+  }
+  return {rank, static_cast<plan::Buffer>(buffer), first, count, stride};
+}
+
+class PlanBuilder {
+ public:
+  PlanBuilder(std::string_view collective, int32_t ranks, int32_t root) {
+    plan_.collective = plan::collective_named(collective);
+    plan_.ranks = ranks;
+    plan_.root = root;
+  }
+
+  int32_t file(const std::string& name) {
+    plan_.files.push_back(name);
+    return static_cast<int32_t>(plan_.files.size()) - 1;
+  }
+
+  // A copy where there is one source, else a reduce.
+  void transfer(const RegionTuple& dst, const std::vector<RegionTuple>& src, bool push, bool any_order,
+                std::optional<int32_t> stage, int32_t file, int32_t line) {
+    plan::Transfer transfer;
+    transfer.kind = src.size() > 1 ? plan::TransferKind::reduce : plan::TransferKind::copy;
+    transfer.push = push;
+    transfer.any_order = any_order;
+    if (stage) transfer.stage = *stage;
+    transfer.line = line;
+    transfer.file = file;
+    transfer.dst = region(dst);
+    transfer.src.reserve(src.size());
+    for (const RegionTuple& source : src) transfer.src.push_back(region(source));
+    if (transfer.src.empty()) throw Error(Code::invalid_argument, "a transfer reads nothing; name a source");
+    plan_.transfers.push_back(std::move(transfer));
+  }
+
+  plan::Plan finish(std::string_view algorithm, int32_t blocks, bool commutative, std::string_view shape) const {
+    plan::Plan plan = plan_;
+    plan.algorithm = algorithm;
+    plan.blocks = blocks;
+    plan.commutative = commutative;
+    plan.shape = shape;
+    plan::validate(plan);
+    return plan;
+  }
+
+ private:
+  plan::Plan plan_;
+};
+
+}  // namespace
+
+void bind_builder(nb::module_& module) {
+  nb::class_<PlanBuilder>(module, "PlanBuilder", "A plan in the making.")
+      .def(nb::init<std::string_view, int32_t, int32_t>(), "collective"_a, "ranks"_a, "root"_a)
+      .def("file", &PlanBuilder::file, "name"_a, "Names a file that transfers are written in; its index.")
+      .def("transfer", &PlanBuilder::transfer, "dst"_a, "src"_a, "push"_a, "any_order"_a, "stage"_a.none(), "file"_a,
+           "line"_a, "Appends a transfer; regions are (rank, buffer, first, count, stride).")
+      .def("finish", &PlanBuilder::finish, "algorithm"_a, "blocks"_a, "commutative"_a, "shape"_a,
+           "The plan, well formed, or raises Error.");
+}
+
+}  // namespace tutti::python

@@ -1,0 +1,56 @@
+// The text form of maps: which plan serves which calls.
+//
+//   tutti-map 1
+//   allreduce ranks 8 shape node:2 core:4 sizes ..64K -> two-groups.tree
+//   allreduce ranks 2..16 sizes 1M..                  -> builtin:tiled segment 32K
+//   bcast root 0                                      -> pipeline.plan
+//   barrier                                           -> builtin:nary:4
+//
+// One rule a line, read from top to bottom; the first that matches a call decides. What a rule leaves out (or gives as
+// `*`) matches anything. Ranks and sizes (bytes of the vector; K, M, G count in 1024s) are a number or a range LOW..HIGH
+// with both ends in it, either of which may be left out. A plan is a file beside the map or below it, NAME.plan
+// (plan/text.h) or NAME.tree (plan/tree_text.h); `builtin:` names an algorithm as `tutti plan show --algorithm` takes it.
+// Text is untrusted input: sizes are bounded, nothing is executed. docs/plan-format.md holds the grammar.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "plan/plan.h"
+#include "topo/shape.h"
+
+namespace tutti::select {
+
+inline constexpr int32_t any_root = -1;
+inline constexpr size_t max_rules = 4096;
+
+struct Rule {
+  plan::Collective collective = plan::Collective::barrier;
+  int32_t ranks_low = 1, ranks_high = plan::max_ranks;  // both ends in it, as for bytes
+  topo::Shape shape;                                    // empty: any
+  size_t bytes_low = 0, bytes_high = SIZE_MAX;
+  int32_t root = any_root;
+  bool builtin = false;
+  std::string target;          // an algorithm, or the name of a file, relative to the map
+  size_t segment_bytes = 0;    // 0: what the executor finds best
+  int32_t line = 0;
+
+  bool operator==(const Rule&) const = default;
+};
+
+struct Map {
+  std::string name;
+  std::vector<Rule> rules;
+};
+
+// Reads the map's text alone; the files that it names are for select/library.h.
+// Throws Error(invalid_plan) "NAME:LINE: what is wrong; what would be right".
+Map read_map(std::string_view text, std::string_view name = "map");
+
+// The rule as text, on one line.
+std::string print(const Rule& rule);
+std::string print(const Map& map);
+
+}  // namespace tutti::select
