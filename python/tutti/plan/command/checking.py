@@ -1,0 +1,107 @@
+"""`tutti plan check`: plans, trees, maps with all that they name, and plan functions."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tutti.errors import RunError, UserError
+from tutti.places import core
+from tutti.plan.command.compiling import (
+    DealOption,
+    Job,
+    RankCounts,
+    Root,
+    Setting,
+    Shape,
+    build,
+    deal_of,
+    machine,
+    rank_counts,
+    settings,
+)
+from tutti.plan.command.files import check_text, counted, findings, kind_of, plan_json, plan_of, read, read_text, verdict
+from tutti.plan.command.python_files import is_python, load
+
+
+def check(
+    file: Annotated[
+        str,
+        typer.Argument(help="A plan, a tree, a map, or a directory of these; - for stdin; or FILE.py[:NAME], which is run."),
+    ],
+    ranks: RankCounts = None,
+    shape: Shape = "this",
+    deal: DealOption = "block",
+    root: Root = 0,
+    set_: Setting = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
+) -> None:
+    """Check that a plan computes the collective that it claims; exit code 1 where it does not."""
+    if is_python(file):
+        _check_python(file, ranks, shape, deal, root, set_, as_json)
+        return
+    if ranks is not None or root != 0 or set_:
+        raise UserError(f"'{file}' is not Python, and says its ranks and root itself; leave the options out")
+    if Path(file).is_dir() and any(entry.name == "map" or entry.suffix == ".map" for entry in Path(file).iterdir()):
+        _check_directory(Path(file), as_json)
+        return
+    text = read_text(Path(file))
+    if kind_of(text) == "tutti-map":
+        _check_map(text, file, as_json)
+    else:
+        _say(plan_of(text, file), file, as_json)
+
+
+def _say(plan: Any, name: str, as_json: bool) -> None:
+    found = verdict(plan)
+    if as_json:
+        print(json.dumps(plan_json(plan, found), indent=1))
+        return
+    shape = f", for {plan.shape}" if plan.shape else ""
+    print(f"{name}: {plan.collective}, {counted(plan.ranks, 'rank')}, {counted(plan.transfer_count, 'transfer')}{shape}")
+    print(check_text(found))
+
+
+def _check_python(
+    target: str, ranks: str | None, shape: str, deal: str, root: int, set_: list[str] | None, as_json: bool
+) -> None:
+    function = load(target)
+    on, dealt, parameters = machine(shape), deal_of(deal), settings(set_)
+    plans = [build(function, Job(count, root), on, dealt, parameters) for count in rank_counts(ranks)]
+    if as_json and len(plans) > 1:
+        print(json.dumps([plan_json(plan, verdict(plan)) for plan in plans], indent=1))
+        return
+    for plan in plans:
+        _say(plan, target, as_json)
+
+
+def _check_map(text: str, name: str, as_json: bool) -> None:
+    """Reads what the map names first, so that a file that is no plan is bad input and not a wrong plan."""
+    try:
+        named = core().read_map(text, name)["rules"]
+    except core().Error as error:
+        raise UserError(str(error)) from error
+    directory = Path(name).parent
+    for rule in named:
+        if not rule["builtin"]:
+            read(directory / rule["target"])
+    _check_directory(directory, as_json, name)
+
+
+def _check_directory(directory: Path, as_json: bool, only: str | None = None) -> None:
+    """What a program under `tutti-run --plans DIRECTORY` loads; of one map, where that is asked for."""
+    try:
+        rules = core().load_library(str(directory))
+    except core().Error as error:
+        raise RunError(str(error)) from error
+    if only is not None:
+        of_map = str(directory) + "/" + Path(only).name + ":"
+        rules = [rule for rule in rules if rule["place"].startswith(of_map)]
+    if as_json:
+        entries = [rule | {"check": rule["check"] and findings(rule["check"])} for rule in rules]
+        print(json.dumps({"format": "tutti-map 1", "rules": entries}, indent=1))
+        return
+    print(f"{only or directory}: {counted(len(rules), 'rule')}, right")
+    for rule in rules:
+        print(f"  {rule['text']}")

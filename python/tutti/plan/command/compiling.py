@@ -1,0 +1,208 @@
+"""`tutti plan compile`: plan functions and trees become plan files, checked before anything is written."""
+
+import ast
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tutti.errors import RunError, UserError
+from tutti.places import core
+from tutti.plan.command.files import MOST_RANKS, check_text, counted, kind_of, plan_of, read_text, verdict
+from tutti.plan.command.python_files import guarded, is_python, load
+from tutti.plan.fault import WrongPlan
+from tutti.plan.language import Collective
+from tutti.plan.machine import DEALS, Deal, Machine
+
+Target = Annotated[str, typer.Argument(help="FILE.py, FILE.py:NAME, MODULE:NAME, or FILE.tree.")]
+RankCounts = Annotated[str | None, typer.Option("--ranks", help="How many ranks; several with commas, 4,8,16.")]
+Shape = Annotated[
+    str, typer.Option(help="The machine: 'node:4 core:8', this (what hwloc finds here), or an XML file that lstopo wrote.")
+]
+DealOption = Annotated[str, typer.Option(help="How ranks are dealt: block, round_robin, or each rank's core, 0,4,1,5.")]
+Root = Annotated[int, typer.Option(help="Of bcast and reduce.")]
+Setting = Annotated[list[str] | None, typer.Option("--set", help="A parameter of the function, NAME=VALUE; may be repeated.")]
+
+
+@dataclass
+class Job:
+    """One plan to make, and the name of its file where there are several."""
+
+    ranks: int
+    root: int
+
+    def file(self, name: str, rooted: bool) -> str:
+        return f"{name}-{self.ranks}" + (f"-root{self.root}" if rooted else "") + ".plan"
+
+
+def machine(shape: str) -> Machine:
+    if shape == "this":
+        return Machine.this()
+    if shape.endswith(".xml") or "/" in shape:
+        return Machine.from_xml(shape)
+    return Machine.parse(shape)
+
+
+def deal_of(text: str) -> Deal:
+    if text in DEALS:
+        return text
+    try:
+        return [int(number) for number in text.split(",")]
+    except ValueError:
+        raise UserError(f"--deal: '{text}' is neither {' nor '.join(DEALS)} nor a list of cores such as 0,4,1,5") from None
+
+
+def rank_counts(text: str | None) -> list[int]:
+    if text is None:
+        raise UserError("--ranks: say for how many ranks, such as --ranks 8 or --ranks 4,8,16")
+    counts = []
+    for word in text.split(","):
+        if not word.isascii() or not word.isdigit() or not 1 <= int(word[:9]) <= MOST_RANKS:
+            raise UserError(f"--ranks: '{word}' is not a number of ranks from 1 to {MOST_RANKS}")
+        if int(word) not in counts:
+            counts.append(int(word))
+    return counts
+
+
+def settings(words: list[str] | None) -> dict[str, Any]:
+    """Values are Python literals, and words where they are none."""
+    values: dict[str, Any] = {}
+    for word in words or []:
+        name, equals, value = word.partition("=")
+        if not equals or not name.isidentifier():
+            raise UserError(f"--set: '{word}' is not NAME=VALUE")
+        try:
+            values[name] = ast.literal_eval(value)
+        except (ValueError, SyntaxError, RecursionError, MemoryError):
+            values[name] = value
+    return values
+
+
+def build(function: Collective, job: Job, on: Machine, deal: Deal, parameters: dict[str, Any]) -> Any:
+    placed = on.place(job.ranks, deal)
+    try:
+        return guarded(lambda: function.build(placed, root=job.root, **parameters), function.name)
+    except WrongPlan as error:
+        raise RunError(f"the plan of {counted(job.ranks, 'rank')} is wrong: {error}") from error
+
+
+def compile_plan(
+    target: Target,
+    ranks: RankCounts = None,
+    shape: Shape = "this",
+    deal: DealOption = "block",
+    root: Root = 0,
+    all_roots: Annotated[bool, typer.Option("--all-roots", help="A plan for each root, and a map that names them.")] = False,
+    set_: Setting = None,
+    output: Annotated[
+        Path | None,
+        typer.Option("--output", "-o", help="FILE.plan; where there are several plans, a directory for them and a map."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Write what was made as JSON.")] = False,
+) -> None:
+    """Run a plan function, check what it writes, and write that as text. The only command that runs Python plan files
+    (check does too, without writing)."""
+    if not is_python(target):
+        if ranks is not None or all_roots or root != 0 or set_:
+            raise UserError(f"'{target}' is not Python, and says its ranks and root itself; leave the options out")
+        _compile_tree(target, output, as_json)
+        return
+    function = load(target)
+    rooted: bool = core().rooted(function.collective)
+    if all_roots and not rooted:
+        raise UserError(f"--all-roots: {function.collective} has no root; leave it out")
+    if all_roots and root != 0:
+        raise UserError("--root and --all-roots; give one of the two")
+    counts = rank_counts(ranks)
+    jobs = [Job(count, at) for count in counts for at in (range(count) if all_roots else [root])]
+    on, dealt, parameters = machine(shape), deal_of(deal), settings(set_)
+    plans = [build(function, job, on, dealt, parameters) for job in jobs]
+    if len(counts) > 1 or all_roots:
+        _write_all(function, jobs, plans, rooted, output, as_json)
+    else:
+        _write_one(plans[0], output, as_json)
+
+
+def _compile_tree(target: str, output: Path | None, as_json: bool) -> None:
+    text = read_text(Path(target))
+    if kind_of(text) == "tutti-map":
+        raise UserError(f"'{target}' is a map, which is used as it is; take tutti plan check")
+    plan = plan_of(text, target)
+    verdict(plan)
+    _write_one(plan, output, as_json)
+
+
+def write(file: Path, text: str) -> None:
+    """As a whole or not at all: a program that starts meanwhile never reads half a plan."""
+    partial = file.with_name(f".{file.name}.{os.getpid()}")
+    try:
+        partial.write_text(text, encoding="utf-8")
+        partial.replace(file)
+    except OSError as error:
+        partial.unlink(missing_ok=True)
+        raise UserError(f"cannot write '{file}': {error.strerror}") from error
+
+
+def _entry(plan: Any, file: str | None) -> dict[str, Any]:
+    return {
+        "file": file,
+        "collective": plan.collective,
+        "algorithm": plan.algorithm,
+        "ranks": plan.ranks,
+        "root": plan.root,
+        "shape": plan.shape,
+        "transfers": plan.transfer_count,
+    }
+
+
+def _write_one(plan: Any, output: Path | None, as_json: bool) -> None:
+    if output is None or str(output) == "-":
+        print(_document([(plan, None)]) if as_json else plan.text.rstrip("\n"))
+        return
+    if output.is_dir():
+        raise UserError(f"-o: '{output}' is a directory; one plan is written to a file, such as {output}/my.plan")
+    write(output, plan.text)
+    if as_json:
+        print(_document([(plan, str(output))]))
+        return
+    print(f"{output}: {plan.collective}, {counted(plan.ranks, 'rank')}, {counted(plan.transfer_count, 'transfer')}")
+    print(check_text(verdict(plan)))
+
+
+def _document(plans: list[tuple[Any, str | None]]) -> str:
+    return json.dumps({"format": "tutti-plan-list 1", "plans": [_entry(plan, file) for plan, file in plans]}, indent=1)
+
+
+def rule(plan: Any, rooted: bool, file: str) -> str:
+    """The line of a map that lets this plan serve the calls it is for."""
+    words = [plan.collective, f"ranks {plan.ranks}"]
+    if rooted:
+        words.append(f"root {plan.root}")
+    if plan.shape:
+        words.append(f"shape {plan.shape}")
+    return " ".join(words) + f" -> {file}"
+
+
+def _write_all(
+    function: Collective, jobs: list[Job], plans: list[Any], rooted: bool, output: Path | None, as_json: bool
+) -> None:
+    if output is None or str(output) == "-":
+        raise UserError(f"{len(plans)} plans, and no directory to write them to; give one with -o DIRECTORY")
+    if output.exists() and not output.is_dir():
+        raise UserError(f"-o: '{output}' is a file; {len(plans)} plans are written to a directory")
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"cannot write '{output}': {error.strerror}") from error
+    files = [job.file(function.name, rooted) for job in jobs]
+    for file, plan in zip(files, plans, strict=True):
+        write(output / file, plan.text)
+    rules = [rule(plan, rooted, file) for plan, file in zip(plans, files, strict=True)]
+    write(output / f"{function.name}.map", "\n".join(["tutti-map 1", *rules]) + "\n")
+    if as_json:
+        print(_document(list(zip(plans, files, strict=True))))
+    else:
+        print(f"{output}: {counted(len(plans), 'plan')}, right, and {function.name}.map")

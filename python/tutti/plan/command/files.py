@@ -1,0 +1,110 @@
+"""Plans as the commands get them: built-in ones, and files of each kind (plan, tree, map)."""
+
+import sys
+from pathlib import Path
+from typing import Any
+
+from tutti.errors import RunError, UserError
+from tutti.places import core
+
+LARGEST_FILE = 1 << 28
+# Beyond this nobody reads a plan, and all_read_all, whose size grows with the square, would fill the memory.
+MOST_RANKS = 4096
+FINDINGS = (
+    ("rank_order", "serves operations that do not commute"),
+    ("uniform", "all ranks get the same bits"),
+    ("in_place", "any rank may pass one buffer as in and out"),
+    ("arrival", "reduces as data arrives: the bits may differ from run to run"),
+)
+
+
+def generate(collective: str, algorithm: str, ranks: int, root: int) -> Any:
+    if not 1 <= ranks <= MOST_RANKS:
+        raise UserError(f"--ranks: {ranks} is out of range; 1 to {MOST_RANKS} can be shown")
+    if not 0 <= root < ranks:
+        raise UserError(f"--root: {root} is out of range; ranks are 0 to {ranks - 1}")
+    try:
+        return core().generate(collective, algorithm, ranks, root)
+    except core().Error as error:
+        raise UserError(str(error)) from error
+
+
+def read_text(file: Path) -> str:
+    """The text of a file, or of stdin where it is `-`."""
+    try:
+        if str(file) == "-":
+            text = sys.stdin.read(LARGEST_FILE + 1)
+        else:
+            with file.open(encoding="utf-8") as stream:
+                text = stream.read(LARGEST_FILE + 1)
+    except OSError as error:
+        raise UserError(f"cannot read '{file}': {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UserError(f"cannot read '{file}': it is not text in UTF-8") from error
+    if len(text) > LARGEST_FILE:
+        raise UserError(f"cannot read '{file}': it is larger than {LARGEST_FILE >> 20} MiB")
+    return text
+
+
+def kind_of(text: str) -> str:
+    """What a text says that it is: tutti-plan, tutti-tree or tutti-map; its first word decides, not the file's name."""
+    for line in text.splitlines():
+        words = line.split("#")[0].split()
+        if words:
+            return words[0] if words[0] in ("tutti-tree", "tutti-map") else "tutti-plan"
+    return "tutti-plan"
+
+
+def plan_of(text: str, name: str) -> Any:
+    try:
+        if kind_of(text) == "tutti-map":
+            raise UserError(f"'{name}' is a map, which names plans; give one of them, or take tutti plan check")
+        return (core().read_tree if kind_of(text) == "tutti-tree" else core().read_plan)(text, name)
+    except core().Error as error:
+        raise UserError(str(error)) from error
+
+
+def read(file: Path) -> Any:
+    """A plan from the file of a plan or a tree, or from stdin where it is `-`."""
+    return plan_of(read_text(file), str(file))
+
+
+def verdict(plan: Any) -> Any:
+    """What the check finds; RunError where it refuses the plan."""
+    try:
+        return core().check(plan)
+    except core().Error as error:
+        raise RunError(f"the plan is wrong: {error}") from error
+
+
+def findings(found: Any) -> dict[str, bool]:
+    return {name: getattr(found, name) for name, _ in FINDINGS}
+
+
+def check_text(found: Any) -> str:
+    """The findings for people; that a plan waits for nobody's arrival is the rule and needs no line."""
+    lines = ["check: right"]
+    for name, meaning in FINDINGS:
+        holds = getattr(found, name)
+        if holds or name != "arrival":
+            lines.append(f"  {name.replace('_', ' '):<11} {'yes' if holds else 'no':<4} {meaning}")
+    return "\n".join(lines)
+
+
+def plan_json(plan: Any, found: Any) -> dict[str, Any]:
+    return {
+        "format": "tutti-plan 1",
+        "collective": plan.collective,
+        "algorithm": plan.algorithm,
+        "ranks": plan.ranks,
+        "root": plan.root,
+        "commutative": plan.commutative,
+        "blocks": plan.blocks,
+        "shape": plan.shape,
+        "transfers": plan.transfers,
+        "check": findings(found),
+    }
+
+
+def counted(count: int, noun: str) -> str:
+    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

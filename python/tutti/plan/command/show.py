@@ -1,0 +1,154 @@
+"""`tutti plan show` and `tutti plan list`."""
+
+import json
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+from tutti.errors import UserError
+from tutti.places import core
+from tutti.plan.command.files import MOST_RANKS, check_text, generate, plan_json, plan_of, read, read_text, verdict
+
+CARRIER_TEXT = {"line": "short messages, in stamped lines", "slot": "longer messages, through rings of slots"}
+SUFFIXES = (".plan", ".tree")
+
+
+def _carrier(plan: Any, wanted: str) -> str:
+    if wanted not in ("auto", "line", "slot"):
+        raise UserError(f"--carrier: '{wanted}' is unknown; known are auto, line, slot")
+    if wanted == "auto":
+        return "line" if core().lines_serve(plan) else "slot"
+    return wanted
+
+
+def _programs(plan: Any, carrier: str, ranks: list[int]) -> list[Any]:
+    try:
+        lowered: list[Any] = core().lower(plan, carrier, ranks)
+    except core().Error as error:
+        raise UserError(str(error)) from error
+    return lowered
+
+
+def _program_json(program: Any, carrier: str) -> dict[str, Any]:
+    return {
+        "rank": program.rank,
+        "carrier": carrier,
+        "stages": program.stages,
+        "transfers": program.transfers,
+        "lines": program.lines,
+        "slot_blocks": program.slot_blocks,
+        "min_positions": program.min_positions,
+        "steps": program.steps,
+    }
+
+
+def _as_comment(text: str) -> str:
+    """What is shown of a plan besides its text is a comment in it, so that the whole can be read as a plan again."""
+    return "\n".join(f"# {line}".rstrip() for line in text.splitlines())
+
+
+def _plan(what: str, algorithm: str | None, ranks: int | None, root: int | None) -> Any:
+    is_file = what not in core().collectives() and (what == "-" or Path(what).exists() or "/" in what or "." in what)
+    if is_file:
+        if algorithm is not None or ranks is not None or root is not None:
+            raise UserError(f"'{what}' is read as a file, which says these itself; leave --algorithm, --ranks and --root out")
+        return read(Path(what))
+    for option, value in (("--algorithm", algorithm), ("--ranks", ranks)):
+        if value is None:
+            raise UserError(f"{what}: say which plan of it, with {option}")
+    return generate(what, algorithm or "", ranks or 0, root or 0)
+
+
+def show(
+    collective_or_file: Annotated[
+        str, typer.Argument(help="barrier, bcast, reduce, allreduce; or the file of a plan or a tree.")
+    ],
+    algorithm: Annotated[str | None, typer.Option(help="As `tutti plan list` names them; nary takes a degree, nary:4.")] = None,
+    ranks: Annotated[int | None, typer.Option(help="How many ranks.")] = None,
+    root: Annotated[int | None, typer.Option(help="Of bcast and reduce; 0 unless said.")] = None,
+    rank: Annotated[int | None, typer.Option(help="Only the program of this rank.")] = None,
+    carrier: Annotated[
+        str, typer.Option(help="Programs for short messages (line) or longer ones (slot); auto: line where possible.")
+    ] = "auto",
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
+) -> None:
+    """Show a plan as text, what its check finds, and what each rank executes."""
+    plan = _plan(collective_or_file, algorithm, ranks, root)
+    found = verdict(plan)
+    if rank is not None and not 0 <= rank < plan.ranks:
+        raise UserError(f"--rank: {rank} is out of range; ranks are 0 to {plan.ranks - 1}")
+    if rank is None and plan.ranks > MOST_RANKS:
+        raise UserError(f"'{collective_or_file}' is of {plan.ranks} ranks; say whose program to show, with --rank")
+    word = _carrier(plan, carrier)
+    lowered = _programs(plan, word, list(range(plan.ranks)) if rank is None else [rank])
+    if as_json:
+        document = plan_json(plan, found) | {"programs": [_program_json(program, word) for program in lowered]}
+        print(json.dumps(document, indent=1))
+        return
+    print(plan.text)
+    print(_as_comment(check_text(found)))
+    print(_as_comment(f"\nprograms for {CARRIER_TEXT[word]}:"))
+    for program in lowered:
+        print(_as_comment(f"\n{program.text}"))
+
+
+def list_plans(
+    directory: Annotated[Path | None, typer.Argument(help="List the plans and trees in this directory instead.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
+) -> None:
+    """List the built-in algorithms and the collectives that they serve, or the plans in a directory."""
+    if directory is None:
+        _list_algorithms(as_json)
+    else:
+        _list_directory(directory, as_json)
+
+
+def _table(columns: tuple[str, ...], rows: list[tuple[str, ...]]) -> None:
+    table = Table()
+    for column in columns:
+        table.add_column(column)
+    for row in rows:
+        table.add_row(*row)
+    console = Console()
+    (console if console.is_terminal else Console(width=132)).print(table)
+
+
+def _list_algorithms(as_json: bool) -> None:
+    algorithms = core().algorithms()
+    if as_json:
+        print(json.dumps({"format": "tutti-plan-list 1", "algorithms": algorithms}, indent=1))
+        return
+    rows: list[tuple[str, ...]] = []
+    for algorithm in algorithms:
+        name = algorithm["name"] + (f":N (N = {algorithm['default_degree']})" if algorithm["takes_degree"] else "")
+        rows.append((name, ", ".join(algorithm["collectives"]), algorithm["summary"]))
+    _table(("algorithm", "collectives", "summary"), rows)
+
+
+def _list_directory(directory: Path, as_json: bool) -> None:
+    if not directory.is_dir():
+        raise UserError(
+            f"'{directory}' is no directory; give one with .plan or .tree files, or nothing for the built-in algorithms"
+        )
+    entries = []
+    for file in sorted(file for file in directory.iterdir() if file.suffix in SUFFIXES):
+        plan = plan_of(read_text(file), str(file))
+        entries.append(
+            {
+                "file": file.name,
+                "collective": plan.collective,
+                "algorithm": plan.algorithm,
+                "ranks": plan.ranks,
+                "root": plan.root,
+                "shape": plan.shape,
+                "transfers": plan.transfer_count,
+            }
+        )
+    if as_json:
+        print(json.dumps({"format": "tutti-plan-list 1", "plans": entries}, indent=1))
+        return
+    columns = ("file", "collective", "algorithm", "ranks", "root", "shape", "transfers")
+    _table(columns, [tuple(str(entry[column]) for column in columns) for entry in entries])

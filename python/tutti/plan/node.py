@@ -1,0 +1,107 @@
+"""What a node of the machine holds, and the shapes that say so.
+
+A shape is words level:count from the outside in, `cluster:2 node:4 numa:2 core:8`, counts inside one of the level
+before. A `Node` says for every core where it is; it comes from a shape or, read by the C++ (hwloc), from this machine
+or an XML recording.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from tutti.errors import UserError
+from tutti.places import core
+
+LEVELS = ("cluster", "node", "numa", "cache", "core")
+MOST_CORES = 1 << 20
+
+
+@dataclass(frozen=True)
+class Node:
+    """What each node holds: for every core, in the tree's order, which numa region and which cache of the node it is in."""
+
+    numa: tuple[int, ...]
+    cache: tuple[int, ...]
+    levels: frozenset[str]  # those that the machine tells of
+
+    @property
+    def cores(self) -> int:
+        return len(self.numa)
+
+    @cached_property
+    def shape(self) -> list[tuple[str, int]] | None:
+        """How many numa regions, caches in each, cores in each of those; None where they are not alike."""
+        counts: list[tuple[str, int]] = []
+        groups = [tuple(0 for _ in self.numa), self.numa, self.cache, tuple(range(self.cores))]
+        for level, outer, inner in zip(("numa", "cache", "core"), groups, groups[1:], strict=False):
+            inside: dict[int, set[int]] = {}
+            for around, group in zip(outer, inner, strict=True):
+                inside.setdefault(around, set()).add(group)
+            sizes = {len(group) for group in inside.values()}
+            if len(sizes) != 1:
+                return None
+            counts.append((level, sizes.pop()))
+        return counts
+
+
+def read_node(topology: str) -> Node:
+    """A node as the C++ reads it: empty for this machine, or a file."""
+    try:
+        vertices = core().load_tree(topology).vertices
+    except core().Error as error:
+        raise UserError(str(error)) from error
+    count = vertices[0]["core_count"]
+    numa = [0] * count
+    cache = [-1] * count
+    levels = {"node", "core"}
+    regions = [vertex for vertex in vertices if vertex["level"] == "numa"]
+    for index, vertex in enumerate(regions):
+        levels.add("numa")
+        for at in range(vertex["first_core"], vertex["first_core"] + vertex["core_count"]):
+            numa[at] = index
+    # Of caches within caches the outermost that is smaller than its region: it is the border that data crosses.
+    chosen = [v for v in vertices if v["level"] == "cache" and not _inside_a_chosen(vertices, v, numa)]
+    for index, vertex in enumerate(chosen):
+        levels.add("cache")
+        for at in range(vertex["first_core"], vertex["first_core"] + vertex["core_count"]):
+            cache[at] = index
+    # Cores outside any cache of this level share one a region.
+    loose = {region: len(chosen) + place for place, region in enumerate(dict.fromkeys(numa))}
+    cache = [loose[numa[at]] if group < 0 else group for at, group in enumerate(cache)]
+    return Node(tuple(numa), tuple(cache), frozenset(levels))
+
+
+def _whole_region(vertex: dict[str, Any], numa: list[int]) -> bool:
+    first, count = vertex["first_core"], vertex["core_count"]
+    return bool(numa.count(numa[first]) == count)
+
+
+def _inside_a_chosen(vertices: list[dict[str, Any]], vertex: dict[str, Any], numa: list[int]) -> bool:
+    """Whether another cache stands for this one: a cache around it that splits its region, or one inside it that does."""
+    if _whole_region(vertex, numa):
+        return any(v["level"] == "cache" and v is not vertex and _covers(vertex, v) for v in vertices)
+    above = vertex["parent"]
+    while above >= 0:
+        outer = vertices[above]
+        if outer["level"] == "cache" and not _whole_region(outer, numa):
+            return True
+        above = outer["parent"]
+    return False
+
+
+def _covers(outer: dict[str, Any], inner: dict[str, Any]) -> bool:
+    before = inner["first_core"] - outer["first_core"]
+    return bool(0 <= before <= outer["core_count"] - inner["core_count"])
+
+
+def parse_shape(shape: str) -> dict[str, int]:
+    """The counts of a shape by level, from the outside in; levels that it leaves out are left out."""
+    try:
+        counts: dict[str, int] = core().shape_counts(shape)
+    except core().Error as error:
+        raise UserError(str(error)) from error
+    if not counts:
+        raise UserError("an empty shape; write one such as 'node:4 numa:2 core:8'")
+    return counts

@@ -1,0 +1,157 @@
+"""Ranks placed on a machine, and the groups that share a level of it. Values that never change.
+
+Levels nest: cluster, node, numa, cache, core. A level that a machine does not tell counts as one group that holds all
+of the group outside it, so that a loop over `placed.numa` is right everywhere; groups without ranks are left out.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from tutti.errors import UserError
+from tutti.plan.node import LEVELS
+from tutti.plan.ranks import Ranks
+
+if TYPE_CHECKING:
+    from tutti.plan.machine import Machine
+
+
+@dataclass(eq=False)
+class Group:
+    """The ranks that share one cluster, node, numa region, cache or core. `index` counts those of its level."""
+
+    level: str
+    index: int
+    ranks: Ranks
+    parent: Group | None = field(default=None, repr=False)
+    children: list[Group] = field(default_factory=list, repr=False)
+
+    @property
+    def lead(self) -> int:
+        """The first of its ranks."""
+        return self.ranks.lead
+
+    def leader(self, root: int) -> int:
+        """The root where it is here, else the first rank."""
+        return self.ranks.leader(root)
+
+
+class Placed:
+    """Ranks on a machine: `core_of[r]` is the core of rank r."""
+
+    def __init__(self, machine: Machine, core_of: tuple[int, ...]) -> None:
+        if not core_of:
+            raise UserError("no ranks are placed; place at least 1")
+        self.machine = machine
+        self.core_of = core_of
+        self.ranks = Ranks(range(len(core_of)))
+
+    def place_of(self, rank: int) -> tuple[int, int, int, int, int]:
+        """(cluster, node, numa, cache, core) of a rank, each counted over the whole machine."""
+        node, within = divmod(self.core_of[rank], self.machine.node.cores)
+        inner = self.machine.node
+        cores = inner.cores
+        # A node has at most as many regions and caches as cores, twice where some cores are in no cache: the product
+        # keeps the numbers of different nodes apart.
+        return (
+            node // self.machine.nodes_per_cluster,
+            node,
+            node * cores + inner.numa[within],
+            node * 2 * cores + inner.cache[within],
+            self.core_of[rank],
+        )
+
+    @cached_property
+    def _groups(self) -> dict[str, list[Group]]:
+        members: dict[tuple[int, ...], list[int]] = {}
+        for rank in self.ranks:
+            place = self.place_of(rank)
+            for depth in range(len(LEVELS)):
+                members.setdefault(place[: depth + 1], []).append(rank)
+        groups: dict[str, list[Group]] = {level: [] for level in LEVELS}
+        made: dict[tuple[int, ...], Group] = {}
+        for path in sorted(members):
+            level = LEVELS[len(path) - 1]
+            parent = made.get(path[:-1])
+            group = Group(level, len(groups[level]), Ranks(members[path]), parent)
+            if parent is not None:
+                parent.children.append(group)
+            groups[level].append(group)
+            made[path] = group
+        return groups
+
+    @property
+    def clusters(self) -> list[Group]:
+        return self._groups["cluster"]
+
+    @property
+    def nodes(self) -> list[Group]:
+        return self._groups["node"]
+
+    @property
+    def numa(self) -> list[Group]:
+        return self._groups["numa"]
+
+    @property
+    def caches(self) -> list[Group]:
+        return self._groups["cache"]
+
+    @property
+    def cores(self) -> list[Group]:
+        return self._groups["core"]
+
+    def groups(self, level: str) -> list[Group]:
+        """The groups of a level by its name."""
+        if level not in LEVELS:
+            raise UserError(f"there is no level '{level}'; levels are {', '.join(LEVELS)}")
+        return self._groups[level]
+
+    @cached_property
+    def _group_of(self) -> dict[tuple[str, int], Group]:
+        return {(level, rank): group for level in LEVELS for group in self._groups[level] for rank in group.ranks}
+
+    def group_of(self, rank: int, level: str) -> Group:
+        """The group of a level that holds a rank."""
+        if rank not in self.ranks:
+            raise UserError(f"there is no rank {rank}; ranks are 0..{len(self.ranks) - 1}")
+        self.groups(level)
+        return self._group_of[level, rank]
+
+    def level(self, one: int, other: int) -> str:
+        """The lowest level, of those the machine tells of, that holds both ranks.
+
+        `cluster` is between nodes, `machine` between clusters.
+        """
+        places = zip(LEVELS, self.place_of(one), self.place_of(other), strict=True)
+        lowest = "machine"
+        for name, here, there in places:
+            if here != there:
+                break
+            if name in self.machine.levels:
+                lowest = name
+        return lowest
+
+    @cached_property
+    def shape(self) -> str:
+        """The clusters and nodes that hold ranks, and what these nodes are, as `node:4 numa:2 core:8`.
+
+        Where some cores of these nodes have no rank, the cores are left out: how many a job is bound to says nothing
+        of where its ranks are. Empty where the nodes are not alike: then no shape says what the machine is.
+        """
+        clusters, inside = len(self.clusters), self.machine.node.shape
+        nodes, uneven = divmod(len(self.nodes), clusters)
+        if inside is None or uneven or any(len(cluster.children) != nodes for cluster in self.clusters):
+            return ""
+        full = len(self.cores) == len(self.nodes) * self.machine.node.cores
+        counts = [("cluster", clusters), ("node", nodes), *inside]
+        innermost = "core" if full else "node"
+        kept = [(level, count) for level, count in counts if count > 1 or level == innermost]
+        return " ".join(f"{level}:{count}" for level, count in kept if full or level != "core")
+
+    def __len__(self) -> int:
+        return len(self.ranks)
+
+    def __repr__(self) -> str:
+        return f"Placed({len(self.ranks)} ranks on {self.machine!r})"

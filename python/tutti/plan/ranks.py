@@ -1,0 +1,88 @@
+"""Runs of ranks: what a group of the machine's tree holds, and what a plan's loops go over."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import pairwise
+from typing import overload
+
+from tutti.errors import UserError
+
+
+class Ranks(Sequence[int]):
+    """Some ranks, in an order. Immutable; iterates, indexes and slices like a tuple.
+
+    >>> list(Ranks(range(8)).split(2))
+    [Ranks(0, 1, 2, 3), Ranks(4, 5, 6, 7)]
+    """
+
+    __slots__ = ("_members", "_ranks")
+
+    def __init__(self, ranks: Iterable[int] = ()) -> None:
+        self._ranks: tuple[int, ...] = tuple(ranks)
+        self._members: frozenset[int] | None = None  # made when first asked: most runs are only gone over
+
+    @property
+    def lead(self) -> int:
+        """The first rank, which speaks for the others."""
+        if not self._ranks:
+            raise UserError("a run without ranks has no lead; ask `if ranks:` before")
+        return self._ranks[0]
+
+    def leader(self, root: int) -> int:
+        """The root where it is one of these ranks, else the first rank: the leader that saves a hand-over."""
+        return root if root in self else self.lead
+
+    def without(self, *ranks: int) -> Ranks:
+        """These ranks in their order, but for some."""
+        return Ranks(rank for rank in self._ranks if rank not in ranks)
+
+    def split(self, parts: int) -> list[Ranks]:
+        """`parts` runs of near-equal length, the longer ones first; fewer where there are fewer ranks."""
+        if parts < 1:
+            raise UserError(f"split({parts}): the number of runs is at least 1")
+        parts = min(parts, len(self._ranks))
+        if parts == 0:
+            return []
+        length, longer = divmod(len(self._ranks), parts)
+        starts = [part * length + min(part, longer) for part in range(parts + 1)]
+        return [Ranks(self._ranks[low:high]) for low, high in pairwise(starts)]
+
+    def runs(self, length: int) -> list[Ranks]:
+        """Runs of `length` ranks, the last one shorter where it does not divide."""
+        if length < 1:
+            raise UserError(f"runs({length}): a run has at least 1 rank")
+        return [Ranks(self._ranks[low : low + length]) for low in range(0, len(self._ranks), length)]
+
+    def __len__(self) -> int:
+        return len(self._ranks)
+
+    def __iter__(self) -> Iterator[int]:
+        return iter(self._ranks)
+
+    def __contains__(self, rank: object) -> bool:
+        if self._members is None:
+            self._members = frozenset(self._ranks)
+        return rank in self._members
+
+    @overload
+    def __getitem__(self, index: int) -> int: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Ranks: ...
+
+    def __getitem__(self, index: int | slice) -> int | Ranks:
+        if isinstance(index, slice):
+            return Ranks(self._ranks[index])
+        return self._ranks[index]
+
+    def __eq__(self, other: object) -> bool:
+        if isinstance(other, Ranks):
+            return self._ranks == other._ranks
+        return NotImplemented
+
+    def __hash__(self) -> int:
+        return hash(self._ranks)
+
+    def __repr__(self) -> str:
+        return f"Ranks({', '.join(map(str, self._ranks))})"

@@ -1,0 +1,152 @@
+"""Every snippet of docs/plans.md runs, and says what the page says; and every example of examples/plans is right.
+
+A code block with a file's name behind its language is that file; `python` blocks without one run in turn in one session;
+`sh` blocks run in a directory that holds the files, and end with the exit code behind `sh`, or 0; an `output` block is
+what the block before it prints. `sh mpi` blocks are run by tests/mpi/test_plan_docs.py.
+"""
+
+import contextlib
+import io
+import os
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tutti.places import core
+from tutti.plan.command.compiling import machine
+from tutti.plan.command.python_files import load
+
+ROOT = Path(__file__).resolve().parents[2]
+EXAMPLES = sorted((ROOT / "examples" / "plans").glob("*.py"))
+BLOCK = re.compile(r"^```([a-z]+) ?([^\n]*)\n(.*?)^```$", re.MULTILINE | re.DOTALL)
+
+
+def blocks():
+    return BLOCK.findall((ROOT / "docs" / "plans.md").read_text())
+
+
+@pytest.fixture
+def shell(tmp_path):
+    """Runs a script as the page's reader would, with `tutti` on the PATH."""
+    programs = tmp_path / "programs"
+    programs.mkdir()
+    tutti = programs / "tutti"
+    tutti.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m tutti.cli "$@"\n')
+    tutti.chmod(0o755)
+    work = tmp_path / "work"
+    work.mkdir()
+    env = {name: value for name, value in os.environ.items() if not name.startswith("TUTTI_")}
+    env["PATH"] = f"{programs}:{env['PATH']}"
+    env["LC_ALL"] = "C"
+
+    def run(script, code=0):
+        done = subprocess.run(
+            ["bash", "-ec", script], cwd=work, env=env, capture_output=True, text=True, timeout=120, check=False
+        )
+        assert done.returncode == code, f"{script}\n{done.stdout}\n{done.stderr}"
+        return done.stdout
+
+    return work, run
+
+
+def test_the_page_runs_from_top_to_bottom(shell):
+    work, run = shell
+    session = {}
+    printed = ""
+    counts = dict.fromkeys(("file", "python", "sh", "output"), 0)
+    for language, argument, text in blocks():
+        if language == "output":
+            counts["output"] += 1
+            assert printed.strip() == text.strip()
+        elif language == "sh":
+            if argument == "mpi":
+                continue
+            counts["sh"] += 1
+            printed = run(text, int(argument or 0))
+        elif argument:
+            counts["file"] += 1
+            file = work / argument
+            file.parent.mkdir(exist_ok=True)
+            file.write_text(text)
+        else:
+            counts["python"] += 1
+            assert language == "python"
+            said = io.StringIO()
+            with contextlib.redirect_stdout(said):
+                exec(compile(text, f"plans.md block {counts['python']}", "exec"), session)
+            printed = said.getvalue()
+    assert all(count >= 3 for count in counts.values()), counts
+    for made in ("mine.svg", "mine.html", "figure3.svg", "log.plan"):
+        assert (work / made).stat().st_size > 0
+    assert not (work / "wrong.plan").exists()
+
+
+def test_the_mistake_on_the_page_names_its_line(shell):
+    work, _ = shell
+    text = next(text for language, argument, text in blocks() if argument == "wrong_plans.py")
+    (work / "wrong_plans.py").write_text(text)
+    done = subprocess.run(
+        [sys.executable, "-m", "tutti.cli", "plan", "compile", "wrong_plans.py", "--ranks", "8"],
+        cwd=work, capture_output=True, text=True, timeout=120, check=False,
+    )  # fmt: skip
+    assert done.returncode == 1
+    assert "wrong_plans.py:6" in done.stderr and len(done.stderr.splitlines()) == 1
+
+
+def test_the_table_of_the_schemes_is_right():
+    from tutti.plan import lam
+
+    rows = re.findall(r"^\| `(\w+)`[^|]*\| (\d+) \| (\d+) \| (\d+) \|$", (ROOT / "docs" / "plans.md").read_text(), re.MULTILINE)
+    assert len(rows) == 4
+    placed = machine("node:4 core:8").place(32, "round_robin")
+    for scheme, messages, children, depth in rows:
+        plan = lam.SCHEMES[scheme][1].build(placed)
+        parents = {source: target for source, target, _ in plan.edges}
+        counts = [sum(parent == rank for parent in parents.values()) for rank in range(32)]
+
+        def height(rank, parents=parents):
+            return 0 if rank not in parents else 1 + height(parents[rank])
+
+        between = sum(placed.level(source, target) == "cluster" for source, target in parents.items())
+        assert (between, max(counts), max(map(height, range(32)))) == (int(messages), int(children), int(depth)), scheme
+
+
+SHAPES = ("core:1", "core:5", "node:2 core:4", "node:2 numa:2 core:2", "cluster:2 node:3 numa:2 core:3")
+
+
+def test_there_are_four_examples():
+    assert len(EXAMPLES) >= 4
+    assert {load(str(file)).collective for file in EXAMPLES} == {"allreduce", "bcast", "barrier"}
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+@pytest.mark.parametrize("shape", SHAPES)
+def test_examples_are_right_for_all_shapes_deals_and_roots(file, shape):
+    function = load(str(file))
+    rooted = core().rooted(function.collective)
+    for deal in ("block", "round_robin"):
+        placed = machine(shape).place(deal=deal)
+        for root in range(len(placed) if rooted else 1):
+            found = core().check(function.build(placed, root=root))
+            assert found.uniform
+
+
+@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+def test_the_command_at_the_head_of_each_example_works(file, shell):
+    work, run = shell
+    command = re.search(r"^    (tutti plan compile .*)$", file.read_text(), re.MULTILINE)
+    assert command is not None
+    shutil.copytree(ROOT / "examples", work / "examples")
+    run(command.group(1))
+    assert (work / "my.plan").exists() or (work / "my-plans").is_dir()
+
+
+def test_the_arrival_example_can_keep_rank_order():
+    function = load(str(ROOT / "examples" / "plans" / "arrival_allreduce.py"))
+    assert core().check(function.build(ranks=6)).arrival
+    found = core().check(function.build(ranks=6, any_order=False))
+    assert found.rank_order and not found.arrival
