@@ -1,0 +1,132 @@
+"""`tutti plan draw` and `tutti plan play`."""
+
+import json
+import sys
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tutti.drawing.graph import Graph, document, graph_of
+from tutti.errors import RunError, UserError
+from tutti.places import core
+from tutti.plan.command.files import generate, read
+from tutti.plan.machine import DEALS, Machine
+
+# Beyond this nobody reads a drawing.
+MOST_RANKS = 1024
+
+What = Annotated[str, typer.Argument(help="A collective (with --algorithm and --ranks), or a plan or tree file; - for stdin.")]
+Algorithm = Annotated[str | None, typer.Option(help="As `tutti plan list` names them; nary takes a degree, nary:4.")]
+Ranks = Annotated[int | None, typer.Option(help="How many ranks.")]
+Root = Annotated[int, typer.Option(help="Of bcast and reduce.")]
+Shape = Annotated[
+    str | None, typer.Option(help="The machine, such as 'node:8 core:4'; unless said the plan's own shape, or one node.")
+]
+Deal = Annotated[str, typer.Option(help="How ranks are dealt over the nodes: block or round_robin.")]
+
+
+def _plan(what: str, algorithm: str | None, ranks: int | None, root: int) -> Any:
+    if what in core().collectives():
+        if algorithm is None or ranks is None:
+            raise UserError(f"{what}: say which plan of it, with --algorithm and --ranks")
+        if ranks > MOST_RANKS:
+            raise UserError(f"--ranks: {ranks} is out of range; 1 to {MOST_RANKS} can be drawn")
+        return generate(what, algorithm, ranks, root)
+    if algorithm is not None or ranks is not None or root != 0:
+        raise UserError(f"'{what}' is read as a file, which says these itself; leave --algorithm, --ranks and --root out")
+    plan = read(Path(what))
+    if plan.ranks > MOST_RANKS:
+        raise UserError(f"'{what}' is of {plan.ranks} ranks; {MOST_RANKS} are the most that can be drawn")
+    return plan
+
+
+def _graph(plan: Any, shape: str | None, deal: str) -> Graph:
+    if deal not in DEALS:
+        raise UserError(f"--deal: '{deal}' is unknown; known are {', '.join(DEALS)}")
+    shape = shape or getattr(plan, "shape", "") or f"core:{plan.ranks}"
+    return graph_of(plan, Machine.parse(shape).place(plan.ranks, deal))
+
+
+def _refusal(plan: Any) -> str:
+    """What the check says against the plan: a wrong plan is worth looking at too, but not in silence."""
+    try:
+        core().check(plan)
+    except core().Error as error:
+        return str(error)
+    return ""
+
+
+def title_of(graph: Graph, deal: str) -> str:
+    plan = graph.plan
+    name = f"{plan.collective} {plan.algorithm}".strip()
+    noun = "rank" if plan.ranks == 1 else "ranks"
+    text = f"{name}, {plan.ranks} {noun}" + (f", root {plan.root}" if plan.collective in ("bcast", "reduce") else "")
+    if len(graph.placed.nodes) > 1 or len(graph.placed.numa) > 1:
+        dealt = "in blocks" if deal == "block" else "round robin"
+        text += f" on {graph.placed.shape or f'{len(graph.placed.nodes)} nodes'}, dealt {dealt}"
+    return text
+
+
+def _warn(refusal: str) -> None:
+    if refusal:
+        print("tutti: warning: the check refuses this plan: " + " ".join(refusal.split()), file=sys.stderr)
+
+
+def draw(
+    what: What,
+    algorithm: Algorithm = None,
+    ranks: Ranks = None,
+    root: Root = 0,
+    shape: Shape = None,
+    deal: Deal = "block",
+    layout: Annotated[
+        str, typer.Option(help="tree: the ranks hang in their tree; machine: they stand in their boxes; auto.")
+    ] = "auto",
+    output: Annotated[Path | None, typer.Option("--output", "-o", help="FILE.svg or FILE.png.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Write what is drawn as JSON.")] = False,
+) -> None:
+    """Draw a plan over the machine's tree: who hands data to whom, over which level, in which step."""
+    if output is None and not as_json:
+        raise UserError("say where to draw, with -o FILE.svg or FILE.png, or take --json")
+    if output is not None and output.suffix not in (".svg", ".png"):
+        raise UserError(f"-o: '{output}' is neither a .svg nor a .png")
+    if layout not in ("auto", "tree", "machine"):
+        raise UserError(f"--layout: '{layout}' is unknown; known are auto, tree, machine")
+    plan = _plan(what, algorithm, ranks, root)
+    _warn(_refusal(plan))
+    graph = _graph(plan, shape, deal)
+    if output is not None:
+        from tutti.drawing.figure import render
+        from tutti.drawing.panels import as_trees
+
+        if layout == "tree" and not as_trees(graph, layout):
+            raise UserError("--layout tree: in this plan not every rank hands its data to one other; take machine")
+        render(graph, title_of(graph, deal), output, layout)
+    if as_json:
+        print(json.dumps(document(graph, deal), indent=1))
+
+
+def play(
+    what: What,
+    output: Annotated[Path, typer.Option("--output", "-o", help="FILE.html.")],
+    algorithm: Algorithm = None,
+    ranks: Ranks = None,
+    root: Root = 0,
+    shape: Shape = None,
+    deal: Deal = "block",
+) -> None:
+    """Make one page in which a plan runs step by step, its blocks filling up; any browser opens it, without network."""
+    if output.suffix != ".html":
+        raise UserError(f"-o: '{output}' is not a .html")
+    from tutti.drawing.page import page
+
+    plan = _plan(what, algorithm, ranks, root)
+    refusal = _refusal(plan)
+    _warn(refusal)
+    graph = _graph(plan, shape, deal)
+    text = page(graph, title_of(graph, deal), refusal)
+    try:
+        output.write_text(text, encoding="utf-8")
+    except OSError as error:
+        raise RunError(f"cannot write '{output}': {error.strerror}") from error

@@ -1,0 +1,194 @@
+"""A plan as a graph: the messages between ranks, the level of the machine's tree that each crosses, and their sums.
+
+A message is what one rank hands another in one transfer. Its level is the lowest one that holds both ranks, so that
+`numa` stays within a NUMA region, `cluster` goes between nodes and `machine` between clusters. The three sums are
+those by which the PATHS paper compares trees: messages per level, depth (hand-overs on the longest chain) and the
+largest number of children.
+"""
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from tutti.drawing.flow import Event, follow
+from tutti.plan.machine import Placed
+
+LEVELS = ("core", "cache", "numa", "node", "cluster", "machine")
+LEVEL_TEXT = {
+    "core": "within a core",
+    "cache": "within a cache",
+    "numa": "within a NUMA region",
+    "node": "within a node",
+    "cluster": "between nodes",
+    "machine": "between clusters",
+}
+PHASES = ("reduce", "bcast")
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    source: int
+    target: int
+    level: str
+    phase: str
+    step: int
+    transfer: int
+    executor: int
+    blocks: int
+
+    @property
+    def reach(self) -> str:
+        """How the data travels, as far as the machine says: between nodes it is the network."""
+        return "net" if self.level in ("cluster", "machine") else "memory"
+
+
+@dataclass(frozen=True)
+class Sums:
+    """The paper's three factors."""
+
+    levels: dict[str, int]
+    depth: int
+    children: int
+
+    @property
+    def messages(self) -> int:
+        return sum(self.levels.values())
+
+    def text(self) -> str:
+        counts = [f"{count:,} {LEVEL_TEXT[level]}" for level, count in sorted(self.levels.items(), key=_outermost)]
+        children = "1 child" if self.children == 1 else f"{self.children} children"
+        return f"{', '.join(counts) or 'none'}; depth {self.depth}; at most {children}"
+
+
+def _outermost(item: tuple[str, int]) -> int:
+    return -LEVELS.index(item[0])
+
+
+@dataclass
+class Graph:
+    plan: Any
+    placed: Placed
+    transfers: list[dict[str, Any]]
+    events: list[Event]
+    messages: list[Message]
+    phases: dict[str, Sums] = field(default_factory=dict)
+    sums: Sums = field(default_factory=lambda: Sums({}, 0, 0))
+
+    @property
+    def ranks(self) -> int:
+        return len(self.placed.ranks)
+
+
+def _messages(placed: Placed, events: list[Event]) -> list[Message]:
+    known: dict[tuple[int, int], str] = {}
+    messages = []
+    for event in events:
+        for source in event.sources:
+            if source == event.target:
+                continue
+            pair = (source, event.target)
+            if pair not in known:
+                known[pair] = placed.level(*pair)
+            messages.append(
+                Message(
+                    source, event.target, known[pair], event.phase, event.step, event.number, event.executor, event.blocks
+                )
+            )
+    return messages
+
+
+def _children(messages: Iterable[Message], phase: str) -> int:
+    """The most ranks that report to one (reduce), or that one hands its data to (bcast)."""
+    pairs = {(message.source, message.target) for message in messages}
+    heads = Counter(target if phase == "reduce" else source for source, target in pairs)
+    return max(heads.values(), default=0)
+
+
+def _phase_sums(events: list[Event], messages: list[Message], phase: str) -> Sums:
+    levels = Counter(message.level for message in messages)
+    depth = max((event.phase_hops for event in events if event.phase == phase), default=0)
+    return Sums(dict(levels), depth, _children(messages, phase))
+
+
+def graph_of(plan: Any, placed: Placed) -> Graph:
+    transfers = plan.transfers
+    events = follow(plan, transfers)
+    graph = Graph(plan, placed, transfers, events, _messages(placed, events))
+    for phase in PHASES:
+        of_phase = [message for message in graph.messages if message.phase == phase]
+        if of_phase:
+            graph.phases[phase] = _phase_sums(events, of_phase, phase)
+    levels = Counter(message.level for message in graph.messages)
+    depth = max((event.hops for event in events), default=0)
+    graph.sums = Sums(dict(levels), depth, max((sums.children for sums in graph.phases.values()), default=0))
+    return graph
+
+
+def parents(graph: Graph, phase: str) -> dict[int, int] | None:
+    """Who reports to whom in a phase, or who gets from whom, where that is one tree over all ranks; else nothing."""
+    above: dict[int, int] = {}
+    for message in graph.messages:
+        if message.phase != phase:
+            continue
+        child, parent = (message.source, message.target) if phase == "reduce" else (message.target, message.source)
+        if above.setdefault(child, parent) != parent:
+            return None
+    if not above or len(above) != graph.ranks - 1:
+        return None
+    depth: dict[int, int] = {rank: 0 for rank in graph.placed.ranks if rank not in above}
+    for rank in above:
+        path = []
+        while rank not in depth:
+            path.append(rank)
+            rank = above[rank]
+            if len(path) > graph.ranks:
+                return None
+        for step, below in enumerate(reversed(path), start=1):
+            depth[below] = depth[rank] + step
+    return above
+
+
+def _as_json(sums: Sums) -> dict[str, Any]:
+    return {
+        "messages": {level: sums.levels[level] for level in LEVELS if level in sums.levels},
+        "depth": sums.depth,
+        "children": sums.children,
+    }
+
+
+def document(graph: Graph, deal: str) -> dict[str, Any]:
+    """The graph as data: what the drawing shows, and what it left out for want of room."""
+    places = []
+    for rank in graph.placed.ranks:
+        groups = {level: graph.placed.group_of(rank, level).index for level in ("cluster", "node", "numa", "core")}
+        places.append({"rank": rank, **groups})
+    edges = [
+        {
+            "source": message.source,
+            "target": message.target,
+            "executor": message.executor,
+            "level": message.level,
+            "reach": message.reach,
+            "phase": message.phase,
+            "step": message.step,
+            "transfer": message.transfer,
+            "blocks": message.blocks,
+        }
+        for message in graph.messages
+    ]
+    plan = graph.plan
+    return {
+        "format": "tutti-drawing 1",
+        "collective": plan.collective,
+        "algorithm": plan.algorithm,
+        "ranks": plan.ranks,
+        "root": plan.root,
+        "shape": graph.placed.shape,
+        "deal": deal,
+        **_as_json(graph.sums),
+        "steps": max((event.step for event in graph.events), default=0),
+        "phases": {phase: _as_json(sums) for phase, sums in graph.phases.items()},
+        "nodes": places,
+        "edges": edges,
+    }

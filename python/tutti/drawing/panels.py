@@ -1,0 +1,55 @@
+"""A drawing's panels: one for each phase of the plan, each with its layout and its arrows."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from tutti.drawing import layout as places
+from tutti.drawing.graph import Graph, Message, parents
+from tutti.drawing.layout import Layout
+from tutti.drawing.strokes import Shown, choose, crowded, strokes_of
+from tutti.drawing.tree import tree_layout, widest
+
+# A rank's cell: wide enough for a number between two neighbours.
+CELL = (1.2, 1.05)
+# A tree with more leaves than this is wider than a page.
+WIDEST_TREE = 72
+# Width over height of boxes that have a matrix beside them.
+SQUARISH = 1.8
+
+
+@dataclass(frozen=True)
+class Panel:
+    phase: str
+    layout: Layout
+    shown: Shown
+    messages: Sequence[Message]
+
+
+def as_trees(graph: Graph, wanted: str) -> bool:
+    """Whether the drawing hangs the ranks in their trees; else they stand in the machine's boxes."""
+    if wanted == "machine":
+        return False
+    trees = [parents(graph, phase) for phase in graph.phases]
+    if not trees or any(tree is None for tree in trees):
+        return False
+    if wanted == "tree":
+        return True
+    one_box = len(graph.placed.nodes) == 1 and len(graph.placed.numa) == 1
+    return one_box and all(tree is not None and widest(tree) <= WIDEST_TREE for tree in trees)
+
+
+def _panel(graph: Graph, phase: str, trees: bool, aspect: float) -> Panel:
+    messages = [message for message in graph.messages if message.phase == phase]
+    above = parents(graph, phase) if trees else None
+    if above is not None:
+        layout = tree_layout(above)
+        return Panel(phase, layout, Shown(strokes_of(messages, layout.at, in_tree=True)), messages)
+    layout = places.lay_out(graph.placed, SQUARISH if crowded(graph, messages) else aspect, CELL)
+    return Panel(phase, layout, choose(graph, messages, layout.at), messages)
+
+
+def panels(graph: Graph, wanted: str) -> list[Panel]:
+    """One for each phase that hands data over; one without arrows where none does."""
+    trees = as_trees(graph, wanted)
+    aspect = 2.0 if len(graph.phases) < 2 else 2.6
+    return [_panel(graph, phase, trees, aspect) for phase in graph.phases or [""]]

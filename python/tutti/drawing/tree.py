@@ -1,0 +1,47 @@
+"""Lays a tree of ranks out: the root on top, children below their parent, no two subtrees in one another's way."""
+
+from tutti.drawing.layout import Layout
+
+LEAF, NARROW_LEAF = 0.92, 0.74
+FLOOR, HIGH_FLOOR = 1.35, 1.8
+BROAD = 16
+
+
+def _children(above: dict[int, int]) -> dict[int, list[int]]:
+    below: dict[int, list[int]] = {}
+    for child in sorted(above):
+        below.setdefault(above[child], []).append(child)
+    return below
+
+
+def root_of(above: dict[int, int]) -> int:
+    return next(parent for parent in above.values() if parent not in above)
+
+
+def widest(above: dict[int, int]) -> int:
+    """How many leaves stand side by side."""
+    return len(above) + 1 - len(set(above.values()))
+
+
+def tree_layout(above: dict[int, int]) -> Layout:
+    """`above` names every rank's parent, and leaves out the root."""
+    below = _children(above)
+    root = root_of(above)
+    order = [(root, 0)]
+    for rank, floor in order:
+        order.extend((child, floor + 1) for child in below.get(rank, []))
+    leaves: dict[int, int] = {}
+    for rank, _ in reversed(order):
+        leaves[rank] = sum(leaves[child] for child in below.get(rank, [])) or 1
+    floor_height = FLOOR if leaves[root] <= BROAD else HIGH_FLOOR
+    leaf_width = LEAF if leaves[root] <= 2 * BROAD else NARROW_LEAF
+    at: dict[int, tuple[float, float]] = {}
+    left = {root: 0.0}
+    for rank, floor in order:
+        start = left[rank]
+        for child in below.get(rank, []):
+            left[child] = start
+            start += leaves[child] * leaf_width
+        at[rank] = (left[rank] + leaves[rank] * leaf_width / 2, 0.5 + floor * floor_height)
+    floors = max(floor for _, floor in order)
+    return Layout(leaves[root] * leaf_width, floors * floor_height + 1.0, (), at)

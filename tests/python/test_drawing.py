@@ -1,0 +1,275 @@
+"""`tutti plan draw`: the numbers, the drawing's structure, what it says where it cannot show all, and its errors."""
+
+import json
+import random
+import xml.etree.ElementTree as xml
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tutti.drawing import flow, tree
+from tutti.drawing.graph import graph_of, parents
+from tutti.places import core
+from tutti.plan.machine import Machine
+
+pytestmark = pytest.mark.timeout(240)
+
+
+@pytest.fixture
+def lam(tmp_path: Path) -> str:
+    """LAM's logarithmic allreduce of 32 ranks: up to the rank without its lowest bit, down from that without its highest."""
+    reduce = [line for line in core().generate("reduce", "binomial", 32, 0).text.splitlines() if line.startswith("reduce ")]
+    bcast = [f"copy out[{rank}] <- out[{rank - (1 << rank.bit_length() - 1)}]" for rank in range(1, 32)]
+    file = tmp_path / "lam.plan"
+    file.write_text("\n".join(["tutti-plan 1", "collective allreduce", "ranks 32", "blocks 1", *reduce, *bcast]) + "\n")
+    return str(file)
+
+
+def graph(collective: str, algorithm: str, ranks: int, shape: str = "", deal: str = "block"):
+    placed = Machine.parse(shape or f"core:{ranks}").place(ranks, deal)
+    return graph_of(core().generate(collective, algorithm, ranks, 0), placed)
+
+
+def elements(file: Path) -> list[str]:
+    return [element.get("id", "") for element in xml.parse(file).iter()]
+
+
+def texts(file: Path) -> str:
+    return "\n".join(element.text or "" for element in xml.parse(file).iter() if element.tag.endswith("text"))
+
+
+# --- The numbers of the paper's figures 2 and 3.
+
+
+@pytest.mark.parametrize(("deal", "up", "down"), [("round_robin", 28, 7), ("block", 7, 28)])
+def test_lam_trees_cross_nodes_as_in_the_paper(tutti, lam, deal, up, down):
+    said = tutti("plan", "draw", lam, "--shape", "node:8 core:4", "--deal", deal, "--json")
+    assert said.returncode == 0, said.stderr
+    found = json.loads(said.stdout)
+    assert found["phases"]["reduce"] == {"messages": {"node": 31 - up, "cluster": up}, "depth": 5, "children": 5}
+    assert found["phases"]["bcast"] == {"messages": {"node": 31 - down, "cluster": down}, "depth": 5, "children": 5}
+    assert found["messages"] == {"node": 27, "cluster": 35}
+    assert found["depth"] == 10
+    pairs = {(edge["source"], edge["target"]) for edge in found["edges"] if edge["phase"] == "reduce"}
+    assert {(13, 12), (14, 12), (12, 8)} <= pairs
+    assert [edge["reach"] for edge in found["edges"]].count("net") == 35
+
+
+def test_the_drawing_has_an_arrow_a_message_and_the_factors_in_its_caption(tutti, lam, tmp_path):
+    file = tmp_path / "figure3.svg"
+    said = tutti("plan", "draw", lam, "--shape", "node:8 core:4", "--deal", "round_robin", "-o", str(file))
+    assert (said.returncode, said.stdout, said.stderr) == (0, "", "")
+    ids = elements(file)
+    levels = Counter(name.split("-")[1] for name in ids if name.startswith("edge-"))
+    assert levels == {"cluster": 28 + 7, "node": 3 + 24}
+    # Reduce and bcast each have a panel of their own.
+    assert len([name for name in ids if name.startswith("box-node-")]) == 2 * 8
+    assert "reduce: 28 between nodes, 3 within a node; depth 5; at most 5 children" in texts(file)
+    assert "bcast: 7 between nodes, 24 within a node; depth 5; at most 5 children" in texts(file)
+
+
+def test_the_tree_of_the_paper_hangs_from_its_root(tutti, tmp_path):
+    up = parents(graph("reduce", "binomial", 32), "reduce")
+    assert up is not None and up[12] == 8 and up[8] == 0 and 0 not in up
+    layout = tree.tree_layout(up)
+    heights = {rank: y for rank, (_, y) in layout.at.items()}
+    assert all(heights[child] > heights[parent] for child, parent in up.items())
+    places = sorted(layout.at.values(), key=lambda place: (place[1], place[0]))
+    assert all(b[1] > a[1] or b[0] - a[0] > 0.7 for a, b in zip(places, places[1:], strict=False))
+    file = tmp_path / "figure2.svg"
+    assert tutti("plan", "draw", "reduce", "--algorithm", "binomial", "--ranks", "32", "-o", str(file)).returncode == 0
+    assert not [name for name in elements(file) if name.startswith("box-")]
+    assert len([name for name in elements(file) if name.startswith("edge-node-")]) == 31
+
+
+@pytest.mark.parametrize(
+    ("shape", "pair", "level"),
+    [
+        ("core:4", (0, 1), "node"),
+        ("numa:2 core:4", (0, 1), "numa"),
+        ("numa:2 core:4", (0, 4), "node"),
+        ("node:2 numa:2 cache:2 core:2", (0, 1), "cache"),
+        ("node:2 numa:2 cache:2 core:2", (0, 8), "cluster"),
+        ("cluster:2 node:2 core:4", (0, 4), "cluster"),
+        ("cluster:2 node:2 core:4", (0, 8), "machine"),
+        ("core:2", (0, 1), "core"),
+    ],
+)
+def test_levels(shape, pair, level):
+    ranks = 4 if shape == "core:2" else Machine.parse(shape).cores
+    shown = graph("reduce", "flat", ranks, shape)
+    found = {(message.target, message.source): message.level for message in shown.messages}
+    assert found[pair] == level
+
+
+def test_phases_are_told_apart():
+    for algorithm in ("flat", "binomial", "nary:4", "tiled"):
+        shown = graph("allreduce", algorithm, 8)
+        assert list(shown.phases) == ["reduce", "bcast"], algorithm
+        assert shown.phases["reduce"].messages == shown.phases["bcast"].messages
+    # The ranks' copies into their own tmp are steps, but no hand-overs.
+    tiled = graph("allreduce", "tiled", 8)
+    assert (tiled.sums.depth, max(event.step for event in tiled.events)) == (2, 3)
+    assert list(graph("allreduce", "all_read_all", 8).phases) == ["reduce"]
+    assert list(graph("barrier", "binomial", 8).phases) == ["reduce", "bcast"]
+    assert list(graph("bcast", "binomial", 8).phases) == ["bcast"]
+    assert graph("reduce", "flat", 1).phases == {}
+
+
+# --- Steps: what they say can run at once, can.
+
+
+@pytest.mark.parametrize(
+    ("collective", "algorithm"),
+    [("allreduce", "tiled"), ("allreduce", "all_read_all"), ("allreduce", "nary:3"), ("bcast", "binomial"), ("barrier", "flat")],
+)
+def test_transfers_of_one_step_can_run_in_any_order(collective, algorithm):
+    shown = graph(collective, algorithm, 12)
+    want = {cell: content for event in shown.events for cell, content in event.written}
+    shuffled = random.Random(3).sample(shown.events, len(shown.events))
+    order = sorted(shuffled, key=lambda event: event.step)
+    assert [event.number for event in order] != [event.number for event in shown.events]
+    again = flow.follow(shown.plan, [shown.transfers[event.number] for event in order])
+    assert {cell: content for event in again for cell, content in event.written} == want
+    everyone = flow.everyone(shown.plan)
+    assert all(want[rank, "out", 0].ranks == everyone for rank in range(1, 12))
+
+
+def test_a_block_that_is_overwritten_is_first_read(tmp_path):
+    text = "tutti-plan 1\ncollective reduce\nranks 3\nblocks 1\ncopy tmp[0] <- in[1]\ncopy tmp[1] <- tmp[0]\ncopy tmp[0] <- in[2]\n"
+    plan = core().read_plan(text + "reduce out[0] <- in[0], tmp[1], tmp[0]\n", "ring")
+    events = graph_of(plan, Machine.parse("core:3").place(3)).events
+    assert [event.step for event in events] == [1, 2, 3, 4]
+    assert [event.hops for event in events] == [1, 2, 1, 3]
+
+
+# --- Sizes and crowds.
+
+
+@pytest.mark.parametrize("ranks", [1, 4, 128])
+@pytest.mark.parametrize("algorithm", ["flat", "binomial", "tiled", "all_read_all"])
+def test_drawings_of_all_sizes_are_written(tutti, tmp_path, ranks, algorithm):
+    from matplotlib.image import imread
+
+    file = tmp_path / "drawing.png"
+    plan = ("allreduce", "--algorithm", algorithm, "--ranks", str(ranks))
+    said = tutti("plan", "draw", *plan, "--shape", "node:8 core:16", "-o", str(file))
+    assert (said.returncode, said.stderr) == (0, "")
+    pixels = imread(file)
+    assert 300 < pixels.shape[0] < 4000
+    assert 300 < pixels.shape[1] < 4000
+    # White paper, black ranks.
+    assert pixels[:, :, :3].max() == 1.0
+    assert pixels[:, :, :3].min() < 0.3
+
+
+def test_a_crowd_is_shown_as_a_matrix_and_the_drawing_says_so(tutti, tmp_path):
+    file = tmp_path / "crowd.svg"
+    said = tutti("plan", "draw", "allreduce", "--algorithm", "all_read_all", "--ranks", "128", "-o", str(file), "--json")
+    assert said.returncode == 0, said.stderr
+    assert "16,256 messages: arrows for those to rank 0, the matrix for all" in texts(file)
+    assert len([name for name in elements(file) if name.startswith("edge-")]) == 127
+    # The data has all of them.
+    found = json.loads(said.stdout)
+    assert len(found["edges"]) == sum(found["messages"].values()) == 16256
+    assert [node["rank"] for node in found["nodes"]] == list(range(128))
+
+
+def test_two_drawings_of_a_plan_are_the_same(tutti, tmp_path):
+    files = [tmp_path / "one.svg", tmp_path / "two.svg"]
+    for file in files:
+        said = tutti("plan", "draw", "bcast", "--algorithm", "nary:3", "--ranks", "20", "--root", "7", "-o", str(file))
+        assert said.returncode == 0, said.stderr
+    assert files[0].read_bytes() == files[1].read_bytes()
+
+
+def test_a_tree_on_several_nodes_says_where_each_rank_is(tutti, lam, tmp_path):
+    file = tmp_path / "tree.svg"
+    assert tutti("plan", "draw", lam, "--shape", "node:8 core:4", "--layout", "tree", "-o", str(file)).returncode == 0
+    assert texts(file).splitlines().count("node 7") == 2 * 4
+
+
+# --- Input.
+
+
+def test_a_plan_from_stdin(tutti):
+    text = core().generate("reduce", "flat", 3, 1).text
+    said = tutti("plan", "draw", "-", "--json", stdin=text)
+    assert said.returncode == 0, said.stderr
+    assert json.loads(said.stdout)["root"] == 1
+
+
+def test_the_shape_of_a_plan_is_the_machine_unless_another_is_given(tutti):
+    text = core().generate("reduce", "flat", 4, 0).text.replace("blocks 1", "blocks 1\nshape node:2 core:2")
+    assert json.loads(tutti("plan", "draw", "-", "--json", stdin=text).stdout)["messages"] == {"node": 1, "cluster": 2}
+    other = json.loads(tutti("plan", "draw", "-", "--json", "--shape", "core:4", stdin=text).stdout)
+    assert other["messages"] == {"node": 3}
+
+
+def test_reduces_in_order_of_arrival_are_told(tutti, tmp_path):
+    file = tmp_path / "arrival.svg"
+    text = core().generate("reduce", "flat", 4, 0).text.replace("reduce out", "reduce any out").replace("blocks", "commutative yes\nblocks")
+    said = tutti("plan", "draw", "-", "-o", str(file), stdin=text)
+    assert (said.returncode, said.stderr) == (0, "")
+    assert "Reduces that take their sources as they arrive: 1." in texts(file)
+
+
+def test_a_wrong_plan_is_drawn_with_a_warning(tutti, tmp_path):
+    file = tmp_path / "wrong.plan"
+    file.write_text("tutti-plan 1\ncollective allreduce\nranks 2\nblocks 1\nreduce out[0] <- in[0], in[1]\ncopy out[1] <- tmp[0]\n")
+    said = tutti("plan", "draw", str(file), "-o", str(tmp_path / "wrong.svg"))
+    assert said.returncode == 0
+    assert said.stderr.startswith("tutti: warning: the check refuses this plan: ")
+    assert said.stderr.count("\n") == 1
+    assert (tmp_path / "wrong.svg").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("suffix", [".svg", ".png"])
+@pytest.mark.parametrize("name", ["$\\frac$ & <b> $x", "a" * 128])
+def test_names_are_no_markup_and_no_formulas(tutti, tmp_path, name, suffix):
+    file = tmp_path / f"named{suffix}"
+    text = core().generate("reduce", "flat", 3, 0).text.replace("algorithm flat", f"algorithm {name}")
+    said = tutti("plan", "draw", "-", "-o", str(file), stdin=text)
+    assert (said.returncode, said.stderr) == (0, "")
+    assert 0 < file.stat().st_size < 200_000
+    if suffix == ".svg":
+        assert f"reduce {name[:60]}" in texts(file)
+
+
+BINOMIAL = ("reduce", "--algorithm", "binomial")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        ((*BINOMIAL, "--ranks", "4"), 2, "-o FILE.svg or FILE.png, or take --json"),
+        ((*BINOMIAL, "--ranks", "4", "-o", "x.gif"), 2, "'x.gif' is neither a .svg nor a .png"),
+        ((*BINOMIAL, "--ranks", "4", "-o", "/no/such/directory/x.svg"), 1, "cannot write '/no/such/directory/x.svg'"),
+        ((*BINOMIAL, "--ranks", "0", "--json"), 2, "--ranks: 0 is out of range"),
+        ((*BINOMIAL, "--ranks", "1025", "--json"), 2, "--ranks: 1025 is out of range; 1 to 1024 can be drawn"),
+        ((*BINOMIAL, "--ranks", "4", "--root", "4", "--json"), 2, "--root: 4 is out of range"),
+        ((*BINOMIAL, "--json"), 2, "with --algorithm and --ranks"),
+        ((*BINOMIAL, "--ranks", "4", "--shape", "node:x", "--json"), 2, "node:x"),
+        ((*BINOMIAL, "--ranks", "4", "--deal", "cards", "--json"), 2, "--deal: 'cards' is unknown; known are block, round_robin"),
+        ((*BINOMIAL, "--ranks", "4", "--layout", "round", "--json"), 2, "--layout: 'round' is unknown"),
+        (("allreduce", "--algorithm", "tiled", "--ranks", "4", "--layout", "tree", "-o", "x.svg"), 2, "take machine"),
+        (("allreduce", "--algorithm", "tile", "--ranks", "4", "--json"), 2, "tile"),
+        (("no-such.plan", "--json"), 2, "cannot read 'no-such.plan'"),
+        (("no-such.plan", "--ranks", "4", "--json"), 2, "leave --algorithm, --ranks and --root out"),
+    ],
+)
+def test_errors_are_one_line(tutti, arguments, code, words):
+    said = tutti("plan", "draw", *arguments)
+    assert said.returncode == code, said.stderr
+    assert said.stderr.startswith("tutti: ")
+    assert said.stderr.count("\n") == 1
+    assert words in said.stderr
+
+
+def test_a_plan_that_touches_too_many_blocks_is_refused():
+    region = {"rank": 0, "buffer": "tmp", "first": 0, "count": 1 << 20, "stride": 1}
+    transfers = [{"dst": region, "src": [region, region, region], "executor": 0}]
+    with pytest.raises(flow.UserError, match="the plan's transfers touch 4194304 blocks, and 1000000 are the most"):
+        flow.follow(SimpleNamespace(ranks=1, root=0, collective="reduce"), transfers)

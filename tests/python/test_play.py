@@ -1,0 +1,271 @@
+"""`tutti plan play`: the page's data, that nothing in a plan's text can act in it, its limits, and the page in a browser."""
+
+import base64
+import hashlib
+import json
+import re
+
+import pytest
+from browser import PlayPage, chromium, complaints, reason_to_skip, wait_until
+
+from tutti.drawing.graph import graph_of
+from tutti.drawing.page import embedded, page, page_data, ranges
+from tutti.places import core
+from tutti.plan.machine import Machine
+
+pytestmark = pytest.mark.timeout(240)
+# Every way out of a script element or an attribute, and what an old comment rule trips over.
+NASTY = "</script><script>window.hacked=1</script><!--<script>\"'&<img src=x onerror=window.hacked=1>@DATA@"
+
+
+def graph(collective: str, algorithm: str, ranks: int, shape: str = "", deal: str = "block"):
+    placed = Machine.parse(shape or f"core:{ranks}").place(ranks, deal)
+    return graph_of(core().generate(collective, algorithm, ranks, 0), placed)
+
+
+def nasty_page() -> str:
+    text = core().generate("reduce", "flat", 3, 0).text.replace("algorithm flat", f"algorithm {NASTY}")
+    plan = core().read_plan(text, "nasty")
+    assert plan.algorithm == NASTY
+    return page(graph_of(plan, Machine.parse("core:3").place(3)), f"reduce {NASTY}", f"refused: {NASTY}")
+
+
+def data_of(text: str) -> dict:
+    return json.loads(re.search(r'<script type="application/json" id="plan">(.*?)</script>', text, re.DOTALL)[1])
+
+
+# --- The data.
+
+
+@pytest.mark.parametrize(
+    ("collective", "algorithm"),
+    [("allreduce", "tiled"), ("allreduce", "binomial"), ("reduce", "nary:3"), ("bcast", "flat"), ("barrier", "all_read_all")],
+)
+def test_replaying_the_data_gives_every_rank_its_result(collective, algorithm):
+    data = page_data(graph(collective, algorithm, 9), "title", "")
+    held = {(rank, buffer, block): number for rank, buffer, number in data["start"] for block in range(data["blocks"])}
+    for transfer in data["transfers"]:
+        for first, count, stride, number, _ in transfer["writes"]:
+            for i in range(count):
+                held[transfer["target"], transfer["buffer"], first + i * stride] = number
+    for rank in data["results"]:
+        for block in range(data["blocks"]):
+            assert data["sizes"][held[rank, 1, block]] == data["complete"]
+    assert data["results"] == ([0] if collective == "reduce" else list(range(9)))
+    assert [transfer["step"] for transfer in data["transfers"]] == sorted(transfer["step"] for transfer in data["transfers"])
+
+
+def test_sets_of_ranks_are_written_as_ranges():
+    assert [ranges(0), ranges(1), ranges(0b1111), ranges(0b10011101)] == ["", "0", "0-3", "0, 2-4, 7"]
+
+
+def test_the_page_is_one_file_that_asks_for_nothing():
+    text = page(graph("allreduce", "binomial", 8, "node:2 core:4"), "allreduce binomial")
+    assert not re.search(r"""(src|href|action)\s*=|@import|url\((?!#)""", re.sub(r"`url\(#.*?\)`", "", text))
+    assert set(re.findall(r"https?://[^\"'\s]+", text)) == {"http://www.w3.org/2000/svg"}
+    assert "innerHTML" not in text
+    assert "default-src 'none'" in text
+
+
+def test_the_policy_names_the_script_and_the_style_of_the_page():
+    text = page(graph("reduce", "flat", 2), "reduce")
+    for element, body in (
+        ("script", re.search(r"<script>(.*?)</script>", text, re.DOTALL)[1]),
+        ("style", re.search(r"<style>(.*?)</style>", text, re.DOTALL)[1]),
+    ):
+        digest = base64.b64encode(hashlib.sha256(body.encode()).digest()).decode()
+        assert f"{element}-src 'sha256-{digest}'" in text
+
+
+def test_nothing_in_a_plan_can_act_in_the_page():
+    text = nasty_page()
+    plain = page(graph("reduce", "flat", 3), "reduce")
+    for mark in ("<script", "</script", "<img", "<!--", "<title"):
+        assert text.count(mark) == plain.count(mark), mark
+    # A mark of the template is only text: in the title, the heading and twice in the data.
+    assert text.count("@DATA@") == 4
+    assert data_of(text)["title"] == f"reduce {NASTY}"
+    assert data_of(text)["refusal"] == f"refused: {NASTY}"
+
+
+def test_embedded_json_has_no_character_of_markup():
+    text = embedded({"a": NASTY, "b": "\u2028\u2029"})
+    assert not set("<>&\u2028\u2029") & set(text)
+    assert json.loads(text) == {"a": NASTY, "b": "\u2028\u2029"}
+
+
+# --- Limits and errors.
+
+
+def test_a_plan_with_too_many_transfers_is_refused(tutti, tmp_path):
+    said = tutti("plan", "play", "allreduce", "--algorithm", "tiled", "--ranks", "160", "-o", str(tmp_path / "x.html"))
+    assert said.returncode == 2
+    want = r"tutti: the plan has \d+ transfers, and 20000 are the most that a page can play; take fewer ranks\n"
+    assert re.fullmatch(want, said.stderr)
+    assert not (tmp_path / "x.html").exists()
+
+
+@pytest.mark.parametrize(
+    ("output", "ranks", "code", "words"),
+    [
+        ("x.htm", "4", 2, "-o: 'x.htm' is not a .html"),
+        ("/no/such/directory/x.html", "4", 1, "cannot write '/no/such/directory/x.html'"),
+        ("x.html", "-1", 2, "--ranks: -1 is out of range"),
+    ],
+)
+def test_errors_are_one_line(tutti, output, ranks, code, words):
+    said = tutti("plan", "play", "bcast", "--algorithm", "flat", "--ranks", ranks, "-o", output)
+    assert said.returncode == code
+    assert said.stderr.startswith("tutti: ") and said.stderr.count("\n") == 1
+    assert words in said.stderr
+
+
+def test_the_command_writes_the_page(tutti, tmp_path):
+    file = tmp_path / "play.html"
+    plan = ("allreduce", "--algorithm", "binomial", "--ranks", "8")
+    said = tutti("plan", "play", *plan, "--shape", "node:2 core:4", "-o", str(file))
+    assert (said.returncode, said.stdout, said.stderr) == (0, "", "")
+    data = data_of(file.read_text())
+    assert data["ranks"] == 8
+    assert [box["title"] for box in data["boxes"]] == ["node 0", "node 1"]
+
+
+# --- In a browser.
+
+
+@pytest.fixture(scope="module")
+def driver(tmp_path_factory):
+    with chromium(tmp_path_factory.mktemp("profile")) as started:
+        yield started
+
+
+@pytest.fixture
+def binomial(driver, tmp_path) -> PlayPage:
+    return PlayPage(driver, tmp_path / "page.html", page(graph("allreduce", "binomial", 8, "node:2 core:4"), "allreduce binomial"))
+
+
+browser = pytest.mark.browser
+
+
+@browser
+def test_page_starts_empty_and_silent(binomial):
+    assert binomial.fresh == []
+    assert binomial.status == "At the start: nothing has moved yet. 11 transfers in 6 steps."
+    assert binomial.current == []
+    assert len(binomial.all(".card")) == 8
+    assert [text.text for text in binomial.all(".box-title")] == ["node 0", "node 1"]
+    assert binomial.held(3) == ["rank 3 in: data of 3", "rank 3 out: nothing"]
+    assert binomial.driver.execute_script("return performance.getEntriesByType('resource').length") == 0
+
+
+@browser
+def test_page_steps_forward_and_back(binomial):
+    for _ in range(3):
+        binomial.click("forward")
+    assert binomial.status.startswith("Step 3 of 6; 1 transfer; ")
+    assert binomial.current == ["reduce out[0] <- in[0], in[1], tmp[2], tmp[4]"]
+    assert len(binomial.all(".arrow.level-node[d]")) - 1 == 2  # besides the legend's
+    assert len(binomial.all("g .arrow.level-cluster")) == 1
+    assert binomial.held(0) == ["rank 0 in: data of 0", "rank 0 out: data of 0-7"]
+    assert binomial.held(4)[-1] == "rank 4 tmp: data of 4-7"
+    assert [card.get_attribute("data-rank") for card in binomial.all(".card.done")] == ["0"]
+    binomial.click("back")
+    assert binomial.held(0) == ["rank 0 in: data of 0", "rank 0 out: nothing"]
+    assert binomial.current == ["reduce tmp[4] <- in[4], in[5], tmp[6]"]
+    binomial.click("last")
+    assert len(binomial.all(".card.done")) == 8
+    assert not binomial.driver.find_element("id", "forward").is_enabled()
+    binomial.click("first")
+    assert len(binomial.all(".card.done")) == 0
+
+
+@browser
+def test_page_answers_the_keyboard(binomial):
+    binomial.press("ARROW_RIGHT")
+    assert binomial.current == ["reduce tmp[2] <- in[2], in[3]", "reduce tmp[6] <- in[6], in[7]"]
+    binomial.press("ARROW_LEFT")
+    assert binomial.current == []
+    binomial.press("END")
+    assert binomial.status.startswith("Step 6 of 6")
+    binomial.press("HOME")
+    binomial.press("SPACE")
+    assert binomial.driver.find_element("id", "play").text == "Pause"
+    binomial.press("SPACE")
+    assert binomial.driver.find_element("id", "play").text == "Play"
+
+
+@browser
+def test_page_jumps_to_a_transfer_and_shows_single_ones(binomial):
+    binomial.all("aside button")[5].click()
+    assert binomial.status.startswith("Step 4 of 6; 3 transfers; ")
+    binomial.click("single")
+    binomial.all("aside button")[5].click()
+    assert "transfer 6 of 11: copy out[2] <- out[0]" in binomial.status
+    assert binomial.current == ["copy out[2] <- out[0]"]
+    binomial.click("forward")
+    assert binomial.current == ["copy out[1] <- out[0]"]
+    position = binomial.driver.find_element("id", "position")
+    assert position.get_attribute("aria-valuetext") == "7 of 11"
+    binomial.driver.execute_script(
+        "arguments[0].value = 2; arguments[0].dispatchEvent(new Event('input'))", position
+    )
+    assert binomial.current == ["reduce tmp[6] <- in[6], in[7]"]
+    # Back to whole steps: a half-done one is done.
+    binomial.click("back")
+    binomial.click("single")
+    assert len(binomial.current) == 2
+
+
+@browser
+def test_page_plays_to_its_end(binomial):
+    binomial.driver.execute_script(
+        "const speed = document.getElementById('speed'); speed.value = 120; speed.dispatchEvent(new Event('change'))"
+    )
+    binomial.click("play")
+    wait_until(lambda: binomial.status.startswith("Step 6 of 6"), "the last step")
+    wait_until(lambda: binomial.driver.find_element("id", "play").text == "Play", "the end of playing")
+    assert len(binomial.all(".card.done")) == 8
+
+
+@browser
+def test_page_has_a_name_for_every_control_and_follows_the_colour_scheme(binomial):
+    for control in binomial.all("button, input, select, [role=button]"):
+        assert control.accessible_name, control.get_attribute("outerHTML")
+    colours = []
+    for scheme in ("light", "dark"):
+        features = [{"name": "prefers-color-scheme", "value": scheme}]
+        binomial.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
+        colours.append(binomial.driver.execute_script("return getComputedStyle(document.body).backgroundColor"))
+    assert colours == ["rgb(255, 255, 255)", "rgb(20, 24, 28)"]
+
+
+@browser
+def test_page_shows_nasty_texts_as_text(driver, tmp_path):
+    nasty = PlayPage(driver, tmp_path / "nasty.html", nasty_page())
+    assert nasty.fresh == []
+    assert driver.execute_script("return window.hacked") is None
+    assert driver.title == f"reduce {NASTY}"
+    assert nasty.all("h1")[0].text == f"reduce {NASTY}"
+    assert nasty.all("#refusal")[0].text == f"The check refuses this plan: refused: {NASTY}"
+    assert nasty.all("img") == []
+
+
+@browser
+def test_page_of_many_ranks_bounds_what_it_draws(driver, tmp_path):
+    many = PlayPage(driver, tmp_path / "many.html", page(graph("allreduce", "tiled", 64, "node:8 core:8"), "tiled"))
+    many.click("forward")
+    many.click("forward")
+    assert "4032 messages; arrows for the first 300" in many.status
+    assert len(many.all("g .arrow")) == 300
+    assert len(many.all(".cell")) == 64 * 3 * 32
+    many.click("last")
+    assert len(many.all(".card.done")) == 64
+    assert complaints(driver) == []
+
+
+def test_the_reason_to_skip_names_what_is_missing(monkeypatch):
+    monkeypatch.setenv("CI", "true")
+    assert reason_to_skip() == "browsers are not started in CI"
+    monkeypatch.delenv("CI")
+    monkeypatch.setenv("PATH", "/nowhere")
+    assert reason_to_skip().startswith("no chromium here")
