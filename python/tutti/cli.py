@@ -36,9 +36,11 @@ def tutti(
 def _add_commands() -> None:
     from tutti.bench.command import bench
     from tutti.doctor import doctor
+    from tutti.tracing.command import trace
 
     app.command()(bench)
     app.command()(doctor)
+    app.command()(trace)
 
 
 _add_commands()

@@ -1,0 +1,7 @@
+"""What is wrong with a trace file."""
+
+from tutti.errors import UserError
+
+
+class TraceError(UserError):
+    """One line: the file, the place in it, and what is wrong there."""

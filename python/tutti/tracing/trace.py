@@ -1,0 +1,190 @@
+"""A trace as plain data: tables of what ran (ranks, programs, communicators) and of what happened (operations, steps).
+
+All times are nanoseconds since the start of the trace by the clock of rank 0's node, as 64-bit floats, which hold them
+exactly for days. Ranks are those of MPI_COMM_WORLD; where a program or a record means a rank of its communicator, it
+says `member`.
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[Any]
+
+# A wait inside a reduce_any; its step's arrivals say what was waited for.
+WAIT_ARRIVAL = 0xFB
+GROUPS = ("waiting", "moving", "reducing", "telling")
+SPACES = ("in", "out", "slot", "line")
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of step."""
+
+    number: int
+    name: str
+    group: str  # of GROUPS
+    operands: str
+    meaning: str
+
+
+@dataclass(frozen=True)
+class Operand:
+    space: str  # of SPACES
+    member: int
+    line: int
+    block: int
+
+
+@dataclass(frozen=True)
+class Step:
+    kind: int
+    stage: int
+    transfer: int
+    transfer_stage: int
+    peer: int  # member; -1: none
+    line: int
+    extent_first: int
+    extent_count: int
+    operands: tuple[Operand, ...]
+    arrivals: tuple[tuple[int, int], ...]  # (member, transfer) of each source of a reduce_any
+
+
+@dataclass(frozen=True)
+class Program:
+    """What one rank executes for a plan."""
+
+    collective: str
+    algorithm: str
+    ranks: int
+    member: int
+    root: int
+    blocks: int
+    transfers: int
+    stages: int
+    carrier: str
+    steps: tuple[Step, ...] | None  # None: left out of the file, which has a bound for them
+
+    @cached_property
+    def kinds(self) -> Array:
+        return np.array([step.kind for step in self.steps or ()], dtype=np.int64)
+
+    @cached_property
+    def transfer_of(self) -> Array:
+        return np.array([step.transfer for step in self.steps or ()], dtype=np.int64)
+
+
+@dataclass(frozen=True)
+class Anchor:
+    """One moment by a node's counter and by the trace's time, which is known to within `error`."""
+
+    ticks: int
+    nanoseconds: float
+    error: float
+
+
+@dataclass(frozen=True)
+class Node:
+    leader: int
+    anchors: tuple[Anchor, Anchor]
+
+    @property
+    def nanoseconds_per_tick(self) -> float:
+        first, last = self.anchors
+        return (last.nanoseconds - first.nanoseconds) / (last.ticks - first.ticks)
+
+    @property
+    def error(self) -> float:
+        return max(anchor.error for anchor in self.anchors)
+
+    def nanoseconds(self, ticks: Array) -> Array:
+        first = self.anchors[0]
+        passed = (ticks - np.uint64(first.ticks)).view(np.int64)  # wraps where it is negative
+        return np.asarray(first.nanoseconds + passed * self.nanoseconds_per_tick, dtype=np.float64)
+
+
+@dataclass(frozen=True)
+class Rank:
+    rank: int
+    node: int
+    host: str
+    cores: str
+    numa: int  # -1: several, or unknown
+    clock: str
+    lost: int  # records
+
+
+@dataclass
+class Trace:
+    program: str
+    mpi: str
+    written: int  # seconds since 1970
+    collectives: list[str]
+    reasons: list[str]
+    kinds: dict[int, Kind]
+    nodes: list[Node]
+    ranks: list[Rank]
+    programs: list[Program]  # of all ranks
+    communicators: list[list[int]]  # by number: the members' ranks, -1 for one of another world
+    operations: dict[str, Array] = field(default_factory=dict)
+    """One entry a call of one rank, in the order of each rank's threads:
+
+    rank, track, host (bool), collective, bytes, root, program (-1: host), communicator (-1: unknown), epoch, reason,
+    segments, positions, segment_bytes, begin, end, first_step, step_count, whole (bool: all its steps are there).
+    """
+    steps: dict[str, Array] = field(default_factory=dict)
+    """One entry a step: operation, kind, index (in the program), segment, peer (member), bytes, begin, end."""
+
+    @cached_property
+    def group_of(self) -> Array:
+        """By kind, the place of its group in GROUPS."""
+        table = np.zeros(256, dtype=np.int64)
+        for kind in self.kinds.values():
+            table[kind.number] = GROUPS.index(kind.group)
+        return table
+
+    @cached_property
+    def step_transfer(self) -> Array:
+        """The transfer that each step serves, or waits for; 0 where the file does not say."""
+        lengths = np.array([len(program.steps or ()) for program in self.programs], dtype=np.int64)
+        table = np.concatenate([*(program.transfer_of for program in self.programs), np.zeros(1, dtype=np.int64)])
+        programs = self.operations["program"][self.steps["operation"]]
+        index = self.steps["index"]
+        told = (self.steps["kind"] < WAIT_ARRIVAL) & (index < lengths[programs])
+        return np.where(told, table[np.where(told, (np.cumsum(lengths) - lengths)[programs] + index, -1)], 0)
+
+    @cached_property
+    def step_peer(self) -> Array:
+        """The world rank that each step waits for; -1: none."""
+        lengths = np.array([len(members) for members in self.communicators], dtype=np.int64)
+        table = np.array([rank for members in self.communicators for rank in members] + [-1], dtype=np.int64)
+        communicators = self.operations["communicator"][self.steps["operation"]]
+        peer = self.steps["peer"]
+        return np.asarray(table[np.where(peer >= 0, (np.cumsum(lengths) - lengths)[communicators] + peer, -1)])
+
+    @cached_property
+    def meetings(self) -> list[Array]:
+        """The operations of a group, found again at its ranks: indices of the entries of each."""
+        operations = self.operations
+        known = np.flatnonzero(~operations["host"])
+        order = known[np.lexsort((operations["rank"][known], operations["epoch"][known], operations["communicator"][known]))]
+        if len(order) == 0:
+            return []
+        keys = np.stack([operations["communicator"][order], operations["epoch"][order]])
+        borders = np.flatnonzero((keys[:, 1:] != keys[:, :-1]).any(axis=0)) + 1
+        found = np.split(order, borders)
+        found.sort(key=lambda entries: float(operations["begin"][entries].min()))
+        return found
+
+    def label(self, operation: int) -> str:
+        """In words: "allreduce of 8 bytes by flat"."""
+        get = self.operations
+        text = self.collectives[int(get["collective"][operation])]
+        if text != "barrier":
+            text += f" of {int(get['bytes'][operation])} bytes"
+        if get["host"][operation]:
+            return f"{text} by the host MPI"
+        return f"{text} by {self.programs[int(get['program'][operation])].algorithm or 'a plan without a name'}"

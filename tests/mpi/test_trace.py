@@ -1,0 +1,206 @@
+"""Traces of real programs: what was recorded holds together, and what it costs."""
+
+import os
+import re
+import shutil
+
+import numpy as np
+import pytest
+import support
+from support import expect_ok, job
+
+from tutti.tracing import read
+from tutti.tracing.flows import flows
+from tutti.tracing.summary import summary
+
+pytestmark = pytest.mark.mpi
+
+ROUNDS = 20  # as programs/traced.c
+LENGTHS = 3
+COLLECTIVES = 4
+
+
+def traced(host, compiled, directory, ranks, *, program="traced", arguments=(), variables=None):
+    file = directory / "run.trace"
+    result = expect_ok(job(host, ranks, compiled(host, program), *arguments, options=["--trace", file],
+                           variables=variables, timeout=120))  # fmt: skip
+    assert [path.name for path in directory.iterdir()] == ["run.trace"]
+    return read(file), result
+
+
+def recorded_steps(trace, operation):
+    first, count = (int(trace.operations[name][operation]) for name in ("first_step", "step_count"))
+    part = slice(first, first + count)
+    return [
+        (int(index), int(segment))
+        for index, segment, kind in zip(*(trace.steps[name][part] for name in ("index", "segment", "kind")), strict=True)
+        if kind < 0xFB
+    ]
+
+
+def expected_steps(trace, operation):
+    """(all that may be there, those that must): a wait for a ring position begins when the ring has come round, and
+    blocks of nothing are not moved."""
+    program = trace.programs[int(trace.operations["program"][operation])]
+    segments, positions = (int(trace.operations[name][operation]) for name in ("segments", "positions"))
+    possible, certain = set(), set()
+    for index, step in enumerate(program.steps):
+        for segment in range(segments):
+            if trace.kinds[step.kind].name == "wait_reuse":
+                if segment >= positions:
+                    possible.add((index, segment))
+                    certain.add((index, segment))
+                continue
+            possible.add((index, segment))
+            if not step.operands or program.blocks == 1:
+                certain.add((index, segment))
+    return possible, certain
+
+
+@pytest.mark.parametrize("ranks", [2, 5])
+def test_a_trace_holds_together(host, compiled, tmp_path, ranks):
+    trace, _ = traced(host, compiled, tmp_path, ranks)
+    get, steps = trace.operations, trace.steps
+    assert len(trace.ranks) == ranks and len(trace.nodes) == 1 and trace.mpi == host.abi
+    assert sum(rank.lost for rank in trace.ranks) == 0 and get["whole"].all()
+    world = [number for number, members in enumerate(trace.communicators) if members == list(range(ranks))]
+    threads = len(np.unique(get["track"])) == 2 * ranks
+    assert len(world) == (3 if threads else 1)
+
+    # The world's operations: all but the first, which the host did while Tutti set up, and the last barrier.
+    first = get["communicator"] == world[0]
+    for rank in range(ranks):
+        mine = first & (get["rank"] == rank)
+        assert mine.sum() == LENGTHS * ROUNDS * COLLECTIVES - 1 + 1
+        assert sorted(get["epoch"][mine]) == list(range(int(mine.sum())))
+    reasons = {trace.reasons[reason] for reason in get["reason"][get["host"]]}
+    assert any("TUTTI_SETUP_AFTER" in reason for reason in reasons)
+
+    # Every rank tells of every operation, in the same words.
+    for meeting in trace.meetings:
+        assert sorted(get["rank"][meeting]) == sorted(trace.communicators[int(get["communicator"][meeting[0]])])
+        for name in ("bytes", "root", "segments", "collective"):
+            assert len(set(get[name][meeting].tolist())) == 1, name
+
+    # Every step is there, in the order of execution; the reader has refused times that are not ordered.
+    for operation in np.flatnonzero(~get["host"]):
+        found = recorded_steps(trace, operation)
+        possible, certain = expected_steps(trace, operation)
+        assert len(found) == len(set(found)) and certain <= set(found) <= possible, trace.label(int(operation))
+    sums = np.bincount(steps["operation"], weights=steps["end"] - steps["begin"], minlength=len(get["begin"]))
+    assert (sums <= (get["end"] - get["begin"]) + 1).all()  # nanoseconds as floats
+    assert (steps["peer"] >= 0).any() and steps["bytes"].max() > 1000
+
+    # A wait ends after what it waited for began to be told: one clock, so without any doubt.
+    told, waited = flows(trace)
+    waits = (trace.group_of[steps["kind"]] == 0) & (trace.step_peer >= 0)
+    assert len(told) == waits.sum() > 0
+    assert (steps["begin"][told] <= steps["end"][waited]).all()
+    assert summary(trace)["arrival_skew"]["operations"] == len(trace.meetings)
+
+
+def test_clocks_of_two_nodes(host_named, compiled, tmp_path):
+    """Ranks that MPICH takes for two nodes read one clock in truth, so the offset found must be none, within its error."""
+    host = host_named("mpich")
+    trace, _ = traced(host, compiled, tmp_path, 4, variables={"MPIR_CVAR_NUM_CLIQUES": "2"})
+    assert len(trace.nodes) == 2 and trace.nodes[0].error == 0
+    assert sorted(rank.node for rank in trace.ranks) == [0, 0, 1, 1]
+    own, other = trace.nodes
+    assert 0 < other.error < 50e6
+    for anchor in other.anchors:
+        truth = float(own.nanoseconds(np.array([anchor.ticks], dtype=np.uint64))[0])
+        assert abs(anchor.nanoseconds - truth) <= anchor.error + 1
+    assert "off" not in summary(trace)["collectives"][0]["by"]
+
+
+def test_what_the_ring_cannot_hold_is_counted(host, compiled, tmp_path):
+    trace, _ = traced(host, compiled, tmp_path, 2, variables={"TUTTI_TRACE_BYTES": "32K"})
+    assert all(rank.lost > 0 for rank in trace.ranks)
+    assert 0 < len(trace.steps["kind"]) < 2 * 2 * 1024
+    assert summary(trace)["lost_records"] == sum(rank.lost for rank in trace.ranks)
+
+
+def test_more_ranks_than_cores_and_arrivals(host, compiled, tmp_path):
+    """Waiting by yields and sleep is recorded too."""
+    trace, _ = traced(host, compiled, tmp_path, 3, variables={"TUTTI_WAIT": "yield"})
+    assert len(trace.meetings) > 0
+
+
+@pytest.mark.parametrize("name", ["missing/run.trace", "."])
+def test_a_file_that_cannot_be_written(host, compiled, tmp_path, name):
+    result = job(host, 2, compiled(host, "traced"), options=["--trace", tmp_path / name])
+    assert result.returncode != 0 and "ok" not in result.stdout.split()
+    said = [line for line in result.stderr.splitlines() if "tutti" in line and "TUTTI_TRACE" in line]
+    assert len(said) == 1 and "cannot write the trace" in said[0], result.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_killed_rank_leaves_no_file(host, compiled, tmp_path):
+    result = job(host, 2, compiled(host, "killed"), options=["--trace", tmp_path / "run.trace"], timeout=30)
+    assert result.returncode != 0
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_an_older_file_stays_until_the_new_one_is_whole(host_named, compiled, tmp_path):
+    host = host_named("mpich")
+    (tmp_path / "run.trace").write_text("older")
+    job(host, 2, compiled(host, "killed"), options=["--trace", tmp_path / "run.trace"], timeout=30)
+    assert (tmp_path / "run.trace").read_text() == "older"
+    trace, _ = traced(host, compiled, tmp_path, 2)
+    assert len(trace.meetings) > 0
+
+
+def test_options_of_the_launcher(tmp_path):
+    for arguments in (["--trace"], ["--trace="], ["--trace", ""]):
+        result = support.run([support.TUTTI_RUN, *arguments], environment=support.clean_environment(), timeout=30)
+        assert result.returncode == 2 and "--trace needs the name of a file" in result.stderr
+    result = support.run([support.TUTTI_RUN, "--mpi", "mpich", "--trace=a.trace", "bash", "-c", "echo $TUTTI_TRACE"],
+                         environment=support.clean_environment(), timeout=30, cwd=tmp_path)  # fmt: skip
+    assert result.stdout == f"{tmp_path}/a.trace\n", result.stderr
+
+
+CALLS = 200
+# What a rank does while it waits depends on when the others come; what remains is the same in every run.
+NOT_COUNTED = re.compile(r"wait_for|SlowWait|libmpi|libc\.|ld-linux|libm\.|chrono|progress|\?\?\?")
+
+
+def instructions(host, program, directory, variables):
+    """(instructions of an 8-byte allreduce outside of waiting and of the host, those that the sources of traces have)."""
+    directory.mkdir()
+    wrapper = directory / "wrapper"
+    profile = directory / "profile"
+    wrapper.write_text(f"#!/bin/sh\nexec valgrind --tool=callgrind --callgrind-out-file={profile}.$PMI_RANK "
+                       '--toggle-collect=counted_allreduce --log-file="$0.$PMI_RANK" "$@"\n')  # fmt: skip
+    wrapper.chmod(0o755)
+    environment = support.clean_environment() | host.environment | {
+        "LD_PRELOAD": str(host.interposer), "TUTTI_WAIT": "spin", **variables}  # fmt: skip
+    expect_ok(support.run([host.launcher, "-n", 2, wrapper, program, CALLS], environment=environment, timeout=200))
+    listed = support.run(["callgrind_annotate", "--auto=no", "--threshold=100", f"{profile}.1"], timeout=60).stdout
+    total = ours = 0
+    for line in listed.splitlines():
+        found = re.match(r"\s*([\d,]+) \(\s*[\d.]+%\)\s+(\S.*)", line)
+        if not found or "PROGRAM TOTALS" in line or NOT_COUNTED.search(line):
+            continue
+        count = int(found[1].replace(",", ""))
+        total += count
+        ours += count if "src/trace/" in found[2] else 0
+    assert total > 100 * CALLS, listed
+    return total / CALLS, ours / CALLS
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("valgrind") is None, reason="needs valgrind")
+@pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs 2 cores")
+def test_instructions(host_named, compiled, tmp_path):
+    """Off, nothing of traces is executed in a call; on, at most 60 instructions a step, the operation's own included."""
+    host = host_named("mpich")
+    program = compiled(host, "one_late_rank")
+    off, off_ours = instructions(host, program, tmp_path / "off", {})
+    file = tmp_path / "run.trace"
+    on, on_ours = instructions(host, program, tmp_path / "on", {"TUTTI_TRACE": str(file)})
+    trace = read(file)
+    mine = (trace.operations["rank"] == 1) & (trace.operations["bytes"] == 8) & ~trace.operations["host"]
+    steps = float(np.median(trace.operations["step_count"][mine]))
+    print(f"off {off:.1f} instructions a call, on {on:.1f}: {(on - off) / steps:.1f} a step of {steps:.0f}")
+    assert off_ours == 0 and off <= 300
+    assert on_ours > 0 and (on - off) / steps <= 60

@@ -1,0 +1,121 @@
+"""`tutti trace`: tables, JSON, Chrome events, and the page in a browser."""
+
+import json
+
+import pytest
+from browser import chromium, complaints, wait_until
+from trace_files import two_broadcasts
+
+
+@pytest.fixture
+def file(tmp_path):
+    made = tmp_path / "by hand.trace"
+    made.write_bytes(two_broadcasts().contents())
+    return made
+
+
+def test_tables(tutti, file):
+    done = tutti("trace", str(file))
+    assert done.returncode == 0, done.stderr
+    for said in ("2 ranks on 1 node", "bcast", "flat", "host MPI: first calls", "wait_line", "who waited for whom", "arrival"):
+        assert said in done.stdout, done.stdout
+    assert "lost" not in done.stdout
+
+
+def test_losses_are_said(tutti, tmp_path):
+    made = two_broadcasts()
+    made.records[1] = made.records[1][3:]
+    made.header["ranks"][1]["rings"][0]["lost"] = 3
+    (tmp_path / "a.trace").write_bytes(made.contents())
+    done = tutti("trace", str(tmp_path / "a.trace"))
+    assert "lost: the 3 oldest records" in done.stdout and "TUTTI_TRACE_BYTES" in done.stdout
+
+
+def test_json(tutti, file):
+    done = tutti("trace", str(file), "--json")
+    found = json.loads(done.stdout)
+    assert found["format"] == "tutti-trace-summary 1" and found["ranks"] == 2
+
+
+def test_chrome_events(tutti, file, tmp_path):
+    written = tmp_path / "events.json"
+    done = tutti("trace", str(file), "--perfetto", str(written))
+    assert done.stdout == f"wrote {written}\n", done.stderr
+    events = json.loads(written.read_text())["traceEvents"]
+    slices = [event for event in events if event["ph"] == "X"]
+    assert len(slices) == 6 + 8
+    assert {(event["pid"], event["tid"]) for event in slices} == {(0, 0), (0, 1)}
+    wait = next(event for event in slices if event["name"].startswith("wait_line"))
+    assert wait["name"] == "wait_line for rank 0" and (wait["ts"], wait["dur"]) == (0.2, 0.9)
+    starts = {event["id"]: event for event in events if event["ph"] == "s"}
+    ends = {event["id"]: event for event in events if event["ph"] == "f"}
+    assert starts.keys() == ends.keys() and len(starts) == 2
+    for number, start in starts.items():
+        assert start["tid"] == 0 and ends[number]["tid"] == 1 and start["ts"] <= ends[number]["ts"]
+
+
+def test_page_is_one_file(tutti, file, tmp_path):
+    written = tmp_path / "page.html"
+    assert tutti("trace", str(file), "--html", str(written)).returncode == 0
+    text = written.read_text()
+    assert "src=" not in text and "href=" not in text and "innerHTML" not in text
+    assert "by <hand>" not in text and r"by \u003chand>" in text
+    assert "default-src 'none'" in text
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [(["/nonexistent/a.trace"], "/nonexistent/a.trace"), (["/"], "directory"), (["README.md"], "does not begin as traces do"), ([], "file")],
+)
+def test_bad_input(tutti, arguments, said):
+    done = tutti("trace", *arguments)
+    assert done.returncode == 2 and done.stdout == ""
+    assert len(done.stderr.splitlines()) == 1 and said.lower() in done.stderr.lower(), done.stderr
+
+
+def test_unwritable(tutti, file):
+    for option in ("--html", "--perfetto"):
+        done = tutti("trace", str(file), option, "/nonexistent/page")
+        assert done.returncode == 2 and "cannot write '/nonexistent/page'" in done.stderr
+
+
+def test_the_page_in_a_browser(tutti, file, tmp_path):
+    written = tmp_path / "page.html"
+    assert tutti("trace", str(file), "--html", str(written)).returncode == 0
+    with chromium(tmp_path / "profile") as driver:
+        driver.get(written.as_uri())
+
+        def texts(selector):
+            return [found.text for found in driver.find_elements("css selector", selector)]
+
+        def lit():
+            return len(driver.find_elements("css selector", "#timeline rect.lit"))
+
+        wait_until(lambda: lit() == 0 and texts("#timeline text"), "the timeline")
+        assert texts("h1") == ["by <hand>: 2 ranks over mpich"]
+        assert len(texts("#picker tbody tr")) == 2
+        driver.find_element("id", "previous").click()
+        wait_until(lambda: "operation 0" in texts("#details")[0], "the first operation")
+        assert len(driver.find_elements("css selector", "#plan .rank")) == 2
+        assert len(driver.find_elements("css selector", "#plan path.edge")) == 1
+
+        # A step pointed at in the list is lit in the timeline, and its arrow in the plan.
+        driver.execute_script("chooseRank(1)")
+        wait_until(lambda: len(texts("#steps tbody tr")) == 2, "the steps of rank 1")
+        row = driver.find_elements("css selector", "#steps tbody tr")[0]
+        assert "wait_line" in row.text and "rank 0, transfer 1" in row.text and "900 ns" in row.text
+        from selenium.webdriver import ActionChains
+
+        ActionChains(driver).move_to_element(row).perform()
+        wait_until(lambda: lit() == 1, "the step's light in the timeline")
+        assert len(driver.find_elements("css selector", "#plan path.edge.lit")) == 1
+        assert len(driver.find_elements("css selector", "#timeline line.flow")) == 1
+
+        # And the other way round.
+        step = driver.execute_script("return timeline.drawn.find(([step]) => kindOf(step).name === 'stamp' && step.call.rank === 0)[1]")
+        ActionChains(driver).move_to_element(step).perform()
+        wait_until(lambda: "lit-row" in (driver.find_elements("css selector", "#steps tbody tr")[1].get_attribute("class") or ""), "the row's light")
+        driver.find_element("id", "step-on").click()
+        driver.find_element("id", "fit-all").click()
+        wait_until(lambda: "2.40 us" in texts("#scale")[0] or "2.50 us" in texts("#scale")[0], "everything in view")
+        assert complaints(driver) == []

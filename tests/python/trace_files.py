@@ -1,0 +1,102 @@
+"""Trace files made by hand, of two ranks that broadcast: what the tests of the reader take apart."""
+
+import json
+import struct
+from dataclasses import dataclass, field
+from typing import Any
+
+WAIT_LINE, COPY, REDUCE_ANY, STAMP = 1, 3, 5, 7
+WAIT_ARRIVAL, HOST_CALL, OPERATION, DETAILS = 0xFB, 0xFD, 0xFE, 0xFF
+START = 5000  # ticks; one is a nanosecond
+PAIRS = [(0, "wait_word", "waiting"), (1, "wait_line", "waiting"), (2, "wait_reuse", "waiting"), (3, "copy", "moving"),
+         (4, "reduce", "reducing"), (5, "reduce_any", "reducing"), (6, "publish", "telling"), (7, "stamp", "telling"),
+         (251, "wait_arrival", "waiting"), (252, "wait_room", "waiting")]  # fmt: skip
+KINDS = [{"number": number, "name": name, "group": group, "operands": "", "meaning": ""} for number, name, group in PAIRS]
+
+
+def record(begin: int, end: int, kind: int, value: int = 0, segment: int = 0, peer: int = -1, size: int = 0) -> bytes:
+    return struct.pack("<QQIIiI", begin, end, value << 8 | kind, segment, peer, size)
+
+
+def broadcast(member: int) -> dict[str, Any]:
+    """The program of one rank: the root posts a line, the other takes it."""
+    if member == 0:
+        steps: list[Any] = [[COPY, 0, 1, 0, -1, 0, 0, 1, [3, 0, 0, 0, 0, 0, 0, 0], []], [STAMP, 0, 1, 0, -1, 0, 0, 1, [], []]]
+    else:
+        steps = [[WAIT_LINE, 1, 1, 0, 0, 0, 0, 1, [], []], [COPY, 1, 2, 1, -1, 0, 0, 1, [1, 1, 0, 0, 3, 0, 0, 0], []]]
+    return {"collective": "bcast", "algorithm": "flat", "ranks": 2, "rank": member, "root": 0, "blocks": 1, "transfers": 2,
+            "stages": 2, "carrier": "line", "steps": steps}  # fmt: skip
+
+
+@dataclass
+class TraceFile:
+    """What goes into the file; change it before asking for `contents`."""
+
+    header: dict[str, Any] = field(default_factory=dict)
+    records: list[list[bytes]] = field(default_factory=lambda: [[], []])  # of each rank's one ring
+
+    def __post_init__(self) -> None:
+        def rank(number: int) -> dict[str, Any]:
+            return {"rank": number, "host": "here", "cores": str(number), "numa": 0, "clock": "tsc",
+                    "programs": [broadcast(number)], "communicators": [{"identity": 7, "ranks": [0, 1] if number == 0 else None}],
+                    "rings": [{"records": 0, "lost": 0}]}  # fmt: skip
+
+        anchors = [{"ticks": START, "nanoseconds": 0.0, "error": 0.0}, {"ticks": START + 10**7, "nanoseconds": 1e7, "error": 0.0}]
+        self.header = {
+            "format": "tutti-trace 1", "program": "by <hand>", "mpi": "mpich", "written": 1, "collectives":
+            ["barrier", "bcast", "reduce", "allreduce"], "reasons": ["none", "first calls"], "step_kinds": [dict(kind) for kind in KINDS],
+            "nodes": [{"leader": 0, "anchors": anchors}], "node_of": [0, 0], "ranks": [rank(0), rank(1)],
+        }  # fmt: skip
+
+    def call(self, rank: int, epoch: int, times: list[int]) -> None:
+        """One broadcast of 8 bytes: entry, the ends of its two steps, exit; nanoseconds since the start."""
+        entry, first, second, leave = (START + time for time in times)
+        kinds = [(COPY, -1), (STAMP, -1)] if rank == 0 else [(WAIT_LINE, 0), (COPY, -1)]
+        begin = entry
+        for index, ((kind, peer), end) in enumerate(zip(kinds, (first, second), strict=True)):
+            self.records[rank].append(record(begin, end, kind, index, 0, peer, 8 if kind == COPY else 0))
+            begin = end
+        self.records[rank].append(record(entry, leave, OPERATION, 0, 2, 0, 8))
+        self.records[rank].append(record(8, epoch, DETAILS, 1, 1, 0))
+
+    def host_call(self, rank: int, begin: int, end: int) -> None:
+        self.records[rank].append(record(START + begin, START + end, HOST_CALL, 1 << 8 | 1, 0, -1))
+        self.records[rank].append(record(8, 0, DETAILS, 0, 1, 0))
+
+    def contents(self) -> bytes:
+        for rank, records in enumerate(self.records):
+            self.header["ranks"][rank]["rings"][0]["records"] = len(records)
+        text = json.dumps(self.header).encode()
+        text += b" " * (-(len(text) + 32) % 64)
+        body = b"".join(part for records in self.records for part in records)
+        return struct.pack("<8sIIQQ", b"tutti-tr", 1, 32, len(text), len(body) // 32) + text + body
+
+
+def two_broadcasts() -> TraceFile:
+    """Rank 1 waits 900 ns for rank 0 in the first; rank 0 comes first to the second."""
+    made = TraceFile()
+    made.host_call(0, 0, 50)
+    made.host_call(1, 0, 60)
+    made.call(0, 0, [1000, 1040, 1080, 1100])
+    made.call(1, 0, [200, 1100, 1150, 1200])
+    made.call(0, 1, [2000, 2030, 2060, 2100])
+    made.call(1, 1, [2500, 2510, 2540, 2600])
+    return made
+
+
+def one_arrival() -> TraceFile:
+    """A reduce that takes its sources as they come: rank 0 waits for rank 1."""
+    made = TraceFile()
+    made.header["ranks"][0]["programs"] = [broadcast(0) | {"collective": "reduce", "steps": [
+        [REDUCE_ANY, 1, 2, 1, -1, 0, 0, 1, [1, 0, 0, 0, 0, 0, 0, 0, 3, 1, 0, 0], [-1, 0, 0, 1, 1, 0]]]}]  # fmt: skip
+    made.header["ranks"][1]["programs"] = [broadcast(1) | {"collective": "reduce", "steps": [
+        [COPY, 0, 1, 0, -1, 0, 0, 1, [3, 1, 0, 0, 0, 1, 0, 0], []], [STAMP, 0, 1, 0, -1, 0, 0, 1, [], []]]}]  # fmt: skip
+    made.records[0] = [
+        record(START + 100, START + 600, WAIT_ARRIVAL, 0, 0, 1), record(START + 600, START + 640, REDUCE_ANY, 0, 0, -1, 8),
+        record(START + 100, START + 700, OPERATION, 0, 2, 0, 8), record(8, 0, DETAILS, 1, 1, 0),
+    ]  # fmt: skip
+    made.records[1] = [
+        record(START + 500, START + 530, COPY, 0, 0, -1, 8), record(START + 530, START + 550, STAMP, 1),
+        record(START + 500, START + 560, OPERATION, 0, 2, 0, 8), record(8, 0, DETAILS, 1, 1, 0),
+    ]  # fmt: skip
+    return made
