@@ -2,9 +2,9 @@
 # Runs tests: test.sh quick|full. Expects a finished build (scripts/build.sh test).
 #
 # quick: the C++ tests labelled quick, the Python package's types, and the Python tests not marked slow.
-# full: all of them, and the C++ tests labelled quick or protocol under ThreadSanitizer and under AddressSanitizer
-# with UndefinedBehaviorSanitizer. Every part runs even if an earlier one failed; the closing lines of each part's own
-# runner are printed once more at the end, and the exit code is 1 if any part failed.
+# full: all of them, the C++ tests labelled quick or protocol under ThreadSanitizer and under AddressSanitizer
+# with UndefinedBehaviorSanitizer, and a short run of the fuzz targets. Every part runs even if an earlier one failed;
+# the closing lines of each part's own runner are printed once more at the end, and the exit code is 1 if any part failed.
 source "$(dirname "$0")/common.sh"
 mode=${1:?usage: test.sh quick|full}
 export PATH=$root/.venv/bin:$PATH CMAKE_GENERATOR=Ninja
@@ -37,6 +37,7 @@ sanitized() {
 
 ctest_line='^[0-9]+% tests passed|^No tests were found' # newer ones leave out ", 0 tests failed"
 mypy_line='^Success:|^Found [0-9]+ error'
+fuzz_line='^== fuzzing: '
 pytest_line='^=+ .* in [0-9.]+s'
 export TSAN_OPTIONS=${TSAN_OPTIONS:-halt_on_error=1:second_deadlock_stack=1}
 export ASAN_OPTIONS=${ASAN_OPTIONS:-strict_string_checks=1:detect_stack_use_after_return=1}
@@ -51,6 +52,7 @@ case $mode in
     part "unit tests" "$ctest_line" run_ctest --test-dir build
     part "thread sanitizer" "$ctest_line" sanitized build/tsan thread
     part "address sanitizer" "$ctest_line" sanitized build/asan address,undefined
+    part "fuzzing" "$fuzz_line" tests/fuzz/run.sh 20
     part "types" "$mypy_line" mypy --cache-dir build/mypy
     part "python tests" "$pytest_line" python -m pytest
     ;;
