@@ -123,6 +123,8 @@ Group::Entry* Group::find_or_make(Collective collective, const Choice& choice, i
   entry->wanted_segment = segment;
   const plan::Program& program = *entry->bound.program;
   entry->name = plan == nullptr ? program.algorithm : plan->file;
+  // Whoever compares results of two runs must see it.
+  if (plan != nullptr && plan->verdict.arrival && !fixed_order) entry->name += " (by arrival)";
   if (program.in_place) {
     entry->direct_up_to = program.uses_lines ? shm::line_payload : channel_.whole_up_to(program, segment);
   }

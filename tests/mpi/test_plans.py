@@ -102,7 +102,7 @@ def test_plans_that_lose_rank_order_serve_the_rest(host_named, compiled, plans, 
 def test_the_order_of_arrival(host, compiled, plans, tmp_path):
     directory = plans("allreduce -> any.tree", any__tree=tree(4, "any_order yes\n" + MIXED[4]))
     report, _ = report_of(host, 4, compiled(host, "plans"), directory=directory, tmp_path=tmp_path)
-    assert "any.tree" in algorithms(report, "allreduce")
+    assert "any.tree (by arrival)" in algorithms(report, "allreduce")
 
 
 def test_other_rank_counts_are_refused(host, compiled, plans, tmp_path):

@@ -125,18 +125,17 @@ def test_compile_places_ranks_as_told(tutti, plans, shape, deal):
         assert second[deal] in plan.transfer_texts
 
 
-def test_check_runs_a_python_file_without_writing(tutti, plans, tmp_path):
-    done = tutti("plan", "check", f"{plans}:star", "--ranks", "3,5")
-    assert done.returncode == 0 and done.stdout.count("check: right") == 2
-    found = json.loads(tutti("plan", "check", f"{plans}:star", "--ranks", "3", "--json").stdout)
-    assert (found["ranks"], found["check"]["uniform"], found["check"]["arrival"]) == (3, True, False)
-    assert list(tmp_path.iterdir()) == [plans]
+def test_check_runs_no_code(tutti, tmp_path):
+    file = tmp_path / "code.py"
+    file.write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    for target in (str(file), f"{file}:star", "tutti.plan.lam:linear"):
+        refused(tutti("plan", "check", target), 2, "is code", "tutti plan compile")
+    assert list(tmp_path.iterdir()) == [file]
 
 
 def test_a_plan_that_fails_its_check_is_exit_code_1_and_nothing_is_written(tutti, plans, tmp_path):
     out = tmp_path / "out.plan"
     refused(tutti("plan", "compile", f"{plans}:forgetful", "--ranks", "3", "-o", str(out)), 1, "my_plans.py:21", "out[0]")
-    refused(tutti("plan", "check", f"{plans}:forgetful", "--ranks", "3"), 1, "my_plans.py:21")
     refused(tutti("plan", "compile", f"{plans}:forgetful", "--ranks", "2,3", "-o", str(tmp_path / "d")), 1, "3 ranks")
     assert list(tmp_path.iterdir()) == [plans]
     wrong = tmp_path / "wrong.plan"

@@ -1,4 +1,4 @@
-"""`tutti plan check`: plans, trees, maps with all that they name, and plan functions."""
+"""`tutti plan check`: plans, trees, and maps with all that they name."""
 
 import json
 from pathlib import Path
@@ -8,41 +8,23 @@ import typer
 
 from tutti.errors import RunError, UserError
 from tutti.places import core
-from tutti.plan.command.compiling import (
-    DealOption,
-    Job,
-    RankCounts,
-    Root,
-    Setting,
-    Shape,
-    build,
-    deal_of,
-    machine,
-    rank_counts,
-    settings,
-)
 from tutti.plan.command.files import check_text, counted, findings, kind_of, plan_json, plan_of, read, read_text, verdict
-from tutti.plan.command.python_files import is_python, load
+from tutti.plan.command.python_files import is_python
 
 
 def check(
     file: Annotated[
         str,
-        typer.Argument(help="A plan, a tree, a map, or a directory of these; - for stdin; or FILE.py[:NAME], which is run."),
+        typer.Argument(help="A plan, a tree, a map, or a directory of these; - for stdin."),
     ],
-    ranks: RankCounts = None,
-    shape: Shape = "this",
-    deal: DealOption = "block",
-    root: Root = 0,
-    set_: Setting = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
 ) -> None:
     """Check that a plan computes the collective that it claims; exit code 1 where it does not."""
     if is_python(file):
-        _check_python(file, ranks, shape, deal, root, set_, as_json)
-        return
-    if ranks is not None or root != 0 or set_:
-        raise UserError(f"'{file}' is not Python, and says its ranks and root itself; leave the options out")
+        raise UserError(
+            f"'{file}' is code, which check does not run; `tutti plan compile {file} --ranks N -o OUT.plan` runs it "
+            "and checks what it writes"
+        )
     if Path(file).is_dir() and any(entry.name == "map" or entry.suffix == ".map" for entry in Path(file).iterdir()):
         _check_directory(Path(file), as_json)
         return
@@ -61,19 +43,6 @@ def _say(plan: Any, name: str, as_json: bool) -> None:
     shape = f", for {plan.shape}" if plan.shape else ""
     print(f"{name}: {plan.collective}, {counted(plan.ranks, 'rank')}, {counted(plan.transfer_count, 'transfer')}{shape}")
     print(check_text(found))
-
-
-def _check_python(
-    target: str, ranks: str | None, shape: str, deal: str, root: int, set_: list[str] | None, as_json: bool
-) -> None:
-    function = load(target)
-    on, dealt, parameters = machine(shape), deal_of(deal), settings(set_)
-    plans = [build(function, Job(count, root), on, dealt, parameters) for count in rank_counts(ranks)]
-    if as_json and len(plans) > 1:
-        print(json.dumps([plan_json(plan, verdict(plan)) for plan in plans], indent=1))
-        return
-    for plan in plans:
-        _say(plan, target, as_json)
 
 
 def _check_map(text: str, name: str, as_json: bool) -> None:

@@ -1,6 +1,6 @@
 """Plan functions in Python files: the only module of Tutti that runs users' plan files, because a user said so.
 
-Such a file is code with all the rights of who runs it. `tutti plan compile` and `tutti plan check` run it here, once,
+Such a file is code with all the rights of who runs it. `tutti plan compile` alone runs it here, once,
 when asked to by name; programs under tutti-run never do, they read compiled plans.
 """
 
