@@ -212,7 +212,7 @@ void Channel::combine_many(const BoundProgram& bound, const BoundStep& step, con
 
 // The path of every call: no allocation, lock, system call, string or log while nothing is waited for. What depends on
 // the shape is decided at compile time; a line program of three steps takes about 130 instructions
-// (tests/mpi/test_instructions.py holds the whole call to 300).
+// (tests/mpi/test_cost.py holds the whole call to 300).
 template <bool yielding, Channel::Shape shape, bool arrivals, bool traced>
 Code Channel::run(Channel& channel, const BoundProgram& bound, const Operation& operation) {
   constexpr bool lines_only = shape == Shape::lines;
