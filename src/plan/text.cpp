@@ -2,6 +2,7 @@
 
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -27,51 +28,26 @@ std::string nearest_word(std::string_view word) {
 
 class Reader {
  public:
-  Reader(std::string_view text, std::string_view name) : text_(text), name_(name.empty() ? "plan" : name) {
+  Reader(std::string_view text, std::string_view name) : lines_(text, name.empty() ? "plan" : name) {
     if (!name.empty()) plan_.files.emplace_back(name);
   }
 
   Plan run() {
-    while (next_line()) {
-      Line line(current_, place());
+    while (lines_.next()) {
+      Line line = lines_.line();
       if (line.at_end()) continue;
-      if (!has_version_) {
-        version(line);
+      if (!std::exchange(has_version_, true)) {
+        expect_version(line, "plan");
       } else {
         statement(line);
       }
     }
     end_header();
-    validate(plan_, name_);
+    validate(plan_, lines_.name());
     return std::move(plan_);
   }
 
  private:
-  std::string place() const { return std::string(name_) + ":" + std::to_string(std::max(number_, 1)); }
-
-  bool next_line() {
-    if (text_.empty()) return false;
-    const size_t end = std::min(text_.find('\n'), text_.size());
-    current_ = text_.substr(0, end);
-    text_.remove_prefix(std::min(end + 1, text_.size()));
-    current_ = current_.substr(0, current_.find('#'));
-    while (!current_.empty() && is_space(current_.back())) current_.remove_suffix(1);
-    ++number_;
-    return true;
-  }
-
-  void version(Line& line) {
-    const std::string_view whole = line.rest();
-    const bool is_plan = line.word() == "tutti-plan" && !line.at_end();
-    if (!is_plan) line.refuse("not a plan: expected '" + std::string(first_line) + "', found " + quoted(whole));
-    const int32_t number = line.number("the version");
-    if (number != 1) {
-      line.refuse("version " + std::to_string(number) + " of the plan format; this Tutti reads version 1");
-    }
-    line.expect_end();
-    has_version_ = true;
-  }
-
   void statement(Line& line) {
     const std::string_view whole = line.rest();
     const std::string_view word = line.word();
@@ -89,7 +65,7 @@ class Reader {
       line.refuse("'" + std::string(word) + "' a second time; the first is at " + **setting + ", keep one");
     }
     if (line.at_end()) line.refuse("'" + std::string(word) + "' without a value; write it behind");
-    *setting = place();
+    *setting = lines_.place();
     set(line, word);
   }
 
@@ -147,10 +123,10 @@ class Reader {
   // What only the whole header tells, said with the line of the setting at fault.
   void end_header() {
     in_transfers_ = true;
-    if (!has_version_) refuse(place(), "the text is empty; a plan begins with '" + std::string(first_line) + "'");
+    if (!has_version_) refuse(lines_.place(), "the text is empty; a plan begins with '" + std::string(first_line) + "'");
     for (std::string_view word : {"collective", "ranks"}) {
       if (!setting_named(word)->has_value()) {
-        refuse(place(), "the plan does not say its '" + std::string(word) + "'; set it before the transfers");
+        refuse(lines_.place(), "the plan does not say its '" + std::string(word) + "'; set it before the transfers");
       }
     }
     const std::optional<std::string>& root = *setting_named("root");
@@ -171,7 +147,7 @@ class Reader {
       line.refuse("more than " + std::to_string(max_transfers) + " transfers; split the plan");
     }
     Transfer transfer;
-    transfer.line = number_;
+    transfer.line = lines_.number();
     transfer.push = word == "push";
     transfer.any_order = word == "reduce" && line.take_word("any");
     if (line.take("@")) transfer.stage = line.number("a stage");
@@ -210,10 +186,7 @@ class Reader {
     return region;
   }
 
-  std::string_view text_;
-  std::string_view name_;
-  std::string_view current_;  // without comment and trailing spaces
-  int32_t number_ = 0;
+  Lines lines_;
   bool has_version_ = false;
   bool in_transfers_ = false;
   std::array<std::optional<std::string>, 7> set_at_;  // the place of each setting, in the order of `words`

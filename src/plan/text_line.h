@@ -2,6 +2,7 @@
 // text, which must outlive it.
 #pragma once
 
+#include <algorithm>
 #include <charconv>
 #include <cstdint>
 #include <string>
@@ -91,5 +92,45 @@ class Line {
   std::string_view rest_;
   std::string place_;
 };
+
+// A text as its lines, without comments and what is blank at their ends; views the text and its name.
+class Lines {
+ public:
+  Lines(std::string_view text, std::string_view name) : text_(text), name_(name) {}
+
+  bool next() {
+    if (text_.empty()) return false;
+    const size_t end = std::min(text_.find('\n'), text_.size());
+    current_ = text_.substr(0, end);
+    text_.remove_prefix(std::min(end + 1, text_.size()));
+    current_ = current_.substr(0, current_.find('#'));
+    while (!current_.empty() && is_space(current_.back())) current_.remove_suffix(1);
+    ++number_;
+    return true;
+  }
+
+  std::string_view name() const { return name_; }
+  int32_t number() const { return number_; }  // of the line that next() found, from 1
+  Line line() const { return Line(current_, place()); }
+  std::string place() const { return place(number_); }
+  std::string place(int32_t number) const { return std::string(name_) + ":" + std::to_string(std::max(number, 1)); }
+
+ private:
+  std::string_view text_, name_, current_;
+  int32_t number_ = 0;
+};
+
+// The first line of a text of this kind, "tutti-KIND 1".
+inline void expect_version(Line& line, const std::string& kind) {
+  const std::string first_word = "tutti-" + kind;
+  const std::string_view whole = line.rest();
+  const bool is_kind = line.word() == first_word && !line.at_end();
+  if (!is_kind) line.refuse("not a " + kind + ": expected '" + first_word + " 1', found " + quoted(whole));
+  const int32_t number = line.number("the version");
+  if (number != 1) {
+    line.refuse("version " + std::to_string(number) + " of the " + kind + " format; this Tutti reads version 1");
+  }
+  line.expect_end();
+}
 
 }  // namespace tutti::plan

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -30,7 +31,7 @@ std::string nearest_word(std::string_view word) {
 
 class Reader {
  public:
-  Reader(std::string_view text, std::string_view name) : text_(text), name_(name) {}
+  Reader(std::string_view text, std::string_view name) : lines_(text, name) {}
 
   Trees trees() {
     read();
@@ -40,50 +41,26 @@ class Reader {
   Plan plan() {
     read();
     Plan plan = forest_->plan(trees_);
-    plan.files = {std::string(name_)};
+    plan.files = {std::string(lines_.name())};
     return plan;
   }
 
  private:
-  std::string place(int32_t number) const { return std::string(name_) + ":" + std::to_string(std::max(number, 1)); }
-  std::string place() const { return place(number_); }
-
   void read() {
-    while (next_line()) {
-      Line line(current_, place());
+    while (lines_.next()) {
+      Line line = lines_.line();
       if (line.at_end()) continue;
-      if (!has_version_) {
-        version(line);
+      if (!std::exchange(has_version_, true)) {
+        expect_version(line, "tree");
       } else {
         statement(line);
       }
     }
     end_header();
-    if (const std::optional<Fault> fault = forest_->end()) refuse(place(fault->line == 0 ? number_ : fault->line), fault->message);
-    forest_->give_lists(trees_);
-  }
-
-  bool next_line() {
-    if (text_.empty()) return false;
-    const size_t end = std::min(text_.find('\n'), text_.size());
-    current_ = text_.substr(0, end);
-    text_.remove_prefix(std::min(end + 1, text_.size()));
-    current_ = current_.substr(0, current_.find('#'));
-    while (!current_.empty() && is_space(current_.back())) current_.remove_suffix(1);
-    ++number_;
-    return true;
-  }
-
-  void version(Line& line) {
-    const std::string_view whole = line.rest();
-    const bool is_tree = line.word() == "tutti-tree" && !line.at_end();
-    if (!is_tree) line.refuse("not a tree: expected '" + std::string(first_line) + "', found " + quoted(whole));
-    const int32_t number = line.number("the version");
-    if (number != 1) {
-      line.refuse("version " + std::to_string(number) + " of the tree format; this Tutti reads version 1");
+    if (const std::optional<Fault> fault = forest_->end()) {
+      refuse(lines_.place(fault->line == 0 ? lines_.number() : fault->line), fault->message);
     }
-    line.expect_end();
-    has_version_ = true;
+    forest_->give_lists(trees_);
   }
 
   void statement(Line& line) {
@@ -101,10 +78,10 @@ class Reader {
     }
     if (forest_) line.refuse("'" + std::string(word) + "' after the first list; move it before the lists");
     if (set_at_[which] != 0) {
-      line.refuse("'" + std::string(word) + "' a second time; the first is at " + place(set_at_[which]) + ", keep one");
+      line.refuse("'" + std::string(word) + "' a second time; the first is at " + lines_.place(set_at_[which]) + ", keep one");
     }
     if (line.at_end()) line.refuse("'" + std::string(word) + "' without a value; write it behind");
-    set_at_[which] = number_;
+    set_at_[which] = lines_.number();
     set(line, word);
   }
 
@@ -148,18 +125,18 @@ class Reader {
 
   // What only the whole header tells, said with the line of the setting at fault.
   void end_header() {
-    if (!has_version_) refuse(place(), "the text is empty; a tree begins with '" + std::string(first_line) + "'");
+    if (!has_version_) refuse(lines_.place(), "the text is empty; a tree begins with '" + std::string(first_line) + "'");
     for (std::string_view word : {"collective", "ranks"}) {
       if (set_at(word) == 0) {
-        refuse(place(), "the tree does not say its '" + std::string(word) + "'; set it before the lists");
+        refuse(lines_.place(), "the tree does not say its '" + std::string(word) + "'; set it before the lists");
       }
     }
     if (trees_.root >= trees_.ranks) {
-      refuse(place(set_at("root")), "there is no rank " + std::to_string(trees_.root) + " to be the root; ranks are 0 to " +
+      refuse(lines_.place(set_at("root")), "there is no rank " + std::to_string(trees_.root) + " to be the root; ranks are 0 to " +
                                         std::to_string(trees_.ranks - 1));
     }
     if (trees_.any_order && trees_.collective == Collective::bcast) {
-      refuse(place(set_at("any_order")), "a bcast combines nothing; remove the line");
+      refuse(lines_.place(set_at("any_order")), "a bcast combines nothing; remove the line");
     }
     if (!forest_) forest_.emplace(trees_);
   }
@@ -170,7 +147,7 @@ class Reader {
     const auto hold = [&](const std::string& fault) {
       if (!fault.empty()) line.refuse(fault);
     };
-    hold(forest_->begin_list(kind, line.number("the parent's rank"), number_));
+    hold(forest_->begin_list(kind, line.number("the parent's rank"), lines_.number()));
     line.expect(":", "the parent");
     while (!line.at_end()) {
       const int64_t first = line.number("a child's rank");
@@ -185,10 +162,7 @@ class Reader {
     hold(forest_->end_list());
   }
 
-  std::string_view text_;
-  std::string_view name_;
-  std::string_view current_;  // without comment and trailing spaces
-  int32_t number_ = 0;
+  Lines lines_;
   bool has_version_ = false;
   std::array<int32_t, setting_count> set_at_{};  // the line of each setting, in the order of `words`; 0: none
   Trees trees_;
