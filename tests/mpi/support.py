@@ -91,11 +91,19 @@ def run(command, *, environment=None, timeout=60, cwd=None) -> subprocess.Comple
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
+# Open MPI's launcher (PMIx 5) says so now and then on a busy machine, before it has started a process.
+LAUNCHER_FAILED = "PMIx server's listener thread failed to start"
+
+
 def job(host, ranks, program, *arguments, tutti=True, options=(), variables=None, timeout=60):
     """mpiexec -n RANKS [tutti-run OPTIONS] PROGRAM ARGUMENTS."""
     environment = clean_environment() | host.environment | {"TUTTI_STALL_SECONDS": "15"} | (variables or {})
     prefix = [TUTTI_RUN, *options] if tutti else []
-    return run([host.launcher, "-n", ranks, *prefix, program, *arguments], environment=environment, timeout=timeout)
+    command = [host.launcher, "-n", ranks, *prefix, program, *arguments]
+    result = run(command, environment=environment, timeout=timeout)
+    if result.returncode != 0 and LAUNCHER_FAILED in result.stderr:
+        return run(command, environment=environment, timeout=timeout)
+    return result
 
 
 def expect_ok(result):

@@ -30,8 +30,9 @@ def totals(report):
 
 @pytest.mark.parametrize("ranks", RANKS)
 @pytest.mark.parametrize("what", ["alone", "again"])
-def test_sessions_alone(host, compiled, what, ranks):
-    must_work(host, ranks, compiled(host, "sessions"), what, 20)
+def test_sessions_alone(host, compiled, tmp_path, what, ranks):
+    (tmp_path / "alone").mkdir()  # ranks meet here: `must_work` may run the job twice
+    must_work(host, ranks, compiled(host, "sessions"), what, 20, tmp_path, alone=[what, 20, tmp_path / "alone"])
 
 
 # Before or after the session begins, and ending before or after it.

@@ -284,6 +284,34 @@ def test_hosts_alone(tutti, tmp_path, mpi):
     assert mpi.label in done.stdout and "memcpy" in done.stdout
 
 
+def failing_launcher(tmp_path, line):
+    """A command that fails with the line the first time and works from then on."""
+    script = 'test -e "$1" && echo fine && exit 0; touch "$1"; echo "$2" >&2; exit 213'
+    return ["sh", "-c", script, "sh", str(tmp_path / "tried"), line]
+
+
+def test_a_launcher_that_could_not_start_is_tried_again(tmp_path):
+    words = failing_launcher(tmp_path, f"The {driver.LAUNCHER_FAILED}. We cannot")
+    assert driver.execute_job(words, dict(os.environ)) == (0, "fine\n", "")
+
+
+def test_a_job_that_failed_is_not_tried_again(tmp_path):
+    code, _, err = driver.execute_job(failing_launcher(tmp_path, "killed"), dict(os.environ))
+    assert code == 213 and "killed" in err
+
+
+@pytest.mark.parametrize(
+    ("said", "line"),
+    [
+        ("first\n\n------\nIt failed. We cannot\ncontinue.\n------\n", "It failed. We cannot continue."),
+        ("tutti-bench: no memory\n=====\nBAD TERMINATION\n", "tutti-bench: no memory"),
+        ("\n", "it said nothing"),
+    ],
+)
+def test_what_failed_is_one_line(said, line):
+    assert driver._what_failed(said) == line
+
+
 @pytest.mark.mpi
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_with_and_without_tutti(tutti, tmp_path, mpi, ranks):

@@ -3,6 +3,7 @@
 The driver sleeps while a job runs, so that it takes no time from the cores being measured.
 """
 
+import itertools
 import json
 import os
 import random
@@ -20,6 +21,8 @@ from tutti.errors import RunError
 from tutti.places import program
 
 JOB_SECONDS = 600
+# Open MPI's launcher (PMIx 5) says so now and then on a busy machine, before it has started a process.
+LAUNCHER_FAILED = "PMIx server's listener thread failed to start"
 COLLECTIVES = ("allreduce", "bcast", "reduce", "barrier")
 
 
@@ -90,11 +93,12 @@ class Measurements:
             samples.percentile_95.append(entry["p95_us"])
 
 
-def _last_line(text: str) -> str:
-    """The line that says what went wrong: our own program's, else the last one that is not a frame or blank."""
-    lines = [line.strip() for line in text.splitlines() if line.strip(" -=")]
+def _what_failed(text: str) -> str:
+    """What went wrong, in one line: our own program's, else the last paragraph, which launchers may put in frames."""
+    lines = [line.strip() if line.strip(" -=") else "" for line in text.splitlines()]
     ours = [line for line in lines if line.startswith(("tutti", "tutti-bench"))]
-    return (ours or lines or ["it said nothing"])[0 if ours else -1]
+    paragraphs = [" ".join(group) for full, group in itertools.groupby(lines, bool) if full]
+    return ours[0] if ours else (paragraphs or ["it said nothing"])[-1]
 
 
 def execute(words: list[str], env: dict[str, str], seconds: float = JOB_SECONDS) -> tuple[int, str, str]:
@@ -114,6 +118,12 @@ def execute(words: list[str], env: dict[str, str], seconds: float = JOB_SECONDS)
     return process.returncode, out, err
 
 
+def execute_job(words: list[str], env: dict[str, str]) -> tuple[int, str, str]:
+    """As `execute`, and once more where the launcher itself could not start."""
+    done = execute(words, env)
+    return execute(words, env) if done[0] != 0 and LAUNCHER_FAILED in done[2] + done[1] else done
+
+
 def run_job(settings: Settings, ranks: int, variant: Variant, directory: Path) -> dict[str, Any]:
     """One mpiexec job with all cells; returns what tutti-bench wrote."""
     result = directory / "job.json"
@@ -130,7 +140,7 @@ def run_job(settings: Settings, ranks: int, variant: Variant, directory: Path) -
     launcher = program("tutti-run") if variant.tutti else None
     where = f"{variant.label}, {ranks} ranks"
     try:
-        code, out, err = execute(
+        code, out, err = execute_job(
             command(variant, ranks, binding, bench, launcher), environment(variant, binding, directory)
         )
     except OSError as error:
@@ -138,7 +148,7 @@ def run_job(settings: Settings, ranks: int, variant: Variant, directory: Path) -
     except RunError as error:
         raise RunError(f"{where}: {error}") from error
     if code != 0 or not result.exists():
-        raise RunError(f"{where}: exit code {code}: {_last_line(err + out)}")
+        raise RunError(f"{where}: exit code {code}: {_what_failed(err + out)}")
     job: dict[str, Any] = json.loads(result.read_text())
     if job["interposed"] != variant.tutti:
         raise RunError(f"{where}: Tutti was {'not ' if variant.tutti else ''}loaded; see `tutti doctor`")
@@ -148,7 +158,7 @@ def run_job(settings: Settings, ranks: int, variant: Variant, directory: Path) -
 def measure_limits() -> dict[str, Any]:
     code, out, err = execute([str(program("tutti-limits"))], dict(os.environ), 120)
     if code != 0:
-        raise RunError(f"tutti-limits: exit code {code}: {_last_line(err)}")
+        raise RunError(f"tutti-limits: exit code {code}: {_what_failed(err)}")
     limits: dict[str, Any] = json.loads(out)
     return limits
 
