@@ -1,11 +1,7 @@
 // The Fortran entry points of the polls (poll.h): the library's own routine, asked again. Which of them would pass the C
-// entry points by is told in fortran.cpp. `error` may be null (optional in mpi_f08).
-#include <dlfcn.h>
-
+// entry points by is told in fortran.cpp.
+#include "mpi/fortran.h"
 #include "mpi/poll.h"
-
-#define TUTTI_ENTRY extern "C" __attribute__((visibility("default")))
-#define TUTTI_SAME_AS(name) __attribute__((visibility("default"), alias(name)))
 
 using namespace tutti;
 
@@ -15,7 +11,7 @@ namespace {
 template <class... Arguments>
 void look_again_in_fortran(const char* name, const int* flag, int* error, Arguments*... arguments) {
   using Routine = void (*)(Arguments*..., int*);
-  const auto routine = reinterpret_cast<Routine>(dlsym(RTLD_NEXT, name));
+  const auto routine = mpi::fortran::next_definition<Routine>(name);
   int code = MPI_ERR_OTHER;
   if (routine != nullptr) {
     code = mpi::look_again(flag, [&] {

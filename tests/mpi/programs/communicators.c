@@ -3,22 +3,7 @@
 
 #include "check.h"
 
-static void use(MPI_Comm communicator, int rounds) {
-  int rank, size;
-  MPI_Comm_rank(communicator, &rank);
-  MPI_Comm_size(communicator, &size);
-  for (int i = 0; i < rounds; ++i) {
-    int value = rank + i, sum = -1;
-    MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, communicator);
-    CHECK(sum == size * (size - 1) / 2 + i * size, "round %d of %d ranks: %d", i, size, sum);
-    int data = rank == i % size ? i : -1;
-    MPI_Bcast(&data, 1, MPI_INT, i % size, communicator);
-    CHECK(data == i, "bcast %d: %d", i, data);
-    MPI_Reduce(&value, &sum, 1, MPI_INT, MPI_MAX, i % size, communicator);
-    if (rank == i % size) CHECK(sum == size - 1 + i, "reduce %d: %d", i, sum);
-    MPI_Barrier(communicator);
-  }
-}
+static void use(MPI_Comm communicator, int rounds) { exercise(communicator, rounds, 1); }
 
 static void of_every_making(void) {
   MPI_Comm half, copy, reversed, alone, freed_at_once;

@@ -3,33 +3,7 @@
 
 #include "check.h"
 
-#define CHECK_IN(communicator, condition, ...)          \
-  do {                                                  \
-    if (!(condition)) {                                 \
-      fprintf(stderr, "%s:%d: %s: ", __FILE__, __LINE__, #condition); \
-      fprintf(stderr, __VA_ARGS__);                     \
-      fprintf(stderr, "\n");                            \
-      MPI_Abort(communicator, 3);                       \
-    }                                                   \
-  } while (0)
-
-static void use(MPI_Comm communicator, int rounds) {
-  int rank, size;
-  MPI_Comm_rank(communicator, &rank);
-  MPI_Comm_size(communicator, &size);
-  for (int i = 0; i < rounds; ++i) {
-    int value = rank + i, sum = -1;
-    MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, communicator);
-    CHECK_IN(communicator, sum == size * (size - 1) / 2 + i * size, "allreduce %d of %d ranks: %d", i, size, sum);
-    int data[300];
-    for (int k = 0; k < 300; ++k) data[k] = rank == i % size ? i + k : -1;
-    MPI_Bcast(data, 300, MPI_INT, i % size, communicator);
-    CHECK_IN(communicator, data[0] == i && data[299] == i + 299, "bcast %d: %d %d", i, data[0], data[299]);
-    MPI_Reduce(&value, &sum, 1, MPI_INT, MPI_MAX, i % size, communicator);
-    if (rank == i % size) CHECK_IN(communicator, sum == size - 1 + i, "reduce %d: %d", i, sum);
-    MPI_Barrier(communicator);
-  }
-}
+static void use(MPI_Comm communicator, int rounds) { exercise(communicator, rounds, 300); }
 
 static MPI_Comm of_all(MPI_Session session, const char* name) {
   MPI_Group group;

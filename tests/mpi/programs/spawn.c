@@ -4,23 +4,7 @@
 
 static int parents, children;
 
-static void use(MPI_Comm communicator, int rounds) {
-  int rank, size;
-  MPI_Comm_rank(communicator, &rank);
-  MPI_Comm_size(communicator, &size);
-  for (int i = 0; i < rounds; ++i) {
-    int value = rank + i, sum = -1;
-    MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, communicator);
-    CHECK(sum == size * (size - 1) / 2 + i * size, "allreduce %d of %d ranks: %d", i, size, sum);
-    double data[500];
-    for (int k = 0; k < 500; ++k) data[k] = rank == i % size ? i + k : -1;
-    MPI_Bcast(data, 500, MPI_DOUBLE, i % size, communicator);
-    CHECK(data[0] == i && data[499] == i + 499, "bcast %d: %g %g", i, data[0], data[499]);
-    MPI_Reduce(&value, &sum, 1, MPI_INT, MPI_MAX, i % size, communicator);
-    if (rank == i % size) CHECK(sum == size - 1 + i, "reduce %d: %d", i, sum);
-    MPI_Barrier(communicator);
-  }
-}
+static void use(MPI_Comm communicator, int rounds) { exercise(communicator, rounds, 1000); }
 
 static MPI_Comm spawn(char** arguments) {
   MPI_Comm inter;
