@@ -6,29 +6,63 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char* const bench_collective_names[BENCH_COLLECTIVES] = {"allreduce", "bcast", "reduce", "barrier"};
+const char* const bench_collective_names[BENCH_COLLECTIVES] = {
+    [BENCH_ALLREDUCE] = "allreduce",
+    [BENCH_BCAST] = "bcast",
+    [BENCH_REDUCE] = "reduce",
+    [BENCH_BARRIER] = "barrier",
+    [BENCH_GATHER] = "gather",
+    [BENCH_SCATTER] = "scatter",
+    [BENCH_ALLGATHER] = "allgather",
+    [BENCH_ALLTOALL] = "alltoall",
+    [BENCH_REDUCE_SCATTER_BLOCK] = "reduce_scatter_block",
+    [BENCH_SCAN] = "scan",
+    [BENCH_EXSCAN] = "exscan",
+    [BENCH_GATHERV] = "gatherv",
+    [BENCH_SCATTERV] = "scatterv",
+    [BENCH_ALLGATHERV] = "allgatherv",
+    [BENCH_ALLTOALLV] = "alltoallv",
+    [BENCH_REDUCE_SCATTER] = "reduce_scatter",
+};
+
+#define USUAL_COLLECTIVES "allreduce,bcast,reduce,barrier"
 
 const char bench_usage[] =
     "usage: mpiexec -n RANKS tutti-bench [options]\n"
     "Times collectives of the MPI that it runs under; all ranks on one node.\n"
-    "  --collectives LIST   of allreduce, bcast, reduce, barrier (all of them)\n"
-    "  --sizes LIST         bytes, multiples of 8, with K and M for 1024s (8,64,512,4K,32K,256K)\n"
+    "  --collectives LIST   of allreduce, bcast, reduce, barrier, gather, scatter, allgather, alltoall,\n"
+    "                       reduce_scatter_block, scan, exscan, gatherv, scatterv, allgatherv, alltoallv,\n"
+    "                       reduce_scatter; or all (" USUAL_COLLECTIVES ")\n"
+    "  --sizes LIST         bytes, multiples of 8, with K and M for 1024s (8,64,512,4K,32K,256K): of one rank's part;\n"
+    "                       of the whole vector in allreduce, bcast, reduce, scan and exscan\n"
     "  --iterations N       operations a cell; auto: as many as the budget holds (auto)\n"
     "  --budget-ms N        time a cell, everything included (40)\n"
-    "  --root R             of bcast and reduce (0)\n"
+    "  --root R             of the collectives that have one (0)\n"
     "  --[no-]dirty         owners rewrite their buffers before each operation (--dirty)\n"
     "  --[no-]verify        compare each result with what it must be, outside of the timed part (--verify)\n"
     "  --json FILE          results as JSON, - for stdout, instead of a table\n";
 
+static bool unknown_collective(const char* word, char* message) {
+  size_t length = (size_t)snprintf(message, 256, "unknown collective '%.32s'; known are all", word);
+  for (int known = 0; known < BENCH_COLLECTIVES && length < 256; ++known) {
+    length += (size_t)snprintf(message + length, 256 - length, ", %s", bench_collective_names[known]);
+  }
+  return false;
+}
+
 static bool parse_collectives(char* words, BenchOptions* options, char* message) {
   options->collective_count = 0;
+  if (strcmp(words, "all") == 0) {
+    while (options->collective_count < BENCH_COLLECTIVES) {
+      options->collectives[options->collective_count] = (BenchCollective)options->collective_count;
+      ++options->collective_count;
+    }
+    return true;
+  }
   for (char *rest = words, *word; (word = strsep(&rest, ",")) != NULL;) {
     int found = 0;
     while (found < BENCH_COLLECTIVES && strcmp(word, bench_collective_names[found]) != 0) ++found;
-    if (found == BENCH_COLLECTIVES) {
-      snprintf(message, 256, "unknown collective '%.40s'; known are allreduce, bcast, reduce, barrier", word);
-      return false;
-    }
+    if (found == BENCH_COLLECTIVES) return unknown_collective(word, message);
     for (int i = 0; i < options->collective_count; ++i) {
       if ((int)options->collectives[i] == found) {
         snprintf(message, 256, "collective '%s' is given twice", word);
@@ -123,9 +157,9 @@ static bool parse_flag(const char* option, BenchOptions* options) {
 }
 
 bool bench_parse(int argc, char** argv, int ranks, BenchOptions* options, char message[256]) {
-  static char all_collectives[] = "allreduce,bcast,reduce,barrier", common_sizes[] = "8,64,512,4K,32K,256K";
+  static char usual_collectives[] = USUAL_COLLECTIVES, common_sizes[] = "8,64,512,4K,32K,256K";
   *options = (BenchOptions){.budget_seconds = 0.04, .dirty = true, .verify = true};
-  parse_collectives(all_collectives, options, message);
+  parse_collectives(usual_collectives, options, message);
   parse_sizes(common_sizes, options, message);
   for (int i = 1; i < argc; ++i) {
     if (parse_flag(argv[i], options)) continue;

@@ -1,23 +1,32 @@
 /* What the ranks put into their buffers and what a collective must make of it.
  *
- * An element depends on the rank that contributed it, on its index and on the operation's running number, so that a
- * result that is stale, shifted, or lacks or doubles a rank is wrong almost everywhere. All values are whole numbers
- * below 2^40, whose sums are exact in a double in any order. Pure functions. */
+ * An element is a count of up to 4096 that depends on its index and on the operation's running number, raised by 4096
+ * for each part before its own, times a factor. Parts have numbers, so that one in another's place is wrong in every
+ * element; what is reduced has a factor for each rank, so that a result that lacks or doubles a rank is wrong; and what
+ * an operation leaves of the one before it is wrong in every element too. All values are whole numbers below 2^43 for
+ * up to 1024 ranks, whose sums are exact in a double in any order. Pure functions. */
 #ifndef TUTTI_BENCH_PATTERN_H
 #define TUTTI_BENCH_PATTERN_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Fills `buffer` with what `rank` contributes to operation `number`. */
-void pattern_fill(double* buffer, size_t count, uint32_t number, int rank);
+typedef struct {
+  double factor; /* 1 for what is only moved; a rank's weight, or the sum of several, for what is reduced */
+  double raise;  /* 4096 x the part's number x factor */
+} PatternPart;
+PatternPart pattern_part(size_t part, double factor);
 
-/* What an element must be: the contribution of `rank`, or, where it is PATTERN_SUM, the sum over all `ranks`. */
-#define PATTERN_SUM (-1)
-double pattern_factor(int rank, int ranks);
-double pattern_value(size_t index, uint32_t number, double factor);
+/* A rank's factor, from 1 to 1024, and the sum of those of ranks 0 to `ranks` - 1. */
+double pattern_weight(int rank);
+double pattern_weight_sum(int ranks);
+
+void pattern_fill(double* buffer, size_t count, uint32_t number, PatternPart part);
+
+/* What an element must be. */
+double pattern_value(size_t index, uint32_t number, PatternPart part);
 
 /* The first index at which `buffer` does not hold that, or `count`. */
-size_t pattern_first_wrong(const double* buffer, size_t count, uint32_t number, double factor);
+size_t pattern_first_wrong(const double* buffer, size_t count, uint32_t number, PatternPart part);
 
 #endif

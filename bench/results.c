@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "collectives.h"
+
 static int ascending(const void* one, const void* other) {
   const double a = *(const double*)one, b = *(const double*)other;
   return (a > b) - (a < b);
@@ -25,6 +27,10 @@ void results_add(Results* results, const char* collective, size_t bytes, double*
   results->cells[results->count++] = (ResultsCell){
       .collective = collective, .bytes = bytes, .kept = kept, .missed = missed,
       .median = median, .mean = sum / kept, .least = samples[0], .percentile_95 = samples[(int)(0.95 * (kept - 1) + 0.5)]};
+}
+
+void results_leave_out(Results* results, const char* collective, size_t bytes) {
+  results->left_out[results->left_out_count++] = (ResultsLeftOut){collective, bytes};
 }
 
 /* Not what the launcher was asked for but what is mapped: a preload that did not take is a wrong measurement. */
@@ -68,27 +74,39 @@ static void write_json(FILE* file, const Results* results, const ResultsJob* job
             i ? "," : "", cell->collective, cell->bytes, cell->kept, cell->missed, cell->median, cell->mean, cell->least,
             cell->percentile_95);
   }
-  fputs("\n  ]\n}\n", file);
+  fputs("\n  ]", file);
+  for (int i = 0; i < results->left_out_count; ++i) {
+    const ResultsLeftOut* cell = &results->left_out[i];
+    fprintf(file, "%s{\"collective\": \"%s\", \"bytes\": %zu}%s", i ? ", " : ",\n  \"left_out\": [", cell->collective,
+            cell->bytes, i + 1 == results->left_out_count ? "]" : "");
+  }
+  fputs("\n}\n", file);
+}
+
+static void say_left_out(const Results* results) {
+  if (results->left_out_count == 0) return;
+  fprintf(stderr, "tutti-bench: left out, for more than %d MiB of buffers a rank:", CELL_BOUND_MIB);
+  for (int i = 0; i < results->left_out_count; ++i) {
+    const bool first = i == 0 || results->left_out[i].collective != results->left_out[i - 1].collective;
+    if (first) fprintf(stderr, "%s %s of", i ? ";" : "", results->left_out[i].collective);
+    fprintf(stderr, "%s %zu", first ? "" : ",", results->left_out[i].bytes);
+  }
+  fputs(" bytes\n", stderr);
 }
 
 static void write_table(FILE* file, const Results* results, const ResultsJob* job) {
   fprintf(file, "%d ranks, %d cores, microseconds%s%s\n", job->ranks, job->cores,
           job->options->dirty ? ", buffers rewritten" : "", interposed() ? ", with Tutti" : "");
   if (results->flag_exchange > 0) fprintf(file, "two ranks see each other's word after %.3f\n", results->flag_exchange);
-  fprintf(file, "%-10s %9s %10s %10s %10s %10s %10s\n", "collective", "bytes", "median", "mean", "min", "p95", "operations");
+  fprintf(file, "%-20s %9s %10s %10s %10s %10s %10s\n", "collective", "bytes", "median", "mean", "min", "p95", "operations");
   for (int i = 0; i < results->count; ++i) {
     const ResultsCell* cell = &results->cells[i];
-    fprintf(file, "%-10s %9zu %10.3f %10.3f %10.3f %10.3f %10d\n", cell->collective, cell->bytes, cell->median,
+    fprintf(file, "%-20s %9zu %10.3f %10.3f %10.3f %10.3f %10d\n", cell->collective, cell->bytes, cell->median,
             cell->mean, cell->least, cell->percentile_95, cell->kept);
   }
 }
 
-bool results_write(const Results* results, const ResultsJob* job) {
-  const char* name = job->options->json;
-  if (name == NULL) {
-    write_table(stdout, results, job);
-    return true;
-  }
+static bool write_file(const char* name, const Results* results, const ResultsJob* job) {
   FILE* file = strcmp(name, "-") == 0 ? stdout : fopen(name, "w");
   if (file == NULL) {
     fprintf(stderr, "tutti-bench: cannot write '%s': %s\n", name, strerror(errno));
@@ -99,5 +117,13 @@ bool results_write(const Results* results, const ResultsJob* job) {
     fprintf(stderr, "tutti-bench: cannot write '%s': %s\n", name, strerror(errno));
     return false;
   }
+  return true;
+}
+
+bool results_write(const Results* results, const ResultsJob* job) {
+  const char* name = job->options->json;
+  if (name == NULL) write_table(stdout, results, job);
+  else if (!write_file(name, results, job)) return false;
+  say_left_out(results);
   return true;
 }

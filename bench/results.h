@@ -15,8 +15,14 @@ typedef struct {
 } ResultsCell;
 
 typedef struct {
+  const char* collective;
+  size_t bytes;
+} ResultsLeftOut;
+
+typedef struct {
   ResultsCell cells[BENCH_COLLECTIVES * BENCH_MOST_SIZES];
-  int count;
+  ResultsLeftOut left_out[BENCH_COLLECTIVES * BENCH_MOST_SIZES]; /* whose buffers would be beyond the bound */
+  int count, left_out_count;
   double flag_exchange; /* microseconds; 0: not two ranks with a core each */
 } Results;
 
@@ -30,7 +36,9 @@ typedef struct {
 double results_median(double* samples, int count);
 void results_add(Results* results, const char* collective, size_t bytes, double* samples, int kept, int missed);
 
-/* False, after a line on stderr, if the file cannot be written. */
+void results_leave_out(Results* results, const char* collective, size_t bytes);
+
+/* And says in one line on stderr what was left out. False, after a line there, if the file cannot be written. */
 bool results_write(const Results* results, const ResultsJob* job);
 
 #endif

@@ -14,9 +14,9 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "collectives.h"
 #include "neutral.h"
 #include "options.h"
-#include "pattern.h"
 #include "results.h"
 
 enum { warm_operations = 8, fewest_samples = 10, fewest_slow_samples = 3 };
@@ -26,7 +26,7 @@ typedef struct {
   int rank, ranks, cores;
   BenchOptions options;
   Neutral neutral;
-  double *in, *out;
+  Cell cell;
   uint32_t number; /* of operations so far */
 } Bench;
 
@@ -49,26 +49,6 @@ static void exchange_flags(const Bench* bench) {
   while (!neutral_all_entered(&bench->neutral, bench->number)) continue;
 }
 
-static void perform(const Bench* bench, BenchCollective collective, int count) {
-  const int root = bench->options.root;
-  switch (collective) {
-    case BENCH_ALLREDUCE:
-      MPI_Allreduce(bench->in, bench->out, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-      break;
-    case BENCH_BCAST:
-      MPI_Bcast(bench->rank == root ? bench->in : bench->out, count, MPI_DOUBLE, root, MPI_COMM_WORLD);
-      break;
-    case BENCH_REDUCE:
-      MPI_Reduce(bench->in, bench->out, count, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD);
-      break;
-    case BENCH_BARRIER:
-      MPI_Barrier(MPI_COMM_WORLD);
-      break;
-    case BENCH_FLAGS:
-      exchange_flags(bench);
-  }
-}
-
 /* A barrier has no result but that nobody leaves before the last one comes. To see that, one rank comes late and notes
  * that it came; so every sixteenth barrier is watched instead of timed, and the warm ones too. */
 static bool watched(BenchCollective collective, int sample) {
@@ -85,19 +65,9 @@ static void watch_barrier(const Bench* bench, uint32_t number) {
   if (!neutral_all_entered(&bench->neutral, number)) stop_job(bench, "a barrier let this rank out before all were in");
 }
 
-static void verify(const Bench* bench, BenchCollective collective, size_t count, uint32_t number) {
-  const int root = bench->options.root;
-  if (collective == BENCH_BARRIER || collective == BENCH_FLAGS) return;
-  if (collective == BENCH_REDUCE && bench->rank != root) return;
-  const double factor = pattern_factor(collective == BENCH_BCAST ? root : PATTERN_SUM, bench->ranks);
-  const double* result = collective == BENCH_BCAST && bench->rank == root ? bench->in : bench->out;
-  const size_t wrong = pattern_first_wrong(result, count, number, factor);
-  if (wrong == count) return;
+static void verify(const Bench* bench, uint32_t number) {
   char line[256];
-  snprintf(line, sizeof line, "wrong result: operation %u, %s of %zu bytes: element %zu is %.17g, must be %.17g", number,
-           bench_collective_names[collective], count * sizeof(double), wrong, result[wrong],
-           pattern_value(wrong, number, factor));
-  stop_job(bench, line);
+  if (!cell_verify(&bench->cell, number, line)) stop_job(bench, line);
 }
 
 static bool enough(const Bench* bench, int samples, int kept, double seconds) {
@@ -118,10 +88,11 @@ static int keep_samples(const Neutral* neutral, int samples, double* microsecond
   return kept;
 }
 
-/* One cell; the first rank gets the samples in microseconds, *kept of them. Returns how many operations were sampled. */
-static int run_cell(Bench* bench, BenchCollective collective, size_t bytes, double* microseconds, int* kept) {
+/* The cell that is set, or the flag exchange; the first rank gets the samples in microseconds, *kept of them. Returns
+ * how many operations were sampled. */
+static int run_cell(Bench* bench, BenchCollective collective, double* microseconds, int* kept) {
   Neutral* neutral = &bench->neutral;
-  const size_t count = bytes / sizeof(double);
+  const bool flags = collective == BENCH_FLAGS;
   const uint64_t began = bench_nanoseconds();
   uint32_t number = bench->number;
   int samples = -warm_operations, good = 0;
@@ -129,7 +100,7 @@ static int run_cell(Bench* bench, BenchCollective collective, size_t bytes, doub
   for (;; ++samples) {
     if (bench->options.dirty || samples == -warm_operations) {
       number = bench->number;
-      pattern_fill(bench->in, count, number, bench->rank);
+      if (!flags) cell_fill(&bench->cell, number);
     }
     ++bench->number;
     uint64_t start;
@@ -138,12 +109,14 @@ static int run_cell(Bench* bench, BenchCollective collective, size_t bytes, doub
     if (bench->options.verify && watched(collective, samples)) {
       in_time = false;
       watch_barrier(bench, bench->number);
+    } else if (flags) {
+      exchange_flags(bench);
     } else {
-      perform(bench, collective, (int)count);
+      cell_perform(&bench->cell);
     }
     const uint64_t ended = bench_now(&neutral->clock);
     if (samples >= 0) neutral_note(neutral, samples, in_time ? ended - start : NEUTRAL_NO_SAMPLE);
-    if (bench->options.verify) verify(bench, collective, count, number);
+    if (bench->options.verify && !flags) verify(bench, number);
     if (bench->rank == 0 && samples >= 0) {
       /* The sample before is complete: all ranks noted it before they came to the last meeting. */
       if (samples > 0) good += neutral_largest(neutral, samples - 1) != NEUTRAL_NO_SAMPLE;
@@ -163,7 +136,7 @@ static double microseconds[BENCH_MOST_ITERATIONS];
 static void run_flags(Bench* bench, Results* results) {
   if (bench->ranks != 2 || bench->neutral.yields) return;
   int kept = 0;
-  run_cell(bench, BENCH_FLAGS, 0, microseconds, &kept);
+  run_cell(bench, BENCH_FLAGS, microseconds, &kept);
   if (bench->rank == 0 && kept > 0) results->flag_exchange = results_median(microseconds, kept);
 }
 
@@ -173,13 +146,19 @@ static void run_all(Bench* bench, Results* results) {
   for (int c = 0; c < options->collective_count; ++c) {
     const BenchCollective collective = options->collectives[c];
     const int sizes = collective == BENCH_BARRIER ? 1 : options->size_count;
+    const char* name = bench_collective_names[collective];
     for (int s = 0; s < sizes; ++s) {
       const size_t bytes = collective == BENCH_BARRIER ? 0 : options->sizes[s];
+      if (bytes > cell_most_bytes(collective, bench->ranks)) {
+        results_leave_out(results, name, bytes);
+        continue;
+      }
+      cell_set(&bench->cell, collective, bytes);
       int kept = 0;
-      const int samples = run_cell(bench, collective, bytes, microseconds, &kept);
+      const int samples = run_cell(bench, collective, microseconds, &kept);
       if (bench->rank != 0) continue;
       if (kept == 0) stop_job(bench, "every start was missed; is something else running on these cores?");
-      results_add(results, bench_collective_names[collective], bytes, microseconds, kept, samples - kept);
+      results_add(results, name, bytes, microseconds, kept, samples - kept);
     }
   }
 }
@@ -216,21 +195,6 @@ static const char* meet_on_neutral_ground(Bench* bench) {
   return all ? NULL : "no shared memory";
 }
 
-static void allocate(Bench* bench) {
-  size_t largest = sizeof(double);
-  for (int i = 0; i < bench->options.size_count; ++i) {
-    if (bench->options.sizes[i] > largest) largest = bench->options.sizes[i];
-  }
-  void *in, *out;
-  if (posix_memalign(&in, 4096, largest) != 0 || posix_memalign(&out, 4096, largest) != 0) {
-    stop_job(bench, "no memory for the buffers; leave out the largest sizes");
-  }
-  memset(in, 0, largest);
-  memset(out, 0, largest);
-  bench->in = in;
-  bench->out = out;
-}
-
 /* Runs the job and returns the exit code; only the first rank speaks. */
 static int run_job(Bench* bench, int argc, char** argv) {
   char message[256];
@@ -249,12 +213,13 @@ static int run_job(Bench* bench, int argc, char** argv) {
     return 2;
   }
   if (meet_on_neutral_ground(bench) != NULL) return 1;
-  allocate(bench);
+  if (!cell_open(&bench->cell, bench->rank, bench->ranks, &bench->options)) {
+    stop_job(bench, "no memory for the buffers; leave out the largest sizes");
+  }
   Results results = {.count = 0};
   run_all(bench, &results);
   neutral_leave(&bench->neutral);
-  free(bench->in);
-  free(bench->out);
+  cell_close(&bench->cell);
   if (!speaks) return 0;
   const ResultsJob job = {.ranks = bench->ranks, .cores = bench->cores, .yields = bench->neutral.yields,
                           .counter = bench->neutral.clock.counter, .options = &bench->options};

@@ -8,8 +8,8 @@ import pytest
 from conftest import mpis
 
 from tutti.bench import driver
-from tutti.bench.command import choose_mpis, default_ranks, parse_ranks, parse_sizes, plot_stem
-from tutti.bench.driver import Cell, Measurements, Settings
+from tutti.bench.command import choose_mpis, default_ranks, parse_collectives, parse_ranks, parse_sizes, plot_stem
+from tutti.bench.driver import COLLECTIVES, Cell, Measurements, Settings
 from tutti.bench.mpis import Mpi, find_mpis, identify
 from tutti.bench.report import interval_text, size_text, time_text
 from tutti.bench.results import as_json, compare_cells, nearness, pairs, summarise, typical_limits
@@ -78,6 +78,20 @@ def test_parsing():
     assert default_ranks(2) == [2, 4]
     assert default_ranks(1) == [2]
     assert default_ranks(64) == [2, 16, 32]
+
+
+def test_collectives_are_all_or_known_ones():
+    assert parse_collectives("all") == list(COLLECTIVES)
+    assert parse_collectives("scan,alltoallv,scan") == ["scan", "alltoallv"]
+    with pytest.raises(UserError, match="'alltoal' is unknown; did you mean alltoall[?] known are all, allreduce, .*reduce_scatter$"):
+        parse_collectives("scan,alltoal")
+    with pytest.raises(UserError, match="'' is unknown; known are all"):
+        parse_collectives("")
+
+
+def test_a_job_with_more_collectives_gets_more_time():
+    assert fake_settings().job_seconds == driver.JOB_SECONDS
+    assert fake_settings(collectives=list(COLLECTIVES)).job_seconds == 4 * driver.JOB_SECONDS
 
 
 def test_plot_stem_drops_the_suffix(tmp_path):
@@ -185,6 +199,9 @@ def test_ratios_and_flags(faked):
     assert summary.short.value == pytest.approx((2.0 * 0.8) ** 0.5)
     assert summary.every.value == pytest.approx((2.0 * 0.8 * 2.0) ** (1 / 3))
     assert summary.slower_cells == 1
+    assert {name: ratio.value for name, ratio in summary.by_collective.items()} == {
+        "allreduce": pytest.approx(2.0), "bcast": pytest.approx((0.8 * 2.0) ** 0.5)
+    }  # fmt: skip
 
 
 def test_nearness_to_the_flag_exchange_is_by_job(faked):
@@ -221,12 +238,55 @@ def test_plot_writes_both_formats(faked, tmp_path):
         assert f"<!-- {label} -->" in text
 
 
+def test_plot_sets_many_collectives_in_several_rows(tmp_path):
+    from tutti.bench.plot import draw
+
+    settings = fake_settings(collectives=list(COLLECTIVES[4:10]), ranks=[2, 4])
+    measurements = Measurements(settings)
+    for ranks in settings.ranks:
+        for variant in settings.variants(ranks):
+            cells = [cell | {"collective": name} for name in settings.collectives for cell in fake_job(ranks, variant, 0)["cells"][:2]]
+            measurements.add(ranks, variant, fake_job(ranks, variant, 0) | {"cells": cells})
+    text = draw(measurements, tmp_path / "plot")[1].read_text()
+    for ranks in settings.ranks:
+        assert all(f"<!-- {name}, {ranks} ranks -->" in text for name in settings.collectives)
+    # Two rows of four panels for each rank count, the last two of which stay empty.
+    assert text.count('<g id="axes_') == 4 * 4
+
+
+def test_what_was_left_out_is_said_and_rank_counts_without_cells_are_passed_over(monkeypatch):
+    from io import StringIO
+
+    from rich.console import Console
+
+    from tutti.bench.report import show
+
+    left = {"collective": "alltoall", "bytes": 128 << 20}
+
+    def run_job(settings, ranks, variant, directory):
+        job = fake_job(ranks, variant, 0)
+        return job | {"left_out": [left]} | ({"cells": []} if ranks == 4 else {})
+
+    monkeypatch.setattr(driver, "run_job", run_job)
+    limits = {"line_half_round_trip_ns": 50.0, "copy_one_core_gb_per_s": {}, "copy_two_cores_gb_per_s": {},
+              "copy_rewritten_us": {}, "cma_rewritten_us": {}}  # fmt: skip
+    monkeypatch.setattr(driver, "measure_limits", lambda: limits)
+    measurements = driver.run(fake_settings(), lambda line: None)
+    stream = StringIO()
+    show(measurements, Console(file=stream, width=200))
+    said = [line for line in stream.getvalue().splitlines() if "left out" in line]
+    assert len(said) == 1 and "alltoall of 128 MiB on 2 ranks; alltoall of 128 MiB on 4 ranks" in said[0]
+    document = as_json(measurements)
+    assert document["left_out"] == [{"ranks": ranks} | left for ranks in (2, 4)]
+    assert {mean["ranks"] for mean in document["geometric_means"]} == {2}
+
+
 def test_tables_show_ratio_and_flag(faked):
     from io import StringIO
 
     from rich.console import Console
 
-    from tutti.bench.report import comparison_table, summary_table
+    from tutti.bench.report import collectives_table, comparison_table, summary_table
 
     measurements, _ = faked
     stream = StringIO()
@@ -237,6 +297,10 @@ def test_tables_show_ratio_and_flag(faked):
     text = stream.getvalue()
     assert "2.00x" in text and "0.80x" in text and "slower" in text and "1 cell" in text and "1 cells" not in text
     assert "1 MiB" in text
+    stream.truncate(0)
+    console.print(collectives_table([summarise(measurements, 2, *pair) for pair in pairs(measurements, 2)]))
+    bcast = next(line for line in stream.getvalue().splitlines() if "bcast" in line)
+    assert bcast.count("1.26x") == 2
 
 
 def test_words():

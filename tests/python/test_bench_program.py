@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tutti.bench.driver import execute
+from tutti.bench.driver import COLLECTIVES, DEFAULT_COLLECTIVES, execute
 from tutti.bench.mpis import Mpi
 from tutti.bench.variants import Variant, command, environment
 from tutti.places import program
@@ -40,6 +40,44 @@ def test_cells_and_json(mpi, ranks, tmp_path):
         assert cell["mean_us"] >= cell["min_us"]
 
 
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_every_collective_is_right_in_one_job(mpi, ranks, tmp_path):
+    """The second size is an odd number of elements, so that uneven parts are rounded; the last rank is the root."""
+    file = tmp_path / "job.json"
+    code, out, err = launch(mpi, ranks, tmp_path, "--collectives", "all", "--sizes", "8,1000", "--root", str(ranks - 1),
+                            "--budget-ms", "1", "--json", str(file))  # fmt: skip
+    assert code == 0, err
+    job = json.loads(file.read_text())
+    assert job["verified"] and "left_out" not in job
+    assert [(c["collective"], c["bytes"]) for c in job["cells"]] == [
+        (name, size) for name in COLLECTIVES for size in ((0,) if name == "barrier" else (8, 1000))
+    ]
+    assert all(0 <= c["min_us"] <= c["median_us"] <= c["p95_us"] for c in job["cells"])
+
+
+def test_help_names_every_collective_and_the_usual_ones(mpi, tmp_path):
+    code, out, err = launch(mpi, 1, tmp_path, "--help")
+    assert code == 0, err
+    words = out.replace(",", " ").replace(";", " ").split()
+    assert all(name in words for name in COLLECTIVES)
+    assert f"({','.join(DEFAULT_COLLECTIVES)})" in out
+
+
+def test_sizes_beyond_the_bound_are_left_out(mpi, tmp_path):
+    """256 MiB for all buffers of a rank: of 2 x 2 parts in an alltoall, of 2 + 1 in a gather."""
+    file = tmp_path / "job.json"
+    arguments = ("--collectives", "gather,barrier,alltoallv", "--sizes", "512M,8,1024M", "--budget-ms", "1")
+    code, out, err = launch(mpi, 2, tmp_path, *arguments, "--json", str(file))
+    assert code == 0, err
+    job = json.loads(file.read_text())
+    assert [(c["collective"], c["bytes"]) for c in job["cells"]] == [("gather", 8), ("barrier", 0), ("alltoallv", 8)]
+    assert [(c["collective"], c["bytes"]) for c in job["left_out"]] == [
+        (name, size << 20) for name in ("gather", "alltoallv") for size in (512, 1024)
+    ]
+    said = [line for line in err.splitlines() if "left out" in line]
+    assert len(said) == 1 and "256 MiB" in said[0] and "alltoallv of 536870912, 1073741824 bytes" in said[0]
+
+
 def test_fixed_iterations_and_table(mpi, tmp_path):
     code, out, err = launch(mpi, 2, tmp_path, "--collectives", "allreduce", "--sizes", "8", "--iterations", "37", "--no-dirty")
     assert code == 0, err
@@ -54,7 +92,8 @@ def test_fixed_iterations_and_table(mpi, tmp_path):
         (["--sizes", "12"], "12"),
         (["--sizes", "-8"], "-8"),
         (["--sizes", "99999999999999999999999"], "9999"),
-        (["--collectives", "alltoall"], "alltoall"),
+        (["--collectives", "alltoallw"], "alltoallw"),
+        (["--collectives", "all,scan"], "'all'"),
         (["--collectives", "bcast,bcast"], "bcast"),
         (["--iterations", "0"], "--iterations"),
         (["--root", "2"], "--root"),
@@ -103,14 +142,77 @@ def broken(mpi: Mpi, tmp_path: Path):
     return make
 
 
+# Parameters, as in MPI's own headers, of the collectives that are broken by the generated code below.
+PARAMETERS = {
+    "Gather": "const void *in, int n, MPI_Datatype t, void *out, int m, MPI_Datatype u, int root, MPI_Comm c",
+    "Scatter": "const void *in, int n, MPI_Datatype t, void *out, int m, MPI_Datatype u, int root, MPI_Comm c",
+    "Allgather": "const void *in, int n, MPI_Datatype t, void *out, int m, MPI_Datatype u, MPI_Comm c",
+    "Alltoall": "const void *in, int n, MPI_Datatype t, void *out, int m, MPI_Datatype u, MPI_Comm c",
+    "Reduce_scatter_block": "const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c",
+    "Scan": "const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c",
+    "Exscan": "const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c",
+    "Gatherv": "const void *in, int n, MPI_Datatype t, void *out, const int m[], const int at[], MPI_Datatype u,"
+               " int root, MPI_Comm c",
+    "Scatterv": "const void *in, const int n[], const int at[], MPI_Datatype t, void *out, int m, MPI_Datatype u,"
+                " int root, MPI_Comm c",
+    "Allgatherv": "const void *in, int n, MPI_Datatype t, void *out, const int m[], const int at[], MPI_Datatype u, MPI_Comm c",
+    "Alltoallv": "const void *in, const int n[], const int from[], MPI_Datatype t, void *out, const int m[], const int at[],"
+                 " MPI_Datatype u, MPI_Comm c",
+    "Reduce_scatter": "const void *in, void *out, const int n[], MPI_Datatype t, MPI_Op op, MPI_Comm c",
+}  # fmt: skip
+# Around the true call: before it, and after it. One element of the first part changes places with one of the second.
+OWN_RANK = "int rank; MPI_Comm_rank(c, &rank);"
+MISPLACED = {
+    "Gather": ("", f"{OWN_RANK} if (rank == root) swap(out, 0, n);"),
+    "Scatter": (f"{OWN_RANK} if (rank == root) swap(in, 0, n);", ""),
+    "Allgather": ("", "swap(out, 0, m);"),
+    "Alltoall": ("swap(in, 0, n);", ""),
+    "Reduce_scatter_block": ("swap(in, 0, n);", ""),
+    "Scan": ("return PMPI_Allreduce(in, out, n, t, op, c);", ""),  # all ranks in place of those up to this one
+    "Exscan": ("return PMPI_Scan(in, out, n, t, op, c);", ""),
+    "Gatherv": ("", f"{OWN_RANK} if (rank == root) swap(out, at[0], at[1]);"),
+    "Scatterv": (f"{OWN_RANK} if (rank == root) swap(in, at[0], at[1]);", ""),
+    "Allgatherv": ("", "swap(out, at[0], at[1]);"),
+    "Alltoallv": ("", "swap(out, at[0], at[1]);"),
+    "Reduce_scatter": ("swap(in, 0, n[0]);", ""),
+}
+SWAP = """
+static void swap(const void *data, int one, int other) {
+  double *d = (double *)data, first = d[one];
+  d[one] = d[other];
+  d[other] = first;
+}
+"""
+STALE = ("static int calls; if (++calls == 30) return MPI_SUCCESS;", "")
+
+
+def broken_code(name: str, ways: tuple[str, str]) -> str:
+    """A function that takes the place of MPI_NAME."""
+    parameters = PARAMETERS[name]
+    words = ", ".join(word.split()[-1].strip("*[]") for word in parameters.split(","))
+    before, after = ways
+    swap = SWAP if "swap" in before + after else ""
+    return f"{swap}int MPI_{name}({parameters}) {{ {before} int code = PMPI_{name}({words}); {after} return code; }}"
+
+
+WRONG |= {f"{name}, misplaced": (name.lower(), broken_code(name, ways)) for name, ways in MISPLACED.items()}
+WRONG |= {f"{name}, stale": (name.lower(), broken_code(name, STALE)) for name in ("Scatter", "Alltoallv", "Exscan")}
+
+
 @pytest.mark.parametrize("way", WRONG)
 def test_wrong_results_are_noticed(mpi, broken, tmp_path, way):
     collective, code = WRONG[way]
     arguments = ("--collectives", collective, "--sizes", "4K", "--iterations", "100")
-    assert launch(mpi, 2, tmp_path, *arguments)[0] == 0
     status, out, err = launch(mpi, 2, tmp_path, *arguments, preload=broken(code))
     assert status != 0
     assert ("wrong result" if collective != "barrier" else "let this rank out") in err
+
+
+def test_what_is_noticed_is_not_always_wrong(mpi, broken, tmp_path):
+    """The same ways of breaking, with nothing broken."""
+    whole = "\n".join(broken_code(name, ("", "")) for name in PARAMETERS)
+    code, out, err = launch(mpi, 2, tmp_path, "--collectives", "all", "--sizes", "4K", "--budget-ms", "1", preload=broken(whole))
+    assert code == 0, err
 
 
 def test_limits_are_json():

@@ -1,5 +1,6 @@
 """The command `tutti bench`: from its options, checked before anything runs, to tables, JSON and plots."""
 
+import difflib
 import json
 import os
 import re
@@ -10,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from tutti.bench.driver import COLLECTIVES, Measurements, Settings, run
+from tutti.bench.driver import COLLECTIVES, DEFAULT_COLLECTIVES, Measurements, Settings, run
 from tutti.bench.mpis import Mpi, find_mpis
 from tutti.bench.results import as_json
 from tutti.bench.variants import BINDINGS, SETTINGS
@@ -46,10 +47,15 @@ def parse_sizes(text: str) -> list[int]:
 
 
 def parse_collectives(text: str) -> list[str]:
+    """Each once, in the order given; `all` is every one."""
+    if text == "all":
+        return list(COLLECTIVES)
     result = []
     for word in text.split(","):
         if word not in COLLECTIVES:
-            raise UserError(f"--collectives: '{word}' is unknown; known are {', '.join(COLLECTIVES)}")
+            near = difflib.get_close_matches(word, COLLECTIVES, n=1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            raise UserError(f"--collectives: '{word}' is unknown; {hint}known are all, {', '.join(COLLECTIVES)}")
         if word not in result:
             result.append(word)
     return result
@@ -147,8 +153,12 @@ def save(measurements: Measurements, json_file: Path | None, stem: Path | None, 
 
 def bench(
     ranks: Annotated[str | None, typer.Option(help="Rank counts, as in 2,4,8 [2, the cores, twice the cores].")] = None,
-    collectives: Annotated[str, typer.Option(help="Which collectives.")] = ",".join(COLLECTIVES),
-    sizes: Annotated[str | None, typer.Option(help=f"Message sizes in bytes [{DEFAULT_SIZES}].")] = None,
+    collectives: Annotated[
+        str, typer.Option(help=f"Which collectives: all, or of {', '.join(COLLECTIVES)}.")
+    ] = ",".join(DEFAULT_COLLECTIVES),
+    sizes: Annotated[
+        str | None, typer.Option(help=f"Message sizes in bytes, of one rank's part or of the vector [{DEFAULT_SIZES}].")
+    ] = None,
     dirty: Annotated[bool, typer.Option(help="Owners rewrite their buffers before each operation.")] = True,
     repetitions: Annotated[int | None, typer.Option(help="How often every variant runs [10].")] = None,
     quick: Annotated[bool, typer.Option("--quick", help="3 repetitions, fewer sizes, less time a cell.")] = False,

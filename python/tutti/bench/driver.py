@@ -20,10 +20,14 @@ from tutti.bench.mpis import Mpi
 from tutti.errors import RunError
 from tutti.places import program
 
-JOB_SECONDS = 600
+JOB_SECONDS = 600  # for as many collectives as are measured by default
 # Open MPI's launcher (PMIx 5) says so now and then on a busy machine, before it has started a process.
 LAUNCHER_FAILED = "PMIx server's listener thread failed to start"
-COLLECTIVES = ("allreduce", "bcast", "reduce", "barrier")
+COLLECTIVES = (
+    "allreduce", "bcast", "reduce", "barrier", "gather", "scatter", "allgather", "alltoall", "reduce_scatter_block",
+    "scan", "exscan", "gatherv", "scatterv", "allgatherv", "alltoallv", "reduce_scatter",
+)  # fmt: skip
+DEFAULT_COLLECTIVES = COLLECTIVES[:4]
 
 
 @dataclass(frozen=True)
@@ -53,9 +57,16 @@ class Settings:
     def jobs(self) -> int:
         return self.repetitions * sum(len(self.variants(ranks)) for ranks in self.ranks)
 
+    @property
+    def job_seconds(self) -> float:
+        """After which a job counts as hanging."""
+        return JOB_SECONDS * max(1.0, len(self.collectives) / len(DEFAULT_COLLECTIVES))
+
 
 @dataclass(frozen=True, order=True)
 class Cell:
+    """A collective and a size: of one rank's part, or of the whole vector where all ranks have it (0 for a barrier)."""
+
     ranks: int
     collective: str
     bytes: int
@@ -75,6 +86,7 @@ class Samples:
 class Measurements:
     settings: Settings
     cells: dict[Cell, dict[str, Samples]] = field(default_factory=dict)
+    left_out: list[Cell] = field(default_factory=list)  # whose buffers would take more memory than tutti-bench allows
     libraries: dict[str, str] = field(default_factory=dict)  # by variant: what the MPI says of itself
     # By rank count and variant: the flag exchange on the cores of each job, in microseconds. Nothing where ranks share cores.
     flags: dict[tuple[int, str], list[float]] = field(default_factory=dict)
@@ -84,6 +96,10 @@ class Measurements:
         self.libraries[variant.key] = job["library"]
         if "flag_exchange_us" in job:
             self.flags.setdefault((ranks, variant.key), []).append(job["flag_exchange_us"])
+        for entry in job.get("left_out", []):
+            cell = Cell(ranks, entry["collective"], entry["bytes"])
+            if cell not in self.left_out:
+                self.left_out.append(cell)
         for entry in job["cells"]:
             cell = Cell(ranks, entry["collective"], entry["bytes"])
             samples = self.cells.setdefault(cell, {}).setdefault(variant.key, Samples())
@@ -118,10 +134,10 @@ def execute(words: list[str], env: dict[str, str], seconds: float = JOB_SECONDS)
     return process.returncode, out, err
 
 
-def execute_job(words: list[str], env: dict[str, str]) -> tuple[int, str, str]:
+def execute_job(words: list[str], env: dict[str, str], seconds: float = JOB_SECONDS) -> tuple[int, str, str]:
     """As `execute`, and once more where the launcher itself could not start."""
-    done = execute(words, env)
-    return execute(words, env) if done[0] != 0 and LAUNCHER_FAILED in done[2] + done[1] else done
+    done = execute(words, env, seconds)
+    return execute(words, env, seconds) if done[0] != 0 and LAUNCHER_FAILED in done[2] + done[1] else done
 
 
 def run_job(settings: Settings, ranks: int, variant: Variant, directory: Path) -> dict[str, Any]:
@@ -141,7 +157,7 @@ def run_job(settings: Settings, ranks: int, variant: Variant, directory: Path) -
     where = f"{variant.label}, {ranks} ranks"
     try:
         code, out, err = execute_job(
-            command(variant, ranks, binding, bench, launcher), environment(variant, binding, directory)
+            command(variant, ranks, binding, bench, launcher), environment(variant, binding, directory), settings.job_seconds
         )
     except OSError as error:
         raise RunError(f"{where}: {error}") from error

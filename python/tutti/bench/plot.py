@@ -1,5 +1,6 @@
-"""Draws measurements: time over size, a row for each rank count, a column for each collective."""
+"""Draws measurements: time over size, rows for each rank count, in them a panel for each collective."""
 
+from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -8,6 +9,7 @@ from tutti.bench.report import size_text
 from tutti.bench.statistics import centre
 from tutti.bench.variants import Variant
 
+MOST_COLUMNS = 4
 COLOURS = ("#1f77b4", "#d95f02", "#2ca02c", "#9467bd", "#8c564b", "#e377c2")
 
 
@@ -52,12 +54,19 @@ def draw(measurements: Measurements, stem: Path) -> list[Path]:
     from matplotlib import pyplot
 
     settings = measurements.settings
-    rows, columns = len(settings.ranks), len(settings.collectives)
+    columns = min(MOST_COLUMNS, len(settings.collectives))
+    rows_each = (len(settings.collectives) + columns - 1) // columns
+    rows = rows_each * len(settings.ranks)
     figure, grid = pyplot.subplots(rows, columns, figsize=(3.4 * columns + 1, 3.0 * rows + 1.2), squeeze=False)
-    for axes_row, ranks in zip(grid, settings.ranks, strict=True):
-        for axes, collective in zip(axes_row, settings.collectives, strict=True):
-            _draw_panel(axes, measurements, ranks, collective)
-        axes_row[0].set_ylabel("median, us")
+    for block, ranks in enumerate(settings.ranks):
+        panels = grid[block * rows_each : (block + 1) * rows_each]
+        for axes, collective in zip_longest(panels.flat, settings.collectives):
+            if collective is None:
+                axes.set_axis_off()
+            else:
+                _draw_panel(axes, measurements, ranks, collective)
+        for axes in panels[:, 0]:
+            axes.set_ylabel("median, us")
     labels: dict[str, Any] = {}
     for axes in grid[:, 0]:
         handles, names = axes.get_legend_handles_labels()

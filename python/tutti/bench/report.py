@@ -5,8 +5,10 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from tutti.bench.driver import Measurements
-from tutti.bench.results import Comparison, Nearness, Summary, compare_cells, nearness, pairs, summaries, typical_limits
+from tutti.bench.driver import DEFAULT_COLLECTIVES, Cell, Measurements
+from tutti.bench.results import (
+    Comparison, Nearness, Summary, compare_cells, measured_ranks, nearness, pairs, summaries, typical_limits,
+)  # fmt: skip
 from tutti.bench.statistics import Ratio, centre
 from tutti.bench.variants import Variant, binding_for
 
@@ -111,6 +113,19 @@ def summary_table(rows: list[Summary], against: str) -> Table:
     return table
 
 
+def collectives_table(rows: list[Summary]) -> Table:
+    """A row for each collective, columns for each host; `rows` are of one rank count."""
+    table = Table(title=f"{rows[0].ranks} ranks: geometric means over the sizes of each collective", title_justify="left")
+    table.add_column("collective", min_width=max(map(len, rows[0].by_collective)))
+    for row in rows:
+        table.add_column(row.base.label, justify="right")
+        table.add_column("95%", justify="right")
+    for name in rows[0].by_collective:
+        ratios = [row.by_collective[name] for row in rows]
+        table.add_row(name, *(text for ratio in ratios for text in (ratio_text(ratio), interval_text(ratio))))
+    return table
+
+
 LATENCIES = {
     "line_half_round_trip_ns": "a line from one core to another",
     "flag_exchange_ns": "two cores write a line each and wait for the other's",
@@ -155,20 +170,34 @@ def nearness_table(rows: list[Nearness]) -> Table:
     return table
 
 
+def left_out_text(cells: list[Cell]) -> str:
+    """One line: which cells were not measured, and why."""
+    texts = []
+    for ranks, collective in dict.fromkeys((cell.ranks, cell.collective) for cell in cells):
+        sizes = [size_text(cell.bytes) for cell in cells if (cell.ranks, cell.collective) == (ranks, collective)]
+        texts.append(f"{collective} of {', '.join(sizes)} on {ranks} ranks")
+    return f"left out, because a rank's buffers would be too large: {'; '.join(texts)}"
+
+
 def show(measurements: Measurements, console: Console) -> None:
     settings = measurements.settings
-    for ranks in settings.ranks:
+    for ranks in measured_ranks(measurements):
         for base, other in pairs(measurements, ranks):
             console.print(comparison_table(measurements, ranks, base, other))
         if not settings.tutti:
             for variant in settings.variants(ranks):
                 console.print(host_table(measurements, ranks, variant))
+    if measurements.left_out:
+        console.print(left_out_text(measurements.left_out), highlight=False)
     console.print(limits_table(typical_limits(measurements.limits)))
     if near := nearness(measurements):
         console.print(nearness_table(near))
     rows = summaries(measurements)
     own = [row for row in rows if row.base.mpi == row.other.mpi]
     others = [row for row in rows if row.base.mpi != row.other.mpi]
+    if len(settings.collectives) > len(DEFAULT_COLLECTIVES):
+        for ranks in dict.fromkeys(row.ranks for row in own):
+            console.print(collectives_table([row for row in own if row.ranks == ranks]))
     if others:
         console.print(summary_table(others, "the other MPIs"))
     if own:

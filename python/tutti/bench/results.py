@@ -36,7 +36,13 @@ class Summary:
     short: Ratio | None  # of medians, cells up to SHORT_BYTES
     every: Ratio  # of medians, all cells
     by_mean: Ratio  # of means, all cells
+    by_collective: dict[str, Ratio]  # of medians, all sizes of each
     slower_cells: int  # whose interval lies below 0.95
+
+
+def measured_ranks(measurements: Measurements) -> list[int]:
+    """The rank counts with any cell: with many ranks, every size may have been left out."""
+    return [ranks for ranks in measurements.settings.ranks if any(cell.ranks == ranks for cell in measurements.cells)]
 
 
 def pairs(measurements: Measurements, ranks: int) -> list[tuple[Variant, Variant]]:
@@ -61,6 +67,12 @@ def _medians(comparisons: Sequence[Comparison]) -> list[tuple[list[float], list[
     return [(c.base.median, c.other.median) for c in comparisons]
 
 
+def by_collective(comparisons: Sequence[Comparison]) -> dict[str, Ratio]:
+    """The geometric mean over the sizes of each collective, of medians, in the order measured."""
+    names = dict.fromkeys(c.cell.collective for c in comparisons)
+    return {name: geometric_mean(_medians([c for c in comparisons if c.cell.collective == name])) for name in names}
+
+
 def summarise(measurements: Measurements, ranks: int, base: Variant, other: Variant) -> Summary:
     comparisons = compare_cells(measurements, ranks, base, other)
     short = [c for c in comparisons if c.cell.bytes <= SHORT_BYTES]
@@ -71,6 +83,7 @@ def summarise(measurements: Measurements, ranks: int, base: Variant, other: Vari
         geometric_mean(_medians(short)) if short else None,
         geometric_mean(_medians(comparisons)),
         geometric_mean([(c.base.mean, c.other.mean) for c in comparisons]),
+        by_collective(comparisons),
         sum(c.by_median.slower for c in comparisons),
     )
 
@@ -78,7 +91,7 @@ def summarise(measurements: Measurements, ranks: int, base: Variant, other: Vari
 def summaries(measurements: Measurements) -> list[Summary]:
     """Tutti against its own hosts, then against the other MPIs, under the same kind of setting."""
     own, others = [], []
-    for ranks in measurements.settings.ranks:
+    for ranks in measured_ranks(measurements):
         own += [summarise(measurements, ranks, base, other) for base, other in pairs(measurements, ranks)]
         variants = measurements.settings.variants(ranks)
         for other in (v for v in variants if v.tutti and v.setting == "default"):
@@ -156,6 +169,7 @@ def _summary_json(summary: Summary) -> dict[str, Any]:
         "up_to_64_KiB": asdict(summary.short) if summary.short else None,
         "all_cells": asdict(summary.every),
         "means": asdict(summary.by_mean),
+        "by_collective": {name: asdict(ratio) for name, ratio in summary.by_collective.items()},
         "slower_cells": summary.slower_cells,
     }
 
@@ -186,6 +200,7 @@ def as_json(measurements: Measurements) -> dict[str, Any]:
             {"ranks": ranks, "variant": key, "by_repetition": times} for (ranks, key), times in measurements.flags.items()
         ],
         "cells": [_cell_json(cell, by_variant) for cell, by_variant in measurements.cells.items()],
+        "left_out": [asdict(cell) for cell in measurements.left_out],
         "comparisons": [
             _comparison_json(base, other, comparison)
             for ranks in settings.ranks
