@@ -4,6 +4,9 @@
 #include <charconv>
 
 #include "algo/all_read_all.h"
+#include "algo/parts.h"
+#include "algo/parts_tree.h"
+#include "algo/scan.h"
 #include "algo/tiled.h"
 #include "algo/tree.h"
 #include "base/error.h"
@@ -13,9 +16,30 @@ namespace {
 
 using plan::Collective;
 
-const std::vector<Collective> every_collective = {Collective::barrier, Collective::bcast, Collective::reduce,
-                                                  Collective::allreduce};
-const std::vector<Collective> all_to_all_results = {Collective::barrier, Collective::allreduce};
+using Collectives = std::vector<Collective>;
+
+const Collectives of_all = {Collective::barrier,   Collective::bcast,    Collective::reduce,         Collective::allreduce,
+                            Collective::gather,    Collective::scatter,  Collective::allgather,      Collective::alltoall,
+                            Collective::reduce_scatter, Collective::scan, Collective::exscan};
+const Collectives of_trees = {Collective::barrier,   Collective::bcast,  Collective::reduce,
+                              Collective::allreduce, Collective::gather, Collective::scatter};
+
+bool is_scan(Collective collective) { return collective == Collective::scan || collective == Collective::exscan; }
+
+plan::Plan any_tree(Collective collective, int ranks, int root, int degree) {
+  return parted(collective) ? parts_tree(collective, ranks, root, degree) : tree(collective, ranks, root, degree);
+}
+
+// What works for all ranks, roots and elements, with little room in the slots.
+plan::Plan flat(Collective collective, int ranks, int root, int) {
+  if (parted(collective)) return one_hand_over(collective, ranks, root, most_window);
+  return is_scan(collective) ? scan_chain(collective, ranks) : tree(collective, ranks, root, std::max(ranks, 2));
+}
+
+plan::Plan one_step(Collective collective, int ranks, int root, int) {
+  if (parted(collective)) return one_hand_over(collective, ranks, root, ranks + ranks % 2);
+  return is_scan(collective) ? scan_all_read(collective, ranks) : all_read_all(collective, ranks);
+}
 
 std::string names() {
   std::string text;
@@ -53,12 +77,22 @@ int degree_of(const Algorithm& algorithm, std::string_view spec, int ranks) {
 
 const std::vector<Algorithm>& algorithms() {
   static const std::vector<Algorithm> table = {
-      {"flat", "every rank hands its data to the root, the root hands it to every rank", false, 0, every_collective,
-       [](Collective c, int ranks, int root, int) { return tree(c, ranks, root, std::max(ranks, 2)); }},
-      {"binomial", "binomial tree, in rank order", false, 2, every_collective, tree},
-      {"nary", "tree of degree N: a leader combines N - 1 others a level (HMPI 2.2)", true, 4, every_collective, tree},
-      {"all_read_all", "every rank reads and combines all ranks' data; for a few ranks and bytes", false, 0,
-       all_to_all_results, [](Collective c, int ranks, int, int) { return all_read_all(c, ranks); }},
+      {"flat", "every rank hands its data to the ranks that want it, by way of the root where there is one", false, 0,
+       of_all, flat},
+      {"binomial", "binomial tree, in rank order", false, 2, of_trees, any_tree},
+      {"nary", "tree of degree N: a leader combines N - 1 others a level (HMPI 2.2)", true, 4, of_trees, any_tree},
+      {"direct", "every rank hands its parts to the ranks that want them, N at a time", true, most_window,
+       {Collective::gather, Collective::scatter, Collective::allgather, Collective::alltoall, Collective::reduce_scatter},
+       [](Collective c, int ranks, int root, int n) { return one_hand_over(c, ranks, root, n + n % 2); }},
+      {"all_read_all", "every rank offers all it has and reads all it wants in one step; for a few ranks and bytes", false, 0,
+       {Collective::barrier, Collective::allreduce, Collective::allgather, Collective::alltoall,
+        Collective::reduce_scatter, Collective::scan, Collective::exscan},
+       one_step},
+      {"ring", "every rank takes from its left neighbour what that has taken before", false, 0, {Collective::allgather},
+       [](Collective, int ranks, int, int) { return ring(ranks); }},
+      {"chain", "every rank combines its left neighbour's result with its own vector (linear-time scan)", false, 0,
+       {Collective::scan, Collective::exscan},
+       [](Collective c, int ranks, int, int) { return scan_chain(c, ranks); }},
       {"tiled", "every rank combines one tile for all, for long vectors (HMPI 2.4)", false, 0, {Collective::allreduce},
        [](Collective c, int ranks, int, int) { return tiled(c, ranks); }},
   };

@@ -27,6 +27,11 @@ void store(Options& options, const OptionValue& value) {
   }
 }
 
+template <size_t collective>
+void store_algorithm(Options& options, const OptionValue& value) {
+  options.algorithms[collective] = value.text;
+}
+
 constexpr std::string_view algorithm_form =
     "an algorithm as `tutti plan show --algorithm` takes it, such as flat, binomial, nary:4, all_read_all";
 
@@ -166,16 +171,37 @@ const std::vector<OptionRow>& option_table() {
        .store = store<&Options::shm>, .words = {"auto", "memfd", "posix"}},
       {.name = "TUTTI_ALGORITHM_BARRIER", .kind = OptionKind::text, .default_value = "",
        .doc = "The algorithm of every barrier, instead of Tutti's choice.",
-       .store = store<&Options::algorithm_barrier>, .text_form = algorithm_form},
+       .store = store_algorithm<0>, .text_form = algorithm_form},
       {.name = "TUTTI_ALGORITHM_BCAST", .kind = OptionKind::text, .default_value = "",
        .doc = "The algorithm of every broadcast, instead of Tutti's choice.",
-       .store = store<&Options::algorithm_bcast>, .text_form = algorithm_form},
+       .store = store_algorithm<1>, .text_form = algorithm_form},
       {.name = "TUTTI_ALGORITHM_REDUCE", .kind = OptionKind::text, .default_value = "",
        .doc = "The algorithm of every reduce, instead of Tutti's choice.",
-       .store = store<&Options::algorithm_reduce>, .text_form = algorithm_form},
+       .store = store_algorithm<2>, .text_form = algorithm_form},
       {.name = "TUTTI_ALGORITHM_ALLREDUCE", .kind = OptionKind::text, .default_value = "",
        .doc = "The algorithm of every allreduce, instead of Tutti's choice.",
-       .store = store<&Options::algorithm_allreduce>, .text_form = algorithm_form},
+       .store = store_algorithm<3>, .text_form = algorithm_form},
+      {.name = "TUTTI_ALGORITHM_GATHER", .kind = OptionKind::text, .default_value = "",
+       .doc = "The algorithm of every gather, instead of Tutti's choice.",
+       .store = store_algorithm<4>, .text_form = algorithm_form},
+      {.name = "TUTTI_ALGORITHM_SCATTER", .kind = OptionKind::text, .default_value = "",
+       .doc = "The algorithm of every scatter, instead of Tutti's choice.",
+       .store = store_algorithm<5>, .text_form = algorithm_form},
+      {.name = "TUTTI_ALGORITHM_ALLGATHER", .kind = OptionKind::text, .default_value = "",
+       .doc = "The algorithm of every allgather, instead of Tutti's choice.",
+       .store = store_algorithm<6>, .text_form = algorithm_form},
+      {.name = "TUTTI_ALGORITHM_ALLTOALL", .kind = OptionKind::text, .default_value = "",
+       .doc = "The algorithm of every all-to-all, instead of Tutti's choice.",
+       .store = store_algorithm<7>, .text_form = algorithm_form},
+      {.name = "TUTTI_ALGORITHM_REDUCE_SCATTER", .kind = OptionKind::text, .default_value = "",
+       .doc = "The algorithm of every reduce-scatter, instead of Tutti's choice.",
+       .store = store_algorithm<8>, .text_form = algorithm_form},
+      {.name = "TUTTI_ALGORITHM_SCAN", .kind = OptionKind::text, .default_value = "",
+       .doc = "The algorithm of every scan, instead of Tutti's choice.",
+       .store = store_algorithm<9>, .text_form = algorithm_form},
+      {.name = "TUTTI_ALGORITHM_EXSCAN", .kind = OptionKind::text, .default_value = "",
+       .doc = "The algorithm of every exclusive scan, instead of Tutti's choice.",
+       .store = store_algorithm<10>, .text_form = algorithm_form},
       {.name = "TUTTI_SEGMENT_BYTES", .kind = OptionKind::bytes, .default_value = "0",
        .doc = "The size of the segments that long messages are cut into; 0 lets Tutti choose.",
        .store = store<&Options::segment_bytes>, .least = 0, .most = gibibyte},

@@ -6,6 +6,7 @@
 // To add a variable: a field here, a row in options.cpp, and `cmake --build BUILD --target environment_docs`.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <map>
@@ -26,6 +27,11 @@ enum class ShmChoice : int { automatic, memfd, posix };
 enum class MpiChoice : int { automatic, mpich, openmpi, mpiabi };
 enum class Reproducible : int { off, run, placement };
 
+// The collectives that have a TUTTI_ALGORITHM_* variable.
+inline constexpr std::array<std::string_view, 11> collective_words = {
+    "barrier",   "bcast",    "reduce",         "allreduce", "gather", "scatter",
+    "allgather", "alltoall", "reduce_scatter", "scan",      "exscan"};
+
 // The defaults stand in the table: an Options comes from options() or parse_options(), never from braces.
 struct Options {
   bool disable;
@@ -41,10 +47,8 @@ struct Options {
   StoresChoice stores;
   size_t shm_bytes_per_rank;
   ShmChoice shm;
-  std::string algorithm_barrier;  // these four: empty where Tutti chooses
-  std::string algorithm_bcast;
-  std::string algorithm_reduce;
-  std::string algorithm_allreduce;
+  // Of each collective, in the order of plan::Collective; empty where Tutti chooses.
+  std::array<std::string, collective_words.size()> algorithms;
   size_t segment_bytes;  // 0: automatic
   std::string plans;  // a directory with a map and plans; empty: none
   Reproducible reproducible;

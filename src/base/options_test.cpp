@@ -37,7 +37,7 @@ TEST(Options, Defaults) {
   EXPECT_EQ(options.wait, WaitChoice::automatic);
   EXPECT_EQ(options.shm_bytes_per_rank, 256u * 1024);
   EXPECT_EQ(options.shm, ShmChoice::automatic);
-  EXPECT_EQ(options.algorithm_barrier, "");
+  for (const std::string& algorithm : options.algorithms) EXPECT_EQ(algorithm, "");
   EXPECT_EQ(options.segment_bytes, 0u);
   EXPECT_EQ(options.plans, "");
   EXPECT_EQ(options.reproducible, Reproducible::off);
@@ -64,6 +64,13 @@ TEST(Options, EveryVariableReachesItsField) {
                                  {"TUTTI_ALGORITHM_BCAST", "binomial"},
                                  {"TUTTI_ALGORITHM_REDUCE", "nary:4"},
                                  {"TUTTI_ALGORITHM_ALLREDUCE", "all_read_all"},
+                                 {"TUTTI_ALGORITHM_GATHER", "nary:3"},
+                                 {"TUTTI_ALGORITHM_SCATTER", "nary:5"},
+                                 {"TUTTI_ALGORITHM_ALLGATHER", "ring"},
+                                 {"TUTTI_ALGORITHM_ALLTOALL", "nary:6"},
+                                 {"TUTTI_ALGORITHM_REDUCE_SCATTER", "nary:7"},
+                                 {"TUTTI_ALGORITHM_SCAN", "chain"},
+                                 {"TUTTI_ALGORITHM_EXSCAN", "nary:8"},
                                  {"TUTTI_SEGMENT_BYTES", "16k"},
                                  {"TUTTI_PLANS", "plans"},
                                  {"TUTTI_REPRODUCIBLE", "placement"},
@@ -83,10 +90,8 @@ TEST(Options, EveryVariableReachesItsField) {
                             .stores = StoresChoice::past_cache,
                             .shm_bytes_per_rank = 65536,
                             .shm = ShmChoice::posix,
-                            .algorithm_barrier = "flat",
-                            .algorithm_bcast = "binomial",
-                            .algorithm_reduce = "nary:4",
-                            .algorithm_allreduce = "all_read_all",
+                            .algorithms = {"flat", "binomial", "nary:4", "all_read_all", "nary:3", "nary:5", "ring",
+                                           "nary:6", "nary:7", "chain", "nary:8"},
                             .segment_bytes = 16384,
                             .plans = "plans",
                             .reproducible = Reproducible::placement,

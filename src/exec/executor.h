@@ -95,7 +95,7 @@ struct BoundProgram {
 struct Operation {
   const void* in = nullptr;
   void* out = nullptr;
-  size_t bytes = 0;               // of the vector
+  size_t bytes = 0;               // of the vector; of a part where buffers have parts
   size_t count = 0;               // its elements
   const Combine* combine = nullptr;  // null for barrier and bcast
   size_t segment_bytes = 0;       // a multiple of the element and of line_size, or >= bytes for one segment
@@ -114,6 +114,16 @@ inline uint64_t call_signature(plan::Collective collective, size_t bytes, int ro
 inline uint32_t entered_tag(uint64_t call) { return static_cast<uint32_t>((call * 0x9E3779B97F4A7C15u) >> 32); }
 // For messages: "allreduce of 8 bytes", "bcast of 64 bytes from root 2".
 std::string describe_call(uint64_t call);
+
+// The bytes between neighbouring blocks: of the user's buffers, and of slots.
+struct Distances {
+  size_t user = 0;
+  size_t slot = 0;
+  size_t in(uint32_t space) const { return space < static_cast<uint32_t>(plan::Space::slot) ? user : slot; }
+};
+
+// How a program's hand-overs travel and how often it runs; over lines, whether its buffers have parts.
+enum class Shape : uint8_t { lines, part_lines, whole, segmented };
 
 class Channel {
  public:
@@ -192,22 +202,24 @@ class Channel {
   Code fail(Code code, std::string message);
   Code fail_mismatch(int peer, uint64_t call);
 
-  // How a program's hand-overs travel and how often it runs: the loop is compiled for each, and again for programs that
-  // reduce in the order of arrival, and for channels whose steps are recorded, so that others do not pay for them.
-  enum class Shape : uint8_t { lines, whole, segmented };
+  // The loop is compiled for each shape, and again for programs that reduce in the order of arrival, and for channels
+  // whose steps are recorded, so that others do not pay for them.
+  template <bool yielding, Shape shape, bool arrivals, bool traced>
+  class Execution;  // execution.h
   template <bool yielding, Shape shape, bool arrivals, bool traced>
   static Code run(Channel& channel, const BoundProgram& bound, const Operation& operation);
   template <bool yielding, bool arrivals, bool traced>
   static Code run_slots(Channel& channel, const BoundProgram& bound, const Operation& operation);
   template <bool yielding, bool arrivals, bool traced>
-  static auto runner(bool lines) {
-    return lines ? &run<yielding, Shape::lines, arrivals, traced> : &run_slots<yielding, arrivals, traced>;
+  static auto runner(const plan::Program& program) {
+    if (!program.uses_lines) return &run_slots<yielding, arrivals, traced>;
+    return program.parted ? &run<yielding, Shape::part_lines, arrivals, traced> : &run<yielding, Shape::lines, arrivals, traced>;
   }
   using Runner = decltype(BoundProgram::run);
   Runner runner_for(const plan::Program& program) const;
   // A step of more than two sources, or whose operation has no kernel.
   static void combine_many(const BoundProgram& bound, const BoundStep& step, const Operation& operation,
-                           std::byte* const* base_of, size_t block_bytes, size_t bytes);
+                           std::byte* const* base_of, Distances distances, size_t bytes);
   // Room for `units` of a ring where its limit is reached. Where it has come round to what a slow rank may still read,
   // and this rank will write, waits until that has been read.
   Code make_room(Ring& ring, uint64_t units, bool writes, const Operation& operation);

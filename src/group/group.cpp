@@ -60,13 +60,32 @@ Group::Entry* Group::look_up(Collective collective, size_t bytes, RootAndNeeds r
 Group::Entry* Group::built_in(Collective collective, int root, size_t element, Carrier carrier, select::Choice& choice) {
   if (element > large_element) choice.algorithm = flat;
   Entry* entry = find_or_make(collective, {choice}, root, carrier);
-  const plan::Program& program = *entry->bound.program;
+  // Many ranks' parts may be more lines than there are.
+  if (carrier == Carrier::line && plan::parted(collective) && !channel_.fits(*entry->bound.program, 1)) {
+    entry = find_or_make(collective, {choice}, root, carrier = Carrier::slot);
+  }
   // For all small elements alike, because the answer is remembered for all of them.
-  if (channel_.fits(program, element > large_element ? element : 1)) return entry;
-  log_once("group/" + program.algorithm, LogLevel::info, "%s by %s needs more shared memory than this communicator has; flat serves",
-           std::string(plan::name(collective)).c_str(), program.algorithm.c_str());
-  choice.algorithm = flat;
-  return find_or_make(collective, {choice}, root, carrier);
+  const size_t staged_element = element > large_element ? element : 1;
+  if (channel_.fits(*entry->bound.program, staged_element)) return entry;
+  const std::string asked = entry->bound.program->algorithm;
+  entry = with_room(collective, root, staged_element, carrier, choice);
+  log_once("group/" + asked, LogLevel::info, "%s by %s needs more shared memory than this communicator has; %s serves",
+           std::string(plan::name(collective)).c_str(), asked.c_str(), std::string(choice.algorithm).c_str());
+  return entry;
+}
+
+Group::Entry* Group::with_room(Collective collective, int root, size_t element, Carrier carrier, select::Choice& choice) {
+  if (!plan::parted(collective)) {
+    choice.algorithm = flat;
+    return find_or_make(collective, {choice}, root, carrier);
+  }
+  Entry* entry = nullptr;
+  for (const char* algorithm : {"direct:16", "direct:8", "direct:4", "direct:2"}) {
+    choice.algorithm = algorithm;
+    entry = find_or_make(collective, {choice}, root, carrier);
+    if (channel_.fits(*entry->bound.program, element)) break;
+  }
+  return entry;
 }
 
 Group::Entry* Group::mapped(Collective collective, size_t bytes, RootAndNeeds root, size_t element, Carrier carrier,
@@ -147,7 +166,8 @@ Code Group::run_staged(Entry& entry, exec::Operation& operation, size_t element)
   }
   if (operation.in == operation.out && !program.in_place) {
     const auto* in = static_cast<const std::byte*>(operation.in);
-    copy_of_in_.assign(in, in + operation.bytes);
+    const bool parts = plan::parted_in(program.collective);
+    copy_of_in_.assign(in, in + operation.bytes * (parts ? static_cast<size_t>(ranks()) : 1));
     operation.in = copy_of_in_.data();
   }
   return channel_.execute(entry.bound, operation);
@@ -167,6 +187,34 @@ Code Group::allreduce(const void* in, void* out, size_t count, const exec::Combi
   return run(Collective::allreduce, in, out, count, combine.element, 0, &combine);
 }
 
+Code Group::gather(const void* in, void* out, size_t part, int root) {
+  return run(Collective::gather, in, out, part, 1, root, nullptr);
+}
+
+Code Group::scatter(const void* in, void* out, size_t part, int root) {
+  return run(Collective::scatter, in, out, part, 1, root, nullptr);
+}
+
+Code Group::allgather(const void* in, void* out, size_t part) {
+  return run(Collective::allgather, in, out, part, 1, 0, nullptr);
+}
+
+Code Group::alltoall(const void* in, void* out, size_t part) {
+  return run(Collective::alltoall, in, out, part, 1, 0, nullptr);
+}
+
+Code Group::reduce_scatter(const void* in, void* out, size_t count, const exec::Combine& combine) {
+  return run(Collective::reduce_scatter, in, out, count, combine.element, 0, &combine);
+}
+
+Code Group::scan(const void* in, void* out, size_t count, const exec::Combine& combine) {
+  return run(Collective::scan, in, out, count, combine.element, 0, &combine);
+}
+
+Code Group::exscan(const void* in, void* out, size_t count, const exec::Combine& combine) {
+  return run(Collective::exscan, in, out, count, combine.element, 0, &combine);
+}
+
 std::string_view Group::algorithm(Collective collective, size_t bytes, int root) {
   const Recent& recent = recent_[static_cast<size_t>(collective)];
   const bool last = bytes - recent.bytes_low <= recent.bytes_span && (recent.root & rank_bits) == root;
@@ -175,19 +223,23 @@ std::string_view Group::algorithm(Collective collective, size_t bytes, int root)
 
 namespace {
 
-constexpr std::string_view algorithm_variables[] = {"TUTTI_ALGORITHM_BARRIER", "TUTTI_ALGORITHM_BCAST",
-                                                    "TUTTI_ALGORITHM_REDUCE", "TUTTI_ALGORITHM_ALLREDUCE"};
+static_assert(collective_words.size() == plan::collective_count);
+
+std::string variable_of(Collective collective) {
+  std::string variable = "TUTTI_ALGORITHM_";
+  for (const char c : plan::name(collective)) variable += c == '_' ? c : static_cast<char>(c - 'a' + 'A');
+  return variable;
+}
 
 void hold_algorithm(Collective collective, const std::string& algorithm, Reproducible reproducible) {
-  const std::string variable{algorithm_variables[static_cast<size_t>(collective)]};
+  const std::string variable = variable_of(collective);
   try {
     algo::generate(collective, algorithm, 2, 0);
   } catch (const Error& error) {
     throw Error(Code::invalid_argument, variable + ": " + error.what());
   }
-  const bool reduces = collective == Collective::reduce || collective == Collective::allreduce;
-  const bool folds = algorithm == flat || algorithm == "all_read_all" || algorithm == "tiled";
-  if (reduces && !folds && reproducible == Reproducible::placement) {
+  const bool folds = algorithm == flat || algorithm == "all_read_all" || algorithm == "tiled" || algorithm == "chain";
+  if (plan::combines(collective) && !folds && reproducible == Reproducible::placement) {
     throw Error(Code::invalid_argument, variable + "=" + algorithm + " combines partial results, which " +
                                             "TUTTI_REPRODUCIBLE=placement excludes; give flat, or leave one of the two out");
   }
@@ -213,8 +265,7 @@ const select::Library* users_library(const Options& options) {
 
 select::Overrides overrides_of(const Options& options) {
   select::Overrides overrides;
-  overrides.algorithm = {options.algorithm_barrier, options.algorithm_bcast, options.algorithm_reduce,
-                         options.algorithm_allreduce};
+  overrides.algorithm = options.algorithms;
   overrides.segment_bytes = options.segment_bytes;
   overrides.reproducible = options.reproducible;
   for (int i = 0; i < plan::collective_count; ++i) {

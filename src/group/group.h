@@ -49,6 +49,19 @@ class Group {
   Code reduce(const void* in, void* out, size_t count, const exec::Combine& combine, int root);
   Code allreduce(const void* in, void* out, size_t count, const exec::Combine& combine);
 
+  // With a part for each rank; `part` is the bytes of one, `count` the elements of one. In place the buffers of a rank are
+  // one where the collective's definition says (plan/collective.h): its own part of a gather's or an allgather's `out` is
+  // its `in`, its own part of a scatter's `in` is its `out`, and an alltoall's and a reduce_scatter's two are one.
+  Code gather(const void* in, void* out, size_t part, int root);
+  Code scatter(const void* in, void* out, size_t part, int root);
+  Code allgather(const void* in, void* out, size_t part);
+  Code alltoall(const void* in, void* out, size_t part);
+  Code reduce_scatter(const void* in, void* out, size_t count, const exec::Combine& combine);
+
+  // in == out: in place. Rank 0's `out` of an exscan is left as it is.
+  Code scan(const void* in, void* out, size_t count, const exec::Combine& combine);
+  Code exscan(const void* in, void* out, size_t count, const exec::Combine& combine);
+
   const std::string& failure() const { return channel_.failure(); }
   std::string standing(int rank) const { return channel_.standing(rank); }
 
@@ -92,6 +105,8 @@ class Group {
   Entry* mapped(plan::Collective collective, size_t bytes, RootAndNeeds root, size_t element, plan::Carrier carrier,
                 select::Choice& choice);
   Entry* built_in(plan::Collective collective, int root, size_t element, plan::Carrier carrier, select::Choice& choice);
+  // What always fits: flat, or the parts of many ranks as many at a time as the slots can hold.
+  Entry* with_room(plan::Collective collective, int root, size_t element, plan::Carrier carrier, select::Choice& choice);
   Entry* find_or_make(plan::Collective collective, const Choice& choice, int root, plan::Carrier carrier);
   Code run(plan::Collective collective, const void* in, void* out, size_t count, size_t element, int root,
            const exec::Combine* combine);

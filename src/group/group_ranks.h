@@ -22,7 +22,8 @@ inline exec::Combine sum_of_integers() { return sum_of(kernels::Type::int64, exe
 
 // Runs `body` on so many threads, each with its rank's group. The program's own timeout ends what hangs.
 inline void with_groups(int ranks, const select::Overrides& overrides, const topo::Shape& shape,
-                        const std::function<void(Group&)>& body, bool oversubscribed = true, size_t slot_bytes = 64 * 1024) {
+                        const std::function<void(Group&)>& body, bool oversubscribed = true, size_t slot_bytes = 64 * 1024,
+                        bool check = true) {
   struct Free {
     void operator()(std::byte* areas) const { ::operator delete(areas, std::align_val_t{shm::page_size}); }
   };
@@ -37,7 +38,7 @@ inline void with_groups(int ranks, const select::Overrides& overrides, const top
     settings.layout = layout;
     settings.rank = rank;
     settings.style = oversubscribed ? exec::WaitStyle::yield : exec::WaitStyle::spin;
-    settings.check = true;
+    settings.check = check;
     settings.overrides = overrides;
     settings.shape = shape;
     groups.push_back(std::make_unique<Group>(settings));

@@ -33,9 +33,7 @@ constexpr useconds_t sleep_microseconds = 100;
 uint64_t fingerprint(const Options& options, bool with_report) {
   std::string text = with_report && !options.report.empty() ? "report\n" : "\n";
   text += with_report && !options.trace.empty() ? "trace\n" : "\n";
-  for (const std::string& word : {options.algorithm_barrier, options.algorithm_bcast, options.algorithm_reduce,
-                                  options.algorithm_allreduce})
-    text += word + '\n';
+  for (const std::string& word : options.algorithms) text += word + '\n';
   for (const size_t number : {static_cast<size_t>(options.wait), static_cast<size_t>(options.shm),
                               options.shm_bytes_per_rank, options.segment_bytes,
                               static_cast<size_t>(options.setup_after)})

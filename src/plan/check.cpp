@@ -15,11 +15,11 @@ namespace {
 // What max_moves does not bound, in plans that commute: the intervals of ranks in all partial results together.
 constexpr size_t max_pieces = size_t{1} << 25;
 
-// What a block holds: leaves of one block of the vector (for a barrier: arrivals). Never changed once made, and shared
-// by all blocks that it was copied to.
+// What a block holds: leaves of one item (for a barrier: arrivals). Never changed once made, and shared by all blocks
+// that it was copied to.
 struct Value {
   uint64_t expression;           // hash: equal for equal expressions
-  int32_t block;
+  int64_t item;                  // Definition::item_in
   bool ordered;                  // made by joining neighbours in rank order: then `leaves` is one interval
   Intervals leaves;
 };
@@ -42,7 +42,8 @@ class Checker {
  public:
   explicit Checker(const Plan& plan)
       : plan_(plan),
-        reduces_(plan.collective == Collective::reduce || plan.collective == Collective::allreduce),
+        definition_(plan.definition()),
+        reduces_(combines(plan.collective)),
         cells_(plan, BlockTable<Cell>::Aliasing::none) {}
 
   Verdict run() {
@@ -61,13 +62,26 @@ class Checker {
     return cells_.at(rank, buffer, block);
   }
 
-  bool collective_defines(Buffer buffer, int32_t rank) const {
-    if (buffer == Buffer::in) return plan_.collective != Collective::bcast || rank == plan_.root;
-    return plan_.collective != Collective::reduce || rank == plan_.root;
-  }
-
   static std::string block_text(const Region& region, int32_t block) {
     return print(Region{region.rank, region.buffer, block, 1, 1});
+  }
+
+  std::string collective_text() const {
+    const std::string_view word = name(plan_.collective);
+    return (std::string_view("aeiou").find(word.front()) == std::string_view::npos ? "a " : "an ") + std::string(word);
+  }
+
+  std::string item_text(int64_t item) const {
+    const std::string number = std::to_string(item);
+    switch (plan_.collective) {
+      case Collective::gather:
+      case Collective::allgather: return "the part of rank " + number;
+      case Collective::scatter:
+      case Collective::reduce_scatter: return "the part for rank " + number;
+      case Collective::alltoall:
+        return "the part of rank " + std::to_string(item / plan_.ranks) + " for rank " + std::to_string(item % plan_.ranks);
+      default: return "block " + number + " of the vector";
+    }
   }
 
   const Value* keep(Value value) {
@@ -75,8 +89,8 @@ class Checker {
     return &values_.back();
   }
 
-  static bool is_leaf(const Value& value, int32_t rank, int32_t block) {
-    return value.block == block && value.leaves.size() == 1 && value.leaves.front().low == rank &&
+  bool is_leaf(const Value& value, int32_t rank, int32_t block) const {
+    return value.item == definition_.item_in(rank, block) && value.leaves.size() == 1 && value.leaves.front().low == rank &&
            value.leaves.front().high == rank + 1;
   }
 
@@ -87,15 +101,16 @@ class Checker {
     if (region.buffer != Buffer::tmp && plan_.collective == Collective::bcast && region.rank == plan_.root) {
       return leaf(region.rank, block);
     }
-    if (region.buffer == Buffer::in && collective_defines(Buffer::in, region.rank)) return leaf(region.rank, block);
+    if (region.buffer == Buffer::in && definition_.has_in(region.rank)) return leaf(region.rank, block);
     refuse_here(region.buffer == Buffer::in
-                    ? print(region) + " holds nothing: only the root of a bcast has an `in`; read `out` or `tmp`"
+                    ? print(region) + " holds nothing: only the root of " + collective_text() +
+                          " has an `in`; read `out` or `tmp`"
                     : "it reads " + block_text(region, block) + ", which nobody wrote; write it in a line before");
   }
 
   const Value* leaf(int32_t rank, int32_t block) {
-    const Value* value = keep({mix(mix(static_cast<uint32_t>(rank) + 1) + static_cast<uint32_t>(block)), block, true,
-                               {{rank, rank + 1}}});
+    const Value* value = keep({mix(mix(static_cast<uint32_t>(rank) + 1) + static_cast<uint32_t>(block)),
+                               definition_.item_in(rank, block), true, {{rank, rank + 1}}});
     cell(rank, Buffer::in, block) = {value, no_transfer};
     return value;
   }
@@ -103,26 +118,33 @@ class Checker {
   // In place, `in` shows what is in `out` by now. Where that is still the rank's own data, nothing differs; the first
   // read that does differ is the same whatever other ranks do, so one pass serves all subsets of ranks.
   void find_clobbered(int32_t rank, int32_t block) {
-    if (!reduces_ || !collective_defines(Buffer::out, rank)) return;
-    const Value* value = cell(rank, Buffer::out, block).value;
+    if (plan_.collective == Collective::barrier || plan_.collective == Collective::bcast) return;
+    const int32_t alias = definition_.alias(rank, block);
+    if (alias < 0 || !definition_.has_out(rank)) return;
+    const Value* value = cell(rank, Buffer::out, alias).value;
     if (value != nullptr && !is_leaf(*value, rank, block)) in_place_ = false;
   }
 
   void execute(const Transfer& transfer) {
-    if (transfer.kind == TransferKind::reduce && plan_.collective == Collective::bcast) {
-      refuse_here("a bcast has no operation to reduce with; use `copy`");
+    if (transfer.kind == TransferKind::reduce && !reduces_ && plan_.collective != Collective::barrier) {
+      refuse_here(collective_text() + " has no operation to reduce with; use `copy`");
     }
-    if (transfer.dst.buffer == Buffer::out && !collective_defines(Buffer::out, transfer.dst.rank)) {
-      refuse_here("only the root, rank " + std::to_string(plan_.root) + ", has an `out` in a reduce; use `tmp`");
+    if (transfer.dst.buffer == Buffer::out && !definition_.has_out(transfer.dst.rank)) {
+      refuse_here(plan_.collective == Collective::exscan
+                      ? "rank 0 has no `out` in an exscan; use `tmp`"
+                      : "only the root, rank " + std::to_string(plan_.root) + ", has an `out` in " + collective_text() +
+                            "; use `tmp`");
     }
     arrival_ |= reduces_ && transfer.any_order;
     for (int32_t k = 0; k < transfer.dst.count; ++k) {
       const Value* value = transfer.kind == TransferKind::copy ? read(transfer.src.front(), k) : combine(transfer, k);
       const int32_t block = transfer.dst.first + k * transfer.dst.stride;
       // Even where it is overwritten later: blocks differ in length, and a movement has that of its place in `out`.
-      if (transfer.dst.buffer == Buffer::out && value->block != block) {
-        refuse_here("it writes block " + std::to_string(value->block) + " of the vector where block " +
-                    std::to_string(block) + " of `out` belongs; use `tmp` for data on its way");
+      if (transfer.dst.buffer == Buffer::out && value->item != definition_.item_out(transfer.dst.rank, block)) {
+        const int64_t belongs = definition_.item_out(transfer.dst.rank, block);
+        const std::string place =
+            parted(plan_.collective) ? item_text(belongs) : "block " + std::to_string(belongs) + " of `out`";
+        refuse_here("it writes " + item_text(value->item) + " where " + place + " belongs; use `tmp` for data on its way");
       }
       cell(transfer.dst.rank, transfer.dst.buffer, block) = {value, index_};
     }
@@ -134,12 +156,12 @@ class Checker {
     const Value& first = *sources_.front();
     // In the order of arrival the expression is its own: nobody else computes the same.
     const uint64_t seed = transfer.any_order ? mix(index_ + 1) + static_cast<uint64_t>(k) : 0x243f6a8885a308d3u;
-    Value result{seed, first.block, true, {}};
+    Value result{seed, first.item, true, {}};
     for (const Value* source : sources_) {
       result.expression = mix(result.expression * 0x9e3779b97f4a7c15u + source->expression);
-      if (source->block != first.block) {
-        refuse_here("it combines block " + std::to_string(first.block) + " with block " +
-                    std::to_string(source->block) + " of the vector; combine the same block of every rank");
+      if (source->item != first.item) {
+        refuse_here("it combines " + item_text(first.item) + " with " + item_text(source->item) +
+                    "; combine the same block of every rank");
       }
     }
     for (size_t i = 0; i < sources_.size(); ++i) {
@@ -196,15 +218,16 @@ class Checker {
 
   Verdict verdict() {
     Verdict verdict{true, true, in_place_, arrival_};
-    for (int32_t block = 0; block < plan_.blocks; ++block) {
+    for (int32_t block = 0; block < definition_.out_blocks(); ++block) {
       const Value* first = nullptr;
       for (int32_t rank = 0; rank < plan_.ranks; ++rank) {
-        if (!collective_defines(Buffer::out, rank)) continue;
+        if (!definition_.has_out(rank)) continue;
         const Value* value = result(rank, block);
-        if (value == nullptr) continue;
-        if (first == nullptr) first = value;
-        if (!reduces_) continue;
+        if (value == nullptr || !reduces_) continue;
         verdict.rank_order &= value->ordered;
+        // Where ranks get different results there is nothing to be alike.
+        if (plan_.collective != Collective::allreduce) continue;
+        if (first == nullptr) first = value;
         verdict.uniform &= value->expression == first->expression;
       }
     }
@@ -214,10 +237,11 @@ class Checker {
   // The value of a right result; null where it is the data that the root of a bcast had from the start.
   const Value* result(int32_t rank, int32_t block) {
     const Cell& at = cell(rank, Buffer::out, block);
-    const bool is_bcast = plan_.collective == Collective::bcast;
-    if (at.value == nullptr && is_bcast && rank == plan_.root) return nullptr;
-    const Interval wanted = is_bcast ? Interval{plan_.root, plan_.root + 1} : Interval{0, plan_.ranks};
-    const bool right = at.value != nullptr && missing(at.value->leaves, wanted).empty();
+    if (at.value == nullptr && plan_.collective == Collective::bcast && rank == plan_.root) return nullptr;
+    const RankRange sources = definition_.sources(rank, block);
+    const Interval wanted{sources.low, sources.high};
+    const bool right = at.value != nullptr && missing(at.value->leaves, wanted).empty() &&
+                       at.value->leaves.front().low == wanted.low && at.value->leaves.back().high == wanted.high;
     if (!right) refuse_result(rank, block, at, wanted);
     return at.value;
   }
@@ -231,11 +255,15 @@ class Checker {
     } else {
       text += "; last written at " + place(plan_, at.writer) + " by '" + shortened(plan_.transfers[at.writer]) + "'";
     }
-    if (at.value != nullptr) text += ", without " + set_text(missing(at.value->leaves, wanted));
+    if (at.value != nullptr) {
+      const Intervals lacking = missing(at.value->leaves, wanted);
+      text += lacking.empty() ? ", which has more" : ", without " + set_text(lacking);
+    }
     throw Error(Code::invalid_plan, text);
   }
 
   const Plan& plan_;
+  const Definition definition_;
   const bool reduces_;
   size_t index_ = 0;
   bool in_place_ = true;

@@ -10,7 +10,7 @@
 namespace tutti::plan {
 
 bool lines_serve(const Plan& staged) {
-  if (staged.blocks > 1) return false;
+  if (staged.blocks > 1 && !parted(staged.collective)) return false;
   auto single = [](const Region& region) { return region.count == 1; };
   for (const Transfer& transfer : staged.transfers) {
     if (!single(transfer.dst) || !std::all_of(transfer.src.begin(), transfer.src.end(), single)) return false;
@@ -141,7 +141,8 @@ class Writer {
     program_.ranks = staged.ranks;
     program_.rank = rank;
     program_.root = staged.root;
-    program_.blocks = staged.blocks;
+    program_.parted = parted(staged.collective);
+    program_.blocks = program_.parted ? 1 : staged.blocks;
     program_.transfers = static_cast<int32_t>(staged.transfers.size());
     program_.stages = staged.transfers.empty() ? 1 : staged.transfers.back().stage + 1;
     program_.uses_lines = carrier == Carrier::line;
@@ -157,13 +158,14 @@ class Writer {
     return program_.steps.back();
   }
 
-  // One step where the regions are runs of blocks, one a block where they are not. `arrivals` of a transfer in any order
-  // go with each: those behind the first find all sources there.
+  // One step where the regions are runs of blocks, one a block where they are not, and a part: runs of parts have gaps in
+  // slots. `arrivals` of a transfer in any order go with each: those behind the first find all sources there.
   void move(int32_t i, const std::vector<int32_t>& arrivals) {
     const Transfer& transfer = staged_.transfers[i];
     if (staged_.collective == Collective::barrier) return;
     auto run = [](const Region& region) { return region.count == 1 || region.stride == 1; };
     const bool whole = run(transfer.dst) && std::all_of(transfer.src.begin(), transfer.src.end(), run) &&
+                       (!program_.parted || transfer.dst.count == 1) &&
                        (transfer.dst.count == 1 || transfer.dst.buffer != Buffer::tmp ||
                         transfer.src.front().buffer != Buffer::tmp);
     const int32_t pieces = whole ? 1 : transfer.dst.count;

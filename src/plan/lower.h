@@ -31,7 +31,7 @@ enum class Carrier : uint8_t {
   slot,  // data in the slots' rings, announced by progress words
 };
 
-// True where `carrier` can serve the plan: lines need single-block regions.
+// True where lines can serve the plan: they need single-block regions, of whole vectors or parts.
 bool lines_serve(const Plan& staged);
 
 struct Dependences {

@@ -13,8 +13,6 @@
 namespace tutti::plan {
 namespace {
 
-constexpr std::string_view collective_names[collective_count] = {"barrier", "bcast", "reduce", "allreduce"};
-
 // A tick costs every rank a pass over its steps, so a stage far beyond any chain of hand-overs is a mistake.
 constexpr int32_t max_stage = 1 << 20;
 constexpr size_t max_label = 128;
@@ -73,6 +71,11 @@ class Validator {
     if (plan_.collective == Collective::barrier && plan_.blocks != 1) {
       refuse_plan("a barrier has 1 block, of no bytes, not " + std::to_string(plan_.blocks));
     }
+    if (parted(plan_.collective) && plan_.blocks != plan_.ranks) {
+      refuse_plan("it has " + std::to_string(plan_.blocks) + " blocks; a plan of " +
+                  std::string(plan::name(plan_.collective)) + " has one for each of its " + std::to_string(plan_.ranks) +
+                  " ranks");
+    }
     if (!rooted(plan_.collective) && plan_.root != 0) {
       refuse_plan("root " + std::to_string(plan_.root) + " of a collective that has none; leave the root out (or 0)");
     }
@@ -120,7 +123,10 @@ class Validator {
     if (region.stride < 1) {
       refuse_here("a stride of " + std::to_string(region.stride) + "; it is at least 1");
     }
-    const int64_t blocks = region.buffer == Buffer::tmp ? max_blocks : plan_.blocks;
+    const Definition definition = plan_.definition();
+    const int64_t blocks = region.buffer == Buffer::tmp  ? max_blocks
+                           : region.buffer == Buffer::in ? definition.in_blocks()
+                                                         : definition.out_blocks();
     if (region.first < 0 || last_block(region) >= blocks) {
       const int64_t wrong = region.first < 0 ? region.first : last_block(region);
       refuse_here("there is no block " + std::to_string(wrong) + " in " + print(region) + "; blocks are " +
@@ -185,18 +191,6 @@ class Validator {
 };
 
 }  // namespace
-
-std::string_view name(Collective collective) { return collective_names[static_cast<size_t>(collective)]; }
-
-Collective collective_named(std::string_view word) {
-  for (int i = 0; i < collective_count; ++i) {
-    if (collective_names[i] == word) return static_cast<Collective>(i);
-  }
-  throw Error(Code::invalid_argument, "there is no collective '" + std::string(word.substr(0, 40)) +
-                                          "'; it is one of barrier, bcast, reduce, allreduce");
-}
-
-bool rooted(Collective collective) { return collective == Collective::bcast || collective == Collective::reduce; }
 
 bool overlap(const Region& one, const Region& other) {
   if (one.rank != other.rank || one.buffer != other.buffer) return false;

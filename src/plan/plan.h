@@ -4,13 +4,14 @@
 //   rank, root     as in MPI
 //   buffer         `in` and `out` (the user's) or `tmp` (Tutti's); one of each a rank
 //   block          the unit in which a plan counts a buffer. A vector of n elements is cut into `Plan::blocks`
-//                  blocks; the blocks of `tmp` are as large as those of the vector
+//                  blocks; the blocks of `tmp` are as large as those of the vector. Of a collective with a part for
+//                  each rank (collective.h) the parts are the blocks
 //   region         a run of blocks (first, count, stride) of one buffer of one rank
 //   transfer       `dst <- src` (copy) or `dst <- a, b, ...` (reduce, in that order, or in any order: as the sources
 //                  arrive); the atom of a plan
 //   shape          the machine a plan was written for: level:count words from the outside in (`node:4 numa:2 core:8`)
-//   segment        a piece of a long message: the vector is sliced into segments, each is cut into blocks, and the
-//                  plan runs once a segment
+//   segment        a piece of a long message: the vector is sliced into segments, each is cut into blocks (parts are
+//                  sliced each by itself), and the plan runs once a segment
 //   stage          a transfer's place in the pipeline: segment s of stage t runs at tick s + t
 //   plan           the transfers of all ranks, in an order that means: as if executed one after another
 //   program, step  what one rank executes for a plan (plan/program.h)
@@ -18,11 +19,7 @@
 // Order is meaning: nobody writes flags, sends or receives; lowering finds them. A transfer is executed by the rank
 // that owns `dst` (pull), or, where `push` is set, by the rank that owns its sources.
 //
-// What the buffers hold (the start and the end that check.h proves):
-//   barrier    blocks have no bytes; `in` of a rank is its arrival, `out` its exit
-//   bcast      `in` of the root is the data and is the root's `out` too (one user buffer); the others' `in` is nothing
-//   reduce     `in` of every rank; `out` of the root only
-//   allreduce  `in` and `out` of every rank
+// What the buffers hold, and what check.h proves of them: collective.h.
 #pragma once
 
 #include <cstdint>
@@ -30,16 +27,9 @@
 #include <string_view>
 #include <vector>
 
+#include "plan/collective.h"
+
 namespace tutti::plan {
-
-enum class Collective : uint8_t { barrier, bcast, reduce, allreduce };
-inline constexpr int collective_count = 4;
-
-std::string_view name(Collective collective);
-// Throws Error(invalid_argument) naming the accepted words.
-Collective collective_named(std::string_view word);
-// True where a collective has a root.
-bool rooted(Collective collective);
 
 enum class Buffer : uint8_t { in, out, tmp };
 
@@ -81,10 +71,12 @@ struct Plan {
   int32_t ranks = 1;
   int32_t root = 0;        // 0 where the collective has none
   bool commutative = false;  // relies on the operation to commute
-  int32_t blocks = 1;      // of every vector; for a barrier, of no bytes
+  int32_t blocks = 1;      // of every vector; for a barrier, of no bytes; of a parted collective, one a rank
   std::string shape;       // the machine it was written for; empty: any
   std::vector<std::string> files;  // where its transfers were written, for messages; empty where that has no name
   std::vector<Transfer> transfers;
+
+  Definition definition() const { return {collective, ranks, root, blocks}; }
 
   // Blocks of the `tmp` of a rank: one more than the largest that a transfer names, 0 where none does.
   int32_t tmp_blocks(int32_t rank) const;

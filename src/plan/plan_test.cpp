@@ -37,11 +37,12 @@ TEST(Collectives, NamesRoundTrip) {
     EXPECT_EQ(collective_named(name(collective)), collective);
   }
   try {
-    collective_named("gather");
+    collective_named("gossip");
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::invalid_argument);
-    EXPECT_STREQ(error.what(), "there is no collective 'gather'; it is one of barrier, bcast, reduce, allreduce");
+    EXPECT_STREQ(error.what(), "there is no collective 'gossip'; it is one of "
+                               "barrier, bcast, reduce, allreduce, gather, scatter, allgather, alltoall, reduce_scatter, scan, exscan");
   }
 }
 

@@ -44,7 +44,7 @@ struct Operand {
   Space space = Space::in;
   int32_t rank = 0;   // whose slot or line; this rank's own for in and out
   int32_t line = 0;   // which of the rank's lines in this operation
-  int32_t block = 0;  // the first block; all blocks of a vector and of tmp start a block size apart
+  int32_t block = 0;  // the first block; all blocks of a vector, all parts and all blocks of tmp start a size apart
 };
 
 // What makes a source of a reduce_any ready: the peer's word (in a program that uses lines: its line's stamp) shows
@@ -77,7 +77,8 @@ struct Program {
   int32_t ranks = 1;
   int32_t rank = 0;
   int32_t root = 0;
-  int32_t blocks = 1;         // of the vector
+  int32_t blocks = 1;         // into which a vector is cut; 1 where buffers have parts
+  bool parted = false;        // blocks of user buffers are parts, each as long as the operation says
   int32_t transfers = 0;      // of the staged plan: the distance of numbers between ticks
   int32_t stages = 1;         // largest stage + 1
   int32_t slot_blocks = 0;    // blocks of a ring position of a slot (the largest of all ranks)

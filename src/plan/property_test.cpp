@@ -17,8 +17,49 @@
 namespace tutti::plan {
 namespace {
 
+using Leaf = std::pair<int32_t, int32_t>;  // rank and block of an `in`
+
+// What MPI says that a block of a rank's `out` holds.
+std::vector<Leaf> wanted(const Plan& plan, int32_t rank, int32_t block) {
+  std::vector<Leaf> leaves;
+  switch (plan.collective) {
+    case Collective::bcast: return {{plan.root, block}};
+    case Collective::scatter: return {{plan.root, rank}};
+    case Collective::gather:
+    case Collective::allgather: return {{block, 0}};
+    case Collective::alltoall: return {{block, rank}};
+    default: break;
+  }
+  const bool part = plan.collective == Collective::reduce_scatter;
+  for (int32_t other = 0; other < plan.ranks; ++other) {
+    if (plan.collective == Collective::scan && other > rank) continue;
+    if (plan.collective == Collective::exscan && other >= rank) continue;
+    leaves.emplace_back(other, part ? rank : block);
+  }
+  return leaves;
+}
+
+bool has_in(const Plan& plan, int32_t rank) {
+  const bool root_only = plan.collective == Collective::bcast || plan.collective == Collective::scatter;
+  return rank == plan.root || !root_only;
+}
+
+bool one_part_in(const Plan& plan) {
+  return plan.collective == Collective::gather || plan.collective == Collective::allgather;
+}
+
+bool one_part_out(const Plan& plan) {
+  return plan.collective == Collective::scatter || plan.collective == Collective::reduce_scatter;
+}
+
+bool reduces(const Plan& plan) {
+  return plan.collective == Collective::reduce || plan.collective == Collective::allreduce ||
+         plan.collective == Collective::reduce_scatter || plan.collective == Collective::scan ||
+         plan.collective == Collective::exscan;
+}
+
 struct Held {
-  std::vector<std::pair<int32_t, int32_t>> leaves;  // (rank, block)
+  std::vector<Leaf> leaves;
   std::string expression;
   bool by_arrival = false;  // a reduction in any order is in it
 };
@@ -32,8 +73,8 @@ class Evaluation {
 
   bool right() {
     for (int32_t rank = 0; rank < plan_.ranks; ++rank) {
-      if (plan_.collective == Collective::bcast && rank != plan_.root) continue;
-      for (int32_t block = 0; block < plan_.blocks; ++block) {
+      if (!has_in(plan_, rank)) continue;
+      for (int32_t block = 0; block < (one_part_in(plan_) ? 1 : plan_.blocks); ++block) {
         cells_[key(rank, Buffer::in, block)] = {{{rank, block}}, std::to_string(rank) + "." + std::to_string(block)};
       }
     }
@@ -45,13 +86,17 @@ class Evaluation {
     return ends_right();
   }
 
-  bool has_out(int32_t rank) const { return plan_.collective != Collective::reduce || rank == plan_.root; }
+  bool has_out(int32_t rank) const {
+    if (plan_.collective == Collective::exscan) return rank != 0;
+    return rank == plan_.root || (plan_.collective != Collective::reduce && plan_.collective != Collective::gather);
+  }
+  int32_t out_blocks() const { return one_part_out(plan_) ? 1 : plan_.blocks; }
   const Held& result(int32_t rank, int32_t block) { return cells_.at(key(rank, Buffer::out, block)); }
 
   bool rank_order() {
-    if (plan_.collective == Collective::barrier) return true;
+    if (!reduces(plan_)) return true;
     for (int32_t rank = 0; rank < plan_.ranks; ++rank) {
-      for (int32_t block = 0; has_out(rank) && block < plan_.blocks; ++block) {
+      for (int32_t block = 0; has_out(rank) && block < out_blocks(); ++block) {
         const auto& [leaves, expression, by_arrival] = result(rank, block);
         if (by_arrival || !std::is_sorted(leaves.begin(), leaves.end())) return false;
       }
@@ -74,12 +119,15 @@ class Evaluation {
   Key key(int32_t rank, Buffer buffer, int32_t block) const {
     const bool one_buffer =
         (in_place_ >> rank & 1) != 0 || (plan_.collective == Collective::bcast && rank == plan_.root);
-    return {rank, one_buffer && buffer == Buffer::out ? Buffer::in : buffer, block};
+    if (!one_buffer || buffer != Buffer::out) return {rank, buffer, block};
+    if (one_part_in(plan_)) return block == rank ? Key{rank, Buffer::in, 0} : Key{rank, buffer, block};
+    if (plan_.collective == Collective::scatter) return {rank, Buffer::in, rank};
+    return {rank, Buffer::in, block};
   }
 
   bool move(const Transfer& transfer, int32_t k) {
     if (transfer.dst.buffer == Buffer::out && !has_out(transfer.dst.rank)) return false;
-    if (transfer.kind == TransferKind::reduce && plan_.collective == Collective::bcast) return false;
+    if (transfer.kind == TransferKind::reduce && !reduces(plan_) && plan_.collective != Collective::barrier) return false;
     Held result;
     for (const Region& source : transfer.src) {
       const auto found = cells_.find(key(source.rank, source.buffer, source.first + k * source.stride));
@@ -98,12 +146,18 @@ class Evaluation {
       if (plan_.collective != Collective::barrier && !may_be_combined(result.leaves)) return false;
     }
     const int32_t block = transfer.dst.first + k * transfer.dst.stride;
-    if (transfer.dst.buffer == Buffer::out && result.leaves.front().second != block) return false;
+    if (transfer.dst.buffer == Buffer::out && !may_be_there(result.leaves.front(), transfer.dst.rank, block)) return false;
     cells_[key(transfer.dst.rank, transfer.dst.buffer, block)] = result;
     return true;
   }
 
-  bool may_be_combined(std::vector<std::pair<int32_t, int32_t>> leaves) const {
+  // Of a reduction, and a bcast that only its root could fail: any rank's data for this place.
+  bool may_be_there(const Leaf& leaf, int32_t rank, int32_t block) const {
+    const Leaf belongs = wanted(plan_, rank, block).front();
+    return parted(plan_.collective) && !reduces(plan_) ? leaf == belongs : leaf.second == belongs.second;
+  }
+
+  bool may_be_combined(std::vector<Leaf> leaves) const {
     for (size_t i = 1; i < leaves.size() && !plan_.commutative; ++i) {
       if (leaves[i].first != leaves[i - 1].first + 1) return false;
     }
@@ -116,17 +170,13 @@ class Evaluation {
 
   bool ends_right() {
     for (int32_t rank = 0; rank < plan_.ranks; ++rank) {
-      for (int32_t block = 0; has_out(rank) && block < plan_.blocks; ++block) {
+      for (int32_t block = 0; has_out(rank) && block < out_blocks(); ++block) {
         const auto found = cells_.find(key(rank, Buffer::out, block));
         if (found == cells_.end()) return false;
         auto leaves = found->second.leaves;
         std::sort(leaves.begin(), leaves.end());
         leaves.erase(std::unique(leaves.begin(), leaves.end()), leaves.end());
-        std::vector<std::pair<int32_t, int32_t>> wanted;
-        for (int32_t other = 0; other < plan_.ranks; ++other) {
-          if (plan_.collective != Collective::bcast || other == plan_.root) wanted.emplace_back(other, block);
-        }
-        if (leaves != wanted) return false;
+        if (leaves != wanted(plan_, rank, block)) return false;
       }
     }
     return true;
@@ -138,17 +188,16 @@ class Evaluation {
   std::map<Key, Held> cells_;
 };
 
-bool reduces(const Plan& plan) {
-  return plan.collective == Collective::reduce || plan.collective == Collective::allreduce;
-}
-
 bool by_arrival(const Plan& plan) {
   return reduces(plan) && std::any_of(plan.transfers.begin(), plan.transfers.end(),
                                       [](const Transfer& transfer) { return transfer.any_order; });
 }
 
 bool right_in_place(const Plan& plan) {
-  for (uint32_t subset = 0; subset < (1u << plan.ranks) && reduces(plan); ++subset) {
+  const bool two_buffers = plan.collective != Collective::barrier && plan.collective != Collective::bcast;
+  for (uint32_t subset = 0; subset < (1u << plan.ranks) && two_buffers; ++subset) {
+    const bool root_alone = plan.collective == Collective::gather || plan.collective == Collective::scatter;
+    if (root_alone && (subset & ~(1u << plan.root)) != 0) continue;
     if (!Evaluation(plan, subset, false).right() || !Evaluation(plan, subset, true).right()) return false;
   }
   return true;

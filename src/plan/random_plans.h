@@ -3,7 +3,7 @@
 // A plan is made unit by unit (a unit: some blocks of the vector that travel together): a random tree combines the
 // ranks' data in rank order (in a commutative plan in another, or as it arrives), partial results detour through `tmp`, transfers are
 // pushed or pulled, `tmp` is used again once it is read; then random holders hand the result on. The units' transfers
-// are shuffled into one plan. Same seed, same plan.
+// are shuffled into one plan. A part of a parted collective is a unit. Same seed, same plan.
 #pragma once
 
 #include <algorithm>
@@ -26,9 +26,14 @@ class RandomPlan {
     plan_.root = rooted(plan_.collective) ? below(plan_.ranks) : 0;
     plan_.commutative = chance(3);
     plan_.blocks = plan_.collective == Collective::barrier || chance(3) ? 1 : 1 + below(5);
+    if (parted(plan_.collective)) plan_.blocks = plan_.ranks;
     next_tmp_.assign(plan_.ranks, 0);
     std::vector<std::vector<Transfer>> units;
-    for (const Region& shape : cut_into_units()) units.push_back(make_unit(shape));
+    if (parted(plan_.collective)) {
+      make_parts(units);
+    } else {
+      for (const Region& shape : cut_into_units()) units.push_back(make_unit(shape));
+    }
     shuffle_together(std::move(units));
     if (chance(4)) give_stages();
     return std::move(plan_);
@@ -57,7 +62,10 @@ class RandomPlan {
     return shapes;
   }
 
-  Region user(int32_t rank, Buffer buffer) const { return {rank, buffer, shape_.first, shape_.count, shape_.stride}; }
+  Region user(int32_t rank, Buffer buffer) const {
+    const int32_t first = buffer == Buffer::out && out_first_ >= 0 ? out_first_ : shape_.first;
+    return {rank, buffer, first, shape_.count, shape_.stride};
+  }
 
   Region take_tmp(int32_t rank) {
     auto& free = free_[rank];
@@ -138,10 +146,43 @@ class RandomPlan {
     }
   }
 
+  // One part each: block `in_first` of the ranks' `in`, which ends as block `out_first` of `to`.
+  void make_parts(std::vector<std::vector<Transfer>>& units) {
+    const auto begin = [&](int32_t in_first, int32_t out_first) {
+      shape_ = {0, Buffer::in, in_first, 1, 1};
+      out_first_ = out_first;
+      unit_.clear();
+      free_.clear();
+    };
+    std::vector<int32_t> all;
+    for (int32_t rank = 0; rank < plan_.ranks; ++rank) all.push_back(rank);
+    for (int32_t part : all) {
+      if (plan_.collective == Collective::alltoall) {
+        for (int32_t to : all) {
+          begin(to, part);
+          hand_on({user(part, Buffer::in)}, {to});
+          units.push_back(std::move(unit_));
+        }
+        continue;
+      }
+      begin(parted_in(plan_.collective) ? part : 0, parted_out(plan_.collective) ? part : 0);
+      if (plan_.collective == Collective::gather) hand_on({user(part, Buffer::in)}, {plan_.root});
+      if (plan_.collective == Collective::allgather) hand_on({user(part, Buffer::in)}, all);
+      if (plan_.collective == Collective::scatter) hand_on({user(plan_.root, Buffer::in)}, {part});
+      if (plan_.collective == Collective::reduce_scatter) hand_on({combined(0, plan_.ranks)}, {part});
+      units.push_back(std::move(unit_));
+    }
+  }
+
   std::vector<Transfer> make_unit(const Region& shape) {
     shape_ = shape;
     unit_.clear();
     free_.clear();
+    if (plan_.collective == Collective::scan || plan_.collective == Collective::exscan) {
+      const int32_t own = plan_.collective == Collective::scan ? 1 : 0;
+      for (int32_t rank = 1 - own; rank < plan_.ranks; ++rank) hand_on({combined(0, rank + own)}, {rank});
+      return std::move(unit_);
+    }
     std::vector<int32_t> to;
     for (int32_t rank = 0; rank < plan_.ranks; ++rank) {
       const bool is_root = rank == plan_.root;
@@ -185,6 +226,7 @@ class RandomPlan {
   Plan plan_;
   std::vector<int32_t> next_tmp_;
   Region shape_;
+  int32_t out_first_ = -1;  // of a part's place in `out`; -1: as in `in`
   std::vector<Transfer> unit_;
   std::map<int32_t, std::vector<Region>> free_;
 };

@@ -35,7 +35,7 @@ void SimulatedRun::hold_source(int32_t rank, Symbol symbol, const Operand& opera
   if (symbol.expression == 0) {
     refuse_programs(context(rank) + ": reads " + operand_text(operand, k) + ", which nobody wrote");
   }
-  if (symbol.block != extent) {
+  if (symbol.block != extent && !parted(plan_.collective)) {  // parts are all of one length
     refuse_programs(context(rank) + ": moves block " + std::to_string(symbol.block) + " of the vector, in " +
                     operand_text(operand, k) + ", with the length of block " + std::to_string(extent));
   }
@@ -71,14 +71,14 @@ void SimulatedRun::hold_results() {
   if (plan_.collective == Collective::barrier) return;  // its ends are held to it as they happen
   for (int32_t operation = 0; operation < operations(); ++operation) {
     for (int32_t rank = 0; rank < plan_.ranks; ++rank) {
-      if (plan_.collective != Collective::reduce || rank == plan_.root) hold_result(operation, rank);
+      if (plan_.definition().has_out(rank)) hold_result(operation, rank);
     }
   }
 }
 
 void SimulatedRun::hold_result(int32_t operation, int32_t rank) {
   for (int32_t segment = 0; segment < what_.schedule.segments; ++segment) {
-    for (int32_t block = 0; block < plan_.blocks; ++block) {
+    for (int32_t block = 0; block < plan_.definition().out_blocks(); ++block) {
       const Symbol held = user(operation, rank, Space::out, segment, block).symbol();
       if (held.expression == what_.results[what_.result(operation, segment, rank, block)]) continue;
       refuse_programs("interleaving " + std::to_string(interleaving_) + ": rank " + std::to_string(rank) +

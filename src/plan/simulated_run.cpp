@@ -90,15 +90,16 @@ void SimulatedRun::fill_user_buffers() {
   const int32_t segments = what_.schedule.segments;
   user_.resize(size_t(operations()) * plan_.ranks * 2 * segments * plan_.blocks);
   const bool is_bcast = plan_.collective == Collective::bcast;
-  const bool may_be_in_place = plan_.collective == Collective::allreduce || plan_.collective == Collective::reduce;
+  // Of a gather, an allgather and a scatter only a rank's own part lies in both, which they leave as it is.
+  const bool may_be_in_place = combines(plan_.collective) || plan_.collective == Collective::alltoall;
   for (int32_t operation = 0; operation < operations(); ++operation) {
     for (int32_t rank = 0; rank < plan_.ranks; ++rank) {
       const bool root_of_bcast = is_bcast && rank == plan_.root;
       const bool in_place = may_be_in_place && what_.programs[rank].in_place && random_() % 2 == 0;
       in_place_.push_back(root_of_bcast || in_place);
-      if (is_bcast && !root_of_bcast) continue;
+      if (!plan_.definition().has_in(rank)) continue;
       for (int32_t segment = 0; segment < segments; ++segment) {
-        for (int32_t block = 0; block < plan_.blocks; ++block) {
+        for (int32_t block = 0; block < plan_.definition().in_blocks(); ++block) {
           user(operation, rank, Space::in, segment, block)
               .hold({leaf_expression(operation, rank, segment, block), block});
         }
@@ -243,7 +244,7 @@ OrderedCell& SimulatedRun::cell(int32_t rank, int32_t segment, const Operand& op
   if (block < 0 || block >= plan_.blocks) {
     refuse_programs(context(rank) + ": there is no block " + std::to_string(block) + " of the vector");
   }
-  if (block != extent) {
+  if (block != extent && !parted(plan_.collective)) {
     refuse_programs(context(rank) + ": moves block " + std::to_string(block) + " with the length of block " +
                     std::to_string(extent));
   }

@@ -103,7 +103,7 @@ class Reader {
     for (int i = 0; i < collective_count; ++i) {
       if (name(static_cast<Collective>(i)) == word) return static_cast<Collective>(i);
     }
-    line.refuse("there is no collective " + quoted(whole) + "; it is one of barrier, bcast, reduce, allreduce");
+    line.refuse("there is no collective " + quoted(whole) + "; it is one of " + collective_names());
   }
 
   static bool yes_or_no(Line& line) {
@@ -128,6 +128,10 @@ class Reader {
       if (!setting_named(word)->has_value()) {
         refuse(lines_.place(), "the plan does not say its '" + std::string(word) + "'; set it before the transfers");
       }
+    }
+    if (parted(plan_.collective) && !setting_named("blocks")->has_value()) plan_.blocks = plan_.ranks;
+    if (parted(plan_.collective) && plan_.blocks != plan_.ranks) {
+      refuse(**setting_named("blocks"), std::string(name(plan_.collective)) + " has a block for each rank; remove the line");
     }
     const std::optional<std::string>& root = *setting_named("root");
     if (root && !rooted(plan_.collective)) {
@@ -238,7 +242,7 @@ std::string print(const Plan& plan) {
   text += "ranks " + std::to_string(plan.ranks) + '\n';
   if (rooted(plan.collective)) text += "root " + std::to_string(plan.root) + '\n';
   if (plan.commutative) text += "commutative yes\n";
-  text += "blocks " + std::to_string(plan.blocks) + '\n';
+  if (!parted(plan.collective)) text += "blocks " + std::to_string(plan.blocks) + '\n';
   if (!plan.shape.empty()) text += "shape " + plan.shape + '\n';
   for (const Transfer& transfer : plan.transfers) {
     append(text, transfer);

@@ -107,10 +107,10 @@ class Reader {
   static Collective collective(Line& line) {
     const std::string_view whole = line.rest();
     const std::string_view word = line.word();
-    for (int i = 0; i < collective_count; ++i) {
-      if (name(static_cast<Collective>(i)) == word) return static_cast<Collective>(i);
+    for (Collective one : {Collective::barrier, Collective::bcast, Collective::reduce, Collective::allreduce}) {
+      if (name(one) == word) return one;
     }
-    line.refuse("there is no collective " + quoted(whole) + "; it is one of barrier, bcast, reduce, allreduce");
+    line.refuse("there are no trees of " + quoted(whole) + "; they are of one of barrier, bcast, reduce, allreduce");
   }
 
   static bool yes_or_no(Line& line) {

@@ -93,7 +93,7 @@ plan::Collective collective_of(Words& words) {
   for (int i = 0; i < plan::collective_count; ++i) {
     if (plan::name(static_cast<plan::Collective>(i)) == word) return static_cast<plan::Collective>(i);
   }
-  words.refuse("there is no collective " + shown(word) + "; a rule begins with barrier, bcast, reduce or allreduce");
+  words.refuse("there is no collective " + shown(word) + "; a rule begins with one of " + plan::collective_names());
 }
 
 topo::Shape shape_of(Words& words) {

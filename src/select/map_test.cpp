@@ -2,9 +2,8 @@
 
 #include <gtest/gtest.h>
 
-#include <random>
-
 #include "base/error.h"
+#include "plan/changed_text.h"
 
 namespace tutti::select {
 namespace {
@@ -74,7 +73,7 @@ TEST(Map, RefusesMalformedText) {
 
 TEST(Map, RefusesMalformedRules) {
   const std::vector<std::pair<const char*, const char*>> table = {
-      {"gather -> x.plan", "there is no collective \"gather\"; a rule begins with barrier, bcast, reduce or allreduce"},
+      {"gossip -> x.plan", "there is no collective \"gossip\"; a rule begins with one of barrier, bcast"},
       {"barrier", "the rule ends without -> and the plan that serves it"},
       {"barrier ->", "expected the name of a .plan or .tree file, or builtin:ALGORITHM, behind ->, found the end of the line"},
       {"barrier rank 8 -> x.plan", "unknown word \"rank\"; conditions are ranks, shape, sizes and root, then comes ->"},
@@ -127,30 +126,11 @@ TEST(Map, BoundsItsSize) {
 }
 
 TEST(Map, ChangedBytesAreReadOrRefused) {
-  std::mt19937_64 random(7);
-  const std::string alphabet = "0123456789.:*>-KM/#\n\r\t ranksizeoplt\xff\x01";
-  int read_well = 0;
-  for (int round = 0; round < 20000; ++round) {
-    std::string text = example;
-    for (uint64_t changes = 1 + random() % 4; changes > 0; --changes) {
-      const size_t at = random() % text.size();
-      switch (random() % 3) {
-        case 0: text[at] = alphabet[random() % alphabet.size()]; break;
-        case 1: text.erase(at, 1 + random() % 5); break;
-        case 2: text.insert(at, 1, alphabet[random() % alphabet.size()]); break;
-      }
-    }
-    try {
-      const std::string printed = print(read_map(text));
-      ASSERT_EQ(print(read_map(printed)), printed) << text;
-      ++read_well;
-    } catch (const Error& error) {
-      const std::string message = error.what();
-      ASSERT_TRUE(message.starts_with("map:") && message.size() > 5 && isdigit(message[4])) << message << "\n" << text;
-      ASSERT_EQ(message.find('\n'), std::string::npos);
-    }
-  }
-  EXPECT_GT(read_well, 500);
+  plan::ChangedText changed(example, "0123456789.:*>-KM/#\n\r\t ranksizeoplt\xff\x01", 7);
+  changed.expect_read_or_refused("map", 500, [](const std::string& text) {
+    const std::string printed = print(read_map(text));
+    ASSERT_EQ(print(read_map(printed)), printed) << text;
+  });
 }
 
 }  // namespace

@@ -42,6 +42,24 @@ constexpr Row table[] = {
     {Collective::allreduce, true, 2, any_bytes, "flat", 0},
     {Collective::allreduce, true, any_ranks, 32767, "flat", 0},
     {Collective::allreduce, true, any_ranks, any_bytes, "tiled", 24 * 1024},
+    {Collective::gather, false, any_ranks, any_bytes, "flat", 0},
+    {Collective::gather, true, any_ranks, any_bytes, "flat", 0},
+    {Collective::scatter, false, any_ranks, any_bytes, "flat", 0},
+    {Collective::scatter, true, any_ranks, any_bytes, "flat", 0},
+    {Collective::allgather, false, any_ranks, any_bytes, "all_read_all", 0},
+    {Collective::allgather, true, any_ranks, any_bytes, "all_read_all", 0},
+    {Collective::alltoall, false, any_ranks, any_bytes, "flat", 0},
+    {Collective::alltoall, true, any_ranks, any_bytes, "flat", 0},
+    {Collective::reduce_scatter, false, any_ranks, any_bytes, "flat", 0},
+    {Collective::reduce_scatter, true, any_ranks, any_bytes, "flat", 0},
+    {Collective::scan, false, 8, 2048, "all_read_all", 0},
+    {Collective::scan, false, any_ranks, any_bytes, "chain", 0},
+    {Collective::scan, true, 16, 2048, "all_read_all", 0},
+    {Collective::scan, true, any_ranks, any_bytes, "chain", 0},
+    {Collective::exscan, false, 8, 2048, "all_read_all", 0},
+    {Collective::exscan, false, any_ranks, any_bytes, "chain", 0},
+    {Collective::exscan, true, 16, 2048, "all_read_all", 0},
+    {Collective::exscan, true, any_ranks, any_bytes, "chain", 0},
 };
 
 // Read likewise, before that one, where results may not hang on the placement: by these algorithms every result is one
@@ -55,6 +73,12 @@ constexpr Row left_folds[] = {
     {Collective::allreduce, true, 16, 2048, "all_read_all", 0},
     {Collective::allreduce, true, any_ranks, 32767, "flat", 0},
     {Collective::allreduce, true, any_ranks, any_bytes, "tiled", 24 * 1024},
+    {Collective::reduce_scatter, false, any_ranks, any_bytes, "flat", 0},
+    {Collective::reduce_scatter, true, any_ranks, any_bytes, "flat", 0},
+    {Collective::scan, false, any_ranks, any_bytes, "chain", 0},
+    {Collective::scan, true, any_ranks, any_bytes, "chain", 0},
+    {Collective::exscan, false, any_ranks, any_bytes, "chain", 0},
+    {Collective::exscan, true, any_ranks, any_bytes, "chain", 0},
 };
 
 }  // namespace
@@ -62,8 +86,7 @@ constexpr Row left_folds[] = {
 Choice choose(Collective collective, size_t bytes, int ranks, bool oversubscribed, const Overrides& overrides) {
   Choice choice;
   size_t low = 0;
-  const bool reduces = collective == Collective::reduce || collective == Collective::allreduce;
-  const bool folds = reduces && overrides.reproducible == Reproducible::placement;
+  const bool folds = plan::combines(collective) && overrides.reproducible == Reproducible::placement;
   for (const Row& row : folds ? std::span<const Row>(left_folds) : std::span<const Row>(table)) {
     if (row.collective != collective || row.oversubscribed != oversubscribed || ranks > row.ranks) continue;
     if (bytes > row.bytes) {

@@ -1,0 +1,131 @@
+#include "algo/parts.h"
+
+#include <algorithm>
+
+namespace tutti::algo {
+namespace {
+
+using plan::Collective;
+using plan::Plan;
+
+void gather(Plan& plan) {
+  for (int32_t step = 1; step < plan.ranks; ++step) {
+    const int32_t rank = (plan.root + step) % plan.ranks;
+    plan.copy(plan::tmp(rank), plan::in(rank));
+  }
+  plan.copy(plan::out(plan.root, plan.root), plan::in(plan.root));
+  for (int32_t step = 1; step < plan.ranks; ++step) {
+    const int32_t rank = (plan.root + step) % plan.ranks;
+    plan.copy(plan::out(plan.root, rank), plan::tmp(rank));
+  }
+}
+
+// Calls `offer` and then `take` for the steps 1 .. p - 1, group by group.
+void in_groups(int32_t ranks, int32_t window, auto&& offer, auto&& take) {
+  for (int32_t first = 1; first < ranks; first += window) {
+    const int32_t end = std::min(first + window, ranks);
+    for (int32_t step = first; step < end; ++step) offer(step, (step - 1) % window);
+    for (int32_t step = first; step < end; ++step) take(step, (step - 1) % window);
+  }
+}
+
+void scatter(Plan& plan, int32_t window) {
+  const int32_t root = plan.root;
+  const auto rank_at = [&](int32_t step) { return (root + step) % plan.ranks; };
+  in_groups(
+      plan.ranks, window,
+      [&](int32_t step, int32_t place) { plan.copy(plan::tmp(root, place), plan::in(root, rank_at(step))); },
+      [&](int32_t step, int32_t place) { plan.copy(plan::out(rank_at(step)), plan::tmp(root, place)); });
+  plan.copy(plan::out(root), plan::in(root, root));
+}
+
+void allgather(Plan& plan) {
+  for (int32_t rank = 0; rank < plan.ranks; ++rank) {
+    if (plan.ranks > 1) plan.copy(plan::tmp(rank), plan::in(rank));
+  }
+  for (int32_t rank = 0; rank < plan.ranks; ++rank) {
+    plan.copy(plan::out(rank, rank), plan::in(rank));
+    // Each starts with its right neighbour, so that they do not all read the same one.
+    for (int32_t step = 1; step < plan.ranks; ++step) {
+      const int32_t other = (rank + step) % plan.ranks;
+      plan.copy(plan::out(rank, other), plan::tmp(other));
+    }
+  }
+}
+
+// The distances of partners in the order 1, p - 1, 2, p - 2, ...: a rank's result from one of a pair comes where its part
+// for the other was, so that with both in a group ranks may pass one buffer as `in` and `out`.
+int32_t distance(int32_t ranks, int32_t step) { return step % 2 == 1 ? (step + 1) / 2 : ranks - step / 2; }
+
+void alltoall(Plan& plan, int32_t window) {
+  const int32_t ranks = plan.ranks;
+  const auto offer = [&](int32_t step, int32_t place) {
+    for (int32_t rank = 0; rank < ranks; ++rank) {
+      plan.copy(plan::tmp(rank, place), plan::in(rank, (rank + distance(ranks, step)) % ranks));
+    }
+  };
+  const auto take = [&](int32_t step, int32_t place) {
+    for (int32_t rank = 0; rank < ranks; ++rank) {
+      const int32_t from = (rank + ranks - distance(ranks, step)) % ranks;
+      plan.copy(plan::out(rank, from), plan::tmp(from, place));
+    }
+  };
+  in_groups(ranks, window, offer, take);
+  for (int32_t rank = 0; rank < ranks; ++rank) plan.copy(plan::out(rank, rank), plan::in(rank, rank));
+}
+
+void reduce_scatter(Plan& plan, int32_t window) {
+  if (plan.ranks == 1) return plan.copy(plan::out(0), plan::in(0));
+  for (int32_t first = 0; first < plan.ranks; first += window) {
+    const int32_t end = std::min(first + window, plan.ranks);
+    for (int32_t rank = 0; rank < plan.ranks; ++rank) {
+      for (int32_t part = first; part < end; ++part) {
+        if (part != rank) plan.copy(plan::tmp(rank, part - first), plan::in(rank, part));
+      }
+    }
+    for (int32_t part = first; part < end; ++part) {
+      std::vector<plan::Region> sources;
+      for (int32_t rank = 0; rank < plan.ranks; ++rank) {
+        sources.push_back(rank == part ? plan::in(rank, part) : plan::tmp(rank, part - first));
+      }
+      plan.reduce(plan::out(part), std::move(sources));
+    }
+  }
+}
+
+}  // namespace
+
+Plan one_hand_over(Collective collective, int ranks, int root, int window) {
+  Plan plan;
+  plan.collective = collective;
+  plan.ranks = ranks;
+  plan.root = root;
+  plan.blocks = ranks;
+  if (collective == Collective::gather) gather(plan);
+  if (collective == Collective::scatter) scatter(plan, window);
+  if (collective == Collective::allgather) allgather(plan);
+  if (collective == Collective::alltoall) alltoall(plan, window);
+  if (collective == Collective::reduce_scatter) reduce_scatter(plan, window);
+  // Stages would give each group its own, and a slot's place would be needed for as many segments at once.
+  if (window < ranks - 1) {
+    for (plan::Transfer& transfer : plan.transfers) transfer.stage = 0;
+  }
+  return plan;
+}
+
+Plan ring(int ranks) {
+  Plan plan;
+  plan.collective = Collective::allgather;
+  plan.ranks = ranks;
+  plan.blocks = ranks;
+  for (int32_t rank = 0; rank < ranks; ++rank) plan.copy(plan::out(rank, rank), plan::in(rank));
+  for (int32_t step = 1; step < ranks; ++step) {
+    for (int32_t rank = 0; rank < ranks; ++rank) {
+      const int32_t part = (rank + ranks - step) % ranks, left = (rank + ranks - 1) % ranks;
+      plan.copy(plan::out(rank, part), step == 1 ? plan::in(left) : plan::out(left, part));
+    }
+  }
+  return plan;
+}
+
+}  // namespace tutti::algo

@@ -1,0 +1,65 @@
+// From a program's names of places to addresses in one rank's memory.
+#include <utility>
+
+#include "exec/executor.h"
+#include "exec/program_text.h"
+
+namespace tutti::exec {
+
+BoundProgram Channel::bind(std::shared_ptr<const plan::Program> shared) const {
+  const plan::Program& program = *shared;
+  BoundProgram bound;
+  const auto stride = static_cast<ptrdiff_t>(stride_);
+  auto resolve = [&](const plan::Operand& operand) {
+    BoundOperand resolved{0, static_cast<uint32_t>(operand.block), static_cast<uint32_t>(operand.space)};
+    if (operand.space == plan::Space::slot) resolved.displacement = operand.rank * stride;
+    if (operand.space == plan::Space::line) {
+      resolved.displacement = operand.rank * stride + operand.line * static_cast<ptrdiff_t>(shm::line_size);
+    }
+    return resolved;
+  };
+  auto offset_of = [&](int32_t stage, int32_t number) {
+    return static_cast<uint64_t>(stage) * static_cast<uint64_t>(program.transfers) + static_cast<uint64_t>(number);
+  };
+  for (const plan::Step& step : program.steps) {
+    BoundStep resolved{};
+    resolved.kind = step.kind;
+    resolved.operand_count = static_cast<uint16_t>(step.operand_count);
+    resolved.extent_first = static_cast<uint32_t>(step.extent_first);
+    resolved.extent_count = static_cast<uint32_t>(step.extent_count);
+    resolved.stage = step.stage;
+    resolved.peer = step.peer;
+    resolved.more_operands = static_cast<uint32_t>(bound.operands.size());
+    resolved.first_arrival = static_cast<uint32_t>(step.first_arrival);
+    for (int32_t i = 0; i < step.operand_count; ++i) {
+      const BoundOperand operand = resolve(program.operands[static_cast<size_t>(step.first_operand + i)]);
+      if (i < 3) {
+        resolved.operands[i] = operand;
+      } else {
+        bound.operands.push_back(operand);
+      }
+    }
+    resolved.offset = offset_of(step.number_stage, step.number);
+    if (step.kind == plan::StepKind::stamp && !bound.steps.empty() && bound.steps.back().operand_count > 0 &&
+        bound.steps.back().offset == resolved.offset) {
+      bound.steps.back().then_stamp = true;
+      bound.steps.back().line = rank_ * stride + step.line * static_cast<ptrdiff_t>(shm::line_size);
+      continue;
+    }
+    const int32_t owner = step.kind == plan::StepKind::wait_line ? step.peer : rank_;
+    resolved.line = owner * stride + step.line * static_cast<ptrdiff_t>(shm::line_size);
+    bound.steps.push_back(resolved);
+    bound.places.push_back(static_cast<uint32_t>(&step - program.steps.data()));
+  }
+  for (const plan::Arrival& arrival : program.arrivals) {
+    bound.arrivals.push_back({arrival.peer, offset_of(arrival.number_stage, arrival.number),
+                              arrival.peer * stride + arrival.line * static_cast<ptrdiff_t>(shm::line_size)});
+  }
+  bound.run = runner_for(program);
+  if (tracer_ != nullptr) bound.traced_as = tracer_->program(program_head(program), program_steps(program));
+  bound.span = static_cast<uint64_t>(program.span(1));
+  bound.program = std::move(shared);
+  return bound;
+}
+
+}  // namespace tutti::exec

@@ -1,0 +1,124 @@
+// A channel before and between operations: its areas, what fits them, room in the rings, failures.
+#include <algorithm>
+#include <utility>
+
+#include "exec/executor.h"
+#include "exec/geometry.h"
+#include "exec/wait.h"
+
+namespace tutti::exec {
+namespace {
+
+// Sizes found by measuring (docs/performance.md): up to where a message goes in one piece, and the segments beyond.
+constexpr size_t most_short_slots = 16 * 1024;
+constexpr size_t most_whole = 8 * 1024;
+constexpr size_t least_segment = 4 * 1024;
+constexpr size_t most_segment = 16 * 1024;
+constexpr size_t copy_through_least = 2048;
+
+}  // namespace
+
+std::string describe_call(uint64_t call) {
+  if (call == 0) return "nothing";
+  const auto collective = static_cast<plan::Collective>((call >> 60) - 1);
+  std::string text{plan::name(collective)};
+  if (collective != plan::Collective::barrier) {
+    text += " of " + std::to_string(call & ((uint64_t{1} << 40) - 1)) + " bytes";
+  }
+  if (plan::rooted(collective)) text += ", root " + std::to_string((call >> 40) & 0xFFFFF);
+  return text;
+}
+
+Channel::Channel(std::byte* areas, const shm::Layout& layout, int rank, const Settings& settings)
+    : first_line_(areas + layout.lines_offset()),
+      first_slot_(areas + layout.slot_offset()),
+      areas_(areas),
+      stride_(layout.stride()),
+      layout_(layout),
+      rank_(rank),
+      style_(settings.style),
+      copy_through_from_(settings.stores_past_cache ? copy_through_least : SIZE_MAX),
+      hook_(settings.hook),
+      tracer_(settings.tracer),
+      communicator_(settings.communicator) {
+  own_ = &control(rank);
+  shm::jot(own_->process, settings.process);
+  short_slots_.size = short_slots_.limit = std::min(most_short_slots, layout.slot_bytes / 4 / shm::line_size * shm::line_size);
+  long_slots_.size = long_slots_.limit = layout.slot_bytes - short_slots_.size;
+  lines_.size = lines_.limit = static_cast<uint64_t>(layout.line_count);
+}
+
+Code Channel::fail(Code code, std::string message) {
+  failed_ = code;
+  failure_ = std::move(message);
+  return code;
+}
+
+Code Channel::fail_mismatch(int peer, uint64_t call) {
+  return fail(Code::mismatch, "rank " + std::to_string(rank_) + " called " + describe_call(call) + " while rank " +
+                                  std::to_string(peer) + " called " + describe_call(shm::glance(control(peer).call)) +
+                                  "; all ranks of a communicator must make the same collective calls in the same order");
+}
+
+std::string Channel::standing(int rank) const {
+  const shm::Control& its = control(rank);
+  std::string text = "rank " + std::to_string(rank);
+  if (const uint64_t process = shm::glance(its.process); process != 0) text += " (process " + std::to_string(process) + ")";
+  const uint64_t word = shm::glance(its.word);
+  const std::string call = describe_call(shm::glance(its.call));
+  if (shm::glance(its.call) == 0) return text + ": has not entered any collective";
+  if (const uint64_t peer = shm::glance(its.waits_for); peer != 0) {
+    return text + ": in " + call + ", waits for rank " + std::to_string(peer - 1) + " to reach " +
+           std::to_string(shm::glance(its.waits_value)) + " (that rank's word is " +
+           std::to_string(shm::glance(control(static_cast<int>(peer - 1)).word)) + ")";
+  }
+  return text + ": last entered " + call + "; its word is " + std::to_string(word);
+}
+
+size_t Channel::segment_bytes(const plan::Program& program, size_t element, size_t bytes, size_t wanted) const {
+  if (bytes <= whole_up_to(program, wanted)) return bytes;
+  const size_t target = wanted != 0 ? wanted : std::clamp(bytes / 4, least_segment, most_segment);
+  const size_t grain = grain_of(element);
+  size_t segment = std::max(target / grain, size_t{1}) * grain;
+  while (segment > grain && ring_bytes_of(program, element, segment) > long_slots_.size) {
+    segment = std::max(segment * 7 / 8 / grain, size_t{1}) * grain;
+  }
+  return segment;
+}
+
+size_t Channel::whole_up_to(const plan::Program& program, size_t wanted) const {
+  if (program.slot_blocks == 0) return SIZE_MAX;
+  const size_t limit = wanted != 0 ? wanted : most_whole;
+  // The largest element makes the largest position; a block may be cut short by one and padded by a line.
+  const size_t fits = long_slots_.size / static_cast<size_t>(program.slot_blocks);
+  const size_t slack = 2 * shm::line_size;
+  const size_t blocks = static_cast<size_t>(program.blocks);
+  return fits <= slack ? 0 : std::min(limit, (fits - slack) * blocks);
+}
+
+bool Channel::fits(const plan::Program& program, size_t element) const {
+  if (program.uses_lines) return static_cast<uint64_t>(program.lines) <= lines_.size;
+  return ring_bytes_of(program, element, grain_of(element)) <= long_slots_.size;
+}
+
+Code Channel::make_room(Ring& ring, uint64_t units, bool writes, const Operation& operation) {
+  if (ring.make_room(units) || !writes) return Code::ok;
+  Checkpoint past = checkpoint_;
+  const uint64_t needed = ring.cursor + units - ring.size;
+  const uint64_t passed = &ring == &lines_ ? past.lines : &ring == &short_slots_ ? past.short_slots : past.long_slots;
+  if (passed < needed) past = here();
+  for (int peer = 0; peer < layout_.ranks; ++peer) {
+    if (peer == rank_) continue;
+    const Awaited ended{&control(peer).word, past.base, peer, nullptr};
+    if (shm::observe(*ended.word) >= ended.value) continue;
+    if (const Code code = wait_for(*this, ended, operation.call); code != Code::ok) return code;
+  }
+  lines_.safe = std::max(lines_.safe, past.lines);
+  short_slots_.safe = std::max(short_slots_.safe, past.short_slots);
+  long_slots_.safe = std::max(long_slots_.safe, past.long_slots);
+  checkpoint_ = here();
+  ring.make_room(units);
+  return Code::ok;
+}
+
+}  // namespace tutti::exec

@@ -1,0 +1,275 @@
+// One operation of one rank: the loop over its program's steps, and what each kind of step does. Internal to
+// executor.cpp.
+//
+// Lives on the stack of the executing rank. The path of every call: no allocation, lock, system call, string or log
+// while nothing is waited for. What depends on the shape is decided at compile time, and all of an instance becomes one
+// function, which keeps its members in registers: so nothing that is not inlined gets the address of one, but for a
+// recorder's, and the bases that steps address their operands from stand outside. Waits are marked unlikely lest the
+// compiler prepare them before the loop. A line program of three steps takes about 130 instructions
+// (tests/mpi/test_cost.py holds the whole call to 300).
+#pragma once
+
+#include <algorithm>
+#include <type_traits>
+
+#include "exec/arrival.h"
+#include "exec/geometry.h"
+#include "exec/wait.h"
+
+namespace tutti::exec {
+
+// In the place of trace::Recorder where nothing is recorded: leaves nothing in the code.
+struct Unrecorded {
+  explicit Unrecorded(trace::Tracer*) {}
+  void step(uint32_t, uint32_t, int64_t, int32_t, uint64_t) {}
+  void exit(const trace::Recorder::What&) {}
+};
+inline trace::Recorder* address_of(trace::Recorder& recorder) { return &recorder; }
+inline trace::Recorder* address_of(Unrecorded&) { return nullptr; }
+
+template <bool yielding, Shape shape, bool arrivals, bool traced>
+class Channel::Execution {
+ public:
+  static constexpr size_t spaces = 4;
+
+  Execution(Channel& channel, const BoundProgram& bound, const Operation& operation, std::byte* (&base_of)[spaces])
+      : channel_(channel),
+        bound_(bound),
+        program_(*bound.program),
+        operation_(operation),
+        own_(*channel.own_),
+        base_(channel.base_),
+        base_of_(base_of),
+        recorder_(channel.tracer_) {}
+  Execution(const Execution&) = delete;
+
+  // Ends when all steps have been done, or a wait failed.
+  [[gnu::always_inline]] Code run() {
+    if (const Code code = enter(); code != Code::ok) return code;
+    const int64_t ticks = segmented ? geometry_.segments + program_.stages - 1 : 1;
+    for (int64_t tick = 0; tick < ticks; ++tick) {
+      for (const BoundStep& step : bound_.steps) {
+        const int64_t segment = segmented ? tick - step.stage : 0;
+        if (segmented && (segment < 0 || segment >= geometry_.segments)) continue;
+        // Movement first: it is most of a short program, and the count of operands tells all that its dispatch needs.
+        const Code code = step.operand_count != 0 ? move(step, segment) : hand_over(step, segment);
+        if (code != Code::ok) return code;
+      }
+    }
+    leave();
+    return Code::ok;
+  }
+
+ private:
+  using StepKind = plan::StepKind;
+
+  static constexpr uint32_t slot_space = static_cast<uint32_t>(plan::Space::slot);
+  static constexpr bool lines_only = shape == Shape::lines || shape == Shape::part_lines;
+  static constexpr bool segmented = shape == Shape::segmented;
+
+  // Says what this rank does, and takes its share of a ring.
+  [[gnu::always_inline]] Code enter() {
+    if constexpr (!lines_only) {
+      const size_t element = operation_.combine != nullptr ? operation_.combine->element : 1;
+      geometry_ = segmented ? geometry_of_segments(program_, operation_, element, channel_.long_slots_.size)
+                            : geometry_of_whole(program_, operation_, element);
+    }
+    share_ = lines_only ? static_cast<uint64_t>(program_.lines)
+                        : geometry_.position_bytes * static_cast<size_t>(geometry_.positions);
+    shm::jot(own_.call, operation_.call);
+    if constexpr (!lines_only) shm::jot(own_.entered, (base_ + 1) << 32 | entered_tag(operation_.call));
+    const bool is_short = shape == Shape::whole && share_ <= channel_.short_slots_.size / 2;
+    ring_ = lines_only ? &channel_.lines_ : is_short ? &channel_.short_slots_ : &channel_.long_slots_;
+    start_ = ring_->cursor;
+    if (start_ + share_ > ring_->limit) [[unlikely]] {
+      const Code code = channel_.make_room(*ring_, share_, program_.writes_shared, operation_);
+      if (code != Code::ok) return code;
+      recorder_.step(static_cast<uint32_t>(trace::Kind::make_room), 0, 0, -1, 0);
+    }
+    lines_ = channel_.first_line_ + channel_.lines_.position() * shm::line_size;
+    if constexpr (!lines_only) {
+      slots_ = channel_.first_slot_ + ring_->position() + (is_short ? 0 : channel_.short_slots_.size);
+    }
+    base_of_[0] = static_cast<std::byte*>(const_cast<void*>(operation_.in));
+    base_of_[1] = static_cast<std::byte*>(operation_.out);
+    base_of_[2] = slots_;
+    base_of_[3] = lines_ + offsetof(shm::Line, payload);
+    return Code::ok;
+  }
+
+  [[gnu::always_inline]] void leave() {
+    uint64_t next = base_ + bound_.span;
+    if constexpr (segmented) next = base_ + static_cast<uint64_t>(program_.span(geometry_.segments));
+    channel_.base_ = next;
+    shm::publish(own_.word, next);
+    if constexpr (yielding) wake_sleepers(own_);
+    ring_->cursor += share_;
+    // Where every rank is known to have entered this operation, it has ended all earlier ones.
+    if (program_.knows_all) ring_->safe = start_;
+    if constexpr (traced) {
+      const bool several = geometry_.segments > 1;
+      recorder_.exit({bound_.traced_as, channel_.communicator_, channel_.epoch_++, operation_.bytes,
+                      several ? geometry_.segment_bytes : operation_.bytes,
+                      several ? static_cast<uint32_t>(geometry_.segments) : 1,
+                      several ? static_cast<uint32_t>(geometry_.positions) : 1, program_.root});
+    }
+  }
+
+  // Where the segment is; returns the bytes that the step moves of it.
+  [[gnu::always_inline]] size_t go_to(const BoundStep& step, int64_t segment) {
+    size_t bytes = operation_.bytes;
+    if constexpr (segmented) {
+      const size_t at = static_cast<size_t>(segment) * geometry_.segment_bytes;
+      base_of_[0] = static_cast<std::byte*>(const_cast<void*>(operation_.in)) + at;
+      base_of_[1] = static_cast<std::byte*>(operation_.out) + at;
+      base_of_[2] = slots_ + static_cast<size_t>(segment % geometry_.positions) * geometry_.position_bytes;
+      bytes = std::min(geometry_.segment_bytes, operation_.bytes - at);
+    }
+    if constexpr (!lines_only) {
+      if (program_.blocks > 1) bytes = extent_bytes(step, geometry_, bytes);
+    }
+    return bytes;
+  }
+
+  // Of a parted collective the user's blocks are parts, side by side; lines hold one block each.
+  [[gnu::always_inline]] Distances distances() const {
+    if constexpr (shape == Shape::lines) return {};
+    if constexpr (shape == Shape::part_lines) return {operation_.bytes, 0};
+    return {program_.parted ? operation_.bytes : geometry_.block_bytes, geometry_.block_bytes};
+  }
+
+  [[gnu::always_inline]] std::byte* address(const BoundOperand& operand) const {
+    std::byte* at = base_of_[operand.space] + operand.displacement;
+    if constexpr (shape != Shape::lines) at += operand.block * distances().in(operand.space);
+    return at;
+  }
+
+  // copy, reduce, reduce_any, and the stamp that goes with one.
+  [[gnu::always_inline]] Code move(const BoundStep& step, int64_t segment) {
+    const size_t bytes = go_to(step, segment);
+    if constexpr (arrivals) {
+      // Even of no bytes: what it waits for orders more than its own data.
+      if (step.kind == StepKind::reduce_any) {
+        const Code code = reduce_any(step, segment, bytes);
+        if (code == Code::ok) moved(step, segment, bytes);
+        return code;
+      }
+    }
+    if constexpr (!lines_only) {
+      if (bytes == 0) return Code::ok;
+    }
+    if (step.operand_count == 2) {
+      copy(step, bytes);
+    } else if (step.operand_count == 3 && operation_.combine->kernel != nullptr) [[likely]] {
+      operation_.combine->kernel(address(step.operands[0]), address(step.operands[1]), address(step.operands[2]),
+                                 lines_only ? operation_.count : operation_.count_of(bytes));
+    } else {
+      combine_many(bound_, step, operation_, base_of_, distances(), bytes);
+    }
+    moved(step, segment, bytes);
+    return Code::ok;
+  }
+
+  [[gnu::always_inline]] void copy(const BoundStep& step, size_t bytes) {
+    std::byte* const dst = address(step.operands[0]);
+    const std::byte* const src = address(step.operands[1]);
+    if (segmented && bytes >= channel_.copy_through_from_ && step.operands[0].space == slot_space) {
+      kernels::copy_through(dst, src, bytes);
+    } else if (src != dst) {
+      kernels::copy(dst, src, bytes);
+    }
+  }
+
+  Code reduce_any(const BoundStep& step, int64_t segment, size_t bytes) {
+    const uint64_t before = base_ + static_cast<uint64_t>(segment) * static_cast<uint64_t>(program_.transfers);
+    const ArrivalReduce::Place place{base_of_, lines_, distances(), bytes, before};
+    const ArrivalReduce::Record record{address_of(recorder_), segment};
+    return ArrivalReduce(channel_, bound_, step, operation_, place, record).run();
+  }
+
+  [[gnu::always_inline]] void moved(const BoundStep& step, int64_t segment, size_t bytes) {
+    record(step, step.kind, 0, segment, -1, bytes);
+    if (step.then_stamp) {
+      stamp(step);
+      record(step, StepKind::stamp, 1, segment, -1, 0);
+    }
+  }
+
+  // The step kinds that move nothing: they wait for others, or tell them.
+  [[gnu::always_inline]] Code hand_over(const BoundStep& step, int64_t segment) {
+    uint64_t number = base_ + step.offset;
+    if constexpr (segmented) number += static_cast<uint64_t>(segment) * static_cast<uint64_t>(program_.transfers);
+    if (step.kind == StepKind::wait_line) {
+      if (const Code code = wait_line(step, number); code != Code::ok) return code;
+    } else if (step.kind == StepKind::stamp) {
+      stamp(step);
+    } else if (step.kind == StepKind::publish) {
+      shm::publish(own_.word, number);
+      if constexpr (yielding) wake_sleepers(own_);
+    } else {  // wait_word, wait_reuse
+      if (step.kind == StepKind::wait_reuse) {
+        if (!segmented || segment < geometry_.positions) return Code::ok;
+        number -= static_cast<uint64_t>(geometry_.positions) * static_cast<uint64_t>(program_.transfers);
+      }
+      if (const Code code = wait_word(step, number); code != Code::ok) return code;
+    }
+    record(step, step.kind, 0, segment, step.peer, 0);
+    return Code::ok;
+  }
+
+  [[gnu::always_inline]] Code wait_line(const BoundStep& step, uint64_t number) {
+    const auto& line = *reinterpret_cast<const shm::Line*>(lines_ + step.line);
+    if (shm::observe(line.stamp) != number) [[unlikely]] {
+      const Awaited awaited{&line.stamp, number, step.peer, &line};
+      if (const Code code = wait_for(channel_, awaited, operation_.call); code != Code::ok) return code;
+    }
+    if (shm::glance(line.call) != operation_.call) [[unlikely]] return channel_.fail_mismatch(step.peer, operation_.call);
+    return Code::ok;
+  }
+
+  [[gnu::always_inline]] Code wait_word(const BoundStep& step, uint64_t number) {
+    const shm::Control& peer = channel_.control(step.peer);
+    if (shm::observe(peer.word) < number) [[unlikely]] {
+      const Awaited awaited{&peer.word, number, step.peer, nullptr};
+      if (const Code code = wait_for(channel_, awaited, operation_.call); code != Code::ok) return code;
+    }
+    const uint64_t entered = shm::glance(peer.entered);
+    if (static_cast<uint32_t>(entered >> 32) == static_cast<uint32_t>(base_ + 1) &&
+        static_cast<uint32_t>(entered) != entered_tag(operation_.call)) [[unlikely]] {
+      return channel_.fail_mismatch(step.peer, operation_.call);
+    }
+    return Code::ok;
+  }
+
+  [[gnu::always_inline]] void stamp(const BoundStep& step) {
+    auto& line = *reinterpret_cast<shm::Line*>(lines_ + step.line);
+    shm::jot(line.call, operation_.call);
+    shm::publish(line.stamp, base_ + step.offset);
+    if constexpr (yielding) wake_sleepers(own_);
+  }
+
+  [[gnu::always_inline]] void record(const BoundStep& step, StepKind kind, uint32_t further, int64_t segment, int32_t peer,
+                                     size_t bytes) {
+    if constexpr (traced) {
+      const uint32_t place = bound_.places[static_cast<size_t>(&step - bound_.steps.data())];
+      recorder_.step(static_cast<uint32_t>(kind), place + further, segment, peer, bytes);
+    }
+  }
+
+  Channel& channel_;
+  const BoundProgram& bound_;
+  const plan::Program& program_;
+  const Operation& operation_;
+  shm::Control& own_;
+  const uint64_t base_;
+  std::byte* (&base_of_)[spaces];  // by space
+  std::conditional_t<traced, trace::Recorder, Unrecorded> recorder_;
+  Geometry geometry_{};
+  Ring* ring_ = nullptr;        // that the operation goes through
+  uint64_t share_ = 0;          // what it takes of it
+  uint64_t start_ = 0;          // from this cursor on
+  std::byte* lines_ = nullptr;  // rank 0's first line and slot of the operation
+  std::byte* slots_ = nullptr;
+};
+
+}  // namespace tutti::exec
