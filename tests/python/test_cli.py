@@ -18,8 +18,14 @@ def test_version(tutti):
 def test_help_names_every_command(tutti):
     done = tutti("--help")
     assert done.returncode == 0
-    for command in ("bench", "doctor", "plan"):
+    for command in ("bench", "doctor", "plan", "trace"):
         assert command in done.stdout
+
+
+def test_the_command_line_loads_only_what_every_command_needs():
+    script = "import sys, tutti.cli; print(sorted({'numpy', 'matplotlib'} & sys.modules.keys()))"
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "[]\n"
 
 
 BAD_INPUT = [

@@ -1,5 +1,7 @@
 """Where drawings of plans put boxes, ranks, arrows and their labels."""
 
+from collections import Counter
+
 import pytest
 
 from tutti.drawing import strokes
@@ -41,3 +43,9 @@ def test_step_labels():
     assert strokes.steps_text([3]) == "3"
     assert strokes.steps_text([5, 3, 4, 3]) == "3-5"
     assert strokes.steps_text([1, 3, 5, 7]) == "1..7"
+
+
+def test_regions_stand_in_even_rows():
+    layout = lay_out(Machine.parse("numa:8 core:16").place(128), 2.6, (1.2, 1.05))
+    rows = Counter(box.y for box in layout.boxes if box.level == "numa")
+    assert len(set(rows.values())) == 1

@@ -2,7 +2,7 @@
 
 A code block with a file's name behind its language is that file; `python` blocks without one run in turn in one session;
 `sh` blocks run in a directory that holds the files, and end with the exit code behind `sh`, or 0; an `output` block is
-what the block before it prints. `sh mpi` blocks are run by tests/mpi/test_plan_docs.py.
+what the block before it prints. `sh mpi` blocks are run by tests/mpi/test_plan_page.py.
 """
 
 import contextlib
@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tutti.places import core
-from tutti.plan.command.compiling import machine
+from tutti.plan.command.machines import machine
 from tutti.plan.command.python_files import load
 
 ROOT = Path(__file__).resolve().parents[2]

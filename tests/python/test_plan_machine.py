@@ -75,13 +75,15 @@ def test_levels_between_ranks():
     assert [plain.level(0, other) for other in (1, 2)] == ["node", "cluster"]
 
 
-def test_this_machine_and_a_recording(tmp_path):
+def test_this_machine_and_a_recording(tmp_path, recorded_machine):
     here = tp.Machine.this()
     assert here.cores >= 1 and here.nodes == 1
     assert len(here.place(5)) == 5
-    recording = tmp_path / "machine.xml"
-    with pytest.raises(UserError, match="machine.xml"):
-        tp.Machine.from_xml(recording)
+    with pytest.raises(UserError, match="none.xml"):
+        tp.Machine.from_xml(tmp_path / "none.xml")
+    recorded = tp.Machine.from_xml(recorded_machine).place()
+    assert [list(region.ranks) for region in recorded.numa] == [[0, 1], [2, 3]]
+    assert recorded.shape == tp.Machine.parse("numa:2 core:2").place().shape
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,8 @@ import pytest
 from browser import PlayPage, chromium, complaints, reason_to_skip, wait_until
 
 from tutti.drawing.graph import graph_of
-from tutti.drawing.page import embedded, page, page_data, ranges
+from tutti.drawing.page import page, page_data, ranges
+from tutti.drawing.single_file import embedded
 from tutti.places import core
 from tutti.plan.machine import Machine
 
@@ -31,7 +32,7 @@ def nasty_page() -> str:
 
 
 def data_of(text: str) -> dict:
-    return json.loads(re.search(r'<script type="application/json" id="plan">(.*?)</script>', text, re.DOTALL)[1])
+    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1])
 
 
 # --- The data.
@@ -109,7 +110,7 @@ def test_a_plan_with_too_many_transfers_is_refused(tutti, tmp_path):
     ("output", "ranks", "code", "words"),
     [
         ("x.htm", "4", 2, "-o: 'x.htm' is not a .html"),
-        ("/no/such/directory/x.html", "4", 1, "cannot write '/no/such/directory/x.html'"),
+        ("/no/such/directory/x.html", "4", 2, "cannot write '/no/such/directory/x.html'"),
         ("x.html", "-1", 2, "--ranks: -1 is out of range"),
     ],
 )

@@ -59,8 +59,8 @@ def test_page_is_one_file(tutti, file, tmp_path):
     assert tutti("trace", str(file), "--html", str(written)).returncode == 0
     text = written.read_text()
     assert "src=" not in text and "href=" not in text and "innerHTML" not in text
-    assert "by <hand>" not in text and r"by \u003chand>" in text
-    assert "default-src 'none'" in text
+    assert "by <hand>" not in text and r"by \u003chand\u003e" in text
+    assert "default-src 'none'" in text and "unsafe-inline" not in text
 
 
 @pytest.mark.parametrize(
@@ -79,6 +79,7 @@ def test_unwritable(tutti, file):
         assert done.returncode == 2 and "cannot write '/nonexistent/page'" in done.stderr
 
 
+@pytest.mark.browser
 def test_the_page_in_a_browser(tutti, file, tmp_path):
     written = tmp_path / "page.html"
     assert tutti("trace", str(file), "--html", str(written)).returncode == 0
@@ -118,4 +119,29 @@ def test_the_page_in_a_browser(tutti, file, tmp_path):
         driver.find_element("id", "step-on").click()
         driver.find_element("id", "fit-all").click()
         wait_until(lambda: "2.40 us" in texts("#scale")[0] or "2.50 us" in texts("#scale")[0], "everything in view")
+        assert complaints(driver) == []
+
+
+@pytest.mark.browser
+def test_the_page_draws_nodes_around_their_numa_regions(tutti, tmp_path):
+    made = two_broadcasts()
+    made.header["ranks"][1]["numa"] = 1
+    (tmp_path / "a.trace").write_bytes(made.contents())
+    assert tutti("trace", str(tmp_path / "a.trace"), "--html", str(tmp_path / "page.html")).returncode == 0
+    with chromium(tmp_path / "profile") as driver:
+        driver.get((tmp_path / "page.html").as_uri())
+
+        def places(selector):
+            names = ("x", "y", "width", "height")
+            return [[float(box.get_attribute(name)) for name in names] for box in driver.find_elements("css selector", selector)]
+
+        assert [title.text for title in driver.find_elements("css selector", "#plan .box-title")] == ["node 0 (here)", "numa 0", "numa 1"]
+        ((left, top, width, height),) = places("#plan .box.node")
+        regions = places("#plan .box.numa")
+        for x, y, across, down in regions:
+            assert left < x and x + across < left + width and top < y and y + down < top + height
+        assert regions[0][0] + regions[0][2] < regions[1][0]
+        ranks = driver.find_elements("css selector", "#plan .rank circle")
+        for (x, y, across, down), rank in zip(regions, ranks, strict=True):
+            assert x < float(rank.get_attribute("cx")) < x + across and y < float(rank.get_attribute("cy")) < y + down
         assert complaints(driver) == []

@@ -8,10 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from tutti.drawing.graph import Graph, document, graph_of
-from tutti.errors import RunError, UserError
+from tutti.errors import UserError
 from tutti.places import core
-from tutti.plan.command.files import generate, read
-from tutti.plan.machine import DEALS, Machine
+from tutti.plan.command.files import generate, read, write
+from tutti.plan.command.machines import DEAL_HELP, SHAPES, deal_of, machine
 
 # Beyond this nobody reads a drawing.
 MOST_RANKS = 1024
@@ -21,16 +21,16 @@ Algorithm = Annotated[str | None, typer.Option(help="As `tutti plan list` names 
 Ranks = Annotated[int | None, typer.Option(help="How many ranks.")]
 Root = Annotated[int, typer.Option(help="Of bcast and reduce.")]
 Shape = Annotated[
-    str | None, typer.Option(help="The machine, such as 'node:8 core:4'; unless said the plan's own shape, or one node.")
+    str | None, typer.Option(help=f"The machine: {SHAPES}; unless said the plan's own shape, or one node.")
 ]
-Deal = Annotated[str, typer.Option(help="How ranks are dealt over the nodes: block or round_robin.")]
+Deal = Annotated[str, typer.Option(help=DEAL_HELP)]
 
 
 def _plan(what: str, algorithm: str | None, ranks: int | None, root: int) -> Any:
     if what in core().collectives():
         if algorithm is None or ranks is None:
             raise UserError(f"{what}: say which plan of it, with --algorithm and --ranks")
-        if ranks > MOST_RANKS:
+        if not 1 <= ranks <= MOST_RANKS:
             raise UserError(f"--ranks: {ranks} is out of range; 1 to {MOST_RANKS} can be drawn")
         return generate(what, algorithm, ranks, root)
     if algorithm is not None or ranks is not None or root != 0:
@@ -42,10 +42,8 @@ def _plan(what: str, algorithm: str | None, ranks: int | None, root: int) -> Any
 
 
 def _graph(plan: Any, shape: str | None, deal: str) -> Graph:
-    if deal not in DEALS:
-        raise UserError(f"--deal: '{deal}' is unknown; known are {', '.join(DEALS)}")
-    shape = shape or getattr(plan, "shape", "") or f"core:{plan.ranks}"
-    return graph_of(plan, Machine.parse(shape).place(plan.ranks, deal))
+    text = shape if shape is not None else plan.shape or f"core:{plan.ranks}"
+    return graph_of(plan, machine(text).place(plan.ranks, deal_of(deal)))
 
 
 def _refusal(plan: Any) -> str:
@@ -63,7 +61,7 @@ def title_of(graph: Graph, deal: str) -> str:
     noun = "rank" if plan.ranks == 1 else "ranks"
     text = f"{name}, {plan.ranks} {noun}" + (f", root {plan.root}" if plan.collective in ("bcast", "reduce") else "")
     if len(graph.placed.nodes) > 1 or len(graph.placed.numa) > 1:
-        dealt = "in blocks" if deal == "block" else "round robin"
+        dealt = {"block": "in blocks", "round_robin": "round robin"}.get(deal, f"on cores {deal}")
         text += f" on {graph.placed.shape or f'{len(graph.placed.nodes)} nodes'}, dealt {dealt}"
     return text
 
@@ -89,7 +87,7 @@ def draw(
     """Draw a plan over the machine's tree: who hands data to whom, over which level, in which step."""
     if output is None and not as_json:
         raise UserError("say where to draw, with -o FILE.svg or FILE.png, or take --json")
-    if output is not None and output.suffix not in (".svg", ".png"):
+    if output is not None and output.suffix.lower() not in (".svg", ".png"):
         raise UserError(f"-o: '{output}' is neither a .svg nor a .png")
     if layout not in ("auto", "tree", "machine"):
         raise UserError(f"--layout: '{layout}' is unknown; known are auto, tree, machine")
@@ -117,7 +115,7 @@ def play(
     deal: Deal = "block",
 ) -> None:
     """Make one page in which a plan runs step by step, its blocks filling up; any browser opens it, without network."""
-    if output.suffix != ".html":
+    if output.suffix.lower() != ".html":
         raise UserError(f"-o: '{output}' is not a .html")
     from tutti.drawing.page import page
 
@@ -125,8 +123,4 @@ def play(
     refusal = _refusal(plan)
     _warn(refusal)
     graph = _graph(plan, shape, deal)
-    text = page(graph, title_of(graph, deal), refusal)
-    try:
-        output.write_text(text, encoding="utf-8")
-    except OSError as error:
-        raise RunError(f"cannot write '{output}': {error.strerror}") from error
+    write(output, page(graph, title_of(graph, deal), refusal))

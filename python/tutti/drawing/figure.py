@@ -9,7 +9,7 @@ from tutti.drawing.graph import LEVEL_TEXT, LEVELS, Graph
 from tutti.drawing.paint import COLOURS, MARGIN, TEXT, line_style, paint, paint_matrix
 from tutti.drawing.panels import Panel, panels
 from tutti.drawing.strokes import levels_shown
-from tutti.errors import RunError
+from tutti.errors import UserError
 
 TOP = 0.34
 PANEL_TITLE = 0.22
@@ -138,6 +138,6 @@ def _save(figure: Any, file: Path) -> None:
     # Text stays text in an SVG, and no date or random name makes two drawings of one plan differ.
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "tutti"}):
         try:
-            figure.savefig(file, dpi=150, metadata={"Date": None} if file.suffix == ".svg" else {})
+            figure.savefig(file, dpi=150, metadata={"Date": None} if file.suffix.lower() == ".svg" else {})
         except OSError as error:
-            raise RunError(f"cannot write '{file}': {error.strerror or error}") from error
+            raise UserError(f"cannot write '{file}': {error.strerror or error}") from error

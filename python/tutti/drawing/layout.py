@@ -138,6 +138,8 @@ def lay_out(placed: Placed, aspect: float, cell: tuple[float, float] = (1.0, 1.0
         width, height = builder.grid(tops, 0.0, 0.0)
         rows = math.ceil(len(placed.nodes) / way.nodes)
         uneven = any(len(box.ranks) % way.ranks for box in builder.boxes if box.level == levels[-1])
+        if "numa" in levels:
+            uneven = uneven or any(len(descendants(node, "numa")) % way.numa for node in placed.nodes)
         score = abs(math.log(width / height / aspect)) + row_cost * math.log(rows) + (0.3 if uneven else 0.0)
         if best is None or score < best[0]:
             best = score, Layout(width, height, tuple(builder.boxes), builder.at)

@@ -1,22 +1,13 @@
-"""The page in which a plan runs step by step: one file, without network, its data as JSON inside it.
+"""The page in which a plan runs step by step: what its scripts (pages/) work on, and their limits."""
 
-Everything that came from a plan's text is data: escaped where it stands in the page, and put into it as text nodes by the
-scripts (pages/). The page's content policy names its one script and its one style by their hashes, so that nothing
-else can run even so.
-"""
-
-import base64
-import hashlib
 import html
-import json
-import re
-from importlib.resources import files
 from typing import Any
 
 from tutti.drawing.figure import caption
 from tutti.drawing.flow import BUFFERS, Cell, Content, Event, at_start, everyone
 from tutti.drawing.graph import LEVEL_TEXT, LEVELS, Graph
 from tutti.drawing.layout import lay_out
+from tutti.drawing.single_file import single_file
 from tutti.errors import UserError
 
 # What browsers bear: list entries, and regions that are marked.
@@ -161,28 +152,6 @@ def page_data(graph: Graph, title: str, refusal: str) -> dict[str, Any]:
     }
 
 
-def embedded(data: Any) -> str:
-    """JSON that can stand inside a script element: nothing in it can end the element or begin a comment."""
-    text = json.dumps(data, separators=(",", ":"))
-    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
-
-
-def _hash(text: str) -> str:
-    return "'sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() + "'"
-
-
 def page(graph: Graph, title: str, refusal: str = "") -> str:
     """The whole page, as text."""
-    pages = files("tutti.drawing") / "pages"
-    style = (pages / "page.css").read_text("utf-8")
-    scripts = "\n".join((pages / name).read_text("utf-8") for name in SCRIPTS)
-    script = f'"use strict";\n(() => {{\n{scripts}}})();\n'
-    parts = {
-        "TITLE": html.escape(title),
-        "POLICY": f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}",
-        "STYLE": style,
-        "SCRIPT": script,
-        "DATA": embedded(page_data(graph, title, refusal)),
-    }
-    # In one pass, so that a part that happens to hold a mark like these stays as it is.
-    return re.sub("@([A-Z]+)@", lambda found: parts[found[1]], (pages / "page.html").read_text("utf-8"))
+    return single_file("tutti.drawing", SCRIPTS, page_data(graph, title, refusal), {"TITLE": html.escape(title)})

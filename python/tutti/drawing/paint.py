@@ -44,7 +44,10 @@ def _box(axes: Any, box: Box) -> None:
             facecolor=BOX_FACES[box.level], edgecolor=BOX_EDGES[box.level], linewidth=0.9, gid=f"box-{box.level}-{box.index}",
         )
     )  # fmt: skip
-    axes.text(box.x + 0.12, box.y + 0.06, box.title, fontsize=6.5, color=FAINT, ha="left", va="top", zorder=3)
+    axes.text(
+        box.x + 0.12, box.y + 0.06, box.title, fontsize=6.5, color=FAINT, ha="left", va="top", zorder=4.5,
+        bbox={"boxstyle": "square,pad=0.05", "facecolor": BOX_FACES[box.level], "edgecolor": "none", "alpha": 0.85},
+    )  # fmt: skip
 
 
 def _rank(axes: Any, rank: int, at: tuple[float, float], marked: bool, size: float) -> None:

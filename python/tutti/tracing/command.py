@@ -1,18 +1,19 @@
 """`tutti trace FILE`: what a trace adds up to, and the trace in other forms."""
 
 import json
+import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import IO, Annotated, Any
+from typing import IO, TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
 from tutti.errors import UserError
-from tutti.tracing import page, perfetto
-from tutti.tracing.file import read
-from tutti.tracing.summary import summary
-from tutti.tracing.trace import Trace
+
+if TYPE_CHECKING:
+    from tutti.tracing.trace import Trace
 
 
 def _table(console: Console, title: str, columns: dict[str, str], rows: list[dict[str, Any]]) -> None:
@@ -21,18 +22,18 @@ def _table(console: Console, title: str, columns: dict[str, str], rows: list[dic
         number = any(isinstance(row[name], (int, float)) for row in rows)
         table.add_column(heading, justify="right" if number else "left", no_wrap=number)
     for row in rows:
-        table.add_row(*(_cell(row[name]) for name in columns))
+        table.add_row(*(_cell(name, row[name]) for name in columns))
     console.print(f"\n{title}", style="bold", highlight=False)
     console.print(table)
 
 
-def _cell(value: Any) -> str:
+def _cell(name: str, value: Any) -> str:
     if value is None:
         return "-"
-    return f"{value:,.2f}" if isinstance(value, float) else str(value)
+    return f"{value:,.{3 if name.endswith('_ms') else 2}f}" if isinstance(value, float) else str(value)
 
 
-def _heading(trace: Trace, found: dict[str, Any]) -> list[str]:
+def _heading(trace: "Trace", found: dict[str, Any]) -> list[str]:
     nodes = len(trace.nodes)
     lines = [f"{trace.program} over {trace.mpi}: {len(trace.ranks)} rank{'s' if len(trace.ranks) > 1 else ''} on {nodes} "
              f"node{'s' if nodes > 1 else ''}, "
@@ -48,7 +49,7 @@ def _heading(trace: Trace, found: dict[str, Any]) -> list[str]:
     return lines
 
 
-def show(trace: Trace, found: dict[str, Any], top: int, console: Console) -> None:
+def show(trace: "Trace", found: dict[str, Any], top: int, console: Console) -> None:
     """The tables of `tutti trace FILE`."""
     for line in _heading(trace, found):
         console.print(line, highlight=False)
@@ -58,10 +59,11 @@ def show(trace: Trace, found: dict[str, Any], top: int, console: Console) -> Non
     _table(console, "collectives (times of a rank's call)", {
         "collective": "collective", "size": "size", "by": "by", "operations": "operations", "calls": "calls",
         "mean_us": "mean us", "median_us": "median us", "p90_us": "90 % us", "max_us": "max us"}, rows)  # fmt: skip
-    rows = [row | {"share": f"{100 * row['share']:.1f} %"} for row in found["step_kinds"]]
-    _table(console, "steps (all ranks together)", {
-        "group": "group", "kind": "kind", "count": "count", "total_ms": "total ms", "mean_us": "mean us",
-        "share": "of the time"}, rows)  # fmt: skip
+    rows = [row | {"share": f"{100 * row['share']:.1f} %"} for row in found["step_kinds"] if row["count"]]
+    if rows:
+        _table(console, "steps (all ranks together)", {
+            "group": "group", "kind": "kind", "count": "count", "total_ms": "total ms", "mean_us": "mean us",
+            "share": "of the time"}, rows)  # fmt: skip
     if found["waits"]:
         title = f"who waited for whom (the {min(top, len(found['waits']))} longest of {len(found['waits'])} pairs)"
         _table(console, title, {"rank": "rank", "waited_for": "waited for", "waits": "waits",
@@ -76,13 +78,15 @@ def show(trace: Trace, found: dict[str, Any], top: int, console: Console) -> Non
         console.print(f"last to arrive, how often: {last}", highlight=False)
 
 
-def _write(file: Path, how: Any) -> None:
+def _write(file: Path, how: Callable[[IO[str]], None], read_from: Path, notes: IO[str]) -> None:
     try:
+        if file.exists() and file.samefile(read_from):
+            raise UserError(f"cannot write '{file}': it is the trace that is read; give another file")
         with file.open("w", encoding="utf-8") as stream:
             how(stream)
     except OSError as error:
         raise UserError(f"cannot write '{file}': {error.strerror or error}") from error
-    print(f"wrote {file}")
+    print(f"wrote {file}", file=notes)
 
 
 def trace(
@@ -98,7 +102,16 @@ def trace(
     skip: Annotated[int, typer.Option(help="Leave so many operations out at the start of the page.", min=0)] = 0,
 ) -> None:
     """Read a trace: where the time of each collective went, and who waited for whom."""
+    from tutti.tracing import page, perfetto  # numpy takes longer to load than most commands take
+    from tutti.tracing.file import read
+    from tutti.tracing.summary import summary
+
+    if str(file) == "-":
+        raise UserError("a trace is not read from stdin, because its parts are read in another order; give a file")
     found = read(file)
+    if html_file is not None and skip > 0 and skip >= len(found.meetings):
+        raise UserError(f"--skip: {skip} of the trace's {len(found.meetings)} operations leaves none for the page; take less")
+    notes = sys.stderr if as_json else sys.stdout
 
     def write_events(stream: IO[str]) -> None:
         perfetto.write(found, stream)
@@ -107,9 +120,9 @@ def trace(
         stream.write(page.page(found, skip))
 
     if perfetto_file is not None:
-        _write(perfetto_file, write_events)
+        _write(perfetto_file, write_events, file, notes)
     if html_file is not None:
-        _write(html_file, write_page)
+        _write(html_file, write_page, file, notes)
     if as_json:
         print(json.dumps(summary(found), indent=1))
     elif perfetto_file is None and html_file is None:

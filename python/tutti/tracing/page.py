@@ -9,18 +9,17 @@ The page holds a part of the trace as JSON, in a compact form that pages/data.js
 All times are whole nanoseconds. Steps of a call follow each other without gaps.
 """
 
-import json
-from importlib import resources
 from typing import Any
 
 import numpy as np
 
+from tutti.drawing.single_file import single_file
 from tutti.tracing.trace import GROUPS, WAIT_ARRIVAL, Array, Program, Trace
 
 # What a browser draws without effort; what is beyond is left out, and the page says so.
 MOST_STEPS = 400_000
 MOST_OPERATIONS = 20_000
-PARTS = ("data.js", "drawing.js", "timeline.js", "plan.js", "picker.js", "page.js")
+SCRIPTS = ("data.js", "state.js", "timeline.js", "plan.js", "picker.js", "page.js")
 
 
 def _codes(trace: Trace, first: int, count: int, ranks: int) -> Array:
@@ -109,13 +108,6 @@ def data(trace: Trace, skip: int = 0) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def _file(name: str) -> str:
-    return (resources.files("tutti.tracing") / "pages" / name).read_text(encoding="utf-8")
-
-
 def page(trace: Trace, skip: int = 0) -> str:
-    # "<" is the only character that could end the element that holds the data.
-    text = json.dumps(data(trace, skip), separators=(",", ":")).replace("<", "\\u003c")
-    script = "\n".join(_file(part) for part in PARTS)
-    filled = _file("page.html").replace("/*style*/", _file("page.css")).replace("/*script*/", script)
-    return filled.replace("/*data*/", text)
+    """The whole page, as text."""
+    return single_file("tutti.tracing", SCRIPTS, data(trace, skip))

@@ -1,17 +1,5 @@
-// What the blocks hold, and how transfers change it, forwards and back. page.py joins these files into one script in one
-// function. The plan lies in the page as JSON; its texts come from files that nobody vouches for, so they reach the
-// page as text nodes and attributes only.
-const plan = JSON.parse(document.getElementById("plan").textContent);
-const byId = (id) => document.getElementById(id);
-const SVG = "http://www.w3.org/2000/svg";
-
-function element(parent, name, attributes = {}, text = "") {
-  const made = document.createElementNS(parent.namespaceURI === SVG || name === "svg" ? SVG : parent.namespaceURI, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, String(value));
-  if (text !== "") made.textContent = text;
-  parent.append(made);
-  return made;
-}
+// What the blocks hold, and how transfers change it, forwards and back. The plan lies in the page as JSON.
+const plan = JSON.parse(byId("data").textContent);
 
 // For every block the number of a set of ranks, and which block of the vector it is.
 const buffers = ["in", "out", "tmp"];

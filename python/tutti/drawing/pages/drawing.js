@@ -7,22 +7,14 @@ const drawing = byId("drawing");
 drawing.setAttribute("viewBox", `-10 -10 ${plan.width * UNIT + 20} ${plan.height * UNIT + 20}`);
 const definitions = element(drawing, "defs");
 for (const level of plan.levels) {
-  const marker = element(definitions, "marker", {
-    id: `head-${level.name}`, viewBox: "0 0 10 10", refX: 9, refY: 5, markerWidth: 14, markerHeight: 14,
-    markerUnits: "userSpaceOnUse", orient: "auto-start-reverse",
-  });
-  element(marker, "path", { d: "M0 0L10 5L0 10z", class: `head level-${level.name}` });
+  defineHead(definitions, `head-${level.name}`, 14, `head level-${level.name}`);
   if (!level.shown) continue;
   const entry = element(byId("legend"), "span");
   const sample = element(entry, "svg", { viewBox: "0 0 40 10", "aria-hidden": "true" });
   element(sample, "path", { d: "M0 5H40", class: `arrow level-${level.name}` });
   entry.append(level.text);
 }
-for (const box of plan.boxes) {
-  const [x, y, width, height] = box.place.map((length) => length * UNIT);
-  element(drawing, "rect", { x, y, width, height, rx: 12, class: `box ${box.level}` });
-  element(drawing, "text", { x: x + 12, y: y + 20, class: "box-title" }, box.title);
-}
+drawBoxes(drawing, plan.boxes.map((box) => ({ ...box, place: box.place.map((length) => length * UNIT) })), 12);
 
 const colour = (block) => `hsl(${(212 + block * 137.508) % 360} 70% 50%)`;
 const cards = [];
@@ -117,19 +109,12 @@ function mark(rank, buffer, first, last, kind) {
   }
 }
 
-// From the border of one card to the border of the other, a little bent.
 function drawArrow(source, target, level, many) {
-  const ends = [plan.at[source], plan.at[target]].map(([x, y]) => [x * UNIT, y * UNIT]);
-  const border = ([x, y], [otherX, otherY]) => {
-    const [dx, dy] = [otherX - x, otherY - y];
-    const part = Math.min(cardWidth / 2 / Math.abs(dx || 1e-9), cardHeight / 2 / Math.abs(dy || 1e-9));
-    return [x + dx * part, y + dy * part];
-  };
-  const [start, end] = [border(ends[0], ends[1]), border(ends[1], ends[0])];
-  const [dx, dy] = [end[0] - start[0], end[1] - start[1]];
-  const bend = Math.hypot(dx, dy) > 1.5 * cardWidth ? 0.12 : 0;
-  const middle = [(start[0] + end[0]) / 2 + bend * dy, (start[1] + end[1]) / 2 - bend * dx];
+  const [from, to] = [source, target].map((rank) => plan.at[rank].map((length) => length * UNIT));
+  const length = Math.hypot(to[0] - from[0], to[1] - from[1]);
+  // A long way is bent, so that it does not run along a row of cards.
+  const { path } = curveBetween(from, to, squareBorder(cardWidth, cardHeight), length > 2.4 * cardWidth ? 0.06 * length : 0);
   element(arrows, "path", {
-    d: `M${start}Q${middle} ${end}`, class: `arrow level-${level}${many ? " many" : ""}`, "marker-end": `url(#head-${level})`,
+    d: path, class: `arrow level-${level}${many ? " many" : ""}`, "marker-end": `url(#head-${level})`,
   });
 }

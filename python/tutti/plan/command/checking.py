@@ -8,14 +8,27 @@ import typer
 
 from tutti.errors import RunError, UserError
 from tutti.places import core
-from tutti.plan.command.files import check_text, counted, findings, kind_of, plan_json, plan_of, read, read_text, verdict
+from tutti.plan.command.files import (
+    check_text,
+    counted,
+    entries_of,
+    findings,
+    is_directory,
+    kind_of,
+    name_of,
+    plan_json,
+    plan_of,
+    read,
+    read_text,
+    verdict,
+)
 from tutti.plan.command.python_files import is_python
 
 
 def check(
     file: Annotated[
         str,
-        typer.Argument(help="A plan, a tree, a map, or a directory of these; - for stdin."),
+        typer.Argument(help="A plan, a tree, a map, or a directory with a map; - for stdin."),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
 ) -> None:
@@ -25,18 +38,26 @@ def check(
             f"'{file}' is code, which check does not run; `tutti plan compile {file} --ranks N -o OUT.plan` runs it "
             "and checks what it writes"
         )
-    if Path(file).is_dir() and any(entry.name == "map" or entry.suffix == ".map" for entry in Path(file).iterdir()):
-        _check_directory(Path(file), as_json)
+    path = Path(file)
+    if is_directory(path):
+        maps = [entry for entry in entries_of(path) if entry.name == "map" or entry.suffix == ".map"]
+        if not maps:
+            raise UserError(
+                f"'{file}' holds no map; write a file {path / 'map'} that says which plan serves what, or give one plan"
+            )
+        for entry in maps:
+            _read_named(read_text(entry), str(entry))
+        _check_directory(path, as_json)
         return
-    text = read_text(Path(file))
+    text = read_text(path)
     if kind_of(text) == "tutti-map":
         _check_map(text, file, as_json)
     else:
-        _say(plan_of(text, file), file, as_json)
+        _say(plan_of(text, name_of(path)), name_of(path), as_json)
 
 
 def _say(plan: Any, name: str, as_json: bool) -> None:
-    found = verdict(plan)
+    found = verdict(plan, name)
     if as_json:
         print(json.dumps(plan_json(plan, found), indent=1))
         return
@@ -46,6 +67,11 @@ def _say(plan: Any, name: str, as_json: bool) -> None:
 
 
 def _check_map(text: str, name: str, as_json: bool) -> None:
+    _read_named(text, name)
+    _check_directory(Path(name).parent, as_json, name)
+
+
+def _read_named(text: str, name: str) -> None:
     """Reads what the map names first, so that a file that is no plan is bad input and not a wrong plan."""
     try:
         named = core().read_map(text, name)["rules"]
@@ -55,7 +81,6 @@ def _check_map(text: str, name: str, as_json: bool) -> None:
     for rule in named:
         if not rule["builtin"]:
             read(directory / rule["target"])
-    _check_directory(directory, as_json, name)
 
 
 def _check_directory(directory: Path, as_json: bool, only: str | None = None) -> None:

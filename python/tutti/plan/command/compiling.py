@@ -11,18 +11,27 @@ import typer
 
 from tutti.errors import RunError, UserError
 from tutti.places import core
-from tutti.plan.command.files import MOST_RANKS, check_text, counted, kind_of, plan_of, read_text, verdict
+from tutti.plan.command.files import (
+    MOST_RANKS,
+    check_text,
+    counted,
+    kind_of,
+    name_of,
+    plan_of,
+    read_text,
+    verdict,
+    write,
+)
+from tutti.plan.command.machines import DEAL_HELP, SHAPES, deal_of, machine
 from tutti.plan.command.python_files import guarded, is_python, load
 from tutti.plan.fault import WrongPlan
 from tutti.plan.language import Collective
-from tutti.plan.machine import DEALS, Deal, Machine
+from tutti.plan.machine import Deal, Machine
 
 Target = Annotated[str, typer.Argument(help="FILE.py, FILE.py:NAME, MODULE:NAME, or FILE.tree.")]
 RankCounts = Annotated[str | None, typer.Option("--ranks", help="How many ranks; several with commas, 4,8,16.")]
-Shape = Annotated[
-    str, typer.Option(help="The machine: 'node:4 core:8', this (what hwloc finds here), or an XML file that lstopo wrote.")
-]
-DealOption = Annotated[str, typer.Option(help="How ranks are dealt: block, round_robin, or each rank's core, 0,4,1,5.")]
+Shape = Annotated[str, typer.Option(help=f"The machine: {SHAPES}.")]
+DealOption = Annotated[str, typer.Option(help=DEAL_HELP)]
 Root = Annotated[int, typer.Option(help="Of bcast and reduce.")]
 Setting = Annotated[list[str] | None, typer.Option("--set", help="A parameter of the function, NAME=VALUE; may be repeated.")]
 
@@ -38,23 +47,6 @@ class Job:
         return f"{name}-{self.ranks}" + (f"-root{self.root}" if rooted else "") + ".plan"
 
 
-def machine(shape: str) -> Machine:
-    if shape == "this":
-        return Machine.this()
-    if shape.endswith(".xml") or "/" in shape:
-        return Machine.from_xml(shape)
-    return Machine.parse(shape)
-
-
-def deal_of(text: str) -> Deal:
-    if text in DEALS:
-        return text
-    try:
-        return [int(number) for number in text.split(",")]
-    except ValueError:
-        raise UserError(f"--deal: '{text}' is neither {' nor '.join(DEALS)} nor a list of cores such as 0,4,1,5") from None
-
-
 def rank_counts(text: str | None) -> list[int]:
     if text is None:
         raise UserError("--ranks: say for how many ranks, such as --ranks 8 or --ranks 4,8,16")
@@ -67,8 +59,8 @@ def rank_counts(text: str | None) -> list[int]:
     return counts
 
 
-def settings(words: list[str] | None) -> dict[str, Any]:
-    """Values are Python literals, and words where they are none."""
+def settings(function: Collective, words: list[str] | None) -> dict[str, Any]:
+    """The function's parameters. Values are Python literals, and words where they are none."""
     values: dict[str, Any] = {}
     for word in words or []:
         name, equals, value = word.partition("=")
@@ -78,6 +70,11 @@ def settings(words: list[str] | None) -> dict[str, Any]:
             values[name] = ast.literal_eval(value)
         except (ValueError, SyntaxError, RecursionError, MemoryError):
             values[name] = value
+    try:
+        function.signature.bind(None, **values)
+    except TypeError as error:
+        known = ", ".join(function.parameters) or "none"
+        raise UserError(f"--set: {function.name}: {error}; its parameters are: {known}") from None
     return values
 
 
@@ -103,8 +100,7 @@ def compile_plan(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write what was made as JSON.")] = False,
 ) -> None:
-    """Run a plan function, check what it writes, and write that as text. The only command that runs Python plan files
-    (check does too, without writing)."""
+    """Run a plan function, check what it writes, and write that as text. The only command that runs Python plan files."""
     if not is_python(target):
         if ranks is not None or all_roots or root != 0 or set_:
             raise UserError(f"'{target}' is not Python, and says its ranks and root itself; leave the options out")
@@ -117,8 +113,12 @@ def compile_plan(
     if all_roots and root != 0:
         raise UserError("--root and --all-roots; give one of the two")
     counts = rank_counts(ranks)
+    if root != 0 and not rooted:
+        raise UserError(f"--root: {function.collective} has no root; leave it out")
+    if not 0 <= root < min(counts):
+        raise UserError(f"--root: {root} is out of range; ranks are 0 to {min(counts) - 1}")
     jobs = [Job(count, at) for count in counts for at in (range(count) if all_roots else [root])]
-    on, dealt, parameters = machine(shape), deal_of(deal), settings(set_)
+    on, dealt, parameters = machine(shape), deal_of(deal), settings(function, set_)
     plans = [build(function, job, on, dealt, parameters) for job in jobs]
     if len(counts) > 1 or all_roots:
         _write_all(function, jobs, plans, rooted, output, as_json)
@@ -130,20 +130,9 @@ def _compile_tree(target: str, output: Path | None, as_json: bool) -> None:
     text = read_text(Path(target))
     if kind_of(text) == "tutti-map":
         raise UserError(f"'{target}' is a map, which is used as it is; take tutti plan check")
-    plan = plan_of(text, target)
-    verdict(plan)
+    plan = plan_of(text, name_of(Path(target)))
+    verdict(plan, name_of(Path(target)))
     _write_one(plan, output, as_json)
-
-
-def write(file: Path, text: str) -> None:
-    """As a whole or not at all: a program that starts meanwhile never reads half a plan."""
-    partial = file.with_name(f".{file.name}.{os.getpid()}")
-    try:
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(file)
-    except OSError as error:
-        partial.unlink(missing_ok=True)
-        raise UserError(f"cannot write '{file}': {error.strerror}") from error
 
 
 def _entry(plan: Any, file: str | None) -> dict[str, Any]:
@@ -162,7 +151,7 @@ def _write_one(plan: Any, output: Path | None, as_json: bool) -> None:
     if output is None or str(output) == "-":
         print(_document([(plan, None)]) if as_json else plan.text.rstrip("\n"))
         return
-    if output.is_dir():
+    if os.path.isdir(output):
         raise UserError(f"-o: '{output}' is a directory; one plan is written to a file, such as {output}/my.plan")
     write(output, plan.text)
     if as_json:
@@ -191,7 +180,7 @@ def _write_all(
 ) -> None:
     if output is None or str(output) == "-":
         raise UserError(f"{len(plans)} plans, and no directory to write them to; give one with -o DIRECTORY")
-    if output.exists() and not output.is_dir():
+    if os.path.exists(output) and not os.path.isdir(output):
         raise UserError(f"-o: '{output}' is a file; {len(plans)} plans are written to a directory")
     try:
         output.mkdir(parents=True, exist_ok=True)

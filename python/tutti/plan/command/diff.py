@@ -16,7 +16,8 @@ import typer
 from tutti.errors import UserError
 from tutti.places import core
 from tutti.plan.command.files import counted, read
-from tutti.plan.machine import DEALS, Machine, Placed
+from tutti.plan.command.machines import DEAL_HELP, SHAPES, deal_of, machine
+from tutti.plan.machine import Placed
 
 SETTINGS = ("collective", "ranks", "root", "commutative", "blocks", "shape")
 # What is shown; all of it is in the JSON.
@@ -76,10 +77,9 @@ def _operand(text: str, like: Any) -> Any:
 
 def _placed(one: Any, other: Any, shape: str | None, deal: str) -> Placed | None:
     """Where the ranks are, for counting messages by level; None where nobody said."""
-    text = shape or one.shape or other.shape
-    if deal not in DEALS:
-        raise UserError(f"--deal: '{deal}' is unknown; known are {', '.join(DEALS)}")
-    return Machine.parse(text).place(max(one.ranks, other.ranks), deal) if text else None
+    text = shape if shape is not None else one.shape or other.shape
+    dealt = deal_of(deal)
+    return machine(text).place(max(one.ranks, other.ranks), dealt) if text or shape is not None else None
 
 
 def messages_by_level(plan: Any, placed: Placed) -> dict[str, int]:
@@ -165,9 +165,9 @@ def diff(
     one: Annotated[str, typer.Argument(help="A plan or a tree; - for stdin; or builtin:ALGORITHM.")],
     other: Annotated[str, typer.Argument(help="Another one.")],
     shape: Annotated[
-        str | None, typer.Option(help="Count messages by level of this machine; unless said, of the plans' shape.")
+        str | None, typer.Option(help=f"Count messages by level of a machine: {SHAPES}; unless said, of the plans' shape.")
     ] = None,
-    deal: Annotated[str, typer.Option(help="How the ranks are dealt over it: block or round_robin.")] = "block",
+    deal: Annotated[str, typer.Option(help=DEAL_HELP)] = "block",
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
 ) -> None:
     """Compare two plans: transfers added and removed, by rank and by level; exit code 1 where they differ."""

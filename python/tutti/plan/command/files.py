@@ -1,5 +1,7 @@
 """Plans as the commands get them: built-in ones, and files of each kind (plan, tree, map)."""
 
+import contextlib
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -29,21 +31,62 @@ def generate(collective: str, algorithm: str, ranks: int, root: int) -> Any:
         raise UserError(str(error)) from error
 
 
+def is_directory(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError as error:  # a name that is too long
+        raise UserError(f"cannot read '{path}': {error.strerror}") from error
+
+
+def entries_of(directory: Path) -> list[Path]:
+    try:
+        return sorted(directory.iterdir())
+    except OSError as error:
+        raise UserError(f"cannot read '{directory}': {error.strerror}") from error
+
+
 def read_text(file: Path) -> str:
     """The text of a file, or of stdin where it is `-`."""
     try:
         if str(file) == "-":
             text = sys.stdin.read(LARGEST_FILE + 1)
+        elif file.is_dir():
+            raise UserError(f"'{file}' is a directory; give one of the files in it")
         else:
             with file.open(encoding="utf-8") as stream:
                 text = stream.read(LARGEST_FILE + 1)
     except OSError as error:
         raise UserError(f"cannot read '{file}': {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise UserError(f"cannot read '{file}': it is not text in UTF-8") from error
+        raise UserError(f"cannot read '{name_of(file)}': it is not text in UTF-8") from error
     if len(text) > LARGEST_FILE:
-        raise UserError(f"cannot read '{file}': it is larger than {LARGEST_FILE >> 20} MiB")
+        raise UserError(f"cannot read '{name_of(file)}': it is larger than {LARGEST_FILE >> 20} MiB")
     return text
+
+
+def name_of(file: Path) -> str:
+    """What messages call it."""
+    return "stdin" if str(file) == "-" else str(file)
+
+
+def write(file: Path, text: str) -> None:
+    """As a whole or not at all: a program that starts meanwhile never reads half a plan. What is no plain file, such as
+    /dev/stdout, is written as it is."""
+    try:
+        if file.exists() and not file.is_file():
+            file.write_text(text, encoding="utf-8")
+            return
+        whole = file.resolve()
+        partial = whole.with_name(f".{whole.name}.{os.getpid()}")
+        try:
+            partial.write_text(text, encoding="utf-8")
+            partial.replace(whole)
+        except OSError:
+            with contextlib.suppress(OSError):
+                partial.unlink()
+            raise
+    except OSError as error:
+        raise UserError(f"cannot write '{file}': {error.strerror}") from error
 
 
 def kind_of(text: str) -> str:
@@ -66,15 +109,17 @@ def plan_of(text: str, name: str) -> Any:
 
 def read(file: Path) -> Any:
     """A plan from the file of a plan or a tree, or from stdin where it is `-`."""
-    return plan_of(read_text(file), str(file))
+    if file.suffix == ".py":
+        raise UserError(f"'{file}' is code; `tutti plan compile {file} --ranks N -o OUT.plan` makes a plan of it")
+    return plan_of(read_text(file), name_of(file))
 
 
-def verdict(plan: Any) -> Any:
-    """What the check finds; RunError where it refuses the plan."""
+def verdict(plan: Any, name: str = "") -> Any:
+    """What the check finds; RunError, which says the plan's file where that is known, where it refuses the plan."""
     try:
         return core().check(plan)
     except core().Error as error:
-        raise RunError(f"the plan is wrong: {error}") from error
+        raise RunError(f"{name}{': ' if name else ''}the plan is wrong: {error}") from error
 
 
 def findings(found: Any) -> dict[str, bool]:

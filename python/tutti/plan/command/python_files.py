@@ -7,6 +7,7 @@ when asked to by name; programs under tutti-run never do, they read compiled pla
 import contextlib
 import importlib
 import importlib.util
+import os
 import sys
 from pathlib import Path
 from types import ModuleType
@@ -20,7 +21,7 @@ from tutti.plan.language import Collective
 def is_python(target: str) -> bool:
     """Whether a target is FILE.py, FILE.py:NAME, or a module of plans such as tutti.plan.lam:linear."""
     file, _, name = target.partition(":")
-    return file.endswith(".py") or (bool(name) and not Path(target).exists() and file.replace(".", "_").isidentifier())
+    return file.endswith(".py") or (bool(name) and not os.path.exists(target) and file.replace(".", "_").isidentifier())
 
 
 def load(target: str) -> Collective:
@@ -40,7 +41,7 @@ def load(target: str) -> Collective:
 
 
 def _file(path: Path) -> ModuleType:
-    if not path.is_file():
+    if not os.path.isfile(path):
         raise UserError(f"cannot read '{path}': there is no such file")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:

@@ -1,6 +1,7 @@
 """`tutti plan show` and `tutti plan list`."""
 
 import json
+import os
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -10,7 +11,19 @@ from rich.table import Table
 
 from tutti.errors import UserError
 from tutti.places import core
-from tutti.plan.command.files import MOST_RANKS, check_text, generate, plan_json, plan_of, read, read_text, verdict
+from tutti.plan.command.files import (
+    MOST_RANKS,
+    check_text,
+    entries_of,
+    generate,
+    is_directory,
+    name_of,
+    plan_json,
+    plan_of,
+    read,
+    read_text,
+    verdict,
+)
 
 CARRIER_TEXT = {"line": "short messages, in stamped lines", "slot": "longer messages, through rings of slots"}
 SUFFIXES = (".plan", ".tree")
@@ -51,11 +64,14 @@ def _as_comment(text: str) -> str:
 
 
 def _plan(what: str, algorithm: str | None, ranks: int | None, root: int | None) -> Any:
-    is_file = what not in core().collectives() and (what == "-" or Path(what).exists() or "/" in what or "." in what)
+    is_file = what not in core().collectives() and (what == "-" or os.path.exists(what) or "/" in what or "." in what)
     if is_file:
         if algorithm is not None or ranks is not None or root is not None:
             raise UserError(f"'{what}' is read as a file, which says these itself; leave --algorithm, --ranks and --root out")
         return read(Path(what))
+    if what not in core().collectives():
+        known = ", ".join(core().collectives())
+        raise UserError(f"'{what}' is neither a collective nor a file; collectives are {known}")
     for option, value in (("--algorithm", algorithm), ("--ranks", ranks)):
         if value is None:
             raise UserError(f"{what}: say which plan of it, with {option}")
@@ -77,7 +93,8 @@ def show(
 ) -> None:
     """Show a plan as text, what its check finds, and what each rank executes."""
     plan = _plan(collective_or_file, algorithm, ranks, root)
-    found = verdict(plan)
+    is_file = collective_or_file not in core().collectives()
+    found = verdict(plan, name_of(Path(collective_or_file)) if is_file else "")
     if rank is not None and not 0 <= rank < plan.ranks:
         raise UserError(f"--rank: {rank} is out of range; ranks are 0 to {plan.ranks - 1}")
     if rank is None and plan.ranks > MOST_RANKS:
@@ -129,12 +146,12 @@ def _list_algorithms(as_json: bool) -> None:
 
 
 def _list_directory(directory: Path, as_json: bool) -> None:
-    if not directory.is_dir():
+    if not is_directory(directory):
         raise UserError(
             f"'{directory}' is no directory; give one with .plan or .tree files, or nothing for the built-in algorithms"
         )
     entries = []
-    for file in sorted(file for file in directory.iterdir() if file.suffix in SUFFIXES):
+    for file in (file for file in entries_of(directory) if file.suffix in SUFFIXES):
         plan = plan_of(read_text(file), str(file))
         entries.append(
             {
@@ -149,6 +166,9 @@ def _list_directory(directory: Path, as_json: bool) -> None:
         )
     if as_json:
         print(json.dumps({"format": "tutti-plan-list 1", "plans": entries}, indent=1))
+        return
+    if not entries:
+        print(f"{directory}: no .plan and no .tree files")
         return
     columns = ("file", "collective", "algorithm", "ranks", "root", "shape", "transfers")
     _table(columns, [tuple(str(entry[column]) for column in columns) for entry in entries])

@@ -1,5 +1,5 @@
 // The trace as the page holds it, and questions about it. Times are nanoseconds since the first operation shown.
-const trace = JSON.parse(document.getElementById("data").textContent);
+const trace = JSON.parse(byId("data").textContent);
 const COLOURS = ["--waiting", "--moving", "--reducing", "--telling"].map(
   (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim());
 const OTHER = getComputedStyle(document.documentElement).getPropertyValue("--other").trim();

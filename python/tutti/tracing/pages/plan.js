@@ -1,6 +1,8 @@
 // The plan of the chosen operation on the machine's tree: nodes, numa regions, ranks; an arrow a hand-over. Ranks take the
 // colour of what they do at the moment of the cursor.
 const WIDTH = 498;
+const HIGHEST = 220; // half the height of all ellipses one below the other, unless their ranks need more
+const MOST_NUMBERED = 40; // arrows; the numbers of more lie on one another
 
 // Arrows from the programs of the operation's ranks: data that a rank takes from another's memory (or writes there), and
 // waits that no data explains.
@@ -30,59 +32,77 @@ function edgesOf(operation) {
   return operation.edges;
 }
 
-// A box a numa region, and a place for each member on an ellipse in it: no arrow between two of them then runs through a
-// third.
-function layOut(operation) {
-  const regions = new Map();
+// The nodes, each with its numa regions, each with its members, in the tree's order.
+function nodesOf(operation) {
+  const nodes = new Map();
   operation.members.forEach((rank, member) => {
-    const known = trace.ranks[rank];
-    const key = known ? `${known.node} ${known.numa}` : "elsewhere";
-    if (!regions.has(key)) regions.set(key, { node: known ? known.node : -1, numa: known ? known.numa : -1, members: [] });
-    regions.get(key).members.push(member);
+    const known = trace.ranks[rank] || { node: -1, numa: -1 };
+    if (!nodes.has(known.node)) nodes.set(known.node, { node: known.node, regions: new Map() });
+    const regions = nodes.get(known.node).regions;
+    if (!regions.has(known.numa)) regions.set(known.numa, { numa: known.numa, members: [] });
+    regions.get(known.numa).members.push(member);
   });
-  const list = [...regions.values()].sort((a, b) => a.node - b.node || a.numa - b.numa);
-  const columns = list.length === 1 ? 1 : 2, most = Math.max(...list.map((region) => region.members.length));
-  const width = (WIDTH - 16 - (columns - 1) * 10) / columns;
-  const radius = most <= 12 / columns ? 15 : most <= 40 / columns ? 11 : 8;
+  const sorted = [...nodes.values()].sort((a, b) => a.node - b.node);
+  return sorted.map(({ node, regions }) => ({ node, regions: [...regions.values()].sort((a, b) => a.numa - b.numa) }));
+}
+
+// Of a region with so many members, where so many regions stand one below the other: the radius of their circles, and half the
+// width and height of the ellipse on which they stand. No arrow between two of them runs through a third.
+function ellipse(most, width, rows) {
+  const radius = most <= width / 40 ? 15 : most <= width / 12 ? 11 : 8;
   const across = width / 2 - radius - 14;
   // Room for the circles on the ellipse's edge, by its rough circumference.
   const needed = (most * (2 * radius + 7)) / Math.PI - across;
-  const high = most === 1 ? 4 : Math.max(needed, Math.min(across, 20 + most * 14));
-  const places = new Map();
-  list.forEach((region, i) => {
-    region.width = width;
-    region.height = 2 * (high + radius) + 24;
-    region.x = 8 + (i % columns) * (width + 10);
-    region.y = 24 + Math.floor(i / columns) * (region.height + 30);
-    region.members.forEach((member, k) => {
-      const angle = (k / region.members.length) * 2 * Math.PI - Math.PI / 2;
-      const alone = region.members.length === 1;
-      places.set(member, {
-        x: region.x + width / 2 + (alone ? 0 : Math.cos(angle) * across),
-        y: region.y + region.height / 2 + (alone ? 0 : Math.sin(angle) * high),
+  const wanted = Math.max(Math.min(across, 20 + most * 14, HIGHEST / rows), 2 * radius);
+  return { radius, across, high: most === 1 ? 4 : Math.max(needed, wanted) };
+}
+
+function titleOf({ node, regions }) {
+  if (node < 0) return "elsewhere";
+  const only = regions.length === 1 && regions[0].numa >= 0 ? `, numa ${regions[0].numa}` : "";
+  return `node ${node} (${trace.nodes[node].host})${only}`;
+}
+
+// The boxes of the machine's tree, and each member's place: its own, and the middle of its innermost box. A node of which
+// one numa region is told has no box for that.
+function layOut(operation) {
+  const TITLE = 22, GAP = 10;
+  const nodes = nodesOf(operation);
+  const columns = nodes.length === 1 ? 1 : 2;
+  const width = (WIDTH - 2 * GAP - (columns - 1) * GAP) / columns;
+  const most = Math.max(...nodes.map((node) => node.regions.length));
+  const beside = columns === 1 && most > 1 ? 2 : 1, inset = most > 1 ? GAP : 0;
+  const regionWidth = (width - 2 * inset - (beside - 1) * GAP) / beside;
+  const counts = nodes.flatMap((node) => node.regions.map((region) => region.members.length));
+  const rows = Math.ceil(nodes.length / columns) * Math.ceil(most / beside);
+  const { radius, across, high } = ellipse(Math.max(...counts), regionWidth, rows);
+  const regionHeight = 2 * (high + radius) + GAP + (most > 1 ? TITLE : 0);
+  const height = TITLE + Math.ceil(most / beside) * (regionHeight + inset) + GAP / 2;
+  const boxes = [], places = new Map();
+  nodes.forEach((node, i) => {
+    const left = GAP + (i % columns) * (width + GAP), top = GAP + Math.floor(i / columns) * (height + GAP);
+    boxes.push({ level: "node", title: titleOf(node), place: [left, top, width, height] });
+    node.regions.forEach((region, k) => {
+      const x = left + inset + (k % beside) * (regionWidth + GAP);
+      const y = top + TITLE + Math.floor(k / beside) * (regionHeight + inset);
+      const title = region.numa < 0 ? "over several numa" : `numa ${region.numa}`;
+      if (node.regions.length > 1) boxes.push({ level: "numa", title, place: [x, y, regionWidth, regionHeight] });
+      const centre = [x + regionWidth / 2, y + regionHeight / 2 + (most > 1 ? TITLE / 2 : 0)];
+      region.members.forEach((member, place) => {
+        const angle = (place / region.members.length) * 2 * Math.PI - Math.PI / 2;
+        const onEdge = [centre[0] + Math.cos(angle) * across, centre[1] + Math.sin(angle) * high];
+        places.set(member, { centre, at: region.members.length === 1 ? centre : onEdge });
       });
     });
   });
-  const last = list[list.length - 1];
-  const centreOf = (member) => {
-    const region = list.find((one) => one.members.includes(member));
-    return { x: region.x + width / 2, y: region.y + region.height / 2 };
-  };
-  return { regions: list, places, radius, centreOf, height: last.y + last.height + 8 };
+  return { boxes, places, radius, height: Math.ceil(nodes.length / columns) * (height + GAP) + GAP };
 }
 
 // Bent towards the middle of the box, away from the circles beside the two ends; of two opposite arrows one less.
-function curve(from, to, radius, towards, less) {
-  const dx = to.x - from.x, dy = to.y - from.y, length = Math.max(Math.hypot(dx, dy), 1);
-  const inwards = (towards.x - (from.x + to.x) / 2) * -dy + (towards.y - (from.y + to.y) / 2) * dx >= 0 ? 1 : -1;
-  const bend = inwards * Math.min(length * (less ? 0.06 : 0.2), less ? 10 : 32);
-  const middle = { x: (from.x + to.x) / 2 - (dy / length) * bend, y: (from.y + to.y) / 2 + (dx / length) * bend };
-  const cut = (end) => {
-    const ex = middle.x - end.x, ey = middle.y - end.y, size = Math.max(Math.hypot(ex, ey), 1);
-    return { x: end.x + (ex / size) * (radius + 2), y: end.y + (ey / size) * (radius + 2) };
-  };
-  const a = cut(from), b = cut(to);
-  return { path: `M${a.x} ${a.y} Q${middle.x} ${middle.y} ${b.x} ${b.y}`, middle: { x: (a.x + 2 * middle.x + b.x) / 4, y: (a.y + 2 * middle.y + b.y) / 4 } };
+function bendOf(from, to, towards, less) {
+  const [dx, dy] = [to[0] - from[0], to[1] - from[1]], length = Math.hypot(dx, dy);
+  const toTheLeft = (towards[0] - (from[0] + to[0]) / 2) * dy - (towards[1] - (from[1] + to[1]) / 2) * dx > 0;
+  return (toTheLeft ? 1 : -1) * Math.min(length * (less ? 0.03 : 0.1), less ? 5 : 16);
 }
 
 const plan = { edges: [], ranks: new Map() };
@@ -94,32 +114,27 @@ function drawPlan() {
   plan.ranks.clear();
   if (!operation) return;
   const layout = layOut(operation);
-  const svg = shape(box, "svg", { viewBox: `0 0 ${WIDTH} ${layout.height}`, height: layout.height });
-  for (const [id, colour] of [["arrow", "#6b7683"], ["arrow-lit", "#111"]]) {
-    const marker = shape(shape(svg, "defs"), "marker", { id, viewBox: "0 0 8 8", refX: 7, refY: 4, markerWidth: 7, markerHeight: 7, orient: "auto", markerUnits: "userSpaceOnUse" });
-    shape(marker, "path", { d: "M0 0 L8 4 L0 8 z", fill: colour });
-  }
-  for (const region of layout.regions) {
-    const rank = operation.members[region.members[0]];
-    const host = region.node >= 0 ? `node ${region.node} (${trace.nodes[region.node].host})` : "elsewhere";
-    shape(svg, "rect", { class: "node", x: region.x, y: region.y - 16, width: region.width, height: region.height + 18, rx: 6 });
-    shape(svg, "rect", { class: "numa", x: region.x + 4, y: region.y, width: region.width - 8, height: region.height - 2, rx: 4 });
-    shape(svg, "text", { class: "title", x: region.x + 8, y: region.y - 4 }, rank >= 0 && region.numa >= 0 ? `${host}, numa ${region.numa}` : host);
-  }
+  const svg = element(box, "svg", { viewBox: `0 0 ${WIDTH} ${layout.height}`, height: layout.height });
+  const definitions = element(svg, "defs");
+  defineHead(definitions, "arrow", 8, "head");
+  defineHead(definitions, "arrow-lit", 8, "head strong");
+  drawBoxes(svg, layout.boxes, 6);
   const edges = edgesOf(operation);
-  for (const edge of edges) drawEdge(svg, operation, layout, edge, edges.length <= 60);
+  for (const edge of edges) drawEdge(svg, operation, layout, edge, edges.length <= MOST_NUMBERED);
   operation.members.forEach((rank, member) => drawRank(svg, layout, rank, member));
   colourRanks();
 }
 
 function drawEdge(svg, operation, layout, edge, numbered) {
   const opposite = edgesOf(operation).some((other) => other.from === edge.to && other.to === edge.from);
-  const { path, middle } = curve(layout.places.get(edge.from), layout.places.get(edge.to), layout.radius, layout.centreOf(edge.from), opposite && edge.from > edge.to);
-  const drawn = shape(svg, "path", { class: edge.kind === "order" ? "edge order" : "edge", d: path, "marker-end": "url(#arrow)" });
+  const { at: from, centre } = layout.places.get(edge.from), { at: to } = layout.places.get(edge.to);
+  const bend = bendOf(from, to, centre, opposite && edge.from > edge.to);
+  const { path, middle } = curveBetween(from, to, roundBorder(layout.radius + 2), bend);
+  const drawn = element(svg, "path", { class: edge.kind === "order" ? "edge order" : "edge", d: path, "marker-end": "url(#arrow)" });
   const transfers = [...edge.transfers].sort((a, b) => a - b);
   const label = transfers.length > 3 ? `${transfers[0]}..${transfers[transfers.length - 1]}` : transfers.join(",");
-  if (numbered) shape(svg, "text", { class: "number", x: middle.x, y: middle.y + 3 }, label);
-  const touch = shape(svg, "path", { class: "touch", d: path });
+  if (numbered) element(svg, "text", { class: "number", x: middle[0], y: middle[1] + 3 }, label);
+  const touch = element(svg, "path", { class: "touch", d: path });
   touch.addEventListener("mouseenter", () => {
     byId("hint").textContent = `transfer ${label}: rank ${operation.members[edge.from]} to rank ${operation.members[edge.to]}${edge.kind === "order" ? " (order only)" : ""}`;
     light({ edge, test: (step) => operation.calls.includes(step.call) && edgeIsActive(edge, step) });
@@ -129,12 +144,12 @@ function drawEdge(svg, operation, layout, edge, numbered) {
 }
 
 function drawRank(svg, layout, rank, member) {
-  const place = layout.places.get(member);
-  const group = shape(svg, "g", { class: rank === state.rank ? "rank chosen" : "rank" });
-  const circle = shape(group, "circle", { cx: place.x, cy: place.y, r: layout.radius });
-  const text = shape(group, "text", { x: place.x, y: place.y }, rank >= 0 ? String(rank) : "?");
+  const [x, y] = layout.places.get(member).at;
+  const group = element(svg, "g", { class: rank === state.rank ? "rank chosen" : "rank" });
+  const circle = element(group, "circle", { cx: x, cy: y, r: layout.radius });
+  const text = element(group, "text", { x, y }, rank >= 0 ? String(rank) : "?");
   if (layout.radius < 9) text.style.fontSize = "8px";
-  shape(group, "title", {}, rank >= 0 ? `rank ${rank}, cores ${trace.ranks[rank].cores}` : "a rank of another world");
+  element(group, "title", {}, rank >= 0 ? `rank ${rank}, cores ${trace.ranks[rank].cores}` : "a rank of another world");
   circle.addEventListener("click", () => chooseRank(rank));
   plan.ranks.set(rank, { group, circle });
 }

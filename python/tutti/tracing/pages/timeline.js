@@ -50,10 +50,10 @@ function drawTimeline() {
   drawRows(svg);
   drawAxis(svg, height);
   if (state.operation)
-    shape(svg, "rect", { class: "band", x: timeline.x(state.operation.begin), width: Math.max(timeline.x(state.operation.end) - timeline.x(state.operation.begin), 1), y: 0, height });
-  const clip = shape(svg, "clipPath", { id: "view" });
-  shape(clip, "rect", { x: LABELS, y: 0, width: timeline.width(), height });
-  const content = shape(svg, "g", { "clip-path": "url(#view)" });
+    element(svg, "rect", { class: "band", x: timeline.x(state.operation.begin), width: Math.max(timeline.x(state.operation.end) - timeline.x(state.operation.begin), 1), y: 0, height });
+  const clip = element(svg, "clipPath", { id: "view" });
+  element(clip, "rect", { x: LABELS, y: 0, width: timeline.width(), height });
+  const content = element(svg, "g", { "clip-path": "url(#view)" });
   drawHostCalls(content);
   const visible = trace.operations.filter((o) => o.end >= timeline.from && o.begin <= timeline.to);
   const steps = visible.reduce((sum, o) => sum + o.stepCount, 0);
@@ -61,7 +61,7 @@ function drawTimeline() {
   const level = steps <= MOST_DRAWN_STEPS ? "steps" : calls <= MOST_DRAWN_CALLS ? "calls" : "stretches";
   if (level === "stretches") drawStretches(content, visible);
   else for (const operation of visible) for (const call of operation.calls) drawCall(content, operation, call, level);
-  timeline.overlay = shape(svg, "g", { "clip-path": "url(#view)", "pointer-events": "none" });
+  timeline.overlay = element(svg, "g", { "clip-path": "url(#view)", "pointer-events": "none" });
   const scroll = timeline.box.scrollTop;
   timeline.box.replaceChildren(svg);
   timeline.box.scrollTop = scroll;
@@ -75,9 +75,9 @@ function drawRows(svg) {
   let node = -1;
   trace.ranks.forEach((rank, number) => {
     const y = timeline.y(number);
-    shape(svg, "rect", { class: "row", x: LABELS, y, width: timeline.width(), height });
-    if (height >= 11 || number % 2 === 0) shape(svg, "text", { x: LABELS - 6, y: y + height / 2 + 4, "text-anchor": "end" }, `rank ${number}`);
-    if (rank.node !== node && trace.nodes.length > 1) shape(svg, "rect", { class: "node", x: 0, y: y - GAP / 2, width: timeline.width() + LABELS, height: 1 });
+    element(svg, "rect", { class: "row", x: LABELS, y, width: timeline.width(), height });
+    if (height >= 11 || number % 2 === 0) element(svg, "text", { x: LABELS - 6, y: y + height / 2 + 4, "text-anchor": "end" }, `rank ${number}`);
+    if (rank.node !== node && trace.nodes.length > 1) element(svg, "rect", { class: "node", x: 0, y: y - GAP / 2, width: timeline.width() + LABELS, height: 1 });
     node = rank.node;
   });
 }
@@ -88,15 +88,15 @@ function drawAxis(svg, height) {
   unit *= [1, 2, 5, 10].find((factor) => length / (unit * factor) <= 8);
   for (let time = Math.ceil(timeline.from / unit) * unit; time <= timeline.to; time += unit) {
     const x = timeline.x(time);
-    shape(svg, "line", { class: "grid", x1: x, x2: x, y1: AXIS - 4, y2: height });
-    shape(svg, "text", { class: "axis", x: x + 3, y: 12 }, moment(time, unit));
+    element(svg, "line", { class: "grid", x1: x, x2: x, y1: AXIS - 4, y2: height });
+    element(svg, "text", { class: "axis", x: x + 3, y: 12 }, moment(time, unit));
   }
 }
 
 function bar(parent, rank, begin, end, colour, attributes = {}) {
   const from = Math.max(timeline.x(begin), LABELS - 2), to = Math.min(timeline.x(end), LABELS + timeline.width() + 2);
   if (to < from) return null;
-  return shape(parent, "rect", { x: from, y: timeline.y(rank), width: Math.max(to - from, 0.5), height: timeline.height(), fill: colour, ...attributes });
+  return element(parent, "rect", { x: from, y: timeline.y(rank), width: Math.max(to - from, 0.5), height: timeline.height(), fill: colour, ...attributes });
 }
 
 function drawHostCalls(parent) {
@@ -168,7 +168,7 @@ function drawOverlay() {
   overlay.replaceChildren();
   if (state.time !== null) {
     const x = timeline.x(state.time);
-    shape(overlay, "line", { class: "cursor", x1: x, x2: x, y1: 0, y2: AXIS + trace.ranks.length * (timeline.height() + GAP) });
+    element(overlay, "line", { class: "cursor", x1: x, x2: x, y1: 0, y2: AXIS + trace.ranks.length * (timeline.height() + GAP) });
   }
   if (!state.lit) return;
   for (const [step, drawn] of timeline.drawn) {
@@ -181,8 +181,8 @@ function drawOverlay() {
     if (!teller) continue;
     const middle = timeline.height() / 2;
     const from = [timeline.x(teller.end), timeline.y(teller.call.rank) + middle], to = [timeline.x(step.end), timeline.y(step.call.rank) + middle];
-    shape(overlay, "line", { class: "flow", x1: from[0], y1: from[1], x2: to[0], y2: to[1] });
-    shape(overlay, "circle", { cx: to[0], cy: to[1], r: 3 });
+    element(overlay, "line", { class: "flow", x1: from[0], y1: from[1], x2: to[0], y2: to[1] });
+    element(overlay, "circle", { cx: to[0], cy: to[1], r: 3 });
   }
 }
 

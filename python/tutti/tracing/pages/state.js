@@ -1,24 +1,3 @@
-// Elements, made without markup: text is only ever textContent.
-const SVG = "http://www.w3.org/2000/svg";
-
-function element(parent, name, attributes = {}, text = null) {
-  const made = document.createElement(name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  if (text !== null) made.textContent = text;
-  if (parent) parent.appendChild(made);
-  return made;
-}
-
-function shape(parent, name, attributes = {}, text = null) {
-  const made = document.createElementNS(SVG, name);
-  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
-  if (text !== null) made.textContent = text;
-  parent.appendChild(made);
-  return made;
-}
-
-const byId = (id) => document.getElementById(id);
-
 // What is chosen and pointed at; both views follow it.
 const state = { operation: null, rank: null, lit: null, time: null };
 const listeners = { operation: [], lit: [], time: [], rank: [], show: [] };
