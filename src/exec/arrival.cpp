@@ -17,7 +17,7 @@ ArrivalReduce::ArrivalReduce(Channel& channel, const BoundProgram& bound, const 
 
 std::byte* ArrivalReduce::address(uint32_t operand) const {
   const BoundOperand& at = operand < 3 ? step_.operands[operand] : bound_.operands[step_.more_operands + operand - 3];
-  return place_.base_of[at.space] + at.displacement + at.block * place_.distances.in(at.space);
+  return place_.base_of[at.space] + at.displacement + place_.offsets.of(at);
 }
 
 Awaited ArrivalReduce::awaited(const BoundArrival& arrival) const {

@@ -18,7 +18,7 @@ class ArrivalReduce {
   struct Place {
     std::byte* const* base_of;  // by space
     const std::byte* lines;     // rank 0's first line of the operation
-    Distances distances;
+    Offsets offsets;
     size_t bytes;               // of every operand; may be 0
     uint64_t base;              // what the arrivals' offsets count from
   };

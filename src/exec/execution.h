@@ -65,20 +65,22 @@ class Channel::Execution {
 
   static constexpr uint32_t slot_space = static_cast<uint32_t>(plan::Space::slot);
   static constexpr bool lines_only = shape == Shape::lines || shape == Shape::part_lines;
-  static constexpr bool segmented = shape == Shape::segmented;
+  static constexpr bool has_parts = shape == Shape::part_lines || shape == Shape::parts;
+  static constexpr bool segmented = shape == Shape::segmented || shape == Shape::parts;  // into one segment, maybe
 
   // Says what this rank does, and takes its share of a ring.
   [[gnu::always_inline]] Code enter() {
     if constexpr (!lines_only) {
       const size_t element = operation_.combine != nullptr ? operation_.combine->element : 1;
-      geometry_ = segmented ? geometry_of_segments(program_, operation_, element, channel_.long_slots_.size)
+      const bool several = segmented && operation_.segment_bytes < operation_.bytes;
+      geometry_ = several ? geometry_of_segments(program_, operation_, element, channel_.long_slots_.size)
                             : geometry_of_whole(program_, operation_, element);
     }
     share_ = lines_only ? static_cast<uint64_t>(program_.lines)
                         : geometry_.position_bytes * static_cast<size_t>(geometry_.positions);
     shm::jot(own_.call, operation_.call);
     if constexpr (!lines_only) shm::jot(own_.entered, (base_ + 1) << 32 | entered_tag(operation_.call));
-    const bool is_short = shape == Shape::whole && share_ <= channel_.short_slots_.size / 2;
+    const bool is_short = !lines_only && shape != Shape::segmented && geometry_.segments == 1 && share_ <= channel_.short_slots_.size / 2;
     ring_ = lines_only ? &channel_.lines_ : is_short ? &channel_.short_slots_ : &channel_.long_slots_;
     start_ = ring_->cursor;
     if (start_ + share_ > ring_->limit) [[unlikely]] {
@@ -115,6 +117,17 @@ class Channel::Execution {
     }
   }
 
+  // The bytes of a part that the step moves of a segment: every movement has a user's buffer at one end.
+  [[gnu::always_inline]] size_t part_bytes(const BoundStep& step, size_t before, size_t bytes) const {
+    if (operation_.ragged == nullptr) return bytes;
+    constexpr auto first_shared = static_cast<uint32_t>(plan::Space::slot);
+    const BoundOperand& user = step.operands[step.operands[0].space < first_shared ? 0 : 1];
+    const bool is_in = user.space == static_cast<uint32_t>(plan::Space::in);
+    const Parts& parts = is_in ? operation_.ragged->in : operation_.ragged->out;
+    const size_t length = parts.bytes[user.block];
+    return length <= before ? 0 : std::min(bytes, length - before);
+  }
+
   // Where the segment is; returns the bytes that the step moves of it.
   [[gnu::always_inline]] size_t go_to(const BoundStep& step, int64_t segment) {
     size_t bytes = operation_.bytes;
@@ -124,6 +137,9 @@ class Channel::Execution {
       base_of_[1] = static_cast<std::byte*>(operation_.out) + at;
       base_of_[2] = slots_ + static_cast<size_t>(segment % geometry_.positions) * geometry_.position_bytes;
       bytes = std::min(geometry_.segment_bytes, operation_.bytes - at);
+      if constexpr (has_parts) return part_bytes(step, at, bytes);
+    } else if constexpr (has_parts) {
+      return part_bytes(step, 0, bytes);
     }
     if constexpr (!lines_only) {
       if (program_.blocks > 1) bytes = extent_bytes(step, geometry_, bytes);
@@ -131,16 +147,18 @@ class Channel::Execution {
     return bytes;
   }
 
-  // Of a parted collective the user's blocks are parts, side by side; lines hold one block each.
-  [[gnu::always_inline]] Distances distances() const {
+  // Parts lie side by side, unless the operation says where; lines hold one block each.
+  [[gnu::always_inline]] Offsets offsets() const {
     if constexpr (shape == Shape::lines) return {};
-    if constexpr (shape == Shape::part_lines) return {operation_.bytes, 0};
-    return {program_.parted ? operation_.bytes : geometry_.block_bytes, geometry_.block_bytes};
+    if constexpr (has_parts) {
+      return {operation_.bytes, geometry_.block_bytes, operation_.ragged};
+    }
+    return {geometry_.block_bytes, geometry_.block_bytes};
   }
 
   [[gnu::always_inline]] std::byte* address(const BoundOperand& operand) const {
     std::byte* at = base_of_[operand.space] + operand.displacement;
-    if constexpr (shape != Shape::lines) at += operand.block * distances().in(operand.space);
+    if constexpr (shape != Shape::lines) at += offsets().of(operand);
     return at;
   }
 
@@ -155,16 +173,21 @@ class Channel::Execution {
         return code;
       }
     }
-    if constexpr (!lines_only) {
+    if constexpr (shape == Shape::part_lines) {
+      if (bytes == 0) {  // others may still wait for the line
+        moved(step, segment, 0);
+        return Code::ok;
+      }
+    } else if constexpr (!lines_only) {
       if (bytes == 0) return Code::ok;
     }
     if (step.operand_count == 2) {
       copy(step, bytes);
     } else if (step.operand_count == 3 && operation_.combine->kernel != nullptr) [[likely]] {
       operation_.combine->kernel(address(step.operands[0]), address(step.operands[1]), address(step.operands[2]),
-                                 lines_only ? operation_.count : operation_.count_of(bytes));
+                                 shape == Shape::lines ? operation_.count : operation_.count_of(bytes));
     } else {
-      combine_many(bound_, step, operation_, base_of_, distances(), bytes);
+      combine_many(bound_, step, operation_, base_of_, offsets(), bytes);
     }
     moved(step, segment, bytes);
     return Code::ok;
@@ -173,7 +196,7 @@ class Channel::Execution {
   [[gnu::always_inline]] void copy(const BoundStep& step, size_t bytes) {
     std::byte* const dst = address(step.operands[0]);
     const std::byte* const src = address(step.operands[1]);
-    if (segmented && bytes >= channel_.copy_through_from_ && step.operands[0].space == slot_space) {
+    if (segmented && geometry_.segments > 1 && bytes >= channel_.copy_through_from_ && step.operands[0].space == slot_space) {
       kernels::copy_through(dst, src, bytes);
     } else if (src != dst) {
       kernels::copy(dst, src, bytes);
@@ -182,7 +205,7 @@ class Channel::Execution {
 
   Code reduce_any(const BoundStep& step, int64_t segment, size_t bytes) {
     const uint64_t before = base_ + static_cast<uint64_t>(segment) * static_cast<uint64_t>(program_.transfers);
-    const ArrivalReduce::Place place{base_of_, lines_, distances(), bytes, before};
+    const ArrivalReduce::Place place{base_of_, lines_, offsets(), bytes, before};
     const ArrivalReduce::Record record{address_of(recorder_), segment};
     return ArrivalReduce(channel_, bound_, step, operation_, place, record).run();
   }

@@ -13,9 +13,9 @@ constexpr uint32_t sources_inline = 64;  // more are gathered on the heap
 }  // namespace
 
 void Channel::combine_many(const BoundProgram& bound, const BoundStep& step, const Operation& operation,
-                           std::byte* const* base_of, Distances distances, size_t bytes) {
+                           std::byte* const* base_of, const Offsets& offsets, size_t bytes) {
   auto address = [&](const BoundOperand& operand) {
-    return base_of[operand.space] + operand.displacement + operand.block * distances.in(operand.space);
+    return base_of[operand.space] + operand.displacement + offsets.of(operand);
   };
   const uint32_t count = step.operand_count - 1u;
   const void* few[sources_inline];

@@ -91,15 +91,27 @@ struct BoundProgram {
   std::shared_ptr<const plan::Program> program;
 };
 
+// Where the parts of one of a rank's buffers are: bytes from the buffer's start, and length, by block. Arrays of the
+// caller's; null for a buffer that the rank has not.
+struct Parts {
+  const ptrdiff_t* at = nullptr;
+  const size_t* bytes = nullptr;
+};
+// The parts of a rank's two buffers, for operations whose parts differ in length.
+struct Ragged {
+  Parts in, out;
+};
+
 // One call's data. `in` and `out` may be the same address.
 struct Operation {
   const void* in = nullptr;
   void* out = nullptr;
-  size_t bytes = 0;               // of the vector; of a part where buffers have parts
+  size_t bytes = 0;               // of the vector; of a part where buffers have parts (the longest, if they differ)
   size_t count = 0;               // its elements
   const Combine* combine = nullptr;  // null for barrier and bcast
   size_t segment_bytes = 0;       // a multiple of the element and of line_size, or >= bytes for one segment
   uint64_t call = 0;              // call_signature
+  const Ragged* ragged = nullptr;  // where the parts differ in length
 
   // Elements in a part of the vector; the whole is the usual case, and division is slow.
   size_t count_of(size_t part) const { return part == bytes ? count : part / combine->element; }
@@ -115,15 +127,22 @@ inline uint32_t entered_tag(uint64_t call) { return static_cast<uint32_t>((call 
 // For messages: "allreduce of 8 bytes", "bcast of 64 bytes from root 2".
 std::string describe_call(uint64_t call);
 
-// The bytes between neighbouring blocks: of the user's buffers, and of slots.
-struct Distances {
+// Where blocks are from the start of their buffers: a distance apart, or where a ragged operation says.
+struct Offsets {
   size_t user = 0;
   size_t slot = 0;
-  size_t in(uint32_t space) const { return space < static_cast<uint32_t>(plan::Space::slot) ? user : slot; }
+  const Ragged* ragged = nullptr;
+
+  ptrdiff_t of(const BoundOperand& operand) const {
+    if (operand.space >= static_cast<uint32_t>(plan::Space::slot)) return static_cast<ptrdiff_t>(operand.block * slot);
+    if (ragged == nullptr) return static_cast<ptrdiff_t>(operand.block * user);
+    const bool is_in = operand.space == static_cast<uint32_t>(plan::Space::in);
+    return (is_in ? ragged->in : ragged->out).at[operand.block];
+  }
 };
 
-// How a program's hand-overs travel and how often it runs; over lines, whether its buffers have parts.
-enum class Shape : uint8_t { lines, part_lines, whole, segmented };
+// How a program's hand-overs travel, whether its buffers have parts, and, for vectors in slots, how often it runs.
+enum class Shape : uint8_t { lines, part_lines, whole, segmented, parts };
 
 class Channel {
  public:
@@ -212,14 +231,15 @@ class Channel {
   static Code run_slots(Channel& channel, const BoundProgram& bound, const Operation& operation);
   template <bool yielding, bool arrivals, bool traced>
   static auto runner(const plan::Program& program) {
-    if (!program.uses_lines) return &run_slots<yielding, arrivals, traced>;
-    return program.parted ? &run<yielding, Shape::part_lines, arrivals, traced> : &run<yielding, Shape::lines, arrivals, traced>;
+    if (program.parted && !program.uses_lines) return &run<yielding, Shape::parts, arrivals, traced>;
+    if (program.parted) return &run<yielding, Shape::part_lines, arrivals, traced>;
+    return program.uses_lines ? &run<yielding, Shape::lines, arrivals, traced> : &run_slots<yielding, arrivals, traced>;
   }
   using Runner = decltype(BoundProgram::run);
   Runner runner_for(const plan::Program& program) const;
   // A step of more than two sources, or whose operation has no kernel.
   static void combine_many(const BoundProgram& bound, const BoundStep& step, const Operation& operation,
-                           std::byte* const* base_of, Distances distances, size_t bytes);
+                           std::byte* const* base_of, const Offsets& offsets, size_t bytes);
   // Room for `units` of a ring where its limit is reached. Where it has come round to what a slow rank may still read,
   // and this rank will write, waits until that has been read.
   Code make_room(Ring& ring, uint64_t units, bool writes, const Operation& operation);

@@ -15,11 +15,8 @@ using plan::Carrier;
 using plan::Collective;
 
 constexpr size_t max_entries = 256;      // programs kept; beyond it all are made anew
-constexpr size_t large_element = 64;     // beyond it only flat plans are sure to find room in the slots
 const std::string_view flat = "flat";
 constexpr int rank_bits = exec::needs_same_expression - 1;  // of a RootAndNeeds
-constexpr int large_bit = 1 << 28;                          // in one that no call has
-static_assert(plan::max_ranks <= exec::needs_same_expression && exec::needs_rank_order < large_bit);
 
 exec::Channel::Settings channel_settings(const Group::Settings& settings) {
   const StoresChoice asked = options().stores;
@@ -134,6 +131,7 @@ Group::Entry* Group::find_or_make(Collective collective, const Choice& choice, i
   if (entries_.size() >= max_entries) {
     entries_.clear();
     recent_ = {};
+    recent_ragged_ = {};
   }
   auto entry = std::make_unique<Entry>();
   const bool fixed_order = overrides_.reproducible != Reproducible::off;
@@ -167,8 +165,8 @@ Code Group::run_staged(Entry& entry, exec::Operation& operation, size_t element)
   if (operation.in == operation.out && !program.in_place) {
     const auto* in = static_cast<const std::byte*>(operation.in);
     const bool parts = plan::parted_in(program.collective);
-    copy_of_in_.assign(in, in + operation.bytes * (parts ? static_cast<size_t>(ranks()) : 1));
-    operation.in = copy_of_in_.data();
+    scratch_.assign(in, in + operation.bytes * (parts ? static_cast<size_t>(ranks()) : 1));
+    operation.in = scratch_.data();
   }
   return channel_.execute(entry.bound, operation);
 }

@@ -58,6 +58,16 @@ class Group {
   Code alltoall(const void* in, void* out, size_t part);
   Code reduce_scatter(const void* in, void* out, size_t count, const exec::Combine& combine);
 
+  // Parts of different lengths. `in` and `out` tell where each part of this rank's buffers is (exec::Parts, arrays of
+  // ranks() entries; where a buffer is one part, of one entry; null where the rank has no such buffer). The longest part of
+  // all ranks decides how the data travels: `longest` where all know it, else it is found first, which takes one more step.
+  // Lengths agree in pairs, as MPI demands of a sender and its receiver.
+  static constexpr size_t unknown = SIZE_MAX;
+  Code ragged(plan::Collective collective, const void* in, void* out, const exec::Ragged& parts, size_t longest, int root);
+  // A reduce_scatter; lengths are multiples of an element, and known to all.
+  Code ragged_reduce_scatter(const void* in, void* out, const exec::Ragged& parts, size_t longest,
+                             const exec::Combine& combine);
+
   // in == out: in place. Rank 0's `out` of an exscan is left as it is.
   Code scan(const void* in, void* out, size_t count, const exec::Combine& combine);
   Code exscan(const void* in, void* out, size_t count, const exec::Combine& combine);
@@ -86,6 +96,9 @@ class Group {
   };
   // A call as programs are looked up by it: the rank of the root, and the needs of the operation above it.
   using RootAndNeeds = int;
+  static constexpr RootAndNeeds large_bit = 1 << 28;  // in one that no call has
+  static_assert(plan::max_ranks <= exec::needs_same_expression && exec::needs_rank_order < large_bit);
+  static constexpr size_t large_element = 64;         // beyond it only flat plans are sure to find room in the slots
   // The entry that calls of one collective use over and over: two comparisons find it.
   struct Recent {
     size_t bytes_low = 0, bytes_span = 0;  // serves bytes_low to bytes_low + bytes_span
@@ -108,6 +121,11 @@ class Group {
   // What always fits: flat, or the parts of many ranks as many at a time as the slots can hold.
   Entry* with_room(plan::Collective collective, int root, size_t element, plan::Carrier carrier, select::Choice& choice);
   Entry* find_or_make(plan::Collective collective, const Choice& choice, int root, plan::Carrier carrier);
+  // The longest part of this rank's buffers.
+  size_t longest_part(plan::Collective collective, const exec::Ragged& parts, int root) const;
+  Entry* find_ragged(plan::Collective collective, size_t longest, int root, size_t element);
+  Code run_ragged(plan::Collective collective, const void* in, void* out, const exec::Ragged& parts, size_t longest,
+                  int root, const exec::Combine* combine);
   Code run(plan::Collective collective, const void* in, void* out, size_t count, size_t element, int root,
            const exec::Combine* combine);
   Code run_staged(Entry& entry, exec::Operation& operation, size_t element);
@@ -118,8 +136,9 @@ class Group {
   select::Overrides overrides_;
   topo::Shape shape_;
   std::array<Recent, plan::collective_count> recent_{};
+  std::array<Recent, plan::collective_count> recent_ragged_{};
   std::map<std::string, std::unique_ptr<Entry>> entries_;  // by contents: collective, algorithm or plan, root, carrier
-  std::vector<std::byte> copy_of_in_;                       // for plans that do not bear one buffer as `in` and `out`
+  std::vector<std::byte> scratch_;  // a copy of `in`, or the result, where one buffer cannot be both
 };
 
 // What TUTTI_ALGORITHM_*, TUTTI_SEGMENT_BYTES, TUTTI_REPRODUCIBLE and TUTTI_PLANS ask for; reads the plans when it is first
