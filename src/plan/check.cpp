@@ -21,7 +21,7 @@ struct Value {
   uint64_t expression;           // hash: equal for equal expressions
   int64_t item;                  // Definition::item_in
   bool ordered;                  // made by joining neighbours in rank order: then `leaves` is one interval
-  Intervals leaves;
+  KeptIntervals leaves;
 };
 
 constexpr size_t no_transfer = SIZE_MAX;
@@ -90,7 +90,7 @@ class Checker {
   }
 
   bool is_leaf(const Value& value, int32_t rank, int32_t block) const {
-    return value.item == definition_.item_in(rank, block) && value.leaves.size() == 1 && value.leaves.front().low == rank &&
+    return value.item == definition_.item_in(rank, block) && value.leaves.all().size() == 1 && value.leaves.front().low == rank &&
            value.leaves.front().high == rank + 1;
   }
 
@@ -110,7 +110,7 @@ class Checker {
 
   const Value* leaf(int32_t rank, int32_t block) {
     const Value* value = keep({mix(mix(static_cast<uint32_t>(rank) + 1) + static_cast<uint32_t>(block)),
-                               definition_.item_in(rank, block), true, {{rank, rank + 1}}});
+                               definition_.item_in(rank, block), true, Interval{rank, rank + 1}});
     cell(rank, Buffer::in, block) = {value, no_transfer};
     return value;
   }
@@ -156,32 +156,35 @@ class Checker {
     const Value& first = *sources_.front();
     // In the order of arrival the expression is its own: nobody else computes the same.
     const uint64_t seed = transfer.any_order ? mix(index_ + 1) + static_cast<uint64_t>(k) : 0x243f6a8885a308d3u;
-    Value result{seed, first.item, true, {}};
+    uint64_t expression = seed;
     for (const Value* source : sources_) {
-      result.expression = mix(result.expression * 0x9e3779b97f4a7c15u + source->expression);
+      expression = mix(expression * 0x9e3779b97f4a7c15u + source->expression);
       if (source->item != first.item) {
         refuse_here("it combines " + item_text(first.item) + " with " + item_text(source->item) +
                     "; combine the same block of every rank");
       }
     }
+    bool ordered = true;
     for (size_t i = 0; i < sources_.size(); ++i) {
-      result.ordered &= sources_[i]->ordered &&
+      ordered &= sources_[i]->ordered &&
                         (i == 0 || sources_[i - 1]->leaves.back().high == sources_[i]->leaves.front().low);
     }
-    if (result.ordered) {
-      result.leaves = {{first.leaves.front().low, sources_.back()->leaves.back().high}};
-    } else {
-      result.leaves = united();
-      if (reduces_ && !plan_.commutative) refuse_order();
+    if (ordered) {
+      const Interval joined{first.leaves.front().low, sources_.back()->leaves.back().high};
+      return keep({expression, first.item, !transfer.any_order, joined});
     }
-    result.ordered &= !transfer.any_order;
-    return keep(std::move(result));
+    Intervals leaves = united();
+    if (reduces_ && !plan_.commutative) refuse_order();
+    return keep({expression, first.item, false, std::move(leaves)});
   }
 
   // The leaves of all sources. In a reduction each goes in once; that a barrier hears of an arrival twice is no harm.
   Intervals united() {
     Intervals all;
-    for (const Value* source : sources_) all.insert(all.end(), source->leaves.begin(), source->leaves.end());
+    for (const Value* source : sources_) {
+      const auto leaves = source->leaves.all();
+      all.insert(all.end(), leaves.begin(), leaves.end());
+    }
     pieces_ += all.size();
     if (pieces_ > max_pieces) {
       refuse_here("until here partial results are in more than " + std::to_string(max_pieces) +
@@ -240,7 +243,7 @@ class Checker {
     if (at.value == nullptr && plan_.collective == Collective::bcast && rank == plan_.root) return nullptr;
     const RankRange sources = definition_.sources(rank, block);
     const Interval wanted{sources.low, sources.high};
-    const bool right = at.value != nullptr && missing(at.value->leaves, wanted).empty() &&
+    const bool right = at.value != nullptr && missing(at.value->leaves.all(), wanted).empty() &&
                        at.value->leaves.front().low == wanted.low && at.value->leaves.back().high == wanted.high;
     if (!right) refuse_result(rank, block, at, wanted);
     return at.value;
@@ -248,7 +251,7 @@ class Checker {
 
   [[noreturn]] void refuse_result(int32_t rank, int32_t block, const Cell& at, const Interval& wanted) const {
     std::string text = "block " + std::to_string(block) + " of out[" + std::to_string(rank) + "] holds ";
-    text += at.value == nullptr ? "nothing" : "ranks " + set_text(at.value->leaves);
+    text += at.value == nullptr ? "nothing" : "ranks " + set_text(at.value->leaves.all());
     text += "; the " + std::string(name(plan_.collective)) + " needs " + range_text(wanted);
     if (at.writer == no_transfer) {
       text += "; no transfer writes it";
@@ -256,7 +259,7 @@ class Checker {
       text += "; last written at " + place(plan_, at.writer) + " by '" + shortened(plan_.transfers[at.writer]) + "'";
     }
     if (at.value != nullptr) {
-      const Intervals lacking = missing(at.value->leaves, wanted);
+      const Intervals lacking = missing(at.value->leaves.all(), wanted);
       text += lacking.empty() ? ", which has more" : ", without " + set_text(lacking);
     }
     throw Error(Code::invalid_plan, text);

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -14,6 +16,23 @@ struct Interval {
 
 using Intervals = std::vector<Interval>;  // ascending, with gaps between
 
+// The same, kept: most are one interval, which takes no memory of its own.
+class KeptIntervals {
+ public:
+  KeptIntervals(Interval one) : one_(one) {}
+  KeptIntervals(Intervals intervals) : one_(intervals.front()) {
+    if (intervals.size() > 1) many_ = std::make_unique<const Intervals>(std::move(intervals));
+  }
+
+  std::span<const Interval> all() const { return many_ == nullptr ? std::span(&one_, 1) : std::span(*many_); }
+  const Interval& front() const { return all().front(); }
+  const Interval& back() const { return all().back(); }
+
+ private:
+  Interval one_;
+  std::unique_ptr<const Intervals> many_;
+};
+
 inline std::string range_text(const Interval& interval) {
   const std::string low = std::to_string(interval.low);
   return interval.high == interval.low + 1 ? low : low + ".." + std::to_string(interval.high - 1);
@@ -24,7 +43,7 @@ inline std::string ranks_text(const Interval& interval) {
 }
 
 // What `within` has and `held` has not.
-inline Intervals missing(const Intervals& held, const Interval& within) {
+inline Intervals missing(std::span<const Interval> held, const Interval& within) {
   Intervals result;
   int32_t next = within.low;
   for (const Interval& interval : held) {
@@ -37,7 +56,7 @@ inline Intervals missing(const Intervals& held, const Interval& within) {
 }
 
 // {0,1,2,4} or {0..5,8,10..31}: longer runs as ranges, a large set only to where it would fill the line.
-inline std::string set_text(const Intervals& intervals) {
+inline std::string set_text(std::span<const Interval> intervals) {
   constexpr int32_t most_items = 8;
   constexpr int32_t longest_listed = 3;
   std::string text;
