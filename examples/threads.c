@@ -11,7 +11,7 @@ enum { most_ranks = 64, intervals = 1000000 };
 typedef struct {
   tutti_team* team;
   int rank, ranks;
-  double pi;
+  int failed;
 } Worker;
 
 static void stop_on(tutti_status status) {
@@ -28,13 +28,21 @@ static void* work(void* argument) {
   /* Rank 0 decides how fine the sum is, and tells the others. */
   long steps = worker->rank == 0 ? intervals : 0;
   stop_on(tutti_bcast(group, &steps, sizeof steps, 0));
-  double mine = 0;
+  double mine = 0, pi;
   for (long i = worker->rank; i < steps; i += worker->ranks) {
     const double x = ((double)i + 0.5) / (double)steps;
     mine += 4 / (1 + x * x) / (double)steps;
   }
-  stop_on(tutti_allreduce(group, &mine, &worker->pi, 1, TUTTI_FLOAT64, TUTTI_SUM));
-  stop_on(tutti_barrier(group));
+  stop_on(tutti_allreduce(group, &mine, &pi, 1, TUTTI_FLOAT64, TUTTI_SUM));
+
+  /* All ranks have the same bits: rank 0 collects what they have, and sees. */
+  double all[most_ranks];
+  stop_on(tutti_gather(group, &pi, all, sizeof pi, 0));
+  if (worker->rank == 0) {
+    for (int rank = 1; rank < worker->ranks; ++rank) worker->failed = worker->failed || all[rank] != pi;
+    printf("%d ranks: pi is about %.12f, %s\n", worker->ranks, pi,
+           worker->failed ? "which DIFFERS" : "the same bits at all ranks");
+  }
   tutti_group_free(group);
   return NULL;
 }
@@ -55,8 +63,5 @@ int main(int argc, char** argv) {
   }
   for (int rank = 0; rank < ranks; ++rank) pthread_join(threads[rank], NULL);
   tutti_team_free(team);
-  int same = 1;
-  for (int rank = 1; rank < ranks; ++rank) same = same && workers[rank].pi == workers[0].pi;
-  printf("%d ranks: pi is about %.12f, %s\n", ranks, workers[0].pi, same ? "the same bits at all ranks" : "which DIFFERS");
-  return !same;
+  return workers[0].failed;
 }

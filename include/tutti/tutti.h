@@ -19,7 +19,9 @@
  * can only be freed.
  *
  * Buffers are the caller's, aligned for their type, and may be reused when the call returns. `in` and `out` of one rank
- * are the same address (in place) or do not overlap. Counts are elements; a count of 0 is allowed.
+ * do not overlap, or are one buffer as the function's comment says (in place), which each rank decides for itself.
+ * `count` is elements, `bytes` and `part_bytes` are bytes; 0 is allowed, and buffers may be null then. "n parts" is a
+ * buffer with a part for each of the n ranks, in rank order and without gaps.
  */
 #ifndef TUTTI_H
 #define TUTTI_H
@@ -101,13 +103,41 @@ TUTTI_API tutti_status tutti_barrier(tutti_group* group);
 TUTTI_API tutti_status tutti_bcast(tutti_group* group, void* data, size_t bytes, int root);
 
 /* out[i] = in of rank 0 [i] op in of rank 1 [i] op ..., in rank order, at the root. `out` is ignored elsewhere and may
- * be null there. */
+ * be null there. In place: out = in. */
 TUTTI_API tutti_status tutti_reduce(tutti_group* group, const void* in, void* out, size_t count, tutti_type type,
                                     tutti_op op, int root);
 
-/* The same at every rank, with the same bits. */
+/* The same at every rank, with the same bits. In place: out = in. */
 TUTTI_API tutti_status tutti_allreduce(tutti_group* group, const void* in, void* out, size_t count, tutti_type type,
                                        tutti_op op);
+
+/* Every rank's `in`, one part, is that rank's part of the root's `out`, n parts. `out` is ignored elsewhere and may be
+ * null there. In place, at the root: in = out + rank * part_bytes. */
+TUTTI_API tutti_status tutti_gather(tutti_group* group, const void* in, void* out, size_t part_bytes, int root);
+
+/* Every rank's `out`, one part, is that rank's part of the root's `in`, n parts. `in` is ignored elsewhere and may be
+ * null there. In place, at the root: out = in + rank * part_bytes. */
+TUTTI_API tutti_status tutti_scatter(tutti_group* group, const void* in, void* out, size_t part_bytes, int root);
+
+/* A gather whose `out` every rank has. In place: in = out + rank * part_bytes. */
+TUTTI_API tutti_status tutti_allgather(tutti_group* group, const void* in, void* out, size_t part_bytes);
+
+/* Part j of rank r's `in` is part r of rank j's `out`; both are n parts. In place: out = in. */
+TUTTI_API tutti_status tutti_alltoall(tutti_group* group, const void* in, void* out, size_t part_bytes);
+
+/* `in` is n parts of `count` elements; `out`, one part, is the rank's part of what a reduce of all `in` would give. In
+ * place: out = in, whose first part then holds the result. */
+TUTTI_API tutti_status tutti_reduce_scatter(tutti_group* group, const void* in, void* out, size_t count,
+                                            tutti_type type, tutti_op op);
+
+/* out[i] = in of rank 0 [i] op ... op in of this rank [i], in rank order. In place: out = in. */
+TUTTI_API tutti_status tutti_scan(tutti_group* group, const void* in, void* out, size_t count, tutti_type type,
+                                  tutti_op op);
+
+/* The same without this rank's own `in`, which still counts for the ranks after it. Rank 0 has nothing to combine: its
+ * `out` is ignored, left as it is and may be null. In place: out = in. */
+TUTTI_API tutti_status tutti_exscan(tutti_group* group, const void* in, void* out, size_t count, tutti_type type,
+                                    tutti_op op);
 
 /* What the last failed call of this thread was about; never null; valid until this thread's next call. */
 TUTTI_API const char* tutti_error_message(void);

@@ -1,15 +1,15 @@
 // The C API: every function one expression behind a guard; exceptions become status here and only here.
 #include <atomic>
-#include <cstdint>
 #include <cstring>
 #include <memory>
 #include <new>
 #include <string>
-#include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/options.h"
 #include "group/group.h"
+#include "native/arguments.h"
 #include "topo/shape.h"
 #include "topo/tree.h"
 #include "tutti/tutti.h"
@@ -18,6 +18,11 @@ namespace {
 
 using tutti::Code;
 using tutti::Error;
+using tutti::native::Buffer;
+using tutti::native::bytes_of;
+using tutti::native::combine_of;
+using tutti::native::require;
+using tutti::native::require_buffers;
 
 thread_local std::string last_error;
 
@@ -37,10 +42,6 @@ tutti_status guarded(Body body) {
   } catch (const std::exception& error) {
     return report(Code::internal, error.what());
   }
-}
-
-void require(bool holds, const char* message) {
-  if (!holds) throw Error(Code::invalid_argument, message);
 }
 
 struct FreeAligned {
@@ -76,36 +77,20 @@ struct tutti_group {
 
 namespace {
 
-tutti::exec::Combine combine_of(tutti_type type, tutti_op op) {
-  using tutti::kernels::Op;
-  using tutti::kernels::Type;
-  static constexpr Type types[] = {Type::int8,   Type::int16,  Type::int32,  Type::int64,   Type::uint8,
-                                   Type::uint16, Type::uint32, Type::uint64, Type::float32, Type::float64};
-  static constexpr Op ops[] = {Op::sum, Op::prod, Op::max, Op::min, Op::land, Op::lor, Op::lxor, Op::band, Op::bor, Op::bxor};
-  require(static_cast<unsigned>(type) < std::size(types), "unknown type; see tutti_type");
-  require(static_cast<unsigned>(op) < std::size(ops), "unknown operation; see tutti_op");
-  tutti::exec::Combine combine;
-  combine.kernel = tutti::kernels::find_reduce(types[type], ops[op]);
-  combine.element = tutti::kernels::size(types[type]);
-  require(combine.kernel != nullptr, "logical and bitwise operations need an integer type");
-  return combine;
+void require_group(const tutti_group* group) { require(group != nullptr, "group is null; tutti_team_join makes one"); }
+
+void require_root(const tutti_group* group, int root) { tutti::native::require_root(root, group->group.ranks()); }
+
+bool is_root(const tutti_group* group, int root) { return group->group.rank() == root; }
+
+// All ranks' parts in one buffer, which may be the place of this rank's other buffer at its own part.
+Buffer all_parts(const tutti_group* group, const void* data, size_t part_bytes) {
+  const size_t bytes = bytes_of(part_bytes, 1, group->group.ranks());
+  return {data, bytes, static_cast<size_t>(group->group.rank()) * part_bytes};
 }
 
-void require_buffers(const void* in, const void* out, size_t count, size_t element) {
-  if (count == 0) return;
-  require(in != nullptr && out != nullptr, "a buffer is null while its count is not 0");
-  require(count <= SIZE_MAX / 2 / element, "the count is out of range");
-  const auto a = reinterpret_cast<uintptr_t>(in);
-  const auto b = reinterpret_cast<uintptr_t>(out);
-  const size_t bytes = count * element;
-  require(a == b || a + bytes <= b || b + bytes <= a, "in and out overlap; pass the same address, or separate buffers");
-}
-
-void require_root(const tutti_group* group, int root) {
-  if (root >= 0 && root < group->group.ranks()) return;
-  throw Error(Code::invalid_argument, "root " + std::to_string(root) + " is out of range; ranks are 0 to " +
-                                          std::to_string(group->group.ranks() - 1));
-}
+constexpr const char* in_is_own_part = "in = out + rank * part_bytes";
+constexpr const char* out_is_own_part = "out = in + rank * part_bytes";
 
 tutti_status outcome(const tutti_group* group, Code code) {
   return code == Code::ok ? TUTTI_OK : report(code, group->group.failure());
@@ -151,14 +136,14 @@ int tutti_group_size(const tutti_group* group) { return group == nullptr ? -1 : 
 
 tutti_status tutti_barrier(tutti_group* group) {
   return guarded([&] {
-    require(group != nullptr, "group is null");
+    require_group(group);
     return outcome(group, group->group.barrier());
   });
 }
 
 tutti_status tutti_bcast(tutti_group* group, void* data, size_t bytes, int root) {
   return guarded([&] {
-    require(group != nullptr, "group is null");
+    require_group(group);
     require_root(group, root);
     require(data != nullptr || bytes == 0, "data is null while bytes is not 0");
     return outcome(group, group->group.bcast(data, bytes, root));
@@ -168,21 +153,93 @@ tutti_status tutti_bcast(tutti_group* group, void* data, size_t bytes, int root)
 tutti_status tutti_reduce(tutti_group* group, const void* in, void* out, size_t count, tutti_type type, tutti_op op,
                           int root) {
   return guarded([&] {
-    require(group != nullptr, "group is null");
+    require_group(group);
     require_root(group, root);
     const tutti::exec::Combine combine = combine_of(type, op);
-    const bool receives = group->group.rank() == root;
-    require_buffers(in, receives ? out : in, count, combine.element);
-    return outcome(group, group->group.reduce(in, receives ? out : nullptr, count, combine, root));
+    const size_t bytes = bytes_of(count, combine.element, 1);
+    if (!is_root(group, root)) out = nullptr;
+    require_buffers({in, bytes}, is_root(group, root) ? Buffer{out, bytes} : Buffer{});
+    return outcome(group, group->group.reduce(in, out, count, combine, root));
   });
 }
 
 tutti_status tutti_allreduce(tutti_group* group, const void* in, void* out, size_t count, tutti_type type, tutti_op op) {
   return guarded([&] {
-    require(group != nullptr, "group is null");
+    require_group(group);
     const tutti::exec::Combine combine = combine_of(type, op);
-    require_buffers(in, out, count, combine.element);
+    const size_t bytes = bytes_of(count, combine.element, 1);
+    require_buffers({in, bytes}, {out, bytes});
     return outcome(group, group->group.allreduce(in, out, count, combine));
+  });
+}
+
+tutti_status tutti_gather(tutti_group* group, const void* in, void* out, size_t part_bytes, int root) {
+  return guarded([&] {
+    require_group(group);
+    require_root(group, root);
+    const Buffer all = all_parts(group, out, part_bytes);
+    if (!is_root(group, root)) out = nullptr;
+    require_buffers({in, part_bytes}, is_root(group, root) ? all : Buffer{}, in_is_own_part);
+    return outcome(group, group->group.gather(in, out, part_bytes, root));
+  });
+}
+
+tutti_status tutti_scatter(tutti_group* group, const void* in, void* out, size_t part_bytes, int root) {
+  return guarded([&] {
+    require_group(group);
+    require_root(group, root);
+    const Buffer all = all_parts(group, in, part_bytes);
+    if (!is_root(group, root)) in = nullptr;
+    require_buffers(is_root(group, root) ? all : Buffer{}, {out, part_bytes}, out_is_own_part);
+    return outcome(group, group->group.scatter(in, out, part_bytes, root));
+  });
+}
+
+tutti_status tutti_allgather(tutti_group* group, const void* in, void* out, size_t part_bytes) {
+  return guarded([&] {
+    require_group(group);
+    require_buffers({in, part_bytes}, all_parts(group, out, part_bytes), in_is_own_part);
+    return outcome(group, group->group.allgather(in, out, part_bytes));
+  });
+}
+
+tutti_status tutti_alltoall(tutti_group* group, const void* in, void* out, size_t part_bytes) {
+  return guarded([&] {
+    require_group(group);
+    require_buffers(all_parts(group, in, part_bytes), all_parts(group, out, part_bytes));
+    return outcome(group, group->group.alltoall(in, out, part_bytes));
+  });
+}
+
+tutti_status tutti_reduce_scatter(tutti_group* group, const void* in, void* out, size_t count, tutti_type type,
+                                  tutti_op op) {
+  return guarded([&] {
+    require_group(group);
+    const tutti::exec::Combine combine = combine_of(type, op);
+    const size_t all_bytes = bytes_of(count, combine.element, group->group.ranks());
+    require_buffers({in, all_bytes}, {out, count * combine.element});
+    return outcome(group, group->group.reduce_scatter(in, out, count, combine));
+  });
+}
+
+tutti_status tutti_scan(tutti_group* group, const void* in, void* out, size_t count, tutti_type type, tutti_op op) {
+  return guarded([&] {
+    require_group(group);
+    const tutti::exec::Combine combine = combine_of(type, op);
+    const size_t bytes = bytes_of(count, combine.element, 1);
+    require_buffers({in, bytes}, {out, bytes});
+    return outcome(group, group->group.scan(in, out, count, combine));
+  });
+}
+
+tutti_status tutti_exscan(tutti_group* group, const void* in, void* out, size_t count, tutti_type type, tutti_op op) {
+  return guarded([&] {
+    require_group(group);
+    const tutti::exec::Combine combine = combine_of(type, op);
+    const size_t bytes = bytes_of(count, combine.element, 1);
+    if (group->group.rank() == 0) out = nullptr;
+    require_buffers({in, bytes}, group->group.rank() == 0 ? Buffer{} : Buffer{out, bytes});
+    return outcome(group, group->group.exscan(in, out, count, combine));
   });
 }
 

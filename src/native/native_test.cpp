@@ -1,32 +1,15 @@
-#include <cstdint>
+// The collectives without parts, on thread ranks.
 #include <cstring>
-#include <numeric>
 #include <random>
-#include <string>
-#include <vector>
 
+#include "native/test_values.h"
 #include "native/thread_ranks.h"
 
+using tutti::test::contribution;
 using tutti::test::spawn;
+using tutti::test::sum;
 
 namespace {
-
-// A value that tells operation, rank and element apart, small enough that sums over ranks stay exact.
-int64_t value(int operation, int rank, size_t element) {
-  return static_cast<int64_t>((static_cast<uint64_t>(operation) * 1000003u + static_cast<uint64_t>(rank) * 8191u + element * 31u) % 100000u);
-}
-
-int64_t sum(int operation, int ranks, size_t element) {
-  int64_t total = 0;
-  for (int rank = 0; rank < ranks; ++rank) total += value(operation, rank, element);
-  return total;
-}
-
-std::vector<int64_t> contribution(int operation, int rank, size_t count) {
-  std::vector<int64_t> data(count);
-  for (size_t i = 0; i < count; ++i) data[i] = value(operation, rank, i);
-  return data;
-}
 
 class Native : public testing::TestWithParam<int> {};
 
@@ -171,57 +154,5 @@ TEST_P(Native, EqualBitsEverywhere) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, Native, testing::Values(1, 2, 3, 4, 5, 7, 8, 13), testing::PrintToStringParamName());
-
-TEST(NativeErrors, MismatchedCallsAreNamed) {
-  std::atomic<int> mismatches{0};
-  spawn(2, [&](tutti_group* group, int rank) {
-    int64_t data[2] = {1, 2};
-    const tutti_status status = rank == 0 ? tutti_bcast(group, data, 8, 0) : tutti_bcast(group, data, 16, 0);
-    if (status == TUTTI_OK) return;  // a root that does not wait cannot notice
-    EXPECT_EQ(status, TUTTI_MISMATCH);
-    EXPECT_NE(std::string(tutti_error_message()).find("bcast of 16 bytes, root 0"), std::string::npos) << tutti_error_message();
-    EXPECT_NE(std::string(tutti_error_message()).find("bcast of 8 bytes, root 0"), std::string::npos) << tutti_error_message();
-    EXPECT_EQ(tutti_barrier(group), TUTTI_MISMATCH);
-    ++mismatches;
-  });
-  EXPECT_EQ(mismatches, 1);
-}
-
-TEST(NativeErrors, DifferentCollectivesAreNamed) {
-  std::atomic<int> mismatches{0};
-  spawn(2, [&](tutti_group* group, int rank) {
-    std::vector<int64_t> data(1000), out(1000);
-    const tutti_status status = rank == 0 ? tutti_allreduce(group, data.data(), out.data(), 1000, TUTTI_INT64, TUTTI_SUM) : tutti_barrier(group);
-    if (status == TUTTI_MISMATCH) ++mismatches;
-  });
-  EXPECT_GE(mismatches, 1);
-}
-
-TEST(NativeErrors, BadArguments) {
-  tutti_team* team = nullptr;
-  EXPECT_EQ(tutti_team_create(0, &team), TUTTI_INVALID_ARGUMENT);
-  EXPECT_EQ(tutti_team_create(2, nullptr), TUTTI_INVALID_ARGUMENT);
-  ASSERT_EQ(tutti_team_create(1, &team), TUTTI_OK);
-  tutti_group* group = nullptr;
-  EXPECT_EQ(tutti_team_join(team, 1, &group), TUTTI_INVALID_ARGUMENT);
-  EXPECT_EQ(tutti_team_join(nullptr, 0, &group), TUTTI_INVALID_ARGUMENT);
-  ASSERT_EQ(tutti_team_join(team, 0, &group), TUTTI_OK);
-  tutti_group* again = nullptr;
-  EXPECT_EQ(tutti_team_join(team, 0, &again), TUTTI_INVALID_ARGUMENT);
-  double data[4] = {};
-  EXPECT_EQ(tutti_barrier(nullptr), TUTTI_INVALID_ARGUMENT);
-  EXPECT_EQ(tutti_bcast(group, nullptr, 8, 0), TUTTI_INVALID_ARGUMENT);
-  EXPECT_EQ(tutti_bcast(group, data, 8, 1), TUTTI_INVALID_ARGUMENT);
-  EXPECT_EQ(tutti_bcast(group, data, 8, -1), TUTTI_INVALID_ARGUMENT);
-  EXPECT_EQ(tutti_allreduce(group, data, data + 1, 3, TUTTI_FLOAT64, TUTTI_SUM), TUTTI_INVALID_ARGUMENT);
-  EXPECT_NE(std::string(tutti_error_message()).find("overlap"), std::string::npos);
-  EXPECT_EQ(tutti_allreduce(group, data, data, 3, TUTTI_FLOAT64, TUTTI_BAND), TUTTI_INVALID_ARGUMENT);
-  EXPECT_EQ(tutti_allreduce(group, data, data, 3, static_cast<tutti_type>(99), TUTTI_SUM), TUTTI_INVALID_ARGUMENT);
-  EXPECT_EQ(tutti_allreduce(group, data, data, SIZE_MAX / 4, TUTTI_FLOAT64, TUTTI_SUM), TUTTI_INVALID_ARGUMENT);
-  EXPECT_EQ(tutti_allreduce(group, nullptr, data, 1, TUTTI_FLOAT64, TUTTI_SUM), TUTTI_INVALID_ARGUMENT);
-  EXPECT_EQ(tutti_allreduce(group, nullptr, nullptr, 0, TUTTI_FLOAT64, TUTTI_SUM), TUTTI_OK);
-  tutti_group_free(group);
-  tutti_team_free(team);
-}
 
 }  // namespace
