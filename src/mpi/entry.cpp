@@ -11,6 +11,10 @@
 using namespace tutti;
 using mpi::Form;
 
+static mpi::Side send_side(const void* data, MPI_Count count, MPI_Datatype type) {
+  return {const_cast<void*>(data), count, type};
+}
+
 TUTTI_ENTRY int MPI_Init(int* argc, char*** argv) { return mpi::init(argc, argv); }
 
 TUTTI_ENTRY int MPI_Init_thread(int* argc, char*** argv, int required, int* provided) {
@@ -42,6 +46,26 @@ TUTTI_ENTRY int MPI_Bcast(void* buffer, int count, MPI_Datatype datatype, int ro
   return mpi::bcast(buffer, count, datatype, root, comm, Form::plain);
 }
 
+TUTTI_ENTRY int MPI_Gather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                           MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return mpi::gather(send_side(sendbuf, sendcount, sendtype), {recvbuf, recvcount, recvtype}, root, comm, Form::plain);
+}
+
+TUTTI_ENTRY int MPI_Scatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                            MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return mpi::scatter(send_side(sendbuf, sendcount, sendtype), {recvbuf, recvcount, recvtype}, root, comm, Form::plain);
+}
+
+TUTTI_ENTRY int MPI_Allgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                              MPI_Datatype recvtype, MPI_Comm comm) {
+  return mpi::allgather(send_side(sendbuf, sendcount, sendtype), {recvbuf, recvcount, recvtype}, comm, Form::plain);
+}
+
+TUTTI_ENTRY int MPI_Alltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                             MPI_Datatype recvtype, MPI_Comm comm) {
+  return mpi::alltoall(send_side(sendbuf, sendcount, sendtype), {recvbuf, recvcount, recvtype}, comm, Form::plain);
+}
+
 TUTTI_ENTRY int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op, int root,
                            MPI_Comm comm) {
   return mpi::reduce(sendbuf, recvbuf, count, datatype, op, root, comm, Form::plain);
@@ -50,6 +74,21 @@ TUTTI_ENTRY int MPI_Reduce(const void* sendbuf, void* recvbuf, int count, MPI_Da
 TUTTI_ENTRY int MPI_Allreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                               MPI_Comm comm) {
   return mpi::allreduce(sendbuf, recvbuf, count, datatype, op, comm, Form::plain);
+}
+
+TUTTI_ENTRY int MPI_Reduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount, MPI_Datatype datatype,
+                                         MPI_Op op, MPI_Comm comm) {
+  return mpi::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, Form::plain);
+}
+
+TUTTI_ENTRY int MPI_Scan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                         MPI_Comm comm) {
+  return mpi::scan(sendbuf, recvbuf, count, datatype, op, comm, Form::plain);
+}
+
+TUTTI_ENTRY int MPI_Exscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                           MPI_Comm comm) {
+  return mpi::exscan(sendbuf, recvbuf, count, datatype, op, comm, Form::plain);
 }
 
 TUTTI_ENTRY int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
@@ -69,6 +108,26 @@ TUTTI_ENTRY int MPI_Bcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype
   return mpi::bcast(buffer, count, datatype, root, comm, Form::large);
 }
 
+TUTTI_ENTRY int MPI_Gather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                             MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return mpi::gather(send_side(sendbuf, sendcount, sendtype), {recvbuf, recvcount, recvtype}, root, comm, Form::large);
+}
+
+TUTTI_ENTRY int MPI_Scatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                              MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm) {
+  return mpi::scatter(send_side(sendbuf, sendcount, sendtype), {recvbuf, recvcount, recvtype}, root, comm, Form::large);
+}
+
+TUTTI_ENTRY int MPI_Allgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                                MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  return mpi::allgather(send_side(sendbuf, sendcount, sendtype), {recvbuf, recvcount, recvtype}, comm, Form::large);
+}
+
+TUTTI_ENTRY int MPI_Alltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                               MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm) {
+  return mpi::alltoall(send_side(sendbuf, sendcount, sendtype), {recvbuf, recvcount, recvtype}, comm, Form::large);
+}
+
 TUTTI_ENTRY int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                              int root, MPI_Comm comm) {
   return mpi::reduce(sendbuf, recvbuf, count, datatype, op, root, comm, Form::large);
@@ -77,5 +136,20 @@ TUTTI_ENTRY int MPI_Reduce_c(const void* sendbuf, void* recvbuf, MPI_Count count
 TUTTI_ENTRY int MPI_Allreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
                                 MPI_Comm comm) {
   return mpi::allreduce(sendbuf, recvbuf, count, datatype, op, comm, Form::large);
+}
+
+TUTTI_ENTRY int MPI_Reduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+                                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
+  return mpi::reduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm, Form::large);
+}
+
+TUTTI_ENTRY int MPI_Scan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                           MPI_Comm comm) {
+  return mpi::scan(sendbuf, recvbuf, count, datatype, op, comm, Form::large);
+}
+
+TUTTI_ENTRY int MPI_Exscan_c(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype, MPI_Op op,
+                             MPI_Comm comm) {
+  return mpi::exscan(sendbuf, recvbuf, count, datatype, op, comm, Form::large);
 }
 #endif

@@ -39,4 +39,44 @@ inline MPI_Comm c_communicator(MPI_Fint handle) {
 #endif
 }
 
+#if defined(TUTTI_ABI_OPENMPI)
+
+inline MPI_Datatype c_type(MPI_Fint handle) {
+  static const auto convert = reinterpret_cast<decltype(&PMPI_Type_f2c)>(mpi::host_symbol("PMPI_Type_f2c"));
+  return convert(handle);
+}
+
+inline MPI_Op c_op(MPI_Fint handle) {
+  static const auto convert = reinterpret_cast<decltype(&PMPI_Op_f2c)>(mpi::host_symbol("PMPI_Op_f2c"));
+  return convert(handle);
+}
+
+// MPI_IN_PLACE and MPI_BOTTOM of Fortran are common blocks, known by address; each has a name for every way in which
+// compilers write names, and which of them the program uses is the compiler's choice.
+struct Constants {
+  const void* in_place[4];
+  const void* bottom[4];
+};
+
+inline const Constants& constants() {
+  using mpi::host_symbol;
+  static const Constants found{
+      {host_symbol("mpi_fortran_in_place_"), host_symbol("mpi_fortran_in_place"), host_symbol("mpi_fortran_in_place__"),
+       host_symbol("MPI_FORTRAN_IN_PLACE")},
+      {host_symbol("mpi_fortran_bottom_"), host_symbol("mpi_fortran_bottom"), host_symbol("mpi_fortran_bottom__"),
+       host_symbol("MPI_FORTRAN_BOTTOM")}};
+  return found;
+}
+
+inline void* c_address(void* buffer) {
+  if (buffer == nullptr) return buffer;
+  for (const void* in_place : constants().in_place)
+    if (buffer == in_place) return MPI_IN_PLACE;
+  for (const void* bottom : constants().bottom)
+    if (buffer == bottom) return MPI_BOTTOM;
+  return buffer;
+}
+
+#endif
+
 }  // namespace tutti::mpi::fortran

@@ -78,6 +78,30 @@ void find_next(Function& function, const char* name) {
   if (function == nullptr) find(function, name);
 }
 
+void find_collectives(Host& host, auto&& locate) {
+  locate(host.Barrier, "PMPI_Barrier");
+  locate(host.Bcast, "PMPI_Bcast");
+  locate(host.Gather, "PMPI_Gather");
+  locate(host.Scatter, "PMPI_Scatter");
+  locate(host.Allgather, "PMPI_Allgather");
+  locate(host.Alltoall, "PMPI_Alltoall");
+  locate(host.Reduce, "PMPI_Reduce");
+  locate(host.Allreduce, "PMPI_Allreduce");
+  locate(host.Reduce_scatter_block, "PMPI_Reduce_scatter_block");
+  locate(host.Scan, "PMPI_Scan");
+  locate(host.Exscan, "PMPI_Exscan");
+  locate(host.Bcast_c, "PMPI_Bcast_c");
+  locate(host.Gather_c, "PMPI_Gather_c");
+  locate(host.Scatter_c, "PMPI_Scatter_c");
+  locate(host.Allgather_c, "PMPI_Allgather_c");
+  locate(host.Alltoall_c, "PMPI_Alltoall_c");
+  locate(host.Reduce_c, "PMPI_Reduce_c");
+  locate(host.Allreduce_c, "PMPI_Allreduce_c");
+  locate(host.Reduce_scatter_block_c, "PMPI_Reduce_scatter_block_c");
+  locate(host.Scan_c, "PMPI_Scan_c");
+  locate(host.Exscan_c, "PMPI_Exscan_c");
+}
+
 void find_entries(Host& host) {
   auto locate = [&](auto& function, const char* name) {
     if (host.foreign)
@@ -94,15 +118,7 @@ void find_entries(Host& host) {
   locate(host.Session_init, "PMPI_Session_init");
   locate(host.Session_finalize, "PMPI_Session_finalize");
 #endif
-  locate(host.Barrier, "PMPI_Barrier");
-  locate(host.Bcast, "PMPI_Bcast");
-  locate(host.Reduce, "PMPI_Reduce");
-  locate(host.Allreduce, "PMPI_Allreduce");
-#ifdef TUTTI_LARGE_COUNTS
-  locate(host.Bcast_c, "PMPI_Bcast_c");
-  locate(host.Reduce_c, "PMPI_Reduce_c");
-  locate(host.Allreduce_c, "PMPI_Allreduce_c");
-#endif
+  find_collectives(host, locate);
   locate(host.Iprobe, "PMPI_Iprobe");
   locate(host.Improbe, "PMPI_Improbe");
   locate(host.Win_test, "PMPI_Win_test");
@@ -135,7 +151,6 @@ void find_functions(Host& host) {
 #ifdef TUTTI_SESSIONS
   find(host.Group_from_session_pset, "PMPI_Group_from_session_pset");
 #endif
-  find(host.Allgather, "PMPI_Allgather");
   find(host.Iallreduce, "PMPI_Iallreduce");
   find(host.Test, "PMPI_Test");
   find(host.Send, "PMPI_Send");

@@ -9,6 +9,14 @@
 
 namespace tutti::mpi {
 
+// Which of an entry point's two forms was called, and is handed on to the host.
+enum class Form { plain, large };
+
+// Large-count forms, whether or not the header that Tutti is built with has them.
+using LargeMove = int(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MPI_Datatype, MPI_Comm);
+using LargeRootedMove = int(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MPI_Datatype, int, MPI_Comm);
+using LargeReduction = int(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm);
+
 struct Host {
   // The entry points' own functions: PMPI_*, or the next MPI_* where the ABI is foreign.
   decltype(&PMPI_Init) Init;
@@ -22,13 +30,21 @@ struct Host {
 #endif
   decltype(&PMPI_Barrier) Barrier;
   decltype(&PMPI_Bcast) Bcast;
+  decltype(&PMPI_Gather) Gather;
+  decltype(&PMPI_Scatter) Scatter;
+  decltype(&PMPI_Allgather) Allgather;
+  decltype(&PMPI_Alltoall) Alltoall;
   decltype(&PMPI_Reduce) Reduce;
   decltype(&PMPI_Allreduce) Allreduce;
-#ifdef TUTTI_LARGE_COUNTS
-  decltype(&PMPI_Bcast_c) Bcast_c;  // these three are null in an older MPI
-  decltype(&PMPI_Reduce_c) Reduce_c;
-  decltype(&PMPI_Allreduce_c) Allreduce_c;
-#endif
+  decltype(&PMPI_Reduce_scatter_block) Reduce_scatter_block;
+  decltype(&PMPI_Scan) Scan;
+  decltype(&PMPI_Exscan) Exscan;
+  // The large-count forms, null in an older MPI.
+  int (*Bcast_c)(void*, MPI_Count, MPI_Datatype, int, MPI_Comm);
+  LargeRootedMove *Gather_c, *Scatter_c;
+  LargeMove *Allgather_c, *Alltoall_c;
+  int (*Reduce_c)(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, int, MPI_Comm);
+  LargeReduction *Allreduce_c, *Reduce_scatter_block_c, *Scan_c, *Exscan_c;
   decltype(&PMPI_Iprobe) Iprobe;
   decltype(&PMPI_Improbe) Improbe;
   decltype(&PMPI_Win_test) Win_test;
@@ -60,7 +76,6 @@ struct Host {
 #ifdef TUTTI_SESSIONS
   decltype(&PMPI_Group_from_session_pset) Group_from_session_pset;
 #endif
-  decltype(&PMPI_Allgather) Allgather;
   decltype(&PMPI_Iallreduce) Iallreduce;
   decltype(&PMPI_Test) Test;
   decltype(&PMPI_Send) Send;

@@ -69,6 +69,10 @@ Span span_of(MPI_Datatype type, size_t count) {
   return {static_cast<size_t>(before + std::max<MPI_Aint>(high, 0)), static_cast<size_t>(before)};
 }
 
+void* element(void* vector, size_t index, MPI_Datatype type) {
+  return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(vector) + index * static_cast<uintptr_t>(extent_of(type)));
+}
+
 int pack(const void* buffer, size_t count, MPI_Datatype type, MPI_Comm communicator, std::byte* packed) {
   const size_t bytes = signature_bytes(type);
   const MPI_Aint extent = extent_of(type);

@@ -23,6 +23,9 @@ struct Span {
 };
 Span span_of(MPI_Datatype type, size_t count);
 
+// The address of a vector's element, by the type's extent; the vector may be relative to MPI_BOTTOM.
+void* element(void* vector, size_t index, MPI_Datatype type);
+
 // Both return the host's error code. `packed` has count * signature_bytes(type) bytes.
 int pack(const void* buffer, size_t count, MPI_Datatype type, MPI_Comm communicator, std::byte* packed);
 int unpack(const std::byte* packed, void* buffer, size_t count, MPI_Datatype type, MPI_Comm communicator);

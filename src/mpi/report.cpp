@@ -77,15 +77,17 @@ const std::string_view collective_of(size_t row) {
 }
 
 void write_table(FILE* file, const Numbers& total, int ranks, const std::string& why_no_team) {
-  fprintf(file, "tutti: report of %d ranks over %s; calls and bytes of all ranks, times the mean of a call\n", ranks,
-          std::string(abi_name).c_str());
+  fprintf(file,
+          "tutti: report of %d ranks over %s; calls and bytes of all ranks (bytes of a part where there are parts), times "
+          "the mean of a call\n",
+          ranks, std::string(abi_name).c_str());
   if (!why_no_team.empty()) fprintf(file, "tutti:   off: %s\n", why_no_team.c_str());
-  fprintf(file, "tutti:   %-10s %-12s %12s %11s %12s %11s %14s  %s\n", "collective", "size", "tutti calls", "mean us",
+  fprintf(file, "tutti:   %-14s %-12s %12s %11s %12s %11s %14s  %s\n", "collective", "size", "tutti calls", "mean us",
           "host calls", "mean us", "bytes", "algorithm");
   for (size_t row = 0; row < row_count; ++row) {
     const Row& line = total.rows[row];
     if (line.calls + line.host_calls == 0) continue;
-    fprintf(file, "tutti:   %-10s %-12s %12llu %11.2f %12llu %11.2f %14llu  %s\n",
+    fprintf(file, "tutti:   %-14s %-12s %12llu %11.2f %12llu %11.2f %14llu  %s\n",
             std::string(collective_of(row)).c_str(), size_range(row).c_str(),
             static_cast<unsigned long long>(line.calls), mean_microseconds(line.nanoseconds, line.calls),
             static_cast<unsigned long long>(line.host_calls), mean_microseconds(line.host_nanoseconds, line.host_calls),

@@ -20,7 +20,7 @@ bool recording();
 // One call: what it was, how it went, how long it took.
 struct Record {
   plan::Collective collective = plan::Collective::barrier;
-  size_t bytes = 0;
+  size_t bytes = 0;              // of one part where the collective has parts
   Reason reason = Reason::none;  // none: Tutti did it
   std::string_view algorithm;    // Tutti's; copied
   std::chrono::nanoseconds time{0};

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.mpi
 CACHE = Path(os.environ.get("TUTTI_TEST_CACHE", support.ROOT / ".cache"))
 FEW = ["test_cco_buf", "test_cco_obj"]
 COLLECTIVE = ["test_cco", "test_comm", "test_op", "test_attributes", "test_threads", "test_ulfm"]
+EXPECTED = ["barrier", "bcast", "reduce", "allreduce", "scan", "allgather", "alltoall"]
 OFFLINE = ("No matching distribution", "Could not find a version", "ConnectionError", "Failed to establish")
 
 
@@ -121,13 +122,19 @@ def check_served(python, directory, **variables):
         "    assert list(total) == [world.size] * 5\n"
         "    world.Bcast(total, root=i % world.size)\n"
         "    world.Reduce(one, total, root=0)\n"
+        "    world.Scan(one, total)\n"
+        "    assert list(total) == [world.rank + 1] * 5\n"
+        "    whole = array('d', [0.0] * 5 * world.size)\n"
+        "    world.Allgather(one, whole)\n"
+        "    world.Alltoall(MPI.IN_PLACE, whole)\n"
+        "    assert list(whole) == [1.0] * 5 * world.size\n"
         "    world.Barrier()\n"
         "if world.rank == 0:\n"
         "    print(mpi4py.__file__)\n")
     result = support.job(host, 2, interpreter, script, options=[f"--report={report}"], variables=variables)
     assert result.returncode == 0, result.stderr
     served = {row["collective"]: row["calls"] for row in json.loads(report.read_text())["collectives"]}
-    assert all(served.get(name, 0) >= 30 for name in ("barrier", "bcast", "reduce", "allreduce")), served
+    assert all(served.get(name, 0) >= 30 for name in EXPECTED), served
     return Path(result.stdout.strip())
 
 

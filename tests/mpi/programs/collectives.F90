@@ -1,4 +1,4 @@
-! The four collectives from Fortran, by one of its three faces: -DMPIF (mpif.h), -DUSE_MPI or -DUSE_F08.
+! The collectives from Fortran, by one of its three faces: -DMPIF (mpif.h), -DUSE_MPI or -DUSE_F08.
 program collectives
 #if defined(USE_F08)
   use mpi_f08
@@ -18,6 +18,8 @@ program collectives
   double precision :: values(300), results(300)
   complex :: z(2), z_sum(2)
   logical :: flags(3), all_flags(3), found
+  integer, allocatable :: parts(:, :), gathered(:, :)
+  integer :: part(3)
 
   call MPI_Init(error)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, error)
@@ -58,6 +60,12 @@ program collectives
     call check(error == MPI_SUCCESS, 8)
   end do
 
+  allocate(parts(3, 0:ranks - 1), gathered(3, 0:ranks - 1))
+  do round = 1, 8
+    call try_parts(mod(round, ranks))
+    call try_scans
+  end do
+
   do round = 1, 20
     call MPI_Comm_split(MPI_COMM_WORLD, mod(rank, 2), rank, half, error)
     do i = 1, 5
@@ -89,6 +97,86 @@ program collectives
   call MPI_Finalize(error)
 
 contains
+  ! What rank `from` has for rank `to`.
+  function part_of(from, to) result(values)
+    integer, intent(in) :: from, to
+    integer :: values(3), k
+    values = [(from * 100 + to * 10 + k + round, k = 1, 3)]
+  end function part_of
+
+  subroutine try_parts(root)
+    integer, intent(in) :: root
+    integer :: other
+    do other = 0, ranks - 1
+      parts(:, other) = part_of(rank, other)
+    end do
+    gathered = -1
+    call MPI_Alltoall(parts, 3, MPI_INTEGER, gathered, 3, MPI_INTEGER, MPI_COMM_WORLD, error)
+    call check(all([(all(gathered(:, other) == part_of(other, rank)), other = 0, ranks - 1)]), 20)
+    call MPI_Alltoall(MPI_IN_PLACE, 0, MPI_INTEGER, parts, 3, MPI_INTEGER, MPI_COMM_WORLD, error)
+    call check(all(parts == gathered), 21)
+
+    part = part_of(rank, 0)
+    gathered = -1
+    call MPI_Allgather(part, 3, MPI_INTEGER, gathered, 3, MPI_INTEGER, MPI_COMM_WORLD, error)
+    call check(all([(all(gathered(:, other) == part_of(other, 0)), other = 0, ranks - 1)]), 22)
+    parts = -1
+    parts(:, rank) = part
+    call MPI_Allgather(MPI_IN_PLACE, 0, MPI_INTEGER, parts, 3, MPI_INTEGER, MPI_COMM_WORLD, error)
+    call check(all(parts == gathered), 23)
+
+    parts = -1
+    call MPI_Gather(part, 3, MPI_INTEGER, parts, 3, MPI_INTEGER, root, MPI_COMM_WORLD, error)
+    if (rank == root) call check(all(parts == gathered), 24)
+    if (rank == root) then
+      parts = -1
+      parts(:, rank) = part
+      call MPI_Gather(MPI_IN_PLACE, 3, MPI_INTEGER, parts, 3, MPI_INTEGER, root, MPI_COMM_WORLD, error)
+      call check(all(parts == gathered), 25)
+      call MPI_Scatter(parts, 3, MPI_INTEGER, MPI_IN_PLACE, 3, MPI_INTEGER, root, MPI_COMM_WORLD, error)
+    else
+      call MPI_Gather(part, 3, MPI_INTEGER, parts, 3, MPI_INTEGER, root, MPI_COMM_WORLD, error)
+      part = -1
+      call MPI_Scatter(parts, 3, MPI_INTEGER, part, 3, MPI_INTEGER, root, MPI_COMM_WORLD, error)
+    end if
+    call check(all(part == part_of(rank, 0)), 26)
+    part = -1
+    call MPI_Scatter(gathered, 3, MPI_INTEGER, part, 3, MPI_INTEGER, root, MPI_COMM_WORLD, error)
+    call check(all(part == part_of(rank, 0)) .and. error == MPI_SUCCESS, 27)
+  end subroutine try_parts
+
+  subroutine try_scans
+    integer :: other, before(3)
+    do other = 0, ranks - 1
+      parts(:, other) = part_of(rank, other)
+    end do
+    part = -1
+    call MPI_Reduce_scatter_block(parts, part, 3, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
+    before = 0
+    do other = 0, ranks - 1
+      before = before + part_of(other, rank)
+    end do
+    call check(all(part == before), 28)
+    call MPI_Reduce_scatter_block(MPI_IN_PLACE, parts, 3, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
+    call check(all(parts(:, 0) == before), 29)
+
+    before = 0
+    do other = 0, rank - 1
+      before = before + part_of(other, 0)
+    end do
+    part = 0
+    call MPI_Exscan(part_of(rank, 0), part, 3, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
+    if (rank > 0) call check(all(part == before), 30)
+    part = part_of(rank, 0)
+    call MPI_Exscan(MPI_IN_PLACE, part, 3, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
+    if (rank > 0) call check(all(part == before), 31)
+    call MPI_Scan(part_of(rank, 0), part, 3, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
+    call check(all(part == before + part_of(rank, 0)), 32)
+    part = part_of(rank, 0)
+    call MPI_Scan(MPI_IN_PLACE, part, 3, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
+    call check(all(part == before + part_of(rank, 0)) .and. error == MPI_SUCCESS, 33)
+  end subroutine try_scans
+
   subroutine check(right, place)
     logical, intent(in) :: right
     integer, intent(in) :: place

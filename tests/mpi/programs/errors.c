@@ -14,7 +14,7 @@ int main(int argc, char** argv) {
   MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
   set_up(MPI_COMM_WORLD);
   const MPI_Comm world = MPI_COMM_WORLD;
-  int a[2] = {1, 2}, b[2] = {0, 0};
+  int a[2] = {1, 2}, b[2] = {0, 0}, many[64] = {0};
   if (PMPI_Bcast(a, -1, MPI_INT, 0, MPI_COMM_SELF) == MPI_SUCCESS) {  // a host that judges nothing
     b[0] = 1;
     MPI_Allreduce(world_rank == 0 ? b : a, b, 1, MPI_INT, MPI_SUM, world);
@@ -29,9 +29,27 @@ int main(int argc, char** argv) {
     SAME(Allreduce(a, b, 1, MPI_INT, MPI_OP_NULL, world));
     SAME(Reduce(a, b, 1, MPI_INT, MPI_OP_NULL, 0, world));
     SAME(Reduce(a, b, -2, MPI_INT, MPI_SUM, 0, world));
-#else  // and Open MPI tolerates this one
+    SAME(Scan(a, b, -1, MPI_INT, MPI_SUM, world));
+    SAME(Reduce_scatter_block(a, b, 1, MPI_INT, MPI_OP_NULL, world));
+#else  // and Open MPI tolerates these
     SAME(Allreduce(a, a, 1, MPI_INT, MPI_SUM, world));
+    SAME(Scan(a, a, 1, MPI_INT, MPI_SUM, world));
+    SAME(Exscan(a, a, 1, MPI_INT, MPI_SUM, world));
+    SAME(Reduce_scatter_block(many, many, 1, MPI_INT, MPI_SUM, world));
+    SAME(Allgather(many + world_rank, 1, MPI_INT, many, 1, MPI_INT, world));
+    SAME(Alltoall(many, 1, MPI_INT, many, 1, MPI_INT, world));
 #endif
+    SAME(Gather(a, -1, MPI_INT, many, -1, MPI_INT, 0, world));
+    SAME(Gather(a, 1, MPI_INT, many, 1, MPI_INT, world_size, world));
+    SAME(Scatter(many, -1, MPI_INT, a, -1, MPI_INT, 0, world));
+    SAME(Scatter(many, 1, MPI_INT, a, 1, MPI_INT, -1, world));
+    SAME(Allgather(a, 1, MPI_INT, many, 1, MPI_DATATYPE_NULL, world));
+    SAME(Allgather(a, 1, MPI_INT, MPI_IN_PLACE, 1, MPI_INT, world));
+    SAME(Alltoall(a, 1, MPI_INT, many, -1, MPI_INT, world));
+    SAME(Scan(a, MPI_IN_PLACE, 1, MPI_INT, MPI_SUM, world));
+    SAME(Reduce_scatter_block(many, a, 1, MPI_FLOAT, MPI_BAND, world));
+    SAME(Exscan(a, b, 1, MPI_FLOAT, MPI_BXOR, world));
+    SAME(Alltoall(a, 1, MPI_INT, many, 1, MPI_INT, MPI_COMM_NULL));
     SAME(Bcast(a, -1, MPI_INT, 0, world));
     SAME(Bcast(a, 1, MPI_INT, world_size, world));
     SAME(Bcast(a, 1, MPI_INT, -7, world));
@@ -41,6 +59,8 @@ int main(int argc, char** argv) {
     SAME(Allreduce(a, b, 1, MPI_INT, MPI_SUM, MPI_COMM_NULL));
     SAME(Allreduce(a, b, 1, MPI_FLOAT, MPI_BAND, world));
     MPI_Allreduce(a, b, 2, MPI_INT, MPI_SUM, world);
+    MPI_Allgather(a, 1, MPI_INT, many, 1, MPI_INT, world);
+    for (int i = 0; i < world_size; ++i) CHECK(many[i] == 1, "allgather after the errors: %d", many[i]);
     CHECK(b[0] == world_size && b[1] == 2 * world_size, "after the errors: %d %d", b[0], b[1]);
   }
   return finish();

@@ -1,14 +1,26 @@
-// Rank 0 calls another collective than the rest, which is an error that the user must be told.
+// Rank 0 calls something else than the rest, which is an error that the user must be told. Argument: what.
 #include "check.h"
 
 int main(int argc, char** argv) {
   start(&argc, &argv);
-  set_up(MPI_COMM_WORLD);
-  int data = 1, sum;
-  if (world_rank == 0)
-    MPI_Bcast(&data, 1, MPI_INT, world_size - 1, MPI_COMM_WORLD);
-  else
-    MPI_Allreduce(&data, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  MPI_Barrier(MPI_COMM_WORLD);
+  const char* const what = argc > 1 ? argv[1] : "bcast";
+  const MPI_Comm world = MPI_COMM_WORLD;
+  set_up(world);
+  int data = 1, sum, many[64] = {0};
+  if (strcmp(what, "gather") == 0) {  // the whole's count where MPI wants a part's
+    MPI_Gather(&data, 1, MPI_INT, many, world_rank == 0 ? world_size : 0, MPI_INT, 0, world);
+  } else if (strcmp(what, "scatter") == 0) {
+    MPI_Scatter(many, world_rank == 0 ? 8 : 0, MPI_INT, &data, 1, MPI_INT, 0, world);
+  } else if (strcmp(what, "scan") == 0) {
+    if (world_rank == 0)
+      MPI_Exscan(&data, &sum, 1, MPI_INT, MPI_SUM, world);
+    else
+      MPI_Scan(&data, &sum, 1, MPI_INT, MPI_SUM, world);
+  } else if (world_rank == 0) {
+    MPI_Bcast(&data, 1, MPI_INT, world_size - 1, world);
+  } else {
+    MPI_Allreduce(&data, &sum, 1, MPI_INT, MPI_SUM, world);
+  }
+  MPI_Barrier(world);
   return finish();
 }

@@ -1,0 +1,95 @@
+// What the general paths of all collectives share: from entry to return of a call that the inline ones (moves.h,
+// reductions.h) did not serve, by the communicator's group or by the host. Internal to calls.cpp, moves.cpp and
+// reductions.cpp.
+//
+// Decisions are made by what all ranks share (communicator, collective, bytes of the signature, operation); only wrong
+// arguments are judged by one rank alone, and those are the host's.
+#pragma once
+
+#include <chrono>
+#include <climits>
+#include <cstdint>
+
+#include "base/error.h"
+#include "mpi/book.h"
+#include "mpi/packing.h"
+#include "mpi/report.h"
+#include "mpi/tracing.h"
+
+namespace tutti::mpi {
+
+using plan::Collective;
+
+// How a group served a call: the code to return, or why the host must.
+struct Served {
+  Reason reason = Reason::none;
+  int code = MPI_SUCCESS;
+  Served(Reason why) : reason(why) {}
+  Served(int result) : code(result) {}
+};
+inline Served first_error(int one, int other) { return Served(one != MPI_SUCCESS ? one : other); }
+
+// What a call is to the report: its bytes are those of a part where the collective has parts.
+struct Subject {
+  Collective collective;
+  size_t bytes;
+  int root;
+};
+
+std::string_view algorithm_of(Communicator& communicator, const Subject& subject);
+
+// The most that one buffer may have; beyond it a call is the host's.
+constexpr size_t most_bytes = PTRDIFF_MAX;
+
+// Of the signature; SIZE_MAX where no number holds them.
+inline size_t bytes_of(MPI_Count count, MPI_Datatype type) {
+  size_t bytes = 0;
+  if (count <= 0) return 0;
+  return __builtin_mul_overflow(static_cast<size_t>(count), signature_bytes(type), &bytes) ? SIZE_MAX : bytes;
+}
+
+// For the report and traces alone; asking the host for the size of a wrong type would raise an error too early.
+inline size_t bytes_to_report(MPI_Count count, MPI_Datatype type) {
+  return (recording() || tracer() != nullptr) && type != host().type_null ? bytes_of(count, type) : 0;
+}
+
+// True where this host raises an error for one address as input and output where MPI asks for MPI_IN_PLACE. Where it
+// does not, it works, as if in place, and so must Tutti: such a rank alone on the host would wait for ever. Open MPI
+// judges it of a reduce only.
+bool host_judges_aliases(Collective collective);
+
+int too_many(MPI_Comm communicator);
+
+template <class ByGroup>
+Served try_group(Communicator& communicator, ByGroup&& by_group) {
+  if (communicator.group() == nullptr) return communicator.reason();
+  try {
+    return by_group(communicator);
+  } catch (const Error& error) {  // thrown while making a program: by all ranks, before any arrived
+    communicator.say(error.what());
+    return Reason::no_program;
+  }
+}
+
+// One call from entry to return. `by_group` is asked where the communicator has a group, `by_host` does the rest.
+template <class ByGroup, class ByHost>
+int route(MPI_Comm handle, const Subject& subject, ByGroup&& by_group, ByHost&& by_host) {
+  using Clock = std::chrono::steady_clock;
+  Communicator* const communicator = host().foreign ? nullptr : find_communicator(handle);
+  if (communicator == nullptr) return by_host();
+  const auto begin = recording() ? Clock::now() : Clock::time_point{};
+  Served served = try_group(*communicator, by_group);
+  if (served.reason != Reason::none) {
+    const Inside inside;  // some hosts call MPI_* themselves
+    const uint64_t entry = tracer() != nullptr ? trace::ticks() : 0;
+    served.code = by_host();
+    if (tracer() != nullptr) trace_host_call(entry, subject.collective, served.reason, subject.bytes, subject.root);
+  }
+  if (recording())
+    record({subject.collective, subject.bytes, served.reason,
+            served.reason == Reason::none ? algorithm_of(*communicator, subject) : std::string_view{},
+            Clock::now() - begin});
+  return served.code;
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,233 @@
+// One call of any collective by Tutti and by the host MPI (PMPI_*), whose results must be the same bytes: data, gaps
+// between it, and memory around it. For programs that go over many calls (parts.c, soak.c).
+#pragma once
+
+#include <stddef.h>
+
+#include "check.h"
+
+enum collective { BARRIER, BCAST, REDUCE, ALLREDUCE, GATHER, SCATTER, ALLGATHER, ALLTOALL, REDUCE_SCATTER, SCAN, EXSCAN,
+                  COLLECTIVES };
+static const char* const names[] = {"barrier", "bcast", "reduce", "allreduce", "gather", "scatter", "allgather",
+                                    "alltoall", "reduce_scatter_block", "scan", "exscan"};
+
+static inline int combines(int collective) {
+  return collective == REDUCE || collective == ALLREDUCE || collective >= REDUCE_SCATTER;
+}
+static inline int rooted(int collective) {
+  return collective == BCAST || collective == REDUCE || collective == GATHER || collective == SCATTER;
+}
+
+// A type with an operation on it that is exact in every grouping; `fill` writes one element.
+struct layout {
+  const char* name;
+  MPI_Datatype type;
+  MPI_Op op;
+  size_t extent;
+  void (*fill)(void* element, int value);
+};
+
+// 2x2 matrices modulo a prime: associative, and the order shows.
+struct matrix { int a, b, c, d; };
+// What has gaps inside and behind.
+struct record { char tag; double value; long gap; };
+
+static void multiply_matrices(void* in, void* inout, int* count, MPI_Datatype* type) {
+  (void)type;
+  const struct matrix* left = in;
+  struct matrix* right = inout;
+  for (int i = 0; i < *count; ++i) {
+    const struct matrix x = left[i], y = right[i];
+    right[i].a = (x.a * y.a + x.b * y.c) % 10007, right[i].b = (x.a * y.b + x.b * y.d) % 10007;
+    right[i].c = (x.c * y.a + x.d * y.c) % 10007, right[i].d = (x.c * y.b + x.d * y.d) % 10007;
+  }
+}
+static void add_records(void* in, void* inout, int* count, MPI_Datatype* type) {
+  (void)type;
+  for (int i = 0; i < *count; ++i) {
+    ((struct record*)inout)[i].tag ^= ((struct record*)in)[i].tag;
+    ((struct record*)inout)[i].value += ((struct record*)in)[i].value;
+  }
+}
+// Two doubles apart: the first ones are added, of the second ones the last stays, so that the order shows.
+static void last_pair(void* in, void* inout, int* count, MPI_Datatype* type) {
+  (void)type;
+  for (int i = 0; i < *count; ++i) ((double*)inout)[4 * i] += ((double*)in)[4 * i];
+}
+
+static void fill_int(void* element, int value) { *(int*)element = value; }
+static void fill_double(void* element, int value) { *(double*)element = value; }
+static void fill_char(void* element, int value) { *(signed char*)element = (signed char)(value % 3); }
+static void fill_apart(void* element, int value) {
+  ((double*)element)[0] = value;
+  ((double*)element)[2] = value * 0.5;
+}
+static void fill_record(void* element, int value) {
+  ((struct record*)element)->tag = (char)(value % 100);
+  ((struct record*)element)->value = value;
+}
+static void fill_matrix(void* element, int value) {
+  const struct matrix matrix = {1 + value % 7, value % 5, value % 11, 2 + value % 3};
+  *(struct matrix*)element = matrix;
+}
+
+enum { named_layouts = 3, layout_count = 6 };
+static struct layout layouts[layout_count];
+
+static inline void make_layouts(void) {
+  MPI_Datatype apart, wide, parts, record, four, matrix;
+  MPI_Op order, matrices, records;
+  MPI_Type_vector(2, 1, 2, MPI_DOUBLE, &apart);
+  MPI_Type_create_resized(apart, 0, 4 * sizeof(double), &wide);
+  const int lengths[] = {1, 1};
+  const MPI_Aint places[] = {offsetof(struct record, tag), offsetof(struct record, value)};
+  const MPI_Datatype types[] = {MPI_CHAR, MPI_DOUBLE};
+  MPI_Type_create_struct(2, lengths, places, types, &parts);
+  MPI_Type_create_resized(parts, 0, sizeof(struct record), &record);
+  MPI_Type_contiguous(4, MPI_INT, &four);
+  MPI_Type_dup(four, &matrix);
+  MPI_Type_commit(&wide);
+  MPI_Type_commit(&record);
+  MPI_Type_commit(&matrix);
+  MPI_Type_free(&apart);
+  MPI_Type_free(&parts);
+  MPI_Type_free(&four);
+  MPI_Op_create(last_pair, 0, &order);
+  MPI_Op_create(multiply_matrices, 0, &matrices);
+  MPI_Op_create(add_records, 1, &records);
+  const struct layout made[layout_count] = {
+      {"int", MPI_INT, MPI_SUM, sizeof(int), fill_int},
+      {"double", MPI_DOUBLE, MPI_MAX, sizeof(double), fill_double},
+      {"signed char", MPI_SIGNED_CHAR, MPI_SUM, 1, fill_char},
+      {"doubles apart", wide, order, 4 * sizeof(double), fill_apart},
+      {"record with gaps", record, records, sizeof(struct record), fill_record},
+      {"matrix", matrix, matrices, sizeof(struct matrix), fill_matrix},
+  };
+  memcpy(layouts, made, sizeof made);
+}
+
+static inline void free_layouts(void) {
+  for (int i = named_layouts; i < layout_count; ++i) {
+    MPI_Type_free(&layouts[i].type);
+    MPI_Op_free(&layouts[i].op);
+  }
+}
+
+struct call {
+  int collective;
+  const struct layout* layout;
+  int count;  // of a part where the collective has parts
+  int root;
+  int in_place;
+  MPI_Comm communicator;
+};
+
+// The program's usual call where not `by_host`; else the host's, with elements as bytes where `as_bytes`: gaps then
+// travel too, and are the same everywhere.
+static inline int perform(const struct call* call, int by_host, int as_bytes, const void* in, void* out) {
+  const MPI_Datatype type = as_bytes ? MPI_BYTE : call->layout->type;
+  const int n = as_bytes ? call->count * (int)call->layout->extent : call->count;
+  const MPI_Op op = call->layout->op;
+  const MPI_Comm comm = call->communicator;
+  const int root = call->root;
+#define EITHER(name, ...) (by_host ? PMPI_##name(__VA_ARGS__) : MPI_##name(__VA_ARGS__))
+  switch (call->collective) {
+    case BARRIER: return EITHER(Barrier, comm);
+    case BCAST: return EITHER(Bcast, out, n, type, root, comm);
+    case REDUCE: return EITHER(Reduce, in, out, n, type, op, root, comm);
+    case ALLREDUCE: return EITHER(Allreduce, in, out, n, type, op, comm);
+    case GATHER: return EITHER(Gather, in, n, type, out, n, type, root, comm);
+    case SCATTER: return EITHER(Scatter, in, n, type, out, n, type, root, comm);
+    case ALLGATHER: return EITHER(Allgather, in, n, type, out, n, type, comm);
+    case ALLTOALL: return EITHER(Alltoall, in, n, type, out, n, type, comm);
+    case REDUCE_SCATTER: return EITHER(Reduce_scatter_block, in, out, n, type, op, comm);
+    case SCAN: return EITHER(Scan, in, out, n, type, op, comm);
+    default: return EITHER(Exscan, in, out, n, type, op, comm);
+  }
+#undef EITHER
+}
+
+// The operands of all ranks by a move, then the operation, from the last rank's to the first's.
+static inline void combine_here(const struct call* call, const void* in, unsigned char* out, int rank, int ranks) {
+  const size_t part = (size_t)call->count * call->layout->extent;
+  const int bytes = (int)part;
+  unsigned char* const operands = malloc(part * (size_t)ranks + 1);
+  const void* const own = in == MPI_IN_PLACE ? out : in;
+  if (call->collective == REDUCE_SCATTER)
+    PMPI_Alltoall(own, bytes, MPI_BYTE, operands, bytes, MPI_BYTE, call->communicator);
+  else
+    PMPI_Allgather(own, bytes, MPI_BYTE, operands, bytes, MPI_BYTE, call->communicator);
+  int last = call->collective == SCAN ? rank : call->collective == EXSCAN ? rank - 1 : ranks - 1;
+  for (; last > 0; --last) {
+    unsigned char *const right = operands + part * (size_t)last, *const left = right - part;
+    PMPI_Reduce_local(left, right, call->count, call->layout->type, call->layout->op);
+    memcpy(left, right, part);
+  }
+  if (last == 0 && (call->collective != REDUCE || rank == call->root)) memcpy(out, operands, part);
+  free(operands);
+}
+
+// What the host gives. With derived types it is asked for less: MPICH 5 refuses a gather of records among four, and its
+// reduce_scatter of elements with gaps by an operation that does not commute gives wrong results and writes elsewhere.
+static inline void expect(const struct call* call, const void* in, unsigned char* out, int rank, int ranks) {
+  const int derived = call->layout >= layouts + named_layouts;
+  if (derived && combines(call->collective))
+    combine_here(call, in, out, rank, ranks);
+  else
+    perform(call, 1, derived, in, out);
+}
+
+enum { margin = 64 };  // bytes before and behind what a call may write
+
+// Elements that a rank's `in` and `out` hold.
+static inline size_t elements_of(const struct call* call, int out, int ranks) {
+  const int c = call->collective;
+  const int parted = out ? c == GATHER || c == ALLGATHER || c == ALLTOALL
+                         : c == SCATTER || c == ALLTOALL || c == REDUCE_SCATTER;
+  const int both = c == REDUCE_SCATTER && call->in_place;  // one buffer, as long as its input
+  return (size_t)call->count * (parted || both ? (size_t)ranks : 1);
+}
+
+static inline unsigned char* buffer_of(const struct call* call, size_t elements, int data_of_rank) {
+  const size_t bytes = call->layout->extent * elements;
+  unsigned char* const buffer = malloc(bytes + 2 * margin);
+  memset(buffer, 0xA5, bytes + 2 * margin);
+  for (size_t i = 0; data_of_rank >= 0 && i < elements; ++i)
+    call->layout->fill(buffer + margin + i * call->layout->extent, (int)((unsigned)data_of_rank * 31 + i * 7 + 1) % 1009);
+  return buffer;
+}
+
+// Which buffers a rank passes, by MPI's rules of MPI_IN_PLACE.
+static inline void compare(const struct call* call) {
+  int rank, ranks;
+  MPI_Comm_rank(call->communicator, &rank);
+  MPI_Comm_size(call->communicator, &ranks);
+  const int at_root = rank == call->root, scatters = call->collective == SCATTER;
+  const int in_place = call->in_place && call->collective != BCAST && (!rooted(call->collective) || at_root);
+  const int data_in_out = call->collective == BCAST ? at_root : in_place && !scatters;
+  const size_t in_elements = elements_of(call, 0, ranks), out_elements = elements_of(call, 1, ranks);
+  unsigned char* const in = buffer_of(call, in_elements, rank);
+  unsigned char* const before = buffer_of(call, in_elements, rank);
+  unsigned char* const out = buffer_of(call, out_elements, data_in_out ? rank : -1);
+  unsigned char* const expected = buffer_of(call, out_elements, data_in_out ? rank : -1);
+  unsigned char* const aside = buffer_of(call, out_elements, data_in_out ? rank : -1);
+  const void* const source = in_place && !scatters ? MPI_IN_PLACE : in + margin;
+  const int no_target = in_place && scatters;
+  // What an exscan leaves at rank 0 is undefined; Tutti leaves all as it was.
+  unsigned char* const host_out = call->collective == EXSCAN && rank == 0 ? aside : expected;
+  expect(call, source, no_target ? MPI_IN_PLACE : host_out + margin, rank, ranks);
+  perform(call, 0, 0, source, no_target ? MPI_IN_PLACE : (void*)(out + margin));
+  const size_t extent = call->layout->extent;
+  // Behind its result in place, a reduce_scatter may leave anything.
+  const int tail = call->collective == REDUCE_SCATTER && in_place;
+  const size_t bytes = tail ? margin + extent * (size_t)call->count : 2 * margin + extent * out_elements;
+  CHECK(memcmp(out, expected, bytes) == 0, "%s of %d %s, root %d%s, %d ranks", names[call->collective], call->count,
+        call->layout->name, call->root, in_place ? ", in place" : "", ranks);
+  CHECK(memcmp(in, before, 2 * margin + extent * in_elements) == 0, "%s of %d %s wrote its input",
+        names[call->collective], call->count, call->layout->name);
+  free(in);
+  free(before);
+  free(out);
+  free(expected);
+  free(aside);
+}

@@ -1,0 +1,67 @@
+"""Gather, scatter, allgather, alltoall, reduce_scatter_block, scan and exscan against the host MPI's results, alone and
+among random calls of all collectives."""
+
+import json
+import re
+
+import pytest
+from support import expect_ok, job
+
+RANKS = [1, 2, 3, 4, 5, 7, 8]
+NEW = ["gather", "scatter", "allgather", "alltoall", "reduce_scatter", "scan", "exscan"]
+pytestmark = pytest.mark.mpi
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_results_and_who_served_them(host, compiled, tmp_path, ranks):
+    """Every call with data on a communicator of two ranks or more is Tutti's, whatever its type, buffers and root."""
+    report = tmp_path / "report.json"
+    result = expect_ok(job(host, ranks, compiled(host, "parts"), options=[f"--report={report}"]))
+    expected = int(re.search(r"served (\d+)", result.stdout)[1])
+    rows = [row for row in json.loads(report.read_text())["collectives"] if row["collective"] in NEW]
+    assert {row["collective"] for row in rows} == set(NEW)
+    assert sum(row["calls"] for row in rows) == expected * ranks
+    between_groups = 2 * 3 * ranks
+    assert sum(row["host_calls"] for row in rows if row["size"] != "0 B") <= between_groups, rows
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", RANKS)
+def test_results_thoroughly(host, compiled, ranks):
+    expect_ok(job(host, ranks, compiled(host, "parts"), "thorough", options=["--check"], timeout=120))
+
+
+def algorithms(**choice):
+    return {f"TUTTI_ALGORITHM_{name.upper()}": algorithm for name, algorithm in choice.items()}
+
+
+# The protocol in its other gears: every algorithm, either way to wait, little memory, short segments.
+VARIABLES = {
+    "spin": {"TUTTI_WAIT": "spin"},
+    "posix": {"TUTTI_SHM": "posix"},
+    "little memory": {"TUTTI_SHM_BYTES_PER_RANK": "32K"},
+    "short segments": {"TUTTI_SEGMENT_BYTES": "256"},
+    "from the first call": {"TUTTI_SETUP_AFTER": "0"},
+    "flat": algorithms(**dict.fromkeys(NEW, "flat")),
+    "direct": algorithms(**dict.fromkeys(NEW[:5], "direct:2"), scan="chain", exscan="chain"),
+    "all read all": algorithms(**dict.fromkeys(NEW[2:], "all_read_all")),
+    "trees and rings": algorithms(gather="binomial", scatter="nary:3", allgather="ring"),
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variables", VARIABLES.values(), ids=VARIABLES.keys())
+def test_results_in_other_gears(host_named, compiled, variables):
+    host = host_named("openmpi")
+    ranks = 2 if variables.get("TUTTI_WAIT") == "spin" else 4
+    expect_ok(job(host, ranks, compiled(host, "parts"), variables=variables, timeout=120))
+
+
+def test_random_calls(host, compiled):
+    expect_ok(job(host, 3, compiled(host, "soak"), 300, 1))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [2, 4, 7])
+def test_many_random_calls(host, compiled, ranks):
+    expect_ok(job(host, ranks, compiled(host, "soak"), 1000, ranks, timeout=120))
