@@ -186,11 +186,12 @@ Code Group::allreduce(const void* in, void* out, size_t count, const exec::Combi
 }
 
 Code Group::gather(const void* in, void* out, size_t part, int root) {
-  return run(Collective::gather, in, out, part, 1, root, nullptr);
+  return run(Collective::gather, in, rank() == root ? out : nullptr, part, 1, root, nullptr);
 }
 
 Code Group::scatter(const void* in, void* out, size_t part, int root) {
-  return run(Collective::scatter, in, out, part, 1, root, nullptr);
+  // Elsewhere `in` is ignored, whatever it is.
+  return run(Collective::scatter, rank() == root ? in : nullptr, out, part, 1, root, nullptr);
 }
 
 Code Group::allgather(const void* in, void* out, size_t part) {

@@ -63,6 +63,7 @@ class Group {
   // all ranks decides how the data travels: `longest` where all know it, else it is found first, which takes one more step.
   // Lengths agree in pairs, as MPI demands of a sender and its receiver.
   static constexpr size_t unknown = SIZE_MAX;
+  static constexpr std::string_view ragged_algorithm = "direct";
   Code ragged(plan::Collective collective, const void* in, void* out, const exec::Ragged& parts, size_t longest, int root);
   // A reduce_scatter; lengths are multiples of an element, and known to all.
   Code ragged_reduce_scatter(const void* in, void* out, const exec::Ragged& parts, size_t longest,

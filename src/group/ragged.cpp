@@ -25,7 +25,7 @@ Group::Entry* Group::find_ragged(Collective collective, size_t longest, int root
   Recent& recent = recent_ragged_[static_cast<size_t>(collective)];
   const RootAndNeeds key = element > large_element ? root | large_bit : root;
   if (longest - recent.bytes_low <= recent.bytes_span && key == recent.root) return recent.entry;
-  select::Choice choice{"direct", overrides_.segment_bytes, 0, 0};
+  select::Choice choice{ragged_algorithm, overrides_.segment_bytes, 0, 0};
   const bool is_short = longest <= shm::line_payload;
   Entry* const entry = built_in(collective, root, element, is_short ? Carrier::line : Carrier::slot, choice);
   // Made entries may have taken the place of all that were known.

@@ -15,6 +15,7 @@
 #include "group/group.h"
 #include "mpi/host.h"
 #include "mpi/poll.h"
+#include "mpi/ragged_parts.h"
 #include "mpi/team.h"
 
 namespace tutti::mpi {
@@ -91,6 +92,9 @@ class Communicator {
   // Says once that Tutti cannot serve a call for this reason; the host does.
   void say(const std::string& what);
 
+  // Where the parts of a call's two buffers are, for the time of the call.
+  PartTable& parts(int which) { return parts_[static_cast<size_t>(which)]; }
+
   // Scratch of at least so many bytes for packed data; two of them. Large ones do not outlive release_scratch.
   std::byte* scratch(int which, size_t bytes);
   void release_scratch();
@@ -121,6 +125,7 @@ class Communicator {
   const KernelChoice* last_kernel_ = &kernels_[0];
   size_t next_kernel_ = 1;
   std::array<std::vector<std::byte>, 2> scratch_;
+  std::array<PartTable, 2> parts_;
 };
 
 }  // namespace tutti::mpi

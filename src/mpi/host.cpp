@@ -88,6 +88,12 @@ void find_collectives(Host& host, auto&& locate) {
   locate(host.Reduce, "PMPI_Reduce");
   locate(host.Allreduce, "PMPI_Allreduce");
   locate(host.Reduce_scatter_block, "PMPI_Reduce_scatter_block");
+  locate(host.Gatherv, "PMPI_Gatherv");
+  locate(host.Scatterv, "PMPI_Scatterv");
+  locate(host.Allgatherv, "PMPI_Allgatherv");
+  locate(host.Alltoallv, "PMPI_Alltoallv");
+  locate(host.Alltoallw, "PMPI_Alltoallw");
+  locate(host.Reduce_scatter, "PMPI_Reduce_scatter");
   locate(host.Scan, "PMPI_Scan");
   locate(host.Exscan, "PMPI_Exscan");
   locate(host.Bcast_c, "PMPI_Bcast_c");
@@ -119,6 +125,14 @@ void find_entries(Host& host) {
   locate(host.Session_finalize, "PMPI_Session_finalize");
 #endif
   find_collectives(host, locate);
+#ifdef TUTTI_LARGE_COUNTS
+  locate(host.Gatherv_c, "PMPI_Gatherv_c");
+  locate(host.Scatterv_c, "PMPI_Scatterv_c");
+  locate(host.Allgatherv_c, "PMPI_Allgatherv_c");
+  locate(host.Alltoallv_c, "PMPI_Alltoallv_c");
+  locate(host.Alltoallw_c, "PMPI_Alltoallw_c");
+  locate(host.Reduce_scatter_c, "PMPI_Reduce_scatter_c");
+#endif
   locate(host.Iprobe, "PMPI_Iprobe");
   locate(host.Improbe, "PMPI_Improbe");
   locate(host.Win_test, "PMPI_Win_test");
@@ -128,6 +142,7 @@ void find_functions(Host& host) {
   find(host.Abort, "PMPI_Abort");
   find(host.Initialized, "PMPI_Initialized");
   find(host.Comm_size, "PMPI_Comm_size");
+  find(host.Comm_remote_size, "PMPI_Comm_remote_size");
   find(host.Comm_rank, "PMPI_Comm_rank");
   find(host.Comm_group, "PMPI_Comm_group");
   find(host.Comm_test_inter, "PMPI_Comm_test_inter");

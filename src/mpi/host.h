@@ -37,6 +37,12 @@ struct Host {
   decltype(&PMPI_Reduce) Reduce;
   decltype(&PMPI_Allreduce) Allreduce;
   decltype(&PMPI_Reduce_scatter_block) Reduce_scatter_block;
+  decltype(&PMPI_Gatherv) Gatherv;
+  decltype(&PMPI_Scatterv) Scatterv;
+  decltype(&PMPI_Allgatherv) Allgatherv;
+  decltype(&PMPI_Alltoallv) Alltoallv;
+  decltype(&PMPI_Alltoallw) Alltoallw;
+  decltype(&PMPI_Reduce_scatter) Reduce_scatter;
   decltype(&PMPI_Scan) Scan;
   decltype(&PMPI_Exscan) Exscan;
   // The large-count forms, null in an older MPI.
@@ -45,6 +51,14 @@ struct Host {
   LargeMove *Allgather_c, *Alltoall_c;
   int (*Reduce_c)(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, int, MPI_Comm);
   LargeReduction *Allreduce_c, *Reduce_scatter_block_c, *Scan_c, *Exscan_c;
+#ifdef TUTTI_LARGE_COUNTS
+  decltype(&PMPI_Gatherv_c) Gatherv_c;
+  decltype(&PMPI_Scatterv_c) Scatterv_c;
+  decltype(&PMPI_Allgatherv_c) Allgatherv_c;
+  decltype(&PMPI_Alltoallv_c) Alltoallv_c;
+  decltype(&PMPI_Alltoallw_c) Alltoallw_c;
+  decltype(&PMPI_Reduce_scatter_c) Reduce_scatter_c;
+#endif
   decltype(&PMPI_Iprobe) Iprobe;
   decltype(&PMPI_Improbe) Improbe;
   decltype(&PMPI_Win_test) Win_test;
@@ -53,6 +67,7 @@ struct Host {
   decltype(&PMPI_Abort) Abort;
   decltype(&PMPI_Initialized) Initialized;
   decltype(&PMPI_Comm_size) Comm_size;
+  decltype(&PMPI_Comm_remote_size) Comm_remote_size;
   decltype(&PMPI_Comm_rank) Comm_rank;
   decltype(&PMPI_Comm_group) Comm_group;
   decltype(&PMPI_Comm_test_inter) Comm_test_inter;

@@ -34,6 +34,7 @@ struct Subject {
   Collective collective;
   size_t bytes;
   int root;
+  bool ragged = false;  // its parts differ in length
 };
 
 std::string_view algorithm_of(Communicator& communicator, const Subject& subject);

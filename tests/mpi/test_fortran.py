@@ -45,6 +45,9 @@ def test_fortran_calls_arrive(fortran_host, program, tmp_path):
     for row in json.loads(report.read_text())["collectives"]:
         served[row["collective"]] = served.get(row["collective"], 0) + row["calls"]
     assert all(served.get(name, 0) >= 10 for name in COLLECTIVES), served
+    # What alone serves parts of different lengths.
+    direct = {row["collective"] for row in json.loads(report.read_text())["collectives"] if "direct" in row["algorithm"]}
+    assert direct == {"gather", "scatter", "allgather", "alltoall", "reduce_scatter"}
 
 
 @pytest.mark.parametrize("face", FACES)

@@ -64,6 +64,7 @@ program collectives
   do round = 1, 8
     call try_parts(mod(round, ranks))
     call try_scans
+    call try_ragged_parts(mod(round, ranks))
   end do
 
   do round = 1, 20
@@ -144,6 +145,61 @@ contains
     call MPI_Scatter(gathered, 3, MPI_INTEGER, part, 3, MPI_INTEGER, root, MPI_COMM_WORLD, error)
     call check(all(part == part_of(rank, 0)) .and. error == MPI_SUCCESS, 27)
   end subroutine try_parts
+
+  ! Parts of one and two elements by turns, three apart.
+  subroutine try_ragged_parts(root)
+    integer, intent(in) :: root
+    integer :: other, counts(0:ranks - 1), places(0:ranks - 1), own
+#if defined(USE_F08)
+    type(MPI_Datatype) :: types(0:ranks - 1)
+#else
+    integer :: types(0:ranks - 1)
+#endif
+    counts = [(1 + mod(other, 2), other = 0, ranks - 1)]
+    places = [(3 * other, other = 0, ranks - 1)]
+    types = MPI_INTEGER
+    own = counts(rank)
+    part = part_of(rank, 0)
+    parts = -1
+    call MPI_Allgatherv(part, own, MPI_INTEGER, parts, counts, places, MPI_INTEGER, MPI_COMM_WORLD, error)
+    do other = 0, ranks - 1
+      gathered(:, other) = part_of(other, 0)
+      gathered(counts(other) + 1:, other) = -1
+    end do
+    call check(all(parts == gathered), 40)
+    parts = -1
+    if (rank == root) then
+      parts(:own, rank) = part(:own)
+      call MPI_Gatherv(MPI_IN_PLACE, 0, MPI_INTEGER, parts, counts, places, MPI_INTEGER, root, MPI_COMM_WORLD, error)
+      call check(all(parts == gathered), 41)
+    else
+      call MPI_Gatherv(part, own, MPI_INTEGER, parts, counts, places, MPI_INTEGER, root, MPI_COMM_WORLD, error)
+    end if
+    part = -1
+    call MPI_Scatterv(gathered, counts, places, MPI_INTEGER, part, own, MPI_INTEGER, root, MPI_COMM_WORLD, error)
+    call check(all(part == gathered(:, rank)), 42)
+    ! All parts that a rank receives are as long as its own.
+    do other = 0, ranks - 1
+      parts(:, other) = part_of(rank, other)
+    end do
+    gathered = -1
+    call MPI_Alltoallv(parts, counts, places, MPI_INTEGER, gathered, [(own, other = 1, ranks)], places, MPI_INTEGER, &
+                       MPI_COMM_WORLD, error)
+    do other = 0, ranks - 1
+      part = part_of(other, rank)
+      call check(all(gathered(:own, other) == part(:own)) .and. all(gathered(own + 1:, other) == -1), 43)
+    end do
+    call MPI_Alltoallw(gathered, [(own, other = 1, ranks)], 4 * places, types, parts, counts, 4 * places, types, &
+                       MPI_COMM_WORLD, error)
+    do other = 0, ranks - 1
+      part = part_of(rank, other)
+      call check(ranks == 1 .or. all(parts(:counts(other), other) == part(:counts(other))), 44)
+    end do
+    parts = 1
+    part = -1
+    call MPI_Reduce_scatter(parts, part, counts, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
+    call check(all(part(:own) == ranks) .and. all(part(own + 1:) == -1) .and. error == MPI_SUCCESS, 45)
+  end subroutine try_ragged_parts
 
   subroutine try_scans
     integer :: other, before(3)

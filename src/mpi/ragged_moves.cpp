@@ -1,0 +1,193 @@
+#include <algorithm>
+
+#include "mpi/packing.h"
+#include "mpi/ragged.h"
+#include "mpi/ragged_parts.h"
+#include "mpi/route.h"
+#include "mpi/types.h"
+
+namespace tutti::mpi {
+namespace {
+
+// What of a call matters to one rank.
+struct Roles {
+  bool in_place = false;
+  bool uses_in = true, uses_out = true;  // the side's arguments are given and matter
+};
+
+Roles roles_of(const Communicator& communicator, const RaggedMove& move) {
+  const bool at_root = communicator.group()->rank() == move.root;
+  Roles roles;
+  if (move.collective == Collective::scatter) {
+    roles.in_place = at_root && move.out.data == MPI_IN_PLACE;
+    roles.uses_in = at_root;
+    roles.uses_out = !roles.in_place;
+    return roles;
+  }
+  const bool rooted = move.collective == Collective::gather;
+  roles.in_place = (!rooted || at_root) && move.in.data == MPI_IN_PLACE;
+  roles.uses_in = !roles.in_place;
+  roles.uses_out = !rooted || at_root;
+  return roles;
+}
+
+// One side as bytes: the user's memory, or scratch with its parts packed one behind the other.
+class Ends {
+ public:
+  Ends(Communicator& communicator, const RaggedSide& side, int which, bool parted)
+      : communicator_(communicator),
+        side_(side),
+        which_(which),
+        parted_(parted),
+        parts_(parted ? static_cast<size_t>(communicator.group()->ranks()) : 1),
+        table_(communicator.parts(which)) {}
+
+  // False where an argument is wrong.
+  bool measure() {
+    if (side_.data == MPI_IN_PLACE) return false;
+    if (parted_ && (!side_.counts.given() || !side_.displacements.given())) return false;
+    table_.at.resize(parts_);
+    table_.bytes.resize(parts_);
+    size_t total = 0;
+    for (size_t part = 0; part < parts_; ++part) {
+      const MPI_Datatype type = side_.type_of(part);
+      if (count(part) < 0 || type == host().type_null) return false;
+      const size_t bytes = bytes_of(count(part), type);
+      if (__builtin_add_overflow(total, bytes, &total) || total > most_bytes) return false;
+      table_.bytes[part] = bytes;
+      if (bytes > 0 && side_.data == nullptr && named_type(type) != nullptr) return false;
+      packed_ |= bytes > 0 && !dense(type);
+    }
+    place();
+    return true;
+  }
+
+  // The other side of a rank that passes one buffer: one part of this, or all.
+  void lend(Ends& to, size_t part) const {
+    to.data_ = data_ + table_.at[part];
+    to.table_.at.assign(1, 0);
+    to.table_.bytes.assign(1, table_.bytes[part]);
+  }
+  void lend_all(Ends& to) const {
+    to.data_ = data_;
+    to.table_ = table_;
+  }
+
+  int pack_part(size_t part) const {
+    if (table_.bytes[part] == 0) return MPI_SUCCESS;
+    return pack(address(part), static_cast<size_t>(count(part)), side_.type_of(part), communicator_.handle(),
+                data_ + table_.at[part]);
+  }
+  int pack_all() const {
+    return each([this](size_t part) -> int { return pack_part(part); });
+  }
+  int unpack_all() const {
+    return each([this](size_t part) -> int {
+      if (table_.bytes[part] == 0) return MPI_SUCCESS;
+      return unpack(data_ + table_.at[part], address(part), static_cast<size_t>(count(part)), side_.type_of(part),
+                    communicator_.handle());
+    });
+  }
+
+  bool packed() const { return packed_; }
+  std::byte* data() const { return data_; }
+  exec::Parts parts() const { return {table_.at.data(), table_.bytes.data()}; }
+  size_t longest() const { return *std::max_element(table_.bytes.begin(), table_.bytes.end()); }
+
+ private:
+  MPI_Count count(size_t part) const { return parted_ ? side_.counts[part] : side_.count; }
+
+  void* address(size_t part) const {
+    if (!parted_) return side_.data;
+    const MPI_Aint displacement = side_.displacements[part];
+    if (side_.types == nullptr) return element(side_.data, static_cast<size_t>(displacement), side_.type);
+    return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(side_.data) + static_cast<uintptr_t>(displacement));
+  }
+
+  void place() {
+    if (packed_) {
+      size_t total = 0;
+      for (size_t part = 0; part < parts_; ++part) {
+        table_.at[part] = static_cast<ptrdiff_t>(total);
+        total += table_.bytes[part];
+      }
+      data_ = communicator_.scratch(which_, total);
+      return;
+    }
+    data_ = static_cast<std::byte*>(side_.data);
+    const MPI_Aint extent = side_.types == nullptr ? static_cast<MPI_Aint>(signature_bytes(side_.type)) : 1;
+    for (size_t part = 0; part < parts_; ++part) table_.at[part] = parted_ ? side_.displacements[part] * extent : 0;
+  }
+
+  int each(auto&& what) const {
+    int first = MPI_SUCCESS;
+    for (size_t part = 0; part < parts_; ++part) first = first_error(first, what(part)).code;
+    return first;
+  }
+
+  Communicator& communicator_;
+  const RaggedSide& side_;
+  const int which_;
+  const bool parted_;
+  const size_t parts_;
+  PartTable& table_;
+  bool packed_ = false;
+  std::byte* data_ = nullptr;
+};
+
+// Makes the one side from the other, packing what the user's buffer holds there.
+int share(const Communicator& communicator, const RaggedMove& move, Ends& in, Ends& out) {
+  const auto rank = static_cast<size_t>(communicator.group()->rank());
+  if (move.collective == Collective::scatter) {
+    in.lend(out, rank);
+    return MPI_SUCCESS;
+  }
+  if (move.collective == Collective::alltoall) {
+    out.lend_all(in);
+    return out.packed() ? out.pack_all() : MPI_SUCCESS;
+  }
+  out.lend(in, rank);
+  return out.packed() ? out.pack_part(rank) : MPI_SUCCESS;
+}
+
+Served move_by_group(Communicator& communicator, const RaggedMove& move) {
+  group::Group& group = *communicator.group();
+  if (plan::rooted(move.collective) && (move.root < 0 || move.root >= group.ranks())) return Reason::wrong_arguments;
+  const Roles roles = roles_of(communicator, move);
+  Ends in(communicator, move.in, 0, plan::parted_in(move.collective));
+  Ends out(communicator, move.out, 1, plan::parted_out(move.collective));
+  if ((roles.uses_in && !in.measure()) || (roles.uses_out && !out.measure())) return Reason::wrong_arguments;
+  size_t longest = group::Group::unknown;
+  if (move.collective == Collective::allgather) longest = out.longest();
+  if (longest == 0) return Reason::no_bytes;
+  int packing = roles.uses_in && in.packed() ? in.pack_all() : MPI_SUCCESS;
+  if (roles.in_place) packing = first_error(packing, share(communicator, move, in, out)).code;
+  const exec::Ragged parts{roles.uses_in || roles.in_place ? in.parts() : exec::Parts{},
+                           roles.uses_out || roles.in_place ? out.parts() : exec::Parts{}};
+  const int code = communicator.finish(group.ragged(move.collective, in.data(), out.data(), parts, longest, move.root));
+  if (roles.uses_out && out.packed() && code == MPI_SUCCESS) packing = first_error(packing, out.unpack_all()).code;
+  communicator.release_scratch();
+  return first_error(code, packing);
+}
+
+// For the report: a part that this rank surely has.
+size_t part_to_report(const RaggedMove& move) {
+  const bool by_in = move.collective == Collective::scatter ? move.out.data == MPI_IN_PLACE : move.in.data != MPI_IN_PLACE;
+  const bool one_part = by_in ? !plan::parted_in(move.collective) : !plan::parted_out(move.collective);
+  const RaggedSide& side = move.collective == Collective::scatter && !by_in ? move.out : by_in ? move.in : move.out;
+  if (one_part) return bytes_to_report(side.count, side.type);
+  return side.counts.given() && (side.types == nullptr || side.types[0] != host().type_null)
+             ? bytes_to_report(side.counts[0], side.type_of(0))
+             : 0;
+}
+
+}  // namespace
+
+int ragged_move(const RaggedMove& move, MPI_Comm communicator, HostCall by_host) {
+  const bool reports = recording() || tracer() != nullptr;
+  return route(
+      communicator, {move.collective, reports ? part_to_report(move) : 0, move.root, true},
+      [&](Communicator& known) { return move_by_group(known, move); }, by_host);
+}
+
+}  // namespace tutti::mpi

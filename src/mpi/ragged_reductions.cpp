@@ -1,0 +1,98 @@
+// MPI_Reduce_scatter: all ranks know the lengths of all parts of the result.
+#include <algorithm>
+
+#include "mpi/host_op.h"
+#include "mpi/packing.h"
+#include "mpi/ragged.h"
+#include "mpi/ragged_parts.h"
+#include "mpi/route.h"
+#include "mpi/types.h"
+
+namespace tutti::mpi {
+namespace {
+
+// The counts as bytes of packed elements, side by side.
+struct Vector {
+  size_t count = 0;    // elements of all parts
+  size_t longest = 0;  // bytes
+  size_t own = 0;      // elements of this rank's part
+};
+
+// False where an argument is wrong.
+bool measure(Communicator& communicator, const RaggedReduction& reduction, Vector& vector) {
+  if (!reduction.counts.given() || reduction.type == host().type_null || reduction.op == host().op_null) return false;
+  if (reduction.out == MPI_IN_PLACE) return false;
+  const auto ranks = static_cast<size_t>(communicator.group()->ranks());
+  const auto rank = static_cast<size_t>(communicator.group()->rank());
+  PartTable& in = communicator.parts(0);
+  in.at.resize(ranks);
+  in.bytes.resize(ranks);
+  size_t total = 0;
+  for (size_t part = 0; part < ranks; ++part) {
+    if (reduction.counts[part] < 0) return false;
+    in.at[part] = static_cast<ptrdiff_t>(total);
+    in.bytes[part] = bytes_of(reduction.counts[part], reduction.type);
+    if (__builtin_add_overflow(total, in.bytes[part], &total) || total > most_bytes) return false;
+    vector.longest = std::max(vector.longest, in.bytes[part]);
+    vector.count += static_cast<size_t>(reduction.counts[part]);
+  }
+  vector.own = static_cast<size_t>(reduction.counts[rank]);
+  communicator.parts(1).at.assign(1, 0);
+  communicator.parts(1).bytes.assign(1, in.bytes[rank]);
+  return !(reduction.in == reduction.out && vector.count > 0 && host_judges_aliases(Collective::reduce_scatter));
+}
+
+const void* source(const RaggedReduction& reduction) {
+  return reduction.in == MPI_IN_PLACE ? reduction.out : reduction.in;
+}
+
+int run(Communicator& communicator, const void* in, void* out, const Vector& vector, const exec::Combine& combine) {
+  const PartTable& of_in = communicator.parts(0);
+  const PartTable& of_out = communicator.parts(1);
+  const exec::Ragged parts{{of_in.at.data(), of_in.bytes.data()}, {of_out.at.data(), of_out.bytes.data()}};
+  return communicator.finish(communicator.group()->ragged_reduce_scatter(in, out, parts, vector.longest, combine));
+}
+
+Served by_host_op(Communicator& communicator, const RaggedReduction& reduction, const Vector& vector) {
+  if (signature_bytes(reduction.type) > communicator.largest_element()) return Reason::large_element;
+  HostReduction host_op(reduction.type, reduction.op, communicator.handle());
+  const exec::Combine combine = host_op.combine();
+  int code = MPI_SUCCESS, packing = MPI_SUCCESS;
+  if (host_op.is_dense()) {
+    code = run(communicator, source(reduction), reduction.out, vector, combine);
+  } else {
+    std::byte* const in = communicator.scratch(0, vector.count * combine.element);
+    std::byte* const out = communicator.scratch(1, vector.own * combine.element);
+    packing = pack(source(reduction), vector.count, reduction.type, communicator.handle(), in);
+    code = run(communicator, in, out, vector, combine);
+    if (code == MPI_SUCCESS && vector.own > 0) {
+      const int unpacking = unpack(out, reduction.out, vector.own, reduction.type, communicator.handle());
+      packing = first_error(packing, unpacking).code;
+    }
+    communicator.release_scratch();
+  }
+  return first_error(first_error(code, packing).code, host_op.error());
+}
+
+Served by_group(Communicator& communicator, const RaggedReduction& reduction) {
+  Vector vector;
+  if (!measure(communicator, reduction, vector)) return Reason::wrong_arguments;
+  if (vector.longest == 0) return Reason::no_bytes;
+  if (!predefined_op(reduction.op)) return by_host_op(communicator, reduction, vector);
+  const exec::Combine* const combine = communicator.kernel(reduction.type, reduction.op);
+  if (combine == nullptr && !communicator.host_combines(reduction.type, reduction.op)) return Reason::wrong_arguments;
+  if (source(reduction) == nullptr || (vector.own > 0 && reduction.out == nullptr)) return Reason::wrong_arguments;
+  if (combine == nullptr) return by_host_op(communicator, reduction, vector);
+  return run(communicator, source(reduction), reduction.out, vector, *combine);
+}
+
+}  // namespace
+
+int ragged_reduce_scatter(const RaggedReduction& reduction, MPI_Comm communicator, HostCall by_host) {
+  const size_t bytes = reduction.counts.given() ? bytes_to_report(reduction.counts[0], reduction.type) : 0;
+  return route(
+      communicator, {Collective::reduce_scatter, bytes, 0, true},
+      [&](Communicator& known) { return by_group(known, reduction); }, by_host);
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,34 @@
+"""The collectives whose parts differ in length: gatherv, scatterv, allgatherv, alltoallv, alltoallw, reduce_scatter."""
+
+import json
+
+import pytest
+from support import expect_ok, job
+
+pytestmark = pytest.mark.mpi
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, 5, 7, 8])
+def test_results(host, compiled, ranks):
+    options = ["--check"] if ranks < 8 else []
+    expect_ok(job(host, ranks, compiled(host, "ragged"), options=options, timeout=120))
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_who_served_them(host, compiled, tmp_path, ranks):
+    """Every call is Tutti's, but those in which no rank has a byte and all know it."""
+    report = tmp_path / "report.json"
+    expect_ok(job(host, ranks, compiled(host, "ragged"), options=[f"--report={report}"]))
+    document = json.loads(report.read_text())
+    rows = [row for row in document["collectives"] if row["collective"] in ("gather", "scatter", "allgather", "alltoall", "reduce_scatter")]
+    assert sum(row["calls"] for row in rows) > 500 * ranks
+    assert all("direct" in row["algorithm"] for row in rows if row["calls"] > row["host_calls"])
+    reasons = {row["reason"] for row in document["host_reasons"]}
+    assert all(reason.startswith(("first calls of a communicator", "no data")) for reason in reasons), reasons
+
+
+# Lines and slots for few ranks' parts, and segments of a line's length.
+@pytest.mark.parametrize("variables", [{"TUTTI_SHM_BYTES_PER_RANK": "32K"}, {"TUTTI_SEGMENT_BYTES": "256"}, {"TUTTI_SHM": "posix"}])
+def test_results_in_other_gears(host_named, compiled, variables):
+    host = host_named("mpich")
+    expect_ok(job(host, 4, compiled(host, "ragged"), variables=variables, timeout=120))
