@@ -37,10 +37,14 @@ def _add_commands() -> None:
     from tutti.bench.command import bench
     from tutti.doctor import doctor
     from tutti.tracing.command import trace
+    from tutti.tuning.command import tune
+    from tutti.tuning.explain import explain
 
     app.command()(bench)
     app.command()(doctor)
+    app.command()(explain)
     app.command()(trace)
+    app.command()(tune)
 
 
 _add_commands()

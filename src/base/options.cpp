@@ -208,10 +208,14 @@ const std::vector<OptionRow>& option_table() {
       {.name = "TUTTI_PLANS", .kind = OptionKind::text, .default_value = "",
        .doc = "A directory with plans of your own and a map that says which calls they serve; `tutti-run --plans` sets it.",
        .store = store<&Options::plans>, .text_form = "the name of a directory that holds a file `map` (docs/plan-format.md)"},
+      {.name = "TUTTI_TABLE", .kind = OptionKind::text, .default_value = "",
+       .doc = "A table of your own that says which algorithm serves which calls, read before Tutti's; `tutti tune` writes "
+              "one, `tutti-run --table` sets it.",
+       .store = store<&Options::table>, .text_form = "the name of a file (docs/tuning.md)"},
       {.name = "TUTTI_REPRODUCIBLE", .kind = OptionKind::choice, .default_value = "off",
        .doc = "Which bits reductions repeat: run, on every run with the same ranks and placement (nothing is combined in "
               "the order of arrival); placement, wherever the same number of ranks run too (Tutti sets up at a "
-              "communicator's first call, ignores TUTTI_PLANS and combines ranks 0, 1, 2, ... from the left).",
+              "communicator's first call, ignores TUTTI_PLANS, and TUTTI_TABLE for reductions, and combines ranks 0, 1, 2, ... from the left).",
        .store = store<&Options::reproducible>, .words = {"off", "run", "placement"}},
       {.name = "TUTTI_SETUP_AFTER", .kind = OptionKind::integer, .default_value = "1",
        .doc = "How many collectives a communicator makes in the host MPI before Tutti sets up for it.",

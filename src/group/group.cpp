@@ -30,12 +30,17 @@ exec::Channel::Settings channel_settings(const Group::Settings& settings) {
 Group::Group(const Settings& settings)
     : channel_(settings.areas, settings.layout, settings.rank, channel_settings(settings)),
       check_(settings.check),
-      oversubscribed_(settings.style == exec::WaitStyle::yield),
+      crowded_(settings.style == exec::WaitStyle::yield),
       overrides_(settings.overrides),
       shape_(settings.shape) {}
 
+select::Call Group::call_of(Collective collective, size_t bytes, RootAndNeeds root) const {
+  return {collective, bytes, ranks(), shape_, root & rank_bits, (root & exec::needs_rank_order) != 0,
+          (root & exec::needs_same_expression) != 0, crowded_};
+}
+
 Group::Entry* Group::look_up(Collective collective, size_t bytes, RootAndNeeds root, size_t element) {
-  select::Choice choice = select::choose(collective, bytes, ranks(), oversubscribed_, overrides_);
+  select::Choice choice = select::choose(call_of(collective, bytes, root), overrides_);
   const Carrier carrier = bytes <= shm::line_payload ? Carrier::line : Carrier::slot;
   if (carrier == Carrier::line) {
     choice.bytes_high = std::min(choice.bytes_high, shm::line_payload);
@@ -89,11 +94,10 @@ Group::Entry* Group::mapped(Collective collective, size_t bytes, RootAndNeeds ro
                             select::Choice& choice) {
   const bool user_named_one = !overrides_.algorithm[static_cast<size_t>(collective)].empty();
   if (overrides_.library == nullptr || user_named_one) return nullptr;
-  const select::Call call{collective, bytes, ranks(), shape_, root & rank_bits, (root & exec::needs_rank_order) != 0,
-                          (root & exec::needs_same_expression) != 0};
+  const select::Call call = call_of(collective, bytes, root);
   const select::Match match = select::match(*overrides_.library, call);
-  choice.bytes_low = std::max(choice.bytes_low, match.bytes_low);
-  choice.bytes_high = std::min(choice.bytes_high, match.bytes_high);
+  choice.bytes_low = std::max(choice.bytes_low, match.sizes.low);
+  choice.bytes_high = std::min(choice.bytes_high, match.sizes.high);
   if (match.rule == nullptr) return nullptr;
   const size_t segment = overrides_.segment_bytes != 0 ? overrides_.segment_bytes : match.rule->rule.segment_bytes;
   if (match.rule->plan == nullptr) {
@@ -224,14 +228,8 @@ namespace {
 
 static_assert(collective_words.size() == plan::collective_count);
 
-std::string variable_of(Collective collective) {
-  std::string variable = "TUTTI_ALGORITHM_";
-  for (const char c : plan::name(collective)) variable += c == '_' ? c : static_cast<char>(c - 'a' + 'A');
-  return variable;
-}
-
 void hold_algorithm(Collective collective, const std::string& algorithm, Reproducible reproducible) {
-  const std::string variable = variable_of(collective);
+  const std::string variable = select::algorithm_variable(collective);
   try {
     algo::generate(collective, algorithm, 2, 0);
   } catch (const Error& error) {
@@ -260,6 +258,17 @@ const select::Library* users_library(const Options& options) {
   return &found->second;
 }
 
+// Kept likewise. With TUTTI_REPRODUCIBLE=placement it serves what combines nothing.
+const select::Table* users_table(const Options& options) {
+  if (options.table.empty() || options.disable) return nullptr;
+  static std::mutex& mutex = *new std::mutex;
+  static auto& tables = *new std::map<std::string, select::Table>;
+  const std::lock_guard lock(mutex);
+  auto found = tables.find(options.table);
+  if (found == tables.end()) found = tables.emplace(options.table, select::load_table(options.table)).first;
+  return &found->second;
+}
+
 }  // namespace
 
 select::Overrides overrides_of(const Options& options) {
@@ -272,6 +281,7 @@ select::Overrides overrides_of(const Options& options) {
     hold_algorithm(static_cast<Collective>(i), overrides.algorithm[i], options.reproducible);
   }
   overrides.library = users_library(options);
+  overrides.table = users_table(options);
   return overrides;
 }
 

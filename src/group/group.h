@@ -114,6 +114,7 @@ class Group {
     return hit ? recent.entry : look_up(collective, bytes, root, element);
   }
   Entry* look_up(plan::Collective collective, size_t bytes, RootAndNeeds root, size_t element);
+  select::Call call_of(plan::Collective collective, size_t bytes, RootAndNeeds root) const;
   // The entry of the user's plan that the map has for a call; null where it has none or that cannot serve. Narrows the
   // range of sizes for which the choice is the same, and puts a built-in algorithm that the map names into it.
   Entry* mapped(plan::Collective collective, size_t bytes, RootAndNeeds root, size_t element, plan::Carrier carrier,
@@ -133,7 +134,7 @@ class Group {
 
   exec::Channel channel_;
   bool check_;
-  bool oversubscribed_;
+  bool crowded_;  // more ranks than cores
   select::Overrides overrides_;
   topo::Shape shape_;
   std::array<Recent, plan::collective_count> recent_{};
@@ -142,9 +143,9 @@ class Group {
   std::vector<std::byte> scratch_;  // a copy of `in`, or the result, where one buffer cannot be both
 };
 
-// What TUTTI_ALGORITHM_*, TUTTI_SEGMENT_BYTES, TUTTI_REPRODUCIBLE and TUTTI_PLANS ask for; reads the plans when it is first
-// asked. Throws Error naming the variable where an algorithm is unknown, does not serve the collective or cannot keep
-// what TUTTI_REPRODUCIBLE asks for, and the file where plans are broken.
+// What TUTTI_ALGORITHM_*, TUTTI_SEGMENT_BYTES, TUTTI_REPRODUCIBLE, TUTTI_PLANS and TUTTI_TABLE ask for; reads plans and
+// table when it is first asked. Throws Error naming the variable where an algorithm is unknown, does not serve the
+// collective or cannot keep what TUTTI_REPRODUCIBLE asks for, and the file where plans or the table are broken.
 select::Overrides overrides_of(const Options& options);
 
 }  // namespace tutti::group

@@ -148,6 +148,9 @@ void all_calls(Group& group, Collective collective, std::span<const size_t> size
   }
 }
 
+// The check of lowered programs grows with the square of the ranks and more; algo_test does it too.
+constexpr int checked_below = 6;
+
 class Parts : public testing::TestWithParam<int> {};
 
 TEST_P(Parts, ByTheChosenAlgorithms) {
@@ -158,7 +161,7 @@ TEST_P(Parts, ByTheChosenAlgorithms) {
       overrides.segment_bytes = segment;
       with_groups(GetParam(), overrides, {}, [](Group& group) {
         for (Collective collective : collectives) all_calls(group, collective, counts);
-      }, oversubscribed);
+      }, oversubscribed, 64 * 1024, GetParam() < checked_below);
     }
   }
 }
@@ -176,11 +179,11 @@ TEST_P(Parts, ByEveryAlgorithm) {
     if (served.empty()) continue;
     with_groups(GetParam(), overrides, {}, [&](Group& group) {
       for (Collective collective : served) all_calls(group, collective, std::array<size_t, 4>{1, 7, 200, 3000});
-    }, true);
+    }, true, 64 * 1024, GetParam() < checked_below);
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, Parts, testing::Values(1, 2, 3, 4, 5, 7, 8, 11));
+INSTANTIATE_TEST_SUITE_P(Ranks, Parts, testing::Values(1, 2, 3, 4, 5, 8, 11));
 
 // Slots and lines for many ranks' parts are short: then slots serve what lines cannot.
 TEST(Parts, ManyRanksInLittleMemory) {

@@ -17,7 +17,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "group/group.h"
-#include "select/library.h"
+#include "select/select.h"
 
 namespace tutti::mpi {
 namespace {
@@ -39,8 +39,9 @@ uint64_t fingerprint(const Options& options, bool with_report) {
                               static_cast<size_t>(options.setup_after)})
     text += std::to_string(number) + '\n';
   text += options.topology + '\n' + std::to_string(static_cast<int>(options.reproducible)) + '\n';
-  if (const select::Library* const library = group::overrides_of(options).library; library != nullptr)
-    text += std::to_string(library->fingerprint) + '\n';
+  const select::Overrides overrides = group::overrides_of(options);
+  if (overrides.library != nullptr) text += std::to_string(overrides.library->fingerprint) + '\n';
+  if (overrides.table != nullptr) text += "table " + std::to_string(overrides.table->fingerprint) + '\n';
   uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a: the same in every process
   for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3u;
   return hash;
@@ -157,7 +158,7 @@ Common agree(MPI_Comm communicator, uint64_t options_hash, uint64_t extra, const
 
 const char* culprit(Verdict verdict) {
   if (verdict == Verdict::disabled_at_some) return "TUTTI_DISABLE variables";
-  return verdict == Verdict::different_options ? "TUTTI_* variables, or TUTTI_PLANS with different files" : "";
+  return verdict == Verdict::different_options ? "TUTTI_* variables, or TUTTI_PLANS or TUTTI_TABLE with different files" : "";
 }
 
 Verdict agree_in_init() {

@@ -9,9 +9,11 @@
 
 namespace tutti::python {
 
+void bind_definition(nanobind::module_& module);
 void bind_plans(nanobind::module_& module);
 void bind_builder(nanobind::module_& module);
 void bind_maps(nanobind::module_& module);
+void bind_selection(nanobind::module_& module);
 void bind_machine(nanobind::module_& module);
 
 }  // namespace tutti::python

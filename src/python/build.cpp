@@ -46,9 +46,9 @@ class PlanBuilder {
     return static_cast<int32_t>(plan_.files.size()) - 1;
   }
 
-  // A copy where there is one source, else a reduce.
+  // A copy where there is one source, else a reduce. `included`: its stage is that of another plan, included in this one.
   void transfer(const RegionTuple& dst, const std::vector<RegionTuple>& src, bool push, bool any_order,
-                std::optional<int32_t> stage, int32_t file, int32_t line) {
+                std::optional<int32_t> stage, int32_t file, int32_t line, bool included) {
     plan::Transfer transfer;
     transfer.kind = src.size() > 1 ? plan::TransferKind::reduce : plan::TransferKind::copy;
     transfer.push = push;
@@ -60,6 +60,7 @@ class PlanBuilder {
     transfer.src.reserve(src.size());
     for (const RegionTuple& source : src) transfer.src.push_back(region(source));
     if (transfer.src.empty()) throw Error(Code::invalid_argument, "a transfer reads nothing; name a source");
+    if (included) included_.push_back(plan_.transfers.size());
     plan_.transfers.push_back(std::move(transfer));
   }
 
@@ -69,12 +70,27 @@ class PlanBuilder {
     plan.blocks = blocks;
     plan.commutative = commutative;
     plan.shape = shape;
+    if (!has_stages(plan)) {
+      for (size_t index : included_) plan.transfers[index].stage = plan::stage_automatic;
+    }
     plan::validate(plan);
     return plan;
   }
 
  private:
+  // Whether every transfer has a stage and they do not decrease. Stages of included plans are theirs alone, and hold beside
+  // others only then.
+  static bool has_stages(const plan::Plan& plan) {
+    int32_t before = 0;
+    for (const plan::Transfer& transfer : plan.transfers) {
+      if (transfer.stage < before) return false;
+      before = transfer.stage;
+    }
+    return true;
+  }
+
   plan::Plan plan_;
+  std::vector<size_t> included_;  // transfers
 };
 
 }  // namespace
@@ -84,7 +100,7 @@ void bind_builder(nb::module_& module) {
       .def(nb::init<std::string_view, int32_t, int32_t>(), "collective"_a, "ranks"_a, "root"_a)
       .def("file", &PlanBuilder::file, "name"_a, "Names a file that transfers are written in; its index.")
       .def("transfer", &PlanBuilder::transfer, "dst"_a, "src"_a, "push"_a, "any_order"_a, "stage"_a.none(), "file"_a,
-           "line"_a, "Appends a transfer; regions are (rank, buffer, first, count, stride).")
+           "line"_a, "included"_a = false, "Appends a transfer; regions are (rank, buffer, first, count, stride).")
       .def("finish", &PlanBuilder::finish, "algorithm"_a, "blocks"_a, "commutative"_a, "shape"_a,
            "The plan, well formed, or raises Error.");
 }

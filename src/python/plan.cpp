@@ -177,6 +177,8 @@ void bind_plan_type(nb::module_& module) {
       .def_ro("commutative", &plan::Plan::commutative)
       .def_ro("blocks", &plan::Plan::blocks)
       .def_ro("shape", &plan::Plan::shape, "The machine it was written for, such as node:4 core:8; empty: any.")
+      .def_prop_ro("definition", &plan::Plan::definition, "Who has which buffer, and what `out` must hold.")
+      .def_prop_ro("moves", &plan::moves, "Blocks read and written by all transfers.")
       .def_ro("files", &plan::Plan::files, "Where its transfers were written.")
       .def_prop_ro("transfers", &transfers, "The transfers in plan order, as dictionaries.")
       .def_prop_ro("transfer_texts", &transfer_texts, "The transfers in plan order, as text.")
@@ -205,15 +207,6 @@ void bind_plan_type(nb::module_& module) {
 void bind_plans(nb::module_& module) {
   bind_plan_type(module);
   module.def("algorithms", &algorithm_list, "The built-in algorithms, as dictionaries.");
-  module.def(
-      "collectives",
-      [] {
-        std::vector<std::string> names;
-        for (int i = 0; i < plan::collective_count; ++i) names.emplace_back(plan::name(static_cast<plan::Collective>(i)));
-        return names;
-      },
-      "The names of the collectives that have plans.");
-  module.def("rooted", [](std::string_view word) { return plan::rooted(plan::collective_named(word)); }, "collective"_a);
   module.def(
       "generate",
       [](std::string_view word, std::string_view algorithm, int ranks, int root) {

@@ -30,6 +30,7 @@ constexpr const char* usage =
     "  --report[=FILE]  print at the end what each collective did; FILE: into a file (JSON where it ends in .json)\n"
     "  --trace FILE     record every step of every collective into a file, for `tutti trace`\n"
     "  --plans DIR      use the plans of a directory as its map says\n"
+    "  --table FILE     choose algorithms by the rules of a table, as `tutti tune` writes it\n"
     "  --mpi NAME       mpich, openmpi or mpiabi, instead of finding out\n"
     "  --check          check every plan before it runs\n"
     "  --version        print the version\n"
@@ -95,6 +96,19 @@ bool ask_for_plans(const std::string& option, int& i, int count, char** argument
   return true;
 }
 
+// --table FILE or --table=FILE. What is in it is read when the program starts MPI.
+bool ask_for_table(const std::string& option, int& i, int count, char** arguments) {
+  if (option != "--table" && !option.starts_with("--table=")) return false;
+  if (option == "--table" && i + 1 >= count) fail("--table needs the name of a file");
+  const std::string file = option == "--table" ? arguments[++i] : option.substr(std::string("--table=").size());
+  if (file.empty()) fail("--table needs the name of a file");
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error))
+    fail("--table " + file + ": " + (error ? error.message() : "not a file") + "; give a table, as `tutti tune` writes it");
+  setenv("TUTTI_TABLE", std::filesystem::absolute(file).c_str(), 1);
+  return true;
+}
+
 Request read_arguments(int count, char** arguments) {
   Request request;
   int i = 1;
@@ -117,10 +131,12 @@ Request read_arguments(int count, char** arguments) {
       ask_for_report(option);
     } else if (ask_for_plans(option, i, count, arguments)) {
       continue;
+    } else if (ask_for_table(option, i, count, arguments)) {
+      continue;
     } else if (ask_for_trace(option, i, count, arguments)) {
       continue;
     } else if (!takes_value(option, "--mpi", i, count, arguments, request.mpi)) {
-      fail("unknown option " + option + "; accepted: --report[=FILE], --plans DIR, --trace FILE, --mpi NAME, --check, --version, --help");
+      fail("unknown option " + option + "; accepted: --report[=FILE], --plans DIR, --table FILE, --trace FILE, --mpi NAME, --check, --version, --help");
     }
   }
   if (i >= count) fail("no program given; usage: tutti-run [options] PROGRAM [ARGUMENTS]");

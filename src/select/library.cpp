@@ -1,20 +1,15 @@
 #include "select/library.h"
 
-#include <sys/stat.h>
-
 #include <algorithm>
-#include <cerrno>
-#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <mutex>
-#include <sstream>
 
 #include "base/error.h"
 #include "base/text.h"
 #include "plan/text.h"
 #include "plan/tree_text.h"
+#include "select/contents.h"
 
 namespace tutti::select {
 namespace {
@@ -23,22 +18,7 @@ namespace fs = std::filesystem;
 
 [[noreturn]] void refuse(const std::string& message) { throw Error(Code::invalid_plan, message); }
 
-std::string read_file(const std::string& path) {
-  struct stat status {};
-  if (stat(path.c_str(), &status) != 0) {
-    throw Error(Code::unavailable, path + ": " + strerror(errno) + "; put the file there, or take its name out of the map");
-  }
-  if (!S_ISREG(status.st_mode)) refuse(path + ": not a file; give the name of a text file");
-  if (static_cast<size_t>(status.st_size) > max_file_bytes) {
-    refuse(path + ": " + readable_bytes(static_cast<uint64_t>(status.st_size)) + "; a plan or map has at most " +
-           readable_bytes(max_file_bytes));
-  }
-  std::ifstream file(path, std::ios::binary);
-  std::ostringstream text;
-  if (file && status.st_size > 0) text << file.rdbuf();
-  if (!file) throw Error(Code::unavailable, path + ": cannot be read: " + strerror(errno) + "; make it readable");
-  return std::move(text).str();
-}
+constexpr std::string_view file_remedy = "put the file there, or take its name out of the map";
 
 std::vector<std::string> maps_of(const std::string& directory) {
   const std::string named = "TUTTI_PLANS=" + in_quotes(directory) + ": ";
@@ -52,11 +32,6 @@ std::vector<std::string> maps_of(const std::string& directory) {
   if (maps.empty()) refuse(named + "holds no map; write a file 'map' there that says which plan serves what");
   std::sort(maps.begin(), maps.end());
   return maps;
-}
-
-uint64_t hashed(uint64_t hash, std::string_view text) {
-  for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3u;  // FNV-1a: the same in every process
-  return (hash ^ 0xff) * 0x100000001b3u;
 }
 
 // Equal for equal text, different for different text, in this process.
@@ -75,7 +50,7 @@ std::string contents_of(plan::Plan plan) {
 
 std::shared_ptr<const LoadedPlan> load_plan(const std::string& directory, const std::string& file, bool fixed_order) {
   const std::string path = directory + "/" + file;
-  const std::string text = read_file(path);
+  const std::string text = read_file(path, file_remedy);
   auto loaded = std::make_shared<LoadedPlan>();
   loaded->file = file;
   try {
@@ -111,11 +86,11 @@ void hold_fit(const LoadedRule& loaded) {
 
 Library load_library(const std::string& directory, bool fixed_order) {
   Library library;
-  library.fingerprint = 0xcbf29ce484222325u;
+  library.fingerprint = hash_of_nothing;
   std::map<std::string, std::shared_ptr<const LoadedPlan>> plans;
   for (const std::string& name : maps_of(directory)) {
     const std::string path = directory + "/" + name;
-    for (Rule& rule : read_map(read_file(path), path).rules) {
+    for (Rule& rule : read_map(read_file(path, file_remedy), path).rules) {
       LoadedRule loaded{std::move(rule), path + ":", nullptr};
       loaded.place += std::to_string(loaded.rule.line);
       library.fingerprint = hashed(library.fingerprint, print(loaded.rule));
@@ -135,20 +110,9 @@ Library load_library(const std::string& directory, bool fixed_order) {
 Match match(const Library& library, const Call& call) {
   Match result;
   for (const LoadedRule& loaded : library.rules) {
-    const Rule& rule = loaded.rule;
-    if (rule.collective != call.collective || call.ranks < rule.ranks_low || call.ranks > rule.ranks_high) continue;
-    if (rule.root != any_root && rule.root != call.root) continue;
-    if (!rule.shape.empty() && (call.shape.empty() || !topo::agree(rule.shape, call.shape))) continue;
-    if (call.bytes > rule.bytes_high) {
-      result.bytes_low = std::max(result.bytes_low, rule.bytes_high + 1);
-    } else if (call.bytes < rule.bytes_low) {
-      result.bytes_high = std::min(result.bytes_high, rule.bytes_low - 1);
-    } else {
-      result.rule = &loaded;
-      result.bytes_low = std::max(result.bytes_low, rule.bytes_low);
-      result.bytes_high = std::min(result.bytes_high, rule.bytes_high);
-      break;
-    }
+    if (!holds(loaded.rule, call, result.sizes)) continue;
+    result.rule = &loaded;
+    break;
   }
   return result;
 }

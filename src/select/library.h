@@ -13,12 +13,11 @@
 
 #include "plan/check.h"
 #include "plan/plan.h"
+#include "select/call.h"
 #include "select/map.h"
 #include "topo/shape.h"
 
 namespace tutti::select {
-
-inline constexpr size_t max_file_bytes = size_t{64} << 20;
 
 struct LoadedPlan {
   std::string file;        // as the map names it: the algorithm's name in reports
@@ -47,16 +46,7 @@ Library load_library(const std::string& directory, bool fixed_order);
 // same answer.
 struct Match {
   const LoadedRule* rule = nullptr;
-  size_t bytes_low = 0, bytes_high = SIZE_MAX;
-};
-struct Call {
-  plan::Collective collective;
-  size_t bytes;
-  int ranks;
-  topo::Shape shape;          // of the machine that the communicator runs on
-  int root;
-  bool rank_order = false;    // the operation does not commute
-  bool same_expression = false;  // and this one's bits hang on the expression that is evaluated: floating point, users' own
+  Sizes sizes;
 };
 Match match(const Library& library, const Call& call);
 

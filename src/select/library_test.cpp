@@ -9,6 +9,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "select/contents.h"
 
 namespace tutti::select {
 namespace {
@@ -150,11 +151,11 @@ TEST_F(LibraryTest, MatchesTheFirstRule) {
   const topo::Shape shape = topo::parse_shape("node:1 numa:1 core:2");
   const auto answer = [&](Collective collective, size_t bytes, int ranks, int root) {
     const Match found = match(library, {collective, bytes, ranks, shape, root});
-    for (size_t other : {found.bytes_low, found.bytes_high}) {
+    for (size_t other : {found.sizes.low, found.sizes.high}) {
       EXPECT_EQ(match(library, {collective, other, ranks, shape, root}).rule, found.rule) << other;
     }
-    EXPECT_TRUE(found.bytes_low <= bytes && bytes <= found.bytes_high);
-    return std::tuple(found.rule == nullptr ? 0 : found.rule->rule.line, found.bytes_low, found.bytes_high);
+    EXPECT_TRUE(found.sizes.low <= bytes && bytes <= found.sizes.high);
+    return std::tuple(found.rule == nullptr ? 0 : found.rule->rule.line, found.sizes.low, found.sizes.high);
   };
   EXPECT_EQ(answer(Collective::allreduce, 99, 4, 0), std::tuple(0, size_t{0}, size_t{99}));
   EXPECT_EQ(answer(Collective::allreduce, 100, 4, 0), std::tuple(2, size_t{100}, size_t{200}));

@@ -15,7 +15,7 @@ constexpr std::string_view first_line = "tutti-map 1";
 constexpr std::string_view builtin_prefix = "builtin:";
 constexpr size_t longest_name = 255;
 constexpr std::string_view spaces = " \t\r";
-constexpr std::string_view conditions[] = {"ranks", "shape", "sizes", "root"};
+constexpr std::string_view conditions[] = {"ranks", "crowded", "shape", "sizes", "root"};
 
 // As much of untrusted text as fits into a message.
 std::string shown(std::string_view text) { return in_quotes(text.substr(0, 80)); }
@@ -122,12 +122,21 @@ int32_t root_of(Words& words, plan::Collective collective) {
   return static_cast<int32_t>(*root);
 }
 
+Crowded crowded_of(Words& words) {
+  const std::string_view text = words.take("yes, no or * behind crowded");
+  if (text == "*") return Crowded::any;
+  if (text != "yes" && text != "no") words.refuse("expected yes, no or * behind crowded, found " + shown(text));
+  return text == "yes" ? Crowded::yes : Crowded::no;
+}
+
 void condition(Words& words, Rule& rule) {
   const std::string_view word = words.take("a condition");
   if (word == "ranks") {
     const Range range = range_of(words, "a number of ranks", {1, plan::max_ranks}, false);
     rule.ranks_low = static_cast<int32_t>(range.low);
     rule.ranks_high = static_cast<int32_t>(range.high);
+  } else if (word == "crowded") {
+    rule.crowded = crowded_of(words);
   } else if (word == "shape") {
     rule.shape = shape_of(words);
   } else if (word == "sizes") {
@@ -189,7 +198,7 @@ Rule rule_of(Words& words, int32_t line) {
     const std::string_view word = words.peek();
     if (word.empty()) words.refuse("the rule ends without -> and the plan that serves it");
     if (std::find(std::begin(conditions), std::end(conditions), word) == std::end(conditions)) {
-      words.refuse("unknown word " + shown(word) + "; conditions are ranks, shape, sizes and root, then comes ->");
+      words.refuse("unknown word " + shown(word) + "; conditions are ranks, crowded, shape, sizes and root, then comes ->");
     }
     if (std::find(seen.begin(), seen.end(), word) != seen.end()) {
       words.refuse(shown(word) + " a second time; keep one");
@@ -251,6 +260,7 @@ std::string print(const Rule& rule) {
   if (rule.ranks_low != 1 || rule.ranks_high != plan::max_ranks) {
     text += " ranks " + range_text(rule.ranks_low, rule.ranks_high, {1, plan::max_ranks});
   }
+  if (rule.crowded != Crowded::any) text += rule.crowded == Crowded::yes ? " crowded yes" : " crowded no";
   if (!rule.shape.empty()) text += " shape " + topo::print(rule.shape);
   if (rule.bytes_low != 0 || rule.bytes_high != SIZE_MAX) {
     text += " sizes " + range_text(rule.bytes_low, rule.bytes_high, {0, SIZE_MAX});

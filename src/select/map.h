@@ -4,12 +4,13 @@
 //   allreduce ranks 8 shape node:2 core:4 sizes ..64K -> two-groups.tree
 //   allreduce ranks 2..16 sizes 1M..                  -> builtin:tiled segment 32K
 //   bcast root 0                                      -> pipeline.plan
-//   barrier                                           -> builtin:nary:4
+//   barrier crowded yes                               -> builtin:nary:4
 //
 // One rule a line, read from top to bottom; the first that matches a call decides. What a rule leaves out (or gives as
-// `*`) matches anything. Ranks and sizes (bytes of the vector; K, M, G count in 1024s) are a number or a range LOW..HIGH
-// with both ends in it, either of which may be left out. A plan is a file beside the map or below it, NAME.plan
-// (plan/text.h) or NAME.tree (plan/tree_text.h); `builtin:` names an algorithm as `tutti plan show --algorithm` takes it.
+// `*`) matches anything; crowded means more ranks than cores. Ranks and sizes (bytes of the vector, or of one part where
+// buffers have parts; K, M, G count in 1024s) are a number or a range LOW..HIGH with both ends in it, either of which may
+// be left out. A plan is a file beside the map or below it, NAME.plan (plan/text.h) or NAME.tree (plan/tree_text.h);
+// `builtin:` names an algorithm as `tutti plan show --algorithm` takes it. A map of these alone is a table (table.h).
 // Text is untrusted input: sizes are bounded, nothing is executed. docs/plan-format.md holds the grammar.
 #pragma once
 
@@ -26,10 +27,13 @@ namespace tutti::select {
 inline constexpr int32_t any_root = -1;
 inline constexpr size_t max_rules = 4096;
 
+enum class Crowded : uint8_t { any, no, yes };
+
 struct Rule {
   plan::Collective collective = plan::Collective::barrier;
   int32_t ranks_low = 1, ranks_high = plan::max_ranks;  // both ends in it, as for bytes
   topo::Shape shape;                                    // empty: any
+  Crowded crowded = Crowded::any;                       // whether ranks outnumber cores
   size_t bytes_low = 0, bytes_high = SIZE_MAX;
   int32_t root = any_root;
   bool builtin = false;

@@ -2,24 +2,44 @@
 
 #include <gtest/gtest.h>
 
+#include <utility>
+#include <vector>
+
 #include "algo/algo.h"
 
 namespace tutti::select {
 namespace {
 
 using plan::Collective;
-constexpr Collective collectives[] = {Collective::barrier, Collective::bcast, Collective::reduce, Collective::allreduce};
+
+const std::vector<Collective>& collectives() {
+  static const std::vector<Collective> all = [] {
+    std::vector<Collective> made;
+    for (int i = 0; i < plan::collective_count; ++i) made.push_back(static_cast<Collective>(i));
+    return made;
+  }();
+  return all;
+}
+
+std::string chosen(Collective collective, size_t bytes, int ranks, bool crowded, const Overrides& overrides = {}) {
+  const Choice choice = choose(collective, bytes, ranks, crowded, overrides);
+  return std::string(choice.algorithm) + (choice.segment_bytes == 0 ? "" : " " + std::to_string(choice.segment_bytes));
+}
 
 // Every choice is an algorithm that serves the collective, and its range holds the size that was asked for.
 TEST(Choose, AlwaysAnswers) {
-  for (Collective collective : collectives) {
-    for (bool oversubscribed : {false, true}) {
-      for (int ranks : {1, 2, 3, 4, 8, 16, 17, 64, 4096}) {
-        for (size_t bytes : {size_t{0}, size_t{8}, size_t{48}, size_t{49}, size_t{2048}, size_t{2049}, size_t{1} << 22, SIZE_MAX}) {
-          const Choice choice = choose(collective, bytes, ranks, oversubscribed, {});
-          EXPECT_LE(choice.bytes_low, bytes);
-          EXPECT_GE(choice.bytes_high, bytes);
-          EXPECT_NO_THROW(algo::generate(collective, choice.algorithm, 2, 0)) << choice.algorithm;
+  for (const Collective collective : collectives()) {
+    for (const bool crowded : {false, true}) {
+      for (const Reproducible reproducible : {Reproducible::off, Reproducible::placement}) {
+        for (const int ranks : {1, 2, 3, 4, 8, 16, 17, 64, 4096, plan::max_ranks}) {
+          for (const size_t bytes : std::initializer_list<size_t>{0, 8, 48, 49, 2048, 2049, 1 << 22, SIZE_MAX}) {
+            Overrides overrides;
+            overrides.reproducible = reproducible;
+            const Choice choice = choose(collective, bytes, ranks, crowded, overrides);
+            EXPECT_LE(choice.bytes_low, bytes);
+            EXPECT_GE(choice.bytes_high, bytes);
+            EXPECT_NO_THROW(algo::generate(collective, choice.algorithm, 2, 0)) << choice.algorithm;
+          }
         }
       }
     }
@@ -28,12 +48,16 @@ TEST(Choose, AlwaysAnswers) {
 
 // A cached answer serves its whole range.
 TEST(Choose, IsTheSameWithinItsRange) {
-  for (Collective collective : collectives) {
-    for (int ranks : {2, 4, 64}) {
-      for (size_t bytes = 1; bytes < (size_t{1} << 24); bytes *= 2) {
-        const Choice choice = choose(collective, bytes, ranks, true, {});
-        for (size_t end : {choice.bytes_low, choice.bytes_high}) {
-          const Choice other = choose(collective, end, ranks, true, {});
+  const Table users = read_table(
+      "tutti-map 1\nallreduce ranks 4 sizes 100..200 -> builtin:tiled segment 8K\nscan sizes 1M.. -> builtin:flat\n", "mine");
+  Overrides overrides;
+  overrides.table = &users;
+  for (const Collective collective : collectives()) {
+    for (const int ranks : {2, 4, 64}) {
+      for (size_t bytes = 1; bytes < (size_t{1} << 24); bytes = bytes * 3 / 2 + 1) {
+        const Choice choice = choose(collective, bytes, ranks, true, overrides);
+        for (const size_t end : {choice.bytes_low, choice.bytes_high}) {
+          const Choice other = choose(collective, end, ranks, true, overrides);
           EXPECT_EQ(other.algorithm, choice.algorithm);
           EXPECT_EQ(other.segment_bytes, choice.segment_bytes);
           EXPECT_EQ(other.bytes_low, choice.bytes_low);
@@ -44,14 +68,101 @@ TEST(Choose, IsTheSameWithinItsRange) {
   }
 }
 
-TEST(Choose, TheUsersWordBeatsTheTable) {
+// What default.map and placement.map say on both sides of each of their edges: whoever changes it measures.
+TEST(Choose, TheDefaultIsGolden) {
+  struct Golden {
+    Collective collective;
+    bool crowded;
+    int ranks;
+    size_t bytes;
+    const char* algorithm;
+  };
+  const std::vector<Golden> table = {
+      {Collective::barrier, false, 8, 0, "all_read_all"},    {Collective::barrier, false, 9, 0, "nary:8"},
+      {Collective::barrier, true, 16, 0, "all_read_all"},    {Collective::barrier, true, 17, 0, "nary:16"},
+      {Collective::bcast, false, 16, 8, "flat"},             {Collective::bcast, false, 17, 8, "nary:8"},
+      {Collective::bcast, true, 1000, 8, "flat"},            {Collective::reduce, false, 16, 8, "flat"},
+      {Collective::reduce, true, 17, 8, "nary:8"},           {Collective::allreduce, false, 2, 131071, "all_read_all"},
+      {Collective::allreduce, false, 2, 131072, "all_read_all 24576"},
+      {Collective::allreduce, false, 8, 2048, "all_read_all"}, {Collective::allreduce, false, 8, 2049, "nary:8"},
+      {Collective::allreduce, false, 9, 8, "nary:8"},        {Collective::allreduce, false, 3, 16383, "nary:8"},
+      {Collective::allreduce, false, 3, 16384, "tiled 24576"}, {Collective::allreduce, true, 16, 2048, "all_read_all"},
+      {Collective::allreduce, true, 2, 2049, "flat"},        {Collective::allreduce, true, 2, SIZE_MAX, "flat"},
+      {Collective::allreduce, true, 17, 8, "flat"},          {Collective::allreduce, true, 3, 32767, "flat"},
+      {Collective::allreduce, true, 3, 32768, "tiled 24576"}, {Collective::gather, false, 4, 8, "flat"},
+      {Collective::scatter, true, 4, 8, "flat"},             {Collective::allgather, true, 4, 8, "all_read_all"},
+      {Collective::alltoall, false, 4, 8, "flat"},           {Collective::reduce_scatter, false, 4, 8, "flat"},
+      {Collective::scan, false, 8, 2048, "all_read_all"},    {Collective::scan, false, 8, 2049, "chain"},
+      {Collective::exscan, true, 16, 2048, "all_read_all"},  {Collective::exscan, true, 17, 8, "chain"},
+  };
+  for (const Golden& golden : table) {
+    EXPECT_EQ(chosen(golden.collective, golden.bytes, golden.ranks, golden.crowded), golden.algorithm)
+        << plan::name(golden.collective) << " of " << golden.bytes << " bytes, " << golden.ranks << " ranks";
+  }
+  Overrides placement;
+  placement.reproducible = Reproducible::placement;
+  EXPECT_EQ(chosen(Collective::reduce, 8, 4096, false, placement), "flat");
+  EXPECT_EQ(chosen(Collective::allreduce, 2048, 16, true, placement), "all_read_all");
+  EXPECT_EQ(chosen(Collective::allreduce, 16383, 17, false, placement), "flat");
+  EXPECT_EQ(chosen(Collective::allreduce, 16384, 17, true, placement), "flat");
+  EXPECT_EQ(chosen(Collective::allreduce, 32768, 2, true, placement), "tiled 24576");
+  EXPECT_EQ(chosen(Collective::scan, 8, 2, true, placement), "chain");
+}
+
+TEST(Choose, TheUsersTableBeatsTheDefault) {
+  const Table users = read_table(
+      "tutti-map 1\n"
+      "allreduce ranks 4 crowded yes sizes 1K..1M -> builtin:binomial segment 8K\n"
+      "allreduce ranks 4 crowded no shape core:4 -> builtin:flat\n"
+      "bcast root 1 -> builtin:binomial\n",
+      "mine");
   Overrides overrides;
+  overrides.table = &users;
+  EXPECT_EQ(chosen(Collective::allreduce, 1024, 4, true, overrides), "binomial 8192");
+  EXPECT_EQ(chosen(Collective::allreduce, 1023, 4, true, overrides), chosen(Collective::allreduce, 1023, 4, true));
+  EXPECT_EQ(chosen(Collective::allreduce, 1024, 5, true, overrides), chosen(Collective::allreduce, 1024, 5, true));
+  EXPECT_EQ(choose(Collective::allreduce, 8, 4, true, overrides).bytes_high, 1023u);
+  Call call{.collective = Collective::allreduce, .bytes = 8, .ranks = 4, .shape = {}, .root = 0};
+  call.shape = topo::parse_shape("node:1 core:4");
+  EXPECT_EQ(choose(call, overrides).algorithm, "flat");
+  call.shape = {};
+  EXPECT_EQ(choose(call, overrides).algorithm, "all_read_all");
+  call.collective = Collective::bcast;
+  EXPECT_EQ(choose(call, overrides).algorithm, "flat");
+  call.root = 1;
+  EXPECT_EQ(choose(call, overrides).algorithm, "binomial");
+}
+
+TEST(Choose, TheUsersWordBeatsTheTables) {
+  const Table users = read_table("tutti-map 1\nallreduce -> builtin:flat segment 8K\n", "mine");
+  Overrides overrides;
+  overrides.table = &users;
   overrides.algorithm[static_cast<size_t>(Collective::allreduce)] = "binomial";
+  EXPECT_EQ(chosen(Collective::allreduce, 8, 2, false, overrides), "binomial 8192");
   overrides.segment_bytes = 4096;
-  const Choice choice = choose(Collective::allreduce, 8, 2, false, overrides);
-  EXPECT_EQ(choice.algorithm, "binomial");
-  EXPECT_EQ(choice.segment_bytes, 4096u);
-  EXPECT_EQ(choose(Collective::barrier, 0, 2, false, overrides).algorithm, choose(Collective::barrier, 0, 2, false, {}).algorithm);
+  EXPECT_EQ(chosen(Collective::allreduce, 8, 2, false, overrides), "binomial 4096");
+  EXPECT_EQ(chosen(Collective::barrier, 0, 2, false, overrides), "all_read_all 4096");
+  EXPECT_EQ(algorithm_variable(Collective::reduce_scatter), "TUTTI_ALGORITHM_REDUCE_SCATTER");
+}
+
+// A size at which a rule's segments begin does not hang on which size was asked for first.
+TEST(Choose, TheUsersWordKeepsTheRangesOfTheTable) {
+  Overrides overrides;
+  overrides.algorithm[static_cast<size_t>(Collective::allreduce)] = "tiled";
+  EXPECT_EQ(choose(Collective::allreduce, 8, 2, false, overrides).bytes_high, 131071u);
+  EXPECT_EQ(chosen(Collective::allreduce, 131072, 2, false, overrides), "tiled 24576");
+}
+
+// The user's table may combine partial results; where bits must not hang on tables, reductions do not read it.
+TEST(Choose, PlacementReadsNoTableForReductions) {
+  const Table users = read_table("tutti-map 1\nallreduce -> builtin:binomial\nbcast -> builtin:binomial\n", "mine");
+  Overrides overrides;
+  overrides.table = &users;
+  overrides.reproducible = Reproducible::placement;
+  EXPECT_EQ(chosen(Collective::allreduce, 8, 4, false, overrides), "all_read_all");
+  EXPECT_EQ(chosen(Collective::bcast, 8, 4, false, overrides), "binomial");
+  overrides.reproducible = Reproducible::run;
+  EXPECT_EQ(chosen(Collective::allreduce, 8, 4, false, overrides), "binomial");
 }
 
 }  // namespace

@@ -5,7 +5,6 @@ import random
 import xml.etree.ElementTree as xml
 from collections import Counter
 from pathlib import Path
-from types import SimpleNamespace
 
 import pytest
 
@@ -123,7 +122,11 @@ def test_phases_are_told_apart():
 
 @pytest.mark.parametrize(
     ("collective", "algorithm"),
-    [("allreduce", "tiled"), ("allreduce", "all_read_all"), ("allreduce", "nary:3"), ("bcast", "binomial"), ("barrier", "flat")],
+    [
+        ("allreduce", "tiled"), ("allreduce", "all_read_all"), ("allreduce", "nary:3"), ("bcast", "binomial"), ("barrier", "flat"),
+        ("gather", "binomial"), ("scatter", "nary:3"), ("allgather", "ring"), ("alltoall", "direct:4"),
+        ("reduce_scatter", "direct:2"), ("scan", "chain"), ("exscan", "chain"),
+    ],
 )
 def test_transfers_of_one_step_can_run_in_any_order(collective, algorithm):
     shown = graph(collective, algorithm, 12)
@@ -133,8 +136,11 @@ def test_transfers_of_one_step_can_run_in_any_order(collective, algorithm):
     assert [event.number for event in order] != [event.number for event in shown.events]
     again = flow.follow(shown.plan, [shown.transfers[event.number] for event in order])
     assert {cell: content for event in again for cell, content in event.written} == want
-    everyone = flow.everyone(shown.plan)
-    assert all(want[rank, "out", 0].ranks == everyone for rank in range(1, 12))
+    definition = shown.plan.definition
+    results = [(rank, block) for rank in range(1, 12) if definition.has_out(rank) for block in range(definition.out_blocks)]
+    results += [(0, block) for block in range(definition.out_blocks) if collective == "gather"]
+    assert len(results) > 0
+    assert all(want[rank, "out", block] == flow.at_end(definition, rank, block) for rank, block in results)
 
 
 def test_a_block_that_is_overwritten_is_first_read(tmp_path):
@@ -269,7 +275,44 @@ def test_errors_are_one_line(tutti, arguments, code, words):
 
 
 def test_a_plan_that_touches_too_many_blocks_is_refused():
-    region = {"rank": 0, "buffer": "tmp", "first": 0, "count": 1 << 20, "stride": 1}
-    transfers = [{"dst": region, "src": [region, region, region], "executor": 0}]
-    with pytest.raises(flow.UserError, match="the plan's transfers touch 4194304 blocks, and 1000000 are the most"):
-        flow.follow(SimpleNamespace(ranks=1, root=0, collective="reduce"), transfers)
+    text = "tutti-plan 1\ncollective reduce\nranks 1\n" + 4 * f"copy tmp[0].0+{1 << 18} <- tmp[0].{1 << 18}+{1 << 18}\n"
+    with pytest.raises(flow.UserError, match="the plan's transfers touch 2097152 blocks, and 1000000 are the most"):
+        graph_of(core().read_plan(text), Machine.parse("core:1").place(1))
+
+
+def test_plans_of_parts_say_what_they_do(tutti, tmp_path):
+    """The caption, the root, and the words of each phase."""
+    file = tmp_path / "parts.svg"
+    for collective, algorithm, root, phase, sums in (
+        ("gather", "binomial", 2, "gather: the parts to the root", "8 within a node; depth 3; at most 4 children"),
+        ("scatter", "flat", 8, "scatter: each part to its rank", "8 within a node; depth 1; at most 8 children"),
+        ("allgather", "ring", None, "allgather: every part to all", "72 within a node; depth 8; at most 1 source"),
+        ("alltoall", "direct", None, "alltoall: each part to its rank", "72 within a node; depth 1; at most 8 sources"),
+        ("reduce_scatter", "direct", None, "reduce: towards the result", "72 within a node; depth 1; at most 8 children"),
+        ("scan", "chain", None, "scan: to the ranks above", "8 within a node; depth 8; at most 1 child"),
+        ("exscan", "all_read_all", None, "exscan: to the ranks above", "36 within a node; depth 1; at most 8 children"),
+    ):
+        said = tutti(
+            "plan", "draw", collective, "--algorithm", algorithm, "--ranks", "9", "-o", str(file), "--json",
+            *([] if root is None else ["--root", str(root)]),
+        )  # fmt: skip
+        assert (said.returncode, said.stderr) == (0, ""), collective
+        assert f"messages: {sums}" in texts(file), collective
+        assert phase in texts(file), collective
+        assert (f"root {root}" in texts(file)) == (root is not None), collective
+        assert list(json.loads(said.stdout)["phases"]) == [phase.split(":")[0]]
+
+
+def test_a_reduce_scatter_that_combines_at_one_rank_has_two_phases():
+    text = "tutti-plan 1\ncollective reduce_scatter\nranks 3\nreduce tmp[0].0+3 <- in[0].0+3, in[1].0+3, in[2].0+3\n"
+    text += "".join(f"copy out[{rank}] <- tmp[0].{rank}\n" for rank in range(3))
+    shown = graph_of(core().read_plan(text), Machine.parse("core:3").place(3))
+    assert {phase: sums.messages for phase, sums in shown.phases.items()} == {"reduce": 2, "scatter": 2}
+    assert parents(shown, "reduce") == parents(shown, "scatter") == {1: 0, 2: 0}
+
+
+def test_a_long_chain_stands_in_boxes_and_a_short_one_hangs(tutti, tmp_path):
+    for ranks, boxes in ((12, 0), (40, 1)):
+        file = tmp_path / "chain.svg"
+        assert tutti("plan", "draw", "scan", "--algorithm", "chain", "--ranks", str(ranks), "-o", str(file)).returncode == 0
+        assert len([name for name in elements(file) if name.startswith("box-node")]) == boxes

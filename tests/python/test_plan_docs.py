@@ -115,12 +115,55 @@ def test_the_table_of_the_schemes_is_right():
         assert (between, max(counts), max(map(height, range(32)))) == (int(messages), int(children), int(depth)), scheme
 
 
+def test_the_examples_of_the_reference_are_right():
+    page = (ROOT / "docs" / "plan-format.md").read_text()
+    examples = re.findall(r"^```(?:text)?\n(tutti-plan 1\n.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    plans = [core().read_plan(text, "example") for text in examples]
+    assert {plan.collective for plan in plans} >= {"alltoall", "gather", "scan", "allreduce", "barrier", "bcast", "reduce"}
+    assert all(core().check(plan).in_place for plan in plans)
+
+
+def test_the_reference_knows_every_collective():
+    page = (ROOT / "docs" / "plan-format.md").read_text()
+    names = core().collectives()
+    grammar = re.search(r"^collective = (.*?);$", page, re.MULTILINE | re.DOTALL).group(1)
+    assert re.findall(r'"(\w+)"', grammar) == names
+    rows = re.findall(r"^\| `(\w+)` \| (yes )?\| ([^|]*) \| ([^|]*) \| ([^|]*) \| ([^|]*) \|$", page, re.MULTILINE)
+    assert [row[0] for row in rows] == names
+    for name, root, *_ in rows:
+        assert (root == "yes ") == core().rooted(name)
+        definition = core().Definition(name, 4, 2 if root else 0, 3)
+        _, _, has_in, in_blocks, has_out, _ = next(row for row in rows if row[0] == name)
+        who = {"all ranks": [0, 1, 2, 3], "the root": [2], "all ranks but 0": [1, 2, 3]}
+        assert [rank for rank in range(4) if definition.has_in(rank)] == who[has_in]
+        assert [rank for rank in range(4) if definition.has_out(rank)] == who[has_out]
+        blocks = {"1, the rank's part": 1, "`blocks`": 3, "one a rank, block j for rank j": 4}
+        assert name == "barrier" or definition.in_blocks == blocks[in_blocks]
+
+
+def test_the_maps_of_the_reference_are_read():
+    page = (ROOT / "docs" / "plan-format.md").read_text()
+    maps = re.findall(r"^```\n(tutti-map 1\n.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    rules = [rule for text in maps for rule in core().read_map(text)["rules"]]
+    assert {"alltoall", "allgather", "scan"} <= {rule["collective"] for rule in rules}
+
+
 SHAPES = ("core:1", "core:5", "node:2 core:4", "node:2 numa:2 core:2", "cluster:2 node:3 numa:2 core:3")
 
 
-def test_there_are_four_examples():
-    assert len(EXAMPLES) >= 4
-    assert {load(str(file)).collective for file in EXAMPLES} == {"allreduce", "bcast", "barrier"}
+def test_there_are_five_examples():
+    assert len(EXAMPLES) >= 5
+    assert {load(str(file)).collective for file in EXAMPLES} == {"allreduce", "bcast", "barrier", "alltoall"}
+
+
+@pytest.mark.parametrize("deal", ["block", [0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11]], ids=["block", "dealt over regions"])
+def test_the_alltoall_example_crosses_once_for_each_pair_of_regions(deal):
+    placed = machine("numa:3 core:4").place(12, deal)
+    plan = load(str(ROOT / "examples" / "plans" / "two_level_alltoall.py")).build(placed)
+    between = [number for source, target, number in plan.edges if placed.level(source, target) == "node"]
+    assert len(between) == 6
+    assert all(plan.transfers[number]["dst"]["count"] == 16 for number in between)
+    assert core().check(plan).in_place
 
 
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)

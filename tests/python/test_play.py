@@ -38,22 +38,40 @@ def data_of(text: str) -> dict:
 # --- The data.
 
 
-@pytest.mark.parametrize(
-    ("collective", "algorithm"),
-    [("allreduce", "tiled"), ("allreduce", "binomial"), ("reduce", "nary:3"), ("bcast", "flat"), ("barrier", "all_read_all")],
-)
-def test_replaying_the_data_gives_every_rank_its_result(collective, algorithm):
-    data = page_data(graph(collective, algorithm, 9), "title", "")
-    held = {(rank, buffer, block): number for rank, buffer, number in data["start"] for block in range(data["blocks"])}
+EVERY_PLAN = [(collective, algorithm["name"]) for algorithm in core().algorithms() for collective in algorithm["collectives"]]
+
+
+@pytest.mark.parametrize(("collective", "algorithm"), EVERY_PLAN)
+@pytest.mark.parametrize("ranks", [1, 2, 9])
+def test_replaying_the_data_gives_every_rank_its_result(collective, algorithm, ranks):
+    plan = core().generate(collective, algorithm, ranks, ranks // 2 if core().rooted(collective) else 0)
+    data = page_data(graph_of(plan, Machine.parse(f"core:{ranks}").place(ranks)), "title", "")
+    held = {}
+    for rank, buffer, number, item, step in data["start"]:
+        held |= {(rank, buffer, block): (number, item + block * step) for block in range(data["blocks"][buffer][rank])}
     for transfer in data["transfers"]:
-        for first, count, stride, number, _ in transfer["writes"]:
+        for first, count, stride, number, item, step in transfer["writes"]:
+            assert first + (count - 1) * stride < data["blocks"][transfer["buffer"]][transfer["target"]]
             for i in range(count):
-                held[transfer["target"], transfer["buffer"], first + i * stride] = number
-    for rank in data["results"]:
-        for block in range(data["blocks"]):
-            assert data["sizes"][held[rank, 1, block]] == data["complete"]
-    assert data["results"] == ([0] if collective == "reduce" else list(range(9)))
+                held[transfer["target"], transfer["buffer"], first + i * stride] = (number, item + i * step)
+    definition = plan.definition
+    assert [len(goal) > 0 for goal in data["goal"]] == [definition.has_out(rank) for rank in range(ranks)]
+    for rank in filter(definition.has_out, range(ranks)):
+        number, item, step = data["goal"][rank]
+        assert data["blocks"][1][rank] == definition.out_blocks
+        for block in range(definition.out_blocks):
+            low, high = definition.sources(rank, block)
+            wanted = data["alone"][block] if number < 0 else number
+            assert held[rank, 1, block] == (wanted, item + block * step) == (wanted, definition.item_out(rank, block))
+            assert (data["sizes"][wanted], data["sets"][wanted]) == (high - low, ranges((1 << high) - (1 << low)))
     assert [transfer["step"] for transfer in data["transfers"]] == sorted(transfer["step"] for transfer in data["transfers"])
+
+
+def test_an_out_that_only_a_wrong_plan_has_gets_room():
+    plan = core().read_plan("tutti-plan 1\ncollective gather\nranks 3\ncopy out[2].1 <- in[1]\n")
+    data = page_data(graph_of(plan, Machine.parse("core:3").place(3)), "title", "refused")
+    assert data["blocks"] == [[1, 1, 1], [3, 0, 2], [0, 0, 0]]
+    assert [len(goal) for goal in data["goal"]] == [3, 0, 0]
 
 
 def test_sets_of_ranks_are_written_as_ranges():
@@ -249,6 +267,43 @@ def test_page_shows_nasty_texts_as_text(driver, tmp_path):
     assert nasty.all("h1")[0].text == f"reduce {NASTY}"
     assert nasty.all("#refusal")[0].text == f"The check refuses this plan: refused: {NASTY}"
     assert nasty.all("img") == []
+
+
+@browser
+def test_page_tells_parts_by_whom_they_are_from_and_for(driver, tmp_path):
+    shown = PlayPage(driver, tmp_path / "parts.html", page(graph("alltoall", "direct", 3), "alltoall direct"))
+    assert shown.fresh == []
+    assert shown.held(1)[:3] == [f"rank 1 in, block {rank}: data of 1 for {rank}" for rank in range(3)]
+    assert shown.held(1)[3] == "rank 1 out, blocks 0 to 2: nothing"
+    shown.click("last")
+    assert shown.held(1)[3:6] == [f"rank 1 out, block {rank}: data of {rank} for 1" for rank in range(3)]
+    assert "1 \u2192 2" in [text.text for text in shown.all(".held")]
+    assert len(shown.all(".card.done")) == 3
+    shown.click("back")
+    assert len(shown.all(".card.done")) == 0
+
+
+@browser
+@pytest.mark.parametrize(
+    ("collective", "algorithm", "done"),
+    [("gather", "binomial", ["0"]), ("scatter", "flat", list("01234")), ("scan", "chain", list("01234")),
+     ("exscan", "all_read_all", list("1234")), ("reduce_scatter", "direct", list("01234")), ("allgather", "ring", list("01234"))],
+)  # fmt: skip
+def test_page_marks_who_has_its_result(driver, tmp_path, collective, algorithm, done):
+    shown = PlayPage(driver, tmp_path / "done.html", page(graph(collective, algorithm, 5), collective))
+    assert shown.all(".card.done") == []
+    shown.click("last")
+    assert [card.get_attribute("data-rank") for card in shown.all(".card.done")] == done
+    assert complaints(driver) == []
+
+
+@browser
+def test_page_does_not_take_a_swapped_part_for_the_result(driver, tmp_path):
+    text = core().generate("allgather", "direct", 2, 0).text.replace("out[1] <- tmp[0]", "out[1] <- in[1]")
+    wrong = graph_of(core().read_plan(text), Machine.parse("core:2").place(2))
+    shown = PlayPage(driver, tmp_path / "swapped.html", page(wrong, "wrong", "refused"))
+    shown.click("last")
+    assert [card.get_attribute("data-rank") for card in shown.all(".card.done")] == ["0"]
 
 
 @browser

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from browser import chromium, complaints, wait_until
-from trace_files import two_broadcasts
+from trace_files import one_alltoall, two_broadcasts
 
 
 @pytest.fixture
@@ -20,6 +20,28 @@ def test_tables(tutti, file):
     for said in ("2 ranks on 1 node", "bcast", "flat", "host MPI: first calls", "wait_line", "who waited for whom", "arrival"):
         assert said in done.stdout, done.stdout
     assert "lost" not in done.stdout
+
+
+def test_collectives_with_parts_are_told_by_the_bytes_of_a_part(tutti, tmp_path):
+    file, written, events = tmp_path / "parts.trace", tmp_path / "page.html", tmp_path / "events.json"
+    file.write_bytes(one_alltoall().contents())
+    done = tutti("trace", str(file), "--json")
+    assert done.returncode == 0, done.stderr
+    row = json.loads(done.stdout)["collectives"][0]
+    assert (row["collective"], row["size"], row["by"], row["calls"]) == ("alltoall", "<= 8 B", "direct", 2)
+    assert "alltoall" in tutti("trace", str(file)).stdout
+    assert tutti("trace", str(file), "--html", str(written)).returncode == 0
+    assert '"alltoall of 8 bytes a part by direct"' in written.read_text()
+    assert tutti("trace", str(file), "--perfetto", str(events)).returncode == 0
+    flows = [event["ph"] for event in json.loads(events.read_text())["traceEvents"] if event["ph"] in "sf"]
+    assert sorted(flows) == ["f", "f", "s", "s"]
+
+
+def test_the_reader_knows_the_collectives_with_parts():
+    from tutti.places import core
+    from tutti.tracing.trace import PARTED
+
+    assert tuple(name for name in core().collectives() if core().parted(name)) == PARTED
 
 
 def test_losses_are_said(tutti, tmp_path):

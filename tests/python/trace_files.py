@@ -84,6 +84,35 @@ def two_broadcasts() -> TraceFile:
     return made
 
 
+def exchange(member: int) -> dict[str, Any]:
+    """The program of one of two ranks in an alltoall: its part for the other goes into its line, the other's is taken."""
+    other = 1 - member
+    steps: list[Any] = [
+        [COPY, 0, 1 + member, 0, -1, 0, 0, 1, [3, member, 0, 0, 0, member, 0, other], []],
+        [STAMP, 0, 1 + member, 0, -1, 0, 0, 1, [], []],
+        [WAIT_LINE, 1, 1 + other, 0, other, 0, 0, 1, [], []],
+        [COPY, 1, 5 + member, 1, -1, 0, 0, 1, [1, member, 0, other, 3, other, 0, 0], []],
+    ]
+    return broadcast(member) | {"collective": "alltoall", "algorithm": "direct", "blocks": 2, "transfers": 6, "steps": steps}
+
+
+def one_alltoall() -> TraceFile:
+    """Two ranks give each other parts of 8 bytes; rank 0 waits 300 ns for rank 1."""
+    made = TraceFile()
+    made.header["collectives"] += ["gather", "scatter", "allgather", "alltoall", "reduce_scatter", "scan", "exscan"]
+    for rank, entry in ((0, 1000), (1, 1300)):
+        made.header["ranks"][rank]["programs"] = [exchange(rank)]
+        ends = (entry + 20, entry + 40, 1340 if rank == 0 else entry + 45, 1380 if rank == 0 else entry + 70)
+        begin = entry
+        for index, (kind, end) in enumerate(zip((COPY, STAMP, WAIT_LINE, COPY), ends, strict=True)):
+            peer = 1 - rank if kind == WAIT_LINE else -1
+            made.records[rank].append(record(START + begin, START + end, kind, index, 0, peer, 8 if kind == COPY else 0))
+            begin = end
+        made.records[rank].append(record(START + entry, START + begin + 10, OPERATION, 0, 4, 0, 8))
+        made.records[rank].append(record(8, 0, DETAILS, 1, 1, 0))
+    return made
+
+
 def one_arrival() -> TraceFile:
     """A reduce that takes its sources as they come: rank 0 waits for rank 1."""
     made = TraceFile()

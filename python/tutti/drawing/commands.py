@@ -10,16 +10,16 @@ import typer
 from tutti.drawing.graph import Graph, document, graph_of
 from tutti.errors import UserError
 from tutti.places import core
-from tutti.plan.command.files import generate, read, write
+from tutti.plan.command.files import ALGORITHM_HELP, ROOT_HELP, generate, read, write
 from tutti.plan.command.machines import DEAL_HELP, SHAPES, deal_of, machine
 
 # Beyond this nobody reads a drawing.
 MOST_RANKS = 1024
 
 What = Annotated[str, typer.Argument(help="A collective (with --algorithm and --ranks), or a plan or tree file; - for stdin.")]
-Algorithm = Annotated[str | None, typer.Option(help="As `tutti plan list` names them; nary takes a degree, nary:4.")]
+Algorithm = Annotated[str | None, typer.Option(help=ALGORITHM_HELP)]
 Ranks = Annotated[int | None, typer.Option(help="How many ranks.")]
-Root = Annotated[int, typer.Option(help="Of bcast and reduce.")]
+Root = Annotated[int, typer.Option(help=ROOT_HELP)]
 Shape = Annotated[
     str | None, typer.Option(help=f"The machine: {SHAPES}; unless said the plan's own shape, or one node.")
 ]
@@ -59,7 +59,7 @@ def title_of(graph: Graph, deal: str) -> str:
     plan = graph.plan
     name = f"{plan.collective} {plan.algorithm}".strip()
     noun = "rank" if plan.ranks == 1 else "ranks"
-    text = f"{name}, {plan.ranks} {noun}" + (f", root {plan.root}" if plan.collective in ("bcast", "reduce") else "")
+    text = f"{name}, {plan.ranks} {noun}" + (f", root {plan.root}" if core().rooted(plan.collective) else "")
     if len(graph.placed.nodes) > 1 or len(graph.placed.numa) > 1:
         dealt = {"block": "in blocks", "round_robin": "round robin"}.get(deal, f"on cores {deal}")
         text += f" on {graph.placed.shape or f'{len(graph.placed.nodes)} nodes'}, dealt {dealt}"

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from tutti.drawing.graph import LEVEL_TEXT, LEVELS, Graph
-from tutti.drawing.paint import COLOURS, MARGIN, TEXT, line_style, paint, paint_matrix
+from tutti.drawing.paint import BARRIER_PHASE_TEXT, COLOURS, MARGIN, TEXT, line_style, paint, paint_matrix
 from tutti.drawing.panels import Panel, panels
 from tutti.drawing.strokes import levels_shown
 from tutti.errors import UserError
@@ -84,7 +84,7 @@ def caption(graph: Graph) -> list[str]:
     """The three factors, for the whole plan and, where it has two, for each phase."""
     lines = [f"messages: {graph.sums.text()}"]
     if len(graph.phases) > 1:
-        words = {"reduce": "arrivals", "bcast": "release"} if graph.plan.collective == "barrier" else {}
+        words = BARRIER_PHASE_TEXT if graph.plan.collective == "barrier" else {}
         lines.extend(f"{words.get(phase, phase)}: {sums.text()}" for phase, sums in graph.phases.items())
     return lines
 

@@ -1,8 +1,9 @@
 """Follows the data through a plan: what each block holds after each transfer, and what had to happen before.
 
-A block's content is a set of ranks (whose data has been combined in it) and the number of the vector's block that
-they gave. Nothing is proved here: that a plan computes its collective is the check's word (tutti._core.check), and
-a plan that it refuses can be followed all the same. A block that nobody wrote holds the data of no rank.
+A block's content is a set of ranks (whose data has been combined in it) and the number of the item that they gave: a
+block of the vector, or a part (src/plan/collective.h numbers them). Nothing is proved here: that a plan computes its
+collective is the check's word (tutti._core.check), and a plan that it refuses can be followed all the same. A block that
+nobody wrote holds the data of no rank.
 """
 
 from dataclasses import dataclass
@@ -14,15 +15,18 @@ BUFFERS = ("in", "out", "tmp")
 # The work and the memory grow with the blocks that transfers touch; this many take some seconds.
 MOST_BLOCKS = 1_000_000
 
+# What follows the phase that combines.
+SECOND_PHASES = {"barrier": "bcast", "allreduce": "bcast", "reduce_scatter": "scatter"}
+
 Cell = tuple[int, str, int]
 
 
 @dataclass(frozen=True)
 class Content:
-    """What a block holds: a bit for each rank whose data is in it, and which block of their vectors it is."""
+    """What a block holds: a bit for each rank whose data is in it, and which item of theirs it is."""
 
     ranks: int = 0
-    block: int = 0
+    item: int = 0
 
 
 @dataclass
@@ -62,51 +66,52 @@ def cells(region: dict[str, Any]) -> list[Cell]:
     return [(rank, buffer, first + i * stride) for i in range(count)]
 
 
-def everyone(plan: Any) -> int:
-    """The ranks whose data a complete result holds."""
-    root: int = plan.root
-    ranks: int = plan.ranks
-    return 1 << root if plan.collective == "bcast" else (1 << ranks) - 1
-
-
-def at_start(plan: Any, cell: Cell) -> Content:
+def at_start(collective: str, definition: Any, cell: Cell) -> Content:
     """What a block holds before the first transfer."""
     rank, buffer, block = cell
-    if plan.collective == "bcast":
-        # The root passes one buffer, which is its `in` and its `out`.
-        given = rank == plan.root and buffer in ("in", "out")
-    else:
-        given = buffer == "in"
-    return Content(1 << rank if given else 0, block)
+    # The root of a bcast passes one buffer, which is its `in` and its `out`.
+    given = buffer == "in" or (buffer == "out" and collective == "bcast")
+    if given and definition.has_in(rank):
+        return Content(1 << rank, definition.item_in(rank, block))
+    return Content()
 
 
-def _refuse_too_large(transfers: list[dict[str, Any]]) -> None:
-    touched = sum(transfer["dst"]["count"] * (1 + len(transfer["src"])) for transfer in transfers)
-    if touched > MOST_BLOCKS:
+def at_end(definition: Any, rank: int, block: int) -> Content:
+    """What a block of a rank's out must hold in the end, where it has one."""
+    low, high = definition.sources(rank, block)
+    return Content((1 << high) - (1 << low), definition.item_out(rank, block))
+
+
+def refuse_too_large(plan: Any) -> None:
+    """Asked before the transfers are: a plan that no drawing shows may have more of them than fit into memory."""
+    if plan.moves > MOST_BLOCKS:
         raise UserError(
-            f"the plan's transfers touch {touched} blocks, and {MOST_BLOCKS} are the most that can be drawn; "
+            f"the plan's transfers touch {plan.moves} blocks, and {MOST_BLOCKS} are the most that can be drawn; "
             "take fewer ranks"
         )
 
 
 class _Follower:
     def __init__(self, plan: Any) -> None:
-        self.plan = plan
-        self.full = everyone(plan)
+        self.collective: str = plan.collective
+        self.definition = plan.definition
+        self.two_phases: str | None = SECOND_PHASES.get(self.collective)
+        self.full = (1 << plan.ranks) - 1
         self.states: dict[Cell, _State] = {}
 
     def state(self, cell: Cell) -> _State:
         found = self.states.get(cell)
         if found is None:
-            found = self.states[cell] = _State(at_start(self.plan, cell))
+            found = self.states[cell] = _State(at_start(self.collective, self.definition, cell))
         return found
 
     def phase(self, sources: list[list[_State]]) -> str:
-        """reduce while results are being combined, bcast once they are complete and only handed on."""
-        if self.plan.collective in ("reduce", "bcast"):
-            return str(self.plan.collective)
+        """Of collectives whose results go to many: reduce while they are being combined, then what hands them on; of
+        others their own name."""
+        if self.two_phases is None:
+            return self.collective
         complete = all(state.content.ranks == self.full for region in sources for state in region)
-        return "bcast" if complete else "reduce"
+        return self.two_phases if complete else "reduce"
 
     def follow(self, number: int, transfer: dict[str, Any]) -> Event:
         dst = transfer["dst"]
@@ -128,7 +133,7 @@ class _Follower:
             ranks = 0
             for states in sources:
                 ranks |= states[i].content.ranks
-            contents.append(Content(ranks, sources[0][i].content.block))
+            contents.append(Content(ranks, sources[0][i].content.item))
         for states in sources:
             for state in states:
                 state.read = max(state.read, step)
@@ -143,6 +148,5 @@ class _Follower:
 
 def follow(plan: Any, transfers: list[dict[str, Any]]) -> list[Event]:
     """The plan's transfers, in plan order, each with what it writes and when it can run."""
-    _refuse_too_large(transfers)
     follower = _Follower(plan)
     return [follower.follow(number, transfer) for number, transfer in enumerate(transfers)]

@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
-from tutti.drawing.flow import Event, follow
+from tutti.drawing.flow import Event, follow, refuse_too_large
 from tutti.plan.machine import Placed
 
 LEVELS = ("core", "cache", "numa", "node", "cluster", "machine")
@@ -23,7 +23,12 @@ LEVEL_TEXT = {
     "cluster": "between nodes",
     "machine": "between clusters",
 }
-PHASES = ("reduce", "bcast")
+# In the order in which a plan goes through them.
+PHASES = ("reduce", "bcast", "gather", "scatter", "allgather", "alltoall", "scan", "exscan")
+# Those in which data goes up, to the parent; in the others a rank's parent is who hands it its data.
+UPWARDS = ("reduce", "gather")
+# Those in which everybody may hear from everybody: there are no parents.
+EXCHANGES = ("allgather", "alltoall")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +55,7 @@ class Sums:
     levels: dict[str, int]
     depth: int
     children: int
+    exchange: bool = False
 
     @property
     def messages(self) -> int:
@@ -57,7 +63,8 @@ class Sums:
 
     def text(self) -> str:
         counts = [f"{count:,} {LEVEL_TEXT[level]}" for level, count in sorted(self.levels.items(), key=_outermost)]
-        children = "1 child" if self.children == 1 else f"{self.children} children"
+        one, many = ("source", "sources") if self.exchange else ("child", "children")
+        children = f"1 {one}" if self.children == 1 else f"{self.children} {many}"
         return f"{', '.join(counts) or 'none'}; depth {self.depth}; at most {children}"
 
 
@@ -99,19 +106,22 @@ def _messages(placed: Placed, events: list[Event]) -> list[Message]:
 
 
 def _children(messages: Iterable[Message], phase: str) -> int:
-    """The most ranks that report to one (reduce), or that one hands its data to (bcast)."""
+    """The most ranks that report to one (reduce and the like; in an exchange, that one hears from), or that one hands its
+    data to (bcast and the like)."""
     pairs = {(message.source, message.target) for message in messages}
-    heads = Counter(target if phase == "reduce" else source for source, target in pairs)
+    inwards = phase in UPWARDS or phase in EXCHANGES
+    heads = Counter(target if inwards else source for source, target in pairs)
     return max(heads.values(), default=0)
 
 
 def _phase_sums(events: list[Event], messages: list[Message], phase: str) -> Sums:
     levels = Counter(message.level for message in messages)
     depth = max((event.phase_hops for event in events if event.phase == phase), default=0)
-    return Sums(dict(levels), depth, _children(messages, phase))
+    return Sums(dict(levels), depth, _children(messages, phase), phase in EXCHANGES)
 
 
 def graph_of(plan: Any, placed: Placed) -> Graph:
+    refuse_too_large(plan)
     transfers = plan.transfers
     events = follow(plan, transfers)
     graph = Graph(plan, placed, transfers, events, _messages(placed, events))
@@ -121,7 +131,8 @@ def graph_of(plan: Any, placed: Placed) -> Graph:
             graph.phases[phase] = _phase_sums(events, of_phase, phase)
     levels = Counter(message.level for message in graph.messages)
     depth = max((event.hops for event in events), default=0)
-    graph.sums = Sums(dict(levels), depth, max((sums.children for sums in graph.phases.values()), default=0))
+    children = max((sums.children for sums in graph.phases.values()), default=0)
+    graph.sums = Sums(dict(levels), depth, children, plan.collective in EXCHANGES)
     return graph
 
 
@@ -131,7 +142,7 @@ def parents(graph: Graph, phase: str) -> dict[int, int] | None:
     for message in graph.messages:
         if message.phase != phase:
             continue
-        child, parent = (message.source, message.target) if phase == "reduce" else (message.target, message.source)
+        child, parent = (message.source, message.target) if phase in UPWARDS else (message.target, message.source)
         if above.setdefault(child, parent) != parent:
             return None
     if not above or len(above) != graph.ranks - 1:

@@ -4,9 +4,10 @@ import html
 from typing import Any
 
 from tutti.drawing.figure import caption
-from tutti.drawing.flow import BUFFERS, Cell, Content, Event, at_start, everyone
+from tutti.drawing.flow import BUFFERS, Cell, Content, Event, at_end, at_start
 from tutti.drawing.graph import LEVEL_TEXT, LEVELS, Graph
 from tutti.drawing.layout import lay_out
+from tutti.drawing.paint import phase_texts
 from tutti.drawing.single_file import single_file
 from tutti.errors import UserError
 
@@ -15,7 +16,6 @@ MOST_TRANSFERS = 20_000
 MOST_REGIONS = 400_000
 MOST_CELLS = 1_000_000
 SCRIPTS = ("contents.js", "drawing.js", "player.js")
-PHASE_TEXT = {"reduce": "towards the result (reduce)", "bcast": "the result to all (bcast)"}
 # Of a transfer's text; one that reads many ranks is longer than anybody reads.
 MOST_TEXT = 240
 
@@ -47,14 +47,18 @@ class _Sets:
 
 
 def _runs(written: list[tuple[Cell, Content]], stride: int, sets: _Sets) -> list[list[int]]:
-    """Blocks that hold the same set, and blocks of the vector as far apart as they are, in one run each."""
+    """[first block, blocks, stride, set, item of the first, step of the items]: blocks that hold the same set of ranks, and
+    items that are evenly spaced, in one run."""
     runs: list[list[int]] = []
     for (_, _, block), content in written:
         number = sets.number(content.ranks)
-        if runs and runs[-1][3] == number and content.block - runs[-1][4] == block - runs[-1][0]:
-            runs[-1][1] += 1
-        else:
-            runs.append([block, 1, stride, number, content.block])
+        if runs and runs[-1][3] == number:
+            run = runs[-1]
+            step = content.item - run[4] if run[1] == 1 else run[5]
+            if content.item == run[4] + run[1] * step:
+                run[1], run[5] = run[1] + 1, step
+                continue
+        runs.append([block, 1, stride, number, content.item, 0])
     return runs
 
 
@@ -77,19 +81,27 @@ def _transfer(
     }
 
 
-def _tmp_blocks(graph: Graph) -> list[int]:
-    blocks = [0] * graph.ranks
+def _blocks(graph: Graph) -> list[list[int]]:
+    """Of each buffer, each rank's blocks: those that the collective gives it, and what a plan names besides. A wrong plan
+    may name an out that there is not."""
+    plan = graph.plan
+    definition = plan.definition
+    ranks = range(plan.ranks)
+    blocks = [
+        [definition.in_blocks if definition.has_in(rank) else 0 for rank in ranks],
+        [definition.out_blocks if definition.has_out(rank) else 0 for rank in ranks],
+        [0] * plan.ranks,
+    ]
     for transfer in graph.transfers:
         for region in (transfer["dst"], *transfer["src"]):
-            if region["buffer"] == "tmp":
-                last = region["first"] + (region["count"] - 1) * region["stride"]
-                blocks[region["rank"]] = max(blocks[region["rank"]], last + 1)
+            of_buffer = blocks[BUFFERS.index(region["buffer"])]
+            last = region["first"] + (region["count"] - 1) * region["stride"]
+            of_buffer[region["rank"]] = max(of_buffer[region["rank"]], last + 1)
     return blocks
 
 
-def _refuse_too_large(graph: Graph) -> None:
+def _refuse_too_large(graph: Graph, blocks: int) -> None:
     regions = sum(1 + len(transfer["src"]) for transfer in graph.transfers)
-    blocks = sum(_tmp_blocks(graph)) + 2 * graph.ranks * graph.plan.blocks
     for count, most, what in (
         (len(graph.transfers), MOST_TRANSFERS, "transfers"),
         (regions, MOST_REGIONS, "regions"),
@@ -99,31 +111,51 @@ def _refuse_too_large(graph: Graph) -> None:
             raise UserError(f"the plan has {count} {what}, and {most} are the most that a page can play; take fewer ranks")
 
 
-def _start(plan: Any, sets: _Sets) -> list[list[int]]:
-    """[rank, buffer, set] for each buffer that holds something before the plan runs; block b of it is block b of its vector."""
+def _start(plan: Any, blocks: list[list[int]], sets: _Sets) -> list[list[int]]:
+    """[rank, buffer, set, item of block 0, step of the items] for each buffer that holds something before the plan runs."""
     start = []
+    definition = plan.definition
     for rank in range(plan.ranks):
-        for number, buffer in enumerate(BUFFERS):
-            content = at_start(plan, (rank, buffer, 0))
-            if content.ranks:
-                start.append([rank, number, sets.number(content.ranks)])
+        for number, buffer in enumerate(BUFFERS[:2]):
+            first = at_start(plan.collective, definition, (rank, buffer, 0))
+            if first.ranks:
+                last = at_start(plan.collective, definition, (rank, buffer, blocks[number][rank] - 1))
+                step = (last.item - first.item) // max(blocks[number][rank] - 1, 1)
+                start.append([rank, number, sets.number(first.ranks), first.item, step])
     return start
+
+
+def _goal(plan: Any, sets: _Sets) -> list[list[int]]:
+    """[set, item, step of the items] that each rank's out must hold, [] where it has none; set -1: block b holds the data of
+    rank b alone."""
+    goal: list[list[int]] = []
+    definition = plan.definition
+    by_block = plan.collective in ("gather", "allgather", "alltoall")
+    for rank in range(plan.ranks):
+        if not definition.has_out(rank):
+            goal.append([])
+            continue
+        first, last = (at_end(definition, rank, block) for block in (0, definition.out_blocks - 1))
+        step = (last.item - first.item) // max(definition.out_blocks - 1, 1)
+        goal.append([-1 if by_block else sets.number(first.ranks), first.item, step])
+    return goal
 
 
 def page_data(graph: Graph, title: str, refusal: str) -> dict[str, Any]:
     """What the page's scripts work on."""
     plan = graph.plan
-    _refuse_too_large(graph)
+    blocks = _blocks(graph)
+    _refuse_too_large(graph, sum(map(sum, blocks)))
     sets = _Sets()
-    start = _start(plan, sets)
+    start, goal = _start(plan, blocks, sets), _goal(plan, sets)
+    alone = [sets.number(1 << rank) for rank in range(plan.ranks)] if any(entry[:1] == [-1] for entry in goal) else []
     levels: dict[int, dict[int, int]] = {}
     for message in graph.messages:
         levels.setdefault(message.transfer, {})[message.source] = LEVELS.index(message.level)
     texts = plan.transfer_texts
     ordered = sorted(graph.events, key=lambda event: (event.step, event.number))
     listed = [_transfer(event, graph.transfers[event.number], texts[event.number], levels, sets) for event in ordered]
-    tmp = _tmp_blocks(graph)
-    cell = (1.9 if plan.blocks == 1 else 2.4, 1.5 if any(tmp) else 1.25)
+    cell = (1.9 if max(blocks[0] + blocks[1]) == 1 else 2.4, 1.5 if any(blocks[2]) else 1.25)
     layout = lay_out(graph.placed, 1.9, cell, row_cost=0.35)
     shown = [level for level in LEVELS if level in graph.sums.levels]
     return {
@@ -132,10 +164,13 @@ def page_data(graph: Graph, title: str, refusal: str) -> dict[str, Any]:
         "caption": "\n".join(caption(graph)),
         "refusal": refusal,
         "ranks": plan.ranks,
-        "blocks": plan.blocks,
-        "tmp": tmp,
-        "complete": everyone(plan).bit_count(),
-        "results": [plan.root] if plan.collective == "reduce" else list(range(plan.ranks)),
+        "blocks": blocks,
+        "goal": goal,
+        "alone": alone,
+        # Whom a part is for, where its item says more than whose data it is.
+        "addressed": plan.collective in ("scatter", "alltoall", "reduce_scatter"),
+        # Items of one colour: the parts of one rank.
+        "hues": plan.ranks if plan.collective == "alltoall" else 1,
         "cell": cell,
         "width": layout.width,
         "height": layout.height,
@@ -144,7 +179,7 @@ def page_data(graph: Graph, title: str, refusal: str) -> dict[str, Any]:
         ],
         "at": [layout.at[rank] for rank in range(plan.ranks)],
         "levels": [{"name": level, "text": LEVEL_TEXT[level], "shown": level in shown} for level in LEVELS],
-        "phases": PHASE_TEXT if plan.collective != "barrier" else {"reduce": "arrivals", "bcast": "release"},
+        "phases": phase_texts(plan.collective),
         "start": start,
         "transfers": listed,
         "sets": [ranges(ranks) for ranks in sets.numbers],

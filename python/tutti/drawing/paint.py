@@ -6,6 +6,7 @@ from tutti.drawing.graph import Graph
 from tutti.drawing.layout import ORDER, Box
 from tutti.drawing.panels import Panel
 from tutti.drawing.strokes import Stroke
+from tutti.places import core
 
 # Told apart by people who do not see red and green alike, and dark enough on white.
 COLOURS = {
@@ -22,12 +23,24 @@ BOX_EDGES = {"cluster": "#9aa3ad", "node": "#5b6570", "numa": "#b4bec8"}
 TEXT = "#20262c"
 FAINT = "#4a545e"
 PHASE_TEXT = {
-    "barrier": {"reduce": "arrivals", "bcast": "release"},
-    "": {"reduce": "reduce: towards the result", "bcast": "bcast: the result to all"},
+    "reduce": "reduce: towards the result",
+    "bcast": "bcast: the result to all",
+    "gather": "gather: the parts to the root",
+    "scatter": "scatter: each part to its rank",
+    "allgather": "allgather: every part to all",
+    "alltoall": "alltoall: each part to its rank",
+    "scan": "scan: to the ranks above",
+    "exscan": "exscan: to the ranks above",
 }
+BARRIER_PHASE_TEXT = {"reduce": "arrivals", "bcast": "release"}
 # In cells.
 RADIUS = 0.3
 MARGIN = 0.15
+
+
+def phase_texts(collective: str) -> dict[str, str]:
+    """What is said of each phase of a collective's plans."""
+    return BARRIER_PHASE_TEXT if collective == "barrier" else PHASE_TEXT
 
 
 def line_style(level: str) -> Any:
@@ -121,14 +134,14 @@ def paint(axes: Any, graph: Graph, panel: Panel, scale: float) -> None:
     width = 0.6 if graph.sums.children > 32 else 1.0
     for number, stroke in enumerate(panel.shown.strokes):
         _arrow(axes, stroke, number, width)
-    rooted = graph.plan.collective in ("bcast", "reduce")
+    rooted = core().rooted(graph.plan.collective)
     for rank, at in layout.at.items():
         _rank(axes, rank, at, rooted and rank == graph.plan.root, 7.5 if graph.ranks <= 64 else 6.5)
         if not layout.boxes and len(graph.placed.nodes) > 1:
             home = f"node {graph.placed.group_of(rank, 'node').index}"
             axes.text(at[0], at[1] + RADIUS + 0.05, home, fontsize=4.5, color=FAINT, ha="center", va="top", zorder=5)
     missing = _write_labels(axes, panel, scale)
-    words = PHASE_TEXT.get(graph.plan.collective, PHASE_TEXT[""])
+    words = phase_texts(graph.plan.collective)
     notes = [words.get(panel.phase, "no rank hands another anything"), panel.shown.note]
     notes.append(f"{missing} step number{'s have' if missing > 1 else ' has'} no room" if missing else "")
     axes.set_title("; ".join(note for note in notes if note), fontsize=8.5, color=TEXT, loc="left", pad=4)

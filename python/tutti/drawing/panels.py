@@ -7,12 +7,14 @@ from tutti.drawing import layout as places
 from tutti.drawing.graph import Graph, Message, parents
 from tutti.drawing.layout import Layout
 from tutti.drawing.strokes import Shown, choose, crowded, strokes_of
-from tutti.drawing.tree import tree_layout, widest
+from tutti.drawing.tree import deepest, tree_layout, widest
 
 # A rank's cell: wide enough for a number between two neighbours.
 CELL = (1.2, 1.05)
 # A tree with more leaves than this is wider than a page.
 WIDEST_TREE = 72
+# With more floors it is higher than one: the chain of a scan.
+DEEPEST_TREE = 24
 # Width over height of boxes that have a matrix beside them.
 SQUARISH = 1.8
 
@@ -25,6 +27,10 @@ class Panel:
     messages: Sequence[Message]
 
 
+def _fits(above: dict[int, int]) -> bool:
+    return widest(above) <= WIDEST_TREE and deepest(above) <= DEEPEST_TREE
+
+
 def as_trees(graph: Graph, wanted: str) -> bool:
     """Whether the drawing hangs the ranks in their trees; else they stand in the machine's boxes."""
     if wanted == "machine":
@@ -35,7 +41,7 @@ def as_trees(graph: Graph, wanted: str) -> bool:
     if wanted == "tree":
         return True
     one_box = len(graph.placed.nodes) == 1 and len(graph.placed.numa) == 1
-    return one_box and all(tree is not None and widest(tree) <= WIDEST_TREE for tree in trees)
+    return one_box and all(tree is not None and _fits(tree) for tree in trees)
 
 
 def _panel(graph: Graph, phase: str, trees: bool, aspect: float) -> Panel:

@@ -23,6 +23,18 @@ def widest(above: dict[int, int]) -> int:
     return len(above) + 1 - len(set(above.values()))
 
 
+def deepest(above: dict[int, int]) -> int:
+    """How many edges lie between the root and the rank farthest from it."""
+    depth = {root_of(above): 0}
+    below = _children(above)
+    order = [root_of(above)]
+    for rank in order:
+        for child in below.get(rank, []):
+            depth[child] = depth[rank] + 1
+            order.append(child)
+    return max(depth.values())
+
+
 def tree_layout(above: dict[int, int]) -> Layout:
     """`above` names every rank's parent, and leaves out the root."""
     below = _children(above)

@@ -3,32 +3,45 @@
 Every part works over any sub-list of the ranks and on any regions: `values[r]` is what rank r brings, `into` is where
 the result goes, `scratch[r]` is where partial results may stand. Each may be one of the context's buffers or a
 dictionary by rank. Transfers that a part writes belong to the line that called it.
+
+Where an algorithm serves several collectives, `collective` says which of them is done among these ranks; unless said
+it is the plan's own where the algorithm serves that. Of a collective with parts the blocks of `values[r]` or `into[r]` are
+the parts of these ranks, in the order of the list; a list of regions names parts that do not lie side by side:
+
+    groups = c.tree.numa
+    for group in groups:                                  # an allgather within each group
+        into = {r: [c.out[r][other] for other in group.ranks] for r in group.ranks}
+        tp.algo.direct(c, group.ranks, collective="allgather", into=into)
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from tutti.places import core
 from tutti.plan.context import Context
 from tutti.plan.fault import fault
+from tutti.plan.inclusion import Regions
 from tutti.plan.language import builtin
+from tutti.plan.ranks import Ranks
 from tutti.plan.region import Region, Vectors
 from tutti.plan.trees import Tree
 
 if TYPE_CHECKING:
     from tutti._core import Plan
 
-Regions = Vectors | dict[int, Region]
+# Whole vectors: of the parts that take no lists.
+Whole = Vectors | Mapping[int, Region]
 
 
 def tree_reduce(
     c: Context,
     tree: Tree,
     *,
-    values: Regions | None = None,
+    values: Whole | None = None,
     into: Region | None = None,
-    scratch: Regions | None = None,
+    scratch: Whole | None = None,
     order: str = "rank",
     any_order: bool = False,
     push: bool = False,
@@ -90,7 +103,7 @@ def _pushed(c: Context, parent: int, sources: dict[int, Region]) -> dict[int, Re
 
 
 def tree_bcast(
-    c: Context, tree: Tree, source: Region | None = None, *, into: Regions | None = None, push: bool = False
+    c: Context, tree: Tree, source: Region | None = None, *, into: Whole | None = None, push: bool = False
 ) -> None:
     """Hands what the root holds in `source` (its `into` unless said) down a tree, into `into[r]` of every other rank."""
     into = into or c.out
@@ -100,16 +113,83 @@ def tree_bcast(
         c.copy(held[child], held[parent], push=push)
 
 
+def tree_gather(
+    c: Context,
+    tree: Tree,
+    *,
+    values: Whole | None = None,
+    into: Region | None = None,
+    scratch: Whole | None = None,
+) -> None:
+    """Collects the parts of a tree's ranks at its root: rank r's `values[r]` becomes block r of `into`.
+
+    `into` is the root's out unless said; an inner rank collects in the same blocks of its scratch, and hands them on
+    together where their ranks are evenly spaced.
+    """
+    values, scratch = values or c.inp, scratch or c.tmp
+    target = c.out[tree.root] if into is None else into
+    below = _below(tree)
+    if len(tree) == 1:
+        c.copy(target[tree.root], values[tree.root])
+    for parent, children in _upwards(tree, "tree"):
+        held = target if parent == tree.root else scratch[parent]
+        c.copy(held[parent], values[parent])
+        for child in children:
+            if child not in tree.children:
+                c.copy(held[child], values[child])
+                continue
+            for run in below[child].slices():
+                c.copy(held[run], scratch[child][run])
+
+
+def tree_scatter(
+    c: Context,
+    tree: Tree,
+    source: Region | None = None,
+    *,
+    into: Whole | None = None,
+    scratch: Whole | None = None,
+) -> None:
+    """Hands out the parts of a tree's ranks from its root: block r of `source` (the root's in unless said) becomes `into[r]`.
+
+    An inner rank takes the parts of all ranks below it into the same blocks of its scratch.
+    """
+    into, scratch = into or c.out, scratch or c.tmp
+    held = {tree.root: c.inp[tree.root] if source is None else source}
+    below = _below(tree)
+    for parent, child in tree.edges:
+        if child not in tree.children:
+            c.copy(into[child], held[parent][child])
+            continue
+        held[child] = scratch[child]
+        for run in below[child].slices():
+            c.copy(held[child][run], held[parent][run])
+    for rank, region in held.items():
+        c.copy(into[rank], region[rank])
+
+
+def _below(tree: Tree) -> dict[int, Ranks]:
+    """Each inner rank with all ranks at or below it."""
+    found = {rank: [rank] for rank in tree.ranks}
+    for parent, child in reversed(tree.edges):
+        found[parent] += found[child]
+    return {rank: Ranks(found[rank]) for rank in tree.children}
+
+
 def all_read_all(
     c: Context,
     ranks: Sequence[int] | None = None,
     *,
+    collective: str | None = None,
     values: Regions | None = None,
     into: Regions | None = None,
     scratch: Regions | None = None,
 ) -> None:
-    """Every rank reads and combines the values of all: one hand-over, for a few ranks and bytes."""
-    _included(c, "all_read_all", ranks, values, into, scratch)
+    """Every rank offers what it has and reads all it wants in one hand-over: for a few ranks and bytes.
+
+    Of barrier, allreduce, allgather, alltoall, reduce_scatter, scan and exscan; an allreduce in plans of others.
+    """
+    _included(c, "all_read_all", ranks, values, into, scratch, collective or _own(c, "all_read_all", "allreduce"))
 
 
 def tiled(
@@ -124,7 +204,56 @@ def tiled(
 
     The vectors must have a multiple of as many blocks as there are ranks; see `c.blocks`.
     """
-    _included(c, "tiled", ranks, values, into, scratch)
+    _included(c, "tiled", ranks, values, into, scratch, "allreduce")
+
+
+def direct(
+    c: Context,
+    ranks: Sequence[int] | None = None,
+    *,
+    collective: str | None = None,
+    window: int | None = None,
+    values: Regions | None = None,
+    into: Regions | None = None,
+    scratch: Regions | None = None,
+) -> None:
+    """Every rank hands its parts to the ranks that want them: gather, scatter, allgather, alltoall or reduce_scatter.
+
+    `window` is how many parts a rank offers at a time. The root of a gather or scatter is the plan's where it is among
+    the ranks, else their first.
+    """
+    algorithm = "direct" if window is None else f"direct:{window}"
+    _included(c, algorithm, ranks, values, into, scratch, collective or c.collective)
+
+
+def ring(
+    c: Context,
+    ranks: Sequence[int] | None = None,
+    *,
+    values: Regions | None = None,
+    into: Regions | None = None,
+) -> None:
+    """An allgather in p - 1 steps, in each of which every rank takes from its left neighbour what that took before."""
+    _included(c, "ring", ranks, values, into, None, "allgather")
+
+
+def chain(
+    c: Context,
+    ranks: Sequence[int] | None = None,
+    *,
+    collective: str | None = None,
+    values: Regions | None = None,
+    into: Regions | None = None,
+    scratch: Regions | None = None,
+) -> None:
+    """A scan or exscan (a scan in plans of others): each rank combines its left neighbour's result with its own value."""
+    _included(c, "chain", ranks, values, into, scratch, collective or _own(c, "chain", "scan"))
+
+
+def _own(c: Context, algorithm: str, otherwise: str) -> str:
+    """The plan's collective where this algorithm serves it."""
+    served = next(entry["collectives"] for entry in core().algorithms() if entry["name"] == algorithm)
+    return c.collective if c.collective in served else otherwise
 
 
 def _included(
@@ -134,9 +263,12 @@ def _included(
     values: Regions | None,
     into: Regions | None,
     scratch: Regions | None,
+    collective: str,
 ) -> None:
-    members = c.ranks if ranks is None else ranks
-    plan: Plan = builtin(algorithm, "allreduce", len(members))
+    members = list(c.ranks if ranks is None else ranks)
+    rooted: bool = collective in core().collectives() and core().rooted(collective)
+    root = members.index(c.root) if rooted and c.root in members else 0
+    plan: Plan = builtin(algorithm, collective, len(members), root)
     c.include(plan, members, inp=values, out=into, tmp=scratch)
 
 

@@ -1,5 +1,9 @@
 """The context of a plan function: the ranks, their buffers, the machine's tree, and the transfers so far.
 
+Of a collective with parts (gather, scatter, allgather, alltoall, reduce_scatter) a part is a block: `c.inp[r][j]` of an
+alltoall is what rank r has for rank j, `c.out[r][i]` what it gets from rank i. A side that is not parted is one part,
+all of `c.inp[r]` or `c.out[r]`; `c.tmp[r]` has a block for each rank.
+
 A `Context` lives as long as one call of a plan function and belongs to its thread. What it records goes straight to
 the C++ (PlanBuilder); what Python adds is where each transfer was written, and errors in the user's own line.
 """
@@ -7,16 +11,17 @@ the C++ (PlanBuilder); what Python adds is where each transfer was written, and 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tutti.places import core
 from tutti.plan.fault import PlanError, WrongPlan, fault, user_place
+from tutti.plan.inclusion import Inclusion, Regions
 from tutti.plan.machine import Placed
 from tutti.plan.ranks import Ranks
-from tutti.plan.region import IN, MOST_BLOCKS, OUT, TMP, Combination, Region, Value, Vectors
+from tutti.plan.region import IN, MOST_BLOCKS, NAMES, OUT, TMP, Combination, Region, Value, Vectors
 
 if TYPE_CHECKING:
-    from tutti._core import Plan
+    from tutti._core import Definition, Plan
 
 MOST_STAGES = 1 << 20
 
@@ -34,10 +39,11 @@ class Context:
         self.commutative = commutative
         self._placed = placed
         self._fitted = False  # whether the function asked for the machine's tree
-        self._blocks = 1
+        self._parted: bool = core().parted(collective)
+        self._blocks = len(placed) if self._parted else 1
         self._blocks_used = False
         self._arrival = False
-        self._rooted: bool = core().rooted(collective)
+        self._definition: Definition = core().Definition(collective, len(placed), root)
         self._builder = core().PlanBuilder(collective, len(placed), root)
         self._files: dict[str, int] = {}
 
@@ -55,7 +61,12 @@ class Context:
         return self._placed
 
     def blocks(self, count: int) -> None:
-        """Cuts every vector into `count` blocks; before anything names a buffer, because `c.inp[r]` is all of them."""
+        """Cuts every vector into `count` blocks; before anything names a buffer, because `c.inp[r]` is all of them.
+
+        A collective with parts has a block for each rank, and no other number.
+        """
+        if self._parted and count != self._blocks:
+            raise fault(f"blocks({count!r}): {self._a_collective} has a block for each rank, here {self._blocks}; leave it out")
         if not isinstance(count, int) or not 1 <= count <= MOST_BLOCKS:
             raise fault(f"blocks({count!r}): a vector is cut into 1 to {MOST_BLOCKS} blocks")
         if count != 1 and self.collective == "barrier":
@@ -66,8 +77,20 @@ class Context:
 
     @property
     def block_count(self) -> int:
+        """Blocks of a vector: as many as `blocks` said, 1 unless it did; of a collective with parts, one for each rank."""
         self._blocks_used = True
         return self._blocks
+
+    def blocks_of(self, buffer: int) -> int:
+        """Blocks of a rank's `inp`, `out` or (one vector of) `tmp`."""
+        blocks = self.block_count
+        if not self._parted or buffer == TMP:
+            return blocks
+        return self._definition.in_blocks if buffer == IN else self._definition.out_blocks
+
+    @property
+    def _a_collective(self) -> str:
+        return f"{'an' if self.collective[0] in 'aeiou' else 'a'} {self.collective}"
 
     # --- transfers ---
 
@@ -115,41 +138,22 @@ class Context:
         plan: Plan,
         ranks: Sequence[int] | None = None,
         *,
-        inp: Vectors | dict[int, Region] | None = None,
-        out: Vectors | dict[int, Region] | None = None,
-        tmp: Vectors | dict[int, Region] | None = None,
+        inp: Regions | None = None,
+        out: Regions | None = None,
+        tmp: Regions | None = None,
     ) -> None:
         """Appends the transfers of another plan: its rank i is `ranks[i]` here, its buffers are `inp`, `out`, `tmp`.
 
-        Each of its vectors is a region here, whose blocks are dealt evenly to the plan's.
+        Each of its vectors is a region here, whose blocks are dealt evenly to the plan's; or, where the plan's blocks do
+        not lie side by side here, a list of regions, one for each block. Of `tmp` as much is taken as the plan needs. The
+        plan's stages hold where all others of this plan have stages too, and none decreases; else they are left out.
         """
         members = list(self.ranks if ranks is None else ranks)
         if len(members) != plan.ranks:
             raise fault(f"a plan for {plan.ranks} ranks is included over {len(members)}; give {plan.ranks} ranks")
-        buffers = {"in": inp or self.inp, "out": out or self.out, "tmp": tmp or self.tmp}
-        for transfer in plan.transfers:
-            dst = self._included(plan, transfer["dst"], members, buffers)
-            sources = [self._included(plan, source, members, buffers) for source in transfer["src"]]
-            self._transfer(dst, sources, transfer["push"], transfer["any_order"], transfer["stage"])
-
-    def _included(
-        self, plan: Plan, region: dict[str, Any], members: list[int], buffers: dict[str, Vectors | dict[int, Region]]
-    ) -> Region:
-        whole = buffers[region["buffer"]][members[region["rank"]]]
-        scale, rest = divmod(whole.count, plan.blocks)
-        if rest:
-            raise fault(
-                f"a plan of {plan.blocks} blocks is included, and {whole!r} has {whole.count}; "
-                f"make that a multiple, c.blocks({plan.blocks})"
-            )
-        first, count, stride = region["first"], region["count"], region["stride"]
-        if scale == 1:
-            return whole[first : first + (count - 1) * stride + 1 : stride]
-        if stride != 1:
-            raise fault(
-                f"a plan with regions of stride {stride} is included over {whole!r}; include it over {plan.blocks} blocks"
-            )
-        return whole[first * scale : (first + count) * scale]
+        inclusion = Inclusion(plan, members, inp or self.inp, out or self.out, tmp or self.tmp)
+        for transfer, dst, sources in inclusion.transfers():
+            self._transfer(dst, sources, transfer["push"], transfer["any_order"], transfer["stage"], included=True)
 
     # --- what regions ask ---
 
@@ -159,16 +163,29 @@ class Context:
             raise fault(f"{what}: there is no rank {rank}; ranks are {last}")
 
     def expect_buffer(self, rank: int, buffer: int) -> None:
-        if rank == self.root or buffer == TMP:
-            return
-        if self.collective == "bcast" and buffer == IN:
-            raise fault(f"in[{rank}] holds nothing: only the root of a bcast, rank {self.root}, has data; read out or tmp")
-        if self.collective == "reduce" and buffer == OUT:
-            raise fault(f"out[{rank}]: only the root of a reduce, rank {self.root}, has a result; use tmp")
+        if buffer == IN and not self._definition.has_in(rank):
+            raise fault(
+                f"in[{rank}] holds nothing: only the root of {self._a_collective}, rank {self.root}, has data; read out or tmp"
+            )
+        if buffer == OUT and not self._definition.has_out(rank):
+            who = f"only the root of {self._a_collective}, rank {self.root}, has a result"
+            if self.collective == "exscan":
+                who = "rank 0 of an exscan has no ranks before it, and no result"
+            raise fault(f"out[{rank}]: {who}; use tmp")
+
+    def hint_at_blocks(self, buffer: int) -> str:
+        """What an error adds where a region of one block is asked for another."""
+        if not self._parted:
+            return "; c.blocks(n) cuts every vector into n"
+        if self.blocks_of(buffer) == self.size:
+            return ""
+        return f"; {NAMES[buffer]} of {self._a_collective} is one part, {NAMES[OUT - buffer]} has one for each rank"
 
     # --- writing ---
 
-    def _transfer(self, dst: Region, sources: list[Region], push: bool, any_order: bool, stage: int | None) -> None:
+    def _transfer(
+        self, dst: Region, sources: list[Region], push: bool, any_order: bool, stage: int | None, included: bool = False
+    ) -> None:
         if not isinstance(dst, Region):
             raise fault(f"{dst!r} is no region to write to; give one such as c.out[0]")
         for region in (dst, *sources):
@@ -178,7 +195,9 @@ class Context:
             raise fault(f"{dst!r} is written, and in is read-only; write out or tmp")
         for source in sources:
             if source.count != dst.count:
-                raise fault(f"{dst!r} has {dst.count} blocks, but {source!r} has {source.count}; take as many")
+                longer = dst if dst.count > source.count else source
+                part = f", such as {longer!r}'s block j by [j]" if self._parted else ""
+                raise fault(f"{dst!r} has {dst.count} blocks, but {source!r} has {source.count}; take as many{part}")
         if push and any(source.rank != sources[0].rank for source in sources):
             raise fault("a pushed reduce reads the buffers of several ranks; it may read those of the one rank that pushes")
         if any_order:
@@ -193,12 +212,13 @@ class Context:
         index = self._files.get(file)
         if index is None:
             index = self._files[file] = self._builder.file(file)
-        self._builder.transfer(dst.as_tuple(), [source.as_tuple() for source in sources], push, any_order, stage, index, line)
+        read = [source.as_tuple() for source in sources]
+        self._builder.transfer(dst.as_tuple(), read, push, any_order, stage, index, line, included)
 
     def finish(self, label: str, check: bool) -> Plan:
         """The plan; checked, and `commutative` only where its order of combining needs that."""
         # Only what can lose rank order is said to rely on commuting.
-        may_commute = self.commutative is not False and self.collective in ("reduce", "allreduce")
+        may_commute = self.commutative is not False and core().combines(self.collective)
         shape = self._placed.shape if self._fitted else ""
         try:
             plan: Plan = self._builder.finish(label, self._blocks, may_commute, shape)

@@ -123,7 +123,19 @@ def _where(placed: Placed | None, ranks: int | None, shape: str | None, deal: De
 def collective(
     name: str, *, label: str | None = None, commutative: bool | None = None
 ) -> Callable[[Callable[..., None]], Collective]:
-    """Makes a plan function of a Python function of a context: `barrier`, `bcast`, `reduce` or `allreduce`.
+    """Makes a plan function of a Python function of a context.
+
+    `name` is the collective: barrier, bcast, reduce, allreduce, gather, scatter, allgather, alltoall, reduce_scatter,
+    scan or exscan. gather to reduce_scatter have parts, which are blocks, one for each rank:
+
+        @tp.collective("alltoall")
+        def pairwise(c: tp.Context) -> None:
+            for r in c.ranks:
+                for other in c.ranks:
+                    c.tmp[r][other] = c.inp[r][other]
+            for r in c.ranks:
+                for other in c.ranks:
+                    c.out[r][other] = c.tmp[other][r]
 
     `commutative=False` demands that the ranks' data is combined in rank order, so that the plan serves every
     operation; by default the plan says that it relies on commuting only where it must. `label` names it to people.

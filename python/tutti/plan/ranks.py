@@ -54,6 +54,24 @@ class Ranks(Sequence[int]):
             raise UserError(f"runs({length}): a run has at least 1 rank")
         return [Ranks(self._ranks[low : low + length]) for low in range(0, len(self._ranks), length)]
 
+    def slices(self) -> list[slice]:
+        """These ranks as slices, few where they are evenly spaced: of a region with a block for each rank, their blocks.
+
+        >>> Ranks([0, 1, 2, 3]).slices(), Ranks([1, 5, 9]).slices()
+        ([slice(0, 4, 1)], [slice(1, 10, 4)])
+        """
+        ordered = sorted(set(self._ranks))
+        found = []
+        at = 0
+        while at < len(ordered):
+            step = ordered[at + 1] - ordered[at] if at + 1 < len(ordered) else 1
+            last = at
+            while last + 1 < len(ordered) and ordered[last + 1] - ordered[last] == step:
+                last += 1
+            found.append(slice(ordered[at], ordered[last] + 1, step if last > at else 1))
+            at = last + 1
+        return found
+
     def __len__(self) -> int:
         return len(self._ranks)
 

@@ -2,6 +2,7 @@
 
     c.tmp[3]            all blocks of rank 3's scratch vector     c.tmp[3, 1]         its second scratch vector
     c.out[3].block(2)   one block; also c.out[3][2]               c.out[3][2:6]       four; [::2] every second
+    c.inp[3][5]         of an alltoall: rank 3's part for 5       c.out[5][3]         where it belongs
     c.out[3] = c.inp[0]                                           a copy
     c.out[3] = c.inp[0] + c.tmp[1]                                a reduce, in this order; sum(...) works too
 
@@ -46,6 +47,11 @@ class Region:
     def context(self) -> Context:
         return self._context
 
+    @property
+    def room(self) -> int:
+        """How many blocks can be taken from it: of scratch, as many as it is asked for."""
+        return MOST_BLOCKS - self.first if self._open else self.count
+
     def as_tuple(self) -> RegionTuple:
         return (self.rank, self.buffer, self.first, self.count, self.stride)
 
@@ -56,7 +62,7 @@ class Region:
             at += self.count
         if not 0 <= at < (MOST_BLOCKS if self._open else self.count):
             last = f"0..{self.count - 1}" if self.count > 1 else "only 0"
-            hint = "" if self.count > 1 else "; c.blocks(n) cuts every vector into n"
+            hint = "" if self.count > 1 else self._context.hint_at_blocks(self.buffer)
             raise fault(f"{self!r} has no block {index}; its blocks are {last}{hint}")
         return Region(self._context, self.rank, self.buffer, self.first + at * self.stride, 1)
 
@@ -133,7 +139,7 @@ Value = Region | Combination | int
 
 
 class Vectors:
-    """One buffer of every rank: `c.inp`, `c.out` or `c.tmp`. `[r]` is rank r's whole vector."""
+    """One buffer of every rank: `c.inp`, `c.out` or `c.tmp`. `[r]` is rank r's whole vector, or all of its parts."""
 
     __slots__ = ("_buffer", "_context")
 
@@ -155,7 +161,7 @@ class Vectors:
         number = _whole_number(rank, "a rank")
         self._context.expect_rank(number, f"{NAMES[self._buffer]}[{number}]")
         self._context.expect_buffer(number, self._buffer)
-        blocks = self._context.block_count
+        blocks = self._context.blocks_of(self._buffer)
         return Region(self._context, number, self._buffer, part * blocks, blocks, open_ended=self._buffer == TMP and part == 0)
 
     def __setitem__(self, rank: SupportsIndex | tuple[int, int], value: Value) -> None:

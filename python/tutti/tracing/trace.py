@@ -17,6 +17,8 @@ Array = NDArray[Any]
 # A wait inside a reduce_any; its step's arrivals say what was waited for.
 WAIT_ARRIVAL = 0xFB
 GROUPS = ("waiting", "moving", "reducing", "telling")
+# Collectives with a part for each rank: their bytes are those of one part.
+PARTED = ("gather", "scatter", "allgather", "alltoall", "reduce_scatter")
 SPACES = ("in", "out", "slot", "line")
 
 
@@ -180,11 +182,11 @@ class Trace:
         return found
 
     def label(self, operation: int) -> str:
-        """In words: "allreduce of 8 bytes by flat"."""
+        """In words: "allreduce of 8 bytes by flat", "alltoall of 8 bytes a part by direct"."""
         get = self.operations
         text = self.collectives[int(get["collective"][operation])]
         if text != "barrier":
-            text += f" of {int(get['bytes'][operation])} bytes"
+            text += f" of {int(get['bytes'][operation])} bytes{' a part' if text in PARTED else ''}"
         if get["host"][operation]:
             return f"{text} by the host MPI"
         return f"{text} by {self.programs[int(get['program'][operation])].algorithm or 'a plan without a name'}"

@@ -16,9 +16,9 @@ for (const level of plan.levels) {
 }
 drawBoxes(drawing, plan.boxes.map((box) => ({ ...box, place: box.place.map((length) => length * UNIT) })), 12);
 
-const colour = (block) => `hsl(${(212 + block * 137.508) % 360} 70% 50%)`;
+const colour = (item) => `hsl(${(212 + Math.floor(item / plan.hues) * 137.508) % 360} 70% 50%)`;
 const cards = [];
-const rows = plan.tmp.some((blocks) => blocks > 0) ? 3 : 2;
+const rows = plan.blocks[2].some((blocks) => blocks > 0) ? 3 : 2;
 const cardWidth = plan.cell[0] * UNIT - GAP;
 const cardHeight = plan.cell[1] * UNIT - GAP;
 
@@ -35,7 +35,7 @@ function drawCells(card, rank, buffer, top, height) {
     const label = width >= 40 ? element(card, "text", { x: x + width / 2, y: top + height / 2 + 4.5, class: "held" }) : null;
     const low = Math.floor((cell * blocks) / count);
     const high = Math.floor(((cell + 1) * blocks) / count);
-    cells.push({ fill, frame, label, top, height, room: Math.floor(width / 7.5), low, high, shown: "" });
+    cells.push({ fill, frame, label, top, height, room: Math.floor(width / 7.5), low, high, full: complete(rank, buffer), shown: "" });
   }
   return cells;
 }
@@ -69,27 +69,35 @@ function paintCell(cell, base) {
   let share = 0;
   let same = true;
   for (let block = cell.low; block < cell.high; block++) {
-    share += plan.sizes[held[base + block]] / plan.complete;
+    share += plan.sizes[held[base + block]] / cell.full;
     same = same && held[base + block] === held[base + cell.low];
+    same = same && (!plan.addressed || items[base + block] === items[base + cell.low]);
   }
   share = Math.min(1, share / (cell.high - cell.low));
   const set = held[base + cell.low];
-  const shown = `${same ? set : -1}/${share}/${vector[base + cell.low]}`;
+  const shown = `${same ? set : -1}/${share}/${items[base + cell.low]}`;
   if (shown === cell.shown) return;
   cell.shown = shown;
   const height = share > 0 ? Math.max(share * cell.height, 2) : 0;
-  cell.fill.setAttribute("fill", colour(vector[base + cell.low]));
+  cell.fill.setAttribute("fill", colour(items[base + cell.low]));
   cell.fill.setAttribute("y", cell.top + cell.height - height);
   cell.fill.setAttribute("height", height);
   if (!cell.label) return;
-  const name = plan.sets[set].length <= cell.room ? plan.sets[set] : `${plan.sizes[set]} ranks`;
-  cell.label.textContent = same ? name : "...";
+  cell.label.textContent = same ? nameOf(set, items[base + cell.low], cell.room) : "...";
+}
+
+// Whose data it is, and for whom, in so many letters.
+function nameOf(set, item, room) {
+  const whose = plan.sets[set];
+  const full = plan.addressed && whose !== "" ? `${whose} \u2192 ${item % plan.ranks}` : whose;
+  if (full.length <= room) return full;
+  return whose.length <= room ? whose : `${plan.sizes[set]} ranks`;
 }
 
 function finished(rank) {
-  if (!plan.results.includes(rank)) return false;
-  for (let block = 0; block < plan.blocks; block++) {
-    if (plan.sizes[held[offset(rank, 1) + block]] < plan.complete) return false;
+  if (plan.goal[rank].length === 0) return false;
+  for (let block = 0; block < blocksOf(rank, 1); block++) {
+    if (!holdsResult(rank, block)) return false;
   }
   return true;
 }

@@ -95,12 +95,14 @@ function showDetail() {
     for (let low = 0; low < blocks && lines < MOST_LINES; lines++) {
       const base = offset(chosen, buffer);
       let high = low + 1;
-      while (high < blocks && held[base + high] === held[base + low]) high++;
+      const alike = (at) => held[at] === held[base + low] && (!plan.addressed || items[at] === items[base + low]);
+      while (high < blocks && alike(base + high)) high++;
       const line = element(detail, "p");
       const name = blocks === 1 ? "" : high - low === 1 ? `, block ${low}` : `, blocks ${low} to ${high - 1}`;
       element(line, "strong", {}, `rank ${chosen} ${buffers[buffer]}${name}: `);
       const set = plan.sets[held[base + low]];
-      line.append(set === "" ? "nothing" : `data of ${set}`);
+      const whom = plan.addressed ? ` for ${items[base + low] % plan.ranks}` : "";
+      line.append(set === "" ? "nothing" : `data of ${set}${whom}`);
       low = high;
     }
   }

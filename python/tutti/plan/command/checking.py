@@ -63,7 +63,7 @@ def _say(plan: Any, name: str, as_json: bool) -> None:
         return
     shape = f", for {plan.shape}" if plan.shape else ""
     print(f"{name}: {plan.collective}, {counted(plan.ranks, 'rank')}, {counted(plan.transfer_count, 'transfer')}{shape}")
-    print(check_text(found))
+    print(check_text(found, plan.collective))
 
 
 def _check_map(text: str, name: str, as_json: bool) -> None:

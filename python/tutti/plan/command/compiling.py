@@ -13,6 +13,7 @@ from tutti.errors import RunError, UserError
 from tutti.places import core
 from tutti.plan.command.files import (
     MOST_RANKS,
+    ROOT_HELP,
     check_text,
     counted,
     kind_of,
@@ -32,7 +33,7 @@ Target = Annotated[str, typer.Argument(help="FILE.py, FILE.py:NAME, MODULE:NAME,
 RankCounts = Annotated[str | None, typer.Option("--ranks", help="How many ranks; several with commas, 4,8,16.")]
 Shape = Annotated[str, typer.Option(help=f"The machine: {SHAPES}.")]
 DealOption = Annotated[str, typer.Option(help=DEAL_HELP)]
-Root = Annotated[int, typer.Option(help="Of bcast and reduce.")]
+Root = Annotated[int, typer.Option(help=ROOT_HELP)]
 Setting = Annotated[list[str] | None, typer.Option("--set", help="A parameter of the function, NAME=VALUE; may be repeated.")]
 
 
@@ -158,7 +159,7 @@ def _write_one(plan: Any, output: Path | None, as_json: bool) -> None:
         print(_document([(plan, str(output))]))
         return
     print(f"{output}: {plan.collective}, {counted(plan.ranks, 'rank')}, {counted(plan.transfer_count, 'transfer')}")
-    print(check_text(verdict(plan)))
+    print(check_text(verdict(plan), plan.collective))
 
 
 def _document(plans: list[tuple[Any, str | None]]) -> str:

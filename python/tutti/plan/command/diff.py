@@ -15,7 +15,7 @@ import typer
 
 from tutti.errors import UserError
 from tutti.places import core
-from tutti.plan.command.files import counted, read
+from tutti.plan.command.files import EXCHANGES, MOST_RANKS_OF_EXCHANGES, counted, read
 from tutti.plan.command.machines import DEAL_HELP, SHAPES, deal_of, machine
 from tutti.plan.machine import Placed
 
@@ -35,11 +35,6 @@ def _blocks(region: dict[str, Any]) -> Iterator[Block]:
 def depths(transfers: list[dict[str, Any]]) -> list[int]:
     """For each transfer the longest chain of earlier ones that it depends on: it reads or overwrites what they wrote,
     or overwrites what they read."""
-    named = sum(transfer["dst"]["count"] * (1 + len(transfer["src"])) for transfer in transfers)
-    if named > MOST_BLOCKS:
-        raise UserError(
-            f"a plan moves {named} blocks, and the order of at most {MOST_BLOCKS} can be compared; use fewer, larger blocks"
-        )
     written: dict[Block, int] = {}  # the depth after the last write
     touched: dict[Block, int] = {}  # the depth after the last read or write
     found = []
@@ -60,6 +55,10 @@ def depths(transfers: list[dict[str, Any]]) -> list[int]:
 
 def keyed(plan: Any) -> Counter[tuple[int, str]]:
     """(depth, text) of each transfer."""
+    if plan.moves > MOST_BLOCKS:
+        raise UserError(
+            f"a plan moves {plan.moves} blocks, and the order of at most {MOST_BLOCKS} can be compared; use fewer, larger blocks"
+        )
     return Counter(zip(depths(plan.transfers), plan.transfer_texts, strict=True))
 
 
@@ -69,6 +68,11 @@ def _operand(text: str, like: Any) -> Any:
         return read(Path(text))
     if like is None:
         raise UserError(f"'{text}' is compared with a file, which says for how many ranks; give one of each")
+    if like.collective in EXCHANGES and like.ranks > MOST_RANKS_OF_EXCHANGES:
+        raise UserError(
+            f"'{text}' of {like.collective} is made for at most {MOST_RANKS_OF_EXCHANGES} ranks, and the other plan has "
+            f"{like.ranks}; give two files"
+        )
     try:
         return core().generate(like.collective, text.removeprefix("builtin:"), like.ranks, like.root)
     except core().Error as error:

@@ -12,6 +12,15 @@ from tutti.places import core
 LARGEST_FILE = 1 << 28
 # Beyond this nobody reads a plan, and all_read_all, whose size grows with the square, would fill the memory.
 MOST_RANKS = 4096
+# Of collectives whose plans all grow with the square, so that 4096 ranks would take gigabytes.
+MOST_RANKS_OF_EXCHANGES = 1024
+EXCHANGES = ("allgather", "alltoall", "reduce_scatter")
+# Help texts are made before the compiled module is loaded.
+COLLECTIVES_HELP = (
+    "barrier, bcast, reduce, allreduce, gather, scatter, allgather, alltoall, reduce_scatter, scan or exscan"
+)
+ALGORITHM_HELP = "As `tutti plan list` names them; nary takes a degree, nary:4, direct a number of parts, direct:8."
+ROOT_HELP = "Of bcast, reduce, gather and scatter; 0 unless said."
 FINDINGS = (
     ("rank_order", "serves operations that do not commute"),
     ("uniform", "all ranks get the same bits"),
@@ -21,8 +30,9 @@ FINDINGS = (
 
 
 def generate(collective: str, algorithm: str, ranks: int, root: int) -> Any:
-    if not 1 <= ranks <= MOST_RANKS:
-        raise UserError(f"--ranks: {ranks} is out of range; 1 to {MOST_RANKS} can be shown")
+    most = MOST_RANKS_OF_EXCHANGES if collective in EXCHANGES else MOST_RANKS
+    if not 1 <= ranks <= most:
+        raise UserError(f"--ranks: {ranks} is out of range; 1 to {most} can be shown")
     if not 0 <= root < ranks:
         raise UserError(f"--root: {root} is out of range; ranks are 0 to {ranks - 1}")
     try:
@@ -126,12 +136,19 @@ def findings(found: Any) -> dict[str, bool]:
     return {name: getattr(found, name) for name, _ in FINDINGS}
 
 
-def check_text(found: Any) -> str:
+def _tells(name: str, collective: str) -> bool:
+    """Whether a finding says something of this collective: where ranks get different results, that they are alike does not,
+    nor does the order of combining where nothing is combined."""
+    one_result = not core().parted(collective) and collective not in ("scan", "exscan")
+    return name == "in_place" or one_result or (name != "uniform" and core().combines(collective))
+
+
+def check_text(found: Any, collective: str) -> str:
     """The findings for people; that a plan waits for nobody's arrival is the rule and needs no line."""
     lines = ["check: right"]
     for name, meaning in FINDINGS:
         holds = getattr(found, name)
-        if holds or name != "arrival":
+        if _tells(name, collective) and (holds or name != "arrival"):
             lines.append(f"  {name.replace('_', ' '):<11} {'yes' if holds else 'no':<4} {meaning}")
     return "\n".join(lines)
 

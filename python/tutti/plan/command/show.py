@@ -12,7 +12,10 @@ from rich.table import Table
 from tutti.errors import UserError
 from tutti.places import core
 from tutti.plan.command.files import (
+    ALGORITHM_HELP,
+    COLLECTIVES_HELP,
     MOST_RANKS,
+    ROOT_HELP,
     check_text,
     entries_of,
     generate,
@@ -80,11 +83,11 @@ def _plan(what: str, algorithm: str | None, ranks: int | None, root: int | None)
 
 def show(
     collective_or_file: Annotated[
-        str, typer.Argument(help="barrier, bcast, reduce, allreduce; or the file of a plan or a tree.")
+        str, typer.Argument(help=f"{COLLECTIVES_HELP}; or the file of a plan or a tree, - for stdin.")
     ],
-    algorithm: Annotated[str | None, typer.Option(help="As `tutti plan list` names them; nary takes a degree, nary:4.")] = None,
+    algorithm: Annotated[str | None, typer.Option(help=ALGORITHM_HELP)] = None,
     ranks: Annotated[int | None, typer.Option(help="How many ranks.")] = None,
-    root: Annotated[int | None, typer.Option(help="Of bcast and reduce; 0 unless said.")] = None,
+    root: Annotated[int | None, typer.Option(help=ROOT_HELP)] = None,
     rank: Annotated[int | None, typer.Option(help="Only the program of this rank.")] = None,
     carrier: Annotated[
         str, typer.Option(help="Programs for short messages (line) or longer ones (slot); auto: line where possible.")
@@ -106,7 +109,7 @@ def show(
         print(json.dumps(document, indent=1))
         return
     print(plan.text)
-    print(_as_comment(check_text(found)))
+    print(_as_comment(check_text(found, plan.collective)))
     print(_as_comment(f"\nprograms for {CARRIER_TEXT[word]}:"))
     for program in lowered:
         print(_as_comment(f"\n{program.text}"))

@@ -1,0 +1,141 @@
+"""The command `tutti tune`: measures this machine and writes a table of what serves it better than the default."""
+
+import json
+import os
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+from tutti.bench.command import choose_mpis, default_ranks, output_file, parse_ranks, parse_sizes, with_tutti
+from tutti.bench.mpis import find_mpis
+from tutti.errors import RunError, UserError
+from tutti.places import core
+from tutti.tuning import state as states
+from tutti.tuning.candidates import parse_collectives
+from tutti.tuning.jobs import TuneSettings
+from tutti.tuning.measuring import Measuring, chosen_by
+from tutti.tuning.picking import LEAST_REPETITIONS, Pick, rules_of
+from tutti.tuning.writing import default_of, show_summary, table_text
+
+DEFAULT_SIZES = "8,64,512,4K,32K,256K,1M"
+
+
+def _state_file(output: Path) -> Path:
+    return output.with_name(output.name + ".state")
+
+
+def _start(settings: TuneSettings, output: Path, resume: bool) -> states.State:
+    file = _state_file(output)
+    if resume:
+        return states.load(file, settings)
+    if file.exists():
+        raise UserError(f"'{file}' is of a tuning that was interrupted; add --resume to go on with it, or remove it")
+    return states.State(states.settings_json(settings))
+
+
+def _measure(
+    settings: TuneSettings, state: states.State, output: Path, seconds: float, console: Console
+) -> tuple[list[Pick], list[Pick]]:
+    """What the race picked and what was confirmed.
+
+    The progress bar is redrawn between jobs only: a thread that draws would disturb what is measured.
+    """
+    file = _state_file(output)
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, auto_refresh=False, transient=True) as progress:
+        task = progress.add_task("candidates", total=None)
+
+        def before_job(line: str, ended: int, total: int) -> None:
+            progress.update(task, completed=ended, total=total, description=line)
+            progress.refresh()
+
+        try:
+            return Measuring(settings, state, before_job, lambda: states.save(state, file)).run(seconds)
+        except KeyboardInterrupt:
+            if state.done:
+                again = f"tutti tune: {len(state.done)} jobs are kept in '{file}'; the same command with --resume goes on"
+                progress.console.print(again, highlight=False, soft_wrap=True)
+            raise
+
+
+def _defaults(picks: list[Pick], cores: int) -> dict[Pick, str]:
+    with chosen_by(None):
+        return {
+            one: default_of(one.cell.collective, one.cell.bytes, one.cell.ranks, one.cell.ranks > cores).label
+            for one in picks
+            if one.label is not None
+        }
+
+
+def _write(path: Path, text: str, console: Console) -> None:
+    try:
+        path.write_text(text)
+    except OSError as error:
+        raise RunError(f"cannot write '{error.filename}': {error.strerror}") from error
+    console.print(f"wrote {path}", highlight=False, soft_wrap=True)
+
+
+def _settings(
+    ranks: str | None, collectives: str, sizes: str, mpi: str | None, repetitions: int, budget_ms: int, margin: float, seed: int
+) -> TuneSettings:
+    for option, value, least, most in (
+        ("--repetitions", repetitions, LEAST_REPETITIONS, 100), ("--budget-ms", budget_ms, 1, 60000), ("--margin", margin, 0, 1)
+    ):  # fmt: skip
+        if not least <= value <= most:
+            raise UserError(f"{option}: '{value}' is not accepted; numbers from {least} to {most} are")
+    cores = len(os.sched_getaffinity(0))
+    rank_counts = sorted(parse_ranks(ranks) if ranks is not None else default_ranks(cores))
+    if rank_counts[0] < 2:
+        raise UserError("--ranks: a rank alone has nothing to choose; give counts from 2")
+    chosen = choose_mpis([mpi] if mpi else [], find_mpis())[0]
+    with_tutti(True, [chosen])
+    return TuneSettings(
+        mpi=chosen, ranks=rank_counts, cores=cores, collectives=parse_collectives(collectives),
+        sizes=sorted(parse_sizes(sizes)), repetitions=repetitions, budget_ms=budget_ms, margin=margin, seed=seed,
+    )  # fmt: skip
+
+
+def tune(
+    ranks: Annotated[str | None, typer.Option(help="Rank counts, as in 2,4,8 [2, the cores, twice the cores].")] = None,
+    collectives: Annotated[str, typer.Option(help="Which collectives: all, or names as `tutti explain` takes them.")] = "all",
+    sizes: Annotated[str, typer.Option(help="Bytes of one part, or of the vector where all ranks have it.")] = DEFAULT_SIZES,
+    mpi: Annotated[str | None, typer.Option(help="The MPI to run under; the choice is good for every one.")] = None,
+    output: Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="The table to write.")] = "tuned.map",
+    resume: Annotated[bool, typer.Option("--resume", help="Go on with a tuning that was interrupted.")] = False,
+    minutes: Annotated[float, typer.Option(help="Stop measuring after so long; what is known then decides.")] = 15,
+    repetitions: Annotated[int, typer.Option(help="How often everything is measured at most.")] = 7,
+    budget_ms: Annotated[int, typer.Option(help="Milliseconds for each cell of each job.")] = 20,
+    margin: Annotated[float, typer.Option(help="By how much a candidate must be faster, besides the noise.")] = 0.02,
+    seed: Annotated[int, typer.Option(help="Of the order in which candidates run.")] = 1,
+    json_name: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write all measurements here.")] = None,
+) -> None:
+    """Measure which algorithms suit this machine, and write a table for `tutti-run --table`."""
+    console = Console() if Console().is_terminal else Console(width=132)
+    if not 0 < minutes <= 100000:
+        raise UserError(f"--minutes: '{minutes:g}' is not accepted; numbers above 0 are")
+    table, json_file = output_file("--output", output), output_file("--json", json_name)
+    assert table is not None
+    settings = _settings(ranks, collectives, sizes, mpi, repetitions, budget_ms, margin, seed)
+    state = _start(settings, table, resume)
+    raced, picks = _measure(settings, state, table, minutes * 60, console)
+    repetitions_done = len({job.repetition for job in state.done if job.repetition < settings.repetitions})
+    again = len({job.repetition for job in state.done}) - repetitions_done
+    if repetitions_done < LEAST_REPETITIONS or (any(one.label for one in raced) and again < LEAST_REPETITIONS):
+        raise RunError(
+            f"{minutes:g} minutes were enough for {repetitions_done} repetitions and {again} that confirm, and a choice needs "
+            f"{LEAST_REPETITIONS} of each; give more --minutes with --resume, or fewer --ranks, --collectives or --sizes"
+        )
+    defaults = _defaults(picks, settings.cores)
+    text = table_text(rules_of(picks, settings.cores, core().line_payload), settings, again, defaults)
+    core().read_map(text, str(table))  # what was written must be readable, or it is our error, before it is anybody's
+    unconfirmed = sum(one.label is not None for one in raced) - sum(one.label is not None for one in picks)
+    show_summary(picks, defaults, unconfirmed, console)
+    _write(table, text, console)
+    if json_file is not None:
+        document = state.as_json() | {"format": "tutti-tune 1", "picks": [asdict(one) for one in picks]}
+        _write(json_file, json.dumps(document, indent=1) + "\n", console)
+    _state_file(table).unlink(missing_ok=True)

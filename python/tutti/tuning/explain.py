@@ -1,0 +1,171 @@
+"""The command `tutti explain`: which algorithm serves a call, which rule says so, and what else had a say."""
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from tutti.bench.report import size_text
+from tutti.errors import UserError
+from tutti.places import core
+from tutti.tuning.candidates import BENCH_NAMES
+
+MOST_RANKS = 1024
+MOST_BYTES = 1 << 40
+UNITS = {"": 0, "K": 10, "M": 20, "G": 30}
+RAGGED = ("gatherv", "scatterv", "allgatherv", "alltoallv", "alltoallw")
+CARRIERS = {"line": "stamped lines (data and flag share a cache line)", "slot": "slots (rings of buffers)"}
+
+
+def parse_bytes(text: str) -> int:
+    match = re.fullmatch(r"([0-9]{1,15})([KkMmGg]?)", text)
+    size = int(match[1]) << UNITS[match[2].upper()] if match else -1
+    if not 0 <= size <= MOST_BYTES:
+        raise UserError(f"--bytes: '{text}' is not a number of bytes; as 8, 4K, 1M or 2G, up to 1024G")
+    return size
+
+
+def _collective(word: str) -> str:
+    if word in RAGGED:
+        raise UserError(f"{word}: its parts may differ in length, so it always runs by direct; no table decides")
+    name = next((ours for ours, theirs in BENCH_NAMES.items() if theirs == word), word)
+    if name not in core().collectives():
+        raise UserError(f"'{word}' is no collective; known are {', '.join(core().collectives())}")
+    return name
+
+
+def _file(option: str, path: Path | None, directory: bool) -> str:
+    if path is None:
+        return ""
+    if directory and not path.is_dir():
+        raise UserError(f"{option}: '{path}' is no directory; give one with a map and plans")
+    if not directory and not path.is_file():
+        raise UserError(f"{option}: '{path}' is no file; give a table, as `tutti tune` writes it")
+    return str(path)
+
+
+def _set(variable: str) -> str | None:
+    value: str | None = core().environment()[variable][0]
+    return value
+
+
+def crowded_by_default(ranks: int, cores: int) -> bool:
+    """As the libraries find out, where each rank may run on every core."""
+    waits = (_set("TUTTI_WAIT") or "auto").lower()
+    return waits == "yield" or (waits == "auto" and ranks > cores)
+
+
+def _range_words(low: int, high: int | None) -> str:
+    if high is None:
+        return "all sizes" if low == 0 else f"{low} bytes and more"
+    return f"{low} to {high} bytes"
+
+
+def _segments(found: dict[str, Any], size: int) -> str:
+    if found["carrier"] == "line" or size == 0 or found["segment_bytes"] >= size:
+        return "none: the message goes in one piece"
+    count = -(-size // found["segment_bytes"])
+    why = f"wanted by {found['segment_place']}" if found["segment_place"] else "the executor's choice"
+    return f"{count} of {found['segment_bytes']} bytes, {why}"
+
+
+def _notes(collective: str, found: dict[str, Any]) -> list[str]:
+    notes = []
+    if _set("TUTTI_DISABLE") not in (None, "0", "no", "off", "false"):
+        notes.append("TUTTI_DISABLE is set: every call goes to the host MPI, and nothing of this runs")
+    if (_set("TUTTI_REPRODUCIBLE") or "").lower() == "placement" and core().combines(collective):
+        notes.append("TUTTI_REPRODUCIBLE=placement: reductions read placement.map alone, no table and no plans of yours")
+    chosen = found["considered"][found["chosen"]]
+    if chosen["target"] != found["runs"]:
+        too_large = f"{chosen['target']} needs more shared memory than there is (TUTTI_SHM_BYTES_PER_RANK)"
+        notes.append(f"{too_large}; {found['runs']} runs")
+    if not chosen["builtin"] and core().combines(collective):
+        notes.append("for sums of doubles; other types and operations may be refused the plan")
+    return notes
+
+
+def _print(found: dict[str, Any]) -> None:
+    size, ranks = found["bytes"], found["ranks"]
+    what = found["collective"] + ("" if found["collective"] == "barrier" else f" of {size_text(size)}")
+    root = f", root {found['root']}" if core().rooted(found["collective"]) else ""
+    kind = "more ranks than cores" if found["crowded"] else "a core for every rank"
+    considered, chosen = found["considered"], found["chosen"]
+    print(f"{what}, {ranks} ranks{root}, {kind}")
+    lines = [
+        ("algorithm", found["runs"]),
+        ("because", f"{considered[chosen]['place']}: {considered[chosen]['rule']}"),
+        ("holds for", _range_words(*found["bytes_range"])),
+        ("carrier", CARRIERS[found["carrier"]]),
+        ("segments", _segments(found, size)),
+    ]
+    lines += [("refused", f"{one['place']}: {one['rule']}: {one['refused']}") for one in considered[:chosen]]
+    label = "overrides" if considered[chosen]["place"].startswith("TUTTI_") else "next"
+    behind = [f"{one['place']}: {one['rule']}" for one in considered[chosen + 1 :]]
+    lines += [(label if place == 0 else "", text) for place, text in enumerate(behind)]
+    lines += [("note", note) for note in found["notes"]]
+    for name, text in lines:
+        print(f"{name:<11}{text}")
+
+
+def _print_rules(table: str, as_json: bool) -> None:
+    rules = core().table_rules(table)
+    if as_json:
+        document = {"format": "tutti-table 1", "rules": [{"place": place, "rule": rule} for place, rule in rules]}
+        print(json.dumps(document, indent=1))
+        return
+    width = max(len(place) for place, _ in rules)
+    for place, rule in rules:
+        print(f"{place:<{width}}  {rule}")
+
+
+def _explain(
+    collective: str, size: int, ranks: int | None, crowded: bool | None, root: int, table: str, plans: str
+) -> dict[str, Any]:
+    units = sorted(os.sched_getaffinity(0))
+    count = ranks if ranks is not None else max(2, min(len(units), MOST_RANKS))
+    if not 1 <= count <= MOST_RANKS:
+        raise UserError(f"--ranks: {count} is not accepted; whole numbers from 1 to {MOST_RANKS} are")
+    if not 0 <= root < count:
+        raise UserError(f"--root: {root} is out of range; ranks are 0 to {count - 1}")
+    if root != 0 and not core().rooted(collective):
+        raise UserError(f"--root: {collective} has no root; leave it out")
+    many = crowded if crowded is not None else crowded_by_default(count, len(units))
+    found: dict[str, Any] = core().explain(collective, size, count, root, many, units, table, plans)
+    return {
+        "format": "tutti-explain 1", "collective": collective, "bytes": size, "ranks": count, "root": root, "crowded": many,
+        **found, "notes": _notes(collective, found),
+    }  # fmt: skip
+
+
+def explain(
+    collective: Annotated[str | None, typer.Argument(help="A collective; left out: print the table that would be read.")] = None,
+    size: Annotated[
+        str | None,
+        typer.Option("--bytes", help="Of the vector; of one part in gather, scatter, allgather, alltoall, reduce_scatter."),
+    ] = None,
+    ranks: Annotated[int | None, typer.Option(help="How many ranks [as many as cores].")] = None,
+    crowded: Annotated[bool | None, typer.Option(help="Whether ranks outnumber cores [found out].")] = None,
+    root: Annotated[int, typer.Option(help="Of the collectives that have one.")] = 0,
+    table: Annotated[Path | None, typer.Option(help="A table of yours, as for tutti-run [TUTTI_TABLE].")] = None,
+    plans: Annotated[Path | None, typer.Option(help="A directory of plans, as for tutti-run [TUTTI_PLANS].")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
+) -> None:
+    """Say which algorithm serves a call, which rule says so, and what was overridden."""
+    users_table, users_plans = _file("--table", table, False), _file("--plans", plans, True)
+    try:
+        if collective is None:
+            _print_rules(users_table or _set("TUTTI_TABLE") or "", as_json)
+            return
+        name = _collective(collective)
+        if size is None and name != "barrier":
+            raise UserError(f"{name}: say how long the message is, with --bytes")
+        found = _explain(name, parse_bytes(size or "0"), ranks, crowded, root, users_table, users_plans)
+    except core().Error as error:
+        raise UserError(str(error)) from error
+    if as_json:
+        print(json.dumps(found, indent=1))
+    else:
+        _print(found)

@@ -1,0 +1,88 @@
+"""What to measure: one mpiexec job a candidate, for all collectives at once, in shuffled order. Pure functions.
+
+First they race: repetition k measures the default and every candidate that is still in the race. Which these are hangs on
+the repetitions before k alone, so that a measurement that was stopped goes on as if it had not been. Then as many
+repetitions measure the default and what was picked, nothing else.
+"""
+
+import random
+from dataclasses import dataclass
+
+from tutti.bench.mpis import Mpi
+from tutti.tuning.candidates import LONG_BYTES, Candidate, candidates_for
+from tutti.tuning.picking import DEFAULT, Pick, Times, in_the_race
+
+
+@dataclass(frozen=True)
+class TuneSettings:
+    """What `tutti tune` measures."""
+
+    mpi: Mpi
+    ranks: list[int]
+    cores: int
+    collectives: list[str]  # the core's names
+    sizes: list[int]
+    repetitions: int
+    budget_ms: int
+    margin: float
+    seed: int
+
+
+@dataclass(frozen=True)
+class Job:
+    """A run of tutti-bench under a table that names one candidate for each of its collectives."""
+
+    repetition: int
+    ranks: int
+    labels: tuple[tuple[str, str], ...]  # (collective, candidate's label, DEFAULT or one that begins with TUNED)
+    sizes: tuple[int, ...]
+
+    @property
+    def text(self) -> str:
+        words = list(dict.fromkeys(label for _, label in self.labels))
+        shown = ", ".join(words[:3]) + (", ..." if len(words) > 3 else "")
+        return f"{self.ranks} ranks, {shown}"
+
+
+def racing(settings: TuneSettings, ranks: int, collective: str, before: Times) -> list[Candidate]:
+    return [
+        candidate
+        for candidate in candidates_for(ranks, collective, settings.sizes)
+        if in_the_race(before, ranks, collective, candidate.label, settings.margin)
+    ]
+
+
+def _packed(repetition: int, ranks: int, by_collective: dict[str, list[Candidate]], sizes: list[int]) -> list[Job]:
+    """The k-th job measures the k-th candidate of every collective that has so many."""
+    longest = max((len(candidates) for candidates in by_collective.values()), default=0)
+    return [
+        Job(repetition, ranks, tuple((name, list_[k].label) for name, list_ in by_collective.items() if k < len(list_)),
+            tuple(sizes))
+        for k in range(longest)
+    ]  # fmt: skip
+
+
+def jobs_of(settings: TuneSettings, repetition: int, ranks: int, before: Times) -> list[Job]:
+    """The jobs of one repetition; none where every candidate has left the race. `before`: of the repetitions before."""
+    candidates = {name: racing(settings, ranks, name, before) for name in settings.collectives}
+    alive = [name for name in settings.collectives if candidates[name]]
+    if not alive:
+        return []
+    whole = {name: [one for one in candidates[name] if one.segment_bytes == 0] for name in alive}
+    segmented = {name: [one for one in candidates[name] if one.segment_bytes != 0] for name in alive}
+    jobs = [Job(repetition, ranks, tuple((name, DEFAULT) for name in alive), tuple(settings.sizes))]
+    jobs += _packed(repetition, ranks, whole, settings.sizes)
+    jobs += _packed(repetition, ranks, segmented, [size for size in settings.sizes if size > LONG_BYTES])
+    random.Random(f"{settings.seed} {repetition} {ranks}").shuffle(jobs)
+    return jobs
+
+
+def confirming_jobs(settings: TuneSettings, repetition: int, ranks: int, picks: list[Pick], label: str) -> list[Job]:
+    """The default and what was picked, for the collectives where that differs."""
+    picked = {one.cell.collective for one in picks if one.cell.ranks == ranks and one.label is not None}
+    names = [name for name in settings.collectives if name in picked]
+    if not names:
+        return []
+    jobs = [Job(repetition, ranks, tuple((name, which) for name in names), tuple(settings.sizes)) for which in (DEFAULT, label)]
+    random.Random(f"{settings.seed} {repetition} {ranks}").shuffle(jobs)
+    return jobs

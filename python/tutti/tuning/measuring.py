@@ -1,0 +1,144 @@
+"""Runs the jobs of a tuning: tutti-bench under tutti-run, each job with a table of its own."""
+
+import hashlib
+import os
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from tutti.bench import driver
+from tutti.bench.variants import Variant
+from tutti.errors import RunError
+from tutti.places import core
+from tutti.tuning.candidates import bench_name
+from tutti.tuning.jobs import Job, TuneSettings, confirming_jobs, jobs_of
+from tutti.tuning.picking import DEFAULT, TUNED, Pick, confirmed, pick, rules_of
+from tutti.tuning.state import State
+from tutti.tuning.writing import rule_text
+
+# Variables that would choose, or record, instead of what is measured.
+CLEARED = ("TUTTI_SEGMENT_BYTES", "TUTTI_PLANS", "TUTTI_TABLE", "TUTTI_REPRODUCIBLE", "TUTTI_REPORT", "TUTTI_TRACE",
+           "TUTTI_CHECK", "TUTTI_DISABLE")  # fmt: skip
+RACE_SHARE = 0.75  # of the time, at most; the rest is for confirming
+PICKED_FILE = "picked.map"
+# Runs one job with files of its own in a directory; median microseconds by (collective, bytes).
+Execute = Callable[[TuneSettings, Job, Path], dict[tuple[str, int], float]]
+
+
+@contextmanager
+def chosen_by(table: Path | None) -> Iterator[None]:
+    """This process's environment, and that of what it starts, with a table (None: the default) and no other choice."""
+    saved = {name: value for name, value in os.environ.items() if name.startswith("TUTTI_")}
+    try:
+        for name in saved:
+            if name in CLEARED or name.startswith("TUTTI_ALGORITHM_"):
+                del os.environ[name]
+        if table is not None:
+            os.environ["TUTTI_TABLE"] = str(table)
+        yield
+    finally:
+        os.environ.pop("TUTTI_TABLE", None)
+        os.environ.update(saved)
+
+
+def table_of(job: Job) -> str:
+    """The table of a job that measures candidates."""
+    rules = [f"{name} -> builtin:{label}\n" for name, label in job.labels if label != DEFAULT]
+    return "tutti-map 1\n" + "".join(rules)
+
+
+def picked_table(settings: TuneSettings, picks: list[Pick]) -> str:
+    rules = rules_of(picks, settings.cores, core().line_payload)
+    return "tutti-map 1\n" + "".join(rule_text(rule) + "\n" for rule in rules)
+
+
+def run_job(settings: TuneSettings, job: Job, directory: Path) -> dict[tuple[str, int], float]:
+    """Median microseconds by (collective, bytes). Raises RunError."""
+    ours = {bench_name(name): name for name, _ in job.labels}
+    bench = driver.Settings(
+        mpis=[settings.mpi], ranks=[job.ranks], cores=settings.cores, collectives=list(ours), sizes=list(job.sizes),
+        repetitions=1, peer_settings="default", budget_ms=settings.budget_ms,
+    )  # fmt: skip
+    table = directory / PICKED_FILE
+    if not any(label.startswith(TUNED) for _, label in job.labels):
+        table = directory / "candidates.map"
+        table.write_text(table_of(job))
+    with chosen_by(table):
+        result = driver.run_job(bench, job.ranks, Variant(settings.mpi, "default", True), directory)
+    return {(ours[cell["collective"]], cell["bytes"]): cell["median_us"] for cell in result["cells"]}
+
+
+def _again_if_it_fails(execute: Execute, settings: TuneSettings, job: Job, directory: Path) -> dict[tuple[str, int], float]:
+    """Launchers fail now and then on a busy machine; a second failure is the job's own."""
+    try:
+        return execute(settings, job, directory)
+    except RunError:
+        return execute(settings, job, directory)
+
+
+class Measuring:
+    """One run of `tutti tune`: adds to `state` what it lacks.
+
+    `before_job` gets a line, the jobs that have ended and the number of all that are foreseen; `after_job` is for
+    keeping the state.
+    """
+
+    def __init__(
+        self,
+        settings: TuneSettings,
+        state: State,
+        before_job: Callable[[str, int, int], None],
+        after_job: Callable[[], None],
+        execute: Execute = run_job,
+    ) -> None:
+        self.settings = settings
+        self.state = state
+        self.before_job = before_job
+        self.after_job = after_job
+        self.execute = execute
+
+    def _repetition(self, number: int, jobs: list[Job], left: int, seconds: float, directory: Path) -> bool:
+        """False where the time ran out before its end; `left`: as many more are foreseen."""
+        state = self.state
+        ended = sum(job.repetition < number for job in state.done)
+        for place, job in enumerate(jobs):
+            if job in state.done:
+                continue
+            if state.seconds >= seconds:
+                return False
+            self.before_job(f"repetition {number + 1}, {job.text}", ended + place, ended + (left + 1) * len(jobs))
+            begin = time.monotonic()
+            state.done[job] = _again_if_it_fails(self.execute, self.settings, job, directory)
+            state.seconds += time.monotonic() - begin
+            self.after_job()
+        return True
+
+    def _race(self, seconds: float, directory: Path) -> bool:
+        repetitions = self.settings.repetitions
+        for number in range(repetitions):
+            before = self.state.times(end=number)
+            jobs = [job for ranks in self.settings.ranks for job in jobs_of(self.settings, number, ranks, before)]
+            if not self._repetition(number, jobs, repetitions - number - 1, seconds, directory):
+                return False
+        return True
+
+    def _confirm(self, picks: list[Pick], seconds: float, directory: Path) -> list[Pick]:
+        settings = self.settings
+        table = picked_table(settings, picks)
+        (directory / PICKED_FILE).write_text(table)
+        # Of another table, which a longer race may have picked, nothing is known.
+        label = f"{TUNED} {hashlib.sha256(table.encode()).hexdigest()[:12]}"
+        for number in range(settings.repetitions, 2 * settings.repetitions):
+            jobs = [job for ranks in settings.ranks for job in confirming_jobs(settings, number, ranks, picks, label)]
+            if not self._repetition(number, jobs, 2 * settings.repetitions - number - 1, seconds, directory):
+                break
+        return confirmed(picks, self.state.times(first=settings.repetitions), label, settings.margin)
+
+    def run(self, seconds: float) -> tuple[list[Pick], list[Pick]]:
+        """What the race picked, and what of it was confirmed, within so many seconds of measurement in all."""
+        with tempfile.TemporaryDirectory(prefix="tutti-tune-") as name:
+            self._race(seconds * RACE_SHARE, Path(name))
+            picks = pick(self.state.times(end=self.settings.repetitions), self.settings.margin)
+            return picks, self._confirm(picks, seconds, Path(name))

@@ -1,0 +1,91 @@
+"""The table that a tuning writes, and the summary that it shows."""
+
+import time
+from dataclasses import dataclass
+
+from rich.console import Console
+from rich.table import Table
+
+from tutti import __version__
+from tutti.bench.report import size_text, time_text
+from tutti.bench.results import processor_name
+from tutti.bench.statistics import Ratio
+from tutti.places import core
+from tutti.tuning.candidates import size_word
+from tutti.tuning.jobs import TuneSettings
+from tutti.tuning.picking import Pick, TunedRule
+
+
+def ratio_words(ratio: Ratio) -> str:
+    words = f"{ratio.value:.2f}x"
+    return words if ratio.low is None else f"{words}, {ratio.low:.2f} to {ratio.high:.2f}"
+
+
+def rule_text(rule: TunedRule) -> str:
+    """As the map's grammar has it."""
+    low, high = rule.ranks
+    ranks = str(low) if low == high else f"{low}..{high}"
+    words = [rule.collective, "ranks", ranks, "crowded", "yes" if rule.crowded else "no"]
+    first, last = rule.sizes
+    if first or last is not None:
+        words += ["sizes", f"{size_word(first) if first else ''}..{size_word(last) if last is not None else ''}"]
+    return " ".join([*words, "->", f"builtin:{rule.label}"])
+
+
+def _cell_comment(one: Pick, default: str) -> str:
+    where = f"{one.cell.ranks} ranks" + (f", {size_word(one.cell.bytes)} bytes" if one.cell.bytes else "")
+    assert one.ratio is not None
+    return f"# {where}: {default} {one.default_us:.2f} us, now {one.tuned_us:.2f} ({ratio_words(one.ratio)})"
+
+
+def table_text(rules: list[TunedRule], settings: TuneSettings, repetitions: int, defaults: dict[Pick, str]) -> str:
+    """The whole file. `defaults` says what the default has for a cell."""
+    lines = [
+        "tutti-map 1",
+        f"# Written by tutti tune {__version__} on {time.strftime('%Y-%m-%d')}: {processor_name()}, {settings.cores} cores;",
+        f"# {settings.mpi.label}, medians of {repetitions} repetitions. Use: tutti-run --table FILE, or TUTTI_TABLE=FILE.",
+        "# Where no rule matches, Tutti's own choice stands; a rule is here because it was faster by more than the noise and",
+        f"# a margin of {settings.margin:.0%}. In brackets: how many times faster, and the interval that holds it with",
+        "# 95% confidence.",
+    ]
+    for rule in rules:
+        lines.append("")
+        lines += [_cell_comment(one, defaults[one]) for one in rule.picks]
+        lines.append(rule_text(rule))
+    return "\n".join(lines) + "\n"
+
+
+@dataclass(frozen=True)
+class Served:
+    """What the default has for a cell."""
+
+    algorithm: str
+    segment_bytes: int  # as its rule asks for; 0: the executor's
+
+    @property
+    def label(self) -> str:
+        return self.algorithm + (f" segment {size_word(self.segment_bytes)}" if self.segment_bytes else "")
+
+
+def default_of(collective: str, size: int, ranks: int, crowded: bool) -> Served:
+    """As the core chooses without table, plans and variables, which the caller has cleared."""
+    found = core().explain(collective, size, ranks, 0, crowded, [])
+    return Served(found["runs"], found["wanted_segment_bytes"])
+
+
+def show_summary(picks: list[Pick], defaults: dict[Pick, str], unconfirmed: int, console: Console) -> None:
+    """`unconfirmed`: cells whose candidate won the race, but not when it was measured again."""
+    changed = [one for one in picks if one.label is not None]
+    if changed:
+        table = Table(title="What changed against the default (microseconds)")
+        for column in ("collective", "ranks", "bytes", "default", "tuned", "default us", "tuned us", "speed-up (95%)"):
+            table.add_column(column, justify="left" if column in ("collective", "default", "tuned") else "right")
+        for one in changed:
+            assert one.ratio is not None and one.label is not None
+            table.add_row(
+                one.cell.collective, str(one.cell.ranks), size_text(one.cell.bytes) if one.cell.bytes else "",
+                defaults[one], one.label, time_text(one.default_us), time_text(one.tuned_us), ratio_words(one.ratio),
+            )  # fmt: skip
+        console.print(table)
+    more = f", {unconfirmed} of them because a candidate's lead was not confirmed" if unconfirmed else ""
+    console.print(f"{len(changed)} of {len(picks)} measured cells change; the others keep Tutti's choice{more}.", highlight=False)

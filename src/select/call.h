@@ -1,0 +1,32 @@
+// A call as rules see it, and whether a rule is for it.
+//
+// Plain data that all ranks of a communicator share, so that every rank finds the same rule. Pure functions; any thread.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "select/map.h"
+
+namespace tutti::select {
+
+struct Call {
+  plan::Collective collective;
+  size_t bytes;
+  int ranks;
+  topo::Shape shape;             // of the machine that the communicator runs on; empty: unknown
+  int root;
+  bool rank_order = false;       // the operation does not commute
+  bool same_expression = false;  // and this one's bits hang on the expression that is evaluated: floating point, users' own
+  bool crowded = false;          // ranks outnumber cores
+};
+
+// The sizes for which an answer is the same, both ends in it.
+struct Sizes {
+  size_t low = 0, high = SIZE_MAX;
+};
+
+// Whether the rule's conditions hold. Narrows `sizes` to those around the call's for which the rule says the same.
+bool holds(const Rule& rule, const Call& call, Sizes& sizes);
+
+}  // namespace tutti::select

@@ -1,0 +1,75 @@
+#include "select/explain.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace tutti::select {
+namespace {
+
+Considered of_rule(const std::string& place, const Rule& rule) {
+  return {place, print(rule), rule.target, nullptr, rule.segment_bytes, {}};
+}
+
+void add_variable(const Call& call, const Overrides& overrides, Explanation& explanation) {
+  const std::string& asked = overrides.algorithm[static_cast<size_t>(call.collective)];
+  if (asked.empty()) return;
+  const std::string variable = algorithm_variable(call.collective);
+  explanation.considered.push_back({variable, variable + "=" + asked, asked, nullptr, 0, {}});
+}
+
+// A map is asked once: where the plan that it names cannot serve, the tables are next.
+void add_plans(const Call& call, const Overrides& overrides, Explanation& explanation) {
+  if (overrides.library == nullptr) return;
+  const Match found = match(*overrides.library, call);
+  explanation.sizes = found.sizes;
+  if (found.rule == nullptr) return;
+  Considered considered = of_rule(found.rule->place, found.rule->rule);
+  considered.plan = found.rule->plan.get();
+  if (considered.plan != nullptr) considered.refused = refusal(*considered.plan, call);
+  explanation.considered.push_back(std::move(considered));
+}
+
+void add_tables(const Call& call, const Overrides& overrides, Explanation& explanation) {
+  bool decided = false;  // rules behind the first that holds do not narrow the sizes
+  Sizes behind;
+  for (const Table* table : tables_for(call.collective, overrides)) {
+    for (const Rule& rule : table->rules[static_cast<size_t>(call.collective)]) {
+      if (!holds(rule, call, decided ? behind : explanation.sizes)) continue;
+      explanation.considered.push_back(of_rule(table->name + ":" + std::to_string(rule.line), rule));
+      decided = true;
+    }
+  }
+}
+
+// A variable that names an algorithm leaves segments to the table's rule for this size.
+void find_segment(const Overrides& overrides, size_t first_of_tables, Explanation& explanation) {
+  const auto& considered = explanation.considered;
+  const bool by_variable = considered[explanation.chosen].place.starts_with("TUTTI_ALGORITHM_");
+  const size_t from = by_variable && first_of_tables < considered.size() ? first_of_tables : explanation.chosen;
+  explanation.segment_bytes = considered[from].segment_bytes;
+  if (explanation.segment_bytes != 0) explanation.segment_place = considered[from].place;
+  if (overrides.segment_bytes == 0) return;
+  explanation.segment_bytes = overrides.segment_bytes;
+  explanation.segment_place = "TUTTI_SEGMENT_BYTES";
+}
+
+}  // namespace
+
+Explanation explain(const Call& call, const Overrides& overrides) {
+  Explanation explanation;
+  auto& considered = explanation.considered;
+  add_variable(call, overrides, explanation);
+  // A user who names an algorithm ends the map's say, and its ranges.
+  const bool named = !considered.empty();
+  add_plans(call, overrides, explanation);
+  if (named) explanation.sizes = {};
+  const size_t first_of_tables = considered.size();
+  add_tables(call, overrides, explanation);
+  if (considered.empty()) considered.push_back({"built-in", "flat", "flat", nullptr, 0, {}});
+  const auto serves = [](const Considered& one) { return one.refused.empty(); };
+  explanation.chosen = static_cast<size_t>(std::find_if(considered.begin(), considered.end(), serves) - considered.begin());
+  find_segment(overrides, first_of_tables, explanation);
+  return explanation;
+}
+
+}  // namespace tutti::select

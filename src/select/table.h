@@ -1,0 +1,37 @@
+// Tables: rules that name built-in algorithms alone, in the grammar of maps (map.h).
+//
+// Two are compiled in, from default.map and placement.map; a user's is read from a file (TUTTI_TABLE, tutti-run --table).
+// Constant once read, shared by all groups of the process and read by any thread; the compiled ones live to its end.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "select/map.h"
+
+namespace tutti::select {
+
+struct Table {
+  std::string name;  // as places begin with: a file's path, "default.map", "placement.map"
+  std::array<std::vector<Rule>, plan::collective_count> rules;  // of each collective, in the order in which they are tried
+  uint64_t fingerprint = 0;  // of the rules: equal at ranks that read the same, whatever the comments
+};
+
+// Throws Error(invalid_plan) "NAME:LINE: what is wrong; what would be right", as read_map, also where a rule names a file.
+Table read_table(std::string_view text, std::string_view name);
+
+// From a file. Throws as read_table, and Error naming the file where it cannot be read.
+Table load_table(const std::string& path);
+
+// What is compiled in: answers every call.
+const Table& default_table();
+// For TUTTI_REPRODUCIBLE=placement: answers every call of the collectives that combine data.
+const Table& placement_table();
+
+extern const std::string_view default_table_text;
+extern const std::string_view placement_table_text;
+
+}  // namespace tutti::select

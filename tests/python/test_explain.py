@@ -1,0 +1,148 @@
+"""`tutti explain`: which algorithm serves a call, by which rule, and what had a say besides."""
+
+import json
+from pathlib import Path
+
+import pytest
+from conftest import ROOT, Tutti
+
+from tutti.places import core
+
+DEFAULT = (ROOT / "src" / "select" / "default.map").read_text().splitlines()
+
+
+def explained(tutti: Tutti, *arguments: str, environment: dict[str, str] | None = None):
+    done = tutti("explain", *arguments, "--json", environment=environment)
+    assert done.returncode == 0, done.stderr
+    return json.loads(done.stdout)
+
+
+def refused(tutti: Tutti, *arguments: str, environment: dict[str, str] | None = None) -> str:
+    done = tutti("explain", *arguments, environment=environment)
+    assert done.returncode == 2 and done.stdout == ""
+    assert done.stderr.count("\n") == 1 and done.stderr.startswith("tutti: ")
+    return done.stderr[len("tutti: ") :].rstrip("\n")
+
+
+@pytest.fixture
+def table(tmp_path: Path) -> Path:
+    file = tmp_path / "mine.map"
+    file.write_text("tutti-map 1\n# mine\nallreduce ranks 4 sizes 1K..1M -> builtin:binomial segment 8K\n")
+    return file
+
+
+def test_the_default_is_named_by_file_and_line(tutti):
+    found = explained(tutti, "allreduce", "--bytes", "1M", "--ranks", "4", "--crowded")
+    rule = found["considered"][found["chosen"]]
+    file, line = rule["place"].split(":")
+    assert file == "default.map" and DEFAULT[int(line) - 1] == rule["rule"]
+    assert rule["rule"] == "allreduce crowded yes -> builtin:tiled segment 24K"
+    assert found["runs"] == "tiled" and found["segment_bytes"] == 24576 and found["segment_place"] == rule["place"]
+    assert found["bytes_range"] == [32768, None] and found["carrier"] == "slot"
+
+
+def test_short_messages_go_through_lines(tutti):
+    found = explained(tutti, "allreduce", "--bytes", "48", "--ranks", "2", "--no-crowded")
+    assert (found["runs"], found["carrier"], found["crowded"]) == ("all_read_all", "line", False)
+    assert explained(tutti, "allreduce", "--bytes", "49", "--ranks", "2", "--no-crowded")["carrier"] == "slot"
+
+
+def test_more_ranks_than_cores_are_crowded_unless_told(tutti):
+    assert explained(tutti, "barrier", "--ranks", "1024")["crowded"]
+    assert not explained(tutti, "barrier", "--ranks", "1")["crowded"]
+    assert explained(tutti, "barrier", "--ranks", "1", environment={"TUTTI_WAIT": "yield"})["crowded"]
+    assert not explained(tutti, "barrier", "--ranks", "64", environment={"TUTTI_WAIT": "spin"})["crowded"]
+
+
+def test_a_users_table_beats_the_default(tutti, table):
+    found = explained(tutti, "allreduce", "--bytes", "4K", "--ranks", "4", "--crowded", "--table", str(table))
+    assert found["runs"] == "binomial" and found["bytes_range"] == [1024, 1048576]
+    assert [one["place"] for one in found["considered"]][:2] == [f"{table}:3", "default.map:26"]
+    by_variable = explained(tutti, "allreduce", "--bytes", "4K", "--ranks", "4", environment={"TUTTI_TABLE": str(table)})
+    assert by_variable["runs"] == "binomial"
+    other_ranks = explained(tutti, "allreduce", "--bytes", "4K", "--ranks", "3", "--table", str(table))
+    assert other_ranks["considered"][other_ranks["chosen"]]["place"].startswith("default.map:")
+
+
+def test_variables_beat_tables_and_say_so(tutti, table):
+    words = {"TUTTI_ALGORITHM_ALLREDUCE": "flat", "TUTTI_SEGMENT_BYTES": "4K"}
+    arguments = ("allreduce", "--bytes", "64K", "--ranks", "4", "--table", str(table))
+    found = explained(tutti, *arguments, environment=words)
+    assert (found["runs"], found["segment_bytes"], found["segment_place"]) == ("flat", 4096, "TUTTI_SEGMENT_BYTES")
+    text = tutti("explain", *arguments, environment=words).stdout
+    assert "because    TUTTI_ALGORITHM_ALLREDUCE: TUTTI_ALGORITHM_ALLREDUCE=flat\n" in text
+    assert f"overrides  {table}:3: allreduce ranks 4 sizes 1K..1M -> builtin:binomial segment 8K\n" in text
+    assert "segments   16 of 4096 bytes, wanted by TUTTI_SEGMENT_BYTES\n" in text
+
+
+def test_placement_reads_no_table_for_reductions(tutti, tmp_path):
+    table = tmp_path / "mine.map"
+    table.write_text("tutti-map 1\nallreduce -> builtin:binomial\nbcast -> builtin:binomial\n")
+    environment = {"TUTTI_REPRODUCIBLE": "placement", "TUTTI_TABLE": str(table)}
+    found = explained(tutti, "allreduce", "--bytes", "4K", "--ranks", "4", "--no-crowded", environment=environment)
+    assert found["runs"] == "flat" and found["considered"][0]["place"].startswith("placement.map:")
+    assert "placement.map alone" in found["notes"][0]
+    assert explained(tutti, "bcast", "--bytes", "4K", "--ranks", "4", environment=environment)["runs"] == "binomial"
+
+
+def test_plans_beat_the_table_where_they_fit(tutti, table, tmp_path):
+    plans = tmp_path / "plans"
+    plans.mkdir()
+    (plans / "map").write_text("tutti-map 1\nallreduce -> own.tree\n")
+    (plans / "own.tree").write_text("tutti-tree 1\ncollective allreduce\nranks 4\nreduce 0: 1..3\n")
+    arguments = ("allreduce", "--bytes", "4K", "--table", str(table), "--plans", str(plans))
+    assert explained(tutti, *arguments, "--ranks", "4")["runs"] == "own.tree"
+    found = explained(tutti, *arguments, "--ranks", "3")
+    assert found["considered"][0]["refused"] == "it is for 4 ranks, the communicator has 3"
+    assert found["chosen"] == 1
+
+
+def test_what_needs_too_much_memory_is_said(tutti):
+    found = explained(tutti, "allreduce", "--bytes", "1M", "--ranks", "1000", "--crowded")
+    assert found["runs"] == "flat" and "tiled needs more shared memory" in found["notes"][0]
+
+
+def test_text_of_a_barrier(tutti):
+    done = tutti("explain", "barrier", "--ranks", "2", "--no-crowded")
+    assert done.stdout.splitlines()[:3] == [
+        "barrier, 2 ranks, a core for every rank",
+        "algorithm  all_read_all",
+        "because    default.map:7: barrier ranks ..8 crowded no -> builtin:all_read_all",
+    ]
+
+
+def test_without_a_collective_it_prints_the_rules(tutti, table):
+    lines = tutti("explain", "--table", str(table)).stdout.splitlines()
+    rules = [line for line in DEFAULT if "->" in line]
+    assert lines[0].split(None, 1) == [f"{table}:3", "allreduce ranks 4 sizes 1K..1M -> builtin:binomial segment 8K"]
+    assert [line.split(None, 1)[1] for line in lines[1:]] == rules
+
+
+def test_refusals_are_one_line(tutti, tmp_path):
+    broken = tmp_path / "broken.map"
+    broken.write_text("tutti-map 1\n\nbcast -> builtin:ring\n")
+    by_file = tmp_path / "file.map"
+    by_file.write_text("tutti-map 1\nbcast -> own.plan\n")
+    bcast = ("bcast", "--bytes", "8", "--table")
+    assert refused(tutti, *bcast, str(broken)) == f"{broken}:3: algorithm 'ring' does not serve bcast"
+    assert refused(tutti, *bcast, str(by_file)).startswith(f'{by_file}:2: "own.plan" is a plan\'s file')
+    assert "is no file" in refused(tutti, *bcast, str(tmp_path / "none.map"))
+    assert "'gathr' is no collective; known are barrier" in refused(tutti, "gathr")
+    assert "always runs by direct" in refused(tutti, "gatherv", "--bytes", "8")
+    assert "with --bytes" in refused(tutti, "gather")
+    assert "--bytes: '8T' is not" in refused(tutti, "gather", "--bytes", "8T")
+    assert "--ranks: 0" in refused(tutti, "gather", "--bytes", "8", "--ranks", "0")
+    assert "--root: 2 is out of range" in refused(tutti, "gather", "--bytes", "8", "--ranks", "2", "--root", "2")
+    assert "has no root" in refused(tutti, "allgather", "--bytes", "8", "--ranks", "2", "--root", "1")
+    wrong = {"TUTTI_ALGORITHM_GATHER": "tiled"}
+    said = refused(tutti, "gather", "--bytes", "8", environment=wrong)
+    assert "TUTTI_ALGORITHM_GATHER: algorithm 'tiled' does not serve gather" in said
+
+
+def test_the_page_shows_what_is_printed_and_a_table_that_is_read(tutti):
+    page = (ROOT / "docs" / "tuning.md").read_text()
+    printed = tutti("explain", "allreduce", "--bytes", "64K", "--ranks", "4", "--crowded").stdout
+    shown = page.split("    $ tutti explain allreduce --bytes 64K --ranks 4\n")[1].split("\n\n")[0]
+    assert [line.removeprefix("    ") for line in shown.splitlines()] == printed.splitlines()
+    tables = [block for block in page.split("```\n")[1::2] if block.startswith("tutti-map 1")]
+    assert [len(core().read_map(table)["rules"]) for table in tables] == [3]
