@@ -31,8 +31,11 @@ template <bool yielding, Shape shape, bool arrivals, bool traced>
 class Channel::Execution {
  public:
   static constexpr size_t spaces = 4;
+  using Records = std::conditional_t<traced, trace::Recorder, Unrecorded>;
 
-  Execution(Channel& channel, const BoundProgram& bound, const Operation& operation, std::byte* (&base_of)[spaces])
+  // What others get the address of is not the object's own.
+  Execution(Channel& channel, const BoundProgram& bound, const Operation& operation, std::byte* (&base_of)[spaces],
+            Records& recorder)
       : channel_(channel),
         bound_(bound),
         program_(*bound.program),
@@ -40,7 +43,7 @@ class Channel::Execution {
         own_(*channel.own_),
         base_(channel.base_),
         base_of_(base_of),
-        recorder_(channel.tracer_) {}
+        recorder_(recorder) {}
   Execution(const Execution&) = delete;
 
   // Ends when all steps have been done, or a wait failed.
@@ -203,7 +206,7 @@ class Channel::Execution {
     }
   }
 
-  Code reduce_any(const BoundStep& step, int64_t segment, size_t bytes) {
+  [[gnu::always_inline]] Code reduce_any(const BoundStep& step, int64_t segment, size_t bytes) {
     const uint64_t before = base_ + static_cast<uint64_t>(segment) * static_cast<uint64_t>(program_.transfers);
     const ArrivalReduce::Place place{base_of_, lines_, offsets(), bytes, before};
     const ArrivalReduce::Record record{address_of(recorder_), segment};
@@ -286,7 +289,7 @@ class Channel::Execution {
   shm::Control& own_;
   const uint64_t base_;
   std::byte* (&base_of_)[spaces];  // by space
-  std::conditional_t<traced, trace::Recorder, Unrecorded> recorder_;
+  Records& recorder_;
   Geometry geometry_{};
   Ring* ring_ = nullptr;        // that the operation goes through
   uint64_t share_ = 0;          // what it takes of it

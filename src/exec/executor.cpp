@@ -31,7 +31,8 @@ template <bool yielding, Shape shape, bool arrivals, bool traced>
 Code Channel::run(Channel& channel, const BoundProgram& bound, const Operation& operation) {
   using Run = Execution<yielding, shape, arrivals, traced>;
   std::byte* base_of[Run::spaces];
-  return Run(channel, bound, operation, base_of).run();
+  typename Run::Records recorder(channel.tracer_);
+  return Run(channel, bound, operation, base_of, recorder).run();
 }
 
 template <bool yielding, bool arrivals, bool traced>
