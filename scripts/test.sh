@@ -54,7 +54,7 @@ case $mode in
     part "unit tests" "$ctest_line" run_ctest --test-dir build
     part "thread sanitizer" "$ctest_line" sanitized build/tsan thread -E "$one_thread"
     part "address sanitizer" "$ctest_line" sanitized build/asan address,undefined
-    part "fuzzing" "$fuzz_line" tests/fuzz/run.sh 10
+    part "fuzzing" "$fuzz_line" tests/fuzz/run.sh 20
     part "types" "$mypy_line" mypy --cache-dir build/mypy
     part "python tests" "$pytest_line" python -m pytest
     ;;

@@ -205,6 +205,21 @@ static void perform_ragged(const struct ragged_call* call) {
   }
 }
 
+// Only rank 0 sends, to the last rank; the others give no type where they have no elements, rank 0 gives all.
+static void no_type_without_elements(void) {
+  if (world_size == 1) return;
+  const size_t ranks = (size_t)world_size;
+  int *const counts = calloc(2 * ranks, sizeof(int)), *const places = calloc(ranks, sizeof(int));
+  MPI_Datatype* const types = malloc(2 * ranks * sizeof(MPI_Datatype));
+  for (size_t i = 0; i < 2 * ranks; ++i) types[i] = world_rank == 0 ? MPI_INT : MPI_DATATYPE_NULL;
+  int in = 42, out = -1;
+  if (world_rank == 0) counts[ranks - 1] = 1;
+  if (world_rank == world_size - 1) counts[ranks] = 1, types[ranks] = MPI_INT;
+  MPI_Alltoallw(&in, counts, places, types, &out, counts + ranks, places, types + ranks, MPI_COMM_WORLD);
+  CHECK(out == (world_rank == world_size - 1 ? 42 : -1), "alltoallw without types: %d", out);
+  free(counts), free(places), free(types);
+}
+
 static void large_count_forms(void) {
 #if MPI_VERSION >= 4
   const size_t ranks = (size_t)world_size;
@@ -256,6 +271,7 @@ int main(int argc, char** argv) {
     }
   }
   large_count_forms();
+  no_type_without_elements();
   free_layouts();
   return finish();
 }
