@@ -78,6 +78,8 @@ void log_line(LogLevel level, const char* format, ...) {
   va_end(arguments);
 }
 
+void let_launcher_read() { usleep(200'000); }
+
 void log_once(const std::string& key, LogLevel level, const char* format, ...) {
   if (!log_enabled(level) || !first_use(key)) return;
   va_list arguments;

@@ -113,6 +113,7 @@ class Waiting {
     const seconds after_the_speaker{speaker_->chosen() ? 0 : 1};
     if (limit == 0 || options().stall != StallAction::abort_job || elapsed < seconds(limit) + after_the_speaker) return;
     if (speaker_->chosen()) log_line(LogLevel::error, "stalled for %d s; ended because TUTTI_STALL=abort", limit);
+    let_launcher_read();
     host().Abort(communicator_, 2);
     _exit(2);
   }

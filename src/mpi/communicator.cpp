@@ -188,7 +188,10 @@ size_t Communicator::find_dense_bytes(MPI_Datatype type) {
 }
 
 int Communicator::fail() {
-  say(group_->failure());
+  if (!said_) {
+    say(group_->failure());
+    let_launcher_read();  // the handler may abort the job
+  }
   const Inside inside;
   host().Comm_call_errhandler(handle_, MPI_ERR_OTHER);
   return MPI_ERR_OTHER;
