@@ -6,6 +6,19 @@
 
 namespace tutti::exec {
 
+namespace {
+
+void append_elsewhere(BoundProgram& bound, const plan::Program& program, const plan::Step& step) {
+  for (int32_t i = 0; i < step.operand_count; ++i) {
+    const plan::Operand& operand = program.operands[static_cast<size_t>(step.first_operand + i)];
+    bound.elsewhere.push_back(operand.offered ? Elsewhere{operand.rank, static_cast<uint32_t>(operand.offered_space),
+                                                          static_cast<uint32_t>(operand.offered_block)}
+                                              : Elsewhere{});
+  }
+}
+
+}  // namespace
+
 BoundProgram Channel::bind(std::shared_ptr<const plan::Program> shared) const {
   const plan::Program& program = *shared;
   BoundProgram bound;
@@ -27,12 +40,18 @@ BoundProgram Channel::bind(std::shared_ptr<const plan::Program> shared) const {
     resolved.operand_count = static_cast<uint16_t>(step.operand_count);
     resolved.extent_first = static_cast<uint32_t>(step.extent_first);
     resolved.extent_count = static_cast<uint32_t>(step.extent_count);
+    resolved.offer = step.offer;
+    resolved.elsewhere = BoundStep::nowhere;
     resolved.stage = step.stage;
     resolved.peer = step.peer;
     resolved.more_operands = static_cast<uint32_t>(bound.operands.size());
     resolved.first_arrival = static_cast<uint32_t>(step.first_arrival);
     for (int32_t i = 0; i < step.operand_count; ++i) {
       const BoundOperand operand = resolve(program.operands[static_cast<size_t>(step.first_operand + i)]);
+      if (program.operands[static_cast<size_t>(step.first_operand + i)].offered && resolved.elsewhere == BoundStep::nowhere) {
+        resolved.elsewhere = static_cast<uint32_t>(bound.elsewhere.size());
+        append_elsewhere(bound, program, step);
+      }
       if (i < 3) {
         resolved.operands[i] = operand;
       } else {
@@ -44,6 +63,10 @@ BoundProgram Channel::bind(std::shared_ptr<const plan::Program> shared) const {
         bound.steps.back().offset == resolved.offset) {
       bound.steps.back().then_stamp = true;
       bound.steps.back().line = rank_ * stride + step.line * static_cast<ptrdiff_t>(shm::line_size);
+      continue;
+    }
+    if (step.kind == plan::StepKind::wait_return) {
+      bound.returns.push_back(resolved);
       continue;
     }
     const int32_t owner = step.kind == plan::StepKind::wait_line ? step.peer : rank_;

@@ -4,6 +4,7 @@
 
 #include "exec/executor.h"
 #include "exec/geometry.h"
+#include "exec/reached.h"
 #include "exec/wait.h"
 
 namespace tutti::exec {
@@ -17,6 +18,11 @@ constexpr size_t most_segment = 16 * 1024;
 constexpr size_t copy_through_least = 2048;
 
 }  // namespace
+
+size_t reach_from(const Reach& reach) {
+  if (!reach.mapped.empty()) return direct_from;
+  return reach.processes.empty() ? SIZE_MAX : cma_from;
+}
 
 std::string describe_call(uint64_t call) {
   if (call == 0) return "nothing";
@@ -38,6 +44,8 @@ Channel::Channel(std::byte* areas, const shm::Layout& layout, int rank, const Se
       rank_(rank),
       style_(settings.style),
       copy_through_from_(settings.stores_past_cache ? copy_through_least : SIZE_MAX),
+      reach_from_(reach_from(settings.reach)),
+      reach_(settings.reach),
       hook_(settings.hook),
       tracer_(settings.tracer),
       communicator_(settings.communicator) {

@@ -14,6 +14,7 @@
 
 #include "exec/arrival.h"
 #include "exec/geometry.h"
+#include "exec/reached.h"
 #include "exec/wait.h"
 
 namespace tutti::exec {
@@ -27,7 +28,7 @@ struct Unrecorded {
 inline trace::Recorder* address_of(trace::Recorder& recorder) { return &recorder; }
 inline trace::Recorder* address_of(Unrecorded&) { return nullptr; }
 
-template <bool yielding, Shape shape, bool arrivals, bool traced>
+template <bool yielding, Shape shape, bool arrivals, bool traced, bool reaching>
 class Channel::Execution {
  public:
   static constexpr size_t spaces = 4;
@@ -43,7 +44,8 @@ class Channel::Execution {
         own_(*channel.own_),
         base_(channel.base_),
         base_of_(base_of),
-        recorder_(recorder) {}
+        recorder_(recorder),
+        reached_(channel, bound, operation) {}
   Execution(const Execution&) = delete;
 
   // Ends when all steps have been done, or a wait failed.
@@ -58,6 +60,9 @@ class Channel::Execution {
         const Code code = step.operand_count != 0 ? move(step, segment) : hand_over(step, segment);
         if (code != Code::ok) return code;
       }
+    }
+    if constexpr (reaching) {
+      if (const Code code = wait_for_readers(); code != Code::ok) return code;
     }
     leave();
     return Code::ok;
@@ -99,6 +104,22 @@ class Channel::Execution {
     base_of_[1] = static_cast<std::byte*>(operation_.out);
     base_of_[2] = slots_;
     base_of_[3] = lines_ + offsetof(shm::Line, payload);
+    if constexpr (reaching) reached_.announce();
+    return Code::ok;
+  }
+
+  // Whose buffers others read where they are must not have them back before.
+  Code wait_for_readers() {
+    if (!reached_.any_of_own()) return Code::ok;
+    const auto segments_before = static_cast<uint64_t>(geometry_.segments - 1);
+    for (const BoundStep& step : bound_.returns) {
+      const uint64_t number = base_ + step.offset + segments_before * static_cast<uint64_t>(program_.transfers);
+      if (const Code code = wait_word(step, number); code != Code::ok) return code;
+      if constexpr (traced) {
+        const size_t place = program_.steps.size() - bound_.returns.size() + static_cast<size_t>(&step - bound_.returns.data());
+        recorder_.step(static_cast<uint32_t>(step.kind), static_cast<uint32_t>(place), geometry_.segments - 1, step.peer, 0);
+      }
+    }
     return Code::ok;
   }
 
@@ -183,6 +204,15 @@ class Channel::Execution {
       }
     } else if constexpr (!lines_only) {
       if (bytes == 0) return Code::ok;
+    }
+    if constexpr (reaching) {
+      if (step.offer && reached_.of_own(step.operands[1].space)) return Code::ok;
+      if (step.elsewhere != BoundStep::nowhere) {
+        const size_t at = static_cast<size_t>(segment) * geometry_.segment_bytes;
+        const Code code = reached_.move(step, {base_of_, offsets(), at, bytes});
+        if (code == Code::ok) moved(step, segment, bytes);
+        return code;
+      }
     }
     if (step.operand_count == 2) {
       copy(step, bytes);
@@ -290,6 +320,7 @@ class Channel::Execution {
   const uint64_t base_;
   std::byte* (&base_of_)[spaces];  // by space
   Records& recorder_;
+  std::conditional_t<reaching, Reached, Unreached> reached_;
   Geometry geometry_{};
   Ring* ring_ = nullptr;        // that the operation goes through
   uint64_t share_ = 0;          // what it takes of it

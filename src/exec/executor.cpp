@@ -27,9 +27,9 @@ void Channel::combine_many(const BoundProgram& bound, const BoundStep& step, con
   combine(*operation.combine, address(step.operands[0]), sources, static_cast<int>(count), bytes);
 }
 
-template <bool yielding, Shape shape, bool arrivals, bool traced>
+template <bool yielding, Shape shape, bool arrivals, bool traced, bool reaching>
 Code Channel::run(Channel& channel, const BoundProgram& bound, const Operation& operation) {
-  using Run = Execution<yielding, shape, arrivals, traced>;
+  using Run = Execution<yielding, shape, arrivals, traced, reaching>;
   std::byte* base_of[Run::spaces];
   typename Run::Records recorder(channel.tracer_);
   return Run(channel, bound, operation, base_of, recorder).run();
@@ -40,6 +40,18 @@ Code Channel::run_slots(Channel& channel, const BoundProgram& bound, const Opera
   const bool whole = operation.segment_bytes >= operation.bytes;
   return whole ? run<yielding, Shape::whole, arrivals, traced>(channel, bound, operation)
                : run<yielding, Shape::segmented, arrivals, traced>(channel, bound, operation);
+}
+
+// Long messages take long enough that one instance serves programs with arrivals and without.
+template <bool yielding, bool arrivals, bool traced>
+Code Channel::run_offers(Channel& channel, const BoundProgram& bound, const Operation& operation) {
+  const bool reaching = operation.bytes >= channel.reach_from_ && operation.ragged == nullptr;
+  if (bound.program->parted) {
+    return reaching ? run<yielding, Shape::parts, true, traced, true>(channel, bound, operation)
+                    : run<yielding, Shape::parts, arrivals, traced>(channel, bound, operation);
+  }
+  return reaching ? run<yielding, Shape::segmented, true, traced, true>(channel, bound, operation)
+                  : run_slots<yielding, arrivals, traced>(channel, bound, operation);
 }
 
 // What is recorded costs anyway, so one instance serves programs with arrivals and without.

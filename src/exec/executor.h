@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "exec/reach.h"
 #include "kernels/kernels.h"
 #include "plan/program.h"
 #include "shm/layout.h"
@@ -63,6 +64,7 @@ struct BoundStep {
   int32_t peer;
   uint16_t operand_count;
   bool then_stamp;             // a stamp step follows and is done with this one: `line` and `offset` are the stamp's
+  bool offer;                  // plan::Step::offer
   uint64_t offset;             // stage * transfers + number of what is waited for, published or stamped
   ptrdiff_t line;              // displacement of the line, for wait_line and stamp
   BoundOperand operands[3];    // the first three: all of them for a copy and a reduce of two sources
@@ -70,6 +72,14 @@ struct BoundStep {
   uint32_t first_arrival;      // of a reduce_any, in BoundProgram::arrivals
   uint32_t extent_first;
   uint32_t extent_count;
+  uint32_t elsewhere;          // where its operands start in BoundProgram::elsewhere; `nowhere` where none is an offer's
+  static constexpr uint32_t nowhere = UINT32_MAX;
+};
+// Where the bytes of an operand are, too: in a buffer of the user of `rank`.
+struct Elsewhere {
+  int32_t rank = -1;           // -1: nowhere
+  uint32_t space = 0;          // plan::Space::in or out
+  uint32_t block = 0;
 };
 // What makes a source of a reduce_any ready.
 struct BoundArrival {
@@ -84,6 +94,9 @@ struct BoundProgram {
   std::vector<BoundStep> steps;
   std::vector<BoundOperand> operands;
   std::vector<BoundArrival> arrivals;
+  std::vector<Elsewhere> elsewhere;    // by operand of the steps that read offers
+  std::vector<BoundStep> returns;      // the wait_return steps, which are in no other list
+  bool has_offers = false;
   uint64_t span = 0;           // of one segment
   // Where a trace is recorded: the program's number in it, and by step of this program the place in `program`.
   uint32_t traced_as = 0;
@@ -151,6 +164,7 @@ class Channel {
     bool stores_past_cache = false;  // for long copies into slots
     uint64_t process = 0;            // this rank's pid where ranks are processes, so that peers notice its death
     ProgressHook hook;
+    Reach reach;
     trace::Tracer* tracer = nullptr;  // records what this channel executes; outlives it; null: nobody does
     uint32_t communicator = 0;        // number of the group's communicator there
   };
@@ -190,6 +204,7 @@ class Channel {
  private:
   friend class SlowWait;
   friend class ArrivalReduce;
+  friend class Reached;
 
   // A ring that all ranks use alike. Units (bytes, lines) are counted by a cursor that grows for ever.
   struct Ring {
@@ -221,16 +236,19 @@ class Channel {
   Code fail(Code code, std::string message);
   Code fail_mismatch(int peer, uint64_t call);
 
-  // The loop is compiled for each shape, and again for programs that reduce in the order of arrival, and for channels
-  // whose steps are recorded, so that others do not pay for them.
-  template <bool yielding, Shape shape, bool arrivals, bool traced>
+  // The loop is compiled for each shape, and again for programs that reduce in the order of arrival, for channels whose
+  // steps are recorded, and for long messages where ranks reach each other's buffers, so that others do not pay for them.
+  template <bool yielding, Shape shape, bool arrivals, bool traced, bool reaching>
   class Execution;  // execution.h
-  template <bool yielding, Shape shape, bool arrivals, bool traced>
+  template <bool yielding, Shape shape, bool arrivals, bool traced, bool reaching = false>
   static Code run(Channel& channel, const BoundProgram& bound, const Operation& operation);
   template <bool yielding, bool arrivals, bool traced>
   static Code run_slots(Channel& channel, const BoundProgram& bound, const Operation& operation);
   template <bool yielding, bool arrivals, bool traced>
-  static auto runner(const plan::Program& program) {
+  static Code run_offers(Channel& channel, const BoundProgram& bound, const Operation& operation);
+  template <bool yielding, bool arrivals, bool traced>
+  auto runner(const plan::Program& program) const {
+    if (program.has_offers && reach_from_ != SIZE_MAX) return &run_offers<yielding, arrivals, traced>;
     if (program.parted && !program.uses_lines) return &run<yielding, Shape::parts, arrivals, traced>;
     if (program.parted) return &run<yielding, Shape::part_lines, arrivals, traced>;
     return program.uses_lines ? &run<yielding, Shape::lines, arrivals, traced> : &run_slots<yielding, arrivals, traced>;
@@ -255,6 +273,8 @@ class Channel {
   int rank_;
   WaitStyle style_;
   size_t copy_through_from_;  // bytes from which copies into slots go past the cache
+  size_t reach_from_;         // bytes from which readers may pass by slots; the same at all ranks
+  Reach reach_;
   ProgressHook hook_;
   trace::Tracer* tracer_;
   uint32_t communicator_;
@@ -268,6 +288,8 @@ class Channel {
   Ring long_slots_;
   Checkpoint checkpoint_;
   uint64_t epoch_ = 0;  // operations so far; counted where they are recorded
+  uint64_t reaching_ = 0;  // those so far in which readers may pass by slots
+  std::vector<std::byte> scratch_;  // for what is read from other processes to be combined
 
   Code failed_ = Code::ok;
   std::string failure_;

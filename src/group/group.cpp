@@ -22,7 +22,8 @@ exec::Channel::Settings channel_settings(const Group::Settings& settings) {
   const StoresChoice asked = options().stores;
   const bool pays = kernels::stores_past_cache_pay();
   const bool past_cache = asked == StoresChoice::past_cache || (asked == StoresChoice::automatic && pays);
-  return {settings.style, past_cache, settings.process, settings.hook, settings.tracer, settings.communicator};
+  return {settings.style, past_cache, settings.process, settings.hook, settings.reach, settings.tracer,
+          settings.communicator};
 }
 
 }  // namespace

@@ -35,6 +35,7 @@ class Group {
     uint32_t communicator = 0;    // the group's number there
     bool check = false;           // check plans and lowered programs when they are made (TUTTI_CHECK)
     select::Overrides overrides;  // algorithms, segment size and plans that the user asked for
+    exec::Reach reach;            // beside slots, as all ranks found
     topo::Shape shape;            // of the machine that the ranks may run on; empty: unknown
   };
   explicit Group(const Settings& settings);

@@ -1,6 +1,8 @@
 // Groups of thread ranks with settings of a test's own, which the native face does not offer.
 #pragma once
 
+#include <unistd.h>
+
 #include <cstring>
 #include <functional>
 #include <memory>
@@ -20,10 +22,22 @@ inline exec::Combine sum_of(kernels::Type type, int32_t needs) {
 inline exec::Combine sum_of_doubles() { return sum_of(kernels::Type::float64, exec::needs_same_expression); }
 inline exec::Combine sum_of_integers() { return sum_of(kernels::Type::int64, exec::needs_nothing); }
 
+// How the ranks' buffers are reached: all, those of even ranks alone, by the system as other processes' are, or not.
+enum class Reaching : uint8_t { direct, mixed, by_system, none };
+inline constexpr Reaching all_reaching[] = {Reaching::direct, Reaching::mixed, Reaching::by_system, Reaching::none};
+
+inline exec::Reach reach_of(Reaching how, int rank, int ranks) {
+  exec::Reach reach;
+  if (how == Reaching::direct || how == Reaching::mixed) reach.mapped.resize(static_cast<size_t>(ranks));
+  if (how == Reaching::direct || rank % 2 == 0) reach.own_bytes = SIZE_MAX;
+  if (how == Reaching::by_system) reach.processes.assign(static_cast<size_t>(ranks), getpid());
+  return reach;
+}
+
 // Runs `body` on so many threads, each with its rank's group. The program's own timeout ends what hangs.
 inline void with_groups(int ranks, const select::Overrides& overrides, const topo::Shape& shape,
                         const std::function<void(Group&)>& body, bool oversubscribed = true, size_t slot_bytes = 64 * 1024,
-                        bool check = true) {
+                        bool check = true, Reaching reaching = Reaching::mixed) {
   struct Free {
     void operator()(std::byte* areas) const { ::operator delete(areas, std::align_val_t{shm::page_size}); }
   };
@@ -39,6 +53,7 @@ inline void with_groups(int ranks, const select::Overrides& overrides, const top
     settings.rank = rank;
     settings.style = oversubscribed ? exec::WaitStyle::yield : exec::WaitStyle::spin;
     settings.check = check;
+    settings.reach = reach_of(reaching, rank, ranks);
     settings.overrides = overrides;
     settings.shape = shape;
     groups.push_back(std::make_unique<Group>(settings));

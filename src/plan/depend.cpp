@@ -4,75 +4,23 @@
 #include <utility>
 
 #include "plan/blocks.h"
+#include "plan/known.h"
 #include "plan/lower.h"
+#include "plan/offers.h"
 
 namespace tutti::plan {
 namespace {
-
-// Above these, clocks would cost more than the waits that they save.
-constexpr int32_t max_clocked_ranks = 1024;
-constexpr size_t max_clock_entries = size_t{1} << 26;
 
 struct Uses {
   int32_t writer = -1;
   std::vector<int32_t> readers;  // since the last write
 };
 
-// Everything known to have been executed, as the largest transfer index + 1 of each rank.
-class Clocks {
- public:
-  explicit Clocks(const Plan& plan)
-      : ranks_(plan.ranks),
-        enabled_(plan.ranks <= max_clocked_ranks && plan.transfers.size() <= max_clock_entries / size_t(plan.ranks)),
-        now_(enabled_ ? size_t(ranks_) * ranks_ : 0) {
-    if (enabled_) after_.resize(plan.transfers.size() * static_cast<size_t>(ranks_));
-  }
-
-  bool knows(int32_t rank, const Plan& plan, int32_t transfer) const {
-    return enabled_ && now_[size_t(rank) * ranks_ + plan.transfers[transfer].executor()] > transfer;
-  }
-
-  // True where one transfer is known to have been executed when a later one has.
-  bool implied(int32_t earlier, const Plan& plan, int32_t later) const {
-    const int32_t executor = plan.transfers[earlier].executor();
-    if (executor == plan.transfers[later].executor()) return true;
-    return enabled_ && after_[size_t(later) * ranks_ + executor] > earlier;
-  }
-
-  void wait(int32_t rank, int32_t transfer) {
-    if (!enabled_) return;
-    int32_t* mine = &now_[size_t(rank) * ranks_];
-    const int32_t* theirs = &after_[size_t(transfer) * ranks_];
-    for (int32_t q = 0; q < ranks_; ++q) mine[q] = std::max(mine[q], theirs[q]);
-  }
-
-  void execute(int32_t rank, int32_t transfer) {
-    if (!enabled_) return;
-    int32_t* mine = &now_[size_t(rank) * ranks_];
-    mine[rank] = transfer + 1;
-    std::copy(mine, mine + ranks_, &after_[size_t(transfer) * ranks_]);
-  }
-
-  bool knows_all(int32_t rank) const {
-    if (!enabled_) return ranks_ == 1;
-    for (int32_t q = 0; q < ranks_; ++q) {
-      if (q != rank && now_[size_t(rank) * ranks_ + q] == 0) return false;
-    }
-    return true;
-  }
-
- private:
-  int32_t ranks_;
-  bool enabled_;
-  std::vector<int32_t> now_;    // by rank
-  std::vector<int32_t> after_;  // by transfer: its executor's clock when it was done
-};
-
 // Walks a staged plan once.
 class Finder {
  public:
   Finder(const Plan& staged, Carrier carrier)
-      : staged_(staged), carrier_(carrier), table_(staged, Table::Aliasing::none), clocks_(staged) {}
+      : staged_(staged), carrier_(carrier), table_(staged, Table::Aliasing::none), known_(staged) {}
 
   Dependences run() {
     const auto count = static_cast<int32_t>(staged_.transfers.size());
@@ -83,10 +31,10 @@ class Finder {
       choose_arrivals(i);
       settle_waits(i);
       settle_arrivals(i);
-      clocks_.execute(staged_.transfers[i].executor(), i);
+      known_.execute(staged_.transfers[i].executor(), i);
     }
     result_.knows_all.resize(staged_.ranks);
-    for (int32_t rank = 0; rank < staged_.ranks; ++rank) result_.knows_all[rank] = clocks_.knows_all(rank);
+    for (int32_t rank = 0; rank < staged_.ranks; ++rank) result_.knows_all[rank] = known_.knows_all(rank);
     return std::move(result_);
   }
 
@@ -130,7 +78,7 @@ class Finder {
   }
 
   bool knows(int32_t i, int32_t earlier) const {
-    return clocks_.knows(staged_.transfers[i].executor(), staged_, earlier);
+    return known_.knows(staged_.transfers[i].executor(), staged_, earlier);
   }
 
   // Each source arrives with its latest writer. Where that does not imply the others (a region of several blocks that
@@ -141,7 +89,7 @@ class Finder {
       sort(candidates);
       result_.arrivals[i].push_back(candidates.empty() ? -1 : candidates.front());
       for (size_t k = 1; k < candidates.size(); ++k) {
-        if (!clocks_.implied(candidates[k], staged_, candidates.front())) before_.push_back(candidates[k]);
+        if (!known_.implied(candidates[k], staged_, candidates.front())) before_.push_back(candidates[k]);
       }
     }
   }
@@ -150,7 +98,7 @@ class Finder {
     sort(before_);
     for (int32_t earlier : before_) {
       if (knows(i, earlier)) continue;
-      clocks_.wait(staged_.transfers[i].executor(), earlier);
+      known_.wait(staged_.transfers[i].executor(), earlier);
       result_.waits[i].push_back(earlier);
     }
     // Waited for in plan order, which is about the order of arrival.
@@ -166,14 +114,14 @@ class Finder {
       if (earlier >= 0 && (waited_for || knows(i, earlier))) earlier = -1;
     }
     for (int32_t earlier : result_.arrivals[i]) {
-      if (earlier >= 0) clocks_.wait(staged_.transfers[i].executor(), earlier);
+      if (earlier >= 0) known_.wait(staged_.transfers[i].executor(), earlier);
     }
   }
 
   const Plan& staged_;
   const Carrier carrier_;
   Table table_;
-  Clocks clocks_;
+  Known known_;
   Dependences result_;
   std::vector<int32_t> before_;                  // of the transfer at hand
   std::vector<std::vector<int32_t>> by_source_;  // likewise; empty where it takes its sources in order
@@ -181,6 +129,10 @@ class Finder {
 
 }  // namespace
 
-Dependences depend(const Plan& staged, Carrier carrier) { return Finder(staged, carrier).run(); }
+Dependences depend(const Plan& staged, Carrier carrier) {
+  Dependences dependences = Finder(staged, carrier).run();
+  if (carrier == Carrier::slot) dependences.offers = find_offers(staged, dependences);
+  return dependences;
+}
 
 }  // namespace tutti::plan

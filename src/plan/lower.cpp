@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "plan/blocks.h"
 #include "plan/fault.h"
+#include "plan/offers.h"
 #include "plan/text.h"
 
 namespace tutti::plan {
@@ -130,12 +131,21 @@ Reuse find_reuse(const Plan& staged) {
   return reuse;
 }
 
+// What a block of tmp holds.
+struct Held {
+  int32_t extent = 0;  // its length class: that of this block of the vector
+  bool offered = false;
+  Buffer buffer = Buffer::in;  // of the offer, and which block of it
+  int32_t block = 0;
+};
+
 // Writes one rank's steps.
 class Writer {
  public:
-  // `extents` tells the length class of every block of tmp as the walk over the plan has left it.
-  Writer(const Plan& staged, int32_t rank, Carrier carrier, const Facts& facts, BlockTable<int32_t>& extents)
-      : staged_(staged), carrier_(carrier), facts_(facts), extents_(extents) {
+  // `held` tells of every block of tmp what the walk over the plan has left in it.
+  Writer(const Plan& staged, const Dependences& dependences, int32_t rank, Carrier carrier, const Facts& facts,
+         BlockTable<Held>& held)
+      : staged_(staged), offers_(dependences.offers), carrier_(carrier), facts_(facts), held_(held) {
     program_.collective = staged.collective;
     program_.algorithm = staged.algorithm;
     program_.ranks = staged.ranks;
@@ -146,6 +156,8 @@ class Writer {
     program_.transfers = static_cast<int32_t>(staged.transfers.size());
     program_.stages = staged.transfers.empty() ? 1 : staged.transfers.back().stage + 1;
     program_.uses_lines = carrier == Carrier::line;
+    program_.has_offers = offers_.any;
+    program_.offers_in_place = offers_.any && offers_.in_place[rank];
   }
 
   Step& step(StepKind kind, int32_t serves, int32_t target) {
@@ -177,6 +189,7 @@ class Writer {
     for (int32_t piece = 0; piece < pieces; ++piece) {
       Step& move = step(kind, i, i);
       move.first_arrival = first_arrival;
+      move.offer = is_offer(i);
       move.extent_first = pieces == 1 ? facts_.extent[i] : extent_of_piece(i, piece);
       move.extent_count = whole ? transfer.dst.count : 1;
       move.first_operand = static_cast<int32_t>(program_.operands.size());
@@ -188,6 +201,17 @@ class Writer {
     }
   }
 
+  // The last steps.
+  void wait_for_readers(const std::vector<int32_t>& readings) {
+    for (int32_t reading : readings) {
+      Step& wait = step(StepKind::wait_return, reading, reading);
+      wait.stage = program_.stages - 1;
+      wait.peer = staged_.transfers[reading].executor();
+    }
+  }
+
+  bool is_offer(int32_t i) const { return !offers_.offer.empty() && offers_.offer[i]; }
+
   Program& program() { return program_; }
 
  private:
@@ -196,7 +220,7 @@ class Writer {
     auto block = [&](const Region& region) { return region.first + piece * region.stride; };
     if (transfer.dst.buffer != Buffer::tmp) return block(transfer.dst);
     const Region& src = transfer.src.front();
-    return src.buffer != Buffer::tmp ? block(src) : extents_.at(src.rank, Buffer::tmp, block(src));
+    return src.buffer != Buffer::tmp ? block(src) : held_.at(src.rank, Buffer::tmp, block(src)).extent;
   }
 
   Arrival arrival(int32_t earlier) const {
@@ -213,7 +237,14 @@ class Writer {
       refuse(place(staged_, i),
              "it reads " + print(transfer.src[k]) + ", which nobody wrote; check a plan before it is lowered");
     }
-    return operand(transfer.src[k], piece, writer);
+    Operand source = operand(transfer.src[k], piece, writer);
+    if (source.space == Space::slot) {
+      const Held& held = held_.at(source.rank, Buffer::tmp, source.block);
+      source.offered = held.offered;
+      source.offered_space = held.buffer == Buffer::in ? Space::in : Space::out;
+      source.offered_block = held.block;
+    }
+    return source;
   }
 
   Operand operand(const Region& region, int32_t piece, int32_t writer) const {
@@ -231,19 +262,34 @@ class Writer {
   }
 
   const Plan& staged_;
+  const Offers& offers_;
   Carrier carrier_;
   Program program_;
   const Facts& facts_;
-  BlockTable<int32_t>& extents_;
+  BlockTable<Held>& held_;
 };
+
+// What the transfer leaves in the blocks of tmp that it writes.
+void hold(BlockTable<Held>& table, const Transfer& transfer, bool offers) {
+  if (transfer.dst.buffer != Buffer::tmp) return;
+  const Region& src = transfer.src.front();
+  for (int32_t k = 0; k < transfer.dst.count; ++k) {
+    const int32_t block = src.first + k * src.stride;
+    const int32_t extent = src.buffer == Buffer::tmp ? table.at(src.rank, Buffer::tmp, block).extent : block;
+    table.at(transfer.dst.rank, Buffer::tmp, transfer.dst.first + k * transfer.dst.stride) = {extent, offers, src.buffer, block};
+  }
+}
 
 }  // namespace
 
 Program lower(const Plan& staged, const Dependences& dependences, int32_t rank, Carrier carrier) {
-  const Facts facts = gather_facts(staged, dependences);
+  Facts facts = gather_facts(staged, dependences);
   const Reuse reuse = carrier == Carrier::slot ? find_reuse(staged) : Reuse{};
-  BlockTable<int32_t> extents(staged, BlockTable<int32_t>::Aliasing::none);
-  Writer writer(staged, rank, carrier, facts, extents);
+  for (const auto& returns : dependences.offers.returns) {
+    for (int32_t awaited : returns) facts.awaited[awaited] = true;
+  }
+  BlockTable<Held> held(staged, BlockTable<Held>::Aliasing::none);
+  Writer writer(staged, dependences, rank, carrier, facts, held);
   for (int32_t i = 0; i < static_cast<int32_t>(staged.transfers.size()); ++i) {
     const Transfer& transfer = staged.transfers[i];
     if (transfer.executor() == rank) {
@@ -260,14 +306,9 @@ Program lower(const Plan& staged, const Dependences& dependences, int32_t rank, 
       if (carrier == Carrier::line && facts.awaited[i]) writer.step(StepKind::stamp, i, i).line = facts.line[i];
       if (carrier == Carrier::slot && (facts.awaited[i] || reuse.awaited[i])) writer.step(StepKind::publish, i, i);
     }
-    if (transfer.dst.buffer != Buffer::tmp) continue;
-    for (int32_t k = 0; k < transfer.dst.count; ++k) {
-      const Region& src = transfer.src.front();
-      const int32_t block = src.first + k * src.stride;
-      extents.at(transfer.dst.rank, Buffer::tmp, transfer.dst.first + k * transfer.dst.stride) =
-          src.buffer == Buffer::tmp ? extents.at(src.rank, Buffer::tmp, block) : block;
-    }
+    hold(held, transfer, writer.is_offer(i));
   }
+  if (dependences.offers.any) writer.wait_for_readers(dependences.offers.returns[rank]);
   Program program = std::move(writer.program());
   program.lines = carrier == Carrier::line ? facts.lines : 0;
   program.slot_blocks = carrier == Carrier::slot ? staged.largest_tmp() : 0;

@@ -14,7 +14,10 @@ std::string text_of(const Operand& operand, int32_t extent_count) {
     case Space::line: return "line[" + std::to_string(operand.rank) + "]." + std::to_string(operand.line);
   }
   text += "." + std::to_string(operand.block);
-  return extent_count == 1 ? text : text + "+" + std::to_string(extent_count);
+  if (extent_count > 1) text += "+" + std::to_string(extent_count);
+  if (!operand.offered) return text;
+  Operand there{operand.offered_space, operand.rank, 0, operand.offered_block};
+  return text + " or " + text_of(there, extent_count);
 }
 
 std::string transfer_text(const Step& step) {
@@ -32,6 +35,7 @@ std::string operands_of(const Program& program, const Step& step) {
   switch (step.kind) {
     case StepKind::wait_word:
     case StepKind::wait_reuse:
+    case StepKind::wait_return:
       return "rank " + std::to_string(step.peer) + ", " + transfer_text(step);
     case StepKind::wait_line:
       return "line[" + std::to_string(step.peer) + "]." + std::to_string(step.line) + ", " + transfer_text(step);
@@ -51,7 +55,8 @@ std::string operands_of(const Program& program, const Step& step) {
     if (step.kind == StepKind::reduce_any && i > 0) text += text_of(program, program.arrivals[step.first_arrival + i - 1]);
   }
   return text + "  (lengths of block " + std::to_string(step.extent_first) +
-         (step.extent_count == 1 ? ")" : ".." + std::to_string(step.extent_first + step.extent_count - 1) + ")");
+         (step.extent_count == 1 ? "" : ".." + std::to_string(step.extent_first + step.extent_count - 1)) +
+         (step.offer ? "; an offer)" : ")");
 }
 
 }  // namespace
@@ -68,6 +73,8 @@ const std::vector<StepKindInfo>& step_kinds() {
        "combine blocks, each source as soon as its peer's word, or line, shows its transfer"},
       {StepKind::publish, "publish", "transfer", "let this rank's word show this segment's transfer"},
       {StepKind::stamp, "stamp", "line, transfer", "let this rank's line bear the transfer's stamp"},
+      {StepKind::wait_return, "wait_return", "peer, transfer",
+       "where others read this rank's own buffers: wait until the peer's word shows the last segment's transfer"},
   };
   return table;
 }

@@ -17,18 +17,28 @@ TEST(StepKinds, TheTableIsInTheOrderOfTheKinds) {
     EXPECT_FALSE(step_kinds()[i].name.empty());
     EXPECT_FALSE(step_kinds()[i].meaning.empty());
   }
-  EXPECT_EQ(step_kinds().back().kind, StepKind::stamp);
+  EXPECT_EQ(step_kinds().back().kind, StepKind::wait_return);
 }
 
 TEST(PrintProgram, OverSlots) {
   EXPECT_EQ(print(lower(two_ranks, 1, Carrier::slot)),
             "program of rank 1 of 2: allreduce example, 1 slot blocks in at least 2 positions, 3 stages, 4 transfers\n"
             "   0  stage 0   wait_reuse rank 0, transfer 2 at stage 1\n"
-            "   1  stage 0   copy       slot[1].0 <- in[1].0  (lengths of block 0)\n"
+            "   1  stage 0   copy       slot[1].0 <- in[1].0  (lengths of block 0; an offer)\n"
             "   2  stage 0   publish    transfer 1 at stage 0\n"
             "   3  stage 2   wait_word  rank 0, transfer 3 at stage 1\n"
-            "   4  stage 2   copy       out[1].0 <- slot[0].0  (lengths of block 0)\n"
+            "   4  stage 2   copy       out[1].0 <- slot[0].0 or out[0].0  (lengths of block 0)\n"
             "   5  stage 2   publish    transfer 4 at stage 2\n");
+}
+
+TEST(PrintProgram, WhatWaitsForReaders) {
+  const Plan plan = read("tutti-plan 1\ncollective bcast\nranks 2\nroot 1\ncopy out[0] <- in[1]\n");
+  EXPECT_EQ(print(lower(plan, 1, Carrier::slot)),
+            "program of rank 1 of 2: bcast, root 1, 1 slot blocks in at least 2 positions, 2 stages, 2 transfers\n"
+            "   0  stage 0   wait_reuse rank 0, transfer 2 at stage 1\n"
+            "   1  stage 0   copy       slot[1].0 <- in[1].0  (lengths of block 0; an offer)\n"
+            "   2  stage 0   publish    transfer 1 at stage 0\n"
+            "   3  stage 1   wait_return rank 0, transfer 2 at stage 1\n");
 }
 
 TEST(PrintProgram, OverLines) {

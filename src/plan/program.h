@@ -26,6 +26,7 @@ enum class StepKind : uint8_t {
   reduce_any, // likewise, each source as soon as its arrival is there
   publish,    // word = number of this segment
   stamp,      // line `line` of this rank bears transfer `number`
+  wait_return,  // as wait_word in the last segment, where others read this rank's own buffers
 };
 
 // The one table of step kinds: printers, checkers and tracers take names, operands and meaning from it.
@@ -45,6 +46,10 @@ struct Operand {
   int32_t rank = 0;   // whose slot or line; this rank's own for in and out
   int32_t line = 0;   // which of the rank's lines in this operation
   int32_t block = 0;  // the first block; all blocks of a vector, all parts and all blocks of tmp start a size apart
+  // The same bytes are in a buffer of this rank's user, too: a reader that reaches it takes them from there.
+  bool offered = false;
+  Space offered_space = Space::in;
+  int32_t offered_block = 0;
 };
 
 // What makes a source of a reduce_any ready: the peer's word (in a program that uses lines: its line's stamp) shows
@@ -69,6 +74,7 @@ struct Step {
   // The blocks of the user's vector whose lengths this movement has (the last may be short, or all empty).
   int32_t extent_first = 0;
   int32_t extent_count = 1;
+  bool offer = false;         // a copy into the slot that is left out where others reach its source
 };
 
 struct Program {
@@ -88,6 +94,8 @@ struct Program {
   bool writes_shared = false; // this rank writes a slot or a line in it
   bool knows_all = false;     // its end implies, at this rank, that every rank has entered the operation
   bool in_place = true;       // Verdict::in_place
+  bool has_offers = false;    // of any rank
+  bool offers_in_place = false;  // this rank's offers hold where its `in` and `out` are one buffer
   std::vector<Step> steps;
   std::vector<Operand> operands;
   std::vector<Arrival> arrivals;

@@ -83,7 +83,8 @@ std::vector<SimulatedStep> executed_order(const Program& program, int32_t segmen
 }
 
 bool is_wait(StepKind kind) {
-  return kind == StepKind::wait_word || kind == StepKind::wait_line || kind == StepKind::wait_reuse;
+  return kind == StepKind::wait_word || kind == StepKind::wait_line || kind == StepKind::wait_reuse ||
+         kind == StepKind::wait_return;
 }
 
 void hold_wait(const Program& program, int32_t peer, int64_t number, int64_t precedes, const std::string& where) {
@@ -153,7 +154,7 @@ void hold_shapes(const Plan& plan, const std::vector<Program>& programs) {
 void simulate(const Plan& plan, const std::vector<Program>& programs, const Simulation& how) {
   check(plan);
   hold_shapes(plan, programs);
-  SimulatedCase what{plan, programs, schedule_of(programs.front(), how), {}, {}};
+  SimulatedCase what{plan, programs, schedule_of(programs.front(), how), {}, {}, how.reached};
   const SimulatedSchedule& schedule = what.schedule;
   // Where every segment has a position of its own, no wait for reuse is ever executed.
   const int32_t positions = schedule.positions == schedule.segments ? INT32_MAX : schedule.positions;

@@ -111,12 +111,35 @@ TEST(Simulate, EveryWaitThatIsDroppedIsFound) {
   }
 }
 
+TEST(Simulate, EveryReturnWithoutItsReadersIsFound) {
+  int found = 0;
+  for (uint64_t seed = 0; seed < 100; ++seed) {
+    const Plan plan = RandomPlan(seed, 5).make();
+    const Outcome slots = break_each(plan, Carrier::slot, StepKind::wait_return, {2, 0, 3, 6, seed}, drop);
+    ASSERT_EQ(slots.missed, 0) << "seed " << seed << "\n" << slots.first_missed;
+    found += slots.found;
+  }
+  EXPECT_GT(found, 100);
+  const Plan plan = read("tutti-plan 1\ncollective bcast\nranks 2\nroot 1\ncopy out[0] <- in[1]\n");
+  const std::string last = break_each(plan, Carrier::slot, StepKind::wait_return, few_positions, drop).last;
+  EXPECT_NE(last.find("its user has in[1].0 while it is in use by step"), std::string::npos) << last;
+}
+
+TEST(Simulate, AReadPastAnOfferThatIsOverwrittenIsFound) {
+  const Plan plan = read(tiled_allreduce);
+  std::vector<Program> programs = programs_of(plan, Carrier::slot);
+  for (Program& program : programs) {
+    for (Operand& operand : program.operands) operand.offered_space = Space::out;
+  }
+  EXPECT_NE(fault(plan, programs, few_positions), "");
+}
+
 TEST(Simulate, EveryWaitThatIsDroppedFromRandomPlansIsFound) {
   int found = 0;
   for (uint64_t seed = 0; seed < 150; ++seed) {
     const Plan plan = RandomPlan(seed, 5).make();
     if (plan.collective == Collective::barrier) continue;  // its exits may hear of an arrival by several ways
-    const Outcome slots = break_each(plan, Carrier::slot, StepKind::wait_word, {1, 1, 2, 1, seed}, drop);
+    const Outcome slots = break_each(plan, Carrier::slot, StepKind::wait_word, {1, 1, 2, 1, seed, false}, drop);
     ASSERT_EQ(slots.missed, 0) << "seed " << seed << "\n" << slots.first_missed;
     found += slots.found;
     if (!lines_serve(stage(plan))) continue;

@@ -19,6 +19,7 @@ std::string operand_text(const Operand& operand, int32_t k) {
 void refuse_programs(const std::string& message) { throw Error(Code::invalid_plan, "simulation: " + message); }
 
 std::string step_text(const Program& program, int32_t step) {
+  if (step < 0) return "what the user does with it";
   const StepKind kind = program.steps[step].kind;
   return "step " + std::to_string(step) + " (" + std::string(step_kinds()[static_cast<size_t>(kind)].name) +
          ", transfer " + std::to_string(program.steps[step].number) + ")";
@@ -46,6 +47,12 @@ void SimulatedRun::refuse_race(int32_t rank, const char* does, const Operand& op
   refuse_programs(context(rank) + ": " + does + " " + operand_text(operand, k) + ", not ordered after " +
                   step_text(what_.programs[other.rank], other.step) + " of rank " + std::to_string(other.rank) +
                   ", operation " + std::to_string(other.operation) + ", segment " + std::to_string(other.segment));
+}
+
+void SimulatedRun::refuse_use(int32_t rank, Space space, int32_t block, const Access& other) const {
+  refuse_programs(context(rank) + ": its user has " + operand_text({space, rank, 0, block}, 0) + " while it is in use by " +
+                  step_text(what_.programs[other.rank], other.step) + " of rank " + std::to_string(other.rank) +
+                  ", segment " + std::to_string(other.segment));
 }
 
 // Where a rank stands, for messages.

@@ -97,6 +97,8 @@ void SimulatedRun::fill_user_buffers() {
       const bool root_of_bcast = is_bcast && rank == plan_.root;
       const bool in_place = may_be_in_place && what_.programs[rank].in_place && random_() % 2 == 0;
       in_place_.push_back(root_of_bcast || in_place);
+      const bool any = what_.programs[rank].has_offers && (!in_place_.back() || what_.programs[rank].offers_in_place);
+      for (int buffer = 0; buffer < 2; ++buffer) reached_.push_back(what_.reached && any && random_() % 2 == 0);
       if (!plan_.definition().has_in(rank)) continue;
       for (int32_t segment = 0; segment < segments; ++segment) {
         for (int32_t block = 0; block < plan_.definition().in_blocks(); ++block) {
@@ -116,6 +118,7 @@ bool SimulatedRun::advance(int32_t rank) {
     return true;
   }
   if (self.at == 0) {
+    use_user_buffers(rank);
     entered_[size_t(self.operation) * plan_.ranks + rank] = ++self.clock[rank];
   } else if (!execute(rank, order[self.at - 1])) {
     return false;
@@ -125,8 +128,34 @@ bool SimulatedRun::advance(int32_t rank) {
   return true;
 }
 
+bool SimulatedRun::reached(int32_t operation, int32_t rank, Space space) const {
+  return reached_[(size_t(operation) * plan_.ranks + rank) * 2 + (space == Space::out ? 1 : 0)];
+}
+
+bool SimulatedRun::returns(int32_t rank, SimulatedStep at, int64_t number) {
+  const int32_t operation = ranks_[rank].operation;
+  if (at.segment != what_.schedule.segments - 1) return true;
+  if (!reached(operation, rank, Space::in) && !reached(operation, rank, Space::out)) return true;
+  return wait(rank, words_[what_.programs[rank].steps[at.step].peer].reached(number));
+}
+
+// The user may do anything with them until the operation begins, and as soon as it has ended.
+void SimulatedRun::use_user_buffers(int32_t rank) {
+  Rank& self = ranks_[rank];
+  const Access access{rank, ++self.clock[rank], -1, 0, self.operation};
+  for (const Space space : {Space::in, Space::out}) {
+    for (int32_t segment = 0; segment < what_.schedule.segments; ++segment) {
+      for (int32_t block = 0; block < plan_.blocks; ++block) {
+        OrderedCell& cell = user(self.operation, rank, space, segment, block);
+        if (const auto race = cell.write(access, self.clock, cell.symbol())) refuse_use(rank, space, block, *race);
+      }
+    }
+  }
+}
+
 void SimulatedRun::end(int32_t rank) {
   Rank& self = ranks_[rank];
+  use_user_buffers(rank);
   const bool must_know = plan_.collective == Collective::barrier || what_.programs[rank].knows_all;
   for (int32_t other = 0; other < plan_.ranks && must_know; ++other) {
     const uint32_t entry = entered_[size_t(self.operation) * plan_.ranks + other];
@@ -154,6 +183,8 @@ bool SimulatedRun::execute(int32_t rank, SimulatedStep at) {
       return wait(rank, words_[step.peer].reached(number));
     case StepKind::wait_word:
       return wait(rank, words_[step.peer].reached(number));
+    case StepKind::wait_return:
+      return returns(rank, at, number);
     case StepKind::wait_line:
       return wait(rank, stamped(rank, step.peer, step.line, number));
     case StepKind::publish:
@@ -229,6 +260,9 @@ OrderedCell& SimulatedRun::cell(int32_t rank, int32_t segment, const Operand& op
   const int32_t operation = ranks_[rank].operation;
   const int32_t block = operand.block + k;
   if (operand.rank < 0 || operand.rank >= plan_.ranks) refuse_programs(context(rank) + ": an operand of no rank");
+  if (operand.offered && reached(operation, operand.rank, operand.offered_space)) {
+    return user(operation, operand.rank, operand.offered_space, segment, operand.offered_block + k);
+  }
   if (operand.space == Space::line) return lines_[line_index(rank, operand.rank, operand.line)];
   if (operand.space == Space::slot) {
     const int32_t blocks = what_.programs[rank].slot_blocks;
@@ -255,6 +289,7 @@ bool SimulatedRun::move(int32_t rank, SimulatedStep at) {
   if (plan_.collective == Collective::barrier) return true;  // no bytes
   const Step& step = what_.programs[rank].steps[at.step];
   const Operand* operands = &what_.programs[rank].operands[step.first_operand];
+  if (step.offer && reached(ranks_[rank].operation, rank, operands[1].space)) return true;
   hold_destination(rank, operands[0]);
   const bool shared = operands[0].space == Space::slot || operands[0].space == Space::line;
   if (shared && !reserve(rank)) return false;
@@ -264,6 +299,9 @@ bool SimulatedRun::move(int32_t rank, SimulatedStep at) {
   for (int32_t k = 0; k < step.extent_count; ++k) {
     const int32_t extent = step.extent_first + k;
     sources.clear();
+    OrderedCell& destination = cell(rank, at.segment, operands[0], k, extent);
+    // In place there is nothing to copy.
+    if (step.kind == StepKind::copy && &cell(rank, at.segment, operands[1], k, extent) == &destination) continue;
     for (int32_t i = 1; i < step.operand_count; ++i) {
       OrderedCell& source = cell(rank, at.segment, operands[i], k, extent);
       if (const auto race = source.read(access, self.clock)) refuse_race(rank, "reads", operands[i], k, *race);
@@ -271,7 +309,6 @@ bool SimulatedRun::move(int32_t rank, SimulatedStep at) {
       sources.push_back(source.symbol().expression);
     }
     const Symbol result{step.kind == StepKind::copy ? sources.front() : combined_expression(sources), extent};
-    OrderedCell& destination = cell(rank, at.segment, operands[0], k, extent);
     if (const auto race = destination.write(access, self.clock, result)) {
       refuse_race(rank, "writes", operands[0], k, *race);
     }

@@ -40,6 +40,7 @@ struct SimulatedCase {
   SimulatedSchedule schedule;
   std::vector<std::vector<SimulatedStep>> orders;  // by rank: its steps as executed in one operation
   std::vector<uint64_t> results;                   // by operation, segment, rank, block: the expression in `out`
+  bool reached;                                    // Simulation::reached
 
   size_t result(int32_t operation, int32_t segment, int32_t rank, int32_t block) const {
     return ((size_t(operation) * schedule.segments + segment) * plan.ranks + rank) * plan.blocks + block;
@@ -93,6 +94,10 @@ class SimulatedRun {
   void end(int32_t rank);
   void release(ReleasedWord& word, int64_t value, int32_t rank);
 
+  // Whether others reach this buffer of a rank in its present operation.
+  bool reached(int32_t operation, int32_t rank, Space space) const;
+  bool returns(int32_t rank, SimulatedStep at, int64_t number);
+  void use_user_buffers(int32_t rank);
   OrderedCell& user(int32_t operation, int32_t rank, Space space, int32_t segment, int32_t block);
   size_t line_index(int32_t rank, int32_t owner, int32_t line) const;
   OrderedCell& cell(int32_t rank, int32_t segment, const Operand& operand, int32_t k, int32_t extent);
@@ -102,6 +107,7 @@ class SimulatedRun {
   void hold_result(int32_t operation, int32_t rank);
   [[noreturn]] void refuse_race(int32_t rank, const char* does, const Operand& operand, int32_t k,
                                 const Access& other) const;
+  [[noreturn]] void refuse_use(int32_t rank, Space space, int32_t block, const Access& other) const;
   void refuse_stuck() const;
   std::string context(int32_t rank) const;
 
@@ -118,6 +124,7 @@ class SimulatedRun {
   std::vector<OrderedCell> slots_;    // by rank, ring position and block
   std::vector<OrderedCell> user_;
   std::vector<bool> in_place_;        // by operation and rank
+  std::vector<bool> reached_;         // by operation, rank and user's buffer: not by way of a slot
   std::vector<uint32_t> entered_;     // by operation and rank: its time of entry, 0 before
 };
 

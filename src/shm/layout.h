@@ -35,7 +35,8 @@ struct alignas(line_size) Control {
   Word waits_for;         // 1 + the rank that this one waits for, 0 if none; written only in slow waits
   Word waits_value;       // the value that it waits for
   Word process;           // pid; 0 for threads
-  Word reserved[10];
+  Word buffers[2];        // where others reach this rank's `in` and `out` (exec/reached.h)
+  Word reserved[8];
   // Second line: who sleeps until this rank publishes.
   struct alignas(line_size) Doorbell {
     Count sleepers;

@@ -1,0 +1,119 @@
+#include "exec/reached.h"
+
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <system_error>
+
+#include "exec/combine.h"
+
+namespace tutti::exec {
+namespace {
+
+constexpr uint32_t sources_inline = 64;  // more are gathered on the heap
+
+std::byte* at_address(uint64_t address) { return reinterpret_cast<std::byte*>(address); }
+
+}  // namespace
+
+Reached::Reached(Channel& channel, const BoundProgram& bound, const Operation& operation)
+    : channel_(channel), bound_(bound), operation_(operation), number_(++channel.reaching_ << number_shift) {}
+
+// Where the buffer ends is not looked at: a buffer lies in one piece of memory.
+uint64_t Reached::place_of(const void* buffer) const {
+  const Reach& reach = channel_.reach_;
+  const auto address = reinterpret_cast<uint64_t>(buffer);
+  const uint64_t distance = address - reinterpret_cast<uint64_t>(reach.own_base);
+  if (!reach.mapped.empty() && distance < reach.own_bytes) return distance;
+  const bool by_system = !reach.processes.empty() && operation_.bytes >= cma_from && address < in_other_process;
+  return by_system && buffer != nullptr ? in_other_process | address : 0;
+}
+
+void Reached::announce() {
+  const plan::Program& program = *bound_.program;
+  const bool one_buffer = operation_.in == operation_.out;
+  if (!one_buffer || program.offers_in_place) {
+    own_[0] = place_of(operation_.in);
+    own_[1] = place_of(operation_.out);
+  }
+  for (size_t space = 0; space < 2; ++space) shm::jot(channel_.own_->buffers[space], number_ | own_[space]);
+}
+
+const BoundOperand& Reached::operand(const BoundStep& step, uint32_t i) const {
+  return i < 3 ? step.operands[i] : bound_.operands[step.more_operands + i - 3];
+}
+
+// 0: in the slot.
+uint64_t Reached::place_of(const Elsewhere& elsewhere) const {
+  const uint64_t word = shm::glance(channel_.control(elsewhere.rank).buffers[elsewhere.space]);
+  return (word ^ number_) >> number_shift == 0 ? word & place_mask : 0;
+}
+
+Code Reached::read(int32_t rank, std::byte* dst, uint64_t address, size_t bytes) {
+  const auto process = static_cast<pid_t>(channel_.reach_.processes[static_cast<size_t>(rank)]);
+  while (bytes > 0) {
+    const iovec local{dst, bytes};
+    const iovec remote{at_address(address), bytes};
+    const ssize_t done = process_vm_readv(process, &local, 1, &remote, 1, 0);
+    if (done < 0 && errno == EINTR) continue;
+    if (done <= 0) {
+      const std::string why = done == 0 ? "nothing came" : std::generic_category().message(errno);
+      return channel_.fail(Code::unavailable, "rank " + std::to_string(channel_.rank_) + " cannot read the memory of rank " +
+                                                  std::to_string(rank) + " (process " + std::to_string(process) + "): " + why +
+                                                  "; TUTTI_REACH=staged does without");
+    }
+    dst += done;
+    address += static_cast<uint64_t>(done);
+    bytes -= static_cast<size_t>(done);
+  }
+  return Code::ok;
+}
+
+Code Reached::move(const BoundStep& step, const Place& place) {
+  auto address = [&](const BoundOperand& operand) {
+    return place.base_of[operand.space] + operand.displacement + place.offsets.of(operand);
+  };
+  std::byte* const dst = address(step.operands[0]);
+  const uint32_t count = step.operand_count - 1u;
+  const void* few[sources_inline];
+  std::vector<const void*> many(count > sources_inline ? count : 0);
+  const void** sources = many.empty() ? few : many.data();
+  size_t read_so_far = 0;
+  for (uint32_t i = 0; i < count; ++i) {
+    const Elsewhere& elsewhere = bound_.elsewhere[step.elsewhere + i + 1];
+    const size_t from_start = place.at + elsewhere.block * place.offsets.user;
+    if (elsewhere.rank == channel_.rank_ && of_own(elsewhere.space)) {
+      const void* const buffer = elsewhere.space == 0 ? operation_.in : operation_.out;
+      sources[i] = static_cast<const std::byte*>(buffer) + from_start;
+      continue;
+    }
+    const uint64_t buffer = elsewhere.rank < 0 ? 0 : place_of(elsewhere);
+    if (buffer == 0) {
+      sources[i] = address(operand(step, i + 1));
+      continue;
+    }
+    const uint64_t distance = (buffer & ~in_other_process) + from_start;
+    if ((buffer & in_other_process) == 0) {
+      sources[i] = at_address(reinterpret_cast<uint64_t>(channel_.reach_.mapped[static_cast<size_t>(elsewhere.rank)]) + distance);
+      continue;
+    }
+    std::byte* into = dst;
+    if (count > 1) {
+      if (channel_.scratch_.size() < count * place.bytes) channel_.scratch_.resize(count * place.bytes);
+      into = channel_.scratch_.data() + read_so_far;
+      read_so_far += place.bytes;
+    }
+    if (const Code code = read(elsewhere.rank, into, distance, place.bytes); code != Code::ok) return code;
+    sources[i] = into;
+  }
+  if (count > 1) {
+    combine(*operation_.combine, dst, sources, static_cast<int>(count), place.bytes);
+  } else if (sources[0] != dst) {
+    kernels::copy(dst, sources[0], place.bytes);
+  }
+  return Code::ok;
+}
+
+}  // namespace tutti::exec

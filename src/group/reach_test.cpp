@@ -1,0 +1,52 @@
+// Long messages by every way of reaching buffers: all algorithms, roots, one buffer and two, on thread ranks.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+
+#include "algo/algo.h"
+#include "exec/reached.h"
+#include "group/group_calls.h"
+
+namespace tutti::group::test {
+namespace {
+
+// Just below and at the sizes from which slots are passed by, and segments that end short.
+const size_t counts[] = {exec::direct_from / 8 - 1, exec::direct_from / 8, 5003, exec::cma_from / 8 + 77};
+
+bool serves(const algo::Algorithm& algorithm, Collective collective) {
+  return std::find(algorithm.collectives.begin(), algorithm.collectives.end(), collective) != algorithm.collectives.end();
+}
+
+void calls(Group& group, Collective collective) {
+  int round = 0;
+  for (const size_t count : counts) {
+    for (const int root : {0, group.ranks() - 1}) {
+      if (root > 0 && !plan::rooted(collective)) continue;
+      for (const bool in_place : {false, true}) perform(group, {collective, count, root, in_place, ++round});
+    }
+  }
+}
+
+class Reach : public testing::TestWithParam<std::tuple<Reaching, int>> {};
+
+TEST_P(Reach, EveryAlgorithm) {
+  const auto [reaching, ranks] = GetParam();
+  for (const algo::Algorithm& algorithm : algo::algorithms()) {
+    select::Overrides overrides;
+    std::vector<Collective> served;
+    for (int i = 0; i < plan::collective_count; ++i) {
+      const auto collective = static_cast<Collective>(i);
+      if (collective == Collective::barrier || !serves(algorithm, collective)) continue;
+      overrides.algorithm[static_cast<size_t>(i)] = algorithm.name;
+      served.push_back(collective);
+    }
+    with_groups(ranks, overrides, {}, [&](Group& group) {
+      for (const Collective collective : served) calls(group, collective);
+    }, true, 64 * 1024, false, reaching);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, Reach, testing::Combine(testing::ValuesIn(all_reaching), testing::Values(2, 3, 5)));
+
+}  // namespace
+}  // namespace tutti::group::test

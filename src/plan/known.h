@@ -1,0 +1,70 @@
+// What each rank knows to have been executed, by the waits of a scheduled plan: vector clocks over its ranks. Internal to
+// src/plan.
+//
+// Of one walk over the transfers in order, by one thread. Plans too large for it know nothing, which costs waits, never
+// correctness.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "plan/plan.h"
+
+namespace tutti::plan {
+
+// Above these, clocks would cost more than the waits that they save.
+inline constexpr int32_t max_clocked_ranks = 1024;
+inline constexpr size_t max_clock_entries = size_t{1} << 26;
+
+// Everything known to have been executed, as the largest transfer index + 1 of each rank.
+class Known {
+ public:
+  explicit Known(const Plan& plan)
+      : ranks_(plan.ranks),
+        enabled_(plan.ranks <= max_clocked_ranks && plan.transfers.size() <= max_clock_entries / size_t(plan.ranks)),
+        now_(enabled_ ? size_t(ranks_) * ranks_ : 0) {
+    if (enabled_) after_.resize(plan.transfers.size() * static_cast<size_t>(ranks_));
+  }
+
+  bool knows(int32_t rank, const Plan& plan, int32_t transfer) const {
+    return enabled_ && now_[size_t(rank) * ranks_ + plan.transfers[transfer].executor()] > transfer;
+  }
+
+  // True where one transfer is known to have been executed when a later one has.
+  bool implied(int32_t earlier, const Plan& plan, int32_t later) const {
+    const int32_t executor = plan.transfers[earlier].executor();
+    if (executor == plan.transfers[later].executor()) return true;
+    return enabled_ && after_[size_t(later) * ranks_ + executor] > earlier;
+  }
+
+  void wait(int32_t rank, int32_t transfer) {
+    if (!enabled_) return;
+    int32_t* mine = &now_[size_t(rank) * ranks_];
+    const int32_t* theirs = &after_[size_t(transfer) * ranks_];
+    for (int32_t q = 0; q < ranks_; ++q) mine[q] = std::max(mine[q], theirs[q]);
+  }
+
+  void execute(int32_t rank, int32_t transfer) {
+    if (!enabled_) return;
+    int32_t* mine = &now_[size_t(rank) * ranks_];
+    mine[rank] = transfer + 1;
+    std::copy(mine, mine + ranks_, &after_[size_t(transfer) * ranks_]);
+  }
+
+  bool knows_all(int32_t rank) const {
+    if (!enabled_) return ranks_ == 1;
+    for (int32_t q = 0; q < ranks_; ++q) {
+      if (q != rank && now_[size_t(rank) * ranks_ + q] == 0) return false;
+    }
+    return true;
+  }
+
+ private:
+  int32_t ranks_;
+  bool enabled_;
+  std::vector<int32_t> now_;    // by rank
+  std::vector<int32_t> after_;  // by transfer: its executor's clock when it was done
+};
+
+}  // namespace tutti::plan
