@@ -130,41 +130,52 @@ static void copy_on_one(Pair* pair) {
   pair->shared->result[0] = copy_rate(pair, destination, source);
 }
 
-/* Process 1 rewrites its memory, process 0 then copies it out: shared memory, or CMA out of private memory. */
+/* A process rewrites memory, process 0 then takes it: process 1's by copying or adding out of shared memory, or by CMA
+ * out of private memory; or its own. */
+typedef enum { copy_of_others, sum_with_others, cma_of_others, copy_of_own } Fetch;
+
 static char* shared_source;
 
-static bool fetch(Pair* pair, char* destination, bool cma) {
-  if (!cma) {
-    memcpy(destination, shared_source, pair->bytes);
+static void add(double* restrict sum, const double* one, const double* other, size_t count) {
+  for (size_t i = 0; i < count; ++i) sum[i] = one[i] + other[i];
+}
+
+static bool fetch(Pair* pair, char* destination, char* own, Fetch how) {
+  if (how == copy_of_others) return memcpy(destination, shared_source, pair->bytes), true;
+  if (how == copy_of_own) return memcpy(destination, own, pair->bytes), true;
+  if (how == sum_with_others) {
+    add((double*)destination, (const double*)own, (const double*)shared_source, pair->bytes / sizeof(double));
     return true;
   }
   struct iovec local = {destination, pair->bytes}, remote = {pair->shared->address[1], pair->bytes};
   return process_vm_readv(pair->shared->process[1], &local, 1, &remote, 1, 0) == (ssize_t)pair->bytes;
 }
 
-static void fetch_rewritten(Pair* pair, bool cma) {
+static void fetch_rewritten(Pair* pair, Fetch how) {
   enum { most = 501 };
   static double taken[most];
-  char* own = touched(pair->bytes, 1);
+  char *own = touched(pair->bytes, 1), *destination = touched(pair->bytes, 2);
   pair->shared->address[pair->self] = own;
-  char* rewritten = cma ? own : shared_source;
   const int rounds = pair->bytes > 4194304 ? 7 : pair->bytes > 262144 ? 31 : most;
   for (int i = 0; i < rounds; ++i) {
-    if (pair->self == 1) memset(rewritten, i, pair->bytes);
+    memset(pair->self == 1 && how != cma_of_others ? shared_source : own, i, pair->bytes);
     pair_meet(pair);
     const uint64_t began = bench_now(&pair->clock);
-    if (pair->self == 0 && !fetch(pair, own, cma)) {
+    if (pair->self == 0 && !fetch(pair, destination, own, how)) {
       pair->shared->error = errno;
       taken[i] = -1;
     } else {
       taken[i] = seconds(pair, bench_now(&pair->clock) - began);
     }
+    __asm__ volatile("" ::"r"(destination) : "memory");
     pair_meet(pair);
   }
   pair->shared->result[pair->self] = pair->shared->error ? -1 : median(taken, rounds);
 }
-static void fetch_shared(Pair* pair) { fetch_rewritten(pair, false); }
-static void fetch_cma(Pair* pair) { fetch_rewritten(pair, true); }
+static void fetch_shared(Pair* pair) { fetch_rewritten(pair, copy_of_others); }
+static void fetch_sum(Pair* pair) { fetch_rewritten(pair, sum_with_others); }
+static void fetch_cma(Pair* pair) { fetch_rewritten(pair, cma_of_others); }
+static void fetch_own(Pair* pair) { fetch_rewritten(pair, copy_of_own); }
 
 /* --- hand-overs on one core, and to a sleeper on another --- */
 
@@ -235,7 +246,7 @@ static double both_rates(const PairShared* shared, size_t bytes) {
 static double microseconds(const PairShared* shared, size_t bytes) { return (void)bytes, shared->result[0] * 1e6; }
 
 static void write_report(Limits* limits) {
-  static const size_t copies[] = {32768, 1048576, 16777216, 0}, fetches[] = {4096, 32768, 262144, 1048576, 0},
+  static const size_t copies[] = {32768, 1048576, 16777216, 0}, fetches[] = {4096, 32768, 131072, 524288, 1048576, 2097152, 4194304, 0},
                       cma[] = {8, 4096, 65536, 1048576, 16777216, 0};
   const bool two = limits->cores == 2;
   const int* apart = two ? limits->apart : NULL;
@@ -250,6 +261,8 @@ static void write_report(Limits* limits) {
   write_by_size(limits, "copy_one_core_gb_per_s", copies, copy_on_one, true, first_rate);
   write_by_size(limits, "copy_two_cores_gb_per_s", copies, copy_on_both, two, both_rates);
   write_by_size(limits, "copy_rewritten_us", fetches, fetch_shared, two, microseconds);
+  write_by_size(limits, "add_rewritten_us", fetches, fetch_sum, two, microseconds);
+  write_by_size(limits, "copy_own_rewritten_us", fetches, fetch_own, two, microseconds);
   write_by_size(limits, "cma_rewritten_us", cma, fetch_cma, two, microseconds);
   printf("\n}\n");
 }
@@ -263,7 +276,7 @@ int main(int argc, char** argv) {
   Limits limits = {.shared = pair_shared(), .clock = bench_clock_open()};
   limits.cores = pair_cores(limits.apart);
   limits.together[0] = limits.together[1] = limits.apart[0];
-  enum { most_bytes = 1 << 20 };
+  enum { most_bytes = 1 << 22 };
   shared_source = mmap(NULL, most_bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (limits.shared == NULL || shared_source == MAP_FAILED || limits.cores == 0) {
     fprintf(stderr, "tutti-limits: no shared memory or no core to run on: %s\n", strerror(errno));

@@ -12,7 +12,8 @@ from tutti.bench.command import choose_mpis, default_ranks, parse_collectives, p
 from tutti.bench.driver import COLLECTIVES, Cell, Measurements, Settings
 from tutti.bench.mpis import Mpi, find_mpis, identify
 from tutti.bench.report import interval_text, size_text, time_text
-from tutti.bench.results import as_json, compare_cells, nearness, pairs, summarise, typical_limits
+from tutti.bench.document import as_json
+from tutti.bench.results import compare_cells, nearness, pairs, summarise, typical_limits
 from tutti.bench.statistics import Ratio
 from tutti.bench.variants import Variant, command, environment, variants_for
 from tutti.errors import RunError, UserError

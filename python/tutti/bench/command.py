@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from tutti.bench.driver import COLLECTIVES, DEFAULT_COLLECTIVES, Measurements, Settings, run
 from tutti.bench.mpis import Mpi, find_mpis
-from tutti.bench.results import as_json
+from tutti.bench.document import as_json
 from tutti.bench.variants import BINDINGS, SETTINGS
 from tutti.errors import RunError, UserError
 from tutti.places import find_interposer, find_program
@@ -164,12 +164,15 @@ def bench(
     quick: Annotated[bool, typer.Option("--quick", help="3 repetitions, fewer sizes, less time a cell.")] = False,
     mpi: Annotated[list[str] | None, typer.Option(help="An MPI; may be repeated [the first of each family].")] = None,
     peer_settings: Annotated[
-        str, typer.Option(help="Settings of the MPIs: default, best, both; auto: both where ranks outnumber cores.")
+        str,
+        typer.Option(help="Settings of the MPIs: default, best, both; auto: both where ranks outnumber cores; all: every one "
+                          "that a user could choose."),
     ] = "auto",
     bind: Annotated[
         str, typer.Option(help="core, none, default (the MPI's own); auto: core where there is one for each rank.")
     ] = "auto",
     tutti: Annotated[bool, typer.Option(help="Run each MPI with Tutti too.")] = True,
+    shared_heap: Annotated[bool, typer.Option("--shared-heap", help="And with Tutti's shared heap.")] = False,
     budget_ms: Annotated[int | None, typer.Option(help="Milliseconds for each cell of each job [40; quick: 20].")] = None,
     seed: Annotated[int | None, typer.Option(help="Of the order in which variants run.")] = None,
     json_name: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write all numbers here.")] = None,
@@ -196,7 +199,7 @@ def bench(
     settings = Settings(
         mpis=mpis, ranks=rank_counts, cores=cores, collectives=wanted, sizes=message_sizes,
         repetitions=repetitions or (3 if quick else 10), dirty=dirty, tutti=with_tutti(tutti, mpis),
-        peer_settings=peer_settings, bind=bind, budget_ms=budget_ms or (20 if quick else 40), seed=seed,
+        heap=shared_heap, peer_settings=peer_settings, bind=bind, budget_ms=budget_ms or (20 if quick else 40), seed=seed,
     )  # fmt: skip
     measurements = measure(settings, console)
     show(measurements, console)

@@ -42,6 +42,7 @@ class Settings:
     repetitions: int
     dirty: bool = True
     tutti: bool = True
+    heap: bool = False
     peer_settings: str = "auto"
     bind: str = "auto"
     budget_ms: int = 40
@@ -51,7 +52,7 @@ class Settings:
         return ranks > self.cores
 
     def variants(self, ranks: int) -> list[Variant]:
-        return variants_for(self.mpis, self.peer_settings, self.crowded(ranks), self.tutti)
+        return variants_for(self.mpis, self.peer_settings, self.crowded(ranks), self.tutti, self.heap)
 
     @property
     def jobs(self) -> int:

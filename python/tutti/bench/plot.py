@@ -42,7 +42,7 @@ def _draw_line(axes: Any, variant: Variant, cells: list[Cell], times: list[float
         # A barrier has no size: one mark a variant, those with Tutti to the right.
         axes.plot([0.4 if variant.tutti else -0.4], times, linestyle="none", alpha=alpha, **style)
         return
-    line = "-" if variant.tutti else "--"
+    line = ("-." if variant.heap else "-") if variant.tutti else "--" if variant.setting in ("default", "best") else ":"
     axes.plot([cell.bytes for cell in cells], times, linestyle=line, alpha=alpha, **style)
 
 

@@ -5,7 +5,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
+from tutti.bench.bounds import Bounded, bounded, tutti_variants
 from tutti.bench.driver import DEFAULT_COLLECTIVES, Cell, Measurements
+from tutti.bench.peers import BestPeers, best_peers
 from tutti.bench.results import (
     Comparison, Nearness, Summary, compare_cells, measured_ranks, nearness, pairs, summaries, typical_limits,
 )  # fmt: skip
@@ -138,6 +140,8 @@ BY_SIZE = {
     "copy_one_core_gb_per_s": ("memcpy, one core", "GB/s"),
     "copy_two_cores_gb_per_s": ("memcpy, two cores together", "GB/s"),
     "copy_rewritten_us": ("copy of what the other core has just written", "us"),
+    "add_rewritten_us": ("sum of it and one's own, of doubles", "us"),
+    "copy_own_rewritten_us": ("copy of what the same core has just written", "us"),
     "cma_rewritten_us": ("the same out of the other process's memory (CMA)", "us"),
 }
 
@@ -150,7 +154,7 @@ def limits_table(limits: dict[str, Any]) -> Table:
         value = limits.get(name)
         table.add_row(meaning, f"{value / 1000:.3f} us" if value is not None else "not possible here")
     for name, (meaning, unit) in BY_SIZE.items():
-        values = [f"{size_text(int(size))}: {value:.3g}" for size, value in limits[name].items() if value is not None]
+        values = [f"{size_text(int(size))}: {value:.3g}" for size, value in limits.get(name, {}).items() if value is not None]
         table.add_row(meaning, f"{', '.join(values)} {unit}" if values else "not possible here")
     return table
 
@@ -167,6 +171,59 @@ def nearness_table(rows: list[Nearness]) -> Table:
         cells = [row for row in rows if row.variant == variant]
         texts = [text for row in cells for text in (factor_text(row.ratio.value) + "x", interval_text(row.ratio))]
         table.add_row(variant.label, *texts)
+    return table
+
+
+def best_peers_table(best: BestPeers) -> Table:
+    """A row for each cell: the fastest peer there, and Tutti."""
+    table = Table(title=f"{best.ranks} ranks: {best.variant.label}, against the best peer in each cell", title_justify="left")
+    for column in ("collective", "size", "best peer"):
+        table.add_column(column)
+    for column in ("peer, us", "Tutti, us", "ratio", "95%", ""):
+        table.add_column(column, justify="right")
+    last = None
+    for entry in best.cells:
+        comparison = entry.comparison
+        cell = comparison.cell
+        if last is not None and cell.collective != last:
+            table.add_section()
+        last = cell.collective
+        table.add_row(
+            cell.collective, size_text(cell.bytes) if cell.bytes else "-", entry.peer.label,
+            time_text(centre(comparison.base.median)), time_text(centre(comparison.other.median)),
+            ratio_text(comparison.by_median), interval_text(comparison.by_median),
+            "[red]slower[/]" if comparison.by_median.slower else "",
+        )  # fmt: skip
+    return table
+
+
+def best_peers_summary(rows: list[BestPeers]) -> Table:
+    table = Table(title="Geometric means of the ratios, Tutti against the best peer of each cell", title_justify="left")
+    table.add_column("ranks", justify="right")
+    table.add_column("with Tutti", no_wrap=True)
+    for column in ("to 64 KiB", "95%", "all sizes", "95%", "slower"):
+        table.add_column(column, justify="right")
+    for row in rows:
+        short = (ratio_text(row.short), interval_text(row.short)) if row.short else ("-", "-")
+        table.add_row(
+            str(row.ranks), row.variant.label, *short, ratio_text(row.every), interval_text(row.every),
+            f"[red]{row.slower_cells} of {len(row.cells)}[/]" if row.slower_cells else "-",
+        )  # fmt: skip
+    return table
+
+
+def bounds_table(rows: list[Bounded], variants: list[Variant]) -> Table:
+    """A row for each cell: what the machine leaves possible, and each variant with Tutti as a multiple of it."""
+    table = Table(title="Two ranks: times the bound from the machine's own copies and additions", title_justify="left")
+    for column in ("collective", "size"):
+        table.add_column(column)
+    for column in ("bound, us", *(variant.label for variant in variants)):
+        table.add_column(column, justify="right")
+    for row in rows:
+        table.add_row(
+            row.cell.collective, size_text(row.cell.bytes) if row.cell.bytes else "-", time_text(row.bound),
+            *(factor_text(row.times[variant.key]) + "x" for variant in variants),
+        )  # fmt: skip
     return table
 
 
@@ -192,6 +249,11 @@ def show(measurements: Measurements, console: Console) -> None:
     console.print(limits_table(typical_limits(measurements.limits)))
     if near := nearness(measurements):
         console.print(nearness_table(near))
+    if settings.tutti and (bounds := bounded(measurements)):
+        console.print(bounds_table(bounds, tutti_variants(measurements)))
+    best = best_peers(measurements)
+    for row in best:
+        console.print(best_peers_table(row))
     rows = summaries(measurements)
     own = [row for row in rows if row.base.mpi == row.other.mpi]
     others = [row for row in rows if row.base.mpi != row.other.mpi]
@@ -202,3 +264,5 @@ def show(measurements: Measurements, console: Console) -> None:
         console.print(summary_table(others, "the other MPIs"))
     if own:
         console.print(summary_table(own, "the MPI that it runs on"))
+    if best:
+        console.print(best_peers_summary(best))

@@ -1,15 +1,12 @@
-"""What measurements say: ratios of host to Tutti cell by cell, geometric means, and all of it as JSON."""
+"""What measurements say: ratios of host to Tutti cell by cell, and geometric means."""
 
-import os
-import platform
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from tutti import __version__
 from tutti.bench.driver import Cell, Measurements, Samples
-from tutti.bench.statistics import Ratio, centre, compare, geometric_mean
+from tutti.bench.statistics import Ratio, compare, geometric_mean
 from tutti.bench.variants import Variant
 
 SHORT_BYTES = 65536
@@ -49,7 +46,8 @@ def pairs(measurements: Measurements, ranks: int) -> list[tuple[Variant, Variant
     """(host, host with Tutti) for every MPI and setting measured with so many ranks."""
     variants = measurements.settings.variants(ranks)
     by_key = {variant.key: variant for variant in variants}
-    return [(v, by_key[v.key + "+tutti"]) for v in variants if not v.tutti and v.key + "+tutti" in by_key]
+    endings = ("+tutti", "+tutti+heap")
+    return [(v, by_key[v.key + end]) for end in endings for v in variants if not v.tutti and v.key + end in by_key]
 
 
 def compare_cells(measurements: Measurements, ranks: int, base: Variant, other: Variant) -> list[Comparison]:
@@ -95,7 +93,7 @@ def summaries(measurements: Measurements) -> list[Summary]:
         own += [summarise(measurements, ranks, base, other) for base, other in pairs(measurements, ranks)]
         variants = measurements.settings.variants(ranks)
         for other in (v for v in variants if v.tutti and v.setting == "default"):
-            for base in (v for v in variants if not v.tutti and v.mpi != other.mpi):
+            for base in (v for v in variants if not v.tutti and (v.mpi != other.mpi or v.setting not in ("default", "best"))):
                 others.append(summarise(measurements, ranks, base, other))
     return own + others
 
@@ -133,95 +131,3 @@ def typical_limits(limits: Sequence[dict[str, Any]]) -> dict[str, Any]:
         else:
             result[name] = value
     return result
-
-
-def _cell_json(cell: Cell, by_variant: dict[str, Samples]) -> dict[str, Any]:
-    return asdict(cell) | {
-        "variants": {
-            key: {
-                "median_us": samples.median,
-                "mean_us": samples.mean,
-                "min_us": samples.least,
-                "p95_us": samples.percentile_95,
-            }
-            for key, samples in by_variant.items()
-        }
-    }
-
-
-def _comparison_json(base: Variant, other: Variant, comparison: Comparison) -> dict[str, Any]:
-    return asdict(comparison.cell) | {
-        "base": base.key,
-        "other": other.key,
-        "base_median_us": centre(comparison.base.median),
-        "other_median_us": centre(comparison.other.median),
-        "ratio_of_medians": asdict(comparison.by_median),
-        "ratio_of_means": asdict(comparison.by_mean),
-        "slower": comparison.by_median.slower,
-    }
-
-
-def _summary_json(summary: Summary) -> dict[str, Any]:
-    return {
-        "ranks": summary.ranks,
-        "base": summary.base.key,
-        "other": summary.other.key,
-        "up_to_64_KiB": asdict(summary.short) if summary.short else None,
-        "all_cells": asdict(summary.every),
-        "means": asdict(summary.by_mean),
-        "by_collective": {name: asdict(ratio) for name, ratio in summary.by_collective.items()},
-        "slower_cells": summary.slower_cells,
-    }
-
-
-def as_json(measurements: Measurements) -> dict[str, Any]:
-    settings = measurements.settings
-    variants = {v.key: v for ranks in settings.ranks for v in settings.variants(ranks)}
-    return {
-        "format": "tutti-bench 1",
-        "tutti": __version__,
-        "machine": {"processor": processor_name(), "cores": settings.cores, "system": platform.platform()},
-        "settings": {
-            "ranks": settings.ranks,
-            "collectives": settings.collectives,
-            "sizes": settings.sizes,
-            "repetitions": settings.repetitions,
-            "dirty": settings.dirty,
-            "peer_settings": settings.peer_settings,
-            "bind": settings.bind,
-            "budget_ms": settings.budget_ms,
-        },
-        "variants": {
-            key: {"label": v.label, "mpi": v.mpi.name, "version": v.mpi.version, "setting": v.setting,
-                  "tutti": v.tutti, "library": measurements.libraries.get(key)}
-            for key, v in variants.items()
-        },
-        "flag_exchange_us": [
-            {"ranks": ranks, "variant": key, "by_repetition": times} for (ranks, key), times in measurements.flags.items()
-        ],
-        "cells": [_cell_json(cell, by_variant) for cell, by_variant in measurements.cells.items()],
-        "left_out": [asdict(cell) for cell in measurements.left_out],
-        "comparisons": [
-            _comparison_json(base, other, comparison)
-            for ranks in settings.ranks
-            for base, other in pairs(measurements, ranks)
-            for comparison in compare_cells(measurements, ranks, base, other)
-        ],
-        "geometric_means": [_summary_json(summary) for summary in summaries(measurements)],
-        "limits": typical_limits(measurements.limits),
-        "times_flag_exchange": [
-            {"collective": near.cell.collective, "bytes": near.cell.bytes, "variant": near.variant.key} | asdict(near.ratio)
-            for near in nearness(measurements)
-        ],
-    }  # fmt: skip
-
-
-def processor_name() -> str:
-    try:
-        with open("/proc/cpuinfo", encoding="utf-8", errors="replace") as file:
-            for line in file:
-                if line.startswith("model name"):
-                    return line.split(":", 1)[1].strip()
-    except OSError:
-        pass
-    return platform.processor() or os.uname().machine

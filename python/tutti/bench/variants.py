@@ -15,42 +15,61 @@ BEST_ENVIRONMENT = {
     },
 }
 BEST_ARGUMENTS = {"openmpi": ["--mca", "mpi_yield_when_idle", "1"]}
+# Other algorithms that a user of the MPI could switch on, each under its name.
+OTHER_ENVIRONMENT = {
+    "mpich": (
+        "mpir", {f"MPIR_CVAR_{name}_POSIX_INTRA_ALGORITHM": "mpir" for name in ("BCAST", "REDUCE", "ALLREDUCE", "BARRIER")}
+    ),
+}
+OTHER_ARGUMENTS = {"openmpi": ("sm", ["--mca", "coll_sm_priority", "95"])}
 BINDINGS = ("auto", "core", "none", "default")
-SETTINGS = ("auto", "default", "best", "both")
+SETTINGS = ("auto", "default", "best", "both", "all")
 
 
 @dataclass(frozen=True)
 class Variant:
     mpi: Mpi
-    setting: str  # "default", as its users have it, or "best"
+    setting: str  # "default", as its users have it, "best" where ranks share cores, or one of another algorithm
     tutti: bool
+    heap: bool = False  # the shared heap
 
     @property
     def key(self) -> str:
-        """For files and look-up: mpich, mpich+tutti, mpich@best, mpich@best+tutti."""
-        return self.mpi.name + ("@best" if self.setting == "best" else "") + ("+tutti" if self.tutti else "")
+        """For files and look-up: mpich, mpich+tutti, mpich+tutti+heap, mpich@best, mpich@best+tutti, mpich@mpir."""
+        setting = "" if self.setting == "default" else "@" + self.setting
+        return self.mpi.name + setting + ("+tutti" if self.tutti else "") + ("+heap" if self.heap else "")
 
     @property
     def label(self) -> str:
-        return self.mpi.label + (", best setting" if self.setting == "best" else "") + (", Tutti" if self.tutti else "")
+        setting = {"default": "", "best": ", best setting"}.get(self.setting, ", " + self.setting)
+        return self.mpi.label + setting + (", Tutti" if self.tutti else "") + (", shared heap" if self.heap else "")
 
 
 def settings_for(mpi: Mpi, chosen: str, crowded: bool) -> list[str]:
     """The settings to measure, where `crowded` says that ranks outnumber cores."""
     known = mpi.family in BEST_ENVIRONMENT or mpi.family in BEST_ARGUMENTS
-    if not known or chosen == "default" or (chosen == "auto" and not crowded):
+    if not known or chosen == "default" or (chosen in ("auto", "all") and not crowded):
         return ["default"]
     return ["best"] if chosen == "best" else ["default", "best"]
 
 
-def variants_for(mpis: list[Mpi], chosen: str, crowded: bool, with_tutti: bool) -> list[Variant]:
-    ways = (False, True) if with_tutti else (False,)
-    return [
-        Variant(mpi, setting, tutti)
-        for mpi in mpis
-        for setting in settings_for(mpi, chosen, crowded)
-        for tutti in ways
-    ]
+def other_settings(mpi: Mpi, chosen: str) -> list[str]:
+    """Algorithms to measure the MPI itself with, besides."""
+    known = (OTHER_ENVIRONMENT.get(mpi.family), OTHER_ARGUMENTS.get(mpi.family))
+    return [entry[0] for entry in known if entry is not None] if chosen == "all" else []
+
+
+def variants_for(mpis: list[Mpi], chosen: str, crowded: bool, with_tutti: bool, with_heap: bool = False) -> list[Variant]:
+    result = []
+    for mpi in mpis:
+        for setting in settings_for(mpi, chosen, crowded):
+            result.append(Variant(mpi, setting, False))
+            if with_tutti:
+                result.append(Variant(mpi, setting, True))
+            if with_tutti and with_heap:
+                result.append(Variant(mpi, setting, True, True))
+        result += [Variant(mpi, setting, False) for setting in other_settings(mpi, chosen)]
+    return result
 
 
 def binding_for(chosen: str, crowded: bool) -> str:
@@ -73,8 +92,10 @@ def command(variant: Variant, ranks: int, binding: str, program: list[str], laun
         words.append("--oversubscribe")
         if variant.setting == "best":
             words += BEST_ARGUMENTS["openmpi"]
+        if variant.setting == OTHER_ARGUMENTS["openmpi"][0]:
+            words += OTHER_ARGUMENTS["openmpi"][1]
     if variant.tutti:
-        words.append(str(launcher))
+        words += [str(launcher), *(["--shared-heap"] if variant.heap else [])]
     return words + program
 
 
@@ -103,4 +124,7 @@ def environment(variant: Variant, binding: str, aliases: Path) -> dict[str, str]
             result |= {"I_MPI_PIN": "1", "I_MPI_PIN_ORDER": "range"} if binding == "core" else {"I_MPI_PIN": "0"}
     if variant.setting == "best":
         result |= BEST_ENVIRONMENT.get(mpi.family, {})
+    name, variables = OTHER_ENVIRONMENT.get(mpi.family, ("", {}))
+    if variant.setting == name:
+        result |= variables
     return result

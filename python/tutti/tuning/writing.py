@@ -8,7 +8,7 @@ from rich.table import Table
 
 from tutti import __version__
 from tutti.bench.report import size_text, time_text
-from tutti.bench.results import processor_name
+from tutti.bench.document import processor_name
 from tutti.bench.statistics import Ratio
 from tutti.places import core
 from tutti.tuning.candidates import size_word

@@ -1,0 +1,99 @@
+"""Tutti against the best peer: in each cell the fastest of the MPIs and settings that a user could choose instead."""
+
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from tutti.bench.driver import Cell, Measurements
+from tutti.bench.results import SHORT_BYTES, Comparison, by_collective, measured_ranks
+from tutti.bench.statistics import Ratio, centre, compare, geometric_mean
+from tutti.bench.variants import Variant
+
+
+@dataclass(frozen=True)
+class AgainstBest:
+    """One cell: the peer whose median over the repetitions is least, over a variant with Tutti."""
+
+    peer: Variant
+    comparison: Comparison
+
+
+@dataclass(frozen=True)
+class BestPeers:
+    """All cells of one rank count and one variant with Tutti, in the order measured."""
+
+    ranks: int
+    variant: Variant
+    cells: list[AgainstBest]
+
+    @property
+    def every(self) -> Ratio:
+        return self._mean([entry.comparison for entry in self.cells])
+
+    @property
+    def short(self) -> Ratio | None:
+        """Up to 64 KiB."""
+        cells = [entry.comparison for entry in self.cells if entry.comparison.cell.bytes <= SHORT_BYTES]
+        return self._mean(cells) if cells else None
+
+    @property
+    def of_collectives(self) -> dict[str, Ratio]:
+        return by_collective([entry.comparison for entry in self.cells])
+
+    @property
+    def slower_cells(self) -> int:
+        return sum(entry.comparison.by_median.slower for entry in self.cells)
+
+    @staticmethod
+    def _mean(comparisons: list[Comparison]) -> Ratio:
+        return geometric_mean([(c.base.median, c.other.median) for c in comparisons])
+
+
+def _against_best(measurements: Measurements, cell: Cell, peers: list[Variant], variant: Variant) -> AgainstBest:
+    by_variant = measurements.cells[cell]
+    peer = min(peers, key=lambda one: centre(by_variant[one.key].median))
+    base, other = by_variant[peer.key], by_variant[variant.key]
+    comparison = Comparison(cell, base, other, compare(base.median, other.median), compare(base.mean, other.mean))
+    return AgainstBest(peer, comparison)
+
+
+def best_peers(measurements: Measurements) -> list[BestPeers]:
+    """For each rank count and variant with Tutti; nothing where there are not several peers to choose from."""
+    result = []
+    for ranks in measured_ranks(measurements):
+        variants = measurements.settings.variants(ranks)
+        peers = [variant for variant in variants if not variant.tutti]
+        if len(peers) < 2:
+            continue
+        cells = [cell for cell in measurements.cells if cell.ranks == ranks]
+        for variant in variants:
+            if variant.tutti and variant.setting == "default":
+                entries = [_against_best(measurements, cell, peers, variant) for cell in cells]
+                result.append(BestPeers(ranks, variant, entries))
+    return result
+
+
+def _cell_json(entry: AgainstBest) -> dict[str, Any]:
+    comparison = entry.comparison
+    return asdict(comparison.cell) | {
+        "peer": entry.peer.key,
+        "peer_median_us": centre(comparison.base.median),
+        "median_us": centre(comparison.other.median),
+        "ratio_of_medians": asdict(comparison.by_median),
+        "ratio_of_means": asdict(comparison.by_mean),
+        "slower": comparison.by_median.slower,
+    }
+
+
+def best_peers_json(measurements: Measurements) -> list[dict[str, Any]]:
+    return [
+        {
+            "ranks": best.ranks,
+            "variant": best.variant.key,
+            "up_to_64_KiB": asdict(best.short) if best.short else None,
+            "all_cells": asdict(best.every),
+            "by_collective": {name: asdict(ratio) for name, ratio in best.of_collectives.items()},
+            "slower_cells": best.slower_cells,
+            "cells": [_cell_json(entry) for entry in best.cells],
+        }
+        for best in best_peers(measurements)
+    ]

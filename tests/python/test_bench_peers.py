@@ -1,0 +1,110 @@
+"""What `tutti bench` makes of its numbers besides ratios to the host: the best peer of each cell, and the machine's bounds."""
+
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+
+from tutti.bench.bounds import Machine, bounded, interpolated, machine_of
+from tutti.bench.document import as_json
+from tutti.bench.driver import Measurements, Settings
+from tutti.bench.mpis import Mpi
+from tutti.bench.peers import best_peers
+from tutti.bench.report import show
+from tutti.bench.variants import Variant, command, environment, variants_for
+
+MPICH = Mpi("mpich", "mpich", "5.0.2", Path("/opt/mpich/bin/mpiexec"), Path("/opt/mpich/lib/libmpi.so.12"))
+OPENMPI = Mpi("openmpi", "openmpi", "5.0.11", Path("/opt/ompi/bin/mpiexec"), Path("/opt/ompi/lib/libmpi.so.40"))
+
+LIMITS = {
+    "format": "tutti-limits 1", "flag_exchange_ns": 200.0,
+    "copy_one_core_gb_per_s": {}, "copy_two_cores_gb_per_s": {}, "cma_rewritten_us": {},
+    "copy_rewritten_us": {"1000": 1.0, "2000": 2.0, "4000": 6.0},
+    "add_rewritten_us": {"1000": 2.0, "2000": 4.0, "4000": 9.0},
+    "copy_own_rewritten_us": {"1000": 0.5, "4000": 2.0},
+}  # fmt: skip
+
+
+def test_every_setting_that_a_user_could_choose():
+    def keys(chosen, crowded, heap=False):
+        return [v.key for v in variants_for([MPICH, OPENMPI], chosen, crowded, True, heap)]
+
+    assert keys("all", False) == ["mpich", "mpich+tutti", "mpich@mpir", "openmpi", "openmpi+tutti", "openmpi@sm"]
+    assert "mpich@best" in keys("all", True) and "openmpi@sm" in keys("all", True)
+    assert keys("default", False, True) == ["mpich", "mpich+tutti", "mpich+tutti+heap", "openmpi", "openmpi+tutti", "openmpi+tutti+heap"]
+
+
+def test_other_settings_and_the_heap_reach_the_job(tmp_path):
+    assert environment(Variant(MPICH, "mpir", False), "core", tmp_path)["MPIR_CVAR_REDUCE_POSIX_INTRA_ALGORITHM"] == "mpir"
+    assert "MPIR_CVAR_POLLS_BEFORE_YIELD" not in environment(Variant(MPICH, "mpir", False), "core", tmp_path)
+    assert "coll_sm_priority" in command(Variant(OPENMPI, "sm", False), 2, "core", ["prog"], None)
+    assert command(Variant(MPICH, "default", True, True), 2, "core", ["prog"], Path("/x/tutti-run"))[-3:] == [
+        "/x/tutti-run", "--shared-heap", "prog"
+    ]  # fmt: skip
+
+
+@pytest.fixture
+def measured() -> Measurements:
+    """Three repetitions: MPICH is the best of short messages, Open MPI's other setting of long ones."""
+    settings = Settings([MPICH, OPENMPI], [2], 2, ["allreduce", "bcast"], [8, 4000], 3, peer_settings="all")
+    measurements = Measurements(settings)
+    times = {"mpich": (1, 40), "mpich@mpir": (2, 30), "openmpi": (3, 20), "openmpi@sm": (4, 12), "mpich+tutti": (0.5, 6), "openmpi+tutti": (2, 6)}
+    for repetition in range(3):
+        measurements.limits.append(LIMITS)
+        for variant in settings.variants(2):
+            cells = [
+                {"collective": collective, "bytes": size, **dict.fromkeys(("median_us", "mean_us", "min_us", "p95_us"), time + 0.01 * repetition)}
+                for collective in settings.collectives
+                for size, time in zip(settings.sizes, times[variant.key], strict=True)
+            ]  # fmt: skip
+            measurements.add(2, variant, {"library": variant.mpi.label, "cells": cells})
+    return measurements
+
+
+def test_the_best_peer_is_chosen_in_each_cell(measured):
+    on_mpich, on_openmpi = best_peers(measured)
+    assert [entry.peer.key for entry in on_mpich.cells] == ["mpich", "openmpi@sm"] * 2
+    assert on_mpich.every.value == pytest.approx(2.0, rel=0.02)
+    assert on_mpich.slower_cells == 0
+    assert on_openmpi.slower_cells == 2  # both of 8 bytes
+    assert on_openmpi.of_collectives["bcast"].value == pytest.approx(1.0, rel=0.02)
+
+
+def test_one_mpi_alone_has_no_best_peer():
+    settings = Settings([MPICH], [2], 2, ["bcast"], [8], 1, peer_settings="default")
+    assert best_peers(Measurements(settings)) == []
+
+
+def test_interpolation():
+    points = {"1000": 1.0, "2000": None, "4000": 4.0}
+    assert interpolated(points, 500) == pytest.approx(0.5)
+    assert interpolated(points, 2500) == pytest.approx(2.5)
+    assert interpolated(points, 4001) is None
+    assert interpolated({}, 8) is None
+
+
+def test_bounds_by_hand():
+    machine = machine_of(LIMITS)
+    assert isinstance(machine, Machine)
+    assert machine.bound("barrier", 0) == pytest.approx(0.2)
+    assert machine.bound("bcast", 4000) == pytest.approx(6.2)
+    # Half each: 4 us of adding and 2 us of copying; all at both: 9 us.
+    assert machine.bound("allreduce", 4000) == pytest.approx(4 + 2 + 0.4)
+    assert machine.bound("alltoall", 4000) == pytest.approx(6 + 2 + 0.2)
+    assert machine.bound("reduce_scatter_block", 2000) == pytest.approx(4.2)
+    assert machine.bound("gatherv", 2000) is None
+    assert machine.bound("bcast", 8000) is None
+    assert machine_of({"flag_exchange_ns": None}) is None
+
+
+def test_tables_and_json(measured):
+    stream = StringIO()
+    show(measured, Console(file=stream, width=160))
+    text = stream.getvalue()
+    assert "against the best peer in each cell" in text and "times the bound" in text and "2 of 4" in text
+    document = as_json(measured)
+    assert document["best_peers"][0]["cells"][1]["peer"] == "openmpi@sm"
+    rows = {(row["collective"], row["bytes"]): row for row in document["bounds"]}
+    assert rows["bcast", 4000]["times_bound"]["mpich+tutti"] == pytest.approx(6.01 / 6.2)
+    assert len(bounded(measured)) == 4
