@@ -1,0 +1,181 @@
+#include "shm/heap.h"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+#include "shm/heap_fork.h"
+
+namespace tutti::shm {
+namespace {
+
+constexpr size_t page = 4096;
+constexpr size_t huge_page = size_t{2} << 20;  // where the system has other ones, alignment to these does no harm
+
+[[noreturn]] void fail(const std::string& what) {
+  throw Error(Code::unavailable, what + ": " + std::string(strerror(errno)));
+}
+
+size_t round_up(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
+
+// Bytes of addresses in use; read without stdio, because malloc may be waiting for this heap.
+size_t addresses_in_use() {
+  const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+  if (file < 0) return 0;
+  char text[64] = {};
+  const ssize_t length = read(file, text, sizeof text - 1);
+  close(file);
+  size_t pages = 0;
+  for (ssize_t i = 0; i < length && text[i] >= '0' && text[i] <= '9'; ++i)
+    pages = pages * 10 + static_cast<size_t>(text[i] - '0');
+  return pages * static_cast<size_t>(sysconf(_SC_PAGESIZE));
+}
+
+// What the process's limits leave. A file beyond RLIMIT_FSIZE is answered by a signal, so that is asked first; of a
+// limited number of addresses the program and the peers' heaps get their part.
+size_t within_limits(size_t bytes) {
+  rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    bytes = std::min<size_t>(bytes, limit.rlim_cur);
+  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
+    bytes = std::min<size_t>(bytes, (limit.rlim_cur - std::min<size_t>(limit.rlim_cur, addresses_in_use())) / 4);
+  return bytes;
+}
+
+}  // namespace
+
+Heap::Heap(size_t most_bytes) : process_(getpid()) {
+  reserve(within_limits(most_bytes) / huge_page * huge_page);
+  if (!HeapFork::enter(this)) {
+    munmap(base_, bytes_);
+    close(descriptor_);
+    throw Error(Code::unavailable, "a process has at most " + std::to_string(most_heaps) + " shared heaps");
+  }
+}
+
+Heap::~Heap() {
+  HeapFork::leave(this);
+  munmap(base_, bytes_);
+  if (descriptor_ >= 0) close(descriptor_);
+}
+
+void Heap::reserve(size_t most_bytes) {
+  if (most_bytes < least_bytes)
+    throw Error(Code::unavailable, "RLIMIT_AS or RLIMIT_FSIZE (ulimit -v, ulimit -f) leaves no room for a shared heap");
+  const int low = memfd_create("tutti-heap", MFD_CLOEXEC);
+  if (low < 0) fail("memfd_create for a shared heap");
+  // Programs like to close or count the low descriptors.
+  descriptor_ = fcntl(low, F_DUPFD_CLOEXEC, 200);
+  if (descriptor_ < 0)
+    descriptor_ = low;
+  else
+    close(low);
+  struct stat status;
+  uint64_t identity[2];
+  for (size_t bytes = most_bytes; base_ == nullptr && bytes >= least_bytes; bytes = bytes / 2 / huge_page * huge_page)
+    if (!make(bytes) && errno != ENOMEM && errno != EFBIG && errno != EINVAL) break;
+  if (base_ == nullptr || fstat(descriptor_, &status) != 0 || getrandom(identity, sizeof identity, 0) != sizeof identity) {
+    const int error = errno;
+    if (base_ != nullptr) munmap(base_, bytes_);
+    close(descriptor_);
+    errno = error;
+    fail("a shared heap");
+  }
+  file_[0] = status.st_dev;
+  file_[1] = status.st_ino;
+  madvise(base_, bytes_, MADV_HUGEPAGE);  // a wish
+  std::memcpy(base_, identity, sizeof identity);
+  used_ = page;
+}
+
+// Maps it at an address that suits huge pages.
+bool Heap::make(size_t bytes) {
+  if (ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) return false;
+  void* const room = mmap(nullptr, bytes + huge_page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (room == MAP_FAILED) return false;
+  std::byte* const begin = static_cast<std::byte*>(room);
+  std::byte* const aligned = begin + (round_up(reinterpret_cast<uintptr_t>(begin), huge_page) - reinterpret_cast<uintptr_t>(begin));
+  void* const mapped = mmap(aligned, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, descriptor_, 0);
+  if (mapped == MAP_FAILED) {
+    const int error = errno;
+    munmap(room, bytes + huge_page);
+    errno = error;
+    return false;
+  }
+  if (aligned > begin) munmap(begin, static_cast<size_t>(aligned - begin));
+  const size_t behind = huge_page - static_cast<size_t>(aligned - begin);
+  if (behind > 0) munmap(aligned + bytes, behind);
+  base_ = aligned;
+  bytes_ = bytes;
+  return true;
+}
+
+Heap::Location Heap::location() const {
+  Location location{};
+  if (!shared()) return location;
+  std::memcpy(location.identity, base_, sizeof location.identity);
+  location.bytes = bytes_;
+  location.process = process_;
+  location.descriptor = descriptor_;
+  return location;
+}
+
+std::byte* Heap::take(size_t bytes, size_t alignment) {
+  if (bytes > bytes_) return nullptr;
+  const size_t length = round_up(std::max<size_t>(bytes, 1), page);
+  const size_t unit = std::max(alignment, page);
+  const uintptr_t start = reinterpret_cast<uintptr_t>(base_);
+  size_t used = used_.load(std::memory_order_relaxed);
+  for (;;) {
+    const size_t offset = round_up(start + used, unit) - start;
+    if (offset > bytes_ || bytes_ - offset < length) return nullptr;
+    // Who takes a part hands it to others by means of their own; the counter orders nothing.
+    if (used_.compare_exchange_weak(used, offset + length, std::memory_order_relaxed)) return base_ + offset;
+  }
+}
+
+bool Heap::forget(std::byte* address, size_t bytes) {
+  // Dropping the pages of shared memory from one mapping would free nothing: they belong to the file.
+  return madvise(address, bytes, shared() ? MADV_REMOVE : MADV_DONTNEED) == 0;
+}
+
+PeerHeap::PeerHeap(const Heap::Location& location) : bytes_(location.bytes) {
+  if (bytes_ == 0) throw Error(Code::unavailable, "a rank has no shared heap");
+  char path[64];
+  snprintf(path, sizeof path, "/proc/%d/fd/%d", location.process, location.descriptor);
+  const int descriptor = open(path, O_RDWR | O_CLOEXEC);
+  if (descriptor < 0) fail(std::string("open ") + path);
+  struct stat status;
+  const bool fits = fstat(descriptor, &status) == 0 && static_cast<uint64_t>(status.st_size) == bytes_;
+  void* const address =
+      fits ? mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0) : MAP_FAILED;
+  close(descriptor);
+  if (fits && address == MAP_FAILED) fail("mmap of a rank's shared heap");
+  if (!fits || std::memcmp(address, location.identity, sizeof location.identity) != 0) {
+    if (fits) munmap(address, bytes_);
+    throw Error(Code::unavailable, "process " + std::to_string(location.process) +
+                                       " is another one here than where its shared heap was made");
+  }
+  base_ = static_cast<std::byte*>(address);
+  madvise(base_, bytes_, MADV_DONTFORK);
+  madvise(base_, bytes_, MADV_DONTDUMP);
+}
+
+PeerHeap::PeerHeap(PeerHeap&& other) noexcept : base_(std::exchange(other.base_, nullptr)), bytes_(other.bytes_) {}
+
+PeerHeap::~PeerHeap() {
+  if (base_ != nullptr) munmap(base_, bytes_);
+}
+
+}  // namespace tutti::shm

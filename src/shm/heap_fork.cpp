@@ -1,0 +1,165 @@
+#include "shm/heap_fork.h"
+
+#include <fcntl.h>
+#include <pthread.h>
+#include <sys/mman.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <new>
+
+namespace tutti::shm {
+namespace {
+
+std::array<std::atomic<Heap*>, Heap::most_heaps> heaps;
+
+// Held by a thread while it forks: two forks at once would mix up their ends.
+pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER;
+// A socket and not a pipe: telling a parent that is gone must not be a signal.
+int ends[2] = {-1, -1};
+
+// In a child of fork as well, where only a bare write is sure to work.
+void say(const char* message) {
+  char line[256];
+  size_t length = 0;
+  for (const char* part : {"tutti: error: ", message, "\n"})
+    for (const char* c = part; *c != '\0' && length < sizeof line; ++c) line[length++] = *c;
+  if (write(STDERR_FILENO, line, length) < 0) {
+  }
+}
+
+bool any_holds(const void* address) {
+  return std::any_of(heaps.begin(), heaps.end(), [&](const std::atomic<Heap*>& heap) {
+    const Heap* const here = heap.load(std::memory_order_acquire);
+    return here != nullptr && here->shared() && here->holds(address);
+  });
+}
+
+bool any_shared() {
+  return std::any_of(heaps.begin(), heaps.end(), [](const std::atomic<Heap*>& heap) {
+    const Heap* const here = heap.load(std::memory_order_acquire);
+    return here != nullptr && here->shared();
+  });
+}
+
+void close_end(int which) {
+  if (ends[which] >= 0) close(ends[which]);
+  ends[which] = -1;
+}
+
+bool read_at(int file, std::byte* to, size_t bytes, size_t from) {
+  while (bytes > 0) {
+    const ssize_t length = pread(file, to, std::min(bytes, size_t{1} << 30), static_cast<off_t>(from));
+    if (length < 0 && errno == EINTR) continue;
+    if (length <= 0) return false;
+    to += length;
+    from += static_cast<size_t>(length);
+    bytes -= static_cast<size_t>(length);
+  }
+  return true;
+}
+
+}  // namespace
+
+bool HeapFork::enter(Heap* heap) {
+  // Before any memory of it is used: an allocator on top registers its own handlers later, and in a child they find a
+  // heap that may be written to.
+  static const int registered = pthread_atfork(prepare, parent, child);
+  if (registered != 0) return false;
+  for (std::atomic<Heap*>& entry : heaps) {
+    Heap* expected = nullptr;
+    if (entry.compare_exchange_strong(expected, heap)) return true;
+  }
+  return false;
+}
+
+void HeapFork::leave(Heap* heap) {
+  for (std::atomic<Heap*>& entry : heaps) {
+    Heap* expected = heap;
+    if (entry.compare_exchange_strong(expected, nullptr)) return;
+  }
+}
+
+void HeapFork::prepare() {
+  const char on_stack = 0;
+  if (any_holds(&on_stack)) {
+    say("fork on a stack that lies in the shared heap would give parent and child one stack; run without --shared-heap");
+    abort();
+  }
+  pthread_mutex_lock(&forking);
+  // Without descriptors the child still gets its copy; what the parent writes meanwhile may or may not be in it.
+  if (any_shared() && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) ends[0] = ends[1] = -1;
+}
+
+// Runs too where fork has failed: then nobody holds the other end.
+void HeapFork::parent() {
+  close_end(1);
+  char done;
+  if (ends[0] >= 0)
+    while (recv(ends[0], &done, 1, 0) < 0 && errno == EINTR) {
+    }
+  close_end(0);
+  pthread_mutex_unlock(&forking);
+}
+
+void HeapFork::child() {
+  for (const std::atomic<Heap*>& entry : heaps) {
+    Heap* const heap = entry.load(std::memory_order_relaxed);
+    if (heap != nullptr && heap->shared()) heap->become_private();
+  }
+  const char done = 1;
+  if (ends[1] >= 0 && send(ends[1], &done, 1, MSG_NOSIGNAL) < 0) {
+  }
+  close_end(0);
+  close_end(1);
+  new (&forking) pthread_mutex_t PTHREAD_MUTEX_INITIALIZER;
+}
+
+void Heap::become_private() {
+  const size_t used = std::min(bytes_, used_.load(std::memory_order_relaxed));
+  struct stat status;
+  const bool readable = descriptor_ >= 0 && fstat(descriptor_, &status) == 0 &&
+                        static_cast<uint64_t>(status.st_dev) == file_[0] && static_cast<uint64_t>(status.st_ino) == file_[1];
+  const bool copied = readable ? copy_in_place(used) : copy_aside(used);
+  if (!copied) {
+    say("a child of fork could not copy the shared heap for want of memory, and ends; run without --shared-heap");
+    _exit(127);
+  }
+  shared_.store(false, std::memory_order_relaxed);
+  if (readable) close(descriptor_);
+  descriptor_ = -1;
+}
+
+// Only the pages that hold something are read, from the file, which the parent has mapped and this process no more.
+bool Heap::copy_in_place(size_t used) {
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  if (mmap(base_, bytes_, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED) return false;
+  for (off_t from = 0; from < static_cast<off_t>(used);) {
+    const off_t begin = lseek(descriptor_, from, SEEK_DATA);
+    if (begin < 0) return errno == ENXIO;  // nothing behind it
+    const off_t end = lseek(descriptor_, begin, SEEK_HOLE);
+    if (end < 0) return false;
+    if (!read_at(descriptor_, base_ + begin, static_cast<size_t>(end - begin), static_cast<size_t>(begin))) return false;
+    from = end;
+  }
+  return true;
+}
+
+// Through memory elsewhere that then takes the place of the range.
+bool Heap::copy_aside(size_t used) {
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  void* const copy = mmap(nullptr, used, PROT_READ | PROT_WRITE, flags, -1, 0);
+  if (copy == MAP_FAILED) return false;
+  if (used < bytes_ && mmap(base_ + used, bytes_ - used, PROT_READ | PROT_WRITE, flags | MAP_FIXED, -1, 0) == MAP_FAILED)
+    return false;
+  std::memcpy(copy, base_, used);
+  return mremap(copy, used, used, MREMAP_MAYMOVE | MREMAP_FIXED, base_) != MAP_FAILED;
+}
+
+}  // namespace tutti::shm

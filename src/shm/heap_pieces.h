@@ -1,0 +1,34 @@
+// Pieces of a heap for whoever asks for few and large ones: whole pages, the first free run that is large enough.
+//
+// For MPI_Alloc_mem and the like where no allocator sits on the heap. The book of pieces is private memory of this
+// process. Any thread; the heap must outlive it.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <mutex>
+
+#include "shm/heap.h"
+
+namespace tutti::shm {
+
+class HeapPieces {
+ public:
+  explicit HeapPieces(Heap& heap) : heap_(heap) {}
+
+  // At least so many bytes, zero, aligned to a page; null where the heap has no room.
+  void* take(size_t bytes);
+  // True where it was taken from here and not given back before; its memory goes back to the system.
+  bool give(void* address);
+
+ private:
+  using Runs = std::map<std::byte*, size_t>;
+  void add_free(std::byte* address, size_t bytes);
+
+  Heap& heap_;
+  std::mutex mutex_;
+  Runs taken_;
+  Runs free_;  // no two of them adjoin
+};
+
+}  // namespace tutti::shm
