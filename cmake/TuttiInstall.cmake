@@ -45,6 +45,14 @@ foreach(target ${interposers})
   target_link_options(${target} PRIVATE "LINKER:-soname,lib${target}.so.${PROJECT_VERSION_MAJOR}")
   only_export(${target} "tutti_*" "MPI_*" "mpi_*") # mpi_*: the Fortran names
 endforeach()
+# Preloaded as the interposers are, by tutti-run --shared-heap.
+if(TARGET tutti-heap)
+  list(APPEND interposers tutti-heap)
+  set_target_properties(tutti-heap PROPERTIES NO_SONAME ON)
+  target_link_options(tutti-heap PRIVATE "LINKER:-soname,libtutti-heap.so.${PROJECT_VERSION_MAJOR}")
+  only_export(tutti-heap tutti_heap malloc calloc realloc reallocarray free memalign aligned_alloc posix_memalign valloc
+    pvalloc malloc_usable_size)
+endif()
 foreach(target ${interposers} ${programs} ${bench_programs})
   set_target_properties(${target} PROPERTIES
     LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/lib RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bin)

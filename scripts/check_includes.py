@@ -35,7 +35,8 @@ RULES = {
     "native": {"rma", "group"} | MIDDLE,
     "python": {"native", "rma", "group"} | MIDDLE,
     "mpi": UPPER,
-    "run": BASE,
+    "heap": {"shm"} | BASE,
+    "run": {"topo", "shm"} | BASE,
 }
 
 # System headers that only these rooms, or files, may include.

@@ -96,7 +96,7 @@ void Heap::reserve(size_t most_bytes) {
   file_[1] = status.st_ino;
   madvise(base_, bytes_, MADV_HUGEPAGE);  // a wish
   std::memcpy(base_, identity, sizeof identity);
-  used_ = page;
+  jot(used_, page);
 }
 
 // Maps it at an address that suits huge pages.
@@ -136,12 +136,12 @@ std::byte* Heap::take(size_t bytes, size_t alignment) {
   const size_t length = round_up(std::max<size_t>(bytes, 1), page);
   const size_t unit = std::max(alignment, page);
   const uintptr_t start = reinterpret_cast<uintptr_t>(base_);
-  size_t used = used_.load(std::memory_order_relaxed);
+  uint64_t used = glance(used_);
   for (;;) {
     const size_t offset = round_up(start + used, unit) - start;
     if (offset > bytes_ || bytes_ - offset < length) return nullptr;
     // Who takes a part hands it to others by means of their own; the counter orders nothing.
-    if (used_.compare_exchange_weak(used, offset + length, std::memory_order_relaxed)) return base_ + offset;
+    if (advance(used_, used, offset + length)) return base_ + offset;
   }
 }
 

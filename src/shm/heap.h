@@ -18,9 +18,10 @@
 // other threads of the parent write while the child copies may be in the copy in part.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
+
+#include "shm/order.h"
 
 namespace tutti::shm {
 
@@ -44,7 +45,7 @@ class Heap {
   static constexpr size_t most_heaps = 4;
 
   // False in a child of fork: the memory is its own there.
-  bool shared() const { return shared_.load(std::memory_order_relaxed); }
+  bool shared() const { return glance(shared_) != 0; }
   // bytes is 0 where it is not shared.
   Location location() const;
   std::byte* base() const { return base_; }
@@ -71,8 +72,8 @@ class Heap {
   int descriptor_ = -1;
   uint64_t file_[2] = {};  // device and inode: programs close descriptors that they do not know
   int32_t process_ = 0;
-  std::atomic<bool> shared_{true};
-  std::atomic<size_t> used_{0};
+  Word shared_{1};
+  Word used_{0};  // bytes of the range that were taken
 };
 
 // Another process's heap, mapped here. Its children of fork do not inherit the mapping, nor do core files hold it.

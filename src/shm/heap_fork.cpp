@@ -5,10 +5,12 @@
 #include <sys/mman.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
@@ -36,14 +38,14 @@ void say(const char* message) {
 
 bool any_holds(const void* address) {
   return std::any_of(heaps.begin(), heaps.end(), [&](const std::atomic<Heap*>& heap) {
-    const Heap* const here = heap.load(std::memory_order_acquire);
+    const Heap* const here = heap;
     return here != nullptr && here->shared() && here->holds(address);
   });
 }
 
 bool any_shared() {
   return std::any_of(heaps.begin(), heaps.end(), [](const std::atomic<Heap*>& heap) {
-    const Heap* const here = heap.load(std::memory_order_acquire);
+    const Heap* const here = heap;
     return here != nullptr && here->shared();
   });
 }
@@ -51,6 +53,13 @@ bool any_shared() {
 void close_end(int which) {
   if (ends[which] >= 0) close(ends[which]);
   ends[which] = -1;
+}
+
+// Libraries of fast networks put hooks into mmap and its kin, which work on memory of the heap; in a child that memory is
+// not there yet. So the system is called without the C library's functions.
+bool map_private(std::byte* address, size_t bytes) {
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
+  return syscall(SYS_mmap, address, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != -1;
 }
 
 bool read_at(int file, std::byte* to, size_t bytes, size_t from) {
@@ -110,7 +119,7 @@ void HeapFork::parent() {
 
 void HeapFork::child() {
   for (const std::atomic<Heap*>& entry : heaps) {
-    Heap* const heap = entry.load(std::memory_order_relaxed);
+    Heap* const heap = entry;
     if (heap != nullptr && heap->shared()) heap->become_private();
   }
   const char done = 1;
@@ -122,7 +131,7 @@ void HeapFork::child() {
 }
 
 void Heap::become_private() {
-  const size_t used = std::min(bytes_, used_.load(std::memory_order_relaxed));
+  const size_t used = std::min<size_t>(bytes_, glance(used_));
   struct stat status;
   const bool readable = descriptor_ >= 0 && fstat(descriptor_, &status) == 0 &&
                         static_cast<uint64_t>(status.st_dev) == file_[0] && static_cast<uint64_t>(status.st_ino) == file_[1];
@@ -131,15 +140,14 @@ void Heap::become_private() {
     say("a child of fork could not copy the shared heap for want of memory, and ends; run without --shared-heap");
     _exit(127);
   }
-  shared_.store(false, std::memory_order_relaxed);
+  jot(shared_, 0);
   if (readable) close(descriptor_);
   descriptor_ = -1;
 }
 
 // Only the pages that hold something are read, from the file, which the parent has mapped and this process no more.
 bool Heap::copy_in_place(size_t used) {
-  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
-  if (mmap(base_, bytes_, PROT_READ | PROT_WRITE, flags, -1, 0) == MAP_FAILED) return false;
+  if (!map_private(base_, bytes_)) return false;
   for (off_t from = 0; from < static_cast<off_t>(used);) {
     const off_t begin = lseek(descriptor_, from, SEEK_DATA);
     if (begin < 0) return errno == ENXIO;  // nothing behind it
@@ -154,12 +162,11 @@ bool Heap::copy_in_place(size_t used) {
 // Through memory elsewhere that then takes the place of the range.
 bool Heap::copy_aside(size_t used) {
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-  void* const copy = mmap(nullptr, used, PROT_READ | PROT_WRITE, flags, -1, 0);
-  if (copy == MAP_FAILED) return false;
-  if (used < bytes_ && mmap(base_ + used, bytes_ - used, PROT_READ | PROT_WRITE, flags | MAP_FIXED, -1, 0) == MAP_FAILED)
-    return false;
-  std::memcpy(copy, base_, used);
-  return mremap(copy, used, used, MREMAP_MAYMOVE | MREMAP_FIXED, base_) != MAP_FAILED;
+  const long copy = syscall(SYS_mmap, nullptr, used, PROT_READ | PROT_WRITE, flags, -1, 0);
+  if (copy == -1) return false;
+  std::memcpy(reinterpret_cast<void*>(copy), base_, used);
+  return syscall(SYS_mremap, copy, used, used, MREMAP_MAYMOVE | MREMAP_FIXED, base_) != -1 &&
+         (used == bytes_ || map_private(base_ + used, bytes_ - used));
 }
 
 }  // namespace tutti::shm

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstddef>
 #include <cstdint>
 
 namespace tutti::shm {
@@ -34,6 +35,14 @@ inline void enter(Count& sleepers) { sleepers.fetch_add(1, std::memory_order_rel
 inline void leave(Count& sleepers) { sleepers.fetch_sub(1, std::memory_order_relaxed); }
 inline uint32_t look(const Count& count) { return count.load(std::memory_order_relaxed); }
 inline void ring(Count& rings) { rings.fetch_add(1, std::memory_order_release); }
+
+// A counter that several advance at once and that orders nothing: stores `next` where it still holds `seen`, else sees anew.
+inline bool advance(Word& word, uint64_t& seen, uint64_t next) {
+  return word.compare_exchange_weak(seen, next, std::memory_order_relaxed);
+}
+
+// Writes a byte as it is, whoever else may be writing it: its page comes to where this thread runs.
+inline void touch(std::byte* byte) { __atomic_fetch_or(reinterpret_cast<unsigned char*>(byte), 0, __ATOMIC_RELAXED); }
 
 // Tells the processor that this is a spin loop.
 inline void relax() {
