@@ -169,6 +169,18 @@ const std::vector<OptionRow>& option_table() {
       {.name = "TUTTI_SHM", .kind = OptionKind::choice, .default_value = "auto",
        .doc = "Where shared memory comes from; auto takes memfd where it works, posix (/dev/shm) elsewhere.",
        .store = store<&Options::shm>, .words = {"auto", "memfd", "posix"}},
+      {.name = "TUTTI_SHARED_HEAP", .kind = OptionKind::flag, .default_value = "0",
+       .doc = "Gives the program its memory (malloc, new, Fortran's allocate, MPI_Win_allocate) from a heap that the other "
+              "ranks of its node map; `tutti-run` acts on it, `tutti-run --shared-heap` sets it (docs/shared-heap.md).",
+       .store = store<&Options::shared_heap>},
+      {.name = "TUTTI_REACH", .kind = OptionKind::choice, .default_value = "auto",
+       .doc = "How ranks get at each other's buffers: auto, by whatever works; staged, through the slots alone; cma and "
+              "direct, through the slots and this one.",
+       .store = store<&Options::reach>, .words = {"auto", "staged", "cma", "direct"}},
+      {.name = "TUTTI_BIND", .kind = OptionKind::choice, .default_value = "none",
+       .doc = "Where `tutti-run` binds ranks that the launcher left unbound: to a numa region each, or to a core; "
+              "`tutti-run --bind` sets it.",
+       .store = store<&Options::bind>, .words = {"none", "numa", "core"}},
       {.name = "TUTTI_ALGORITHM_BARRIER", .kind = OptionKind::text, .default_value = "",
        .doc = "The algorithm of every barrier, instead of Tutti's choice.",
        .store = store_algorithm<0>, .text_form = algorithm_form},

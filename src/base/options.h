@@ -26,6 +26,8 @@ enum class StoresChoice : int { automatic, plain, past_cache };
 enum class ShmChoice : int { automatic, memfd, posix };
 enum class MpiChoice : int { automatic, mpich, openmpi, mpiabi };
 enum class Reproducible : int { off, run, placement };
+enum class ReachChoice : int { automatic, staged, cma, direct };
+enum class BindChoice : int { none, numa, core };
 
 // The collectives that have a TUTTI_ALGORITHM_* variable.
 inline constexpr std::array<std::string_view, 11> collective_words = {
@@ -47,6 +49,9 @@ struct Options {
   StoresChoice stores;
   size_t shm_bytes_per_rank;
   ShmChoice shm;
+  bool shared_heap;
+  ReachChoice reach;
+  BindChoice bind;
   // Of each collective, in the order of plan::Collective; empty where Tutti chooses.
   std::array<std::string, collective_words.size()> algorithms;
   size_t segment_bytes;  // 0: automatic

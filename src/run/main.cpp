@@ -18,8 +18,10 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "run/bind.h"
 #include "run/elf.h"
 #include "run/which_mpi.h"
+#include "shm/heap.h"
 
 namespace tutti::run {
 namespace {
@@ -31,6 +33,8 @@ constexpr const char* usage =
     "  --trace FILE     record every step of every collective into a file, for `tutti trace`\n"
     "  --plans DIR      use the plans of a directory as its map says\n"
     "  --table FILE     choose algorithms by the rules of a table, as `tutti tune` writes it\n"
+    "  --shared-heap    give the program its memory from a heap that the node's other ranks reach directly\n"
+    "  --bind WHERE     numa, core or none: bind ranks that the launcher left unbound to a numa region or a core each\n"
     "  --mpi NAME       mpich, openmpi or mpiabi, instead of finding out\n"
     "  --check          check every plan before it runs\n"
     "  --version        print the version\n"
@@ -109,6 +113,17 @@ bool ask_for_table(const std::string& option, int& i, int count, char** argument
   return true;
 }
 
+// --bind WHERE or --bind=WHERE; checked with the other variables.
+bool ask_to_bind(const std::string& option, int& i, int count, char** arguments) {
+  if (option != "--bind" && !option.starts_with("--bind=")) return false;
+  if (option == "--bind" && i + 1 >= count) fail("--bind needs a value: numa, core or none");
+  const std::string where = option == "--bind" ? arguments[++i] : option.substr(std::string("--bind=").size());
+  if (where != "numa" && where != "core" && where != "none")
+    fail("--bind " + where + " is not accepted: give numa, core or none");
+  setenv("TUTTI_BIND", where.c_str(), 1);
+  return true;
+}
+
 Request read_arguments(int count, char** arguments) {
   Request request;
   int i = 1;
@@ -127,6 +142,10 @@ Request read_arguments(int count, char** arguments) {
       exit(0);
     } else if (option == "--check") {
       setenv("TUTTI_CHECK", "1", 1);
+    } else if (option == "--shared-heap") {
+      setenv("TUTTI_SHARED_HEAP", "1", 1);
+    } else if (ask_to_bind(option, i, count, arguments)) {
+      continue;
     } else if (option == "--report" || option.starts_with("--report=")) {
       ask_for_report(option);
     } else if (ask_for_plans(option, i, count, arguments)) {
@@ -136,7 +155,8 @@ Request read_arguments(int count, char** arguments) {
     } else if (ask_for_trace(option, i, count, arguments)) {
       continue;
     } else if (!takes_value(option, "--mpi", i, count, arguments, request.mpi)) {
-      fail("unknown option " + option + "; accepted: --report[=FILE], --plans DIR, --table FILE, --trace FILE, --mpi NAME, --check, --version, --help");
+      fail("unknown option " + option + "; accepted: --report[=FILE], --plans DIR, --table FILE, --trace FILE, "
+           "--shared-heap, --bind WHERE, --mpi NAME, --check, --version, --help");
     }
   }
   if (i >= count) fail("no program given; usage: tutti-run [options] PROGRAM [ARGUMENTS]");
@@ -218,8 +238,9 @@ std::vector<std::string> library_directories() {
   return directories;
 }
 
-std::string find_interposer(const std::string& abi) {
-  const std::string name = "libtutti-" + abi + ".so";
+// Of an ABI's interposer, or of the heap.
+std::string find_preload(const std::string& kind) {
+  const std::string name = "libtutti-" + kind + ".so";
   for (const std::string& directory : library_directories()) {
     const std::string path = directory + "/" + name;
     if (!is_file(path)) continue;
@@ -230,10 +251,33 @@ std::string find_interposer(const std::string& abi) {
   return {};
 }
 
+// Said once for a job, and the program runs with the memory that it would have had.
+void say_no_heap(const std::string& why) {
+  if (speaks()) fprintf(stderr, "tutti-run: no shared heap, the program has its usual memory: %s\n", why.c_str());
+}
+
+// The library that gives the program its memory, where one is asked for and can be made here; it comes before the
+// interposers, which take their part of the same heap.
+std::string heap_library() {
+  if (!options().shared_heap || options().disable) return {};
+  const std::string path = find_preload("heap");
+  if (path.empty()) {
+    say_no_heap("libtutti-heap.so is not installed; reinstall Tutti, built where jemalloc is (libjemalloc-dev)");
+    return {};
+  }
+  try {
+    const shm::Heap trial;
+  } catch (const Error& error) {
+    say_no_heap(error.what());
+    return {};
+  }
+  return path;
+}
+
 void preload(const std::vector<std::string>& interposers) {
   std::string list;
   for (const std::string& abi : interposers) {
-    const std::string path = find_interposer(abi);
+    const std::string path = find_preload(abi);
     if (path.empty()) continue;
     if (!list.empty()) list += ':';
     list += path;
@@ -241,6 +285,7 @@ void preload(const std::vector<std::string>& interposers) {
   if (list.empty())
     fail("libtutti-" + interposers.front() + ".so is not in " + library_directories().front() +
          " nor in a Python environment beside it; reinstall Tutti with the interposer of this MPI");
+  if (const std::string heap = heap_library(); !heap.empty()) list = heap + ":" + list;
   // The user's own come first: sanitizers insist on it.
   const char* own = getenv("LD_PRELOAD");
   if (own != nullptr && *own != '\0') list = std::string(own) + ":" + list;
@@ -263,6 +308,8 @@ int run(int count, char** arguments) {
   const std::string asked = asked_mpi(request);
   const std::string path = find_program(request.program.front());
   preload(interposers_for(path, asked));
+  if (const std::string why = bind(options().disable ? BindChoice::none : options().bind); !why.empty() && speaks())
+    fprintf(stderr, "tutti-run: ranks are not bound: %s\n", why.c_str());
   execvp(path.c_str(), request.program.data());
   fail(path + ": " + strerror(errno));
 }

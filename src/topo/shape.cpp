@@ -5,6 +5,7 @@
 #include <fstream>
 #include <map>
 #include <set>
+#include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -147,20 +148,27 @@ bool agree(const Shape& one, const Shape& other) {
   return true;
 }
 
-Shape shape_of_node(const std::vector<int>& processing_units, const std::string& system) {
+std::vector<NodeCore> cores_of_node(const std::vector<int>& processing_units, const std::string& system) {
   const std::map<int, int> regions = regions_of(system);
-  std::map<int, std::set<int>> cores;  // by region
+  std::map<std::pair<int, int>, std::vector<int>> cores;  // by region and core
   for (const int unit : processing_units) {
     const auto found = regions.find(unit);
-    cores[found == regions.end() ? 0 : found->second].insert(core_of(unit, system));
+    cores[{found == regions.end() ? 0 : found->second, core_of(unit, system)}].push_back(unit);
   }
-  size_t most = 0;
-  for (const auto& [region, held] : cores) most = std::max(most, held.size());
+  std::vector<NodeCore> list;
+  for (auto& [place, units] : cores) list.push_back({place.first, std::move(units)});
+  return list;
+}
+
+Shape shape_of_node(const std::vector<int>& processing_units, const std::string& system) {
+  std::map<int, int32_t> cores;  // by region
+  for (const NodeCore& core : cores_of_node(processing_units, system)) ++cores[core.region];
   Shape shape;
-  if (most == 0) return shape;
+  if (cores.empty()) return shape;
+  const auto most = std::max_element(cores.begin(), cores.end(), [](auto& a, auto& b) { return a.second < b.second; });
   shape.counts[1] = 1;
   shape.counts[numa_level] = static_cast<int32_t>(cores.size());
-  shape.counts[core_level] = static_cast<int32_t>(most);
+  shape.counts[core_level] = most->second;
   return shape;
 }
 

@@ -38,6 +38,17 @@ Shape normalised(const Shape& shape);
 // agrees with numa:2 core:8, and node:4 with every machine of 4 nodes. The empty shape agrees with all.
 bool agree(const Shape& one, const Shape& other);
 
+// A core of this node and those of its processing units (the system's numbers) that were asked for.
+struct NodeCore {
+  int region;  // numa
+  std::vector<int> units;
+};
+
+// The cores that hold these processing units, by region and then by number. Without knowledge of numa regions all are in
+// region 0; a processing unit whose core is unknown counts as one.
+std::vector<NodeCore> cores_of_node(const std::vector<int>& processing_units,
+                                    const std::string& system = "/sys/devices/system");
+
 // The part of this node that holds these processing units (the system's numbers): node, numa regions, cores. Where the
 // regions hold different numbers of cores, the largest counts. `system` is where the kernel shows its devices. Without
 // knowledge of numa regions there is one; a processing unit whose core is unknown counts as one.
