@@ -139,6 +139,12 @@ TUTTI_API tutti_status tutti_scan(tutti_group* group, const void* in, void* out,
 TUTTI_API tutti_status tutti_exscan(tutti_group* group, const void* in, void* out, size_t count, tutti_type type,
                                     tutti_op op);
 
+/* Memory that all ranks of the node reach directly, so that collectives on it need no copy: `bytes` bytes aligned to 64, not
+ * set to anything; null where there is none. Of thread ranks all memory is such; in an MPI program under tutti-run it is
+ * what MPI_Alloc_mem gives, once MPI_Init is done. tutti_free gives it back, and nothing else may; null is allowed. */
+TUTTI_API void* tutti_alloc(size_t bytes);
+TUTTI_API void tutti_free(void* memory);
+
 /* What the last failed call of this thread was about; never null; valid until this thread's next call. */
 TUTTI_API const char* tutti_error_message(void);
 

@@ -36,7 +36,8 @@ uint64_t fingerprint(const Options& options, bool with_report) {
   for (const std::string& word : options.algorithms) text += word + '\n';
   for (const size_t number : {static_cast<size_t>(options.wait), static_cast<size_t>(options.shm),
                               options.shm_bytes_per_rank, options.segment_bytes,
-                              static_cast<size_t>(options.setup_after)})
+                              static_cast<size_t>(options.setup_after), static_cast<size_t>(options.reach),
+                              static_cast<size_t>(options.shared_heap)})
     text += std::to_string(number) + '\n';
   text += options.topology + '\n' + std::to_string(static_cast<int>(options.reproducible)) + '\n';
   const select::Overrides overrides = group::overrides_of(options);

@@ -34,6 +34,12 @@ int32_t needs_of(kernels::Type type) {
   }
 }
 
+// A page comes to the numa region of the thread that touches it first, and it is the owner of an area that writes there.
+// The contents stay: a piece that was used before holds what its maker has put there.
+void touch(std::byte* area, size_t bytes) {
+  for (size_t offset = 0; offset < bytes; offset += shm::page_size) shm::touch(area + offset);
+}
+
 }  // namespace
 
 const char* describe(Reason reason) {
@@ -128,9 +134,14 @@ Reason Communicator::join(int ranks) {
   missing_types_ = placement.missing_types;
   if (!placement.node_segment && !all_attached(segment_ != nullptr)) return Reason::shared_memory_exhausted;
 
+  const shm::Layout layout = shm::Layout::fit(ranks, placement.bytes_per_rank);
+  if (placement.touch) {
+    touch(segment_->address(placement.page) + static_cast<size_t>(rank) * layout.stride(), layout.stride());
+    if (mpi.Barrier(handle_) != MPI_SUCCESS) return Reason::host_failed;
+  }
   group::Group::Settings settings;
   settings.areas = segment_->address(placement.page);
-  settings.layout = shm::Layout::fit(ranks, placement.bytes_per_rank);
+  settings.layout = layout;
   settings.rank = rank;
   settings.style = team_->wait_style();
   settings.hook = team_->progress_hook();
@@ -139,6 +150,7 @@ Reason Communicator::join(int ranks) {
   if (tracer() != nullptr) settings.communicator = note_communicator(handle_, placement.identity, rank, ranks);
   settings.check = options().check;
   settings.overrides = group::overrides_of(options());
+  settings.reach = team_->reach(handle_, ranks);
   settings.shape = team_->shape();
   group_ = std::make_unique<group::Group>(settings);
   largest_element_ = group_->max_element();

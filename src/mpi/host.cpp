@@ -136,6 +136,11 @@ void find_entries(Host& host) {
   locate(host.Iprobe, "PMPI_Iprobe");
   locate(host.Improbe, "PMPI_Improbe");
   locate(host.Win_test, "PMPI_Win_test");
+  locate(host.Alloc_mem, "PMPI_Alloc_mem");
+  locate(host.Free_mem, "PMPI_Free_mem");
+  locate(host.Win_allocate, "PMPI_Win_allocate");
+  locate(host.Win_free, "PMPI_Win_free");
+  locate(host.Win_get_attr, "PMPI_Win_get_attr");
 }
 
 void find_functions(Host& host) {
@@ -180,6 +185,8 @@ void find_functions(Host& host) {
   find(host.Unpack, "PMPI_Unpack");
   find(host.Op_commutative, "PMPI_Op_commutative");
   find(host.Reduce_local, "PMPI_Reduce_local");
+  find(host.Info_get, "PMPI_Info_get");
+  find(host.Win_create, "PMPI_Win_create");
 }
 
 void find_handles(Host& host) {

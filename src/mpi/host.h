@@ -62,6 +62,11 @@ struct Host {
   decltype(&PMPI_Iprobe) Iprobe;
   decltype(&PMPI_Improbe) Improbe;
   decltype(&PMPI_Win_test) Win_test;
+  decltype(&PMPI_Alloc_mem) Alloc_mem;
+  decltype(&PMPI_Free_mem) Free_mem;
+  decltype(&PMPI_Win_allocate) Win_allocate;
+  decltype(&PMPI_Win_free) Win_free;
+  decltype(&PMPI_Win_get_attr) Win_get_attr;
 
   // What Tutti itself needs; null where the ABI is foreign.
   decltype(&PMPI_Abort) Abort;
@@ -105,6 +110,8 @@ struct Host {
   decltype(&PMPI_Unpack) Unpack;
   decltype(&PMPI_Op_commutative) Op_commutative;
   decltype(&PMPI_Reduce_local) Reduce_local;
+  decltype(&PMPI_Info_get) Info_get;
+  decltype(&PMPI_Win_create) Win_create;
 
   // Handles, looked up once.
   MPI_Comm comm_null;

@@ -1,6 +1,9 @@
 #include "mpi/team.h"
 
 #include <sched.h>
+#include <sys/random.h>
+#include <sys/uio.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
@@ -12,6 +15,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "mpi/cores.h"
+#include "mpi/memory.h"
 
 namespace tutti::mpi {
 namespace {
@@ -28,6 +32,22 @@ void progress(void* context) {
 }
 
 size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+// What a member tells the others of its memory.
+struct Offer {
+  shm::Heap::Location heap{};
+  uint64_t token[2]{};  // random, at `address` in the process: proves that a process is the one that was meant
+  uint64_t address = 0;
+  int64_t process = 0;
+};
+
+bool reads(const Offer& offer) {
+  uint64_t token[2] = {};
+  const iovec here = {token, sizeof token};
+  const iovec there = {reinterpret_cast<void*>(offer.address), sizeof token};
+  return process_vm_readv(static_cast<pid_t>(offer.process), &here, 1, &there, 1, 0) == sizeof token &&
+         std::equal(token, token + 2, offer.token);
+}
 
 // Zeroes what the protocol reads before it was written; slots need not be.
 void clear(std::byte* areas, const shm::Layout& layout) {
@@ -76,6 +96,7 @@ std::unique_ptr<Team> Team::form_of_all(MPI_Comm communicator, int ranks, bool o
   team->split(communicator);
   if (team->ranks_ != ranks || !team->share_segment(why_not)) return nullptr;
   team->agree_on_waiting();
+  team->agree_on_reach();
   return team;
 }
 
@@ -88,6 +109,7 @@ std::unique_ptr<Team> Team::form_of_world(std::string* why_not) {
   }
   if (!team->share_segment(why_not)) return nullptr;
   team->agree_on_waiting();
+  team->agree_on_reach();
   return team;
 }
 
@@ -148,6 +170,66 @@ void Team::agree_on_waiting() {
   const bool yields = choice == WaitChoice::automatic ? oversubscribed(masks) : choice == WaitChoice::yield;
   wait_style_ = yields ? exec::WaitStyle::yield : exec::WaitStyle::spin;
   if (!options().plans.empty()) shape_ = shape_of(masks, options().topology);
+  several_regions_ = numa_regions(masks) > 1;
+}
+
+// Tries every path to every member, and keeps those that work everywhere.
+void Team::agree_on_reach() {
+  static Offer own;  // where its token stays readable
+  const Host& mpi = host();
+  const ReachChoice choice = options().reach;
+  const bool try_direct = choice == ReachChoice::automatic || choice == ReachChoice::direct;
+  const bool try_cma = choice == ReachChoice::automatic || choice == ReachChoice::cma;
+  if (own.address == 0 && getrandom(own.token, sizeof own.token, 0) == sizeof own.token)
+    own.address = reinterpret_cast<uint64_t>(&own.token);
+  own.process = getpid();
+  const shm::Heap* const heap = try_direct ? process_heap() : nullptr;
+  own.heap = heap != nullptr ? heap->location() : shm::Heap::Location{};
+  std::vector<Offer> offers(static_cast<size_t>(ranks_));
+  mpi.Allgather(&own, sizeof own, mpi.type_byte, offers.data(), sizeof own, mpi.type_byte, private_communicator_);
+
+  uint64_t works[2] = {own.heap.bytes > 0 ? 1u : 0u, try_cma ? 1u : 0u}, works_for_all[2] = {};
+  try {
+    for (int member = 0; member < ranks_ && works[0] == 1; ++member) {
+      if (member != rank_) peers_.emplace_back(offers[static_cast<size_t>(member)].heap);
+      heaps_.push_back(member != rank_ ? peers_.back().base() : heap->base());
+    }
+  } catch (const Error& error) {
+    log_line(LogLevel::info, "no direct reach: %s", error.what());
+    works[0] = 0;
+  }
+  if (works[1] == 1 && !std::all_of(offers.begin(), offers.end(), reads)) works[1] = 0;
+  mpi.Allreduce(works, works_for_all, 2, mpi.type_uint64, mpi.op_min, private_communicator_);
+  if (works_for_all[0] == 0) {
+    heaps_.clear();
+    peers_.clear();
+  }
+  if (works_for_all[1] == 1)
+    for (const Offer& offer : offers) processes_.push_back(offer.process);
+  if (rank_ == 0)
+    log_line(LogLevel::info, "reach of %d ranks: staged%s%s", ranks_, direct() ? ", direct" : "",
+             processes_.empty() ? "" : ", cma");
+}
+
+exec::Reach Team::reach(MPI_Comm communicator, int ranks) const {
+  const Host& mpi = host();
+  exec::Reach reach;
+  std::vector<int> from(static_cast<size_t>(ranks)), members(static_cast<size_t>(ranks), MPI_UNDEFINED);
+  std::iota(from.begin(), from.end(), 0);
+  MPI_Group group;
+  if (mpi.Comm_group(communicator, &group) != MPI_SUCCESS) return reach;
+  mpi.Group_translate_ranks(group, ranks, from.data(), group_, members.data());
+  mpi.Group_free(&group);
+  if (std::find(members.begin(), members.end(), MPI_UNDEFINED) != members.end()) return reach;
+  const shm::Heap* const heap = direct() ? process_heap() : nullptr;
+  if (heap != nullptr) {
+    reach.own_base = heap->base();
+    reach.own_bytes = heap->bytes();
+    for (const int member : members) reach.mapped.push_back(heaps_[static_cast<size_t>(member)]);
+  }
+  if (!processes_.empty())
+    for (const int member : members) reach.processes.push_back(processes_[static_cast<size_t>(member)]);
+  return reach;
 }
 
 exec::ProgressHook Team::progress_hook() { return {progress, &private_communicator_}; }
@@ -193,6 +275,7 @@ std::optional<Placement> Team::take(shm::Segment& segment, int ranks, size_t sha
   placement.granted = true;
   placement.node_segment = &segment == node_segment_.get();
   placement.fresh = piece->fresh;
+  placement.touch = several_regions_;
   placement.page = piece->first_page;
   placement.bytes_per_rank = bytes_per_rank;
   placement.segment = segment.location();

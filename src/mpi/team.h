@@ -5,7 +5,7 @@
 // inside its first collectives; it and later ones whose ranks are members share it, and the last to end ends it.
 //
 // A team is made by collective calls. It owns the private communicator (which never carries traffic: waiting ranks probe
-// it so that the host MPI progresses), the node's segment and any further segments. Everything in it but the list of
+// it so that the host MPI progresses), the node's segment and any further segments, and the other members' heaps, mapped. Everything in it but the list of
 // further segments is constant once made (leave_world aside); the list has a lock. Every member holds the same answers,
 // so decisions made from them are the same everywhere.
 #pragma once
@@ -17,7 +17,9 @@
 #include <vector>
 
 #include "exec/executor.h"
+#include "exec/reach.h"
 #include "mpi/host.h"
+#include "shm/heap.h"
 #include "shm/layout.h"
 #include "shm/segment.h"
 #include "topo/shape.h"
@@ -29,6 +31,7 @@ struct Placement {
   bool granted = false;      // false: shared memory has run out
   bool node_segment = true;  // which every member of the team has attached to
   bool fresh = false;
+  bool touch = false;        // every rank touches its own area before any rank reads it
   uint32_t page = 0;
   uint32_t missing_types = 0;  // that rank 0's host lacks (types.h)
   uint64_t bytes_per_rank = 0;
@@ -59,6 +62,10 @@ class Team {
   // Of the cores that its ranks may run on; known where users' plans are in use.
   const topo::Shape& shape() const { return shape_; }
   exec::ProgressHook progress_hook();
+  // How the ranks of a communicator that the team covers get at each other's buffers; no communication.
+  exec::Reach reach(MPI_Comm communicator, int ranks) const;
+  // All members have mapped each other's heaps.
+  bool direct() const { return !heaps_.empty(); }
 
   // True where all members of a communicator's group are members of the team.
   bool covers(MPI_Comm communicator, int ranks) const;
@@ -78,6 +85,7 @@ class Team {
   bool share_segment(std::string* why_not);
   bool try_segment(shm::Segment::Kind kind, std::string* why_not);
   void agree_on_waiting();
+  void agree_on_reach();
   std::optional<Placement> take(shm::Segment& segment, int ranks, size_t share);
 
   int rank_ = 0;
@@ -88,6 +96,11 @@ class Team {
   exec::WaitStyle wait_style_ = exec::WaitStyle::spin;
   topo::Shape shape_;
   std::unique_ptr<shm::Segment> node_segment_;
+  bool several_regions_ = false;
+  // By member; empty where not all members could. A member's own heap is not mapped again.
+  std::vector<std::byte*> heaps_;
+  std::vector<shm::PeerHeap> peers_;
+  std::vector<int64_t> processes_;  // whose memory process_vm_readv reads
 
   std::mutex mutex_;  // guards what follows; not held while communicating
   std::vector<std::unique_ptr<shm::Segment>> made_;      // further ones that this process made and takes from

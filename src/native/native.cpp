@@ -1,4 +1,6 @@
 // The C API: every function one expression behind a guard; exceptions become status here and only here.
+#include <stdlib.h>
+
 #include <atomic>
 #include <cstring>
 #include <memory>
@@ -244,6 +246,13 @@ tutti_status tutti_exscan(tutti_group* group, const void* in, void* out, size_t 
     return outcome(group, group->group.exscan(in, out, count, combine));
   });
 }
+
+void* tutti_alloc(size_t bytes) {
+  void* memory = nullptr;
+  return posix_memalign(&memory, 64, bytes > 0 ? bytes : 1) == 0 ? memory : nullptr;
+}
+
+void tutti_free(void* memory) { free(memory); }
 
 const char* tutti_error_message(void) { return last_error.c_str(); }
 

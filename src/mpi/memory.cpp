@@ -1,0 +1,196 @@
+#include "mpi/memory.h"
+
+#include <dlfcn.h>
+#include <stdlib.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "mpi/book.h"
+#include "shm/heap_pieces.h"
+
+namespace tutti::mpi {
+namespace {
+
+constexpr size_t usual_alignment = 64;
+constexpr const char* alignment_key = "mpi_minimum_memory_alignment";
+
+// What the heap's memory is taken from, and what was taken.
+class Memory {
+ public:
+  Memory() {
+    using Preloaded = shm::Heap*();
+    if (auto* const preloaded = reinterpret_cast<Preloaded*>(dlsym(RTLD_DEFAULT, "tutti_heap"))) heap_ = preloaded();
+    if (heap_ != nullptr) return;
+    try {
+      heap_ = new shm::Heap;
+      pieces_ = std::make_unique<shm::HeapPieces>(*heap_);
+    } catch (const Error& error) {
+      log_line(LogLevel::info, "no memory that other ranks reach: %s", error.what());
+    }
+  }
+
+  shm::Heap* heap() const { return heap_; }
+
+  void* take(size_t bytes, size_t alignment) {
+    if (heap_ == nullptr || !heap_->shared() || alignment > shm::page_size) return nullptr;
+    if (pieces_ != nullptr) return pieces_->take(bytes);
+    void* address = nullptr;
+    if (posix_memalign(&address, std::max(alignment, usual_alignment), bytes) != 0) return nullptr;
+    if (!heap_->holds(address)) {
+      free(address);
+      return nullptr;
+    }
+    const std::lock_guard<std::mutex> lock(mutex_);
+    taken_.insert(address);
+    return address;
+  }
+
+  bool give(void* address) {
+    if (heap_ == nullptr || !heap_->holds(address)) return false;
+    if (pieces_ != nullptr) return pieces_->give(address);
+    {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      if (taken_.erase(address) == 0) return false;  // the host's, by the same malloc
+    }
+    free(address);
+    return true;
+  }
+
+ private:
+  shm::Heap* heap_ = nullptr;
+  std::unique_ptr<shm::HeapPieces> pieces_;  // null where malloc serves
+  std::mutex mutex_;
+  std::set<void*> taken_;
+};
+
+std::atomic<Memory*> memory{nullptr};
+
+// Windows over our memory; what is to be freed with each, and by whom.
+struct WindowMemory {
+  void* base;
+  bool from_host;
+};
+
+struct Windows {
+  std::mutex mutex;
+  std::map<uint64_t, WindowMemory> memory;  // by handle
+};
+
+Windows& windows() {
+  static Windows& made = *new Windows;
+  return made;
+}
+
+uint64_t key_of(MPI_Win window) { return (uint64_t)window; }
+
+// What the program wants at least; 0 where its wish cannot be read.
+size_t wished_alignment(MPI_Info info) {
+  if (info == host().info_null) return usual_alignment;
+  char text[32] = {};
+  int found = 0;
+  if (host().Info_get(info, alignment_key, sizeof text - 1, text, &found) != MPI_SUCCESS) return 0;
+  if (found == 0) return usual_alignment;
+  const unsigned long long wish = strtoull(text, nullptr, 10);
+  return wish > 0 && (wish & (wish - 1)) == 0 ? static_cast<size_t>(wish) : 0;
+}
+
+// The same at all ranks of the communicator.
+bool serves_windows_of(MPI_Comm communicator) {
+  if (!options().shared_heap || Inside::depth > 0 || !book_is_open() || communicator == host().comm_null) return false;
+  const std::shared_ptr<Team> team = world_team();
+  int ranks = 0, inter = 0;
+  if (team == nullptr || !team->direct() || host().Comm_test_inter(communicator, &inter) != MPI_SUCCESS || inter != 0)
+    return false;
+  return host().Comm_size(communicator, &ranks) == MPI_SUCCESS && team->covers(communicator, ranks);
+}
+
+}  // namespace
+
+shm::Heap* process_heap() {
+  static Memory& made = *new Memory;
+  memory = &made;
+  return made.heap();
+}
+
+void* take_memory(size_t bytes, size_t alignment) {
+  Memory* const here = memory;
+  return here != nullptr ? here->take(bytes, alignment) : nullptr;
+}
+
+bool give_memory(void* address) {
+  Memory* const here = memory;
+  return here != nullptr && address != nullptr && here->give(address);
+}
+
+int alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr) {
+  if (!host().foreign && Inside::depth == 0 && size > 0 && baseptr != nullptr && memory != nullptr) {
+    const size_t alignment = wished_alignment(info);
+    if (void* const address = alignment > 0 ? take_memory(static_cast<size_t>(size), alignment) : nullptr) {
+      *static_cast<void**>(baseptr) = address;
+      return MPI_SUCCESS;
+    }
+  }
+  return host().Alloc_mem(size, info, baseptr);
+}
+
+int free_mem(void* base) { return give_memory(base) ? MPI_SUCCESS : host().Free_mem(base); }
+
+// Where a rank's heap is full, its host gives the memory; what it calls then is the same.
+int win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm communicator, void* baseptr, MPI_Win* window) {
+  if (host().foreign || baseptr == nullptr || window == nullptr || !serves_windows_of(communicator))
+    return host().Win_allocate(size, unit, info, communicator, baseptr, window);
+  const Inside inside;
+  WindowMemory held{take_memory(size > 0 ? static_cast<size_t>(size) : 1, usual_alignment), false};
+  if (held.base == nullptr) {
+    held.from_host = true;
+    if (host().Alloc_mem(size > 0 ? size : 1, host().info_null, &held.base) != MPI_SUCCESS) held.base = nullptr;
+  }
+  const int code = host().Win_create(held.base, size, unit, info, communicator, window);
+  if (code != MPI_SUCCESS) {
+    held.from_host ? (void)host().Free_mem(held.base) : (void)give_memory(held.base);
+    return code;
+  }
+  *static_cast<void**>(baseptr) = held.base;
+  const std::lock_guard<std::mutex> lock(windows().mutex);
+  windows().memory[key_of(*window)] = held;
+  return MPI_SUCCESS;
+}
+
+// The memory outlives the window: until all have freed it, others may put into it.
+int win_free(MPI_Win* window) {
+  const uint64_t key = window != nullptr ? key_of(*window) : 0;
+  const int code = host().Win_free(window);
+  if (code != MPI_SUCCESS || host().foreign) return code;
+  WindowMemory held{};
+  {
+    const std::lock_guard<std::mutex> lock(windows().mutex);
+    const auto found = windows().memory.find(key);
+    if (found == windows().memory.end()) return code;
+    held = found->second;
+    windows().memory.erase(found);
+  }
+  held.from_host ? (void)host().Free_mem(held.base) : (void)give_memory(held.base);
+  return code;
+}
+
+// A window over our memory is one that MPI allocated, for all the program can tell.
+int win_get_attr(MPI_Win window, int keyval, void* value, int* flag) {
+  const int code = host().Win_get_attr(window, keyval, value, flag);
+  if (code != MPI_SUCCESS || host().foreign || keyval != MPI_WIN_CREATE_FLAVOR || flag == nullptr || *flag == 0) return code;
+  static int allocated = MPI_WIN_FLAVOR_ALLOCATE;
+  const std::lock_guard<std::mutex> lock(windows().mutex);
+  if (windows().memory.contains(key_of(window))) *static_cast<int**>(value) = &allocated;
+  return code;
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,65 @@
+"""Reach: heaps that ranks map, memory that MPI gives from them, and what TUTTI_REACH leaves of it."""
+
+import shutil
+import subprocess
+
+import pytest
+import support
+
+pytestmark = pytest.mark.mpi
+
+
+def reach_of(result):
+    """What rank 0 of the world's team says that works."""
+    said = [line for line in result.stderr.splitlines() if "reach of" in line]
+    return said[0].split(": ")[-1].split(", ") if said else []
+
+
+def test_mpi_gives_memory_of_the_heap(host, compiled):
+    support.expect_ok(support.job(host, 3, compiled(host, "memory"), 3, 0, 0))
+
+
+def test_all_memory_is_of_the_heap(host, compiled):
+    support.expect_ok(support.job(host, 3, compiled(host, "memory"), 3, 1, 1, options=["--shared-heap"]))
+
+
+@pytest.mark.parametrize("choice, direct", [("staged", False), ("cma", False), ("direct", True), ("auto", True)])
+def test_reach_is_restricted(host_named, compiled, choice, direct):
+    host = host_named("mpich")
+    result = support.job(host, 2, compiled(host, "memory"), 2 if direct else 0, 0, 0,
+                         variables={"TUTTI_REACH": choice, "TUTTI_LOG": "info"})  # fmt: skip
+    reach = reach_of(support.expect_ok(result))
+    assert reach[0] == "staged" and ("direct" in reach) == direct
+    assert "cma" not in reach or choice in ("cma", "auto")
+
+
+def test_different_reach_is_refused(host_named, compiled):
+    host = host_named("mpich")
+    command = [host.launcher, "-n", 1, "env", "TUTTI_REACH=staged", support.TUTTI_RUN, compiled(host, "memory"), 0, 0, 0]
+    command += [":", "-n", 1, support.TUTTI_RUN, compiled(host, "memory"), 0, 0, 0]
+    result = support.run(command, environment=support.clean_environment() | host.environment)
+    assert "the ranks have different" in support.expect_ok(result).stderr
+
+
+@pytest.mark.parametrize("limit, reason", [("-f 16000", "RLIMIT_FSIZE"), ("-v 3000000", None)])
+def test_limits(host_named, compiled, limit, reason):
+    """Without a heap, or with a small one, a job runs, and its user hears of it once."""
+    host = host_named("debian-mpich")
+    program = compiled(host, "reductions")
+    result = support.job(host, 2, "bash", "-c", f"ulimit {limit}; exec {support.TUTTI_RUN} --shared-heap {program}", tutti=False)
+    lines = [line for line in support.expect_ok(result).stderr.splitlines() if "no shared heap" in line]
+    assert len(lines) == (1 if reason else 0)
+    assert reason is None or reason in lines[0]
+
+
+@pytest.mark.parametrize("name", ["debian-mpich", "debian-openmpi"])
+def test_fortran(host_named, tmp_path, name):
+    """Of the other MPIs there is no Fortran library here."""
+    host = host_named(name)
+    compiler = host.compiler.replace("mpicc", "mpif90")
+    sources = [support.PROGRAMS / "memory.F90", support.ROOT / "tests" / "heap" / "lies_in_heap.c"]
+    subprocess.run([host.compiler, "-c", "-o", tmp_path / "heap.o", sources[1]], check=True, timeout=60)
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{host.name} has no Fortran compiler")
+    subprocess.run([compiler, "-o", tmp_path / "memory", sources[0], tmp_path / "heap.o"], check=True, timeout=60)
+    support.expect_ok(support.job(host, 2, tmp_path / "memory"))
