@@ -12,7 +12,7 @@ from rich.table import Table
 from tutti import __version__, probes
 from tutti.bench.mpis import Mpi, find_mpis
 from tutti.errors import UserError
-from tutti.places import INTERPOSERS, core, find_interposer, find_program
+from tutti.places import INTERPOSERS, core, find_interposer, find_library, find_program
 
 GOOD, POOR, BAD = "ok", "note", "missing"
 
@@ -64,11 +64,23 @@ def examine_shared_memory() -> list[Finding]:
     return found
 
 
+def examine_heap() -> Finding:
+    """Direct reach: a heap that the ranks of a node map."""
+    size, reason = core().try_shared_heap()
+    if size == 0:
+        return Finding("shared heap", POOR, reason, "ranks go without direct reach; raise the limit it names, or use memfd")
+    says = f"{bytes_text(size)} of addresses a rank; MPI_Alloc_mem and tutti_alloc give memory that ranks reach directly"
+    if find_library("libtutti-heap.so") is None:
+        remedy = "needed for tutti-run --shared-heap: install a tutti-mpi wheel that was built with jemalloc"
+        return Finding("shared heap", POOR, f"{says}; libtutti-heap.so is not found", remedy)
+    return Finding("shared heap", GOOD, f"{says}, tutti-run --shared-heap all of it")
+
+
 def examine_cma() -> Finding:
     tried = probes.cma()
     if tried.works:
-        return Finding("CMA", GOOD, "a process may read another's memory (host MPIs use it for long messages)")
-    remedy = "not needed by Tutti; for the host MPI: kernel.yama.ptrace_scope=0, containers --cap-add=SYS_PTRACE"
+        return Finding("CMA", GOOD, "a process may read another's memory, so long messages need one copy only")
+    remedy = "long messages are staged instead; to permit it: kernel.yama.ptrace_scope=0, containers --cap-add=SYS_PTRACE"
     return Finding("CMA", POOR, f"refused: {tried.reason}", remedy)
 
 
@@ -129,8 +141,12 @@ def what_is_used(findings: list[Finding], cores: int) -> list[str]:
     memory = "memfd" if state.get("memfd") == GOOD else "/dev/shm"
     served = [finding.name.removeprefix("MPI ") for finding in findings
               if finding.name.startswith("MPI ") and finding.state == GOOD]  # fmt: skip
+    reach = ["slots in shared memory"]
+    reach += ["the shared heap, for buffers that lie in it"] if state.get("shared heap") == GOOD else []
+    reach += ["CMA, for long messages"] if state.get("CMA") == GOOD else []
     return [
-        f"Shared memory comes from {memory}; ranks copy in and out through it.",
+        f"Shared memory comes from {memory}.",
+        f"Ranks reach each other's buffers through {', '.join(reach)} (TUTTI_REACH restricts it).",
         f"Up to {cores} ranks spin while they wait; more than that let each other run.",
         f"MPIs that tutti-run serves: {', '.join(served) or 'none'}.",
     ]
@@ -141,7 +157,7 @@ def examine() -> tuple[Any, list[Finding], list[str]]:
     malformed = any(finding.state == BAD for finding in environment)
     tree = load_tree("" if malformed else os.environ.get("TUTTI_TOPOLOGY", ""))
     findings = [
-        examine_cores(tree), *examine_shared_memory(), examine_cma(), examine_launcher(), *examine_interposers(),
+        examine_cores(tree), *examine_shared_memory(), examine_heap(), examine_cma(), examine_launcher(), *examine_interposers(),
         *examine_mpis(), *environment,
     ]  # fmt: skip
     return tree, findings, what_is_used(findings, tree.usable_cores)

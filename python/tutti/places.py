@@ -48,12 +48,17 @@ def program(name: str) -> Path:
 
 
 def find_interposer(abi: str) -> Path | None:
-    """The library that is preloaded into programs of this MPI ABI: beside this package, or beside tutti-run."""
+    """The library that is preloaded into programs of this MPI ABI."""
+    return find_library(INTERPOSERS[abi])
+
+
+def find_library(name: str) -> Path | None:
+    """A library that tutti-run preloads: beside this package, or beside tutti-run."""
     candidates = [PACKAGE / "lib", Path(__file__).absolute().parent / "lib"]
     launcher = find_program("tutti-run")
     if launcher is not None:
         candidates.append(launcher.resolve().parent.parent / "lib")
     for directory in candidates:
-        if (directory / INTERPOSERS[abi]).is_file():
-            return directory / INTERPOSERS[abi]
+        if (directory / name).is_file():
+            return directory / name
     return None

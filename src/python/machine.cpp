@@ -3,8 +3,10 @@
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
 
+#include "base/error.h"
 #include "base/options.h"
 #include "python/bindings.h"
+#include "shm/heap.h"
 #include "topo/tree.h"
 
 namespace nb = nanobind;
@@ -54,6 +56,16 @@ nb::dict environment() {
   return dict;
 }
 
+nb::tuple try_shared_heap() {
+  try {
+    const shm::Heap heap;
+    const shm::PeerHeap as_a_peer(heap.location());
+    return nb::make_tuple(heap.bytes(), "");
+  } catch (const Error& error) {
+    return nb::make_tuple(0, error.what());
+  }
+}
+
 }  // namespace
 
 void bind_machine(nb::module_& module) {
@@ -65,6 +77,8 @@ void bind_machine(nb::module_& module) {
       .def_prop_ro("text", &topo::to_text);
   module.def("load_tree", &topo::load, "topology"_a = "",
              "The tree that a value of TUTTI_TOPOLOGY names: empty for this machine, a file, or a description.");
+  module.def("try_shared_heap", &try_shared_heap,
+             "Makes a shared heap and attaches to it as another rank would: its bytes of addresses, or 0 and why not.");
   module.def("environment", &environment, "Tutti's variables and what they are set to.");
   module.def(
       "environment_warnings",

@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 
 import pytest
 
@@ -16,7 +18,7 @@ def test_doctor_says_what_it_found(tutti):
     missing = [f for f in document["findings"] if f["state"] == BAD]
     assert done.returncode == (1 if missing else 0)
     assert 1 <= document["tree"]["usable"] <= len(os.sched_getaffinity(0))
-    assert {"cores", "memfd", "/dev/shm", "CMA", "tutti-run", "libtutti-mpich.so"} <= set(findings)
+    assert {"cores", "memfd", "/dev/shm", "shared heap", "CMA", "tutti-run", "libtutti-mpich.so"} <= set(findings)
     assert all(f["remedy"] for f in document["findings"] if f["state"] != GOOD)
     text = tutti("doctor").stdout
     for name in findings:
@@ -51,6 +53,16 @@ def test_what_is_missing_is_said_in_the_end():
     findings = [Finding("memfd", POOR, "no", "yes"), Finding("MPI mpich", GOOD, "there")]
     used = " ".join(doctor.what_is_used(findings, 2))
     assert "/dev/shm" in used and "mpich" in used
+
+
+def test_a_heap_that_limits_forbid(tutti):
+    done = tutti("doctor", "--json")
+    heap = {f["name"]: f for f in json.loads(done.stdout)["findings"]}["shared heap"]
+    assert "GiB of addresses" in heap["says"]
+    code = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY));"
+    code += "from tutti.doctor import examine_heap; print(examine_heap())"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True).stdout
+    assert "state='note'" in said and "RLIMIT_FSIZE" in said
 
 
 @pytest.mark.parametrize("probe", [probes.memfd, lambda: probes.shm_directory()[0]])
