@@ -61,5 +61,6 @@ def test_fortran(host_named, tmp_path, name):
     subprocess.run([host.compiler, "-c", "-o", tmp_path / "heap.o", sources[1]], check=True, timeout=60)
     if shutil.which(compiler) is None:
         pytest.skip(f"{host.name} has no Fortran compiler")
-    subprocess.run([compiler, "-o", tmp_path / "memory", sources[0], tmp_path / "heap.o"], check=True, timeout=60)
+    subprocess.run([compiler, "-o", tmp_path / "memory", sources[0], tmp_path / "heap.o"], check=True, timeout=60,
+                   cwd=tmp_path)  # where it writes its modules
     support.expect_ok(support.job(host, 2, tmp_path / "memory"))

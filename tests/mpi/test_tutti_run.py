@@ -1,7 +1,10 @@
 """tutti-run: what it finds out, and what it says in one line when it cannot."""
 
+import json
+import os
 import shutil
 import subprocess
+import sys
 
 import pytest
 import support
@@ -68,6 +71,57 @@ def test_an_mpi_without_interposer(tmp_path):
 
 def test_nobody_tells_the_mpi():
     assert "--mpi" in refused("bash", "-c", "true")
+
+
+def test_where_to_bind():
+    assert "numa, core or none" in refused("--bind", "socket", "ls")
+    assert "numa, core or none" in refused("--bind")
+    assert "none, numa or core" in refused("ls", variables={"TUTTI_BIND": "socket"})
+
+
+WHERE = "import os, sys; sys.stdout.write(f'{sorted(os.sched_getaffinity(0))}\\n')"
+
+
+def bound(host, ranks, *options, cores=None):
+    """The cores of each rank, and what was said."""
+    environment = support.clean_environment() | host.environment
+    command = [host.launcher, "-n", ranks, support.TUTTI_RUN, *options, sys.executable, "-c", WHERE]
+    if cores is not None:
+        command = ["taskset", "-c", cores, *command]
+    result = support.run(command, environment=environment, timeout=60)
+    assert result.returncode == 0, result.stderr
+    return sorted(result.stdout.splitlines()), result.stderr
+
+
+@pytest.mark.mpi
+def test_binding(host_named):
+    host, usable = host_named("mpich"), sorted(os.sched_getaffinity(0))
+    assert bound(host, 2, "--bind", "none") == ([str(usable)] * 2, "")
+    places, said = bound(host, len(usable) + 1, "--bind=core")
+    assert said == "" and len(places) == len(usable) + 1
+    held = [json.loads(place) for place in places]
+    assert sorted({unit for units in held for unit in units}) == usable
+    assert len(usable) == 1 or all(len(units) < len(usable) for units in held)
+    one = str(usable[-1])
+    for where in ("numa", "core"):  # a job that may use one core
+        assert bound(host, 2, "--bind", where, cores=one) == ([f"[{one}]"] * 2, "")
+
+
+@pytest.mark.mpi
+def test_ranks_that_are_bound_are_left(host_named):
+    host, usable = host_named("openmpi"), sorted(os.sched_getaffinity(0))
+    if len(usable) < 2:
+        pytest.skip("one core")
+    assert bound(host, 2) == bound(host, 2, "--bind", "numa")  # Open MPI binds two ranks to a core each
+
+
+def test_why_a_rank_is_not_bound():
+    command = [support.TUTTI_RUN, "--mpi", "mpich", "--bind", "core", "true"]
+    environment = {key: value for key, value in support.clean_environment().items() if "LOCAL" not in key}
+    result = support.run(command, environment=environment, timeout=30)
+    assert result.returncode == 0
+    lines = result.stderr.splitlines()
+    assert len(os.sched_getaffinity(0)) == 1 or (len(lines) == 1 and "which rank of its node" in lines[0]), result.stderr
 
 
 def test_malformed_environment():
