@@ -34,26 +34,6 @@ bool oversubscribed(const std::vector<CoreMask>& masks) {
   return false;
 }
 
-namespace {
-
-std::vector<int> units_of_any(const std::vector<CoreMask>& masks) {
-  CoreMask all;
-  for (const CoreMask& mask : masks) all |= mask;
-  std::vector<int> units;
-  for (size_t unit = 0; unit < most_cores; ++unit)
-    if (all[unit]) units.push_back(static_cast<int>(unit));
-  return units;
-}
-
-}  // namespace
-
-int numa_regions(const std::vector<CoreMask>& masks) {
-  const std::vector<topo::NodeCore> cores = topo::cores_of_node(units_of_any(masks));
-  return cores.empty() ? 1 : 1 + static_cast<int>(std::count_if(cores.begin() + 1, cores.end(), [&](const auto& core) {
-                               return core.region != (&core - 1)->region;
-                             }));
-}
-
 topo::Shape shape_of(const std::vector<CoreMask>& masks, const std::string& given) {
   if (!given.empty()) {
     try {
@@ -61,7 +41,12 @@ topo::Shape shape_of(const std::vector<CoreMask>& masks, const std::string& give
     } catch (const Error&) {  // a file, or a description with more than levels and counts
     }
   }
-  return topo::shape_of_node(units_of_any(masks));
+  CoreMask all;
+  for (const CoreMask& mask : masks) all |= mask;
+  std::vector<int> units;
+  for (size_t unit = 0; unit < most_cores; ++unit)
+    if (all[unit]) units.push_back(static_cast<int>(unit));
+  return topo::shape_of_node(units);
 }
 
 }  // namespace tutti::mpi

@@ -20,9 +20,6 @@ CoreMask usable_cores();
 // together are confined to the union of their masks.
 bool oversubscribed(const std::vector<CoreMask>& masks);
 
-// That hold processors which any of the ranks may run on; at least 1.
-int numa_regions(const std::vector<CoreMask>& masks);
-
 // Of the processors that any of the ranks may run on; or `given` (TUTTI_TOPOLOGY) where that is a shape's text.
 topo::Shape shape_of(const std::vector<CoreMask>& masks, const std::string& given);
 

@@ -169,8 +169,9 @@ void Team::agree_on_waiting() {
   const WaitChoice choice = options().wait;
   const bool yields = choice == WaitChoice::automatic ? oversubscribed(masks) : choice == WaitChoice::yield;
   wait_style_ = yields ? exec::WaitStyle::yield : exec::WaitStyle::spin;
-  if (!options().plans.empty()) shape_ = shape_of(masks, options().topology);
-  several_regions_ = numa_regions(masks) > 1;
+  const topo::Shape shape = shape_of(masks, options().topology);
+  several_regions_ = shape.counts[topo::numa_level] > 1;
+  if (!options().plans.empty()) shape_ = shape;
 }
 
 // Tries every path to every member, and keeps those that work everywhere.

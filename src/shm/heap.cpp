@@ -42,15 +42,20 @@ size_t addresses_in_use() {
   return pages * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
+// That RLIMIT_AS leaves.
+size_t addresses_left() {
+  rlimit limit;
+  if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
+  return limit.rlim_cur - std::min<size_t>(limit.rlim_cur, addresses_in_use());
+}
+
 // What the process's limits leave. A file beyond RLIMIT_FSIZE is answered by a signal, so that is asked first; of a
 // limited number of addresses the program and the peers' heaps get their part.
 size_t within_limits(size_t bytes) {
   rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
     bytes = std::min<size_t>(bytes, limit.rlim_cur);
-  if (getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
-    bytes = std::min<size_t>(bytes, (limit.rlim_cur - std::min<size_t>(limit.rlim_cur, addresses_in_use())) / 4);
-  return bytes;
+  return std::min(bytes, addresses_left() / 4);
 }
 
 }  // namespace
@@ -105,7 +110,8 @@ bool Heap::make(size_t bytes) {
   void* const room = mmap(nullptr, bytes + huge_page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (room == MAP_FAILED) return false;
   std::byte* const begin = static_cast<std::byte*>(room);
-  std::byte* const aligned = begin + (round_up(reinterpret_cast<uintptr_t>(begin), huge_page) - reinterpret_cast<uintptr_t>(begin));
+  const auto start = reinterpret_cast<uintptr_t>(begin);
+  std::byte* const aligned = begin + (round_up(start, huge_page) - start);
   void* const mapped = mmap(aligned, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, descriptor_, 0);
   if (mapped == MAP_FAILED) {
     const int error = errno;
@@ -152,6 +158,8 @@ bool Heap::forget(std::byte* address, size_t bytes) {
 
 PeerHeap::PeerHeap(const Heap::Location& location) : bytes_(location.bytes) {
   if (bytes_ == 0) throw Error(Code::unavailable, "a rank has no shared heap");
+  if (bytes_ > addresses_left() / 2)  // the program will want some
+    throw Error(Code::unavailable, "RLIMIT_AS (ulimit -v) leaves too few addresses for the other ranks' shared heaps");
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/fd/%d", location.process, location.descriptor);
   const int descriptor = open(path, O_RDWR | O_CLOEXEC);

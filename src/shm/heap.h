@@ -79,7 +79,7 @@ class Heap {
 // Another process's heap, mapped here. Its children of fork do not inherit the mapping, nor do core files hold it.
 class PeerHeap {
  public:
-  // Throws Error(unavailable) with the reason.
+  // Throws Error(unavailable) with the reason, which may be that RLIMIT_AS would leave too little for the program.
   explicit PeerHeap(const Heap::Location& location);
   PeerHeap(PeerHeap&& other) noexcept;
   PeerHeap& operator=(PeerHeap&&) = delete;

@@ -13,8 +13,6 @@
 namespace tutti::topo {
 namespace {
 
-constexpr size_t numa_level = 2;
-constexpr size_t core_level = 4;
 
 [[noreturn]] void refuse(std::string_view text, const std::string& message) {
   throw Error(Code::invalid_argument, "shape " + in_quotes(text) + ": " + message);

@@ -96,6 +96,14 @@ TEST(Shape, OfANodeCountsRegionsAndCores) {
   EXPECT_EQ(print(shape_of_node({0, 8, 1}, system.path())), "node:1 numa:1 core:2");
   EXPECT_EQ(print(shape_of_node({0, 1, 2, 4}, system.path())), "node:1 numa:2 core:3");
   EXPECT_TRUE(shape_of_node({}, system.path()).empty());
+
+  const std::vector<NodeCore> cores = cores_of_node({12, 0, 4, 9}, system.path());
+  ASSERT_EQ(cores.size(), 3u);
+  EXPECT_EQ(cores[0].region, 0);
+  EXPECT_EQ(cores[0].units, std::vector<int>{0});
+  EXPECT_EQ(cores[1].units, std::vector<int>{9});
+  EXPECT_EQ(cores[2].region, 1);
+  EXPECT_EQ(cores[2].units, (std::vector<int>{12, 4}));
 }
 
 TEST(Shape, OfANodeWithoutKnowledgeIsItsUnits) {

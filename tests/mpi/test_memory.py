@@ -52,6 +52,12 @@ def test_limits(host_named, compiled, limit, reason):
     assert reason is None or reason in lines[0]
 
 
+def test_ranks_touch_their_own_areas(host_named, compiled):
+    """On several numa regions, here by word of the user's; later communicators take pieces that were used before."""
+    host = host_named("mpich")
+    support.expect_ok(support.job(host, 3, compiled(host, "communicators"), variables={"TUTTI_TOPOLOGY": "numa:2 core:2"}))
+
+
 @pytest.mark.parametrize("name", ["debian-mpich", "debian-openmpi"])
 def test_fortran(host_named, tmp_path, name):
     """Of the other MPIs there is no Fortran library here."""
