@@ -189,4 +189,15 @@ TEST(NativeErrors, ValuesOutOfRange) {
   });
 }
 
+TEST(Memory, IsAlignedAndCanBeGivenBack) {
+  for (const size_t bytes : {size_t{0}, size_t{1}, size_t{1000}, size_t{1} << 20}) {
+    auto* const memory = static_cast<char*>(tutti_alloc(bytes));
+    ASSERT_NE(memory, nullptr);
+    EXPECT_EQ(reinterpret_cast<uintptr_t>(memory) % 64, 0u);
+    for (size_t i = 0; i < bytes; ++i) memory[i] = 1;
+    tutti_free(memory);
+  }
+  tutti_free(nullptr);
+}
+
 }  // namespace

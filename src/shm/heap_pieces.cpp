@@ -30,9 +30,13 @@ bool HeapPieces::give(void* address) {
   const std::lock_guard<std::mutex> lock(mutex_);
   const auto found = taken_.find(static_cast<std::byte*>(address));
   if (found == taken_.end()) return false;
-  // Memory that the system does not take back is not zero, and is not handed out again.
-  if (heap_.forget(found->first, found->second)) add_free(found->first, found->second);
+  add_free(found->first, found->second);
+  given_ += found->second;
   taken_.erase(found);
+  if (given_ > kept_bytes) {
+    for (const auto& [begin, bytes] : free_) heap_.forget(begin, bytes);
+    given_ = 0;
+  }
   return true;
 }
 

@@ -16,10 +16,13 @@ class HeapPieces {
  public:
   explicit HeapPieces(Heap& heap) : heap_(heap) {}
 
-  // At least so many bytes, zero, aligned to a page; null where the heap has no room.
+  // At least so many bytes, not set to anything, aligned to a page; null where the heap has no room.
   void* take(size_t bytes);
-  // True where it was taken from here and not given back before; its memory goes back to the system.
+  // True where it was taken from here and not given back before.
   bool give(void* address);
+  // What was given back is kept with its pages for the next to take, up to so many bytes; then all of it goes back to the
+  // system.
+  static constexpr size_t kept_bytes = size_t{64} << 20;
 
  private:
   using Runs = std::map<std::byte*, size_t>;
@@ -28,7 +31,8 @@ class HeapPieces {
   Heap& heap_;
   std::mutex mutex_;
   Runs taken_;
-  Runs free_;  // no two of them adjoin
+  Runs free_;         // no two of them adjoin
+  size_t given_ = 0;  // bytes since the system had them last
 };
 
 }  // namespace tutti::shm

@@ -228,6 +228,19 @@ TEST(HeapForkDeathTest, RefusesAForkOnAStackThatLiesInTheHeap) {
 #endif
 #endif
 
+TEST(HeapPieces, KeepTheirPagesUpToALimit) {
+  Heap heap(small);
+  HeapPieces pieces(heap);
+  const size_t before = resident(heap);
+  constexpr size_t bytes = HeapPieces::kept_bytes / 4;
+  void* parts[5];
+  for (void*& part : parts) std::memset(part = pieces.take(bytes), 1, bytes);
+  for (int i = 0; i < 4; ++i) EXPECT_TRUE(pieces.give(parts[i]));
+  EXPECT_GE(resident(heap), before + 5 * (bytes / page));
+  EXPECT_TRUE(pieces.give(parts[4]));
+  EXPECT_LE(resident(heap), before + 1);
+}
+
 TEST(HeapPieces, AreReusedAndMerged) {
   Heap heap(small);
   HeapPieces pieces(heap);
