@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <charconv>
-#include <fstream>
 #include <map>
 #include <set>
 #include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
+#include "topo/kernel_files.h"
 
 namespace tutti::topo {
 namespace {
@@ -41,42 +41,6 @@ std::array<int64_t, shape_levels.size()> totals(const Shape& shape) {
     result[level] = product *= shape.counts[level];
   }
   return result;
-}
-
-// The first line of a small file; empty where it cannot be read.
-std::string first_line(const std::string& name) {
-  std::ifstream file(name);
-  std::string line;
-  std::getline(file, line);
-  return line;
-}
-
-// The numbers of a list such as "0-3,8".
-std::set<int> numbers_of(const std::string& list) {
-  std::set<int> numbers;
-  for (size_t begin = 0; begin < list.size();) {
-    const size_t end = std::min(list.find(',', begin), list.size());
-    int low = 0;
-    const char* const last = list.data() + end;
-    auto [rest, error] = std::from_chars(list.data() + begin, last, low);
-    int high = low;
-    if (error == std::errc() && rest != last && *rest == '-') error = std::from_chars(rest + 1, last, high).ec;
-    if (error != std::errc() || high - low > max_shape_cores) return {};
-    for (int number = low; number <= high; ++number) numbers.insert(number);
-    begin = end + 1;
-  }
-  return numbers;
-}
-
-// By processing unit: its numa region. Empty where the kernel tells none.
-std::map<int, int> regions_of(const std::string& system) {
-  std::map<int, int> regions;
-  for (const int region : numbers_of(first_line(system + "/node/online"))) {
-    for (const int unit : numbers_of(first_line(system + "/node/node" + std::to_string(region) + "/cpulist"))) {
-      regions[unit] = region;
-    }
-  }
-  return regions;
 }
 
 // The processing unit that stands for its core: the core's first.

@@ -1,0 +1,19 @@
+// The kernel's small files that tell of processing units. Internal to src/topo; reads files, any thread.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+
+namespace tutti::topo {
+
+// The first line of a small file; empty where it cannot be read.
+std::string first_line(const std::string& name);
+
+// The numbers of a list such as "0-3,8"; empty where part of it is none.
+std::set<int> numbers_of(const std::string& list);
+
+// The numa region of each processing unit; empty where the kernel tells none. `system` is where it shows its devices.
+std::map<int, int> regions_of(const std::string& system);
+
+}  // namespace tutti::topo

@@ -1,0 +1,106 @@
+// Levels: from bindings over trees, shapes and the kernel's files, whole and in part.
+#include "topo/levels.h"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+
+#include "base/error.h"
+
+namespace tutti::topo {
+namespace {
+
+std::vector<std::vector<int>> bound_to(const std::vector<int>& units) {
+  std::vector<std::vector<int>> bindings;
+  for (const int unit : units) bindings.push_back({unit});
+  return bindings;
+}
+
+TEST(Levels, OfATreeAreItsFloors) {
+  const Places places = places_of(synthetic("numa:2 cache:2 core:2"));
+  const Levels levels = levels_of(bound_to({0, 1, 2, 3, 4, 5, 6, 7}), places);
+  EXPECT_EQ(levels.contents(), "numa:0,0,0,0,1,1,1,1 cache:0,0,1,1,2,2,3,3");
+  EXPECT_TRUE(levels.in_rank_order());
+  EXPECT_EQ(levels.groups("numa"), 2);
+  EXPECT_EQ(levels.groups("cache"), 4);
+  EXPECT_EQ(levels.groups("core"), 1);
+}
+
+TEST(Levels, OfAShapeAreThoseOfItsTree) {
+  for (const char* text : {"numa:2 cache:2 core:2", "numa:3 core:4", "core:4", "cache:4 core:2", "numa:4 core:32"}) {
+    const Places by_shape = places_of(parse_shape(text)), by_tree = places_of(synthetic(text));
+    std::vector<int> units;
+    for (const auto& [unit, place] : by_tree) units.push_back(unit);
+    ASSERT_EQ(by_shape.size(), by_tree.size());
+    EXPECT_EQ(levels_of(bound_to(units), by_shape), levels_of(bound_to(units), by_tree)) << text;
+  }
+}
+
+TEST(Levels, RanksDealtRoundRobinAreNotInRankOrder) {
+  const Levels levels = levels_of(bound_to({0, 4, 1, 5, 2, 6}), places_of(parse_shape("numa:2 core:4")));
+  EXPECT_EQ(levels.contents(), "numa:0,1,0,1,0,1");
+  EXPECT_FALSE(levels.in_rank_order());
+}
+
+TEST(Levels, WhatARankDoesNotTellIsUnknownFurtherInside) {
+  const Places places = places_of(parse_shape("numa:2 cache:2 core:2"));
+  // Bound by numa region: caches are unknown. One rank unbound: everything is.
+  EXPECT_EQ(levels_of({{0, 1, 2, 3}, {0, 1, 2, 3}, {4, 5, 6, 7}, {4}}, places).contents(), "numa:0,0,1,1");
+  EXPECT_TRUE(levels_of({{0}, {1}, {4}, {0, 1, 2, 3, 4, 5, 6, 7}}, places).one_level());
+  EXPECT_TRUE(levels_of({{0}, {1}, {4}, {}}, places).one_level());
+  EXPECT_TRUE(levels_of({{0}, {1}, {4}, {99}}, places).one_level());
+}
+
+TEST(Levels, FloorsThatSayNothingAreLeftOut) {
+  const Places places = places_of(parse_shape("numa:4 core:8"));
+  EXPECT_TRUE(levels_of(bound_to({0, 1, 2, 3}), places).one_level());      // one region
+  EXPECT_TRUE(levels_of(bound_to({0, 8, 16, 24}), places).one_level());    // each alone
+  EXPECT_EQ(levels_of(bound_to({0, 0, 1, 1}), places).contents(), "core:0,0,1,1");
+}
+
+TEST(Levels, OfSomeRanksAreRenumbered) {
+  const Levels levels = levels_of(bound_to({0, 1, 4, 5, 8, 9}), places_of(parse_shape("numa:3 core:4")));
+  EXPECT_EQ(levels.of({5, 0, 4, 1}).contents(), "numa:0,1,0,1");
+  EXPECT_EQ(levels.of({4, 5, 2}).contents(), "numa:0,0,1");
+  EXPECT_TRUE(levels.of({0, 1}).one_level());
+  EXPECT_TRUE(Levels().of({0, 1}).one_level());
+}
+
+TEST(Levels, InnerFloorsDivideOuterOnes) {
+  const Levels levels({{"numa", {7, 7, 3, 3}, 0}, {"cache", {0, 1, 0, 0}, 0}});
+  EXPECT_EQ(levels.contents(), "numa:0,0,1,1 cache:0,1,2,2");
+  EXPECT_EQ(read_levels(levels.contents()), levels);
+  EXPECT_TRUE(read_levels("").one_level());
+  for (const char* text : {"numa", "numa:", ":0,1", "numa:0,x", "numa:0,0,1 cache:0,1", "numa:0,-1"}) {
+    EXPECT_THROW(read_levels(text), Error) << text;
+  }
+}
+
+TEST(Levels, OfTheKernelsFiles) {
+  const auto path = std::filesystem::path(testing::TempDir()) / ("levels_test_" + std::to_string(getpid()));
+  const auto put = [&](const std::string& name, const std::string& text) {
+    std::filesystem::create_directories((path / name).parent_path());
+    std::ofstream(path / name) << text << '\n';
+  };
+  put("node/online", "0-1");
+  put("node/node0/cpulist", "0-3");
+  put("node/node1/cpulist", "4-7");
+  for (int unit = 0; unit < 8; ++unit) {
+    const std::string cpu = "cpu/cpu" + std::to_string(unit), own = std::to_string(unit);
+    const std::string pair = std::to_string(unit / 2 * 2) + "-" + std::to_string(unit / 2 * 2 + 1);
+    put(cpu + "/topology/thread_siblings_list", own);
+    put(cpu + "/cache/index0/level", "2");
+    put(cpu + "/cache/index0/type", "Unified");
+    put(cpu + "/cache/index0/shared_cpu_list", pair);
+  }
+  const std::vector<int> units{0, 1, 2, 3, 4, 5, 6, 7};
+  EXPECT_EQ(levels_of(bound_to(units), places_of_system(units, path)).contents(),
+            "numa:0,0,0,0,1,1,1,1 cache:0,0,1,1,2,2,3,3");
+  EXPECT_TRUE(levels_of(bound_to(units), places_of_system(units, "/nowhere")).one_level());
+  std::filesystem::remove_all(path);
+}
+
+}  // namespace
+}  // namespace tutti::topo
