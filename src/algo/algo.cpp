@@ -1,11 +1,17 @@
 #include "algo/algo.h"
 
 #include <algorithm>
-#include <charconv>
+#include <numeric>
 
 #include "algo/all_read_all.h"
+#include "algo/bruck.h"
+#include "algo/dissemination.h"
+#include "algo/doubling.h"
+#include "algo/form.h"
 #include "algo/parts.h"
 #include "algo/parts_tree.h"
+#include "algo/push.h"
+#include "algo/ring.h"
 #include "algo/scan.h"
 #include "algo/tiled.h"
 #include "algo/tree.h"
@@ -26,19 +32,56 @@ const Collectives of_trees = {Collective::barrier,   Collective::bcast,  Collect
 
 bool is_scan(Collective collective) { return collective == Collective::scan || collective == Collective::exscan; }
 
-plan::Plan any_tree(Collective collective, int ranks, int root, int degree) {
-  return parted(collective) ? parts_tree(collective, ranks, root, degree) : tree(collective, ranks, root, degree);
+plan::Plan of_branches(const Request& request, const Branch& up, const Branch& down) {
+  return plan::parted(request.collective) ? parts_tree(request.collective, request.ranks, request.root, up)
+                                          : tree(request.collective, request.ranks, request.root, up, down);
+}
+
+// On one level, whatever the machine.
+plan::Plan tree_of_degree(const Request& request, int degree) {
+  const Branch branch = branch_of(request.ranks, request.root, {}, {degree}, {degree});
+  return of_branches(request, branch, branch);
+}
+
+plan::Plan any_tree(const Request& request) { return tree_of_degree(request, request.form.degree); }
+
+plan::Plan tree_on_levels(const Request& request) {
+  const Form& form = request.form;
+  const int leader = form.fixed ? 0 : request.root;
+  const Branch up = branch_of(request.ranks, leader, request.levels, form.outer, form.inner);
+  plan::Plan plan = of_branches(request, up, form.one_stage ? branch_of(request.ranks, leader, {}, {0}, {0}) : up);
+  plan.commutative = plan::combines(request.collective) && !request.levels.in_rank_order();
+  return form.push ? pushed(std::move(plan)) : plan;
 }
 
 // What works for all ranks, roots and elements, with little room in the slots.
-plan::Plan flat(Collective collective, int ranks, int root, int) {
-  if (parted(collective)) return one_hand_over(collective, ranks, root, most_window);
-  return is_scan(collective) ? scan_chain(collective, ranks) : tree(collective, ranks, root, std::max(ranks, 2));
+plan::Plan flat(const Request& request) {
+  if (plan::parted(request.collective)) return one_hand_over(request.collective, request.ranks, request.root, most_window);
+  return is_scan(request.collective) ? scan_chain(request.collective, request.ranks) : tree_of_degree(request, 0);
 }
 
-plan::Plan one_step(Collective collective, int ranks, int root, int) {
-  if (parted(collective)) return one_hand_over(collective, ranks, root, ranks + ranks % 2);
-  return is_scan(collective) ? scan_all_read(collective, ranks) : all_read_all(collective, ranks);
+plan::Plan one_step(const Request& request) {
+  const int ranks = request.ranks;
+  if (plan::parted(request.collective)) return one_hand_over(request.collective, ranks, request.root, ranks + ranks % 2);
+  return is_scan(request.collective) ? scan_all_read(request.collective, ranks) : all_read_all(request.collective, ranks);
+}
+
+plan::Plan in_tiles(const Request& request) {
+  Tiling tiling{{}, request.form.cyclic};
+  const bool by_groups = request.form.levels && !request.levels.one_level();
+  tiling.groups.resize(by_groups ? static_cast<size_t>(request.levels.floors().front().groups) : 1);
+  for (int32_t rank = 0; rank < request.ranks; ++rank) {
+    const int32_t group = by_groups ? request.levels.floors().front().group_of[static_cast<size_t>(rank)] : 0;
+    tiling.groups[static_cast<size_t>(group)].push_back(rank);
+  }
+  plan::Plan plan = tiled(request.collective, request.ranks, request.root, tiling);
+  plan.commutative = (tiling.cyclic && request.ranks > 1) || (by_groups && !request.levels.in_rank_order());
+  return plan;
+}
+
+plan::Plan directly(const Request& request) {
+  const int window = request.form.degree + request.form.degree % 2;
+  return one_hand_over(request.collective, request.ranks, request.root, window);
 }
 
 std::string names() {
@@ -51,74 +94,105 @@ std::string names() {
   return text;
 }
 
-const Algorithm& named(std::string_view name) {
+const Algorithm& named(std::string_view spec) {
+  const std::string_view name = spec.substr(0, spec.find(':'));
   for (const Algorithm& algorithm : algorithms()) {
     if (algorithm.name == name) return algorithm;
   }
-  throw Error(Code::invalid_argument, "unknown algorithm '" + std::string(name) + "'; known are " + names());
+  throw Error(Code::invalid_argument, "unknown algorithm '" + std::string(name.substr(0, 80)) + "'; known are " + names());
 }
 
-int degree_of(const Algorithm& algorithm, std::string_view spec, int ranks) {
-  const size_t colon = spec.find(':');
-  if (colon == std::string_view::npos) return algorithm.default_degree == 0 ? ranks : algorithm.default_degree;
-  const std::string_view digits = spec.substr(colon + 1);
-  int degree = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), degree);
-  if (!algorithm.takes_degree || error != std::errc() || end != digits.data() + digits.size() || degree < 2 ||
-      degree > plan::max_ranks) {
-    throw Error(Code::invalid_argument, "algorithm '" + std::string(spec) + "': " +
-                                            (algorithm.takes_degree ? "the degree must be a number of at least 2"
-                                                                    : "takes no degree; leave out ':' and what follows"));
+void hold_request(const Algorithm& algorithm, const Request& request) {
+  const auto& serves = algorithm.collectives;
+  const std::string collective{plan::name(request.collective)};
+  if (std::find(serves.begin(), serves.end(), request.collective) == serves.end()) {
+    throw Error(Code::invalid_argument, "algorithm '" + std::string(algorithm.name) + "' does not serve " + collective);
   }
-  return degree;
+  const int ranks = request.ranks;
+  if (ranks < 1 || ranks > plan::max_ranks) {
+    throw Error(Code::invalid_argument, "rank count " + std::to_string(ranks) + " is out of range; 1 to " +
+                                            std::to_string(plan::max_ranks) + " are possible");
+  }
+  const bool has_root = plan::rooted(request.collective);
+  if (request.root < 0 || request.root >= ranks || (!has_root && request.root != 0)) {
+    throw Error(Code::invalid_argument, has_root ? "root " + std::to_string(request.root) + " is out of range; ranks are 0 to " +
+                                                       std::to_string(ranks - 1)
+                                                 : collective + " has no root; leave it out");
+  }
+  if (!request.levels.one_level() && request.levels.floors().front().group_of.size() != static_cast<size_t>(ranks)) {
+    const size_t others = request.levels.floors().front().group_of.size();
+    throw Error(Code::invalid_argument, "the levels are of " + std::to_string(others) + " ranks, the plan of " +
+                                            std::to_string(ranks) + "; give each rank its group");
+  }
+}
+
+std::vector<Algorithm> table() {
+  using C = Collective;
+  return {
+      {"flat", "every rank hands its data to the ranks that want it, by way of the root where there is one", false, 0,
+       of_all, flat},
+      {"binomial", "binomial tree, in rank order", false, 2, of_trees, any_tree},
+      {"nary", "tree of degree N: a leader combines N - 1 others a level (HMPI 2.2)", true, 4, of_trees, any_tree},
+      {"levels", "trees in the machine's groups and above them, binomial above flat ones unless said (HMPI 2.2, NUMACol 3)",
+       false, 0, of_trees, tree_on_levels,
+       {"SHAPE", "fixed", "one_stage", "push"},
+       {"levels:flat", "levels:binomial", "levels:4", "levels:binomial:one_stage", "levels:fixed", "levels:push",
+        "levels:flat:push"},
+       true, Order::kept_in_runs},
+      {"direct", "every rank hands its parts to the ranks that want them, N at a time", true, most_window,
+       {C::gather, C::scatter, C::allgather, C::alltoall, C::reduce_scatter}, directly},
+      {"all_read_all", "every rank offers all it has and reads all it wants in one step; for a few ranks and bytes", false, 0,
+       {C::barrier, C::allreduce, C::allgather, C::alltoall, C::reduce_scatter, C::scan, C::exscan}, one_step},
+      {"ring", "every rank takes from its left neighbour what that has taken or combined before", false, 0,
+       {C::allgather, C::reduce_scatter, C::allreduce},
+       [](const Request& r) { return ring(r.collective, r.ranks, r.levels); }, {}, {}, true, Order::lost},
+      {"chain", "every rank combines its left neighbour's result with its own vector (linear-time scan)", false, 0,
+       {C::scan, C::exscan}, [](const Request& r) { return scan_chain(r.collective, r.ranks); }},
+      {"tiled", "every rank combines one tile for all, for long vectors (HMPI 2.4)", false, 0, {C::allreduce, C::reduce},
+       in_tiles, {"cyclic", "levels"}, {"tiled:cyclic", "tiled:levels"}, true},
+      {"doubling", "pairs at doubling distances exchange all they have", false, 0, {C::barrier, C::allreduce, C::allgather},
+       [](const Request& r) { return doubling(r.collective, r.ranks, r.levels); }, {}, {}, true, Order::kept_in_runs},
+      {"halving", "pairs exchange halves, for long vectors (Rabenseifner)", false, 0, {C::allreduce, C::reduce_scatter},
+       [](const Request& r) { return halving(r.collective, r.ranks, r.levels); }, {}, {}, true, Order::kept_in_runs},
+      {"dissemination", "every rank combines what ranks at doubling distances have; not for floating point (HMPI 2.3)", false, 0,
+       {C::barrier, C::allreduce}, [](const Request& r) { return dissemination(r.collective, r.ranks, r.levels); }, {}, {},
+       true, Order::lost, false},
+      {"bruck", "parts travel by powers of two, for short parts and many ranks", false, 0, {C::allgather, C::alltoall},
+       [](const Request& r) { return bruck(r.collective, r.ranks); }},
+  };
 }
 
 }  // namespace
 
 const std::vector<Algorithm>& algorithms() {
-  static const std::vector<Algorithm> table = {
-      {"flat", "every rank hands its data to the ranks that want it, by way of the root where there is one", false, 0,
-       of_all, flat},
-      {"binomial", "binomial tree, in rank order", false, 2, of_trees, any_tree},
-      {"nary", "tree of degree N: a leader combines N - 1 others a level (HMPI 2.2)", true, 4, of_trees, any_tree},
-      {"direct", "every rank hands its parts to the ranks that want them, N at a time", true, most_window,
-       {Collective::gather, Collective::scatter, Collective::allgather, Collective::alltoall, Collective::reduce_scatter},
-       [](Collective c, int ranks, int root, int n) { return one_hand_over(c, ranks, root, n + n % 2); }},
-      {"all_read_all", "every rank offers all it has and reads all it wants in one step; for a few ranks and bytes", false, 0,
-       {Collective::barrier, Collective::allreduce, Collective::allgather, Collective::alltoall,
-        Collective::reduce_scatter, Collective::scan, Collective::exscan},
-       one_step},
-      {"ring", "every rank takes from its left neighbour what that has taken before", false, 0, {Collective::allgather},
-       [](Collective, int ranks, int, int) { return ring(ranks); }},
-      {"chain", "every rank combines its left neighbour's result with its own vector (linear-time scan)", false, 0,
-       {Collective::scan, Collective::exscan},
-       [](Collective c, int ranks, int, int) { return scan_chain(c, ranks); }},
-      {"tiled", "every rank combines one tile for all, for long vectors (HMPI 2.4)", false, 0, {Collective::allreduce},
-       [](Collective c, int ranks, int, int) { return tiled(c, ranks); }},
-  };
-  return table;
+  static const std::vector<Algorithm> made = table();
+  return made;
 }
 
-plan::Plan generate(Collective collective, std::string_view spec, int ranks, int root) {
-  const Algorithm& algorithm = named(spec.substr(0, spec.find(':')));
-  const auto& serves = algorithm.collectives;
-  if (std::find(serves.begin(), serves.end(), collective) == serves.end()) {
-    throw Error(Code::invalid_argument, "algorithm '" + std::string(algorithm.name) + "' does not serve " +
-                                            std::string(plan::name(collective)));
-  }
-  if (ranks < 1 || ranks > plan::max_ranks) {
-    throw Error(Code::invalid_argument, "rank count " + std::to_string(ranks) + " is out of range; 1 to " +
-                                            std::to_string(plan::max_ranks) + " are possible");
-  }
-  const bool has_root = plan::rooted(collective);
-  if (root < 0 || root >= ranks || (!has_root && root != 0)) {
-    throw Error(Code::invalid_argument,
-                has_root ? "root " + std::to_string(root) + " is out of range; ranks are 0 to " + std::to_string(ranks - 1)
-                         : std::string(plan::name(collective)) + " has no root; leave it out");
-  }
-  plan::Plan plan = algorithm.generate(collective, ranks, root, degree_of(algorithm, spec, ranks));
+plan::Plan generate(Collective collective, std::string_view spec, int ranks, int root, const topo::Levels& levels) {
+  const Algorithm& algorithm = named(spec);
+  Request request{collective, ranks, root, levels, {}};
+  hold_request(algorithm, request);
+  request.form = form_of(algorithm, spec, ranks);
+  plan::Plan plan = algorithm.generate(request);
   plan.algorithm = std::string(spec);
   return plan;
+}
+
+bool goes_by_levels(std::string_view spec) {
+  const Algorithm& algorithm = named(spec);
+  const bool by_word = std::find(algorithm.words.begin(), algorithm.words.end(), "levels") != algorithm.words.end();
+  return algorithm.by_levels && (!by_word || form_of(algorithm, spec, 1).levels);
+}
+
+Serves serves(Collective collective, std::string_view spec, const topo::Levels& levels) {
+  const Algorithm& algorithm = named(spec);
+  if (!plan::combines(collective)) return {};
+  const Form form = form_of(algorithm, spec, 1);
+  Order order = algorithm.order;
+  if (form.levels) order = Order::kept_in_runs;
+  if (form.cyclic) order = Order::lost;
+  return {order == Order::kept || (order == Order::kept_in_runs && levels.in_rank_order()), algorithm.uniform};
 }
 
 }  // namespace tutti::algo

@@ -1,16 +1,42 @@
 // The built-in algorithms: each a short function that writes a plan, one family a file.
 //
-// A generator is pure: (ranks, root, parameters) -> plan, the same at all ranks. It knows nothing of bytes, memory or
-// time; select decides when it is used.
+// A generator is pure: (ranks, root, parameters, levels) -> plan, the same at all ranks. It knows nothing of bytes, memory
+// or time; select decides when it is used. Levels say which ranks lie near each other; without floors every algorithm
+// takes the ranks as one level. docs/algorithms.md has the table of all of them.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "algo/branch.h"
 #include "plan/plan.h"
+#include "topo/levels.h"
 
 namespace tutti::algo {
+
+// What stands behind an algorithm's name: words with colons between them, each at most once.
+struct Form {
+  int degree = 0;          // N
+  TreeShape outer{2};      // binomial, flat, N or leaves=N: of all groups; a second one is for the innermost alone
+  TreeShape inner{0};
+  bool fixed = false;      // fixed: one tree for all roots
+  bool one_stage = false;  // one_stage: all read the root, whatever the tree up
+  bool push = false;       // push: who has data writes it where it is wanted
+  bool cyclic = false;     // cyclic, of tiles
+  bool levels = false;     // levels, of tiles
+};
+
+struct Request {
+  plan::Collective collective;
+  int ranks;
+  int root;
+  const topo::Levels& levels;
+  Form form;
+};
+
+// Whether results combine the ranks in order: then operations that do not commute are served.
+enum class Order : uint8_t { kept, kept_in_runs, lost };  // kept_in_runs: where groups are runs of ranks
 
 struct Algorithm {
   std::string_view name;      // as users write it; "nary" takes a parameter: "nary:4"
@@ -18,12 +44,27 @@ struct Algorithm {
   bool takes_degree = false;
   int default_degree = 0;
   std::vector<plan::Collective> collectives;
-  plan::Plan (*generate)(plan::Collective collective, int ranks, int root, int degree);
+  plan::Plan (*generate)(const Request&) = nullptr;
+  std::vector<std::string_view> words = {};     // that may stand behind the name: of Form, and "SHAPE" for a tree's
+  std::vector<std::string_view> variants = {};  // names with words that `tutti tune` tries, beside the name alone
+  bool by_levels = false;                       // goes by levels (of tiled: its word `levels`)
+  Order order = Order::kept;
+  bool uniform = true;                          // all ranks evaluate one expression
 };
 
 const std::vector<Algorithm>& algorithms();
 
-// `spec` is a name or name:degree. Throws Error(invalid_argument) naming what is accepted.
-plan::Plan generate(plan::Collective collective, std::string_view spec, int ranks, int root);
+// `spec` is a name, or a name and words: "nary:4", "levels:binomial:flat". Throws Error(invalid_argument) naming what is
+// accepted, and where the levels are not of so many ranks.
+plan::Plan generate(plan::Collective collective, std::string_view spec, int ranks, int root, const topo::Levels& levels = {});
+
+// Whether the plan of a spec hangs on the levels: where not, it is the same for all.
+bool goes_by_levels(std::string_view spec);
+
+// What operations a spec serves; what the check would find of its plan (rank_order, uniform), without making it.
+struct Serves {
+  bool rank_order = true, uniform = true;
+};
+Serves serves(plan::Collective collective, std::string_view spec, const topo::Levels& levels);
 
 }  // namespace tutti::algo

@@ -113,19 +113,4 @@ Plan one_hand_over(Collective collective, int ranks, int root, int window) {
   return plan;
 }
 
-Plan ring(int ranks) {
-  Plan plan;
-  plan.collective = Collective::allgather;
-  plan.ranks = ranks;
-  plan.blocks = ranks;
-  for (int32_t rank = 0; rank < ranks; ++rank) plan.copy(plan::out(rank, rank), plan::in(rank));
-  for (int32_t step = 1; step < ranks; ++step) {
-    for (int32_t rank = 0; rank < ranks; ++rank) {
-      const int32_t part = (rank + ranks - step) % ranks, left = (rank + ranks - 1) % ranks;
-      plan.copy(plan::out(rank, part), step == 1 ? plan::in(left) : plan::out(left, part));
-    }
-  }
-  return plan;
-}
-
 }  // namespace tutti::algo

@@ -20,10 +20,4 @@ inline constexpr int most_window = 16;
 // gather, scatter, allgather, alltoall and reduce_scatter.
 plan::Plan one_hand_over(plan::Collective collective, int ranks, int root, int window);
 
-// Allgather in p - 1 steps, in each of which every rank takes from its left neighbour what that took before.
-//
-// When: the neighbours are near and the others far; every link carries each part once.
-// Cost: (p - 1) (alpha + m beta), and as much to offer what was taken.
-plan::Plan ring(int ranks);
-
 }  // namespace tutti::algo

@@ -1,83 +1,129 @@
 #include "algo/parts_tree.h"
 
-#include "algo/interval.h"
-
 namespace tutti::algo {
 namespace {
 
 using plan::Plan;
-using plan::Region;
 
-// Collects an interval that the root is not in as tmp[low].0 .. size - 1.
-void collect(Plan& plan, Interval interval, int degree) {
-  const int32_t leader = interval.low;
-  plan.copy(plan::tmp(leader, 0), plan::in(leader));
-  if (interval.size() == 1) return;
-  for (const Interval& part : parts(interval, degree)) {
-    // The leader's own part of the tree is collected in the same place.
-    if (part.low == leader) {
-      if (part.size() > 1) collect(plan, part, degree);
-      continue;
-    }
-    collect(plan, part, degree);
-    plan.copy(plan::tmp(leader, part.low - leader, part.size()), plan::tmp(part.low, 0, part.size()));
+// Calls visit(place in the branch's order, first rank, count) for each run of neighbouring ranks.
+void for_each_run(const Branch& branch, auto&& visit) {
+  const std::vector<int32_t> ranks = ranks_of(branch);
+  for (size_t low = 0; low < ranks.size();) {
+    size_t high = low + 1;
+    while (high < ranks.size() && ranks[high] == ranks[high - 1] + 1) ++high;
+    visit(static_cast<int32_t>(low), ranks[low], static_cast<int32_t>(high - low));
+    low = high;
   }
 }
 
-void gather(Plan& plan, Interval interval, int degree) {
-  if (interval.size() == 1) return plan.copy(plan::out(plan.root, plan.root), plan::in(plan.root));
-  for (const Interval& part : parts(interval, degree)) {
-    if (part.contains(plan.root)) {
-      gather(plan, part, degree);
-      continue;
-    }
-    collect(plan, part, degree);
-    plan.copy(plan::out(plan.root, part.low, part.size()), plan::tmp(part.low, 0, part.size()));
-  }
+// Collects a branch's parts in tmp[leader].place ... Its leader is its first rank, whose own part is there already.
+void collect_others(Plan& plan, const Branch& branch, int32_t place);
+
+void collect(Plan& plan, const Branch& branch) {
+  plan.copy(plan::tmp(branch.leader, 0), plan::in(branch.leader));
+  collect_others(plan, branch, 0);
 }
 
-// Hands out the parts of an interval from tmp[low].0 .. size - 1.
-void hand_out(Plan& plan, Interval interval, int degree) {
-  const int32_t leader = interval.low;
-  if (interval.size() == 1) return plan.copy(plan::out(leader), plan::tmp(leader, 0));
-  const std::vector<Interval> all = parts(interval, degree);
-  for (const Interval& part : all) {
-    if (part.low == leader) continue;
-    plan.copy(plan::tmp(part.low, 0, part.size()), plan::tmp(leader, part.low - leader, part.size()));
-  }
-  for (const Interval& part : all) hand_out(plan, part, degree);
-}
-
-void scatter(Plan& plan, Interval interval, int degree) {
-  const int32_t root = plan.root;
-  if (interval.size() == 1) return plan.copy(plan::out(root), plan::in(root, root));
-  const std::vector<Interval> all = parts(interval, degree);
-  for (const Interval& part : all) {
-    if (part.contains(root)) continue;
-    plan.copy(plan::tmp(root, part.low, part.size()), plan::in(root, part.low, part.size()));
-    plan.copy(plan::tmp(part.low, 0, part.size()), plan::tmp(root, part.low, part.size()));
-  }
-  for (const Interval& part : all) {
-    if (part.contains(root)) {
-      scatter(plan, part, degree);
+void collect_others(Plan& plan, const Branch& branch, int32_t place) {
+  for (const Branch& part : branch.parts) {
+    if (part.leader == branch.leader) {
+      collect_others(plan, part, place);
     } else {
-      hand_out(plan, part, degree);
+      collect(plan, part);
+      plan.copy(plan::tmp(branch.leader, place, part.size), plan::tmp(part.leader, 0, part.size));
+    }
+    place += part.size;
+  }
+}
+
+void place_at_root(Plan& plan, const Branch& branch) {
+  for_each_run(branch, [&](int32_t place, int32_t rank, int32_t count) {
+    plan.copy(plan::out(plan.root, rank, count), plan::tmp(branch.leader, place, count));
+  });
+}
+
+void gather(Plan& plan, const Branch& branch) {
+  if (branch.parts.empty()) return plan.copy(plan::out(plan.root, plan.root), plan::in(plan.root));
+  for (const Branch& part : branch.parts) {
+    if (part.leader == plan.root) {
+      gather(plan, part);
+      continue;
+    }
+    collect(plan, part);
+    place_at_root(plan, part);
+  }
+}
+
+// Hands out the parts of a branch from tmp[leader].place ... , where they stand in its order.
+void hand_out(Plan& plan, const Branch& branch, int32_t place) {
+  if (branch.parts.empty()) return plan.copy(plan::out(branch.leader), plan::tmp(branch.leader, place));
+  int32_t at = place;
+  for (const Branch& part : branch.parts) {
+    if (part.leader != branch.leader) {
+      plan.copy(plan::tmp(part.leader, 0, part.size), plan::tmp(branch.leader, at, part.size));
+    }
+    at += part.size;
+  }
+  at = place;
+  for (const Branch& part : branch.parts) {
+    hand_out(plan, part, part.leader == branch.leader ? at : 0);
+    at += part.size;
+  }
+}
+
+// The root holds its offers at `place` in the whole tree's order.
+void scatter(Plan& plan, const Branch& branch, int32_t place) {
+  const int32_t root = plan.root;
+  if (branch.parts.empty()) return plan.copy(plan::out(root), plan::in(root, root));
+  int32_t at = place, own = place;
+  for (const Branch& part : branch.parts) {
+    if (part.leader == root) {
+      own = at;
+    } else {
+      for_each_run(part, [&](int32_t within, int32_t rank, int32_t count) {
+        plan.copy(plan::tmp(root, at + within, count), plan::in(root, rank, count));
+      });
+      plan.copy(plan::tmp(part.leader, 0, part.size), plan::tmp(root, at, part.size));
+    }
+    at += part.size;
+  }
+  for (const Branch& part : branch.parts) {
+    if (part.leader == root) {
+      scatter(plan, part, own);
+    } else {
+      hand_out(plan, part, 0);
     }
   }
+}
+
+// To the root of the tree, in the tree's order, and on from there.
+void scatter_by_another(Plan& plan, const Branch& branch) {
+  for_each_run(branch, [&](int32_t place, int32_t rank, int32_t count) {
+    plan.copy(plan::tmp(branch.leader, place, count), plan::in(plan.root, rank, count));
+  });
+  hand_out(plan, branch, 0);
 }
 
 }  // namespace
 
-Plan parts_tree(plan::Collective collective, int ranks, int root, int degree) {
+Plan parts_tree(plan::Collective collective, int ranks, int root, const Branch& branch) {
   Plan plan;
   plan.collective = collective;
   plan.ranks = ranks;
   plan.root = root;
   plan.blocks = ranks;
+  const bool own_tree = branch.leader == root;
   if (collective == plan::Collective::gather) {
-    gather(plan, {0, ranks}, degree);
+    if (own_tree) {
+      gather(plan, branch);
+    } else {
+      collect(plan, branch);
+      place_at_root(plan, branch);
+    }
+  } else if (own_tree) {
+    scatter(plan, branch, 0);
   } else {
-    scatter(plan, {0, ranks}, degree);
+    scatter_by_another(plan, branch);
   }
   return plan;
 }

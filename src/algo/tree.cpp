@@ -1,68 +1,75 @@
 #include "algo/tree.h"
 
-#include "algo/interval.h"
-
 namespace tutti::algo {
 namespace {
 
 using plan::Plan;
 using plan::Region;
 
-// Appends to `sources` what `leader` combines for `interval`, in rank order, after the transfers that make it.
-void contributions(Plan& plan, Interval interval, int32_t leader, int degree, std::vector<Region>& sources) {
-  if (interval.size() == 1) {
-    sources.push_back(plan::in(leader));
+// Appends to `sources` what the leader combines for its branch, in the branch's order, after the transfers that make it.
+void contributions(Plan& plan, const Branch& branch, std::vector<Region>& sources) {
+  if (branch.parts.empty()) {
+    sources.push_back(plan::in(branch.leader));
     return;
   }
-  for (const Interval& part : parts(interval, degree)) {
-    if (part.contains(leader)) {
-      contributions(plan, part, leader, degree, sources);
-    } else if (part.size() == 1) {
-      sources.push_back(plan::in(part.low));
+  for (const Branch& part : branch.parts) {
+    if (part.leader == branch.leader) {
+      contributions(plan, part, sources);
+    } else if (part.parts.empty()) {
+      sources.push_back(plan::in(part.leader));
     } else {
       std::vector<Region> partial;
-      contributions(plan, part, part.low, degree, partial);
-      plan.reduce(plan::tmp(part.low), std::move(partial));
-      sources.push_back(plan::tmp(part.low));
+      contributions(plan, part, partial);
+      plan.reduce(plan::tmp(part.leader), std::move(partial));
+      sources.push_back(plan::tmp(part.leader));
     }
   }
 }
 
-void reduce_phase(Plan& plan, int32_t root, int degree) {
+void reduce_phase(Plan& plan, const Branch& branch, Region result) {
   std::vector<Region> sources;
-  contributions(plan, {0, plan.ranks}, root, degree, sources);
-  plan.reduce(plan::out(root), std::move(sources));
+  contributions(plan, branch, sources);
+  plan.reduce(result, std::move(sources));
 }
 
-// From `leader`, which holds the data in `source`, to the rest of the interval; the farthest parts first.
-void broadcast_phase(Plan& plan, Interval interval, int32_t leader, Region source, int degree) {
-  if (interval.size() == 1) return;
-  const std::vector<Interval> all = parts(interval, degree);
-  for (const Interval& part : all) {
-    if (!part.contains(leader)) plan.copy(plan::out(part.low), source);
+// From the leader, which holds the data in `source`, to the rest of its branch; the farthest parts first. The rank `has`
+// holds it already; -1: none does.
+void broadcast_phase(Plan& plan, const Branch& branch, Region source, int32_t has) {
+  for (const Branch& part : branch.parts) {
+    if (part.leader != branch.leader && part.leader != has) plan.copy(plan::out(part.leader), source);
   }
-  for (const Interval& part : all) {
-    if (part.contains(leader)) {
-      broadcast_phase(plan, part, leader, source, degree);
-    } else {
-      broadcast_phase(plan, part, part.low, plan::out(part.low), degree);
-    }
+  for (const Branch& part : branch.parts) {
+    const Region from = part.leader == branch.leader ? source
+                        : part.leader == has         ? plan::in(has)
+                                                     : plan::out(part.leader);
+    broadcast_phase(plan, part, from, has);
   }
+}
+
+void broadcast(Plan& plan, const Branch& branch) {
+  if (branch.leader == plan.root) return broadcast_phase(plan, branch, plan::in(plan.root), -1);
+  plan.copy(plan::out(branch.leader), plan::in(plan.root));
+  broadcast_phase(plan, branch, plan::out(branch.leader), plan.root);
 }
 
 }  // namespace
 
-Plan tree(plan::Collective collective, int ranks, int root, int degree) {
+Plan tree(plan::Collective collective, int ranks, int root, const Branch& up, const Branch& down) {
   Plan plan;
   plan.collective = collective;
   plan.ranks = ranks;
   plan.root = root;
   if (collective == plan::Collective::bcast) {
-    broadcast_phase(plan, {0, ranks}, root, plan::in(root), degree);
-    return plan;
+    broadcast(plan, down);
+  } else if (collective != plan::Collective::reduce) {
+    reduce_phase(plan, up, plan::out(up.leader));
+    broadcast_phase(plan, down, plan::out(up.leader), -1);
+  } else if (up.leader == root) {
+    reduce_phase(plan, up, plan::out(root));
+  } else {
+    reduce_phase(plan, up, plan::tmp(up.leader));
+    plan.copy(plan::out(root), plan::tmp(up.leader));
   }
-  reduce_phase(plan, root, degree);
-  if (collective != plan::Collective::reduce) broadcast_phase(plan, {0, ranks}, root, plan::out(root), degree);
   return plan;
 }
 

@@ -37,7 +37,8 @@ std::string sharers(const std::string& cpu, int depth) {
     const std::string cache = cpu + "/cache/index" + std::to_string(index);
     const std::string level = first_line(cache + "/level");
     if (level.empty()) return {};
-    if (level == std::to_string(depth) && first_line(cache + "/type") != "Instruction") return first_line(cache + "/shared_cpu_list");
+    const bool wanted = level == std::to_string(depth) && first_line(cache + "/type") != "Instruction";
+    if (wanted) return first_line(cache + "/shared_cpu_list");
   }
   return {};
 }

@@ -1,0 +1,221 @@
+#include "algo/doubling.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "algo/fold.h"
+
+namespace tutti::algo {
+namespace {
+
+using plan::Collective;
+using plan::Plan;
+using plan::Region;
+
+Plan begun(Collective collective, int ranks, const topo::Levels& levels) {
+  Plan plan;
+  plan.collective = collective;
+  plan.ranks = ranks;
+  plan.commutative = plan::combines(collective) && !levels.in_rank_order();
+  return plan;
+}
+
+// Calls visit(place, its partner, step) for every step and place.
+void for_each_exchange(const Fold& frame, auto&& visit) {
+  int32_t step = 0;
+  for (int32_t distance = 1; distance < frame.size(); distance *= 2, ++step) {
+    for (int32_t at = 0; at < frame.size(); ++at) visit(at, at ^ distance, step);
+  }
+}
+
+// The lower place's first, so that both of a pair make one expression, in the places' order.
+std::vector<Region> in_order(int32_t at, Region mine, int32_t partner, Region theirs) {
+  return at < partner ? std::vector{mine, theirs} : std::vector{theirs, mine};
+}
+
+void exchange_vectors(Plan& plan, const Fold& frame) {
+  for (const Fold::Place& place : frame.places) {
+    if (place.folded == nobody) {
+      plan.copy(plan::tmp(place.rank), plan::in(place.rank));
+    } else {
+      plan.reduce(plan::tmp(place.rank), {plan::in(place.rank), plan::in(place.folded)});
+    }
+  }
+  int32_t steps = 0;
+  for_each_exchange(frame, [&](int32_t at, int32_t partner, int32_t step) {
+    const int32_t rank = frame.places[at].rank, other = frame.places[partner].rank;
+    plan.reduce(plan::tmp(rank, step + 1), in_order(at, plan::tmp(rank, step), partner, plan::tmp(other, step)));
+    steps = step + 1;
+  });
+  for (const Fold::Place& place : frame.places) {
+    plan.copy(plan::out(place.rank), plan::tmp(place.rank, steps));
+    if (place.folded != nobody) plan.copy(plan::out(place.folded), plan::tmp(place.rank, steps));
+  }
+}
+
+// The parts of these ranks, from one rank's `out` to another's, by runs.
+void copy_parts(Plan& plan, int32_t to, int32_t from, std::vector<int32_t> parts) {
+  std::sort(parts.begin(), parts.end());
+  for (size_t low = 0; low < parts.size();) {
+    size_t high = low + 1;
+    while (high < parts.size() && parts[high] == parts[high - 1] + 1) ++high;
+    const auto count = static_cast<int32_t>(high - low);
+    plan.copy(plan::out(to, parts[low], count), plan::out(from, parts[low], count));
+    low = high;
+  }
+}
+
+void exchange_parts(Plan& plan, const Fold& frame) {
+  std::vector<std::vector<int32_t>> holds;  // by place: whose parts
+  for (const Fold::Place& place : frame.places) {
+    holds.push_back({place.rank});
+    plan.copy(plan::out(place.rank, place.rank), plan::in(place.rank));
+    if (place.folded == nobody) continue;
+    holds.back().push_back(place.folded);
+    plan.copy(plan::out(place.rank, place.folded), plan::in(place.folded));
+  }
+  std::vector<std::vector<int32_t>> before;
+  for_each_exchange(frame, [&](int32_t at, int32_t partner, int32_t) {
+    if (at == 0) before = holds;
+    copy_parts(plan, frame.places[at].rank, frame.places[partner].rank, before[partner]);
+    holds[at].insert(holds[at].end(), before[partner].begin(), before[partner].end());
+  });
+  for (const Fold::Place& place : frame.places) {
+    if (place.folded != nobody) plan.copy(plan::out(place.folded, 0, plan.ranks), plan::out(place.rank, 0, plan.ranks));
+  }
+}
+
+Region slice(const Region& region, int32_t from, int32_t count) {
+  Region result = region;
+  result.first += from;
+  result.count = count;
+  return result;
+}
+
+// A tile of the vector for each place; afterwards each has its own in `out`. The range of tiles that a place still works
+// on is halved by its number's bits.
+void halve_vectors(Plan& plan, const Fold& frame) {
+  struct Work {
+    int32_t low, count, next_tmp;
+    Region value;
+  };
+  const int32_t tiles = frame.size();
+  std::vector<Work> works;
+  for (const Fold::Place& place : frame.places) {
+    const bool alone = place.folded == nobody;
+    if (!alone) plan.reduce(plan::tmp(place.rank, 0, tiles), {plan::in(place.rank, 0, tiles), plan::in(place.folded, 0, tiles)});
+    works.push_back({0, tiles, alone ? 0 : tiles, alone ? plan::in(place.rank, 0, tiles) : plan::tmp(place.rank, 0, tiles)});
+  }
+  std::vector<Work> before;
+  for_each_exchange(frame, [&](int32_t at, int32_t partner, int32_t) {
+    if (at == 0) before = works;
+    Work& work = works[at];
+    const int32_t half = work.count / 2, rank = frame.places[at].rank, from = at < partner ? 0 : half;
+    const Region value = half == 1 ? plan::out(rank, work.low + from) : plan::tmp(rank, work.next_tmp, half);
+    plan.reduce(value, in_order(at, slice(before[at].value, from, half), partner, slice(before[partner].value, from, half)));
+    work = {work.low + from, half, work.next_tmp + half, value};
+  });
+}
+
+// The other way round: what was halved last is put together first.
+void collect_tiles(Plan& plan, const Fold& frame) {
+  const int32_t tiles = frame.size();
+  const auto low_of = [&](int32_t at, int32_t count) {
+    int32_t low = 0;
+    for (int32_t bit = 1, half = tiles / 2; half >= count; bit *= 2, half /= 2) low += (at & bit) != 0 ? half : 0;
+    return low;
+  };
+  for (int32_t count = 1; count < tiles; count *= 2) {
+    for (int32_t at = 0; at < tiles; ++at) {
+      const int32_t partner = at ^ (tiles / (2 * count)), low = low_of(partner, count);
+      plan.copy(plan::out(frame.places[at].rank, low, count), plan::out(frame.places[partner].rank, low, count));
+    }
+  }
+  for (const Fold::Place& place : frame.places) {
+    if (place.folded != nobody) plan.copy(plan::out(place.folded, 0, tiles), plan::out(place.rank, 0, tiles));
+  }
+}
+
+// Halving where the blocks are the ranks' parts: each step keeps those of the places that share one more bit.
+class PartsHalving {
+ public:
+  PartsHalving(Plan& plan, const Fold& frame)
+      : plan_(plan), frame_(frame), values_(frame.places.size()), next_tmp_(frame.places.size(), 0) {}
+
+  void run() {
+    for (int32_t at = 0; at < frame_.size(); ++at) begin(at);
+    std::vector<std::vector<Region>> before;
+    for_each_exchange(frame_, [&](int32_t at, int32_t partner, int32_t step) {
+      if (at == 0) before = values_;
+      for_each_part(at, step + 1, [&](int32_t part, int32_t owner) {
+        const bool last = (2 << step) == frame_.size() && part == frame_.places[owner].rank;
+        const Region value = last ? plan::out(part) : fresh(at);
+        plan_.reduce(value, in_order(at, before[at][part], partner, before[partner][part]));
+        values_[at][part] = value;
+      });
+    });
+    for (int32_t at = 0; at < frame_.size(); ++at) {
+      const int32_t folded = frame_.places[at].folded;
+      if (folded != nobody) plan_.copy(plan::out(folded), values_[at][folded]);
+    }
+  }
+
+ private:
+  void begin(int32_t at) {
+    const Fold::Place& place = frame_.places[at];
+    for (int32_t part = 0; part < plan_.ranks; ++part) values_[at].push_back(plan::in(place.rank, part));
+    if (place.folded == nobody) return;
+    for (int32_t part = 0; part < plan_.ranks; ++part) {
+      values_[at][part] = fresh(at);
+      plan_.reduce(values_[at][part], {plan::in(place.rank, part), plan::in(place.folded, part)});
+    }
+  }
+
+  Region fresh(int32_t at) { return plan::tmp(frame_.places[at].rank, next_tmp_[at]++); }
+
+  // The parts of the places whose numbers share the lowest `bits` bits.
+  void for_each_part(int32_t at, int32_t bits, auto&& visit) const {
+    const int32_t stride = 1 << bits;
+    for (int32_t owner = at % stride; owner < frame_.size(); owner += stride) {
+      visit(frame_.places[owner].rank, owner);
+      if (frame_.places[owner].folded != nobody) visit(frame_.places[owner].folded, owner);
+    }
+  }
+
+  Plan& plan_;
+  const Fold& frame_;
+  std::vector<std::vector<Region>> values_;  // by place and part: where its partial result is
+  std::vector<int32_t> next_tmp_;
+};
+
+}  // namespace
+
+Plan doubling(Collective collective, int ranks, const topo::Levels& levels) {
+  Plan plan = begun(collective, ranks, levels);
+  const Fold frame = fold(ranks, levels);
+  if (collective == Collective::allgather) {
+    plan.blocks = ranks;
+    exchange_parts(plan, frame);
+  } else {
+    exchange_vectors(plan, frame);
+  }
+  return plan;
+}
+
+Plan halving(Collective collective, int ranks, const topo::Levels& levels) {
+  Plan plan = begun(collective, ranks, levels);
+  const Fold frame = fold(ranks, levels);
+  if (ranks == 1) {
+    plan.copy(plan::out(0), plan::in(0));
+  } else if (collective == Collective::reduce_scatter) {
+    plan.blocks = ranks;
+    PartsHalving(plan, frame).run();
+  } else {
+    plan.blocks = frame.size();
+    halve_vectors(plan, frame);
+    collect_tiles(plan, frame);
+  }
+  return plan;
+}
+
+}  // namespace tutti::algo

@@ -1,0 +1,76 @@
+#include "algo/fold.h"
+
+#include <algorithm>
+#include <bit>
+#include <numeric>
+
+namespace tutti::algo {
+namespace {
+
+// Sizes of the outermost groups, in the order of by_levels.
+std::vector<int32_t> group_sizes(int32_t ranks, const topo::Levels& levels) {
+  if (levels.one_level()) return {ranks};
+  std::vector<int32_t> sizes(static_cast<size_t>(levels.floors().front().groups), 0);
+  for (const int32_t group : levels.floors().front().group_of) ++sizes[static_cast<size_t>(group)];
+  return sizes;
+}
+
+// How many ranks of each group stay at work, multiples of `run` that sum up to `wanted`; empty where that cannot be. At
+// least half of a group does, so that each of the others has a neighbour.
+std::vector<int32_t> at_work(const std::vector<int32_t>& sizes, int32_t wanted, int32_t run) {
+  std::vector<int32_t> working;
+  int32_t left = wanted;
+  for (const int32_t size : sizes) {
+    working.push_back(((size + 1) / 2 + run - 1) / run * run);
+    if (working.back() > size) return {};
+    left -= working.back();
+  }
+  for (size_t group = 0; group < sizes.size() && left > 0; ++group) {
+    const int32_t more = std::min(left, (sizes[group] - working[group]) / run * run);
+    working[group] += more;
+    left -= more;
+  }
+  return left == 0 ? working : std::vector<int32_t>{};
+}
+
+}  // namespace
+
+std::vector<int32_t> by_levels(int32_t ranks, const topo::Levels& levels) {
+  std::vector<int32_t> order(static_cast<size_t>(ranks));
+  std::iota(order.begin(), order.end(), 0);
+  std::stable_sort(order.begin(), order.end(), [&](int32_t one, int32_t other) {
+    for (const topo::Floor& floor : levels.floors()) {
+      const int32_t mine = floor.group_of[static_cast<size_t>(one)], theirs = floor.group_of[static_cast<size_t>(other)];
+      if (mine != theirs) return mine < theirs;
+    }
+    return false;
+  });
+  return order;
+}
+
+Fold fold(int32_t ranks, const topo::Levels& levels) {
+  const auto wanted = static_cast<int32_t>(std::bit_floor(static_cast<uint32_t>(ranks)));
+  std::vector<int32_t> sizes = group_sizes(ranks, levels);
+  Fold result;
+  std::vector<int32_t> working;
+  for (int32_t run = wanted; working.empty() && run > 0; run /= 2) {
+    working = at_work(sizes, wanted, run);
+    result.local = run;
+  }
+  if (working.empty()) {
+    sizes = {ranks};
+    working = {wanted};
+  }
+  const std::vector<int32_t> order = by_levels(ranks, levels);
+  size_t next = 0;
+  for (size_t group = 0; group < sizes.size(); ++group) {
+    for (int32_t place = 0; place < working[group]; ++place) {
+      Fold::Place added{order[next++]};
+      if (place < sizes[group] - working[group]) added.folded = order[next++];
+      result.places.push_back(added);
+    }
+  }
+  return result;
+}
+
+}  // namespace tutti::algo

@@ -1,0 +1,37 @@
+// Ranks brought down to a power of two, laid out by levels: the frame of exchanges between pairs.
+//
+// With p ranks and P the largest power of two that is not above p, p - P ranks are folded: a neighbour does their work, and
+// hands them the result in a closing step. The P places stand in the order of levels (then of ranks), and which ranks are
+// folded is chosen so that aligned runs of as many places as possible (`local`, a power of two) lie within one outermost
+// group each: exchanges over distances below `local` cross no border. Folded ranks are their neighbours' in the group,
+// except where groups are too odd for it (three groups of one rank). On one level, or where groups are runs of ranks,
+// places stand in rank order, each for a run of ranks.
+// Source: HMPI, section 2.3. Pure.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "topo/levels.h"
+
+namespace tutti::algo {
+
+inline constexpr int32_t nobody = -1;
+
+struct Fold {
+  struct Place {
+    int32_t rank;             // at work
+    int32_t folded = nobody;  // whose work it does as well; stands behind `rank`
+  };
+  std::vector<Place> places;  // a power of two
+  int32_t local = 1;
+
+  int32_t size() const { return static_cast<int32_t>(places.size()); }
+};
+
+Fold fold(int32_t ranks, const topo::Levels& levels);
+
+// All ranks in the order of levels: groups are together on every floor.
+std::vector<int32_t> by_levels(int32_t ranks, const topo::Levels& levels);
+
+}  // namespace tutti::algo

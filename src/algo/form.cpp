@@ -1,0 +1,102 @@
+#include "algo/form.h"
+
+#include <algorithm>
+#include <charconv>
+#include <optional>
+
+#include "base/error.h"
+#include "base/text.h"
+
+namespace tutti::algo {
+namespace {
+
+constexpr std::string_view shape_word = "SHAPE";
+constexpr std::string_view leaves_prefix = "leaves=";
+
+bool takes(const Algorithm& algorithm, std::string_view word) {
+  return std::find(algorithm.words.begin(), algorithm.words.end(), word) != algorithm.words.end();
+}
+
+[[noreturn]] void refuse(const Algorithm& algorithm, std::string_view spec, std::string_view word) {
+  std::string accepted;
+  for (const std::string_view one : algorithm.words) {
+    accepted += accepted.empty() ? "" : ", ";
+    accepted += one == shape_word ? "binomial, flat, a degree of at least 2, leaves=N" : one;
+  }
+  const std::string what = "algorithm '" + std::string(spec.substr(0, 80)) + "': ";
+  if (algorithm.takes_degree) throw Error(Code::invalid_argument, what + "the degree must be a number of at least 2");
+  if (accepted.empty()) throw Error(Code::invalid_argument, what + "takes no degree; leave out ':' and what follows");
+  throw Error(Code::invalid_argument, what + "unexpected " + in_quotes(word.substr(0, 40)) + "; behind " +
+                                          std::string(algorithm.name) + " may stand, each once: " + accepted);
+}
+
+std::optional<int> number_of(std::string_view digits, int least) {
+  int number = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
+  const bool whole = error == std::errc() && end == digits.data() + digits.size();
+  return whole && number >= least && number <= plan::max_ranks ? std::optional(number) : std::nullopt;
+}
+
+std::optional<TreeShape> shape_of(std::string_view word) {
+  if (word == "binomial") return TreeShape{2};
+  if (word == "flat") return TreeShape{0};
+  if (word.starts_with(leaves_prefix)) {
+    const auto leaves = number_of(word.substr(leaves_prefix.size()), 1);
+    return leaves ? std::optional(TreeShape{2, *leaves}) : std::nullopt;
+  }
+  const auto degree = number_of(word, 2);
+  return degree ? std::optional(TreeShape{*degree}) : std::nullopt;
+}
+
+bool* flag_of(Form& form, std::string_view word) {
+  if (word == "fixed") return &form.fixed;
+  if (word == "one_stage") return &form.one_stage;
+  if (word == "push") return &form.push;
+  if (word == "cyclic") return &form.cyclic;
+  if (word == "levels") return &form.levels;
+  return nullptr;
+}
+
+// False where the word is none that may stand there.
+bool take(const Algorithm& algorithm, std::string_view word, int& shapes, Form& form) {
+  if (algorithm.takes_degree) {
+    const auto degree = number_of(word, 2);
+    if (!degree || shapes++ > 0) return false;
+    form.degree = *degree;
+    return true;
+  }
+  if (bool* const flag = flag_of(form, word); flag != nullptr && takes(algorithm, word) && !*flag) return *flag = true;
+  const auto shape = takes(algorithm, shape_word) && shapes < 2 ? shape_of(word) : std::nullopt;
+  if (!shape) return false;
+  if (shapes++ == 0) form.outer = *shape;
+  form.inner = *shape;
+  return true;
+}
+
+}  // namespace
+
+Form form_of(const Algorithm& algorithm, std::string_view spec, int ranks) {
+  Form form;
+  form.degree = algorithm.default_degree == 0 ? ranks : algorithm.default_degree;
+  int shapes = 0;
+  for (size_t colon = spec.find(':'); colon != std::string_view::npos;) {
+    const size_t next = spec.find(':', colon + 1);
+    const std::string_view word = spec.substr(colon + 1, next == std::string_view::npos ? next : next - colon - 1);
+    if (!take(algorithm, word, shapes, form)) refuse(algorithm, spec, word);
+    colon = next;
+  }
+  if (form.cyclic && form.levels) refuse(algorithm, spec, "cyclic");
+  return form;
+}
+
+std::string usage(const Algorithm& algorithm) {
+  std::string text{algorithm.name};
+  if (algorithm.takes_degree) return text + ":N";
+  for (const std::string_view word : algorithm.words) {
+    text.append("[:").append(word).append("]");
+    if (word == shape_word) text.append("[:").append(word).append("]");
+  }
+  return text;
+}
+
+}  // namespace tutti::algo

@@ -1,0 +1,228 @@
+// Algorithms on levels: right on machines of all shapes, with ranks dealt in any way, and what is claimed of them holds.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <random>
+
+#include "algo/algo.h"
+#include "base/error.h"
+#include "plan/check.h"
+#include "plan/lower.h"
+#include "plan/simulate.h"
+
+namespace tutti::algo {
+namespace {
+
+using plan::Carrier;
+using plan::Collective;
+using plan::Plan;
+using topo::Levels;
+
+// A machine as one number a rank for each floor.
+struct Deal {
+  const char* name;
+  std::vector<std::function<int(int rank, int ranks)>> floors;
+};
+
+const std::vector<Deal>& deals() {
+  static const std::vector<Deal> all = {
+      {"two halves", {[](int r, int p) { return r * 2 / p; }}},
+      {"three sockets", {[](int r, int p) { return r * 3 / p; }}},
+      {"seven a socket", {[](int r, int) { return r / 7; }}},
+      {"four sockets, caches of two", {[](int r, int p) { return r * 4 / p; }, [](int r, int) { return r / 2; }}},
+      {"round robin over three", {[](int r, int) { return r % 3; }}},
+      {"round robin, caches", {[](int r, int) { return r % 2; }, [](int r, int) { return r % 6; }}},
+      {"one and the rest", {[](int r, int) { return r == 1 ? 1 : 0; }}},
+      {"odd pieces", {[](int r, int) { return r * 7 % 5; }, [](int r, int) { return r * 5 % 7; }}},
+  };
+  return all;
+}
+
+Levels levels_of(const Deal& deal, int ranks) {
+  std::vector<topo::Floor> floors;
+  for (const auto& group_of : deal.floors) {
+    topo::Floor floor{floors.empty() ? "numa" : "cache", {}, 1};
+    for (int rank = 0; rank < ranks; ++rank) floor.group_of.push_back(group_of(rank, ranks));
+    floors.push_back(floor);
+  }
+  return Levels(floors);
+}
+
+// The specs that go by levels: what tune tries, and some that it leaves to users.
+std::vector<std::string> specs(Collective collective) {
+  std::vector<std::string> result;
+  for (const Algorithm& algorithm : algorithms()) {
+    const auto& serves = algorithm.collectives;
+    if (std::find(serves.begin(), serves.end(), collective) == serves.end()) continue;
+    result.emplace_back(algorithm.name);
+    result.insert(result.end(), algorithm.variants.begin(), algorithm.variants.end());
+    if (algorithm.name != "levels") continue;
+    for (const char* more : {"levels:3:2:push", "levels:2:leaves=3:one_stage", "levels:fixed:binomial:push", "levels:flat:fixed"}) {
+      result.emplace_back(more);
+    }
+  }
+  std::erase_if(result, [](const std::string& spec) { return !goes_by_levels(spec); });
+  return result;
+}
+
+std::vector<int> some_roots(Collective collective, int ranks) {
+  std::vector<int> roots{0};
+  if (!plan::rooted(collective)) return roots;
+  for (const int root : {1, ranks / 2, ranks - 1}) {
+    if (root < ranks && std::find(roots.begin(), roots.end(), root) == roots.end()) roots.push_back(root);
+  }
+  return roots;
+}
+
+void for_each_plan(const std::vector<int>& counts, const std::function<void(const Plan&, const Levels&)>& visit) {
+  for (const Deal& deal : deals()) {
+    for (const int ranks : counts) {
+      const Levels levels = levels_of(deal, ranks);
+      for (int i = 0; i < plan::collective_count; ++i) {
+        const auto collective = static_cast<Collective>(i);
+        for (const std::string& spec : specs(collective)) {
+          for (const int root : some_roots(collective, ranks)) {
+            SCOPED_TRACE(std::string(plan::name(collective)) + " " + spec + ", ranks " + std::to_string(ranks) + ", root " +
+                         std::to_string(root) + ", " + deal.name);
+            visit(generate(collective, spec, ranks, root, levels), levels);
+          }
+        }
+      }
+    }
+  }
+}
+
+void hold_claims(const Plan& plan, const Levels& levels) {
+  ASSERT_NO_THROW(plan::validate(plan));
+  plan::Verdict verdict;
+  ASSERT_NO_THROW(verdict = plan::check(plan));
+  const Serves claimed = serves(plan.collective, plan.algorithm, levels);
+  EXPECT_TRUE(verdict.in_place);
+  // What is claimed must hold; a plan may do better where there are few ranks.
+  EXPECT_TRUE(verdict.rank_order || !claimed.rank_order);
+  EXPECT_TRUE(verdict.uniform || !claimed.uniform);
+  EXPECT_TRUE(!plan.commutative || !claimed.rank_order);
+}
+
+TEST(LevelsPlans, AreRightOnOddMachines) {
+  for_each_plan({1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 16, 17, 21, 28, 33, 47, 64}, hold_claims);
+}
+
+std::vector<plan::Program> programs_of(const Plan& plan, Carrier carrier) {
+  const Plan staged = plan::stage(plan);
+  const auto dependences = plan::depend(staged, carrier);
+  std::vector<plan::Program> programs;
+  for (int rank = 0; rank < plan.ranks; ++rank) {
+    programs.push_back(plan::lower(staged, dependences, rank, carrier));
+    programs.back().in_place = true;  // as groups take it of every built-in algorithm
+  }
+  return programs;
+}
+
+TEST(LevelsPlans, ProgramsAreOrdered) {
+  for_each_plan({3, 6, 8, 11}, [](const Plan& plan, const Levels&) {
+    ASSERT_NO_THROW(plan::simulate(plan, programs_of(plan, Carrier::slot),
+                                   {.segments = 3, .positions = 0, .operations = 2, .interleavings = 1, .seed = 21}));
+    if (!plan::lines_serve(plan::stage(plan))) return;
+    ASSERT_NO_THROW(plan::simulate(plan, programs_of(plan, Carrier::line),
+                                   {.segments = 1, .positions = 0, .operations = 3, .interleavings = 1, .seed = 22}));
+  });
+}
+
+Levels levels_of_machine(const char* description, int ranks, bool round_robin) {
+  const topo::Tree tree = topo::synthetic(description);
+  const int cores = static_cast<int>(tree.cores.size()), regions = 4;
+  std::vector<std::vector<int>> bindings;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const int core = round_robin ? rank % regions * (cores / regions) + rank / regions : rank;
+    bindings.push_back(tree.cores[static_cast<size_t>(core)].processing_units);
+  }
+  return topo::levels_of(bindings, topo::places_of(tree));
+}
+
+TEST(LevelsPlans, AreRightOnLargeMachines) {
+  for (const char* machine : {"numa:4 core:32", "numa:4 cache:4 core:8"}) {
+    for (const int ranks : {128, 101}) {
+      for (const bool round_robin : {false, true}) {
+        const Levels levels = levels_of_machine(machine, ranks, round_robin);
+        EXPECT_EQ(levels.groups("numa"), 4);
+        EXPECT_EQ(levels.in_rank_order(), !round_robin);
+        for (int i = 0; i < plan::collective_count; ++i) {
+          const auto collective = static_cast<Collective>(i);
+          for (const std::string& spec : specs(collective)) {
+            SCOPED_TRACE(std::string(machine) + ": " + std::string(plan::name(collective)) + " " + spec);
+            hold_claims(generate(collective, spec, ranks, 0, levels), levels);
+          }
+        }
+      }
+    }
+  }
+}
+
+// Hand-overs between groups of the outermost floor, by the stage in which they happen.
+std::vector<int> crossings(const Plan& plan, const Levels& levels) {
+  const Plan staged = plan::stage(plan);
+  const std::vector<int32_t>& group = levels.floors().front().group_of;
+  std::vector<int> result;
+  for (const plan::Transfer& transfer : staged.transfers) {
+    result.resize(std::max(result.size(), static_cast<size_t>(transfer.stage) + 1), 0);
+    for (const plan::Region& source : transfer.src) {
+      const bool crosses = group[static_cast<size_t>(source.rank)] != group[static_cast<size_t>(transfer.dst.rank)];
+      result[static_cast<size_t>(transfer.stage)] += crosses;
+    }
+  }
+  return result;
+}
+
+int total(const std::vector<int>& counts) {
+  int sum = 0;
+  for (const int count : counts) sum += count;
+  return sum;
+}
+
+TEST(LevelsPlans, TreesCrossBordersOnceAGroup) {
+  const Levels levels = levels_of_machine("numa:4 core:32", 128, true);
+  for (const char* spec : {"levels", "levels:flat", "levels:binomial", "levels:4"}) {
+    EXPECT_EQ(total(crossings(generate(Collective::bcast, spec, 128, 5, levels), levels)), 3) << spec;
+    EXPECT_EQ(total(crossings(generate(Collective::reduce, spec, 128, 5, levels), levels)), 3) << spec;
+  }
+  EXPECT_GT(total(crossings(generate(Collective::reduce, "binomial", 128, 5, levels), levels)), 3);
+}
+
+TEST(LevelsPlans, DisseminationCrossesInItsLastSteps) {
+  const Levels whole = levels_of_machine("numa:4 core:8", 32, true);
+  const std::vector<int> steps = crossings(generate(Collective::barrier, "dissemination", 32, 0, whole), whole);
+  ASSERT_GE(steps.size(), 6u);
+  for (size_t step = 0; step < steps.size(); ++step) EXPECT_EQ(steps[step] > 0, step == 4 || step == 5) << step;
+  // 12 ranks in two groups of 6: folded to 4 and 4; the closing step is local as well.
+  std::vector<topo::Floor> halves{{"numa", {0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1}, 2}};
+  const Levels odd(halves);
+  const std::vector<int> folded = crossings(generate(Collective::allreduce, "dissemination", 12, 0, odd), odd);
+  EXPECT_EQ(folded.front() + folded.at(1) + folded.back(), 0);
+  EXPECT_EQ(total(folded), 8);  // one step of eight places
+}
+
+TEST(LevelsPlans, TilesCrossBordersOnceAGroup) {
+  const Levels levels = levels_of_machine("numa:4 core:8", 32, false);
+  // 8 tiles, each to 3 other groups and, combined, from 3 of them.
+  EXPECT_EQ(total(crossings(generate(Collective::allreduce, "tiled:levels", 32, 0, levels), levels)), 8 * 3 * 2);
+}
+
+TEST(LevelsPlans, ARingCrossesEachBorderOnceAStep) {
+  const Levels levels = levels_of_machine("numa:4 core:8", 32, true);
+  EXPECT_EQ(total(crossings(generate(Collective::allgather, "ring", 32, 0, levels), levels)), 31 * 4);
+}
+
+TEST(LevelsPlans, PushLetsTheOwnerMoveTheData) {
+  const Levels levels = levels_of_machine("numa:4 core:8", 32, false);
+  for (const Collective collective : {Collective::bcast, Collective::reduce, Collective::gather, Collective::scatter}) {
+    const Plan plan = generate(collective, "levels:push", 32, 0, levels);
+    for (const plan::Transfer& transfer : plan.transfers) {
+      for (const plan::Region& source : transfer.src) EXPECT_EQ(source.rank, transfer.executor()) << plan::name(collective);
+    }
+  }
+}
+
+}  // namespace
+}  // namespace tutti::algo

@@ -1,0 +1,79 @@
+#include "algo/ring.h"
+
+#include "algo/fold.h"
+
+namespace tutti::algo {
+namespace {
+
+using plan::Collective;
+using plan::Plan;
+using plan::Region;
+
+class Ring {
+ public:
+  Ring(Plan& plan, const topo::Levels& levels) : plan_(plan), order_(by_levels(plan.ranks, levels)) {}
+
+  // Of parts that are in `in`, and go to the ranks' places of `out`.
+  void allgather() {
+    for_each_rank([&](int32_t at) { plan_.copy(plan::out(rank(at), rank(at)), plan::in(rank(at))); });
+    for (int32_t step = 1; step < plan_.ranks; ++step) {
+      for_each_rank([&](int32_t at) {
+        const int32_t part = rank(at - step);
+        plan_.copy(plan::out(rank(at), part), step == 1 ? plan::in(rank(at - 1)) : plan::out(rank(at - 1), part));
+      });
+    }
+  }
+
+  // Of tiles that are in their ranks' `out` already.
+  void collect_tiles() {
+    for (int32_t step = 1; step < plan_.ranks; ++step) {
+      for_each_rank([&](int32_t at) {
+        const int32_t tile = rank(at - step);
+        plan_.copy(plan::out(rank(at), tile), plan::out(rank(at - 1), tile));
+      });
+    }
+  }
+
+  // Block b of the vectors ends at rank b; in `out` it is block b or the only one.
+  void combine(bool one_part) {
+    for (int32_t step = 1; step < plan_.ranks; ++step) {
+      for_each_rank([&](int32_t at) {
+        const int32_t block = rank(at - step - 1);
+        const Region left = step == 1 ? plan::in(rank(at - 1), block) : plan::tmp(rank(at - 1), (step - 1) % 2);
+        const bool arrives = step + 1 == plan_.ranks;
+        const Region value = arrives ? plan::out(rank(at), one_part ? 0 : block) : plan::tmp(rank(at), step % 2);
+        plan_.reduce(value, {left, plan::in(rank(at), block)});
+      });
+    }
+  }
+
+ private:
+  int32_t rank(int32_t at) const { return order_[static_cast<size_t>((at + 2 * plan_.ranks) % plan_.ranks)]; }
+  void for_each_rank(auto&& visit) const {
+    for (int32_t at = 0; at < plan_.ranks; ++at) visit(at);
+  }
+
+  Plan& plan_;
+  std::vector<int32_t> order_;
+};
+
+}  // namespace
+
+Plan ring(Collective collective, int ranks, const topo::Levels& levels) {
+  Plan plan;
+  plan.collective = collective;
+  plan.ranks = ranks;
+  plan.blocks = ranks;
+  Ring ring(plan, levels);
+  if (collective == Collective::allgather) {
+    ring.allgather();
+    return plan;
+  }
+  plan.commutative = ranks > 1;
+  if (ranks == 1) plan.copy(plan::out(0), plan::in(0));
+  ring.combine(collective == Collective::reduce_scatter);
+  if (collective == Collective::allreduce) ring.collect_tiles();
+  return plan;
+}
+
+}  // namespace tutti::algo
