@@ -33,11 +33,12 @@ Group::Group(const Settings& settings)
       check_(settings.check),
       crowded_(settings.style == exec::WaitStyle::yield),
       overrides_(settings.overrides),
-      shape_(settings.shape) {}
+      shape_(settings.shape),
+      levels_(settings.levels) {}
 
 select::Call Group::call_of(Collective collective, size_t bytes, RootAndNeeds root) const {
   return {collective, bytes, ranks(), shape_, root & rank_bits, (root & exec::needs_rank_order) != 0,
-          (root & exec::needs_same_expression) != 0, crowded_};
+          (root & exec::needs_same_expression) != 0, crowded_, &levels_};
 }
 
 Group::Entry* Group::look_up(Collective collective, size_t bytes, RootAndNeeds root, size_t element) {
@@ -93,15 +94,20 @@ Group::Entry* Group::with_room(Collective collective, int root, size_t element, 
 
 Group::Entry* Group::mapped(Collective collective, size_t bytes, RootAndNeeds root, size_t element, Carrier carrier,
                             select::Choice& choice) {
-  const bool user_named_one = !overrides_.algorithm[static_cast<size_t>(collective)].empty();
-  if (overrides_.library == nullptr || user_named_one) return nullptr;
+  const std::string& asked = overrides_.algorithm[static_cast<size_t>(collective)];
   const select::Call call = call_of(collective, bytes, root);
+  const bool user_named_one = !asked.empty() && select::refusal(asked, call).empty();
+  if (overrides_.library == nullptr || user_named_one) return nullptr;
   const select::Match match = select::match(*overrides_.library, call);
   choice.bytes_low = std::max(choice.bytes_low, match.sizes.low);
   choice.bytes_high = std::min(choice.bytes_high, match.sizes.high);
   if (match.rule == nullptr) return nullptr;
   const size_t segment = overrides_.segment_bytes != 0 ? overrides_.segment_bytes : match.rule->rule.segment_bytes;
   if (match.rule->plan == nullptr) {
+    if (const std::string why = select::refusal(match.rule->rule.target, call); !why.empty()) {
+      select::note_refusal(*match.rule, why);
+      return nullptr;
+    }
     choice.algorithm = match.rule->rule.target;
     choice.segment_bytes = segment;
     return nullptr;
@@ -141,7 +147,7 @@ Group::Entry* Group::find_or_make(Collective collective, const Choice& choice, i
   auto entry = std::make_unique<Entry>();
   const bool fixed_order = overrides_.reproducible != Reproducible::off;
   entry->bound = channel_.bind(program_for(
-      {collective, choice.built_in.algorithm, ranks(), rank(), root, carrier, check_, fixed_order, plan}));
+      {collective, choice.built_in.algorithm, ranks(), rank(), root, carrier, check_, fixed_order, plan, &levels_}));
   entry->wanted_segment = segment;
   const plan::Program& program = *entry->bound.program;
   entry->name = plan == nullptr ? program.algorithm : plan->file;

@@ -37,6 +37,7 @@ class Group {
     select::Overrides overrides;  // algorithms, segment size and plans that the user asked for
     exec::Reach reach;            // beside slots, as all ranks found
     topo::Shape shape;            // of the machine that the ranks may run on; empty: unknown
+    topo::Levels levels;          // that the group's ranks lie on, the same at all of them
   };
   explicit Group(const Settings& settings);
 
@@ -138,6 +139,7 @@ class Group {
   bool crowded_;  // more ranks than cores
   select::Overrides overrides_;
   topo::Shape shape_;
+  topo::Levels levels_;
   std::array<Recent, plan::collective_count> recent_{};
   std::array<Recent, plan::collective_count> recent_ragged_{};
   std::map<std::string, std::unique_ptr<Entry>> entries_;  // by contents: collective, algorithm or plan, root, carrier

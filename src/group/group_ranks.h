@@ -37,7 +37,7 @@ inline exec::Reach reach_of(Reaching how, int rank, int ranks) {
 // Runs `body` on so many threads, each with its rank's group. The program's own timeout ends what hangs.
 inline void with_groups(int ranks, const select::Overrides& overrides, const topo::Shape& shape,
                         const std::function<void(Group&)>& body, bool oversubscribed = true, size_t slot_bytes = 64 * 1024,
-                        bool check = true, Reaching reaching = Reaching::mixed) {
+                        bool check = true, const topo::Levels& levels = {}, Reaching reaching = Reaching::mixed) {
   struct Free {
     void operator()(std::byte* areas) const { ::operator delete(areas, std::align_val_t{shm::page_size}); }
   };
@@ -56,6 +56,7 @@ inline void with_groups(int ranks, const select::Overrides& overrides, const top
     settings.reach = reach_of(reaching, rank, ranks);
     settings.overrides = overrides;
     settings.shape = shape;
+    settings.levels = levels;
     groups.push_back(std::make_unique<Group>(settings));
   }
   std::vector<std::thread> threads;

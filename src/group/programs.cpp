@@ -23,11 +23,17 @@ void check_lowered(const plan::Plan& plan, const plan::Plan& staged, Carrier car
   plan::simulate(plan, programs, {});
 }
 
+const topo::Levels& levels_of(const ProgramRequest& request) {
+  static const topo::Levels one_level;
+  const bool by_levels = request.users_plan == nullptr && request.levels != nullptr && algo::goes_by_levels(request.algorithm);
+  return by_levels ? *request.levels : one_level;
+}
+
 plan::Program make(const ProgramRequest& request) {
   const select::LoadedPlan* const users_plan = request.users_plan;
   plan::Plan plan = users_plan != nullptr
                         ? users_plan->plan
-                        : algo::generate(request.collective, request.algorithm, request.ranks, request.root);
+                        : algo::generate(request.collective, request.algorithm, request.ranks, request.root, levels_of(request));
   if (request.fixed_order) plan = plan::in_fixed_order(std::move(plan));
   const plan::Plan staged = plan::stage(plan);
   Carrier carrier = request.carrier;
@@ -63,6 +69,7 @@ std::shared_ptr<const plan::Program> program_for(const ProgramRequest& request) 
                            static_cast<int>(request.carrier), static_cast<int>(request.fixed_order)}) {
     key.append("/").append(std::to_string(number));
   }
+  key.append("/").append(levels_of(request).contents());
   Store& store = group::store();
   {
     const std::lock_guard lock(store.mutex);

@@ -1,4 +1,4 @@
-// Lowered programs, kept for the whole process: communicators of one size and rank share them, so that a program's
+// Lowered programs, kept for the whole process: communicators of one size, rank and levels (for algorithms that go by levels) share them, so that a program's
 // hundredth communicator costs no more than a look-up.
 //
 // Any thread may call. Programs are immutable and shared; the store holds a bounded number of them and forgets all when
@@ -23,6 +23,7 @@ struct ProgramRequest {
   bool check;             // check the plan and all ranks' lowered programs first; throws where they fail
   bool fixed_order = false;  // combine in the order written, not in that of arrival
   const select::LoadedPlan* users_plan = nullptr;  // null: a built-in algorithm
+  const topo::Levels* levels = nullptr;            // that the ranks lie on; null: one
 };
 
 // Throws Error where the algorithm does not serve the collective, or a check fails.

@@ -42,7 +42,7 @@ TEST_P(Reach, EveryAlgorithm) {
     }
     with_groups(ranks, overrides, {}, [&](Group& group) {
       for (const Collective collective : served) calls(group, collective);
-    }, true, 64 * 1024, false, reaching);
+    }, true, 64 * 1024, false, {}, reaching);
   }
 }
 

@@ -152,6 +152,7 @@ Reason Communicator::join(int ranks) {
   settings.overrides = group::overrides_of(options());
   settings.reach = team_->reach(handle_, ranks);
   settings.shape = team_->shape();
+  settings.levels = team_->levels(handle_, ranks);
   group_ = std::make_unique<group::Group>(settings);
   largest_element_ = group_->max_element();
   return Reason::none;

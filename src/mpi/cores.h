@@ -1,10 +1,12 @@
-// Whether the ranks of a node have a core each, and what shape the part of the machine has that they run on. No MPI.
+// Whether the ranks of a node have a core each, and what shape the part of the machine has that they run on, and
+// what they share there. No MPI.
 #pragma once
 
 #include <bitset>
 #include <string>
 #include <vector>
 
+#include "topo/levels.h"
 #include "topo/shape.h"
 
 namespace tutti::mpi {
@@ -22,5 +24,8 @@ bool oversubscribed(const std::vector<CoreMask>& masks);
 
 // Of the processors that any of the ranks may run on; or `given` (TUTTI_TOPOLOGY) where that is a shape's text.
 topo::Shape shape_of(const std::vector<CoreMask>& masks, const std::string& given);
+
+// What ranks with these masks share, on the machine or on the one of `given` as above. One level where all have one mask.
+topo::Levels levels_of(const std::vector<CoreMask>& masks, const std::string& given);
 
 }  // namespace tutti::mpi

@@ -57,15 +57,25 @@ void clear(std::byte* areas, const shm::Layout& layout) {
 
 }  // namespace
 
-bool all_within(MPI_Comm communicator, int ranks, MPI_Group group) {
+namespace {
+
+// The ranks of a communicator as ranks of a group; empty where one is not in it.
+std::vector<int> places_in(MPI_Comm communicator, int ranks, MPI_Group group) {
   const Host& mpi = host();
   MPI_Group own;
-  if (mpi.Comm_group(communicator, &own) != MPI_SUCCESS) return false;
+  if (mpi.Comm_group(communicator, &own) != MPI_SUCCESS) return {};
   std::vector<int> from(static_cast<size_t>(ranks)), to(static_cast<size_t>(ranks), MPI_UNDEFINED);
   std::iota(from.begin(), from.end(), 0);
   mpi.Group_translate_ranks(own, ranks, from.data(), group, to.data());
   mpi.Group_free(&own);
-  return std::find(to.begin(), to.end(), MPI_UNDEFINED) == to.end();
+  if (std::find(to.begin(), to.end(), MPI_UNDEFINED) != to.end()) to.clear();
+  return to;
+}
+
+}  // namespace
+
+bool all_within(MPI_Comm communicator, int ranks, MPI_Group group) {
+  return !places_in(communicator, ranks, group).empty();
 }
 
 void rebase(MPI_Group* group, MPI_Group from) {
@@ -171,7 +181,8 @@ void Team::agree_on_waiting() {
   wait_style_ = yields ? exec::WaitStyle::yield : exec::WaitStyle::spin;
   const topo::Shape shape = shape_of(masks, options().topology);
   several_regions_ = shape.counts[topo::numa_level] > 1;
-  if (!options().plans.empty()) shape_ = shape;
+  if (!options().plans.empty() || !options().table.empty()) shape_ = shape;
+  agree_on_levels(masks);
 }
 
 // Tries every path to every member, and keeps those that work everywhere.
@@ -213,15 +224,9 @@ void Team::agree_on_reach() {
 }
 
 exec::Reach Team::reach(MPI_Comm communicator, int ranks) const {
-  const Host& mpi = host();
   exec::Reach reach;
-  std::vector<int> from(static_cast<size_t>(ranks)), members(static_cast<size_t>(ranks), MPI_UNDEFINED);
-  std::iota(from.begin(), from.end(), 0);
-  MPI_Group group;
-  if (mpi.Comm_group(communicator, &group) != MPI_SUCCESS) return reach;
-  mpi.Group_translate_ranks(group, ranks, from.data(), group_, members.data());
-  mpi.Group_free(&group);
-  if (std::find(members.begin(), members.end(), MPI_UNDEFINED) != members.end()) return reach;
+  const std::vector<int> members = places_in(communicator, ranks, group_);
+  if (members.empty()) return reach;
   const shm::Heap* const heap = direct() ? process_heap() : nullptr;
   if (heap != nullptr) {
     reach.own_base = heap->base();
@@ -231,6 +236,23 @@ exec::Reach Team::reach(MPI_Comm communicator, int ranks) const {
   if (!processes_.empty())
     for (const int member : members) reach.processes.push_back(processes_[static_cast<size_t>(member)]);
   return reach;
+}
+
+// The leader looks, so that all have one answer whatever the kernel shows to each.
+void Team::agree_on_levels(const std::vector<CoreMask>& masks) {
+  std::string contents;
+  if (rank_ == 0) contents = levels_of(masks, options().topology).contents();
+  uint64_t length = contents.size();
+  host().Bcast(&length, sizeof length, host().type_byte, 0, private_communicator_);
+  contents.resize(length);
+  if (length > 0) host().Bcast(contents.data(), static_cast<int>(length), host().type_byte, 0, private_communicator_);
+  levels_ = topo::read_levels(contents);
+}
+
+topo::Levels Team::levels(MPI_Comm communicator, int ranks) const {
+  if (levels_.one_level()) return {};
+  const std::vector<int> members = places_in(communicator, ranks, group_);
+  return members.empty() ? topo::Levels() : levels_.of(members);
 }
 
 exec::ProgressHook Team::progress_hook() { return {progress, &private_communicator_}; }

@@ -18,10 +18,12 @@
 
 #include "exec/executor.h"
 #include "exec/reach.h"
+#include "mpi/cores.h"
 #include "mpi/host.h"
 #include "shm/heap.h"
 #include "shm/layout.h"
 #include "shm/segment.h"
+#include "topo/levels.h"
 #include "topo/shape.h"
 
 namespace tutti::mpi {
@@ -59,8 +61,10 @@ class Team {
   uint64_t identity() const { return node_segment_->location().identity[0]; }
   bool of_several_jobs() const { return of_several_jobs_; }
   exec::WaitStyle wait_style() const { return wait_style_; }
-  // Of the cores that its ranks may run on; known where users' plans are in use.
+  // Of the cores that its ranks may run on; known where users' plans or tables are in use.
   const topo::Shape& shape() const { return shape_; }
+  // What a communicator's ranks share, all of them members; the same at all of them.
+  topo::Levels levels(MPI_Comm communicator, int ranks) const;
   exec::ProgressHook progress_hook();
   // How the ranks of a communicator that the team covers get at each other's buffers; no communication.
   exec::Reach reach(MPI_Comm communicator, int ranks) const;
@@ -86,6 +90,7 @@ class Team {
   bool try_segment(shm::Segment::Kind kind, std::string* why_not);
   void agree_on_waiting();
   void agree_on_reach();
+  void agree_on_levels(const std::vector<CoreMask>& masks);
   std::optional<Placement> take(shm::Segment& segment, int ranks, size_t share);
 
   int rank_ = 0;
@@ -95,6 +100,7 @@ class Team {
   MPI_Group group_{};
   exec::WaitStyle wait_style_ = exec::WaitStyle::spin;
   topo::Shape shape_;
+  topo::Levels levels_;  // of the team's ranks
   std::unique_ptr<shm::Segment> node_segment_;
   bool several_regions_ = false;
   // By member; empty where not all members could. A member's own heap is not mapped again.

@@ -2,13 +2,36 @@
 
 #include <algorithm>
 
+#include "algo/algo.h"
+
 namespace tutti::select {
+
+const topo::Levels& Call::known_levels() const {
+  static const topo::Levels one_level;
+  return levels == nullptr ? one_level : *levels;
+}
+
+std::string refusal(std::string_view algorithm, const Call& call) {
+  if (!call.rank_order && !call.same_expression) return {};
+  const algo::Serves serves = algo::serves(call.collective, algorithm, call.known_levels());
+  if (call.rank_order && !serves.rank_order) return "it does not keep rank order, which operations that do not commute need";
+  if (call.same_expression && !serves.uniform) {
+    return "its ranks evaluate different expressions, so that floating point and user-defined operations could give them "
+           "different bits";
+  }
+  return {};
+}
 
 bool holds(const Rule& rule, const Call& call, Sizes& sizes) {
   if (rule.collective != call.collective || call.ranks < rule.ranks_low || call.ranks > rule.ranks_high) return false;
   if (rule.crowded != Crowded::any && (rule.crowded == Crowded::yes) != call.crowded) return false;
   if (rule.root != any_root && rule.root != call.root) return false;
   if (!rule.shape.empty() && (call.shape.empty() || !topo::agree(rule.shape, call.shape))) return false;
+  const auto within = [](int32_t count, int32_t low, int32_t high) { return low <= count && count <= high; };
+  if (!within(call.known_levels().groups("numa"), rule.numa_low, rule.numa_high) ||
+      !within(call.known_levels().groups("cache"), rule.caches_low, rule.caches_high)) {
+    return false;
+  }
   if (call.bytes > rule.bytes_high) {
     sizes.low = std::max(sizes.low, rule.bytes_high + 1);
     return false;

@@ -5,8 +5,11 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
+#include <string_view>
 
 #include "select/map.h"
+#include "topo/levels.h"
 
 namespace tutti::select {
 
@@ -19,6 +22,9 @@ struct Call {
   bool rank_order = false;       // the operation does not commute
   bool same_expression = false;  // and this one's bits hang on the expression that is evaluated: floating point, users' own
   bool crowded = false;          // ranks outnumber cores
+  const topo::Levels* levels = nullptr;  // that the ranks lie on; null: one, or unknown
+
+  const topo::Levels& known_levels() const;
 };
 
 // The sizes for which an answer is the same, both ends in it.
@@ -28,5 +34,8 @@ struct Sizes {
 
 // Whether the rule's conditions hold. Narrows `sizes` to those around the call's for which the rule says the same.
 bool holds(const Rule& rule, const Call& call, Sizes& sizes);
+
+// Why a built-in algorithm cannot serve a call of its collective; empty where it can.
+std::string refusal(std::string_view algorithm, const Call& call);
 
 }  // namespace tutti::select

@@ -6,15 +6,15 @@
 namespace tutti::select {
 namespace {
 
-Considered of_rule(const std::string& place, const Rule& rule) {
-  return {place, print(rule), rule.target, nullptr, rule.segment_bytes, {}};
+Considered of_rule(const std::string& place, const Rule& rule, const Call& call) {
+  return {place, print(rule), rule.target, nullptr, rule.segment_bytes, rule.builtin ? refusal(rule.target, call) : ""};
 }
 
 void add_variable(const Call& call, const Overrides& overrides, Explanation& explanation) {
   const std::string& asked = overrides.algorithm[static_cast<size_t>(call.collective)];
   if (asked.empty()) return;
   const std::string variable = algorithm_variable(call.collective);
-  explanation.considered.push_back({variable, variable + "=" + asked, asked, nullptr, 0, {}});
+  explanation.considered.push_back({variable, variable + "=" + asked, asked, nullptr, 0, refusal(asked, call)});
 }
 
 // A map is asked once: where the plan that it names cannot serve, the tables are next.
@@ -23,7 +23,7 @@ void add_plans(const Call& call, const Overrides& overrides, Explanation& explan
   const Match found = match(*overrides.library, call);
   explanation.sizes = found.sizes;
   if (found.rule == nullptr) return;
-  Considered considered = of_rule(found.rule->place, found.rule->rule);
+  Considered considered = of_rule(found.rule->place, found.rule->rule, call);
   considered.plan = found.rule->plan.get();
   if (considered.plan != nullptr) considered.refused = refusal(*considered.plan, call);
   explanation.considered.push_back(std::move(considered));
@@ -35,17 +35,21 @@ void add_tables(const Call& call, const Overrides& overrides, Explanation& expla
   for (const Table* table : tables_for(call.collective, overrides)) {
     for (const Rule& rule : table->rules[static_cast<size_t>(call.collective)]) {
       if (!holds(rule, call, decided ? behind : explanation.sizes)) continue;
-      explanation.considered.push_back(of_rule(table->name + ":" + std::to_string(rule.line), rule));
-      decided = true;
+      explanation.considered.push_back(of_rule(table->name + ":" + std::to_string(rule.line), rule, call));
+      decided |= explanation.considered.back().refused.empty();
     }
   }
 }
+
+bool serves(const Considered& one) { return one.refused.empty(); }
 
 // A variable that names an algorithm leaves segments to the table's rule for this size.
 void find_segment(const Overrides& overrides, size_t first_of_tables, Explanation& explanation) {
   const auto& considered = explanation.considered;
   const bool by_variable = considered[explanation.chosen].place.starts_with("TUTTI_ALGORITHM_");
-  const size_t from = by_variable && first_of_tables < considered.size() ? first_of_tables : explanation.chosen;
+  const auto of_tables = std::find_if(considered.begin() + static_cast<ptrdiff_t>(first_of_tables), considered.end(), serves);
+  const bool left_to_tables = by_variable && of_tables != considered.end();
+  const size_t from = left_to_tables ? static_cast<size_t>(of_tables - considered.begin()) : explanation.chosen;
   explanation.segment_bytes = considered[from].segment_bytes;
   if (explanation.segment_bytes != 0) explanation.segment_place = considered[from].place;
   if (overrides.segment_bytes == 0) return;
@@ -60,13 +64,12 @@ Explanation explain(const Call& call, const Overrides& overrides) {
   auto& considered = explanation.considered;
   add_variable(call, overrides, explanation);
   // A user who names an algorithm ends the map's say, and its ranges.
-  const bool named = !considered.empty();
+  const bool named = !considered.empty() && considered.front().refused.empty();
   add_plans(call, overrides, explanation);
   if (named) explanation.sizes = {};
   const size_t first_of_tables = considered.size();
   add_tables(call, overrides, explanation);
   if (considered.empty()) considered.push_back({"built-in", "flat", "flat", nullptr, 0, {}});
-  const auto serves = [](const Considered& one) { return one.refused.empty(); };
   explanation.chosen = static_cast<size_t>(std::find_if(considered.begin(), considered.end(), serves) - considered.begin());
   find_segment(overrides, first_of_tables, explanation);
   return explanation;

@@ -15,7 +15,7 @@ constexpr std::string_view first_line = "tutti-map 1";
 constexpr std::string_view builtin_prefix = "builtin:";
 constexpr size_t longest_name = 255;
 constexpr std::string_view spaces = " \t\r";
-constexpr std::string_view conditions[] = {"ranks", "crowded", "shape", "sizes", "root"};
+constexpr std::string_view conditions[] = {"ranks", "crowded", "shape", "numa", "cache", "sizes", "root"};
 
 // As much of untrusted text as fits into a message.
 std::string shown(std::string_view text) { return in_quotes(text.substr(0, 80)); }
@@ -129,12 +129,20 @@ Crowded crowded_of(Words& words) {
   return text == "yes" ? Crowded::yes : Crowded::no;
 }
 
+void count_of(Words& words, std::string_view what, int32_t& low, int32_t& high) {
+  const Range range = range_of(words, what, {1, plan::max_ranks}, false);
+  low = static_cast<int32_t>(range.low);
+  high = static_cast<int32_t>(range.high);
+}
+
 void condition(Words& words, Rule& rule) {
   const std::string_view word = words.take("a condition");
   if (word == "ranks") {
-    const Range range = range_of(words, "a number of ranks", {1, plan::max_ranks}, false);
-    rule.ranks_low = static_cast<int32_t>(range.low);
-    rule.ranks_high = static_cast<int32_t>(range.high);
+    count_of(words, "a number of ranks", rule.ranks_low, rule.ranks_high);
+  } else if (word == "numa") {
+    count_of(words, "a number of numa regions", rule.numa_low, rule.numa_high);
+  } else if (word == "cache") {
+    count_of(words, "a number of shared caches", rule.caches_low, rule.caches_high);
   } else if (word == "crowded") {
     rule.crowded = crowded_of(words);
   } else if (word == "shape") {
@@ -198,7 +206,7 @@ Rule rule_of(Words& words, int32_t line) {
     const std::string_view word = words.peek();
     if (word.empty()) words.refuse("the rule ends without -> and the plan that serves it");
     if (std::find(std::begin(conditions), std::end(conditions), word) == std::end(conditions)) {
-      words.refuse("unknown word " + shown(word) + "; conditions are ranks, crowded, shape, sizes and root, then comes ->");
+      words.refuse("unknown word " + shown(word) + "; conditions are ranks, crowded, shape, numa, cache, sizes and root, then comes ->");
     }
     if (std::find(seen.begin(), seen.end(), word) != seen.end()) {
       words.refuse(shown(word) + " a second time; keep one");
@@ -257,11 +265,14 @@ Map read_map(std::string_view text, std::string_view name) {
 
 std::string print(const Rule& rule) {
   std::string text{plan::name(rule.collective)};
-  if (rule.ranks_low != 1 || rule.ranks_high != plan::max_ranks) {
-    text += " ranks " + range_text(rule.ranks_low, rule.ranks_high, {1, plan::max_ranks});
-  }
+  const auto count = [&](const char* word, int32_t low, int32_t high) {
+    if (low != 1 || high != plan::max_ranks) text += word + range_text(low, high, {1, plan::max_ranks});
+  };
+  count(" ranks ", rule.ranks_low, rule.ranks_high);
   if (rule.crowded != Crowded::any) text += rule.crowded == Crowded::yes ? " crowded yes" : " crowded no";
   if (!rule.shape.empty()) text += " shape " + topo::print(rule.shape);
+  count(" numa ", rule.numa_low, rule.numa_high);
+  count(" cache ", rule.caches_low, rule.caches_high);
   if (rule.bytes_low != 0 || rule.bytes_high != SIZE_MAX) {
     text += " sizes " + range_text(rule.bytes_low, rule.bytes_high, {0, SIZE_MAX});
   }

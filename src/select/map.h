@@ -5,9 +5,11 @@
 //   allreduce ranks 2..16 sizes 1M..                  -> builtin:tiled segment 32K
 //   bcast root 0                                      -> pipeline.plan
 //   barrier crowded yes                               -> builtin:nary:4
+//   bcast numa 2.. ranks 5..                          -> builtin:levels:flat
 //
 // One rule a line, read from top to bottom; the first that matches a call decides. What a rule leaves out (or gives as
-// `*`) matches anything; crowded means more ranks than cores. Ranks and sizes (bytes of the vector, or of one part where
+// `*`) matches anything; crowded means more ranks than cores, numa and cache count the numa regions that the ranks lie in and
+// their groups that share a cache (1 where that is unknown). Ranks and sizes (bytes of the vector, or of one part where
 // buffers have parts; K, M, G count in 1024s) are a number or a range LOW..HIGH with both ends in it, either of which may
 // be left out. A plan is a file beside the map or below it, NAME.plan (plan/text.h) or NAME.tree (plan/tree_text.h);
 // `builtin:` names an algorithm as `tutti plan show --algorithm` takes it. A map of these alone is a table (table.h).
@@ -34,6 +36,8 @@ struct Rule {
   int32_t ranks_low = 1, ranks_high = plan::max_ranks;  // both ends in it, as for bytes
   topo::Shape shape;                                    // empty: any
   Crowded crowded = Crowded::any;                       // whether ranks outnumber cores
+  int32_t numa_low = 1, numa_high = plan::max_ranks;    // numa regions that the ranks lie in; 1: one, or unknown
+  int32_t caches_low = 1, caches_high = plan::max_ranks;  // groups of ranks that share a cache, likewise
   size_t bytes_low = 0, bytes_high = SIZE_MAX;
   int32_t root = any_root;
   bool builtin = false;

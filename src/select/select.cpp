@@ -10,7 +10,7 @@ bool folds_left(plan::Collective collective, const Overrides& overrides) {
 // The first rule that holds; false where there is none, with the sizes for which that is so.
 bool find_rule(const Table& table, const Call& call, Choice& choice, Sizes& sizes) {
   for (const Rule& rule : table.rules[static_cast<size_t>(call.collective)]) {
-    if (!holds(rule, call, sizes)) continue;
+    if (!holds(rule, call, sizes) || !refusal(rule.target, call).empty()) continue;
     choice.algorithm = rule.target;
     choice.segment_bytes = rule.segment_bytes;
     return true;
@@ -36,7 +36,7 @@ Choice choose(const Call& call, const Overrides& overrides) {
   choice.bytes_high = sizes.high;
   // The range stays that of the rule, whose segments go with it.
   const std::string& asked = overrides.algorithm[static_cast<size_t>(call.collective)];
-  if (!asked.empty()) choice.algorithm = asked;
+  if (!asked.empty() && refusal(asked, call).empty()) choice.algorithm = asked;
   if (overrides.segment_bytes != 0) choice.segment_bytes = overrides.segment_bytes;
   return choice;
 }

@@ -34,7 +34,8 @@ struct Overrides {
   const Table* table = nullptr;                               // the user's table, likewise
 };
 
-// A built-in algorithm; the library has no say here. With Reproducible::placement, one whose every result is
+// A built-in algorithm that serves the call's operation; the library has no say here. One that is asked for and cannot
+// serve is passed over, as a rule is whose algorithm cannot. With Reproducible::placement, one whose every result is
 // ((x0 op x1) op x2) op ..., unless the user named another.
 Choice choose(const Call& call, const Overrides& overrides);
 // The same for root 0 on a machine of unknown shape.

@@ -1,0 +1,158 @@
+// Groups on machines with levels: what rules choose there, and every algorithm that goes by levels, by thread ranks.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+
+#include "algo/algo.h"
+#include "group/group_ranks.h"
+
+namespace tutti::group::test {
+namespace {
+
+using plan::Collective;
+
+topo::Levels levels_by(int ranks, int (*group_of)(int rank, int ranks)) {
+  topo::Floor floor{"numa", {}, 1};
+  for (int rank = 0; rank < ranks; ++rank) floor.group_of.push_back(group_of(rank, ranks));
+  return topo::Levels({floor});
+}
+topo::Levels in_halves(int ranks) {
+  return levels_by(ranks, [](int rank, int all) { return rank * 2 / all; });
+}
+topo::Levels round_robin(int ranks) {
+  return levels_by(ranks, [](int rank, int) { return rank % 3; });
+}
+
+constexpr std::array<size_t, 3> counts{1, 33, 3000};
+
+// One call of each size, from a root, whose every rank's results are known.
+void call(Group& group, Collective collective, size_t count, int root) {
+  const auto p = static_cast<size_t>(group.ranks()), me = static_cast<size_t>(group.rank());
+  const auto value = [](size_t rank, size_t i) { return static_cast<int64_t>(rank * 1000 + i % 997); };
+  const auto sum = [&](size_t i) {
+    int64_t all = 0;
+    for (size_t rank = 0; rank < p; ++rank) all += value(rank, i);
+    return all;
+  };
+  std::vector<int64_t> in(count * p), out(count * p, -1);
+  for (size_t i = 0; i < in.size(); ++i) in[i] = value(me, i);
+  const size_t part = count * sizeof(int64_t);
+  const bool at_root = group.rank() == root;
+  switch (collective) {
+    case Collective::barrier: ASSERT_EQ(group.barrier(), Code::ok) << group.failure(); break;
+    case Collective::bcast:
+      ASSERT_EQ(group.bcast(in.data(), part, root), Code::ok) << group.failure();
+      for (size_t i = 0; i < count; ++i) ASSERT_EQ(in[i], value(static_cast<size_t>(root), i));
+      break;
+    case Collective::reduce:
+      ASSERT_EQ(group.reduce(in.data(), out.data(), count, sum_of_integers(), root), Code::ok) << group.failure();
+      for (size_t i = 0; i < count && at_root; ++i) ASSERT_EQ(out[i], sum(i));
+      break;
+    case Collective::allreduce:
+      ASSERT_EQ(group.allreduce(in.data(), in.data(), count, sum_of_integers()), Code::ok) << group.failure();
+      for (size_t i = 0; i < count; ++i) ASSERT_EQ(in[i], sum(i));
+      break;
+    case Collective::reduce_scatter:
+      ASSERT_EQ(group.reduce_scatter(in.data(), out.data(), count, sum_of_integers()), Code::ok) << group.failure();
+      for (size_t i = 0; i < count; ++i) ASSERT_EQ(out[i], sum(me * count + i));
+      break;
+    case Collective::gather:
+    case Collective::allgather: {
+      const bool all = collective == Collective::allgather;
+      const Code code = all ? group.allgather(in.data(), out.data(), part) : group.gather(in.data(), out.data(), part, root);
+      ASSERT_EQ(code, Code::ok) << group.failure();
+      for (size_t i = 0; i < count * p && (all || at_root); ++i) ASSERT_EQ(out[i], value(i / count, i % count));
+      break;
+    }
+    case Collective::scatter:
+      ASSERT_EQ(group.scatter(in.data(), out.data(), part, root), Code::ok) << group.failure();
+      for (size_t i = 0; i < count; ++i) ASSERT_EQ(out[i], value(static_cast<size_t>(root), me * count + i));
+      break;
+    case Collective::alltoall:
+      ASSERT_EQ(group.alltoall(in.data(), out.data(), part), Code::ok) << group.failure();
+      for (size_t i = 0; i < count * p; ++i) ASSERT_EQ(out[i], value(i / count, me * count + i % count));
+      break;
+    default: break;
+  }
+}
+
+std::vector<std::string> new_specs() {
+  std::vector<std::string> specs;
+  for (const algo::Algorithm& algorithm : algo::algorithms()) {
+    if (!algorithm.by_levels && algorithm.name != "bruck") continue;
+    specs.emplace_back(algorithm.name);
+    specs.insert(specs.end(), algorithm.variants.begin(), algorithm.variants.end());
+  }
+  return specs;
+}
+
+void every_call(Group& group, const std::string& spec, const select::Overrides& overrides) {
+  for (int i = 0; i < plan::collective_count; ++i) {
+    if (overrides.algorithm[static_cast<size_t>(i)].empty()) continue;
+    const auto collective = static_cast<Collective>(i);
+    const int last = plan::rooted(collective) ? group.ranks() - 1 : 0;
+    for (const size_t count : counts) {
+      SCOPED_TRACE(spec + " " + std::string(plan::name(collective)) + ", count " + std::to_string(count));
+      for (const int root : {0, last}) ASSERT_NO_FATAL_FAILURE(call(group, collective, count, root));
+    }
+  }
+}
+
+class OnLevels : public testing::TestWithParam<int> {};
+
+TEST_P(OnLevels, EveryAlgorithm) {
+  const int ranks = GetParam();
+  for (const std::string& spec : new_specs()) {
+    select::Overrides overrides;
+    overrides.segment_bytes = 4096;
+    const std::string name = spec.substr(0, spec.find(':'));
+    for (const algo::Algorithm& algorithm : algo::algorithms()) {
+      if (algorithm.name != name) continue;
+      for (const Collective collective : algorithm.collectives) overrides.algorithm[static_cast<size_t>(collective)] = spec;
+    }
+    for (const topo::Levels& levels : {in_halves(ranks), round_robin(ranks)}) {
+      with_groups(ranks, overrides, {}, [&](Group& group) { every_call(group, spec, overrides); }, true, 64 * 1024, ranks < 4,
+                  levels);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ranks, OnLevels, testing::Values(2, 3, 7, 16));
+
+// Two groups of as many ranks on different levels must not share programs.
+TEST(GroupOnLevels, ProgramsAreKeptByLevels) {
+  select::Overrides overrides;
+  overrides.algorithm[static_cast<size_t>(Collective::bcast)] = "levels:flat";
+  for (const topo::Levels& levels : {in_halves(6), round_robin(6), topo::Levels()}) {
+    with_groups(6, overrides, {}, [](Group& group) { call(group, Collective::bcast, 100, 1); }, true, 64 * 1024, true, levels);
+  }
+}
+
+TEST(GroupOnLevels, RulesChooseByLevels) {
+  const auto chosen = [](const topo::Levels& levels) {
+    std::string algorithm;
+    with_groups(6, {}, {}, [&](Group& group) {
+      if (group.rank() == 0) algorithm = group.algorithm(Collective::bcast, 4096, 0);
+    }, false, 64 * 1024, true, levels);
+    return algorithm;
+  };
+  EXPECT_EQ(chosen({}), "flat");
+  EXPECT_EQ(chosen(in_halves(6)), "levels:flat");
+}
+
+// What an algorithm cannot serve goes to the tables, at all ranks alike.
+TEST(GroupOnLevels, OperationsThatAnAlgorithmCannotServeGoElsewhere) {
+  select::Overrides overrides;
+  overrides.algorithm[static_cast<size_t>(Collective::allreduce)] = "dissemination";
+  with_groups(4, overrides, {}, [](Group& group) {
+    std::vector<double> in(10, group.rank() + 0.1), out(10);
+    ASSERT_EQ(group.allreduce(in.data(), out.data(), in.size(), sum_of_doubles()), Code::ok);
+    EXPECT_NE(group.algorithm(Collective::allreduce, 80, 0), "dissemination");
+    call(group, Collective::allreduce, 10, 0);
+    EXPECT_EQ(group.algorithm(Collective::allreduce, 80, 0), "dissemination");
+  });
+}
+
+}  // namespace
+}  // namespace tutti::group::test
