@@ -58,6 +58,9 @@ const std::vector<Algorithm>& algorithms();
 // accepted, and where the levels are not of so many ranks.
 plan::Plan generate(plan::Collective collective, std::string_view spec, int ranks, int root, const topo::Levels& levels = {});
 
+// "nary:N", "tiled[:cyclic][:levels]": the name and what may stand behind it, for lists.
+std::string usage(const Algorithm& algorithm);
+
 // Whether the plan of a spec hangs on the levels: where not, it is the same for all.
 bool goes_by_levels(std::string_view spec);
 

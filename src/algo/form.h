@@ -10,7 +10,4 @@ namespace tutti::algo {
 // Of "name:word:word". Throws Error(invalid_argument) naming the word at fault and what the algorithm takes.
 Form form_of(const Algorithm& algorithm, std::string_view spec, int ranks);
 
-// "nary:N", "tiled[:cyclic|:levels]": the name and what may stand behind it, for lists.
-std::string usage(const Algorithm& algorithm);
-
 }  // namespace tutti::algo

@@ -166,6 +166,12 @@ nb::list algorithm_list() {
     dict["takes_degree"] = algorithm.takes_degree;
     dict["default_degree"] = algorithm.default_degree;
     dict["collectives"] = collectives;
+    nb::list variants;
+    for (std::string_view variant : algorithm.variants) variants.append(variant);
+    dict["variants"] = variants;
+    dict["usage"] = algo::usage(algorithm);
+    dict["by_levels"] = algorithm.by_levels;
+    dict["uniform"] = algorithm.uniform;
     list.append(dict);
   }
   return list;
@@ -212,10 +218,12 @@ void bind_plans(nb::module_& module) {
   module.def("algorithms", &algorithm_list, "The built-in algorithms, as dictionaries.");
   module.def(
       "generate",
-      [](std::string_view word, std::string_view algorithm, int ranks, int root) {
-        return algo::generate(plan::collective_named(word), algorithm, ranks, root);
+      [](std::string_view word, std::string_view algorithm, int ranks, int root, std::string_view levels) {
+        return algo::generate(plan::collective_named(word), algorithm, ranks, root, topo::read_levels(levels));
       },
-      "collective"_a, "algorithm"_a, "ranks"_a, "root"_a = 0, "The plan that a built-in algorithm writes.");
+      "collective"_a, "algorithm"_a, "ranks"_a, "root"_a = 0, "levels"_a = "",
+      "The plan that a built-in algorithm writes. `levels` are words NAME:GROUP,GROUP,... from the outside in, with a group "
+      "for each rank.");
   module.def("read_plan", &plan::read, "text"_a, "name"_a = "plan", "A plan from its text form; `name` is for messages.");
   module.def("check", &plan::check, "plan"_a, "Proves that a plan computes its collective, or raises Error.");
   module.def(

@@ -65,6 +65,7 @@ class Trial {
     settings.style = call_.crowded ? exec::WaitStyle::yield : exec::WaitStyle::spin;
     settings.overrides = overrides_;
     settings.shape = call_.shape;
+    settings.levels = call_.known_levels();
     group::Group group(settings);
     const std::string algorithm{group.algorithm(call_.collective, call_.bytes, call_.root)};
     const bool is_short = call_.bytes <= shm::line_payload;
@@ -83,7 +84,8 @@ class Trial {
  private:
   std::shared_ptr<const plan::Program> program_of(std::string_view algorithm, const select::LoadedPlan* plan,
                                                   plan::Carrier carrier) {
-    return group::program_for({call_.collective, algorithm, call_.ranks, 0, call_.root, carrier, false, fixed_order_, plan});
+    return group::program_for({call_.collective, algorithm, call_.ranks, 0, call_.root, carrier, false, fixed_order_, plan,
+                               &call_.known_levels()});
   }
   Travel travel(const std::string& algorithm, std::shared_ptr<const plan::Program> program, size_t wanted_segment) {
     Travel travel{algorithm, std::move(program), call_.bytes};
@@ -156,7 +158,7 @@ nb::dict as_dict(const select::Explanation& explanation, const Travel& travel) {
 
 // `crowded`, `table` and `plans` instead of what the environment says, where they are given.
 nb::dict explain(std::string_view collective, size_t bytes, int ranks, int root, bool crowded, const std::vector<int>& units,
-                 const std::string& table, const std::string& plans) {
+                 const std::string& table, const std::string& plans, std::string_view levels) {
   Options options = parse_options(process_environment(), nullptr);
   options.disable = false;
   if (!table.empty()) options.table = table;
@@ -169,12 +171,15 @@ nb::dict explain(std::string_view collective, size_t bytes, int ranks, int root,
   select::Call call{.collective = plan::collective_named(collective), .bytes = bytes, .ranks = ranks,
                     .shape = shape_of(options, units), .root = root};
   call.crowded = crowded;
+  const topo::Levels of_ranks = topo::read_levels(levels);
+  call.levels = &of_ranks;
   call.same_expression = plan::combines(call.collective);
   select::Explanation explanation = select::explain(call, overrides);
   Trial trial(call, options, overrides);
   const Travel travel = travel_of(explanation, trial);
   nb::dict dict = as_dict(explanation, travel);
   dict["shape"] = topo::print(call.shape);
+  dict["levels"] = of_ranks.contents();
   return dict;
 }
 
@@ -197,7 +202,7 @@ nb::list table_rules(const std::string& file) {
 
 void bind_selection(nb::module_& module) {
   module.def("explain", &explain, "collective"_a, "bytes"_a, "ranks"_a, "root"_a, "crowded"_a, "units"_a, "table"_a = "",
-             "plans"_a = "",
+             "plans"_a = "", "levels"_a = "",
              "Which algorithm serves a call, and every rule and variable that has a say about it. `units` are the processing "
              "units that the ranks may run on; reductions are of doubles. Raises Error for broken tables, plans and variables.");
   module.def("table_rules", &table_rules, "file"_a = "", "(place, rule) of a table and of the default behind it.");

@@ -95,11 +95,15 @@ def run(command, *, environment=None, timeout=60, cwd=None) -> subprocess.Comple
 LAUNCHER_FAILED = "PMIx server's listener thread failed to start"
 
 
-def job(host, ranks, program, *arguments, tutti=True, options=(), variables=None, timeout=60):
+# Each rank on core 0 or 1, whatever the launcher.
+BOUND = ["sh", "-c", 'exec taskset -c $((${PMI_RANK:-$OMPI_COMM_WORLD_RANK} % 2)) "$@"', "bound"]
+
+
+def job(host, ranks, program, *arguments, tutti=True, bound=False, options=(), variables=None, timeout=60):
     """mpiexec -n RANKS [tutti-run OPTIONS] PROGRAM ARGUMENTS."""
     environment = clean_environment() | host.environment | {"TUTTI_STALL_SECONDS": "15"} | (variables or {})
     prefix = [TUTTI_RUN, *options] if tutti else []
-    command = [host.launcher, "-n", ranks, *prefix, program, *arguments]
+    command = [host.launcher, "-n", ranks, *(BOUND if bound else []), *prefix, program, *arguments]
     result = run(command, environment=environment, timeout=timeout)
     if result.returncode != 0 and LAUNCHER_FAILED in result.stderr:
         return run(command, environment=environment, timeout=timeout)

@@ -57,7 +57,7 @@ def test_more_ranks_than_cores_are_crowded_unless_told(tutti):
 def test_a_users_table_beats_the_default(tutti, table):
     found = explained(tutti, "allreduce", "--bytes", "4K", "--ranks", "4", "--crowded", "--table", str(table))
     assert found["runs"] == "binomial" and found["bytes_range"] == [1024, 1048576]
-    assert [one["place"] for one in found["considered"]][:2] == [f"{table}:3", "default.map:26"]
+    assert [one["place"] for one in found["considered"]][:2] == [f"{table}:3", "default.map:35"]
     by_variable = explained(tutti, "allreduce", "--bytes", "4K", "--ranks", "4", environment={"TUTTI_TABLE": str(table)})
     assert by_variable["runs"] == "binomial"
     other_ranks = explained(tutti, "allreduce", "--bytes", "4K", "--ranks", "3", "--table", str(table))
@@ -107,7 +107,7 @@ def test_text_of_a_barrier(tutti):
     assert done.stdout.splitlines()[:3] == [
         "barrier, 2 ranks, a core for every rank",
         "algorithm  all_read_all",
-        "because    default.map:7: barrier ranks ..8 crowded no -> builtin:all_read_all",
+        "because    default.map:8: barrier ranks ..8 crowded no -> builtin:all_read_all",
     ]
 
 

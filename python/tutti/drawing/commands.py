@@ -11,7 +11,7 @@ from tutti.drawing.graph import Graph, document, graph_of
 from tutti.errors import UserError
 from tutti.places import core
 from tutti.plan.command.files import ALGORITHM_HELP, ROOT_HELP, generate, read, write
-from tutti.plan.command.machines import DEAL_HELP, SHAPES, deal_of, machine
+from tutti.plan.command.machines import DEAL_HELP, SHAPES, deal_of, levels_of, machine
 
 # Beyond this nobody reads a drawing.
 MOST_RANKS = 1024
@@ -26,13 +26,13 @@ Shape = Annotated[
 Deal = Annotated[str, typer.Option(help=DEAL_HELP)]
 
 
-def _plan(what: str, algorithm: str | None, ranks: int | None, root: int) -> Any:
+def _plan(what: str, algorithm: str | None, ranks: int | None, root: int, shape: str | None, deal: str) -> Any:
     if what in core().collectives():
         if algorithm is None or ranks is None:
             raise UserError(f"{what}: say which plan of it, with --algorithm and --ranks")
         if not 1 <= ranks <= MOST_RANKS:
             raise UserError(f"--ranks: {ranks} is out of range; 1 to {MOST_RANKS} can be drawn")
-        return generate(what, algorithm, ranks, root)
+        return generate(what, algorithm, ranks, root, levels_of(shape, deal, ranks))
     if algorithm is not None or ranks is not None or root != 0:
         raise UserError(f"'{what}' is read as a file, which says these itself; leave --algorithm, --ranks and --root out")
     plan = read(Path(what))
@@ -91,7 +91,7 @@ def draw(
         raise UserError(f"-o: '{output}' is neither a .svg nor a .png")
     if layout not in ("auto", "tree", "machine"):
         raise UserError(f"--layout: '{layout}' is unknown; known are auto, tree, machine")
-    plan = _plan(what, algorithm, ranks, root)
+    plan = _plan(what, algorithm, ranks, root, shape, deal)
     _warn(_refusal(plan))
     graph = _graph(plan, shape, deal)
     if output is not None:
@@ -119,7 +119,7 @@ def play(
         raise UserError(f"-o: '{output}' is not a .html")
     from tutti.drawing.page import page
 
-    plan = _plan(what, algorithm, ranks, root)
+    plan = _plan(what, algorithm, ranks, root, shape, deal)
     refusal = _refusal(plan)
     _warn(refusal)
     graph = _graph(plan, shape, deal)

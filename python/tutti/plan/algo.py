@@ -192,19 +192,85 @@ def all_read_all(
     _included(c, "all_read_all", ranks, values, into, scratch, collective or _own(c, "all_read_all", "allreduce"))
 
 
-def tiled(
+def levels(
     c: Context,
     ranks: Sequence[int] | None = None,
     *,
+    form: str = "",
+    collective: str | None = None,
     values: Regions | None = None,
     into: Regions | None = None,
     scratch: Regions | None = None,
 ) -> None:
-    """Every rank combines one tile of the vector for all, then everybody collects the tiles: for long vectors.
+    """Trees in the groups of the machine's tree and above them: barrier, bcast, reduce, allreduce, gather or scatter.
 
-    The vectors must have a multiple of as many blocks as there are ranks; see `c.blocks`.
+    `form` is what stands behind the algorithm's name: `binomial:flat:push` (docs/algorithms.md).
     """
-    _included(c, "tiled", ranks, values, into, scratch, "allreduce")
+    _included(c, _spec("levels", form), ranks, values, into, scratch, collective or c.collective, by_levels=True)
+
+
+def tiled(
+    c: Context,
+    ranks: Sequence[int] | None = None,
+    *,
+    form: str = "",
+    collective: str | None = None,
+    values: Regions | None = None,
+    into: Regions | None = None,
+    scratch: Regions | None = None,
+) -> None:
+    """Every rank combines one tile of the vector for all, then everybody, or the root, collects the tiles: for long vectors.
+
+    An allreduce or a reduce (an allreduce in plans of others). `form` may be `cyclic` or, by the groups of the machine's
+    tree, `levels`. The vectors must have a multiple of as many blocks as there are ranks (by levels, as there are in the
+    largest numa region); see `c.blocks`.
+    """
+    whole = collective or _own(c, "tiled", "allreduce")
+    _included(c, _spec("tiled", form), ranks, values, into, scratch, whole, by_levels=form == "levels")
+
+
+def doubling(
+    c: Context,
+    ranks: Sequence[int] | None = None,
+    *,
+    collective: str | None = None,
+    values: Regions | None = None,
+    into: Regions | None = None,
+    scratch: Regions | None = None,
+) -> None:
+    """Pairs at doubling distances exchange all they have: barrier, allreduce or allgather (an allreduce in plans of others)."""
+    whole = collective or _own(c, "doubling", "allreduce")
+    _included(c, "doubling", ranks, values, into, scratch, whole)
+
+
+def halving(
+    c: Context,
+    ranks: Sequence[int] | None = None,
+    *,
+    collective: str | None = None,
+    values: Regions | None = None,
+    into: Regions | None = None,
+    scratch: Regions | None = None,
+) -> None:
+    """Pairs exchange halves: allreduce or reduce_scatter (an allreduce in plans of others).
+
+    The vectors of an allreduce must have a multiple of as many blocks as the largest power of two that is not above the
+    number of ranks; see `c.blocks`.
+    """
+    _included(c, "halving", ranks, values, into, scratch, collective or _own(c, "halving", "allreduce"))
+
+
+def bruck(
+    c: Context,
+    ranks: Sequence[int] | None = None,
+    *,
+    collective: str | None = None,
+    values: Regions | None = None,
+    into: Regions | None = None,
+    scratch: Regions | None = None,
+) -> None:
+    """Parts travel by powers of two: allgather or alltoall (an allgather in plans of others)."""
+    _included(c, "bruck", ranks, values, into, scratch, collective or _own(c, "bruck", "allgather"))
 
 
 def direct(
@@ -230,11 +296,17 @@ def ring(
     c: Context,
     ranks: Sequence[int] | None = None,
     *,
+    collective: str | None = None,
     values: Regions | None = None,
     into: Regions | None = None,
+    scratch: Regions | None = None,
 ) -> None:
-    """An allgather in p - 1 steps, in each of which every rank takes from its left neighbour what that took before."""
-    _included(c, "ring", ranks, values, into, None, "allgather")
+    """In p - 1 steps every rank takes from its left neighbour what that took, or combined, before.
+
+    An allgather, reduce_scatter or allreduce (an allgather in plans of others). The vectors of an allreduce must have a
+    multiple of as many blocks as there are ranks; see `c.blocks`.
+    """
+    _included(c, "ring", ranks, values, into, scratch, collective or _own(c, "ring", "allgather"))
 
 
 def chain(
@@ -256,6 +328,10 @@ def _own(c: Context, algorithm: str, otherwise: str) -> str:
     return c.collective if c.collective in served else otherwise
 
 
+def _spec(algorithm: str, form: str) -> str:
+    return f"{algorithm}:{form}" if form else algorithm
+
+
 def _included(
     c: Context,
     algorithm: str,
@@ -264,11 +340,13 @@ def _included(
     into: Regions | None,
     scratch: Regions | None,
     collective: str,
+    by_levels: bool = False,
 ) -> None:
     members = list(c.ranks if ranks is None else ranks)
     rooted: bool = collective in core().collectives() and core().rooted(collective)
     root = members.index(c.root) if rooted and c.root in members else 0
-    plan: Plan = builtin(algorithm, collective, len(members), root)
+    shared = c.tree.levels(members) if by_levels else ""
+    plan: Plan = builtin(algorithm, collective, len(members), root, shared)
     c.include(plan, members, inp=values, out=into, tmp=scratch)
 
 

@@ -156,10 +156,13 @@ def collective(
     return decorate
 
 
-def builtin(algorithm: str, collective: str, ranks: int, root: int = 0) -> Plan:
-    """The plan of a built-in algorithm, as `tutti plan list` names them: `builtin("nary:4", "bcast", 16)`."""
+def builtin(algorithm: str, collective: str, ranks: int, root: int = 0, levels: str = "") -> Plan:
+    """The plan of a built-in algorithm, as `tutti plan list` names them: `builtin("nary:4", "bcast", 16)`.
+
+    `levels` says what the ranks share, as `Placed.levels` gives it.
+    """
     try:
-        plan: Plan = core().generate(collective, algorithm, ranks, root)
+        plan: Plan = core().generate(collective, algorithm, ranks, root, levels)
     except core().Error as error:
         raise fault(str(error)) from error
     return plan

@@ -6,6 +6,7 @@ of the group outside it, so that a loop over `placed.numa` is right everywhere; 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -111,6 +112,12 @@ class Placed:
     @cached_property
     def _group_of(self) -> dict[tuple[str, int], Group]:
         return {(level, rank): group for level in LEVELS for group in self._groups[level] for rank in group.ranks}
+
+    def levels(self, ranks: Sequence[int] | None = None) -> str:
+        """What these ranks (all, unless said) share, as the core's generators take it: words NAME:GROUP,GROUP,..."""
+        members = self.ranks if ranks is None else ranks
+        groups = {level: [str(self.group_of(rank, level).index) for rank in members] for level in LEVELS}
+        return " ".join(f"{level}:{','.join(numbers)}" for level, numbers in groups.items())
 
     def group_of(self, rank: int, level: str) -> Group:
         """The group of a level that holds a rank."""

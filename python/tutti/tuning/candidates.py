@@ -1,9 +1,11 @@
 """What could serve a collective instead of the default: algorithms of the core, each with the segments worth trying."""
 
 from dataclasses import dataclass
+from functools import lru_cache
 
 from tutti.errors import UserError
 from tutti.places import core
+from tutti.plan.machine import Machine
 
 DEGREES = (2, 4, 8, 16)
 SEGMENTS = (24 << 10, 64 << 10)
@@ -59,12 +61,23 @@ def _specs(ranks: int, collective: str) -> list[str]:
         name = algorithm["name"]
         if collective not in algorithm["collectives"] or (name == "all_read_all" and ranks > MOST_DIRECT_RANKS):
             continue
-        specs += [f"{name}:{degree}" for degree in DEGREES] if algorithm["takes_degree"] else [name]
+        # Sums of doubles are measured, which an algorithm that is not uniform never serves.
+        if not algorithm["uniform"] and core().combines(collective):
+            continue
+        specs += [f"{name}:{degree}" for degree in DEGREES] if algorithm["takes_degree"] else [name, *algorithm["variants"]]
     return specs
 
 
+@lru_cache
+def _levels(ranks: int) -> str:
+    """Of so many ranks, one a core of this machine; unknown with more ranks than cores."""
+    here = Machine.this()
+    return here.place(ranks).levels() if ranks <= here.cores else ""
+
+
 def _contents(collective: str, spec: str, ranks: int) -> str:
-    text: str = core().generate(collective, spec, min(ranks, COMPARED_RANKS)).text
+    compared = min(ranks, COMPARED_RANKS)
+    text: str = core().generate(collective, spec, compared, 0, _levels(compared)).text
     return "\n".join(line for line in text.splitlines() if not line.startswith("algorithm "))
 
 

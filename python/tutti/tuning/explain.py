@@ -11,6 +11,7 @@ import typer
 from tutti.bench.report import size_text
 from tutti.errors import UserError
 from tutti.places import core
+from tutti.plan.command.machines import DEAL_HELP, SHAPES, levels_of
 from tutti.tuning.candidates import BENCH_NAMES
 
 MOST_RANKS = 1024
@@ -122,7 +123,8 @@ def _print_rules(table: str, as_json: bool) -> None:
 
 
 def _explain(
-    collective: str, size: int, ranks: int | None, crowded: bool | None, root: int, table: str, plans: str
+    collective: str, size: int, ranks: int | None, crowded: bool | None, root: int, table: str, plans: str,
+    shape: str | None, deal: str,
 ) -> dict[str, Any]:
     units = sorted(os.sched_getaffinity(0))
     count = ranks if ranks is not None else max(2, min(len(units), MOST_RANKS))
@@ -133,7 +135,7 @@ def _explain(
     if root != 0 and not core().rooted(collective):
         raise UserError(f"--root: {collective} has no root; leave it out")
     many = crowded if crowded is not None else crowded_by_default(count, len(units))
-    found: dict[str, Any] = core().explain(collective, size, count, root, many, units, table, plans)
+    found: dict[str, Any] = core().explain(collective, size, count, root, many, units, table, plans, levels_of(shape, deal, count))
     return {
         "format": "tutti-explain 1", "collective": collective, "bytes": size, "ranks": count, "root": root, "crowded": many,
         **found, "notes": _notes(collective, found),
@@ -151,6 +153,8 @@ def explain(
     root: Annotated[int, typer.Option(help="Of the collectives that have one.")] = 0,
     table: Annotated[Path | None, typer.Option(help="A table of yours, as for tutti-run [TUTTI_TABLE].")] = None,
     plans: Annotated[Path | None, typer.Option(help="A directory of plans, as for tutti-run [TUTTI_PLANS].")] = None,
+    shape: Annotated[str | None, typer.Option(help=f"The machine that ranks are bound on: {SHAPES}; else one level.")] = None,
+    deal: Annotated[str, typer.Option(help=DEAL_HELP)] = "block",
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
 ) -> None:
     """Say which algorithm serves a call, which rule says so, and what was overridden."""
@@ -162,7 +166,7 @@ def explain(
         name = _collective(collective)
         if size is None and name != "barrier":
             raise UserError(f"{name}: say how long the message is, with --bytes")
-        found = _explain(name, parse_bytes(size or "0"), ranks, crowded, root, users_table, users_plans)
+        found = _explain(name, parse_bytes(size or "0"), ranks, crowded, root, users_table, users_plans, shape, deal)
     except core().Error as error:
         raise UserError(str(error)) from error
     if as_json:

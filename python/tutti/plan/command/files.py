@@ -19,7 +19,7 @@ EXCHANGES = ("allgather", "alltoall", "reduce_scatter")
 COLLECTIVES_HELP = (
     "barrier, bcast, reduce, allreduce, gather, scatter, allgather, alltoall, reduce_scatter, scan or exscan"
 )
-ALGORITHM_HELP = "As `tutti plan list` names them; nary takes a degree, nary:4, direct a number of parts, direct:8."
+ALGORITHM_HELP = "As `tutti plan list` names them, with words behind them: nary:4, direct:8, levels:binomial:flat."
 ROOT_HELP = "Of bcast, reduce, gather and scatter; 0 unless said."
 FINDINGS = (
     ("rank_order", "serves operations that do not commute"),
@@ -29,14 +29,14 @@ FINDINGS = (
 )
 
 
-def generate(collective: str, algorithm: str, ranks: int, root: int) -> Any:
+def generate(collective: str, algorithm: str, ranks: int, root: int, levels: str = "") -> Any:
     most = MOST_RANKS_OF_EXCHANGES if collective in EXCHANGES else MOST_RANKS
     if not 1 <= ranks <= most:
         raise UserError(f"--ranks: {ranks} is out of range; 1 to {most} can be shown")
     if not 0 <= root < ranks:
         raise UserError(f"--root: {root} is out of range; ranks are 0 to {ranks - 1}")
     try:
-        return core().generate(collective, algorithm, ranks, root)
+        return core().generate(collective, algorithm, ranks, root, levels)
     except core().Error as error:
         raise UserError(str(error)) from error
 

@@ -15,6 +15,11 @@ def machine(shape: str) -> Machine:
     return Machine.parse(shape)
 
 
+def levels_of(shape: str | None, deal: str, ranks: int) -> str:
+    """What so many ranks, bound to the cores of a machine, share; without a shape nothing is known."""
+    return "" if shape is None else machine(shape).place(ranks, deal_of(deal)).levels()
+
+
 def deal_of(text: str) -> Deal:
     if text in DEALS:
         return text

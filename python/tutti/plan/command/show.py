@@ -27,6 +27,7 @@ from tutti.plan.command.files import (
     read_text,
     verdict,
 )
+from tutti.plan.command.machines import DEAL_HELP, SHAPES, levels_of
 
 CARRIER_TEXT = {"line": "short messages, in stamped lines", "slot": "longer messages, through rings of slots"}
 SUFFIXES = (".plan", ".tree")
@@ -66,11 +67,12 @@ def _as_comment(text: str) -> str:
     return "\n".join(f"# {line}".rstrip() for line in text.splitlines())
 
 
-def _plan(what: str, algorithm: str | None, ranks: int | None, root: int | None) -> Any:
+def _plan(what: str, algorithm: str | None, ranks: int | None, root: int | None, shape: str | None, deal: str) -> Any:
     is_file = what not in core().collectives() and (what == "-" or os.path.exists(what) or "/" in what or "." in what)
     if is_file:
-        if algorithm is not None or ranks is not None or root is not None:
-            raise UserError(f"'{what}' is read as a file, which says these itself; leave --algorithm, --ranks and --root out")
+        if not (algorithm is None and ranks is None and root is None and shape is None):
+            left_out = "--algorithm, --ranks, --root and --shape"
+            raise UserError(f"'{what}' is read as a file, which says these itself; leave {left_out} out")
         return read(Path(what))
     if what not in core().collectives():
         known = ", ".join(core().collectives())
@@ -78,7 +80,8 @@ def _plan(what: str, algorithm: str | None, ranks: int | None, root: int | None)
     for option, value in (("--algorithm", algorithm), ("--ranks", ranks)):
         if value is None:
             raise UserError(f"{what}: say which plan of it, with {option}")
-    return generate(what, algorithm or "", ranks or 0, root or 0)
+    levels = levels_of(shape, deal, ranks or 0) if ranks is not None and 1 <= ranks <= MOST_RANKS else ""
+    return generate(what, algorithm or "", ranks or 0, root or 0, levels)
 
 
 def show(
@@ -88,6 +91,8 @@ def show(
     algorithm: Annotated[str | None, typer.Option(help=ALGORITHM_HELP)] = None,
     ranks: Annotated[int | None, typer.Option(help="How many ranks.")] = None,
     root: Annotated[int | None, typer.Option(help=ROOT_HELP)] = None,
+    shape: Annotated[str | None, typer.Option(help=f"The machine that ranks are bound on: {SHAPES}; else one level.")] = None,
+    deal: Annotated[str, typer.Option(help=DEAL_HELP)] = "block",
     rank: Annotated[int | None, typer.Option(help="Only the program of this rank.")] = None,
     carrier: Annotated[
         str, typer.Option(help="Programs for short messages (line) or longer ones (slot); auto: line where possible.")
@@ -95,7 +100,7 @@ def show(
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
 ) -> None:
     """Show a plan as text, what its check finds, and what each rank executes."""
-    plan = _plan(collective_or_file, algorithm, ranks, root)
+    plan = _plan(collective_or_file, algorithm, ranks, root, shape, deal)
     is_file = collective_or_file not in core().collectives()
     found = verdict(plan, name_of(Path(collective_or_file)) if is_file else "")
     if rank is not None and not 0 <= rank < plan.ranks:
@@ -143,7 +148,7 @@ def _list_algorithms(as_json: bool) -> None:
         return
     rows: list[tuple[str, ...]] = []
     for algorithm in algorithms:
-        name = algorithm["name"] + (f":N (N = {algorithm['default_degree']})" if algorithm["takes_degree"] else "")
+        name = algorithm["usage"] + (f" (N = {algorithm['default_degree']})" if algorithm["takes_degree"] else "")
         rows.append((name, ", ".join(algorithm["collectives"]), algorithm["summary"]))
     _table(("algorithm", "collectives", "summary"), rows)
 

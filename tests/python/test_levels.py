@@ -1,0 +1,114 @@
+"""Algorithms on the machine's levels, as the commands, the tuner and the plan language offer them."""
+
+import json
+
+import pytest
+
+import tutti.plan as tp
+from tutti.places import core
+from tutti.plan.machine import Machine
+from tutti.tuning import candidates
+
+ROUND_ROBIN = [0, 4, 1, 5, 2, 6, 3, 7]
+
+
+def test_levels_are_those_of_the_placed_ranks():
+    machine = Machine.parse("numa:2 core:4")
+    assert "numa:0,1,0,1" in machine.place(4, [0, 4, 1, 5]).levels()
+    assert "numa:1,0" in machine.place(8, ROUND_ROBIN).levels([1, 2])
+
+
+def test_show_lays_a_plan_on_the_machine_that_is_given(tutti):
+    arguments = ("plan", "show", "bcast", "--algorithm", "levels", "--ranks", "4")
+    flat = tutti(*arguments)
+    assert flat.returncode == 0 and "copy out[3] <- in[0]" in flat.stdout
+    dealt = tutti(*arguments, "--shape", "numa:2 core:2", "--deal", "0,2,1,3")
+    assert dealt.returncode == 0, dealt.stderr
+    assert "copy out[1] <- in[0]" in dealt.stdout and "copy out[3] <- out[1]" in dealt.stdout
+
+
+def test_a_file_has_its_machine_already(tutti, tmp_path):
+    file = tmp_path / "my.plan"
+    file.write_text(core().generate("bcast", "flat", 4).text)
+    done = tutti("plan", "show", str(file), "--shape", "numa:2 core:2")
+    assert done.returncode == 2 and "leave --algorithm, --ranks, --root and --shape out" in done.stderr
+
+
+def test_draw_shows_the_borders_that_are_crossed(tutti):
+    arguments = ("plan", "draw", "reduce", "--ranks", "8", "--shape", "numa:2 core:4", "--deal", "0,4,1,5,2,6,3,7", "--json")
+    crossings = {}
+    for name in ("levels:binomial", "binomial"):
+        done = tutti(*arguments, "--algorithm", name)
+        assert done.returncode == 0, done.stderr
+        plan = core().generate("reduce", name, 8, 0, Machine.parse("numa:2 core:4").place(8, ROUND_ROBIN).levels())
+        crossings[name] = sum(source % 2 != target % 2 for source, target, _ in plan.edges)
+    assert crossings["levels:binomial"] == 1 < crossings["binomial"]
+
+
+def test_list_says_what_may_stand_behind_a_name(tutti):
+    listed = json.loads(tutti("plan", "list", "--json").stdout)["algorithms"]
+    usages = {one["name"]: one["usage"] for one in listed}
+    assert usages["nary"] == "nary:N" and usages["flat"] == "flat"
+    assert usages["levels"] == "levels[:SHAPE][:SHAPE][:fixed][:one_stage][:push]"
+
+
+def test_explain_asks_rules_for_the_levels_of_a_shape(tutti):
+    arguments = ("explain", "allreduce", "--bytes", "1M", "--ranks", "16", "--no-crowded", "--json")
+    assert json.loads(tutti(*arguments).stdout)["runs"] == "tiled"
+    found = json.loads(tutti(*arguments, "--shape", "numa:2 core:8").stdout)
+    assert found["runs"] == "tiled:levels" and found["levels"].startswith("numa:0,0,0")
+
+
+def test_explain_says_why_an_algorithm_cannot_serve(tutti):
+    found = json.loads(
+        tutti("explain", "allreduce", "--bytes", "8", "--ranks", "4", "--json",
+              environment={"TUTTI_ALGORITHM_ALLREDUCE": "dissemination"}).stdout
+    )  # fmt: skip
+    assert found["considered"][0]["refused"].startswith("its ranks evaluate different expressions")
+    assert found["chosen"] > 0 and found["runs"] != "dissemination"
+
+
+def test_the_tuner_tries_what_serves_and_differs(monkeypatch):
+    candidates._levels.cache_clear()
+    monkeypatch.setattr(candidates, "_levels", lambda ranks: "")
+    on_one_level = candidates.algorithms_for(8, "allreduce")
+    assert {"doubling", "halving", "tiled:cyclic", "ring"} <= set(on_one_level)
+    assert "dissemination" not in on_one_level and "levels:binomial" not in on_one_level
+    assert "dissemination" in candidates.algorithms_for(8, "barrier")
+    halves = Machine.parse("numa:2 core:3")  # of four cores, nary:4 would be the same tree
+    monkeypatch.setattr(candidates, "_levels", lambda ranks: halves.place(ranks).levels())
+    assert {"levels", "tiled:levels", "levels:push"} <= set(candidates.algorithms_for(6, "allreduce"))
+
+
+FORMS = {
+    "levels": ("bcast", lambda c: tp.algo.levels(c, form="binomial:push")),
+    "levels of an allreduce": ("allreduce", lambda c: tp.algo.levels(c)),
+    "tiled": ("allreduce", lambda c: (c.blocks(4), tp.algo.tiled(c, form="levels"))),
+    "tiled reduce": ("reduce", lambda c: (c.blocks(8), tp.algo.tiled(c, form="cyclic"))),
+    "doubling": ("allgather", lambda c: tp.algo.doubling(c)),
+    "halving": ("reduce_scatter", lambda c: tp.algo.halving(c)),
+    "bruck": ("alltoall", lambda c: tp.algo.bruck(c)),
+    "ring": ("reduce_scatter", lambda c: tp.algo.ring(c)),
+}
+
+
+@pytest.mark.parametrize(("kind", "write"), FORMS.values(), ids=FORMS.keys())
+def test_parts_of_the_plan_language(kind, write):
+    @tp.collective(kind)
+    def plan(c: tp.Context) -> None:
+        write(c)
+
+    core().check(plan.build(shape="numa:2 core:4", deal="block"))
+
+
+def test_levels_of_some_ranks():
+    @tp.collective("bcast")
+    def evens_first(c: tp.Context) -> None:
+        evens, odds = list(c.ranks)[::2], list(c.ranks)[1::2]
+        tp.algo.levels(c, evens)
+        for rank, even in zip(odds, evens, strict=True):
+            c.out[rank] = c.inp[even] if even == c.root else c.out[even]
+
+    built = evens_first.build(shape="numa:2 core:4")
+    core().check(built)
+    assert sum(source // 4 != target // 4 for source, target, _ in built.edges) == 1
