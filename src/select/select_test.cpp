@@ -46,6 +46,39 @@ TEST(Choose, AlwaysAnswers) {
   }
 }
 
+// On levels too, and what is chosen serves the operation, however ranks are dealt.
+TEST(Choose, AnswersOnLevelsWithWhatServes) {
+  std::vector<topo::Floor> floors(2, {"numa", {}, 1});
+  for (int rank = 0; rank < 16; ++rank) {
+    floors[0].group_of.push_back(rank / 8);
+    floors[1].group_of.push_back(rank % 2);
+  }
+  Overrides overrides;
+  overrides.algorithm[static_cast<size_t>(Collective::allreduce)] = "dissemination";
+  for (const topo::Floor& floor : floors) {
+    const topo::Levels levels({floor});
+    for (const Collective collective : collectives()) {
+      for (const bool rank_order : {false, true}) {
+        for (const size_t bytes : {size_t{8}, size_t{4096}, size_t{1} << 20}) {
+          Call call{.collective = collective, .bytes = bytes, .ranks = 16, .shape = {}, .root = 0, .rank_order = rank_order};
+          call.same_expression = rank_order;
+          call.levels = &levels;
+          const Choice choice = choose(call, overrides);
+          EXPECT_NO_THROW(algo::generate(collective, choice.algorithm, 16, 0, levels)) << choice.algorithm;
+          EXPECT_EQ(refusal(choice.algorithm, call), "");
+        }
+      }
+    }
+  }
+  const topo::Levels halves({floors[0]});
+  Call call{.collective = Collective::bcast, .bytes = 4096, .ranks = 16, .shape = {}, .root = 0};
+  EXPECT_EQ(choose(call, {}).algorithm, "flat");
+  call.levels = &halves;
+  EXPECT_EQ(choose(call, {}).algorithm, "levels:flat");
+  call.crowded = true;
+  EXPECT_EQ(choose(call, {}).algorithm, "flat");
+}
+
 // A cached answer serves its whole range.
 TEST(Choose, IsTheSameWithinItsRange) {
   const Table users = read_table(
