@@ -11,6 +11,7 @@
 #include <thread>
 
 #include "base/error.h"
+#include "topo/levels.h"
 
 namespace tutti::topo {
 namespace {
@@ -175,6 +176,15 @@ TEST(Recorded, AMachineWithACoreHidden) {
                                "      cores 0-1, cpus 0-3\n"
                                "  numa 1: 1 core, 2 GiB\n"
                                "    core 2, cpus 4-5, L3 8 MiB\n");
+}
+
+// Threads of a core are together; the L3 caches say what the regions do.
+TEST(Recorded, RanksOnItHaveLevels) {
+  const TemporaryFile file("levels.xml", recorded_machine);
+  const Places places = places_of(load(file.path()));
+  EXPECT_EQ(levels_of({{0}, {1}, {2, 3}, {4}, {5}}, places).contents(), "numa:0,0,0,1,1 core:0,0,1,2,2");
+  EXPECT_EQ(levels_of({{4, 5}, {0, 1, 2, 3}, {0, 1, 2, 3}}, places).contents(), "numa:0,1,1");
+  EXPECT_TRUE(levels_of({{0}, {2}, {6}}, places).one_level());  // 6 is hidden
 }
 
 TEST(Recorded, FilesThatAreNone) {
