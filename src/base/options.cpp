@@ -77,7 +77,7 @@ bool parse_value(const OptionRow& row, const std::string& text, OptionValue* val
       value->number %= 2;
       return true;
     case OptionKind::integer:
-    case OptionKind::bytes: return parse_number(row, text, &value->number);
+    case OptionKind::bytes: return parse_word(row.words, text, &value->number) || parse_number(row, text, &value->number);
     case OptionKind::choice: return parse_word(row.words, text, &value->number);
     case OptionKind::text: value->text = text; return true;
   }
@@ -163,9 +163,10 @@ const std::vector<OptionRow>& option_table() {
       {.name = "TUTTI_STORES", .kind = OptionKind::choice, .default_value = "auto",
        .doc = "How long messages are copied into shared memory: plain stores, or stores that go past the cache.",
        .store = store<&Options::stores>, .words = {"auto", "plain", "past_cache"}},
-      {.name = "TUTTI_SHM_BYTES_PER_RANK", .kind = OptionKind::bytes, .default_value = "256K",
-       .doc = "Shared memory a rank for the node's first segment.",
-       .store = store<&Options::shm_bytes_per_rank>, .least = 32 * kibibyte, .most = gibibyte},
+      {.name = "TUTTI_SHM_BYTES_PER_RANK", .kind = OptionKind::bytes, .default_value = "auto",
+       .doc = "Shared memory a rank for the node's first segment; auto: 256K of /dev/shm, elsewhere what rings twice as "
+              "large as a second-level cache need, taken when they are used.",
+       .store = store<&Options::shm_bytes_per_rank>, .least = 32 * kibibyte, .most = gibibyte, .words = {"auto"}},
       {.name = "TUTTI_SHM", .kind = OptionKind::choice, .default_value = "auto",
        .doc = "Where shared memory comes from; auto takes memfd where it works, posix (/dev/shm) elsewhere.",
        .store = store<&Options::shm>, .words = {"auto", "memfd", "posix"}},

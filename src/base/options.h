@@ -47,7 +47,7 @@ struct Options {
   IsaChoice isa;
   WaitChoice wait;
   StoresChoice stores;
-  size_t shm_bytes_per_rank;
+  size_t shm_bytes_per_rank;  // 0: automatic
   ShmChoice shm;
   bool shared_heap;
   ReachChoice reach;

@@ -35,7 +35,7 @@ TEST(Options, Defaults) {
   EXPECT_EQ(options.log, LogLevel::warning);
   EXPECT_EQ(options.isa, IsaChoice::automatic);
   EXPECT_EQ(options.wait, WaitChoice::automatic);
-  EXPECT_EQ(options.shm_bytes_per_rank, 256u * 1024);
+  EXPECT_EQ(options.shm_bytes_per_rank, 0u);
   EXPECT_EQ(options.shm, ShmChoice::automatic);
   for (const std::string& algorithm : options.algorithms) EXPECT_EQ(algorithm, "");
   EXPECT_EQ(options.segment_bytes, 0u);

@@ -1,4 +1,6 @@
 // A channel before and between operations: its areas, what fits them, room in the rings, failures.
+#include <sys/mman.h>
+
 #include <algorithm>
 #include <utility>
 
@@ -6,6 +8,7 @@
 #include "exec/geometry.h"
 #include "exec/reached.h"
 #include "exec/wait.h"
+#include "shm/segment.h"
 
 namespace tutti::exec {
 namespace {
@@ -15,7 +18,7 @@ constexpr size_t most_short_slots = 16 * 1024;
 constexpr size_t most_whole = 8 * 1024;
 constexpr size_t least_segment = 4 * 1024;
 constexpr size_t most_segment = 16 * 1024;
-constexpr size_t copy_through_least = 2048;
+constexpr size_t most_short_beside_deep = 2048;
 
 }  // namespace
 
@@ -43,16 +46,17 @@ Channel::Channel(std::byte* areas, const shm::Layout& layout, int rank, const Se
       layout_(layout),
       rank_(rank),
       style_(settings.style),
-      copy_through_from_(settings.stores_past_cache ? copy_through_least : SIZE_MAX),
       reach_from_(reach_from(settings.reach)),
       reach_(settings.reach),
       hook_(settings.hook),
       tracer_(settings.tracer),
-      communicator_(settings.communicator) {
+      communicator_(settings.communicator),
+      stores_(settings.stores) {
   own_ = &control(rank);
   shm::jot(own_->process, settings.process);
   short_slots_.size = short_slots_.limit = std::min(most_short_slots, layout.slot_bytes / 4 / shm::line_size * shm::line_size);
-  long_slots_.size = long_slots_.limit = layout.slot_bytes - short_slots_.size;
+  long_slots_.size = layout.slot_bytes - short_slots_.size;  // its limit is 0: its first use makes room
+  most_short_ = long_slots_.size >= shm::deep_ring ? most_short_beside_deep : short_slots_.size / 2;
   lines_.size = lines_.limit = static_cast<uint64_t>(layout.line_count);
 }
 
@@ -109,7 +113,19 @@ bool Channel::fits(const plan::Program& program, size_t element) const {
   return ring_bytes_of(program, element, grain_of(element)) <= long_slots_.size;
 }
 
+// A deep ring is hundreds of pages; that they come one by one, each with a fault, is slow for long.
+void Channel::populate() {
+  populated_ = true;
+#ifdef MADV_POPULATE_WRITE
+  std::byte* const begin = first_slot_ + static_cast<size_t>(rank_) * stride_;
+  const auto first = (reinterpret_cast<uintptr_t>(begin) + shm::page_size - 1) / shm::page_size * shm::page_size;
+  const auto end = reinterpret_cast<uintptr_t>(begin + layout_.slot_bytes) / shm::page_size * shm::page_size;
+  if (end > first) madvise(reinterpret_cast<void*>(first), end - first, MADV_POPULATE_WRITE);  // else by faults
+#endif
+}
+
 Code Channel::make_room(Ring& ring, uint64_t units, bool writes, const Operation& operation) {
+  if (&ring == &long_slots_ && writes && !populated_) populate();
   if (ring.make_room(units) || !writes) return Code::ok;
   Checkpoint past = checkpoint_;
   const uint64_t needed = ring.cursor + units - ring.size;

@@ -88,7 +88,7 @@ class Channel::Execution {
                         : geometry_.position_bytes * static_cast<size_t>(geometry_.positions);
     shm::jot(own_.call, operation_.call);
     if constexpr (!lines_only) shm::jot(own_.entered, (base_ + 1) << 32 | entered_tag(operation_.call));
-    const bool is_short = !lines_only && shape != Shape::segmented && geometry_.segments == 1 && share_ <= channel_.short_slots_.size / 2;
+    const bool is_short = !lines_only && shape != Shape::segmented && geometry_.segments == 1 && share_ <= channel_.most_short_;
     ring_ = lines_only ? &channel_.lines_ : is_short ? &channel_.short_slots_ : &channel_.long_slots_;
     start_ = ring_->cursor;
     if (start_ + share_ > ring_->limit) [[unlikely]] {
@@ -229,8 +229,8 @@ class Channel::Execution {
   [[gnu::always_inline]] void copy(const BoundStep& step, size_t bytes) {
     std::byte* const dst = address(step.operands[0]);
     const std::byte* const src = address(step.operands[1]);
-    if (segmented && geometry_.segments > 1 && bytes >= channel_.copy_through_from_ && step.operands[0].space == slot_space) {
-      kernels::copy_through(dst, src, bytes);
+    if (!lines_only && bytes >= SlotStores::least_bytes && step.operands[0].space == slot_space) {
+      channel_.stores_.copy(dst, src, bytes);
     } else if (src != dst) {
       kernels::copy(dst, src, bytes);
     }

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "exec/reach.h"
+#include "exec/slot_stores.h"
 #include "kernels/kernels.h"
 #include "plan/program.h"
 #include "shm/layout.h"
@@ -161,7 +162,7 @@ class Channel {
  public:
   struct Settings {
     WaitStyle style = WaitStyle::spin;
-    bool stores_past_cache = false;  // for long copies into slots
+    SlotStores::Policy stores = SlotStores::Policy::plain;
     uint64_t process = 0;            // this rank's pid where ranks are processes, so that peers notice its death
     ProgressHook hook;
     Reach reach;
@@ -261,6 +262,7 @@ class Channel {
   // Room for `units` of a ring where its limit is reached. Where it has come round to what a slow rank may still read,
   // and this rank will write, waits until that has been read.
   Code make_room(Ring& ring, uint64_t units, bool writes, const Operation& operation);
+  void populate();
   Checkpoint here() const { return {base_, lines_.cursor, short_slots_.cursor, long_slots_.cursor}; }
 
   // Constant after construction.
@@ -272,7 +274,6 @@ class Channel {
   shm::Layout layout_;
   int rank_;
   WaitStyle style_;
-  size_t copy_through_from_;  // bytes from which copies into slots go past the cache
   size_t reach_from_;         // bytes from which readers may pass by slots; the same at all ranks
   Reach reach_;
   ProgressHook hook_;
@@ -289,6 +290,9 @@ class Channel {
   Checkpoint checkpoint_;
   uint64_t epoch_ = 0;  // operations so far; counted where they are recorded
   uint64_t reaching_ = 0;  // those so far in which readers may pass by slots
+  SlotStores stores_;
+  size_t most_short_;    // bytes of a slot that go through the small ring
+  bool populated_ = false;
   std::vector<std::byte> scratch_;  // for what is read from other processes to be combined
 
   Code failed_ = Code::ok;

@@ -18,11 +18,15 @@ constexpr size_t max_entries = 256;      // programs kept; beyond it all are mad
 const std::string_view flat = "flat";
 constexpr int rank_bits = exec::needs_same_expression - 1;  // of a RootAndNeeds
 
-exec::Channel::Settings channel_settings(const Group::Settings& settings) {
+exec::SlotStores::Policy store_policy() {
+  using Policy = exec::SlotStores::Policy;
   const StoresChoice asked = options().stores;
-  const bool pays = kernels::stores_past_cache_pay();
-  const bool past_cache = asked == StoresChoice::past_cache || (asked == StoresChoice::automatic && pays);
-  return {settings.style, past_cache, settings.process, settings.hook, settings.reach, settings.tracer,
+  if (asked == StoresChoice::automatic) return Policy::measured;
+  return asked == StoresChoice::plain ? Policy::plain : Policy::past_cache;
+}
+
+exec::Channel::Settings channel_settings(const Group::Settings& settings) {
+  return {settings.style, store_policy(), settings.process, settings.hook, settings.reach, settings.tracer,
           settings.communicator};
 }
 

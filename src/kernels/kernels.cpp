@@ -53,15 +53,6 @@ const Variant& choose_variant(const char* wish) {
 
 void copy_through(void* dst, const void* src, size_t bytes) { active->table->copy_through(dst, src, bytes); }
 
-bool stores_past_cache_pay() {
-#if defined(__x86_64__)
-  __builtin_cpu_init();
-  return __builtin_cpu_is("amd") != 0;
-#else
-  return false;
-#endif
-}
-
 size_t size(Type type) {
   struct Int16Int { int16_t value; int index; };
   struct Int32Int { int32_t value; int index; };

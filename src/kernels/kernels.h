@@ -44,12 +44,8 @@ Reduce find_reduce(Type type, Op op);
 const char* isa();
 
 // Copies with stores that go past the cache, for data that another core, not this one, will read. Any alignment
-// will do. It pays where writing lines that another core has read is slow: see stores_past_cache_pay.
+// will do. It pays where writing lines that another core has read is slow (exec/slot_stores.h).
 void copy_through(void* dst, const void* src, size_t bytes);
-
-// Whether this processor takes such stores better than plain ones to lines that another core has read. AMD's processors
-// do (docs/decisions/stores-past-the-cache.md); on others plain stores are used.
-bool stores_past_cache_pay();
 
 // Copies of more than 48 bytes; call copy.
 void copy_long(void* dst, const void* src, size_t bytes);

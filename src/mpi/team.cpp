@@ -25,6 +25,14 @@ constexpr size_t least_comfortable_area = 8 * 1024;
 // What all further segments that one process makes may hold, in node segments.
 constexpr size_t further_segments = 4;
 
+// Of a rank in the node's segment. What is not used takes no memory there but in /dev/shm, so there is room for more deep
+// rings than one.
+size_t segment_area(shm::Segment::Kind kind, int ranks) {
+  constexpr size_t deep_areas = 4;
+  if (const size_t asked = options().shm_bytes_per_rank; asked != 0) return asked;
+  return kind == shm::Segment::Kind::memfd ? deep_areas * shm::deep_area(ranks) : shm::modest_area;
+}
+
 void progress(void* context) {
   const MPI_Comm private_communicator = *static_cast<MPI_Comm*>(context);
   int flag = 0;
@@ -147,7 +155,7 @@ bool Team::try_segment(shm::Segment::Kind kind, std::string* why_not) {
   shm::Segment::Location location{};
   try {
     if (rank_ == 0) {
-      const size_t bytes = options().shm_bytes_per_rank * static_cast<size_t>(ranks_);
+      const size_t bytes = segment_area(kind, ranks_) * static_cast<size_t>(ranks_);
       node_segment_ = std::make_unique<shm::Segment>(shm::Segment::create(kind, bytes));
       location = node_segment_->location();
     }
@@ -262,14 +270,17 @@ bool Team::covers(MPI_Comm communicator, int ranks) const {
 }
 
 // The communicator of all ranks takes half of a segment that is still whole; others a quarter of what is left, in
-// proportion to their ranks, so that there is always something for the next.
+// proportion to their ranks, so that there is always something for the next. Nobody takes more than a deep ring needs,
+// unless the user gave more.
 Placement Team::place(int ranks) {
   try {
     const size_t whole = node_segment_->usable_bytes();
     const size_t left = node_segment_->free_bytes();
-    const size_t share = ranks == ranks_ && left == whole
-                             ? whole / 2
-                             : left / 4 * static_cast<size_t>(ranks) / static_cast<size_t>(ranks_);
+    const size_t fair = ranks == ranks_ && left == whole
+                            ? whole / 2
+                            : left / 4 * static_cast<size_t>(ranks) / static_cast<size_t>(ranks_);
+    const size_t deep = shm::deep_area(ranks_) * static_cast<size_t>(ranks);
+    const size_t share = options().shm_bytes_per_rank != 0 ? fair : std::min(fair, deep);
     if (const auto placement = take(*node_segment_, ranks, share)) return *placement;
 
     const std::lock_guard<std::mutex> lock(mutex_);

@@ -52,11 +52,15 @@ struct FreeAligned {
 
 constexpr int max_team = 4096;
 
+size_t area_of(const tutti::Options& options) {
+  return options.shm_bytes_per_rank != 0 ? options.shm_bytes_per_rank : tutti::shm::modest_area;
+}
+
 }  // namespace
 
 struct tutti_team {
   explicit tutti_team(int ranks)
-      : layout(tutti::shm::Layout::fit(ranks, tutti::options().shm_bytes_per_rank)),
+      : layout(tutti::shm::Layout::fit(ranks, area_of(tutti::options()))),
         areas(new(std::align_val_t{tutti::shm::line_size}) std::byte[layout.bytes()]),
         joined(static_cast<size_t>(ranks)) {
     std::memset(areas.get(), 0, layout.bytes());

@@ -51,7 +51,7 @@ class Trial {
       : call_(call),
         overrides_(overrides),
         fixed_order_(options.reproducible != Reproducible::off),
-        layout_(shm::Layout::fit(call.ranks, options.shm_bytes_per_rank)),
+        layout_(shm::Layout::fit(call.ranks, options.shm_bytes_per_rank != 0 ? options.shm_bytes_per_rank : shm::deep_area(call.ranks))),
         areas_(layout_.bytes()),
         channel_(areas_.start(), layout_, 0, {}) {
     overrides_.library = nullptr;

@@ -1,5 +1,7 @@
 #include "shm/layout.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <string>
 
@@ -20,6 +22,17 @@ Layout Layout::fit(int32_t ranks, size_t bytes_per_rank) {
       static_cast<int32_t>(std::clamp(bytes_per_rank / 4 / line_size, fewest_lines, most_lines));
   layout.slot_bytes = (bytes_per_rank - layout.slot_offset()) / line_size * line_size;
   return layout;
+}
+
+size_t deep_area(int32_t ranks) {
+  constexpr size_t usual_cache = 1024 * 1024;
+  constexpr size_t most_cache = 2 * usual_cache;
+  constexpr size_t beside_the_ring = 32 * 1024;
+  constexpr size_t share_of_memory = 64;
+  const long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
+  const size_t ring = 2 * (cache > 0 ? std::clamp(static_cast<size_t>(cache), usual_cache / 2, most_cache) : usual_cache);
+  const auto memory = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGE_SIZE));
+  return std::max(modest_area, std::min(ring + beside_the_ring, memory / share_of_memory / static_cast<size_t>(ranks)));
 }
 
 }  // namespace tutti::shm

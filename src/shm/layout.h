@@ -60,6 +60,16 @@ struct Layout {
   static Layout fit(int32_t ranks, size_t bytes_per_rank);
 };
 
+// Of a rank where memory is dear: in /dev/shm, and between threads, which seldom need slots.
+inline constexpr size_t modest_area = 256 * 1024;
+
+// An area whose slot is a deep ring: about twice a second-level cache, so that a line has left the cache of whoever read it
+// before its turn to be written comes again (docs/decisions/deep-rings.md). All ranks of a node together take at most a
+// 64th of its memory, but each a modest area.
+size_t deep_area(int32_t ranks);
+// From this size on a slot's ring counts as deep.
+inline constexpr size_t deep_ring = 1024 * 1024;
+
 // Control, 16 lines and a slot of 2 KiB.
 inline constexpr size_t smallest_area = sizeof(Control) + 16 * line_size + 2048;
 

@@ -1,0 +1,41 @@
+#include "exec/slot_stores.h"
+
+#include <chrono>
+
+#include "kernels/kernels.h"
+
+namespace tutti::exec {
+namespace {
+
+// What a line costs the reader besides, if it comes from memory.
+constexpr double slow_nanoseconds = 4;
+constexpr size_t cache_line = 64;
+constexpr size_t least_timed = 4096;
+// Timing costs nothing while plain stores are in use; it costs a slow copy while they are not.
+constexpr int apart_while_plain = 8;
+constexpr int apart_while_past_cache = 128;
+
+}  // namespace
+
+void SlotStores::note(double nanoseconds_per_line) {
+  const bool slow = nanoseconds_per_line > slow_nanoseconds;
+  past_cache_ = slow && was_slow_;
+  was_slow_ = slow;
+  until_next_ = past_cache_ ? apart_while_past_cache : apart_while_plain;
+}
+
+void SlotStores::copy(void* dst, const void* src, size_t bytes) {
+  using Clock = std::chrono::steady_clock;
+  if (policy_ == Policy::measured && bytes >= least_timed && --until_next_ <= 0) {
+    const auto begin = Clock::now();
+    kernels::copy(dst, src, bytes);
+    const std::chrono::duration<double, std::nano> taken = Clock::now() - begin;
+    note(taken.count() * cache_line / static_cast<double>(bytes));
+  } else if (past_cache_) {
+    kernels::copy_through(dst, src, bytes);
+  } else {
+    kernels::copy(dst, src, bytes);
+  }
+}
+
+}  // namespace tutti::exec
