@@ -57,6 +57,8 @@ const char* describe(Reason reason) {
     case Reason::large_element: return "elements too large for the slots";
     case Reason::wrong_arguments: return "arguments for the host MPI to judge";
     case Reason::no_program: return "the algorithm that was asked for does not serve this communicator";
+    case Reason::users_operation: return "persistent collectives by a user's operation";
+    case Reason::large_persistent: return "persistent collectives of more data than shared memory is kept for";
     case Reason::count_: break;
   }
   return "unknown";
@@ -212,6 +214,17 @@ int Communicator::fail() {
 
 void Communicator::say(const std::string& what) {
   if (!std::exchange(said_, true)) log_line(LogLevel::error, "%s", what.c_str());
+}
+
+const std::shared_ptr<Loopback>& Communicator::loopback() {
+  if (loopback_ != nullptr) return loopback_;
+  MPI_Comm made = host().comm_null;
+  int rank = 0;
+  const Inside inside;
+  host().Comm_rank(handle_, &rank);
+  host().Comm_split(handle_, rank, 0, &made);
+  loopback_ = std::make_shared<Loopback>(made);
+  return loopback_;
 }
 
 std::byte* Communicator::scratch(int which, size_t bytes) {

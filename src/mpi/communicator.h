@@ -35,6 +35,8 @@ enum class Reason : uint8_t {
   large_element,
   wrong_arguments,
   no_program,
+  users_operation,
+  large_persistent,
   count_
 };
 const char* describe(Reason reason);
@@ -44,6 +46,14 @@ struct KernelChoice {
   MPI_Datatype type{};
   MPI_Op op{};
   exec::Combine combine;  // no kernel: an empty entry
+};
+
+// A communicator of this process alone.
+struct Loopback {
+  MPI_Comm handle;
+  explicit Loopback(MPI_Comm made) : handle(made) {}
+  ~Loopback() { host().Comm_free(&handle); }
+  Loopback(const Loopback&) = delete;
 };
 
 class Communicator {
@@ -61,6 +71,12 @@ class Communicator {
   MPI_Comm handle() const { return handle_; }
   uint64_t number() const { return number_; }  // in the order of making
   const Team* team() const { return team_.get(); }
+  const std::shared_ptr<Team>& shared_team() const { return team_; }
+  shm::Segment* segment() const { return segment_; }  // the team's that its areas are in
+  // What its persistent collectives take their memory from, made as they need it; other members' too.
+  std::vector<std::shared_ptr<shm::Segment>>& segments_of_deposits() { return segments_of_deposits_; }
+  // Made by its first call, which is collective.
+  const std::shared_ptr<Loopback>& loopback();
   group::Group* group() const { return group_.get(); }
   Reason reason() const { return reason_; }
 
@@ -117,6 +133,8 @@ class Communicator {
   std::unique_ptr<group::Group> group_;
   shm::Segment* segment_ = nullptr;  // the team's
   uint32_t page_ = 0;
+  std::vector<std::shared_ptr<shm::Segment>> segments_of_deposits_;
+  std::shared_ptr<Loopback> loopback_;
   size_t largest_element_ = 0;
   uint32_t missing_types_ = 0;
   MPI_Datatype dense_type_{};

@@ -5,7 +5,9 @@
 
 #include <dlfcn.h>
 
-#include "mpi/abi.h"
+#include <vector>
+
+#include "mpi/host.h"
 
 #define TUTTI_ENTRY extern "C" __attribute__((visibility("default")))
 #define TUTTI_SAME_AS(name) __attribute__((visibility("default"), alias(name)))
@@ -75,6 +77,18 @@ inline void* c_address(void* buffer) {
   for (const void* bottom : constants().bottom)
     if (buffer == bottom) return MPI_BOTTOM;
   return buffer;
+}
+
+// As many as the communicator's ranks; of a buffer given in place they may be anything.
+inline std::vector<MPI_Datatype> c_types(const MPI_Fint* handles, MPI_Comm communicator, const void* buffer) {
+  int ranks = 0;
+  if (buffer == MPI_IN_PLACE || mpi::host().Comm_size == nullptr) return {};
+  int inter = 0;
+  if (mpi::host().Comm_test_inter(communicator, &inter) != MPI_SUCCESS) return {};
+  if ((inter != 0 ? mpi::host().Comm_remote_size(communicator, &ranks) : mpi::host().Comm_size(communicator, &ranks)) != MPI_SUCCESS) return {};
+  std::vector<MPI_Datatype> types;
+  for (int rank = 0; rank < ranks; ++rank) types.push_back(c_type(handles[rank]));
+  return types;
 }
 
 #endif

@@ -4,8 +4,6 @@
 
 #if defined(TUTTI_ABI_OPENMPI)
 
-#include <vector>
-
 #include "mpi/ragged.h"
 
 using namespace tutti;
@@ -22,18 +20,6 @@ RaggedSide one_part(void* data, const MPI_Fint* count, MPI_Datatype type) { retu
 
 RaggedSide parts(void* data, const MPI_Fint* counts, const MPI_Fint* displacements, MPI_Datatype type) {
   return {c_address(data), 0, {counts}, {displacements}, type, nullptr};
-}
-
-// As many as the communicator's ranks; of a buffer given in place they may be anything.
-std::vector<MPI_Datatype> c_types(const MPI_Fint* handles, MPI_Comm communicator, const void* buffer) {
-  int ranks = 0;
-  if (buffer == MPI_IN_PLACE || host().Comm_size == nullptr) return {};
-  int inter = 0;
-  if (host().Comm_test_inter(communicator, &inter) != MPI_SUCCESS) return {};
-  if ((inter != 0 ? host().Comm_remote_size(communicator, &ranks) : host().Comm_size(communicator, &ranks)) != MPI_SUCCESS) return {};
-  std::vector<MPI_Datatype> types;
-  for (int rank = 0; rank < ranks; ++rank) types.push_back(c_type(handles[rank]));
-  return types;
 }
 
 }  // namespace

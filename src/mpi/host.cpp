@@ -108,6 +108,45 @@ void find_collectives(Host& host, auto&& locate) {
   locate(host.Exscan_c, "PMPI_Exscan_c");
 }
 
+template <class Count, class Displacement>
+void find_persistent(PersistentInits<Count, Displacement>& inits, const std::string& form, auto&& locate) {
+  const auto look = [&](auto& function, const char* name) { locate(function, (std::string(name) + form).c_str()); };
+  look(inits.Bcast_init, "PMPI_Bcast_init");
+  look(inits.Gather_init, "PMPI_Gather_init");
+  look(inits.Scatter_init, "PMPI_Scatter_init");
+  look(inits.Allgather_init, "PMPI_Allgather_init");
+  look(inits.Alltoall_init, "PMPI_Alltoall_init");
+  look(inits.Gatherv_init, "PMPI_Gatherv_init");
+  look(inits.Scatterv_init, "PMPI_Scatterv_init");
+  look(inits.Allgatherv_init, "PMPI_Allgatherv_init");
+  look(inits.Alltoallv_init, "PMPI_Alltoallv_init");
+  look(inits.Alltoallw_init, "PMPI_Alltoallw_init");
+  look(inits.Reduce_init, "PMPI_Reduce_init");
+  look(inits.Allreduce_init, "PMPI_Allreduce_init");
+  look(inits.Reduce_scatter_block_init, "PMPI_Reduce_scatter_block_init");
+  look(inits.Scan_init, "PMPI_Scan_init");
+  look(inits.Exscan_init, "PMPI_Exscan_init");
+  look(inits.Reduce_scatter_init, "PMPI_Reduce_scatter_init");
+}
+
+void find_requests(Host& host, auto&& locate) {
+  locate(host.Start, "PMPI_Start");
+  locate(host.Startall, "PMPI_Startall");
+  locate(host.Request_free, "PMPI_Request_free");
+  locate(host.Wait, "PMPI_Wait");
+  locate(host.Waitall, "PMPI_Waitall");
+  locate(host.Waitany, "PMPI_Waitany");
+  locate(host.Waitsome, "PMPI_Waitsome");
+  locate(host.Test, "PMPI_Test");
+  locate(host.Testall, "PMPI_Testall");
+  locate(host.Testany, "PMPI_Testany");
+  locate(host.Testsome, "PMPI_Testsome");
+  locate(host.Request_get_status, "PMPI_Request_get_status");
+  locate(host.Request_get_status_all, "PMPI_Request_get_status_all");
+  locate(host.Request_get_status_any, "PMPI_Request_get_status_any");
+  locate(host.Request_get_status_some, "PMPI_Request_get_status_some");
+}
+
 void find_entries(Host& host) {
   auto locate = [&](auto& function, const char* name) {
     if (host.foreign)
@@ -133,6 +172,10 @@ void find_entries(Host& host) {
   locate(host.Alltoallw_c, "PMPI_Alltoallw_c");
   locate(host.Reduce_scatter_c, "PMPI_Reduce_scatter_c");
 #endif
+  locate(host.Barrier_init, "PMPI_Barrier_init");
+  find_persistent(host.persistent, "", locate);
+  find_persistent(host.persistent_large, "_c", locate);
+  find_requests(host, locate);
   locate(host.Iprobe, "PMPI_Iprobe");
   locate(host.Improbe, "PMPI_Improbe");
   locate(host.Win_test, "PMPI_Win_test");
@@ -172,7 +215,7 @@ void find_functions(Host& host) {
   find(host.Group_from_session_pset, "PMPI_Group_from_session_pset");
 #endif
   find(host.Iallreduce, "PMPI_Iallreduce");
-  find(host.Test, "PMPI_Test");
+  find(host.Send_init, "PMPI_Send_init");
   find(host.Send, "PMPI_Send");
   find(host.Recv, "PMPI_Recv");
   find(host.Type_size, "PMPI_Type_size");
@@ -180,6 +223,7 @@ void find_functions(Host& host) {
   find(host.Type_get_true_extent, "PMPI_Type_get_true_extent");
   find(host.Type_get_envelope, "PMPI_Type_get_envelope");
   find(host.Type_get_contents, "PMPI_Type_get_contents");
+  find(host.Type_dup, "PMPI_Type_dup");
   find(host.Type_free, "PMPI_Type_free");
   find(host.Pack, "PMPI_Pack");
   find(host.Unpack, "PMPI_Unpack");

@@ -17,6 +17,53 @@ using LargeMove = int(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MP
 using LargeRootedMove = int(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MPI_Datatype, int, MPI_Comm);
 using LargeReduction = int(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm);
 
+// What makes persistent collectives, whether or not the header has it: Count is int, and int or MPI_Count and MPI_Aint are
+// what arrays hold.
+template <class Count>
+using BcastInit = int(void*, Count, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request*);
+template <class Count>
+using MoveInit = int(const void*, Count, MPI_Datatype, void*, Count, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request*);
+template <class Count>
+using RootedMoveInit = int(const void*, Count, MPI_Datatype, void*, Count, MPI_Datatype, int, MPI_Comm, MPI_Info,
+                           MPI_Request*);
+template <class Count, class Displacement>
+using GathervInit = int(const void*, Count, MPI_Datatype, void*, const Count[], const Displacement[], MPI_Datatype, int,
+                        MPI_Comm, MPI_Info, MPI_Request*);
+template <class Count, class Displacement>
+using ScattervInit = int(const void*, const Count[], const Displacement[], MPI_Datatype, void*, Count, MPI_Datatype, int,
+                         MPI_Comm, MPI_Info, MPI_Request*);
+template <class Count, class Displacement>
+using AllgathervInit = int(const void*, Count, MPI_Datatype, void*, const Count[], const Displacement[], MPI_Datatype,
+                           MPI_Comm, MPI_Info, MPI_Request*);
+template <class Count, class Displacement>
+using AlltoallvInit = int(const void*, const Count[], const Displacement[], MPI_Datatype, void*, const Count[],
+                          const Displacement[], MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request*);
+template <class Count, class Displacement>
+using AlltoallwInit = int(const void*, const Count[], const Displacement[], const MPI_Datatype[], void*, const Count[],
+                          const Displacement[], const MPI_Datatype[], MPI_Comm, MPI_Info, MPI_Request*);
+template <class Count>
+using ReductionInit = int(const void*, void*, Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request*);
+template <class Count>
+using ReduceInit = int(const void*, void*, Count, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Info, MPI_Request*);
+template <class Count>
+using ReduceScatterInit = int(const void*, void*, const Count[], MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request*);
+
+// One form of each; null where the MPI has none.
+template <class Count, class Displacement>
+struct PersistentInits {
+  BcastInit<Count>* Bcast_init;
+  RootedMoveInit<Count>*Gather_init, *Scatter_init;
+  MoveInit<Count>*Allgather_init, *Alltoall_init;
+  GathervInit<Count, Displacement>* Gatherv_init;
+  ScattervInit<Count, Displacement>* Scatterv_init;
+  AllgathervInit<Count, Displacement>* Allgatherv_init;
+  AlltoallvInit<Count, Displacement>* Alltoallv_init;
+  AlltoallwInit<Count, Displacement>* Alltoallw_init;
+  ReduceInit<Count>* Reduce_init;
+  ReductionInit<Count>*Allreduce_init, *Reduce_scatter_block_init, *Scan_init, *Exscan_init;
+  ReduceScatterInit<Count>* Reduce_scatter_init;
+};
+
 struct Host {
   // The entry points' own functions: PMPI_*, or the next MPI_* where the ABI is foreign.
   decltype(&PMPI_Init) Init;
@@ -59,6 +106,25 @@ struct Host {
   decltype(&PMPI_Alltoallw_c) Alltoallw_c;
   decltype(&PMPI_Reduce_scatter_c) Reduce_scatter_c;
 #endif
+  int (*Barrier_init)(MPI_Comm, MPI_Info, MPI_Request*);  // null in an older MPI, as all of these
+  PersistentInits<int, int> persistent;
+  PersistentInits<MPI_Count, MPI_Aint> persistent_large;
+  decltype(&PMPI_Start) Start;
+  decltype(&PMPI_Startall) Startall;
+  decltype(&PMPI_Request_free) Request_free;
+  decltype(&PMPI_Wait) Wait;
+  decltype(&PMPI_Waitall) Waitall;
+  decltype(&PMPI_Waitany) Waitany;
+  decltype(&PMPI_Waitsome) Waitsome;
+  decltype(&PMPI_Test) Test;
+  decltype(&PMPI_Testall) Testall;
+  decltype(&PMPI_Testany) Testany;
+  decltype(&PMPI_Testsome) Testsome;
+  decltype(&PMPI_Request_get_status) Request_get_status;
+  // Of MPI 4.1, null in an older one.
+  int (*Request_get_status_all)(int, const MPI_Request[], int*, MPI_Status*);
+  int (*Request_get_status_any)(int, const MPI_Request[], int*, int*, MPI_Status*);
+  int (*Request_get_status_some)(int, const MPI_Request[], int*, int*, MPI_Status*);
   decltype(&PMPI_Iprobe) Iprobe;
   decltype(&PMPI_Improbe) Improbe;
   decltype(&PMPI_Win_test) Win_test;
@@ -97,7 +163,7 @@ struct Host {
   decltype(&PMPI_Group_from_session_pset) Group_from_session_pset;
 #endif
   decltype(&PMPI_Iallreduce) Iallreduce;
-  decltype(&PMPI_Test) Test;
+  decltype(&PMPI_Send_init) Send_init;
   decltype(&PMPI_Send) Send;
   decltype(&PMPI_Recv) Recv;
   decltype(&PMPI_Type_size) Type_size;
@@ -105,6 +171,7 @@ struct Host {
   decltype(&PMPI_Type_get_true_extent) Type_get_true_extent;
   decltype(&PMPI_Type_get_envelope) Type_get_envelope;
   decltype(&PMPI_Type_get_contents) Type_get_contents;
+  decltype(&PMPI_Type_dup) Type_dup;
   decltype(&PMPI_Type_free) Type_free;
   decltype(&PMPI_Pack) Pack;
   decltype(&PMPI_Unpack) Unpack;

@@ -1,0 +1,109 @@
+// Persistent collectives: what MPI_Bcast_init and its like make.
+//
+// A Persistent is made by a collective call, in which the ranks tell each other what they give and get memory for it
+// (deposits.h). What a rank does in each round is read off the collective's definition (plan/collective.h) once, and kept:
+// which of its blocks it deposits, and which blocks of whom each block of its result is copied or combined from, in rank
+// order. To start waits for nobody; to complete waits until all ranks have started, never for what they do later. So no
+// order of other calls between start and completion can hang a program that MPI calls correct.
+//
+// The program holds a request of the host's, which names a Persistent in the table of requests.h. One thread at a time
+// may use a Persistent, as MPI demands of a request.
+#pragma once
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "exec/executor.h"
+#include "mpi/deposits.h"
+#include "mpi/host_op.h"
+#include "mpi/ragged.h"
+
+namespace tutti::mpi {
+
+// The arguments of an _init call. A side of a bcast is its buffer; of reductions both sides have the call's type.
+struct PersistentCall {
+  plan::Collective collective;
+  RaggedSide in, out;
+  int root = 0;
+  bool ragged = false;  // the sides with parts have counts (and displacements, but for a reduction's)
+  MPI_Op op{};          // of those that combine
+};
+
+// The collective call itself: by Tutti, or by the host at all ranks alike.
+int persistent_init(const PersistentCall& call, MPI_Comm communicator, MPI_Request* request, HostCall by_host);
+
+class Persistent {
+ public:
+  // Collective; null, and *reason, where the host must make it, at all ranks alike. A failure is raised: *code.
+  static std::unique_ptr<Persistent> make(Communicator& communicator, const PersistentCall& call, Reason* reason,
+                                          int* code);
+  ~Persistent();
+
+  // The next round; returns at once.
+  int start();
+  // How far the round is. Taken: the results are there, and the program has not been told. Shown: the host will tell it
+  // (requests.h), so to Tutti it is as if idle.
+  enum class State : uint8_t { idle, pending, taken, shown };
+  State state() const { return state_; }
+  void set_idle() { state_ = State::idle; }
+  // Starts the program's request in the host, so that the host finds it complete.
+  int show(MPI_Request request);
+  // The communicator that this request's handle is of.
+  MPI_Comm loopback() const { return loopback_->handle; }
+  bool all_started() { return deposits_->first_missing(round_) == ranks_; }
+  // Takes the results of a round that all have started.
+  int take();
+  // Waits until all have started, then takes the results.
+  int complete();
+  // Now and then while others are late: the host's messages must go on.
+  void drive_host();
+
+ private:
+  // A run of elements in the user's memory.
+  struct Part {
+    void* at = nullptr;
+    size_t count = 0;
+    MPI_Datatype type{};
+    size_t bytes = 0;  // of the signature
+    bool dense = true;
+  };
+  // A block of this rank's result, and whose blocks make it.
+  struct Result {
+    Part part;
+    plan::RankRange from;
+    size_t block = 0;  // of theirs
+  };
+
+  Persistent(Communicator& communicator, const PersistentCall& call);
+  Reason describe_buffers(Communicator& communicator, const PersistentCall& call);
+  bool describe(const RaggedSide& side, bool parted, const PersistentCall& call, std::vector<Part>& parts);
+  Reason choose_combine(Communicator& communicator, const PersistentCall& call);
+  void link();
+  MPI_Datatype keep(MPI_Datatype type);
+  int take_result(const Result& result);
+  void say_late(int64_t seconds, int rank) const;
+  int fail(const char* what, int code) const;
+
+  const MPI_Comm communicator_;
+  const std::weak_ptr<Team> team_;  // whose end must not wait for requests
+  const exec::WaitStyle style_;
+  const plan::Collective collective_;
+  const int root_;
+  const int rank_, ranks_;
+  std::vector<Part> given_;
+  std::vector<Part> wanted_;
+  std::vector<Result> results_;
+  std::vector<MPI_Datatype> kept_types_;  // copies of the program's, which it may free
+  exec::Combine combine_;
+  std::unique_ptr<HostReduction> host_op_;
+  std::unique_ptr<Deposits> deposits_;
+  std::vector<std::byte> packed_;
+  std::vector<const void*> sources_;
+  uint64_t round_ = 0;
+  State state_ = State::idle;
+  std::shared_ptr<Loopback> loopback_;
+  std::chrono::nanoseconds spent_{0};  // of the round so far, for the report
+};
+
+}  // namespace tutti::mpi

@@ -1,0 +1,61 @@
+// The program's requests that are persistent collectives of Tutti's, and what starting, testing and waiting do with them.
+//
+// The program's handle is a request of the host's own: a persistent send of nothing from this process to itself, which
+// keeps its place in arrays, in Fortran and in MPI_Request_free. It stays inactive, so that the host passes over it where it
+// waits for all or tests all. Where the host is to name one that is complete (MPI_Waitany and its like), it is started, and
+// received, when the collective's results are there (a send to MPI_PROC_NULL would do, but MPICH never names those). What
+// these functions add is therefore one step before the host's own: look which requests are ours, and take what can be taken.
+//
+// A table a process, with a lock that is not held while communicating. A process without such requests pays one load a
+// call.
+#pragma once
+
+#include <memory>
+
+#include "mpi/pause.h"
+#include "mpi/persistent.h"
+
+namespace tutti::mpi {
+
+// How many there are.
+inline constinit shm::Word own_requests{0};
+inline bool has_own_requests() { return shm::glance(own_requests) != 0; }
+
+// Makes the program's handle of a persistent collective, and owns it until the request is freed.
+int note_request(std::unique_ptr<Persistent> persistent, MPI_Request* request);
+// Gives up ownership, before the host frees the handle; null where the request is the host's own.
+std::unique_ptr<Persistent> forget_request(MPI_Request request);
+// Null where the request is the host's own.
+Persistent* own_request(MPI_Request request);
+
+int start(MPI_Request* request);
+int start_all(int count, MPI_Request* requests);
+int free_request(MPI_Request* request);
+
+// Waits for each of ours that has been started. The host's wait for all follows, which is when the program is told.
+int complete_own(int count, const MPI_Request* requests);
+// Takes what can be taken without waiting, makes the host progress where something is left, and counts that.
+struct Left {
+  int count = 0;
+  int code = MPI_SUCCESS;  // of what was taken
+};
+Left take_own(int count, const MPI_Request* requests);
+// The same, for a test that names what is complete: shows the host what has been taken.
+Left show_own(int count, const MPI_Request* requests);
+// The host has said that all of them are complete.
+void note_told(int count, const MPI_Request* requests);
+
+// A wait for one of several: asks the host's test again and again for as long as some of ours are left. `ask` returns an
+// error code and says in *found whether it found a request.
+template <class Ask>
+int wait_with_own(int count, const MPI_Request* requests, bool* found, Ask ask) {
+  Pause pause(exec::WaitStyle::yield);
+  for (;;) {
+    const Left left = show_own(count, requests);
+    if (left.code != MPI_SUCCESS || left.count == 0) return left.code;
+    if (const int code = ask(); code != MPI_SUCCESS || *found) return code;
+    pause.next();
+  }
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,53 @@
+"""Persistent collectives: results against the host's, arrays of requests, and orders that must not hang."""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+from support import PROGRAMS, expect_ok, job
+
+pytestmark = pytest.mark.mpi
+ALL = {"barrier", "bcast", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall", "reduce_scatter", "scan",
+       "exscan"}
+
+
+@pytest.mark.parametrize("what", ["results", "mixed", "orders", "freed"])
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_persistent(host, compiled, what, ranks):
+    expect_ok(job(host, ranks, compiled(host, "persistent"), what, timeout=60))
+
+
+def test_all_are_served(host_named, compiled, tmp_path):
+    """And counted: a start of each by every rank in each of 7 rounds, for 6 lengths."""
+    host, report = host_named("mpich"), tmp_path / "report.json"
+    expect_ok(job(host, 2, compiled(host, "persistent"), "results", options=[f"--report={report}"]))
+    rows = json.loads(report.read_text())["collectives"]
+    served = {}
+    for row in rows:
+        if "deposits" in row["algorithm"]:
+            served[row["collective"]] = served.get(row["collective"], 0) + row["calls"]
+    assert set(served) == ALL
+    assert all(calls >= 2 * 6 * 7 for calls in served.values()), served
+
+
+def test_users_operations_are_the_hosts(host_named, compiled, tmp_path):
+    host, report = host_named("openmpi"), tmp_path / "report.json"
+    expect_ok(job(host, 2, compiled(host, "persistent"), "freed", options=[f"--report={report}"]))
+    reasons = {row["reason"]: row["calls"] for row in json.loads(report.read_text())["host_reasons"]}
+    assert reasons["persistent collectives by a user's operation"] == 2
+
+
+@pytest.mark.parametrize("face", ["MPIF", "USE_F08"])
+def test_fortran(host_named, face, tmp_path):
+    host = host_named("debian-mpich")  # of the MPIs here with a Fortran library, the one that has persistent collectives
+    compiler = host.compiler.replace("mpicc", "mpif90")
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{host.name} has no Fortran compiler")
+    program, report = tmp_path / "persistent", tmp_path / "report.json"
+    subprocess.run([compiler, "-w", "-fallow-argument-mismatch", f"-D{face}", "-o", program,
+                    PROGRAMS / "persistent.F90"], check=True, timeout=120)
+    expect_ok(job(host, 3, program, options=[f"--report={report}"]))
+    served = {row["collective"]: row["calls"] for row in json.loads(report.read_text())["collectives"]
+              if "deposits" in row["algorithm"]}
+    assert served == {"allreduce": 3 * 40, "barrier": 3 * (40 + 4)}  # the blocking barriers share a row
