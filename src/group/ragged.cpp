@@ -65,6 +65,7 @@ Code Group::ragged(Collective collective, const void* in, void* out, const exec:
     if (const Code code = allreduce(&own, &all, 1, largest); code != Code::ok) return code;
     longest = all;
   }
+  if (longest == 0) return Code::ok;
   return run_ragged(collective, in, out, parts, longest, root, nullptr);
 }
 

@@ -53,7 +53,6 @@ const char* describe(Reason reason) {
     case Reason::shared_memory_exhausted: return "shared memory exhausted (TUTTI_SHM_BYTES_PER_RANK)";
     case Reason::different_options: return "ranks with different TUTTI_* variables";
     case Reason::host_failed: return "host MPI failed in set-up (a revoked communicator)";
-    case Reason::no_bytes: return "no data";
     case Reason::large_element: return "elements too large for the slots";
     case Reason::wrong_arguments: return "arguments for the host MPI to judge";
     case Reason::no_program: return "the algorithm that was asked for does not serve this communicator";

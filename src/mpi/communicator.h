@@ -31,7 +31,6 @@ enum class Reason : uint8_t {
   shared_memory_exhausted,
   different_options,
   host_failed,
-  no_bytes,
   large_element,
   wrong_arguments,
   no_program,

@@ -26,7 +26,7 @@ Served bcast_by_group(Communicator& communicator, void* data, MPI_Count count, M
   if (count < 0 || type == host().type_null || root < 0 || root >= communicator.group()->ranks())
     return Reason::wrong_arguments;
   const size_t bytes = bytes_of(count, type);
-  if (bytes == 0) return Reason::no_bytes;
+  if (bytes == 0) return MPI_SUCCESS;  // all ranks know, and nobody waits for anybody
   if (!dense(type)) return bcast_packed(communicator, data, static_cast<size_t>(count), type, root);
   if (data == nullptr && named_type(type) != nullptr) return Reason::wrong_arguments;
   return communicator.finish(communicator.group()->bcast(data, bytes, root));
@@ -151,7 +151,7 @@ Served move_by_group(Communicator& communicator, const Move& move) {
   const size_t part = roles.part_of_in ? in_bytes : out_bytes;
   if (std::max(in_bytes, out_bytes) > most_bytes / static_cast<size_t>(ranks)) return Reason::wrong_arguments;
   if (disagree(move, roles, in_bytes, out_bytes)) return Reason::wrong_arguments;
-  if (part == 0) return Reason::no_bytes;
+  if (part == 0) return MPI_SUCCESS;  // all ranks know, and nobody waits for anybody
   if ((roles.uses_in && missing(move.in)) || (roles.uses_out && missing(move.out))) return Reason::wrong_arguments;
   if (roles.uses_in && roles.uses_out && host_judges_aliases(move.collective) && aliased(communicator, move))
     return Reason::wrong_arguments;

@@ -163,7 +163,7 @@ Served move_by_group(Communicator& communicator, const RaggedMove& move) {
   if ((roles.uses_in && !in.measure()) || (roles.uses_out && !out.measure())) return Reason::wrong_arguments;
   size_t longest = group::Group::unknown;
   if (move.collective == Collective::allgather) longest = out.longest();
-  if (longest == 0) return Reason::no_bytes;
+  if (longest == 0) return MPI_SUCCESS;  // all ranks know, and nobody waits for anybody
   int packing = roles.uses_in && in.packed() ? in.pack_all() : MPI_SUCCESS;
   if (roles.in_place) packing = first_error(packing, share(communicator, move, in, out)).code;
   const exec::Ragged parts{roles.uses_in || roles.in_place ? in.parts() : exec::Parts{},

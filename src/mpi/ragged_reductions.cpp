@@ -77,10 +77,11 @@ Served by_host_op(Communicator& communicator, const RaggedReduction& reduction, 
 Served by_group(Communicator& communicator, const RaggedReduction& reduction) {
   Vector vector;
   if (!measure(communicator, reduction, vector)) return Reason::wrong_arguments;
-  if (vector.longest == 0) return Reason::no_bytes;
-  if (!predefined_op(reduction.op)) return by_host_op(communicator, reduction, vector);
+  const bool empty = vector.longest == 0;  // all ranks know, and nobody waits for anybody
+  if (!predefined_op(reduction.op)) return empty ? Served(MPI_SUCCESS) : by_host_op(communicator, reduction, vector);
   const exec::Combine* const combine = communicator.kernel(reduction.type, reduction.op);
   if (combine == nullptr && !communicator.host_combines(reduction.type, reduction.op)) return Reason::wrong_arguments;
+  if (empty) return MPI_SUCCESS;
   if (source(reduction) == nullptr || (vector.own > 0 && reduction.out == nullptr)) return Reason::wrong_arguments;
   if (combine == nullptr) return by_host_op(communicator, reduction, vector);
   return run(communicator, source(reduction), reduction.out, vector, *combine);

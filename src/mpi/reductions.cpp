@@ -76,11 +76,12 @@ Served reduce_by_host_op(Communicator& communicator, const Reduction& reduction)
 
 Served reduce_by_group(Communicator& communicator, const Reduction& reduction) {
   if (wrong(communicator, reduction)) return Reason::wrong_arguments;
-  if (bytes_of(reduction.count, reduction.type) == 0) return Reason::no_bytes;
-  if (!predefined_op(reduction.op)) return reduce_by_host_op(communicator, reduction);
+  const bool empty = bytes_of(reduction.count, reduction.type) == 0;  // all ranks know, and nobody waits for anybody
+  if (!predefined_op(reduction.op)) return empty ? Served(MPI_SUCCESS) : reduce_by_host_op(communicator, reduction);
   const exec::Combine* const combine = communicator.kernel(reduction.type, reduction.op);
   // What MPI does not define, some hosts do; the others raise their error.
   if (combine == nullptr && !communicator.host_combines(reduction.type, reduction.op)) return Reason::wrong_arguments;
+  if (empty) return MPI_SUCCESS;
   const bool receiving = receives(communicator, reduction);
   const void* const in = source(reduction);
   if (in == nullptr || (receiving && reduction.out == nullptr)) return Reason::wrong_arguments;
