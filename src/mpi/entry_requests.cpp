@@ -106,10 +106,37 @@ TUTTI_ENTRY int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Statu
   return host().Request_get_status(request, flag, status);
 }
 
-// Of MPI 4.1: a program that calls them in an older one has not been linked to it.
+// Of MPI 4.1. Libraries look for them by name while they run (mpi4py does), and find these in an older MPI too, so here they
+// work there as well, request by request; an inactive request then counts as complete, as in MPI_Request_get_status.
+namespace {
+
+// Of the requests, in their order, those that are complete; -1 where none is active.
+int complete_ones(int count, const MPI_Request requests[], int most, int indices[], MPI_Status* statuses, int* code) {
+  int found = 0;
+  bool any = false;
+  for (int i = 0; i < count && found < most; ++i) {
+    if (requests[i] == mpi::no_request()) continue;
+    any = true;
+    int flag = 0;
+    *code = MPI_Request_get_status(requests[i], &flag, statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[found]);
+    if (*code != MPI_SUCCESS) return found;
+    if (flag != 0) indices[found++] = i;
+  }
+  return any ? found : -1;
+}
+
+}  // namespace
+
 TUTTI_ENTRY int MPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int* flag,
                                            MPI_Status* array_of_statuses) {
-  if (host().Request_get_status_all == nullptr) return MPI_ERR_OTHER;
+  *flag = 1;
+  if (host().Request_get_status_all == nullptr) {
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < count && *flag != 0 && code == MPI_SUCCESS; ++i)
+      code = MPI_Request_get_status(array_of_requests[i], flag,
+                                    array_of_statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &array_of_statuses[i]);
+    return code;
+  }
   if (has_own_requests()) {
     const Left left = mpi::take_own(count, array_of_requests);
     *flag = 0;
@@ -120,7 +147,13 @@ TUTTI_ENTRY int MPI_Request_get_status_all(int count, const MPI_Request array_of
 
 TUTTI_ENTRY int MPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int* index, int* flag,
                                            MPI_Status* status) {
-  if (host().Request_get_status_any == nullptr) return MPI_ERR_OTHER;
+  if (host().Request_get_status_any == nullptr) {
+    int code = MPI_SUCCESS;
+    const int found = complete_ones(count, array_of_requests, 1, index, status, &code);
+    *flag = found != 0;
+    if (found < 0) *index = MPI_UNDEFINED;
+    return code;
+  }
   const Left left = has_own_requests() ? mpi::show_own(count, array_of_requests) : Left{};
   if (left.code != MPI_SUCCESS) return left.code;
   const int code = host().Request_get_status_any(count, array_of_requests, index, flag, status);
@@ -130,7 +163,12 @@ TUTTI_ENTRY int MPI_Request_get_status_any(int count, const MPI_Request array_of
 
 TUTTI_ENTRY int MPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int* outcount,
                                             int array_of_indices[], MPI_Status* array_of_statuses) {
-  if (host().Request_get_status_some == nullptr) return MPI_ERR_OTHER;
+  if (host().Request_get_status_some == nullptr) {
+    int code = MPI_SUCCESS;
+    *outcount = complete_ones(incount, array_of_requests, incount, array_of_indices, array_of_statuses, &code);
+    if (*outcount < 0) *outcount = MPI_UNDEFINED;
+    return code;
+  }
   const Left left = has_own_requests() ? mpi::show_own(incount, array_of_requests) : Left{};
   if (left.code != MPI_SUCCESS) return left.code;
   const int code = host().Request_get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);

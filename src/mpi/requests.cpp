@@ -56,6 +56,11 @@ Persistent* own_request(MPI_Request request) {
   return found == table().requests.end() ? nullptr : found->second.get();
 }
 
+MPI_Request no_request() {
+  static const MPI_Request null = MPI_REQUEST_NULL;
+  return null;
+}
+
 int start(MPI_Request* request) {
   Persistent* const own = has_own_requests() ? own_request(*request) : nullptr;
   return own != nullptr ? own->start() : host().Start(request);

@@ -28,6 +28,9 @@ std::unique_ptr<Persistent> forget_request(MPI_Request request);
 // Null where the request is the host's own.
 Persistent* own_request(MPI_Request request);
 
+// MPI_REQUEST_NULL.
+MPI_Request no_request();
+
 int start(MPI_Request* request);
 int start_all(int count, MPI_Request* requests);
 int free_request(MPI_Request* request);
