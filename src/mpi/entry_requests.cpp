@@ -151,8 +151,9 @@ TUTTI_ENTRY int MPI_Request_get_status_any(int count, const MPI_Request array_of
     int code = MPI_SUCCESS;
     const int found = complete_ones(count, array_of_requests, 1, index, status, &code);
     *flag = found != 0;
-    if (found < 0) *index = MPI_UNDEFINED;
-    return code;
+    if (found >= 0) return code;
+    *index = MPI_UNDEFINED;
+    return host().Request_get_status(mpi::no_request(), flag, status);  // an empty status
   }
   const Left left = has_own_requests() ? mpi::show_own(count, array_of_requests) : Left{};
   if (left.code != MPI_SUCCESS) return left.code;
