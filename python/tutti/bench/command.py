@@ -22,6 +22,7 @@ MOST_RANKS = 1024
 MOST_BYTES = 1 << 30
 DEFAULT_SIZES = "8,64,512,4K,32K,64K,256K,1M"
 QUICK_SIZES = "8,512,4K,64K"
+OPENMP_SIZES = "64,512,4K,16K,64K,256K,1M,4M"
 
 
 def parse_ranks(text: str) -> list[int]:
@@ -151,6 +152,19 @@ def save(measurements: Measurements, json_file: Path | None, stem: Path | None, 
         raise RunError(f"cannot write '{error.filename}': {error.strerror}") from error
 
 
+def bench_openmp(
+    threads: list[int], sizes: list[int], repetitions: int, budget_ms: int, json_file: Path | None, console: Console
+) -> None:
+    from tutti.bench import openmp
+
+    documents = [openmp.measure(count, sizes, repetitions, budget_ms) for count in threads]
+    for document in documents:
+        openmp.show(document, console)
+    if json_file is not None:
+        json_file.write_text(json.dumps(documents, indent=1) + "\n")
+        console.print(f"wrote {json_file}", highlight=False)
+
+
 def bench(
     ranks: Annotated[str | None, typer.Option(help="Rank counts, as in 2,4,8 [2, the cores, twice the cores].")] = None,
     collectives: Annotated[
@@ -161,6 +175,9 @@ def bench(
     ] = None,
     dirty: Annotated[bool, typer.Option(help="Owners rewrite their buffers before each operation.")] = True,
     repetitions: Annotated[int | None, typer.Option(help="How often every variant runs [10].")] = None,
+    openmp: Annotated[
+        bool, typer.Option("--openmp", help="Thread ranks beside OpenMP's array reductions, without any MPI.")
+    ] = False,
     quick: Annotated[bool, typer.Option("--quick", help="3 repetitions, fewer sizes, less time a cell.")] = False,
     mpi: Annotated[list[str] | None, typer.Option(help="An MPI; may be repeated [the first of each family].")] = None,
     peer_settings: Annotated[
@@ -188,6 +205,10 @@ def bench(
         raise UserError(f"--budget-ms: '{budget_ms}' is not accepted; whole numbers from 1 to 60000 are")
     cores = len(os.sched_getaffinity(0))
     rank_counts = parse_ranks(ranks) if ranks is not None else default_ranks(cores)
+    if openmp:
+        text = sizes if sizes is not None else QUICK_SIZES if quick else OPENMP_SIZES
+        return bench_openmp(rank_counts, parse_sizes(text), repetitions or (3 if quick else 10),
+                            budget_ms or (20 if quick else 40), output_file("--json", json_name), console)  # fmt: skip
     one_of("--bind", bind, BINDINGS)
     one_of("--peer-settings", peer_settings, SETTINGS)
     if bind == "core" and max(rank_counts) > cores:

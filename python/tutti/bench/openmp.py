@@ -1,0 +1,75 @@
+"""`tutti bench --openmp`: thread ranks beside OpenMP's array reductions (HMPI, section 3.5), from the program to the table.
+
+OpenMP leaves one result that all threads share, so reduce and allreduce are both held against the same operation.
+"""
+
+import json
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from tutti.bench.driver import execute
+from tutti.bench.report import interval_text, ratio_text, size_text, time_text
+from tutti.bench.statistics import centre, compare
+from tutti.errors import RunError, UserError
+from tutti.places import find_program
+
+OPENMP = ("openmp_c", "openmp_fortran")
+TUTTI = ("tutti_reduce", "tutti_allreduce")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Medians in microseconds, one a repetition, of every variant."""
+
+    bytes: int
+    times: dict[str, list[float]]
+
+
+def cells_of(document: dict[str, Any]) -> list[Cell]:
+    times: dict[int, dict[str, list[float]]] = {}
+    for cell in document["cells"]:
+        times.setdefault(int(cell["bytes"]), {}).setdefault(cell["variant"], []).append(float(cell["median_us"]))
+    return [Cell(size, by_variant) for size, by_variant in times.items()]
+
+
+def measure(threads: int, sizes: Sequence[int], repetitions: int, budget_ms: int) -> dict[str, Any]:
+    program = find_program("tutti-openmp")
+    if program is None:
+        raise UserError("the program tutti-openmp is missing; build Tutti with a C compiler that has OpenMP")
+    words = [str(program), str(threads), str(repetitions), str(budget_ms), *map(str, sizes)]
+    # A private copy of the vector lies on each thread's stack; waiting threads keep their cores.
+    environment = dict(os.environ) | {"OMP_STACKSIZE": f"{max(sizes) // 1024 + 8192}K", "OMP_DYNAMIC": "false"}
+    if threads <= len(os.sched_getaffinity(0)):
+        environment |= {"OMP_PROC_BIND": "true", "OMP_WAIT_POLICY": "active"}
+    limited = ["sh", "-c", 'ulimit -s unlimited 2>/dev/null; exec "$@"', "sh", *words]
+    code, out, err = execute(limited, environment)
+    if code != 0:
+        raise RunError(f"tutti-openmp: exit code {code}: {err.strip()}")
+    document: dict[str, Any] = json.loads(out)
+    return document
+
+
+def show(document: dict[str, Any], console: Console) -> None:
+    cells = cells_of(document)
+    table = Table(title=f"{document['threads']} thread ranks: microseconds, and how many times faster than OpenMP")
+    names = [name for name in (*OPENMP, *TUTTI) if name in cells[0].times]
+    bases = [name for name in OPENMP if name in names]
+    table.add_column("bytes", justify="right")
+    for name in names:
+        table.add_column(name.replace("_", " "), justify="right")
+    for base in bases:
+        for other in TUTTI:
+            table.add_column(f"{other.removeprefix('tutti_')} / {base.removeprefix('openmp_')}", justify="right")
+    for cell in cells:
+        row = [size_text(cell.bytes), *(time_text(centre(cell.times[name])) for name in names)]
+        for base in bases:
+            for other in TUTTI:
+                ratio = compare(cell.times[base], cell.times[other])
+                row.append(f"{ratio_text(ratio)} {interval_text(ratio)}")
+        table.add_row(*row)
+    console.print(table)

@@ -1,0 +1,37 @@
+"""`tutti bench --openmp`: the program verifies its results and measures every cell; the table says what came out."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from tutti.bench import openmp
+from tutti.bench.driver import execute
+from tutti.cli import app
+from tutti.places import find_program
+
+pytestmark = pytest.mark.skipif(find_program("tutti-openmp") is None, reason="the compiler has no OpenMP")
+
+
+@pytest.mark.parametrize("threads", [1, 2, 3])
+def test_every_cell(threads):
+    document = openmp.measure(threads, [64, 4096], 2, 1)
+    cells = openmp.cells_of(document)
+    assert [cell.bytes for cell in cells] == [64, 4096]
+    for cell in cells:
+        assert {"openmp_c", *openmp.TUTTI} <= set(cell.times)
+        assert all(len(times) == 2 and min(times) > 0 for times in cell.times.values())
+
+
+def test_command(tmp_path):
+    file = tmp_path / "openmp.json"
+    result = CliRunner().invoke(app, ["bench", "--openmp", "--ranks", "2", "--sizes", "64,4K", "--repetitions", "2",
+                                      "--budget-ms", "1", "--json", str(file)])
+    assert result.exit_code == 0, result.output
+    assert "2 thread ranks" in result.output and "4 KiB" in result.output
+    assert json.loads(file.read_text())[0]["threads"] == 2
+
+
+def test_wrong_arguments():
+    code, _, err = execute([str(find_program("tutti-openmp")), "0", "1", "1", "64"], {}, 30)
+    assert code == 2 and "usage" in err
