@@ -132,6 +132,7 @@ TUTTI_ENTRY int MPI_Request_get_status_all(int count, const MPI_Request array_of
   *flag = 1;
   if (host().Request_get_status_all == nullptr) {
     int code = MPI_SUCCESS;
+    for (int i = 0; i < count && array_of_statuses != MPI_STATUSES_IGNORE; ++i) array_of_statuses[i].MPI_ERROR = MPI_SUCCESS;
     for (int i = 0; i < count && *flag != 0 && code == MPI_SUCCESS; ++i)
       code = MPI_Request_get_status(array_of_requests[i], flag,
                                     array_of_statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &array_of_statuses[i]);
@@ -153,7 +154,9 @@ TUTTI_ENTRY int MPI_Request_get_status_any(int count, const MPI_Request array_of
     *flag = found != 0;
     if (found >= 0) return code;
     *index = MPI_UNDEFINED;
-    return host().Request_get_status(mpi::no_request(), flag, status);  // an empty status
+    // An empty status, whose error is part of it, though functions of one status do not write that.
+    if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = MPI_SUCCESS;
+    return host().Request_get_status(mpi::no_request(), flag, status);
   }
   const Left left = has_own_requests() ? mpi::show_own(count, array_of_requests) : Left{};
   if (left.code != MPI_SUCCESS) return left.code;
