@@ -79,8 +79,8 @@ def examine_heap() -> Finding:
 def examine_cma() -> Finding:
     tried = probes.cma()
     if tried.works:
-        return Finding("CMA", GOOD, "a process may read another's memory, so long messages need one copy only")
-    remedy = "long messages are staged instead; to permit it: kernel.yama.ptrace_scope=0, containers --cap-add=SYS_PTRACE"
+        return Finding("CMA", GOOD, "a process may read another's memory, which TUTTI_REACH=cma uses for long messages")
+    remedy = "nothing to do, slots serve; to permit it: kernel.yama.ptrace_scope=0, containers --cap-add=SYS_PTRACE"
     return Finding("CMA", POOR, f"refused: {tried.reason}", remedy)
 
 

@@ -175,8 +175,8 @@ const std::vector<OptionRow>& option_table() {
               "ranks of its node map; `tutti-run` acts on it, `tutti-run --shared-heap` sets it (docs/shared-heap.md).",
        .store = store<&Options::shared_heap>},
       {.name = "TUTTI_REACH", .kind = OptionKind::choice, .default_value = "auto",
-       .doc = "How ranks get at each other's buffers: auto, by whatever works; staged, through the slots alone; cma and "
-              "direct, through the slots and this one.",
+       .doc = "How ranks get at each other's buffers: staged, through the slots alone; direct, from the heap where they lie "
+              "in it, else through the slots; cma, long ones by the system's copies between processes; auto, as direct.",
        .store = store<&Options::reach>, .words = {"auto", "staged", "cma", "direct"}},
       {.name = "TUTTI_BIND", .kind = OptionKind::choice, .default_value = "none",
        .doc = "Where `tutti-run` binds ranks that the launcher left unbound: to a numa region each, or to a core; "
@@ -250,7 +250,7 @@ std::string accepted_values(const OptionRow& row) {
     case OptionKind::integer:
       return "a whole number from " + std::to_string(row.least) + " to " + std::to_string(row.most);
     case OptionKind::bytes:
-      return "a number of bytes from " + bytes_as_written(row.least) + " to " + bytes_as_written(row.most) +
+      return (row.words.empty() ? "" : std::string(row.words.front()) + ", or ") + "a number of bytes from " + bytes_as_written(row.least) + " to " + bytes_as_written(row.most) +
              " (K, M and G count in 1024s)";
     case OptionKind::choice: {
       std::string list;

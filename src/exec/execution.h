@@ -231,6 +231,8 @@ class Channel::Execution {
     const std::byte* const src = address(step.operands[1]);
     if (!lines_only && bytes >= SlotStores::least_bytes && step.operands[0].space == slot_space) {
       channel_.stores_.copy(dst, src, bytes);
+    } else if (!lines_only && bytes >= SlotStores::least_bytes && step.operands[1].space == slot_space) {
+      kernels::copy_from_other(dst, src, bytes);
     } else if (src != dst) {
       kernels::copy(dst, src, bytes);
     }

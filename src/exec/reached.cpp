@@ -111,7 +111,7 @@ Code Reached::move(const BoundStep& step, const Place& place) {
   if (count > 1) {
     combine(*operation_.combine, dst, sources, static_cast<int>(count), place.bytes);
   } else if (sources[0] != dst) {
-    kernels::copy(dst, sources[0], place.bytes);
+    kernels::copy_from_other(dst, sources[0], place.bytes);
   }
   return Code::ok;
 }

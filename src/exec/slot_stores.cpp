@@ -18,6 +18,7 @@ constexpr int apart_while_past_cache = 128;
 }  // namespace
 
 void SlotStores::note(double nanoseconds_per_line) {
+  if (policy_ != Policy::measured) return;
   const bool slow = nanoseconds_per_line > slow_nanoseconds;
   past_cache_ = slow && was_slow_;
   was_slow_ = slow;

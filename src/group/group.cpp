@@ -18,19 +18,18 @@ constexpr size_t max_entries = 256;      // programs kept; beyond it all are mad
 const std::string_view flat = "flat";
 constexpr int rank_bits = exec::needs_same_expression - 1;  // of a RootAndNeeds
 
-exec::SlotStores::Policy store_policy() {
-  using Policy = exec::SlotStores::Policy;
-  const StoresChoice asked = options().stores;
-  if (asked == StoresChoice::automatic) return Policy::measured;
-  return asked == StoresChoice::plain ? Policy::plain : Policy::past_cache;
-}
-
 exec::Channel::Settings channel_settings(const Group::Settings& settings) {
-  return {settings.style, store_policy(), settings.process, settings.hook, settings.reach, settings.tracer,
+  return {settings.style, store_policy(options().stores), settings.process, settings.hook, settings.reach, settings.tracer,
           settings.communicator};
 }
 
 }  // namespace
+
+exec::SlotStores::Policy store_policy(StoresChoice choice) {
+  using Policy = exec::SlotStores::Policy;
+  if (choice == StoresChoice::automatic) return Policy::measured;
+  return choice == StoresChoice::plain ? Policy::plain : Policy::past_cache;
+}
 
 Group::Group(const Settings& settings)
     : channel_(settings.areas, settings.layout, settings.rank, channel_settings(settings)),

@@ -146,6 +146,9 @@ class Group {
   std::vector<std::byte> scratch_;  // a copy of `in`, or the result, where one buffer cannot be both
 };
 
+// What TUTTI_STORES asks for.
+exec::SlotStores::Policy store_policy(StoresChoice choice);
+
 // What TUTTI_ALGORITHM_*, TUTTI_SEGMENT_BYTES, TUTTI_REPRODUCIBLE, TUTTI_PLANS and TUTTI_TABLE ask for; reads plans and
 // table when it is first asked. Throws Error naming the variable where an algorithm is unknown, does not serve the
 // collective or cannot keep what TUTTI_REPRODUCIBLE asks for, and the file where plans or the table are broken.

@@ -61,6 +61,18 @@ TEST(Copy, EveryVariantPastTheCache) {
   }
 }
 
+TEST(Copy, EveryVariantInQuarters) {
+  for (const char* name : {"baseline", "avx2", "avx512"}) {
+    const Variant* variant = find_variant(name);
+    if (variant == nullptr) continue;
+    SCOPED_TRACE(name);
+    for (size_t bytes : {quarters_least, quarters_least + 1, size_t{9000}, size_t{16383}, size_t{65536}, size_t{100003}})
+      for (size_t dst_offset : {0, 1, 33})
+        for (size_t src_offset : {0, 1, 40})
+          ASSERT_NO_FATAL_FAILURE(check_copy(variant->table->copy_in_quarters, bytes, dst_offset, src_offset));
+  }
+}
+
 TEST(Copy, OntoItselfChangesNothing) {
   for (size_t bytes : {0, 1, 3, 7, 8, 15, 31, 48, 49, 1000, 2048, 5000}) {
     std::vector<unsigned char> buffer(bytes);

@@ -51,6 +51,11 @@ const Variant& choose_variant(const char* wish) {
   return *best;
 }
 
+void copy_from_other(void* dst, const void* src, size_t bytes) {
+  if (bytes < quarters_least) return copy(dst, src, bytes);
+  active->table->copy_in_quarters(dst, src, bytes);
+}
+
 void copy_through(void* dst, const void* src, size_t bytes) { active->table->copy_through(dst, src, bytes); }
 
 size_t size(Type type) {

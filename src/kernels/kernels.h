@@ -47,6 +47,9 @@ const char* isa();
 // will do. It pays where writing lines that another core has read is slow (exec/slot_stores.h).
 void copy_through(void* dst, const void* src, size_t bytes);
 
+// Copies what another core has written and its cache may hold no more. Any alignment will do; the regions are disjoint.
+void copy_from_other(void* dst, const void* src, size_t bytes);
+
 // Copies of more than 48 bytes; call copy.
 void copy_long(void* dst, const void* src, size_t bytes);
 

@@ -22,11 +22,13 @@ struct Reductions {
 // The long copy: at least copy_stream_least bytes.
 using Copy = void (*)(void* dst, const void* src, size_t bytes);
 inline constexpr size_t copy_stream_least = 2048;
+inline constexpr size_t quarters_least = 8192;
 
 struct Table {
   Reductions reductions;
   Copy copy_stream;
   Copy copy_through;
+  Copy copy_in_quarters;
 };
 
 struct Variant {

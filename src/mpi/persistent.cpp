@@ -26,8 +26,6 @@ using std::chrono::nanoseconds;
 
 // What one operation may take of the node's memory.
 constexpr size_t most_shared = size_t{256} << 20;
-// From here on a deposit goes past the cache where that pays, as the executor's copies into slots do.
-constexpr size_t long_deposit = 16 * 1024;
 
 uint64_t call_word(const PersistentCall& call) {
   return static_cast<uint64_t>(call.collective) << 32 | static_cast<uint32_t>(call.root);
@@ -206,8 +204,8 @@ int Persistent::start() {
     std::byte* const to = buffer + table[i].at;
     if (!part.dense) {
       code = first_error(code, pack(part.at, part.count, part.type, communicator_, to)).code;
-    } else if (part.bytes >= long_deposit && kernels::stores_past_cache_pay()) {
-      kernels::copy_through(to, part.at, part.bytes);
+    } else if (part.bytes >= exec::SlotStores::least_bytes) {
+      stores_.copy(to, part.at, part.bytes);
     } else if (part.bytes > 0) {
       kernels::copy(to, part.at, part.bytes);
     }

@@ -101,6 +101,7 @@ class Persistent {
   std::vector<std::byte> packed_;
   std::vector<const void*> sources_;
   uint64_t round_ = 0;
+  exec::SlotStores stores_{group::store_policy(options().stores)};  // into deposits
   State state_ = State::idle;
   std::shared_ptr<Loopback> loopback_;
   std::chrono::nanoseconds spent_{0};  // of the round so far, for the report

@@ -199,7 +199,8 @@ void Team::agree_on_reach() {
   const Host& mpi = host();
   const ReachChoice choice = options().reach;
   const bool try_direct = choice == ReachChoice::automatic || choice == ReachChoice::direct;
-  const bool try_cma = choice == ReachChoice::automatic || choice == ReachChoice::cma;
+  // The system's copies cost more than the slots' second one wherever that was measured (docs/decisions/deep-rings.md).
+  const bool try_cma = choice == ReachChoice::cma;
   if (own.address == 0 && getrandom(own.token, sizeof own.token, 0) == sizeof own.token)
     own.address = reinterpret_cast<uint64_t>(&own.token);
   own.process = getpid();

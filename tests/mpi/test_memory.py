@@ -30,7 +30,7 @@ def test_reach_is_restricted(host_named, compiled, choice, direct):
                          variables={"TUTTI_REACH": choice, "TUTTI_LOG": "info"})  # fmt: skip
     reach = reach_of(support.expect_ok(result))
     assert reach[0] == "staged" and ("direct" in reach) == direct
-    assert "cma" not in reach or choice in ("cma", "auto")
+    assert "cma" not in reach or choice == "cma"
 
 
 def test_different_reach_is_refused(host_named, compiled):
