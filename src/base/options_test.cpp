@@ -144,7 +144,7 @@ TEST(Options, Bytes) {
                             "18014398509481985K", "18446744073709551615G", "99999999999999999999999G"}) {
     EXPECT_EQ(refusal("TUTTI_SHM_BYTES_PER_RANK", value),
               "TUTTI_SHM_BYTES_PER_RANK=\"" + std::string(value) +
-                  "\" is not accepted: give a number of bytes from 32K to 1G (K, M and G count in 1024s)");
+                  "\" is not accepted: give auto, or a number of bytes from 32K to 1G (K, M and G count in 1024s)");
   }
 }
 

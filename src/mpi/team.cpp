@@ -25,12 +25,20 @@ constexpr size_t least_comfortable_area = 8 * 1024;
 // What all further segments that one process makes may hold, in node segments.
 constexpr size_t further_segments = 4;
 
-// Of a rank in the node's segment. What is not used takes no memory there but in /dev/shm, so there is room for more deep
-// rings than one.
-size_t segment_area(shm::Segment::Kind kind, int ranks) {
+// The node's segment. What is not used takes no memory there but in /dev/shm, so there is room for more deep rings than one,
+// unless something limits it.
+shm::Segment make_segment(shm::Segment::Kind kind, int ranks) {
   constexpr size_t deep_areas = 4;
-  if (const size_t asked = options().shm_bytes_per_rank; asked != 0) return asked;
-  return kind == shm::Segment::Kind::memfd ? deep_areas * shm::deep_area(ranks) : shm::modest_area;
+  const auto all = static_cast<size_t>(ranks);
+  const size_t asked = options().shm_bytes_per_rank;
+  if (asked == 0 && kind == shm::Segment::Kind::memfd) {
+    try {
+      return shm::Segment::create(kind, deep_areas * shm::deep_area(ranks) * all);
+    } catch (const Error& error) {
+      log_line(LogLevel::info, "%s; long messages go through smaller rings", error.what());
+    }
+  }
+  return shm::Segment::create(kind, (asked != 0 ? asked : shm::modest_area) * all);
 }
 
 void progress(void* context) {
@@ -155,8 +163,7 @@ bool Team::try_segment(shm::Segment::Kind kind, std::string* why_not) {
   shm::Segment::Location location{};
   try {
     if (rank_ == 0) {
-      const size_t bytes = segment_area(kind, ranks_) * static_cast<size_t>(ranks_);
-      node_segment_ = std::make_unique<shm::Segment>(shm::Segment::create(kind, bytes));
+      node_segment_ = std::make_unique<shm::Segment>(make_segment(kind, ranks_));
       location = node_segment_->location();
     }
   } catch (const Error& error) {

@@ -4,6 +4,7 @@
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/random.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -61,6 +62,14 @@ void make_mutex(pthread_mutex_t& mutex) {
   pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
   pthread_mutex_init(&mutex, &attributes);
   pthread_mutexattr_destroy(&attributes);
+}
+
+// Beyond the limit the system would send a signal.
+void hold_to_file_limit(size_t bytes) {
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur) return;
+  throw Error(Code::unavailable, "shared memory of " + std::to_string(bytes) + " bytes is more than RLIMIT_FSIZE allows; " +
+                                     "raise it (ulimit -f)");
 }
 
 uint32_t pages_for(size_t bytes) { return static_cast<uint32_t>((bytes + page_size - 1) / page_size); }
@@ -131,6 +140,8 @@ Segment Segment::create(Kind kind, size_t usable_bytes) {
   uint32_t book = 1;
   while (pages_for(sizeof(Header) + (book + usable) * sizeof(Run)) > book) ++book;
   location.bytes = static_cast<uint64_t>(book + usable) * page_size;
+
+  hold_to_file_limit(location.bytes);
 
   Segment segment(move_high(open_new(location)), location);
   segment.location_.descriptor = segment.descriptor_;

@@ -5,6 +5,8 @@
 // as all have mapped it (forget_name), so that a killed job leaves nothing behind. Each process owns its mapping, which
 // goes with the Segment object; the memory goes with the last mapping.
 //
+// A limit on the size of files (RLIMIT_FSIZE) is one on segments.
+//
 // Pieces are runs of pages. Whoever makes a communicator takes one for all its members; every member leaves it once, and
 // the last to leave frees it. The book of pieces lies in the segment under a lock that survives its owner's death. Any
 // thread of any attached process may take and leave.

@@ -40,11 +40,14 @@ def recorded_steps(trace, operation):
 
 def expected_steps(trace, operation):
     """(all that may be there, those that must): a wait for a ring position begins when the ring has come round, and
-    blocks of nothing are not moved."""
+    blocks of nothing are not moved; who reads whose buffer hangs on where it lies."""
     program = trace.programs[int(trace.operations["program"][operation])]
     segments, positions = (int(trace.operations[name][operation]) for name in ("segments", "positions"))
     possible, certain = set(), set()
     for index, step in enumerate(program.steps):
+        if trace.kinds[step.kind].name == "wait_return":
+            possible.add((index, segments - 1))
+            continue
         for segment in range(segments):
             if trace.kinds[step.kind].name == "wait_reuse":
                 if segment >= positions:
