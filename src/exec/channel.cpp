@@ -31,8 +31,11 @@ std::string describe_call(uint64_t call) {
   if (call == 0) return "nothing";
   const auto collective = static_cast<plan::Collective>((call >> 60) - 1);
   std::string text{plan::name(collective)};
-  if (collective != plan::Collective::barrier) {
-    text += " of " + std::to_string(call & ((uint64_t{1} << 40) - 1)) + " bytes";
+  const uint64_t bytes = call & ((uint64_t{1} << 40) - 1);
+  if (bytes == bytes_not_agreed) {
+    text += " of parts of different lengths";
+  } else if (collective != plan::Collective::barrier) {
+    text += " of " + std::to_string(bytes) + " bytes";
   }
   if (plan::rooted(collective)) text += ", root " + std::to_string((call >> 40) & 0xFFFFF);
   return text;

@@ -131,6 +131,9 @@ struct Operation {
   size_t count_of(size_t part) const { return part == bytes ? count : part / combine->element; }
 };
 
+// In the place of a call's bytes while its ranks agree on the longest part.
+inline constexpr size_t bytes_not_agreed = (size_t{1} << 40) - 1;
+
 // What every rank of a matching call has in common; never 0.
 inline uint64_t call_signature(plan::Collective collective, size_t bytes, int root) {
   return (static_cast<uint64_t>(collective) + 1) << 60 | static_cast<uint64_t>(root) << 40 |

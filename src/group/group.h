@@ -127,6 +127,7 @@ class Group {
   Entry* find_or_make(plan::Collective collective, const Choice& choice, int root, plan::Carrier carrier);
   // The longest part of this rank's buffers.
   size_t longest_part(plan::Collective collective, const exec::Ragged& parts, int root) const;
+  Code agree_on_longest(plan::Collective collective, uint64_t own, size_t& longest, int root);
   Entry* find_ragged(plan::Collective collective, size_t longest, int root, size_t element);
   Code run_ragged(plan::Collective collective, const void* in, void* out, const exec::Ragged& parts, size_t longest,
                   int root, const exec::Combine* combine);

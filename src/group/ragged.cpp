@@ -58,15 +58,24 @@ Code Group::run_ragged(Collective collective, const void* in, void* out, const e
 
 Code Group::ragged(Collective collective, const void* in, void* out, const exec::Ragged& parts, size_t longest, int root) {
   if (longest == unknown) {
-    static const exec::Combine largest{kernels::find_reduce(kernels::Type::uint64, kernels::Op::max), nullptr, nullptr,
-                                       sizeof(uint64_t), true, exec::needs_nothing};
-    const uint64_t own = longest_part(collective, parts, root);
-    uint64_t all = 0;
-    if (const Code code = allreduce(&own, &all, 1, largest); code != Code::ok) return code;
-    longest = all;
+    const size_t own = longest_part(collective, parts, root);
+    if (const Code code = agree_on_longest(collective, own, longest, root); code != Code::ok) return code;
   }
   if (longest == 0) return Code::ok;
   return run_ragged(collective, in, out, parts, longest, root, nullptr);
+}
+
+// An allreduce, which bears the collective's name where it is told of.
+Code Group::agree_on_longest(Collective collective, uint64_t own, size_t& longest, int root) {
+  static const exec::Combine largest{kernels::find_reduce(kernels::Type::uint64, kernels::Op::max), nullptr, nullptr,
+                                     sizeof(uint64_t), true, exec::needs_nothing};
+  Entry& entry = *find(Collective::allreduce, sizeof own, largest.needs, sizeof own);
+  uint64_t all = 0;
+  const exec::Operation operation{&own, &all, sizeof own, 1, &largest, sizeof own,
+                                  exec::call_signature(collective, exec::bytes_not_agreed, root)};
+  const Code code = channel_.execute(entry.bound, operation);
+  longest = all;
+  return code;
 }
 
 Code Group::ragged_reduce_scatter(const void* in, void* out, const exec::Ragged& parts, size_t longest,

@@ -199,6 +199,20 @@ TEST_P(RaggedParts, AreWhereMpiSays) {
 
 INSTANTIATE_TEST_SUITE_P(Ranks, RaggedParts, testing::Values(1, 2, 3, 4, 5, 8));
 
+TEST(RaggedParts, AMismatchBearsTheCollectivesNames) {
+  with_groups(2, {}, {}, [](Group& group) {
+    std::array<uint64_t, 2> in{}, out{};
+    const std::array<ptrdiff_t, 2> at{0, 8};
+    const std::array<size_t, 2> bytes{8, 8};
+    const exec::Parts parts{at.data(), bytes.data()};
+    const Collective collective = group.rank() == 0 ? Collective::gather : Collective::scatter;
+    EXPECT_EQ(group.ragged(collective, in.data(), out.data(), {parts, parts}, Group::unknown, 0), Code::mismatch);
+    for (const char* name : {"gather of parts of different lengths, root 0", "scatter of parts of different lengths, root 0"}) {
+      EXPECT_NE(group.failure().find(name), std::string::npos) << group.failure();
+    }
+  });
+}
+
 TEST(RaggedParts, InLittleMemory) {
   with_groups(18, {}, {}, [](Group& group) { all_calls(group, std::array<size_t, 3>{0, 2, 300}); }, true, shm::smallest_area,
               false);
