@@ -35,7 +35,7 @@ sanitized() {
     run_ctest --test-dir "$1" -L '^(quick|protocol)$' "${@:3}"
 }
 # Tests of pure functions, which have no threads to race.
-one_thread='^(plan_test|plan_property_test|simulate_test|tree_text_test|algo_test|select_test|topo_test)$'
+one_thread='^(plan_test|plan_property_test|simulate_test|tree_text_test|algo_test|levels_plans_test|select_test|topo_test)$'
 
 ctest_line='^[0-9]+% tests passed|^No tests were found' # newer ones leave out ", 0 tests failed"
 mypy_line='^Success:|^Found [0-9]+ error'
@@ -54,7 +54,7 @@ case $mode in
     part "unit tests" "$ctest_line" run_ctest --test-dir build
     part "thread sanitizer" "$ctest_line" sanitized build/tsan thread -E "$one_thread"
     part "address sanitizer" "$ctest_line" sanitized build/asan address,undefined
-    part "fuzzing" "$fuzz_line" tests/fuzz/run.sh 20
+    part "fuzzing" "$fuzz_line" tests/fuzz/run.sh 12
     part "types" "$mypy_line" mypy --cache-dir build/mypy
     part "python tests" "$pytest_line" python -m pytest
     ;;
