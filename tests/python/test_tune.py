@@ -364,7 +364,7 @@ def test_a_small_real_tuning(tutti, tmp_path):
     assert done.returncode == 0, done.stderr
     assert "of 2 measured cells change" in done.stdout
     document = json.loads(raw.read_text())
-    assert {job["repetition"] for job in document["jobs"]} == {0, 1, 2}
+    assert {job["repetition"] for job in document["jobs"]} >= {0, 1, 2}  # more where what it found is held against once more
     assert {cell["bytes"] for job in document["jobs"] for cell in job["cells"]} == {8, 4096}
     assert all(cell["median_us"] > 0 for job in document["jobs"] for cell in job["cells"])
     assert output.read_text().startswith("tutti-map 1\n# Written by tutti tune ")

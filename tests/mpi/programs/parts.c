@@ -15,7 +15,7 @@ static void try_all(const int* counts, int count_count, int every_root, int layo
           for (int in_place = 0; in_place < 2; ++in_place) {
             const struct call call = {collective, &layouts[which], counts[c], root, in_place, MPI_COMM_WORLD};
             compare(&call);
-            served += counts[c] > 0;
+            ++served;
           }
         }
       }
