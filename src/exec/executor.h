@@ -97,7 +97,6 @@ struct BoundProgram {
   std::vector<BoundArrival> arrivals;
   std::vector<Elsewhere> elsewhere;    // by operand of the steps that read offers
   std::vector<BoundStep> returns;      // the wait_return steps, which are in no other list
-  bool has_offers = false;
   uint64_t span = 0;           // of one segment
   // Where a trace is recorded: the program's number in it, and by step of this program the place in `program`.
   uint32_t traced_as = 0;

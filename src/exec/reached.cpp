@@ -2,10 +2,10 @@
 
 #include <sys/uio.h>
 
-#include <algorithm>
 #include <cerrno>
-#include <cstring>
+#include <string>
 #include <system_error>
+#include <vector>
 
 #include "exec/combine.h"
 
