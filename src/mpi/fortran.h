@@ -29,6 +29,18 @@ inline void set(MPI_Fint* error, int code) {
 }
 
 // A handle as C knows it.
+inline MPI_Info c_info(MPI_Fint handle) {
+#if defined(TUTTI_ABI_MPICH)
+  return handle;
+#elif defined(TUTTI_ABI_OPENMPI)
+  static const auto convert = reinterpret_cast<decltype(&PMPI_Info_f2c)>(host_symbol("PMPI_Info_f2c"));
+  return convert(handle);
+#else
+  static const auto convert = reinterpret_cast<decltype(&PMPI_Info_fromint)>(host_symbol("PMPI_Info_fromint"));
+  return convert(handle);
+#endif
+}
+
 inline MPI_Comm c_communicator(MPI_Fint handle) {
 #if defined(TUTTI_ABI_MPICH)
   return handle;

@@ -9,18 +9,6 @@ using namespace tutti::mpi::fortran;
 
 namespace {
 
-MPI_Info c_info(MPI_Fint handle) {
-#if defined(TUTTI_ABI_MPICH)
-  return handle;
-#elif defined(TUTTI_ABI_OPENMPI)
-  static const auto convert = reinterpret_cast<decltype(&PMPI_Info_f2c)>(mpi::host_symbol("PMPI_Info_f2c"));
-  return convert(handle);
-#else
-  static const auto convert = reinterpret_cast<decltype(&PMPI_Info_fromint)>(mpi::host_symbol("PMPI_Info_fromint"));
-  return convert(handle);
-#endif
-}
-
 void alloc_mem(MPI_Aint* size, MPI_Fint* info, void* baseptr, MPI_Fint* error) {
   set(error, mpi::alloc_mem(*size, c_info(*info), baseptr));
 }

@@ -12,18 +12,6 @@ using plan::Collective;
 
 namespace {
 
-MPI_Info c_info(MPI_Fint handle) {
-#if defined(TUTTI_ABI_MPICH)
-  return handle;
-#elif defined(TUTTI_ABI_OPENMPI)
-  static const auto convert = reinterpret_cast<decltype(&PMPI_Info_f2c)>(mpi::host_symbol("PMPI_Info_f2c"));
-  return convert(handle);
-#else
-  static const auto convert = reinterpret_cast<decltype(&PMPI_Info_fromint)>(mpi::host_symbol("PMPI_Info_fromint"));
-  return convert(handle);
-#endif
-}
-
 MPI_Fint fortran_request(MPI_Request request) {
 #if defined(TUTTI_ABI_MPICH)
   return request;
