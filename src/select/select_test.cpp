@@ -114,9 +114,10 @@ TEST(Choose, TheDefaultIsGolden) {
       {Collective::barrier, false, 8, 0, "all_read_all"},    {Collective::barrier, false, 9, 0, "nary:8"},
       {Collective::barrier, true, 16, 0, "all_read_all"},    {Collective::barrier, true, 17, 0, "nary:16"},
       {Collective::bcast, false, 16, 8, "flat"},             {Collective::bcast, false, 17, 8, "nary:8"},
-      {Collective::bcast, true, 1000, 8, "flat"},            {Collective::reduce, false, 16, 8, "flat"},
-      {Collective::reduce, true, 17, 8, "nary:8"},           {Collective::allreduce, false, 2, 131071, "all_read_all"},
-      {Collective::allreduce, false, 2, 131072, "all_read_all 24576"},
+      {Collective::bcast, true, 1000, 8, "flat"},            {Collective::bcast, false, 2, 8, "flat 32768"},
+      {Collective::reduce, false, 16, 8, "flat"},            {Collective::reduce, true, 17, 8, "nary:8"},
+      {Collective::allreduce, false, 2, 32767, "all_read_all 32768"},
+      {Collective::allreduce, false, 2, 32768, "tiled 131072"},
       {Collective::allreduce, false, 8, 2048, "all_read_all"}, {Collective::allreduce, false, 8, 2049, "nary:8"},
       {Collective::allreduce, false, 9, 8, "nary:8"},        {Collective::allreduce, false, 3, 16383, "nary:8"},
       {Collective::allreduce, false, 3, 16384, "tiled 24576"}, {Collective::allreduce, true, 16, 2048, "all_read_all"},
@@ -124,7 +125,8 @@ TEST(Choose, TheDefaultIsGolden) {
       {Collective::allreduce, true, 17, 8, "flat"},          {Collective::allreduce, true, 3, 32767, "flat"},
       {Collective::allreduce, true, 3, 32768, "tiled 24576"}, {Collective::gather, false, 4, 8, "flat"},
       {Collective::scatter, true, 4, 8, "flat"},             {Collective::allgather, true, 4, 8, "all_read_all"},
-      {Collective::alltoall, false, 4, 8, "flat"},           {Collective::reduce_scatter, false, 4, 8, "flat"},
+      {Collective::alltoall, false, 4, 8, "flat"},           {Collective::alltoall, false, 2, 8, "flat 65536"},
+      {Collective::reduce_scatter, false, 4, 8, "flat"},     {Collective::scan, false, 2, 2049, "chain 65536"},
       {Collective::scan, false, 8, 2048, "all_read_all"},    {Collective::scan, false, 8, 2049, "chain"},
       {Collective::exscan, true, 16, 2048, "all_read_all"},  {Collective::exscan, true, 17, 8, "chain"},
   };
@@ -182,8 +184,8 @@ TEST(Choose, TheUsersWordBeatsTheTables) {
 TEST(Choose, TheUsersWordKeepsTheRangesOfTheTable) {
   Overrides overrides;
   overrides.algorithm[static_cast<size_t>(Collective::allreduce)] = "tiled";
-  EXPECT_EQ(choose(Collective::allreduce, 8, 2, false, overrides).bytes_high, 131071u);
-  EXPECT_EQ(chosen(Collective::allreduce, 131072, 2, false, overrides), "tiled 24576");
+  EXPECT_EQ(choose(Collective::allreduce, 8, 2, false, overrides).bytes_high, 32767u);
+  EXPECT_EQ(chosen(Collective::allreduce, 32768, 2, false, overrides), "tiled 131072");
 }
 
 // The user's table may combine partial results; where bits must not hang on tables, reductions do not read it.
