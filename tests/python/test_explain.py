@@ -36,8 +36,8 @@ def test_the_default_is_named_by_file_and_line(tutti):
     rule = found["considered"][found["chosen"]]
     file, line = rule["place"].split(":")
     assert file == "default.map" and DEFAULT[int(line) - 1] == rule["rule"]
-    assert rule["rule"] == "allreduce crowded yes -> builtin:tiled segment 24K"
-    assert found["runs"] == "tiled" and found["segment_bytes"] == 24576 and found["segment_place"] == rule["place"]
+    assert rule["rule"] == "allreduce crowded yes -> builtin:tiled segment 64K"
+    assert found["runs"] == "tiled" and found["segment_bytes"] == 65536 and found["segment_place"] == rule["place"]
     assert found["bytes_range"] == [32768, None] and found["carrier"] == "slot"
 
 
@@ -141,8 +141,8 @@ def test_refusals_are_one_line(tutti, tmp_path):
 
 def test_the_page_shows_what_is_printed_and_a_table_that_is_read(tutti):
     page = (ROOT / "docs" / "tuning.md").read_text()
-    printed = tutti("explain", "allreduce", "--bytes", "64K", "--ranks", "4", "--crowded").stdout
-    shown = page.split("    $ tutti explain allreduce --bytes 64K --ranks 4\n")[1].split("\n\n")[0]
+    printed = tutti("explain", "allreduce", "--bytes", "256K", "--ranks", "4", "--crowded").stdout
+    shown = page.split("    $ tutti explain allreduce --bytes 256K --ranks 4\n")[1].split("\n\n")[0]
     assert [line.removeprefix("    ") for line in shown.splitlines()] == printed.splitlines()
     tables = [block for block in page.split("```\n")[1::2] if block.startswith("tutti-map 1")]
     assert [len(core().read_map(table)["rules"]) for table in tables] == [3]

@@ -186,7 +186,7 @@ def test_the_environment_of_a_job_has_no_other_choice(monkeypatch, tmp_path):
     assert os.environ["TUTTI_ALGORITHM_BCAST"] == "binomial" and os.environ["TUTTI_TABLE"] == "/my.map"
     with chosen_by(None):
         assert default_of("bcast", 8, 4, False).label == "flat"
-        assert default_of("allreduce", 1 << 20, 4, True).label == "tiled segment 24K"
+        assert default_of("allreduce", 1 << 20, 4, True).label == "tiled segment 64K"
 
 
 def pretend(settings: TuneSettings, job: Job, directory: Path) -> dict[tuple[str, int], float]:
