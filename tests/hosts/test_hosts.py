@@ -1,0 +1,273 @@
+"""Several nodes on one machine: they are apart, MPI programs run over them, links are as told, and nothing stays behind."""
+
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import time
+import zlib
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+ROOT = HERE.parents[1]
+STATE = Path(f"/run/tutti-hosts-{zlib.crc32(bytes(ROOT)):08x}")  # the same every time: a killed run is cleaned by the next
+SCRIPTS = ["up", "down", "run", "mpiexec", "link", "clusters", "cut", "mend", "pingpong", "hub", "enter", "agent", "apply"]
+NODES = 3
+
+
+def script(name, *words, code=0, timeout=60, **variables):
+    """Runs tests/hosts/NAME on the set of nodes of these tests."""
+    environment = {key: value for key, value in os.environ.items() if not key.startswith(("TUTTI_", "PMI", "OMPI_", "PRTE_"))}
+    result = subprocess.run(
+        [HERE / name, *map(str, words)],
+        env=environment | {"HOSTS_STATE": str(STATE)} | variables,
+        capture_output=True, text=True, timeout=timeout, check=False, stdin=subprocess.DEVNULL, cwd=ROOT,
+    )  # fmt: skip
+    assert code in (None, result.returncode), f"{name} {words}: exit code {result.returncode}\n{result.stdout}\n{result.stderr}"
+    return result
+
+
+def wait_for(condition, seconds=20):
+    deadline = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.1)
+
+
+def on(node, *command, **options):
+    return script("run", node, *command, **options).stdout
+
+
+def python(node, text, **options):
+    return on(node, sys.executable, "-c", text, **options)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def nodes():
+    result = script("up", NODES, code=None)
+    if result.returncode == 77:
+        pytest.skip(result.stderr.strip())  # it says what is missing, on one line
+    assert result.returncode == 0, result.stderr
+    yield
+    script("down")
+
+
+@pytest.fixture
+def links():
+    """For tests that change them."""
+    yield
+    script("clusters", 1)
+    script("link", 0)
+
+
+def test_nodes_are_apart(tmp_path):
+    names = [f"node{k}" for k in range(1, NODES + 1)]
+    assert [on(name, "uname", "-n").strip() for name in names] == names
+    for directory in ("/dev/shm", on("node1", "sh", "-c", "echo $TMPDIR").strip()):
+        on("node1", "touch", f"{directory}/of-node1")
+        assert on("node1", "ls", directory) == "of-node1\n"
+        assert on("node2", "ls", directory) == ""
+        assert not Path(directory, "of-node1").exists()
+    (tmp_path / "file").write_text("of all\n")
+    assert on("node2", "cat", tmp_path / "file") == "of all\n"
+
+
+def test_processes_of_other_nodes_cannot_be_seen():
+    sleep = ["sleep", "1234.5"]
+
+    def seen(node):
+        return " ".join(sleep) in on(node, "ps", "-eo", "args")
+
+    sleeper = subprocess.Popen([HERE / "run", "node2", *sleep], env=os.environ | {"HOSTS_STATE": str(STATE)})
+    try:
+        wait_for(lambda: seen("node2"))
+        assert not seen("node1")
+    finally:
+        sleeper.terminate()
+        sleeper.wait(10)
+    wait_for(lambda: not seen("node2"))  # it ends with the script that started it
+
+
+def test_scripts_say_how_they_are_used():
+    for name in SCRIPTS:
+        assert name in script(name, "--help").stdout
+    for name, words in (("up", ["0"]), ("run", ["node9", "true"]), ("cut", ["9"]), ("link", ["20"]), ("clusters", ["4"]),
+                        ("link", ["--between", "1", "2", "1ms"]), ("mpiexec", ["-n", "0", "true"])):  # fmt: skip
+        assert len(script(name, *words, code=2).stderr.splitlines()) == 1
+
+
+def test_elsewhere_up_is_skipped(tmp_path):
+    (tmp_path / "id").write_text("#!/bin/sh\necho 1000\n")
+    (tmp_path / "id").chmod(0o755)
+    result = script("up", 2, code=77, PATH=f"{tmp_path}:{os.environ['PATH']}")
+    assert result.stderr == "up: skipped: needs root\n"
+
+
+def test_an_up_that_fails_says_why_and_leaves_nothing(tmp_path):
+    real = shutil.which("ip")
+    broken = f'#!/bin/sh\ncase "$*" in *node2*) echo no node2 >&2; exit 1 ;; esac\nexec {real} "$@"\n'
+    (tmp_path / "ip").write_text(broken)
+    (tmp_path / "ip").chmod(0o755)
+    other = str(STATE) + "-other"
+    result = script("up", 3, code=2, PATH=f"{tmp_path}:{os.environ['PATH']}", HOSTS_STATE=other)
+    assert result.stderr == "up: no node2\n"
+    assert not Path(other).exists()
+    assert not processes_of(other)
+
+
+def received(node):
+    """Bytes that have come in on net0."""
+    return int(re.search(r"net0:\s*(\d+)", on(node, "cat", "/proc/net/dev")).group(1))
+
+
+@pytest.mark.mpi
+@pytest.mark.parametrize("tutti", [False, True], ids=["host", "tutti"])
+@pytest.mark.parametrize("mpi", ["mpich", "openmpi"])
+def test_an_mpi_program_on_two_nodes(mpi, tutti, tmp_path):
+    compiler = ROOT / ".mpi" / mpi / "bin" / "mpicc"
+    if not compiler.exists():
+        pytest.skip(f"no {compiler}")
+    program, report = tmp_path / "nodes", tmp_path / "report.json"
+    subprocess.run([compiler, "-O1", "-g", "-Wall", "-Werror", "-o", program, HERE / "nodes.c"], check=True, timeout=60)
+    prefix = [Path(sys.executable).parent / "tutti-run", f"--report={report}"] if tutti else []
+    placement = ["--map", "cyclic"] if tutti else ["--per-node", "2"]
+    expected = ["node1", "node2", "node3", "node1"] if tutti else ["node1", "node1", "node2", "node2"]
+    before = received("node2")
+    result = script("mpiexec", "--mpi", mpi, *placement, "-n", 4, *prefix, program)
+    lines = result.stdout.splitlines()
+    assert lines == [f"{rank} {node}" for rank, node in enumerate(expected)] + ["ok"], result.stderr
+    assert received("node2") - before > 200_000  # at least the longest vector came by this network
+    if tutti:
+        served = json.loads(report.read_text())
+        reasons = [row["reason"] for row in served["host_reasons"]]
+        assert sum(row["calls"] for row in served["collectives"]) > 0
+        assert any("several nodes" in reason for reason in reasons), reasons
+
+
+@pytest.mark.mpi
+def test_a_job_ends_with_its_launcher(tmp_path):
+    compiler = ROOT / ".mpi" / "mpich" / "bin" / "mpicc"
+    if not compiler.exists():
+        pytest.skip(f"no {compiler}")
+    text = "#include <mpi.h>\nint main(void) { MPI_Init(0, 0); for (;;) MPI_Barrier(MPI_COMM_WORLD); }\n"
+    (tmp_path / "endless.c").write_text(text)
+    subprocess.run([compiler, "-o", tmp_path / "endless", tmp_path / "endless.c"], check=True, timeout=60)
+    command = [HERE / "mpiexec", "-n", str(NODES), tmp_path / "endless"]
+    job = subprocess.Popen(command, env=os.environ | {"HOSTS_STATE": str(STATE)}, stderr=subprocess.DEVNULL)
+
+    def running():
+        return sum(str(tmp_path / "endless") in on(f"node{k}", "ps", "-eo", "args") for k in range(1, NODES + 1))
+
+    wait_for(lambda: running() == NODES)
+    job.kill()
+    job.wait(10)
+    wait_for(lambda: running() == 0)
+
+
+def one_way_us(a, b, *words):
+    return float(re.search(r"median ([\d.]+)", script("pingpong", a, b, *words).stdout).group(1))
+
+
+def test_links_have_the_delay_that_was_asked(links):
+    script("link", "20ms")
+    assert 20_000 <= one_way_us("node1", "node2", 10) <= 60_000
+    script("link", 0)
+    assert one_way_us("node1", "node2", 10) < 20_000
+
+
+def test_links_have_the_rate_that_was_asked(links):
+    script("link", 0, "100mbit")
+    assert 70_000 <= one_way_us("node1", "node2", 1, 1_000_000) <= 400_000  # 80 ms, less a burst
+    script("link", "1ms", "100mbit")
+    assert 70_000 <= one_way_us("node1", "node2", 1, 1_000_000) <= 400_000
+
+
+def test_clusters_are_far_from_each_other(links):
+    script("clusters", 2, "20ms", "100mbit")
+    assert one_way_us("node1", "node2", 10) < 20_000
+    assert 20_000 <= one_way_us("node1", "node3", 5) <= 60_000
+    assert 90_000 <= one_way_us("node1", "node3", 1, 1_000_000) <= 600_000
+    script("link", "--between", 1, 2, "40ms")
+    assert 40_000 <= one_way_us("node1", "node3", 5) <= 120_000
+    assert "from cluster 2 to 1: 40 ms, no limit" in script("link").stdout
+
+
+ANSWER = """
+import socket
+with socket.create_server(("", 7000)) as server:
+    print("ready", flush=True)
+    while True: server.accept()[0].close()
+"""
+ASK = 'import socket; socket.create_connection(("node2", 7000), 1)'
+
+
+@pytest.mark.parametrize("delay", ["0", "1ms"], ids=["bridge", "switch"])
+def test_a_cut_node_is_unreachable_until_it_is_mended(links, delay):
+    script("link", delay)
+    command = [HERE / "run", "node2", sys.executable, "-c", ANSWER]
+    server = subprocess.Popen(command, env=os.environ | {"HOSTS_STATE": str(STATE)}, stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout.readline() == "ready\n"
+        python("node1", ASK)
+        script("cut", 2)
+        result = script("run", "node1", sys.executable, "-c", ASK, code=1)
+        assert re.search("timed out|No route to host", result.stderr)
+        script("mend", 2)
+        python("node1", ASK.replace(", 1)", ", 20)"))
+    finally:
+        script("mend", 2)
+        server.terminate()
+        server.communicate(timeout=10)
+
+
+def processes_of(state):
+    """Numbers of the processes that serve a set of nodes, or were started on one."""
+    found = []
+    for environment in Path("/proc").glob("[0-9]*/environ"):
+        try:
+            words = environment.read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if f"HOSTS_STATE={state}".encode() in words and environment.parent.name != str(os.getpid()):
+            found.append(environment.parent.name)
+    return found
+
+
+def devices_and_mounts():
+    return sorted(os.listdir("/sys/class/net")), Path("/proc/self/mounts").read_text()
+
+
+@pytest.mark.parametrize("killed_after", [None, 0.05, 0.15, 0.25])
+def test_nothing_stays_behind(killed_after):
+    state = STATE.with_name(STATE.name + "-other")  # beside the other set, which goes on
+    environment = os.environ | {"HOSTS_STATE": str(state)}
+    before = devices_and_mounts()
+    up = subprocess.Popen([HERE / "up", "3"], env=environment, stdout=subprocess.DEVNULL, start_new_session=True)
+    try:
+        if killed_after is None:
+            assert up.wait(60) == 0
+            script("link", "1ms", HOSTS_STATE=str(state))
+            assert len(processes_of(state)) > 6
+        else:
+            time.sleep(killed_after)
+            up.kill()
+            up.wait(10)
+    finally:
+        script("down", HOSTS_STATE=str(state))
+    assert not state.exists()
+    wait_for(lambda: not processes_of(state))
+    assert devices_and_mounts() == before
+    assert on("node1", "uname", "-n") == "node1\n"
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(shutil.which("shellcheck") is None, reason="no shellcheck here")
+def test_shellcheck_finds_nothing():
+    shell = [HERE / name for name in SCRIPTS if name != "pingpong"]
+    result = subprocess.run(["shellcheck", "-x", "-P", "SCRIPTDIR", *shell, *HERE.glob("*.sh")], capture_output=True, text=True,
+                            timeout=60, check=False)  # fmt: skip
+    assert result.returncode == 0, result.stdout
