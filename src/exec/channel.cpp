@@ -69,7 +69,9 @@ Code Channel::fail(Code code, std::string message) {
   return code;
 }
 
+// A rank that found it at once has not said what it is in, and those that wait for it must learn it.
 Code Channel::fail_mismatch(int peer, uint64_t call) {
+  shm::jot(own_->entered, (base_ + 1) << 32 | entered_tag(call));
   return fail(Code::mismatch, "rank " + std::to_string(rank_) + " called " + describe_call(call) + " while rank " +
                                   std::to_string(peer) + " called " + describe_call(shm::glance(control(peer).call)) +
                                   "; all ranks of a communicator must make the same collective calls in the same order");

@@ -15,6 +15,7 @@
 #include "exec/arrival.h"
 #include "exec/geometry.h"
 #include "exec/reached.h"
+#include "exec/record.h"
 #include "exec/wait.h"
 
 namespace tutti::exec {
@@ -188,6 +189,12 @@ class Channel::Execution {
 
   // copy, reduce, reduce_any, and the stamp that goes with one.
   [[gnu::always_inline]] Code move(const BoundStep& step, int64_t segment) {
+    if constexpr (has_parts) {
+      if (operation_.ragged != nullptr && operation_.ragged->agreement != nullptr) [[unlikely]] {
+        moved(step, segment, move_record(step, operation_, base_of_, offsets()));
+        return Code::ok;
+      }
+    }
     const size_t bytes = go_to(step, segment);
     if constexpr (arrivals) {
       // Even of no bytes: what it waits for orders more than its own data.

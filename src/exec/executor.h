@@ -110,9 +110,19 @@ struct Parts {
   const ptrdiff_t* at = nullptr;
   const size_t* bytes = nullptr;
 };
+// Of an operation that moves parts while its ranks find out how long they are (record.h): those of owners whose parts all
+// have room. The collective's plan decides who learns of whom.
+struct Agreement {
+  uint64_t own = 0;      // the longest of this rank's parts, which it tells
+  size_t room = 0;       // for a part in a record, the same at all ranks
+  uint64_t longest = 0;  // given back: the longest of those that this rank was told, 0 if none
+};
+inline constexpr size_t record_header = sizeof(uint64_t);  // before the part; Operation::bytes is both
+
 // The parts of a rank's two buffers, for operations whose parts differ in length.
 struct Ragged {
   Parts in, out;
+  Agreement* agreement = nullptr;  // null where all ranks know the longest part
 };
 
 // One call's data. `in` and `out` may be the same address.

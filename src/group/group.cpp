@@ -146,6 +146,7 @@ Group::Entry* Group::find_or_make(Collective collective, const Choice& choice, i
     entries_.clear();
     recent_ = {};
     recent_ragged_ = {};
+    recent_agreement_ = {};
   }
   auto entry = std::make_unique<Entry>();
   const bool fixed_order = overrides_.reproducible != Reproducible::off;

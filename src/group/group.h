@@ -62,8 +62,8 @@ class Group {
 
   // Parts of different lengths. `in` and `out` tell where each part of this rank's buffers is (exec::Parts, arrays of
   // ranks() entries; where a buffer is one part, of one entry; null where the rank has no such buffer). The longest part of
-  // all ranks decides how the data travels: `longest` where all know it, else it is found first, which takes one more step.
-  // Lengths agree in pairs, as MPI demands of a sender and its receiver.
+  // all ranks decides how the data travels: `longest` where all know it, else the ranks agree on it first, and short parts
+  // go with the agreement (exec/record.h). Lengths agree in pairs, as MPI demands of a sender and its receiver.
   static constexpr size_t unknown = SIZE_MAX;
   static constexpr std::string_view ragged_algorithm = "direct";
   Code ragged(plan::Collective collective, const void* in, void* out, const exec::Ragged& parts, size_t longest, int root);
@@ -127,7 +127,12 @@ class Group {
   Entry* find_or_make(plan::Collective collective, const Choice& choice, int root, plan::Carrier carrier);
   // The longest part of this rank's buffers.
   size_t longest_part(plan::Collective collective, const exec::Ragged& parts, int root) const;
-  Code agree_on_longest(plan::Collective collective, uint64_t own, size_t& longest, int root);
+  // What runs records for parts of about the expected length, and the room in them; null where none should be.
+  Entry* find_records(plan::Collective collective, size_t expected, int root, size_t& room);
+  Code run_records(Entry& entry, const void* in, void* out, const exec::Ragged& parts, uint64_t call);
+  Code agree_on_longest(plan::Collective collective, exec::Agreement& agreement, int root);
+  // Copies `in` into scratch, side by side, and tells the parts' places there.
+  const void* set_aside(const void* in, exec::Parts& parts);
   Entry* find_ragged(plan::Collective collective, size_t longest, int root, size_t element);
   Code run_ragged(plan::Collective collective, const void* in, void* out, const exec::Ragged& parts, size_t longest,
                   int root, const exec::Combine* combine);
@@ -143,8 +148,12 @@ class Group {
   topo::Levels levels_;
   std::array<Recent, plan::collective_count> recent_{};
   std::array<Recent, plan::collective_count> recent_ragged_{};
+  // Of the agreements before a collective, by root: apart, so that they and the program's own calls do not take turns.
+  std::array<Recent, plan::collective_count> recent_agreement_{};
+  std::array<size_t, plan::collective_count> expected_longest_{};  // part, by what was agreed; the same at all ranks
   std::map<std::string, std::unique_ptr<Entry>> entries_;  // by contents: collective, algorithm or plan, root, carrier
   std::vector<std::byte> scratch_;  // a copy of `in`, or the result, where one buffer cannot be both
+  std::vector<ptrdiff_t> set_aside_at_;  // where the parts are in it
 };
 
 // What TUTTI_STORES asks for.

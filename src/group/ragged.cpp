@@ -1,6 +1,8 @@
 // Collectives whose parts differ in length.
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <numeric>
 
 #include "group/group.h"
 
@@ -8,6 +10,13 @@ namespace tutti::group {
 
 using plan::Carrier;
 using plan::Collective;
+
+namespace {
+
+constexpr size_t most_record = 2048;     // bytes; beyond it an agreement costs less than what goes with it
+constexpr int most_ranks_told = 16;      // that an allgather of lines serves well (docs/algorithms.md)
+
+}  // namespace
 
 size_t Group::longest_part(Collective collective, const exec::Ragged& parts, int root) const {
   const plan::Definition definition{collective, ranks(), root, ranks()};
@@ -56,25 +65,81 @@ Code Group::run_ragged(Collective collective, const void* in, void* out, const e
   return code;
 }
 
+// What was long is forgotten slowly, so that lengths that change do not go wrong every other time.
 Code Group::ragged(Collective collective, const void* in, void* out, const exec::Ragged& parts, size_t longest, int root) {
-  if (longest == unknown) {
-    const size_t own = longest_part(collective, parts, root);
-    if (const Code code = agree_on_longest(collective, own, longest, root); code != Code::ok) return code;
+  if (longest != unknown) return longest == 0 ? Code::ok : run_ragged(collective, in, out, parts, longest, root, nullptr);
+  // The root of a scatter knows all of its parts.
+  const bool tells = collective != Collective::scatter || rank() == root;
+  exec::Agreement agreement{tells ? longest_part(collective, parts, root) : 0};
+  exec::Ragged all{parts.in, parts.out};
+  size_t& expected = expected_longest_[static_cast<size_t>(collective)];
+  Code code = Code::ok;
+  if (Entry* const entry = find_records(collective, expected, root, agreement.room)) {
+    if (in == out && collective == Collective::alltoall && agreement.own <= agreement.room) in = set_aside(in, all.in);
+    all.agreement = &agreement;
+    code = run_records(*entry, in, out, all, exec::call_signature(collective, exec::bytes_not_agreed, root));
+    all.agreement = nullptr;
+  } else {
+    code = agree_on_longest(collective, agreement, root);
   }
-  if (longest == 0) return Code::ok;
-  return run_ragged(collective, in, out, parts, longest, root, nullptr);
+  expected = std::max<size_t>(agreement.longest, std::min(expected, 2 * most_record) * 7 / 8);
+  if (code != Code::ok || agreement.longest <= agreement.room) return code;
+  return run_ragged(collective, in, out, all, agreement.longest, root, nullptr);
 }
 
-// An allreduce, which bears the collective's name where it is told of.
-Code Group::agree_on_longest(Collective collective, uint64_t own, size_t& longest, int root) {
+Group::Entry* Group::find_records(Collective collective, size_t expected, int root, size_t& room) {
+  const bool gathers = collective == Collective::gather;
+  if (expected > most_record - exec::record_header || (gathers && ranks() > most_ranks_told)) return nullptr;
+  const size_t least = expected + exec::record_header;
+  const size_t record = least <= shm::line_payload ? shm::line_payload : std::max(shm::line_size, std::bit_ceil(least));
+  Entry* const entry = find_ragged(gathers ? Collective::allgather : collective, record, gathers ? 0 : root, 1);
+  if (record > entry->direct_up_to) return nullptr;  // many ranks, or little memory
+  room = record - exec::record_header;
+  return entry;
+}
+
+Code Group::run_records(Entry& entry, const void* in, void* out, const exec::Ragged& parts, uint64_t call) {
+  exec::Agreement& agreement = *parts.agreement;
+  const size_t record = exec::record_header + agreement.room;
+  const Code code = channel_.execute(entry.bound, {in, out, record, record, nullptr, record, call, &parts});
+  agreement.longest = std::max(agreement.longest, agreement.own);
+  return code;
+}
+
+// In one buffer, parts that come take the place of parts that may yet have to go. Lengths are the same both ways.
+const void* Group::set_aside(const void* in, exec::Parts& parts) {
+  const auto count = static_cast<size_t>(ranks());
+  set_aside_at_.resize(count);
+  scratch_.resize(std::accumulate(parts.bytes, parts.bytes + count, size_t{0}));
+  size_t next = 0;
+  for (size_t part = 0; part < count; ++part) {
+    if (parts.bytes[part] == 0) continue;
+    set_aside_at_[part] = static_cast<ptrdiff_t>(next);
+    std::memcpy(scratch_.data() + next, static_cast<const std::byte*>(in) + parts.at[part], parts.bytes[part]);
+    next += parts.bytes[part];
+  }
+  parts.at = set_aside_at_.data();
+  return scratch_.data();
+}
+
+// The root of a gather or scatter knows all lengths; else it is an allreduce. Either bears the collective's name where it
+// is told of.
+Code Group::agree_on_longest(Collective collective, exec::Agreement& agreement, int root) {
   static const exec::Combine largest{kernels::find_reduce(kernels::Type::uint64, kernels::Op::max), nullptr, nullptr,
                                      sizeof(uint64_t), true, exec::needs_nothing};
-  Entry& entry = *find(Collective::allreduce, sizeof own, largest.needs, sizeof own);
-  uint64_t all = 0;
-  const exec::Operation operation{&own, &all, sizeof own, 1, &largest, sizeof own,
-                                  exec::call_signature(collective, exec::bytes_not_agreed, root)};
-  const Code code = channel_.execute(entry.bound, operation);
-  longest = all;
+  const bool rooted = plan::rooted(collective);
+  Recent& recent = recent_agreement_[static_cast<size_t>(collective)];
+  if (recent.root != root) {
+    Entry* const made = rooted ? look_up(Collective::bcast, sizeof(uint64_t), root, 1)
+                               : look_up(Collective::allreduce, sizeof(uint64_t), largest.needs, sizeof(uint64_t));
+    recent = {0, 0, root, made};  // at last: others may have been forgotten
+  }
+  uint64_t own = agreement.own;
+  void* const out = rooted ? &own : &agreement.longest;
+  exec::Operation operation{&own, out, sizeof own, 1, rooted ? nullptr : &largest, sizeof own,
+                            exec::call_signature(collective, exec::bytes_not_agreed, root)};
+  const Code code = run_staged(*recent.entry, operation, sizeof own);
+  if (rooted) agreement.longest = own;
   return code;
 }
 

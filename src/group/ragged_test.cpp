@@ -199,6 +199,51 @@ TEST_P(RaggedParts, AreWhereMpiSays) {
 
 INSTANTIATE_TEST_SUITE_P(Ranks, RaggedParts, testing::Values(1, 2, 3, 4, 5, 8));
 
+// Whatever the last calls' lengths make the ranks expect: just as long, longer, much longer, long ago.
+void calls_unlike_the_last(Group& group) {
+  const std::array<size_t, 24> scales{1, 1, 2, 1, 40, 40, 1, 100, 1200, 1, 1, 1, 40, 1, 1, 1, 1, 1, 1, 9000, 100, 0, 0, 1};
+  int round = 0;
+  for (Collective collective : {Collective::gather, Collective::scatter, Collective::alltoall}) {
+    for (size_t scale : scales) {
+      ++round;
+      const int root = plan::rooted(collective) ? round / 5 % group.ranks() : 0;
+      perform(group, {collective, scale, root, round % 3 == 0, false, round});
+    }
+  }
+}
+
+TEST_P(RaggedParts, UnlikeTheLastOnes) {
+  with_groups(GetParam(), {}, {}, calls_unlike_the_last, true, 64 * 1024, false);
+  if (GetParam() <= 2) with_groups(GetParam(), {}, {}, calls_unlike_the_last, false);
+}
+
+TEST(RaggedParts, OfManyRanks) { with_groups(18, {}, {}, calls_unlike_the_last, true, 64 * 1024, false); }
+
+// A part that is long where short ones are expected: from every rank to every other.
+void one_is_long(Group& group) {
+  const int ranks = group.ranks(), rank = group.rank(), pairs = ranks * ranks, calls_each = 8;
+  for (int round = 0; round < 2 * pairs * calls_each; ++round) {
+    const int turn = round / calls_each, from = turn / ranks % ranks, to = turn % ranks;
+    const bool in_place = turn >= pairs;
+    const auto length = [&](int a, int b) -> size_t {
+      const bool is_the_one = (a == from && b == to) || (in_place && a == to && b == from);
+      return is_the_one && round % calls_each == 0 ? size_t{500} << (turn % 3) : 1;
+    };
+    Buffer in(lengths(ranks, [&](int other) { return length(rank, other); }));
+    Buffer separate(lengths(ranks, [&](int other) { return length(other, rank); }));
+    Buffer& out = in_place ? in : separate;
+    const Call call{Collective::alltoall, 1, 0, in_place, false, round};
+    fill(in, ranks, [&](int other, size_t i) { return call.value(rank, other, i); });
+    ASSERT_EQ(group.ragged(call.collective, in.data.data(), out.data.data(), {in.parts(), out.parts()}, Group::unknown, 0),
+              Code::ok) << group.failure();
+    expect(group, call, out, [&](int other, size_t i) { return call.value(other, rank, i); });
+  }
+}
+
+TEST(RaggedParts, OneIsLong) {
+  for (const int ranks : {2, 4}) with_groups(ranks, {}, {}, one_is_long);
+}
+
 TEST(RaggedParts, AMismatchBearsTheCollectivesNames) {
   with_groups(2, {}, {}, [](Group& group) {
     std::array<uint64_t, 2> in{}, out{};

@@ -50,17 +50,18 @@ class Ends {
     table_.bytes.resize(parts_);
     size_t total = 0;
     for (size_t part = 0; part < parts_; ++part) {
-      const MPI_Datatype type = side_.type_of(part);
       if (count(part) < 0) return false;
       // Some programs give no type where they have no elements, which is one rank's own matter: it must not leave the others.
       table_.bytes[part] = 0;
       if (count(part) == 0) continue;
-      if (type == host().type_null) return false;
-      const size_t bytes = bytes_of(count(part), type);
+      if (side_.type_of(part) == host().type_null) return false;
+      look_at(side_.type_of(part));
+      size_t bytes = 0;
+      if (__builtin_mul_overflow(static_cast<size_t>(count(part)), element_.bytes, &bytes)) return false;
       if (__builtin_add_overflow(total, bytes, &total) || total > most_bytes) return false;
       table_.bytes[part] = bytes;
-      if (bytes > 0 && side_.data == nullptr && named_type(type) != nullptr) return false;
-      packed_ |= bytes > 0 && !dense(type);
+      if (bytes > 0 && side_.data == nullptr && named_type(element_.type) != nullptr) return false;
+      packed_ |= bytes > 0 && !element_.dense;
     }
     place();
     return true;
@@ -108,6 +109,13 @@ class Ends {
     return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(side_.data) + static_cast<uintptr_t>(displacement));
   }
 
+  // Most sides have one type, and to look it up costs more than all else of a part.
+  void look_at(MPI_Datatype type) {
+    if (type == element_.type) return;
+    const size_t known = communicator_.dense_bytes(type);
+    element_ = {type, known != 0 ? known : signature_bytes(type), known != 0 || dense(type)};
+  }
+
   void place() {
     if (packed_) {
       size_t total = 0;
@@ -119,7 +127,7 @@ class Ends {
       return;
     }
     data_ = static_cast<std::byte*>(side_.data);
-    const MPI_Aint extent = side_.types == nullptr ? static_cast<MPI_Aint>(signature_bytes(side_.type)) : 1;
+    const MPI_Aint extent = side_.types == nullptr ? static_cast<MPI_Aint>(element_.bytes) : 1;
     for (size_t part = 0; part < parts_; ++part) table_.at[part] = parted_ ? side_.displacements[part] * extent : 0;
   }
 
@@ -135,6 +143,11 @@ class Ends {
   const bool parted_;
   const size_t parts_;
   PartTable& table_;
+  struct Element {
+    MPI_Datatype type = host().type_null;
+    size_t bytes = 0;  // of its signature
+    bool dense = false;
+  } element_;          // the type of the last part that has elements
   bool packed_ = false;
   std::byte* data_ = nullptr;
 };

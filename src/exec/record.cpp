@@ -1,0 +1,80 @@
+#include "exec/record.h"
+
+#include <algorithm>
+#include <cstring>
+
+namespace tutti::exec {
+namespace {
+
+bool is_users(const BoundOperand& operand) { return operand.space < static_cast<uint32_t>(plan::Space::slot); }
+
+class Movement {
+ public:
+  Movement(const BoundStep& step, const Operation& operation, std::byte* const* base_of, const Offsets& offsets)
+      : dst_(step.operands[0]),
+        src_(step.operands[1]),
+        ragged_(*operation.ragged),
+        agreement_(*operation.ragged->agreement),
+        base_of_(base_of),
+        offsets_(offsets) {}
+
+  size_t run() {
+    if (!is_users(dst_)) return write();
+    return is_users(src_) ? move(address(src_), dst_) : read();
+  }
+
+ private:
+  size_t write() {
+    std::byte* const record = address(dst_);
+    std::memcpy(record, &agreement_.own, record_header);
+    if (!fits()) return record_header;
+    const size_t bytes = length(src_);
+    kernels::copy(record + record_header, address(src_), bytes);
+    return record_header + bytes;
+  }
+
+  size_t read() {
+    const std::byte* const record = address(src_);
+    uint64_t longest = 0;
+    std::memcpy(&longest, record, record_header);
+    agreement_.longest = std::max(agreement_.longest, longest);
+    return record_header + (longest <= agreement_.room ? move(record + record_header, dst_) : 0);
+  }
+
+  // Into the user's part. Where this rank's own parts are too long all are moved again, so it is left as it was: it may
+  // be the memory of one of them.
+  size_t move(const std::byte* from, const BoundOperand& part) {
+    const size_t bytes = fits() ? length(part) : 0;
+    if (bytes == 0) return 0;
+    std::byte* const to = address(part);
+    if (to != from) kernels::copy(to, from, bytes);
+    return bytes;
+  }
+
+  bool fits() const { return agreement_.own <= agreement_.room; }
+
+  // Whatever a wrong program says, no more than has room.
+  size_t length(const BoundOperand& user) const {
+    const Parts& parts = user.space == static_cast<uint32_t>(plan::Space::in) ? ragged_.in : ragged_.out;
+    return parts.bytes == nullptr ? 0 : std::min(parts.bytes[user.block], agreement_.room);
+  }
+
+  std::byte* address(const BoundOperand& operand) const {
+    return base_of_[operand.space] + operand.displacement + offsets_.of(operand);
+  }
+
+  const BoundOperand& dst_;
+  const BoundOperand& src_;
+  const Ragged& ragged_;
+  Agreement& agreement_;
+  std::byte* const* base_of_;
+  const Offsets& offsets_;
+};
+
+}  // namespace
+
+size_t move_record(const BoundStep& step, const Operation& operation, std::byte* const* base_of, const Offsets& offsets) {
+  return Movement(step, operation, base_of, offsets).run();
+}
+
+}  // namespace tutti::exec
