@@ -82,11 +82,11 @@ class Channel::Execution {
     if constexpr (!lines_only) {
       const size_t element = operation_.combine != nullptr ? operation_.combine->element : 1;
       const bool several = segmented && operation_.segment_bytes < operation_.bytes;
-      geometry_ = several ? geometry_of_segments(program_, operation_, element, channel_.long_slots_.size)
+      geometry_ = several ? geometry_of_segments(program_, operation_, element, channel_.long_slots_.size - table_share())
                             : geometry_of_whole(program_, operation_, element);
     }
     share_ = lines_only ? static_cast<uint64_t>(program_.lines)
-                        : geometry_.position_bytes * static_cast<size_t>(geometry_.positions);
+                        : geometry_.position_bytes * static_cast<size_t>(geometry_.positions) + table_share();
     shm::jot(own_.call, operation_.call);
     if constexpr (!lines_only) shm::jot(own_.entered, (base_ + 1) << 32 | entered_tag(operation_.call));
     const bool is_short = !lines_only && shape != Shape::segmented && geometry_.segments == 1 && share_ <= channel_.most_short_;
@@ -101,12 +101,20 @@ class Channel::Execution {
     if constexpr (!lines_only) {
       slots_ = channel_.first_slot_ + ring_->position() + (is_short ? 0 : channel_.short_slots_.size);
     }
+    if constexpr (reaching) {
+      reached_.announce(table_share() > 0 ? slots_ : nullptr);
+      slots_ += table_share();
+    }
     base_of_[0] = static_cast<std::byte*>(const_cast<void*>(operation_.in));
     base_of_[1] = static_cast<std::byte*>(operation_.out);
     base_of_[2] = slots_;
     base_of_[3] = lines_ + offsetof(shm::Line, payload);
-    if constexpr (reaching) reached_.announce();
     return Code::ok;
+  }
+
+  // What the table of places takes of the slot where only owners know where their parts are.
+  [[gnu::always_inline]] size_t table_share() const {
+    return reaching && has_parts && operation_.ragged != nullptr ? table_bytes(program_.ranks) : 0;
   }
 
   // Whose buffers others read where they are must not have them back before.

@@ -27,6 +27,13 @@ void Channel::combine_many(const BoundProgram& bound, const BoundStep& step, con
   combine(*operation.combine, address(step.operands[0]), sources, static_cast<int>(count), bytes);
 }
 
+bool Channel::has_table(const BoundProgram& bound, const Operation& operation) const {
+  const plan::Program& program = *bound.program;
+  const size_t element = operation.combine != nullptr ? operation.combine->element : 1;
+  const size_t position = position_bytes_of(program, element, std::min(operation.segment_bytes, operation.bytes));
+  return position * static_cast<size_t>(program.min_positions) + table_bytes(program.ranks) <= long_slots_.size;
+}
+
 template <bool yielding, Shape shape, bool arrivals, bool traced, bool reaching>
 Code Channel::run(Channel& channel, const BoundProgram& bound, const Operation& operation) {
   using Run = Execution<yielding, shape, arrivals, traced, reaching>;
@@ -45,7 +52,7 @@ Code Channel::run_slots(Channel& channel, const BoundProgram& bound, const Opera
 // Long messages take long enough that one instance serves programs with arrivals and without.
 template <bool yielding, bool arrivals, bool traced>
 Code Channel::run_offers(Channel& channel, const BoundProgram& bound, const Operation& operation) {
-  const bool reaching = operation.bytes >= channel.reach_from_ && operation.ragged == nullptr;
+  const bool reaching = operation.bytes >= channel.reach_from_ && (operation.ragged == nullptr || channel.has_table(bound, operation));
   if (bound.program->parted) {
     return reaching ? run<yielding, Shape::parts, true, traced, true>(channel, bound, operation)
                     : run<yielding, Shape::parts, arrivals, traced>(channel, bound, operation);

@@ -268,6 +268,8 @@ class Channel {
   }
   using Runner = decltype(BoundProgram::run);
   Runner runner_for(const plan::Program& program) const;
+  // Whether the slots have room for a table of places (reached.h) beside an operation's segments. The same at all ranks.
+  bool has_table(const BoundProgram& bound, const Operation& operation) const;
   // A step of more than two sources, or whose operation has no kernel.
   static void combine_many(const BoundProgram& bound, const BoundStep& step, const Operation& operation,
                            std::byte* const* base_of, const Offsets& offsets, size_t bytes);

@@ -31,10 +31,35 @@ uint64_t Reached::place_of(const void* buffer) const {
   return by_system && buffer != nullptr ? in_other_process | address : 0;
 }
 
-void Reached::announce() {
+uint64_t* Reached::table_of(int32_t rank) const {
+  return reinterpret_cast<uint64_t*>(tables_ + static_cast<size_t>(rank) * channel_.stride_);
+}
+
+// All of them, or none: whether a copy is left out does not hang on the part. Nobody looks at the place of an empty one.
+// Where this rank writes no slot it offers nothing, and has not waited until the table may be written.
+bool Reached::announce_parts(const Parts& parts) {
+  if (parts.at == nullptr || !bound_.program->writes_shared) return false;
+  const int count = plan::parted_in(bound_.program->collective) ? bound_.program->ranks : 1;
+  uint64_t* const table = table_of(channel_.rank_);
+  bool any = false;
+  for (int part = 0; part < count; ++part) {
+    if (parts.bytes[part] == 0) continue;
+    table[part] = place_of(static_cast<const std::byte*>(operation_.in) + parts.at[part]);
+    if (table[part] == 0) return false;
+    any = true;
+  }
+  return any;
+}
+
+void Reached::announce(std::byte* tables) {
+  tables_ = tables;
   const plan::Program& program = *bound_.program;
   const bool one_buffer = operation_.in == operation_.out;
-  if (!one_buffer || program.offers_in_place) {
+  if (one_buffer && !program.offers_in_place) {
+    // Others overwrite what they would read.
+  } else if (tables != nullptr) {
+    own_[0] = announce_parts(operation_.ragged->in) ? 1 : 0;
+  } else {
     own_[0] = place_of(operation_.in);
     own_[1] = place_of(operation_.out);
   }
@@ -48,7 +73,8 @@ const BoundOperand& Reached::operand(const BoundStep& step, uint32_t i) const {
 // 0: in the slot.
 uint64_t Reached::place_of(const Elsewhere& elsewhere) const {
   const uint64_t word = shm::glance(channel_.control(elsewhere.rank).buffers[elsewhere.space]);
-  return (word ^ number_) >> number_shift == 0 ? word & place_mask : 0;
+  if ((word ^ number_) >> number_shift != 0 || (word & place_mask) == 0) return 0;
+  return tables_ != nullptr ? table_of(elsewhere.rank)[elsewhere.block] : word & place_mask;
 }
 
 Code Reached::read(int32_t rank, std::byte* dst, uint64_t address, size_t bytes) {
@@ -83,10 +109,8 @@ Code Reached::move(const BoundStep& step, const Place& place) {
   size_t read_so_far = 0;
   for (uint32_t i = 0; i < count; ++i) {
     const Elsewhere& elsewhere = bound_.elsewhere[step.elsewhere + i + 1];
-    const size_t from_start = place.at + elsewhere.block * place.offsets.user;
     if (elsewhere.rank == channel_.rank_ && of_own(elsewhere.space)) {
-      const void* const buffer = elsewhere.space == 0 ? operation_.in : operation_.out;
-      sources[i] = static_cast<const std::byte*>(buffer) + from_start;
+      sources[i] = place.base_of[elsewhere.space] + place.offsets.of({0, elsewhere.block, elsewhere.space});
       continue;
     }
     const uint64_t buffer = elsewhere.rank < 0 ? 0 : place_of(elsewhere);
@@ -94,7 +118,8 @@ Code Reached::move(const BoundStep& step, const Place& place) {
       sources[i] = address(operand(step, i + 1));
       continue;
     }
-    const uint64_t distance = (buffer & ~in_other_process) + from_start;
+    const size_t before = tables_ != nullptr ? 0 : elsewhere.block * place.offsets.user;  // places in tables are the parts'
+    const uint64_t distance = (buffer & ~in_other_process) + before + place.at;
     if ((buffer & in_other_process) == 0) {
       sources[i] = at_address(reinterpret_cast<uint64_t>(channel_.reach_.mapped[static_cast<size_t>(elsewhere.rank)]) + distance);
       continue;

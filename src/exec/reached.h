@@ -5,11 +5,15 @@
 // for its readers), the word bears the number of the operation, and a word of another number means: by way of the slot.
 // What the words say orders nothing; the waits before each movement do. Lives on the stack of the executing rank.
 //
+// Where parts differ in length, only their owner knows where they are. Then a table of places, one for each part of its
+// `in` and in the words' form, lies before the operation's share of its slot; the word says that there is one.
+//
 //   bits 48-63  number of the operation, cut off   bit 47  1: an address, for process_vm_readv
 //   bits 0-46   0: not reached; an address, or a distance from the start of what others have mapped
 #pragma once
 
 #include "exec/executor.h"
+#include "exec/geometry.h"
 
 namespace tutti::exec {
 
@@ -28,7 +32,8 @@ class Reached {
   };
   Reached(Channel& channel, const BoundProgram& bound, const Operation& operation);
 
-  void announce();
+  // `tables`: where rank 0's table of places is; other ranks' are a stride apart. Null where parts are of one length.
+  void announce(std::byte* tables);
   // Whether others reach this rank's buffer of a space (plan::Space).
   bool of_own(uint32_t space) const { return (own_[space] & place_mask) != 0; }
   bool any_of_own() const { return of_own(0) || of_own(1); }
@@ -42,6 +47,8 @@ class Reached {
   static constexpr uint64_t in_other_process = uint64_t{1} << 47;
 
   uint64_t place_of(const void* buffer) const;
+  uint64_t* table_of(int32_t rank) const;
+  bool announce_parts(const Parts& parts);
   const BoundOperand& operand(const BoundStep& step, uint32_t i) const;
   uint64_t place_of(const Elsewhere& elsewhere) const;
   Code read(int32_t rank, std::byte* dst, uint64_t address, size_t bytes);
@@ -50,6 +57,7 @@ class Reached {
   const BoundProgram& bound_;
   const Operation& operation_;
   const uint64_t number_;
+  std::byte* tables_ = nullptr;
   uint64_t own_[2] = {0, 0};
 };
 
@@ -57,6 +65,9 @@ class Reached {
 struct Unreached {
   Unreached(Channel&, const BoundProgram&, const Operation&) {}
 };
+
+// Bytes of a slot that a table takes.
+inline size_t table_bytes(int ranks) { return round_up(static_cast<size_t>(ranks) * sizeof(uint64_t), shm::line_size); }
 
 // From which on an operation's readers may pass by slots; SIZE_MAX: never.
 size_t reach_from(const Reach& reach);

@@ -72,6 +72,9 @@ void fill(Buffer& buffer, int ranks, auto&& value) {
     for (size_t i = 0; i < buffer.length(rank); ++i) buffer.part(rank)[i] = value(rank, i);
 }
 
+// As soon as a call has returned its user may write what it read.
+void spoil(Buffer& buffer) { std::fill(buffer.data.begin(), buffer.data.end(), ~untouched); }
+
 // The parts, and that nothing was written between them.
 void expect(Group& group, const Call& call, Buffer& found, auto&& value) {
   Buffer expected = found;
@@ -111,6 +114,7 @@ void gather(Group& group, const Call& call) {
   const exec::Ragged parts{in.part_alone(0), receives ? out.parts() : exec::Parts{}};
   ASSERT_EQ(group.ragged(call.collective, source, out.data.data(), parts, longest(call, ranks), call.root), Code::ok)
       << group.failure();
+  spoil(in);
   if (receives) expect(group, call, out, value);
 }
 
@@ -126,6 +130,7 @@ void scatter(Group& group, const Call& call) {
   ASSERT_EQ(group.ragged(call.collective, in.data.data(), in_place ? in.part(rank) : out.part(0), parts,
                          longest(call, ranks), call.root), Code::ok) << group.failure();
   if (in_place) std::copy_n(in.part(rank), length(rank), out.part(0));
+  spoil(in);
   expect(group, call, out, [&](int, size_t i) { return call.value(call.root, rank, i); });
 }
 
@@ -141,6 +146,7 @@ void alltoall(Group& group, const Call& call) {
   Buffer& out = call.in_place ? in : separate;
   ASSERT_EQ(group.ragged(call.collective, in.data.data(), out.data.data(), {in.parts(), out.parts()}, longest(call, ranks), 0),
             Code::ok) << group.failure();
+  if (!call.in_place) spoil(in);
   expect(group, call, out, [&](int from, size_t i) { return call.value(from, rank, i); });
 }
 
@@ -153,6 +159,7 @@ void reduce_scatter(Group& group, const Call& call) {
   ASSERT_EQ(group.ragged_reduce_scatter(in.data.data(), call.in_place ? in.data.data() : out.part(0), parts,
                                         longest(call, ranks), sum_of_integers()), Code::ok) << group.failure();
   if (call.in_place) std::copy_n(in.data.data(), call.part(rank), out.part(0));
+  spoil(in);
   expect(group, call, out, [&](int, size_t i) {
     uint64_t sum = 0;
     for (int from = 0; from < ranks; ++from) sum += call.value(from, rank, i);
@@ -198,6 +205,19 @@ TEST_P(RaggedParts, AreWhereMpiSays) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Ranks, RaggedParts, testing::Values(1, 2, 3, 4, 5, 8));
+
+// Long parts by every way of reaching buffers, in slots with room for some segments or for hardly any.
+class ReachedParts : public testing::TestWithParam<std::tuple<Reaching, int>> {};
+
+TEST_P(ReachedParts, AreWhereMpiSays) {
+  const auto [reaching, ranks] = GetParam();
+  const std::array<size_t, 3> scales{700, 2500, 9000};
+  with_groups(ranks, {}, {}, [&](Group& group) { all_calls(group, scales); }, true, 64 * 1024, false, {}, reaching);
+  const std::span<const size_t> few(scales.data(), 2);
+  with_groups(ranks, {}, {}, [&](Group& group) { all_calls(group, few); }, true, shm::smallest_area, false, {}, reaching);
+}
+
+INSTANTIATE_TEST_SUITE_P(Kinds, ReachedParts, testing::Combine(testing::ValuesIn(all_reaching), testing::Values(2, 3)));
 
 // Whatever the last calls' lengths make the ranks expect: just as long, longer, much longer, long ago.
 void calls_unlike_the_last(Group& group) {
