@@ -94,6 +94,9 @@ class PlanBuilder:
         line: int,
         included: bool = False,
     ) -> None: ...
+    def token(
+        self, rank: int, after: list[int], stage: int | None, file: int, line: int, included: bool = False
+    ) -> None: ...
     def finish(self, algorithm: str, blocks: int, commutative: bool, shape: str) -> Plan: ...
 
 class Tree:

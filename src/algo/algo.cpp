@@ -14,6 +14,7 @@
 #include "algo/ring.h"
 #include "algo/scan.h"
 #include "algo/tiled.h"
+#include "algo/token_ring.h"
 #include "algo/tree.h"
 #include "base/error.h"
 
@@ -141,6 +142,10 @@ std::vector<Algorithm> table() {
        true, Order::kept_in_runs},
       {"direct", "every rank hands its parts to the ranks that want them, N at a time", true, most_window,
        {C::gather, C::scatter, C::allgather, C::alltoall, C::reduce_scatter}, directly},
+      {"token_ring", "as direct, while N ranks at a time hold a token to cross the border to the root (NUMACol 3.2)", true, 1,
+       {C::gather, C::scatter},
+       [](const Request& r) { return token_ring(r.collective, r.ranks, r.root, r.form.degree, r.levels); }, {}, {}, true,
+       Order::kept, true, 1},
       {"all_read_all", "every rank offers all it has and reads all it wants in one step; for a few ranks and bytes", false, 0,
        {C::barrier, C::allreduce, C::allgather, C::alltoall, C::reduce_scatter, C::scan, C::exscan}, one_step},
       {"ring", "every rank takes from its left neighbour what that has taken or combined before", false, 0,

@@ -50,6 +50,7 @@ struct Algorithm {
   bool by_levels = false;                       // goes by levels (of tiled: its word `levels`)
   Order order = Order::kept;
   bool uniform = true;                          // all ranks evaluate one expression
+  int least_degree = 2;
 };
 
 const std::vector<Algorithm>& algorithms();

@@ -171,6 +171,8 @@ INSTANTIATE_TEST_SUITE_P(Shapes, GoldenPlans,
                                          Golden{Collective::gather, "direct", 4, 1},
                                          Golden{Collective::scatter, "nary:3", 5, 1},
                                          Golden{Collective::scatter, "direct:2", 6, 4},
+                                         Golden{Collective::gather, "token_ring", 4, 1},
+                                         Golden{Collective::scatter, "token_ring:2", 5, 4},
                                          Golden{Collective::allgather, "ring", 4, 0},
                                          Golden{Collective::allgather, "direct", 3, 0},
                                          Golden{Collective::alltoall, "direct", 4, 0},
@@ -206,7 +208,7 @@ TEST(ShippedPlans, PassTheirCheck) {
     ASSERT_NO_THROW(plan::check(plan::read(text.str(), name))) << name;
     ++count;
   }
-  EXPECT_GE(count, 35);
+  EXPECT_GE(count, 37);
 }
 
 TEST(Algorithms, LargeTreesAreRight) {
@@ -260,6 +262,7 @@ TEST(Algorithms, UnknownNamesAreRefused) {
                            "levels:cyclic", "tiled:cyclic:levels", "tiled:4", "nary:4:4", "doubling:2"}) {
     EXPECT_THROW(generate(Collective::allreduce, spec, 4, 0), Error) << spec;
   }
+  EXPECT_THROW(generate(Collective::gather, "token_ring:0", 4, 0), Error);
   EXPECT_THROW(generate(Collective::barrier, "levels", 4, 0, topo::read_levels("numa:0,0,1")), Error);
 }
 

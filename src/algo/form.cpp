@@ -24,7 +24,10 @@ bool takes(const Algorithm& algorithm, std::string_view word) {
     accepted += one == shape_word ? "binomial, flat, a degree of at least 2, leaves=N" : one;
   }
   const std::string what = "algorithm '" + std::string(spec.substr(0, 80)) + "': ";
-  if (algorithm.takes_degree) throw Error(Code::invalid_argument, what + "the degree must be a number of at least 2");
+  if (algorithm.takes_degree) {
+    const std::string least = std::to_string(algorithm.least_degree);
+    throw Error(Code::invalid_argument, what + "the degree must be a number of at least " + least);
+  }
   if (accepted.empty()) throw Error(Code::invalid_argument, what + "takes no degree; leave out ':' and what follows");
   throw Error(Code::invalid_argument, what + "unexpected " + in_quotes(word.substr(0, 40)) + "; behind " +
                                           std::string(algorithm.name) + " may stand, each once: " + accepted);
@@ -60,7 +63,7 @@ bool* flag_of(Form& form, std::string_view word) {
 // False where the word is none that may stand there.
 bool take(const Algorithm& algorithm, std::string_view word, int& shapes, Form& form) {
   if (algorithm.takes_degree) {
-    const auto degree = number_of(word, 2);
+    const auto degree = number_of(word, algorithm.least_degree);
     if (!degree || shapes++ > 0) return false;
     form.degree = *degree;
     return true;

@@ -93,6 +93,28 @@ void for_each_plan(const std::vector<int>& counts, const std::function<void(cons
   }
 }
 
+// Ranks of the root's group cross no border, so they take no token; a ring with a token for each rank needs none at all.
+TEST(Levels, TokensAreOfRanksBeyondTheBorder) {
+  const Levels halves = levels_of(deals().front(), 8);
+  for (const Collective collective : {Collective::gather, Collective::scatter}) {
+    for (const int root : {0, 5}) {
+      std::vector<int32_t> waiting, awaited;
+      for (const plan::Transfer& transfer : generate(collective, "token_ring:3", 8, root, halves).transfers) {
+        if (transfer.kind != plan::TransferKind::token) continue;
+        waiting.push_back(transfer.dst.rank);
+        awaited.push_back(transfer.src.front().rank);
+      }
+      const std::vector<int32_t> ring = root == 0 ? std::vector<int32_t>{4, 5, 6, 7} : std::vector<int32_t>{0, 1, 2, 3};
+      EXPECT_EQ(waiting, ring);
+      std::rotate(awaited.begin(), awaited.end() - 1, awaited.end());  // three places before is one behind
+      EXPECT_EQ(awaited, ring);
+      for (const plan::Transfer& transfer : generate(collective, "token_ring:4", 8, root, halves).transfers) {
+        EXPECT_NE(transfer.kind, plan::TransferKind::token);
+      }
+    }
+  }
+}
+
 void hold_claims(const Plan& plan, const Levels& levels) {
   ASSERT_NO_THROW(plan::validate(plan));
   plan::Verdict verdict;

@@ -19,7 +19,7 @@ plan::Plan pushed(plan::Plan plan) {
     const int32_t rank = transfer.dst.rank;
     if (transfer.kind == plan::TransferKind::copy) {
       transfer.push = transfer.src.front().rank != rank;
-    } else {
+    } else if (transfer.kind == plan::TransferKind::reduce) {
       for (plan::Region& source : transfer.src) {
         if (source.rank == rank) continue;
         int32_t& free = next[static_cast<size_t>(rank)];

@@ -279,10 +279,11 @@ class Channel::Execution {
     } else if (step.kind == StepKind::publish) {
       shm::publish(own_.word, number);
       if constexpr (yielding) wake_sleepers(own_);
-    } else {  // wait_word, wait_reuse
-      if (step.kind == StepKind::wait_reuse) {
-        if (!segmented || segment < geometry_.positions) return Code::ok;
-        number -= static_cast<uint64_t>(geometry_.positions) * static_cast<uint64_t>(program_.transfers);
+    } else {  // wait_word; wait_reuse and wait_before, for an earlier segment
+      if (step.kind != StepKind::wait_word) {
+        const int64_t distance = step.kind == StepKind::wait_reuse ? geometry_.positions : 1;
+        if (!segmented || segment < distance) return Code::ok;
+        number -= static_cast<uint64_t>(distance) * static_cast<uint64_t>(program_.transfers);
       }
       if (const Code code = wait_word(step, number); code != Code::ok) return code;
     }

@@ -20,7 +20,9 @@ struct Uses {
 class Finder {
  public:
   Finder(const Plan& staged, Carrier carrier)
-      : staged_(staged), carrier_(carrier), table_(staged, Table::Aliasing::none), known_(staged) {}
+      : staged_(staged), carrier_(carrier), table_(staged, Table::Aliasing::none), known_(staged),
+        first_of_(static_cast<size_t>(staged.ranks), static_cast<int32_t>(staged.transfers.size())),
+        last_of_(static_cast<size_t>(staged.ranks), -1) {}
 
   Dependences run() {
     const auto count = static_cast<int32_t>(staged_.transfers.size());
@@ -31,8 +33,12 @@ class Finder {
       choose_arrivals(i);
       settle_waits(i);
       settle_arrivals(i);
-      known_.execute(staged_.transfers[i].executor(), i);
+      const int32_t executor = staged_.transfers[i].executor();
+      known_.execute(executor, i);
+      first_of_[executor] = std::min(first_of_[executor], i);
+      last_of_[executor] = i;
     }
+    result_.segment_before = tokens_of_the_segment_before();
     result_.knows_all.resize(staged_.ranks);
     for (int32_t rank = 0; rank < staged_.ranks; ++rank) result_.knows_all[rank] = known_.knows_all(rank);
     return std::move(result_);
@@ -47,6 +53,9 @@ class Finder {
     // A barrier moves no data, so its waits are all there is to do.
     const bool apart = transfer.any_order && staged_.collective != Collective::barrier;
     before_.clear();
+    if (transfer.kind == TransferKind::token) {
+      for (const Region& src : transfer.src) add(before_, last_of_[src.rank], i);
+    }
     by_source_.assign(apart ? transfer.src.size() : 0, {});
     for (size_t k = 0; k < transfer.src.size(); ++k) {
       std::vector<int32_t>& candidates = apart ? by_source_[k] : before_;
@@ -63,6 +72,26 @@ class Finder {
       uses.writer = i;
       uses.readers.clear();
     });
+  }
+
+  // Of the ranks that a token has nothing of in its own segment: the last that they do, in the segment before, of the
+  // token's stage or earlier ones. Later stages run after it: their numbers of the segment before are larger than its own.
+  std::vector<std::vector<int32_t>> tokens_of_the_segment_before() {
+    std::vector<std::vector<int32_t>> awaited(staged_.transfers.size());
+    std::vector<int32_t> last(static_cast<size_t>(staged_.ranks), -1);
+    for (int32_t i = static_cast<int32_t>(staged_.transfers.size()) - 1; i >= 0; --i) {
+      const Transfer& transfer = staged_.transfers[i];
+      if (transfer.kind == TransferKind::token) {
+        for (const Region& src : transfer.src) {
+          const int32_t candidate = last[src.rank];
+          if (first_of_[src.rank] < i || candidate < 0 || staged_.transfers[candidate].stage != transfer.stage) continue;
+          awaited[i].push_back(candidate);
+        }
+      }
+      int32_t& of_stage = last[transfer.executor()];
+      if (of_stage < 0 || staged_.transfers[of_stage].stage != transfer.stage) of_stage = i;
+    }
+    return awaited;
   }
 
   void add(std::vector<int32_t>& candidates, int32_t earlier, int32_t i) const {
@@ -123,6 +152,8 @@ class Finder {
   Table table_;
   Known known_;
   Dependences result_;
+  std::vector<int32_t> first_of_;                // by rank: its first transfer so far, past the end where it has none
+  std::vector<int32_t> last_of_;                 // by rank: its last transfer so far, -1 where it has none
   std::vector<int32_t> before_;                  // of the transfer at hand
   std::vector<std::vector<int32_t>> by_source_;  // likewise; empty where it takes its sources in order
 };

@@ -12,7 +12,7 @@ namespace tutti::plan {
 
 bool lines_serve(const Plan& staged) {
   if (staged.blocks > 1 && !parted(staged.collective)) return false;
-  auto single = [](const Region& region) { return region.count == 1; };
+  auto single = [](const Region& region) { return region.count <= 1; };
   for (const Transfer& transfer : staged.transfers) {
     if (!single(transfer.dst) || !std::all_of(transfer.src.begin(), transfer.src.end(), single)) return false;
   }
@@ -21,9 +21,11 @@ bool lines_serve(const Plan& staged) {
 
 namespace {
 
+bool writes_tmp(const Transfer& transfer) { return transfer.dst.buffer == Buffer::tmp && transfer.dst.count > 0; }
+
 // What one pass over the staged plan tells about every transfer, whoever executes it.
 struct Facts {
-  std::vector<int32_t> line;          // which of its executor's lines it writes; -1 where it writes none
+  std::vector<int32_t> line;          // which of its executor's lines it writes, or stamps for a token; -1: none
   std::vector<bool> awaited;          // somebody waits for it within its segment
   std::vector<std::vector<int32_t>> source_writer;  // by source: the transfer whose line holds it; -1 for user buffers
   std::vector<int32_t> extent;        // the vector's block whose length the first block of the transfer has
@@ -47,9 +49,16 @@ Facts gather_facts(const Plan& staged, const Dependences& dependences) {
       }
     }
   }
+  std::vector<bool> tells(count);  // what a token waits for: it stamps a line, if only to say that it is done
+  for (size_t i = 0; i < count; ++i) {
+    if (staged.transfers[i].kind != TransferKind::token) continue;
+    for (int32_t earlier : dependences.waits[i]) tells[earlier] = true;
+  }
   std::vector<int32_t> lines(staged.ranks, 0);
   for (size_t i = 0; i < count; ++i) {
     const Transfer& transfer = staged.transfers[i];
+    if (tells[i] || writes_tmp(transfer)) facts.line[i] = lines[transfer.executor()]++;
+    if (transfer.kind == TransferKind::token) continue;
     auto extent_of = [&](const Region& region) {
       return region.buffer == Buffer::tmp ? table.at(region.rank, region.buffer, region.first).extent : region.first;
     };
@@ -66,7 +75,6 @@ Facts gather_facts(const Plan& staged, const Dependences& dependences) {
       if (src.buffer == Buffer::tmp) held.extent = table.at(src.rank, src.buffer, source_block).extent;
       table.at(transfer.dst.rank, Buffer::tmp, transfer.dst.first + k * transfer.dst.stride) = held;
     }
-    facts.line[i] = lines[transfer.executor()]++;
   }
   facts.lines = lines.empty() ? 0 : *std::max_element(lines.begin(), lines.end());
   return facts;
@@ -174,7 +182,7 @@ class Writer {
   // slots. `arrivals` of a transfer in any order go with each: those behind the first find all sources there.
   void move(int32_t i, const std::vector<int32_t>& arrivals) {
     const Transfer& transfer = staged_.transfers[i];
-    if (staged_.collective == Collective::barrier) return;
+    if (staged_.collective == Collective::barrier || transfer.kind == TransferKind::token) return;
     auto run = [](const Region& region) { return region.count == 1 || region.stride == 1; };
     const bool whole = run(transfer.dst) && std::all_of(transfer.src.begin(), transfer.src.end(), run) &&
                        (!program_.parted || transfer.dst.count == 1) &&
@@ -285,8 +293,10 @@ void hold(BlockTable<Held>& table, const Transfer& transfer, bool offers) {
 Program lower(const Plan& staged, const Dependences& dependences, int32_t rank, Carrier carrier) {
   Facts facts = gather_facts(staged, dependences);
   const Reuse reuse = carrier == Carrier::slot ? find_reuse(staged) : Reuse{};
-  for (const auto& returns : dependences.offers.returns) {
-    for (int32_t awaited : returns) facts.awaited[awaited] = true;
+  for (const auto* awaited : {&dependences.offers.returns, &dependences.segment_before}) {
+    for (const auto& transfers : *awaited) {
+      for (int32_t other : transfers) facts.awaited[other] = facts.awaited[other] || carrier == Carrier::slot;
+    }
   }
   BlockTable<Held> held(staged, BlockTable<Held>::Aliasing::none);
   Writer writer(staged, dependences, rank, carrier, facts, held);
@@ -299,10 +309,13 @@ Program lower(const Plan& staged, const Dependences& dependences, int32_t rank, 
         wait.line = std::max(facts.line[earlier], 0);
       }
       if (carrier == Carrier::slot) {
+        for (int32_t last : dependences.segment_before[i]) {
+          writer.step(StepKind::wait_before, i, last).peer = staged.transfers[last].executor();
+        }
         for (int32_t last : reuse.waits[i]) writer.step(StepKind::wait_reuse, i, last).peer = staged.transfers[last].executor();
       }
       writer.move(i, dependences.arrivals[i]);
-      if (transfer.dst.buffer == Buffer::tmp) writer.program().writes_shared = true;
+      if (writes_tmp(transfer) || (carrier == Carrier::line && facts.line[i] >= 0)) writer.program().writes_shared = true;
       if (carrier == Carrier::line && facts.awaited[i]) writer.step(StepKind::stamp, i, i).line = facts.line[i];
       if (carrier == Carrier::slot && (facts.awaited[i] || reuse.awaited[i])) writer.step(StepKind::publish, i, i);
     }

@@ -49,6 +49,9 @@ struct Dependences {
   // For each transfer in any order, by source: the transfer that must have run before this source may be read, beside
   // `waits`; -1 where there is none. Empty for others.
   std::vector<std::vector<int32_t>> arrivals;
+  // For each token, the transfers of the segment before that its executor must wait for: of those ranks that have
+  // nothing before it in its own segment. Empty for others.
+  std::vector<std::vector<int32_t>> segment_before;
   // By rank: what it waited for implies that every rank has executed something, so has entered the operation.
   std::vector<bool> knows_all;
   Offers offers;  // of programs over slots; empty for lines

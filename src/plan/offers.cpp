@@ -66,6 +66,7 @@ class OfferFinder {
 
   // A reader takes all of a region from one copy, or none; runs of blocks must be runs in the user's buffer too.
   void note_read(BlockTable<Held>& table, const Region& src, int32_t reader) {
+    if (src.count == 0) return;  // a token
     const Held first = table.at(src.rank, src.buffer, src.first);
     bool whole = !staged_.transfers[reader].any_order;
     for (int32_t k = 0; k < src.count; ++k) {

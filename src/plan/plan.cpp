@@ -97,11 +97,36 @@ class Validator {
   }
 
   void transfer(const Transfer& transfer) {
+    if (transfer.kind == TransferKind::token) {
+      token(transfer);
+      return stage(transfer);
+    }
     region(transfer.dst);
     if (transfer.dst.buffer == Buffer::in) refuse_here("it writes `in`, which is read-only; write `out` or `tmp`");
     sources(transfer);
     order(transfer);
     stage(transfer);
+  }
+
+  void token(const Transfer& transfer) const {
+    if (transfer.push || transfer.any_order) refuse_here("a token is neither pushed nor in any order");
+    if (transfer.src.empty()) refuse_here("a token from nobody; name the ranks that are waited for");
+    named_rank(transfer.dst);
+    for (const Region& source : transfer.src) {
+      named_rank(source);
+      if (source.rank == transfer.dst.rank) refuse_here("a token from a rank to itself; a rank's own transfers are in order");
+    }
+  }
+
+  void named_rank(const Region& region) const {
+    if (!(region == nothing_of(region.rank))) refuse_here("a token has ranks, and no blocks");
+    existing(region.rank);
+  }
+
+  void existing(int32_t rank) const {
+    if (rank < 0 || rank >= plan_.ranks) {
+      refuse_here("there is no rank " + std::to_string(rank) + "; ranks are " + range(plan_.ranks));
+    }
   }
 
   void order(const Transfer& transfer) const {
@@ -114,9 +139,7 @@ class Validator {
   }
 
   void region(const Region& region) const {
-    if (region.rank < 0 || region.rank >= plan_.ranks) {
-      refuse_here("there is no rank " + std::to_string(region.rank) + "; ranks are " + range(plan_.ranks));
-    }
+    existing(region.rank);
     if (region.count < 1) {
       refuse_here("a region of " + std::to_string(region.count) + " blocks; it has at least 1");
     }

@@ -8,7 +8,8 @@
 //                  each rank (collective.h) the parts are the blocks
 //   region         a run of blocks (first, count, stride) of one buffer of one rank
 //   transfer       `dst <- src` (copy) or `dst <- a, b, ...` (reduce, in that order, or in any order: as the sources
-//                  arrive); the atom of a plan
+//                  arrive), or a token; the atom of a plan
+//   token          a hand-over without data: a rank goes on only when others have done what stands before
 //   shape          the machine a plan was written for: level:count words from the outside in (`node:4 numa:2 core:8`)
 //   segment        a piece of a long message: the vector is sliced into segments, each is cut into blocks (parts are
 //                  sliced each by itself), and the plan runs once a segment
@@ -44,10 +45,13 @@ struct Region {
   int32_t last() const { return first + (count - 1) * stride; }
 };
 
+// Stands for a rank in a token: a region of no blocks.
+inline Region nothing_of(int32_t rank) { return {rank, Buffer::tmp, 0, 0, 1}; }
+
 // True where two regions share a block of one buffer.
 bool overlap(const Region& one, const Region& other);
 
-enum class TransferKind : uint8_t { copy, reduce };
+enum class TransferKind : uint8_t { copy, reduce, token };
 
 inline constexpr int32_t stage_automatic = -1;
 
@@ -58,6 +62,7 @@ struct Transfer {
   int32_t line = 0;                 // of the text or program it was written in, for messages; 0 where it has none
   Region dst;
   std::vector<Region> src;          // one for a copy, two or more for a reduce; each as many blocks as dst
+                                    // of a token, the ranks waited for: one or more, of no blocks
   int32_t file = 0;                 // which of Plan::files the line is in, for messages
   bool any_order = false;           // of a reduce: takes its sources as they arrive
 
@@ -81,6 +86,12 @@ struct Plan {
   // Blocks of the `tmp` of a rank: one more than the largest that a transfer names, 0 where none does.
   int32_t tmp_blocks(int32_t rank) const;
   int32_t largest_tmp() const;
+
+  // `rank` goes on only when `after` has done what stands before for it. Where nothing does, what it does of the segment
+  // before is waited for. A token orders; no result hangs on it.
+  void token(int32_t rank, int32_t after) {
+    transfers.push_back({TransferKind::token, false, stage_automatic, 0, nothing_of(rank), {nothing_of(after)}});
+  }
 
   // For generators: `tmp[rank].block <- sources` and the like, in plan order.
   void copy(Region dst, Region src) { transfers.push_back({TransferKind::copy, false, stage_automatic, 0, dst, {src}}); }
@@ -109,8 +120,8 @@ inline Region tmp(int32_t rank, int32_t first = 0, int32_t count = 1) { return {
 // Throws Error(invalid_plan) naming the transfer (its line, or its number where it has none) where the plan is not
 // well formed: a rank, block or root out of range, region counts that differ, a reduce of fewer than two sources, a
 // copy of more than one, a pushed transfer whose sources belong to several ranks, a transfer that writes `in`, a
-// destination that overlaps a source other than at its own place, a reduce in any order that is pushed or in a plan
-// that is not `commutative`, explicit stages on some transfers only, stages that decrease along the plan, the bounds
+// destination that overlaps a source other than at its own place, a token of a rank to itself, a reduce in any order that
+// is pushed or in a plan that is not `commutative`, explicit stages on some transfers only, stages that decrease along the plan, the bounds
 // below exceeded. Every other function of this room expects a well-formed plan.
 void validate(const Plan& plan);
 

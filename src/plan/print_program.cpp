@@ -36,6 +36,7 @@ std::string operands_of(const Program& program, const Step& step) {
     case StepKind::wait_word:
     case StepKind::wait_reuse:
     case StepKind::wait_return:
+    case StepKind::wait_before:
       return "rank " + std::to_string(step.peer) + ", " + transfer_text(step);
     case StepKind::wait_line:
       return "line[" + std::to_string(step.peer) + "]." + std::to_string(step.line) + ", " + transfer_text(step);
@@ -75,6 +76,8 @@ const std::vector<StepKindInfo>& step_kinds() {
       {StepKind::stamp, "stamp", "line, transfer", "let this rank's line bear the transfer's stamp"},
       {StepKind::wait_return, "wait_return", "peer, transfer",
        "where others read this rank's own buffers: wait until the peer's word shows the last segment's transfer"},
+      {StepKind::wait_before, "wait_before", "peer, transfer",
+       "wait until the peer's word shows the transfer of the segment before"},
   };
   return table;
 }

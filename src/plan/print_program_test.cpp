@@ -17,7 +17,7 @@ TEST(StepKinds, TheTableIsInTheOrderOfTheKinds) {
     EXPECT_FALSE(step_kinds()[i].name.empty());
     EXPECT_FALSE(step_kinds()[i].meaning.empty());
   }
-  EXPECT_EQ(step_kinds().back().kind, StepKind::wait_return);
+  EXPECT_EQ(step_kinds().back().kind, StepKind::wait_before);
 }
 
 TEST(PrintProgram, OverSlots) {

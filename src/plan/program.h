@@ -27,6 +27,7 @@ enum class StepKind : uint8_t {
   publish,    // word = number of this segment
   stamp,      // line `line` of this rank bears transfer `number`
   wait_return,  // as wait_word in the last segment, where others read this rank's own buffers
+  wait_before,  // until the word of `peer` shows transfer `number` of the segment before this one
 };
 
 // The one table of step kinds: printers, checkers and tracers take names, operands and meaning from it.
@@ -37,6 +38,12 @@ struct StepKindInfo {
   std::string_view meaning;
 };
 const std::vector<StepKindInfo>& step_kinds();
+
+// Steps that wait for a peer, and do nothing else.
+inline bool is_wait(StepKind kind) {
+  return kind == StepKind::wait_word || kind == StepKind::wait_line || kind == StepKind::wait_reuse ||
+         kind == StepKind::wait_return || kind == StepKind::wait_before;
+}
 
 // Where the bytes of an operand are: the base of its space, plus `line` or slot of `rank`, plus the block's offset.
 enum class Space : uint8_t { in, out, slot, line };

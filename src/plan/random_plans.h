@@ -35,6 +35,7 @@ class RandomPlan {
       for (const Region& shape : cut_into_units()) units.push_back(make_unit(shape));
     }
     shuffle_together(std::move(units));
+    if (chance(3)) add_tokens();
     if (chance(4)) give_stages();
     return std::move(plan_);
   }
@@ -210,6 +211,19 @@ class RandomPlan {
       if (left.empty()) return;
       const size_t unit = left[below(static_cast<int32_t>(left.size()))];
       plan_.transfers.push_back(units[unit][at[unit]++]);
+    }
+  }
+
+  // Anywhere: they order, and change no result.
+  void add_tokens() {
+    for (int32_t left = plan_.ranks == 1 ? 0 : 1 + below(3); left > 0; --left) {
+      const int32_t rank = below(plan_.ranks);
+      Transfer token{TransferKind::token, false, stage_automatic, 0, nothing_of(rank), {}};
+      for (int32_t other = 0; other < plan_.ranks; ++other) {
+        if (other != rank && (chance(3) || other == (rank + 1) % plan_.ranks)) token.src.push_back(nothing_of(other));
+      }
+      const auto at = plan_.transfers.begin() + below(static_cast<int32_t>(plan_.transfers.size()) + 1);
+      plan_.transfers.insert(at, std::move(token));
     }
   }
 

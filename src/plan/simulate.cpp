@@ -6,6 +6,7 @@
 
 #include "plan/blocks.h"
 #include "plan/check.h"
+#include "plan/lower.h"
 #include "plan/simulated_run.h"
 
 namespace tutti::plan {
@@ -82,11 +83,6 @@ std::vector<SimulatedStep> executed_order(const Program& program, int32_t segmen
   return order;
 }
 
-bool is_wait(StepKind kind) {
-  return kind == StepKind::wait_word || kind == StepKind::wait_line || kind == StepKind::wait_reuse ||
-         kind == StepKind::wait_return;
-}
-
 void hold_wait(const Program& program, int32_t peer, int64_t number, int64_t precedes, const std::string& where) {
   if (peer < 0 || peer >= program.ranks || peer == program.rank) {
     refuse_programs(where + ": waits for rank " + std::to_string(peer) + ", which is no other rank");
@@ -129,6 +125,7 @@ void hold_to_total_order(const Program& program, int32_t positions) {
       continue;
     }
     if (step.kind == StepKind::wait_reuse) number -= positions * transfers;
+    if (step.kind == StepKind::wait_before) number -= transfers;
     hold_wait(program, step.peer, number, next, where);
   }
 }
@@ -154,7 +151,7 @@ void hold_shapes(const Plan& plan, const std::vector<Program>& programs) {
 void simulate(const Plan& plan, const std::vector<Program>& programs, const Simulation& how) {
   check(plan);
   hold_shapes(plan, programs);
-  SimulatedCase what{plan, programs, schedule_of(programs.front(), how), {}, {}, how.reached};
+  SimulatedCase what{plan, programs, schedule_of(programs.front(), how), {}, {}, how.reached, tokens_of(stage(plan))};
   const SimulatedSchedule& schedule = what.schedule;
   // Where every segment has a position of its own, no wait for reuse is ever executed.
   const int32_t positions = schedule.positions == schedule.segments ? INT32_MAX : schedule.positions;

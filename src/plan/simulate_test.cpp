@@ -65,7 +65,18 @@ copy out[0] <- out[1]
 copy out[2] <- out[1]
 )";
 
-const std::vector<const char*> texts = {flat_allreduce, tree_allreduce, tiled_allreduce, chain_bcast, barrier, any_order_allreduce};
+// Rank 2 may not copy while rank 1 does; in the next segment rank 1 waits for rank 2 in its turn.
+constexpr const char* token_bcast = R"(tutti-plan 1
+collective bcast
+ranks 3
+token @0 1 <- 2
+copy @0 out[1] <- in[0]
+token @0 2 <- 1
+copy @0 out[2] <- in[0]
+)";
+
+const std::vector<const char*> texts = {flat_allreduce, tree_allreduce, tiled_allreduce, chain_bcast, barrier, any_order_allreduce,
+                                        token_bcast};
 
 void before_the_movement(Program& program, size_t step) {
   if (step > 0) std::swap(program.steps[step - 1], program.steps[step]);
@@ -137,8 +148,10 @@ TEST(Simulate, AReadPastAnOfferThatIsOverwrittenIsFound) {
 TEST(Simulate, EveryWaitThatIsDroppedFromRandomPlansIsFound) {
   int found = 0;
   for (uint64_t seed = 0; seed < 150; ++seed) {
-    const Plan plan = RandomPlan(seed, 5).make();
+    Plan plan = RandomPlan(seed, 5).make();
     if (plan.collective == Collective::barrier) continue;  // its exits may hear of an arrival by several ways
+    // What a token waits for may be told by another wait before anything is done.
+    std::erase_if(plan.transfers, [](const Transfer& transfer) { return transfer.kind == TransferKind::token; });
     const Outcome slots = break_each(plan, Carrier::slot, StepKind::wait_word, {1, 1, 2, 1, seed, false}, drop);
     ASSERT_EQ(slots.missed, 0) << "seed " << seed << "\n" << slots.first_missed;
     found += slots.found;
@@ -148,6 +161,18 @@ TEST(Simulate, EveryWaitThatIsDroppedFromRandomPlansIsFound) {
     found += lines.found;
   }
   EXPECT_GT(found, 300);
+}
+
+TEST(Simulate, ATokenForTheSegmentBeforeThatIsDroppedIsFound) {
+  const Plan plan = read(token_bcast);
+  // With a position for each segment, so that waits for positions tell nothing.
+  const Simulation how{7, 7, 2, 4, 6};
+  const Outcome outcome = break_each(plan, Carrier::slot, StepKind::wait_before, how, drop);
+  EXPECT_EQ(outcome.found, 1) << outcome.first_missed;
+  EXPECT_NE(outcome.last.find("rank 2 has done transfer 5 of the segment before"), std::string::npos) << outcome.last;
+  // What it waits for is nobody else's business, so that its announcement is the token's alone.
+  const Outcome silent = break_each(plan, Carrier::slot, StepKind::publish, how, drop);
+  EXPECT_EQ(silent.missed, 0) << silent.first_missed;
 }
 
 TEST(Simulate, AReuseWaitThatIsDroppedIsFound) {

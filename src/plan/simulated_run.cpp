@@ -29,7 +29,8 @@ uint64_t added_expression(uint64_t partial, uint64_t source) { return partial + 
 
 SimulatedRun::SimulatedRun(const SimulatedCase& what, int32_t interleaving, uint64_t seed)
     : what_(what), plan_(what.plan), interleaving_(interleaving),
-      random_(mix(seed) + static_cast<uint64_t>(interleaving)), salt_(random_()) {
+      random_(mix(seed) + static_cast<uint64_t>(interleaving)), salt_(random_()),
+      tokens_(what.tokens, what.programs.front().transfers, what.schedule.segments) {
   const auto ranks = static_cast<size_t>(plan_.ranks);
   ranks_.resize(ranks);
   words_.resize(ranks);
@@ -124,8 +125,21 @@ bool SimulatedRun::advance(int32_t rank) {
     return false;
   }
   const bool in_the_middle = !self.taken.empty();
-  if (!in_the_middle) ++self.at;
+  if (in_the_middle) return true;
+  if (self.at > 0) {
+    const SimulatedStep at = order[self.at - 1];
+    const Step& step = what_.programs[rank].steps[at.step];
+    if (!is_wait(step.kind)) hold_tokens(rank, number_of(rank, at, step.number_stage, step.number));
+  }
+  ++self.at;
   return true;
+}
+
+// The rank has done something of this number, or all of them.
+void SimulatedRun::hold_tokens(int32_t rank, int64_t number) {
+  if (what_.tokens.empty()) return;
+  const std::string fault = tokens_.done(rank, base(ranks_[rank].operation), number, ranks_[rank].clock);
+  if (!fault.empty()) refuse_programs(context(rank) + ": " + fault);
 }
 
 bool SimulatedRun::reached(int32_t operation, int32_t rank, Space space) const {
@@ -165,6 +179,7 @@ void SimulatedRun::end(int32_t rank) {
     }
   }
   ++self.clock[rank];
+  hold_tokens(rank, base(self.operation + 1));
   release(words_[rank], base(self.operation + 1), rank);
   ++self.operation;
   self.at = 0;
@@ -180,6 +195,10 @@ bool SimulatedRun::execute(int32_t rank, SimulatedStep at) {
     case StepKind::wait_reuse:
       if (at.segment < positions) return true;
       number -= int64_t{positions} * program.transfers;
+      return wait(rank, words_[step.peer].reached(number));
+    case StepKind::wait_before:
+      if (at.segment == 0) return true;
+      number -= program.transfers;
       return wait(rank, words_[step.peer].reached(number));
     case StepKind::wait_word:
       return wait(rank, words_[step.peer].reached(number));

@@ -10,6 +10,7 @@
 #include "plan/ordered_memory.h"
 #include "plan/plan.h"
 #include "plan/program.h"
+#include "plan/simulated_tokens.h"
 
 namespace tutti::plan {
 
@@ -41,6 +42,7 @@ struct SimulatedCase {
   std::vector<std::vector<SimulatedStep>> orders;  // by rank: its steps as executed in one operation
   std::vector<uint64_t> results;                   // by operation, segment, rank, block: the expression in `out`
   bool reached;                                    // Simulation::reached
+  Tokens tokens;                                   // of the staged plan
 
   size_t result(int32_t operation, int32_t segment, int32_t rank, int32_t block) const {
     return ((size_t(operation) * schedule.segments + segment) * plan.ranks + rank) * plan.blocks + block;
@@ -81,6 +83,7 @@ class SimulatedRun {
   // Each is one action of a rank; false where it has to wait.
   bool advance(int32_t rank);
   bool execute(int32_t rank, SimulatedStep at);
+  void hold_tokens(int32_t rank, int64_t number);
   bool move(int32_t rank, SimulatedStep at);
   // Takes one source; `at` is done when all have been taken.
   bool move_any(int32_t rank, SimulatedStep at);
@@ -118,6 +121,7 @@ class SimulatedRun {
   uint64_t salt_ = 0;      // of the present order of preference
   bool released_ = false;  // by the action just done: others may move again
   std::vector<Rank> ranks_;
+  TokenWatch tokens_;
   std::vector<ReleasedWord> words_;   // by rank
   std::vector<ReleasedWord> stamps_;  // by rank and line of the ring
   std::vector<OrderedCell> lines_;    // likewise

@@ -98,15 +98,22 @@ struct LastUse {
   std::vector<int32_t> readers;
 };
 
+// What a rank has so far, for the stages of tokens and of what follows them.
+struct Reached {
+  int32_t latest = -1;  // the largest stage of its transfers
+  int32_t least = 0;    // the stage of its last token, which nothing behind it may precede
+};
+
 }  // namespace
 
 void schedule(Plan& plan) {
   BlockTable<LastUse> table(plan, BlockTable<LastUse>::Aliasing::user_buffers_are_one);
+  std::vector<Reached> reached(static_cast<size_t>(plan.ranks));
   auto& transfers = plan.transfers;
   for (int32_t i = 0; i < static_cast<int32_t>(transfers.size()); ++i) {
     Transfer& transfer = transfers[i];
     const int32_t executor = transfer.executor();
-    int32_t stage = std::max(transfer.stage, 0);
+    int32_t stage = std::max(transfer.stage, reached[executor].least);
     auto after = [&](int32_t earlier) {
       if (earlier < 0 || earlier == i) return;
       const bool handed_over = transfers[earlier].executor() != executor && transfer.stage == stage_automatic;
@@ -124,6 +131,14 @@ void schedule(Plan& plan) {
       use.writer = i;
       use.readers.clear();
     });
+    if (transfer.kind == TransferKind::token) {
+      for (const Region& src : transfer.src) {
+        const int32_t latest = reached[src.rank].latest;
+        if (latest >= 0) stage = std::max(stage, latest + (transfer.stage == stage_automatic ? 1 : 0));
+      }
+      reached[executor].least = stage;
+    }
+    reached[executor].latest = std::max(reached[executor].latest, stage);
     transfer.stage = stage;
   }
   std::stable_sort(transfers.begin(), transfers.end(),

@@ -1,8 +1,11 @@
 // Staging and lowering of plans that nobody checked, or that are as large as a text can make them.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "plan/check.h"
@@ -38,6 +41,41 @@ TEST(Stage, AValueIsCopiedOnceUntilItIsOverwritten) {
   }
   EXPECT_EQ(of_three, 3);
   EXPECT_EQ(of_two, 1);
+}
+
+// What stands behind a token is of its stage or a later one, and a token of a later one than what it waits for.
+TEST(Stage, ATokenHoldsBackWhatFollowsIt) {
+  const Plan staged = stage(read(
+      "tutti-plan 1\ncollective bcast\nranks 4\n"
+      "copy out[1] <- in[0]\n"      // stage 1, behind the root's copy into its slot
+      "token 2 <- 1\n"
+      "copy out[2] <- in[0]\n"
+      "copy out[3] <- in[0]\n"));
+  std::vector<std::pair<int32_t, int32_t>> found;  // executor and stage
+  for (const Transfer& transfer : staged.transfers) found.emplace_back(transfer.executor(), transfer.stage);
+  const std::vector<std::pair<int32_t, int32_t>> wanted = {{0, 0}, {1, 1}, {3, 1}, {2, 2}, {2, 2}};
+  EXPECT_EQ(found, wanted);
+}
+
+// A token waits for the last of what stands before it; for the segment before where nothing does; over lines too.
+TEST(Depend, ATokenWaitsForWhatStandsBefore) {
+  const Plan staged = stage(read(
+      "tutti-plan 1\ncollective bcast\nranks 3\n"
+      "token @0 1 <- 2\ncopy @0 out[1] <- in[0]\ntoken @0 2 <- 1\ncopy @0 out[2] <- in[0]\n"));
+  for (const Carrier carrier : {Carrier::slot, Carrier::line}) {
+    const Dependences found = depend(staged, carrier);
+    ASSERT_EQ(found.waits.size(), 5u);  // the second is the root's copy into its slot
+    EXPECT_TRUE(found.waits[0].empty());
+    EXPECT_EQ(found.segment_before[0], std::vector<int32_t>{4});
+    EXPECT_EQ(found.waits[3], std::vector<int32_t>{2});
+    EXPECT_TRUE(found.segment_before[3].empty());
+    const Program first = lower(staged, found, 1, carrier);
+    const auto count = [&](StepKind kind) {
+      return std::count_if(first.steps.begin(), first.steps.end(), [&](const Step& step) { return step.kind == kind; });
+    };
+    EXPECT_EQ(count(StepKind::wait_before), carrier == Carrier::slot ? 1 : 0);
+    EXPECT_EQ(count(carrier == Carrier::slot ? StepKind::publish : StepKind::stamp), 1);
+  }
 }
 
 // Copies that a write makes stale are many here, each of another block.

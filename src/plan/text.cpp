@@ -13,8 +13,8 @@ namespace tutti::plan {
 namespace {
 
 constexpr std::string_view first_line = "tutti-plan 1";
-constexpr std::array<std::string_view, 10> words = {"collective", "algorithm", "ranks", "root",   "commutative",
-                                                    "blocks",     "shape",     "copy",  "reduce", "push"};
+constexpr std::array<std::string_view, 11> words = {"collective", "algorithm", "ranks",  "root", "commutative", "blocks",
+                                                    "shape",      "copy",      "reduce", "push", "token"};
 
 std::string nearest_word(std::string_view word) {
   for (std::string_view known : words) {
@@ -23,7 +23,7 @@ std::string nearest_word(std::string_view word) {
     }
   }
   return "; a line is a setting (collective, algorithm, ranks, root, commutative, blocks, shape) or a transfer "
-         "(copy, reduce, push)";
+         "(copy, reduce, push, token)";
 }
 
 class Reader {
@@ -51,7 +51,7 @@ class Reader {
   void statement(Line& line) {
     const std::string_view whole = line.rest();
     const std::string_view word = line.word();
-    if (word == "copy" || word == "reduce" || word == "push") {
+    if (word == "copy" || word == "reduce" || word == "push" || word == "token") {
       if (!in_transfers_) end_header();
       transfer(line, word);
       return;
@@ -155,14 +155,16 @@ class Reader {
     transfer.push = word == "push";
     transfer.any_order = word == "reduce" && line.take_word("any");
     if (line.take("@")) transfer.stage = line.number("a stage");
-    transfer.dst = region(line);
-    line.expect("<-", "the destination");
+    const bool is_token = word == "token";
+    const auto operand = [&] { return is_token ? nothing_of(line.number("a rank")) : region(line); };
+    transfer.dst = operand();
+    line.expect("<-", is_token ? "the rank" : "the destination");
     do {
-      transfer.src.push_back(region(line));
+      transfer.src.push_back(operand());
     } while (line.take(","));
     line.expect_end();
     const bool combines = word == "reduce" || (transfer.push && transfer.src.size() > 1);
-    transfer.kind = combines ? TransferKind::reduce : TransferKind::copy;
+    transfer.kind = is_token ? TransferKind::token : combines ? TransferKind::reduce : TransferKind::copy;
     plan_.transfers.push_back(std::move(transfer));
   }
 
@@ -209,15 +211,23 @@ void append(std::string& text, const Region& region) {
 }
 
 void append(std::string& text, const Transfer& transfer) {
-  text += transfer.push ? "push" : transfer.kind == TransferKind::copy ? "copy" : "reduce";
+  static constexpr std::string_view kinds[] = {"copy", "reduce", "token"};
+  text += transfer.push ? "push" : kinds[static_cast<size_t>(transfer.kind)];
   if (transfer.any_order) text += " any";
   if (transfer.stage != stage_automatic) text += " @" + std::to_string(transfer.stage);
   text += ' ';
-  append(text, transfer.dst);
+  const auto operand = [&](const Region& region) {
+    if (transfer.kind == TransferKind::token) {
+      text += std::to_string(region.rank);
+    } else {
+      append(text, region);
+    }
+  };
+  operand(transfer.dst);
   std::string_view separator = " <- ";
   for (const Region& source : transfer.src) {
     text += separator;
-    append(text, source);
+    operand(source);
     separator = ", ";
   }
 }

@@ -11,6 +11,7 @@
 //   push out[2] <- out[0]               # executed by the owner of the source
 //   copy out[1].2+3 <- tmp[0].0+3       # blocks 2, 3, 4 from blocks 0, 1, 2; .FIRST+COUNT, or .FIRST+COUNT/STRIDE
 //   copy @2 out[1] <- out[0]            # an explicit stage
+//   token 2 <- 1                        # rank 2 goes on when rank 1 has done what stands before
 //   reduce any out[0] <- in[0], in[1]   # takes its sources as they arrive; in plans with `commutative yes`
 #pragma once
 

@@ -172,6 +172,13 @@ TEST(Text, RefusesMalformedTransfers) {
       {"copy in[0] <- in[1]", "copy in[0] <- in[1]: it writes `in`"},
       {"push out[0] <- in[0], in[1]", "push out[0] <- in[0], in[1]: pushed from ranks 0 and 1"},
       {"copy out[0].0+2 <- in[0]", "copy out[0].0+2 <- in[0]: in[0] has 1 blocks and the destination 2"},
+      {"token", "expected a rank, a whole number of at least 0, found the end of the line"},
+      {"token 0", "expected '<-' after the rank, found the end of the line"},
+      {"token 0 <-", "expected a rank, a whole number"},
+      {"token out[0] <- 1", "expected a rank, a whole number"},
+      {"token 0 <- 0", "token 0 <- 0: a token from a rank to itself"},
+      {"token 2 <- 0", "token 2 <- 0: there is no rank 2; ranks are 0..1"},
+      {"token 0 <- 1, 5", "token 0 <- 1, 5: there is no rank 5"},
       {"copy @9999999 out[0] <- in[0]", "copy @9999999 out[0] <- in[0]: stage 9999999; stages are 0..1048576"},
   };
   for (const Malformed& malformed : table) {

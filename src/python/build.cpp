@@ -53,15 +53,21 @@ class PlanBuilder {
     transfer.kind = src.size() > 1 ? plan::TransferKind::reduce : plan::TransferKind::copy;
     transfer.push = push;
     transfer.any_order = any_order;
-    if (stage) transfer.stage = *stage;
-    transfer.line = line;
-    transfer.file = file;
     transfer.dst = region(dst);
     transfer.src.reserve(src.size());
     for (const RegionTuple& source : src) transfer.src.push_back(region(source));
     if (transfer.src.empty()) throw Error(Code::invalid_argument, "a transfer reads nothing; name a source");
-    if (included) included_.push_back(plan_.transfers.size());
-    plan_.transfers.push_back(std::move(transfer));
+    add(std::move(transfer), stage, file, line, included);
+  }
+
+  // What `rank` does behind it waits for what the ranks `after` do before it.
+  void token(int32_t rank, const std::vector<int32_t>& after, std::optional<int32_t> stage, int32_t file, int32_t line,
+             bool included) {
+    plan::Transfer transfer;
+    transfer.kind = plan::TransferKind::token;
+    transfer.dst = plan::nothing_of(rank);
+    for (int32_t other : after) transfer.src.push_back(plan::nothing_of(other));
+    add(std::move(transfer), stage, file, line, included);
   }
 
   plan::Plan finish(std::string_view algorithm, int32_t blocks, bool commutative, std::string_view shape) const {
@@ -78,6 +84,14 @@ class PlanBuilder {
   }
 
  private:
+  void add(plan::Transfer transfer, std::optional<int32_t> stage, int32_t file, int32_t line, bool included) {
+    if (stage) transfer.stage = *stage;
+    transfer.line = line;
+    transfer.file = file;
+    if (included) included_.push_back(plan_.transfers.size());
+    plan_.transfers.push_back(std::move(transfer));
+  }
+
   // Whether every transfer has a stage and they do not decrease. Stages of included plans are theirs alone, and hold beside
   // others only then.
   static bool has_stages(const plan::Plan& plan) {
@@ -101,6 +115,8 @@ void bind_builder(nb::module_& module) {
       .def("file", &PlanBuilder::file, "name"_a, "Names a file that transfers are written in; its index.")
       .def("transfer", &PlanBuilder::transfer, "dst"_a, "src"_a, "push"_a, "any_order"_a, "stage"_a.none(), "file"_a,
            "line"_a, "included"_a = false, "Appends a transfer; regions are (rank, buffer, first, count, stride).")
+      .def("token", &PlanBuilder::token, "rank"_a, "after"_a, "stage"_a.none(), "file"_a, "line"_a, "included"_a = false,
+           "Appends a token: the rank goes on when those that it is after have done what stands before.")
       .def("finish", &PlanBuilder::finish, "algorithm"_a, "blocks"_a, "commutative"_a, "shape"_a,
            "The plan, well formed, or raises Error.");
 }

@@ -34,6 +34,15 @@ std::string_view name(plan::Space space) {
   return "";
 }
 
+std::string_view name(plan::TransferKind kind) {
+  switch (kind) {
+    case plan::TransferKind::copy: return "copy";
+    case plan::TransferKind::reduce: return "reduce";
+    case plan::TransferKind::token: return "token";
+  }
+  return "";
+}
+
 nb::dict as_dict(const plan::Region& region) {
   nb::dict dict;
   dict["rank"] = region.rank;
@@ -48,7 +57,7 @@ nb::list transfers(const plan::Plan& plan) {
   nb::list list;
   for (const plan::Transfer& transfer : plan.transfers) {
     nb::dict dict;
-    dict["kind"] = transfer.kind == plan::TransferKind::copy ? "copy" : "reduce";
+    dict["kind"] = name(transfer.kind);
     dict["push"] = transfer.push;
     dict["any_order"] = transfer.any_order;
     dict["stage"] = transfer.stage == plan::stage_automatic ? nb::none() : nb::object(nb::int_(transfer.stage));
@@ -67,6 +76,7 @@ std::vector<std::tuple<int32_t, int32_t, size_t>> edges(const plan::Plan& plan) 
   std::vector<std::tuple<int32_t, int32_t, size_t>> list;
   for (size_t i = 0; i < plan.transfers.size(); ++i) {
     const plan::Transfer& transfer = plan.transfers[i];
+    if (transfer.kind == plan::TransferKind::token) continue;
     for (const plan::Region& source : transfer.src) {
       if (source.rank != transfer.dst.rank) list.emplace_back(source.rank, transfer.dst.rank, i);
     }
@@ -90,17 +100,12 @@ std::vector<std::pair<std::string, int32_t>> places(const plan::Plan& plan) {
   return list;
 }
 
-bool waits(plan::StepKind kind) {
-  return kind == plan::StepKind::wait_word || kind == plan::StepKind::wait_line || kind == plan::StepKind::wait_reuse ||
-         kind == plan::StepKind::wait_return;
-}
-
 nb::dict as_dict(const plan::Program& program, const plan::Step& step) {
   nb::dict dict;
   dict["kind"] = plan::step_kinds()[static_cast<size_t>(step.kind)].name;
   dict["stage"] = step.stage;
   dict["transfer"] = step.number;
-  if (waits(step.kind)) dict["peer"] = step.peer;
+  if (plan::is_wait(step.kind)) dict["peer"] = step.peer;
   if (step.kind == plan::StepKind::wait_line || step.kind == plan::StepKind::stamp) dict["line"] = step.line;
   if (step.operand_count == 0) return dict;
   nb::list operands;

@@ -49,8 +49,9 @@ def expected_steps(trace, operation):
             possible.add((index, segments - 1))
             continue
         for segment in range(segments):
-            if trace.kinds[step.kind].name == "wait_reuse":
-                if segment >= positions:
+            distance = {"wait_reuse": positions, "wait_before": 1}.get(trace.kinds[step.kind].name)
+            if distance is not None:
+                if segment >= distance:
                     possible.add((index, segment))
                     certain.add((index, segment))
                 continue

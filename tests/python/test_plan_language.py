@@ -111,6 +111,38 @@ def test_options_of_transfers():
     assert core().check(plan).arrival
 
 
+def test_tokens():
+    @tp.collective("scatter")
+    def one_at_a_time(c):
+        others = c.ranks.without(c.root)
+        for before, rank in zip([others[-1], *others], others, strict=False):
+            c.token(rank, before, stage=0)
+            c.copy(c.out[rank], c.inp[c.root][rank], stage=0)
+        c.copy(c.out[c.root], c.inp[c.root][c.root], stage=0)
+
+    plan = one_at_a_time.build(ranks=4, root=1)
+    assert transfers(plan)[:4] == [
+        "token @0 0 <- 3", "copy @0 out[0] <- in[1]", "token @0 2 <- 0", "copy @0 out[2] <- in[1].2",
+    ]  # fmt: skip
+    assert [source for source, _, _ in plan.edges] == [1, 1, 1]
+    kinds = [step["kind"] for step in core().lower(plan, "slot", [0])[0].steps]
+    assert kinds == ["wait_before", "wait_word", "copy", "publish"]
+
+    @tp.collective("scatter")
+    def inside(c):
+        c.include(plan, [3, 2, 1, 0])
+
+    assert transfers(inside.build(ranks=4, root=2))[0] == "token @0 3 <- 0"
+    for rank, after, message in ((0, 0, "own transfers"), (0, [], "from nobody"), (0, 7, "no rank 7")):
+
+        @tp.collective("bcast")
+        def wrong(c, rank=rank, after=after):
+            c.token(rank, after)
+
+        with pytest.raises(tp.PlanError, match=message):
+            wrong.build(ranks=2)
+
+
 def test_a_rank_adds_to_what_it_has():
     @tp.collective("reduce")
     def ring(c):

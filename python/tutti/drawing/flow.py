@@ -34,7 +34,7 @@ class Event:
     """One transfer: the blocks that it writes, and its place among the others.
 
     A step is the earliest time at which the transfer can run: one more than the latest of those that wrote what it
-    reads, or touched what it writes. `hops` counts the hand-overs from rank to rank on the longest chain that leads
+    reads, touched what it writes, or are waited for by a token of its rank. `hops` counts the hand-overs from rank to rank on the longest chain that leads
     here, `phase_hops` those since the phase began.
     """
 
@@ -98,6 +98,8 @@ class _Follower:
         self.two_phases: str | None = SECOND_PHASES.get(self.collective)
         self.full = (1 << plan.ranks) - 1
         self.states: dict[Cell, _State] = {}
+        self.latest: dict[int, int] = {}  # by rank: the latest step that it executes so far
+        self.tokens: dict[int, int] = {}  # by rank: the step that its last token waits for
 
     def state(self, cell: Cell) -> _State:
         found = self.states.get(cell)
@@ -113,12 +115,17 @@ class _Follower:
         complete = all(state.content.ranks == self.full for region in sources for state in region)
         return self.two_phases if complete else "reduce"
 
+    def take(self, token: dict[str, Any]) -> None:
+        rank = token["dst"]["rank"]
+        awaited = max(self.latest.get(source["rank"], 0) for source in token["src"])
+        self.tokens[rank] = self.latest[rank] = max(self.latest.get(rank, 0), self.tokens.get(rank, 0), awaited)
+
     def follow(self, number: int, transfer: dict[str, Any]) -> Event:
         dst = transfer["dst"]
         sources = [[self.state(cell) for cell in cells(region)] for region in transfer["src"]]
         targets = [(cell, self.state(cell)) for cell in cells(dst)]
         phase = self.phase(sources)
-        step, hops, phase_hops = 0, 0, 0
+        step, hops, phase_hops = self.tokens.get(transfer["executor"], 0), 0, 0
         for region, states in zip(transfer["src"], sources, strict=True):
             crossed = int(region["rank"] != dst["rank"])
             for state in states:
@@ -128,6 +135,7 @@ class _Follower:
         for _, state in targets:
             step = max(step, state.written, state.read)
         step += 1
+        self.latest[transfer["executor"]] = max(self.latest.get(transfer["executor"], 0), step)
         contents = []
         for i in range(dst["count"]):
             ranks = 0
@@ -147,6 +155,13 @@ class _Follower:
 
 
 def follow(plan: Any, transfers: list[dict[str, Any]]) -> list[Event]:
-    """The plan's transfers, in plan order, each with what it writes and when it can run."""
+    """The plan's transfers, in plan order, each with what it writes and when it can run; tokens, which move nothing, only
+    hold back the others."""
     follower = _Follower(plan)
-    return [follower.follow(number, transfer) for number, transfer in enumerate(transfers)]
+    events = []
+    for number, transfer in enumerate(transfers):
+        if transfer["kind"] == "token":
+            follower.take(transfer)
+        else:
+            events.append(follower.follow(number, transfer))
+    return events

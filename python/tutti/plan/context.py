@@ -122,6 +122,21 @@ class Context:
             raise fault("a reduce of nothing; name at least one source")
         self._transfer(dst, regions, push, any_order and len(regions) > 1, stage)
 
+    def token(self, rank: int, after: int | Iterable[int], *, stage: int | None = None) -> None:
+        """`rank` goes on only when the ranks `after` have done what stands before for them.
+
+        A hand-over without data, to hold back who would copy at the same time: a result never hangs on it. Of a rank for
+        which nothing stands before, what it does in the segment before is waited for, in the same stage or earlier ones.
+        """
+        ranks = [after] if isinstance(after, int) else list(after)
+        if not ranks:
+            raise fault("a token from nobody; name the ranks that are waited for")
+        for one in (rank, *ranks):
+            self.expect_rank(one, f"token({rank}, {after})")
+        if rank in ranks:
+            raise fault(f"token({rank}, {after}): a rank's own transfers are in order; name others")
+        self._token(rank, ranks, stage)
+
     def assign(self, dst: Region, value: Value) -> None:
         """What `region = value` means: a copy of a region, a reduce of regions joined by `+`."""
         if isinstance(value, Region):
@@ -153,6 +168,10 @@ class Context:
             raise fault(f"a plan for {plan.ranks} ranks is included over {len(members)}; give {plan.ranks} ranks")
         inclusion = Inclusion(plan, members, inp or self.inp, out or self.out, tmp or self.tmp)
         for transfer, dst, sources in inclusion.transfers():
+            if dst is None:
+                after = [members[source["rank"]] for source in transfer["src"]]
+                self._token(members[transfer["dst"]["rank"]], after, transfer["stage"], included=True)
+                continue
             self._transfer(dst, sources, transfer["push"], transfer["any_order"], transfer["stage"], included=True)
 
     # --- what regions ask ---
@@ -206,14 +225,21 @@ class Context:
             if self.commutative is False:
                 raise fault("any_order in a plan that keeps rank order; leave it out, or commutative=False")
             self._arrival = True
+        read = [source.as_tuple() for source in sources]
+        self._builder.transfer(dst.as_tuple(), read, push, any_order, *self._written(stage), included)
+
+    def _token(self, rank: int, after: list[int], stage: int | None, included: bool = False) -> None:
+        self._builder.token(rank, after, *self._written(stage), included)
+
+    def _written(self, stage: int | None) -> tuple[int | None, int, int]:
+        """The stage of a transfer, and the file and the line that write it."""
         if stage is not None and not 0 <= stage < MOST_STAGES:
             raise fault(f"stage {stage!r}; stages are 0..{MOST_STAGES - 1}")
         file, line = user_place()
         index = self._files.get(file)
         if index is None:
             index = self._files[file] = self._builder.file(file)
-        read = [source.as_tuple() for source in sources]
-        self._builder.transfer(dst.as_tuple(), read, push, any_order, stage, index, line, included)
+        return stage, index, line
 
     def finish(self, label: str, check: bool) -> Plan:
         """The plan; checked, and `commutative` only where its order of combining needs that."""

@@ -28,13 +28,16 @@ class Inclusion:
         self._blocks = {"in": definition.in_blocks, "out": definition.out_blocks}
         self._scale = 0  # not known yet
 
-    def transfers(self) -> Iterator[tuple[dict[str, Any], Region, list[Region]]]:
+    def transfers(self) -> Iterator[tuple[dict[str, Any], Region | None, list[Region]]]:
         """Each transfer of the plan, with its destination and its sources here; where one of them is a list, a transfer
-        for each block."""
+        for each block. A token has neither."""
         transfers = self._plan.transfers
         self._scale = self._find_scale(transfers)
         for transfer in transfers:
             count = transfer["dst"]["count"]
+            if transfer["kind"] == "token":
+                yield transfer, None, []
+                continue
             regions = [self._region(region) for region in (transfer["dst"], *transfer["src"])]
             if all(isinstance(region, Region) for region in regions):
                 yield transfer, *self._split(regions)

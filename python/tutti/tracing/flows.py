@@ -37,7 +37,7 @@ def flows(trace: Trace) -> tuple[Array, Array]:
     """Pairs of steps: (a publish or stamp, the wait that it ended), by their places in the table of steps.
 
     They belong to one operation, one transfer and one segment; a wait for a ring position is for the segment that used
-    it before. Waits of which the other side was lost have no pair.
+    it before, and a token may be for the segment before. Waits of which the other side was lost have no pair.
     """
     names = {kind.name: kind.number for kind in trace.kinds.values()}
     kind, operation = trace.steps["kind"], trace.steps["operation"]
@@ -50,6 +50,7 @@ def flows(trace: Trace) -> tuple[Array, Array]:
     segment = trace.steps["segment"].copy()
     reuse = kind == names.get("wait_reuse", -1)
     segment[reuse] -= get["positions"][operation[reuse]]
+    segment[kind == names.get("wait_before", -1)] -= 1
 
     both = np.concatenate([tells, waits])
     if len(both) == 0:

@@ -34,17 +34,25 @@ def _blocks(region: dict[str, Any]) -> Iterator[Block]:
 
 def depths(transfers: list[dict[str, Any]]) -> list[int]:
     """For each transfer the longest chain of earlier ones that it depends on: it reads or overwrites what they wrote,
-    or overwrites what they read."""
+    or overwrites what they read, or they stand before a token of its rank."""
     written: dict[Block, int] = {}  # the depth after the last write
     touched: dict[Block, int] = {}  # the depth after the last read or write
+    latest: dict[int, int] = {}  # by rank: the depth after all that it has done
+    held: dict[int, int] = {}  # by rank: the depth after its last token
     found = []
     for transfer in transfers:
+        rank = transfer["executor"]
         sources = [block for source in transfer["src"] for block in _blocks(source)]
         targets = list(_blocks(transfer["dst"]))
         depth = max(
             max((written.get(block, 0) for block in sources), default=0),
             max((touched.get(block, 0) for block in targets), default=0),
+            held.get(rank, 0),
         )
+        if transfer["kind"] == "token":
+            depth = max(depth, *(latest.get(source["rank"], 0) for source in transfer["src"]))
+            held[rank] = depth + 1
+        latest[rank] = max(latest.get(rank, 0), depth + 1)
         for block in sources:
             touched[block] = max(touched.get(block, 0), depth + 1)
         for block in targets:

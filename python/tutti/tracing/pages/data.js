@@ -61,7 +61,7 @@ function tellerOf(operation, step) {
   if (groupOf(step) !== 0 || step.peer < 0) return null;
   const call = operation.calls.find((other) => other.rank === operation.members[step.peer]);
   if (!call) return null;
-  const segment = kindOf(step).name === "wait_reuse" ? step.segment - operation.positions : step.segment;
+  const back = { wait_reuse: operation.positions, wait_before: 1 }[kindOf(step).name] || 0, segment = step.segment - back;
   return stepsOf(call).find((other) => groupOf(other) === 3 && other.transfer === step.transfer && other.segment === segment) || null;
 }
 
