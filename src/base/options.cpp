@@ -8,6 +8,7 @@
 #include <type_traits>
 
 #include "base/error.h"
+#include "base/segments.h"
 #include "base/text.h"
 
 namespace tutti {
@@ -30,6 +31,10 @@ void store(Options& options, const OptionValue& value) {
 template <size_t collective>
 void store_algorithm(Options& options, const OptionValue& value) {
   options.algorithms[collective] = value.text;
+}
+
+void store_segment(Options& options, const OptionValue& value) {
+  options.segment_bytes = value.text.empty() ? static_cast<size_t>(value.number) : segment_halves;
 }
 
 constexpr std::string_view algorithm_form =
@@ -77,7 +82,10 @@ bool parse_value(const OptionRow& row, const std::string& text, OptionValue* val
       value->number %= 2;
       return true;
     case OptionKind::integer:
-    case OptionKind::bytes: return parse_word(row.words, text, &value->number) || parse_number(row, text, &value->number);
+    case OptionKind::bytes:
+      if (!parse_word(row.words, text, &value->number)) return parse_number(row, text, &value->number);
+      value->text = row.words[value->number];
+      return true;
     case OptionKind::choice: return parse_word(row.words, text, &value->number);
     case OptionKind::text: value->text = text; return true;
   }
@@ -216,8 +224,9 @@ const std::vector<OptionRow>& option_table() {
        .doc = "The algorithm of every exclusive scan, instead of Tutti's choice.",
        .store = store_algorithm<10>, .text_form = algorithm_form},
       {.name = "TUTTI_SEGMENT_BYTES", .kind = OptionKind::bytes, .default_value = "0",
-       .doc = "The size of the segments that long messages are cut into; 0 lets Tutti choose.",
-       .store = store<&Options::segment_bytes>, .least = 0, .most = gibibyte},
+       .doc = "The size of the segments that long messages are cut into; halves: two of each message, or more where they do "
+              "not fit (docs/tuning.md); 0 lets Tutti choose.",
+       .store = store_segment, .least = 0, .most = gibibyte, .words = {segment_halves_word}},
       {.name = "TUTTI_PLANS", .kind = OptionKind::text, .default_value = "",
        .doc = "A directory with plans of your own and a map that says which calls they serve; `tutti-run --plans` sets it.",
        .store = store<&Options::plans>, .text_form = "the name of a directory that holds a file `map` (docs/plan-format.md)"},

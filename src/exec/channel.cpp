@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/segments.h"
 #include "exec/executor.h"
 #include "exec/geometry.h"
 #include "exec/reached.h"
@@ -19,6 +20,16 @@ constexpr size_t most_whole = 8 * 1024;
 constexpr size_t least_segment = 4 * 1024;
 constexpr size_t most_segment = 16 * 1024;
 constexpr size_t most_short_beside_deep = 2048;
+
+// Halves of the vector, halved again while the ring does not hold enough of them. Two need a position each and no more.
+size_t halves(const plan::Program& program, size_t element, size_t bytes, size_t slot_bytes) {
+  const size_t grain = grain_of(element);
+  for (size_t parts = 2;; parts *= 2) {
+    const size_t segment = round_up((bytes + parts - 1) / parts, grain);
+    const size_t ring = parts == 2 ? 2 * position_bytes_of(program, element, segment) : ring_bytes_of(program, element, segment);
+    if (ring <= slot_bytes || segment == grain) return segment;
+  }
+}
 
 }  // namespace
 
@@ -94,6 +105,7 @@ std::string Channel::standing(int rank) const {
 
 size_t Channel::segment_bytes(const plan::Program& program, size_t element, size_t bytes, size_t wanted) const {
   if (bytes <= whole_up_to(program, wanted)) return bytes;
+  if (wanted == segment_halves) return halves(program, element, bytes, long_slots_.size);
   const size_t target = wanted != 0 ? wanted : std::clamp(bytes / 4, least_segment, most_segment);
   const size_t grain = grain_of(element);
   size_t segment = std::max(target / grain, size_t{1}) * grain;
@@ -105,7 +117,7 @@ size_t Channel::segment_bytes(const plan::Program& program, size_t element, size
 
 size_t Channel::whole_up_to(const plan::Program& program, size_t wanted) const {
   if (program.slot_blocks == 0) return SIZE_MAX;
-  const size_t limit = wanted != 0 ? wanted : most_whole;
+  const size_t limit = wanted != 0 && wanted != segment_halves ? wanted : most_whole;
   // The largest element makes the largest position; a block may be cut short by one and padded by a line.
   const size_t fits = long_slots_.size / static_cast<size_t>(program.slot_blocks);
   const size_t slack = 2 * shm::line_size;

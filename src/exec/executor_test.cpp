@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <memory>
 #include <vector>
 
 #include "algo/algo.h"
+#include "base/segments.h"
 #include "plan/lower.h"
 
 namespace tutti::exec {
@@ -63,12 +65,46 @@ TEST_F(Segments, FitTheRing) {
   }
 }
 
+// Two halves, or 4, 8, ... pieces where the ring does not hold so much; the ring holds what the program waits for.
+TEST_F(Segments, HalvesAreHalvedUntilTheyFit) {
+  for (int ranks : {2, 5, 16}) {
+    for (const char* algorithm : {"flat", "binomial", "tiled"}) {
+      const plan::Program program =
+          plan::lower(algo::generate(Collective::allreduce, algorithm, ranks, 0), 0, Carrier::slot);
+      for (size_t area : {shm::smallest_area, size_t{8192}, size_t{131072}, size_t{1} << 22}) {
+        const Channel channel = this->channel(area, ranks);
+        size_t least_parts = 1;
+        for (const size_t bytes : {size_t{9} << 10, size_t{64} << 10, size_t{1} << 20, size_t{3'000'000}}) {
+          const size_t segment = channel.segment_bytes(program, 8, bytes, segment_halves);
+          if (segment == bytes) continue;  // one piece
+          const size_t parts = (bytes + segment - 1) / segment;
+          EXPECT_GE(parts, least_parts);  // more of longer messages
+          least_parts = parts;
+          EXPECT_EQ(segment % shm::line_size, 0u);
+          if (segment > shm::line_size) {
+            size_t wanted = 2;
+            while (wanted < parts) wanted *= 2;
+            EXPECT_LE(segment, bytes / wanted + shm::line_size);
+            const size_t room = area >= size_t{1} << 22 && parts == 2 ? 2u : static_cast<size_t>(program.min_positions);
+            EXPECT_LE(segment / static_cast<size_t>(program.blocks) * static_cast<size_t>(program.slot_blocks) * std::min(room, parts),
+                      channel.layout().slot_bytes)
+                << algorithm << " " << ranks << " area " << area << " bytes " << bytes;
+          }
+          if (area == size_t{1} << 22 && bytes == size_t{64} << 10) EXPECT_EQ(parts, 2u);
+        }
+      }
+    }
+  }
+}
+
 TEST_F(Segments, ShortMessagesAreWhole) {
   const Channel channel = this->channel(131072, 2);
   const plan::Program program = plan::lower(algo::generate(Collective::bcast, "flat", 2, 0), 0, Carrier::slot);
   EXPECT_EQ(channel.segment_bytes(program, 1, 49, 0), 49u);
   EXPECT_EQ(channel.segment_bytes(program, 1, 8192, 0), 8192u);
   EXPECT_LT(channel.segment_bytes(program, 1, 1 << 20, 0), size_t{1} << 20);
+  EXPECT_EQ(channel.segment_bytes(program, 1, 8192, segment_halves), 8192u);
+  EXPECT_EQ(channel.segment_bytes(program, 1, 8193, segment_halves), 4224u);
 }
 
 TEST_F(Segments, ElementsUpToTheLimitFitFlatPlans) {

@@ -6,6 +6,7 @@
 
 #include "algo/algo.h"
 #include "base/error.h"
+#include "base/segments.h"
 #include "base/text.h"
 
 namespace tutti::select {
@@ -189,9 +190,9 @@ void target(Words& words, Rule& rule) {
   }
   if (words.peek() == "segment") {
     words.take("segment");
-    const std::string_view size = words.take("a number of bytes behind segment");
-    const std::optional<uint64_t> bytes = number_of(size, true);
-    if (!bytes || *bytes < 1) words.refuse("expected a number of bytes such as 32K behind segment, found " + shown(size));
+    const std::string_view size = words.take("a number of bytes or halves behind segment");
+    const std::optional<uint64_t> bytes = size == segment_halves_word ? std::optional<uint64_t>(segment_halves) : number_of(size, true);
+    if (!bytes || *bytes < 1) words.refuse("expected a number of bytes such as 32K, or halves, behind segment, found " + shown(size));
     rule.segment_bytes = *bytes;
   }
   words.expect_end();
@@ -278,7 +279,7 @@ std::string print(const Rule& rule) {
   }
   if (rule.root != any_root) text += " root " + std::to_string(rule.root);
   text += " -> " + std::string(rule.builtin ? builtin_prefix : "") + rule.target;
-  if (rule.segment_bytes != 0) text += " segment " + bytes_as_written(rule.segment_bytes);
+  if (rule.segment_bytes != 0) text += " segment " + segment_as_written(rule.segment_bytes);
   return text;
 }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
+#include "base/segments.h"
 #include "plan/changed_text.h"
 
 namespace tutti::select {
@@ -60,6 +61,9 @@ TEST(Map, RoundTrip) {
   EXPECT_EQ(print(read_map(example)), example);
   EXPECT_EQ(print(read_map("# mine\r\n\r\n tutti-map\t1 #\r\n  bcast root * sizes * shape * ranks * crowded * -> x.plan# that is it")),
             "tutti-map 1\nbcast -> x.plan\n");
+  const std::string halves = "tutti-map 1\nbcast -> builtin:binomial segment halves\n";
+  EXPECT_EQ(read_map(halves).rules.front().segment_bytes, segment_halves);
+  EXPECT_EQ(print(read_map(halves)), halves);
 }
 
 TEST(Map, RefusesMalformedText) {
@@ -111,8 +115,9 @@ TEST(Map, RefusesMalformedRules) {
       {"barrier -> builtin:tilde", "unknown algorithm 'tilde'"},
       {"barrier -> builtin:tiled", "algorithm 'tiled' does not serve barrier"},
       {"barrier -> builtin:nary:1", "algorithm 'nary:1': the degree must be a number of at least 2"},
-      {"bcast -> x.plan segment", "expected a number of bytes behind segment, found the end of the line"},
-      {"bcast -> x.plan segment 0", "expected a number of bytes such as 32K behind segment, found \"0\""},
+      {"bcast -> x.plan segment", "expected a number of bytes or halves behind segment, found the end of the line"},
+      {"bcast -> x.plan segment 0", "expected a number of bytes such as 32K, or halves, behind segment, found \"0\""},
+      {"bcast -> x.plan segment half", "expected a number of bytes such as 32K, or halves, behind segment, found \"half\""},
       {"bcast -> x.plan segments 8", "unexpected \"segments\" at the end of the line; remove it"},
       {"bcast -> x.plan segment 8K y", "unexpected \"y\" at the end of the line; remove it"},
   };

@@ -31,6 +31,7 @@ VARIABLES = {
     "little memory": {"TUTTI_SHM_BYTES_PER_RANK": "32K"},
     "much memory": {"TUTTI_SHM_BYTES_PER_RANK": "4M"},
     "short segments": {"TUTTI_SEGMENT_BYTES": "256"},
+    "halves": {"TUTTI_SEGMENT_BYTES": "halves"},
     "from the first call": {"TUTTI_SETUP_AFTER": "0"},
     "flat": {f"TUTTI_ALGORITHM_{name}": "flat" for name in ("BARRIER", "BCAST", "REDUCE", "ALLREDUCE")},
     "binomial": {f"TUTTI_ALGORITHM_{name}": "binomial" for name in ("BARRIER", "BCAST", "REDUCE", "ALLREDUCE")},

@@ -73,6 +73,8 @@ def test_variables_beat_tables_and_say_so(tutti, table):
     assert "because    TUTTI_ALGORITHM_ALLREDUCE: TUTTI_ALGORITHM_ALLREDUCE=flat\n" in text
     assert f"overrides  {table}:3: allreduce ranks 4 sizes 1K..1M -> builtin:binomial segment 8K\n" in text
     assert "segments   16 of 4096 bytes, wanted by TUTTI_SEGMENT_BYTES\n" in text
+    halves = tutti("explain", *arguments, environment={"TUTTI_SEGMENT_BYTES": "halves"}).stdout
+    assert "segments   2 of 32768 bytes, wanted by TUTTI_SEGMENT_BYTES\n" in halves
 
 
 def test_placement_reads_no_table_for_reductions(tutti, tmp_path):

@@ -15,7 +15,7 @@ from tutti.bench.variants import Variant, command, environment
 from tutti.errors import RunError, UserError
 from tutti.places import core, find_program
 from tutti.tuning import measuring, state
-from tutti.tuning.candidates import Candidate, algorithms_for, candidates_for, parse_collectives, size_word
+from tutti.tuning.candidates import HALVES, Candidate, algorithms_for, candidates_for, parse_collectives, size_word
 from tutti.tuning.jobs import Job, TuneSettings, jobs_of
 from tutti.tuning.measuring import chosen_by, table_of
 from tutti.tuning.picking import DEFAULT, TUNED, Pick, confirmed, in_the_race, pick, rules_of
@@ -44,9 +44,12 @@ def test_candidates_are_what_the_core_has_and_each_plan_once():
         for collective in core().collectives():
             assert algorithms_for(ranks, collective)
     assert {one.segment_bytes for one in candidates_for(2, "bcast", [8, 8192])} == {0}
-    assert {one.segment_bytes for one in candidates_for(2, "bcast", [8, 65536])} == {0, 24576, 65536}
+    assert {one.segment_bytes for one in candidates_for(2, "bcast", [8, 65536])} == {0, 24576, 65536, HALVES}
     assert {one.segment_bytes for one in candidates_for(2, "barrier", [65536])} == {0}
     assert Candidate("tiled", 24576).label == "tiled segment 24K"
+    assert Candidate("tiled", HALVES).label == "tiled segment halves"
+    (rule,) = core().read_map("tutti-map 1\nallreduce -> builtin:tiled segment halves\n", "m")["rules"]
+    assert rule["segment_bytes"] == HALVES and rule["text"].endswith("segment halves")
 
 
 def test_names():
@@ -267,12 +270,12 @@ def test_time_runs_out_between_jobs_and_leaves_some_to_confirm():
     kept = state.State(state.settings_json(SETTINGS))
 
     def slow(settings: TuneSettings, job: Job, directory: Path) -> dict[tuple[str, int], float]:
-        kept.seconds += 0.265
+        kept.seconds += 0.2
         return pretend(settings, job, directory)
 
     tuned(SETTINGS, kept, execute=slow)
     raced = [job for job in kept.done if job.repetition < SETTINGS.repetitions]
-    assert len(raced) == 170 and len(kept.done) == 170 + 2 * SETTINGS.repetitions
+    assert len(raced) == 225 and len(kept.done) == 225 + 2 * SETTINGS.repetitions
 
 
 def test_a_job_that_fails_twice_ends_the_tuning():

@@ -8,7 +8,8 @@ from tutti.places import core
 from tutti.plan.machine import Machine
 
 DEGREES = (2, 4, 8, 16)
-SEGMENTS = (24 << 10, 64 << 10)
+HALVES = (1 << 64) - 1  # the core's word for it: two of each message
+SEGMENTS = (24 << 10, 64 << 10, HALVES)
 LONG_BYTES = 8 << 10  # up to here a message goes in one piece, so that segments make no difference
 MOST_DIRECT_RANKS = 64  # beyond it all reading all costs memory and set-up, and never pays
 COMPARED_RANKS = 32  # degrees that make no difference among these make none that matters
@@ -25,7 +26,14 @@ class Candidate:
     @property
     def label(self) -> str:
         """As a rule says it behind `builtin:`; unique."""
-        return self.algorithm + (f" segment {size_word(self.segment_bytes)}" if self.segment_bytes else "")
+        return self.algorithm + segment_words(self.segment_bytes)
+
+
+def segment_words(segment_bytes: int) -> str:
+    """What a rule adds for segments of a size; nothing where it leaves them to the executor."""
+    if segment_bytes == 0:
+        return ""
+    return " segment " + ("halves" if segment_bytes == HALVES else size_word(segment_bytes))
 
 
 def size_word(size: int) -> str:

@@ -11,7 +11,7 @@ from tutti.bench.report import size_text, time_text
 from tutti.bench.document import processor_name
 from tutti.bench.statistics import Ratio
 from tutti.places import core
-from tutti.tuning.candidates import size_word
+from tutti.tuning.candidates import segment_words, size_word
 from tutti.tuning.jobs import TuneSettings
 from tutti.tuning.picking import Pick, TunedRule
 
@@ -64,7 +64,7 @@ class Served:
 
     @property
     def label(self) -> str:
-        return self.algorithm + (f" segment {size_word(self.segment_bytes)}" if self.segment_bytes else "")
+        return self.algorithm + segment_words(self.segment_bytes)
 
 
 def default_of(collective: str, size: int, ranks: int, crowded: bool) -> Served:
