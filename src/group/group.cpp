@@ -7,6 +7,7 @@
 #include "algo/algo.h"
 #include "base/log.h"
 #include "group/programs.h"
+#include "group/scratch.h"
 
 namespace tutti::group {
 namespace {
@@ -183,7 +184,9 @@ Code Group::run_staged(Entry& entry, exec::Operation& operation, size_t element)
     scratch_.assign(in, in + operation.bytes * (parts ? static_cast<size_t>(ranks()) : 1));
     operation.in = scratch_.data();
   }
-  return channel_.execute(entry.bound, operation);
+  const Code code = channel_.execute(entry.bound, operation);
+  release_scratch(scratch_);
+  return code;
 }
 
 Code Group::barrier() { return run(Collective::barrier, nullptr, nullptr, 0, 1, 0, nullptr); }

@@ -6,6 +6,7 @@
 
 #include "algo/algo.h"
 #include "group/group_ranks.h"
+#include "group/scratch.h"
 
 namespace tutti::group::test {
 namespace {
@@ -139,6 +140,15 @@ TEST(GroupOnLevels, RulesChooseByLevels) {
   };
   EXPECT_EQ(chosen({}), "flat");
   EXPECT_EQ(chosen(in_halves(6)), "levels:flat");
+}
+
+TEST(GroupScratch, LargeScratchIsNotKept) {
+  std::vector<std::byte> memory(most_kept_scratch);
+  release_scratch(memory);
+  EXPECT_EQ(memory.size(), most_kept_scratch);
+  memory.resize(most_kept_scratch + 1);
+  release_scratch(memory);
+  EXPECT_EQ(memory.capacity(), 0u);
 }
 
 // What an algorithm cannot serve goes to the tables, at all ranks alike.

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "group/group.h"
+#include "group/scratch.h"
 
 namespace tutti::group {
 
@@ -62,6 +63,7 @@ Code Group::run_ragged(Collective collective, const void* in, void* out, const e
   }
   const Code code = channel_.execute(entry.bound, operation);
   if (lies_across && own > 0) std::memcpy(out, scratch_.data(), own);
+  release_scratch(scratch_);
   return code;
 }
 

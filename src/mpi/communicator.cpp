@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/options.h"
+#include "group/scratch.h"
 #include "mpi/agreement.h"
 #include "mpi/book.h"
 #include "mpi/tracing.h"
@@ -233,9 +234,7 @@ std::byte* Communicator::scratch(int which, size_t bytes) {
 }
 
 void Communicator::release_scratch() {
-  constexpr size_t kept = 256 * 1024;
-  for (std::vector<std::byte>& memory : scratch_)
-    if (memory.size() > kept) std::vector<std::byte>().swap(memory);
+  for (std::vector<std::byte>& memory : scratch_) group::release_scratch(memory);
 }
 
 }  // namespace tutti::mpi
