@@ -89,7 +89,10 @@ typedef struct tutti_group tutti_group;
 TUTTI_API tutti_status tutti_team_create(int ranks, tutti_team** team);
 TUTTI_API void tutti_team_free(tutti_team* team);
 
-/* Rank `rank`'s handle; each rank joins once. Does not wait for the others. */
+/* Rank `rank`'s handle; each rank joins once. Does not wait for the others; the first collective call does, until all
+ * have joined. Call it in the thread that will be the rank, bound to the cores that it will run on: from where the ranks
+ * are bound follows which of them share caches and numa regions, and so which algorithms serve. Without bindings, or where
+ * one thread joins for all, they are one level. */
 TUTTI_API tutti_status tutti_team_join(tutti_team* team, int rank, tutti_group** group);
 TUTTI_API void tutti_group_free(tutti_group* group);
 

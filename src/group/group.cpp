@@ -189,6 +189,13 @@ Code Group::run_staged(Entry& entry, exec::Operation& operation, size_t element)
   return code;
 }
 
+void Group::lie_on(const topo::Levels& levels) {
+  levels_ = levels;
+  entries_.clear();
+  recent_ = {};
+  recent_ragged_ = {};
+}
+
 Code Group::barrier() { return run(Collective::barrier, nullptr, nullptr, 0, 1, 0, nullptr); }
 
 Code Group::bcast(void* data, size_t bytes, int root) {

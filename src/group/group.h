@@ -41,6 +41,10 @@ class Group {
   };
   explicit Group(const Settings& settings);
 
+  // For ranks that learn what they share after they have a group: as Settings::levels. All ranks say the same between the
+  // same two calls.
+  void lie_on(const topo::Levels& levels);
+
   int rank() const { return channel_.rank(); }
   int ranks() const { return channel_.layout().ranks; }
 

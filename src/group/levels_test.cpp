@@ -7,6 +7,7 @@
 #include "algo/algo.h"
 #include "group/group_ranks.h"
 #include "group/scratch.h"
+#include "topo/bound_ranks.h"
 
 namespace tutti::group::test {
 namespace {
@@ -140,6 +141,29 @@ TEST(GroupOnLevels, RulesChooseByLevels) {
   };
   EXPECT_EQ(chosen({}), "flat");
   EXPECT_EQ(chosen(in_halves(6)), "levels:flat");
+}
+
+// Thread ranks, one on each core of four sockets, learn their levels after they have made calls without.
+TEST(GroupOnLevels, RanksThatLearnTheirLevelsLater) {
+  std::vector<std::vector<int>> bindings;
+  for (int core = 0; core < 128; core += 4) bindings.push_back({core});
+  const topo::Levels levels = topo::levels_of_bound(bindings, "numa:4 core:32");
+  ASSERT_EQ(levels.groups("numa"), 4);
+  const std::array collectives{Collective::barrier, Collective::bcast, Collective::reduce, Collective::allreduce};
+  select::Overrides overrides;
+  for (const Collective collective : collectives) overrides.algorithm[static_cast<size_t>(collective)] = "levels";
+  with_groups(32, overrides, {}, [&](Group& group) {
+    for (const bool known : {false, true}) {
+      if (known) group.lie_on(levels);
+      for (const Collective collective : collectives) call(group, collective, 100, 5);
+    }
+  }, true, 64 * 1024, false);
+  with_groups(32, {}, {}, [&](Group& group) {
+    if (group.rank() != 0) return;
+    EXPECT_EQ(group.algorithm(Collective::bcast, 4096, 0), "nary:8");
+    group.lie_on(levels);
+    EXPECT_EQ(group.algorithm(Collective::bcast, 4096, 0), "levels:flat");
+  }, false);
 }
 
 TEST(GroupScratch, LargeScratchIsNotKept) {

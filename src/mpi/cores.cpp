@@ -3,9 +3,8 @@
 #include <sched.h>
 
 #include <algorithm>
-#include <functional>
 
-#include "base/error.h"
+#include "topo/bound_ranks.h"
 
 namespace tutti::mpi {
 
@@ -37,15 +36,6 @@ bool oversubscribed(const std::vector<CoreMask>& masks) {
 
 namespace {
 
-// Empty where it is none: a file, or a description with more than levels and counts.
-topo::Shape given_shape(const std::string& given) {
-  try {
-    return topo::parse_shape(given);
-  } catch (const Error&) {
-    return {};
-  }
-}
-
 std::vector<int> units_of(const CoreMask& mask) {
   std::vector<int> units;
   for (size_t unit = 0; unit < most_cores; ++unit)
@@ -62,16 +52,14 @@ std::vector<int> units_of_all(const std::vector<CoreMask>& masks) {
 }  // namespace
 
 topo::Shape shape_of(const std::vector<CoreMask>& masks, const std::string& given) {
-  const topo::Shape shape = given_shape(given);
+  const topo::Shape shape = topo::given_shape(given);
   return shape.empty() ? topo::shape_of_node(units_of_all(masks)) : shape;
 }
 
 topo::Levels levels_of(const std::vector<CoreMask>& masks, const std::string& given) {
-  if (std::adjacent_find(masks.begin(), masks.end(), std::not_equal_to<>()) == masks.end()) return {};
-  const topo::Shape shape = given_shape(given);
   std::vector<std::vector<int>> bindings;
   for (const CoreMask& mask : masks) bindings.push_back(units_of(mask));
-  return topo::levels_of(bindings, shape.empty() ? topo::places_of_system(units_of_all(masks)) : topo::places_of(shape));
+  return topo::levels_of_bound(bindings, given);
 }
 
 }  // namespace tutti::mpi

@@ -1,17 +1,13 @@
 // The C API: every function one expression behind a guard; exceptions become status here and only here.
 #include <stdlib.h>
 
-#include <atomic>
-#include <cstring>
-#include <memory>
 #include <new>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "base/options.h"
-#include "group/group.h"
 #include "native/arguments.h"
+#include "native/team.h"
 #include "topo/shape.h"
 #include "topo/tree.h"
 #include "tutti/tutti.h"
@@ -46,42 +42,13 @@ tutti_status guarded(Body body) {
   }
 }
 
-struct FreeAligned {
-  void operator()(std::byte* memory) const { operator delete[](memory, std::align_val_t{tutti::shm::line_size}); }
-};
-
 constexpr int max_team = 4096;
 
-size_t area_of(const tutti::Options& options) {
-  return options.shm_bytes_per_rank != 0 ? options.shm_bytes_per_rank : tutti::shm::modest_area;
+// Of a call whose arguments are right.
+tutti::group::Group& ready(tutti_group* group) {
+  if (!group->knows_levels) [[unlikely]] tutti::native::find_levels(*group);
+  return group->group;
 }
-
-}  // namespace
-
-struct tutti_team {
-  explicit tutti_team(int ranks)
-      : layout(tutti::shm::Layout::fit(ranks, area_of(tutti::options()))),
-        areas(new(std::align_val_t{tutti::shm::line_size}) std::byte[layout.bytes()]),
-        joined(static_cast<size_t>(ranks)) {
-    std::memset(areas.get(), 0, layout.bytes());
-    const auto wait = tutti::options().wait;
-    const bool crowded = static_cast<size_t>(ranks) > tutti::topo::binding().size();
-    style = wait == tutti::WaitChoice::spin    ? tutti::exec::WaitStyle::spin
-            : wait == tutti::WaitChoice::yield ? tutti::exec::WaitStyle::yield
-            : crowded                          ? tutti::exec::WaitStyle::yield
-                                               : tutti::exec::WaitStyle::spin;
-  }
-  tutti::shm::Layout layout;
-  std::unique_ptr<std::byte[], FreeAligned> areas;
-  tutti::exec::WaitStyle style;
-  std::vector<std::atomic<bool>> joined;
-};
-
-struct tutti_group {
-  tutti::group::Group group;
-};
-
-namespace {
 
 void require_group(const tutti_group* group) { require(group != nullptr, "group is null; tutti_team_join makes one"); }
 
@@ -132,7 +99,9 @@ tutti_status tutti_team_join(tutti_team* team, int rank, tutti_group** group) {
     settings.reach.mapped.resize(static_cast<size_t>(team->layout.ranks));
     settings.overrides = tutti::group::overrides_of(tutti::options());
     if (settings.overrides.library != nullptr) settings.shape = tutti::topo::shape_of_node(tutti::topo::binding());
-    *group = new tutti_group{tutti::group::Group(settings)};
+    *group = new tutti_group{tutti::group::Group(settings), team};
+    team->bindings[static_cast<size_t>(rank)] = tutti::topo::binding();
+    ++team->present;
     return TUTTI_OK;
   });
 }
@@ -145,7 +114,7 @@ int tutti_group_size(const tutti_group* group) { return group == nullptr ? -1 : 
 tutti_status tutti_barrier(tutti_group* group) {
   return guarded([&] {
     require_group(group);
-    return outcome(group, group->group.barrier());
+    return outcome(group, ready(group).barrier());
   });
 }
 
@@ -154,7 +123,7 @@ tutti_status tutti_bcast(tutti_group* group, void* data, size_t bytes, int root)
     require_group(group);
     require_root(group, root);
     require(data != nullptr || bytes == 0, "data is null while bytes is not 0");
-    return outcome(group, group->group.bcast(data, bytes, root));
+    return outcome(group, ready(group).bcast(data, bytes, root));
   });
 }
 
@@ -167,7 +136,7 @@ tutti_status tutti_reduce(tutti_group* group, const void* in, void* out, size_t 
     const size_t bytes = bytes_of(count, combine.element, 1);
     if (!is_root(group, root)) out = nullptr;
     require_buffers({in, bytes}, is_root(group, root) ? Buffer{out, bytes} : Buffer{});
-    return outcome(group, group->group.reduce(in, out, count, combine, root));
+    return outcome(group, ready(group).reduce(in, out, count, combine, root));
   });
 }
 
@@ -177,7 +146,7 @@ tutti_status tutti_allreduce(tutti_group* group, const void* in, void* out, size
     const tutti::exec::Combine combine = combine_of(type, op);
     const size_t bytes = bytes_of(count, combine.element, 1);
     require_buffers({in, bytes}, {out, bytes});
-    return outcome(group, group->group.allreduce(in, out, count, combine));
+    return outcome(group, ready(group).allreduce(in, out, count, combine));
   });
 }
 
@@ -188,7 +157,7 @@ tutti_status tutti_gather(tutti_group* group, const void* in, void* out, size_t 
     const Buffer all = all_parts(group, out, part_bytes);
     if (!is_root(group, root)) out = nullptr;
     require_buffers({in, part_bytes}, is_root(group, root) ? all : Buffer{}, in_is_own_part);
-    return outcome(group, group->group.gather(in, out, part_bytes, root));
+    return outcome(group, ready(group).gather(in, out, part_bytes, root));
   });
 }
 
@@ -199,7 +168,7 @@ tutti_status tutti_scatter(tutti_group* group, const void* in, void* out, size_t
     const Buffer all = all_parts(group, in, part_bytes);
     if (!is_root(group, root)) in = nullptr;
     require_buffers(is_root(group, root) ? all : Buffer{}, {out, part_bytes}, out_is_own_part);
-    return outcome(group, group->group.scatter(in, out, part_bytes, root));
+    return outcome(group, ready(group).scatter(in, out, part_bytes, root));
   });
 }
 
@@ -207,7 +176,7 @@ tutti_status tutti_allgather(tutti_group* group, const void* in, void* out, size
   return guarded([&] {
     require_group(group);
     require_buffers({in, part_bytes}, all_parts(group, out, part_bytes), in_is_own_part);
-    return outcome(group, group->group.allgather(in, out, part_bytes));
+    return outcome(group, ready(group).allgather(in, out, part_bytes));
   });
 }
 
@@ -215,7 +184,7 @@ tutti_status tutti_alltoall(tutti_group* group, const void* in, void* out, size_
   return guarded([&] {
     require_group(group);
     require_buffers(all_parts(group, in, part_bytes), all_parts(group, out, part_bytes));
-    return outcome(group, group->group.alltoall(in, out, part_bytes));
+    return outcome(group, ready(group).alltoall(in, out, part_bytes));
   });
 }
 
@@ -226,7 +195,7 @@ tutti_status tutti_reduce_scatter(tutti_group* group, const void* in, void* out,
     const tutti::exec::Combine combine = combine_of(type, op);
     const size_t all_bytes = bytes_of(count, combine.element, group->group.ranks());
     require_buffers({in, all_bytes}, {out, count * combine.element});
-    return outcome(group, group->group.reduce_scatter(in, out, count, combine));
+    return outcome(group, ready(group).reduce_scatter(in, out, count, combine));
   });
 }
 
@@ -236,7 +205,7 @@ tutti_status tutti_scan(tutti_group* group, const void* in, void* out, size_t co
     const tutti::exec::Combine combine = combine_of(type, op);
     const size_t bytes = bytes_of(count, combine.element, 1);
     require_buffers({in, bytes}, {out, bytes});
-    return outcome(group, group->group.scan(in, out, count, combine));
+    return outcome(group, ready(group).scan(in, out, count, combine));
   });
 }
 
@@ -247,7 +216,7 @@ tutti_status tutti_exscan(tutti_group* group, const void* in, void* out, size_t 
     const size_t bytes = bytes_of(count, combine.element, 1);
     if (group->group.rank() == 0) out = nullptr;
     require_buffers({in, bytes}, group->group.rank() == 0 ? Buffer{} : Buffer{out, bytes});
-    return outcome(group, group->group.exscan(in, out, count, combine));
+    return outcome(group, ready(group).exscan(in, out, count, combine));
   });
 }
 

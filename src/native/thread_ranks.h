@@ -18,12 +18,14 @@
 
 namespace tutti::test {
 
+// `before_join` runs before each rank joins, in the same thread.
 inline void spawn(int ranks, const std::function<void(tutti_group*, int)>& body,
-                  std::chrono::seconds limit = std::chrono::seconds(60)) {
+                  std::chrono::seconds limit = std::chrono::seconds(60), const std::function<void(int)>& before_join = {}) {
   tutti_team* team = nullptr;
   ASSERT_EQ(tutti_team_create(ranks, &team), TUTTI_OK) << tutti_error_message();
   std::vector<tutti_group*> groups(static_cast<size_t>(ranks), nullptr);
   for (int rank = 0; rank < ranks; ++rank) {
+    if (before_join) before_join(rank);
     ASSERT_EQ(tutti_team_join(team, rank, &groups[static_cast<size_t>(rank)]), TUTTI_OK) << tutti_error_message();
   }
   std::mutex mutex;

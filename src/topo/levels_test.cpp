@@ -8,6 +8,7 @@
 #include <fstream>
 
 #include "base/error.h"
+#include "topo/bound_ranks.h"
 
 namespace tutti::topo {
 namespace {
@@ -76,6 +77,23 @@ TEST(Levels, InnerFloorsDivideOuterOnes) {
   for (const char* text : {"numa", "numa:", ":0,1", "numa:0,x", "numa:0,0,1 cache:0,1", "numa:0,-1"}) {
     EXPECT_THROW(read_levels(text), Error) << text;
   }
+}
+
+// A machine of four sockets of 32 cores: threads a core each, some cores with two, one socket with fewer.
+TEST(Levels, OfBoundRanks) {
+  std::vector<std::vector<int>> bindings;
+  for (int core = 0; core < 128; ++core) bindings.push_back({core});
+  const Levels all = levels_of_bound(bindings, "numa:4 core:32");
+  EXPECT_EQ(all.groups("numa"), 4);
+  EXPECT_EQ(all.floors().size(), 1u);
+  EXPECT_TRUE(all.in_rank_order());
+  const Levels odd = levels_of_bound({{0}, {33}, {64}, {33}, {1}, {127}, {96}}, "numa:4 core:32");
+  EXPECT_EQ(odd.contents(), "numa:0,1,2,1,0,3,3 core:0,1,2,1,3,4,5");
+  // By sockets: a socket's cores are all that a rank tells.
+  EXPECT_EQ(levels_of_bound({{0, 1}, {0, 1}, {32, 33}, {32, 33}}, "numa:4 core:32").contents(), "numa:0,0,1,1");
+  EXPECT_TRUE(levels_of_bound({{0, 32}, {0, 32}, {0, 32}}, "numa:4 core:32").one_level());  // unbound
+  EXPECT_TRUE(levels_of_bound({{0}, {0, 32}, {32}}, "numa:4 core:32").one_level());         // one of them is
+  EXPECT_TRUE(levels_of_bound({{0}, {1}}, "no shape", "/nowhere").one_level());
 }
 
 TEST(Levels, OfTheKernelsFiles) {

@@ -1,0 +1,65 @@
+#include "native/team.h"
+
+#include <chrono>
+#include <cstring>
+#include <thread>
+
+#include "base/log.h"
+#include "base/options.h"
+#include "topo/bound_ranks.h"
+#include "topo/tree.h"
+
+namespace {
+
+size_t area_of(const tutti::Options& options) {
+  return options.shm_bytes_per_rank != 0 ? options.shm_bytes_per_rank : tutti::shm::modest_area;
+}
+
+}  // namespace
+
+tutti_team::tutti_team(int ranks)
+    : layout(tutti::shm::Layout::fit(ranks, area_of(tutti::options()))),
+      areas(new(std::align_val_t{tutti::shm::line_size}) std::byte[layout.bytes()]),
+      joined(static_cast<size_t>(ranks)),
+      bindings(static_cast<size_t>(ranks)) {
+  std::memset(areas.get(), 0, layout.bytes());
+  const auto wait = tutti::options().wait;
+  const bool crowded = static_cast<size_t>(ranks) > tutti::topo::binding().size();
+  style = wait == tutti::WaitChoice::spin    ? tutti::exec::WaitStyle::spin
+          : wait == tutti::WaitChoice::yield ? tutti::exec::WaitStyle::yield
+          : crowded                          ? tutti::exec::WaitStyle::yield
+                                             : tutti::exec::WaitStyle::spin;
+}
+
+namespace tutti::native {
+namespace {
+
+void wait_for_all(const tutti_team& team, int rank) {
+  using Clock = std::chrono::steady_clock;
+  const auto begin = Clock::now();
+  const auto patience = std::chrono::seconds(options().stall_seconds);
+  bool told = patience.count() == 0;
+  while (team.present.load() < team.layout.ranks) {
+    std::this_thread::sleep_for(std::chrono::microseconds(50));
+    if (told || Clock::now() - begin < patience) continue;
+    told = true;
+    log_line(LogLevel::warning, "rank %d waits since %d s for all %d ranks of its team to join; %d have", rank,
+             options().stall_seconds, team.layout.ranks, team.present.load());
+  }
+}
+
+}  // namespace
+
+void find_levels(tutti_group& group) {
+  tutti_team& team = *group.team;
+  wait_for_all(team, group.group.rank());
+  std::call_once(team.levels_found, [&team] {
+    team.levels = topo::levels_of_bound(team.bindings, options().topology);
+    if (team.levels.one_level()) return;
+    log_line(LogLevel::info, "levels of %d thread ranks: %s", team.layout.ranks, team.levels.contents().c_str());
+  });
+  if (!team.levels.one_level()) group.group.lie_on(team.levels);
+  group.knows_levels = true;
+}
+
+}  // namespace tutti::native
