@@ -6,6 +6,7 @@
 #include <nanobind/stl/vector.h>
 
 #include "algo/algo.h"
+#include "algo/branch.h"
 #include "base/error.h"
 #include "plan/check.h"
 #include "plan/lower.h"
@@ -229,6 +230,8 @@ void bind_plans(nb::module_& module) {
       "collective"_a, "algorithm"_a, "ranks"_a, "root"_a = 0, "levels"_a = "",
       "The plan that a built-in algorithm writes. `levels` are words NAME:GROUP,GROUP,... from the outside in, with a group "
       "for each rank.");
+  module.def("leaves_without_congestion", &algo::leaves_without_congestion, "ranks"_a, "link"_a, "shared"_a,
+             "How many leaves of a binary tree never wait for what all share (HMPI, equation 1), from times for a byte.");
   module.def("read_plan", &plan::read, "text"_a, "name"_a = "plan", "A plan from its text form; `name` is for messages.");
   module.def("check", &plan::check, "plan"_a, "Proves that a plan computes its collective, or raises Error.");
   module.def(

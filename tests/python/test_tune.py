@@ -17,6 +17,7 @@ from tutti.places import core, find_program
 from tutti.tuning import measuring, state
 from tutti.tuning.candidates import HALVES, Candidate, algorithms_for, candidates_for, parse_collectives, size_word
 from tutti.tuning.jobs import Job, TuneSettings, jobs_of
+from tutti.tuning.links import links_of, links_of_this_machine
 from tutti.tuning.measuring import chosen_by, table_of
 from tutti.tuning.picking import DEFAULT, TUNED, Pick, confirmed, in_the_race, pick, rules_of
 from tutti.tuning.writing import default_of, rule_text, table_text
@@ -374,3 +375,36 @@ def test_a_small_real_tuning(tutti, tmp_path):
     found = tutti("explain", "scan", "--bytes", "8", "--ranks", "2", "--table", str(output))
     assert found.returncode == 0, found.stderr
     assert not (tmp_path / "tuned.map.state").exists()
+
+
+def test_leaves_follow_from_one_pair_and_from_all():
+    """Of sixteen cores: alone a byte takes 1 ns, and eight pairs at once are slowed down."""
+    for slower, leaves in ((1.0, 16), (2.0, 12), (8 / 3, 7), (8.0, 3)):  # c = 8, 4, 3, 1
+        asked = []
+
+        def measured(pairs, slower=slower, asked=asked):
+            asked.append(pairs)
+            return 1.0 if len(pairs) == 1 else slower
+
+        found = links_of("cache", range(16), measured)
+        assert found is not None and found.leaves == leaves, slower
+        assert (found.alone, found.shared) == (1.0, slower / 8)
+        assert [len(pairs) for pairs in asked] == [1, 8] and asked[1][-1] == (14, 15)
+        assert f"bears {leaves} leaves" in found.text
+    assert links_of("numa", [3], measured) is None
+
+
+def test_links_of_this_machine_are_measured():
+    for one in links_of_this_machine():
+        assert one.alone > 0 and 0 < one.shared <= 10 * one.alone and 1 <= one.leaves <= one.cores
+
+
+def test_measured_leaves_are_tried_and_kept(tmp_path):
+    assert "levels:leaves=3" in algorithms_for(8, "reduce", (3,))
+    assert "levels:leaves=3" not in algorithms_for(8, "alltoall", (3,))
+    with_three = replace(SETTINGS, leaves=(3,))
+    labels = {label for job in jobs_of(with_three, 0, 8, {}) for _, label in job.labels}
+    assert "levels:leaves=3" in labels
+    kept = state.State(state.settings_json(SETTINGS) | {"leaves": [3]})
+    state.save(kept, tmp_path / "state")
+    assert state.with_leaves(SETTINGS, state.load(tmp_path / "state", SETTINGS)) == with_three

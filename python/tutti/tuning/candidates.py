@@ -1,5 +1,6 @@
 """What could serve a collective instead of the default: algorithms of the core, each with the segments worth trying."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
@@ -89,16 +90,20 @@ def _contents(collective: str, spec: str, ranks: int) -> str:
     return "\n".join(line for line in text.splitlines() if not line.startswith("algorithm "))
 
 
-def algorithms_for(ranks: int, collective: str) -> list[str]:
-    """Those that serve it, but of the ones that are the same plan for so many ranks only the first."""
+def algorithms_for(ranks: int, collective: str, leaves: Sequence[int] = ()) -> list[str]:
+    """Those that serve it, but of the ones that are the same plan for so many ranks only the first.
+
+    `leaves`: how many a binary tree bears in a group, by what was measured (links.py).
+    """
     by_contents: dict[str, str] = {}
-    for spec in _specs(ranks, collective):
+    specs = _specs(ranks, collective)
+    for spec in specs + [f"levels:leaves={count}" for count in leaves if "levels" in specs]:
         by_contents.setdefault(_contents(collective, spec, ranks), spec)
     return list(by_contents.values())
 
 
-def candidates_for(ranks: int, collective: str, sizes: list[int]) -> list[Candidate]:
+def candidates_for(ranks: int, collective: str, sizes: list[int], leaves: Sequence[int] = ()) -> list[Candidate]:
     """All candidates of a collective; those with segments only where a size is long enough to have some."""
-    algorithms = algorithms_for(ranks, collective)
+    algorithms = algorithms_for(ranks, collective, leaves)
     segments = SEGMENTS if collective != "barrier" and any(size > LONG_BYTES for size in sizes) else ()
     return [Candidate(algorithm, segment) for segment in (0, *segments) for algorithm in algorithms]

@@ -17,6 +17,7 @@ from tutti.places import core
 from tutti.tuning import state as states
 from tutti.tuning.candidates import parse_collectives
 from tutti.tuning.jobs import TuneSettings
+from tutti.tuning.links import links_of_this_machine
 from tutti.tuning.measuring import Measuring, chosen_by
 from tutti.tuning.picking import LEAST_REPETITIONS, Pick, rules_of
 from tutti.tuning.writing import default_of, show_summary, table_text
@@ -28,13 +29,16 @@ def _state_file(output: Path) -> Path:
     return output.with_name(output.name + ".state")
 
 
-def _start(settings: TuneSettings, output: Path, resume: bool) -> states.State:
+def _start(settings: TuneSettings, output: Path, resume: bool, console: Console) -> states.State:
     file = _state_file(output)
     if resume:
         return states.load(file, settings)
     if file.exists():
         raise UserError(f"'{file}' is of a tuning that was interrupted; add --resume to go on with it, or remove it")
-    return states.State(states.settings_json(settings))
+    links = links_of_this_machine()
+    for one in links:
+        console.print(one.text, highlight=False, soft_wrap=True)
+    return states.State(states.settings_json(settings) | {"leaves": [one.leaves for one in links]})
 
 
 def _measure(
@@ -120,7 +124,8 @@ def tune(
     table, json_file = output_file("--output", output), output_file("--json", json_name)
     assert table is not None
     settings = _settings(ranks, collectives, sizes, mpi, repetitions, budget_ms, margin, seed)
-    state = _start(settings, table, resume)
+    state = _start(settings, table, resume, console)
+    settings = states.with_leaves(settings, state)
     raced, picks = _measure(settings, state, table, minutes * 60, console)
     repetitions_done = len({job.repetition for job in state.done if job.repetition < settings.repetitions})
     again = len({job.repetition for job in state.done}) - repetitions_done

@@ -26,6 +26,7 @@ class TuneSettings:
     budget_ms: int
     margin: float
     seed: int
+    leaves: tuple[int, ...] = ()  # of binary trees, to try beside the others
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,7 @@ class Job:
 def racing(settings: TuneSettings, ranks: int, collective: str, before: Times) -> list[Candidate]:
     return [
         candidate
-        for candidate in candidates_for(ranks, collective, settings.sizes)
+        for candidate in candidates_for(ranks, collective, settings.sizes, settings.leaves)
         if in_the_race(before, ranks, collective, candidate.label, settings.margin)
     ]
 

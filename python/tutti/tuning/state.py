@@ -2,7 +2,7 @@
 
 import json
 import os
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,11 @@ COMPARED = ("ranks", "cores", "collectives", "sizes", "repetitions", "budget_ms"
 
 def settings_json(settings: TuneSettings) -> dict[str, Any]:
     return {name: getattr(settings, name) for name in COMPARED} | {"mpi": f"{settings.mpi.name} {settings.mpi.version}"}
+
+
+def with_leaves(settings: TuneSettings, state: "State") -> TuneSettings:
+    """As the measurement began: leaves come from what was measured then, and would come out otherwise now."""
+    return replace(settings, leaves=tuple(state.settings.get("leaves", ())))
 
 
 @dataclass
