@@ -123,7 +123,13 @@ static void* memory(size_t bytes) {
 }
 
 static void make(Bench* bench, size_t most_bytes) {
-  tutti_team* team = NULL;
+#pragma omp parallel num_threads(bench->threads)
+  {
+    const int thread = omp_get_thread_num(); /* memory lies where its thread writes it first */
+    bench->in[thread] = memory(most_bytes);
+    bench->out[thread] = memory(most_bytes);
+  }
+  tutti_team* team = NULL; /* now that the threads are there, each on its core */
   if (tutti_team_create(bench->threads, &team) != TUTTI_OK) {
     fprintf(stderr, "tutti-openmp: %s\n", tutti_error_message());
     exit(1);
@@ -131,9 +137,7 @@ static void make(Bench* bench, size_t most_bytes) {
   bench->shared = memory(most_bytes);
 #pragma omp parallel num_threads(bench->threads)
   {
-    const int thread = omp_get_thread_num(); /* memory lies where its thread writes it first */
-    bench->in[thread] = memory(most_bytes);
-    bench->out[thread] = memory(most_bytes);
+    const int thread = omp_get_thread_num();
     tutti_team_join(team, thread, &bench->groups[thread]);
   }
 }

@@ -85,7 +85,9 @@ typedef enum tutti_op TUTTI_INT {
 typedef struct tutti_team tutti_team;
 typedef struct tutti_group tutti_group;
 
-/* Makes a team of `ranks` ranks (at least 1). The caller frees it after all its groups. */
+/* Makes a team of `ranks` ranks (at least 1). The caller frees it after all its groups. With more ranks than the process's
+ * threads may use cores now, ranks sleep while they wait, which is slower. So where threads are bound, as OpenMP binds its
+ * own, the team is best made when they exist. */
 TUTTI_API tutti_status tutti_team_create(int ranks, tutti_team** team);
 TUTTI_API void tutti_team_free(tutti_team* team);
 

@@ -98,7 +98,7 @@ tutti_status tutti_team_join(tutti_team* team, int rank, tutti_group** group) {
     settings.reach.own_bytes = SIZE_MAX;  // threads share all addresses
     settings.reach.mapped.resize(static_cast<size_t>(team->layout.ranks));
     settings.overrides = tutti::group::overrides_of(tutti::options());
-    if (settings.overrides.library != nullptr) settings.shape = tutti::topo::shape_of_node(tutti::topo::binding());
+    if (settings.overrides.library != nullptr) settings.shape = tutti::topo::shape_of_node(tutti::topo::binding_of_process());
     *group = new tutti_group{tutti::group::Group(settings), team};
     team->bindings[static_cast<size_t>(rank)] = tutti::topo::binding();
     ++team->present;

@@ -24,7 +24,7 @@ tutti_team::tutti_team(int ranks)
       bindings(static_cast<size_t>(ranks)) {
   std::memset(areas.get(), 0, layout.bytes());
   const auto wait = tutti::options().wait;
-  const bool crowded = static_cast<size_t>(ranks) > tutti::topo::binding().size();
+  const bool crowded = static_cast<size_t>(ranks) > tutti::topo::binding_of_process().size();
   style = wait == tutti::WaitChoice::spin    ? tutti::exec::WaitStyle::spin
           : wait == tutti::WaitChoice::yield ? tutti::exec::WaitStyle::yield
           : crowded                          ? tutti::exec::WaitStyle::yield

@@ -81,6 +81,9 @@ Tree restricted(const Tree& tree, const std::vector<int>& processing_units);
 
 // The OS indices of the processing units that the calling thread may run on, ascending; empty if the system won't say.
 std::vector<int> binding();
+// Those that any thread of the process may run on now: a runtime such as OpenMP's binds each of its threads, the first
+// one too, to a core of its own. The calling thread's where the system won't say.
+std::vector<int> binding_of_process();
 
 int usable_cores(const Tree& tree);
 

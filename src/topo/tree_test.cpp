@@ -134,6 +134,26 @@ TEST(ThisMachine, ANarrowerBindingHidesNoCore) {
   }).join();
 }
 
+TEST(ThisMachine, AProcessMayUseWhatAnyOfItsThreadsMay) {
+  const std::vector<int> bound = binding();
+  ASSERT_FALSE(bound.empty());
+  // The process's first thread keeps its binding; another that is bound to one core takes nothing away.
+  std::thread([&] {
+    cpu_set_t set;
+    CPU_ZERO(&set);
+    CPU_SET(bound.back(), &set);
+    ASSERT_EQ(sched_setaffinity(0, sizeof set, &set), 0);
+    EXPECT_EQ(binding_of_process(), bound);
+    // Where the others are bound as well, what is left is theirs.
+    CPU_ZERO(&set);
+    CPU_SET(bound.front(), &set);
+    ASSERT_EQ(sched_setaffinity(getpid(), sizeof set, &set), 0);
+    EXPECT_EQ(binding_of_process(), bound.size() > 1 ? (std::vector<int>{bound.front(), bound.back()}) : bound);
+    for (const int unit : bound) CPU_SET(unit, &set);
+    ASSERT_EQ(sched_setaffinity(getpid(), sizeof set, &set), 0);
+  }).join();
+}
+
 // A machine with two regions of two cores of two threads, where the second core of region 1 is not allowed, and
 // whose L3 caches are the packages'.
 constexpr const char* recorded_machine = R"(<?xml version="1.0" encoding="UTF-8"?>
