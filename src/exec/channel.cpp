@@ -17,6 +17,7 @@ namespace {
 // Sizes found by measuring (docs/performance.md): up to where a message goes in one piece, and the segments beyond.
 constexpr size_t most_short_slots = 16 * 1024;
 constexpr size_t most_whole = 8 * 1024;
+constexpr size_t most_whole_of_threads = 32 * 1024;  // which need no slots, so that there is nothing to overlap
 constexpr size_t least_segment = 4 * 1024;
 constexpr size_t most_segment = 16 * 1024;
 constexpr size_t most_short_beside_deep = 2048;
@@ -117,7 +118,8 @@ size_t Channel::segment_bytes(const plan::Program& program, size_t element, size
 
 size_t Channel::whole_up_to(const plan::Program& program, size_t wanted) const {
   if (program.slot_blocks == 0) return SIZE_MAX;
-  const size_t limit = wanted != 0 && wanted != segment_halves ? wanted : most_whole;
+  const bool told = wanted != 0 && wanted != segment_halves;
+  const size_t limit = told ? wanted : reach_.one_process ? most_whole_of_threads : most_whole;
   // The largest element makes the largest position; a block may be cut short by one and padded by a line.
   const size_t fits = long_slots_.size / static_cast<size_t>(program.slot_blocks);
   const size_t slack = 2 * shm::line_size;

@@ -14,6 +14,8 @@ struct Reach {
   // `direct`: the range of this rank's addresses that every other rank of the group has mapped, and by rank where that
   // rank's range is mapped here (this rank's own entry: own_base). No entries: no direct reach. Thread ranks share all
   // addresses: the range is everything, and every entry is null.
+  // `one_process`: the ranks are threads, so all buffers are reached but for those that a plan needs in slots.
+  bool one_process = false;
   std::byte* own_base = nullptr;
   size_t own_bytes = 0;
   std::vector<std::byte*> mapped;

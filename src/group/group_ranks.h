@@ -28,7 +28,8 @@ inline constexpr Reaching all_reaching[] = {Reaching::direct, Reaching::mixed, R
 
 inline exec::Reach reach_of(Reaching how, int rank, int ranks) {
   exec::Reach reach;
-  if (how == Reaching::direct || how == Reaching::mixed) reach.mapped.resize(static_cast<size_t>(ranks));
+  reach.one_process = how == Reaching::direct || how == Reaching::mixed;
+  if (reach.one_process) reach.mapped.resize(static_cast<size_t>(ranks));
   if (how == Reaching::direct || rank % 2 == 0) reach.own_bytes = SIZE_MAX;
   if (how == Reaching::by_system) reach.processes.assign(static_cast<size_t>(ranks), getpid());
   return reach;
