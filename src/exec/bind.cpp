@@ -1,7 +1,7 @@
 // From a program's names of places to addresses in one rank's memory.
 #include <utility>
 
-#include "exec/executor.h"
+#include "exec/exchange.h"
 #include "exec/program_text.h"
 
 namespace tutti::exec {
@@ -78,10 +78,11 @@ BoundProgram Channel::bind(std::shared_ptr<const plan::Program> shared) const {
     bound.arrivals.push_back({arrival.peer, offset_of(arrival.number_stage, arrival.number),
                               arrival.peer * stride + arrival.line * static_cast<ptrdiff_t>(shm::line_size)});
   }
-  bound.run = runner_for(program);
   if (tracer_ != nullptr) bound.traced_as = tracer_->program(program_head(program), program_steps(program));
   bound.span = static_cast<uint64_t>(program.span(1));
+  bound.exchange = find_exchange(bound, program);
   bound.program = std::move(shared);
+  bound.run = runner_for(bound);
   return bound;
 }
 

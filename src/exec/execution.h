@@ -5,8 +5,8 @@
 // while nothing is waited for. What depends on the shape is decided at compile time, and all of an instance becomes one
 // function, which keeps its members in registers: so nothing that is not inlined gets the address of one, but for a
 // recorder's, and the bases that steps address their operands from stand outside. Waits are marked unlikely lest the
-// compiler prepare them before the loop. A line program of three steps takes about 130 instructions
-// (tests/mpi/test_cost.py holds the whole call to 300).
+// compiler prepare them before the loop. A line program of three steps takes about 130 instructions;
+// the most frequent one has a path of its own (exchange.h).
 #pragma once
 
 #include <algorithm>
@@ -14,9 +14,9 @@
 
 #include "exec/arrival.h"
 #include "exec/geometry.h"
+#include "exec/lines.h"
 #include "exec/reached.h"
 #include "exec/record.h"
-#include "exec/wait.h"
 
 namespace tutti::exec {
 
@@ -135,9 +135,7 @@ class Channel::Execution {
   [[gnu::always_inline]] void leave() {
     uint64_t next = base_ + bound_.span;
     if constexpr (segmented) next = base_ + static_cast<uint64_t>(program_.span(geometry_.segments));
-    channel_.base_ = next;
-    shm::publish(own_.word, next);
-    if constexpr (yielding) wake_sleepers(own_);
+    channel_.end<yielding>(next);
     ring_->cursor += share_;
     // Where every rank is known to have entered this operation, it has ended all earlier ones.
     if (program_.knows_all) ring_->safe = start_;
@@ -292,13 +290,7 @@ class Channel::Execution {
   }
 
   [[gnu::always_inline]] Code wait_line(const BoundStep& step, uint64_t number) {
-    const auto& line = *reinterpret_cast<const shm::Line*>(lines_ + step.line);
-    if (shm::observe(line.stamp) != number) [[unlikely]] {
-      const Awaited awaited{&line.stamp, number, step.peer, &line};
-      if (const Code code = wait_for(channel_, awaited, operation_.call); code != Code::ok) return code;
-    }
-    if (shm::glance(line.call) != operation_.call) [[unlikely]] return channel_.fail_mismatch(step.peer, operation_.call);
-    return Code::ok;
+    return channel_.expect(*reinterpret_cast<const shm::Line*>(lines_ + step.line), number, step.peer, operation_.call);
   }
 
   [[gnu::always_inline]] Code wait_word(const BoundStep& step, uint64_t number) {
@@ -316,10 +308,7 @@ class Channel::Execution {
   }
 
   [[gnu::always_inline]] void stamp(const BoundStep& step) {
-    auto& line = *reinterpret_cast<shm::Line*>(lines_ + step.line);
-    shm::jot(line.call, operation_.call);
-    shm::publish(line.stamp, base_ + step.offset);
-    if constexpr (yielding) wake_sleepers(own_);
+    channel_.post<yielding>(*reinterpret_cast<shm::Line*>(lines_ + step.line), base_ + step.offset, operation_.call);
   }
 
   [[gnu::always_inline]] void record(const BoundStep& step, StepKind kind, uint32_t further, int64_t segment, int32_t peer,

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "exec/combine.h"
+#include "exec/exchange.h"
 #include "exec/execution.h"
 
 namespace tutti::exec {
@@ -62,14 +63,14 @@ Code Channel::run_offers(Channel& channel, const BoundProgram& bound, const Oper
 }
 
 // What is recorded costs anyway, so one instance serves programs with arrivals and without.
-Channel::Runner Channel::runner_for(const plan::Program& program) const {
-  const bool arrivals = !program.arrivals.empty();
+Channel::Runner Channel::runner_for(const BoundProgram& bound) const {
+  const bool arrivals = !bound.arrivals.empty();
   if (style_ == WaitStyle::yield) {
-    if (tracer_ != nullptr) return runner<true, true, true>(program);
-    return arrivals ? runner<true, true, false>(program) : runner<true, false, false>(program);
+    if (tracer_ != nullptr) return runner<true, true, true>(bound);
+    return arrivals ? runner<true, true, false>(bound) : runner<true, false, false>(bound);
   }
-  if (tracer_ != nullptr) return runner<false, true, true>(program);
-  return arrivals ? runner<false, true, false>(program) : runner<false, false, false>(program);
+  if (tracer_ != nullptr) return runner<false, true, true>(bound);
+  return arrivals ? runner<false, true, false>(bound) : runner<false, false, false>(bound);
 }
 
 }  // namespace tutti::exec

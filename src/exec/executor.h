@@ -88,6 +88,16 @@ struct BoundArrival {
   uint64_t offset = 0;         // as BoundStep::offset
   ptrdiff_t line = 0;          // displacement of the line, in programs that use lines
 };
+// A program of lines in which this rank posts its data, waits for one other, and combines both or has no result: the
+// allreduce and the barrier of two ranks. exchange.cpp finds it and runs it.
+struct Exchange {
+  ptrdiff_t own_line = 0, their_line = 0;  // displacements
+  uint64_t posted = 0, awaited = 0;        // as BoundStep::offset
+  int32_t peer = -1;
+  uint32_t lines = 0;                      // of the operation; 0: the program is none
+  bool combines = false;
+  bool theirs_first = false;               // in the order of combining
+};
 class Channel;
 struct Operation;
 struct BoundProgram {
@@ -97,6 +107,7 @@ struct BoundProgram {
   std::vector<BoundArrival> arrivals;
   std::vector<Elsewhere> elsewhere;    // by operand of the steps that read offers
   std::vector<BoundStep> returns;      // the wait_return steps, which are in no other list
+  Exchange exchange;
   uint64_t span = 0;           // of one segment
   // Where a trace is recorded: the program's number in it, and by step of this program the place in `program`.
   uint32_t traced_as = 0;
@@ -255,21 +266,33 @@ class Channel {
   class Execution;  // execution.h
   template <bool yielding, Shape shape, bool arrivals, bool traced, bool reaching = false>
   static Code run(Channel& channel, const BoundProgram& bound, const Operation& operation);
+  // The same for an Exchange, without a loop.
+  template <bool yielding, bool combines>
+  static Code run_exchange(Channel& channel, const BoundProgram& bound, const Operation& operation);
   template <bool yielding, bool arrivals, bool traced>
   static Code run_slots(Channel& channel, const BoundProgram& bound, const Operation& operation);
   template <bool yielding, bool arrivals, bool traced>
   static Code run_offers(Channel& channel, const BoundProgram& bound, const Operation& operation);
   template <bool yielding, bool arrivals, bool traced>
-  auto runner(const plan::Program& program) const {
+  auto runner(const BoundProgram& bound) const {
+    const plan::Program& program = *bound.program;
     if (program.has_offers && reach_from_ != SIZE_MAX) return &run_offers<yielding, arrivals, traced>;
     if (program.parted && !program.uses_lines) return &run<yielding, Shape::parts, arrivals, traced>;
     if (program.parted) return &run<yielding, Shape::part_lines, arrivals, traced>;
+    if (!traced && bound.exchange.lines > 0)
+      return bound.exchange.combines ? &run_exchange<yielding, true> : &run_exchange<yielding, false>;
     return program.uses_lines ? &run<yielding, Shape::lines, arrivals, traced> : &run_slots<yielding, arrivals, traced>;
   }
   using Runner = decltype(BoundProgram::run);
-  Runner runner_for(const plan::Program& program) const;
+  Runner runner_for(const BoundProgram& bound) const;
   // Whether the slots have room for a table of places (reached.h) beside an operation's segments. The same at all ranks.
   bool has_table(const BoundProgram& bound, const Operation& operation) const;
+  // Hand-overs (lines.h).
+  template <bool yielding>
+  void post(shm::Line& line, uint64_t number, uint64_t call);
+  Code expect(const shm::Line& line, uint64_t number, int32_t peer, uint64_t call);
+  template <bool yielding>
+  void end(uint64_t next);
   // A step of more than two sources, or whose operation has no kernel.
   static void combine_many(const BoundProgram& bound, const BoundStep& step, const Operation& operation,
                            std::byte* const* base_of, const Offsets& offsets, size_t bytes);

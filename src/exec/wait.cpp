@@ -193,6 +193,10 @@ Code wait_for(Channel& channel, const Awaited& awaited, uint64_t call) {
   return SlowWait(channel, &awaited, 1, call).run();
 }
 
+Code wait_for_line(Channel& channel, const shm::Line& line, uint64_t number, int32_t peer, uint64_t call) {
+  return wait_for(channel, {&line.stamp, number, peer, &line}, call);
+}
+
 Code wait_for_any(Channel& channel, const Awaited* awaited, int count, uint64_t call) {
   const int polls = channel.style() == WaitStyle::yield ? yield_polls : eager_polls;
   for (int poll = 0; poll < polls; poll += count) {

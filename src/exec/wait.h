@@ -26,6 +26,9 @@ struct Awaited {
 // Out of line, so that the path of a call that need not wait stays short. `call` is this rank's, for messages.
 [[gnu::noinline]] Code wait_for(Channel& channel, const Awaited& awaited, uint64_t call);
 
+// For a line, by what the short path has in registers.
+[[gnu::noinline]] Code wait_for_line(Channel& channel, const shm::Line& line, uint64_t number, int32_t peer, uint64_t call);
+
 // Until one of several is here; `count` is at least 1. Who has found one polls the others before it waits again.
 [[gnu::noinline]] Code wait_for_any(Channel& channel, const Awaited* awaited, int count, uint64_t call);
 

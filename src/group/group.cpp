@@ -143,12 +143,7 @@ Group::Entry* Group::find_or_make(Collective collective, const Choice& choice, i
   key.append("/").append(std::to_string(root));
   key.append(carrier == Carrier::line ? "/line/" : "/slot/").append(std::to_string(segment));
   if (const auto found = entries_.find(key); found != entries_.end()) return found->second.get();
-  if (entries_.size() >= max_entries) {
-    entries_.clear();
-    recent_ = {};
-    recent_ragged_ = {};
-    recent_agreement_ = {};
-  }
+  if (entries_.size() >= max_entries) forget_programs();
   auto entry = std::make_unique<Entry>();
   const bool fixed_order = overrides_.reproducible != Reproducible::off;
   entry->bound = channel_.bind(program_for(
@@ -167,13 +162,20 @@ Group::Entry* Group::find_or_make(Collective collective, const Choice& choice, i
 inline Code Group::run(Collective collective, const void* in, void* out, size_t count, size_t element,
                        int root, const exec::Combine* combine) {
   const size_t bytes = count * element;
-  Entry& entry = *find(collective, bytes, combine == nullptr ? root : root | combine->needs, element);
+  const RootAndNeeds key = combine == nullptr ? root : root | combine->needs;
   exec::Operation operation{in, out, bytes, count, combine, bytes, exec::call_signature(collective, bytes, root)};
-  if (bytes <= entry.direct_up_to) [[likely]] return channel_.execute(entry.bound, operation);
-  return run_staged(entry, operation, element);
+  const Entry* const entry = find(collective, bytes, key);
+  // Nothing but this call's data is kept for later, so that the path needs no registers saved.
+  if (entry != nullptr && bytes <= entry->direct_up_to) [[likely]] return channel_.execute(entry->bound, operation);
+  return run_by_look_up(collective, operation, key, element);
 }
 
-Code Group::run_staged(Entry& entry, exec::Operation& operation, size_t element) {
+Code Group::run_by_look_up(Collective collective, exec::Operation& operation, RootAndNeeds root, size_t element) {
+  return run_entry(entry_for(collective, operation.bytes, root, element), operation, element);
+}
+
+Code Group::run_entry(const Entry& entry, exec::Operation& operation, size_t element) {
+  if (operation.bytes <= entry.direct_up_to) return channel_.execute(entry.bound, operation);
   const plan::Program& program = *entry.bound.program;
   if (!program.uses_lines) {
     operation.segment_bytes = channel_.segment_bytes(program, element, operation.bytes, entry.wanted_segment);
@@ -191,9 +193,14 @@ Code Group::run_staged(Entry& entry, exec::Operation& operation, size_t element)
 
 void Group::lie_on(const topo::Levels& levels) {
   levels_ = levels;
+  forget_programs();
+}
+
+void Group::forget_programs() {
   entries_.clear();
   recent_ = {};
   recent_ragged_ = {};
+  recent_agreement_ = {};
 }
 
 Code Group::barrier() { return run(Collective::barrier, nullptr, nullptr, 0, 1, 0, nullptr); }

@@ -113,11 +113,16 @@ class Group {
     Entry* entry = nullptr;
   };
 
-  Entry* find(plan::Collective collective, size_t bytes, RootAndNeeds root, size_t element) {
+  // The entry that served the last calls of the collective, if it is for this one too; else null.
+  Entry* find(plan::Collective collective, size_t bytes, RootAndNeeds root) const {
     const Recent& recent = recent_[static_cast<size_t>(collective)];
     // One comparison for the range: sizes below it wrap to large numbers.
     const bool hit = bytes - recent.bytes_low <= recent.bytes_span && root == recent.root;
-    return hit ? recent.entry : look_up(collective, bytes, root, element);
+    return hit ? recent.entry : nullptr;
+  }
+  Entry& entry_for(plan::Collective collective, size_t bytes, RootAndNeeds root, size_t element) {
+    Entry* const found = find(collective, bytes, root);
+    return found != nullptr ? *found : *look_up(collective, bytes, root, element);
   }
   Entry* look_up(plan::Collective collective, size_t bytes, RootAndNeeds root, size_t element);
   select::Call call_of(plan::Collective collective, size_t bytes, RootAndNeeds root) const;
@@ -142,7 +147,10 @@ class Group {
                   int root, const exec::Combine* combine);
   Code run(plan::Collective collective, const void* in, void* out, size_t count, size_t element, int root,
            const exec::Combine* combine);
-  Code run_staged(Entry& entry, exec::Operation& operation, size_t element);
+  Code run_entry(const Entry& entry, exec::Operation& operation, size_t element);
+  void forget_programs();
+  // Where the operation is not as the last one, or needs segments or a copy of `in`.
+  [[gnu::noinline]] Code run_by_look_up(plan::Collective collective, exec::Operation& operation, RootAndNeeds root, size_t element);
 
   exec::Channel channel_;
   bool check_;

@@ -140,7 +140,7 @@ Code Group::agree_on_longest(Collective collective, exec::Agreement& agreement, 
   void* const out = rooted ? &own : &agreement.longest;
   exec::Operation operation{&own, out, sizeof own, 1, rooted ? nullptr : &largest, sizeof own,
                             exec::call_signature(collective, exec::bytes_not_agreed, root)};
-  const Code code = run_staged(*recent.entry, operation, sizeof own);
+  const Code code = run_entry(*recent.entry, operation, sizeof own);
   if (rooted) agreement.longest = own;
   return code;
 }

@@ -12,7 +12,8 @@ pytestmark = [pytest.mark.mpi, pytest.mark.slow]
 
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="needs valgrind")
 def test_instructions_of_a_short_allreduce(host_named, compiled, tmp_path):
-    """At most 300 from entry to return of an 8-byte allreduce on 2 ranks, for the rank that need not wait."""
+    """At most 205 from entry to return of an 8-byte allreduce on 2 ranks, the calling functions' own 15 included, for the
+    rank that need not wait."""
     host = host_named("mpich")
     program = compiled(host, "one_late_rank")
     wrapper = tmp_path / "wrapper"
@@ -30,16 +31,16 @@ def test_instructions_of_a_short_allreduce(host_named, compiled, tmp_path):
                                       timeout=200))
         log = (tmp_path / "wrapper.1").read_text()
         counts.append(int(re.search(r"Collected : (\d+)", log)[1]) / calls)
-        if counts[-1] <= 300:
+        if counts[-1] <= 205:
             break
     print(f"{min(counts):.1f} instructions a call")
-    assert min(counts) <= 300, counts
+    assert min(counts) <= 205, counts
 
 
 # Instructions of one call with 8 bytes (of a part) on 2 ranks, from entry to return: a little above what they are.
 MOST_INSTRUCTIONS = {
-    "barrier": 185, "bcast": 245, "reduce": 290, "allreduce": 300, "gather": 375, "scatter": 300, "allgather": 405,
-    "alltoall": 405, "reduce_scatter_block": 385, "scan": 275, "exscan": 265, "gatherv": 1700, "scatterv": 1070, "allgatherv": 1430,
+    "barrier": 135, "bcast": 230, "reduce": 270, "allreduce": 210, "gather": 355, "scatter": 285, "allgather": 385,
+    "alltoall": 380, "reduce_scatter_block": 360, "scan": 255, "exscan": 245, "gatherv": 1700, "scatterv": 1070, "allgatherv": 1430,
     "alltoallv": 1790, "alltoallw": 1790, "reduce_scatter": 1290,
     "persistent_allreduce": 1040,
 }

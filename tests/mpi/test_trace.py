@@ -196,7 +196,8 @@ def instructions(host, program, directory, variables):
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="needs valgrind")
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs 2 cores")
 def test_instructions(host_named, compiled, tmp_path):
-    """Off, nothing of traces is executed in a call; on, at most 60 instructions a step, the operation's own included."""
+    """Off, nothing of traces is executed in a call; on, at most 90 instructions a step, the operation's own and the loop's,
+    which runs in the place of the exchange, included."""
     host = host_named("mpich")
     program = compiled(host, "one_late_rank")
     off, off_ours = instructions(host, program, tmp_path / "off", {})
@@ -206,5 +207,5 @@ def test_instructions(host_named, compiled, tmp_path):
     mine = (trace.operations["rank"] == 1) & (trace.operations["bytes"] == 8) & ~trace.operations["host"]
     steps = float(np.median(trace.operations["step_count"][mine]))
     print(f"off {off:.1f} instructions a call, on {on:.1f}: {(on - off) / steps:.1f} a step of {steps:.0f}")
-    assert off_ours == 0 and off <= 300
-    assert on_ours > 0 and (on - off) / steps <= 60
+    assert off_ours == 0 and off <= 205
+    assert on_ours > 0 and (on - off) / steps <= 90

@@ -1,0 +1,51 @@
+// Programs that are one exchange of lines (executor.h: Exchange): found when a program is bound, and run without a loop over
+// steps. Internal to src/exec.
+//
+// The frequent short calls of two ranks. All addresses and numbers but the ring's position are known from binding, so a call
+// takes about half the instructions that the loop takes for the same three steps. Waiting, the hook, the watchdog and
+// mismatched calls are the loop's own; where steps are recorded, the loop runs.
+#pragma once
+
+#include "exec/combine.h"
+#include "exec/lines.h"
+#include "kernels/kernels.h"
+
+namespace tutti::exec {
+
+// What the steps of a bound program of lines amount to; no lines where that is no exchange.
+Exchange find_exchange(const BoundProgram& bound, const plan::Program& program);
+
+template <bool yielding, bool combines>
+Code Channel::run_exchange(Channel& channel, const BoundProgram& bound, const Operation& operation) {
+  const Exchange& exchange = bound.exchange;
+  Ring& ring = channel.lines_;
+  shm::jot(channel.own_->call, operation.call);
+  if (ring.cursor + exchange.lines > ring.limit) [[unlikely]] {
+    if (const Code code = channel.make_room(ring, exchange.lines, true, operation); code != Code::ok) return code;
+  }
+  std::byte* const lines = channel.first_line_ + ring.position() * shm::line_size;
+  auto& own = *reinterpret_cast<shm::Line*>(lines + exchange.own_line);
+  if constexpr (combines) kernels::copy(own.payload, operation.in, operation.bytes);
+  channel.post<yielding>(own, channel.base_ + exchange.posted, operation.call);
+  const auto& theirs = *reinterpret_cast<const shm::Line*>(lines + exchange.their_line);
+  if (const Code code = channel.expect(theirs, channel.base_ + exchange.awaited, exchange.peer, operation.call);
+      code != Code::ok) {
+    return code;
+  }
+  if constexpr (combines) {
+    const void* const first = exchange.theirs_first ? theirs.payload : operation.in;
+    const void* const second = exchange.theirs_first ? operation.in : theirs.payload;
+    if (const kernels::Reduce kernel = operation.combine->kernel; kernel != nullptr) [[likely]] {
+      kernel(operation.out, first, second, operation.count);
+    } else {
+      const void* const sources[] = {first, second};
+      combine(*operation.combine, operation.out, sources, 2, operation.bytes);
+    }
+  }
+  ring.safe = ring.cursor;  // the other has entered this operation, so it has ended all earlier ones
+  ring.cursor += exchange.lines;
+  channel.end<yielding>(channel.base_ + bound.span);
+  return Code::ok;
+}
+
+}  // namespace tutti::exec
