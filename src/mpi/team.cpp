@@ -234,6 +234,9 @@ void Team::agree_on_reach() {
   }
   if (works_for_all[1] == 1)
     for (const Offer& offer : offers) processes_.push_back(offer.process);
+  if (rank_ == 0 && try_cma && processes_.empty())
+    log_line(LogLevel::warning, "TUTTI_REACH=cma: the system does not let every rank read every other's memory "
+                                "(`tutti doctor` says more); slots serve instead");
   if (rank_ == 0)
     log_line(LogLevel::info, "reach of %d ranks: staged%s%s", ranks_, direct() ? ", direct" : "",
              processes_.empty() ? "" : ", cma");

@@ -31,6 +31,7 @@ def test_reach_is_restricted(host_named, compiled, choice, direct):
     reach = reach_of(support.expect_ok(result))
     assert reach[0] == "staged" and ("direct" in reach) == direct
     assert "cma" not in reach or choice == "cma"
+    assert ("TUTTI_REACH=cma: " in result.stderr) == (choice == "cma" and "cma" not in reach)
 
 
 def test_different_reach_is_refused(host_named, compiled):
