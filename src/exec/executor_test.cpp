@@ -90,7 +90,9 @@ TEST_F(Segments, HalvesAreHalvedUntilTheyFit) {
                       channel.layout().slot_bytes)
                 << algorithm << " " << ranks << " area " << area << " bytes " << bytes;
           }
-          if (area == size_t{1} << 22 && bytes == size_t{64} << 10) EXPECT_EQ(parts, 2u);
+          if (area == size_t{1} << 22 && bytes == size_t{64} << 10) {
+            EXPECT_EQ(parts, 2u);
+          }
         }
       }
     }
