@@ -76,7 +76,8 @@ Served try_group(Communicator& communicator, ByGroup&& by_group) {
 template <class ByGroup, class ByHost>
 int route(MPI_Comm handle, const Subject& subject, ByGroup&& by_group, ByHost&& by_host) {
   using Clock = std::chrono::steady_clock;
-  Communicator* const communicator = host().foreign ? nullptr : find_communicator(handle);
+  Communicator* communicator = ready_communicator(handle);
+  if (communicator == nullptr && !host().foreign) communicator = find_communicator(handle);
   if (communicator == nullptr) return by_host();
   const auto begin = recording() ? Clock::now() : Clock::time_point{};
   Served served = try_group(*communicator, by_group);
