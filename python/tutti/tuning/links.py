@@ -13,8 +13,6 @@ import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-import numpy as np
-
 from tutti.places import core
 from tutti.plan.machine import Machine
 
@@ -47,6 +45,8 @@ class Links:
 
 
 def _worker(pair: Pair, barrier: threading.Barrier, spent: list[float]) -> None:
+    import numpy as np  # slow to load, and no other command needs it
+
     writer, reader = pair
     source, target = np.empty(BYTES, dtype=np.uint8), np.zeros(BYTES, dtype=np.uint8)
     for repetition in range(REPETITIONS + 1):
