@@ -196,16 +196,20 @@ def instructions(host, program, directory, variables):
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="needs valgrind")
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs 2 cores")
 def test_instructions(host_named, compiled, tmp_path):
-    """Off, nothing of traces is executed in a call; on, at most 90 instructions a step, the operation's own and the loop's,
-    which runs in the place of the exchange, included."""
+    """Off, nothing of traces is executed in a call; on, at most 60 instructions a step, the operation's own included.
+
+    What a step costs is seen where the executor's loop runs in both jobs: the default of two ranks has a shorter path."""
     host = host_named("mpich")
     program = compiled(host, "one_late_rank")
-    off, off_ours = instructions(host, program, tmp_path / "off", {})
+    default, default_ours = instructions(host, program, tmp_path / "default", {})
     file = tmp_path / "run.trace"
-    on, on_ours = instructions(host, program, tmp_path / "on", {"TUTTI_TRACE": str(file)})
+    by_loop = {"TUTTI_ALGORITHM_ALLREDUCE": "flat"}
+    off, off_ours = instructions(host, program, tmp_path / "off", by_loop)
+    on, on_ours = instructions(host, program, tmp_path / "on", {"TUTTI_TRACE": str(file)} | by_loop)
     trace = read(file)
     mine = (trace.operations["rank"] == 1) & (trace.operations["bytes"] == 8) & ~trace.operations["host"]
     steps = float(np.median(trace.operations["step_count"][mine]))
-    print(f"off {off:.1f} instructions a call, on {on:.1f}: {(on - off) / steps:.1f} a step of {steps:.0f}")
-    assert off_ours == 0 and off <= 205
-    assert on_ours > 0 and (on - off) / steps <= 90
+    print(f"default {default:.1f} instructions a call; by the loop off {off:.1f}, on {on:.1f}: "
+          f"{(on - off) / steps:.1f} a step of {steps:.0f}")  # fmt: skip
+    assert default_ours == 0 and off_ours == 0 and default <= 205
+    assert on_ours > 0 and (on - off) / steps <= 60
