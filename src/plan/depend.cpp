@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "plan/blocks.h"
+#include "plan/fault.h"
 #include "plan/known.h"
 #include "plan/lower.h"
 #include "plan/offers.h"
@@ -22,7 +23,7 @@ class Finder {
   Finder(const Plan& staged, Carrier carrier)
       : staged_(staged), carrier_(carrier), table_(staged, Table::Aliasing::none), known_(staged),
         first_of_(static_cast<size_t>(staged.ranks), static_cast<int32_t>(staged.transfers.size())),
-        last_of_(static_cast<size_t>(staged.ranks), -1) {}
+        last_of_(static_cast<size_t>(staged.ranks), -1), send_of_(staged.transfers.size() / 4, -1) {}
 
   Dependences run() {
     const auto count = static_cast<int32_t>(staged_.transfers.size());
@@ -40,7 +41,7 @@ class Finder {
     }
     result_.segment_before = tokens_of_the_segment_before();
     result_.knows_all.resize(staged_.ranks);
-    for (int32_t rank = 0; rank < staged_.ranks; ++rank) result_.knows_all[rank] = known_.knows_all(rank);
+    for (int32_t rank = 0; rank < staged_.ranks; ++rank) result_.knows_all[rank] = known_.knows_all(rank, staged_.nodes);
     return std::move(result_);
   }
 
@@ -56,14 +57,18 @@ class Finder {
     if (transfer.kind == TransferKind::token) {
       for (const Region& src : transfer.src) add(before_, last_of_[src.rank], i);
     }
+    if (transfer.kind == TransferKind::send) send_of_[transfer.message] = i;
+    // The message itself tells what its sender knew.
+    if (transfer.kind == TransferKind::receive) known_.wait(transfer.executor(), send_of_[transfer.message]);
     by_source_.assign(apart ? transfer.src.size() : 0, {});
-    for (size_t k = 0; k < transfer.src.size(); ++k) {
+    for (size_t k = 0; k < transfer.src.size() && transfer.reads(); ++k) {
       std::vector<int32_t>& candidates = apart ? by_source_[k] : before_;
       table_.each(transfer.src[k], [&](Uses& uses) {
         add(candidates, uses.writer, i);
         uses.readers.push_back(i);
       });
     }
+    if (!transfer.writes()) return;
     table_.each(transfer.dst, [&](Uses& uses) {
       if (carrier_ == Carrier::slot) {
         add(before_, uses.writer, i);
@@ -127,6 +132,9 @@ class Finder {
     sort(before_);
     for (int32_t earlier : before_) {
       if (knows(i, earlier)) continue;
+      if (!staged_.nodes.together(staged_.transfers[earlier].executor(), staged_.transfers[i].executor())) {
+        refuse(place(staged_, i), "it waits for another node without a message; this is a fault of lowering");
+      }
       known_.wait(staged_.transfers[i].executor(), earlier);
       result_.waits[i].push_back(earlier);
     }
@@ -154,6 +162,7 @@ class Finder {
   Dependences result_;
   std::vector<int32_t> first_of_;                // by rank: its first transfer so far, past the end where it has none
   std::vector<int32_t> last_of_;                 // by rank: its last transfer so far, -1 where it has none
+  std::vector<int32_t> send_of_;                 // by message
   std::vector<int32_t> before_;                  // of the transfer at hand
   std::vector<std::vector<int32_t>> by_source_;  // likewise; empty where it takes its sources in order
 };
@@ -162,7 +171,7 @@ class Finder {
 
 Dependences depend(const Plan& staged, Carrier carrier) {
   Dependences dependences = Finder(staged, carrier).run();
-  if (carrier == Carrier::slot) dependences.offers = find_offers(staged, dependences);
+  if (carrier == Carrier::slot && staged.nodes.one()) dependences.offers = find_offers(staged, dependences);
   return dependences;
 }
 

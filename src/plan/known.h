@@ -52,10 +52,11 @@ class Known {
     std::copy(mine, mine + ranks_, &after_[size_t(transfer) * ranks_]);
   }
 
-  bool knows_all(int32_t rank) const {
+  // Of those on its node.
+  bool knows_all(int32_t rank, const Nodes& nodes) const {
     if (!enabled_) return ranks_ == 1;
     for (int32_t q = 0; q < ranks_; ++q) {
-      if (q != rank && now_[size_t(rank) * ranks_ + q] == 0) return false;
+      if (q != rank && nodes.together(q, rank) && now_[size_t(rank) * ranks_ + q] == 0) return false;
     }
     return true;
   }

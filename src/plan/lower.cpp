@@ -1,6 +1,7 @@
 #include "plan/lower.h"
 
 #include <algorithm>
+#include <map>
 
 #include "base/error.h"
 #include "plan/blocks.h"
@@ -21,7 +22,10 @@ bool lines_serve(const Plan& staged) {
 
 namespace {
 
-bool writes_tmp(const Transfer& transfer) { return transfer.dst.buffer == Buffer::tmp && transfer.dst.count > 0; }
+// Posting a message writes nothing yet.
+bool writes_tmp(const Transfer& transfer) {
+  return transfer.dst.buffer == Buffer::tmp && transfer.dst.count > 0 && transfer.writes() && transfer.kind != TransferKind::post;
+}
 
 // What one pass over the staged plan tells about every transfer, whoever executes it.
 struct Facts {
@@ -30,7 +34,26 @@ struct Facts {
   std::vector<std::vector<int32_t>> source_writer;  // by source: the transfer whose line holds it; -1 for user buffers
   std::vector<int32_t> extent;        // the vector's block whose length the first block of the transfer has
   int32_t lines = 0;                  // the most that a rank writes
+  struct Ends {                       // of a message: its four transfers
+    int32_t post = -1, send = -1, receive = -1, sent = -1;
+    std::vector<int32_t> extents;     // by block
+  };
+  std::vector<Ends> messages;
 };
+
+std::vector<Facts::Ends> find_messages(const Plan& staged) {
+  std::vector<Facts::Ends> messages;
+  for (size_t i = 0; i < staged.transfers.size(); ++i) {
+    const Transfer& transfer = staged.transfers[i];
+    if (!is_message(transfer.kind)) continue;
+    const auto message = static_cast<size_t>(transfer.message);
+    if (messages.size() <= message) messages.resize(message + 1);
+    Facts::Ends& ends = messages[message];
+    int32_t* const which[] = {&ends.post, &ends.send, &ends.receive, &ends.sent};
+    *which[static_cast<size_t>(transfer.kind) - static_cast<size_t>(TransferKind::post)] = static_cast<int32_t>(i);
+  }
+  return messages;
+}
 
 Facts gather_facts(const Plan& staged, const Dependences& dependences) {
   struct Held {
@@ -41,7 +64,7 @@ Facts gather_facts(const Plan& staged, const Dependences& dependences) {
   Table table(staged, Table::Aliasing::none);
   const size_t count = staged.transfers.size();
   Facts facts{std::vector<int32_t>(count, -1), std::vector<bool>(count), std::vector<std::vector<int32_t>>(count),
-              std::vector<int32_t>(count), 0};
+              std::vector<int32_t>(count), 0, find_messages(staged)};
   for (const auto* awaited : {&dependences.waits, &dependences.arrivals}) {
     for (const auto& transfers : *awaited) {
       for (int32_t earlier : transfers) {
@@ -58,21 +81,31 @@ Facts gather_facts(const Plan& staged, const Dependences& dependences) {
   for (size_t i = 0; i < count; ++i) {
     const Transfer& transfer = staged.transfers[i];
     if (tells[i] || writes_tmp(transfer)) facts.line[i] = lines[transfer.executor()]++;
-    if (transfer.kind == TransferKind::token) continue;
-    auto extent_of = [&](const Region& region) {
-      return region.buffer == Buffer::tmp ? table.at(region.rank, region.buffer, region.first).extent : region.first;
+    if (transfer.kind == TransferKind::token || transfer.dst.count == 0) continue;
+    auto extent_at = [&](const Region& region, int32_t k) {
+      const int32_t block = region.first + k * region.stride;
+      return region.buffer == Buffer::tmp ? table.at(region.rank, region.buffer, block).extent : block;
     };
-    facts.extent[i] = transfer.dst.buffer == Buffer::tmp ? extent_of(transfer.src.front()) : transfer.dst.first;
+    if (transfer.kind == TransferKind::send) {
+      const Region& known = transfer.dst.buffer == Buffer::tmp ? transfer.src.front() : transfer.dst;
+      std::vector<int32_t>& extents = facts.messages[transfer.message].extents;
+      for (int32_t k = 0; k < transfer.dst.count; ++k) extents.push_back(extent_at(known, k));
+    }
+    facts.extent[i] = transfer.dst.buffer == Buffer::tmp ? extent_at(transfer.src.front(), 0) : transfer.dst.first;
     for (const Region& src : transfer.src) {
       facts.source_writer[i].push_back(
           src.buffer == Buffer::tmp ? table.at(src.rank, src.buffer, src.first).writer : -1);
     }
-    if (transfer.dst.buffer != Buffer::tmp) continue;
+    if (transfer.dst.buffer != Buffer::tmp || (is_message(transfer.kind) && transfer.kind != TransferKind::receive)) continue;
     for (int32_t k = 0; k < transfer.dst.count; ++k) {
       const Region& src = transfer.src.front();
       const int32_t source_block = src.first + k * src.stride;
       Held held{static_cast<int32_t>(i), source_block};
-      if (src.buffer == Buffer::tmp) held.extent = table.at(src.rank, src.buffer, source_block).extent;
+      if (transfer.kind == TransferKind::receive) {
+        held.extent = facts.messages[transfer.message].extents[static_cast<size_t>(k)];  // the source may hold another value by now
+      } else if (src.buffer == Buffer::tmp) {
+        held.extent = table.at(src.rank, src.buffer, source_block).extent;
+      }
       table.at(transfer.dst.rank, Buffer::tmp, transfer.dst.first + k * transfer.dst.stride) = held;
     }
   }
@@ -116,13 +149,14 @@ Reuse find_reuse(const Plan& staged) {
     });
   };
   for (int32_t i = 0; i < count; ++i) {
-    for (const Region& src : staged.transfers[i].src) touch(src, i, false);
-    touch(staged.transfers[i].dst, i, true);
+    const Transfer& transfer = staged.transfers[i];
+    for (size_t k = 0; k < transfer.src.size() && transfer.reads(); ++k) touch(transfer.src[k], i, false);
+    if (transfer.writes()) touch(transfer.dst, i, true);
   }
   Reuse reuse{std::vector<std::vector<int32_t>>(count), std::vector<bool>(count), 1};
   for (int32_t i = 0; i < count; ++i) {
     const Transfer& transfer = staged.transfers[i];
-    if (transfer.dst.buffer != Buffer::tmp) continue;
+    if (transfer.dst.buffer != Buffer::tmp || !transfer.writes()) continue;
     auto& waits = reuse.waits[i];
     table.each(transfer.dst, [&](Touches& touches) {
       if (touches.first_writer != i) return;
@@ -209,6 +243,16 @@ class Writer {
     }
   }
 
+  // The step of a message's end, and with the first of the two what it refers to.
+  void message(int32_t i) {
+    static constexpr StepKind kinds[] = {StepKind::post, StepKind::send, StepKind::receive, StepKind::sent};
+    const Transfer& transfer = staged_.transfers[i];
+    const auto place = message_of_.try_emplace(transfer.message, static_cast<int32_t>(program_.messages.size()));
+    if (place.second) program_.messages.push_back(end_of(transfer));
+    const auto kind = static_cast<size_t>(transfer.kind) - static_cast<size_t>(TransferKind::post);
+    step(kinds[kind], i, i).message = place.first->second;
+  }
+
   // The last steps.
   void wait_for_readers(const std::vector<int32_t>& readings) {
     for (int32_t reading : readings) {
@@ -217,6 +261,43 @@ class Writer {
       wait.peer = staged_.transfers[reading].executor();
     }
   }
+
+  // This rank's end of a message.
+  Message end_of(const Transfer& transfer) {
+    const Facts::Ends& ends = facts_.messages[transfer.message];
+    Message message;
+    message.sends = transfer.push;
+    message.peer = transfer.push ? transfer.dst.rank : transfer.src.front().rank;
+    message.number = ends.send + 1;
+    message.number_stage = stage_of(ends.send);
+    message.in_flight = message.sends ? stage_of(ends.sent) - stage_of(ends.send) + 1
+                                      : stage_of(ends.receive) - stage_of(ends.post) + 1;
+    message.first_request = program_.requests;
+    program_.requests += message.in_flight;
+    message.first_piece = static_cast<int32_t>(program_.pieces.size());
+    if (staged_.collective == Collective::barrier) return message;
+    const Region& here = message.sends ? transfer.src.front() : transfer.dst;
+    const int32_t writer = !message.sends                ? ends.receive
+                           : here.buffer == Buffer::tmp && here.count > 0 ? facts_.source_writer[ends.send].front()
+                                                         : -1;
+    for (int32_t k = 0; k < here.count; ++k) append_piece(message, here, k, ends.extents[static_cast<size_t>(k)], writer);
+    return message;
+  }
+
+  // Runs of blocks are one piece; parts lie apart in slots.
+  void append_piece(Message& message, const Region& here, int32_t k, int32_t extent, int32_t writer) {
+    Piece* const last = message.piece_count > 0 ? &program_.pieces.back() : nullptr;
+    const bool goes_on = last != nullptr && here.stride == 1 && !program_.parted &&
+                         extent == last->extent_first + last->extent_count;
+    if (goes_on) {
+      ++last->extent_count;
+      return;
+    }
+    program_.pieces.push_back({operand(here, k, writer), extent, 1});
+    ++message.piece_count;
+  }
+
+  int32_t stage_of(int32_t transfer) const { return staged_.transfers[transfer].stage; }
 
   bool is_offer(int32_t i) const { return !offers_.offer.empty() && offers_.offer[i]; }
 
@@ -273,17 +354,20 @@ class Writer {
   const Offers& offers_;
   Carrier carrier_;
   Program program_;
+  std::map<int32_t, int32_t> message_of_;  // by number in the plan: which of the program's it is
   const Facts& facts_;
   BlockTable<Held>& held_;
 };
 
 // What the transfer leaves in the blocks of tmp that it writes.
-void hold(BlockTable<Held>& table, const Transfer& transfer, bool offers) {
-  if (transfer.dst.buffer != Buffer::tmp) return;
+void hold(BlockTable<Held>& table, const Transfer& transfer, bool offers, const Facts& facts) {
+  if (!writes_tmp(transfer)) return;
   const Region& src = transfer.src.front();
   for (int32_t k = 0; k < transfer.dst.count; ++k) {
     const int32_t block = src.first + k * src.stride;
-    const int32_t extent = src.buffer == Buffer::tmp ? table.at(src.rank, Buffer::tmp, block).extent : block;
+    const int32_t extent = transfer.kind == TransferKind::receive ? facts.messages[transfer.message].extents[static_cast<size_t>(k)]
+                           : src.buffer == Buffer::tmp            ? table.at(src.rank, Buffer::tmp, block).extent
+                                                                  : block;
     table.at(transfer.dst.rank, Buffer::tmp, transfer.dst.first + k * transfer.dst.stride) = {extent, offers, src.buffer, block};
   }
 }
@@ -314,12 +398,16 @@ Program lower(const Plan& staged, const Dependences& dependences, int32_t rank, 
         }
         for (int32_t last : reuse.waits[i]) writer.step(StepKind::wait_reuse, i, last).peer = staged.transfers[last].executor();
       }
-      writer.move(i, dependences.arrivals[i]);
+      if (is_message(transfer.kind)) {
+        writer.message(i);
+      } else {
+        writer.move(i, dependences.arrivals[i]);
+      }
       if (writes_tmp(transfer) || (carrier == Carrier::line && facts.line[i] >= 0)) writer.program().writes_shared = true;
       if (carrier == Carrier::line && facts.awaited[i]) writer.step(StepKind::stamp, i, i).line = facts.line[i];
       if (carrier == Carrier::slot && (facts.awaited[i] || reuse.awaited[i])) writer.step(StepKind::publish, i, i);
     }
-    hold(held, transfer, writer.is_offer(i));
+    hold(held, transfer, writer.is_offer(i), facts);
   }
   if (dependences.offers.any) writer.wait_for_readers(dependences.offers.returns[rank]);
   Program program = std::move(writer.program());
@@ -330,8 +418,8 @@ Program lower(const Plan& staged, const Dependences& dependences, int32_t rank, 
   return program;
 }
 
-Program lower(const Plan& plan, int32_t rank, Carrier carrier) {
-  const Plan staged = stage(plan);
+Program lower(const Plan& plan, int32_t rank, Carrier carrier, const Nodes& nodes) {
+  const Plan staged = stage(plan, nodes);
   if (carrier == Carrier::line && !lines_serve(staged)) {
     throw Error(Code::invalid_plan, "plan " + plan.algorithm + ": lines carry single blocks only; use slots");
   }

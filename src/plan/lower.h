@@ -1,7 +1,10 @@
 // Lowering: from a checked plan to one small program for each rank.
 //
 //   stage      every access of a rank to another's `in` or `out` is led through `tmp` (staged reach): the owner copies
-//              into its slot, the reader reads the slot. `schedule` gives transfers their stages and sorts them.
+//              into its slot, the reader reads the slot. What another node has comes as a message: a copy of one node's
+//              region into another's (a reduce's source into `tmp`) becomes four transfers, which post, send, receive and
+//              end it. A message is posted as early as its place is free and ends when its source is overwritten, or last.
+//              `schedule` gives transfers their stages and sorts them.
 //   depend     for every transfer, the transfers of other ranks that must have run before it: those that conflict
 //              (they touch a common block and one of them writes it) and are not implied by another wait.
 //   lower      one rank's program: waits, data movement, and a publish where somebody waits.
@@ -19,7 +22,7 @@ namespace tutti::plan {
 
 // A plan in which no rank touches another's user buffers, sorted by stage. Its transfers' numbers (index + 1) are the
 // numbers of the steps in all ranks' programs.
-Plan stage(const Plan& plan);
+Plan stage(const Plan& plan, const Nodes& nodes = {});
 
 // Gives every transfer its stage (the longest chain of hand-overs between ranks that leads to it, or the explicit one)
 // and sorts by it, keeping the order within a stage.
@@ -63,6 +66,6 @@ Dependences depend(const Plan& staged, Carrier carrier);
 Program lower(const Plan& staged, const Dependences& dependences, int32_t rank, Carrier carrier);
 
 // All of the above for one rank.
-Program lower(const Plan& plan, int32_t rank, Carrier carrier);
+Program lower(const Plan& plan, int32_t rank, Carrier carrier, const Nodes& nodes = {});
 
 }  // namespace tutti::plan

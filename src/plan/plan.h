@@ -11,6 +11,7 @@
 //                  arrive), or a token; the atom of a plan
 //   token          a hand-over without data: a rank goes on only when others have done what stands before
 //   shape          the machine a plan was written for: level:count words from the outside in (`node:4 numa:2 core:8`)
+//   node           ranks that share memory (nodes.h); between nodes data goes by messages
 //   segment        a piece of a long message: the vector is sliced into segments, each is cut into blocks (parts are
 //                  sliced each by itself), and the plan runs once a segment
 //   stage          a transfer's place in the pipeline: segment s of stage t runs at tick s + t
@@ -29,6 +30,7 @@
 #include <vector>
 
 #include "plan/collective.h"
+#include "plan/nodes.h"
 
 namespace tutti::plan {
 
@@ -51,7 +53,11 @@ inline Region nothing_of(int32_t rank) { return {rank, Buffer::tmp, 0, 0, 1}; }
 // True where two regions share a block of one buffer.
 bool overlap(const Region& one, const Region& other);
 
-enum class TransferKind : uint8_t { copy, reduce, token };
+// The last four stand for a copy between nodes in staged plans (lower.h) and nowhere else: its two ends, each at its
+// beginning and its end. The rank of `dst` executes post and receive, the rank of `src` send and sent.
+enum class TransferKind : uint8_t { copy, reduce, token, post, send, receive, sent };
+
+inline bool is_message(TransferKind kind) { return kind >= TransferKind::post; }
 
 inline constexpr int32_t stage_automatic = -1;
 
@@ -65,9 +71,13 @@ struct Transfer {
                                     // of a token, the ranks waited for: one or more, of no blocks
   int32_t file = 0;                 // which of Plan::files the line is in, for messages
   bool any_order = false;           // of a reduce: takes its sources as they arrive
+  int32_t message = -1;             // of a message's four: its number in the staged plan
 
   // The rank that moves the bytes.
   int32_t executor() const { return push ? src.front().rank : dst.rank; }
+  // Whether it touches the memory of its destination, and of its sources.
+  bool writes() const { return kind != TransferKind::send && kind != TransferKind::sent; }
+  bool reads() const { return kind != TransferKind::post && kind != TransferKind::receive; }
 };
 
 struct Plan {
@@ -78,6 +88,7 @@ struct Plan {
   bool commutative = false;  // relies on the operation to commute
   int32_t blocks = 1;      // of every vector; for a barrier, of no bytes; of a parted collective, one a rank
   std::string shape;       // the machine it was written for; empty: any
+  Nodes nodes;             // of a staged plan: who shares memory
   std::vector<std::string> files;  // where its transfers were written, for messages; empty where that has no name
   std::vector<Transfer> transfers;
 

@@ -31,6 +31,18 @@ std::string text_of(const Program& program, const Arrival& arrival) {
          std::to_string(arrival.number_stage) + ")";
 }
 
+std::string message_of(const Program& program, const Step& step) {
+  const Message& message = program.messages[static_cast<size_t>(step.message)];
+  std::string text = (message.sends ? "to rank " : "from rank ") + std::to_string(message.peer) + ", " + transfer_text(step) +
+                     ", tag of transfer " + std::to_string(message.number) + " at stage " + std::to_string(message.number_stage) + ":";
+  if (message.piece_count == 0) return text + " nothing";
+  for (int32_t i = 0; i < message.piece_count; ++i) {
+    const Piece& piece = program.pieces[static_cast<size_t>(message.first_piece + i)];
+    text += (i == 0 ? " " : ", ") + text_of(piece.operand, piece.extent_count);
+  }
+  return text;
+}
+
 std::string operands_of(const Program& program, const Step& step) {
   switch (step.kind) {
     case StepKind::wait_word:
@@ -44,6 +56,11 @@ std::string operands_of(const Program& program, const Step& step) {
       return transfer_text(step);
     case StepKind::stamp:
       return "line[" + std::to_string(program.rank) + "]." + std::to_string(step.line) + ", " + transfer_text(step);
+    case StepKind::post:
+    case StepKind::send:
+    case StepKind::receive:
+    case StepKind::sent:
+      return message_of(program, step);
     case StepKind::copy:
     case StepKind::reduce:
     case StepKind::reduce_any:
@@ -78,6 +95,10 @@ const std::vector<StepKindInfo>& step_kinds() {
        "where others read this rank's own buffers: wait until the peer's word shows the last segment's transfer"},
       {StepKind::wait_before, "wait_before", "peer, transfer",
        "wait until the peer's word shows the transfer of the segment before"},
+      {StepKind::post, "post", "message", "let the message come: its place is free"},
+      {StepKind::send, "send", "message", "let the message go"},
+      {StepKind::receive, "receive", "message", "wait until the message has come"},
+      {StepKind::sent, "sent", "message", "wait until the message's source may be written again"},
   };
   return table;
 }

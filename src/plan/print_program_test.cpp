@@ -17,7 +17,7 @@ TEST(StepKinds, TheTableIsInTheOrderOfTheKinds) {
     EXPECT_FALSE(step_kinds()[i].name.empty());
     EXPECT_FALSE(step_kinds()[i].meaning.empty());
   }
-  EXPECT_EQ(step_kinds().back().kind, StepKind::wait_before);
+  EXPECT_EQ(step_kinds().back().kind, StepKind::sent);
 }
 
 TEST(PrintProgram, OverSlots) {

@@ -28,6 +28,10 @@ enum class StepKind : uint8_t {
   stamp,      // line `line` of this rank bears transfer `number`
   wait_return,  // as wait_word in the last segment, where others read this rank's own buffers
   wait_before,  // until the word of `peer` shows transfer `number` of the segment before this one
+  post,       // message `message` may come: its place here is free
+  send,       // it goes
+  receive,    // until it has come
+  sent,       // until its source may be written again
 };
 
 // The one table of step kinds: printers, checkers and tracers take names, operands and meaning from it.
@@ -44,6 +48,8 @@ inline bool is_wait(StepKind kind) {
   return kind == StepKind::wait_word || kind == StepKind::wait_line || kind == StepKind::wait_reuse ||
          kind == StepKind::wait_return || kind == StepKind::wait_before;
 }
+
+inline bool is_message(StepKind kind) { return kind >= StepKind::post; }
 
 // Where the bytes of an operand are: the base of its space, plus `line` or slot of `rank`, plus the block's offset.
 enum class Space : uint8_t { in, out, slot, line };
@@ -68,6 +74,25 @@ struct Arrival {
   int32_t line = 0;          // of the peer
 };
 
+// A run of blocks that goes in a message, where it lies at this end.
+struct Piece {
+  Operand operand;
+  int32_t extent_first = 0;  // as in Step
+  int32_t extent_count = 1;
+};
+
+// One end of a copy between nodes: what its steps refer to.
+struct Message {
+  int32_t peer = -1;         // the other end
+  bool sends = false;        // this rank sends it; else it receives
+  int32_t number = 0;        // of the sending transfer, and its stage: with the segment the message's tag at both ends
+  int32_t number_stage = 0;
+  int32_t first_piece = 0;   // in Program::pieces; none: it carries no data
+  int32_t piece_count = 0;
+  int32_t first_request = 0; // among Program::requests; segment s uses the one behind it at s modulo `in_flight`
+  int32_t in_flight = 1;     // segments that may be under way at once
+};
+
 struct Step {
   StepKind kind = StepKind::copy;
   int32_t stage = 0;          // of the transfer that this step serves
@@ -82,6 +107,7 @@ struct Step {
   int32_t extent_first = 0;
   int32_t extent_count = 1;
   bool offer = false;         // a copy into the slot that is left out where others reach its source
+  int32_t message = -1;       // of post, send, receive and sent: which of Program::messages
 };
 
 struct Program {
@@ -94,18 +120,21 @@ struct Program {
   bool parted = false;        // blocks of user buffers are parts, each as long as the operation says
   int32_t transfers = 0;      // of the staged plan: the distance of numbers between ticks
   int32_t stages = 1;         // largest stage + 1
+  int32_t requests = 0;       // messages that may be under way at once
   int32_t slot_blocks = 0;    // blocks of a ring position of a slot (the largest of all ranks)
   int32_t lines = 0;          // lines that a rank posts in an operation (the largest of all ranks)
   int32_t min_positions = 1;  // ring positions needed so that every reuse wait is for a smaller number
   bool uses_lines = false;
   bool writes_shared = false; // this rank writes a slot or a line in it
-  bool knows_all = false;     // its end implies, at this rank, that every rank has entered the operation
+  bool knows_all = false;     // its end implies, at this rank, that every rank of its node has entered the operation
   bool in_place = true;       // Verdict::in_place
   bool has_offers = false;    // of any rank
   bool offers_in_place = false;  // this rank's offers hold where its `in` and `out` are one buffer
   std::vector<Step> steps;
   std::vector<Operand> operands;
   std::vector<Arrival> arrivals;
+  std::vector<Message> messages;
+  std::vector<Piece> pieces;
 
   // The numbers that an operation of this many segments takes from every rank's word.
   int64_t span(int64_t segments) const { return (segments + stages - 1) * transfers + 1; }

@@ -227,6 +227,23 @@ void lower_and_simulate(const Plan& plan, bool in_place, uint64_t seed) {
   ASSERT_NO_THROW(simulate(plan, lines, {1, 0, 5, 2, seed})) << "lines\n" << print(plan) << print(staged);
 }
 
+// The same with the ranks on several nodes.
+void lower_between_nodes(const Plan& plan, bool in_place, uint64_t seed) {
+  std::mt19937_64 random(seed);
+  std::vector<int32_t> of(static_cast<size_t>(plan.ranks));
+  for (int32_t& node : of) node = static_cast<int32_t>(random() % 3);
+  const Nodes nodes(of);
+  const Plan staged = stage(plan, nodes);
+  const std::string where = "nodes " + nodes.contents() + "\n" + print(plan);
+  const std::vector<Program> slots = programs_of(plan, staged, Carrier::slot, in_place);
+  for (const Simulation& how : {Simulation{1, 1, 3, 2, seed, true, nodes}, Simulation{5, 0, 2, 2, seed, true, nodes}}) {
+    ASSERT_NO_THROW(simulate(plan, slots, how)) << "segments " << how.segments << "\n" << where;
+  }
+  if (!lines_serve(staged)) return;
+  const std::vector<Program> lines = programs_of(plan, staged, Carrier::line, in_place);
+  ASSERT_NO_THROW(simulate(plan, lines, {1, 0, 5, 2, seed, true, nodes})) << "lines\n" << where;
+}
+
 constexpr uint64_t right_plans = 1500;
 constexpr uint64_t broken_plans = 12000;
 
@@ -246,6 +263,7 @@ TEST(RandomPlans, RightPlansPassAndTheirProgramsAreOrdered) {
     ASSERT_EQ(verdict.arrival, by_arrival(plan)) << print(plan);
     arrivals += verdict.arrival ? 1 : 0;
     ASSERT_NO_FATAL_FAILURE(lower_and_simulate(plan, verdict.in_place, seed));
+    ASSERT_NO_FATAL_FAILURE(lower_between_nodes(plan, verdict.in_place, seed));
     not_in_place += verdict.in_place ? 0 : 1;
     not_uniform += verdict.uniform ? 0 : 1;
   }

@@ -1,7 +1,9 @@
 #include "plan/simulate.h"
 
 #include <algorithm>
+#include <map>
 #include <numeric>
+#include <tuple>
 #include <utility>
 
 #include "plan/blocks.h"
@@ -83,6 +85,27 @@ std::vector<SimulatedStep> executed_order(const Program& program, int32_t segmen
   return order;
 }
 
+// Both ends of a message carry one tag and as many pieces of the same lengths.
+void hold_messages(const std::vector<Program>& programs) {
+  using Key = std::tuple<int32_t, int32_t, int32_t, int32_t>;  // sender, receiver, number, stage
+  std::map<Key, std::vector<int32_t>> sent, received;
+  for (const Program& program : programs) {
+    for (const Message& message : program.messages) {
+      std::vector<int32_t> extents;
+      for (int32_t i = 0; i < message.piece_count; ++i) {
+        const Piece& piece = program.pieces[static_cast<size_t>(message.first_piece + i)];
+        for (int32_t k = 0; k < piece.extent_count; ++k) extents.push_back(piece.extent_first + k);
+      }
+      const int32_t from = message.sends ? program.rank : message.peer, to = message.sends ? message.peer : program.rank;
+      auto& there = message.sends ? sent : received;
+      if (!there.emplace(Key{from, to, message.number, message.number_stage}, std::move(extents)).second) {
+        refuse_programs("rank " + std::to_string(program.rank) + " has two messages of one tag");
+      }
+    }
+  }
+  if (sent != received) refuse_programs("the messages that ranks send are not those that ranks receive");
+}
+
 void hold_wait(const Program& program, int32_t peer, int64_t number, int64_t precedes, const std::string& where) {
   if (peer < 0 || peer >= program.ranks || peer == program.rank) {
     refuse_programs(where + ": waits for rank " + std::to_string(peer) + ", which is no other rank");
@@ -151,7 +174,8 @@ void hold_shapes(const Plan& plan, const std::vector<Program>& programs) {
 void simulate(const Plan& plan, const std::vector<Program>& programs, const Simulation& how) {
   check(plan);
   hold_shapes(plan, programs);
-  SimulatedCase what{plan, programs, schedule_of(programs.front(), how), {}, {}, how.reached, tokens_of(stage(plan))};
+  hold_messages(programs);
+  SimulatedCase what{plan, programs, schedule_of(programs.front(), how), {}, {}, how.reached, tokens_of(stage(plan, how.nodes)), how.nodes};
   const SimulatedSchedule& schedule = what.schedule;
   // Where every segment has a position of its own, no wait for reuse is ever executed.
   const int32_t positions = schedule.positions == schedule.segments ? INT32_MAX : schedule.positions;

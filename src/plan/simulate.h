@@ -2,6 +2,7 @@
 //
 // Runs the programs of all ranks step by step in many random interleavings, several operations one after another, over
 // ring positions as few as allowed, several segments, ranks in place. Happens-before is built from waits and publishes
+// and from messages
 // alone (vector clocks); the simulation fails where two accesses to a block conflict and are not ordered, where no
 // rank can move, or where a result is not the collective's. This is what proves lowering right; the race detector
 // shows the same of the executor.
@@ -22,6 +23,7 @@ struct Simulation {
   int32_t interleavings = 20;
   uint64_t seed = 1;
   bool reached = true;       // readers pass by about half of the offers; else none
+  Nodes nodes = {};          // that the programs were lowered for
 };
 
 // Throws Error(invalid_plan) naming the ranks, steps and block at fault.

@@ -129,16 +129,18 @@ bool SimulatedRun::advance(int32_t rank) {
   if (self.at > 0) {
     const SimulatedStep at = order[self.at - 1];
     const Step& step = what_.programs[rank].steps[at.step];
-    if (!is_wait(step.kind)) hold_tokens(rank, number_of(rank, at, step.number_stage, step.number));
+    // What was done before it is told of may be known by a message.
+    const bool tells = step.kind == StepKind::publish || step.kind == StepKind::stamp;
+    if (!is_wait(step.kind)) hold_tokens(rank, number_of(rank, at, step.number_stage, step.number), tells);
   }
   ++self.at;
   return true;
 }
 
 // The rank has done something of this number, or all of them.
-void SimulatedRun::hold_tokens(int32_t rank, int64_t number) {
+void SimulatedRun::hold_tokens(int32_t rank, int64_t number, bool tells) {
   if (what_.tokens.empty()) return;
-  const std::string fault = tokens_.done(rank, base(ranks_[rank].operation), number, ranks_[rank].clock);
+  const std::string fault = tokens_.done(rank, base(ranks_[rank].operation), number, ranks_[rank].clock, tells);
   if (!fault.empty()) refuse_programs(context(rank) + ": " + fault);
 }
 
@@ -172,6 +174,7 @@ void SimulatedRun::end(int32_t rank) {
   use_user_buffers(rank);
   const bool must_know = plan_.collective == Collective::barrier || what_.programs[rank].knows_all;
   for (int32_t other = 0; other < plan_.ranks && must_know; ++other) {
+    if (plan_.collective != Collective::barrier && !what_.nodes.together(rank, other)) continue;
     const uint32_t entry = entered_[size_t(self.operation) * plan_.ranks + other];
     if (entry == 0 || self.clock[other] < entry) {
       refuse_programs(context(rank) + ": ends it without knowing that rank " + std::to_string(other) +
@@ -179,7 +182,7 @@ void SimulatedRun::end(int32_t rank) {
     }
   }
   ++self.clock[rank];
-  hold_tokens(rank, base(self.operation + 1));
+  hold_tokens(rank, base(self.operation + 1), false);
   release(words_[rank], base(self.operation + 1), rank);
   ++self.operation;
   self.at = 0;
@@ -220,6 +223,11 @@ bool SimulatedRun::execute(int32_t rank, SimulatedStep at) {
       return move(rank, at);
     case StepKind::reduce_any:
       return move_any(rank, at);
+    case StepKind::post:
+    case StepKind::send:
+    case StepKind::receive:
+    case StepKind::sent:
+      return message(rank, at);
   }
   return true;
 }
@@ -260,8 +268,9 @@ bool SimulatedRun::reserve(int32_t rank) {
     refuse_programs(context(rank) + ": writes shared memory, but its program says that it does not");
   }
   const int32_t must_end = what_.schedule.operations[self.operation].must_end;
-  for (const ReleasedWord& word : words_) {
-    if (must_end >= 0 && !wait(rank, word.reached(base(must_end + 1)))) return false;
+  for (int32_t other = 0; other < plan_.ranks; ++other) {
+    if (!what_.nodes.together(rank, other)) continue;
+    if (must_end >= 0 && !wait(rank, words_[other].reached(base(must_end + 1)))) return false;
   }
   self.reserved = true;
   return true;

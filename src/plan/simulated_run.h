@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <random>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "plan/ordered_memory.h"
@@ -43,6 +45,7 @@ struct SimulatedCase {
   std::vector<uint64_t> results;                   // by operation, segment, rank, block: the expression in `out`
   bool reached;                                    // Simulation::reached
   Tokens tokens;                                   // of the staged plan
+  Nodes nodes;
 
   size_t result(int32_t operation, int32_t segment, int32_t rank, int32_t block) const {
     return ((size_t(operation) * schedule.segments + segment) * plan.ranks + rank) * plan.blocks + block;
@@ -83,7 +86,7 @@ class SimulatedRun {
   // Each is one action of a rank; false where it has to wait.
   bool advance(int32_t rank);
   bool execute(int32_t rank, SimulatedStep at);
-  void hold_tokens(int32_t rank, int64_t number);
+  void hold_tokens(int32_t rank, int64_t number, bool tells);
   bool move(int32_t rank, SimulatedStep at);
   // Takes one source; `at` is done when all have been taken.
   bool move_any(int32_t rank, SimulatedStep at);
@@ -91,6 +94,14 @@ class SimulatedRun {
   const ReleasedWord::Release* arrived(int32_t rank, SimulatedStep at, const Arrival& arrival) const;
   void take_source(int32_t rank, SimulatedStep at, int32_t source);
   bool reserve(int32_t rank);
+  // Messages (simulated_messages.cpp).
+  bool message(int32_t rank, SimulatedStep at);
+  bool post(int32_t rank, SimulatedStep at, const Message& message);
+  bool send(int32_t rank, SimulatedStep at, const Message& message);
+  bool receive(int32_t rank, SimulatedStep at, const Message& message);
+  bool sent(int32_t rank, SimulatedStep at, const Message& message);
+  template <class Visit>
+  void each_cell(int32_t rank, SimulatedStep at, const Message& message, Visit visit);
   bool wait(int32_t rank, const ReleasedWord::Release* seen);
   const ReleasedWord::Release* stamped(int32_t rank, int32_t peer, int32_t line, int64_t number) const;
   int64_t number_of(int32_t rank, SimulatedStep at, int32_t stage, int32_t number) const;
@@ -130,6 +141,12 @@ class SimulatedRun {
   std::vector<bool> in_place_;        // by operation and rank
   std::vector<bool> reached_;         // by operation, rank and user's buffer: not by way of a slot
   std::vector<uint32_t> entered_;     // by operation and rank: its time of entry, 0 before
+  struct Mail {
+    bool posted = false, gone = false;
+    std::vector<Symbol> data;
+    Clock clock;                      // its sender's
+  };
+  std::map<std::tuple<int32_t, int32_t, int64_t>, Mail> mail_;  // by sender, receiver and tag
 };
 
 }  // namespace tutti::plan

@@ -37,8 +37,9 @@ Tokens tokens_of(const Plan& staged) {
   return tokens;
 }
 
-std::string TokenWatch::done(int32_t rank, int64_t base, int64_t number, const Clock& clock) {
+std::string TokenWatch::done(int32_t rank, int64_t base, int64_t number, const Clock& clock, bool tells) {
   std::vector<Done>& done = done_[static_cast<size_t>(rank)];
+  if (tells && !done.empty() && done.back().number == number) return {};
   const int64_t from = done.empty() ? 0 : done.back().number;  // every token up to there has been held
   done.push_back({number, clock[static_cast<size_t>(rank)]});
   const int64_t last_tick = (number - base - 1) / transfers_;

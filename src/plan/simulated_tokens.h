@@ -32,9 +32,9 @@ class TokenWatch {
   TokenWatch(const Tokens& tokens, int32_t transfers, int32_t segments)
       : tokens_(tokens), transfers_(transfers), segments_(segments), done_(tokens.size()) {}
 
-  // The rank has done a step of this number (of all operations) at this time of its clock. Returns a message where it has
-  // passed a token that it should have waited at, else nothing.
-  std::string done(int32_t rank, int64_t base, int64_t number, const Clock& clock);
+  // The rank has done a step of this number (of all operations) at this time of its clock; `tells`: the step only says so.
+  // Returns a message where it has passed a token that it should have waited at, else nothing.
+  std::string done(int32_t rank, int64_t base, int64_t number, const Clock& clock, bool tells);
 
  private:
   struct Done {

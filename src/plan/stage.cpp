@@ -11,25 +11,59 @@
 namespace tutti::plan {
 namespace {
 
-// Rewrites one plan so that remote user buffers are reached through `tmp`.
+// Rewrites one plan so that remote user buffers are reached through `tmp`, and other nodes by messages.
 class Stager {
  public:
-  explicit Stager(const Plan& plan)
-      : staged_(plan), next_(plan.ranks, 0), written_(plan, BlockTable<size_t>::Aliasing::none) {
+  Stager(const Plan& plan, const Nodes& nodes)
+      : staged_(plan), next_(plan.ranks, 0), written_(plan, BlockTable<size_t>::Aliasing::none),
+        leaving_(plan, BlockTable<std::vector<int32_t>>::Aliasing::user_buffers_are_one) {
+    staged_.nodes = nodes;
     staged_.transfers.clear();
     staged_.transfers.reserve(plan.transfers.size() * 2);
     for (const Transfer& transfer : plan.transfers) {
       note_tmp(transfer.dst);
       for (const Region& src : transfer.src) note_tmp(src);
     }
+    first_fresh_ = next_;
   }
 
   void add(Transfer transfer) {
+    if (staged_.nodes.one()) return add_on_node(std::move(transfer));
+    if (transfer.kind == TransferKind::token) return add_token(std::move(transfer));
+    const int32_t executor = transfer.executor();
+    if (transfer.kind == TransferKind::copy && crosses(transfer.src.front(), transfer.dst)) {
+      return add_message(transfer, transfer.dst, transfer.src.front());
+    }
+    for (Region& src : transfer.src) {
+      if (staged_.nodes.together(src.rank, executor)) continue;
+      const Region come = fresh_at(executor, src);
+      add_message(transfer, come, src);
+      src = come;
+    }
+    if (staged_.nodes.together(transfer.dst.rank, executor)) return add_on_node(std::move(transfer));
+    const Region dst = transfer.dst;
+    const Transfer written = transfer;  // where, for messages
+    transfer.dst = fresh_at(executor, dst);
+    const Region result = transfer.dst;
+    add_on_node(std::move(transfer));
+    add_message(written, dst, result);
+  }
+
+  Plan take() {
+    for (const Transfer& sent : under_way_) {
+      if (sent.message >= 0) staged_.transfers.push_back(sent);
+    }
+    return std::move(staged_);
+  }
+
+ private:
+  void add_on_node(Transfer transfer) {
     const int32_t executor = transfer.executor();
     for (Region& src : transfer.src) {
       if (src.rank != executor && src.buffer != Buffer::tmp) src = staged_copy(src, transfer);
     }
     const Region dst = transfer.dst;
+    await_leaving(dst);
     if (dst.rank != executor && dst.buffer != Buffer::tmp) {
       transfer.dst = fresh(dst);
       Transfer arrive = copy_at(transfer, dst, transfer.dst);
@@ -38,13 +72,71 @@ class Stager {
     } else {
       staged_.transfers.push_back(std::move(transfer));
     }
+    note_written(dst);
+  }
+
+  void note_written(const Region& dst) {
     if (dst.buffer != Buffer::out) return;
     written_.each(dst, [this](size_t& written) { written = staged_.transfers.size(); });
   }
 
-  Plan take() { return std::move(staged_); }
+  bool crosses(const Region& one, const Region& other) const { return !staged_.nodes.together(one.rank, other.rank); }
 
- private:
+  // A copy between nodes, for `whose` sake.
+  void add_message(const Transfer& whose, const Region& dst, const Region& src) {
+    await_leaving(dst);
+    Transfer end{TransferKind::post, false, stage_automatic, whose.line, dst, {src}, whose.file};
+    end.message = static_cast<int32_t>(under_way_.size());
+    staged_.transfers.push_back(end);
+    end.kind = TransferKind::send;
+    end.push = true;
+    end.stage = whose.stage;
+    staged_.transfers.push_back(end);
+    end.kind = TransferKind::receive;
+    end.push = false;
+    end.stage = stage_automatic;
+    staged_.transfers.push_back(end);
+    end.kind = TransferKind::sent;
+    end.push = true;
+    under_way_.push_back(end);
+    if (is_original(src)) leaving_.each(src, [&](std::vector<int32_t>& messages) { messages.push_back(end.message); });
+    note_written(dst);
+  }
+
+  // Before a region is written, what is on its way from there must have gone.
+  void await_leaving(const Region& dst) {
+    if (staged_.nodes.one() || !is_original(dst)) return;
+    leaving_.each(dst, [&](std::vector<int32_t>& messages) {
+      for (const int32_t message : messages) {
+        Transfer& sent = under_way_[static_cast<size_t>(message)];
+        if (sent.message < 0) continue;
+        staged_.transfers.push_back(sent);
+        sent.message = -1;
+      }
+      messages.clear();
+    });
+  }
+
+  // What only staging names is written once.
+  bool is_original(const Region& region) const {
+    return region.buffer != Buffer::tmp || region.first < first_fresh_[region.rank];
+  }
+
+  // Of ranks on other nodes, a message without data.
+  void add_token(Transfer transfer) {
+    std::vector<Region> here;
+    for (const Region& src : transfer.src) {
+      if (crosses(src, transfer.dst)) {
+        add_message(transfer, transfer.dst, src);
+      } else {
+        here.push_back(src);
+      }
+    }
+    if (here.empty()) return;
+    transfer.src = std::move(here);
+    staged_.transfers.push_back(std::move(transfer));
+  }
+
   using Key = std::tuple<int32_t, Buffer, int32_t, int32_t, int32_t>;
   static Key key(const Region& r) { return {r.rank, r.buffer, r.first, r.count, r.stride}; }
 
@@ -62,9 +154,10 @@ class Stager {
     if (region.buffer == Buffer::tmp) next_[region.rank] = std::max(next_[region.rank], region.last() + 1);
   }
 
-  Region fresh(const Region& like) {
-    Region region = tmp(like.rank, next_[like.rank], like.count);
-    next_[like.rank] += like.count;
+  Region fresh(const Region& like) { return fresh_at(like.rank, like); }
+  Region fresh_at(int32_t rank, const Region& like) {
+    Region region = tmp(rank, next_[rank], like.count);
+    next_[rank] += like.count;
     return region;
   }
 
@@ -90,6 +183,9 @@ class Stager {
   std::vector<int32_t> next_;  // first unused block of each rank's tmp
   std::map<Key, Copy> copies_;
   BlockTable<size_t> written_;  // of `out`: how many staged transfers there were behind the last that wrote a block
+  std::vector<int32_t> first_fresh_;            // by rank
+  std::vector<Transfer> under_way_;             // by message: what ends it, of no message where that is staged already
+  BlockTable<std::vector<int32_t>> leaving_;    // messages under way from a block
 };
 
 // What each block last saw, for stages: a user's `in` and `out` may be one buffer, so they count as one here.
@@ -97,6 +193,10 @@ struct LastUse {
   int32_t writer = -1;
   std::vector<int32_t> readers;
 };
+
+// Segments that are on their way at once: so many stages may lie between the two steps of either end.
+constexpr int32_t most_stages_ahead = 3;
+constexpr int32_t stages_until_sent = 2;
 
 // What a rank has so far, for the stages of tokens and of what follows them.
 struct Reached {
@@ -110,6 +210,7 @@ void schedule(Plan& plan) {
   BlockTable<LastUse> table(plan, BlockTable<LastUse>::Aliasing::user_buffers_are_one);
   std::vector<Reached> reached(static_cast<size_t>(plan.ranks));
   auto& transfers = plan.transfers;
+  std::vector<int32_t> post_of, send_of;  // by message
   for (int32_t i = 0; i < static_cast<int32_t>(transfers.size()); ++i) {
     Transfer& transfer = transfers[i];
     const int32_t executor = transfer.executor();
@@ -120,20 +221,36 @@ void schedule(Plan& plan) {
       stage = std::max(stage, transfers[earlier].stage + (handed_over ? 1 : 0));
     };
     for (const Region& src : transfer.src) {
+      if (!transfer.reads()) break;
       table.each(src, [&](LastUse& use) {
         after(use.writer);
         use.readers.push_back(i);
       });
     }
-    table.each(transfer.dst, [&](LastUse& use) {
-      after(use.writer);
-      for (int32_t reader : use.readers) after(reader);
-      use.writer = i;
-      use.readers.clear();
-    });
-    if (transfer.kind == TransferKind::token) {
+    if (transfer.writes()) {
+      table.each(transfer.dst, [&](LastUse& use) {
+        after(use.writer);
+        for (int32_t reader : use.readers) after(reader);
+        use.writer = i;
+        use.readers.clear();
+      });
+    }
+    if (transfer.kind == TransferKind::post) post_of.push_back(i);
+    if (transfer.kind == TransferKind::send) send_of.push_back(i);
+    if (transfer.kind == TransferKind::sent) {
+      // It may go no earlier than it is posted.
+      stage = std::max({stage, transfers[send_of[transfer.message]].stage + stages_until_sent, transfers[post_of[transfer.message]].stage});
+    }
+    if (transfer.kind == TransferKind::receive) {
+      stage = std::max(stage, transfers[send_of[transfer.message]].stage + 1);
+      Transfer& post = transfers[post_of[transfer.message]];
+      post.stage = std::max(post.stage, stage - most_stages_ahead);
+    }
+    const bool says_only = transfer.kind == TransferKind::send && transfer.dst.count == 0;  // for a token's sake
+    if (says_only && reached[executor].latest >= 0) stage = std::max(stage, reached[executor].latest);
+    if (transfer.kind == TransferKind::token || (transfer.kind == TransferKind::receive && transfer.dst.count == 0)) {
       for (const Region& src : transfer.src) {
-        const int32_t latest = reached[src.rank].latest;
+        const int32_t latest = transfer.kind == TransferKind::token ? reached[src.rank].latest : -1;
         if (latest >= 0) stage = std::max(stage, latest + (transfer.stage == stage_automatic ? 1 : 0));
       }
       reached[executor].least = stage;
@@ -145,13 +262,13 @@ void schedule(Plan& plan) {
                    [](const Transfer& one, const Transfer& other) { return one.stage < other.stage; });
 }
 
-Plan stage(const Plan& plan) {
+Plan stage(const Plan& plan, const Nodes& nodes) {
   if (const int64_t moved = moves(plan); moved > max_moves) {
     throw Error(Code::invalid_plan, "the plan moves " + std::to_string(moved) + " blocks, more than the " +
                                         std::to_string(max_moves) +
                                         " that a program is made of; use fewer, larger blocks");
   }
-  Stager stager(plan);
+  Stager stager(plan, nodes);
   for (const Transfer& transfer : plan.transfers) stager.add(transfer);
   Plan staged = stager.take();
   schedule(staged);
