@@ -110,7 +110,7 @@ Code ArrivalReduce::wait_for_next() {
   if (record_.recorder == nullptr || code != Code::ok) return code;
   const Awaited* first = awaited_;
   while (!first->here()) ++first;
-  record_.recorder->step(static_cast<uint32_t>(trace::Kind::wait_arrival), place(), record_.segment, first->peer, 0);
+  record_.recorder->step(static_cast<uint32_t>(trace::Kind::wait_arrival), place(), record_.segment, channel_.rank_of(first->peer), 0);
   return code;
 }
 

@@ -25,9 +25,9 @@ BoundProgram Channel::bind(std::shared_ptr<const plan::Program> shared) const {
   const auto stride = static_cast<ptrdiff_t>(stride_);
   auto resolve = [&](const plan::Operand& operand) {
     BoundOperand resolved{0, static_cast<uint32_t>(operand.block), static_cast<uint32_t>(operand.space)};
-    if (operand.space == plan::Space::slot) resolved.displacement = operand.rank * stride;
+    if (operand.space == plan::Space::slot) resolved.displacement = index_of(operand.rank) * stride;
     if (operand.space == plan::Space::line) {
-      resolved.displacement = operand.rank * stride + operand.line * static_cast<ptrdiff_t>(shm::line_size);
+      resolved.displacement = index_of(operand.rank) * stride + operand.line * static_cast<ptrdiff_t>(shm::line_size);
     }
     return resolved;
   };
@@ -43,7 +43,8 @@ BoundProgram Channel::bind(std::shared_ptr<const plan::Program> shared) const {
     resolved.offer = step.offer;
     resolved.elsewhere = BoundStep::nowhere;
     resolved.stage = step.stage;
-    resolved.peer = step.peer;
+    resolved.peer = step.peer < 0 ? step.peer : index_of(step.peer);
+    resolved.message = static_cast<uint32_t>(step.message);
     resolved.more_operands = static_cast<uint32_t>(bound.operands.size());
     resolved.first_arrival = static_cast<uint32_t>(step.first_arrival);
     for (int32_t i = 0; i < step.operand_count; ++i) {
@@ -62,22 +63,32 @@ BoundProgram Channel::bind(std::shared_ptr<const plan::Program> shared) const {
     if (step.kind == plan::StepKind::stamp && !bound.steps.empty() && bound.steps.back().operand_count > 0 &&
         bound.steps.back().offset == resolved.offset) {
       bound.steps.back().then_stamp = true;
-      bound.steps.back().line = rank_ * stride + step.line * static_cast<ptrdiff_t>(shm::line_size);
+      bound.steps.back().line = index_ * stride + step.line * static_cast<ptrdiff_t>(shm::line_size);
       continue;
     }
     if (step.kind == plan::StepKind::wait_return) {
       bound.returns.push_back(resolved);
       continue;
     }
-    const int32_t owner = step.kind == plan::StepKind::wait_line ? step.peer : rank_;
+    const int32_t owner = step.kind == plan::StepKind::wait_line ? resolved.peer : index_;
     resolved.line = owner * stride + step.line * static_cast<ptrdiff_t>(shm::line_size);
     bound.steps.push_back(resolved);
     bound.places.push_back(static_cast<uint32_t>(&step - program.steps.data()));
   }
   for (const plan::Arrival& arrival : program.arrivals) {
-    bound.arrivals.push_back({arrival.peer, offset_of(arrival.number_stage, arrival.number),
-                              arrival.peer * stride + arrival.line * static_cast<ptrdiff_t>(shm::line_size)});
+    const int32_t peer = arrival.peer < 0 ? arrival.peer : index_of(arrival.peer);
+    bound.arrivals.push_back({peer, offset_of(arrival.number_stage, arrival.number),
+                              peer * stride + arrival.line * static_cast<ptrdiff_t>(shm::line_size)});
   }
+  for (const plan::Piece& piece : program.pieces) {
+    bound.pieces.push_back({resolve(piece.operand), static_cast<uint32_t>(piece.extent_first), static_cast<uint32_t>(piece.extent_count)});
+  }
+  for (const plan::Message& message : program.messages) {
+    bound.messages.push_back({message.peer, offset_of(message.number_stage, message.number), static_cast<uint32_t>(message.first_piece),
+                              static_cast<uint32_t>(message.piece_count), static_cast<uint32_t>(message.first_request),
+                              static_cast<uint32_t>(message.in_flight)});
+  }
+  if (net_ != nullptr) net_->reserve(static_cast<size_t>(program.requests));
   if (tracer_ != nullptr) bound.traced_as = tracer_->program(program_head(program), program_steps(program));
   bound.span = static_cast<uint64_t>(program.span(1));
   bound.exchange = find_exchange(bound, program);

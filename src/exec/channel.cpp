@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/log.h"
+#include "base/options.h"
 #include "base/segments.h"
 #include "exec/executor.h"
 #include "exec/geometry.h"
@@ -21,6 +23,11 @@ constexpr size_t most_whole_of_threads = 32 * 1024;  // which need no slots, so 
 constexpr size_t least_segment = 4 * 1024;
 constexpr size_t most_segment = 16 * 1024;
 constexpr size_t most_short_beside_deep = 2048;
+// Between nodes a message costs more, so they are larger; and what no slot bounds, a message's length does.
+constexpr size_t most_whole_between = 64 * 1024;
+constexpr size_t least_segment_between = 32 * 1024;
+constexpr size_t most_segment_between = 128 * 1024;
+constexpr size_t most_message = size_t{1} << 30;
 
 // Halves of the vector, halved again while the ring does not hold enough of them. Two need a position each and no more.
 size_t halves(const plan::Program& program, size_t element, size_t bytes, size_t slot_bytes) {
@@ -53,6 +60,20 @@ std::string describe_call(uint64_t call) {
   return text;
 }
 
+namespace {
+
+std::vector<int32_t> indices_of(const std::vector<int32_t>& members) {
+  std::vector<int32_t> indices;
+  for (size_t index = 0; index < members.size(); ++index) {
+    const auto rank = static_cast<size_t>(members[index]);
+    if (indices.size() <= rank) indices.resize(rank + 1, -1);
+    indices[rank] = static_cast<int32_t>(index);
+  }
+  return indices;
+}
+
+}  // namespace
+
 Channel::Channel(std::byte* areas, const shm::Layout& layout, int rank, const Settings& settings)
     : first_line_(areas + layout.lines_offset()),
       first_slot_(areas + layout.slot_offset()),
@@ -60,6 +81,10 @@ Channel::Channel(std::byte* areas, const shm::Layout& layout, int rank, const Se
       stride_(layout.stride()),
       layout_(layout),
       rank_(rank),
+      members_(settings.members),
+      index_of_(indices_of(settings.members)),
+      index_(index_of(rank)),
+      net_(settings.net),
       style_(settings.style),
       reach_from_(reach_from(settings.reach)),
       reach_(settings.reach),
@@ -67,7 +92,7 @@ Channel::Channel(std::byte* areas, const shm::Layout& layout, int rank, const Se
       tracer_(settings.tracer),
       communicator_(settings.communicator),
       stores_(settings.stores) {
-  own_ = &control(rank);
+  own_ = &control(index_);
   shm::jot(own_->process, settings.process);
   short_slots_.size = short_slots_.limit = std::min(most_short_slots, layout.slot_bytes / 4 / shm::line_size * shm::line_size);
   long_slots_.size = layout.slot_bytes - short_slots_.size;  // its limit is 0: its first use makes room
@@ -85,19 +110,35 @@ Code Channel::fail(Code code, std::string message) {
 Code Channel::fail_mismatch(int peer, uint64_t call) {
   shm::jot(own_->entered, (base_ + 1) << 32 | entered_tag(call));
   return fail(Code::mismatch, "rank " + std::to_string(rank_) + " called " + describe_call(call) + " while rank " +
-                                  std::to_string(peer) + " called " + describe_call(shm::glance(control(peer).call)) +
+                                  std::to_string(rank_of(peer)) + " called " + describe_call(shm::glance(control(peer).call)) +
                                   "; all ranks of a communicator must make the same collective calls in the same order");
 }
 
+Code Channel::report_stall(int awaited, uint64_t call) {
+  const int limit = options().stall_seconds;
+  log_line(LogLevel::warning, "no progress for %d s in %s; where the ranks%s stand:", limit, describe_call(call).c_str(),
+           net_ != nullptr ? " of this node" : "");
+  for (int index = 0; index < layout_.ranks; ++index) log_line(LogLevel::warning, "  %s", standing(rank_of(index)).c_str());
+  if (options().stall != StallAction::abort_job) return Code::ok;
+  return fail(Code::dead_peer, "stalled for " + std::to_string(limit) + " s waiting for rank " + std::to_string(awaited) +
+                                   "; ended because TUTTI_STALL=abort");
+}
+
 std::string Channel::standing(int rank) const {
-  const shm::Control& its = control(rank);
+  if (index_of(rank) < 0) return "rank " + std::to_string(rank) + ": on another node";
+  const shm::Control& its = control(index_of(rank));
   std::string text = "rank " + std::to_string(rank);
   if (const uint64_t process = shm::glance(its.process); process != 0) text += " (process " + std::to_string(process) + ")";
   const uint64_t word = shm::glance(its.word);
   const std::string call = describe_call(shm::glance(its.call));
   if (shm::glance(its.call) == 0) return text + ": has not entered any collective";
+  if (const uint64_t message = shm::glance(its.waits_for_message); message != 0) {
+    const auto peer = std::to_string((message >> 1) - 1);
+    return text + ": in " + call + ((message & 1) != 0 ? ", waits for rank " + peer + ", on another node, to take a message"
+                                                       : ", waits for a message of rank " + peer + ", on another node");
+  }
   if (const uint64_t peer = shm::glance(its.waits_for); peer != 0) {
-    return text + ": in " + call + ", waits for rank " + std::to_string(peer - 1) + " to reach " +
+    return text + ": in " + call + ", waits for rank " + std::to_string(rank_of(static_cast<int>(peer - 1))) + " to reach " +
            std::to_string(shm::glance(its.waits_value)) + " (that rank's word is " +
            std::to_string(shm::glance(control(static_cast<int>(peer - 1)).word)) + ")";
   }
@@ -107,7 +148,9 @@ std::string Channel::standing(int rank) const {
 size_t Channel::segment_bytes(const plan::Program& program, size_t element, size_t bytes, size_t wanted) const {
   if (bytes <= whole_up_to(program, wanted)) return bytes;
   if (wanted == segment_halves) return halves(program, element, bytes, long_slots_.size);
-  const size_t target = wanted != 0 ? wanted : std::clamp(bytes / 4, least_segment, most_segment);
+  const size_t least = net_ != nullptr ? least_segment_between : least_segment;
+  const size_t most = program.slot_blocks == 0 ? most_message : net_ != nullptr ? most_segment_between : most_segment;
+  const size_t target = wanted != 0 ? wanted : std::clamp(bytes / 4, least, most);
   const size_t grain = grain_of(element);
   size_t segment = std::max(target / grain, size_t{1}) * grain;
   while (segment > grain && ring_bytes_of(program, element, segment) > long_slots_.size) {
@@ -117,9 +160,10 @@ size_t Channel::segment_bytes(const plan::Program& program, size_t element, size
 }
 
 size_t Channel::whole_up_to(const plan::Program& program, size_t wanted) const {
-  if (program.slot_blocks == 0) return SIZE_MAX;
   const bool told = wanted != 0 && wanted != segment_halves;
-  const size_t limit = told ? wanted : reach_.one_process ? most_whole_of_threads : most_whole;
+  if (program.slot_blocks == 0) return net_ == nullptr ? SIZE_MAX : told ? wanted : most_message;
+  const size_t unasked = net_ != nullptr ? most_whole_between : reach_.one_process ? most_whole_of_threads : most_whole;
+  const size_t limit = told ? wanted : unasked;
   // The largest element makes the largest position; a block may be cut short by one and padded by a line.
   const size_t fits = long_slots_.size / static_cast<size_t>(program.slot_blocks);
   const size_t slack = 2 * shm::line_size;
@@ -136,7 +180,7 @@ bool Channel::fits(const plan::Program& program, size_t element) const {
 void Channel::populate() {
   populated_ = true;
 #ifdef MADV_POPULATE_WRITE
-  std::byte* const begin = first_slot_ + static_cast<size_t>(rank_) * stride_;
+  std::byte* const begin = first_slot_ + static_cast<size_t>(index_) * stride_;
   const auto first = (reinterpret_cast<uintptr_t>(begin) + shm::page_size - 1) / shm::page_size * shm::page_size;
   const auto end = reinterpret_cast<uintptr_t>(begin + layout_.slot_bytes) / shm::page_size * shm::page_size;
   if (end > first) madvise(reinterpret_cast<void*>(first), end - first, MADV_POPULATE_WRITE);  // else by faults
@@ -151,7 +195,7 @@ Code Channel::make_room(Ring& ring, uint64_t units, bool writes, const Operation
   const uint64_t passed = &ring == &lines_ ? past.lines : &ring == &short_slots_ ? past.short_slots : past.long_slots;
   if (passed < needed) past = here();
   for (int peer = 0; peer < layout_.ranks; ++peer) {
-    if (peer == rank_) continue;
+    if (peer == index_) continue;
     const Awaited ended{&control(peer).word, past.base, peer, nullptr};
     if (shm::observe(*ended.word) >= ended.value) continue;
     if (const Code code = wait_for(*this, ended, operation.call); code != Code::ok) return code;

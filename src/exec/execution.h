@@ -15,6 +15,7 @@
 #include "exec/arrival.h"
 #include "exec/geometry.h"
 #include "exec/lines.h"
+#include "exec/messages.h"
 #include "exec/reached.h"
 #include "exec/record.h"
 
@@ -29,10 +30,12 @@ struct Unrecorded {
 inline trace::Recorder* address_of(trace::Recorder& recorder) { return &recorder; }
 inline trace::Recorder* address_of(Unrecorded&) { return nullptr; }
 
-template <bool yielding, Shape shape, bool arrivals, bool traced, bool reaching>
+template <bool yielding, Shape shape, bool arrivals, bool traced, Beyond beyond>
 class Channel::Execution {
  public:
   static constexpr size_t spaces = 4;
+  static constexpr bool reaching = beyond == Beyond::buffers;
+  static constexpr bool has_messages = beyond == Beyond::nodes;
   using Records = std::conditional_t<traced, trace::Recorder, Unrecorded>;
 
   // What others get the address of is not the object's own.
@@ -89,7 +92,7 @@ class Channel::Execution {
                         : geometry_.position_bytes * static_cast<size_t>(geometry_.positions) + table_share();
     shm::jot(own_.call, operation_.call);
     if constexpr (!lines_only) shm::jot(own_.entered, (base_ + 1) << 32 | entered_tag(operation_.call));
-    const bool is_short = !lines_only && shape != Shape::segmented && geometry_.segments == 1 && share_ <= channel_.most_short_;
+    const bool is_short = !lines_only && (shape != Shape::segmented || has_messages) && geometry_.segments == 1 && share_ <= channel_.most_short_;
     ring_ = lines_only ? &channel_.lines_ : is_short ? &channel_.short_slots_ : &channel_.long_slots_;
     start_ = ring_->cursor;
     if (start_ + share_ > ring_->limit) [[unlikely]] {
@@ -159,16 +162,21 @@ class Channel::Execution {
     return length <= before ? 0 : std::min(bytes, length - before);
   }
 
-  // Where the segment is; returns the bytes that the step moves of it.
+  // Where the segment is; returns its bytes.
+  [[gnu::always_inline]] size_t go_to(int64_t segment) {
+    if constexpr (!segmented) return operation_.bytes;
+    const size_t at = static_cast<size_t>(segment) * geometry_.segment_bytes;
+    base_of_[0] = static_cast<std::byte*>(const_cast<void*>(operation_.in)) + at;
+    base_of_[1] = static_cast<std::byte*>(operation_.out) + at;
+    base_of_[2] = slots_ + static_cast<size_t>(segment % geometry_.positions) * geometry_.position_bytes;
+    return std::min(geometry_.segment_bytes, operation_.bytes - at);
+  }
+
+  // The same, but the bytes that the step moves of it.
   [[gnu::always_inline]] size_t go_to(const BoundStep& step, int64_t segment) {
-    size_t bytes = operation_.bytes;
+    size_t bytes = go_to(segment);
     if constexpr (segmented) {
-      const size_t at = static_cast<size_t>(segment) * geometry_.segment_bytes;
-      base_of_[0] = static_cast<std::byte*>(const_cast<void*>(operation_.in)) + at;
-      base_of_[1] = static_cast<std::byte*>(operation_.out) + at;
-      base_of_[2] = slots_ + static_cast<size_t>(segment % geometry_.positions) * geometry_.position_bytes;
-      bytes = std::min(geometry_.segment_bytes, operation_.bytes - at);
-      if constexpr (has_parts) return part_bytes(step, at, bytes);
+      if constexpr (has_parts) return part_bytes(step, static_cast<size_t>(segment) * geometry_.segment_bytes, bytes);
     } else if constexpr (has_parts) {
       return part_bytes(step, 0, bytes);
     }
@@ -268,6 +276,9 @@ class Channel::Execution {
 
   // The step kinds that move nothing: they wait for others, or tell them.
   [[gnu::always_inline]] Code hand_over(const BoundStep& step, int64_t segment) {
+    if constexpr (has_messages) {
+      if (plan::is_message(step.kind)) return message(step, segment);
+    }
     uint64_t number = base_ + step.offset;
     if constexpr (segmented) number += static_cast<uint64_t>(segment) * static_cast<uint64_t>(program_.transfers);
     if (step.kind == StepKind::wait_line) {
@@ -287,6 +298,16 @@ class Channel::Execution {
     }
     record(step, step.kind, 0, segment, step.peer, 0);
     return Code::ok;
+  }
+
+  [[gnu::noinline]] Code message(const BoundStep& step, int64_t segment) {
+    const size_t bytes = go_to(segment);
+    const uint64_t number = base_ + static_cast<uint64_t>(segment) * static_cast<uint64_t>(program_.transfers);
+    const MessageStep::Place place{base_of_, offsets(), lines_only ? nullptr : &geometry_, bytes, has_parts, segment, number};
+    size_t moved = 0;
+    const Code code = MessageStep(channel_, bound_, step, operation_, place).run(moved);
+    if (code == Code::ok) record(step, step.kind, 0, segment, -1, moved);
+    return code;
   }
 
   [[gnu::always_inline]] Code wait_line(const BoundStep& step, uint64_t number) {
@@ -315,7 +336,9 @@ class Channel::Execution {
                                      size_t bytes) {
     if constexpr (traced) {
       const uint32_t place = bound_.places[static_cast<size_t>(&step - bound_.steps.data())];
-      recorder_.step(static_cast<uint32_t>(kind), place + further, segment, peer, bytes);
+      const bool between = has_messages && plan::is_message(kind);
+      const int32_t rank = between ? bound_.messages[step.message].peer : peer < 0 ? peer : channel_.rank_of(peer);
+      recorder_.step(static_cast<uint32_t>(kind), place + further, segment, rank, bytes);
     }
   }
 

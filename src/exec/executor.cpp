@@ -35,9 +35,9 @@ bool Channel::has_table(const BoundProgram& bound, const Operation& operation) c
   return position * static_cast<size_t>(program.min_positions) + table_bytes(program.ranks) <= long_slots_.size;
 }
 
-template <bool yielding, Shape shape, bool arrivals, bool traced, bool reaching>
+template <bool yielding, Shape shape, bool arrivals, bool traced, Beyond beyond>
 Code Channel::run(Channel& channel, const BoundProgram& bound, const Operation& operation) {
-  using Run = Execution<yielding, shape, arrivals, traced, reaching>;
+  using Run = Execution<yielding, shape, arrivals, traced, beyond>;
   std::byte* base_of[Run::spaces];
   typename Run::Records recorder(channel.tracer_);
   return Run(channel, bound, operation, base_of, recorder).run();
@@ -55,11 +55,19 @@ template <bool yielding, bool arrivals, bool traced>
 Code Channel::run_offers(Channel& channel, const BoundProgram& bound, const Operation& operation) {
   const bool reaching = operation.bytes >= channel.reach_from_ && (operation.ragged == nullptr || channel.has_table(bound, operation));
   if (bound.program->parted) {
-    return reaching ? run<yielding, Shape::parts, true, traced, true>(channel, bound, operation)
+    return reaching ? run<yielding, Shape::parts, true, traced, Beyond::buffers>(channel, bound, operation)
                     : run<yielding, Shape::parts, arrivals, traced>(channel, bound, operation);
   }
-  return reaching ? run<yielding, Shape::segmented, true, traced, true>(channel, bound, operation)
+  return reaching ? run<yielding, Shape::segmented, true, traced, Beyond::buffers>(channel, bound, operation)
                   : run_slots<yielding, arrivals, traced>(channel, bound, operation);
+}
+
+template <bool yielding, bool traced>
+Channel::Runner Channel::net_runner(const plan::Program& program) {
+  constexpr Beyond nodes = Beyond::nodes;
+  if (program.parted && !program.uses_lines) return &run<yielding, Shape::parts, true, traced, nodes>;
+  if (program.parted) return &run<yielding, Shape::part_lines, true, traced, nodes>;
+  return program.uses_lines ? &run<yielding, Shape::lines, true, traced, nodes> : &run<yielding, Shape::segmented, true, traced, nodes>;
 }
 
 // What is recorded costs anyway, so one instance serves programs with arrivals and without.

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "exec/net.h"
 #include "exec/reach.h"
 #include "exec/slot_stores.h"
 #include "kernels/kernels.h"
@@ -74,6 +75,7 @@ struct BoundStep {
   uint32_t extent_first;
   uint32_t extent_count;
   uint32_t elsewhere;          // where its operands start in BoundProgram::elsewhere; `nowhere` where none is an offer's
+  uint32_t message;            // of post, send, receive and sent: which of BoundProgram::messages
   static constexpr uint32_t nowhere = UINT32_MAX;
 };
 // Where the bytes of an operand are, too: in a buffer of the user of `rank`.
@@ -87,6 +89,17 @@ struct BoundArrival {
   int32_t peer = -1;           // -1: ready from the start
   uint64_t offset = 0;         // as BoundStep::offset
   ptrdiff_t line = 0;          // displacement of the line, in programs that use lines
+};
+// One end of a copy between nodes (plan::Message), and where what it carries lies.
+struct BoundPiece {
+  BoundOperand operand;
+  uint32_t extent_first = 0, extent_count = 1;
+};
+struct BoundMessage {
+  int32_t peer = -1;           // a rank of the group
+  uint64_t offset = 0;         // as BoundStep::offset: of its tag
+  uint32_t first_piece = 0, piece_count = 0;
+  uint32_t first_request = 0, in_flight = 1;
 };
 // A program of lines in which this rank posts its data, waits for one other, and combines both or has no result: the
 // allreduce and the barrier of two ranks. exchange.cpp finds it and runs it.
@@ -106,6 +119,8 @@ struct BoundProgram {
   std::vector<BoundOperand> operands;
   std::vector<BoundArrival> arrivals;
   std::vector<Elsewhere> elsewhere;    // by operand of the steps that read offers
+  std::vector<BoundMessage> messages;
+  std::vector<BoundPiece> pieces;
   std::vector<BoundStep> returns;      // the wait_return steps, which are in no other list
   Exchange exchange;
   uint64_t span = 0;           // of one segment
@@ -180,6 +195,8 @@ struct Offsets {
 
 // How a program's hand-overs travel, whether its buffers have parts, and, for vectors in slots, how often it runs.
 enum class Shape : uint8_t { lines, part_lines, whole, segmented, parts };
+// What data goes through beside them: users' buffers that ranks reach, or messages.
+enum class Beyond : uint8_t { nothing, buffers, nodes };
 
 class Channel {
  public:
@@ -189,10 +206,14 @@ class Channel {
     uint64_t process = 0;            // this rank's pid where ranks are processes, so that peers notice its death
     ProgressHook hook;
     Reach reach;
+    // The ranks of the group that share the areas, in the areas' order; empty: all. The others are reached by `net`, which
+    // outlives the channel.
+    std::vector<int32_t> members;
+    Net* net = nullptr;
     trace::Tracer* tracer = nullptr;  // records what this channel executes; outlives it; null: nobody does
     uint32_t communicator = 0;        // number of the group's communicator there
   };
-  // `areas` is the start of the group's areas, alive as long as the channel.
+  // `areas` is the start of the group's areas on this node, alive as long as the channel; `rank` is the group's.
   Channel(std::byte* areas, const shm::Layout& layout, int rank, const Settings& settings);
 
   BoundProgram bind(std::shared_ptr<const plan::Program> program) const;
@@ -227,6 +248,7 @@ class Channel {
 
  private:
   friend class SlowWait;
+  friend class MessageStep;
   friend class ArrivalReduce;
   friend class Reached;
 
@@ -247,9 +269,12 @@ class Channel {
     }
   };
 
-  shm::Control& control(int rank) const {
-    return *reinterpret_cast<shm::Control*>(areas_ + static_cast<size_t>(rank) * stride_);
+  // By a rank's place among the areas, as peers are told in bound programs.
+  shm::Control& control(int index) const {
+    return *reinterpret_cast<shm::Control*>(areas_ + static_cast<size_t>(index) * stride_);
   }
+  int rank_of(int index) const { return members_.empty() ? index : members_[static_cast<size_t>(index)]; }
+  int index_of(int rank) const { return index_of_.empty() ? rank : index_of_[static_cast<size_t>(rank)]; }
   // A point in the past to wait for when a ring comes round.
   struct Checkpoint {
     uint64_t base = 0;
@@ -259,12 +284,15 @@ class Channel {
   // Notes the failure and returns its code.
   Code fail(Code code, std::string message);
   Code fail_mismatch(int peer, uint64_t call);
+  // Says where the ranks of this node stand; fails where the user asked for it. `awaited` is a rank of the group.
+  Code report_stall(int awaited, uint64_t call);
 
   // The loop is compiled for each shape, and again for programs that reduce in the order of arrival, for channels whose
-  // steps are recorded, and for long messages where ranks reach each other's buffers, so that others do not pay for them.
-  template <bool yielding, Shape shape, bool arrivals, bool traced, bool reaching>
+  // steps are recorded, for long messages where ranks reach each other's buffers, and for groups of several nodes, so that
+  // others do not pay for them.
+  template <bool yielding, Shape shape, bool arrivals, bool traced, Beyond beyond>
   class Execution;  // execution.h
-  template <bool yielding, Shape shape, bool arrivals, bool traced, bool reaching = false>
+  template <bool yielding, Shape shape, bool arrivals, bool traced, Beyond beyond = Beyond::nothing>
   static Code run(Channel& channel, const BoundProgram& bound, const Operation& operation);
   // The same for an Exchange, without a loop.
   template <bool yielding, bool combines>
@@ -274,8 +302,9 @@ class Channel {
   template <bool yielding, bool arrivals, bool traced>
   static Code run_offers(Channel& channel, const BoundProgram& bound, const Operation& operation);
   template <bool yielding, bool arrivals, bool traced>
-  auto runner(const BoundProgram& bound) const {
+  decltype(BoundProgram::run) runner(const BoundProgram& bound) const {
     const plan::Program& program = *bound.program;
+    if (net_ != nullptr) return net_runner<yielding, traced>(program);
     if (program.has_offers && reach_from_ != SIZE_MAX) return &run_offers<yielding, arrivals, traced>;
     if (program.parted && !program.uses_lines) return &run<yielding, Shape::parts, arrivals, traced>;
     if (program.parted) return &run<yielding, Shape::part_lines, arrivals, traced>;
@@ -284,6 +313,9 @@ class Channel {
     return program.uses_lines ? &run<yielding, Shape::lines, arrivals, traced> : &run_slots<yielding, arrivals, traced>;
   }
   using Runner = decltype(BoundProgram::run);
+  // Messages take long enough that one instance serves programs with arrivals and without, in segments and whole.
+  template <bool yielding, bool traced>
+  static Runner net_runner(const plan::Program& program);
   Runner runner_for(const BoundProgram& bound) const;
   // Whether the slots have room for a table of places (reached.h) beside an operation's segments. The same at all ranks.
   bool has_table(const BoundProgram& bound, const Operation& operation) const;
@@ -309,7 +341,11 @@ class Channel {
   std::byte* areas_;
   size_t stride_;
   shm::Layout layout_;
-  int rank_;
+  int rank_;                  // of the group
+  std::vector<int32_t> members_;   // by index: the group's rank; empty: the same
+  std::vector<int32_t> index_of_;  // by rank of the group, -1 on other nodes; empty: the same
+  int index_;                 // this rank's
+  Net* net_;
   WaitStyle style_;
   size_t reach_from_;         // bytes from which readers may pass by slots; the same at all ranks
   Reach reach_;
@@ -331,6 +367,7 @@ class Channel {
   size_t most_short_;    // bytes of a slot that go through the small ring
   bool populated_ = false;
   std::vector<std::byte> scratch_;  // for what is read from other processes to be combined
+  std::vector<std::vector<std::byte>> packed_;  // by request: of a message that lies in several pieces
 
   Code failed_ = Code::ok;
   std::string failure_;

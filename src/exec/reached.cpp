@@ -40,7 +40,7 @@ uint64_t* Reached::table_of(int32_t rank) const {
 bool Reached::announce_parts(const Parts& parts) {
   if (parts.at == nullptr || !bound_.program->writes_shared) return false;
   const int count = plan::parted_in(bound_.program->collective) ? bound_.program->ranks : 1;
-  uint64_t* const table = table_of(channel_.rank_);
+  uint64_t* const table = table_of(channel_.index_);
   bool any = false;
   for (int part = 0; part < count; ++part) {
     if (parts.bytes[part] == 0) continue;
@@ -109,7 +109,7 @@ Code Reached::move(const BoundStep& step, const Place& place) {
   size_t read_so_far = 0;
   for (uint32_t i = 0; i < count; ++i) {
     const Elsewhere& elsewhere = bound_.elsewhere[step.elsewhere + i + 1];
-    if (elsewhere.rank == channel_.rank_ && of_own(elsewhere.space)) {
+    if (elsewhere.rank == channel_.index_ && of_own(elsewhere.space)) {
       sources[i] = place.base_of[elsewhere.space] + place.offsets.of({0, elsewhere.block, elsewhere.space});
       continue;
     }

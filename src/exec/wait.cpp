@@ -34,7 +34,7 @@ constexpr auto yield_before_sleep = std::chrono::microseconds(20);
 constexpr auto spin_before_yield = std::chrono::microseconds(100);
 constexpr auto peers_checked_every = std::chrono::milliseconds(100);
 constexpr long sleep_nanoseconds = 1'000'000;  // so that the progress hook is called a thousand times a second
-// Only one of several peers can wake a sleeper, so the others are looked at this often.
+// Only one of several peers can wake a sleeper, and none of them a message that is under way: these are looked at this often.
 constexpr long short_sleep_nanoseconds = 100'000;
 
 void futex_wait(const shm::Count& futex, uint32_t seen, long nanoseconds) {
@@ -68,13 +68,13 @@ class SlowWait {
   SlowWait(Channel& channel, const Awaited* awaited, int count, uint64_t call)
       : channel_(channel), awaited_(awaited), count_(count), call_(call), begin_(Clock::now()),
         next_look_(begin_ + peers_checked_every) {
-    shm::Control& own = channel.control(channel.rank_);
+    shm::Control& own = channel.control(channel.index_);
     // Operations over lines do not say so before: their lines bear the call, and that is cheaper.
     shm::jot(own.entered, (channel.base_ + 1) << 32 | entered_tag(call));
     shm::jot(own.waits_value, awaited->value);
     shm::jot(own.waits_for, static_cast<uint64_t>(awaited->peer) + 1);
   }
-  ~SlowWait() { shm::jot(channel_.control(channel_.rank_).waits_for, 0); }
+  ~SlowWait() { shm::jot(channel_.control(channel_.index_).waits_for, 0); }
 
   Code run() { return channel_.style_ == WaitStyle::yield ? run_yielding() : run_spinning(); }
 
@@ -117,7 +117,7 @@ class SlowWait {
     shm::enter(doorbell.sleepers);
     const uint32_t rings = shm::look(doorbell.rings);
     shm::fence_before_looking();
-    if (!awaited.here()) futex_wait(doorbell.rings, rings, count_ == 1 ? sleep_nanoseconds : short_sleep_nanoseconds);
+    if (!awaited.here()) futex_wait(doorbell.rings, rings, count_ == 1 && channel_.net_ == nullptr ? sleep_nanoseconds : short_sleep_nanoseconds);
     shm::leave(doorbell.sleepers);
   }
 
@@ -134,7 +134,7 @@ class SlowWait {
       if (look_closely && is_dead(awaited_[k])) return fail_dead(awaited_[k].peer);
     }
     const int64_t limit = options().stall_seconds;
-    if (look_closely && limit > 0 && !reported_ && elapsed_ > std::chrono::seconds(limit)) return report(limit);
+    if (look_closely && limit > 0 && !reported_ && elapsed_ > std::chrono::seconds(limit)) return report();
     return Code::ok;
   }
 
@@ -156,23 +156,14 @@ class SlowWait {
 
   Code fail_dead(int peer) {
     const uint64_t process = shm::glance(channel_.control(peer).process);
-    return channel_.fail(Code::dead_peer, "rank " + std::to_string(peer) + " (process " + std::to_string(process) +
+    return channel_.fail(Code::dead_peer, "rank " + std::to_string(channel_.rank_of(peer)) + " (process " + std::to_string(process) +
                                               ") is gone; rank " + std::to_string(channel_.rank_) +
                                               " waited for it in " + describe_call(call_));
   }
 
-  Code report(int64_t limit) {
+  Code report() {
     reported_ = true;
-    log_line(LogLevel::warning, "no progress for %ld s in %s; where the ranks stand:", static_cast<long>(limit),
-             describe_call(call_).c_str());
-    for (int rank = 0; rank < channel_.layout_.ranks; ++rank) {
-      log_line(LogLevel::warning, "  %s", channel_.standing(rank).c_str());
-    }
-    if (options().stall == StallAction::abort_job) {
-      return channel_.fail(Code::dead_peer, "stalled for " + std::to_string(limit) + " s waiting for rank " +
-                                                std::to_string(awaited_->peer) + "; ended because TUTTI_STALL=abort");
-    }
-    return Code::ok;
+    return channel_.report_stall(channel_.rank_of(awaited_->peer), call_);
   }
 
   Channel& channel_;

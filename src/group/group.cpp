@@ -19,9 +19,24 @@ constexpr size_t max_entries = 256;      // programs kept; beyond it all are mad
 const std::string_view flat = "flat";
 constexpr int rank_bits = exec::needs_same_expression - 1;  // of a RootAndNeeds
 
+// Where nodes do not share memory, those of the machine count all the same.
+int32_t nodes_of(const Group::Settings& settings) {
+  const int32_t of_machine = settings.levels.groups("node");
+  return of_machine > 1 ? of_machine : settings.nodes.count();
+}
+
 exec::Channel::Settings channel_settings(const Group::Settings& settings) {
-  return {settings.style, store_policy(options().stores), settings.process, settings.hook, settings.reach, settings.tracer,
-          settings.communicator};
+  exec::Channel::Settings channel;
+  channel.style = settings.style;
+  channel.stores = store_policy(options().stores);
+  channel.process = settings.process;
+  channel.hook = settings.hook;
+  channel.reach = settings.reach;
+  if (settings.ranks != 0) channel.members = settings.nodes.members(settings.rank, settings.ranks);
+  channel.net = settings.net;
+  channel.tracer = settings.tracer;
+  channel.communicator = settings.communicator;
+  return channel;
 }
 
 }  // namespace
@@ -34,15 +49,18 @@ exec::SlotStores::Policy store_policy(StoresChoice choice) {
 
 Group::Group(const Settings& settings)
     : channel_(settings.areas, settings.layout, settings.rank, channel_settings(settings)),
+      ranks_(settings.ranks != 0 ? settings.ranks : settings.layout.ranks),
+      nodes_(settings.nodes),
+      node_count_(nodes_of(settings)),
       check_(settings.check),
-      crowded_(settings.style == exec::WaitStyle::yield),
+      crowded_(settings.crowded.value_or(settings.style == exec::WaitStyle::yield)),
       overrides_(settings.overrides),
       shape_(settings.shape),
       levels_(settings.levels) {}
 
 select::Call Group::call_of(Collective collective, size_t bytes, RootAndNeeds root) const {
   return {collective, bytes, ranks(), shape_, root & rank_bits, (root & exec::needs_rank_order) != 0,
-          (root & exec::needs_same_expression) != 0, crowded_, &levels_};
+          (root & exec::needs_same_expression) != 0, crowded_, &levels_, node_count_};
 }
 
 Group::Entry* Group::look_up(Collective collective, size_t bytes, RootAndNeeds root, size_t element) {
@@ -147,7 +165,7 @@ Group::Entry* Group::find_or_make(Collective collective, const Choice& choice, i
   auto entry = std::make_unique<Entry>();
   const bool fixed_order = overrides_.reproducible != Reproducible::off;
   entry->bound = channel_.bind(program_for(
-      {collective, choice.built_in.algorithm, ranks(), rank(), root, carrier, check_, fixed_order, plan, &levels_}));
+      {collective, choice.built_in.algorithm, ranks(), rank(), root, carrier, check_, fixed_order, plan, &levels_, &nodes_}));
   entry->wanted_segment = segment;
   const plan::Program& program = *entry->bound.program;
   entry->name = plan == nullptr ? program.algorithm : plan->file;

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,10 +26,14 @@ namespace tutti::group {
 class Group {
  public:
   struct Settings {
-    std::byte* areas = nullptr;   // zeroed shared memory of layout.bytes()
-    shm::Layout layout;
-    int rank = 0;
+    std::byte* areas = nullptr;   // zeroed shared memory of layout.bytes(), of this node's ranks
+    shm::Layout layout;           // its ranks are those of this node; its areas as large as on every node
+    int rank = 0;                 // of the group
+    int ranks = 0;                // of the group; 0: all are on this node
+    plan::Nodes nodes;            // who shares areas; the same at all ranks
+    exec::Net* net = nullptr;     // messages between nodes; outlives the group; null: one node
     exec::WaitStyle style = exec::WaitStyle::spin;
+    std::optional<bool> crowded;  // on any node, the same at all ranks; nothing: as the style says
     exec::ProgressHook hook;
     uint64_t process = 0;         // this rank's pid where ranks are processes; 0 for threads
     trace::Tracer* tracer = nullptr;  // records every operation; outlives the group; null: nobody does
@@ -46,7 +51,9 @@ class Group {
   void lie_on(const topo::Levels& levels);
 
   int rank() const { return channel_.rank(); }
-  int ranks() const { return channel_.layout().ranks; }
+  int ranks() const { return ranks_; }
+  // Whether its ranks share memory, all of them. Collectives of parts of different lengths need that.
+  bool on_one_node() const { return nodes_.one(); }
 
   Code barrier();
   // `data` is read at the root and written elsewhere.
@@ -153,6 +160,9 @@ class Group {
   [[gnu::noinline]] Code run_by_look_up(plan::Collective collective, exec::Operation& operation, RootAndNeeds root, size_t element);
 
   exec::Channel channel_;
+  int ranks_;
+  plan::Nodes nodes_;
+  int32_t node_count_;  // of the machine's nodes, as rules ask for it
   bool check_;
   bool crowded_;  // more ranks than cores
   select::Overrides overrides_;

@@ -20,7 +20,9 @@ void check_lowered(const plan::Plan& plan, const plan::Plan& staged, Carrier car
   const plan::Dependences dependences = plan::depend(staged, carrier);
   std::vector<plan::Program> programs;
   for (int32_t rank = 0; rank < plan.ranks; ++rank) programs.push_back(plan::lower(staged, dependences, rank, carrier));
-  plan::simulate(plan, programs, {});
+  plan::Simulation how;
+  how.nodes = staged.nodes;
+  plan::simulate(plan, programs, how);
 }
 
 const topo::Levels& levels_of(const ProgramRequest& request) {
@@ -29,13 +31,18 @@ const topo::Levels& levels_of(const ProgramRequest& request) {
   return by_levels ? *request.levels : one_level;
 }
 
+const plan::Nodes& nodes_of(const ProgramRequest& request) {
+  static const plan::Nodes one_node;
+  return request.nodes != nullptr ? *request.nodes : one_node;
+}
+
 plan::Program make(const ProgramRequest& request) {
   const select::LoadedPlan* const users_plan = request.users_plan;
   plan::Plan plan = users_plan != nullptr
                         ? users_plan->plan
                         : algo::generate(request.collective, request.algorithm, request.ranks, request.root, levels_of(request));
   if (request.fixed_order) plan = plan::in_fixed_order(std::move(plan));
-  const plan::Plan staged = plan::stage(plan);
+  const plan::Plan staged = plan::stage(plan, nodes_of(request));
   Carrier carrier = request.carrier;
   if (carrier == Carrier::line && !plan::lines_serve(staged)) carrier = Carrier::slot;
   // Built-in algorithms bear one buffer as `in` and `out`; the tests hold them to it.
@@ -70,6 +77,7 @@ std::shared_ptr<const plan::Program> program_for(const ProgramRequest& request) 
     key.append("/").append(std::to_string(number));
   }
   key.append("/").append(levels_of(request).contents());
+  key.append("/").append(nodes_of(request).contents());
   Store& store = group::store();
   {
     const std::lock_guard lock(store.mutex);

@@ -1,5 +1,5 @@
-// Lowered programs, kept for the whole process: communicators of one size, rank and levels (for algorithms that go by levels) share them, so that a program's
-// hundredth communicator costs no more than a look-up.
+// Lowered programs, kept for the whole process: communicators of one size, rank, nodes and levels (for algorithms that go by
+// levels) share them, so that a program's hundredth communicator costs no more than a look-up.
 //
 // Any thread may call. Programs are immutable and shared; the store holds a bounded number of them and forgets all when
 // it is full (who has one keeps it).
@@ -24,6 +24,7 @@ struct ProgramRequest {
   bool fixed_order = false;  // combine in the order written, not in that of arrival
   const select::LoadedPlan* users_plan = nullptr;  // null: a built-in algorithm
   const topo::Levels* levels = nullptr;            // that the ranks lie on; null: one
+  const plan::Nodes* nodes = nullptr;              // who shares memory; null: all
 };
 
 // Throws Error where the algorithm does not serve the collective, or a check fails.

@@ -23,6 +23,7 @@ struct Call {
   bool same_expression = false;  // and this one's bits hang on the expression that is evaluated: floating point, users' own
   bool crowded = false;          // ranks outnumber cores
   const topo::Levels* levels = nullptr;  // that the ranks lie on; null: one, or unknown
+  int32_t nodes = 1;             // that they are on
 
   const topo::Levels& known_levels() const;
 };

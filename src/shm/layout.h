@@ -36,7 +36,8 @@ struct alignas(line_size) Control {
   Word waits_value;       // the value that it waits for
   Word process;           // pid; 0 for threads
   Word buffers[2];        // where others reach this rank's `in` and `out` (exec/reached.h)
-  Word reserved[8];
+  Word waits_for_message; // of the rank of another node, 0 if none: twice 1 + its rank, and 1 where it is to take one
+  Word reserved[7];
   // Second line: who sleeps until this rank publishes.
   struct alignas(line_size) Doorbell {
     Count sleepers;

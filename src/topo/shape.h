@@ -14,7 +14,7 @@
 namespace tutti::topo {
 
 inline constexpr std::array<std::string_view, 5> shape_levels = {"cluster", "node", "numa", "cache", "core"};
-inline constexpr size_t numa_level = 2, core_level = 4;  // places in shape_levels
+inline constexpr size_t node_level = 1, numa_level = 2, core_level = 4;  // places in shape_levels
 inline constexpr int64_t max_shape_cores = int64_t{1} << 20;
 
 struct Shape {

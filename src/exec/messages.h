@@ -1,0 +1,54 @@
+// The steps of a message between nodes: post, send, receive, sent. Internal to src/exec.
+//
+// What lies in one piece goes from where it is to where it belongs; what lies in several (parts in slots, every second
+// block) is packed by its sender and unpacked by its receiver, in memory that the channel keeps for the request. The tag is
+// the number of the sending step, which is the same at both ends and grows for ever.
+#pragma once
+
+#include "exec/executor.h"
+#include "exec/geometry.h"
+
+namespace tutti::exec {
+
+class MessageStep {
+ public:
+  // Where the step's segment is.
+  struct Place {
+    std::byte* const* base_of;  // by space
+    Offsets offsets;
+    const Geometry* geometry;   // null where a message is one block of `bytes`
+    size_t bytes;               // of the vector, or of a part, in the segment
+    bool parts;                 // blocks are parts, all of `bytes`
+    int64_t segment;
+    uint64_t number;            // that offsets count from, in this segment
+  };
+  MessageStep(Channel& channel, const BoundProgram& bound, const BoundStep& step, const Operation& operation, const Place& place);
+
+  // Bytes that the message has are given back for the record.
+  [[gnu::noinline]] Code run(size_t& bytes);
+
+ private:
+  struct Run {
+    std::byte* at;
+    size_t bytes;
+  };
+  Run run_of(const BoundPiece& piece) const;
+  // Whether all pieces lie side by side, in order. Returns their bytes.
+  size_t find_runs();
+  void pack(std::byte* to) const;
+  void unpack(const std::byte* from) const;
+  Code wait();
+  Code fail();
+
+  Channel& channel_;
+  const BoundMessage& message_;
+  const BoundPiece* const pieces_;
+  const BoundStep& step_;
+  const Operation& operation_;
+  const Place& place_;
+  const size_t request_;
+  Run whole_{nullptr, 0};
+  bool in_one_piece_ = true;
+};
+
+}  // namespace tutti::exec
