@@ -184,8 +184,9 @@ const std::vector<OptionRow>& option_table() {
        .store = store<&Options::shared_heap>},
       {.name = "TUTTI_REACH", .kind = OptionKind::choice, .default_value = "auto",
        .doc = "How ranks get at each other's buffers: staged, through the slots alone; direct, from the heap where they lie "
-              "in it, else through the slots; cma, long ones by the system's copies between processes; auto, as direct.",
-       .store = store<&Options::reach>, .words = {"auto", "staged", "cma", "direct"}},
+              "in it, else through the slots; cma, long ones by the system's copies between processes; net, by messages of the host "
+              "MPI alone, as if every rank were on a node of its own; auto, as direct.",
+       .store = store<&Options::reach>, .words = {"auto", "staged", "cma", "direct", "net"}},
       {.name = "TUTTI_BIND", .kind = OptionKind::choice, .default_value = "none",
        .doc = "Where `tutti-run` binds ranks that the launcher left unbound: to a numa region each, or to a core; "
               "`tutti-run --bind` sets it.",

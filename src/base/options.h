@@ -26,7 +26,7 @@ enum class StoresChoice : int { automatic, plain, past_cache };
 enum class ShmChoice : int { automatic, memfd, posix };
 enum class MpiChoice : int { automatic, mpich, openmpi, mpiabi };
 enum class Reproducible : int { off, run, placement };
-enum class ReachChoice : int { automatic, staged, cma, direct };
+enum class ReachChoice : int { automatic, staged, cma, direct, net };
 enum class BindChoice : int { none, numa, core };
 
 // The collectives that have a TUTTI_ALGORITHM_* variable.

@@ -34,6 +34,7 @@ struct Book {
   std::unordered_map<uint64_t, std::unique_ptr<Communicator>> communicators;
   std::shared_ptr<Team> team;  // the world's
   std::string why_no_team;
+  std::shared_ptr<const Places> places;
   MPI_Group world{};  // its processes, where world_known
   bool world_known = false;
   std::vector<Session> sessions;
@@ -166,11 +167,12 @@ void close_book() {
   team.reset();
 }
 
-void enter_world(std::shared_ptr<Team> team, std::string why_no_team) {
+void enter_world(std::shared_ptr<Team> team, std::string why_no_team, std::shared_ptr<const Places> places) {
   Book& book = mpi::book();
   const std::lock_guard<std::mutex> lock(book.mutex);
   book.team = std::move(team);
   book.why_no_team = std::move(why_no_team);
+  book.places = std::move(places);
   book.world_known = host().Comm_group(host().comm_world, &book.world) == MPI_SUCCESS;
 }
 
@@ -185,6 +187,7 @@ void leave_world() {
       if (communicator->team() != nullptr && communicator->team()->of_several_jobs()) keys.push_back(key);
     for (const uint64_t key : keys) ended.push_back(take_out(book, key));
     book.left_world = true;
+    book.places.reset();
     if (book.world_known) rebase(&book.world, book.sessions.front().processes);
     if (book.team != nullptr) book.team->leave_world(book.sessions.front().processes);
   }
@@ -208,6 +211,12 @@ const std::string& why_no_team() { return book().why_no_team; }
 bool in_world(MPI_Comm communicator, int ranks) {
   const std::lock_guard<std::mutex> lock(book().mutex);
   return book().world_known && all_within(communicator, ranks, book().world);
+}
+
+std::shared_ptr<const Places> world_places(MPI_Comm communicator, int ranks, std::vector<int>* members) {
+  const std::lock_guard<std::mutex> lock(book().mutex);
+  if (book().places != nullptr && book().world_known) *members = places_in(communicator, ranks, book().world);
+  return book().places;
 }
 
 bool may_set_up() {

@@ -13,6 +13,7 @@
 #include <string>
 
 #include "mpi/communicator.h"
+#include "mpi/places.h"
 
 namespace tutti::mpi {
 
@@ -20,8 +21,9 @@ void open_book(bool record);
 void close_book();
 bool book_is_open();
 
-// The world, MPI_COMM_WORLD's ranks, from the end of MPI_Init on; its team may be null, for the reason given.
-void enter_world(std::shared_ptr<Team> team, std::string why_no_team);
+// The world, MPI_COMM_WORLD's ranks, from the end of MPI_Init on; its team may be null, for the reason given; places are
+// null where the team has all ranks.
+void enter_world(std::shared_ptr<Team> team, std::string why_no_team, std::shared_ptr<const Places> places);
 // At MPI_Finalize, where sessions go on: other ranks may not have come to it yet, so decisions stay what they were; but
 // nothing of the world may be used any more.
 void leave_world();
@@ -31,6 +33,9 @@ void switch_off();
 std::shared_ptr<Team> world_team();
 const std::string& why_no_team();
 bool in_world(MPI_Comm communicator, int ranks);
+// Null where nobody knows, or MPI_COMM_WORLD has ended; else with the places in the world of a communicator's ranks, empty
+// where one is not in it.
+std::shared_ptr<const Places> world_places(MPI_Comm communicator, int ranks, std::vector<int>* members);
 bool may_set_up();
 
 // A session of this process, and the processes of its job; the group is the book's from here on. Forgetting says

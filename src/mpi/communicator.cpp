@@ -35,12 +35,6 @@ int32_t needs_of(kernels::Type type) {
   }
 }
 
-// A page comes to the numa region of the thread that touches it first, and it is the owner of an area that writes there.
-// The contents stay: a piece that was used before holds what its maker has put there.
-void touch(std::byte* area, size_t bytes) {
-  for (size_t offset = 0; offset < bytes; offset += shm::page_size) shm::touch(area + offset);
-}
-
 }  // namespace
 
 const char* describe(Reason reason) {
@@ -59,6 +53,8 @@ const char* describe(Reason reason) {
     case Reason::no_program: return "the algorithm that was asked for does not serve this communicator";
     case Reason::users_operation: return "persistent collectives by a user's operation";
     case Reason::large_persistent: return "persistent collectives of more data than shared memory is kept for";
+    case Reason::ragged_between_nodes: return "parts of different lengths between nodes";
+    case Reason::persistent_between_nodes: return "persistent collectives between nodes";
     case Reason::count_: break;
   }
   return "unknown";
@@ -66,6 +62,10 @@ const char* describe(Reason reason) {
 
 Communicator::~Communicator() {
   group_.reset();
+  if (net_ != nullptr) {
+    const Inside inside;
+    net_.reset();
+  }
   if (segment_ != nullptr) segment_->leave(page_);
 }
 
@@ -95,8 +95,8 @@ Reason Communicator::set_up() {
   if (ranks < 2) return Reason::one_rank;
   if (!may_set_up()) return Reason::different_options;
   team_ = world_team();
-  if (team_ != nullptr && team_->covers(handle_, ranks)) return join(ranks);
-  if (in_world(handle_, ranks)) return team_ == nullptr ? Reason::no_shared_memory : Reason::not_on_one_node;
+  if (team_ != nullptr && options().reach != ReachChoice::net && team_->covers(handle_, ranks)) return join(ranks);
+  if (in_world(handle_, ranks)) return span_nodes(ranks);
   team_.reset();
   if (!may_ask(handle_, ranks)) return Reason::not_on_one_node;
   return form_team(ranks);
@@ -138,7 +138,7 @@ Reason Communicator::join(int ranks) {
 
   const shm::Layout layout = shm::Layout::fit(ranks, placement.bytes_per_rank);
   if (placement.touch) {
-    touch(segment_->address(placement.page) + static_cast<size_t>(rank) * layout.stride(), layout.stride());
+    touch_area(segment_->address(placement.page) + static_cast<size_t>(rank) * layout.stride(), layout.stride());
     if (mpi.Barrier(handle_) != MPI_SUCCESS) return Reason::host_failed;
   }
   group::Group::Settings settings;
@@ -147,17 +147,21 @@ Reason Communicator::join(int ranks) {
   settings.rank = rank;
   settings.style = team_->wait_style();
   settings.hook = team_->progress_hook();
-  settings.process = static_cast<uint64_t>(getpid());
-  settings.tracer = tracer();
   if (tracer() != nullptr) settings.communicator = note_communicator(handle_, placement.identity, rank, ranks);
-  settings.check = options().check;
-  settings.overrides = group::overrides_of(options());
   settings.reach = team_->reach(handle_, ranks);
   settings.shape = team_->shape();
   settings.levels = team_->levels(handle_, ranks);
+  make_group(std::move(settings));
+  return Reason::none;
+}
+
+void Communicator::make_group(group::Group::Settings settings) {
+  settings.process = static_cast<uint64_t>(getpid());
+  settings.tracer = tracer();
+  settings.check = options().check;
+  settings.overrides = group::overrides_of(options());
   group_ = std::make_unique<group::Group>(settings);
   largest_element_ = group_->max_element();
-  return Reason::none;
 }
 
 bool Communicator::all_attached(bool attached) {

@@ -17,6 +17,7 @@
 #include "mpi/poll.h"
 #include "mpi/ragged_parts.h"
 #include "mpi/team.h"
+#include "net/point_to_point.h"
 
 namespace tutti::mpi {
 
@@ -36,6 +37,8 @@ enum class Reason : uint8_t {
   no_program,
   users_operation,
   large_persistent,
+  ragged_between_nodes,
+  persistent_between_nodes,
   count_
 };
 const char* describe(Reason reason);
@@ -55,6 +58,11 @@ struct Loopback {
   Loopback(const Loopback&) = delete;
 };
 
+// Memory of the process that is an area of one rank.
+struct OwnArea {
+  void operator()(std::byte* area) const;
+};
+
 class Communicator {
  public:
   Communicator(MPI_Comm handle, uint64_t number) : handle_(handle), number_(number) {
@@ -71,6 +79,7 @@ class Communicator {
   uint64_t number() const { return number_; }  // in the order of making
   const Team* team() const { return team_.get(); }
   const std::shared_ptr<Team>& shared_team() const { return team_; }
+  const net::PointToPoint* net() const { return net_.get(); }  // null where all ranks are on one node
   shm::Segment* segment() const { return segment_; }  // the team's that its areas are in
   // What its persistent collectives take their memory from, made as they need it; other members' too.
   std::vector<std::shared_ptr<shm::Segment>>& segments_of_deposits() { return segments_of_deposits_; }
@@ -120,6 +129,11 @@ class Communicator {
   Reason set_up();
   Reason form_team(int ranks);
   Reason join(int ranks);
+  // several_nodes.cpp
+  Reason span_nodes(int ranks);
+  bool take_areas(const std::vector<int32_t>& here, uint64_t* bytes_per_rank, Placement* placement);
+  std::byte* ready_areas(const std::vector<int32_t>& here, const shm::Layout& layout, const Placement& placement);
+  void make_group(group::Group::Settings settings);
   bool all_attached(bool attached);
 
   MPI_Comm handle_;
@@ -129,6 +143,8 @@ class Communicator {
   bool said_ = false;
   Reason reason_ = Reason::set_up_pending;
   std::shared_ptr<Team> team_;  // before the group, which lies in its memory
+  std::unique_ptr<net::PointToPoint> net_;  // likewise
+  std::unique_ptr<std::byte, OwnArea> own_area_;  // of a rank that shares memory with no other
   std::unique_ptr<group::Group> group_;
   shm::Segment* segment_ = nullptr;  // the team's
   uint32_t page_ = 0;

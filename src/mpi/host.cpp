@@ -216,6 +216,8 @@ void find_functions(Host& host) {
 #endif
   find(host.Iallreduce, "PMPI_Iallreduce");
   find(host.Send_init, "PMPI_Send_init");
+  find(host.Isend, "PMPI_Isend");
+  find(host.Irecv, "PMPI_Irecv");
   find(host.Send, "PMPI_Send");
   find(host.Recv, "PMPI_Recv");
   find(host.Type_size, "PMPI_Type_size");

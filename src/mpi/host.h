@@ -5,7 +5,7 @@
 // calls on to the next definition of MPI_* and Tutti stays out.
 #pragma once
 
-#include "mpi/abi.h"
+#include "net/abi.h"
 
 namespace tutti::mpi {
 
@@ -164,6 +164,8 @@ struct Host {
 #endif
   decltype(&PMPI_Iallreduce) Iallreduce;
   decltype(&PMPI_Send_init) Send_init;
+  decltype(&PMPI_Isend) Isend;
+  decltype(&PMPI_Irecv) Irecv;
   decltype(&PMPI_Send) Send;
   decltype(&PMPI_Recv) Recv;
   decltype(&PMPI_Type_size) Type_size;

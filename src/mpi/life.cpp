@@ -117,11 +117,12 @@ void after_init() {
   std::string why_no_team;
   std::unique_ptr<Team> team = form_team(&why_no_team);
   if (team == nullptr) log_line(LogLevel::info, "off on this node: %s", why_no_team.c_str());
+  std::shared_ptr<const Places> places = Places::gather(team.get());
   if (!options().trace.empty() && !options().disable) start_tracing();
   {
     const std::lock_guard<std::mutex> lock(life().mutex);
     open();
-    enter_world(std::move(team), std::move(why_no_team));
+    enter_world(std::move(team), std::move(why_no_team), std::move(places));
     life().world = true;
   }
   meet_parents(true);

@@ -312,7 +312,9 @@ int persistent_init(const PersistentCall& call, MPI_Comm communicator, MPI_Reque
   Communicator* const known = host().foreign ? nullptr : find_communicator(communicator);
   if (known == nullptr) return by_host();
   Reason reason = known->reason();
-  if (known->group() != nullptr) {
+  if (known->group() != nullptr && !known->group()->on_one_node()) {
+    reason = Reason::persistent_between_nodes;
+  } else if (known->group() != nullptr) {
     std::unique_ptr<Persistent> made;
     int code = MPI_SUCCESS;
     try {

@@ -7,7 +7,7 @@
 // the host again, some times, where Tutti has served a collective since a poll last did so in vain.
 #pragma once
 
-#include "mpi/abi.h"
+#include "net/abi.h"
 #include "shm/order.h"
 
 namespace tutti::mpi {

@@ -169,6 +169,7 @@ int share(const Communicator& communicator, const RaggedMove& move, Ends& in, En
 
 Served move_by_group(Communicator& communicator, const RaggedMove& move) {
   group::Group& group = *communicator.group();
+  if (!group.on_one_node()) return Reason::ragged_between_nodes;
   if (plan::rooted(move.collective) && (move.root < 0 || move.root >= group.ranks())) return Reason::wrong_arguments;
   const Roles roles = roles_of(communicator, move);
   Ends in(communicator, move.in, 0, plan::parted_in(move.collective));

@@ -75,6 +75,7 @@ Served by_host_op(Communicator& communicator, const RaggedReduction& reduction, 
 }
 
 Served by_group(Communicator& communicator, const RaggedReduction& reduction) {
+  if (!communicator.group()->on_one_node()) return Reason::ragged_between_nodes;
   Vector vector;
   if (!measure(communicator, reduction, vector)) return Reason::wrong_arguments;
   const bool empty = vector.longest == 0;  // all ranks know, and nobody waits for anybody

@@ -65,17 +65,17 @@ bool reads(const Offer& offer) {
          std::equal(token, token + 2, offer.token);
 }
 
-// Zeroes what the protocol reads before it was written; slots need not be.
-void clear(std::byte* areas, const shm::Layout& layout) {
+}  // namespace
+
+void clear_areas(std::byte* areas, const shm::Layout& layout) {
   for (int rank = 0; rank < layout.ranks; ++rank)
     std::memset(areas + static_cast<size_t>(rank) * layout.stride(), 0, layout.slot_offset());
 }
 
-}  // namespace
+void touch_area(std::byte* area, size_t bytes) {
+  for (size_t offset = 0; offset < bytes; offset += shm::page_size) shm::touch(area + offset);
+}
 
-namespace {
-
-// The ranks of a communicator as ranks of a group; empty where one is not in it.
 std::vector<int> places_in(MPI_Comm communicator, int ranks, MPI_Group group) {
   const Host& mpi = host();
   MPI_Group own;
@@ -87,8 +87,6 @@ std::vector<int> places_in(MPI_Comm communicator, int ranks, MPI_Group group) {
   if (std::find(to.begin(), to.end(), MPI_UNDEFINED) != to.end()) to.clear();
   return to;
 }
-
-}  // namespace
 
 bool all_within(MPI_Comm communicator, int ranks, MPI_Group group) {
   return !places_in(communicator, ranks, group).empty();
@@ -324,7 +322,7 @@ std::optional<Placement> Team::take(shm::Segment& segment, int ranks, size_t sha
   placement.page = piece->first_page;
   placement.bytes_per_rank = bytes_per_rank;
   placement.segment = segment.location();
-  if (!piece->fresh) clear(segment.address(piece->first_page), shm::Layout::fit(ranks, bytes_per_rank));
+  if (!piece->fresh) clear_areas(segment.address(piece->first_page), shm::Layout::fit(ranks, bytes_per_rank));
   return placement;
 }
 

@@ -41,10 +41,18 @@ struct Placement {
   shm::Segment::Location segment{};
 };
 
+// The ranks of a communicator as ranks of a group; empty where one is not in it. Any thread; no communication.
+std::vector<int> places_in(MPI_Comm communicator, int ranks, MPI_Group group);
 // True where all ranks of a communicator are in the group. Any thread; no communication.
 bool all_within(MPI_Comm communicator, int ranks, MPI_Group group);
 // Replaces a group by one of the same processes taken from another.
 void rebase(MPI_Group* group, MPI_Group from);
+
+// Zeroes what the protocol reads before it was written; slots need not be.
+void clear_areas(std::byte* areas, const shm::Layout& layout);
+// A page comes to the numa region of the thread that touches it first, and it is the owner of an area that writes there.
+// The contents stay: a piece that was used before holds what its maker has put there.
+void touch_area(std::byte* area, size_t bytes);
 
 class Team {
  public:

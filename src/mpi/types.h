@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "kernels/kernels.h"
-#include "mpi/abi.h"
+#include "net/abi.h"
 
 namespace tutti::mpi {
 

@@ -1,0 +1,119 @@
+#include "mpi/places.h"
+
+#include <algorithm>
+#include <string>
+
+#include "base/log.h"
+#include "base/options.h"
+#include "mpi/cores.h"
+#include "mpi/host.h"
+#include "mpi/team.h"
+
+namespace tutti::mpi {
+namespace {
+
+// A communicator of this node's ranks, for as long as they find out what they share.
+class NodeRanks {
+ public:
+  NodeRanks() {
+    const Host& mpi = host();
+    mpi.Comm_split_type(mpi.comm_world, MPI_COMM_TYPE_SHARED, 0, mpi.info_null, &communicator_);
+    mpi.Comm_size(communicator_, &ranks_);
+    mpi.Comm_rank(communicator_, &rank_);
+  }
+  ~NodeRanks() { host().Comm_free(&communicator_); }
+  NodeRanks(const NodeRanks&) = delete;
+
+  int rank() const { return rank_; }
+  int ranks() const { return ranks_; }
+
+  std::vector<CoreMask> masks() const {
+    const CoreMask own = usable_cores();
+    std::vector<CoreMask> all(static_cast<size_t>(ranks_));
+    host().Allgather(&own, sizeof own, host().type_byte, all.data(), sizeof own, host().type_byte, communicator_);
+    return all;
+  }
+
+  // What the node's first rank says.
+  int32_t of_first(int32_t value) const {
+    host().Bcast(&value, sizeof value, host().type_byte, 0, communicator_);
+    return value;
+  }
+  topo::Levels levels(const std::vector<CoreMask>& masks) const {
+    std::string contents;
+    if (rank_ == 0) contents = levels_of(masks, options().topology).contents();
+    contents.resize(static_cast<size_t>(of_first(static_cast<int32_t>(contents.size()))));
+    if (!contents.empty()) host().Bcast(contents.data(), static_cast<int>(contents.size()), host().type_byte, 0, communicator_);
+    return topo::read_levels(contents);
+  }
+
+ private:
+  MPI_Comm communicator_{};
+  int rank_ = 0, ranks_ = 0;
+};
+
+// A rank's groups on its node, by the floors that a machine may have; of two caches the inner one is the second.
+std::array<int32_t, topo::floor_names.size()> groups_of(const topo::Levels& levels, int rank) {
+  std::array<int32_t, topo::floor_names.size()> groups{};
+  size_t next = 0;
+  for (const topo::Floor& floor : levels.floors()) {
+    while (next < groups.size() && !topo::floor_names[next].starts_with(floor.name)) ++next;
+    if (next == groups.size()) break;
+    groups[next++] = floor.group_of[static_cast<size_t>(rank)];
+  }
+  return groups;
+}
+
+}  // namespace
+
+std::shared_ptr<const Places> Places::gather(const Team* team) {
+  const Host& mpi = host();
+  int world_rank = 0, world_ranks = 0;
+  mpi.Comm_rank(mpi.comm_world, &world_rank);
+  mpi.Comm_size(mpi.comm_world, &world_ranks);
+  const bool uses_memory = options().reach != ReachChoice::net;
+  // All ranks of a team of all know it, and so do all others.
+  if (world_ranks < 2 || (uses_memory && team != nullptr && team->ranks() == world_ranks)) return nullptr;
+  const NodeRanks node;
+  const std::vector<CoreMask> masks = node.masks();
+  const auto made = std::make_shared<Places>();
+  made->crowded_here_ = oversubscribed(masks);
+  Place own;
+  own.node = node.of_first(world_rank);
+  own.memory = uses_memory && team != nullptr ? own.node : world_rank;
+  own.crowded = made->crowded_here_ ? 1 : 0;
+  own.floors = groups_of(node.levels(masks), node.rank());
+  made->places_.resize(static_cast<size_t>(world_ranks));
+  mpi.Allgather(&own, sizeof own, mpi.type_byte, made->places_.data(), sizeof own, mpi.type_byte, mpi.comm_world);
+  return made;
+}
+
+plan::Nodes Places::nodes(const std::vector<int>& ranks) const {
+  std::vector<int32_t> of;
+  for (const int rank : ranks) of.push_back(places_[static_cast<size_t>(rank)].memory);
+  return plan::Nodes(std::move(of));
+}
+
+std::vector<int32_t> Places::machine_nodes(const std::vector<int>& ranks) const {
+  std::vector<int32_t> of;
+  for (const int rank : ranks) of.push_back(places_[static_cast<size_t>(rank)].node);
+  return of;
+}
+
+int32_t Places::machine_node_count(const std::vector<int>& ranks) const { return plan::Nodes(machine_nodes(ranks)).count(); }
+
+topo::Levels Places::levels(const std::vector<int>& ranks) const {
+  std::vector<topo::Floor> floors{{"node", machine_nodes(ranks)}};
+  for (size_t i = 0; i < topo::floor_names.size(); ++i) {
+    topo::Floor floor{std::string(topo::floor_names[i].substr(0, topo::floor_names[i].find(' '))), {}};
+    for (const int rank : ranks) floor.group_of.push_back(places_[static_cast<size_t>(rank)].floors[i]);
+    floors.push_back(std::move(floor));
+  }
+  return topo::Levels(std::move(floors));
+}
+
+bool Places::crowded(const std::vector<int>& ranks) const {
+  return std::any_of(ranks.begin(), ranks.end(), [&](int rank) { return places_[static_cast<size_t>(rank)].crowded != 0; });
+}
+
+}  // namespace tutti::mpi
