@@ -1,0 +1,54 @@
+// Groups of thread ranks on several nodes, which share areas only with those of their own.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "exec/mailboxes.h"
+#include "group/group_ranks.h"
+
+namespace tutti::group::test {
+
+// As with_groups, for a rank by entry of `nodes`, the number of its node. Tells how many messages each rank sent.
+inline std::vector<int64_t> with_nodes(const std::vector<int32_t>& nodes, const select::Overrides& overrides,
+                                       const std::function<void(Group&)>& body, size_t slot_bytes = 64 * 1024,
+                                       const topo::Levels& levels = {}, bool check = false) {
+  struct Free {
+    void operator()(std::byte* areas) const { ::operator delete(areas, std::align_val_t{shm::page_size}); }
+  };
+  const auto ranks = static_cast<int32_t>(nodes.size());
+  const plan::Nodes apart(nodes);
+  exec::Mailboxes mailboxes;
+  std::vector<std::unique_ptr<exec::Mailboxes::Box>> boxes;
+  std::map<int32_t, std::unique_ptr<std::byte, Free>> areas;  // by node
+  std::vector<std::unique_ptr<Group>> groups;
+  for (int32_t rank = 0; rank < ranks; ++rank) {
+    const std::vector<int32_t> here = apart.members(rank, ranks);
+    Group::Settings settings;
+    settings.layout = shm::Layout::fit(static_cast<int32_t>(here.size()), slot_bytes);
+    std::unique_ptr<std::byte, Free>& of_node = areas[here.front()];
+    if (of_node == nullptr) {
+      of_node.reset(static_cast<std::byte*>(::operator new(settings.layout.bytes(), std::align_val_t{shm::page_size})));
+      std::memset(of_node.get(), 0, settings.layout.bytes());
+    }
+    settings.areas = of_node.get();
+    settings.rank = rank;
+    settings.ranks = ranks;
+    settings.nodes = apart;
+    boxes.push_back(std::make_unique<exec::Mailboxes::Box>(mailboxes, rank));
+    settings.net = boxes.back().get();
+    settings.style = exec::WaitStyle::yield;
+    settings.overrides = overrides;
+    settings.levels = levels;
+    settings.check = check;
+    groups.push_back(std::make_unique<Group>(settings));
+  }
+  std::vector<std::thread> threads;
+  for (const auto& group : groups) threads.emplace_back([&body, &group] { body(*group); });
+  for (std::thread& thread : threads) thread.join();
+  std::vector<int64_t> sent;
+  for (const auto& box : boxes) sent.push_back(box->sent());
+  return sent;
+}
+
+}  // namespace tutti::group::test

@@ -1,0 +1,86 @@
+// Groups on several nodes: every algorithm's results, in one piece and in segments, with odd pieces of nodes.
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "algo/algo.h"
+#include "group/group_calls.h"
+#include "group/node_ranks.h"
+
+namespace tutti::group::test {
+namespace {
+
+const std::vector<std::vector<int32_t>> node_maps = {{0, 0, 1, 1}, {0, 1, 0, 1, 1}, {2, 0, 1}, {0, 0, 0, 1, 0, 2, 2}};
+constexpr std::array<size_t, 4> counts{1, 6, 33, 9000};
+
+select::Overrides asking_for(Collective collective, const std::string& algorithm) {
+  select::Overrides overrides;
+  overrides.algorithm[static_cast<size_t>(collective)] = algorithm;
+  return overrides;
+}
+
+void call_all_sizes(Group& group, Collective collective) {
+  int round = 1;
+  for (const size_t count : counts) {
+    for (const bool in_place : {false, true}) {
+      const int root = (round * 3) % group.ranks();
+      if (collective == Collective::barrier) {
+        ASSERT_EQ(group.barrier(), Code::ok) << group.failure();
+      } else {
+        perform(group, {collective, count, plan::rooted(collective) ? root : 0, in_place, round});
+      }
+      ++round;
+    }
+  }
+}
+
+TEST(OnNodes, EveryAlgorithmGivesItsResult) {
+  size_t turn = 0;
+  for (const algo::Algorithm& algorithm : algo::algorithms()) {
+    for (const Collective collective : algorithm.collectives) {
+      const std::vector<int32_t>& nodes = node_maps[turn++ % node_maps.size()];
+      SCOPED_TRACE(std::string(plan::name(collective)) + " by " + std::string(algorithm.name));
+      with_nodes(nodes, asking_for(collective, std::string(algorithm.name)),
+                 [&](Group& group) { call_all_sizes(group, collective); }, 16 * 1024);
+    }
+  }
+}
+
+TEST(OnNodes, ShortSegmentsGoThroughFewPositions) {
+  for (const std::vector<int32_t>& nodes : node_maps) {
+    for (const Collective collective : {Collective::bcast, Collective::allreduce, Collective::alltoall, Collective::scan}) {
+      select::Overrides overrides;
+      overrides.segment_bytes = 512;
+      with_nodes(nodes, overrides, [&](Group& group) { call_all_sizes(group, collective); }, 8 * 1024);
+    }
+  }
+}
+
+TEST(OnNodes, LoweredProgramsAreHeldAgainstTheirPlans) {
+  for (const Collective collective : {Collective::bcast, Collective::allreduce, Collective::gather}) {
+    with_nodes({0, 1, 0, 1, 1}, {}, [&](Group& group) { call_all_sizes(group, collective); }, 16 * 1024, {}, true);
+  }
+}
+
+TEST(OnNodes, AMessageCrossesForEveryTransferThatDoes) {
+  const auto count_of = [](const std::vector<int32_t>& nodes, const std::string& algorithm) {
+    const std::vector<int64_t> sent =
+        with_nodes(nodes, asking_for(Collective::bcast, algorithm), [](Group& group) { bcast(group, {Collective::bcast, 4, 0, false, 1}); });
+    return std::accumulate(sent.begin(), sent.end(), int64_t{0});
+  };
+  EXPECT_EQ(count_of({0, 0, 1, 1}, "flat"), 2);
+  EXPECT_EQ(count_of({0, 1, 2, 3}, "binomial"), 3);
+}
+
+// A message that is longer than what its receiver expects is a mismatched call.
+TEST(OnNodes, CallsOfDifferentLengthsFail) {
+  with_nodes({0, 1}, {}, [](Group& group) {
+    std::vector<char> data(1024);
+    const Code code = group.bcast(data.data(), group.rank() == 0 ? 100 : 200, 0);
+    EXPECT_EQ(code, group.rank() == 0 ? Code::ok : Code::unavailable);
+    EXPECT_EQ(group.failure().empty(), group.rank() == 0);
+  });
+}
+
+}  // namespace
+}  // namespace tutti::group::test
