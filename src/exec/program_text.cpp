@@ -32,7 +32,8 @@ std::string program_steps(const plan::Program& program) {
   std::string text = "[";
   for (const plan::Step& step : program.steps) {
     text += '[';
-    append(text, step.kind, step.stage, step.number, step.number_stage, step.peer, step.line, step.extent_first,
+    const int32_t peer = plan::is_message(step.kind) ? program.messages[static_cast<size_t>(step.message)].peer : step.peer;
+    append(text, step.kind, step.stage, step.number, step.number_stage, peer, step.line, step.extent_first,
            step.extent_count);
     text += '[';
     for (int32_t i = 0; i < step.operand_count; ++i) {
