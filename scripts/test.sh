@@ -29,7 +29,7 @@ run_ctest() {
 }
 
 # Tests of pure functions, which have no threads to race.
-one_thread='^(plan_test|plan_property_test|simulate_test|tree_text_test|algo_test|levels_plans_test|select_test|topo_test)$'
+one_thread='^(plan_test|plan_property_test|simulate_test|tree_text_test|algo_test|levels_plans_test|hierarchical_test|select_test|topo_test)$'
 # sanitized DIRECTORY SANITIZERS: builds a tree of its own and runs the quick and protocol tests in it: one after the other,
 # since their threads want all cores, but for those that have one. Little optimisation: it halves the time to compile.
 sanitized() {

@@ -8,6 +8,7 @@
 #include "algo/dissemination.h"
 #include "algo/doubling.h"
 #include "algo/form.h"
+#include "algo/hierarchical.h"
 #include "algo/parts.h"
 #include "algo/parts_tree.h"
 #include "algo/push.h"
@@ -85,28 +86,9 @@ plan::Plan directly(const Request& request) {
   return one_hand_over(request.collective, request.ranks, request.root, window);
 }
 
-std::string names() {
-  std::string text;
-  for (const Algorithm& algorithm : algorithms()) {
-    if (!text.empty()) text += ", ";
-    text += algorithm.name;
-    if (algorithm.takes_degree) text += ":N";
-  }
-  return text;
-}
-
-const Algorithm& named(std::string_view spec) {
-  const std::string_view name = spec.substr(0, spec.find(':'));
-  for (const Algorithm& algorithm : algorithms()) {
-    if (algorithm.name == name) return algorithm;
-  }
-  throw Error(Code::invalid_argument, "unknown algorithm '" + std::string(name.substr(0, 80)) + "'; known are " + names());
-}
-
 void hold_request(const Algorithm& algorithm, const Request& request) {
-  const auto& serves = algorithm.collectives;
   const std::string collective{plan::name(request.collective)};
-  if (std::find(serves.begin(), serves.end(), request.collective) == serves.end()) {
+  if (!serves(algorithm, request.collective)) {
     throw Error(Code::invalid_argument, "algorithm '" + std::string(algorithm.name) + "' does not serve " + collective);
   }
   const int ranks = request.ranks;
@@ -164,6 +146,8 @@ std::vector<Algorithm> table() {
        true, Order::lost, false},
       {"bruck", "parts travel by powers of two, for short parts and many ranks", false, 0, {C::allgather, C::alltoall},
        [](const Request& r) { return bruck(r.collective, r.ranks); }},
+      {"hierarchical", "one algorithm between nodes, among their leaders, and one within each (HMPI 2.5, MPICH2)", false, 0,
+       {C::barrier, C::bcast, C::reduce, C::allreduce}, hierarchical, {"leaders=K"}, {}, true, Order::kept_in_runs, true, 2, true},
   };
 }
 
@@ -194,6 +178,7 @@ Serves serves(Collective collective, std::string_view spec, const topo::Levels& 
   const Algorithm& algorithm = named(spec);
   if (!plan::combines(collective)) return {};
   const Form form = form_of(algorithm, spec, 1);
+  if (algorithm.of_others) return hierarchical_serves(collective, form, levels);
   Order order = algorithm.order;
   if (form.levels) order = Order::kept_in_runs;
   if (form.cyclic) order = Order::lost;

@@ -25,6 +25,8 @@ struct Form {
   bool push = false;       // push: who has data writes it where it is wanted
   bool cyclic = false;     // cyclic, of tiles
   bool levels = false;     // levels, of tiles
+  int leaders = 1;         // leaders=K
+  std::string_view between, within;  // specs behind the first and the second '+'; empty: the usual
 };
 
 struct Request {
@@ -51,15 +53,17 @@ struct Algorithm {
   Order order = Order::kept;
   bool uniform = true;                          // all ranks evaluate one expression
   int least_degree = 2;
+  bool of_others = false;                       // takes the specs of two others
 };
 
 const std::vector<Algorithm>& algorithms();
 
-// `spec` is a name, or a name and words: "nary:4", "levels:binomial:flat". Throws Error(invalid_argument) naming what is
-// accepted, and where the levels are not of so many ranks.
+// `spec` is a name, or a name and words: "nary:4", "levels:binomial:flat", "hierarchical+ring+levels:flat". Throws
+// Error(invalid_argument) naming what is accepted, and where the levels are not of so many ranks.
 plan::Plan generate(plan::Collective collective, std::string_view spec, int ranks, int root, const topo::Levels& levels = {});
 
-// "nary:N", "tiled[:cyclic][:levels]": the name and what may stand behind it, for lists.
+// "nary:N", "tiled[:cyclic][:levels]", "hierarchical[:leaders=K][+BETWEEN[+WITHIN]]": the name and what may stand behind it,
+// for lists.
 std::string usage(const Algorithm& algorithm);
 
 // Whether the plan of a spec hangs on the levels: where not, it is the same for all.

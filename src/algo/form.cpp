@@ -12,6 +12,8 @@ namespace {
 
 constexpr std::string_view shape_word = "SHAPE";
 constexpr std::string_view leaves_prefix = "leaves=";
+constexpr std::string_view leaders_word = "leaders=K";
+constexpr std::string_view leaders_prefix = "leaders=";
 
 bool takes(const Algorithm& algorithm, std::string_view word) {
   return std::find(algorithm.words.begin(), algorithm.words.end(), word) != algorithm.words.end();
@@ -62,6 +64,12 @@ bool* flag_of(Form& form, std::string_view word) {
 
 // False where the word is none that may stand there.
 bool take(const Algorithm& algorithm, std::string_view word, int& shapes, Form& form) {
+  if (takes(algorithm, leaders_word)) {
+    const auto leaders = word.starts_with(leaders_prefix) ? number_of(word.substr(leaders_prefix.size()), 1) : std::nullopt;
+    if (!leaders || shapes++ > 0) return false;
+    form.leaders = *leaders;
+    return true;
+  }
   if (algorithm.takes_degree) {
     const auto degree = number_of(word, algorithm.least_degree);
     if (!degree || shapes++ > 0) return false;
@@ -76,10 +84,59 @@ bool take(const Algorithm& algorithm, std::string_view word, int& shapes, Form& 
   return true;
 }
 
+// Of "NAME+BETWEEN+WITHIN": reads what stands behind the name, and leaves the name.
+std::string_view without_parts(const Algorithm& algorithm, std::string_view spec, Form& form) {
+  const size_t plus = std::min(spec.find('+'), spec.size());
+  if (plus == spec.size()) return spec;
+  const std::string what = "algorithm '" + std::string(spec.substr(0, 80)) + "': ";
+  if (!algorithm.of_others) {
+    throw Error(Code::invalid_argument,
+                what + std::string(algorithm.name) + " is made of no others; leave out '+' and what follows");
+  }
+  const std::string_view parts = spec.substr(plus + 1);
+  const size_t second = std::min(parts.find('+'), parts.size());
+  form.between = parts.substr(0, second);
+  if (second < parts.size()) form.within = parts.substr(second + 1);
+  for (const std::string_view part : {form.between, form.within}) {
+    const bool left_out = part.empty() && (part.data() == form.between.data() || second < parts.size());
+    if (left_out || part.find('+') != std::string_view::npos) {
+      throw Error(Code::invalid_argument, what + "write " + usage(algorithm) + ", with an algorithm behind each '+'");
+    }
+    if (!part.empty() && named(part).of_others) {
+      throw Error(Code::invalid_argument, what + std::string(algorithm.name) + " is made of simple algorithms, not of itself");
+    }
+  }
+  return spec.substr(0, plus);
+}
+
+std::string names() {
+  std::string text;
+  for (const Algorithm& algorithm : algorithms()) {
+    if (!text.empty()) text += ", ";
+    text += algorithm.name;
+    if (algorithm.takes_degree) text += ":N";
+  }
+  return text;
+}
+
 }  // namespace
+
+const Algorithm& named(std::string_view spec) {
+  const std::string_view name = spec.substr(0, spec.find_first_of(":+"));
+  for (const Algorithm& algorithm : algorithms()) {
+    if (algorithm.name == name) return algorithm;
+  }
+  throw Error(Code::invalid_argument, "unknown algorithm '" + std::string(name.substr(0, 80)) + "'; known are " + names());
+}
+
+bool serves(const Algorithm& algorithm, plan::Collective collective) {
+  const auto& collectives = algorithm.collectives;
+  return std::find(collectives.begin(), collectives.end(), collective) != collectives.end();
+}
 
 Form form_of(const Algorithm& algorithm, std::string_view spec, int ranks) {
   Form form;
+  spec = without_parts(algorithm, spec, form);
   form.degree = algorithm.default_degree == 0 ? ranks : algorithm.default_degree;
   int shapes = 0;
   for (size_t colon = spec.find(':'); colon != std::string_view::npos;) {
@@ -99,7 +156,7 @@ std::string usage(const Algorithm& algorithm) {
     text.append("[:").append(word).append("]");
     if (word == shape_word) text.append("[:").append(word).append("]");
   }
-  return text;
+  return algorithm.of_others ? text + "[+BETWEEN[+WITHIN]]" : text;
 }
 
 }  // namespace tutti::algo

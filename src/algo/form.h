@@ -7,7 +7,13 @@
 
 namespace tutti::algo {
 
-// Of "name:word:word". Throws Error(invalid_argument) naming the word at fault and what the algorithm takes.
+// The algorithm that a spec begins with. Throws Error(invalid_argument) naming all there are.
+const Algorithm& named(std::string_view spec);
+
+bool serves(const Algorithm& algorithm, plan::Collective collective);
+
+// Of "name:word:word", and of "name:word+SPEC+SPEC" where it is made of others. Throws Error(invalid_argument) naming the word
+// at fault and what the algorithm takes.
 Form form_of(const Algorithm& algorithm, std::string_view spec, int ranks);
 
 }  // namespace tutti::algo

@@ -1,0 +1,108 @@
+#include "algo/hierarchical.h"
+
+#include <algorithm>
+
+#include "algo/form.h"
+#include "algo/hierarchical_phases.h"
+#include "base/error.h"
+
+namespace tutti::algo {
+namespace {
+
+using plan::Collective;
+using topo::Levels;
+
+bool by_dissemination(Collective collective, std::string_view between) {
+  return collective == Collective::allreduce && between.starts_with("dissemination");
+}
+
+// What the leaders do, and what is done within nodes.
+Collective between_nodes(Collective collective) { return collective; }
+
+std::vector<Collective> within_nodes(Collective collective, std::string_view between) {
+  using C = Collective;
+  switch (collective) {
+    case C::barrier: return {C::reduce, C::bcast};
+    case C::allreduce:
+      if (by_dissemination(collective, between)) return {C::allreduce};
+      return {C::reduce, C::bcast};
+    default: return {collective};
+  }
+}
+
+[[noreturn]] void refuse(Collective collective, std::string_view spec, const std::string& where,
+                         const std::vector<Collective>& needed) {
+  std::string names;
+  for (const Collective one : needed) names.append(names.empty() ? "" : " and ").append(plan::name(one));
+  throw Error(Code::invalid_argument, "algorithm 'hierarchical': " + std::string(spec) + " does not serve " + names + " " + where +
+                                          ", which " + std::string(plan::name(collective)) + " needs; name one that does");
+}
+
+// On any machine alike, so that a rule is refused when it is read.
+void hold_parts(const Request& request) {
+  const std::string_view between = request.form.between, within = request.form.within;
+  const Collective collective = request.collective;
+  if (!between.empty() && !serves(named(between), between_nodes(collective))) {
+    refuse(collective, between, "between nodes", {between_nodes(collective)});
+  }
+  for (const std::string_view part : {between, within}) {
+    if (!part.empty()) form_of(named(part), part, request.ranks);
+  }
+  if (within.empty()) return;
+  const std::vector<Collective> needed = within_nodes(collective, between);
+  const auto served = [&](Collective one) { return serves(named(within), one); };
+  // Tiles are blocks, and a barrier has one.
+  if (collective == Collective::barrier && !served(collective)) refuse(collective, within, "within nodes", {collective});
+  if (std::none_of(needed.begin(), needed.end(), served)) refuse(collective, within, "within nodes", needed);
+}
+
+// Where there is no floor of nodes: the algorithm for all ranks. Levels without such a floor are those of one node, or of
+// groups of nodes with a rank each.
+std::string alone(const Form& form, Collective collective, const Levels& levels, int32_t ranks) {
+  const std::string_view within = form.within.empty() ? "levels" : form.within;
+  const bool one_node = !levels.one_level() && levels.floors().front().name != "cluster";
+  if (one_node && serves(named(within), collective)) return std::string(within);
+  return std::string(form.between.empty() ? usual_between(collective, ranks) : form.between);
+}
+
+bool is_scan(Collective collective) { return collective == Collective::scan || collective == Collective::exscan; }
+
+bool in_rank_order(const topo::Floor& floor) { return std::is_sorted(floor.group_of.begin(), floor.group_of.end()); }
+
+}  // namespace
+
+plan::Plan hierarchical(const Request& request) {
+  hold_parts(request);
+  if (node_floor(request.levels) < 0) {
+    return generate(request.collective, alone(request.form, request.collective, request.levels, request.ranks), request.ranks,
+                    request.root, request.levels);
+  }
+  Hierarchy nodes(request);
+  switch (request.collective) {
+    case Collective::bcast: hierarchical_bcast(nodes); break;
+    case Collective::reduce: hierarchical_reduce(nodes); break;
+    default: by_dissemination(request.collective, request.form.between) ? hierarchical_dissemination(nodes) : hierarchical_allreduce(nodes);
+  }
+  return std::move(nodes.plan());
+}
+
+Serves hierarchical_serves(Collective collective, const Form& form, const Levels& levels) {
+  const int32_t at = node_floor(levels);
+  if (at < 0) return serves(collective, alone(form, collective, levels, 1), levels);
+  if (is_scan(collective)) return {};
+  const auto& floors = levels.floors();
+  const Levels in_order;
+  const bool outside = std::all_of(floors.begin(), floors.begin() + at + 1, in_rank_order);
+  const bool inside = levels.in_rank_order(), inner_floors = at + 1 < static_cast<int32_t>(floors.size());
+  const int32_t nodes = floors[static_cast<size_t>(at)].groups;
+  const std::string_view between = form.between.empty() ? usual_between(collective, nodes) : form.between;
+  Serves result = serves(collective, between, outside ? in_order : levels);
+  result.rank_order &= outside;
+  for (const Collective one : within_nodes(collective, between)) {
+    const std::string_view within = spec_within(form.within, one, inner_floors ? levels : in_order);
+    result.rank_order &= serves(one, within, inside ? in_order : levels).rank_order;
+  }
+  return result;
+}
+
+}  // namespace tutti::algo
