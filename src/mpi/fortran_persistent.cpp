@@ -5,9 +5,7 @@
 
 using namespace tutti;
 using namespace tutti::mpi::fortran;
-using mpi::ask_host;
 using mpi::host;
-using mpi::side_of;
 using plan::Collective;
 
 namespace {
@@ -24,14 +22,11 @@ MPI_Fint fortran_request(MPI_Request request) {
 #endif
 }
 
-// `by_host` takes the communicator, the info and where the request goes.
-template <class ByHost>
-void init(const mpi::PersistentCall& call, const MPI_Fint* comm, const MPI_Fint* info, MPI_Fint* request, MPI_Fint* error,
-          ByHost by_host) {
-  const MPI_Comm communicator = c_communicator(*comm);
+// `call` makes the request that it is asked for.
+template <class Call>
+void init(const MPI_Fint* comm, const MPI_Fint* info, MPI_Fint* request, MPI_Fint* error, Call call) {
   MPI_Request made{};
-  const int code = mpi::persistent_init(call, communicator, &made, [&] { return by_host(communicator, c_info(*info),
-                                                                                        &made); });
+  const int code = call(mpi::Asked{c_communicator(*comm), c_info(*info), &made});
   if (code == MPI_SUCCESS) *request = fortran_request(made);
   set(error, code);
 }
@@ -39,8 +34,7 @@ void init(const mpi::PersistentCall& call, const MPI_Fint* comm, const MPI_Fint*
 }  // namespace
 
 TUTTI_ENTRY void mpi_barrier_init_f08_(MPI_Fint* comm, MPI_Fint* info, MPI_Fint* request, MPI_Fint* error) {
-  init(mpi::persistent_barrier(), comm, info, request, error,
-       [](auto... rest) { return ask_host(host().Barrier_init, rest...); });
+  init(comm, info, request, error, [](const mpi::Asked& asked) { return mpi::init_barrier(asked); });
 }
 
 #if defined(TUTTI_ABI_OPENMPI)
@@ -53,171 +47,140 @@ TUTTI_ENTRY void mpi_barrier_init_(MPI_Fint* comm, MPI_Fint* info, MPI_Fint* req
 
 TUTTI_ENTRY void mpi_bcast_init_(void* buffer, MPI_Fint* count, MPI_Fint* datatype, MPI_Fint* root, MPI_Fint* comm,
                                  MPI_Fint* info, MPI_Fint* request, MPI_Fint* error) {
-  init(mpi::persistent_bcast(c_address(buffer), *count, c_type(*datatype), *root), comm, info, request, error,
-       [&](auto... rest) {
-    return ask_host(host().persistent.Bcast_init, buffer, *count, c_type(*datatype), *root, rest...);
+  init(comm, info, request, error, [&](const mpi::Asked& asked) {
+    return mpi::init_bcast(host().persistent.Bcast_init, c_address(buffer), *count, c_type(*datatype), *root, asked);
   });
 }
 
-TUTTI_ENTRY void mpi_gather_init_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype, void* recvbuf,
-                                  MPI_Fint* recvcount, MPI_Fint* recvtype, MPI_Fint* root, MPI_Fint* comm, MPI_Fint* info,
-    MPI_Fint* request, MPI_Fint* error) {
-  const mpi::RaggedSide in = side_of(c_address(sendbuf), *sendcount, c_type(*sendtype));
-  const mpi::RaggedSide out = side_of(c_address(recvbuf), *recvcount, c_type(*recvtype));
-  init(mpi::persistent_move(Collective::gather, in, out, *root), comm, info, request, error, [&](auto... rest) {
-    return ask_host(host().persistent.Gather_init, in.data, *sendcount, in.type, out.data, *recvcount, out.type, *root,
-                    rest...);
+TUTTI_ENTRY void mpi_gather_init_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype, void* recvbuf, MPI_Fint* recvcount,
+                                  MPI_Fint* recvtype, MPI_Fint* root, MPI_Fint* comm, MPI_Fint* info, MPI_Fint* request,
+                                  MPI_Fint* error) {
+  init(comm, info, request, error, [&](const mpi::Asked& asked) {
+    return mpi::init_rooted_move(Collective::gather, host().persistent.Gather_init, c_address(sendbuf), *sendcount,
+                                 c_type(*sendtype), c_address(recvbuf), *recvcount, c_type(*recvtype), *root, asked);
   });
 }
 
 TUTTI_ENTRY void mpi_scatter_init_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype, void* recvbuf,
                                    MPI_Fint* recvcount, MPI_Fint* recvtype, MPI_Fint* root, MPI_Fint* comm, MPI_Fint* info,
-    MPI_Fint* request, MPI_Fint* error) {
-  const mpi::RaggedSide in = side_of(c_address(sendbuf), *sendcount, c_type(*sendtype));
-  const mpi::RaggedSide out = side_of(c_address(recvbuf), *recvcount, c_type(*recvtype));
-  init(mpi::persistent_move(Collective::scatter, in, out, *root), comm, info, request, error, [&](auto... rest) {
-    return ask_host(host().persistent.Scatter_init, in.data, *sendcount, in.type, out.data, *recvcount, out.type, *root,
-                    rest...);
+                                   MPI_Fint* request, MPI_Fint* error) {
+  init(comm, info, request, error, [&](const mpi::Asked& asked) {
+    return mpi::init_rooted_move(Collective::scatter, host().persistent.Scatter_init, c_address(sendbuf), *sendcount,
+                                 c_type(*sendtype), c_address(recvbuf), *recvcount, c_type(*recvtype), *root, asked);
   });
 }
 
 TUTTI_ENTRY void mpi_allgather_init_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype, void* recvbuf,
                                      MPI_Fint* recvcount, MPI_Fint* recvtype, MPI_Fint* comm, MPI_Fint* info,
-    MPI_Fint* request, MPI_Fint* error) {
-  const mpi::RaggedSide in = side_of(c_address(sendbuf), *sendcount, c_type(*sendtype));
-  const mpi::RaggedSide out = side_of(c_address(recvbuf), *recvcount, c_type(*recvtype));
-  init(mpi::persistent_move(Collective::allgather, in, out), comm, info, request, error, [&](auto... rest) {
-    return ask_host(host().persistent.Allgather_init, in.data, *sendcount, in.type, out.data, *recvcount, out.type,
-                    rest...);
+                                     MPI_Fint* request, MPI_Fint* error) {
+  init(comm, info, request, error, [&](const mpi::Asked& asked) {
+    return mpi::init_move(Collective::allgather, host().persistent.Allgather_init, c_address(sendbuf), *sendcount,
+                          c_type(*sendtype), c_address(recvbuf), *recvcount, c_type(*recvtype), asked);
   });
 }
 
 TUTTI_ENTRY void mpi_alltoall_init_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype, void* recvbuf,
                                     MPI_Fint* recvcount, MPI_Fint* recvtype, MPI_Fint* comm, MPI_Fint* info,
-    MPI_Fint* request, MPI_Fint* error) {
-  const mpi::RaggedSide in = side_of(c_address(sendbuf), *sendcount, c_type(*sendtype));
-  const mpi::RaggedSide out = side_of(c_address(recvbuf), *recvcount, c_type(*recvtype));
-  init(mpi::persistent_move(Collective::alltoall, in, out), comm, info, request, error, [&](auto... rest) {
-    return ask_host(host().persistent.Alltoall_init, in.data, *sendcount, in.type, out.data, *recvcount, out.type, rest...);
+                                    MPI_Fint* request, MPI_Fint* error) {
+  init(comm, info, request, error, [&](const mpi::Asked& asked) {
+    return mpi::init_move(Collective::alltoall, host().persistent.Alltoall_init, c_address(sendbuf), *sendcount,
+                          c_type(*sendtype), c_address(recvbuf), *recvcount, c_type(*recvtype), asked);
   });
 }
 
 TUTTI_ENTRY void mpi_gatherv_init_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype, void* recvbuf,
                                    MPI_Fint* recvcounts, MPI_Fint* displs, MPI_Fint* recvtype, MPI_Fint* root,
-    MPI_Fint* comm, MPI_Fint* info, MPI_Fint* request, MPI_Fint* error) {
-  const mpi::RaggedSide in = side_of(c_address(sendbuf), *sendcount, c_type(*sendtype));
-  const mpi::RaggedSide out = side_of(c_address(recvbuf), recvcounts, displs, c_type(*recvtype));
-  init(mpi::persistent_ragged(Collective::gather, in, out, *root), comm, info, request, error, [&](auto... rest) {
-    return ask_host(host().persistent.Gatherv_init, in.data, *sendcount, in.type, out.data, recvcounts, displs, out.type,
-                    *root, rest...);
+                                   MPI_Fint* comm, MPI_Fint* info, MPI_Fint* request, MPI_Fint* error) {
+  init(comm, info, request, error, [&](const mpi::Asked& asked) {
+    return mpi::init_gatherv(host().persistent.Gatherv_init, c_address(sendbuf), *sendcount, c_type(*sendtype),
+                             c_address(recvbuf), recvcounts, displs, c_type(*recvtype), *root, asked);
   });
 }
 
-TUTTI_ENTRY void mpi_scatterv_init_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* displs, MPI_Fint* sendtype,
-                                    void* recvbuf, MPI_Fint* recvcount, MPI_Fint* recvtype, MPI_Fint* root, MPI_Fint* comm,
-    MPI_Fint* info, MPI_Fint* request, MPI_Fint* error) {
-  const mpi::RaggedSide in = side_of(c_address(sendbuf), sendcounts, displs, c_type(*sendtype));
-  const mpi::RaggedSide out = side_of(c_address(recvbuf), *recvcount, c_type(*recvtype));
-  init(mpi::persistent_ragged(Collective::scatter, in, out, *root), comm, info, request, error, [&](auto... rest) {
-    return ask_host(host().persistent.Scatterv_init, in.data, sendcounts, displs, in.type, out.data, *recvcount, out.type,
-                    *root, rest...);
+TUTTI_ENTRY void mpi_scatterv_init_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* displs, MPI_Fint* sendtype, void* recvbuf,
+                                    MPI_Fint* recvcount, MPI_Fint* recvtype, MPI_Fint* root, MPI_Fint* comm, MPI_Fint* info,
+                                    MPI_Fint* request, MPI_Fint* error) {
+  init(comm, info, request, error, [&](const mpi::Asked& asked) {
+    return mpi::init_scatterv(host().persistent.Scatterv_init, c_address(sendbuf), sendcounts, displs, c_type(*sendtype),
+                              c_address(recvbuf), *recvcount, c_type(*recvtype), *root, asked);
   });
 }
 
 TUTTI_ENTRY void mpi_allgatherv_init_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype, void* recvbuf,
                                       MPI_Fint* recvcounts, MPI_Fint* displs, MPI_Fint* recvtype, MPI_Fint* comm,
-    MPI_Fint* info, MPI_Fint* request, MPI_Fint* error) {
-  const mpi::RaggedSide in = side_of(c_address(sendbuf), *sendcount, c_type(*sendtype));
-  const mpi::RaggedSide out = side_of(c_address(recvbuf), recvcounts, displs, c_type(*recvtype));
-  init(mpi::persistent_ragged(Collective::allgather, in, out), comm, info, request, error, [&](auto... rest) {
-    return ask_host(host().persistent.Allgatherv_init, in.data, *sendcount, in.type, out.data, recvcounts, displs,
-                    out.type, rest...);
+                                      MPI_Fint* info, MPI_Fint* request, MPI_Fint* error) {
+  init(comm, info, request, error, [&](const mpi::Asked& asked) {
+    return mpi::init_allgatherv(host().persistent.Allgatherv_init, c_address(sendbuf), *sendcount, c_type(*sendtype),
+                                c_address(recvbuf), recvcounts, displs, c_type(*recvtype), asked);
   });
 }
 
 TUTTI_ENTRY void mpi_alltoallv_init_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* sdispls, MPI_Fint* sendtype,
                                      void* recvbuf, MPI_Fint* recvcounts, MPI_Fint* rdispls, MPI_Fint* recvtype,
-    MPI_Fint* comm, MPI_Fint* info, MPI_Fint* request, MPI_Fint* error) {
-  const mpi::RaggedSide in = side_of(c_address(sendbuf), sendcounts, sdispls, c_type(*sendtype));
-  const mpi::RaggedSide out = side_of(c_address(recvbuf), recvcounts, rdispls, c_type(*recvtype));
-  init(mpi::persistent_ragged(Collective::alltoall, in, out), comm, info, request, error, [&](auto... rest) {
-    return ask_host(host().persistent.Alltoallv_init, in.data, sendcounts, sdispls, in.type, out.data, recvcounts, rdispls,
-                    out.type, rest...);
+                                     MPI_Fint* comm, MPI_Fint* info, MPI_Fint* request, MPI_Fint* error) {
+  init(comm, info, request, error, [&](const mpi::Asked& asked) {
+    return mpi::init_ragged_alltoall(host().persistent.Alltoallv_init, c_address(sendbuf), sendcounts, sdispls,
+                                     c_type(*sendtype), c_address(recvbuf), recvcounts, rdispls, c_type(*recvtype), asked);
   });
 }
 
 TUTTI_ENTRY void mpi_alltoallw_init_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* sdispls, MPI_Fint* sendtypes,
                                      void* recvbuf, MPI_Fint* recvcounts, MPI_Fint* rdispls, MPI_Fint* recvtypes,
-    MPI_Fint* comm, MPI_Fint* info, MPI_Fint* request, MPI_Fint* error) {
+                                     MPI_Fint* comm, MPI_Fint* info, MPI_Fint* request, MPI_Fint* error) {
   const std::vector<MPI_Datatype> in_types = c_types(sendtypes, c_communicator(*comm), c_address(sendbuf));
   const std::vector<MPI_Datatype> out_types = c_types(recvtypes, c_communicator(*comm), c_address(recvbuf));
-  const mpi::RaggedSide in = side_of(c_address(sendbuf), sendcounts, sdispls, in_types.data());
-  const mpi::RaggedSide out = side_of(c_address(recvbuf), recvcounts, rdispls, out_types.data());
-  init(mpi::persistent_ragged(Collective::alltoall, in, out), comm, info, request, error, [&](auto... rest) {
-    return ask_host(host().persistent.Alltoallw_init, in.data, sendcounts, sdispls, in.types, out.data, recvcounts,
-                    rdispls, out.types, rest...);
+  init(comm, info, request, error, [&](const mpi::Asked& asked) {
+    return mpi::init_ragged_alltoall(host().persistent.Alltoallw_init, c_address(sendbuf), sendcounts, sdispls,
+                                     in_types.data(), c_address(recvbuf), recvcounts, rdispls, out_types.data(), asked);
   });
 }
 
 TUTTI_ENTRY void mpi_reduce_init_(void* sendbuf, void* recvbuf, MPI_Fint* count, MPI_Fint* datatype, MPI_Fint* op,
                                   MPI_Fint* root, MPI_Fint* comm, MPI_Fint* info, MPI_Fint* request, MPI_Fint* error) {
-  void* const in = c_address(sendbuf);
-  void* const out = c_address(recvbuf);
-  init(mpi::persistent_reduction(Collective::reduce, in, out, *count, c_type(*datatype), c_op(*op), *root), comm, info,
-       request, error, [&](auto... rest) {
-    return ask_host(host().persistent.Reduce_init, in, out, *count, c_type(*datatype), c_op(*op), *root, rest...);
+  init(comm, info, request, error, [&](const mpi::Asked& asked) {
+    return mpi::init_reduce(host().persistent.Reduce_init, c_address(sendbuf), c_address(recvbuf), *count, c_type(*datatype),
+                            c_op(*op), *root, asked);
   });
 }
 
 TUTTI_ENTRY void mpi_allreduce_init_(void* sendbuf, void* recvbuf, MPI_Fint* count, MPI_Fint* datatype, MPI_Fint* op,
                                      MPI_Fint* comm, MPI_Fint* info, MPI_Fint* request, MPI_Fint* error) {
-  void* const in = c_address(sendbuf);
-  void* const out = c_address(recvbuf);
-  init(mpi::persistent_reduction(Collective::allreduce, in, out, *count, c_type(*datatype), c_op(*op)), comm, info,
-       request, error, [&](auto... rest) {
-    return ask_host(host().persistent.Allreduce_init, in, out, *count, c_type(*datatype), c_op(*op), rest...);
+  init(comm, info, request, error, [&](const mpi::Asked& asked) {
+    return mpi::init_reduction(Collective::allreduce, host().persistent.Allreduce_init, c_address(sendbuf),
+                               c_address(recvbuf), *count, c_type(*datatype), c_op(*op), asked);
   });
 }
 
 TUTTI_ENTRY void mpi_reduce_scatter_block_init_(void* sendbuf, void* recvbuf, MPI_Fint* count, MPI_Fint* datatype,
                                                 MPI_Fint* op, MPI_Fint* comm, MPI_Fint* info, MPI_Fint* request,
-    MPI_Fint* error) {
-  void* const in = c_address(sendbuf);
-  void* const out = c_address(recvbuf);
-  init(mpi::persistent_reduction(Collective::reduce_scatter, in, out, *count, c_type(*datatype), c_op(*op)), comm, info,
-       request, error, [&](auto... rest) {
-    return ask_host(host().persistent.Reduce_scatter_block_init, in, out, *count, c_type(*datatype), c_op(*op), rest...);
+                                                MPI_Fint* error) {
+  init(comm, info, request, error, [&](const mpi::Asked& asked) {
+    return mpi::init_reduction(Collective::reduce_scatter, host().persistent.Reduce_scatter_block_init, c_address(sendbuf),
+                               c_address(recvbuf), *count, c_type(*datatype), c_op(*op), asked);
   });
 }
 
 TUTTI_ENTRY void mpi_scan_init_(void* sendbuf, void* recvbuf, MPI_Fint* count, MPI_Fint* datatype, MPI_Fint* op,
                                 MPI_Fint* comm, MPI_Fint* info, MPI_Fint* request, MPI_Fint* error) {
-  void* const in = c_address(sendbuf);
-  void* const out = c_address(recvbuf);
-  init(mpi::persistent_reduction(Collective::scan, in, out, *count, c_type(*datatype), c_op(*op)), comm, info, request,
-       error, [&](auto... rest) {
-    return ask_host(host().persistent.Scan_init, in, out, *count, c_type(*datatype), c_op(*op), rest...);
+  init(comm, info, request, error, [&](const mpi::Asked& asked) {
+    return mpi::init_reduction(Collective::scan, host().persistent.Scan_init, c_address(sendbuf), c_address(recvbuf), *count,
+                               c_type(*datatype), c_op(*op), asked);
   });
 }
 
 TUTTI_ENTRY void mpi_exscan_init_(void* sendbuf, void* recvbuf, MPI_Fint* count, MPI_Fint* datatype, MPI_Fint* op,
                                   MPI_Fint* comm, MPI_Fint* info, MPI_Fint* request, MPI_Fint* error) {
-  void* const in = c_address(sendbuf);
-  void* const out = c_address(recvbuf);
-  init(mpi::persistent_reduction(Collective::exscan, in, out, *count, c_type(*datatype), c_op(*op)), comm, info, request,
-       error, [&](auto... rest) {
-    return ask_host(host().persistent.Exscan_init, in, out, *count, c_type(*datatype), c_op(*op), rest...);
+  init(comm, info, request, error, [&](const mpi::Asked& asked) {
+    return mpi::init_reduction(Collective::exscan, host().persistent.Exscan_init, c_address(sendbuf), c_address(recvbuf),
+                               *count, c_type(*datatype), c_op(*op), asked);
   });
 }
 
 TUTTI_ENTRY void mpi_reduce_scatter_init_(void* sendbuf, void* recvbuf, MPI_Fint* recvcounts, MPI_Fint* datatype,
-                                          MPI_Fint* op, MPI_Fint* comm, MPI_Fint* info, MPI_Fint* request,
-    MPI_Fint* error) {
-  void* const in = c_address(sendbuf);
-  void* const out = c_address(recvbuf);
-  init(mpi::persistent_reduce_scatter(in, out, recvcounts, c_type(*datatype), c_op(*op)), comm, info, request, error,
-       [&](auto... rest) {
-    return ask_host(host().persistent.Reduce_scatter_init, in, out, recvcounts, c_type(*datatype), c_op(*op), rest...);
+                                          MPI_Fint* op, MPI_Fint* comm, MPI_Fint* info, MPI_Fint* request, MPI_Fint* error) {
+  init(comm, info, request, error, [&](const mpi::Asked& asked) {
+    return mpi::init_reduce_scatter(host().persistent.Reduce_scatter_init, c_address(sendbuf), c_address(recvbuf),
+                                    recvcounts, c_type(*datatype), c_op(*op), asked);
   });
 }
 

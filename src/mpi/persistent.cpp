@@ -3,47 +3,20 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <string>
 #include <utility>
 
-#include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "exec/combine.h"
 #include "kernels/kernels.h"
 #include "mpi/pause.h"
-#include "mpi/requests.h"
 #include "mpi/route.h"
-#include "mpi/types.h"
 
 namespace tutti::mpi {
-namespace {
 
 using Clock = std::chrono::steady_clock;
-using std::chrono::nanoseconds;
-
-// What one operation may take of the node's memory.
-constexpr size_t most_shared = size_t{256} << 20;
-
-uint64_t call_word(const PersistentCall& call) {
-  return static_cast<uint64_t>(call.collective) << 32 | static_cast<uint32_t>(call.root);
-}
-
-bool by_bad_root(const PersistentCall& call, int ranks) {
-  return plan::rooted(call.collective) && (call.root < 0 || call.root >= ranks);
-}
-
-// For the report: a part that this rank surely has.
-size_t part_to_report(const PersistentCall& call) {
-  const bool by_in = call.in.data != MPI_IN_PLACE && call.collective != Collective::scatter;
-  const RaggedSide& side = by_in ? call.in : call.out;
-  if (side.data == MPI_IN_PLACE || side.types != nullptr || call.collective == Collective::barrier) return 0;
-  return bytes_to_report(side.counts.given() ? side.counts[0] : side.count, side.type);
-}
-
-}  // namespace
 
 Persistent::Persistent(Communicator& communicator, const PersistentCall& call)
     : communicator_(communicator.handle()),
@@ -58,137 +31,6 @@ Persistent::Persistent(Communicator& communicator, const PersistentCall& call)
 Persistent::~Persistent() {
   for (MPI_Datatype& type : kept_types_) host().Type_free(&type);
   if (state_ == State::pending) (void)deposits_.release();  // others may still come for what lies there
-}
-
-std::unique_ptr<Persistent> Persistent::make(Communicator& communicator, const PersistentCall& call, Reason* reason,
-                                             int* code) {
-  std::unique_ptr<Persistent> made(new Persistent(communicator, call));
-  Deposits::Announced own;
-  own.call = call_word(call);
-  own.refuses = static_cast<uint64_t>(made->describe_buffers(communicator, call));
-  own.blocks = made->given_.size();
-  for (const Part& part : made->given_) own.bytes += (part.bytes + 15) / 16 * 16;
-  own.process = static_cast<uint64_t>(getpid());
-  std::vector<Deposits::Announced> all(static_cast<size_t>(made->ranks_));
-  *code = communicator.finish(communicator.group()->allgather(&own, all.data(), sizeof own));
-  if (*code != MPI_SUCCESS) return nullptr;
-  for (const Deposits::Announced& rank : all) *reason = std::max(*reason, static_cast<Reason>(rank.refuses));
-  if (*reason != Reason::none) return nullptr;
-  for (int rank = 0; rank < made->ranks_; ++rank) {
-    if (all[static_cast<size_t>(rank)].call == own.call) continue;
-    communicator.say("rank " + std::to_string(rank) + " makes another persistent collective, or with another root, than rank " +
-                     std::to_string(made->rank_) + ", which makes a persistent " + std::string(plan::name(call.collective)) +
-                     "; all ranks of a communicator must make the same in the same order");
-    *code = communicator.fail();
-    return nullptr;
-  }
-  if (Deposits::needed(all) > most_shared) {
-    *reason = Reason::large_persistent;
-    return nullptr;
-  }
-  made->deposits_ = Deposits::make(communicator, all);
-  if (made->deposits_ == nullptr) {
-    *reason = Reason::shared_memory_exhausted;
-    return nullptr;
-  }
-  made->link();
-  return made;
-}
-
-// The host's types may be freed by the program while the request lives; predefined ones may not.
-MPI_Datatype Persistent::keep(MPI_Datatype type) {
-  if (named_type(type) != nullptr) return type;
-  MPI_Datatype copy = type;
-  if (host().Type_dup(type, &copy) == MPI_SUCCESS) kept_types_.push_back(copy);
-  return copy;
-}
-
-// False where an argument is wrong.
-bool Persistent::describe(const RaggedSide& side, bool parted, const PersistentCall& call, std::vector<Part>& parts) {
-  if (side.data == MPI_IN_PLACE || (parted && call.ragged && !side.counts.given())) return false;
-  const size_t count_of_parts = parted ? static_cast<size_t>(ranks_) : 1;
-  size_t before = 0;  // elements of the parts so far, where they lie side by side
-  for (size_t i = 0; i < count_of_parts; ++i) {
-    const MPI_Count count = !side.counts.given() ? side.count : side.counts[parted ? i : static_cast<size_t>(rank_)];
-    if (count < 0) return false;
-    Part& part = parts.emplace_back();
-    if (count == 0) continue;
-    const MPI_Datatype type = side.type_of(i);
-    if (type == host().type_null) return false;
-    part.count = static_cast<size_t>(count);
-    part.bytes = bytes_of(count, type);
-    if (part.bytes > most_bytes / count_of_parts) return false;
-    if (part.bytes > 0 && side.data == nullptr && named_type(type) != nullptr) return false;
-    part.dense = dense(type);
-    const bool placed = side.displacements.given();
-    if (side.types != nullptr)
-      part.at = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(side.data) + static_cast<uintptr_t>(side.displacements[i]));
-    else
-      part.at = element(side.data, placed ? static_cast<size_t>(side.displacements[i]) : before, type);
-    part.type = keep(type);
-    before += part.count;
-  }
-  return true;
-}
-
-Reason Persistent::choose_combine(Communicator& communicator, const PersistentCall& call) {
-  if (call.op == host().op_null || call.in.type == host().type_null) return Reason::wrong_arguments;
-  if (!predefined_op(call.op)) return Reason::users_operation;
-  const exec::Combine* const kernel = communicator.kernel(call.in.type, call.op);
-  if (kernel != nullptr) {
-    combine_ = *kernel;
-    return Reason::none;
-  }
-  if (!communicator.host_combines(call.in.type, call.op)) return Reason::wrong_arguments;
-  host_op_ = std::make_unique<HostReduction>(call.in.type, call.op, communicator_);
-  combine_ = host_op_->combine();
-  return Reason::none;
-}
-
-// What this rank gives and wants, in place or not; a reason where the host must make the request.
-Reason Persistent::describe_buffers(Communicator& communicator, const PersistentCall& call) {
-  if (collective_ == Collective::barrier) return Reason::none;
-  if (by_bad_root(call, ranks_)) return Reason::wrong_arguments;
-  const bool combines = plan::combines(collective_);
-  if (combines) {
-    if (const Reason reason = choose_combine(communicator, call); reason != Reason::none) return reason;
-    if (call.in.data == call.out.data && call.in.count > 0 && host_judges_aliases(collective_)) return Reason::wrong_arguments;
-  }
-  const plan::Definition definition{collective_, ranks_, root_, plan::parted(collective_) ? ranks_ : 1};
-  const bool at_root = rank_ == root_;
-  const bool keeps_own = collective_ == Collective::scatter && at_root && call.out.data == MPI_IN_PLACE;
-  const bool wants = definition.has_out(rank_) && !keeps_own && !(collective_ == Collective::bcast && at_root);
-  if (wants && !describe(call.out, plan::parted_out(collective_), call, wanted_)) return Reason::wrong_arguments;
-  if (!definition.has_in(rank_)) return Reason::none;
-  if (call.in.data != MPI_IN_PLACE)
-    return describe(call.in, plan::parted_in(collective_), call, given_) ? Reason::none : Reason::wrong_arguments;
-  if (!wants || collective_ == Collective::bcast || collective_ == Collective::scatter) return Reason::wrong_arguments;
-  if (combines) {
-    RaggedSide in = call.in;
-    in.data = call.out.data;
-    return describe(in, plan::parted_in(collective_), call, given_) ? Reason::none : Reason::wrong_arguments;
-  }
-  if (collective_ == Collective::alltoall)
-    given_ = wanted_;
-  else
-    given_ = {wanted_[static_cast<size_t>(rank_)]};
-  return Reason::none;
-}
-
-void Persistent::link() {
-  Deposits::Block* const table = deposits_->table();
-  size_t at = 0;
-  for (size_t i = 0; i < given_.size(); ++i) {
-    table[i] = {at, given_[i].bytes};
-    at += (given_[i].bytes + 15) / 16 * 16;
-  }
-  const plan::Definition definition{collective_, ranks_, root_, plan::parted(collective_) ? ranks_ : 1};
-  const size_t block = plan::parted_in(collective_) ? static_cast<size_t>(rank_) : 0;
-  for (size_t i = 0; i < wanted_.size(); ++i) {
-    const plan::RankRange from = definition.sources(rank_, static_cast<int32_t>(i));
-    if (from.low < from.high) results_.push_back({wanted_[i], from, block});
-  }
-  sources_.resize(static_cast<size_t>(ranks_));
 }
 
 int Persistent::start() {
@@ -305,34 +147,6 @@ int Persistent::fail(const char* what, int code) const {
   let_launcher_read();  // the handler may abort the job
   const Inside inside;
   host().Comm_call_errhandler(communicator_, code);
-  return code;
-}
-
-int persistent_init(const PersistentCall& call, MPI_Comm communicator, MPI_Request* request, HostCall by_host) {
-  Communicator* const known = host().foreign ? nullptr : find_communicator(communicator);
-  if (known == nullptr) return by_host();
-  Reason reason = known->reason();
-  if (known->group() != nullptr && !known->group()->on_one_node()) {
-    reason = Reason::persistent_between_nodes;
-  } else if (known->group() != nullptr) {
-    std::unique_ptr<Persistent> made;
-    int code = MPI_SUCCESS;
-    try {
-      made = Persistent::make(*known, call, &reason, &code);
-    } catch (const Error& error) {  // thrown while making a program: by all ranks, before any arrived
-      known->say(error.what());
-      reason = Reason::no_program;
-    }
-    if (code != MPI_SUCCESS) return code;
-    if (made != nullptr) return note_request(std::move(made), request);
-  }
-  const Inside inside;
-  const uint64_t entry = tracer() != nullptr ? trace::ticks() : 0;
-  const auto begin = Clock::now();
-  const int code = by_host();
-  const size_t bytes = part_to_report(call);
-  if (tracer() != nullptr) trace_host_call(entry, call.collective, reason, bytes, call.root);
-  if (recording()) record({call.collective, bytes, reason, {}, Clock::now() - begin});
   return code;
 }
 

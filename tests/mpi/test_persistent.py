@@ -18,6 +18,13 @@ def test_persistent(host, compiled, what, ranks):
     expect_ok(job(host, ranks, compiled(host, "persistent"), what, timeout=60))
 
 
+@pytest.mark.parametrize("form", ["large", "fortran"])
+def test_other_forms(host_named, compiled, form):
+    """With large counts, which Open MPI 5 does not have, and by Open MPI's Fortran names."""
+    host = host_named("mpich" if form == "large" else "openmpi")
+    expect_ok(job(host, 3, compiled(host, f"persistent_{form}"), "results", timeout=60))
+
+
 def test_all_are_served(host_named, compiled, tmp_path):
     """And counted: a start of each by every rank in each of 7 rounds, for 6 lengths."""
     host, report = host_named("mpich"), tmp_path / "report.json"

@@ -2,16 +2,23 @@
 // between start and completion in which a rank may not have to wait for what another does after its start.
 //
 //   persistent results | mixed | orders | freed
+//
+// Other programs include this one to make the requests in other forms.
 #include "check.h"
+
+#ifndef COUNT
+#define COUNT int
+#define DISPLACEMENT int
+#endif
 
 enum { rounds = 7, longest = 5000 };
 
 static int size, rank;
 static MPI_Comm world;
 static int in[8 * longest], out[8 * longest];
-static int counts[8], displacements[8];
+static COUNT counts[8];
+static DISPLACEMENT displacements[8], bytes_at[8];
 static MPI_Datatype types[8];
-static int bytes_at[8];
 
 static int value(int from, int to, int i, int round) { return 1000 * from + 100 * to + i % 97 + round; }
 
