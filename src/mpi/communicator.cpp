@@ -147,7 +147,7 @@ Reason Communicator::join(int ranks) {
   settings.rank = rank;
   settings.style = team_->wait_style();
   settings.hook = team_->progress_hook();
-  if (tracer() != nullptr) settings.communicator = note_communicator(handle_, placement.identity, rank, ranks);
+  if (tracer() != nullptr) settings.communicator = traced_as_ = note_communicator(handle_, placement.identity, rank, ranks);
   settings.reach = team_->reach(handle_, ranks);
   settings.shape = team_->shape();
   settings.levels = team_->levels(handle_, ranks);

@@ -86,6 +86,7 @@ class Communicator {
   // Made by its first call, which is collective.
   const std::shared_ptr<Loopback>& loopback();
   group::Group* group() const { return group_.get(); }
+  uint32_t traced_as() const { return traced_as_; }  // its number in traces, where there are any
   Reason reason() const { return reason_; }
 
   // The combination for a predefined type and operation, remembered; null where there is no kernel.
@@ -148,6 +149,7 @@ class Communicator {
   std::unique_ptr<group::Group> group_;
   shm::Segment* segment_ = nullptr;  // the team's
   uint32_t page_ = 0;
+  uint32_t traced_as_ = 0;
   std::vector<std::shared_ptr<shm::Segment>> segments_of_deposits_;
   std::shared_ptr<Loopback> loopback_;
   size_t largest_element_ = 0;

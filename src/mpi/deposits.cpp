@@ -104,13 +104,6 @@ Deposits::~Deposits() {
   if (segment_ != nullptr) segment_->leave(page_);
 }
 
-int Deposits::first_missing(uint64_t round) const {
-  const int ranks = static_cast<int>(all_.size());
-  for (int rank = 0; rank < ranks; ++rank)
-    if (shm::observe(started_by(rank)) < round) return rank;
-  return ranks;
-}
-
 Deposits::Block* Deposits::table_of(int rank) const { return reinterpret_cast<Block*>(area(rank) + shm::line_size); }
 
 std::byte* Deposits::buffer_of(int rank, uint64_t round) const {

@@ -26,7 +26,9 @@ class Deposits {
     uint64_t call = 0;     // collective and root: of a matching call the same at all ranks
     uint64_t blocks = 0;   // that the rank gives
     uint64_t bytes = 0;    // of all of them
+    uint64_t longest = 0;  // of them
     uint64_t process = 0;
+    uint64_t number = 0;   // how many the process has made; rank 0's tells those of a communicator apart
     uint64_t refuses = 0;  // a Reason: this rank cannot make it
   };
   struct Block {
@@ -47,8 +49,7 @@ class Deposits {
   std::byte* buffer(uint64_t round) { return buffer_of(rank_, round); }
   void publish(uint64_t round) { shm::publish(started_by(rank_), round); }
 
-  // The first rank that has not started the round yet; the number of ranks where all have.
-  int first_missing(uint64_t round) const;
+  bool has_started(int rank, uint64_t round) const { return shm::observe(started_by(rank)) >= round; }
   uint64_t process(int rank) const { return all_[static_cast<size_t>(rank)].process; }
 
   // What a rank gives in a round that it has started.

@@ -35,6 +35,7 @@ Persistent::~Persistent() {
 
 int Persistent::start() {
   const auto begin = recording() ? Clock::now() : Clock::time_point{};
+  if (tracer() != nullptr) traced_.entry = trace::ticks();
   if (state_ == State::pending || state_ == State::taken)
     return fail("a persistent collective is started that has not been completed", MPI_ERR_REQUEST);
   ++round_;
@@ -52,7 +53,9 @@ int Persistent::start() {
       kernels::copy(to, part.at, part.bytes);
     }
   }
+  if (tracer() != nullptr) traced_.deposited = trace::ticks();
   deposits_->publish(round_);
+  if (tracer() != nullptr) traced_.published = trace::ticks();
   state_ = State::pending;
   if (recording()) spent_ = Clock::now() - begin;
   return code;
@@ -83,38 +86,56 @@ int Persistent::take_result(const Result& result) {
   return part.dense ? MPI_SUCCESS : unpack(packed_.data(), part.at, part.count, part.type, communicator_);
 }
 
-int Persistent::take() {
-  const auto begin = recording() ? Clock::now() : Clock::time_point{};
-  int code = MPI_SUCCESS;
-  for (const Result& result : results_) code = first_error(code, take_result(result)).code;
-  if (host_op_ != nullptr) code = first_error(code, host_op_->error()).code;
-  state_ = State::taken;
-  shm::jot(served_since_poll, 1);
-  if (recording()) {
-    const Part* const part = !given_.empty() ? &given_[0] : !wanted_.empty() ? &wanted_[0] : nullptr;
-    record({collective_, part == nullptr ? 0 : part->bytes, Reason::none, "deposits", spent_ + (Clock::now() - begin)});
-  }
-  return code;
+bool Persistent::all_started() const {
+  for (int rank = 0; rank < ranks_; ++rank)
+    if (!deposits_->has_started(rank, round_)) return false;
+  return true;
 }
 
 int Persistent::complete() {
   const auto begin = recording() ? Clock::now() : Clock::time_point{};
+  std::optional<trace::Recorder> recorder;
+  if (tracer() != nullptr) record_start(recorder);
+  for (int rank = 0; rank < ranks_; ++rank) {
+    if (!deposits_->has_started(rank, round_))
+      if (const int code = wait_for(rank); code != MPI_SUCCESS) return code;
+    if (recorder) record_wait(*recorder, rank);
+  }
+  const int code = take(recorder);
+  if (recorder) record_exit(*recorder);
+  if (recording()) record({collective_, part_bytes_, Reason::none, deposits_name, spent_ + (Clock::now() - begin)});
+  return code;
+}
+
+int Persistent::wait_for(int rank) {
   Pause pause(style_);
   bool said = false;
-  for (int late; (late = deposits_->first_missing(round_)) != ranks_;) {
+  while (!deposits_->has_started(rank, round_)) {
     if (!pause.next()) continue;
     drive_host();
     if (!pause.look_closely()) continue;
-    if (kill(static_cast<pid_t>(deposits_->process(late)), 0) != 0 && errno == ESRCH)
-      return fail(("rank " + std::to_string(late) + " ended before it started a persistent " +
+    if (kill(static_cast<pid_t>(deposits_->process(rank)), 0) != 0 && errno == ESRCH)
+      return fail(("rank " + std::to_string(rank) + " ended before it started a persistent " +
                    std::string(plan::name(collective_)))
                       .c_str(),
                   MPI_ERR_OTHER);
     const int64_t limit = options().stall_seconds;
-    if (limit > 0 && pause.seconds() >= limit && !std::exchange(said, true)) say_late(limit, late);
+    if (limit > 0 && pause.seconds() >= limit && !std::exchange(said, true)) say_late(limit, rank);
   }
-  if (recording()) spent_ += Clock::now() - begin;
-  return take();
+  return MPI_SUCCESS;
+}
+
+// Of a round that all have started.
+int Persistent::take(std::optional<trace::Recorder>& recorder) {
+  int code = MPI_SUCCESS;
+  for (size_t i = 0; i < results_.size(); ++i) {
+    code = first_error(code, take_result(results_[i])).code;
+    if (recorder) record_result(*recorder, i);
+  }
+  if (host_op_ != nullptr) code = first_error(code, host_op_->error()).code;
+  state_ = State::taken;
+  shm::jot(served_since_poll, 1);
+  return code;
 }
 
 int Persistent::show(MPI_Request request) {

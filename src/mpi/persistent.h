@@ -12,12 +12,15 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "exec/executor.h"
 #include "mpi/deposits.h"
 #include "mpi/host_op.h"
 #include "mpi/ragged.h"
+#include "trace/tracer.h"
 
 namespace tutti::mpi {
 
@@ -35,6 +38,9 @@ int persistent_init(const PersistentCall& call, MPI_Comm communicator, MPI_Reque
 
 class Persistent {
  public:
+  // What reports and traces call them, in the place of a plan's algorithm.
+  static constexpr std::string_view deposits_name = "deposits";
+
   // Collective; null, and *reason, where the host must make it, at all ranks alike. A failure is raised: *code.
   static std::unique_ptr<Persistent> make(Communicator& communicator, const PersistentCall& call, Reason* reason,
                                           int* code);
@@ -51,9 +57,7 @@ class Persistent {
   int show(MPI_Request request);
   // The communicator that this request's handle is of.
   MPI_Comm loopback() const { return loopback_->handle; }
-  bool all_started() { return deposits_->first_missing(round_) == ranks_; }
-  // Takes the results of a round that all have started.
-  int take();
+  bool all_started() const;
   // Waits until all have started, then takes the results.
   int complete();
   // Now and then while others are late: the host's messages must go on.
@@ -80,7 +84,16 @@ class Persistent {
   bool describe(const RaggedSide& side, bool parted, const PersistentCall& call, std::vector<Part>& parts);
   Reason choose_combine(Communicator& communicator, const PersistentCall& call);
   void link();
+  void describe_for_traces(const Communicator& communicator, uint64_t number);
+  void record_start(std::optional<trace::Recorder>& recorder) const;
+  void record_wait(trace::Recorder& recorder, int rank) const;
+  void record_result(trace::Recorder& recorder, size_t result) const;
+  void record_exit(trace::Recorder& recorder) const;
+  static plan::StepKind kind_of(const Result& result);
+  int first_wait() const { return given_.empty() ? 2 : 3; }  // among the steps
   MPI_Datatype keep(MPI_Datatype type);
+  int wait_for(int rank);
+  int take(std::optional<trace::Recorder>& recorder);
   int take_result(const Result& result);
   void say_late(int64_t seconds, int rank) const;
   int fail(const char* what, int code) const;
@@ -104,7 +117,15 @@ class Persistent {
   exec::SlotStores stores_{group::store_policy(options().stores)};  // into deposits
   State state_ = State::idle;
   std::shared_ptr<Loopback> loopback_;
+  size_t part_bytes_ = 0;  // the longest part of all ranks, for the report and traces
   std::chrono::nanoseconds spent_{0};  // of the round so far, for the report
+
+  // For traces: what was noted when the request was made, and when the round's start began and ended.
+  struct Traced {
+    uint32_t program = 0, communicator = 0;
+    uint64_t number = 0;
+    uint64_t entry = 0, deposited = 0, published = 0;
+  } traced_;
 };
 
 }  // namespace tutti::mpi

@@ -2,6 +2,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <string>
 #include <utility>
 
@@ -42,8 +43,13 @@ std::unique_ptr<Persistent> Persistent::make(Communicator& communicator, const P
   own.call = call_word(call);
   own.refuses = static_cast<uint64_t>(made->describe_buffers(communicator, call));
   own.blocks = made->given_.size();
-  for (const Part& part : made->given_) own.bytes += (part.bytes + 15) / 16 * 16;
+  for (const Part& part : made->given_) {
+    own.bytes += (part.bytes + 15) / 16 * 16;
+    own.longest = std::max<uint64_t>(own.longest, part.bytes);
+  }
   own.process = static_cast<uint64_t>(getpid());
+  static std::atomic<uint64_t> numbers{0};
+  own.number = ++numbers;
   std::vector<Deposits::Announced> all(static_cast<size_t>(made->ranks_));
   *code = communicator.finish(communicator.group()->allgather(&own, all.data(), sizeof own));
   if (*code != MPI_SUCCESS) return nullptr;
@@ -66,7 +72,9 @@ std::unique_ptr<Persistent> Persistent::make(Communicator& communicator, const P
     *reason = Reason::shared_memory_exhausted;
     return nullptr;
   }
+  for (const Deposits::Announced& rank : all) made->part_bytes_ = std::max<size_t>(made->part_bytes_, rank.longest);
   made->link();
+  if (tracer() != nullptr) made->describe_for_traces(communicator, all[0].number);
   return made;
 }
 

@@ -93,7 +93,7 @@ Left take_own(int count, const MPI_Request* requests) {
   for_own(count, requests, [&](Persistent& own, MPI_Request) {
     if (left.code != MPI_SUCCESS || own.state() != State::pending) return;
     if (own.all_started()) {
-      left.code = own.take();
+      left.code = own.complete();
     } else {
       late = &own;
       ++left.count;

@@ -142,7 +142,7 @@ Reason Communicator::span_nodes(int ranks) {
   if (here.size() > 1) settings.hook = team_->progress_hook();
   settings.levels = places->levels(members);
   settings.shape.counts[topo::node_level] = places->machine_node_count(members);
-  if (tracer() != nullptr) settings.communicator = note_communicator(handle_, common.identity, rank, ranks);
+  if (tracer() != nullptr) settings.communicator = traced_as_ = note_communicator(handle_, common.identity, rank, ranks);
   make_group(std::move(settings));
   if (rank == 0)
     log_line(LogLevel::info, "a communicator of %d ranks on %d nodes goes by messages between them", ranks, nodes.count());

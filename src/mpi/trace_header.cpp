@@ -71,6 +71,7 @@ std::string host_name() {
 
 // Where time goes in a step, for summaries and colours.
 const char* group_of(std::string_view kind) {
+  if (kind == "elsewhere") return "elsewhere";
   return kind.starts_with("wait") ? "waiting" : kind.starts_with("copy") ? "moving" : kind.starts_with("reduce") ? "reducing" : "telling";
 }
 
@@ -89,6 +90,8 @@ std::string describe_kinds() {
                                 "inside a reduce_any: wait until one more source is there"));
   kinds.push_back(describe_kind(static_cast<int>(trace::Kind::make_room), "wait_room", "",
                                 "wait until slow ranks have read what the operation will overwrite"));
+  kinds.push_back(describe_kind(static_cast<int>(trace::Kind::elsewhere), "elsewhere", "",
+                                "between start and completion: the program did other things"));
   return json_list(kinds, [](const std::string& kind) { return kind; });
 }
 

@@ -6,7 +6,8 @@
 // Records. An operation leaves one record a step, in the order of execution, then a pair that says what the operation
 // was: `operation` (or `host_call`) and, right behind it, `details`. The pair stands at the end because only then the
 // exit is known, and so that what is left of an operation whose beginning was lost can be told: it says how many
-// records belong to it.
+// records belong to it. A persistent collective writes all of its own at its completion, so that those of what the thread
+// does meanwhile stand before them.
 #pragma once
 
 #include <cstddef>
@@ -18,6 +19,7 @@ namespace tutti::trace {
 // What stands in the lower 8 bits of Record::what: a step kind's number in the file's table of step kinds, or one of
 // these.
 enum class Kind : uint8_t {
+  elsewhere = 0xFA,  // a step of a persistent collective: the program went on between its start and its completion
   wait_arrival = 0xFB,  // in a step that takes its sources as they come: it waited; `peer` came first
   make_room = 0xFC,  // the operation waited, before its first step, until slow ranks had read what it will overwrite
   host_call = 0xFD,

@@ -161,6 +161,22 @@ TEST(Recorder, StepsFollowEachOtherInsideTheOperation) {
   EXPECT_EQ(details.peer, 2);
 }
 
+TEST(Recorder, TakesTimesThatHavePassed) {
+  Tracer tracer({});
+  const uint64_t entry = ticks() - 1000;
+  Recorder recorder(&tracer, entry);
+  recorder.step_until(entry + 300, 3, 0, 8);
+  recorder.step(static_cast<uint32_t>(Kind::elsewhere), 1, 0, -1, 0);
+  recorder.exit({0, 0, 0, 8, 8, 1, 1, 0});
+  const auto records = tracer.ring().contents().first;
+  ASSERT_EQ(records.size(), 4u);
+  EXPECT_EQ(records[0].begin, entry);
+  EXPECT_EQ(records[0].end, entry + 300);
+  EXPECT_EQ(records[1].begin, entry + 300);
+  EXPECT_GE(records[1].end, entry + 1000);
+  EXPECT_EQ(records[2].begin, entry);
+}
+
 class TraceFile : public testing::Test {
  protected:
   void SetUp() override {

@@ -78,6 +78,13 @@ class Tracer {
 class Recorder {
  public:
   explicit Recorder(Tracer* tracer) : ring_(tracer->ring()), entry_(ticks()), last_(entry_) {}
+  // Of an operation whose entry has passed, and maybe some of its steps.
+  Recorder(Tracer* tracer, uint64_t entry) : ring_(tracer->ring()), entry_(entry), last_(entry) {}
+  void step_until(uint64_t end, uint32_t kind, uint32_t index, uint64_t bytes) {
+    ring_.write({last_, end, index << 8 | kind, 0, -1, saturated(bytes)});
+    last_ = end;
+    ++steps_;
+  }
 
   void step(uint32_t kind, uint32_t index, int64_t segment, int32_t peer, uint64_t bytes) {
     const uint64_t now = ticks();

@@ -103,6 +103,52 @@ def test_a_trace_holds_together(host, compiled, tmp_path, ranks):
     assert summary(trace)["arrival_skew"]["operations"] == len(trace.meetings)
 
 
+def deposited(trace):
+    """The operations that are rounds of persistent collectives."""
+    by_deposits = np.array([program.algorithm == "deposits" for program in trace.programs] + [False])
+    return by_deposits[trace.operations["program"]]
+
+
+COMPLETIONS = 6 * 17 * 7 + 3 * 7  # as programs/persistent.c: lengths, collectives, rounds; and what has shapes
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_every_round_of_a_persistent_collective_is_there(host, compiled, tmp_path, ranks):
+    trace, _ = traced(host, compiled, tmp_path, ranks, program="persistent", arguments=["results"])
+    get, steps = trace.operations, trace.steps
+    chosen = deposited(trace)
+    assert chosen.sum() == ranks * COMPLETIONS
+    assert {trace.collectives[number] for number in get["collective"][chosen]} == set(trace.collectives)
+    for meeting in trace.meetings:
+        assert sorted(get["rank"][meeting]) == list(range(ranks))
+        for name in ("bytes", "root", "collective"):
+            assert len(set(get[name][meeting].tolist())) == 1, name
+    for operation in np.flatnonzero(chosen):
+        program = trace.programs[int(get["program"][operation])]
+        assert recorded_steps(trace, operation) == [(index, 0) for index in range(len(program.steps))]
+    told, waited = flows(trace)
+    waits = chosen[steps["operation"]] & (trace.group_of[steps["kind"]] == 0)
+    assert waits.sum() == ranks * COMPLETIONS * (ranks - 1) == chosen[steps["operation"][waited]].sum()
+    assert (steps["begin"][told] <= steps["end"][waited]).all()
+
+
+def test_who_a_persistent_collective_waits_for(host, compiled, tmp_path):
+    """And what the program did between its start and its completion, which is nobody's waiting."""
+    trace, _ = traced(host, compiled, tmp_path, 2, program="persistent_late")
+    get, steps = trace.operations, trace.steps
+    chosen = deposited(trace)
+    first = chosen & (get["rank"] == 0)
+    assert first.sum() == 6 and (trace.elsewhere[first] >= 10e6).all()
+    waits = chosen[steps["operation"]] & (trace.step_peer >= 0)
+    for rank, least in ((0, 5e6), (1, 0)):
+        mine = waits & (get["rank"][steps["operation"]] == rank)
+        assert (trace.step_peer[mine] == 1 - rank).all() and mine.sum() == 6
+        assert np.median((steps["end"] - steps["begin"])[mine]) >= least
+    found = next(row for row in summary(trace)["collectives"] if row["by"] == "deposits")
+    assert (found["collective"], found["size"], found["operations"]) == ("allreduce", "<= 8 B", 6)
+    assert found["between_us"] > 5e3
+
+
 def test_clocks_of_two_nodes(host_named, compiled, tmp_path):
     """Ranks that MPICH takes for two nodes read one clock in truth, so the offset found must be none, within its error."""
     host = host_named("mpich")

@@ -4,7 +4,7 @@ import json
 
 import pytest
 from browser import chromium, complaints, wait_until
-from trace_files import one_alltoall, two_broadcasts
+from trace_files import one_alltoall, one_persistent, two_broadcasts
 
 
 @pytest.fixture
@@ -76,6 +76,23 @@ def test_chrome_events(tutti, file, tmp_path):
         assert start["tid"] == 0 and ends[number]["tid"] == 1 and start["ts"] <= ends[number]["ts"]
 
 
+def test_persistent_collectives(tutti, tmp_path):
+    """In tables with the time between their calls; as Chrome events on a track of their own, because what a rank does
+    meanwhile may end later."""
+    file, written = tmp_path / "persistent.trace", tmp_path / "events.json"
+    file.write_bytes(one_persistent().contents())
+    said = tutti("trace", str(file)).stdout
+    assert "between us" in said and "deposits" in said and "elsewhere" not in said
+    assert tutti("trace", str(file), "--perfetto", str(written)).returncode == 0
+    events = json.loads(written.read_text())["traceEvents"]
+    pairs = [(event["ph"], event["tid"], event["ts"]) for event in events if event.get("cat") == "persistent"]
+    assert pairs == [("b", 0, 1.0), ("e", 0, 6.16), ("b", 1, 1.4), ("e", 1, 4.51)]
+    slices = {event["name"]: (event["ts"], event["dur"]) for event in events if event["ph"] == "X" and event["tid"] == 0}
+    assert slices["start of allreduce of 8 bytes by deposits"] == (1.0, 0.04)
+    assert slices["completion of allreduce of 8 bytes by deposits"] == (6.04, 0.12)
+    assert "elsewhere" not in slices
+
+
 def test_page_is_one_file(tutti, file, tmp_path):
     written = tmp_path / "page.html"
     assert tutti("trace", str(file), "--html", str(written)).returncode == 0
@@ -141,6 +158,25 @@ def test_the_page_in_a_browser(tutti, file, tmp_path):
         driver.find_element("id", "step-on").click()
         driver.find_element("id", "fit-all").click()
         wait_until(lambda: "2.40 us" in texts("#scale")[0] or "2.50 us" in texts("#scale")[0], "everything in view")
+        assert complaints(driver) == []
+
+
+@pytest.mark.browser
+def test_the_page_draws_what_lies_between_start_and_completion_as_a_thread(tutti, tmp_path):
+    (tmp_path / "a.trace").write_bytes(one_persistent().contents())
+    assert tutti("trace", str(tmp_path / "a.trace"), "--html", str(tmp_path / "page.html")).returncode == 0
+    with chromium(tmp_path / "profile") as driver:
+        driver.get((tmp_path / "page.html").as_uri())
+        driver.execute_script("choose(trace.operations.find((o) => o.label.includes('deposits')))")
+        wait_until(lambda: "persistent collective 2" in driver.find_element("id", "details").text, "the persistent one")
+        assert "round 5 of persistent" in driver.find_element("id", "details").text
+        heights = driver.execute_script(
+            "return timeline.drawn.filter(([step]) => step.call.rank === 0).map(([step, drawn]) => "
+            "[kindOf(step).name, Number(drawn.getAttribute('height'))])"
+        )
+        thin = [name for name, height in heights if height < 5]
+        assert thin == ["elsewhere"] and len(heights) == 7  # two steps of the broadcast between
+        assert driver.execute_script("return state.operation.calls.map((call) => sums(call)[ELSEWHERE])") == [5000, 3000]
         assert complaints(driver) == []
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from trace_files import START, TraceFile, one_arrival, record, two_broadcasts
+from trace_files import START, TraceFile, one_arrival, one_persistent, record, two_broadcasts
 
 from tutti.tracing import Trace, TraceError, perfetto, read
 from tutti.tracing.flows import flows
@@ -83,6 +83,27 @@ def test_summary(tmp_path):
     assert {entry["rank"]: entry["operations"] for entry in skew["last"]} == {0: 1, 1: 1}
     shares = [row["share"] for row in found["step_kinds"]]
     assert sum(shares) == pytest.approx(1, abs=0.001)
+
+
+def test_what_lies_between_start_and_completion_is_in_no_call(tmp_path):
+    trace = reading(one_persistent().contents(), tmp_path)
+    assert [sorted(meeting.tolist()) for meeting in trace.meetings] == [[1, 3], [0, 2]]
+    assert trace.elsewhere.tolist() == [0, 5000, 0, 3000]
+    found = summary(trace)
+    rows = {row["by"]: row for row in found["collectives"]}
+    assert rows["flat"]["between_us"] is None
+    row = rows["deposits"]
+    assert (row["collective"], row["operations"], row["calls"], row["between_us"]) == ("allreduce", 1, 2, 4.0)
+    assert (row["mean_us"], row["max_us"]) == (0.135, 0.16)  # 160 and 110 ns in calls
+    assert "elsewhere" not in {kind["kind"] for kind in found["step_kinds"]}
+    assert sum(kind["share"] for kind in found["step_kinds"]) == pytest.approx(1, abs=0.001)
+    assert {(wait["rank"], wait["waited_for"]): wait["total_ms"] for wait in found["waits"]}.keys() == {(0, 1), (1, 0)}
+    told, waited = flows(trace)
+    by_deposits = [(int(t), int(w)) for t, w in zip(told, waited, strict=True) if trace.operations["program"][trace.steps["operation"][w]] in (1, 3)]
+    steps = trace.steps
+    assert [(trace.kinds[int(steps["kind"][t])].name, trace.kinds[int(steps["kind"][w])].name) for t, w in by_deposits] == [
+        ("publish", "wait_word")] * 2  # fmt: skip
+    everything(trace)
 
 
 def test_times_of_another_node(tmp_path):
@@ -263,7 +284,7 @@ def test_flipped_bits_and_cuts_are_an_error_or_a_trace(tmp_path, flips, length):
 
 
 @settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.sampled_from([two_broadcasts, one_arrival]), st.integers(0, 11), st.integers(0, 255), st.integers(0, 1))
+@given(st.sampled_from([two_broadcasts, one_arrival, one_persistent]), st.integers(0, 11), st.integers(0, 255), st.integers(0, 1))
 def test_flipped_bits_of_records(tmp_path, made_by, place, bit, rank):
     made = made_by()
     records = made.records[rank]

@@ -5,12 +5,12 @@ import struct
 from dataclasses import dataclass, field
 from typing import Any
 
-WAIT_LINE, COPY, REDUCE_ANY, STAMP = 1, 3, 5, 7
-WAIT_ARRIVAL, HOST_CALL, OPERATION, DETAILS = 0xFB, 0xFD, 0xFE, 0xFF
+WAIT_WORD, WAIT_LINE, COPY, REDUCE, REDUCE_ANY, PUBLISH, STAMP = 0, 1, 3, 4, 5, 6, 7
+ELSEWHERE, WAIT_ARRIVAL, HOST_CALL, OPERATION, DETAILS = 0xFA, 0xFB, 0xFD, 0xFE, 0xFF
 START = 5000  # ticks; one is a nanosecond
 PAIRS = [(0, "wait_word", "waiting"), (1, "wait_line", "waiting"), (2, "wait_reuse", "waiting"), (3, "copy", "moving"),
          (4, "reduce", "reducing"), (5, "reduce_any", "reducing"), (6, "publish", "telling"), (7, "stamp", "telling"),
-         (251, "wait_arrival", "waiting"), (252, "wait_room", "waiting")]  # fmt: skip
+         (250, "elsewhere", "elsewhere"), (251, "wait_arrival", "waiting"), (252, "wait_room", "waiting")]  # fmt: skip
 KINDS = [{"number": number, "name": name, "group": group, "operands": "", "meaning": ""} for number, name, group in PAIRS]
 
 
@@ -128,4 +128,33 @@ def one_arrival() -> TraceFile:
         record(START + 500, START + 530, COPY, 0, 0, -1, 8), record(START + 530, START + 550, STAMP, 1),
         record(START + 500, START + 560, OPERATION, 0, 2, 0, 8), record(8, 0, DETAILS, 1, 1, 0),
     ]  # fmt: skip
+    return made
+
+
+def deposits(member: int) -> dict[str, Any]:
+    """The program of one of two ranks in a persistent allreduce."""
+    other = 1 - member
+    steps: list[Any] = [
+        [COPY, 0, 1 + member, 0, -1, 0, 0, 1, [2, member, 0, 0, 0, member, 0, 0], []],
+        [PUBLISH, 0, 1 + member, 0, -1, 0, 0, 1, [], []],
+        [ELSEWHERE, 0, 0, 0, -1, 0, 0, 1, [], []],
+        [WAIT_WORD, 1, 1 + other, 0, other, 0, 0, 1, [], []],
+        [REDUCE, 1, 3 + member, 1, -1, 0, 0, 1, [1, member, 0, 0, 2, 0, 0, 0, 2, 1, 0, 0], []],
+    ]
+    return broadcast(member) | {"collective": "allreduce", "algorithm": "deposits", "transfers": 4, "carrier": "slot", "steps": steps}
+
+
+def one_persistent() -> TraceFile:
+    """A persistent allreduce of 8 bytes, round 5 of the second on its communicator, with a broadcast in between. Rank 0 is
+    away for 5,000 ns; rank 1, which starts 400 ns later, waits for nobody."""
+    made = TraceFile()
+    made.call(0, 0, [2000, 2040, 2080, 2100])
+    made.call(1, 0, [2100, 2110, 2150, 2200])
+    for rank, ends in ((0, (1000, 1030, 1040, 6040, 6100, 6150)), (1, (1400, 1420, 1430, 4430, 4440, 4500))):
+        made.header["ranks"][rank]["programs"].append(deposits(rank))
+        kinds = ((COPY, -1, 8), (PUBLISH, -1, 0), (ELSEWHERE, -1, 0), (WAIT_WORD, 1 - rank, 0), (REDUCE, -1, 8))
+        for index, (kind, peer, size) in enumerate(kinds):
+            made.records[rank].append(record(START + ends[index], START + ends[index + 1], kind, index, 0, peer, size))
+        made.records[rank].append(record(START + ends[0], START + ends[-1] + 10, OPERATION, 1, 5, 0, 8))
+        made.records[rank].append(record(8, 2 << 32 | 5, DETAILS, 1, 1, 0))
     return made

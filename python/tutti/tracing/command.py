@@ -56,9 +56,11 @@ def show(trace: "Trace", found: dict[str, Any], top: int, console: Console) -> N
     rows = [row | {"by": row["by"] if row["reason"] is None else f"host MPI: {row['reason']}",
                    "operations": row["operations"]}
             for row in found["collectives"]]  # fmt: skip
-    _table(console, "collectives (times of a rank's call)", {
-        "collective": "collective", "size": "size", "by": "by", "operations": "operations", "calls": "calls",
-        "mean_us": "mean us", "median_us": "median us", "p90_us": "90 % us", "max_us": "max us"}, rows)  # fmt: skip
+    columns = {"collective": "collective", "size": "size", "by": "by", "operations": "operations", "calls": "calls",
+               "mean_us": "mean us", "median_us": "median us", "p90_us": "90 % us", "max_us": "max us"}  # fmt: skip
+    if any(row["between_us"] is not None for row in rows):
+        columns["between_us"] = "between us"
+    _table(console, "collectives (times of a rank's call)", columns, rows)
     rows = [row | {"share": f"{100 * row['share']:.1f} %"} for row in found["step_kinds"] if row["count"]]
     if rows:
         _table(console, "steps (all ranks together)", {

@@ -4,8 +4,10 @@ import json
 from collections.abc import Iterator
 from typing import IO, Any
 
+import numpy as np
+
 from tutti.tracing.flows import flows
-from tutti.tracing.trace import Trace
+from tutti.tracing.trace import ELSEWHERE, GROUPS, Trace
 
 
 def _names(trace: Trace) -> Iterator[dict[str, Any]]:
@@ -31,11 +33,21 @@ def _slice(name: str, category: str, begin: float, end: float, where: dict[str, 
     return {"ph": "X", "name": name, "cat": category, "ts": begin / 1000, "dur": (end - begin) / 1000, **where, "args": details}
 
 
+def _around(name: str, number: int, begin: float, end: float, where: dict[str, int], details: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """A persistent collective from its start to its completion, on a track of its own: what the rank does meanwhile may
+    begin inside and end outside."""
+    same = {"name": name, "cat": "persistent", "id": number, **where}
+    yield {"ph": "b", "ts": begin / 1000, **same, "args": details}
+    yield {"ph": "e", "ts": end / 1000, **same}
+
+
 def events(trace: Trace) -> Iterator[dict[str, Any]]:
     yield from _names(trace)
     get, steps = trace.operations, trace.steps
     first_track: dict[int, int] = {}
     where = []
+    outside = np.flatnonzero(trace.group_of[steps["kind"]] == ELSEWHERE)
+    between = {int(steps["operation"][i]): (float(steps["begin"][i]), float(steps["end"][i])) for i in outside}
     for i in range(len(get["rank"])):
         where.append(_track(trace, int(get["rank"][i]), int(get["track"][i]), first_track))
         details: dict[str, Any] = {"bytes": int(get["bytes"][i]), "root": int(get["root"][i])}
@@ -43,9 +55,18 @@ def events(trace: Trace) -> Iterator[dict[str, Any]]:
             details["reason"] = trace.reasons[int(get["reason"][i])]
         else:
             details |= {"communicator": int(get["communicator"][i]), "epoch": int(get["epoch"][i]), "segments": int(get["segments"][i])}
-        yield _slice(trace.label(i), "operation", float(get["begin"][i]), float(get["end"][i]), where[i], details)
+        begin, end = float(get["begin"][i]), float(get["end"][i])
+        if i in between:
+            yield from _around(trace.label(i), i, begin, end, where[i], details)
+            left, came_back = between[i]
+            yield _slice(f"start of {trace.label(i)}", "operation", begin, left, where[i], details)
+            yield _slice(f"completion of {trace.label(i)}", "operation", came_back, end, where[i], details)
+        else:
+            yield _slice(trace.label(i), "operation", begin, end, where[i], details)
     for i in range(len(steps["kind"])):
         kind = trace.kinds[int(steps["kind"][i])]
+        if kind.group == GROUPS[ELSEWHERE]:
+            continue
         details = {"step": int(steps["index"][i]), "transfer": int(trace.step_transfer[i]), "segment": int(steps["segment"][i])}
         name = kind.name
         if trace.step_peer[i] >= 0:

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 
 from tutti.tracing.flows import wait_times
-from tutti.tracing.trace import GROUPS, Array, Trace
+from tutti.tracing.trace import ELSEWHERE, GROUPS, Array, Trace
 
 # Up to each of these bytes, the last without bound: the same rows as the report's.
 SIZE_LIMITS = (0, 8, 64, 512, 4096, 32768, 262144, 2097152)
@@ -26,8 +26,13 @@ def _statistics(nanoseconds: Array) -> dict[str, float]:
     return {name: round(float(function(nanoseconds)) / 1000, 3) for name, function in chosen.items()}
 
 
+def _mean_microseconds(nanoseconds: Array) -> float | None:
+    return round(float(np.mean(nanoseconds)) / 1000, 3) if len(nanoseconds) else None
+
+
 def collectives(trace: Trace) -> list[dict[str, Any]]:
-    """A row for each collective, size range, and who served it."""
+    """A row for each collective, size range, and who served it. Of a persistent one the times are those of its start and its
+    completion together, without what lies between."""
     get = trace.operations
     served = np.where(get["host"], -1 - get["reason"], get["program"])
     names = [p.algorithm or "a plan without a name" for p in trace.programs]
@@ -35,6 +40,9 @@ def collectives(trace: Trace) -> list[dict[str, Any]]:
     served = np.where(served >= 0, by_name[np.maximum(served, 0)], served)
     size = np.searchsorted(np.array(SIZE_LIMITS), get["bytes"])
     keys = np.stack([get["collective"], size, served])
+    spent = get["end"] - get["begin"] - trace.elsewhere
+    persistent = np.bincount(trace.steps["operation"], weights=trace.group_of[trace.steps["kind"]] == ELSEWHERE,
+                             minlength=len(spent)) > 0  # fmt: skip
     rows = []
     for collective, place, who in np.unique(keys, axis=1).T:
         mine = (keys == np.array([[collective], [place], [who]])).all(axis=0)
@@ -43,7 +51,7 @@ def collectives(trace: Trace) -> list[dict[str, Any]]:
             "collective": trace.collectives[collective], "size": size_range(int(place)),
             "by": names[who] if who >= 0 else "host MPI", "reason": trace.reasons[-1 - who] if who < 0 else None,
             "operations": None if who < 0 else int(meetings), "calls": int(mine.sum()),
-            **_statistics(get["end"][mine] - get["begin"][mine]),
+            **_statistics(spent[mine]), "between_us": _mean_microseconds(trace.elsewhere[mine & persistent]),
         })  # fmt: skip
     return rows
 
@@ -51,15 +59,16 @@ def collectives(trace: Trace) -> list[dict[str, Any]]:
 def step_kinds(trace: Trace) -> list[dict[str, Any]]:
     """A row for each kind of step, and one for what operations did between and after their steps."""
     spent = trace.steps["end"] - trace.steps["begin"]
+    inside = trace.group_of[trace.steps["kind"]] != ELSEWHERE
     whole = trace.operations["whole"] & ~trace.operations["host"]
-    total = float((trace.operations["end"] - trace.operations["begin"])[whole].sum())
+    total = float((trace.operations["end"] - trace.operations["begin"] - trace.elsewhere)[whole].sum())
     rows = []
     for kind in sorted(trace.kinds.values(), key=lambda kind: (GROUPS.index(kind.group), kind.number)):
-        mine = trace.steps["kind"] == kind.number
+        mine = (trace.steps["kind"] == kind.number) & inside
         if mine.any():
             time = float(spent[mine].sum())
             rows.append(_kind_row(kind.name, kind.group, int(mine.sum()), time, total))
-    rest = total - float(spent.sum())
+    rest = total - float(spent[inside].sum())
     rows.append(_kind_row("(outside steps)", "other", int(whole.sum()), rest, total))
     return rows
 
@@ -72,10 +81,10 @@ def _kind_row(name: str, group: str, count: int, time: float, total: float) -> d
 
 
 def groups(trace: Trace) -> dict[str, float]:
-    """Milliseconds of all ranks together, by group."""
+    """Milliseconds of all ranks together, by group of what is done in calls."""
     spent = trace.steps["end"] - trace.steps["begin"]
     of = trace.group_of[trace.steps["kind"]]
-    return {f"{group}_ms": round(float(spent[of == place].sum()) / 1e6, 3) for place, group in enumerate(GROUPS)}
+    return {f"{group}_ms": round(float(spent[of == place].sum()) / 1e6, 3) for place, group in enumerate(GROUPS[:ELSEWHERE])}
 
 
 def waits(trace: Trace) -> list[dict[str, Any]]:

@@ -16,7 +16,9 @@ Array = NDArray[Any]
 
 # A wait inside a reduce_any; its step's arrivals say what was waited for.
 WAIT_ARRIVAL = 0xFB
-GROUPS = ("waiting", "moving", "reducing", "telling")
+GROUPS = ("waiting", "moving", "reducing", "telling", "elsewhere")
+# Of a persistent collective, the time between its start and its completion: not spent in a call.
+ELSEWHERE = GROUPS.index("elsewhere")
 # Collectives with a part for each rank: their bytes are those of one part.
 PARTED = ("gather", "scatter", "allgather", "alltoall", "reduce_scatter")
 SPACES = ("in", "out", "slot", "line")
@@ -147,6 +149,13 @@ class Trace:
         for kind in self.kinds.values():
             table[kind.number] = GROUPS.index(kind.group)
         return table
+
+    @cached_property
+    def elsewhere(self) -> Array:
+        """By operation, the nanoseconds between its begin and its end that the rank did not spend in it."""
+        steps = self.steps
+        spent = np.where(self.group_of[steps["kind"]] == ELSEWHERE, steps["end"] - steps["begin"], 0.0)
+        return np.bincount(steps["operation"], weights=spent, minlength=len(self.operations["begin"]))
 
     @cached_property
     def step_transfer(self) -> Array:

@@ -1,9 +1,10 @@
 // The trace as the page holds it, and questions about it. Times are nanoseconds since the first operation shown.
 const trace = JSON.parse(byId("data").textContent);
-const COLOURS = ["--waiting", "--moving", "--reducing", "--telling"].map(
+const COLOURS = ["--waiting", "--moving", "--reducing", "--telling", "--elsewhere"].map(
   (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim());
 const OTHER = getComputedStyle(document.documentElement).getPropertyValue("--other").trim();
 const ROOM = 252, ARRIVAL = 251;
+const ELSEWHERE = trace.groups.indexOf("elsewhere"); // not spent in a call: between a start and its completion
 
 for (const operation of trace.operations) {
   operation.members = trace.communicators[operation.communicator];
@@ -68,7 +69,7 @@ function tellerOf(operation, step) {
 // Nanoseconds in each group, of one call.
 function sums(call) {
   if (!call.sums) {
-    call.sums = [0, 0, 0, 0];
+    call.sums = trace.groups.map(() => 0);
     for (const step of stepsOf(call)) call.sums[groupOf(step)] += step.end - step.begin;
   }
   return call.sums;
@@ -93,6 +94,7 @@ function describe(operation, step) {
   const name = kindOf(step).name;
   const rank = (member) => `rank ${operation.members[member]}`;
   if (step.kind === ROOM) return "waited for room in the ring";
+  if (groupOf(step) === ELSEWHERE) return "between start and completion";
   if (step.kind === ARRIVAL) return `${rank(step.peer)} came first, transfer ${step.transfer}`;
   if (groupOf(step) === 0) return `${rank(step.peer)}, transfer ${step.transfer}`;
   const known = step.call.program.steps[step.index];

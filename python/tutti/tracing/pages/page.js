@@ -12,7 +12,7 @@ function sayTitle() {
 }
 
 function fillLegend() {
-  const words = { waiting: "waiting", moving: "moving (copy)", reducing: "reducing", telling: "telling others" };
+  const words = { waiting: "waiting", moving: "moving (copy)", reducing: "reducing", telling: "telling others", elsewhere: "between start and completion" };
   const entries = trace.groups.map((group, i) => [words[group], COLOURS[i]]);
   entries.push(["between steps", OTHER], ["served by the host MPI", "#c8ced5"]);
   for (const [name, colour] of entries) {

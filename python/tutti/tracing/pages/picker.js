@@ -46,7 +46,7 @@ function fillSteps() {
   const call = operation && operation.calls.find((known) => known.rank === state.rank);
   if (!call) return;
   const steps = stepsOf(call);
-  const longest = Math.max(...steps.map((step) => step.end - step.begin), 1);
+  const longest = Math.max(...steps.map((step) => (groupOf(step) === ELSEWHERE ? 0 : step.end - step.begin)), 1);
   for (const step of steps.slice(0, MOST_ROWS)) {
     const row = element(body, "tr");
     element(row, "td", { class: "number" }, step.index < 0 ? "" : String(step.index));
@@ -56,7 +56,7 @@ function fillSteps() {
     cell.append(kindOf(step).name);
     element(row, "td", { class: "what", title: describe(operation, step) }, describe(operation, step));
     const time = element(row, "td", { class: "number" }, duration(step.end - step.begin));
-    const share = ((step.end - step.begin) / longest) * 100;
+    const share = Math.min((step.end - step.begin) / longest, 1) * 100;
     time.style.background = `linear-gradient(to left, ${COLOURS[groupOf(step)]}55 ${share}%, transparent ${share}%)`;
     row.addEventListener("mouseenter", () => {
       setTime((step.begin + step.end) / 2);
@@ -99,8 +99,9 @@ function sayOperation() {
   byId("operation").textContent = operation ? `${operation.label}` : "no operation";
   if (!operation) return;
   const carrier = operation.calls[0].program.carrier === "line" ? "in stamped lines" : "through slots";
+  const number = operation.epoch % 2 ** 32, persistent = Math.floor(operation.epoch / 2 ** 32);
   byId("details").textContent =
-    `operation ${operation.epoch} of communicator ${operation.communicator} (${operation.members.length} ranks), ${carrier}; ` +
+    `${persistent ? `round ${number} of persistent collective ${persistent}` : `operation ${number}`} of communicator ${operation.communicator} (${operation.members.length} ranks), ${carrier}; ` +
     `${duration(operation.end - operation.begin)}, arrival skew ${duration(operation.skew)}`;
 }
 

@@ -99,6 +99,12 @@ function bar(parent, rank, begin, end, colour, attributes = {}) {
   return element(parent, "rect", { x: from, y: timeline.y(rank), width: Math.max(to - from, 0.5), height: timeline.height(), fill: colour, ...attributes });
 }
 
+// What lies between a start and its completion, where other operations may be drawn.
+function thread(parent, rank, begin, end) {
+  const middle = timeline.y(rank) + timeline.height() / 2;
+  return bar(parent, rank, begin, end, COLOURS[ELSEWHERE], { y: middle - 1, height: 2 });
+}
+
 function drawHostCalls(parent) {
   let left = 2000;
   for (const [rank, begin, length, label] of trace.hostCalls) {
@@ -112,7 +118,8 @@ function drawCall(parent, operation, call, level) {
   if (level === "steps") {
     for (const step of stepsOf(call)) {
       if (step.end < timeline.from || step.begin > timeline.to) continue;
-      const drawn = bar(parent, call.rank, step.begin, step.end, COLOURS[groupOf(step)]);
+      const elsewhere = groupOf(step) === ELSEWHERE;
+      const drawn = elsewhere ? thread(parent, call.rank, step.begin, step.end) : bar(parent, call.rank, step.begin, step.end, COLOURS[groupOf(step)]);
       if (!drawn) continue;
       timeline.drawn.push([step, drawn]);
       drawn.addEventListener("mouseenter", () => point(operation, step));
@@ -120,7 +127,8 @@ function drawCall(parent, operation, call, level) {
   } else {
     let at = call.begin;
     sums(call).forEach((time, group) => {
-      bar(parent, call.rank, at, at + time, COLOURS[group]);
+      if (group === ELSEWHERE) thread(parent, call.rank, at, at + time);
+      else bar(parent, call.rank, at, at + time, COLOURS[group]);
       at += time;
     });
   }
@@ -136,12 +144,12 @@ function drawStretches(parent, visible) {
   const length = (timeline.to - timeline.from) / STRETCHES;
   for (const operation of visible)
     for (const call of operation.calls) {
-      const total = call.end - call.begin, waits = sums(call)[0] / Math.max(total, 1);
+      const total = Math.max(call.end - call.begin, 1), inside = total - sums(call)[ELSEWHERE], waits = sums(call)[0] / Math.max(inside, 1);
       const first = Math.max(Math.floor((call.begin - timeline.from) / length), 0);
       for (let i = first; i < STRETCHES && timeline.from + i * length < call.end; ++i) {
         const part = Math.min(call.end, timeline.from + (i + 1) * length) - Math.max(call.begin, timeline.from + i * length);
-        busy[call.rank][i] += part;
-        waiting[call.rank][i] += part * waits;
+        busy[call.rank][i] += part * (inside / total);
+        waiting[call.rank][i] += part * (inside / total) * waits;
       }
     }
   trace.ranks.forEach((_, rank) => {
