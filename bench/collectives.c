@@ -143,10 +143,14 @@ static bool gives(const Cell* cell) {
   return !shapes[cell->collective].in_at_root || cell->rank == cell->root;
 }
 
-/* The first rank of an exscan has no result: MPI leaves its buffer undefined. */
-static bool gets(const Cell* cell) {
-  if (cell->collective == BENCH_BARRIER || (cell->collective == BENCH_EXSCAN && cell->rank == 0)) return false;
+static bool has_out(const Cell* cell) {
+  if (cell->collective == BENCH_BARRIER) return false;
   return !shapes[cell->collective].out_at_root || cell->rank == cell->root;
+}
+
+/* The first rank of an exscan has no result: what MPI leaves in its buffer, which may be written, is undefined. */
+static bool gets(const Cell* cell) {
+  return has_out(cell) && !(cell->collective == BENCH_EXSCAN && cell->rank == 0);
 }
 
 /* --- cells --- */
@@ -179,7 +183,7 @@ static size_t in_bytes(const Cell* cell) {
 }
 
 static size_t out_bytes(const Cell* cell) {
-  if (!gets(cell)) return 0;
+  if (!has_out(cell)) return 0;
   const int last = shapes[cell->collective].out == EACH ? cell->ranks - 1 : 0;
   return sizeof(double) * ((size_t)cell->received_at[last] + (size_t)cell->received[last]);
 }
