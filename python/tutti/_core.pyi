@@ -132,6 +132,7 @@ def explain(
     table: str = "",
     plans: str = "",
     levels: str = "",
+    node_of: list[int] = ...,
 ) -> dict[str, Any]: ...
 def table_rules(file: str = "") -> list[tuple[str, str]]: ...
 

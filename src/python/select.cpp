@@ -10,9 +10,12 @@
 #include <optional>
 #include <utility>
 
+#include "algo/algo.h"
 #include "base/error.h"
+#include "exec/net.h"
 #include "group/group.h"
 #include "group/programs.h"
+#include "plan/crossing.h"
 #include "python/bindings.h"
 #include "select/explain.h"
 
@@ -45,15 +48,26 @@ struct Travel {
   size_t segment_bytes = 0;
 };
 
+// In the place of messages where none is sent.
+class NoMessages final : public exec::Net {
+ public:
+  void reserve(size_t) override {}
+  bool receive(size_t, void*, size_t, int, uint64_t) override { return false; }
+  bool send(size_t, const void*, size_t, int, uint64_t) override { return false; }
+  State test(size_t) override { return State::failed; }
+  std::string failure() const override { return "no messages here"; }
+};
+
 class Trial {
  public:
-  Trial(const select::Call& call, const Options& options, const select::Overrides& overrides)
+  Trial(const select::Call& call, const plan::Nodes& nodes, const Options& options, const select::Overrides& overrides)
       : call_(call),
+        nodes_(nodes),
         overrides_(overrides),
         fixed_order_(options.reproducible != Reproducible::off),
-        layout_(shm::Layout::fit(call.ranks, options.shm_bytes_per_rank != 0 ? options.shm_bytes_per_rank : shm::deep_area(call.ranks))),
+        layout_(layout_of(options)),
         areas_(layout_.bytes()),
-        channel_(areas_.start(), layout_, 0, {}) {
+        channel_(areas_.start(), layout_, 0, settings()) {
     overrides_.library = nullptr;
   }
 
@@ -64,8 +78,14 @@ class Trial {
     settings.layout = layout_;
     settings.style = call_.crowded ? exec::WaitStyle::yield : exec::WaitStyle::spin;
     settings.overrides = overrides_;
+    settings.crowded = call_.crowded;
     settings.shape = call_.shape;
     settings.levels = call_.known_levels();
+    if (!nodes_.one()) {
+      settings.ranks = call_.ranks;
+      settings.nodes = nodes_;
+      settings.net = &messages_;
+    }
     group::Group group(settings);
     const std::string algorithm{group.algorithm(call_.collective, call_.bytes, call_.root)};
     const bool is_short = call_.bytes <= shm::line_payload;
@@ -85,7 +105,19 @@ class Trial {
   std::shared_ptr<const plan::Program> program_of(std::string_view algorithm, const select::LoadedPlan* plan,
                                                   plan::Carrier carrier) {
     return group::program_for({call_.collective, algorithm, call_.ranks, 0, call_.root, carrier, false, fixed_order_, plan,
-                               &call_.known_levels()});
+                               &call_.known_levels(), &nodes_});
+  }
+  // Of the first node's ranks.
+  shm::Layout layout_of(const Options& options) const {
+    const auto ranks = static_cast<int32_t>(nodes_.members(0, call_.ranks).size());
+    return shm::Layout::fit(ranks, options.shm_bytes_per_rank != 0 ? options.shm_bytes_per_rank : shm::deep_area(ranks));
+  }
+  exec::Channel::Settings settings() {
+    exec::Channel::Settings settings;
+    if (nodes_.one()) return settings;
+    settings.members = nodes_.members(0, call_.ranks);
+    settings.net = &messages_;
+    return settings;
   }
   Travel travel(const std::string& algorithm, std::shared_ptr<const plan::Program> program, size_t wanted_segment) {
     Travel travel{algorithm, std::move(program), call_.bytes};
@@ -97,6 +129,8 @@ class Trial {
   }
 
   select::Call call_;
+  plan::Nodes nodes_;
+  NoMessages messages_;
   select::Overrides overrides_;
   bool fixed_order_;
   shm::Layout layout_;
@@ -156,9 +190,25 @@ nb::dict as_dict(const select::Explanation& explanation, const Travel& travel) {
   return dict;
 }
 
+// What ranks share on nodes of these numbers.
+topo::Levels on_nodes(const topo::Levels& levels, const plan::Nodes& nodes) {
+  if (nodes.one()) return levels;
+  std::vector<topo::Floor> floors{{"node", nodes.of(), 0}};
+  floors.insert(floors.end(), levels.floors().begin(), levels.floors().end());
+  return topo::Levels(std::move(floors));
+}
+
+nb::dict as_dict(const plan::Crossing& crossing) {
+  nb::dict dict;
+  dict["messages"] = crossing.messages;
+  dict["delays"] = crossing.delays;
+  dict["most_messages"] = crossing.most_messages;
+  return dict;
+}
+
 // `crowded`, `table` and `plans` instead of what the environment says, where they are given.
 nb::dict explain(std::string_view collective, size_t bytes, int ranks, int root, bool crowded, const std::vector<int>& units,
-                 const std::string& table, const std::string& plans, std::string_view levels) {
+                 const std::string& table, const std::string& plans, std::string_view levels, const std::vector<int32_t>& node_of) {
   Options options = parse_options(process_environment(), nullptr);
   options.disable = false;
   if (!table.empty()) options.table = table;
@@ -171,13 +221,25 @@ nb::dict explain(std::string_view collective, size_t bytes, int ranks, int root,
   select::Call call{.collective = plan::collective_named(collective), .bytes = bytes, .ranks = ranks,
                     .shape = shape_of(options, units), .root = root};
   call.crowded = crowded;
-  const topo::Levels of_ranks = topo::read_levels(levels);
+  const plan::Nodes nodes(node_of);
+  const topo::Levels of_ranks = on_nodes(topo::read_levels(levels), nodes);
   call.levels = &of_ranks;
+  call.nodes = nodes.count();
+  if (!nodes.one()) {
+    call.shape = {};
+    call.shape.counts[topo::node_level] = nodes.count();
+  }
   call.same_expression = plan::combines(call.collective);
   select::Explanation explanation = select::explain(call, overrides);
-  Trial trial(call, options, overrides);
+  Trial trial(call, nodes, options, overrides);
   const Travel travel = travel_of(explanation, trial);
   nb::dict dict = as_dict(explanation, travel);
+  const select::Considered& chosen = explanation.considered[explanation.chosen];
+  if (!nodes.one()) {
+    const plan::Plan plan = chosen.plan != nullptr ? chosen.plan->plan
+                                                   : algo::generate(call.collective, travel.algorithm, ranks, root, of_ranks);
+    dict["between_nodes"] = as_dict(plan::crossing(plan, node_of));
+  }
   dict["shape"] = topo::print(call.shape);
   dict["levels"] = of_ranks.contents();
   return dict;
@@ -202,9 +264,10 @@ nb::list table_rules(const std::string& file) {
 
 void bind_selection(nb::module_& module) {
   module.def("explain", &explain, "collective"_a, "bytes"_a, "ranks"_a, "root"_a, "crowded"_a, "units"_a, "table"_a = "",
-             "plans"_a = "", "levels"_a = "",
+             "plans"_a = "", "levels"_a = "", "node_of"_a = std::vector<int32_t>{},
              "Which algorithm serves a call, and every rule and variable that has a say about it. `units` are the processing "
-             "units that the ranks may run on; reductions are of doubles. Raises Error for broken tables, plans and variables.");
+             "units that the ranks may run on; `node_of` has a node's number for each rank, where they are on several; reductions are "
+             "of doubles. Raises Error for broken tables, plans and variables.");
   module.def("table_rules", &table_rules, "file"_a = "", "(place, rule) of a table and of the default behind it.");
   module.attr("line_payload") = shm::line_payload;
 }

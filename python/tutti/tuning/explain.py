@@ -11,7 +11,7 @@ import typer
 from tutti.bench.report import size_text
 from tutti.errors import UserError
 from tutti.places import core
-from tutti.plan.command.machines import DEAL_HELP, SHAPES, levels_of
+from tutti.plan.command.machines import DEAL_HELP, SHAPES, levels_of, nodes_of
 from tutti.tuning.candidates import BENCH_NAMES
 
 MOST_RANKS = 1024
@@ -102,6 +102,10 @@ def _print(found: dict[str, Any]) -> None:
         ("carrier", CARRIERS[found["carrier"]]),
         ("segments", _segments(found, size)),
     ]
+    if "between_nodes" in found:
+        between = found["between_nodes"]
+        count, deep = between["messages"], between["delays"]
+        lines.append(("between", f"nodes: {count} messages a segment, {deep} of them one after the other at most"))
     lines += [("refused", f"{one['place']}: {one['rule']}: {one['refused']}") for one in considered[:chosen]]
     label = "overrides" if considered[chosen]["place"].startswith("TUTTI_") else "next"
     behind = [f"{one['place']}: {one['rule']}" for one in considered[chosen + 1 :]]
@@ -134,8 +138,10 @@ def _explain(
         raise UserError(f"--root: {root} is out of range; ranks are 0 to {count - 1}")
     if root != 0 and not core().rooted(collective):
         raise UserError(f"--root: {collective} has no root; leave it out")
-    many = crowded if crowded is not None else crowded_by_default(count, len(units))
-    found: dict[str, Any] = core().explain(collective, size, count, root, many, units, table, plans, levels_of(shape, deal, count))
+    nodes = nodes_of(shape, deal, count)
+    many = crowded if crowded is not None else (not nodes and crowded_by_default(count, len(units)))
+    levels = levels_of(shape, deal, count)
+    found: dict[str, Any] = core().explain(collective, size, count, root, many, units, table, plans, levels, nodes)
     return {
         "format": "tutti-explain 1", "collective": collective, "bytes": size, "ranks": count, "root": root, "crowded": many,
         **found, "notes": _notes(collective, found),

@@ -20,6 +20,14 @@ def levels_of(shape: str | None, deal: str, ranks: int) -> str:
     return "" if shape is None else machine(shape).place(ranks, deal_of(deal)).levels()
 
 
+def nodes_of(shape: str | None, deal: str, ranks: int) -> list[int]:
+    """The node of each of so many ranks; nothing where all are on one."""
+    if shape is None:
+        return []
+    placed = machine(shape).place(ranks, deal_of(deal))
+    return [placed.group_of(rank, "node").index for rank in range(ranks)] if len(placed.nodes) > 1 else []
+
+
 def deal_of(text: str) -> Deal:
     if text in DEALS:
         return text
