@@ -76,24 +76,24 @@ typedef struct {
   void (*perform)(const Cell* cell);
   Parts in, out;
   bool in_at_root, out_at_root; /* only the root's counts */
-  bool reduces, uneven;
+  bool reduces, uneven, rooted;
 } Shape;
 
 /* In a bcast every rank rewrites `in`, though only the root's is sent: the others too have used their caches. */
 static const Shape shapes[BENCH_COLLECTIVES] = {
     [BENCH_ALLREDUCE] = {allreduce, ONE, ONE, .reduces = true},
-    [BENCH_BCAST] = {bcast, ONE, ONE},
-    [BENCH_REDUCE] = {reduce, ONE, ONE, .out_at_root = true, .reduces = true},
+    [BENCH_BCAST] = {bcast, ONE, ONE, .rooted = true},
+    [BENCH_REDUCE] = {reduce, ONE, ONE, .out_at_root = true, .rooted = true, .reduces = true},
     [BENCH_BARRIER] = {barrier, ONE, ONE},
-    [BENCH_GATHER] = {gather, ONE, EACH, .out_at_root = true},
-    [BENCH_SCATTER] = {scatter, EACH, ONE, .in_at_root = true},
+    [BENCH_GATHER] = {gather, ONE, EACH, .out_at_root = true, .rooted = true},
+    [BENCH_SCATTER] = {scatter, EACH, ONE, .in_at_root = true, .rooted = true},
     [BENCH_ALLGATHER] = {allgather, ONE, EACH},
     [BENCH_ALLTOALL] = {alltoall, EACH, EACH},
     [BENCH_REDUCE_SCATTER_BLOCK] = {reduce_scatter_block, EACH, ONE, .reduces = true},
     [BENCH_SCAN] = {scan, ONE, ONE, .reduces = true},
     [BENCH_EXSCAN] = {exscan, ONE, ONE, .reduces = true},
-    [BENCH_GATHERV] = {gatherv, ONE, EACH, .out_at_root = true, .uneven = true},
-    [BENCH_SCATTERV] = {scatterv, EACH, ONE, .in_at_root = true, .uneven = true},
+    [BENCH_GATHERV] = {gatherv, ONE, EACH, .out_at_root = true, .rooted = true, .uneven = true},
+    [BENCH_SCATTERV] = {scatterv, EACH, ONE, .in_at_root = true, .rooted = true, .uneven = true},
     [BENCH_ALLGATHERV] = {allgatherv, ONE, EACH, .uneven = true},
     [BENCH_ALLTOALLV] = {alltoallv, EACH, EACH, .uneven = true},
     [BENCH_REDUCE_SCATTER] = {reduce_scatter, EACH, ONE, .reduces = true, .uneven = true},
@@ -162,8 +162,11 @@ size_t cell_most_bytes(BenchCollective collective, int ranks) {
   return ((size_t)CELL_BOUND_MIB << 20) / parts / sizeof(double) * sizeof(double);
 }
 
-void cell_set(Cell* cell, BenchCollective collective, size_t bytes) {
+bool cell_rooted(BenchCollective collective) { return shapes[collective].rooted; }
+
+void cell_set(Cell* cell, BenchCollective collective, size_t bytes, int root) {
   cell->collective = collective;
+  cell->root = root;
   cell->count = bytes / sizeof(double);
   int sent = 0, received = 0;
   for (int other = 0; other < cell->ranks; ++other) {
@@ -195,7 +198,9 @@ static double* zeroed(size_t bytes) {
 }
 
 bool cell_open(Cell* cell, int rank, int ranks, const BenchOptions* options) {
-  *cell = (Cell){.rank = rank, .ranks = ranks, .root = options->root};
+  *cell = (Cell){.rank = rank, .ranks = ranks};
+  /* A root needs as much as any other rank, or more. */
+  const int root = options->every_root ? rank : options->root;
   cell->sent = calloc(4 * (size_t)ranks, sizeof *cell->sent);
   if (cell->sent == NULL) return false;
   cell->sent_at = cell->sent + ranks;
@@ -205,7 +210,7 @@ bool cell_open(Cell* cell, int rank, int ranks, const BenchOptions* options) {
   for (int c = 0; c < options->collective_count; ++c) {
     for (int s = 0; s < options->size_count; ++s) {
       if (options->sizes[s] > cell_most_bytes(options->collectives[c], ranks)) continue;
-      cell_set(cell, options->collectives[c], options->sizes[s]);
+      cell_set(cell, options->collectives[c], options->sizes[s], root);
       if (in_bytes(cell) > in) in = in_bytes(cell);
       if (out_bytes(cell) > out) out = out_bytes(cell);
     }

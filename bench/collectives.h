@@ -7,6 +7,8 @@
  * elements whose mean is the cell's size; in alltoallv rank i sends part (j - i) mod ranks to rank j, so that every
  * rank sends and gets as much as any other.
  *
+ * A collective with a root has a cell for each root that is measured.
+ *
  * A Cell belongs to one rank, is used by one thread, and is set anew for each size; its buffers serve all of them. */
 #ifndef TUTTI_BENCH_COLLECTIVES_H
 #define TUTTI_BENCH_COLLECTIVES_H
@@ -36,7 +38,10 @@ size_t cell_most_bytes(BenchCollective collective, int ranks);
 bool cell_open(Cell* cell, int rank, int ranks, const BenchOptions* options);
 void cell_close(Cell* cell);
 
-void cell_set(Cell* cell, BenchCollective collective, size_t bytes);
+/* Whether a collective has a root. */
+bool cell_rooted(BenchCollective collective);
+
+void cell_set(Cell* cell, BenchCollective collective, size_t bytes, int root);
 
 /* This rank rewrites what it contributes to operation `number`. */
 void cell_fill(const Cell* cell, uint32_t number);

@@ -37,7 +37,8 @@ const char bench_usage[] =
     "                       of the whole vector in allreduce, bcast, reduce, scan and exscan\n"
     "  --iterations N       operations a cell; auto: as many as the budget holds (auto)\n"
     "  --budget-ms N        time a cell, everything included (40)\n"
-    "  --root R             of the collectives that have one (0)\n"
+    "  --root R             of the collectives that have one; every: each rank in turn, with a row of its own, because\n"
+    "                       root 0 flatters trees that know nothing of the machine (0)\n"
     "  --[no-]dirty         owners rewrite their buffers before each operation (--dirty)\n"
     "  --[no-]verify        compare each result with what it must be, outside of the timed part (--verify)\n"
     "  --json FILE          results as JSON, - for stdout, instead of a table\n";
@@ -137,6 +138,8 @@ static bool parse_value(const char* option, char* value, int ranks, BenchOptions
     return true;
   }
   if (strcmp(option, "--root") == 0) {
+    options->every_root = strcmp(value, "every") == 0;
+    if (options->every_root) return true;
     if (!parse_number(option, value, 0, ranks - 1, &number, message)) return false;
     options->root = (int)number;
     return true;

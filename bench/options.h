@@ -37,6 +37,7 @@ typedef struct {
   int iterations;                 /* 0: as many as fit into the budget */
   double budget_seconds;          /* for each cell, everything included */
   int root;
+  bool every_root;                /* each root in turn, a cell each */
   bool dirty;                     /* owners rewrite their buffers before each operation */
   bool verify;
   const char* json;               /* a file, "-" for stdout, or NULL for a table */

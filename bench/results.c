@@ -20,13 +20,22 @@ double results_median(double* samples, int count) {
   return count % 2 ? samples[middle] : 0.5 * (samples[middle - 1] + samples[middle]);
 }
 
-void results_add(Results* results, const char* collective, size_t bytes, double* samples, int kept, int missed) {
-  const double median = results_median(samples, kept);
-  double sum = 0;
-  for (int i = 0; i < kept; ++i) sum += samples[i];
-  results->cells[results->count++] = (ResultsCell){
-      .collective = collective, .bytes = bytes, .kept = kept, .missed = missed,
-      .median = median, .mean = sum / kept, .least = samples[0], .percentile_95 = samples[(int)(0.95 * (kept - 1) + 0.5)]};
+bool results_add(Results* results, ResultsCell cell, double* samples, int kept, int missed) {
+  if (results->count == results->room) {
+    const int room = results->room > 0 ? 2 * results->room : 64;
+    ResultsCell* const moved = realloc(results->cells, (size_t)room * sizeof *moved);
+    if (moved == NULL) return false;
+    results->cells = moved;
+    results->room = room;
+  }
+  cell.kept = kept;
+  cell.missed = missed;
+  cell.median = results_median(samples, kept);
+  for (int i = 0; i < kept; ++i) cell.mean += samples[i] / kept;
+  cell.least = samples[0];
+  cell.percentile_95 = samples[(int)(0.95 * (kept - 1) + 0.5)];
+  results->cells[results->count++] = cell;
+  return true;
 }
 
 void results_leave_out(Results* results, const char* collective, size_t bytes) {
@@ -64,15 +73,16 @@ static void write_json(FILE* file, const Results* results, const ResultsJob* job
   fprintf(file, "  \"ranks\": %d, \"cores\": %d, \"yields\": %s, \"clock\": \"%s\",\n", job->ranks, job->cores,
           job->yields ? "true" : "false", job->counter ? "tsc" : "monotonic");
   if (results->flag_exchange > 0) fprintf(file, "  \"flag_exchange_us\": %.4f,\n", results->flag_exchange);
-  fprintf(file, "  \"dirty\": %s, \"verified\": %s, \"root\": %d,\n  \"cells\": [", options->dirty ? "true" : "false",
-          options->verify ? "true" : "false", options->root);
+  fprintf(file, "  \"dirty\": %s, \"verified\": %s, \"every_root\": %s,\n  \"cells\": [", options->dirty ? "true" : "false",
+          options->verify ? "true" : "false", options->every_root ? "true" : "false");
   for (int i = 0; i < results->count; ++i) {
     const ResultsCell* cell = &results->cells[i];
+    fprintf(file, "%s\n    {\"collective\": \"%s\", \"bytes\": %zu, ", i ? "," : "", cell->collective, cell->bytes);
+    if (cell->root >= 0) fprintf(file, "\"root\": %d, ", cell->root);
     fprintf(file,
-            "%s\n    {\"collective\": \"%s\", \"bytes\": %zu, \"operations\": %d, \"missed\": %d, \"median_us\": %.4f, "
-            "\"mean_us\": %.4f, \"min_us\": %.4f, \"p95_us\": %.4f}",
-            i ? "," : "", cell->collective, cell->bytes, cell->kept, cell->missed, cell->median, cell->mean, cell->least,
-            cell->percentile_95);
+            "\"operations\": %d, \"missed\": %d, \"median_us\": %.4f, \"mean_us\": %.4f, \"min_us\": %.4f, "
+            "\"p95_us\": %.4f}",
+            cell->kept, cell->missed, cell->median, cell->mean, cell->least, cell->percentile_95);
   }
   fputs("\n  ]", file);
   for (int i = 0; i < results->left_out_count; ++i) {
@@ -98,11 +108,15 @@ static void write_table(FILE* file, const Results* results, const ResultsJob* jo
   fprintf(file, "%d ranks, %d cores, microseconds%s%s\n", job->ranks, job->cores,
           job->options->dirty ? ", buffers rewritten" : "", interposed() ? ", with Tutti" : "");
   if (results->flag_exchange > 0) fprintf(file, "two ranks see each other's word after %.3f\n", results->flag_exchange);
-  fprintf(file, "%-20s %9s %10s %10s %10s %10s %10s\n", "collective", "bytes", "median", "mean", "min", "p95", "operations");
+  const bool roots = job->options->every_root;
+  fprintf(file, "%-20s %9s%s %10s %10s %10s %10s %10s\n", "collective", "bytes", roots ? "   root" : "", "median", "mean",
+          "min", "p95", "operations");
   for (int i = 0; i < results->count; ++i) {
     const ResultsCell* cell = &results->cells[i];
-    fprintf(file, "%-20s %9zu %10.3f %10.3f %10.3f %10.3f %10d\n", cell->collective, cell->bytes, cell->median,
-            cell->mean, cell->least, cell->percentile_95, cell->kept);
+    fprintf(file, "%-20s %9zu", cell->collective, cell->bytes);
+    if (roots && cell->root >= 0) fprintf(file, " %6d", cell->root);
+    else if (roots) fprintf(file, " %6s", "-");
+    fprintf(file, " %10.3f %10.3f %10.3f %10.3f %10d\n", cell->median, cell->mean, cell->least, cell->percentile_95, cell->kept);
   }
 }
 

@@ -10,6 +10,7 @@
 typedef struct {
   const char* collective;
   size_t bytes;
+  int root;         /* -1: the collective has none */
   int kept, missed; /* operations whose start every rank, or not every rank, was in time for */
   double median, mean, least, percentile_95; /* microseconds */
 } ResultsCell;
@@ -20,9 +21,9 @@ typedef struct {
 } ResultsLeftOut;
 
 typedef struct {
-  ResultsCell cells[BENCH_COLLECTIVES * BENCH_MOST_SIZES];
+  ResultsCell* cells;
   ResultsLeftOut left_out[BENCH_COLLECTIVES * BENCH_MOST_SIZES]; /* whose buffers would be beyond the bound */
-  int count, left_out_count;
+  int count, room, left_out_count;
   double flag_exchange; /* microseconds; 0: not two ranks with a core each */
 } Results;
 
@@ -32,9 +33,9 @@ typedef struct {
   const BenchOptions* options;
 } ResultsJob;
 
-/* Both sort the samples. */
+/* Both sort the samples. The second takes the cell's name, size and root, and is false without memory. */
 double results_median(double* samples, int count);
-void results_add(Results* results, const char* collective, size_t bytes, double* samples, int kept, int missed);
+bool results_add(Results* results, ResultsCell cell, double* samples, int kept, int missed);
 
 void results_leave_out(Results* results, const char* collective, size_t bytes);
 

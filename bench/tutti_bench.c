@@ -140,25 +140,32 @@ static void run_flags(Bench* bench, Results* results) {
   if (bench->rank == 0 && kept > 0) results->flag_exchange = results_median(microseconds, kept);
 }
 
+static void run_root(Bench* bench, Results* results, BenchCollective collective, size_t bytes, int root) {
+  cell_set(&bench->cell, collective, bytes, root);
+  int kept = 0;
+  const int samples = run_cell(bench, collective, microseconds, &kept);
+  if (bench->rank != 0) return;
+  if (kept == 0) stop_job(bench, "every start was missed; is something else running on these cores?");
+  const ResultsCell cell = {.collective = bench_collective_names[collective], .bytes = bytes,
+                            .root = cell_rooted(collective) ? root : -1};
+  if (!results_add(results, cell, microseconds, kept, samples - kept)) stop_job(bench, "no memory for the results");
+}
+
 static void run_all(Bench* bench, Results* results) {
   const BenchOptions* options = &bench->options;
   run_flags(bench, results);
   for (int c = 0; c < options->collective_count; ++c) {
     const BenchCollective collective = options->collectives[c];
     const int sizes = collective == BENCH_BARRIER ? 1 : options->size_count;
-    const char* name = bench_collective_names[collective];
+    const bool every_root = options->every_root && cell_rooted(collective);
     for (int s = 0; s < sizes; ++s) {
       const size_t bytes = collective == BENCH_BARRIER ? 0 : options->sizes[s];
       if (bytes > cell_most_bytes(collective, bench->ranks)) {
-        results_leave_out(results, name, bytes);
+        results_leave_out(results, bench_collective_names[collective], bytes);
         continue;
       }
-      cell_set(&bench->cell, collective, bytes);
-      int kept = 0;
-      const int samples = run_cell(bench, collective, microseconds, &kept);
-      if (bench->rank != 0) continue;
-      if (kept == 0) stop_job(bench, "every start was missed; is something else running on these cores?");
-      results_add(results, name, bytes, microseconds, kept, samples - kept);
+      const int first = every_root ? 0 : options->root, end = every_root ? bench->ranks : first + 1;
+      for (int root = first; root < end; ++root) run_root(bench, results, collective, bytes, root);
     }
   }
 }
@@ -223,7 +230,9 @@ static int run_job(Bench* bench, int argc, char** argv) {
   if (!speaks) return 0;
   const ResultsJob job = {.ranks = bench->ranks, .cores = bench->cores, .yields = bench->neutral.yields,
                           .counter = bench->neutral.clock.counter, .options = &bench->options};
-  return results_write(&results, &job) ? 0 : 2;
+  const bool written = results_write(&results, &job);
+  free(results.cells);
+  return written ? 0 : 2;
 }
 
 int main(int argc, char** argv) {

@@ -11,10 +11,10 @@ from tutti.bench import driver
 from tutti.bench.command import choose_mpis, default_ranks, parse_collectives, parse_ranks, parse_sizes, plot_stem
 from tutti.bench.driver import COLLECTIVES, Cell, Measurements, Settings
 from tutti.bench.mpis import Mpi, find_mpis, identify
-from tutti.bench.report import interval_text, size_text, time_text
 from tutti.bench.document import as_json
 from tutti.bench.results import compare_cells, nearness, pairs, summarise, typical_limits
 from tutti.bench.statistics import Ratio
+from tutti.bench.texts import interval_text, size_text, time_text
 from tutti.bench.variants import Variant, command, environment, variants_for
 from tutti.errors import RunError, UserError
 from tutti.places import find_interposer, find_program
@@ -91,8 +91,10 @@ def test_collectives_are_all_or_known_ones():
 
 
 def test_a_job_with_more_collectives_gets_more_time():
-    assert fake_settings().job_seconds == driver.JOB_SECONDS
-    assert fake_settings(collectives=list(COLLECTIVES)).job_seconds == 4 * driver.JOB_SECONDS
+    assert fake_settings().job_seconds(4) == driver.JOB_SECONDS
+    assert fake_settings(collectives=list(COLLECTIVES)).job_seconds(4) == 4 * driver.JOB_SECONDS
+    # Six of the sixteen have a root.
+    assert fake_settings(collectives=list(COLLECTIVES), every_root=True).job_seconds(8) == (10 + 6 * 8) / 4 * driver.JOB_SECONDS
 
 
 def test_plot_stem_drops_the_suffix(tmp_path):

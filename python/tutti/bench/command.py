@@ -11,7 +11,7 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from tutti.bench.driver import COLLECTIVES, DEFAULT_COLLECTIVES, Measurements, Settings, run
+from tutti.bench.driver import COLLECTIVES, DEFAULT_COLLECTIVES, ROOTED, Measurements, Settings, run
 from tutti.bench.mpis import Mpi, find_mpis
 from tutti.bench.document import as_json
 from tutti.bench.variants import BINDINGS, SETTINGS
@@ -66,6 +66,13 @@ def one_of(option: str, word: str, words: tuple[str, ...]) -> str:
     if word not in words:
         raise UserError(f"{option}: '{word}' is unknown; known are {', '.join(words)}")
     return word
+
+
+def require_rooted(collectives: list[str], openmp: bool) -> None:
+    if openmp:
+        raise UserError("--every-root: nothing that --openmp measures has a root; leave one of the two out")
+    if not any(name in ROOTED for name in collectives):
+        raise UserError(f"--every-root: none of {', '.join(collectives)} has a root; add one of {', '.join(ROOTED)}, or leave it out")
 
 
 def default_ranks(cores: int) -> list[int]:
@@ -173,6 +180,12 @@ def bench(
     sizes: Annotated[
         str | None, typer.Option(help=f"Message sizes in bytes, of one rank's part or of the vector [{DEFAULT_SIZES}].")
     ] = None,
+    every_root: Annotated[
+        bool,
+        typer.Option("--every-root", help="Measure bcast, reduce, gather and scatter from every root in turn, and show the "
+                                          "fastest, the median and the slowest root: root 0 alone flatters trees that know "
+                                          "nothing of the machine. Takes as many times longer as there are ranks."),
+    ] = False,
     dirty: Annotated[bool, typer.Option(help="Owners rewrite their buffers before each operation.")] = True,
     repetitions: Annotated[int | None, typer.Option(help="How often every variant runs [10].")] = None,
     openmp: Annotated[
@@ -205,6 +218,8 @@ def bench(
         raise UserError(f"--budget-ms: '{budget_ms}' is not accepted; whole numbers from 1 to 60000 are")
     cores = len(os.sched_getaffinity(0))
     rank_counts = parse_ranks(ranks) if ranks is not None else default_ranks(cores)
+    if every_root:
+        require_rooted(parse_collectives(collectives), openmp)
     if openmp:
         text = sizes if sizes is not None else QUICK_SIZES if quick else OPENMP_SIZES
         return bench_openmp(rank_counts, parse_sizes(text), repetitions or (3 if quick else 10),
@@ -221,6 +236,7 @@ def bench(
         mpis=mpis, ranks=rank_counts, cores=cores, collectives=wanted, sizes=message_sizes,
         repetitions=repetitions or (3 if quick else 10), dirty=dirty, tutti=with_tutti(tutti, mpis),
         heap=shared_heap, peer_settings=peer_settings, bind=bind, budget_ms=budget_ms or (20 if quick else 40), seed=seed,
+        every_root=every_root,
     )  # fmt: skip
     measurements = measure(settings, console)
     show(measurements, console)

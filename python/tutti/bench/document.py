@@ -10,6 +10,7 @@ from tutti.bench.bounds import bounds_json
 from tutti.bench.driver import Cell, Measurements, Samples
 from tutti.bench.peers import best_peers_json
 from tutti.bench.results import Comparison, Summary, compare_cells, nearness, pairs, summaries, typical_limits
+from tutti.bench.roots import compare_roots, comparisons_json, root_json
 from tutti.bench.statistics import centre
 from tutti.bench.variants import Variant
 
@@ -23,6 +24,7 @@ def _cell_json(cell: Cell, by_variant: dict[str, Samples]) -> dict[str, Any]:
                 "min_us": samples.least,
                 "p95_us": samples.percentile_95,
             }
+            | root_json(samples)
             for key, samples in by_variant.items()
         }
     }
@@ -69,6 +71,7 @@ def as_json(measurements: Measurements) -> dict[str, Any]:
             "peer_settings": settings.peer_settings,
             "bind": settings.bind,
             "budget_ms": settings.budget_ms,
+            "every_root": settings.every_root,
         },
         "variants": {
             key: {"label": v.label, "mpi": v.mpi.name, "version": v.mpi.version, "setting": v.setting,
@@ -85,6 +88,12 @@ def as_json(measurements: Measurements) -> dict[str, Any]:
             for ranks in settings.ranks
             for base, other in pairs(measurements, ranks)
             for comparison in compare_cells(measurements, ranks, base, other)
+        ],
+        "root_comparisons": [
+            entry
+            for ranks in settings.ranks
+            for base, other in pairs(measurements, ranks)
+            for entry in comparisons_json(base, other, compare_roots(measurements, ranks, base, other))
         ],
         "geometric_means": [_summary_json(summary) for summary in summaries(measurements)],
         "best_peers": best_peers_json(measurements),

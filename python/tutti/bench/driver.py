@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
+from statistics import fmean, median
 from typing import Any
 
 from tutti.bench.variants import Variant, binding_for, command, environment, variants_for
@@ -28,6 +29,7 @@ COLLECTIVES = (
     "scan", "exscan", "gatherv", "scatterv", "allgatherv", "alltoallv", "reduce_scatter",
 )  # fmt: skip
 DEFAULT_COLLECTIVES = COLLECTIVES[:4]
+ROOTED = ("bcast", "reduce", "gather", "scatter", "gatherv", "scatterv")
 
 
 @dataclass(frozen=True)
@@ -47,6 +49,7 @@ class Settings:
     bind: str = "auto"
     budget_ms: int = 40
     seed: int | None = None
+    every_root: bool = False
 
     def crowded(self, ranks: int) -> bool:
         return ranks > self.cores
@@ -58,10 +61,14 @@ class Settings:
     def jobs(self) -> int:
         return self.repetitions * sum(len(self.variants(ranks)) for ranks in self.ranks)
 
-    @property
-    def job_seconds(self) -> float:
+    def roots(self, collective: str, ranks: int) -> int:
+        """How many are measured."""
+        return ranks if self.every_root and collective in ROOTED else 1
+
+    def job_seconds(self, ranks: int) -> float:
         """After which a job counts as hanging."""
-        return JOB_SECONDS * max(1.0, len(self.collectives) / len(DEFAULT_COLLECTIVES))
+        times = sum(self.roots(collective, ranks) for collective in self.collectives)
+        return JOB_SECONDS * max(1.0, times / len(DEFAULT_COLLECTIVES))
 
 
 @dataclass(frozen=True, order=True)
@@ -75,12 +82,26 @@ class Cell:
 
 @dataclass
 class Samples:
-    """What the repetitions of one cell and variant gave, in microseconds."""
+    """What the repetitions of one cell and variant gave, in microseconds. Of several roots, `median` is the median of their
+    medians, `mean` the mean of their means, and the other two are the least and the largest of theirs."""
 
     median: list[float] = field(default_factory=list)
     mean: list[float] = field(default_factory=list)
     least: list[float] = field(default_factory=list)
     percentile_95: list[float] = field(default_factory=list)
+    by_root: list[list[float]] = field(default_factory=list)  # where every root was measured: its medians, by repetition
+
+    def add(self, entries: list[dict[str, Any]], every_root: bool) -> None:
+        """One repetition: what tutti-bench wrote of each root, in their order."""
+        medians = [entry["median_us"] for entry in entries]
+        self.median.append(median(medians))
+        self.mean.append(fmean(entry["mean_us"] for entry in entries))
+        self.least.append(min(entry["min_us"] for entry in entries))
+        self.percentile_95.append(max(entry["p95_us"] for entry in entries))
+        if every_root:
+            self.by_root = self.by_root or [[] for _ in medians]
+            for times, time in zip(self.by_root, medians, strict=True):
+                times.append(time)
 
 
 @dataclass
@@ -101,13 +122,12 @@ class Measurements:
             cell = Cell(ranks, entry["collective"], entry["bytes"])
             if cell not in self.left_out:
                 self.left_out.append(cell)
+        by_cell: dict[Cell, list[dict[str, Any]]] = {}
         for entry in job["cells"]:
-            cell = Cell(ranks, entry["collective"], entry["bytes"])
+            by_cell.setdefault(Cell(ranks, entry["collective"], entry["bytes"]), []).append(entry)
+        for cell, entries in by_cell.items():
             samples = self.cells.setdefault(cell, {}).setdefault(variant.key, Samples())
-            samples.median.append(entry["median_us"])
-            samples.mean.append(entry["mean_us"])
-            samples.least.append(entry["min_us"])
-            samples.percentile_95.append(entry["p95_us"])
+            samples.add(entries, self.settings.every_root and cell.collective in ROOTED)
 
 
 def _what_failed(text: str) -> str:
@@ -151,6 +171,7 @@ def run_job(settings: Settings, ranks: int, variant: Variant, directory: Path) -
         "--sizes", ",".join(map(str, settings.sizes)),
         "--budget-ms", str(settings.budget_ms),
         "--dirty" if settings.dirty else "--no-dirty",
+        *(("--root", "every") if settings.every_root else ()),
         "--json", str(result),
     ]  # fmt: skip
     binding = binding_for(settings.bind, settings.crowded(ranks))
@@ -158,7 +179,7 @@ def run_job(settings: Settings, ranks: int, variant: Variant, directory: Path) -
     where = f"{variant.label}, {ranks} ranks"
     try:
         code, out, err = execute_job(
-            command(variant, ranks, binding, bench, launcher), environment(variant, binding, directory), settings.job_seconds
+            command(variant, ranks, binding, bench, launcher), environment(variant, binding, directory), settings.job_seconds(ranks)
         )
     except OSError as error:
         raise RunError(f"{where}: {error}") from error

@@ -13,8 +13,8 @@ from rich.console import Console
 from rich.table import Table
 
 from tutti.bench.driver import execute
-from tutti.bench.report import interval_text, ratio_text, size_text, time_text
 from tutti.bench.statistics import centre, compare
+from tutti.bench.texts import interval_text, ratio_text, size_text, time_text
 from tutti.errors import RunError, UserError
 from tutti.places import find_program
 

@@ -4,9 +4,10 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from tutti.bench.driver import Cell, Measurements
-from tutti.bench.report import size_text
+from tutti.bench.driver import ROOTED, Cell, Measurements
+from tutti.bench.roots import Spread, spread
 from tutti.bench.statistics import centre
+from tutti.bench.texts import size_text
 from tutti.bench.variants import Variant
 
 MOST_COLUMNS = 4
@@ -17,13 +18,22 @@ def _draw_panel(axes: Any, measurements: Measurements, ranks: int, collective: s
     settings = measurements.settings
     names = [mpi.name for mpi in settings.mpis]
     cells = [c for c in measurements.cells if c.ranks == ranks and c.collective == collective]
-    for variant in settings.variants(ranks):
-        times = [centre(measurements.cells[cell][variant.key].median) for cell in cells]
-        _draw_line(axes, variant, cells, times, COLOURS[names.index(variant.mpi.name) % len(COLOURS)])
+    variants = settings.variants(ranks)
+    for place, variant in enumerate(variants):
+        colour = COLOURS[names.index(variant.mpi.name) % len(COLOURS)]
+        spreads = [spread(measurements.cells[cell][variant.key]) for cell in cells]
+        if any(spreads):
+            # Beside each other, or the whiskers of one variant would hide another's.
+            shift = 2 ** (0.7 * ((place + 0.5) / len(variants) - 0.5))
+            _draw_roots(axes, variant, [cell.bytes * shift for cell in cells], [found for found in spreads if found], colour)
+        else:
+            times = [centre(measurements.cells[cell][variant.key].median) for cell in cells]
+            _draw_line(axes, variant, cells, times, colour)
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter("{x:g}")
     axes.yaxis.set_minor_formatter("")
-    axes.set_title(f"{collective}, {ranks} ranks", fontsize=10)
+    of_roots = ", every root" if settings.every_root and collective in ROOTED else ""
+    axes.set_title(f"{collective}, {ranks} ranks{of_roots}", fontsize=10)
     axes.grid(True, which="major", alpha=0.3)
     if collective == "barrier":
         axes.yaxis.set_minor_formatter("{x:g}")
@@ -46,6 +56,18 @@ def _draw_line(axes: Any, variant: Variant, cells: list[Cell], times: list[float
     axes.plot([cell.bytes for cell in cells], times, linestyle=line, alpha=alpha, **style)
 
 
+def _draw_roots(axes: Any, variant: Variant, places: list[float], spreads: list[Spread], colour: str) -> None:
+    """A box for half of the roots, whiskers to the fastest and the slowest, a mark at the median."""
+    alpha = 0.55 if variant.setting == "best" else 1.0
+    middles = [found.middle for found in spreads]
+    whiskers = [[found.middle - found.least for found in spreads], [found.most - found.middle for found in spreads]]
+    axes.errorbar(places, middles, yerr=whiskers, linestyle="none", ecolor=colour, elinewidth=1, capsize=2.5, alpha=alpha)
+    axes.vlines(places, [found.low for found in spreads], [found.high for found in spreads], color=colour, linewidth=5,
+                alpha=0.35 * alpha)  # fmt: skip
+    style = {"color": colour, "marker": "o" if variant.tutti else "x", "markersize": 4, "label": variant.label}
+    axes.plot(places, middles, linestyle="-" if variant.tutti else ":", linewidth=0.7, alpha=alpha, **style)
+
+
 def draw(measurements: Measurements, stem: Path) -> list[Path]:
     """Writes STEM.png and STEM.svg and returns their names."""
     import matplotlib
@@ -66,7 +88,7 @@ def draw(measurements: Measurements, stem: Path) -> list[Path]:
             else:
                 _draw_panel(axes, measurements, ranks, collective)
         for axes in panels[:, 0]:
-            axes.set_ylabel("median, us")
+            axes.set_ylabel("median and span of the roots, us" if settings.every_root else "median, us")
     labels: dict[str, Any] = {}
     for axes in grid[:, 0]:
         handles, names = axes.get_legend_handles_labels()

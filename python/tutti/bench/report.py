@@ -11,38 +11,10 @@ from tutti.bench.peers import BestPeers, best_peers
 from tutti.bench.results import (
     Comparison, Nearness, Summary, compare_cells, measured_ranks, nearness, pairs, summaries, typical_limits,
 )  # fmt: skip
+from tutti.bench.root_tables import roots_tables
 from tutti.bench.statistics import Ratio, centre
+from tutti.bench.texts import factor_text, interval_text, ratio_text, size_text, time_text
 from tutti.bench.variants import Variant, binding_for
-
-
-def size_text(size: int) -> str:
-    for unit, name in ((1 << 20, "MiB"), (1 << 10, "KiB")):
-        if size >= unit and size % unit == 0:
-            return f"{size // unit} {name}"
-    return f"{size} B"
-
-
-def time_text(microseconds: float) -> str:
-    digits = 3 if microseconds < 10 else 2 if microseconds < 100 else 1 if microseconds < 1000 else 0
-    return f"{microseconds:,.{digits}f}"
-
-
-def factor_text(factor: float) -> str:
-    """Three digits are more than a measurement has."""
-    if factor >= 10000:
-        return ">9999"
-    return f"{factor:.{2 if factor < 10 else 1 if factor < 100 else 0}f}"
-
-
-def interval_text(ratio: Ratio) -> str:
-    if ratio.low is None or ratio.high is None:
-        return "-"
-    return f"{factor_text(ratio.low)}-{factor_text(ratio.high)}"
-
-
-def ratio_text(ratio: Ratio) -> str:
-    colour = "red" if ratio.slower else "green" if (ratio.low or ratio.value) > 1 else "default"
-    return f"[{colour}]{factor_text(ratio.value)}x[/]"
 
 
 def _comparison_row(comparison: Comparison) -> list[str]:
@@ -244,6 +216,8 @@ def show(measurements: Measurements, console: Console) -> None:
         if not settings.tutti:
             for variant in settings.variants(ranks):
                 console.print(host_table(measurements, ranks, variant))
+        for table in roots_tables(measurements, ranks):
+            console.print(table)
     if measurements.left_out:
         console.print(left_out_text(measurements.left_out), highlight=False)
     console.print(limits_table(typical_limits(measurements.limits)))

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from tutti.bench.report import size_text
+from tutti.bench.texts import size_text
 from tutti.errors import UserError
 from tutti.places import core
 from tutti.plan.command.machines import DEAL_HELP, SHAPES, levels_of, nodes_of

@@ -7,9 +7,9 @@ from rich.console import Console
 from rich.table import Table
 
 from tutti import __version__
-from tutti.bench.report import size_text, time_text
 from tutti.bench.document import processor_name
 from tutti.bench.statistics import Ratio
+from tutti.bench.texts import size_text, time_text
 from tutti.places import core
 from tutti.tuning.candidates import segment_words, size_word
 from tutti.tuning.jobs import TuneSettings

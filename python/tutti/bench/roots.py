@@ -1,0 +1,83 @@
+"""How much a collective's time depends on its root, where every root was measured (`tutti bench --every-root`).
+
+Of each root the median over the repetitions counts, so that the spread is that of the roots and not of the machine's noise.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from statistics import median, quantiles
+from typing import Any
+
+from tutti.bench.driver import Cell, Measurements, Samples
+from tutti.bench.statistics import Ratio, centre, compare
+from tutti.bench.variants import Variant
+
+
+@dataclass(frozen=True)
+class Spread:
+    """The least, the median and the largest time over the roots, in microseconds, and half of the roots around the median."""
+
+    least: float
+    low: float
+    middle: float
+    high: float
+    most: float
+    fastest_root: int
+    slowest_root: int
+
+    @property
+    def factor(self) -> float:
+        return self.most / self.least
+
+
+def spread(samples: Samples) -> Spread | None:
+    """None where the collective has no root, or one was measured."""
+    if not samples.by_root:
+        return None
+    times = [centre(by_repetition) for by_repetition in samples.by_root]
+    low, high = (times[0], times[0]) if len(times) == 1 else quantiles(times, n=4, method="inclusive")[::2]
+    least, most = min(times), max(times)
+    return Spread(least, low, median(times), high, most, times.index(least), times.index(most))
+
+
+@dataclass(frozen=True)
+class RootComparison:
+    """One cell without and with Tutti: the spreads, and the ratio of the slowest roots' times, repetition by repetition."""
+
+    cell: Cell
+    base: Spread
+    other: Spread
+    of_slowest: Ratio
+
+
+def compare_roots(measurements: Measurements, ranks: int, base: Variant, other: Variant) -> list[RootComparison]:
+    """Of the cells of which every root was measured, in the order measured."""
+    result = []
+    for cell, by_variant in measurements.cells.items():
+        if cell.ranks != ranks:
+            continue
+        one, two = (by_variant[variant.key] for variant in (base, other))
+        spreads = spread(one), spread(two)
+        if spreads[0] is None or spreads[1] is None:
+            continue
+        slowest = [samples.by_root[found.slowest_root] for samples, found in zip((one, two), spreads, strict=True) if found]
+        result.append(RootComparison(cell, spreads[0], spreads[1], compare(*slowest)))
+    return result
+
+
+def spread_json(found: Spread) -> dict[str, Any]:
+    names = {"least": "min_us", "low": "quartile_1_us", "middle": "median_us", "high": "quartile_3_us", "most": "max_us"}
+    return {names.get(name, name): value for name, value in asdict(found).items()}
+
+
+def root_json(samples: Samples) -> dict[str, Any]:
+    """What belongs to the samples of a cell and variant; nothing where there is nothing to say of roots."""
+    found = spread(samples)
+    return {} if found is None else {"by_root_us": samples.by_root, "over_roots": spread_json(found)}
+
+
+def comparisons_json(base: Variant, other: Variant, rows: Sequence[RootComparison]) -> list[dict[str, Any]]:
+    return [
+        asdict(row.cell) | {"base": base.key, "other": other.key, "ratio_of_slowest_roots": asdict(row.of_slowest)}
+        for row in rows
+    ]
