@@ -41,8 +41,16 @@ TEST(OnNodes, EveryAlgorithmGivesItsResult) {
       const std::vector<int32_t>& nodes = node_maps[turn++ % node_maps.size()];
       SCOPED_TRACE(std::string(plan::name(collective)) + " by " + std::string(algorithm.name));
       with_nodes(nodes, asking_for(collective, std::string(algorithm.name)),
-                 [&](Group& group) { call_all_sizes(group, collective); }, 16 * 1024);
+                 [&](Group& group) { call_all_sizes(group, collective); }, 16 * 1024, topo::Levels({{"node", nodes, 0}}));
     }
+  }
+}
+
+TEST(OnNodes, WhatTheRulesChooseGivesItsResult) {
+  for (const std::vector<int32_t>& nodes : node_maps) {
+    with_nodes(nodes, {}, [&](Group& group) {
+      for (int i = 0; i < plan::collective_count; ++i) call_all_sizes(group, static_cast<Collective>(i));
+    }, 16 * 1024, topo::Levels({{"node", nodes, 0}}));
   }
 }
 

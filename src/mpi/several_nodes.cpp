@@ -110,7 +110,7 @@ Reason Communicator::span_nodes(int ranks) {
   return_errors(messages);
   std::vector<int32_t> machine_nodes = places->machine_nodes(members);
   machine_nodes.push_back(machine_nodes[static_cast<size_t>(rank)]);
-  net_ = std::make_unique<net::PointToPoint>(net::Calls{mpi.Isend, mpi.Irecv, mpi.Test, mpi.Comm_free}, messages, mpi.type_byte,
+  net_ = std::make_unique<net::PointToPoint>(net::Calls{mpi.Isend, mpi.Irecv, mpi.Test, mpi.Wait, mpi.Comm_free}, messages, mpi.type_byte,
                                              largest_tag(), std::move(machine_nodes));
 
   const plan::Nodes nodes = places->nodes(members);

@@ -8,6 +8,10 @@ namespace {
 
 constexpr size_t most_piece = size_t{1} << 30;  // bytes that every host's int counts hold
 
+constexpr size_t most_copied = size_t{64} << 10;   // of one message
+constexpr size_t most_copies_bytes = size_t{4} << 20;
+constexpr size_t most_copies = 256;
+
 }  // namespace
 
 PointToPoint::PointToPoint(const Calls& calls, MPI_Comm communicator, MPI_Datatype byte, int largest_tag,
@@ -18,7 +22,13 @@ PointToPoint::PointToPoint(const Calls& calls, MPI_Comm communicator, MPI_Dataty
       tags_(static_cast<uint64_t>(largest_tag) + 1),
       machine_nodes_(std::move(machine_nodes)) {}
 
-PointToPoint::~PointToPoint() { calls_.Comm_free(&communicator_); }
+// Whoever ends a communicator has ended its operations, so what is under way is awaited. After a failure it may never come.
+PointToPoint::~PointToPoint() {
+  for (Copy& copy : copies_) {
+    if (failure_.empty()) calls_.Wait(&copy.request, MPI_STATUS_IGNORE);
+  }
+  calls_.Comm_free(&communicator_);
+}
 
 void PointToPoint::reserve(size_t count) {
   if (requests_.size() < count) requests_.resize(count);
@@ -40,6 +50,27 @@ bool PointToPoint::begin(size_t request, size_t bytes, int rank, bool sends, Beg
   return true;
 }
 
+PointToPoint::Copy* PointToPoint::take_copy(const void* from, size_t bytes) {
+  while (!copies_.empty()) {
+    int done = 0;
+    if (calls_.Test(&copies_.front().request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done == 0) break;
+    copied_bytes_ -= copies_.front().data.size();
+    free_.push_back(std::move(copies_.front().data));
+    copies_.pop_front();
+  }
+  if (bytes > most_copied || copies_.size() == most_copies || copied_bytes_ + bytes > most_copies_bytes) return nullptr;
+  copies_.emplace_back();
+  Copy& copy = copies_.back();
+  if (!free_.empty()) {
+    copy.data = std::move(free_.back());
+    free_.pop_back();
+  }
+  const auto* const data = static_cast<const char*>(from);
+  copy.data.assign(data, data + bytes);
+  copied_bytes_ += bytes;
+  return &copy;
+}
+
 bool PointToPoint::receive(size_t request, void* to, size_t bytes, int rank, uint64_t tag) {
   return begin(request, bytes, rank, false, [&](size_t at, int length, MPI_Request* piece) {
     return calls_.Irecv(static_cast<char*>(to) + at, length, byte_, rank, tag_of(tag), communicator_, piece);
@@ -51,6 +82,15 @@ bool PointToPoint::send(size_t request, const void* from, size_t bytes, int rank
   Sent& sent = across ? across_ : within_;
   ++sent.messages;
   sent.bytes += bytes;
+  if (Copy* const copy = take_copy(from, bytes); copy != nullptr) {
+    UnderWay& message = requests_[request];
+    message = {{}, 0, rank, true};
+    const int code = calls_.Isend(copy->data.data(), static_cast<int>(bytes), byte_, rank, tag_of(tag), communicator_, &copy->request);
+    if (code == MPI_SUCCESS) return true;
+    copied_bytes_ -= bytes;
+    copies_.pop_back();
+    return fail(message, code);
+  }
   return begin(request, bytes, rank, true, [&](size_t at, int length, MPI_Request* piece) {
     return calls_.Isend(static_cast<const char*>(from) + at, length, byte_, rank, tag_of(tag), communicator_, piece);
   });

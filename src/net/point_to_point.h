@@ -3,8 +3,13 @@
 // One object a communicator, made by its set-up and ended with it; the private communicator is the object's. Compiled with
 // each interposer, against its MPI (abi.h). Tags are the executor's numbers, cut to what the host's tags can hold: two
 // messages of one pair that are under way at once never differ by so much. One thread at a time.
+//
+// A message of up to 64 KiB goes from a copy and counts as sent at once: whether a host calls its own sends complete before
+// the receiver has answered is its affair (MPICH over UCX's TCP does not, from some hundred bytes on), and a rank that waited
+// for that would return a round trip late. The copies are bounded; beyond, a message goes from where it is.
 #pragma once
 
+#include <deque>
 #include <string>
 #include <vector>
 
@@ -18,6 +23,7 @@ struct Calls {
   decltype(&PMPI_Isend) Isend;
   decltype(&PMPI_Irecv) Irecv;
   decltype(&PMPI_Test) Test;
+  decltype(&PMPI_Wait) Wait;
   decltype(&PMPI_Comm_free) Comm_free;
 };
 
@@ -44,6 +50,11 @@ class PointToPoint final : public exec::Net {
   const Sent& sent_within() const { return within_; }
 
  private:
+  // A message that goes from a copy.
+  struct Copy {
+    std::vector<char> data;
+    MPI_Request request;
+  };
   // One number of the executor's: a message of more bytes than the host's counts hold goes as several.
   struct UnderWay {
     std::vector<MPI_Request> pieces;
@@ -51,6 +62,8 @@ class PointToPoint final : public exec::Net {
     int peer = 0;
     bool sends = false;
   };
+  // Null where there are as many copies under way as may be.
+  Copy* take_copy(const void* from, size_t bytes);
   template <class Begin>
   bool begin(size_t request, size_t bytes, int rank, bool sends, Begin begin_piece);
   int tag_of(uint64_t tag) const { return static_cast<int>(tag % tags_); }
@@ -62,6 +75,9 @@ class PointToPoint final : public exec::Net {
   uint64_t tags_;
   std::vector<int32_t> machine_nodes_;  // by rank: its node, whether or not that shares memory; this rank's is the last
   std::vector<UnderWay> requests_;
+  std::deque<Copy> copies_;             // under way, the oldest first
+  std::vector<std::vector<char>> free_;  // memory for the next ones
+  size_t copied_bytes_ = 0;
   Sent across_, within_;
   std::string failure_;
 };
