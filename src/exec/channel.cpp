@@ -23,9 +23,8 @@ constexpr size_t most_whole_of_threads = 32 * 1024;  // which need no slots, so 
 constexpr size_t least_segment = 4 * 1024;
 constexpr size_t most_segment = 16 * 1024;
 constexpr size_t most_short_beside_deep = 2048;
-// Between nodes a message costs more, so they are larger; and what no slot bounds, a message's length does.
-constexpr size_t most_whole_between = 64 * 1024;
-constexpr size_t least_segment_between = 32 * 1024;
+// Between nodes a message costs more, so they are larger, but not where the transport asks before it sends them (Net::prompt);
+// and what no slot bounds, a message's length does.
 constexpr size_t most_segment_between = 128 * 1024;
 constexpr size_t most_message = size_t{1} << 30;
 
@@ -148,9 +147,9 @@ std::string Channel::standing(int rank) const {
 size_t Channel::segment_bytes(const plan::Program& program, size_t element, size_t bytes, size_t wanted) const {
   if (bytes <= whole_up_to(program, wanted)) return bytes;
   if (wanted == segment_halves) return halves(program, element, bytes, long_slots_.size);
-  const size_t least = net_ != nullptr ? least_segment_between : least_segment;
+  const size_t least = net_ != nullptr ? net_->prompt() : least_segment;
   const size_t most = program.slot_blocks == 0 ? most_message : net_ != nullptr ? most_segment_between : most_segment;
-  const size_t target = wanted != 0 ? wanted : std::clamp(bytes / 4, least, most);
+  const size_t target = wanted != 0 ? wanted : std::clamp(bytes / (net_ != nullptr ? 32 : 4), least, std::max(least, most));
   const size_t grain = grain_of(element);
   size_t segment = std::max(target / grain, size_t{1}) * grain;
   while (segment > grain && ring_bytes_of(program, element, segment) > long_slots_.size) {
@@ -162,7 +161,7 @@ size_t Channel::segment_bytes(const plan::Program& program, size_t element, size
 size_t Channel::whole_up_to(const plan::Program& program, size_t wanted) const {
   const bool told = wanted != 0 && wanted != segment_halves;
   if (program.slot_blocks == 0) return net_ == nullptr ? SIZE_MAX : told ? wanted : most_message;
-  const size_t unasked = net_ != nullptr ? most_whole_between : reach_.one_process ? most_whole_of_threads : most_whole;
+  const size_t unasked = net_ != nullptr ? net_->prompt() : reach_.one_process ? most_whole_of_threads : most_whole;
   const size_t limit = told ? wanted : unasked;
   // The largest element makes the largest position; a block may be cut short by one and padded by a line.
   const size_t fits = long_slots_.size / static_cast<size_t>(program.slot_blocks);

@@ -55,11 +55,13 @@ class Channel::Execution {
   // Ends when all steps have been done, or a wait failed.
   [[gnu::always_inline]] Code run() {
     if (const Code code = enter(); code != Code::ok) return code;
-    const int64_t ticks = segmented ? geometry_.segments + program_.stages - 1 : 1;
+    // Steps stand in the order of stages, so that one segment needs one pass.
+    const bool several = segmented && geometry_.segments > 1;
+    const int64_t ticks = several ? geometry_.segments + program_.stages - 1 : 1;
     for (int64_t tick = 0; tick < ticks; ++tick) {
       for (const BoundStep& step : bound_.steps) {
-        const int64_t segment = segmented ? tick - step.stage : 0;
-        if (segmented && (segment < 0 || segment >= geometry_.segments)) continue;
+        const int64_t segment = several ? tick - step.stage : 0;
+        if (several && (segment < 0 || segment >= geometry_.segments)) continue;
         // Movement first: it is most of a short program, and the count of operands tells all that its dispatch needs.
         const Code code = step.operand_count != 0 ? move(step, segment) : hand_over(step, segment);
         if (code != Code::ok) return code;

@@ -19,6 +19,8 @@ class Net {
 
   // Room for requests of numbers below `count`; those under way stay.
   virtual void reserve(size_t count) = 0;
+  // A message of up to so many bytes goes without its receiver's consent, in one delay. The same at all ranks.
+  virtual size_t prompt() const { return size_t{32} << 10; }
   // Ranks are the group's. False where the transport refuses; failure() says why.
   virtual bool receive(size_t request, void* to, size_t bytes, int rank, uint64_t tag) = 0;
   virtual bool send(size_t request, const void* from, size_t bytes, int rank, uint64_t tag) = 0;

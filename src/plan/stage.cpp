@@ -194,9 +194,11 @@ struct LastUse {
   std::vector<int32_t> readers;
 };
 
-// Segments that are on their way at once: so many stages may lie between the two steps of either end.
-constexpr int32_t most_stages_ahead = 3;
-constexpr int32_t stages_until_sent = 2;
+// While a message is on its way its ends do what else there is, of the segments behind it: so many stages lie between its
+// sending and its coming, at most so many between its posting and its coming, and so many until its source is asked for.
+constexpr int32_t stages_until_come = 4;
+constexpr int32_t most_stages_ahead = 6;
+constexpr int32_t stages_until_sent = 4;
 
 // What a rank has so far, for the stages of tokens and of what follows them.
 struct Reached {
@@ -242,7 +244,7 @@ void schedule(Plan& plan) {
       stage = std::max({stage, transfers[send_of[transfer.message]].stage + stages_until_sent, transfers[post_of[transfer.message]].stage});
     }
     if (transfer.kind == TransferKind::receive) {
-      stage = std::max(stage, transfers[send_of[transfer.message]].stage + 1);
+      stage = std::max(stage, transfers[send_of[transfer.message]].stage + stages_until_come);
       Transfer& post = transfers[post_of[transfer.message]];
       post.stage = std::max(post.stage, stage - most_stages_ahead);
     }
