@@ -5,7 +5,7 @@
 // messages of one pair that are under way at once never differ by so much. One thread at a time.
 //
 // A message of up to 64 KiB goes from a copy and counts as sent at once: whether a host calls its own sends complete before
-// the receiver has answered is its affair (MPICH over UCX's TCP does not, from some hundred bytes on), and a rank that waited
+// the receiver has answered is its affair (MPICH over libfabric's TCP does not, from some hundred bytes on), and a rank that waited
 // for that would return a round trip late. The copies are bounded; beyond, a message goes from where it is.
 #pragma once
 
