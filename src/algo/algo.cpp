@@ -40,12 +40,14 @@ plan::Plan of_branches(const Request& request, const Branch& up, const Branch& d
 }
 
 // On one level, whatever the machine.
-plan::Plan tree_of_degree(const Request& request, int degree) {
-  const Branch branch = branch_of(request.ranks, request.root, {}, {degree}, {degree});
+plan::Plan one_tree(const Request& request, TreeShape shape) {
+  const Branch branch = branch_of(request.ranks, request.root, {}, shape, shape);
   return of_branches(request, branch, branch);
 }
 
-plan::Plan any_tree(const Request& request) { return tree_of_degree(request, request.form.degree); }
+plan::Plan any_tree(const Request& request) { return one_tree(request, {request.form.degree}); }
+
+plan::Plan binary_tree(const Request& request) { return one_tree(request, {2, 0, true}); }
 
 plan::Plan tree_on_levels(const Request& request) {
   const Form& form = request.form;
@@ -59,7 +61,7 @@ plan::Plan tree_on_levels(const Request& request) {
 // What works for all ranks, roots and elements, with little room in the slots.
 plan::Plan flat(const Request& request) {
   if (plan::parted(request.collective)) return one_hand_over(request.collective, request.ranks, request.root, most_window);
-  return is_scan(request.collective) ? scan_chain(request.collective, request.ranks) : tree_of_degree(request, 0);
+  return is_scan(request.collective) ? scan_chain(request.collective, request.ranks) : one_tree(request, {0});
 }
 
 plan::Plan one_step(const Request& request) {
@@ -115,6 +117,8 @@ std::vector<Algorithm> table() {
       {"flat", "every rank hands its data to the ranks that want it, by way of the root where there is one", false, 0,
        of_all, flat},
       {"binomial", "binomial tree, in rank order", false, 2, of_trees, any_tree},
+      {"binary", "binary tree, in rank order: nobody has more than two to send to, for long messages in segments (MPICH2)", false, 0,
+       of_trees, binary_tree},
       {"nary", "tree of degree N: a leader combines N - 1 others a level (HMPI 2.2)", true, 4, of_trees, any_tree},
       {"levels", "trees in the machine's groups and above them, binomial above flat ones unless said (HMPI 2.2, NUMACol 3)",
        false, 0, of_trees, tree_on_levels,

@@ -18,7 +18,7 @@ namespace tutti::algo {
 // What stands behind an algorithm's name: words with colons between them, each at most once.
 struct Form {
   int degree = 0;          // N
-  TreeShape outer{2};      // binomial, flat, N or leaves=N: of all groups; a second one is for the innermost alone
+  TreeShape outer{2};      // binomial, binary, flat, N or leaves=N: of all groups; a second one is for the innermost alone
   TreeShape inner{0};
   bool fixed = false;      // fixed: one tree for all roots
   bool one_stage = false;  // one_stage: all read the root, whatever the tree up

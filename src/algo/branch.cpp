@@ -29,6 +29,29 @@ Branch join(std::vector<Branch>& branches, Interval interval, int32_t degree, in
   return of_parts(std::move(made), root);
 }
 
+// The leader's own branch is in the middle but where the root's is not; where nothing is on one side of it, the other is two.
+Branch join_binary(std::vector<Branch>& branches, Interval interval, int32_t root) {
+  int32_t top = interval.low + (interval.size() - 1) / 2;
+  for (int32_t at = interval.low; at < interval.high; ++at) {
+    if (branches[static_cast<size_t>(at)].leader == root) top = at;
+  }
+  const int32_t leader = branches[static_cast<size_t>(top)].leader;
+  std::vector<Branch> made;
+  const auto add = [&](Interval part) {
+    if (part.size() == 1) made.push_back(std::move(branches[static_cast<size_t>(part.low)]));
+    if (part.size() > 1) made.push_back(join_binary(branches, part, root));
+  };
+  const auto add_side = [&](Interval side, bool alone) {
+    const int32_t middle = alone ? side.low + side.size() / 2 : side.low;
+    add({side.low, middle});
+    add({middle, side.high});
+  };
+  add_side({interval.low, top}, top + 1 == interval.high);
+  add({top, top + 1});
+  add_side({top + 1, interval.high}, top == interval.low);
+  return of_parts(std::move(made), leader);
+}
+
 // Runs of branches, as even as can be, each as one flat tree.
 std::vector<Branch> in_runs(std::vector<Branch> branches, int32_t runs, int32_t root) {
   const auto count = static_cast<int64_t>(branches.size());
@@ -85,6 +108,7 @@ Branch joined(std::vector<Branch> branches, TreeShape shape, int32_t root) {
     branches = in_pairs(in_runs(std::move(branches), std::min(shape.leaves, static_cast<int32_t>(branches.size())), root), root);
   }
   const auto count = static_cast<int32_t>(branches.size());
+  if (shape.binary) return count == 1 ? std::move(branches.front()) : join_binary(branches, {0, count}, root);
   const int32_t degree = shape.degree == 0 ? std::max(count, 2) : shape.degree;
   return join(branches, {0, count}, shape.leaves > 0 ? 2 : degree, root);
 }

@@ -26,12 +26,14 @@ struct Branch {
 struct TreeShape {
   int32_t degree = 2;  // as in interval.h; 0: flat
   int32_t leaves = 0;  // not 0: two phases, first flat trees until so many ranks are left at work, then a binary tree
+  bool binary = false;  // every leader has two parts beside its own, one of the ranks on either side where there are such
 };
 
 // All of `ranks`, led by `root`. Innermost groups (or, on one level, all ranks) take the shape `inner`, others `outer`.
 Branch branch_of(int32_t ranks, int32_t root, const topo::Levels& levels, TreeShape outer, TreeShape inner);
 
-// Branches as one, in the order given, led by `root` where that leads one of them, else by the first one's leader.
+// Branches as one, in the order given, led by `root` where that leads one of them, else by the first one's leader (of a
+// binary tree, by the middle one's).
 Branch joined(std::vector<Branch> branches, TreeShape shape, int32_t root);
 
 // The ranks of a branch in the order of its parts.

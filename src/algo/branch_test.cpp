@@ -37,6 +37,41 @@ TEST(Branch, LeavesAreRunsAndThenPairs) {
   EXPECT_EQ(text(branch_of(5, 4, {}, {2, 1}, {2, 1})), "4(0 1 2 3 4)");
 }
 
+// How many hand data to a rank, at most, and how many hand-overs the longest way to the leader has.
+struct Reports {
+  int most = 0, depth = 0;
+};
+
+// `others`: of those that report to the leader in branches around this one.
+Reports reports(const Branch& branch, int others = 0) {
+  for (const Branch& part : branch.parts) others += part.leader != branch.leader;
+  Reports result{others, 0};
+  for (const Branch& part : branch.parts) {
+    const bool own = part.leader == branch.leader;
+    const Reports inner = reports(part, own ? others : 0);
+    result = {std::max(result.most, inner.most), std::max(result.depth, inner.depth + (own ? 0 : 1))};
+  }
+  return result;
+}
+
+TEST(Branch, NobodyHasMoreThanTwoInABinaryTree) {
+  EXPECT_EQ(text(branch_of(7, 3, {}, {}, {2, 0, true})), "3(1(0 1 2) 3 5(4 5 6))");
+  EXPECT_EQ(text(branch_of(7, 0, {}, {}, {2, 0, true})), "0(0 2(1 2 3) 5(4 5 6))");
+  EXPECT_EQ(text(branch_of(4, 3, {}, {}, {2, 0, true})), "3(0 1(1 2) 3)");
+  for (int ranks = 2; ranks <= 300; ++ranks) {
+    for (const int root : {0, 1, ranks / 2, ranks - 1}) {
+      const Branch branch = branch_of(ranks, root, {}, {}, {2, 0, true});
+      const Reports found = reports(branch);
+      EXPECT_EQ(branch.leader, root);
+      EXPECT_LE(found.most, 2) << ranks << " " << root;
+      EXPECT_LE(found.depth, std::bit_width(static_cast<unsigned>(ranks))) << ranks << " " << root;
+      const std::vector<int32_t> order = ranks_of(branch);
+      EXPECT_EQ(static_cast<int>(order.size()), ranks);
+      EXPECT_TRUE(std::is_sorted(order.begin(), order.end()));
+    }
+  }
+}
+
 // Whether d values become one in as few steps as any binary tree needs, with at most c combinations in each.
 bool bears(int d, int c) {
   int values = d;

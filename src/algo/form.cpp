@@ -23,7 +23,7 @@ bool takes(const Algorithm& algorithm, std::string_view word) {
   std::string accepted;
   for (const std::string_view one : algorithm.words) {
     accepted += accepted.empty() ? "" : ", ";
-    accepted += one == shape_word ? "binomial, flat, a degree of at least 2, leaves=N" : one;
+    accepted += one == shape_word ? "binomial, binary, flat, a degree of at least 2, leaves=N" : one;
   }
   const std::string what = "algorithm '" + std::string(spec.substr(0, 80)) + "': ";
   if (algorithm.takes_degree) {
@@ -45,6 +45,7 @@ std::optional<int> number_of(std::string_view digits, int least) {
 std::optional<TreeShape> shape_of(std::string_view word) {
   if (word == "binomial") return TreeShape{2};
   if (word == "flat") return TreeShape{0};
+  if (word == "binary") return TreeShape{2, 0, true};
   if (word.starts_with(leaves_prefix)) {
     const auto leaves = number_of(word.substr(leaves_prefix.size()), 1);
     return leaves ? std::optional(TreeShape{2, *leaves}) : std::nullopt;

@@ -58,7 +58,8 @@ std::vector<std::string> specs(Collective collective) {
     result.emplace_back(algorithm.name);
     result.insert(result.end(), algorithm.variants.begin(), algorithm.variants.end());
     if (algorithm.name != "levels") continue;
-    for (const char* more : {"levels:3:2:push", "levels:2:leaves=3:one_stage", "levels:fixed:binomial:push", "levels:flat:fixed"}) {
+    for (const char* more : {"levels:3:2:push", "levels:2:leaves=3:one_stage", "levels:fixed:binomial:push", "levels:flat:fixed",
+                             "levels:binary:flat", "levels:binary:fixed"}) {
       result.emplace_back(more);
     }
   }

@@ -16,11 +16,21 @@ void for_each_run(const Branch& branch, auto&& visit) {
   }
 }
 
-// Collects a branch's parts in tmp[leader].place ... Its leader is its first rank, whose own part is there already.
+// Of the leader's own part in the branch's order.
+int32_t own_place(const Branch& branch) {
+  int32_t place = 0;
+  for (const Branch& part : branch.parts) {
+    if (part.leader == branch.leader) return place + own_place(part);
+    place += part.size;
+  }
+  return place;
+}
+
+// Collects a branch's parts in tmp[leader].place ..., where the leader's own is already.
 void collect_others(Plan& plan, const Branch& branch, int32_t place);
 
 void collect(Plan& plan, const Branch& branch) {
-  plan.copy(plan::tmp(branch.leader, 0), plan::in(branch.leader));
+  plan.copy(plan::tmp(branch.leader, own_place(branch)), plan::in(branch.leader));
   collect_others(plan, branch, 0);
 }
 

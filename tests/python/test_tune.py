@@ -37,7 +37,7 @@ def noisy(microseconds: float, noise: float, seed: int, repetitions: int = 7) ->
 def test_candidates_are_what_the_core_has_and_each_plan_once():
     assert algorithms_for(2, "bcast") == ["flat", "levels:push"]  # every tree of two ranks is the same, but for who moves
     assert algorithms_for(4, "allreduce") == [
-        "flat", "binomial", "levels:binomial:one_stage", "levels:push", "all_read_all", "ring", "tiled", "tiled:cyclic",
+        "flat", "binomial", "binary", "levels:binomial:one_stage", "levels:push", "all_read_all", "ring", "tiled", "tiled:cyclic",
         "doubling", "halving",
     ]  # fmt: skip
     assert "ring" in algorithms_for(4, "allgather") and "all_read_all" not in algorithms_for(65, "allgather")
