@@ -70,6 +70,11 @@ plan::Plan one_step(const Request& request) {
   return is_scan(request.collective) ? scan_all_read(request.collective, ranks) : all_read_all(request.collective, ranks);
 }
 
+plan::Plan by_doubling(const Request& request) {
+  return is_scan(request.collective) ? scan_doubling(request.collective, request.ranks)
+                                     : doubling(request.collective, request.ranks, request.levels);
+}
+
 plan::Plan in_tiles(const Request& request) {
   Tiling tiling{{}, request.form.cyclic};
   const bool by_groups = request.form.levels && !request.levels.one_level();
@@ -141,8 +146,8 @@ std::vector<Algorithm> table() {
        {C::scan, C::exscan}, [](const Request& r) { return scan_chain(r.collective, r.ranks); }},
       {"tiled", "every rank combines one tile for all, for long vectors (HMPI 2.4)", false, 0, {C::allreduce, C::reduce},
        in_tiles, {"cyclic", "levels"}, {"tiled:cyclic", "tiled:levels"}, true},
-      {"doubling", "pairs at doubling distances exchange all they have", false, 0, {C::barrier, C::allreduce, C::allgather},
-       [](const Request& r) { return doubling(r.collective, r.ranks, r.levels); }, {}, {}, true, Order::kept_in_runs},
+      {"doubling", "pairs at doubling distances exchange all they have", false, 0,
+       {C::barrier, C::allreduce, C::allgather, C::scan, C::exscan}, by_doubling, {}, {}, true, Order::kept_in_runs},
       {"halving", "pairs exchange halves, for long vectors (Rabenseifner)", false, 0, {C::allreduce, C::reduce_scatter},
        [](const Request& r) { return halving(r.collective, r.ranks, r.levels); }, {}, {}, true, Order::kept_in_runs},
       {"dissemination", "every rank combines what ranks at doubling distances have; not for floating point (HMPI 2.3)", false, 0,
@@ -186,6 +191,7 @@ Serves serves(Collective collective, std::string_view spec, const topo::Levels& 
   Order order = algorithm.order;
   if (form.levels) order = Order::kept_in_runs;
   if (form.cyclic) order = Order::lost;
+  if (is_scan(collective)) order = Order::kept;
   return {order == Order::kept || (order == Order::kept_in_runs && levels.in_rank_order()), algorithm.uniform};
 }
 

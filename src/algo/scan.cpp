@@ -47,4 +47,42 @@ Plan scan_chain(Collective collective, int ranks) {
   return plan;
 }
 
+Plan scan_doubling(Collective collective, int ranks) {
+  Plan plan = empty_plan(collective, ranks);
+  const bool is_scan = collective == Collective::scan;
+  // By rank: what it has of itself and the ranks before it, and of these alone, from the farthest on.
+  std::vector<Region> value;
+  std::vector<std::vector<Region>> before(static_cast<size_t>(ranks));
+  std::vector<int32_t> next(static_cast<size_t>(ranks), 1);  // the first free block of `tmp`
+  for (int32_t rank = 0; rank < ranks; ++rank) {
+    const bool is_taken = rank + 1 < ranks;
+    if (is_taken) plan.copy(plan::tmp(rank), plan::in(rank));
+    value.push_back(is_taken ? plan::tmp(rank) : plan::in(rank));
+  }
+  for (int32_t distance = 1; distance < ranks; distance *= 2) {
+    const std::vector<Region> taken = value;
+    for (int32_t rank = distance; rank < ranks; ++rank) {
+      const auto at = static_cast<size_t>(rank);
+      const bool goes_on = rank + 2 * distance < ranks, is_last = 2 * distance > rank;
+      Region theirs = taken[at - static_cast<size_t>(distance)];
+      if (!is_scan && goes_on) {
+        // Combined twice, and taken once.
+        plan.copy(plan::tmp(rank, next[at]), theirs);
+        theirs = plan::tmp(rank, next[at]++);
+      }
+      if (!is_scan) before[at].insert(before[at].begin(), theirs);
+      if (!is_scan && !goes_on) continue;
+      const Region mine = value[at];
+      value[at] = is_scan && is_last && !goes_on ? plan::out(rank) : plan::tmp(rank, next[at]++);
+      plan.reduce(value[at], {theirs, mine});
+    }
+  }
+  for (int32_t rank = 0; rank < ranks; ++rank) {
+    const auto at = static_cast<size_t>(rank);
+    if (is_scan && !(value[at] == plan::out(rank))) plan.copy(plan::out(rank), value[at]);
+    if (!is_scan && rank > 0) plan.reduce(plan::out(rank), std::move(before[at]));
+  }
+  return plan;
+}
+
 }  // namespace tutti::algo

@@ -238,7 +238,10 @@ def doubling(
     into: Regions | None = None,
     scratch: Regions | None = None,
 ) -> None:
-    """Pairs at doubling distances exchange all they have: barrier, allreduce or allgather (an allreduce in plans of others)."""
+    """Pairs at doubling distances exchange all they have: barrier, allreduce, allgather, scan or exscan.
+
+    An allreduce in plans of others.
+    """
     whole = collective or _own(c, "doubling", "allreduce")
     _included(c, "doubling", ranks, values, into, scratch, whole)
 
