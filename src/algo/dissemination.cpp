@@ -26,24 +26,14 @@ Plan dissemination(plan::Collective collective, int ranks, const topo::Levels& l
     frame = {{}, ranks};
     for (int32_t rank = 0; rank < ranks; ++rank) frame.places.push_back({rank});
   }
-  for (const Fold::Place& place : frame.places) {
-    if (place.folded == nobody) {
-      plan.copy(plan::tmp(place.rank), plan::in(place.rank));
-    } else {
-      plan.reduce(plan::tmp(place.rank), {plan::in(place.rank), plan::in(place.folded)});
-    }
-  }
-  int32_t step = 0;
-  for (int32_t distance = 1; distance < frame.size(); distance *= 2, ++step) {
+  FoldedVectors vectors(plan, frame);
+  for (int32_t step = 0; step < vectors.steps(); ++step) {
     for (int32_t at = 0; at < frame.size(); ++at) {
-      const int32_t rank = frame.places[at].rank, other = frame.places[behind(at, distance, frame.local, frame.size())].rank;
-      plan.reduce(plan::tmp(rank, step + 1), {plan::tmp(other, step), plan::tmp(rank, step)});
+      const int32_t other = behind(at, 1 << step, frame.local, frame.size());
+      plan.reduce(vectors.value(at, step + 1), {vectors.value(other, step), vectors.value(at, step)});
     }
   }
-  for (const Fold::Place& place : frame.places) {
-    plan.copy(plan::out(place.rank), plan::tmp(place.rank, step));
-    if (place.folded != nobody) plan.copy(plan::out(place.folded), plan::tmp(place.rank, step));
-  }
+  vectors.close();
   return plan;
 }
 

@@ -34,23 +34,11 @@ std::vector<Region> in_order(int32_t at, Region mine, int32_t partner, Region th
 }
 
 void exchange_vectors(Plan& plan, const Fold& frame) {
-  for (const Fold::Place& place : frame.places) {
-    if (place.folded == nobody) {
-      plan.copy(plan::tmp(place.rank), plan::in(place.rank));
-    } else {
-      plan.reduce(plan::tmp(place.rank), {plan::in(place.rank), plan::in(place.folded)});
-    }
-  }
-  int32_t steps = 0;
+  FoldedVectors vectors(plan, frame);
   for_each_exchange(frame, [&](int32_t at, int32_t partner, int32_t step) {
-    const int32_t rank = frame.places[at].rank, other = frame.places[partner].rank;
-    plan.reduce(plan::tmp(rank, step + 1), in_order(at, plan::tmp(rank, step), partner, plan::tmp(other, step)));
-    steps = step + 1;
+    plan.reduce(vectors.value(at, step + 1), in_order(at, vectors.value(at, step), partner, vectors.value(partner, step)));
   });
-  for (const Fold::Place& place : frame.places) {
-    plan.copy(plan::out(place.rank), plan::tmp(place.rank, steps));
-    if (place.folded != nobody) plan.copy(plan::out(place.folded), plan::tmp(place.rank, steps));
-  }
+  vectors.close();
 }
 
 // The parts of these ranks, from one rank's `out` to another's, by runs.

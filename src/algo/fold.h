@@ -12,6 +12,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "plan/plan.h"
 #include "topo/levels.h"
 
 namespace tutti::algo {
@@ -30,6 +31,25 @@ struct Fold {
 };
 
 Fold fold(int32_t ranks, const topo::Levels& levels);
+
+// Whole vectors on their way through such a frame, of which each step makes one of two. The last step's is the result, and
+// comes where that belongs, but where it has to be handed on to a folded rank.
+class FoldedVectors {
+ public:
+  // Writes the first values: the ranks' own, or what two that are folded combine to.
+  FoldedVectors(plan::Plan& plan, const Fold& frame);
+
+  int32_t steps() const { return steps_; }
+  // Before the step of this number, and behind the last one.
+  plan::Region value(int32_t place, int32_t step) const;
+  // Results to where they are not yet.
+  void close();
+
+ private:
+  plan::Plan& plan_;
+  const Fold& frame_;
+  int32_t steps_;
+};
 
 // All ranks in the order of levels: groups are together on every floor.
 std::vector<int32_t> by_levels(int32_t ranks, const topo::Levels& levels);
