@@ -122,8 +122,8 @@ std::vector<Algorithm> table() {
       {"flat", "every rank hands its data to the ranks that want it, by way of the root where there is one", false, 0,
        of_all, flat},
       {"binomial", "binomial tree, in rank order", false, 2, of_trees, any_tree},
-      {"binary", "binary tree, in rank order: nobody has more than two to send to, for long messages in segments (MPICH2)", false, 0,
-       of_trees, binary_tree},
+      {"binary", "binary tree, in rank order: nobody has more than two to send to, for long messages in segments (MPICH2)", false,
+       0, of_trees, binary_tree},
       {"nary", "tree of degree N: a leader combines N - 1 others a level (HMPI 2.2)", true, 4, of_trees, any_tree},
       {"levels", "trees in the machine's groups and above them, binomial above flat ones unless said (HMPI 2.2, NUMACol 3)",
        false, 0, of_trees, tree_on_levels,
@@ -155,8 +155,8 @@ std::vector<Algorithm> table() {
        true, Order::lost, false},
       {"bruck", "parts travel by powers of two, for short parts and many ranks", false, 0, {C::allgather, C::alltoall},
        [](const Request& r) { return bruck(r.collective, r.ranks); }},
-      {"hierarchical", "one algorithm between nodes, among their leaders, and one within each (HMPI 2.5, MPICH2)", false, 0,
-       {C::barrier, C::bcast, C::reduce, C::allreduce}, hierarchical, {"leaders=K"}, {}, true, Order::kept_in_runs, true, 2, true},
+      {"hierarchical", "one algorithm between nodes, among their leaders, and one within each (HMPI 2.5, MPICH2)", false, 0, of_all,
+       hierarchical, {"leaders=K"}, {}, true, Order::kept_in_runs, true, 2, true},
   };
 }
 

@@ -24,11 +24,13 @@ namespace tutti::algo {
 struct Embedding {
   const plan::Plan& part;
   std::span<const int32_t> ranks;  // which of the whole's each of the part's ranks is
+  // Where `out` lies in `tmp`, results may come there before the part writes them.
   Lies in, out;
   // Nobody writes where `in` lies while the part runs: what it copies from there into its own `tmp` is read where it lies.
   // Of what lies in `tmp` this is so in any case.
   bool in_stays = false;
-  bool one_message = false;        // its ranks are on different nodes
+  // Its ranks are on different nodes: what one takes from another comes in one piece, and once.
+  bool one_message = false;
 };
 
 class Composer {

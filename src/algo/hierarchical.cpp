@@ -16,8 +16,10 @@ bool by_dissemination(Collective collective, std::string_view between) {
   return collective == Collective::allreduce && between.starts_with("dissemination");
 }
 
+bool is_scan(Collective collective) { return collective == Collective::scan || collective == Collective::exscan; }
+
 // What the leaders do, and what is done within nodes.
-Collective between_nodes(Collective collective) { return collective; }
+Collective between_nodes(Collective collective) { return collective == Collective::scan ? Collective::exscan : collective; }
 
 std::vector<Collective> within_nodes(Collective collective, std::string_view between) {
   using C = Collective;
@@ -26,6 +28,10 @@ std::vector<Collective> within_nodes(Collective collective, std::string_view bet
     case C::allreduce:
       if (by_dissemination(collective, between)) return {C::allreduce};
       return {C::reduce, C::bcast};
+    case C::allgather: return {C::gather, C::bcast};
+    case C::alltoall: return {C::gather, C::alltoall, C::scatter};
+    case C::reduce_scatter: return {C::reduce, C::scatter};
+    case C::exscan: return {C::scan};
     default: return {collective};
   }
 }
@@ -65,8 +71,6 @@ std::string alone(const Form& form, Collective collective, const Levels& levels,
   return std::string(form.between.empty() ? usual_between(collective, ranks) : form.between);
 }
 
-bool is_scan(Collective collective) { return collective == Collective::scan || collective == Collective::exscan; }
-
 bool in_rank_order(const topo::Floor& floor) { return std::is_sorted(floor.group_of.begin(), floor.group_of.end()); }
 
 }  // namespace
@@ -78,10 +82,19 @@ plan::Plan hierarchical(const Request& request) {
                     request.root, request.levels);
   }
   Hierarchy nodes(request);
+  const bool disseminates = by_dissemination(request.collective, request.form.between);
   switch (request.collective) {
+    case Collective::barrier: hierarchical_allreduce(nodes); break;
     case Collective::bcast: hierarchical_bcast(nodes); break;
     case Collective::reduce: hierarchical_reduce(nodes); break;
-    default: by_dissemination(request.collective, request.form.between) ? hierarchical_dissemination(nodes) : hierarchical_allreduce(nodes);
+    case Collective::allreduce: disseminates ? hierarchical_dissemination(nodes) : hierarchical_allreduce(nodes); break;
+    case Collective::gather: hierarchical_gather(nodes); break;
+    case Collective::scatter: hierarchical_scatter(nodes); break;
+    case Collective::allgather: hierarchical_allgather(nodes); break;
+    case Collective::alltoall: hierarchical_alltoall(nodes); break;
+    case Collective::reduce_scatter: hierarchical_reduce_scatter(nodes); break;
+    case Collective::scan:
+    case Collective::exscan: hierarchical_scan(nodes); break;
   }
   return std::move(nodes.plan());
 }
@@ -99,6 +112,7 @@ Serves hierarchical_serves(Collective collective, const Form& form, const Levels
   Serves result = serves(collective, between, outside ? in_order : levels);
   result.rank_order &= outside;
   for (const Collective one : within_nodes(collective, between)) {
+    if (!plan::combines(one)) continue;
     const std::string_view within = spec_within(form.within, one, inner_floors ? levels : in_order);
     result.rank_order &= serves(one, within, inside ? in_order : levels).rank_order;
   }

@@ -5,10 +5,15 @@
 //                                      within nodes, as far as there is need of each
 //   allreduce by dissemination         an allreduce within nodes; in each step a leader takes in what comes, and all members
 //                                      combine it (HMPI, section 2.5)
+//   gather, scatter                    all parts of a node go at once, from leader to leader
+//   allgather, reduce_scatter          the same, with a broadcast, or a reduction of the whole vector, within nodes
+//   alltoall                           what a node has for another is one message; what stays is not handed to the leader
+//   scan, exscan                       a scan within nodes, and an exscan of what nodes combine to. Where nodes are no runs of
+//                                      ranks, of runs: docs/decisions/scans-over-scattered-nodes.md
 //
-// A transfer between two nodes is one message. With `flat` or `all_read_all` between n nodes messages wait for no others
-// (one delay; two for an allreduce or barrier by `flat`), and trees send the least: n - 1, twice that for an allreduce
-// or barrier; all_read_all sends n (n - 1).
+// A transfer between two nodes is one message. With `flat`, `direct` or `all_read_all` between n nodes messages wait for no
+// others (one delay; two for an allreduce or barrier by `flat`), and trees send the least: n - 1, twice that for an allreduce
+// or barrier. docs/algorithms.md has the counts of all, and plan/crossing.h takes them.
 // `leaders=K` divides vectors and parts among K leaders a node, each with counterparts of its own: K times the messages, each
 // of a K-th of the bytes, by K ranks at once.
 // When: more than one rank a node. With one, and where no nodes are known, it is the algorithm between nodes over all

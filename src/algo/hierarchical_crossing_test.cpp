@@ -63,12 +63,77 @@ TEST(HierarchicalCrossing, BarriersAndAllreducesTakeTheLeastDelaysOrMessages) {
   }
 }
 
+TEST(HierarchicalCrossing, PartsOfANodeAreOneMessage) {
+  for (const Collective collective : {Collective::gather, Collective::scatter}) {
+    for_each_cluster_and_root(collective, [&](const Cluster& cluster, int64_t nodes, int root) {
+      if (nodes == 1) nodes = cluster.ranks();
+      for (const char* between : {"flat", "binomial", "direct", "direct:2", "nary:3"}) {
+        EXPECT_EQ(crossing_of(collective, "hierarchical+" + std::string(between), cluster, root).messages, nodes - 1) << between;
+      }
+      const Crossing flat = crossing_of(collective, "hierarchical+flat", cluster, root);
+      const int32_t root_node = cluster.node_of[static_cast<size_t>(root)];
+      const auto at_the_root = std::count(cluster.node_of.begin(), cluster.node_of.end(), root_node);
+      EXPECT_EQ(flat.delays, 1);
+      EXPECT_EQ(flat.blocks, cluster.ranks() - at_the_root);
+    });
+  }
+}
+
+TEST(HierarchicalCrossing, PairsOfNodesExchangeOneMessageEachWay) {
+  for (const Collective collective : {Collective::allgather, Collective::alltoall, Collective::reduce_scatter}) {
+    for_each_cluster_and_root(collective, [&](const Cluster& cluster, int64_t nodes, int) {
+      if (nodes == 1) nodes = cluster.ranks();
+      for (const char* between : {"flat", "all_read_all", "direct:2"}) {
+        const Crossing found = crossing_of(collective, "hierarchical+" + std::string(between), cluster);
+        EXPECT_EQ(found.messages, nodes * (nodes - 1)) << between;
+        EXPECT_EQ(found.delays, 1) << between;
+      }
+      // Each part goes to each other node once, or, of an alltoall, to its rank's node.
+      const Crossing found = crossing_of(collective, "hierarchical+direct", cluster);
+      int64_t blocks = cluster.ranks() * (nodes - 1);
+      if (collective == Collective::alltoall) {
+        blocks = 0;
+        for (const int32_t one : cluster.node_of) {
+          for (const int32_t other : cluster.node_of) blocks += one != other;
+        }
+      }
+      EXPECT_EQ(found.blocks, blocks);
+    });
+  }
+}
+
+TEST(HierarchicalCrossing, ScansSendToLaterNodesAlone) {
+  for (const Collective collective : {Collective::scan, Collective::exscan}) {
+    for_each_cluster_and_root(collective, [&](const Cluster& cluster, int64_t nodes, int) {
+      if (nodes == 1) nodes = cluster.ranks();
+      const bool runs = std::is_sorted(cluster.node_of.begin(), cluster.node_of.end());
+      const Crossing all = crossing_of(collective, "hierarchical+all_read_all", cluster);
+      EXPECT_EQ(all.delays, 1);
+      EXPECT_EQ(all.messages, runs ? nodes * (nodes - 1) / 2 : nodes * (nodes - 1));
+      if (!runs || nodes == cluster.ranks()) return;
+      const Crossing chain = crossing_of(collective, "hierarchical+chain", cluster);
+      EXPECT_EQ(chain.messages, nodes - 1);
+      EXPECT_EQ(chain.delays, nodes - 1);
+    });
+  }
+  const Cluster cluster = of_sizes("16x2", std::vector<int>(16, 2));
+  for (const Collective collective : {Collective::scan, Collective::exscan}) {
+    const Crossing found = crossing_of(collective, "hierarchical+doubling", cluster);
+    EXPECT_EQ(found, (Crossing{.messages = 15 + 14 + 12 + 8, .blocks = 49, .delays = 4, .most_messages = 4}));
+  }
+}
+
 TEST(HierarchicalCrossing, PowersOfTwoTakeAsManyDelaysAsTheyAre) {
   const Cluster cluster = of_sizes("8x3", std::vector<int>(8, 3));
   for (const char* between : {"doubling", "dissemination"}) {
     const Crossing found = crossing_of(Collective::allreduce, "hierarchical+" + std::string(between), cluster);
     EXPECT_EQ(found, (Crossing{.messages = 24, .blocks = 24, .delays = 3, .most_messages = 3})) << between;
   }
+  for (const char* between : {"doubling", "bruck"}) {
+    EXPECT_EQ(crossing_of(Collective::allgather, "hierarchical+" + std::string(between), cluster).delays, 3) << between;
+  }
+  EXPECT_EQ(crossing_of(Collective::alltoall, "hierarchical+bruck", cluster).delays, 3);
+  EXPECT_EQ(crossing_of(Collective::reduce_scatter, "hierarchical+halving", cluster).delays, 3);
   const Crossing halving = crossing_of(Collective::allreduce, "hierarchical+halving", cluster);
   EXPECT_EQ(halving.delays, 6);
   EXPECT_EQ(halving.blocks, 8 * 2 * 7);  // of eight to the vector: seven each way
@@ -85,6 +150,12 @@ TEST(HierarchicalCrossing, LeadersDivideTheVector) {
     EXPECT_EQ(four.blocks, 4 * one.blocks);  // a quarter each
     EXPECT_EQ(four.most_messages, one.most_messages);
     EXPECT_EQ(four.delays, one.delays);
+  }
+  for (const Collective collective : {Collective::allgather, Collective::reduce_scatter}) {
+    SCOPED_TRACE(plan::name(collective));
+    const Crossing one = crossing_of(collective, "hierarchical+direct", cluster, 0);
+    const Crossing four = crossing_of(collective, "hierarchical:leaders=4+direct", cluster, 0);
+    EXPECT_EQ(four, (Crossing{4 * one.messages, one.blocks, one.delays, one.most_messages}));
   }
 }
 

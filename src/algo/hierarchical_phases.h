@@ -9,5 +9,11 @@ void hierarchical_bcast(Hierarchy& nodes);
 void hierarchical_reduce(Hierarchy& nodes);
 void hierarchical_allreduce(Hierarchy& nodes);  // and the barrier
 void hierarchical_dissemination(Hierarchy& nodes);  // the allreduce
+void hierarchical_gather(Hierarchy& nodes);
+void hierarchical_scatter(Hierarchy& nodes);
+void hierarchical_allgather(Hierarchy& nodes);
+void hierarchical_alltoall(Hierarchy& nodes);
+void hierarchical_reduce_scatter(Hierarchy& nodes);
+void hierarchical_scan(Hierarchy& nodes);  // and the exscan
 
 }  // namespace tutti::algo

@@ -97,8 +97,8 @@ TEST(Hierarchical, PlansAreRightOnAllClusters) {
   });
 }
 
-std::vector<plan::Program> programs_of(const Plan& plan, plan::Carrier carrier) {
-  const Plan staged = plan::stage(plan);
+std::vector<plan::Program> programs_of(const Plan& plan, const plan::Nodes& nodes, plan::Carrier carrier) {
+  const Plan staged = plan::stage(plan, nodes);
   const auto dependences = plan::depend(staged, carrier);
   std::vector<plan::Program> programs;
   for (int rank = 0; rank < plan.ranks; ++rank) {
@@ -108,15 +108,15 @@ std::vector<plan::Program> programs_of(const Plan& plan, plan::Carrier carrier) 
   return programs;
 }
 
-// As programs of one node, whose waits are the same dependences that messages follow between nodes.
 TEST(Hierarchical, ProgramsAreOrdered) {
   for_each_plan([](const Plan& plan, const Cluster& cluster) {
     if (cluster.ranks() > 12) return;
-    ASSERT_NO_THROW(plan::simulate(plan, programs_of(plan, plan::Carrier::slot),
-                                   {.segments = 3, .positions = 0, .operations = 2, .interleavings = 1, .seed = 31}));
-    if (!plan::lines_serve(plan::stage(plan))) return;
-    ASSERT_NO_THROW(plan::simulate(plan, programs_of(plan, plan::Carrier::line),
-                                   {.segments = 1, .positions = 0, .operations = 2, .interleavings = 1, .seed = 32}));
+    const plan::Nodes nodes(cluster.node_of);
+    ASSERT_NO_THROW(plan::simulate(plan, programs_of(plan, nodes, plan::Carrier::slot),
+                                   {.segments = 3, .operations = 2, .interleavings = 1, .seed = 31, .nodes = nodes}));
+    if (!plan::lines_serve(plan::stage(plan, nodes))) return;
+    ASSERT_NO_THROW(plan::simulate(plan, programs_of(plan, nodes, plan::Carrier::line),
+                                   {.segments = 1, .operations = 2, .interleavings = 1, .seed = 32, .nodes = nodes}));
   });
 }
 

@@ -131,7 +131,8 @@ const Plan& Hierarchy::within(Collective collective, const std::vector<int32_t>&
 const Plan& Hierarchy::between(Collective collective, int32_t root_node) {
   // Leaders are on different nodes, so that floors further inside say nothing of them.
   const topo::Levels levels = node_floor(request_.levels) > 0 ? request_.levels.of(leaders(0)) : topo::Levels{};
-  return made({false, collective, nodes(), root_node, {}}, between_spec_, levels);
+  const bool able = serves(named(between_spec_), collective);
+  return made({false, collective, nodes(), root_node, {}}, able ? between_spec_ : usual_between(collective, nodes()), levels);
 }
 
 void Hierarchy::embed_within(Collective collective, const std::vector<int32_t>& ranks, int32_t leader,

@@ -48,7 +48,7 @@ class Hierarchy {
   // The members whose parts a rail moves; its leader is the first of them. None, in a node with fewer members than rails.
   std::vector<int32_t> share(int32_t node, int32_t rail) const;
 
-  // The plans of a collective among some members of a node, by their places from the leader's, and among the leaders.
+  // The plans of a collective among some members of a node, rooted at the leader, and among the leaders.
   const plan::Plan& within(plan::Collective collective, const std::vector<int32_t>& ranks, int32_t leader);
   const plan::Plan& between(plan::Collective collective, int32_t root_node = 0);
 

@@ -45,6 +45,26 @@ int32_t blocks_of(const Regions& list) {
   return blocks;
 }
 
+Regions parts_of(const std::vector<int32_t>& ranks) {
+  Regions parts;
+  for (const int32_t rank : ranks) append(parts, plan::in(0, rank));
+  return parts;
+}
+
+void append_parts(Regions& regions, plan::Buffer buffer, int32_t rank, const Regions& parts) {
+  for (Region region : parts) {
+    region.rank = rank;
+    region.buffer = buffer;
+    append(regions, region);
+  }
+}
+
+Regions parts_in(plan::Buffer buffer, int32_t rank, const Regions& parts) {
+  Regions regions;
+  append_parts(regions, buffer, rank, parts);
+  return regions;
+}
+
 Lies cut(const std::vector<Regions>& lists, int32_t items) {
   return [&lists, items](int32_t rank, int64_t item, Regions& regions) {
     const Regions& list = lists[static_cast<size_t>(rank)];

@@ -19,6 +19,11 @@ void append(Regions& regions, const plan::Region& region);
 void append_slice(Regions& regions, const Regions& list, int32_t from, int32_t count);
 int32_t blocks_of(const Regions& list);
 
+// The parts of some ranks, to be placed in a buffer of any rank.
+Regions parts_of(const std::vector<int32_t>& ranks);
+void append_parts(Regions& regions, plan::Buffer buffer, int32_t rank, const Regions& parts);
+Regions parts_in(plan::Buffer buffer, int32_t rank, const Regions& parts);
+
 // Where an item lies in a buffer of one of the part's ranks: appends as many blocks as the item has.
 using Lies = std::function<void(int32_t rank, int64_t item, Regions& regions)>;
 

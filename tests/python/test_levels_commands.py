@@ -50,6 +50,7 @@ def test_list_says_what_may_stand_behind_a_name(tutti):
     usages = {one["name"]: one["usage"] for one in listed}
     assert usages["nary"] == "nary:N" and usages["flat"] == "flat"
     assert usages["levels"] == "levels[:SHAPE][:SHAPE][:fixed][:one_stage][:push]"
+    assert usages["hierarchical"] == "hierarchical[:leaders=K][+BETWEEN[+WITHIN]]"
 
 
 def test_explain_asks_rules_for_the_levels_of_a_shape(tutti):
@@ -99,6 +100,42 @@ def test_parts_of_the_plan_language(kind, write):
         write(c)
 
     core().check(plan.build(shape="numa:2 core:4", deal="block"))
+
+
+HIERARCHIES = {
+    "scan": lambda c: tp.algo.hierarchical(c, between="doubling", within="all_read_all"),
+    "alltoall": lambda c: tp.algo.hierarchical(c),
+    "allreduce": lambda c: (c.blocks(2), tp.algo.hierarchical(c, between="flat", within="levels:flat", leaders=2)),
+}
+
+
+@pytest.mark.parametrize(("kind", "write"), HIERARCHIES.items(), ids=HIERARCHIES.keys())
+@pytest.mark.parametrize("deal", ["block", "round_robin"])
+def test_hierarchies_of_the_plan_language(kind, write, deal):
+    @tp.collective(kind, commutative=deal != "block" and kind == "allreduce")
+    def plan(c: tp.Context) -> None:
+        write(c)
+
+    built = plan.build(shape="node:3 numa:2 core:2", deal=deal)
+    core().check(built)
+    nodes = [rank % 3 if deal == "round_robin" else rank // 4 for rank in range(12)]
+    crossing = [(source, target) for source, target, _ in built.edges if nodes[source] != nodes[target]]
+    assert len(crossing) == {"scan": 3 if deal == "block" else 4, "alltoall": 6, "allreduce": 8}[kind]
+
+
+def test_a_hierarchy_names_what_is_between_before_what_is_within():
+    @tp.collective("bcast")
+    def plan(c: tp.Context) -> None:
+        tp.algo.hierarchical(c, within="flat")
+
+    with pytest.raises(tp.PlanError, match="within='flat' without between; name both"):
+        plan.build(shape="node:2 core:2")
+
+
+def test_show_lays_a_hierarchy_on_nodes(tutti):
+    shown = tutti("plan", "show", "gather", "--algorithm", "hierarchical+flat+flat", "--ranks", "4", "--shape", "node:2 core:2")
+    assert shown.returncode == 0, shown.stderr
+    assert "copy out[0].2+2 <- tmp[2].0+2" in shown.stdout  # the other node's parts as one
 
 
 def test_levels_of_some_ranks():

@@ -209,6 +209,30 @@ def levels(
     _included(c, _spec("levels", form), ranks, values, into, scratch, collective or c.collective, by_levels=True)
 
 
+def hierarchical(
+    c: Context,
+    ranks: Sequence[int] | None = None,
+    *,
+    between: str = "",
+    within: str = "",
+    leaders: int = 1,
+    collective: str | None = None,
+    values: Regions | None = None,
+    into: Regions | None = None,
+    scratch: Regions | None = None,
+) -> None:
+    """One algorithm between the nodes of the machine's tree, among their leaders, and one within each: any collective.
+
+    `between` and `within` are algorithms with what may stand behind their names (docs/algorithms.md); the usual ones unless
+    said. `leaders` of each node divide vectors and parts.
+    """
+    if within and not between:
+        raise fault(f"hierarchical: within={within!r} without between; name both")
+    form = "".join("+" + part for part in (between, within) if part)
+    spec = f"hierarchical:leaders={leaders}{form}"
+    _included(c, spec, ranks, values, into, scratch, collective or c.collective, by_levels=True)
+
+
 def tiled(
     c: Context,
     ranks: Sequence[int] | None = None,
