@@ -6,6 +6,7 @@
 #include "algo/algo.h"
 #include "group/group_calls.h"
 #include "group/node_ranks.h"
+#include "plan/crossing.h"
 
 namespace tutti::group::test {
 namespace {
@@ -78,6 +79,39 @@ TEST(OnNodes, AMessageCrossesForEveryTransferThatDoes) {
   };
   EXPECT_EQ(count_of({0, 0, 1, 1}, "flat"), 2);
   EXPECT_EQ(count_of({0, 1, 2, 3}, "binomial"), 3);
+}
+
+// What the default rules choose for short calls sends what its plan says, and of some collectives the least there is.
+TEST(OnNodes, MessagesAreThoseOfThePlan) {
+  for (const std::vector<int32_t>& nodes : node_maps) {
+    const auto n = static_cast<int64_t>(plan::Nodes(nodes).count());
+    const topo::Levels levels({{"node", nodes, 0}});
+    for (int i = 0; i < plan::collective_count; ++i) {
+      const auto collective = static_cast<Collective>(i);
+      const auto ranks = static_cast<int>(nodes.size());
+      const int root = plan::rooted(collective) ? ranks - 1 : 0;
+      const std::vector<int64_t> sent = with_nodes(nodes, {}, [&](Group& group) {
+        if (collective == Collective::barrier) {
+          ASSERT_EQ(group.barrier(), Code::ok);
+        } else {
+          perform(group, {collective, 4, root, false, 1});
+        }
+      }, 256 * 1024, levels);
+      const plan::Crossing crossing =
+          plan::crossing(algo::generate(collective, "hierarchical", ranks, root, levels), nodes);
+      const int64_t counted = std::accumulate(sent.begin(), sent.end(), int64_t{0});
+      EXPECT_EQ(counted, crossing.messages) << plan::name(collective);
+      EXPECT_EQ(crossing.delays, 1) << plan::name(collective);
+      const bool one_each = collective == Collective::bcast || collective == Collective::reduce ||
+                            collective == Collective::gather || collective == Collective::scatter;
+      if (one_each) {
+        EXPECT_EQ(counted, n - 1) << plan::name(collective);
+      }
+      if (collective == Collective::barrier) {
+        EXPECT_EQ(counted, n * (n - 1));  // the least in one delay
+      }
+    }
+  }
 }
 
 // A message that is longer than what its receiver expects is a mismatched call.
