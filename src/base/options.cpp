@@ -235,6 +235,9 @@ const std::vector<OptionRow>& option_table() {
        .doc = "A table of your own that says which algorithm serves which calls, read before Tutti's; `tutti tune` writes "
               "one, `tutti-run --table` sets it.",
        .store = store<&Options::table>, .text_form = "the name of a file (docs/tuning.md)"},
+      {.name = "TUTTI_CLUSTERS", .kind = OptionKind::text, .default_value = "",
+       .doc = "A file that says which nodes are near each other, so that slower links between clusters are crossed seldom.",
+       .store = store<&Options::clusters>, .text_form = "the name of a file (docs/clusters.md)"},
       {.name = "TUTTI_REPRODUCIBLE", .kind = OptionKind::choice, .default_value = "off",
        .doc = "Which bits reductions repeat: run, on every run with the same ranks and placement (nothing is combined in "
               "the order of arrival); placement, wherever the same number of ranks run too (Tutti sets up at a "

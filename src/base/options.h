@@ -56,6 +56,7 @@ struct Options {
   std::array<std::string, collective_words.size()> algorithms;
   size_t segment_bytes;  // 0: automatic
   std::string plans;  // a directory with a map and plans; empty: none
+  std::string clusters;  // a file that says which nodes are near each other; empty: none
   std::string table;  // a file with rules that name built-in algorithms; empty: none
   Reproducible reproducible;
   int setup_after;

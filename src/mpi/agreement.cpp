@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "group/group.h"
+#include "mpi/places.h"
 #include "select/select.h"
 
 namespace tutti::mpi {
@@ -42,6 +43,7 @@ uint64_t fingerprint(const Options& options, bool with_report) {
   text += options.topology + '\n' + std::to_string(static_cast<int>(options.reproducible)) + '\n';
   const select::Overrides overrides = group::overrides_of(options);
   if (overrides.library != nullptr) text += std::to_string(overrides.library->fingerprint) + '\n';
+  if (!options.clusters.empty()) text += "clusters " + std::to_string(clusters_fingerprint()) + '\n';
   if (overrides.table != nullptr) text += "table " + std::to_string(overrides.table->fingerprint) + '\n';
   uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a: the same in every process
   for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3u;
@@ -160,7 +162,7 @@ Common agree(MPI_Comm communicator, uint64_t options_hash, uint64_t extra, const
 
 const char* culprit(Verdict verdict) {
   if (verdict == Verdict::disabled_at_some) return "TUTTI_DISABLE variables";
-  return verdict == Verdict::different_options ? "TUTTI_* variables, or TUTTI_PLANS or TUTTI_TABLE with different files" : "";
+  return verdict == Verdict::different_options ? "TUTTI_* variables, or TUTTI_PLANS, TUTTI_TABLE or TUTTI_CLUSTERS with different files" : "";
 }
 
 Verdict agree_in_init() {

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <cstdlib>
+#include <initializer_list>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -22,11 +23,16 @@
 namespace tutti::mpi {
 namespace {
 
-// The rank as launchers tell it before MPI does; 0 where none does, so that somebody speaks.
-int launched_rank() {
-  for (const char* name : {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"})
+// What the first of these variables says that is set, as launchers tell it before MPI does; 0 where none is, so that somebody
+// speaks.
+int launched(std::initializer_list<const char*> names) {
+  for (const char* name : names)
     if (const char* value = getenv(name); value != nullptr && *value != '\0') return atoi(value);
   return 0;
+}
+int launched_rank() { return launched({"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"}); }
+int launched_rank_on_node() {
+  return launched({"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "PMI_LOCAL_RANK", "SLURM_LOCALID"});
 }
 
 // A launcher ends the job with the first rank that fails, which must not be before rank 0 has said why.
@@ -92,6 +98,15 @@ void before_init() {
   try {
     options();
     group::overrides_of(options());  // reads the user's plans
+    if (options().disable || own_cluster() >= 0) return;
+    // Only its own ranks know that a node is missing.
+    if (launched_rank_on_node() == 0) {
+      log_line(LogLevel::error, "%s: host '%s' is in no cluster; add it to one", options().clusters.c_str(), host_name().c_str());
+      let_launcher_read();
+    } else {
+      usleep(speaker_first_microseconds);
+    }
+    _exit(2);
   } catch (const Error& error) {
     if (launched_rank() == 0)
       log_line(LogLevel::error, "%s", error.what());

@@ -1,15 +1,24 @@
 #include "mpi/places.h"
 
+#include <sys/utsname.h>
+
 #include <algorithm>
 #include <string>
 
-#include "base/log.h"
 #include "base/options.h"
 #include "mpi/cores.h"
 #include "mpi/host.h"
 #include "mpi/team.h"
+#include "select/contents.h"
+#include "topo/clusters.h"
 
 namespace tutti::mpi {
+std::string host_name() {
+  utsname names{};
+  uname(&names);
+  return names.nodename;
+}
+
 namespace {
 
 // A communicator of this node's ranks, for as long as they find out what they share.
@@ -64,7 +73,25 @@ std::array<int32_t, topo::floor_names.size()> groups_of(const topo::Levels& leve
   return groups;
 }
 
+struct ClustersFile {
+  uint64_t fingerprint = 0;
+  int32_t own = 0;
+};
+
+// Kept to the end, as other files that options name.
+const ClustersFile& clusters_file() {
+  static const ClustersFile& read = *new ClustersFile([] {
+    const std::string& file = options().clusters;
+    const std::string text = select::read_file(file, "give TUTTI_CLUSTERS the name of a file (docs/clusters.md)");
+    return ClustersFile{select::hashed(select::hash_of_nothing, text), topo::Clusters::read(text, file).of(host_name())};
+  }());
+  return read;
+}
+
 }  // namespace
+
+int32_t own_cluster() { return options().clusters.empty() ? 0 : clusters_file().own; }
+uint64_t clusters_fingerprint() { return clusters_file().fingerprint; }
 
 std::shared_ptr<const Places> Places::gather(const Team* team) {
   const Host& mpi = host();
@@ -81,6 +108,7 @@ std::shared_ptr<const Places> Places::gather(const Team* team) {
   Place own;
   own.node = node.of_first(world_rank);
   own.memory = uses_memory && team != nullptr ? own.node : world_rank;
+  own.cluster = node.of_first(own_cluster());
   own.crowded = made->crowded_here_ ? 1 : 0;
   own.floors = groups_of(node.levels(masks), node.rank());
   made->places_.resize(static_cast<size_t>(world_ranks));
@@ -103,7 +131,14 @@ std::vector<int32_t> Places::machine_nodes(const std::vector<int>& ranks) const 
 int32_t Places::machine_node_count(const std::vector<int>& ranks) const { return plan::Nodes(machine_nodes(ranks)).count(); }
 
 topo::Levels Places::levels(const std::vector<int>& ranks) const {
-  std::vector<topo::Floor> floors{{"node", machine_nodes(ranks)}};
+  topo::Floor clusters{"cluster", {}};
+  for (const int rank : ranks) clusters.group_of.push_back(places_[static_cast<size_t>(rank)].cluster);
+  topo::Floor nodes{"node", machine_nodes(ranks)};
+  // A cluster for each node says nothing that nodes do not.
+  const bool near = plan::Nodes(clusters.group_of).count() < plan::Nodes(nodes.group_of).count();
+  std::vector<topo::Floor> floors;
+  if (near) floors.push_back(std::move(clusters));
+  floors.push_back(std::move(nodes));
   for (size_t i = 0; i < topo::floor_names.size(); ++i) {
     topo::Floor floor{std::string(topo::floor_names[i].substr(0, topo::floor_names[i].find(' '))), {}};
     for (const int rank : ranks) floor.group_of.push_back(places_[static_cast<size_t>(rank)].floors[i]);

@@ -8,6 +8,7 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "net/abi.h"
@@ -17,6 +18,14 @@
 namespace tutti::mpi {
 
 class Team;
+
+// As `uname -n` says.
+std::string host_name();
+// The cluster of this process's node by TUTTI_CLUSTERS, -1 where it is in none; 0 without that variable. Throws Error naming file
+// and line where that is wrong. Reads the file when first asked.
+int32_t own_cluster();
+// Of that file's text: the same for all who read the same.
+uint64_t clusters_fingerprint();
 
 class Places {
  public:
@@ -39,7 +48,7 @@ class Places {
     int32_t node = 0;    // the place in the world of its node's first rank
     int32_t memory = 0;  // likewise of the first rank that it shares memory with
     int32_t crowded = 0;
-    int32_t reserved = 0;
+    int32_t cluster = 0;
     std::array<int32_t, topo::floor_names.size()> floors{};  // a group's number on the node; 0 where it has one group
   };
   std::vector<Place> places_;  // by rank of the world

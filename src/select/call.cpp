@@ -28,6 +28,7 @@ bool holds(const Rule& rule, const Call& call, Sizes& sizes) {
   if (rule.root != any_root && rule.root != call.root) return false;
   if (!rule.shape.empty() && (call.shape.empty() || !topo::agree(rule.shape, call.shape))) return false;
   const auto within = [](int32_t count, int32_t low, int32_t high) { return low <= count && count <= high; };
+  if (!within(call.known_levels().groups("cluster"), rule.clusters_low, rule.clusters_high)) return false;
   if (!within(call.nodes, rule.nodes_low, rule.nodes_high)) return false;
   if (!within(call.known_levels().groups("numa"), rule.numa_low, rule.numa_high) ||
       !within(call.known_levels().groups("cache"), rule.caches_low, rule.caches_high)) {

@@ -16,7 +16,7 @@ constexpr std::string_view first_line = "tutti-map 1";
 constexpr std::string_view builtin_prefix = "builtin:";
 constexpr size_t longest_name = 255;
 constexpr std::string_view spaces = " \t\r";
-constexpr std::string_view conditions[] = {"ranks", "crowded", "shape", "nodes", "numa", "cache", "sizes", "root"};
+constexpr std::string_view conditions[] = {"ranks", "crowded", "shape", "clusters", "nodes", "numa", "cache", "sizes", "root"};
 
 // As much of untrusted text as fits into a message.
 std::string shown(std::string_view text) { return in_quotes(text.substr(0, 80)); }
@@ -140,6 +140,8 @@ void condition(Words& words, Rule& rule) {
   const std::string_view word = words.take("a condition");
   if (word == "ranks") {
     count_of(words, "a number of ranks", rule.ranks_low, rule.ranks_high);
+  } else if (word == "clusters") {
+    count_of(words, "a number of clusters", rule.clusters_low, rule.clusters_high);
   } else if (word == "nodes") {
     count_of(words, "a number of nodes", rule.nodes_low, rule.nodes_high);
   } else if (word == "numa") {
@@ -209,7 +211,7 @@ Rule rule_of(Words& words, int32_t line) {
     const std::string_view word = words.peek();
     if (word.empty()) words.refuse("the rule ends without -> and the plan that serves it");
     if (std::find(std::begin(conditions), std::end(conditions), word) == std::end(conditions)) {
-      words.refuse("unknown word " + shown(word) + "; conditions are ranks, crowded, shape, nodes, numa, cache, sizes and root, then comes ->");
+      words.refuse("unknown word " + shown(word) + "; conditions are ranks, crowded, shape, clusters, nodes, numa, cache, sizes and root, then comes ->");
     }
     if (std::find(seen.begin(), seen.end(), word) != seen.end()) {
       words.refuse(shown(word) + " a second time; keep one");
@@ -274,6 +276,7 @@ std::string print(const Rule& rule) {
   count(" ranks ", rule.ranks_low, rule.ranks_high);
   if (rule.crowded != Crowded::any) text += rule.crowded == Crowded::yes ? " crowded yes" : " crowded no";
   if (!rule.shape.empty()) text += " shape " + topo::print(rule.shape);
+  count(" clusters ", rule.clusters_low, rule.clusters_high);
   count(" nodes ", rule.nodes_low, rule.nodes_high);
   count(" numa ", rule.numa_low, rule.numa_high);
   count(" cache ", rule.caches_low, rule.caches_high);

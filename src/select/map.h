@@ -9,7 +9,7 @@
 //   barrier nodes 2..8                                -> builtin:hierarchical+all_read_all
 //
 // One rule a line, read from top to bottom; the first that matches a call decides. What a rule leaves out (or gives as
-// `*`) matches anything; crowded means more ranks than cores, nodes counts the nodes that the ranks are on, numa and cache count the numa regions that the ranks lie in and
+// `*`) matches anything; crowded means more ranks than cores, clusters and nodes count those that the ranks are on, numa and cache count the numa regions that the ranks lie in and
 // their groups that share a cache (1 where that is unknown). Ranks and sizes (bytes of the vector, or of one part where
 // buffers have parts; K, M, G count in 1024s) are a number or a range LOW..HIGH with both ends in it, either of which may
 // be left out. A plan is a file beside the map or below it, NAME.plan (plan/text.h) or NAME.tree (plan/tree_text.h);
@@ -37,6 +37,7 @@ struct Rule {
   int32_t ranks_low = 1, ranks_high = plan::max_ranks;  // both ends in it, as for bytes
   topo::Shape shape;                                    // empty: any
   Crowded crowded = Crowded::any;                       // whether ranks outnumber cores
+  int32_t clusters_low = 1, clusters_high = plan::max_ranks;  // clusters that their nodes are in
   int32_t nodes_low = 1, nodes_high = plan::max_ranks;  // nodes that the ranks are on
   int32_t numa_low = 1, numa_high = plan::max_ranks;    // numa regions that the ranks lie in; 1: one, or unknown
   int32_t caches_low = 1, caches_high = plan::max_ranks;  // groups of ranks that share a cache, likewise

@@ -83,7 +83,7 @@ TEST(Map, RefusesMalformedRules) {
       {"gossip -> x.plan", "there is no collective \"gossip\"; a rule begins with one of barrier, bcast"},
       {"barrier", "the rule ends without -> and the plan that serves it"},
       {"barrier ->", "expected the name of a .plan or .tree file, or builtin:ALGORITHM, behind ->, found the end of the line"},
-      {"barrier rank 8 -> x.plan", "unknown word \"rank\"; conditions are ranks, crowded, shape, nodes, numa, cache, sizes and root, then comes ->"},
+      {"barrier rank 8 -> x.plan", "unknown word \"rank\"; conditions are ranks, crowded, shape, clusters, nodes, numa, cache, sizes and root, then comes ->"},
       {"barrier -> builtin:na\x01ry", "\"builtin:na?ry\" is no name of a plan; it has at most 255 characters, all of which can be printed"},
       {"barrier -> a\x7f.plan", "\"a?.plan\" is no name of a plan"},
       {"barrier x.plan", "unknown word \"x.plan\""},
