@@ -72,7 +72,8 @@ std::string host_name() {
 // Where time goes in a step, for summaries and colours.
 const char* group_of(std::string_view kind) {
   if (kind == "elsewhere") return "elsewhere";
-  return kind.starts_with("wait") ? "waiting" : kind.starts_with("copy") ? "moving" : kind.starts_with("reduce") ? "reducing" : "telling";
+  const bool waits = kind.starts_with("wait") || kind == "receive" || kind == "sent";  // the latter two: for a message
+  return waits ? "waiting" : kind.starts_with("copy") ? "moving" : kind.starts_with("reduce") ? "reducing" : "telling";
 }
 
 std::string describe_kind(int number, std::string_view name, std::string_view operands, std::string_view meaning) {
