@@ -19,6 +19,7 @@ class Numbers {
   Numbers(const Large* large) : large_(large) {}
 
   bool given() const { return plain_ != nullptr || large_ != nullptr; }
+  const int* plain() const { return plain_; }  // null where they are large
   Large operator[](size_t i) const { return plain_ != nullptr ? plain_[i] : large_[i]; }
 
  private:

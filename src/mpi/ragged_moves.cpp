@@ -31,6 +31,36 @@ Roles roles_of(const Communicator& communicator, const RaggedMove& move) {
   return roles;
 }
 
+// What short calls have: one predefined type without gaps, nothing in place, and counts that cannot sum up beyond a size_t.
+// Then the user's memory is what groups see, and a part takes some ten instructions.
+enum class Plain : uint8_t { no, wrong, yes };
+
+Plain measure_plain(Communicator& communicator, const RaggedSide& side, bool parted, PartTable& table) {
+  const size_t element = side.types == nullptr ? communicator.dense_bytes(side.type) : 0;
+  if (element == 0 || side.data == MPI_IN_PLACE) return Plain::no;
+  if (!parted) {
+    table.hold(1);
+    table.at[0] = 0;
+    if (side.count < 0 || side.count > INT_MAX) return side.count < 0 ? Plain::wrong : Plain::no;
+    table.bytes[0] = static_cast<size_t>(side.count) * element;
+    return side.count == 0 || side.data != nullptr ? Plain::yes : Plain::wrong;
+  }
+  const int* const counts = side.counts.plain();
+  const int* const displacements = side.displacements.plain();
+  if (counts == nullptr || displacements == nullptr) return Plain::no;
+  const auto parts = static_cast<size_t>(communicator.group()->ranks());
+  table.hold(parts);
+  size_t* const bytes = table.bytes.data();
+  ptrdiff_t* const at = table.at.data();
+  int all = 0;  // negative where one is, 0 where all are
+  for (size_t part = 0; part < parts; ++part) {
+    all |= counts[part];
+    bytes[part] = static_cast<size_t>(static_cast<unsigned>(counts[part])) * element;
+    at[part] = displacements[part] * static_cast<ptrdiff_t>(element);
+  }
+  return all == 0 || (all > 0 && side.data != nullptr) ? Plain::yes : Plain::wrong;
+}
+
 // One side as bytes: the user's memory, or scratch with its parts packed one behind the other.
 class Ends {
  public:
@@ -46,8 +76,7 @@ class Ends {
   bool measure() {
     if (side_.data == MPI_IN_PLACE) return false;
     if (parted_ && (!side_.counts.given() || !side_.displacements.given())) return false;
-    table_.at.resize(parts_);
-    table_.bytes.resize(parts_);
+    table_.hold(parts_);
     size_t total = 0;
     for (size_t part = 0; part < parts_; ++part) {
       if (count(part) < 0) return false;
@@ -70,8 +99,9 @@ class Ends {
   // The other side of a rank that passes one buffer: one part of this, or all.
   void lend(Ends& to, size_t part) const {
     to.data_ = data_ + table_.at[part];
-    to.table_.at.assign(1, 0);
-    to.table_.bytes.assign(1, table_.bytes[part]);
+    to.table_.hold(1);
+    to.table_.at[0] = 0;
+    to.table_.bytes[0] = table_.bytes[part];
   }
   void lend_all(Ends& to) const {
     to.data_ = data_;
@@ -97,7 +127,6 @@ class Ends {
   bool packed() const { return packed_; }
   std::byte* data() const { return data_; }
   exec::Parts parts() const { return {table_.at.data(), table_.bytes.data()}; }
-  size_t longest() const { return *std::max_element(table_.bytes.begin(), table_.bytes.end()); }
 
  private:
   MPI_Count count(size_t part) const { return parted_ ? side_.counts[part] : side_.count; }
@@ -144,7 +173,7 @@ class Ends {
   const size_t parts_;
   PartTable& table_;
   struct Element {
-    MPI_Datatype type = host().type_null;
+    MPI_Datatype type = (MPI_Datatype)-1;  // that no program has
     size_t bytes = 0;  // of its signature
     bool dense = false;
   } element_;          // the type of the last part that has elements
@@ -167,16 +196,18 @@ int share(const Communicator& communicator, const RaggedMove& move, Ends& in, En
   return out.packed() ? out.pack_part(rank) : MPI_SUCCESS;
 }
 
-Served move_by_group(Communicator& communicator, const RaggedMove& move) {
+// What all ranks know beforehand of the longest part.
+size_t known_longest(Communicator& communicator, const RaggedMove& move, const PartTable& out) {
+  if (move.collective != Collective::allgather) return group::Group::unknown;
+  return *std::max_element(out.bytes.data(), out.bytes.data() + communicator.group()->ranks());
+}
+
+Served move_any(Communicator& communicator, const RaggedMove& move, const Roles& roles) {
   group::Group& group = *communicator.group();
-  if (!group.on_one_node()) return Reason::ragged_between_nodes;
-  if (plan::rooted(move.collective) && (move.root < 0 || move.root >= group.ranks())) return Reason::wrong_arguments;
-  const Roles roles = roles_of(communicator, move);
   Ends in(communicator, move.in, 0, plan::parted_in(move.collective));
   Ends out(communicator, move.out, 1, plan::parted_out(move.collective));
   if ((roles.uses_in && !in.measure()) || (roles.uses_out && !out.measure())) return Reason::wrong_arguments;
-  size_t longest = group::Group::unknown;
-  if (move.collective == Collective::allgather) longest = out.longest();
+  const size_t longest = known_longest(communicator, move, communicator.parts(1));
   if (longest == 0) return MPI_SUCCESS;  // all ranks know, and nobody waits for anybody
   int packing = roles.uses_in && in.packed() ? in.pack_all() : MPI_SUCCESS;
   if (roles.in_place) packing = first_error(packing, share(communicator, move, in, out)).code;
@@ -186,6 +217,31 @@ Served move_by_group(Communicator& communicator, const RaggedMove& move) {
   if (roles.uses_out && out.packed() && code == MPI_SUCCESS) packing = first_error(packing, out.unpack_all()).code;
   communicator.release_scratch();
   return first_error(code, packing);
+}
+
+Served move_by_group(Communicator& communicator, const RaggedMove& move) {
+  group::Group& group = *communicator.group();
+  if (!group.on_one_node()) return Reason::ragged_between_nodes;
+  if (plan::rooted(move.collective) && (move.root < 0 || move.root >= group.ranks())) return Reason::wrong_arguments;
+  const Roles roles = roles_of(communicator, move);
+  if (roles.in_place) return move_any(communicator, move, roles);
+  PartTable &in = communicator.parts(0), &out = communicator.parts(1);
+  exec::Ragged parts;
+  if (roles.uses_in) {
+    const Plain measured = measure_plain(communicator, move.in, plan::parted_in(move.collective), in);
+    if (measured != Plain::yes) return measured == Plain::no ? move_any(communicator, move, roles) : Reason::wrong_arguments;
+    parts.in = {in.at.data(), in.bytes.data()};
+  }
+  if (roles.uses_out) {
+    const Plain measured = measure_plain(communicator, move.out, plan::parted_out(move.collective), out);
+    if (measured != Plain::yes) return measured == Plain::no ? move_any(communicator, move, roles) : Reason::wrong_arguments;
+    parts.out = {out.at.data(), out.bytes.data()};
+  }
+  const size_t longest = known_longest(communicator, move, out);
+  if (longest == 0) return MPI_SUCCESS;  // all ranks know, and nobody waits for anybody
+  const void* const from = roles.uses_in ? move.in.data : nullptr;
+  void* const to = roles.uses_out ? move.out.data : nullptr;
+  return communicator.finish(group.ragged(move.collective, from, to, parts, longest, move.root));
 }
 
 // For the report: a part that this rank surely has.

@@ -9,6 +9,13 @@ namespace tutti::mpi {
 struct PartTable {
   std::vector<ptrdiff_t> at;  // bytes from the buffer's start
   std::vector<size_t> bytes;
+
+  // Room for so many parts; a call of fewer leaves the rest as it was.
+  void hold(size_t parts) {
+    if (at.size() >= parts) [[likely]] return;
+    at.resize(parts);
+    bytes.resize(parts);
+  }
 };
 
 }  // namespace tutti::mpi

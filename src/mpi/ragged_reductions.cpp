@@ -25,20 +25,23 @@ bool measure(Communicator& communicator, const RaggedReduction& reduction, Vecto
   const auto ranks = static_cast<size_t>(communicator.group()->ranks());
   const auto rank = static_cast<size_t>(communicator.group()->rank());
   PartTable& in = communicator.parts(0);
-  in.at.resize(ranks);
-  in.bytes.resize(ranks);
+  in.hold(ranks);
+  const size_t known = communicator.dense_bytes(reduction.type);
+  const size_t element = known != 0 ? known : signature_bytes(reduction.type);
   size_t total = 0;
   for (size_t part = 0; part < ranks; ++part) {
     if (reduction.counts[part] < 0) return false;
     in.at[part] = static_cast<ptrdiff_t>(total);
-    in.bytes[part] = bytes_of(reduction.counts[part], reduction.type);
+    if (__builtin_mul_overflow(static_cast<size_t>(reduction.counts[part]), element, &in.bytes[part])) return false;
     if (__builtin_add_overflow(total, in.bytes[part], &total) || total > most_bytes) return false;
     vector.longest = std::max(vector.longest, in.bytes[part]);
     vector.count += static_cast<size_t>(reduction.counts[part]);
   }
   vector.own = static_cast<size_t>(reduction.counts[rank]);
-  communicator.parts(1).at.assign(1, 0);
-  communicator.parts(1).bytes.assign(1, in.bytes[rank]);
+  PartTable& out = communicator.parts(1);
+  out.hold(1);
+  out.at[0] = 0;
+  out.bytes[0] = in.bytes[rank];
   return !(reduction.in == reduction.out && vector.count > 0 && host_judges_aliases(Collective::reduce_scatter));
 }
 

@@ -42,8 +42,6 @@ struct Tally {
   std::array<std::string, row_count> algorithms;  // names in the order met, with commas
 };
 
-bool is_recording = false;
-
 Tally& tally() {
   static Tally& made = *new Tally;
   return made;
@@ -161,9 +159,6 @@ void write_to(const std::string& destination, const Numbers& total, int ranks, c
 }
 
 }  // namespace
-
-void start_recording() { is_recording = true; }
-bool recording() { return is_recording; }
 
 void record(const Record& record) {
   Tally& tally = mpi::tally();

@@ -14,8 +14,9 @@
 namespace tutti::mpi {
 
 // Set once, before the first call.
-void start_recording();
-bool recording();
+inline constinit bool recording_started = false;
+inline void start_recording() { recording_started = true; }
+inline bool recording() { return recording_started; }
 
 // One call: what it was, how it went, how long it took.
 struct Record {

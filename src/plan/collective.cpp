@@ -1,64 +1,21 @@
 #include "plan/collective.h"
 
-#include <array>
-
 #include "base/error.h"
 
 namespace tutti::plan {
-namespace {
-
-struct Properties {
-  std::string_view name;
-  bool rooted, combines, parted_in, parted_out;
-};
-
-constexpr std::array<Properties, collective_count> properties = {{
-    {"barrier", false, false, false, false},
-    {"bcast", true, false, false, false},
-    {"reduce", true, true, false, false},
-    {"allreduce", false, true, false, false},
-    {"gather", true, false, false, true},
-    {"scatter", true, false, true, false},
-    {"allgather", false, false, false, true},
-    {"alltoall", false, false, true, true},
-    {"reduce_scatter", false, true, true, false},
-    {"scan", false, true, false, false},
-    {"exscan", false, true, false, false},
-}};
-
-const Properties& of(Collective collective) { return properties[static_cast<size_t>(collective)]; }
-
-}  // namespace
-
-std::string_view name(Collective collective) { return of(collective).name; }
-bool rooted(Collective collective) { return of(collective).rooted; }
-bool combines(Collective collective) { return of(collective).combines; }
-bool parted_in(Collective collective) { return of(collective).parted_in; }
-bool parted_out(Collective collective) { return of(collective).parted_out; }
 
 std::string collective_names() {
   std::string text;
-  for (const Properties& one : properties) text.append(text.empty() ? "" : ", ").append(one.name);
+  for (const CollectiveProperties& one : collective_properties) text.append(text.empty() ? "" : ", ").append(one.name);
   return text;
 }
 
 Collective collective_named(std::string_view word) {
-  for (size_t i = 0; i < properties.size(); ++i) {
-    if (properties[i].name == word) return static_cast<Collective>(i);
+  for (size_t i = 0; i < collective_properties.size(); ++i) {
+    if (collective_properties[i].name == word) return static_cast<Collective>(i);
   }
   throw Error(Code::invalid_argument,
               "there is no collective '" + std::string(word.substr(0, 40)) + "'; it is one of " + collective_names());
-}
-
-bool Definition::has_in(int32_t rank) const {
-  const bool root_only = collective == Collective::bcast || collective == Collective::scatter;
-  return !root_only || rank == root;
-}
-
-bool Definition::has_out(int32_t rank) const {
-  if (collective == Collective::exscan) return rank > 0;
-  const bool root_only = collective == Collective::reduce || collective == Collective::gather;
-  return !root_only || rank == root;
 }
 
 int64_t Definition::item_in(int32_t rank, int32_t block) const {

@@ -19,6 +19,8 @@
 // Source: MPI 4.1, chapter 6. Pure functions of plain data; any thread.
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -30,20 +32,42 @@ enum class Collective : uint8_t {
 };
 inline constexpr int collective_count = 11;
 
-std::string_view name(Collective collective);
+// What is true of each; short calls ask it.
+struct CollectiveProperties {
+  std::string_view name;
+  bool rooted, combines, parted_in, parted_out;
+};
+inline constexpr std::array<CollectiveProperties, collective_count> collective_properties = {{
+    {"barrier", false, false, false, false},
+    {"bcast", true, false, false, false},
+    {"reduce", true, true, false, false},
+    {"allreduce", false, true, false, false},
+    {"gather", true, false, false, true},
+    {"scatter", true, false, true, false},
+    {"allgather", false, false, false, true},
+    {"alltoall", false, false, true, true},
+    {"reduce_scatter", false, true, true, false},
+    {"scan", false, true, false, false},
+    {"exscan", false, true, false, false},
+}};
+constexpr const CollectiveProperties& properties_of(Collective collective) {
+  return collective_properties[static_cast<size_t>(collective)];
+}
+
+constexpr std::string_view name(Collective collective) { return properties_of(collective).name; }
 // Throws Error(invalid_argument) naming the accepted words.
 Collective collective_named(std::string_view word);
 // "barrier, bcast, ...": all of them, for messages.
 std::string collective_names();
 
 // True where a collective has a root.
-bool rooted(Collective collective);
+constexpr bool rooted(Collective collective) { return properties_of(collective).rooted; }
 // True where it combines data with an operation.
-bool combines(Collective collective);
+constexpr bool combines(Collective collective) { return properties_of(collective).combines; }
 // True where a buffer has a part for each rank.
-bool parted_in(Collective collective);
-bool parted_out(Collective collective);
-inline bool parted(Collective collective) { return parted_in(collective) || parted_out(collective); }
+constexpr bool parted_in(Collective collective) { return properties_of(collective).parted_in; }
+constexpr bool parted_out(Collective collective) { return properties_of(collective).parted_out; }
+constexpr bool parted(Collective collective) { return parted_in(collective) || parted_out(collective); }
 
 // Ranks low .. high - 1.
 struct RankRange {
@@ -59,8 +83,15 @@ struct Definition {
   int32_t root = 0;
   int32_t blocks = 1;
 
-  bool has_in(int32_t rank) const;
-  bool has_out(int32_t rank) const;
+  bool has_in(int32_t rank) const {
+    const bool root_only = collective == Collective::bcast || collective == Collective::scatter;
+    return !root_only || rank == root;
+  }
+  bool has_out(int32_t rank) const {
+    if (collective == Collective::exscan) return rank > 0;
+    const bool root_only = collective == Collective::reduce || collective == Collective::gather;
+    return !root_only || rank == root;
+  }
   int32_t in_blocks() const { return parted(collective) && !parted_in(collective) ? 1 : blocks; }
   int32_t out_blocks() const { return parted(collective) && !parted_out(collective) ? 1 : blocks; }
 

@@ -1,6 +1,6 @@
 // For counting instructions: the last rank is late, so that it need not wait, and calls each collective with 8 bytes (of a
 // part) in a function of its own, once it is set up. Each call is dumped by itself,
-// under the collective's name, so that the least of many can be found: where the others were late after all, waiting adds.
+// under the collective's name (those that end in 64 have parts of 64 bytes in the mean, of 2 ranks), so that the least of many can be found: where the others were late after all, waiting adds.
 #include <unistd.h>
 #include <valgrind/callgrind.h>
 
@@ -8,6 +8,8 @@
 
 static double in[8] = {1}, out[8];
 static int counts[8], places[8], bytes_at[8];
+static double uneven_in[16], uneven_out[16];
+static const int uneven_counts[2] = {4, 12}, uneven_places[2] = {0, 4};
 static MPI_Datatype types[8];
 static MPI_Request request;
 
@@ -24,6 +26,14 @@ static void scan(void) { MPI_Scan(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORL
 static void exscan(void) { MPI_Exscan(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }
 static void gatherv(void) { MPI_Gatherv(in, 1, MPI_DOUBLE, out, counts, places, MPI_DOUBLE, 1, MPI_COMM_WORLD); }
 static void scatterv(void) { MPI_Scatterv(in, counts, places, MPI_DOUBLE, out, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD); }
+static void gatherv_64(void) {
+  MPI_Gatherv(uneven_in, uneven_counts[world_rank], MPI_DOUBLE, uneven_out, uneven_counts, uneven_places, MPI_DOUBLE, 1,
+              MPI_COMM_WORLD);
+}
+static void scatterv_64(void) {
+  MPI_Scatterv(uneven_in, uneven_counts, uneven_places, MPI_DOUBLE, uneven_out, uneven_counts[world_rank], MPI_DOUBLE, 0,
+               MPI_COMM_WORLD);
+}
 static void allgatherv(void) { MPI_Allgatherv(in, 1, MPI_DOUBLE, out, counts, places, MPI_DOUBLE, MPI_COMM_WORLD); }
 static void alltoallv(void) {
   MPI_Alltoallv(in, counts, places, MPI_DOUBLE, out, counts, places, MPI_DOUBLE,
@@ -46,6 +56,8 @@ __attribute__((noinline)) void counted_scan(void) { scan(); }
 __attribute__((noinline)) void counted_exscan(void) { exscan(); }
 __attribute__((noinline)) void counted_gatherv(void) { gatherv(); }
 __attribute__((noinline)) void counted_scatterv(void) { scatterv(); }
+__attribute__((noinline)) void counted_gatherv_64(void) { gatherv_64(); }
+__attribute__((noinline)) void counted_scatterv_64(void) { scatterv_64(); }
 __attribute__((noinline)) void counted_allgatherv(void) { allgatherv(); }
 __attribute__((noinline)) void counted_alltoallv(void) { alltoallv(); }
 __attribute__((noinline)) void counted_alltoallw(void) { alltoallw(); }
@@ -66,6 +78,8 @@ static const struct { const char* name; void (*warm)(void); void (*counted)(void
     {"exscan", exscan, counted_exscan},
     {"gatherv", gatherv, counted_gatherv},
     {"scatterv", scatterv, counted_scatterv},
+    {"gatherv_64", gatherv_64, counted_gatherv_64},
+    {"scatterv_64", scatterv_64, counted_scatterv_64},
     {"allgatherv", allgatherv, counted_allgatherv},
     {"alltoallv", alltoallv, counted_alltoallv},
     {"alltoallw", alltoallw, counted_alltoallw},
