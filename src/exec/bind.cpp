@@ -89,7 +89,11 @@ BoundProgram Channel::bind(std::shared_ptr<const plan::Program> shared) const {
                               static_cast<uint32_t>(message.in_flight)});
   }
   if (net_ != nullptr) net_->reserve(static_cast<size_t>(program.requests));
-  if (tracer_ != nullptr) bound.traced_as = tracer_->program(program_head(program), program_steps(program));
+  if (tracer_ != nullptr) {
+    bound.traced_as = bound.traced_as_gather = tracer_->program(program_head(program), program_steps(program));
+    if (program.parted && program.collective == plan::Collective::allgather)
+      bound.traced_as_gather = tracer_->program(program_head(program, plan::Collective::gather), program_steps(program));
+  }
   bound.span = static_cast<uint64_t>(program.span(1));
   bound.exchange = find_exchange(bound, program);
   bound.program = std::move(shared);

@@ -47,7 +47,7 @@ size_t reach_from(const Reach& reach) {
 
 std::string describe_call(uint64_t call) {
   if (call == 0) return "nothing";
-  const auto collective = static_cast<plan::Collective>((call >> 60) - 1);
+  const plan::Collective collective = call_collective(call);
   std::string text{plan::name(collective)};
   const uint64_t bytes = call & ((uint64_t{1} << 40) - 1);
   if (bytes == bytes_not_agreed) {
@@ -55,7 +55,7 @@ std::string describe_call(uint64_t call) {
   } else if (collective != plan::Collective::barrier) {
     text += " of " + std::to_string(bytes) + " bytes";
   }
-  if (plan::rooted(collective)) text += ", root " + std::to_string((call >> 40) & 0xFFFFF);
+  if (plan::rooted(collective)) text += ", root " + std::to_string(call_root(call));
   return text;
 }
 

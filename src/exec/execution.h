@@ -146,10 +146,12 @@ class Channel::Execution {
     if (program_.knows_all) ring_->safe = start_;
     if constexpr (traced) {
       const bool several = geometry_.segments > 1;
-      recorder_.exit({bound_.traced_as, channel_.communicator_, channel_.epoch_++, operation_.bytes,
-                      several ? geometry_.segment_bytes : operation_.bytes,
-                      several ? static_cast<uint32_t>(geometry_.segments) : 1,
-                      several ? static_cast<uint32_t>(geometry_.positions) : 1, program_.root});
+      trace::Recorder::What what{bound_.traced_as, channel_.communicator_, channel_.epoch_++, operation_.bytes,
+                                 several ? geometry_.segment_bytes : operation_.bytes,
+                                 several ? static_cast<uint32_t>(geometry_.segments) : 1,
+                                 several ? static_cast<uint32_t>(geometry_.positions) : 1, program_.root};
+      if (operation_.ragged != nullptr && operation_.ragged->agreement != nullptr) name_records(what, bound_, operation_);
+      recorder_.exit(what);
     }
   }
 

@@ -126,6 +126,7 @@ struct BoundProgram {
   uint64_t span = 0;           // of one segment
   // Where a trace is recorded: the program's number in it, and by step of this program the place in `program`.
   uint32_t traced_as = 0;
+  uint32_t traced_as_gather = 0;  // of an allgather, by which the records of a gather go
   std::vector<uint32_t> places;
   std::shared_ptr<const plan::Program> program;
 };
@@ -174,6 +175,8 @@ inline uint64_t call_signature(plan::Collective collective, size_t bytes, int ro
   return (static_cast<uint64_t>(collective) + 1) << 60 | static_cast<uint64_t>(root) << 40 |
          (bytes & ((uint64_t{1} << 40) - 1));
 }
+inline plan::Collective call_collective(uint64_t call) { return static_cast<plan::Collective>((call >> 60) - 1); }
+inline int call_root(uint64_t call) { return static_cast<int>(call >> 40 & ((1u << 20) - 1)); }
 // The half of a word that goes beside half of the operation's base in Control::entered.
 inline uint32_t entered_tag(uint64_t call) { return static_cast<uint32_t>((call * 0x9E3779B97F4A7C15u) >> 32); }
 // For messages: "allreduce of 8 bytes", "bcast of 64 bytes from root 2".

@@ -17,11 +17,11 @@ void close(std::string& text) {
 
 }  // namespace
 
-std::string program_head(const plan::Program& program) {
+std::string program_head(const plan::Program& program, plan::Collective collective) {
   const auto number = [](const char* name, int64_t value) {
     return std::string(",\"") + name + "\":" + std::to_string(value);
   };
-  return "\"collective\":" + trace::json_text(plan::name(program.collective)) +
+  return "\"collective\":" + trace::json_text(plan::name(collective)) +
          ",\"algorithm\":" + trace::json_text(program.algorithm) + number("ranks", program.ranks) +
          number("rank", program.rank) + number("root", program.root) + number("blocks", program.blocks) +
          number("transfers", program.transfers) + number("stages", program.stages) +

@@ -9,8 +9,9 @@
 
 namespace tutti::exec {
 
-// Members of an object, without the braces.
-std::string program_head(const plan::Program& program);
+// Members of an object, without the braces. The collective is that of the calls which the program serves.
+std::string program_head(const plan::Program& program, plan::Collective collective);
+inline std::string program_head(const plan::Program& program) { return program_head(program, program.collective); }
 
 // An array of arrays of numbers, a step each.
 std::string program_steps(const plan::Program& program);

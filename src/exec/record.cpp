@@ -77,4 +77,11 @@ size_t move_record(const BoundStep& step, const Operation& operation, std::byte*
   return Movement(step, operation, base_of, offsets).run();
 }
 
+void name_records(trace::Recorder::What& what, const BoundProgram& bound, const Operation& operation) {
+  const Agreement& agreement = *operation.ragged->agreement;
+  what.bytes = std::max(agreement.own, agreement.longest);
+  what.root = call_root(operation.call);
+  if (call_collective(operation.call) == plan::Collective::gather) what.program = bound.traced_as_gather;
+}
+
 }  // namespace tutti::exec

@@ -14,4 +14,7 @@ namespace tutti::exec {
 // or from the user to the user. Notes what the record said. Returns the bytes moved.
 size_t move_record(const BoundStep& step, const Operation& operation, std::byte* const* base_of, const Offsets& offsets);
 
+// What a trace says of an operation over records: the collective and the root of the call, the longest part of all.
+void name_records(trace::Recorder::What& what, const BoundProgram& bound, const Operation& operation);
+
 }  // namespace tutti::exec

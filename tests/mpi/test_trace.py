@@ -149,6 +149,21 @@ def test_who_a_persistent_collective_waits_for(host, compiled, tmp_path):
     assert found["between_us"] > 5e3
 
 
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_short_parts_bear_the_names_of_their_collectives(host, compiled, tmp_path, ranks):
+    """The records of a gather go by an allgather's program, whose root they do not know."""
+    trace, _ = traced(host, compiled, tmp_path, ranks, program="short_parts")
+    get = trace.operations
+    named = {name: ~get["host"] & (get["collective"] == trace.collectives.index(name)) & (get["bytes"] == 8 * ranks)
+             for name in ("gather", "scatter", "allgather", "alltoall")}  # fmt: skip
+    # A call whose longest part was not expected has an operation more.
+    for name, chosen in named.items():
+        assert 10 * ranks <= chosen.sum() <= 12 * ranks, name
+        assert (get["root"][chosen] == (ranks - 1 if name in ("gather", "scatter") else 0)).all()
+        assert {trace.label(int(operation)) for operation in np.flatnonzero(chosen)} == {f"{name} of {8 * ranks} bytes a part by direct"}
+    assert named["allgather"].sum() == 10 * ranks
+
+
 def test_clocks_of_two_nodes(host_named, compiled, tmp_path):
     """Ranks that MPICH takes for two nodes read one clock in truth, so the offset found must be none, within its error."""
     host = host_named("mpich")
