@@ -5,40 +5,14 @@
 #include <algorithm>
 #include <charconv>
 #include <cstring>
-#include <type_traits>
 
 #include "base/error.h"
-#include "base/segments.h"
 #include "base/text.h"
 
 namespace tutti {
 namespace {
 
-constexpr uint64_t kibibyte = 1024;
-constexpr uint64_t gibibyte = kibibyte * kibibyte * kibibyte;
 constexpr std::string_view prefix = "TUTTI_";
-
-template <auto field>
-void store(Options& options, const OptionValue& value) {
-  using Field = std::remove_reference_t<decltype(options.*field)>;
-  if constexpr (std::is_same_v<Field, std::string>) {
-    options.*field = value.text;
-  } else {
-    options.*field = static_cast<Field>(value.number);
-  }
-}
-
-template <size_t collective>
-void store_algorithm(Options& options, const OptionValue& value) {
-  options.algorithms[collective] = value.text;
-}
-
-void store_segment(Options& options, const OptionValue& value) {
-  options.segment_bytes = value.text.empty() ? static_cast<size_t>(value.number) : segment_halves;
-}
-
-constexpr std::string_view algorithm_form =
-    "an algorithm as `tutti plan show --algorithm` takes it, such as flat, binomial, nary:4, all_read_all";
 
 // The place of a flag's word, modulo 2, is its value.
 constexpr std::string_view flag_words[] = {"0", "1", "no", "yes", "off", "on", "false", "true"};
@@ -134,129 +108,6 @@ const ProcessOptions& process_options() {
 
 }  // namespace
 
-const std::vector<OptionRow>& option_table() {
-  static const std::vector<OptionRow>& table = *new std::vector<OptionRow>{
-      {.name = "TUTTI_DISABLE", .kind = OptionKind::flag, .default_value = "0",
-       .doc = "Makes the library transparent: every call goes to the host MPI. Where only some ranks have it, Tutti is off in all.",
-       .store = store<&Options::disable>},
-      {.name = "TUTTI_CHECK", .kind = OptionKind::flag, .default_value = "0",
-       .doc = "Checks every plan, and the programs lowered from it, at set-up.",
-       .store = store<&Options::check>},
-      {.name = "TUTTI_STALL_SECONDS", .kind = OptionKind::integer, .default_value = "60",
-       .doc = "How long a rank waits in a collective before the watchdog says where each rank stands; 0 turns the "
-              "watchdog off.",
-       .store = store<&Options::stall_seconds>, .least = 0, .most = 86400},
-      {.name = "TUTTI_STALL", .kind = OptionKind::choice, .default_value = "report",
-       .doc = "What the watchdog does about a stall: report it once, or report it and abort the job.",
-       .store = store<&Options::stall>, .words = {"report", "abort"}},
-      {.name = "TUTTI_REPORT", .kind = OptionKind::text, .default_value = "",
-       .doc = "Reports at finalize what each collective did; `tutti-run --report` sets it.",
-       .store = store<&Options::report>, .text_form = "1 or - (a table on stderr), or the name of a file"},
-      {.name = "TUTTI_TRACE", .kind = OptionKind::text, .default_value = "",
-       .doc = "Records every step of every collective and writes the file at finalize; `tutti-run --trace` sets it, "
-              "`tutti trace` reads it.",
-       .store = store<&Options::trace>, .text_form = "the name of a file"},
-      {.name = "TUTTI_TRACE_BYTES", .kind = OptionKind::bytes, .default_value = "8M",
-       .doc = "Memory a rank for the records of a trace, 32 bytes each; when it is full the oldest are lost.",
-       .store = store<&Options::trace_bytes>, .least = 32 * kibibyte, .most = 16 * gibibyte},
-      {.name = "TUTTI_LOG", .kind = OptionKind::choice, .default_value = "warning",
-       .doc = "Which log lines go to stderr: those of this level and of the levels before it.",
-       .store = store<&Options::log>, .words = {"error", "warning", "info", "debug"}},
-      {.name = "TUTTI_ISA", .kind = OptionKind::choice, .default_value = "auto",
-       .doc = "The instruction set of the kernels; auto takes the best that the processor runs.",
-       .store = store<&Options::isa>, .words = {"auto", "baseline", "avx2", "avx512"}},
-      {.name = "TUTTI_WAIT", .kind = OptionKind::choice, .default_value = "auto",
-       .doc = "How ranks wait; auto spins where each rank has a core of its own and yields elsewhere.",
-       .store = store<&Options::wait>, .words = {"auto", "spin", "yield"}},
-      {.name = "TUTTI_STORES", .kind = OptionKind::choice, .default_value = "auto",
-       .doc = "How long messages are copied into shared memory: plain stores, or stores that go past the cache.",
-       .store = store<&Options::stores>, .words = {"auto", "plain", "past_cache"}},
-      {.name = "TUTTI_SHM_BYTES_PER_RANK", .kind = OptionKind::bytes, .default_value = "auto",
-       .doc = "Shared memory a rank for the node's first segment; auto: 256K of /dev/shm, elsewhere what rings twice as "
-              "large as a second-level cache need, taken when they are used.",
-       .store = store<&Options::shm_bytes_per_rank>, .least = 32 * kibibyte, .most = gibibyte, .words = {"auto"}},
-      {.name = "TUTTI_SHM", .kind = OptionKind::choice, .default_value = "auto",
-       .doc = "Where shared memory comes from; auto takes memfd where it works, posix (/dev/shm) elsewhere.",
-       .store = store<&Options::shm>, .words = {"auto", "memfd", "posix"}},
-      {.name = "TUTTI_SHARED_HEAP", .kind = OptionKind::flag, .default_value = "0",
-       .doc = "Gives the program its memory (malloc, new, Fortran's allocate, MPI_Win_allocate) from a heap that the other "
-              "ranks of its node map; `tutti-run` acts on it, `tutti-run --shared-heap` sets it (docs/shared-heap.md).",
-       .store = store<&Options::shared_heap>},
-      {.name = "TUTTI_REACH", .kind = OptionKind::choice, .default_value = "auto",
-       .doc = "How ranks get at each other's buffers: staged, through the slots alone; direct, from the heap where they lie "
-              "in it, else through the slots; cma, long ones by the system's copies between processes; net, by messages of the host "
-              "MPI alone, as if every rank were on a node of its own; auto, as direct.",
-       .store = store<&Options::reach>, .words = {"auto", "staged", "cma", "direct", "net"}},
-      {.name = "TUTTI_BIND", .kind = OptionKind::choice, .default_value = "none",
-       .doc = "Where `tutti-run` binds ranks that the launcher left unbound: to a numa region each, or to a core; "
-              "`tutti-run --bind` sets it.",
-       .store = store<&Options::bind>, .words = {"none", "numa", "core"}},
-      {.name = "TUTTI_ALGORITHM_BARRIER", .kind = OptionKind::text, .default_value = "",
-       .doc = "The algorithm of every barrier, instead of Tutti's choice.",
-       .store = store_algorithm<0>, .text_form = algorithm_form},
-      {.name = "TUTTI_ALGORITHM_BCAST", .kind = OptionKind::text, .default_value = "",
-       .doc = "The algorithm of every broadcast, instead of Tutti's choice.",
-       .store = store_algorithm<1>, .text_form = algorithm_form},
-      {.name = "TUTTI_ALGORITHM_REDUCE", .kind = OptionKind::text, .default_value = "",
-       .doc = "The algorithm of every reduce, instead of Tutti's choice.",
-       .store = store_algorithm<2>, .text_form = algorithm_form},
-      {.name = "TUTTI_ALGORITHM_ALLREDUCE", .kind = OptionKind::text, .default_value = "",
-       .doc = "The algorithm of every allreduce, instead of Tutti's choice.",
-       .store = store_algorithm<3>, .text_form = algorithm_form},
-      {.name = "TUTTI_ALGORITHM_GATHER", .kind = OptionKind::text, .default_value = "",
-       .doc = "The algorithm of every gather, instead of Tutti's choice.",
-       .store = store_algorithm<4>, .text_form = algorithm_form},
-      {.name = "TUTTI_ALGORITHM_SCATTER", .kind = OptionKind::text, .default_value = "",
-       .doc = "The algorithm of every scatter, instead of Tutti's choice.",
-       .store = store_algorithm<5>, .text_form = algorithm_form},
-      {.name = "TUTTI_ALGORITHM_ALLGATHER", .kind = OptionKind::text, .default_value = "",
-       .doc = "The algorithm of every allgather, instead of Tutti's choice.",
-       .store = store_algorithm<6>, .text_form = algorithm_form},
-      {.name = "TUTTI_ALGORITHM_ALLTOALL", .kind = OptionKind::text, .default_value = "",
-       .doc = "The algorithm of every all-to-all, instead of Tutti's choice.",
-       .store = store_algorithm<7>, .text_form = algorithm_form},
-      {.name = "TUTTI_ALGORITHM_REDUCE_SCATTER", .kind = OptionKind::text, .default_value = "",
-       .doc = "The algorithm of every reduce-scatter, instead of Tutti's choice.",
-       .store = store_algorithm<8>, .text_form = algorithm_form},
-      {.name = "TUTTI_ALGORITHM_SCAN", .kind = OptionKind::text, .default_value = "",
-       .doc = "The algorithm of every scan, instead of Tutti's choice.",
-       .store = store_algorithm<9>, .text_form = algorithm_form},
-      {.name = "TUTTI_ALGORITHM_EXSCAN", .kind = OptionKind::text, .default_value = "",
-       .doc = "The algorithm of every exclusive scan, instead of Tutti's choice.",
-       .store = store_algorithm<10>, .text_form = algorithm_form},
-      {.name = "TUTTI_SEGMENT_BYTES", .kind = OptionKind::bytes, .default_value = "0",
-       .doc = "The size of the segments that long messages are cut into; halves: two of each message, or more where they do "
-              "not fit (docs/tuning.md); 0 lets Tutti choose.",
-       .store = store_segment, .least = 0, .most = gibibyte, .words = {segment_halves_word}},
-      {.name = "TUTTI_PLANS", .kind = OptionKind::text, .default_value = "",
-       .doc = "A directory with plans of your own and a map that says which calls they serve; `tutti-run --plans` sets it.",
-       .store = store<&Options::plans>, .text_form = "the name of a directory that holds a file `map` (docs/plan-format.md)"},
-      {.name = "TUTTI_TABLE", .kind = OptionKind::text, .default_value = "",
-       .doc = "A table of your own that says which algorithm serves which calls, read before Tutti's; `tutti tune` writes "
-              "one, `tutti-run --table` sets it.",
-       .store = store<&Options::table>, .text_form = "the name of a file (docs/tuning.md)"},
-      {.name = "TUTTI_CLUSTERS", .kind = OptionKind::text, .default_value = "",
-       .doc = "A file that says which nodes are near each other, so that slower links between clusters are crossed seldom.",
-       .store = store<&Options::clusters>, .text_form = "the name of a file (docs/clusters.md)"},
-      {.name = "TUTTI_REPRODUCIBLE", .kind = OptionKind::choice, .default_value = "off",
-       .doc = "Which bits reductions repeat: run, on every run with the same ranks and placement (nothing is combined in "
-              "the order of arrival); placement, wherever the same number of ranks run too (Tutti sets up at a "
-              "communicator's first call, ignores TUTTI_PLANS, and TUTTI_TABLE for reductions, and combines ranks 0, 1, 2, ... from the left).",
-       .store = store<&Options::reproducible>, .words = {"off", "run", "placement"}},
-      {.name = "TUTTI_SETUP_AFTER", .kind = OptionKind::integer, .default_value = "1",
-       .doc = "How many collectives a communicator makes in the host MPI before Tutti sets up for it.",
-       .store = store<&Options::setup_after>, .least = 0, .most = 1000000},
-      {.name = "TUTTI_MPI", .kind = OptionKind::choice, .default_value = "auto",
-       .doc = "Which interposer `tutti-run` preloads; auto looks at what the program is linked to.",
-       .store = store<&Options::mpi>, .words = {"auto", "mpich", "openmpi", "mpiabi"}},
-      {.name = "TUTTI_TOPOLOGY", .kind = OptionKind::text, .default_value = "",
-       .doc = "The machine's tree, instead of the one found on this machine.",
-       .store = store<&Options::topology>,
-       .text_form = "a description such as numa:2 core:8, or the name of an XML file that lstopo recorded"},
-  };
-  return table;
-}
-
 std::string accepted_values(const OptionRow& row) {
   switch (row.kind) {
     case OptionKind::flag: return "0 or 1 (also no, yes, off, on, false, true)";
@@ -319,7 +170,7 @@ std::string environment_page() {
   std::string page =
       "# Environment variables\n"
       "\n"
-      "Generated from the table in `src/base/options.cpp`; a test holds the two together, and the build target\n"
+      "Generated from the table in `src/base/option_table.cpp`; a test holds the two together, and the build target\n"
       "`environment_docs` writes this page anew.\n"
       "\n"
       "The variables are read once, when a process first uses Tutti, and should be the same for all ranks of a\n"

@@ -3,7 +3,7 @@
 //
 // Options is plain data, parsed once for the process and constant from then on, so any thread may read it.
 // Parsing itself is pure (environment in, options and warnings out), which is how the tests run it.
-// To add a variable: a field here, a row in options.cpp, and `cmake --build BUILD --target environment_docs`.
+// To add a variable: a field here, a row in option_table.cpp, and `cmake --build BUILD --target environment_docs`.
 #pragma once
 
 #include <array>
