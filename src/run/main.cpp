@@ -6,7 +6,6 @@
 #include <sys/xattr.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -18,152 +17,15 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "run/arguments.h"
 #include "run/bind.h"
 #include "run/elf.h"
+#include "run/say.h"
 #include "run/which_mpi.h"
 #include "shm/heap.h"
 
 namespace tutti::run {
 namespace {
-
-constexpr const char* usage =
-    "usage: [mpiexec -n N] tutti-run [options] [--] PROGRAM [ARGUMENTS]\n"
-    "Runs an MPI program with Tutti's collectives.\n"
-    "  --report[=FILE]  print at the end what each collective did; FILE: into a file (JSON where it ends in .json)\n"
-    "  --trace FILE     record every step of every collective into a file, for `tutti trace`\n"
-    "  --plans DIR      use the plans of a directory as its map says\n"
-    "  --table FILE     choose algorithms by the rules of a table, as `tutti tune` writes it\n"
-    "  --shared-heap    give the program its memory from a heap that the node's other ranks reach directly\n"
-    "  --bind WHERE     numa, core or none: bind ranks that the launcher left unbound to a numa region or a core each\n"
-    "  --mpi NAME       mpich, openmpi or mpiabi, instead of finding out\n"
-    "  --check          check every plan before it runs\n"
-    "  --version        print the version\n"
-    "  --help           print this\n"
-    "Environment variables (TUTTI_*) are described in docs/environment.md.\n";
-
-[[noreturn]] void fail(const std::string& message) { throw Error(Code::invalid_argument, message); }
-
-// Of a job's many ranks one speaks; a process that no launcher started speaks for itself.
-bool speaks() {
-  for (const char* name : {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PALS_RANKID", "SLURM_PROCID"})
-    if (const char* value = getenv(name); value != nullptr && *value != '\0') return atoi(value) == 0;
-  return true;
-}
-
-struct Request {
-  std::string mpi;
-  std::vector<char*> program;  // with its arguments and a null
-};
-
-bool takes_value(const std::string& option, const char* name, int& i, int count, char** arguments, std::string& value) {
-  const std::string with_equals = std::string(name) + "=";
-  if (option.starts_with(with_equals)) {
-    value = option.substr(with_equals.size());
-    return true;
-  }
-  if (option != name) return false;
-  if (i + 1 >= count) fail(option + " needs a value: mpich, openmpi or mpiabi");
-  value = arguments[++i];
-  return true;
-}
-
-void ask_for_report(const std::string& option) {
-  const size_t equals = option.find('=');
-  std::string file = equals == std::string::npos ? "1" : option.substr(equals + 1);
-  if (file.empty()) fail("--report= needs the name of a file");
-  // Programs change their directory; the user meant this one.
-  if (file != "1" && file != "-") file = std::filesystem::absolute(file).string();
-  setenv("TUTTI_REPORT", file.c_str(), 1);
-}
-
-// --trace FILE or --trace=FILE.
-bool ask_for_trace(const std::string& option, int& i, int count, char** arguments) {
-  if (option != "--trace" && !option.starts_with("--trace=")) return false;
-  if (option == "--trace" && i + 1 >= count) fail("--trace needs the name of a file");
-  const std::string file = option == "--trace" ? arguments[++i] : option.substr(std::string("--trace=").size());
-  if (file.empty()) fail("--trace needs the name of a file");
-  setenv("TUTTI_TRACE", std::filesystem::absolute(file).c_str(), 1);
-  return true;
-}
-
-// --plans DIR or --plans=DIR. What is in it is read when the program starts MPI.
-bool ask_for_plans(const std::string& option, int& i, int count, char** arguments) {
-  if (option != "--plans" && !option.starts_with("--plans=")) return false;
-  if (option == "--plans" && i + 1 >= count) fail("--plans needs the name of a directory");
-  const std::string directory = option == "--plans" ? arguments[++i] : option.substr(std::string("--plans=").size());
-  if (directory.empty()) fail("--plans needs the name of a directory");
-  std::error_code error;
-  if (!std::filesystem::is_directory(directory, error))
-    fail("--plans " + directory + ": " + (error ? error.message() : "not a directory") +
-         "; give a directory with a map and plans");
-  setenv("TUTTI_PLANS", std::filesystem::absolute(directory).c_str(), 1);
-  return true;
-}
-
-// --table FILE or --table=FILE. What is in it is read when the program starts MPI.
-bool ask_for_table(const std::string& option, int& i, int count, char** arguments) {
-  if (option != "--table" && !option.starts_with("--table=")) return false;
-  if (option == "--table" && i + 1 >= count) fail("--table needs the name of a file");
-  const std::string file = option == "--table" ? arguments[++i] : option.substr(std::string("--table=").size());
-  if (file.empty()) fail("--table needs the name of a file");
-  std::error_code error;
-  if (!std::filesystem::is_regular_file(file, error))
-    fail("--table " + file + ": " + (error ? error.message() : "not a file") + "; give a table, as `tutti tune` writes it");
-  setenv("TUTTI_TABLE", std::filesystem::absolute(file).c_str(), 1);
-  return true;
-}
-
-// --bind WHERE or --bind=WHERE; checked with the other variables.
-bool ask_to_bind(const std::string& option, int& i, int count, char** arguments) {
-  if (option != "--bind" && !option.starts_with("--bind=")) return false;
-  if (option == "--bind" && i + 1 >= count) fail("--bind needs a value: numa, core or none");
-  const std::string where = option == "--bind" ? arguments[++i] : option.substr(std::string("--bind=").size());
-  if (where != "numa" && where != "core" && where != "none")
-    fail("--bind " + where + " is not accepted: give numa, core or none");
-  setenv("TUTTI_BIND", where.c_str(), 1);
-  return true;
-}
-
-Request read_arguments(int count, char** arguments) {
-  Request request;
-  int i = 1;
-  for (; i < count; ++i) {
-    const std::string option = arguments[i];
-    if (option == "--") {
-      ++i;
-      break;
-    }
-    if (!option.starts_with("-") || option == "-") break;
-    if (option == "--help" || option == "-h") {
-      if (speaks()) fputs(usage, stdout);
-      exit(0);
-    } else if (option == "--version") {
-      if (speaks()) printf("tutti-run %s\n", TUTTI_VERSION);
-      exit(0);
-    } else if (option == "--check") {
-      setenv("TUTTI_CHECK", "1", 1);
-    } else if (option == "--shared-heap") {
-      setenv("TUTTI_SHARED_HEAP", "1", 1);
-    } else if (ask_to_bind(option, i, count, arguments)) {
-      continue;
-    } else if (option == "--report" || option.starts_with("--report=")) {
-      ask_for_report(option);
-    } else if (ask_for_plans(option, i, count, arguments)) {
-      continue;
-    } else if (ask_for_table(option, i, count, arguments)) {
-      continue;
-    } else if (ask_for_trace(option, i, count, arguments)) {
-      continue;
-    } else if (!takes_value(option, "--mpi", i, count, arguments, request.mpi)) {
-      fail("unknown option " + option + "; accepted: --report[=FILE], --plans DIR, --table FILE, --trace FILE, "
-           "--shared-heap, --bind WHERE, --mpi NAME, --check, --version, --help");
-    }
-  }
-  if (i >= count) fail("no program given; usage: tutti-run [options] PROGRAM [ARGUMENTS]");
-  request.program.assign(arguments + i, arguments + count);
-  request.program.push_back(nullptr);
-  return request;
-}
 
 bool is_file(const std::string& path) {
   struct stat status;
@@ -292,15 +154,12 @@ void preload(const std::vector<std::string>& interposers) {
   setenv("LD_PRELOAD", list.c_str(), 1);
 }
 
+// Where it is known without a look at the program.
 std::string asked_mpi(const Request& request) {
   constexpr const char* names[] = {"mpich", "openmpi", "mpiabi"};
-  if (!request.mpi.empty()) {
-    if (std::find(std::begin(names), std::end(names), request.mpi) == std::end(names))
-      fail("--mpi " + request.mpi + ": no such MPI; accepted: mpich, openmpi or mpiabi");
-    return request.mpi;
-  }
   const MpiChoice choice = options().mpi;
-  return choice == MpiChoice::automatic ? "" : names[static_cast<int>(choice) - 1];
+  if (!request.mpi.empty() || choice == MpiChoice::automatic) return request.mpi;
+  return names[static_cast<int>(choice) - 1];
 }
 
 int run(int count, char** arguments) {

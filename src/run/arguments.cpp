@@ -1,0 +1,154 @@
+#include "run/arguments.h"
+
+#include <cstdio>
+#include <cstdlib>
+#include <filesystem>
+#include <optional>
+
+#include "run/say.h"
+
+namespace tutti::run {
+namespace {
+
+constexpr const char* usage =
+    "usage: [mpiexec -n N] tutti-run [options] [--] PROGRAM [ARGUMENTS]\n"
+    "Runs an MPI program with Tutti's collectives.\n"
+    "  --report[=FILE]  print at the end what each collective did; FILE: into a file (JSON where it ends in .json)\n"
+    "  --trace FILE     record every step of every collective into a file, for `tutti trace`\n"
+    "  --plans DIR      use the plans of a directory as its map says\n"
+    "  --table FILE     choose algorithms by the rules of a table, as `tutti tune` writes it\n"
+    "  --shared-heap    give the program its memory from a heap that the node's other ranks reach directly\n"
+    "  --bind WHERE     numa, core or none: bind ranks that the launcher left unbound to a numa region or a core each\n"
+    "  --mpi NAME       mpich, openmpi or mpiabi, instead of finding out\n"
+    "  --check          check every plan before it runs\n"
+    "  --version        print the version\n"
+    "  --help           print this\n"
+    "Environment variables (TUTTI_*) are described in docs/environment.md.\n";
+
+// The words of the command line, one after another.
+class Words {
+ public:
+  Words(int count, char** words) : count_(count), words_(words) {}
+
+  bool left() const { return at_ < count_; }
+  std::string word() const { return words_[at_]; }
+  void next() { ++at_; }
+  char** rest() const { return words_ + at_; }
+  char** end() const { return words_ + count_; }
+
+  // Of --name VALUE or --name=VALUE; nothing where the word is another option. `what` is said where the value lacks.
+  std::optional<std::string> value(const std::string& name, const char* what) {
+    std::string found;
+    if (word().starts_with(name + "="))
+      found = word().substr(name.size() + 1);
+    else if (word() != name)
+      return std::nullopt;
+    else if (at_ + 1 < count_)
+      found = words_[++at_];
+    if (found.empty()) fail(name + " needs " + what);
+    return found;
+  }
+
+ private:
+  const int count_;
+  char** const words_;
+  int at_ = 1;
+};
+
+void set(const char* variable, const std::string& value) { setenv(variable, value.c_str(), 1); }
+
+// Programs change their directory; the user meant this one.
+std::string from_here(const std::string& name) { return std::filesystem::absolute(name).string(); }
+
+void ask_for_report(const std::string& word) {
+  const size_t equals = word.find('=');
+  const std::string file = equals == std::string::npos ? "1" : word.substr(equals + 1);
+  if (file.empty()) fail("--report= needs the name of a file");
+  set("TUTTI_REPORT", file == "1" || file == "-" ? file : from_here(file));
+}
+
+// What is in it is read when the program starts MPI.
+void ask_for_plans(const std::string& directory) {
+  std::error_code error;
+  if (!std::filesystem::is_directory(directory, error))
+    fail("--plans " + directory + ": " + (error ? error.message() : "not a directory") +
+         "; give a directory with a map and plans");
+  set("TUTTI_PLANS", from_here(directory));
+}
+
+// Likewise.
+void ask_for_table(const std::string& file) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(file, error))
+    fail("--table " + file + ": " + (error ? error.message() : "not a file") + "; give a table, as `tutti tune` writes it");
+  set("TUTTI_TABLE", from_here(file));
+}
+
+// Checked with the other variables.
+void ask_to_bind(const std::string& where) {
+  if (where != "numa" && where != "core" && where != "none")
+    fail("--bind " + where + " is not accepted: give numa, core or none");
+  set("TUTTI_BIND", where);
+}
+
+void ask_for_mpi(const std::string& name, Request& request) {
+  if (name != "mpich" && name != "openmpi" && name != "mpiabi")
+    fail("--mpi " + name + ": no such MPI; accepted: mpich, openmpi or mpiabi");
+  request.mpi = name;
+}
+
+void answer(const std::string& word) {
+  if (!speaks()) return;
+  if (word == "--version")
+    printf("tutti-run %s\n", TUTTI_VERSION);
+  else
+    fputs(usage, stdout);
+}
+
+void read_option(Words& words, Request& request) {
+  const std::string word = words.word();
+  if (word == "--help" || word == "-h" || word == "--version") {
+    answer(word);
+    exit(0);
+  }
+  if (word == "--check")
+    set("TUTTI_CHECK", "1");
+  else if (word == "--shared-heap")
+    set("TUTTI_SHARED_HEAP", "1");
+  else if (word == "--report" || word.starts_with("--report="))
+    ask_for_report(word);
+  else if (const auto where = words.value("--bind", "a value: numa, core or none"))
+    ask_to_bind(*where);
+  else if (const auto directory = words.value("--plans", "the name of a directory"))
+    ask_for_plans(*directory);
+  else if (const auto table = words.value("--table", "the name of a file"))
+    ask_for_table(*table);
+  else if (const auto trace = words.value("--trace", "the name of a file"))
+    set("TUTTI_TRACE", from_here(*trace));
+  else if (const auto mpi = words.value("--mpi", "a value: mpich, openmpi or mpiabi"))
+    ask_for_mpi(*mpi, request);
+  else
+    fail("unknown option " + word + "; accepted: --report[=FILE], --plans DIR, --table FILE, --trace FILE, "
+         "--shared-heap, --bind WHERE, --mpi NAME, --check, --version, --help");
+}
+
+}  // namespace
+
+Request read_arguments(int count, char** arguments) {
+  Request request;
+  Words words(count, arguments);
+  for (; words.left() && words.word().starts_with("-") && words.word() != "-"; words.next()) {
+    if (words.word() != "--") {
+      read_option(words, request);
+      continue;
+    }
+    words.next();
+    break;
+  }
+  if (!words.left()) fail("no program given; usage: tutti-run [options] PROGRAM [ARGUMENTS]");
+  request.program.assign(words.rest(), words.end());
+  request.program.push_back(nullptr);
+  return request;
+}
+
+}  // namespace tutti::run
