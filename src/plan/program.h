@@ -49,7 +49,7 @@ inline bool is_wait(StepKind kind) {
          kind == StepKind::wait_return || kind == StepKind::wait_before;
 }
 
-inline bool is_message(StepKind kind) { return kind >= StepKind::post; }
+inline bool is_message(StepKind kind) { return kind >= StepKind::post && kind <= StepKind::sent; }
 
 // Where the bytes of an operand are: the base of its space, plus `line` or slot of `rank`, plus the block's offset.
 enum class Space : uint8_t { in, out, slot, line };
