@@ -119,6 +119,7 @@ Code Channel::report_stall(int awaited, uint64_t call) {
            net_ != nullptr ? " of this node" : "");
   for (int index = 0; index < layout_.ranks; ++index) log_line(LogLevel::warning, "  %s", standing(rank_of(index)).c_str());
   if (options().stall != StallAction::abort_job) return Code::ok;
+  stalled_ = true;
   return fail(Code::dead_peer, "stalled for " + std::to_string(limit) + " s waiting for rank " + std::to_string(awaited) +
                                    "; ended because TUTTI_STALL=abort");
 }

@@ -241,6 +241,8 @@ class Channel {
 
   // One line about the last failure; empty where there was none.
   const std::string& failure() const { return failure_; }
+  // Whether that was a stall, which the user wants to end the job.
+  bool stalled() const { return stalled_; }
 
   int rank() const { return rank_; }
   const shm::Layout& layout() const { return layout_; }
@@ -374,6 +376,7 @@ class Channel {
 
   Code failed_ = Code::ok;
   std::string failure_;
+  bool stalled_ = false;
 };
 
 }  // namespace tutti::exec

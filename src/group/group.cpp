@@ -95,6 +95,11 @@ Group::Entry* Group::built_in(Collective collective, int root, size_t element, C
   if (channel_.fits(*entry->bound.program, staged_element)) return entry;
   const std::string asked = entry->bound.program->algorithm;
   entry = with_room(collective, root, staged_element, carrier, choice);
+  // Between nodes the last resort needs room as well, more with more ranks. All ranks find the same, before any has begun.
+  if (!on_one_node() && !channel_.fits(*entry->bound.program, staged_element))
+    throw Error(Code::unavailable, std::string(plan::name(collective)) + " of elements of " + std::to_string(element) +
+                                       " bytes needs more shared memory than this communicator has; raise "
+                                       "TUTTI_SHM_BYTES_PER_RANK");
   log_once("group/" + asked, LogLevel::info, "%s by %s needs more shared memory than this communicator has; %s serves",
            std::string(plan::name(collective)).c_str(), asked.c_str(), std::string(choice.algorithm).c_str());
   return entry;

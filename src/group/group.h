@@ -87,14 +87,18 @@ class Group {
   Code exscan(const void* in, void* out, size_t count, const exec::Combine& combine);
 
   const std::string& failure() const { return channel_.failure(); }
+  bool stalled() const { return channel_.stalled(); }
   std::string standing(int rank) const { return channel_.standing(rank); }
 
   // The algorithm (of a user's plan: its file) of the last call like this one, or of the next if there was none: for
   // reports. Owned by the group.
   std::string_view algorithm(plan::Collective collective, size_t bytes, int root);
 
-  // Elements larger than this cannot be combined here: the same at all ranks, so that all can choose another way.
-  size_t max_element() const { return channel_.max_element(); }
+  // Elements larger than this cannot be combined here: the same at all ranks, so that all can choose another way. Between
+  // nodes a flat plan's root has a place in its slot for what each of the others sends, and several segments on their way.
+  size_t max_element() const {
+    return on_one_node() ? channel_.max_element() : channel_.max_element() / (2 * static_cast<size_t>(ranks()));
+  }
 
  private:
   struct Entry {

@@ -1,6 +1,7 @@
 // Groups on several nodes: every algorithm's results, in one piece and in segments, with odd pieces of nodes.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <numeric>
 
 #include "algo/algo.h"
@@ -109,6 +110,56 @@ TEST(OnNodes, MessagesAreThoseOfThePlan) {
       }
       if (collective == Collective::barrier) {
         EXPECT_EQ(counted, n * (n - 1));  // the least in one delay
+      }
+    }
+  }
+}
+
+// Sums of vectors that are one element each, as users' operations on derived types have them.
+void add_vectors(void* context, const void* in, void* inout, size_t count) {
+  const size_t words = *static_cast<const size_t*>(context) * count;
+  for (size_t i = 0; i < words; ++i) static_cast<uint64_t*>(inout)[i] += static_cast<const uint64_t*>(in)[i];
+}
+
+// Whether it was served; then with the right result.
+bool sums_large_elements(Group& group, Collective collective, size_t words) {
+  constexpr size_t count = 3;
+  const exec::Combine combine{nullptr, add_vectors, &words, words * 8, true, exec::needs_same_expression};
+  const Vector in = data_of(1, group.rank(), words * count);
+  Vector out(words * count, untouched);
+  const int last = collective == Collective::scan ? group.rank() : group.ranks() - 1;
+  const int root = group.ranks() - 1;
+  try {
+    const Code code = collective == Collective::reduce ? group.reduce(in.data(), out.data(), count, combine, root)
+                      : collective == Collective::scan ? group.scan(in.data(), out.data(), count, combine)
+                                                       : group.allreduce(in.data(), out.data(), count, combine);
+    EXPECT_EQ(code, Code::ok) << group.failure();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::unavailable) << error.what();
+    return false;
+  }
+  if (collective == Collective::reduce && group.rank() != root) return true;
+  for (size_t i = 0; i < out.size(); ++i) {
+    uint64_t expected = 0;
+    for (int rank = 0; rank <= last; ++rank) expected += value(1, rank, i);
+    if (out[i] == expected) continue;
+    ADD_FAILURE() << plan::name(collective) << " of elements of " << words * 8 << " bytes, rank " << group.rank() << ": " << i;
+    break;
+  }
+  return true;
+}
+
+TEST(OnNodes, LargeElementsAreCombinedOrRefusedByAllRanks) {
+  for (const std::vector<int32_t>& nodes : {node_maps[0], node_maps[3], {0, 0, 1, 1, 2, 2, 3, 3}}) {
+    for (const Collective collective : {Collective::reduce, Collective::allreduce, Collective::scan}) {
+      for (size_t words = 16; words <= 4096; words *= 2) {
+        std::atomic<size_t> served = 0;
+        with_nodes(nodes, {}, [&](Group& group) {
+          const bool here = sums_large_elements(group, collective, words);
+          EXPECT_TRUE(here || words * 8 > group.max_element()) << words * 8 << " bytes of " << group.max_element();
+          served += here ? 1 : 0;
+        }, 128 * 1024);
+        EXPECT_TRUE(served == 0 || served == nodes.size()) << served;
       }
     }
   }
