@@ -17,6 +17,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "group/group.h"
+#include "mpi/end.h"
 #include "mpi/places.h"
 #include "select/select.h"
 
@@ -117,8 +118,7 @@ class Waiting {
     if (limit == 0 || options().stall != StallAction::abort_job || elapsed < seconds(limit) + after_the_speaker) return;
     if (speaker_->chosen()) log_line(LogLevel::error, "stalled for %d s; ended because TUTTI_STALL=abort", limit);
     let_launcher_read();
-    host().Abort(communicator_, 2);
-    _exit(2);
+    end_job(communicator_);
   }
 
   MPI_Comm communicator_;

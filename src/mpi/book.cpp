@@ -201,6 +201,13 @@ void switch_off() {
 
 bool book_is_open() { return book().open; }
 
+std::vector<const Communicator*> known_communicators() {
+  const std::lock_guard<std::mutex> lock(book().mutex);
+  std::vector<const Communicator*> all;
+  for (const auto& [key, communicator] : book().communicators) all.push_back(communicator.get());
+  return all;
+}
+
 std::shared_ptr<Team> world_team() {
   const std::lock_guard<std::mutex> lock(book().mutex);
   return book().team;

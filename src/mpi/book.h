@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "mpi/communicator.h"
 #include "mpi/places.h"
@@ -20,6 +21,8 @@ namespace tutti::mpi {
 void open_book(bool record);
 void close_book();
 bool book_is_open();
+// All that are known, at MPI_Finalize, where no other thread ends one.
+std::vector<const Communicator*> known_communicators();
 
 // The world, MPI_COMM_WORLD's ranks, from the end of MPI_Init on; its team may be null, for the reason given; places are
 // null where the team has all ranks.

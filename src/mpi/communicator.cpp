@@ -9,6 +9,8 @@
 #include "group/scratch.h"
 #include "mpi/agreement.h"
 #include "mpi/book.h"
+#include "mpi/end.h"
+#include "mpi/report.h"
 #include "mpi/tracing.h"
 #include "mpi/types.h"
 
@@ -63,6 +65,7 @@ const char* describe(Reason reason) {
 Communicator::~Communicator() {
   group_.reset();
   if (net_ != nullptr) {
+    if (recording()) record_messages(*net_);
     const Inside inside;
     net_.reset();
   }
@@ -211,6 +214,7 @@ int Communicator::fail() {
     say(group_->failure());
     let_launcher_read();  // the handler may abort the job
   }
+  if (group_->stalled()) end_job(handle_);  // whatever the handler would do
   const Inside inside;
   host().Comm_call_errhandler(handle_, MPI_ERR_OTHER);
   return MPI_ERR_OTHER;

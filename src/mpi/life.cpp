@@ -14,6 +14,7 @@
 #include "mpi/agreement.h"
 #include "mpi/book.h"
 #include "mpi/calls.h"
+#include "mpi/end.h"
 #include "mpi/probe.h"
 #include "mpi/report.h"
 #include "mpi/spawn.h"
@@ -106,7 +107,7 @@ void before_init() {
     } else {
       usleep(speaker_first_microseconds);
     }
-    _exit(2);
+    end_before_init();
   } catch (const Error& error) {
     if (launched_rank() == 0)
       log_line(LogLevel::error, "%s", error.what());
@@ -148,7 +149,11 @@ void before_finalize() {
   {
     const Inside inside;
     write_trace();
-    if (recording()) write_report(options().report, why_no_team());
+    if (recording()) {
+      for (const Communicator* communicator : known_communicators())
+        if (communicator->net() != nullptr) record_messages(*communicator->net());
+      write_report(options().report, why_no_team());
+    }
   }
   const std::lock_guard<std::mutex> lock(life().mutex);
   life().world = false;

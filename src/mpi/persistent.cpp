@@ -11,6 +11,7 @@
 #include "base/options.h"
 #include "exec/combine.h"
 #include "kernels/kernels.h"
+#include "mpi/end.h"
 #include "mpi/pause.h"
 #include "mpi/route.h"
 
@@ -159,8 +160,7 @@ void Persistent::say_late(int64_t seconds, int rank) const {
   if (options().stall != StallAction::abort_job) return;
   log_line(LogLevel::error, "stalled for %ld s; ended because TUTTI_STALL=abort", static_cast<long>(seconds));
   let_launcher_read();
-  host().Abort(communicator_, 2);
-  _exit(2);
+  end_job(communicator_);
 }
 
 int Persistent::fail(const char* what, int code) const {

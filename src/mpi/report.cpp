@@ -30,9 +30,14 @@ struct Row {
   uint64_t nanoseconds = 0;
   uint64_t host_nanoseconds = 0;
 };
+struct Sent {
+  uint64_t messages = 0;
+  uint64_t bytes = 0;
+};
 struct Numbers {
   std::array<Row, row_count> rows{};
   std::array<uint64_t, reason_count> reasons{};
+  Sent across, within;  // nodes; by Tutti's messages
 };
 constexpr int number_count = static_cast<int>(sizeof(Numbers) / sizeof(uint64_t));
 
@@ -95,6 +100,10 @@ void write_table(FILE* file, const Numbers& total, int ranks, const std::string&
     if (total.reasons[reason] > 0)
       fprintf(file, "tutti:   host MPI: %llu calls: %s\n", static_cast<unsigned long long>(total.reasons[reason]),
               describe(static_cast<Reason>(reason)));
+  if (total.across.messages + total.within.messages > 0)
+    fprintf(file, "tutti:   messages: %llu between nodes (%llu bytes), %llu within (%llu bytes)\n",
+            static_cast<unsigned long long>(total.across.messages), static_cast<unsigned long long>(total.across.bytes),
+            static_cast<unsigned long long>(total.within.messages), static_cast<unsigned long long>(total.within.bytes));
   for (const std::string& refusal : select::refusals()) fprintf(file, "tutti:   built-in choice: %s\n", refusal.c_str());
 }
 
@@ -133,7 +142,12 @@ void write_json(FILE* file, const Numbers& total, int ranks, const std::string& 
             static_cast<unsigned long long>(total.reasons[reason]));
     separator = ",\n";
   }
-  fprintf(file, "\n ],\n \"refused_plans\": [");
+  fprintf(file,
+          "\n ],\n \"messages\": {\"between_nodes\": %llu, \"bytes_between_nodes\": %llu, \"within_nodes\": %llu, "
+          "\"bytes_within_nodes\": %llu},",
+          static_cast<unsigned long long>(total.across.messages), static_cast<unsigned long long>(total.across.bytes),
+          static_cast<unsigned long long>(total.within.messages), static_cast<unsigned long long>(total.within.bytes));
+  fprintf(file, "\n \"refused_plans\": [");
   separator = "\n";
   for (const std::string& refusal : select::refusals()) {
     fprintf(file, "%s  %s", separator, quoted(refusal).c_str());
@@ -171,6 +185,17 @@ void record(const Record& record) {
   (record.reason == Reason::none ? row.nanoseconds : row.host_nanoseconds) += time;
   if (record.reason != Reason::none) ++tally.numbers.reasons[static_cast<size_t>(record.reason)];
   add_name(tally.algorithms[place], record.algorithm);
+}
+
+void record_messages(const net::PointToPoint& net) {
+  Tally& tally = mpi::tally();
+  const std::lock_guard<std::mutex> lock(tally.mutex);
+  const auto add = [](Sent& sum, const net::PointToPoint::Sent& sent) {
+    sum.messages += sent.messages;
+    sum.bytes += sent.bytes;
+  };
+  add(tally.numbers.across, net.sent_across());
+  add(tally.numbers.within, net.sent_within());
 }
 
 void write_report(const std::string& destination, const std::string& why_no_team) {

@@ -28,7 +28,10 @@ struct Record {
 };
 void record(const Record& record);
 
-// Collective over MPI_COMM_WORLD. A file that cannot be written is said and ends nothing.
+// What a communicator has sent by messages; it sends no more.
+void record_messages(const net::PointToPoint& net);
+
+// Collective over MPI_COMM_WORLD, after all else was recorded. A file that cannot be written is said and ends nothing.
 void write_report(const std::string& destination, const std::string& why_no_team);
 
 }  // namespace tutti::mpi
