@@ -1,6 +1,7 @@
 #define _GNU_SOURCE
 #include "neutral.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -8,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <time.h>
 #include <unistd.h>
 
 /* Two lines of 64 bytes each, because neighbouring lines are fetched in pairs. */
@@ -34,15 +36,33 @@ static RankPart* part_of(const Neutral* neutral, int rank) {
   return (RankPart*)(void*)(neutral->shared->ranks + (size_t)rank * part_bytes(neutral->samples));
 }
 
-const char* neutral_make(NeutralName* name, int ranks, int samples) {
+static const char* open_ground(NeutralName* name, const char* ground) {
+  if ((size_t)snprintf(name->path, sizeof name->path, "%s", ground) >= sizeof name->path) {
+    errno = ENAMETOOLONG;
+    return "the name of the file to meet in is too long";
+  }
+  name->file = open(name->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (name->file < 0) return "the file to meet in cannot be made";
+  name->has_name = true;
+  return NULL;
+}
+
+static const char* open_memory(NeutralName* name) {
   name->file = memfd_create("tutti-bench", MFD_CLOEXEC);
   if (name->file >= 0) {
     snprintf(name->path, sizeof name->path, "/proc/%ld/fd/%d", (long)getpid(), name->file);
-  } else {
-    snprintf(name->path, sizeof name->path, "/dev/shm/tutti-bench-XXXXXX");
-    name->file = mkstemp(name->path);
-    if (name->file < 0) return "neither memfd_create nor a file in /dev/shm works";
+    return NULL;
   }
+  snprintf(name->path, sizeof name->path, "/dev/shm/tutti-bench-XXXXXX");
+  name->file = mkstemp(name->path);
+  if (name->file < 0) return "neither memfd_create nor a file in /dev/shm works";
+  name->has_name = true;
+  return NULL;
+}
+
+const char* neutral_make(NeutralName* name, const char* ground, int ranks, int samples) {
+  const char* failed = ground != NULL ? open_ground(name, ground) : open_memory(name);
+  if (failed != NULL) return failed;
   if (ftruncate(name->file, (off_t)bytes_for(ranks, samples)) != 0) return "shared memory cannot be sized";
   return NULL;
 }
@@ -64,7 +84,7 @@ const char* neutral_join(Neutral* neutral, const char* path, int rank, int ranks
 
 void neutral_unname(const NeutralName* name) {
   close(name->file);
-  if (strncmp(name->path, "/dev/shm/", 9) == 0) unlink(name->path);
+  if (name->has_name) unlink(name->path);
 }
 
 void neutral_leave(Neutral* neutral) {
@@ -72,17 +92,21 @@ void neutral_leave(Neutral* neutral) {
   neutral->shared = NULL;
 }
 
+static void doze(void) { nanosleep(&(struct timespec){.tv_nsec = 20000}, NULL); }
+
 static void wait_for(Neutral* neutral, unsigned meeting) {
   uint64_t polls = 0, hook_at = bench_nanoseconds() + 2000000;
   while (atomic_load_explicit(&neutral->shared->meeting, memory_order_acquire) != meeting) {
     ++polls;
-    if (neutral->yields && polls > 20) {
+    if (neutral->sleeps && polls > 20) {
+      doze();
+    } else if (neutral->yields && polls > 20) {
       sched_yield();
     } else {
       bench_pause();
     }
     /* Once a wait is long it is no longer being measured, and a message that some rank still lacks may need us. */
-    if (neutral->while_waiting != NULL && polls % 64 == 0 && bench_nanoseconds() > hook_at) {
+    if (neutral->while_waiting != NULL && (neutral->sleeps || polls % 64 == 0) && bench_nanoseconds() > hook_at) {
       neutral->while_waiting();
       hook_at = bench_nanoseconds() + 200000;
     }
@@ -94,7 +118,7 @@ uint64_t neutral_meet(Neutral* neutral) {
   const unsigned meeting = ++neutral->meetings;
   const unsigned last = meeting * (unsigned)neutral->ranks;
   if (atomic_fetch_add_explicit(&shared->arrived, 1, memory_order_acq_rel) + 1 == last) {
-    shared->start = bench_now(&neutral->clock) + (neutral->yields ? 0 : neutral->lead);
+    shared->start = bench_now(&neutral->clock) + (neutral->yields && !neutral->sleeps ? 0 : neutral->lead);
     atomic_store_explicit(&shared->meeting, meeting, memory_order_release);
   } else {
     wait_for(neutral, meeting);
@@ -102,8 +126,24 @@ uint64_t neutral_meet(Neutral* neutral) {
   return shared->start; /* nobody writes it before this rank has come to the next meeting */
 }
 
+/* A rank that wakes up late starts late: cores that are shared by nodes and network promise no more. */
+static void sleep_until(const Neutral* neutral, uint64_t start) {
+  const uint64_t nearly = start - (uint64_t)(0.1e-3 * neutral->clock.ticks_per_second);
+  while (bench_now(&neutral->clock) < nearly) doze();
+  while (bench_now(&neutral->clock) < start) sched_yield();
+}
+
+void neutral_sleep(Neutral* neutral) {
+  neutral->sleeps = true;
+  neutral->lead = (uint64_t)(0.5e-3 * neutral->clock.ticks_per_second); /* all are awake by then */
+}
+
 bool neutral_start(Neutral* neutral, uint64_t* start) {
   *start = neutral_meet(neutral);
+  if (neutral->sleeps) {
+    sleep_until(neutral, *start);
+    return true;
+  }
   if (neutral->yields) return true;
   uint64_t now = bench_now(&neutral->clock);
   if (now > *start + neutral->late) return false;

@@ -3,7 +3,8 @@
  * A barrier of the MPI under test would leave its own traces (warm or contended lines, ranks skewed by its last hop),
  * so ranks meet here instead, and start an operation together at one instant of the clock that all cores share. With
  * more ranks than cores no rank can hold its core until an instant comes: there the meeting yields, and an operation
- * starts when the last rank arrives.
+ * starts when the last rank arrives. Where the nodes of a job are all on one machine, and its network is made by the same
+ * cores, who waits sleeps, and an operation starts an instant later.
  *
  * One Neutral a rank, used by one thread; the memory has no name and lives until the last rank has unmapped it. */
 #ifndef TUTTI_BENCH_NEUTRAL_H
@@ -24,6 +25,7 @@ typedef struct {
   int ranks;
   int samples;                /* room for so many of each rank */
   bool yields;                /* more ranks than cores */
+  bool sleeps;                /* ranks of several nodes of one machine */
   BenchClock clock;
   uint64_t lead;              /* ticks from the last arrival to the start */
   uint64_t late;              /* ticks by which a rank may miss the start */
@@ -31,18 +33,21 @@ typedef struct {
   void (*while_waiting)(void); /* called now and then in a long wait, so that the MPI can finish what it has begun */
 } Neutral;
 
-#define NEUTRAL_PATH_BYTES 64
+#define NEUTRAL_PATH_BYTES 256
 
 /* How the ranks get at the memory: the first rank makes it, every rank, the first one too, joins by `path`, and when
  * all have joined the first rank takes its name away. The first two return NULL or what failed; errno says why.
- * `cores` is how many cores all ranks have together. */
+ * `cores` is how many cores all ranks have together. `ground` is a file to make, which all nodes see, or NULL. */
 typedef struct {
   int file;
+  bool has_name; /* in the file system */
   char path[NEUTRAL_PATH_BYTES];
 } NeutralName;
-const char* neutral_make(NeutralName* name, int ranks, int samples);
+const char* neutral_make(NeutralName* name, const char* ground, int ranks, int samples);
 const char* neutral_join(Neutral* neutral, const char* path, int rank, int ranks, int cores, int samples);
 void neutral_unname(const NeutralName* name);
+/* From now on who waits sleeps; at all ranks alike, before the first meeting. */
+void neutral_sleep(Neutral* neutral);
 void neutral_leave(Neutral* neutral);
 
 /* All ranks have arrived. Returns the start of what follows, in ticks. */

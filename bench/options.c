@@ -29,7 +29,7 @@ const char* const bench_collective_names[BENCH_COLLECTIVES] = {
 
 const char bench_usage[] =
     "usage: mpiexec -n RANKS tutti-bench [options]\n"
-    "Times collectives of the MPI that it runs under; all ranks on one node.\n"
+    "Times collectives of the MPI that it runs under; all ranks on one node, or on nodes of one machine (--ground).\n"
     "  --collectives LIST   of allreduce, bcast, reduce, barrier, gather, scatter, allgather, alltoall,\n"
     "                       reduce_scatter_block, scan, exscan, gatherv, scatterv, allgatherv, alltoallv,\n"
     "                       reduce_scatter; or all (" USUAL_COLLECTIVES ")\n"
@@ -41,6 +41,7 @@ const char bench_usage[] =
     "                       root 0 flatters trees that know nothing of the machine (0)\n"
     "  --[no-]dirty         owners rewrite their buffers before each operation (--dirty)\n"
     "  --[no-]verify        compare each result with what it must be, outside of the timed part (--verify)\n"
+    "  --ground FILE        made anew, which all nodes see as memory of one machine (tests/hosts): ranks meet there\n"
     "  --json FILE          results as JSON, - for stdout, instead of a table\n";
 
 static bool unknown_collective(const char* word, char* message) {
@@ -145,6 +146,10 @@ static bool parse_value(const char* option, char* value, int ranks, BenchOptions
     return true;
   }
   if (strcmp(option, "--json") == 0) return parse_json(value, options, message);
+  if (strcmp(option, "--ground") == 0) {
+    options->ground = value;
+    return true;
+  }
   snprintf(message, 256, "unknown option '%.40s'; see tutti-bench --help", option);
   return false;
 }

@@ -40,6 +40,7 @@ typedef struct {
   bool every_root;                /* each root in turn, a cell each */
   bool dirty;                     /* owners rewrite their buffers before each operation */
   bool verify;
+  const char* ground;             /* the file in whose memory ranks of several nodes of one machine meet; NULL: one node */
   const char* json;               /* a file, "-" for stdout, or NULL for a table */
   bool help;
 } BenchOptions;

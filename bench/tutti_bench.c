@@ -134,7 +134,7 @@ static double microseconds[BENCH_MOST_ITERATIONS];
 
 /* Measured on the cores of this very job, because those of the next one may be nearer to each other or farther apart. */
 static void run_flags(Bench* bench, Results* results) {
-  if (bench->ranks != 2 || bench->neutral.yields) return;
+  if (bench->ranks != 2 || bench->neutral.yields || bench->neutral.sleeps) return;
   int kept = 0;
   run_cell(bench, BENCH_FLAGS, microseconds, &kept);
   if (bench->rank == 0 && kept > 0) results->flag_exchange = results_median(microseconds, kept);
@@ -170,8 +170,23 @@ static void run_all(Bench* bench, Results* results) {
   }
 }
 
-/* The cores that the ranks may use, all together; 0 where they are not on one node. */
-static int cores_of_all(int ranks) {
+/* Whether the nodes are all on one machine, whose clock and files they share: the kernel's number of its start says so. */
+static bool on_one_machine(void) {
+  char mine[64] = "", first[64];
+  FILE* file = fopen("/proc/sys/kernel/random/boot_id", "r");
+  if (file != NULL) {
+    if (fgets(mine, sizeof mine, file) == NULL) mine[0] = '\0';
+    fclose(file);
+  }
+  memcpy(first, mine, sizeof first);
+  MPI_Bcast(first, sizeof first, MPI_CHAR, 0, MPI_COMM_WORLD);
+  int same = mine[0] != '\0' && strcmp(mine, first) == 0, all;
+  MPI_Allreduce(&same, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+  return all != 0;
+}
+
+/* The cores that the ranks may use, all together; 0 where they do not share memory. */
+static int cores_of_all(int ranks, bool several_nodes) {
   MPI_Comm node;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
   int here;
@@ -182,14 +197,15 @@ static int cores_of_all(int ranks) {
   CPU_ZERO(&all);
   sched_getaffinity(0, sizeof mine, &mine);
   MPI_Allreduce(&mine, &all, (int)sizeof mine, MPI_BYTE, MPI_BOR, MPI_COMM_WORLD);
-  return here == ranks ? CPU_COUNT(&all) : 0;
+  return here == ranks || (several_nodes && on_one_machine()) ? CPU_COUNT(&all) : 0;
 }
 
 /* NULL, or what failed at this rank or another. */
 static const char* meet_on_neutral_ground(Bench* bench) {
   NeutralName name = {.file = -1};
   const char* failed = NULL;
-  if (bench->rank == 0) failed = neutral_make(&name, bench->ranks, BENCH_MOST_ITERATIONS);
+  const char* ground = bench->options.ground;
+  if (bench->rank == 0) failed = neutral_make(&name, ground, bench->ranks, BENCH_MOST_ITERATIONS);
   MPI_Bcast(name.path, sizeof name.path, MPI_CHAR, 0, MPI_COMM_WORLD);
   if (failed == NULL) {
     failed = neutral_join(&bench->neutral, name.path, bench->rank, bench->ranks, bench->cores, BENCH_MOST_ITERATIONS);
@@ -199,6 +215,7 @@ static const char* meet_on_neutral_ground(Bench* bench) {
   MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   if (bench->rank == 0 && name.file >= 0) neutral_unname(&name);
   bench->neutral.while_waiting = let_mpi_progress;
+  if (all && ground != NULL) neutral_sleep(&bench->neutral);
   return all ? NULL : "no shared memory";
 }
 
@@ -214,9 +231,10 @@ static int run_job(Bench* bench, int argc, char** argv) {
     if (speaks) fputs(bench_usage, stdout);
     return 0;
   }
-  bench->cores = cores_of_all(bench->ranks);
+  bench->cores = cores_of_all(bench->ranks, bench->options.ground != NULL);
   if (bench->cores == 0) {
-    if (speaks) fputs("tutti-bench: the ranks are on several nodes; start all of them on one\n", stderr);
+    if (speaks) fputs("tutti-bench: the ranks are on several nodes; start all of them on one, or on nodes of one machine "
+                      "with --ground\n", stderr);
     return 2;
   }
   if (meet_on_neutral_ground(bench) != NULL) return 1;

@@ -8,7 +8,10 @@
  *                                          time of up to MICROSECONDS; COUNT doubles are summed; the time from the last
  *                                          rank's arrival to the last rank's return, mean and median
  *
- * Prints one line of JSON at rank 0. All ranks are on one node, whose clock they share. */
+ *   paths_loop vector ITERATIONS COUNT     COUNT ints are summed, one operation after the other; the time that each took
+ *                                          rank 0, mean and median. Ranks may be on several nodes
+ *
+ * Prints one line of JSON at rank 0. All ranks are on one node, whose clock they share, but for `vector`. */
 #define _POSIX_C_SOURCE 200809L
 #include <mpi.h>
 #include <stdint.h>
@@ -24,7 +27,8 @@ static double now(void) {
 }
 
 static void usage(void) {
-  fprintf(stderr, "usage: paths_loop loop ITERATIONS | paths_loop late ITERATIONS MICROSECONDS COUNT\n");
+  fprintf(stderr, "usage: paths_loop loop ITERATIONS | paths_loop late ITERATIONS MICROSECONDS COUNT | "
+                  "paths_loop vector ITERATIONS COUNT\n");
   exit(2);
 }
 
@@ -65,7 +69,7 @@ static int ascending(const void* a, const void* b) {
   return (difference > 0) - (difference < 0);
 }
 
-static void print_late(double* costs, long iterations) {
+static void print_times(double* costs, long iterations) {
   double sum = 0;
   for (long i = 0; i < iterations; ++i) sum += costs[i];
   qsort(costs, (size_t)iterations, sizeof *costs, ascending);
@@ -100,8 +104,25 @@ static void late(long iterations, long microseconds, long count, int rank, int r
   MPI_Reduce(entered, last_entered, (int)iterations, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   MPI_Reduce(left, last_left, (int)iterations, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
   for (long i = 0; i < iterations; ++i) last_left[i] -= last_entered[i];
-  if (rank == 0) print_late(last_left, iterations);
+  if (rank == 0) print_times(last_left, iterations);
   free(in), free(out), free(entered), free(left), free(last_entered), free(last_left);
+}
+
+static void vector(long iterations, long count, int rank, int ranks) {
+  int* const in = malloc((size_t)count * sizeof *in);
+  int* const out = malloc((size_t)count * sizeof *out);
+  double* const times = malloc((size_t)iterations * sizeof *times);
+  if (!in || !out || !times) MPI_Abort(MPI_COMM_WORLD, 1);
+  for (long i = -3; i < iterations; ++i) {
+    for (long k = 0; k < count; ++k) in[k] = (int)(k % 1000 + i + rank);
+    const double begin = now();
+    MPI_Allreduce(in, out, (int)count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    if (i >= 0) times[i] = now() - begin;
+    const double of_ranks = 0.5 * ranks * (ranks - 1);
+    for (long k = 0; k < count; ++k) must_be(out[k], (double)(k % 1000 + i) * ranks + of_ranks, i);
+  }
+  if (rank == 0) print_times(times, iterations);
+  free(in), free(out), free(times);
 }
 
 int main(int argc, char** argv) {
@@ -113,6 +134,8 @@ int main(int argc, char** argv) {
     loop(positive(argv[2], 10000000), rank, ranks);
   } else if (argc == 5 && strcmp(argv[1], "late") == 0) {
     late(positive(argv[2], 1000000), positive(argv[3], 1000000), positive(argv[4], 1 << 24), rank, ranks);
+  } else if (argc == 4 && strcmp(argv[1], "vector") == 0) {
+    vector(positive(argv[2], 1000000), positive(argv[3], 1 << 24), rank, ranks);
   } else {
     usage();
   }

@@ -9,11 +9,12 @@ from typing import Annotated
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
+from tutti.bench import nodes_command
 from tutti.bench.driver import COLLECTIVES, DEFAULT_COLLECTIVES, ROOTED, Measurements, Settings, run
 from tutti.bench.mpis import Mpi, find_mpis
 from tutti.bench.document import as_json
+from tutti.bench.progress import with_progress
 from tutti.bench.variants import BINDINGS, SETTINGS
 from tutti.errors import RunError, UserError
 from tutti.places import find_interposer, find_program
@@ -128,21 +129,14 @@ def with_tutti(wanted: bool, mpis: list[Mpi]) -> bool:
     return True
 
 
+def refuse_without_hosts(hosts: str | None, given: dict[str, object]) -> None:
+    words = [option for option, value in given.items() if value is not None]
+    if words and hosts is None:
+        raise UserError(f"{words[0]}: it goes with --hosts, the directory of the scripts that make nodes")
+
+
 def measure(settings: Settings, console: Console) -> Measurements:
-    """With a progress bar that is redrawn between jobs only: a thread that draws would disturb what is measured."""
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, auto_refresh=False, transient=True) as progress:
-        task = progress.add_task("the machine's limits", total=settings.jobs)
-        started = False
-
-        def before_job(line: str) -> None:
-            nonlocal started
-            progress.update(task, advance=1 if started else 0, description=line)
-            progress.refresh()
-            started = True
-
-        progress.refresh()
-        return run(settings, before_job)
+    return with_progress(settings.jobs, "the machine's limits", console, lambda before_job: run(settings, before_job))
 
 
 def save(measurements: Measurements, json_file: Path | None, stem: Path | None, console: Console) -> None:
@@ -191,6 +185,22 @@ def bench(
     openmp: Annotated[
         bool, typer.Option("--openmp", help="Thread ranks beside OpenMP's array reductions, without any MPI.")
     ] = False,
+    hosts: Annotated[
+        str | None,
+        typer.Option(metavar="DIRECTORY", help="Over several nodes, which the scripts of this directory make on this machine: "
+                                               "tests/hosts of Tutti's sources (docs/clusters.md). Needs root."),
+    ] = None,
+    nodes: Annotated[str | None, typer.Option(help=f"With --hosts: numbers of nodes [{nodes_command.DEFAULT_NODES}].")] = None,
+    per_node: Annotated[int | None, typer.Option(help="With --hosts: ranks on each node [2].")] = None,
+    delay: Annotated[
+        str | None,
+        typer.Option(help=f"With --hosts: one-way delays between nodes [{nodes_command.DEFAULT_DELAYS}; with --worth: 0]."),
+    ] = None,
+    worth: Annotated[
+        bool,
+        typer.Option("--worth", help="With --hosts: what shared memory within nodes gives over messages alone, and what it "
+                                     "could give at most."),
+    ] = False,
     quick: Annotated[bool, typer.Option("--quick", help="3 repetitions, fewer sizes, less time a cell.")] = False,
     mpi: Annotated[list[str] | None, typer.Option(help="An MPI; may be repeated [the first of each family].")] = None,
     peer_settings: Annotated[
@@ -228,8 +238,10 @@ def bench(
     one_of("--peer-settings", peer_settings, SETTINGS)
     if bind == "core" and max(rank_counts) > cores:
         raise UserError(f"--bind core: {max(rank_counts)} ranks do not fit {cores} cores; take --bind auto")
+    refuse_without_hosts(hosts, {"--nodes": nodes, "--per-node": per_node, "--delay": delay, "--worth": worth or None})
     wanted = parse_collectives(collectives)
-    message_sizes = parse_sizes(sizes if sizes is not None else QUICK_SIZES if quick else DEFAULT_SIZES)
+    usual_sizes = nodes_command.DEFAULT_SIZES if hosts is not None else DEFAULT_SIZES
+    message_sizes = parse_sizes(sizes if sizes is not None else QUICK_SIZES if quick else usual_sizes)
     json_file, stem = output_file("--json", json_name), plot_stem(plot)
     mpis = choose_mpis(mpi or [], find_mpis())
     settings = Settings(
@@ -238,6 +250,15 @@ def bench(
         heap=shared_heap, peer_settings=peer_settings, bind=bind, budget_ms=budget_ms or (20 if quick else 40), seed=seed,
         every_root=every_root,
     )  # fmt: skip
+    if hosts is not None:
+        delays = delay or ("0" if worth else nodes_command.DEFAULT_DELAYS)
+        if worth and stem is not None:
+            raise UserError("--plot: --worth draws nothing; take --json")
+        plan = nodes_command.nodes_plan(settings, hosts, nodes or nodes_command.DEFAULT_NODES,
+                                        2 if per_node is None else per_node, delays)  # fmt: skip
+        if worth:
+            return nodes_command.bench_worth(plan, json_file, console)
+        return nodes_command.bench_nodes(plan, json_file, stem, console)
     measurements = measure(settings, console)
     show(measurements, console)
     save(measurements, json_file, stem, console)

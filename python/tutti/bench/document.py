@@ -15,7 +15,7 @@ from tutti.bench.statistics import centre
 from tutti.bench.variants import Variant
 
 
-def _cell_json(cell: Cell, by_variant: dict[str, Samples]) -> dict[str, Any]:
+def cell_json(cell: Cell, by_variant: dict[str, Samples]) -> dict[str, Any]:
     return asdict(cell) | {
         "variants": {
             key: {
@@ -30,7 +30,7 @@ def _cell_json(cell: Cell, by_variant: dict[str, Samples]) -> dict[str, Any]:
     }
 
 
-def _comparison_json(base: Variant, other: Variant, comparison: Comparison) -> dict[str, Any]:
+def comparison_json(base: Variant, other: Variant, comparison: Comparison) -> dict[str, Any]:
     return asdict(comparison.cell) | {
         "base": base.key,
         "other": other.key,
@@ -81,10 +81,10 @@ def as_json(measurements: Measurements) -> dict[str, Any]:
         "flag_exchange_us": [
             {"ranks": ranks, "variant": key, "by_repetition": times} for (ranks, key), times in measurements.flags.items()
         ],
-        "cells": [_cell_json(cell, by_variant) for cell, by_variant in measurements.cells.items()],
+        "cells": [cell_json(cell, by_variant) for cell, by_variant in measurements.cells.items()],
         "left_out": [asdict(cell) for cell in measurements.left_out],
         "comparisons": [
-            _comparison_json(base, other, comparison)
+            comparison_json(base, other, comparison)
             for ranks in settings.ranks
             for base, other in pairs(measurements, ranks)
             for comparison in compare_cells(measurements, ranks, base, other)

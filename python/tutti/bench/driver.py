@@ -10,12 +10,13 @@ import random
 import signal
 import subprocess
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
+from tutti.bench.hosts import Hosts
 from tutti.bench.variants import Variant, binding_for, command, environment, variants_for
 from tutti.bench.mpis import Mpi
 from tutti.errors import RunError
@@ -161,10 +162,22 @@ def execute_job(words: list[str], env: dict[str, str], seconds: float = JOB_SECO
     return execute(words, env, seconds) if done[0] != 0 and LAUNCHER_FAILED in done[2] + done[1] else done
 
 
-def run_job(settings: Settings, ranks: int, variant: Variant, directory: Path) -> dict[str, Any]:
-    """One mpiexec job with all cells; returns what tutti-bench wrote."""
-    result = directory / "job.json"
-    result.unlink(missing_ok=True)
+@dataclass(frozen=True)
+class Place:
+    """Where jobs run that are not on this machine as it is: on nodes of it."""
+
+    hosts: Hosts
+    per_node: int
+
+
+def run_job(
+    settings: Settings, ranks: int, variant: Variant, directory: Path, place: Place | None = None,
+    variables: Mapping[str, str] | None = None,
+) -> dict[str, Any]:
+    """One mpiexec job with all cells; returns what tutti-bench wrote. `variables` are for its environment."""
+    result, ground = directory / "job.json", directory / "ground"
+    for file in (result, ground):
+        file.unlink(missing_ok=True)
     bench = [
         str(program(f"tutti-bench-{variant.mpi.abi}")),
         "--collectives", ",".join(settings.collectives),
@@ -172,15 +185,19 @@ def run_job(settings: Settings, ranks: int, variant: Variant, directory: Path) -
         "--budget-ms", str(settings.budget_ms),
         "--dirty" if settings.dirty else "--no-dirty",
         *(("--root", "every") if settings.every_root else ()),
+        *(("--ground", str(ground)) if place else ()),
         "--json", str(result),
     ]  # fmt: skip
     binding = binding_for(settings.bind, settings.crowded(ranks))
     launcher = program("tutti-run") if variant.tutti else None
     where = f"{variant.label}, {ranks} ranks"
+    environ = environment(variant, binding, directory) | dict(variables or {})
+    words = command(variant, ranks, binding, bench, launcher)
+    if place:
+        words = place.hosts.command(variant, ranks, place.per_node, bench, launcher)
+        environ |= place.hosts.variables
     try:
-        code, out, err = execute_job(
-            command(variant, ranks, binding, bench, launcher), environment(variant, binding, directory), settings.job_seconds(ranks)
-        )
+        code, out, err = execute_job(words, environ, settings.job_seconds(ranks))
     except OSError as error:
         raise RunError(f"{where}: {error}") from error
     except RunError as error:

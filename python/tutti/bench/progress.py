@@ -1,0 +1,27 @@
+"""A progress bar over jobs."""
+
+from collections.abc import Callable
+from typing import TypeVar
+
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+Result = TypeVar("Result")
+
+
+def with_progress(jobs: int, first: str, console: Console, work: Callable[[Callable[[str], None]], Result]) -> Result:
+    """Does the work, which says a line before each job. Redrawn between jobs only: a thread that draws would disturb what is
+    measured."""
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    with Progress(*columns, console=console, auto_refresh=False, transient=True) as progress:
+        task = progress.add_task(first, total=jobs)
+        started = False
+
+        def before_job(line: str) -> None:
+            nonlocal started
+            progress.update(task, advance=1 if started else 0, description=line)
+            progress.refresh()
+            started = True
+
+        progress.refresh()
+        return work(before_job)

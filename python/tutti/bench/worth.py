@@ -1,0 +1,161 @@
+"""`tutti bench --hosts --worth`: is shared memory within the nodes worthwhile? (MPICH2's hierarchical collectives, section 4.4.)
+
+The paper measures the time between nodes, takes what happens within them for nothing, and so bounds by Amdahl's law what
+shared memory could still give a collective that goes by messages alone. Here each collective runs three times: by messages
+alone (TUTTI_REACH=net), as Tutti runs it, with shared memory within nodes, and with one rank a node, which has what the
+node's ranks would have together. The last is the time between nodes.
+"""
+
+import random
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from tutti.bench.driver import Measurements, Place, Settings, run_job
+from tutti.bench.hosts import Hosts
+from tutti.bench.mpis import Mpi
+from tutti.bench.nodes_report import machine_json
+from tutti.bench.over_nodes import Nodes
+from tutti.bench.statistics import Ratio, centre, compare
+from tutti.bench.texts import factor_text, interval_text, ratio_text, size_text, time_text
+from tutti.bench.variants import Variant
+
+MESSAGES, SHARED, BETWEEN = "messages", "shared", "between"
+VECTORS = ("allreduce", "bcast", "reduce", "barrier", "scan", "exscan")
+PAIRWISE = ("alltoall", "alltoallv")
+
+
+@dataclass
+class Worth:
+    """A collective and a size on so many nodes: microseconds of each way, by repetition."""
+
+    nodes: int
+    mpi: Mpi
+    collective: str
+    bytes: int
+    times: dict[str, list[float]] = field(default_factory=dict)
+
+    @property
+    def could_give(self) -> Ratio:
+        """How many times faster than messages alone anything is that does what happens within nodes in no time."""
+        return compare(self.times[MESSAGES], self.times[BETWEEN])
+
+    @property
+    def gives(self) -> Ratio:
+        return compare(self.times[MESSAGES], self.times[SHARED])
+
+    @property
+    def share(self) -> float | None:
+        """Of the time that could be saved, how much is; None where there is none to speak of."""
+        alone, between, shared = (centre(self.times[way]) for way in (MESSAGES, BETWEEN, SHARED))
+        return (alone - shared) / (alone - between) if alone > 1.02 * between else None
+
+
+def together(collective: str, per_node: int) -> int:
+    """How many times a rank's part a rank has that stands for its node's ranks."""
+    if collective in VECTORS:
+        return 1
+    return per_node**2 if collective in PAIRWISE else per_node
+
+
+def _jobs(plan: Nodes) -> list[tuple[str, int, list[str]]]:
+    """(way, times a rank's part, collectives) of each job on a number of nodes."""
+    names = plan.settings.collectives
+    factors = sorted({together(name, plan.per_node) for name in names})
+    between = [(BETWEEN, factor, [name for name in names if together(name, plan.per_node) == factor]) for factor in factors]
+    return [(MESSAGES, 1, names), (SHARED, 1, names), *between]
+
+
+def jobs(plan: Nodes) -> int:
+    return plan.settings.repetitions * len(plan.settings.mpis) * len(plan.nodes) * len(_jobs(plan))
+
+
+def _run(plan: Nodes, nodes: int, mpi: Mpi, job: tuple[str, int, list[str]], hosts: Hosts, directory: Path) -> Measurements:
+    way, factor, names = job
+    per_node = 1 if way == BETWEEN else plan.per_node
+    settings = Settings(
+        mpis=[mpi], ranks=[nodes * per_node], cores=plan.settings.cores, collectives=names,
+        sizes=[size * factor for size in plan.settings.sizes], repetitions=1, dirty=plan.settings.dirty, peer_settings="default",
+        bind="none", budget_ms=plan.settings.budget_ms,
+    )  # fmt: skip
+    variant, ranks = Variant(mpi, "default", True), settings.ranks[0]
+    variables = {"TUTTI_REACH": "net"} if way == MESSAGES else {}
+    measurements = Measurements(settings)
+    measurements.add(ranks, variant, run_job(settings, ranks, variant, directory, Place(hosts, per_node), variables))
+    return measurements
+
+
+def measure_worth(plan: Nodes, before_job: Callable[[str], None]) -> list[Worth]:
+    """Each repetition runs every job once, in shuffled order, at the first of the delays."""
+    shuffle = random.Random(plan.settings.seed)
+    rows: dict[tuple[int, str, str, int], Worth] = {}
+    with tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory, Hosts(plan.hosts, max(2, *plan.nodes)) as hosts:
+        hosts.link(plan.delays[0])
+        for repetition in range(plan.settings.repetitions):
+            order = [(nodes, mpi, job) for nodes in plan.nodes for mpi in plan.settings.mpis for job in _jobs(plan)]
+            shuffle.shuffle(order)
+            for nodes, mpi, job in order:
+                before_job(f"{repetition + 1}/{plan.settings.repetitions}, {nodes} nodes, {mpi.label}, {job[0]}")
+                for cell, by_variant in _run(plan, nodes, mpi, job, hosts, Path(directory)).cells.items():
+                    size = cell.bytes // job[1]
+                    row = rows.setdefault((nodes, mpi.name, cell.collective, size), Worth(nodes, mpi, cell.collective, size))
+                    for samples in by_variant.values():
+                        row.times.setdefault(job[0], []).extend(samples.median)
+    return [row for row in rows.values() if len(row.times) == 3]
+
+
+def _order(plan: Nodes, row: Worth) -> tuple[int, int]:
+    return plan.settings.collectives.index(row.collective), row.bytes
+
+
+def _table(plan: Nodes, rows: list[Worth]) -> Table:
+    table = Table(title=f"{rows[0].nodes} nodes of {plan.per_node} ranks, delay {plan.delays[0]}: {rows[0].mpi.label}, Tutti",
+                  title_justify="left")  # fmt: skip
+    for column in ("collective", "size"):
+        table.add_column(column)
+    for column in ("messages alone, us", "between nodes, us", "could give", "shared memory, us", "gives", "95%", "of it"):
+        table.add_column(column, justify="right")
+    last = None
+    for row in sorted(rows, key=lambda one: _order(plan, one)):
+        if last is not None and row.collective != last:
+            table.add_section()
+        last = row.collective
+        alone, between, shared = (time_text(centre(row.times[way])) for way in (MESSAGES, BETWEEN, SHARED))
+        share = "-" if row.share is None else f"{100 * row.share:.0f}%"
+        table.add_row(
+            row.collective, size_text(row.bytes) if row.bytes else "-", alone, between, factor_text(row.could_give.value) + "x",
+            shared, ratio_text(row.gives), interval_text(row.gives), share,
+        )  # fmt: skip
+    return table
+
+
+def show_worth(plan: Nodes, rows: list[Worth], console: Console) -> None:
+    for nodes in plan.nodes:
+        for mpi in plan.settings.mpis:
+            mine = [row for row in rows if row.nodes == nodes and row.mpi == mpi]
+            if mine:
+                console.print(_table(plan, mine))
+    console.print(
+        "could give: what is left when all within nodes takes no time (Amdahl's law); of it: how much of that time shared "
+        "memory saves\nall nodes share this machine's cores: a rank a node has more of them to itself than its node's ranks",
+        highlight=False,
+    )
+
+
+def worth_json(plan: Nodes, rows: list[Worth]) -> dict[str, Any]:
+    return {"format": "tutti-bench-worth 1"} | machine_json(plan) | {
+        "delay": plan.delays[0],
+        "rows": [
+            {
+                "nodes": row.nodes, "mpi": row.mpi.name, "collective": row.collective, "bytes": row.bytes,
+                "messages_us": row.times[MESSAGES], "between_us": row.times[BETWEEN], "shared_us": row.times[SHARED],
+                "could_give": row.could_give.value, "gives": row.gives.value, "share": row.share,
+            }
+            for row in sorted(rows, key=lambda one: (one.nodes, one.mpi.name, *_order(plan, one)))
+        ],
+    }  # fmt: skip

@@ -1,0 +1,239 @@
+"""`tutti bench --hosts`: what is refused, what follows from the numbers, and a small run over nodes on this machine."""
+
+import json
+from io import StringIO
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+from rich.console import Console
+
+from tutti.bench import over_nodes, worth
+from tutti.bench.driver import Cell, Settings
+from tutti.bench.hosts import Hosts
+from tutti.bench.mpis import Mpi
+from tutti.bench.nodes_command import nodes_plan, parse_delays, parse_nodes
+from tutti.bench.nodes_report import delays_of, draw_delays, nodes_json, show
+from tutti.bench.worth import BETWEEN, MESSAGES, SHARED, Worth, together
+from tutti.errors import RunError, UserError
+
+HOSTS = ROOT / "tests" / "hosts"
+MPICH = Mpi("mpich", "mpich", "5.0.2", Path("/opt/mpich/bin/mpiexec"), Path("/opt/mpich/lib/libmpi.so.12"))
+OPENMPI = Mpi("openmpi", "openmpi", "5.0.11", Path("/opt/ompi/bin/mpiexec"), Path("/opt/ompi/lib/libmpi.so.40"))
+
+
+def plan(**changes):
+    values = {"mpis": [MPICH, OPENMPI], "ranks": [2], "cores": 2, "collectives": ["bcast", "barrier"], "sizes": [8, 4096],
+              "repetitions": 3, "seed": 1}  # fmt: skip
+    nodes, delays = changes.pop("nodes", "2,3"), changes.pop("delays", "0,1ms")
+    return nodes_plan(Settings(**(values | changes)), str(HOSTS), nodes, changes.pop("per_node", 2), delays)
+
+
+class FakeHosts:
+    """Knows its delay, and takes nothing."""
+
+    delay = "0"
+
+    def __init__(self, directory, nodes):
+        self.nodes = nodes
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        pass
+
+    def link(self, delay):
+        FakeHosts.delay = delay
+
+    def one_way_us(self):
+        return {"0": 20.0, "1ms": 1000.0}[self.delay]
+
+
+def fake_job(settings, ranks, variant, directory, place=None, variables=None):
+    """Three delays with the host, 1.5 with Tutti; 30 us more without any."""
+    delay = place.hosts.one_way_us()
+    cells = []
+    for collective in settings.collectives:
+        for size in settings.sizes if collective != "barrier" else [0]:
+            time = delay * (1.5 if variant.tutti else 3.0)
+            times = dict.fromkeys(("median_us", "mean_us", "min_us", "p95_us"), time)
+            cells.append({"collective": collective, "bytes": size} | times)
+    return {"library": variant.mpi.label, "cells": cells, "interposed": variant.tutti}
+
+
+@pytest.fixture
+def measured(monkeypatch):
+    jobs = []
+
+    def run_job(*arguments, **named):
+        jobs.append((FakeHosts.delay, arguments[1], arguments[2].key))
+        return fake_job(*arguments, **named)
+
+    monkeypatch.setattr(over_nodes, "Hosts", FakeHosts)
+    monkeypatch.setattr(over_nodes, "run_job", run_job)
+    made = plan()
+    return made, over_nodes.measure_nodes(made, lambda line: None), jobs
+
+
+def test_every_variant_runs_once_a_repetition_at_each_delay(measured):
+    made, results, jobs = measured
+    assert made.settings.ranks == [4, 6]
+    assert len(jobs) == made.jobs == 3 * 2 * 2 * 4
+    assert [result.delay for result in results] == ["0", "1ms"]
+    assert all(sorted(jobs[at : at + 16]) == sorted(jobs[:16]) for at in range(0, 48, 16))
+    assert {jobs[at][0] for at in range(8)} == {"0"}
+
+
+def test_times_are_told_in_delays(measured):
+    made, results, _ = measured
+    host, own = made.settings.variants(4)[:2]
+    assert [delays_of(result, Cell(4, "bcast", 8), variant) for result in results for variant in (host, own)] == [3, 1.5, 3, 1.5]
+    stream = StringIO()
+    show(made, results, Console(file=stream, width=160))
+    text = stream.getvalue()
+    assert "3 nodes of 2 ranks (delay 1ms, a byte takes 1,000 us one way): Open MPI 5.0.11" in text
+    assert "2.00x" in text and "medians" in text
+
+
+def test_json_holds_every_number(measured):
+    made, results, _ = measured
+    document = json.loads(json.dumps(nodes_json(made, results)))
+    assert document["format"] == "tutti-bench-nodes 1"
+    cells = document["delays"][1]["cells"]
+    assert len(cells) == 2 * 3
+    assert {cell["nodes"] for cell in cells} == {2, 3}
+    assert cells[0]["least_delays"] == 1
+    assert cells[0]["delays"] == {"mpich": 3.0, "mpich+tutti": 1.5, "openmpi": 3.0, "openmpi+tutti": 1.5}
+    assert len(cells[0]["variants"]["mpich"]["median_us"]) == 3
+    assert len(document["delays"][0]["comparisons"]) == 2 * 2 * 3
+
+
+def test_plot_writes_both_formats(measured, tmp_path):
+    made, results, _ = measured
+    written = draw_delays(made, results, tmp_path / "plot")
+    assert [name.name for name in written] == ["plot.png", "plot.svg"]
+    text = written[1].read_text()
+    assert "<!-- 3 nodes of 2 ranks, 8 B, delay 1ms one way; 1 is the least -->" in text
+    assert "<!-- Open MPI 5.0.11, Tutti -->" in text
+
+
+def test_a_node_of_one_rank_has_what_its_ranks_had():
+    assert [together(name, 3) for name in ("allreduce", "gather", "reduce_scatter_block", "alltoallv")] == [1, 3, 3, 9]
+
+
+def test_what_shared_memory_gives_and_could_give():
+    row = Worth(4, MPICH, "bcast", 8, {MESSAGES: [100.0, 200.0], SHARED: [50.0, 100.0], BETWEEN: [25.0, 50.0]})
+    assert row.could_give.value == pytest.approx(4)
+    assert row.gives.value == pytest.approx(2)
+    assert row.share == pytest.approx(2 / 3)
+    # Nothing within nodes takes time: there is nothing to have a share of.
+    assert Worth(4, MPICH, "bcast", 8, {MESSAGES: [10.0], SHARED: [9.0], BETWEEN: [10.0]}).share is None
+
+
+def test_worth_runs_three_ways_and_scales_parts(monkeypatch):
+    jobs = []
+
+    def run_job(settings, ranks, variant, directory, place, variables):
+        jobs.append((ranks, place.per_node, tuple(settings.collectives), tuple(settings.sizes), tuple(variables)))
+        return fake_job(settings, ranks, variant, directory, place)
+
+    monkeypatch.setattr(worth, "Hosts", FakeHosts)
+    monkeypatch.setattr(worth, "run_job", run_job)
+    made = plan(mpis=[MPICH], collectives=["bcast", "gather", "alltoall"], nodes="3", delays="1ms", repetitions=1)
+    rows = worth.measure_worth(made, lambda line: None)
+    assert len(jobs) == worth.jobs(made) == 5
+    assert (6, 2, ("bcast", "gather", "alltoall"), (8, 4096), ("TUTTI_REACH",)) in jobs
+    assert (3, 1, ("gather",), (16, 8192), ()) in jobs
+    assert (3, 1, ("alltoall",), (32, 16384), ()) in jobs
+    assert [(row.collective, row.bytes) for row in rows] and {row.bytes for row in rows} == {8, 4096}
+    document = worth.worth_json(made, rows)
+    assert [row["collective"] for row in document["rows"]] == ["bcast"] * 2 + ["gather"] * 2 + ["alltoall"] * 2
+    stream = StringIO()
+    worth.show_worth(made, rows, Console(file=stream, width=160))
+    assert "3 nodes of 2 ranks, delay 1ms: MPICH 5.0.2, Tutti" in stream.getvalue()
+
+
+def test_parsing():
+    assert parse_nodes("4,2,4") == [4, 2]
+    assert parse_delays("0,50us,1ms") == ["0", "50us", "1ms"]
+    for text in ("1", "2,x", "", "99"):
+        with pytest.raises(UserError, match="--nodes: "):
+            parse_nodes(text)
+    for text in ("1", "ms", "", "-1ms"):
+        with pytest.raises(UserError, match="--delay: "):
+            parse_delays(text)
+
+
+@pytest.mark.parametrize(
+    ("words", "says"),
+    [
+        (["--nodes", "2"], "--nodes: it goes with --hosts"),
+        (["--worth"], "--worth: it goes with --hosts"),
+        (["--hosts", "/none"], "--hosts: there is no program '/none/up'"),
+        (["--hosts", "tests/hosts", "--nodes", "1"], "--nodes: '1'"),
+        (["--hosts", "tests/hosts", "--per-node", "0"], "--per-node: 0"),
+        (["--hosts", "tests/hosts", "--delay", "fast"], "--delay: 'fast'"),
+        (["--hosts", "tests/hosts", "--worth", "--per-node", "1"], "take --per-node 2"),
+        (["--hosts", "tests/hosts", "--worth", "--delay", "0,1ms"], "give one --delay"),
+        (["--hosts", "tests/hosts", "--worth", "--plot", "x"], "--plot: "),
+    ],
+)  # fmt: skip
+def test_bad_input_is_one_line(tutti, words, says):
+    done = tutti("bench", *words)
+    assert done.returncode == 2
+    assert len(done.stderr.splitlines()) == 1
+    assert says in done.stderr
+
+
+def test_what_up_says_is_passed_on(tmp_path):
+    for name in ("up", "down", "link", "clusters", "mpiexec", "pingpong"):
+        (tmp_path / name).write_text("#!/bin/sh\necho 'up: skipped: needs root' >&2\nexit 77\n")
+        (tmp_path / name).chmod(0o755)
+    with pytest.raises(UserError, match="^--hosts: up: skipped: needs root$"), Hosts(tmp_path, 2):
+        pass
+    with pytest.raises(RunError, match="pingpong: up: skipped"):
+        Hosts(tmp_path, 2).one_way_us()
+
+
+def sets_of_nodes():
+    return sorted(path.name for path in Path("/run").glob("tutti-bench-*"))
+
+
+def skip_without_nodes():
+    try:
+        with Hosts(HOSTS, 2):
+            pass
+    except UserError as error:
+        pytest.skip(str(error))
+
+
+@pytest.mark.mpi
+@pytest.mark.slow
+def test_a_small_run(tutti, mpi, tmp_path):
+    skip_without_nodes()
+    result, before = tmp_path / "result.json", sets_of_nodes()
+    done = tutti("bench", "--hosts", str(HOSTS), "--nodes", "2,3", "--delay", "0,1ms", "--mpi", mpi.name, "--collectives",
+                 "bcast,barrier,alltoall,exscan", "--sizes", "8", "--repetitions", "1", "--budget-ms", "1", "--json", str(result),
+                 seconds=280)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    near, far = json.loads(result.read_text())["delays"]
+    assert len(near["cells"]) == len(far["cells"]) == 2 * 4
+    assert far["one_way_us"][0] >= 1000 > near["one_way_us"][0]
+    for cell in far["cells"]:
+        # Nobody knows of a rank on another node in less than a delay.
+        assert all(median >= 1000 for times in cell["variants"].values() for median in times["median_us"]), cell
+    assert sets_of_nodes() == before
+
+
+@pytest.mark.mpi
+@pytest.mark.slow
+def test_a_small_run_of_worth(tutti, tmp_path):
+    skip_without_nodes()
+    result = tmp_path / "result.json"
+    done = tutti("bench", "--hosts", str(HOSTS), "--worth", "--nodes", "2", "--mpi", "mpich", "--collectives", "bcast,gather",
+                 "--sizes", "8,4K", "--repetitions", "2", "--budget-ms", "5", "--json", str(result), seconds=200)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    rows = json.loads(result.read_text())["rows"]
+    assert [(row["collective"], row["bytes"]) for row in rows] == [("bcast", 8), ("bcast", 4096), ("gather", 8), ("gather", 4096)]
+    assert all(len(row[way]) == 2 for row in rows for way in ("messages_us", "between_us", "shared_us"))

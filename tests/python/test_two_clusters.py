@@ -1,0 +1,92 @@
+"""The two-cluster experiment (bench/paths/two_clusters.py): its mappings, and a small run; the numbers are docs/paths.md's."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[2]
+PATHS = ROOT / "bench" / "paths"
+SCRIPT = PATHS / "two_clusters.py"
+
+
+@pytest.fixture(scope="module")
+def experiment():
+    sys.path.insert(0, str(PATHS))
+    try:
+        import two_clusters
+
+        yield two_clusters
+    finally:
+        sys.path.remove(str(PATHS))
+
+
+def run(*arguments):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("TUTTI_")}
+    return subprocess.run([sys.executable, SCRIPT, *map(str, arguments)], capture_output=True, text=True, timeout=240, cwd=ROOT,
+                          env=environment, check=False)  # fmt: skip
+
+
+def crossings(experiment, tmp_path, second):
+    options = experiment.parse(["--nodes", "2", "--per-node", "4", "--second", str(second), "--sizes", "4"])
+    return {case.name: case.crossing for case in experiment.cases_of(options, tmp_path)}
+
+
+def test_messages_over_the_link(experiment, tmp_path):
+    """The paper's good and bad mappings: one message each way, one a process, and a process that asks for two more."""
+    found = crossings(experiment, tmp_path, 8)
+    assert found == {"host MPI": None, "Tutti's choice": None, "clusters told": None, "lam": 1 + 8, "linear": 8 + 8,
+                     "one message": 2, "wrong side": 4}  # fmt: skip
+
+
+@pytest.mark.parametrize("second", [1, 3])
+def test_mappings_of_fewer_ranks(experiment, tmp_path, second):
+    found = crossings(experiment, tmp_path, second)
+    assert (found["linear"], found["one message"], found["wrong side"]) == (2 * second, 2, 4)
+
+
+def test_the_lost_rank_is_in_the_first_cluster(experiment):
+    from tutti.plan import Context, Machine
+
+    trees = []
+
+    def look(c: Context) -> None:
+        trees.append(experiment.wrong_side_tree(c))
+        experiment.one_message.function(c)
+
+    experiment.collective("allreduce")(look).build(Machine.parse("cluster:2 node:2 core:2").place(8, "block"))
+    assert trees[0].parents == {1: 0, 2: 0, 3: 4, 4: 0, 5: 4, 6: 4, 7: 6}
+
+
+@pytest.mark.parametrize(
+    ("arguments", "culprit"),
+    [(["--second", "0"], "--second"), (["--second", "99"], "--second"), (["--mpi", "none"], "--mpi"), (["--sizes", "5"], "--sizes"),
+     (["--nodes", "99"], "--nodes")],
+)  # fmt: skip
+def test_bad_input(arguments, culprit):
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert culprit in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.mpi
+@pytest.mark.slow
+def test_every_case_is_measured(tmp_path):
+    result = tmp_path / "result.json"
+    done = run("--quick", "--per-node", 2, "--iterations", 1, "--sizes", "4", "--delay", "10ms", "--json", result, "--plot", tmp_path / "plot")
+    if "skipped: " in done.stderr:
+        pytest.skip(done.stderr.strip())
+    assert done.returncode == 0, done.stderr
+    document = json.loads(result.read_text())
+    assert document["format"] == "tutti-paths-clusters 1"
+    times = {(row["name"], row["bytes"]): row["median_ms"] for row in document["rows"]}
+    assert len(times) == 7
+    # Down the link and up again; the one on the wrong side is heard after a second such way.
+    assert all(time >= 10 for time in times.values())
+    assert times["one message", 4] >= 20 and times["wrong side", 4] >= 40
+    assert len([line for line in done.stdout.splitlines() if line.startswith("| 2 |")]) == 7
+    assert sorted(path.name for path in tmp_path.glob("plot-*")) == ["plot-8.png", "plot-8.svg", "plot-9.png", "plot-9.svg"]
