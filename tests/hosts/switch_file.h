@@ -52,7 +52,9 @@ inline Numbers read_file(const std::string& file) {
   std::ifstream lines(file);
   if (!lines) fail(file);
   Numbers numbers;
+  int number = 0;
   for (std::string line; std::getline(lines, line);) {
+    ++number;
     std::istringstream words(line);
     std::string kind;
     words >> kind;
@@ -69,7 +71,8 @@ inline Numbers read_file(const std::string& file) {
     } else {
       words.setstate(std::ios::failbit);
     }
-    if (!words) throw std::runtime_error(file + ": cannot read '" + line + "'");
+    if (!words || words >> kind)
+      throw std::runtime_error(file + ":" + std::to_string(number) + ": cannot read '" + line + "'");
   }
   return numbers;
 }

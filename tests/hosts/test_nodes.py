@@ -1,0 +1,153 @@
+"""Results of all collectives over several nodes, against the host MPI's: every rank count and placement, nodes that lack
+shared memory or have little of it, and nodes that differ."""
+
+import json
+import subprocess
+import sys
+
+import pytest
+from several_nodes import TUTTI_RUN, environment, mpi_words, on, script
+
+NODES = 4
+MPIS = ["mpich", "openmpi"]
+BLOCK, CYCLIC, THREE, FOUR = (), ("--map", "cyclic"), ("--per-node", 3), ("--per-node", 4)
+pytestmark = [pytest.mark.mpi, pytest.mark.usefixtures("nodes")]
+# Where ranks use communicators differently often, Open MPI's own collectives over several nodes wait for each other for ever.
+WITHOUT_HAN = {"OMPI_MCA_coll": "^han"}
+
+
+def expect_ok(mpi, ranks, *command, placement=BLOCK, report=None, timeout=100, **variables):
+    """The programs end with the line "ok"; returns what the job said."""
+    prefix = [TUTTI_RUN, *([f"--report={report}"] if report else [])]
+    words = mpi_words(mpi, ranks, *prefix, *command, placement=placement)[1:]
+    settings = {"TUTTI_STALL_SECONDS": "30", "TUTTI_STALL": "abort"} | WITHOUT_HAN | variables
+    result = script("mpiexec", *words, timeout=timeout, **settings)
+    assert "ok" in result.stdout.split(), f"{result.stdout}\n{result.stderr}"
+    return result
+
+
+def reasons(report):
+    return [row["reason"] for row in json.loads(report.read_text())["host_reasons"]]
+
+
+QUICK = [(3, CYCLIC), (5, BLOCK), (8, THREE)]
+SLOW = [(1, BLOCK), (2, BLOCK), (3, BLOCK), (4, BLOCK), (4, CYCLIC), (5, FOUR), (7, BLOCK), (7, CYCLIC), (8, BLOCK), (8, CYCLIC)]
+
+
+def placements():
+    quick = [pytest.param(*case, id=f"{case[0]}-{'-'.join(map(str, case[1]))}") for case in QUICK]
+    slow = [pytest.param(*case, id=f"{case[0]}-{'-'.join(map(str, case[1]))}", marks=pytest.mark.slow) for case in SLOW]
+    return quick + slow
+
+
+@pytest.mark.parametrize(("ranks", "placement"), placements())
+@pytest.mark.parametrize("mpi", MPIS)
+def test_random_calls(compiled, tmp_path, mpi, ranks, placement):
+    """Of every collective, with odd counts and every layout, on communicators of the whole job, of parts and of neighbours."""
+    report = tmp_path / "report.json"
+    expect_ok(mpi, ranks, compiled(mpi, "soak"), 100, ranks, placement=placement, report=report)
+    assert not any("several nodes" in reason or "memory" in reason for reason in reasons(report))
+
+
+@pytest.mark.parametrize(("name", "ranks", "placement"), [
+    ("derived", 7, CYCLIC), ("communicators", 5, BLOCK),
+    pytest.param("parts", 5, CYCLIC, marks=pytest.mark.slow),
+    pytest.param("parts", 4, BLOCK, marks=pytest.mark.slow),
+    pytest.param("reductions", 3, BLOCK, marks=pytest.mark.slow),
+])  # fmt: skip
+@pytest.mark.parametrize("mpi", MPIS)
+def test_results(compiled, mpi, name, ranks, placement):
+    expect_ok(mpi, ranks, compiled(mpi, name), placement=placement)
+
+
+# The protocol in its other gears.
+VARIABLES = {
+    "messages alone": {"TUTTI_REACH": "net"},
+    "checked": {"TUTTI_CHECK": "1"},
+    "little memory": {"TUTTI_SHM_BYTES_PER_RANK": "32K"},
+    "short segments": {"TUTTI_SEGMENT_BYTES": "256"},
+    "from the first call": {"TUTTI_SETUP_AFTER": "0"},
+    "spin": {"TUTTI_WAIT": "spin"},
+}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("variables", VARIABLES.values(), ids=VARIABLES.keys())
+def test_other_gears(compiled, variables):
+    ranks = 2 if "TUTTI_WAIT" in variables else 5
+    expect_ok("mpich", ranks, compiled("mpich", "soak"), 100, 7, **variables)
+
+
+@pytest.fixture
+def of_node2():
+    """Mounts its /dev/shm anew."""
+    def mount(options):
+        on("node2", "mount", "-o", f"remount,{options}", "/dev/shm")
+
+    yield mount
+    on("node2", "mount", "-o", "remount,rw,size=50%", "/dev/shm")
+
+
+@pytest.mark.parametrize(("options", "says"), [
+    ("size=16k", "shared memory exhausted"),  # no room for areas: the host serves whoever has two ranks there
+    ("ro", "a communicator of 5 ranks on 4 nodes goes by messages"),  # its ranks count as nodes of their own
+], ids=["full", "read-only"])  # fmt: skip
+def test_a_node_that_lacks_shared_memory(compiled, of_node2, options, says):
+    """Open MPI without any of its own, so that it does not need what Tutti lacks."""
+    of_node2(options)
+    apart = {"OMPI_MCA_btl": "self,tcp", "PMIX_MCA_gds": "hash", "OMPI_MCA_osc": "^sm"}
+    settings = {"TUTTI_SHM": "posix", "TUTTI_LOG": "info", "TUTTI_REPORT": "1"} | apart
+    result = expect_ok("openmpi", 5, compiled("openmpi", "soak"), 60, 3, **settings)
+    assert says in result.stderr, result.stderr
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_a_node_that_refuses_copies_between_processes(compiled, tmp_path, mpi):
+    wrapper = compiled(mpi, "without_cma")
+    probe = script("run", "node2", wrapper, "node2", "true", code=None)
+    if probe.returncode != 0:
+        pytest.skip(f"no filter of system calls here: {probe.stderr.strip()}")
+    words = mpi_words(mpi, 6, wrapper, "node2", TUTTI_RUN, compiled(mpi, "soak"), 60, 5)[1:]
+    settings = {"MPIR_CVAR_CH4_CMA_ENABLE": "0", "TUTTI_REACH": "cma", "TUTTI_STALL_SECONDS": "30", "TUTTI_STALL": "abort"}
+    result = script("mpiexec", *words, timeout=100, **settings)
+    assert "ok" in result.stdout.split(), f"{result.stdout}\n{result.stderr}"
+    assert "cma" in result.stderr.lower()
+
+
+def messages_of_plan(collective, algorithm, ranks, per_node):
+    """Between nodes, a call, as the plan says."""
+    command = [sys.executable, "-m", "tutti.cli", "explain", collective, "--bytes", "8", "--ranks", str(ranks), "--json",
+               "--shape", f"node:{NODES} core:{per_node}"]  # fmt: skip
+    variables = environment(**{f"TUTTI_ALGORITHM_{collective.upper()}": algorithm})
+    done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=60, check=True)
+    found = json.loads(done.stdout)
+    assert found["runs"] == algorithm
+    return found["between_nodes"]["messages"]
+
+
+COUNTED = [("bcast", "flat"), ("bcast", "binomial"), ("reduce", "nary:2"), ("allreduce", "doubling"), ("gather", "flat"),
+           ("allgather", "ring"), ("alltoall", "bruck"), ("barrier", "dissemination"), ("scan", "chain")]  # fmt: skip
+
+
+SLOWLY_COUNTED = [pytest.param(*case, marks=pytest.mark.slow) for case in COUNTED[2:]]
+
+
+@pytest.mark.parametrize(("collective", "algorithm"), COUNTED[:2] + SLOWLY_COUNTED)
+def test_messages_are_as_many_as_the_plan_has(compiled, tmp_path, collective, algorithm):
+    report, calls, size = tmp_path / "report.json", 10, 8
+    variables = {f"TUTTI_ALGORITHM_{collective.upper()}": algorithm, "TUTTI_SETUP_AFTER": "0"}
+    expect_ok("mpich", 8, compiled("mpich", "counted"), collective, calls, size, report=report, **variables)
+    counted = json.loads(report.read_text())["messages"]
+    assert counted["between_nodes"] == calls * messages_of_plan(collective, algorithm, 8, 2)
+    if collective in ("bcast", "reduce", "allreduce", "scan"):
+        assert counted["bytes_between_nodes"] >= counted["between_nodes"] * size
+    assert counted["within_nodes"] == 0  # there is shared memory
+
+
+def test_messages_within_nodes_are_counted_too(compiled, tmp_path):
+    """Where there is no shared memory, all go as messages; those of communicators that have ended count as well."""
+    report = tmp_path / "report.json"
+    variables = {"TUTTI_ALGORITHM_BCAST": "flat", "TUTTI_SETUP_AFTER": "0", "TUTTI_REACH": "net"}
+    expect_ok("mpich", 8, compiled("mpich", "counted"), "bcast", 10, 24, report=report, **variables)
+    counted = json.loads(report.read_text())["messages"]
+    assert counted == {"between_nodes": 60, "bytes_between_nodes": 1440, "within_nodes": 10, "bytes_within_nodes": 240}
