@@ -64,6 +64,12 @@ install(TARGETS ${interposers} ${programs}
 install(TARGETS ${interposers} ${bench_programs}
   LIBRARY DESTINATION tutti/lib COMPONENT python EXCLUDE_FROM_ALL
   RUNTIME DESTINATION tutti/bin COMPONENT python EXCLUDE_FROM_ALL)
+# Loaded by SimGrid's smpirun, which `tutti sim` starts.
+foreach(target tutti-sim tutti-sim-host)
+  if(TARGET ${target})
+    install(TARGETS ${target} LIBRARY DESTINATION tutti/lib COMPONENT python EXCLUDE_FROM_ALL)
+  endif()
+endforeach()
 if(SKBUILD_SCRIPTS_DIR)
   install(TARGETS ${programs} RUNTIME DESTINATION ${SKBUILD_SCRIPTS_DIR} COMPONENT python EXCLUDE_FROM_ALL)
 endif()

@@ -1,7 +1,9 @@
 #include "group/programs.h"
 
+#include <deque>
 #include <map>
 #include <mutex>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -15,14 +17,20 @@ namespace {
 using plan::Carrier;
 
 constexpr size_t max_programs = 1024;
+constexpr size_t max_common = 8;  // plans whose programs of all ranks are kept
+
+using Programs = std::vector<std::shared_ptr<const plan::Program>>;
+
+std::vector<int32_t> all_ranks(int count) {
+  std::vector<int32_t> ranks(static_cast<size_t>(count));
+  std::iota(ranks.begin(), ranks.end(), 0);
+  return ranks;
+}
 
 void check_lowered(const plan::Plan& plan, const plan::Plan& staged, Carrier carrier) {
-  const plan::Dependences dependences = plan::depend(staged, carrier);
-  std::vector<plan::Program> programs;
-  for (int32_t rank = 0; rank < plan.ranks; ++rank) programs.push_back(plan::lower(staged, dependences, rank, carrier));
   plan::Simulation how;
   how.nodes = staged.nodes;
-  plan::simulate(plan, programs, how);
+  plan::simulate(plan, plan::lower(staged, plan::depend(staged, carrier), all_ranks(plan.ranks), carrier), how);
 }
 
 const topo::Levels& levels_of(const ProgramRequest& request) {
@@ -36,7 +44,8 @@ const plan::Nodes& nodes_of(const ProgramRequest& request) {
   return request.nodes != nullptr ? *request.nodes : one_node;
 }
 
-plan::Program make(const ProgramRequest& request) {
+// Of these ranks, in their order; the request's own does not matter.
+Programs make(const ProgramRequest& request, const std::vector<int32_t>& ranks) {
   const select::LoadedPlan* const users_plan = request.users_plan;
   plan::Plan plan = users_plan != nullptr
                         ? users_plan->plan
@@ -51,9 +60,12 @@ plan::Program make(const ProgramRequest& request) {
     in_place = plan::check(plan).in_place;
     check_lowered(plan, staged, carrier);
   }
-  plan::Program program = plan::lower(staged, plan::depend(staged, carrier), request.rank, carrier);
-  program.in_place = in_place;
-  return program;
+  Programs programs;
+  for (plan::Program& program : plan::lower(staged, plan::depend(staged, carrier), ranks, carrier)) {
+    program.in_place = in_place;
+    programs.push_back(std::make_shared<const plan::Program>(std::move(program)));
+  }
+  return programs;
 }
 
 struct Store {
@@ -69,24 +81,62 @@ Store& store() {
 
 }  // namespace
 
-std::shared_ptr<const plan::Program> program_for(const ProgramRequest& request) {
+namespace {
+
+std::string key_of(const ProgramRequest& request) {
   std::string key = request.users_plan != nullptr ? "plan " + std::to_string(request.users_plan->contents)
                                                   : std::string(request.algorithm);
-  for (const int number : {static_cast<int>(request.collective), request.ranks, request.rank, request.root,
+  for (const int number : {static_cast<int>(request.collective), request.ranks, request.root,
                            static_cast<int>(request.carrier), static_cast<int>(request.fixed_order)}) {
     key.append("/").append(std::to_string(number));
   }
   key.append("/").append(levels_of(request).contents());
-  key.append("/").append(nodes_of(request).contents());
+  return key.append("/").append(nodes_of(request).contents());
+}
+
+}  // namespace
+
+struct CommonPrograms {
+  struct Kept {
+    std::string key;
+    Programs programs;  // by rank
+  };
+  std::mutex mutex;
+  std::deque<Kept> kept;  // the latest first
+};
+
+namespace {
+CommonPrograms* common = nullptr;
+
+std::shared_ptr<const plan::Program> common_program(const ProgramRequest& request) {
+  std::string key = key_of(request);
+  const std::lock_guard lock(common->mutex);
+  for (const CommonPrograms::Kept& kept : common->kept) {
+    if (kept.key == key) return kept.programs[static_cast<size_t>(request.rank)];
+  }
+  common->kept.push_front({std::move(key), make(request, all_ranks(request.ranks))});
+  if (common->kept.size() > max_common) common->kept.pop_back();
+  return common->kept.front().programs[static_cast<size_t>(request.rank)];
+}
+
+}  // namespace
+
+CommonPrograms* make_common_programs() { return new CommonPrograms; }
+void end_common_programs(CommonPrograms* programs) { delete programs; }
+void use_common_programs(CommonPrograms* programs) { common = programs; }
+
+std::shared_ptr<const plan::Program> program_for(const ProgramRequest& request) {
+  if (common != nullptr) return common_program(request);
+  const std::string key = key_of(request) + "/" + std::to_string(request.rank);
   Store& store = group::store();
   {
     const std::lock_guard lock(store.mutex);
     if (const auto found = store.programs.find(key); found != store.programs.end()) return found->second;
   }
-  auto program = std::make_shared<const plan::Program>(make(request));
+  std::shared_ptr<const plan::Program> program = make(request, {request.rank}).front();
   const std::lock_guard lock(store.mutex);
   if (store.programs.size() >= max_programs) store.programs.clear();
-  store.programs.emplace(std::move(key), program);
+  store.programs.emplace(key, program);
   return program;
 }
 

@@ -30,4 +30,12 @@ struct ProgramRequest {
 // Throws Error where the algorithm does not serve the collective, or a check fails.
 std::shared_ptr<const plan::Program> program_for(const ProgramRequest& request);
 
+// For ranks that are many in a process and have globals of their own (simulated ones): from the call of `use` on, which each
+// makes with what one of them has made, programs are made for all ranks at once and kept there, those of the last few plans.
+// Null: each makes its own again.
+struct CommonPrograms;
+CommonPrograms* make_common_programs();
+void end_common_programs(CommonPrograms* programs);
+void use_common_programs(CommonPrograms* programs);
+
 }  // namespace tutti::group

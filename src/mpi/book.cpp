@@ -9,13 +9,13 @@
 
 namespace tutti::mpi {
 
-constinit thread_local int Inside::depth = 0;
-constinit thread_local Remembered last_used{};
+constinit TUTTI_PER_THREAD int Inside::depth = 0;
+constinit TUTTI_PER_THREAD Remembered last_used{};
 shm::Word generation{1};
 
 namespace {
 
-constinit thread_local std::array<Remembered, 8> remembered{};
+constinit TUTTI_PER_THREAD std::array<Remembered, 8> remembered{};
 
 Remembered& remembered_slot(MPI_Comm handle) { return remembered[((uint64_t)handle * 0x9E3779B97F4A7C15u) >> 61]; }
 

@@ -65,7 +65,7 @@ class Inside {
   Inside() { ++depth; }
   ~Inside() { --depth; }
   Inside(const Inside&) = delete;
-  static constinit thread_local int depth;
+  static constinit TUTTI_PER_THREAD int depth;
 };
 
 // The communicator of a call, made where it has none yet; null where the call is none of Tutti's.
@@ -78,7 +78,7 @@ struct Remembered {
   uint64_t generation = 0;  // 0: empty
   Communicator* communicator = nullptr;
 };
-extern constinit thread_local Remembered last_used;
+extern constinit TUTTI_PER_THREAD Remembered last_used;
 extern shm::Word generation;  // of the book; grows when a communicator ends
 
 Communicator* recall(MPI_Comm handle);

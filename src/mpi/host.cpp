@@ -62,6 +62,7 @@ bool speaks_our_abi() {
     case Abi::openmpi: return open_mpi && !standard;
     case Abi::standard: return standard;
     case Abi::mpich: return !open_mpi && !standard && looks_like_mpi(name);
+    case Abi::smpi: return name.starts_with("libsimgrid");
   }
   return false;
 }

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "group/programs.h"
 #include "mpi/agreement.h"
 #include "mpi/book.h"
 #include "mpi/calls.h"
@@ -41,6 +42,7 @@ constexpr useconds_t speaker_first_microseconds = 500'000;
 
 // Null where there is none, the reason in *why_not.
 std::unique_ptr<Team> form_team(std::string* why_not) {
+  if (simulated) return nullptr;  // who waits for simulated ranks must do so in the host
   if (host_tolerates_faults()) {
     *why_not = "the host MPI's fault tolerance is on, which shared memory has none of; start without --with-ft";
     return nullptr;
@@ -48,6 +50,13 @@ std::unique_ptr<Team> form_team(std::string* why_not) {
   std::unique_ptr<Team> team = Team::form_of_world(why_not);
   if (team != nullptr) why_not->clear();
   return team;
+}
+
+// Simulated ranks share their process's memory, though not its globals.
+void share_programs(int rank) {
+  group::CommonPrograms* programs = rank == 0 ? group::make_common_programs() : nullptr;
+  host().Bcast(&programs, sizeof programs, host().type_byte, 0, host().comm_world);
+  group::use_common_programs(programs);
 }
 
 // What this process has begun and not ended. Sessions may come and go on any thread.
@@ -128,6 +137,7 @@ void after_init() {
     say_why_off(verdict, rank);
     return go_on_without_tutti();
   }
+  if (simulated) share_programs(rank);
   if (!host_judges_arguments()) tolerate_aliases();
   set_missing_types(types_that_host_lacks());
   std::string why_no_team;

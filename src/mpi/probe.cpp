@@ -43,7 +43,9 @@ class NotedErrors {
 
 }  // namespace
 
+// SMPI ends the simulation at a wrong argument, and at a type that it has no code for.
 bool host_judges_arguments() {
+  if (simulated) return true;
   const NotedErrors noted;
   char nothing = 0;
   host().Bcast(&nothing, -1, host().type_byte, 0, host().comm_self);
@@ -51,8 +53,12 @@ bool host_judges_arguments() {
 }
 
 uint32_t types_that_host_lacks() {
-  const NotedErrors noted;
   uint32_t missing = 0;
+  if (simulated) {
+    for (const RareType& rare : rare_types()) missing |= rare.bit;
+    return missing;
+  }
+  const NotedErrors noted;
   for (const RareType& rare : rare_types()) {
     alignas(32) const unsigned char in[32] = {};
     alignas(32) unsigned char inout[32] = {};

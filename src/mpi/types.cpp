@@ -75,7 +75,7 @@ const NamedType* named_type(MPI_Datatype type) {
   const auto found = c_types().find(type);
   if (found != c_types().end()) return &found->second;
   // Fortran types are few and resolved by each thread that meets them.
-  thread_local std::map<MPI_Datatype, NamedType> met;
+  static TUTTI_PER_THREAD std::map<MPI_Datatype, NamedType> met;
   const auto known = met.find(type);
   if (known != met.end()) return &known->second;
   const auto resolved = fortran_type(type);
@@ -86,7 +86,7 @@ const NamedType* predefined_type(MPI_Datatype type) {
   if (const NamedType* named = named_type(type)) return named;
   if (type == MPI_Datatype{} || type == host().type_null) return nullptr;
   // Nobody may free such a type, so its handle stays what it is.
-  thread_local std::map<MPI_Datatype, NamedType> met;
+  static TUTTI_PER_THREAD std::map<MPI_Datatype, NamedType> met;
   const auto known = met.find(type);
   if (known != met.end()) return &known->second;
   const auto resolved = type_on_request(type);

@@ -1,5 +1,5 @@
-// The MPI that this build speaks: TUTTI_ABI_MPICH, TUTTI_ABI_OPENMPI or TUTTI_ABI_STANDARD. Every file of this room
-// includes MPI through here and is compiled once for each.
+// The MPI that this build speaks: TUTTI_ABI_MPICH, TUTTI_ABI_OPENMPI, TUTTI_ABI_STANDARD or TUTTI_ABI_SMPI (SimGrid's,
+// whose ranks are simulated). Every file of this room includes MPI through here and is compiled once for each.
 //
 // The library must load into programs without MPI (a shell under tutti-run), so it refers to no symbol of an MPI:
 // functions are called through Host (host.h) and Open MPI's handles, which are addresses of its data, are looked up by
@@ -19,7 +19,7 @@
 
 namespace tutti::mpi {
 
-enum class Abi { mpich, openmpi, standard };
+enum class Abi { mpich, openmpi, standard, smpi };
 
 #if defined(TUTTI_ABI_MPICH)
 inline constexpr Abi abi = Abi::mpich;
@@ -30,9 +30,16 @@ inline constexpr std::string_view abi_name = "openmpi";
 #elif defined(TUTTI_ABI_STANDARD)
 inline constexpr Abi abi = Abi::standard;
 inline constexpr std::string_view abi_name = "mpiabi";
+#elif defined(TUTTI_ABI_SMPI)
+inline constexpr Abi abi = Abi::smpi;
+inline constexpr std::string_view abi_name = "smpi";
 #else
-#error "define TUTTI_ABI_MPICH, TUTTI_ABI_OPENMPI or TUTTI_ABI_STANDARD"
+#error "define TUTTI_ABI_MPICH, TUTTI_ABI_OPENMPI, TUTTI_ABI_STANDARD or TUTTI_ABI_SMPI"
 #endif
+
+// The ranks of SMPI share one process, a thread and the machine's time; each has its own copy of the library's globals, but
+// nothing else is its own.
+inline constexpr bool simulated = abi == Abi::smpi;
 
 // The address of a data symbol of the host MPI, null where it has none of that name.
 void* host_symbol(const char* name);
@@ -42,6 +49,23 @@ void* host_symbol(const char* name);
 #if defined(TUTTI_ABI_OPENMPI)
 #undef OMPI_PREDEFINED_GLOBAL
 #define OMPI_PREDEFINED_GLOBAL(type, global) (static_cast<type>(::tutti::mpi::host_symbol(#global)))
+#endif
+
+// One of each a thread. SMPI copies a rank's globals, and not what its one thread has.
+#if defined(TUTTI_ABI_SMPI)
+#define TUTTI_PER_THREAD
+#else
+#define TUTTI_PER_THREAD thread_local
+#endif
+
+#if defined(TUTTI_ABI_SMPI)
+// Its header names these by other names than it declares them by, and it has only one float complex.
+#undef MPI_CXX_FLOAT_COMPLEX
+#undef MPI_CXX_DOUBLE_COMPLEX
+#undef MPI_CXX_LONG_DOUBLE_COMPLEX
+#define MPI_CXX_FLOAT_COMPLEX MPI_DATATYPE_NULL
+#define MPI_CXX_DOUBLE_COMPLEX MPI_DATATYPE_NULL
+#define MPI_CXX_LONG_DOUBLE_COMPLEX MPI_DATATYPE_NULL
 #endif
 
 // Sessions came with MPI 4; Open MPI 5 has them while it says 3.

@@ -27,6 +27,8 @@ class Known {
     if (enabled_) after_.resize(plan.transfers.size() * static_cast<size_t>(ranks_));
   }
 
+  bool enabled() const { return enabled_; }
+
   bool knows(int32_t rank, const Plan& plan, int32_t transfer) const {
     return enabled_ && now_[size_t(rank) * ranks_ + plan.transfers[transfer].executor()] > transfer;
   }

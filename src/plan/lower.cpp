@@ -372,9 +372,34 @@ void hold(BlockTable<Held>& table, const Transfer& transfer, bool offers, const 
   }
 }
 
+// The steps of one transfer, which the writer's rank executes.
+void write(Writer& writer, const Plan& staged, const Dependences& dependences, Carrier carrier, const Facts& facts,
+           const Reuse& reuse, int32_t i) {
+  const Transfer& transfer = staged.transfers[i];
+  for (int32_t earlier : dependences.waits[i]) {
+    Step& wait = writer.step(carrier == Carrier::line ? StepKind::wait_line : StepKind::wait_word, i, earlier);
+    wait.peer = staged.transfers[earlier].executor();
+    wait.line = std::max(facts.line[earlier], 0);
+  }
+  if (carrier == Carrier::slot) {
+    for (int32_t last : dependences.segment_before[i]) {
+      writer.step(StepKind::wait_before, i, last).peer = staged.transfers[last].executor();
+    }
+    for (int32_t last : reuse.waits[i]) writer.step(StepKind::wait_reuse, i, last).peer = staged.transfers[last].executor();
+  }
+  if (is_message(transfer.kind)) {
+    writer.message(i);
+  } else {
+    writer.move(i, dependences.arrivals[i]);
+  }
+  if (writes_tmp(transfer) || (carrier == Carrier::line && facts.line[i] >= 0)) writer.program().writes_shared = true;
+  if (carrier == Carrier::line && facts.awaited[i]) writer.step(StepKind::stamp, i, i).line = facts.line[i];
+  if (carrier == Carrier::slot && (facts.awaited[i] || reuse.awaited[i])) writer.step(StepKind::publish, i, i);
+}
+
 }  // namespace
 
-Program lower(const Plan& staged, const Dependences& dependences, int32_t rank, Carrier carrier) {
+std::vector<Program> lower(const Plan& staged, const Dependences& dependences, const std::vector<int32_t>& ranks, Carrier carrier) {
   Facts facts = gather_facts(staged, dependences);
   const Reuse reuse = carrier == Carrier::slot ? find_reuse(staged) : Reuse{};
   for (const auto* awaited : {&dependences.offers.returns, &dependences.segment_before}) {
@@ -383,39 +408,36 @@ Program lower(const Plan& staged, const Dependences& dependences, int32_t rank, 
     }
   }
   BlockTable<Held> held(staged, BlockTable<Held>::Aliasing::none);
-  Writer writer(staged, dependences, rank, carrier, facts, held);
+  std::vector<Writer> writers;
+  std::vector<int32_t> writer_of(static_cast<size_t>(staged.ranks), -1);
+  writers.reserve(ranks.size());
+  for (const int32_t rank : ranks) {
+    writer_of[rank] = static_cast<int32_t>(writers.size());
+    writers.emplace_back(staged, dependences, rank, carrier, facts, held);
+  }
+  const std::vector<bool>& offer = dependences.offers.offer;
   for (int32_t i = 0; i < static_cast<int32_t>(staged.transfers.size()); ++i) {
     const Transfer& transfer = staged.transfers[i];
-    if (transfer.executor() == rank) {
-      for (int32_t earlier : dependences.waits[i]) {
-        Step& wait = writer.step(carrier == Carrier::line ? StepKind::wait_line : StepKind::wait_word, i, earlier);
-        wait.peer = staged.transfers[earlier].executor();
-        wait.line = std::max(facts.line[earlier], 0);
-      }
-      if (carrier == Carrier::slot) {
-        for (int32_t last : dependences.segment_before[i]) {
-          writer.step(StepKind::wait_before, i, last).peer = staged.transfers[last].executor();
-        }
-        for (int32_t last : reuse.waits[i]) writer.step(StepKind::wait_reuse, i, last).peer = staged.transfers[last].executor();
-      }
-      if (is_message(transfer.kind)) {
-        writer.message(i);
-      } else {
-        writer.move(i, dependences.arrivals[i]);
-      }
-      if (writes_tmp(transfer) || (carrier == Carrier::line && facts.line[i] >= 0)) writer.program().writes_shared = true;
-      if (carrier == Carrier::line && facts.awaited[i]) writer.step(StepKind::stamp, i, i).line = facts.line[i];
-      if (carrier == Carrier::slot && (facts.awaited[i] || reuse.awaited[i])) writer.step(StepKind::publish, i, i);
-    }
-    hold(held, transfer, writer.is_offer(i), facts);
+    const int32_t writer = writer_of[transfer.executor()];
+    if (writer >= 0) write(writers[writer], staged, dependences, carrier, facts, reuse, i);
+    hold(held, transfer, !offer.empty() && offer[i], facts);
   }
-  if (dependences.offers.any) writer.wait_for_readers(dependences.offers.returns[rank]);
-  Program program = std::move(writer.program());
-  program.lines = carrier == Carrier::line ? facts.lines : 0;
-  program.slot_blocks = carrier == Carrier::slot ? staged.largest_tmp() : 0;
-  program.min_positions = reuse.min_positions;
-  program.knows_all = dependences.knows_all[rank];
-  return program;
+  std::vector<Program> programs;
+  for (Writer& writer : writers) {
+    const int32_t rank = writer.program().rank;
+    if (dependences.offers.any) writer.wait_for_readers(dependences.offers.returns[rank]);
+    programs.push_back(std::move(writer.program()));
+    Program& program = programs.back();
+    program.lines = carrier == Carrier::line ? facts.lines : 0;
+    program.slot_blocks = carrier == Carrier::slot ? staged.largest_tmp() : 0;
+    program.min_positions = reuse.min_positions;
+    program.knows_all = dependences.knows_all[rank];
+  }
+  return programs;
+}
+
+Program lower(const Plan& staged, const Dependences& dependences, int32_t rank, Carrier carrier) {
+  return std::move(lower(staged, dependences, std::vector<int32_t>{rank}, carrier).front());
 }
 
 Program lower(const Plan& plan, int32_t rank, Carrier carrier, const Nodes& nodes) {

@@ -64,6 +64,8 @@ struct Dependences {
 Dependences depend(const Plan& staged, Carrier carrier);
 
 Program lower(const Plan& staged, const Dependences& dependences, int32_t rank, Carrier carrier);
+// Of several ranks, each named once, in one walk over the plan.
+std::vector<Program> lower(const Plan& staged, const Dependences& dependences, const std::vector<int32_t>& ranks, Carrier carrier);
 
 // All of the above for one rank.
 Program lower(const Plan& plan, int32_t rank, Carrier carrier, const Nodes& nodes = {});

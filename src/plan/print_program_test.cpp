@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "plan/lower.h"
 #include "plan/program.h"
 #include "plan/text.h"
@@ -18,6 +20,39 @@ TEST(StepKinds, TheTableIsInTheOrderOfTheKinds) {
     EXPECT_FALSE(step_kinds()[i].meaning.empty());
   }
   EXPECT_EQ(step_kinds().back().kind, StepKind::sent);
+}
+
+TEST(Lower, OfSeveralRanksIsThatOfEachInTheOrderAsked) {
+  const Plan staged = stage(read("tutti-plan 1\ncollective allreduce\nranks 4\ncommutative yes\n"
+                                 "reduce any tmp[2] <- in[2], in[3]\nreduce any out[0] <- in[1], tmp[2], in[0]\n"
+                                 "copy out[2] <- out[0]\ncopy out[1] <- out[0]\ncopy out[3] <- out[2]\n"),
+                            Nodes({0, 0, 1, 1}));
+  for (const Carrier carrier : {Carrier::line, Carrier::slot}) {
+    const Dependences dependences = depend(staged, carrier);
+    const std::vector<int32_t> ranks{3, 0, 2};
+    const std::vector<Program> programs = lower(staged, dependences, ranks, carrier);
+    ASSERT_EQ(programs.size(), ranks.size());
+    for (size_t i = 0; i < ranks.size(); ++i) {
+      EXPECT_EQ(programs[i].rank, ranks[i]);
+      EXPECT_EQ(print(programs[i]), print(lower(staged, dependences, ranks[i], carrier)));
+    }
+  }
+}
+
+TEST(Lower, PlansTooLargeToFollowGoBetweenNodesToo) {
+  const int32_t ranks = 1100;  // more than clocks are kept for
+  std::string text = "tutti-plan 1\ncollective bcast\nranks 1100\n";
+  std::vector<int32_t> nodes;
+  for (int32_t rank = 0; rank < ranks; ++rank) {
+    nodes.push_back(rank / 4);
+    if (rank > 0) text += "copy out[" + std::to_string(rank) + "] <- " + (rank < 4 ? "in[0]" : "out[" + std::to_string(rank - 4) + "]") + "\n";
+  }
+  const Plan staged = stage(read(text), Nodes(nodes));
+  for (const Carrier carrier : {Carrier::line, Carrier::slot}) {
+    const Program program = lower(staged, depend(staged, carrier), ranks - 1, carrier);
+    EXPECT_EQ(program.messages.size(), 1u);
+    for (const Step& step : program.steps) EXPECT_NE(step.kind, StepKind::wait_word) << print(program);
+  }
 }
 
 TEST(PrintProgram, OverSlots) {

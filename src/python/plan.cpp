@@ -156,10 +156,7 @@ std::vector<plan::Program> lower(const plan::Plan& plan, std::string_view word, 
   if (carrier == plan::Carrier::line && !plan::lines_serve(staged)) {
     throw Error(Code::invalid_argument, "this plan has regions of several blocks, which lines cannot carry; take slot");
   }
-  const plan::Dependences dependences = plan::depend(staged, carrier);
-  std::vector<plan::Program> programs;
-  for (int32_t rank : ranks) programs.push_back(plan::lower(staged, dependences, rank, carrier));
-  return programs;
+  return plan::lower(staged, plan::depend(staged, carrier), ranks, carrier);
 }
 
 nb::list algorithm_list() {

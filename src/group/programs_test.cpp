@@ -1,0 +1,59 @@
+// Programs that the ranks of a process have in common are those that each would have made by itself.
+#include "group/programs.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+
+#include "plan/program.h"
+
+namespace tutti::group {
+namespace {
+
+using plan::Carrier;
+using plan::Collective;
+
+class Common : public testing::Test {
+ protected:
+  void SetUp() override { use_common_programs(programs_.get()); }
+  void TearDown() override { use_common_programs(nullptr); }
+
+  const std::unique_ptr<CommonPrograms, void (*)(CommonPrograms*)> programs_{make_common_programs(), end_common_programs};
+};
+
+TEST_F(Common, ProgramsAreThoseOfEachRank) {
+  const plan::Nodes nodes({0, 0, 1, 1, 1});
+  const topo::Levels levels({{"node", {0, 0, 1, 1, 1}, 0}});
+  for (const char* const algorithm : {"binomial", "hierarchical"}) {
+    for (int rank = 0; rank < 5; ++rank) {
+      const ProgramRequest request{Collective::bcast, algorithm, 5, rank, 2, Carrier::slot, true, false, nullptr, &levels, &nodes};
+      use_common_programs(programs_.get());
+      const auto common = program_for(request);
+      EXPECT_EQ(program_for(request), common);
+      use_common_programs(nullptr);
+      EXPECT_EQ(print(*program_for(request)), print(*common)) << algorithm;
+    }
+  }
+}
+
+TEST_F(Common, RootsAndCarriersAreToldApart) {
+  const auto of = [](int root, Carrier carrier) {
+    return program_for({Collective::bcast, "binomial", 4, 3, root, carrier, false});
+  };
+  const auto first = of(0, Carrier::slot);
+  EXPECT_NE(print(*of(1, Carrier::slot)), print(*first));
+  EXPECT_NE(print(*of(0, Carrier::line)), print(*first));
+  EXPECT_EQ(of(0, Carrier::slot), first);
+}
+
+TEST_F(Common, OldOnesAreMadeAgain) {
+  const auto of = [](int root) { return program_for({Collective::bcast, "binomial", 40, 7, root, Carrier::slot, false}); };
+  const auto first = of(0);
+  for (int root = 1; root < 40; ++root) of(root);
+  const auto again = of(0);
+  EXPECT_NE(again, first);
+  EXPECT_EQ(print(*again), print(*first));
+}
+
+}  // namespace
+}  // namespace tutti::group
