@@ -179,13 +179,13 @@ void cell_set(Cell* cell, BenchCollective collective, size_t bytes, int root) {
   }
 }
 
-static size_t in_bytes(const Cell* cell) {
+size_t cell_in_bytes(const Cell* cell) {
   if (!gives(cell)) return 0;
   const int last = shapes[cell->collective].in == EACH ? cell->ranks - 1 : 0;
   return sizeof(double) * ((size_t)cell->sent_at[last] + (size_t)cell->sent[last]);
 }
 
-static size_t out_bytes(const Cell* cell) {
+size_t cell_out_bytes(const Cell* cell) {
   if (!has_out(cell)) return 0;
   const int last = shapes[cell->collective].out == EACH ? cell->ranks - 1 : 0;
   return sizeof(double) * ((size_t)cell->received_at[last] + (size_t)cell->received[last]);
@@ -197,22 +197,29 @@ static double* zeroed(size_t bytes) {
   return memset(memory, 0, bytes);
 }
 
-bool cell_open(Cell* cell, int rank, int ranks, const BenchOptions* options) {
+bool cell_open_bare(Cell* cell, int rank, int ranks) {
   *cell = (Cell){.rank = rank, .ranks = ranks};
-  /* A root needs as much as any other rank, or more. */
-  const int root = options->every_root ? rank : options->root;
   cell->sent = calloc(4 * (size_t)ranks, sizeof *cell->sent);
   if (cell->sent == NULL) return false;
   cell->sent_at = cell->sent + ranks;
   cell->received = cell->sent_at + ranks;
   cell->received_at = cell->received + ranks;
+  return true;
+}
+
+void cell_close_bare(Cell* cell) { free(cell->sent); }
+
+bool cell_open(Cell* cell, int rank, int ranks, const BenchOptions* options) {
+  if (!cell_open_bare(cell, rank, ranks)) return false;
+  /* A root needs as much as any other rank, or more. */
+  const int root = options->every_root ? rank : options->root;
   size_t in = sizeof(double), out = sizeof(double);
   for (int c = 0; c < options->collective_count; ++c) {
     for (int s = 0; s < options->size_count; ++s) {
       if (options->sizes[s] > cell_most_bytes(options->collectives[c], ranks)) continue;
       cell_set(cell, options->collectives[c], options->sizes[s], root);
-      if (in_bytes(cell) > in) in = in_bytes(cell);
-      if (out_bytes(cell) > out) out = out_bytes(cell);
+      if (cell_in_bytes(cell) > in) in = cell_in_bytes(cell);
+      if (cell_out_bytes(cell) > out) out = cell_out_bytes(cell);
     }
   }
   cell->in = zeroed(in);
@@ -223,7 +230,7 @@ bool cell_open(Cell* cell, int rank, int ranks, const BenchOptions* options) {
 void cell_close(Cell* cell) {
   free(cell->in);
   free(cell->out);
-  free(cell->sent);
+  cell_close_bare(cell);
 }
 
 void cell_fill(const Cell* cell, uint32_t number) {

@@ -38,6 +38,13 @@ size_t cell_most_bytes(BenchCollective collective, int ranks);
 bool cell_open(Cell* cell, int rank, int ranks, const BenchOptions* options);
 void cell_close(Cell* cell);
 
+/* The same for callers that have buffers of their own: a cell without any, to be set before `in` and `out` are given the
+ * bytes that it needs at this rank, which may be none. False without memory. */
+bool cell_open_bare(Cell* cell, int rank, int ranks);
+void cell_close_bare(Cell* cell);
+size_t cell_in_bytes(const Cell* cell);
+size_t cell_out_bytes(const Cell* cell);
+
 /* Whether a collective has a root. */
 bool cell_rooted(BenchCollective collective);
 

@@ -3,8 +3,8 @@
  * An element is a count of up to 4096 that depends on its index and on the operation's running number, raised by 4096
  * for each part before its own, times a factor. Parts have numbers, so that one in another's place is wrong in every
  * element; what is reduced has a factor for each rank, so that a result that lacks or doubles a rank is wrong; and what
- * an operation leaves of the one before it is wrong in every element too. All values are whole numbers below 2^43 for
- * up to 1024 ranks, whose sums are exact in a double in any order. Pure functions. */
+ * an operation leaves of the one before it is wrong in every element too. All values are whole numbers below 2^46 for
+ * up to 4096 ranks, whose sums are exact in a double in any order. Pure functions. */
 #ifndef TUTTI_BENCH_PATTERN_H
 #define TUTTI_BENCH_PATTERN_H
 

@@ -36,6 +36,7 @@ def tutti(
 def _add_commands() -> None:
     from tutti.bench.command import bench
     from tutti.doctor import doctor
+    from tutti.simulation.command import sim
     from tutti.tracing.command import trace
     from tutti.tuning.command import tune
     from tutti.tuning.explain import explain
@@ -43,6 +44,7 @@ def _add_commands() -> None:
     app.command()(bench)
     app.command()(doctor)
     app.command()(explain)
+    app.command()(sim)
     app.command()(trace)
     app.command()(tune)
 

@@ -1,0 +1,36 @@
+#include "costs.h"
+
+#include <simgrid/engine.h>
+#include <smpi/smpi.h>
+
+#include <algorithm>
+#include <memory>
+#include <unordered_map>
+
+namespace {
+
+using Node = simgrid::s4u::Host;
+// When each node's adapter is free again. On the heap: the simulation asks on behalf of every rank, and each rank has
+// its own copy of what is global.
+using Adapters = std::unordered_map<const Node*, double>;
+
+double send(const SimCosts& costs, Adapters& adapters, const Node* from, const Node* to) {
+  if (from == to) return costs.overhead_within;
+  const double now = simgrid_get_clock();
+  double& free = adapters[from];
+  const double waited = std::max(0.0, free - now);
+  free = std::max(free, now) + costs.gap;
+  return waited + costs.overhead_between;
+}
+
+}  // namespace
+
+void sim_charge(SimCosts costs) {
+  const auto adapters = std::make_shared<Adapters>();
+  const auto sending = [costs, adapters](size_t, Node* from, Node* to) { return send(costs, *adapters, from, to); };
+  smpi_register_op_cost_callback(SmpiOperation::SEND, sending);
+  smpi_register_op_cost_callback(SmpiOperation::ISEND, sending);
+  smpi_register_op_cost_callback(SmpiOperation::RECV, [costs](size_t, const Node* from, const Node* to) {
+    return from == to ? costs.overhead_within : costs.overhead_between;
+  });
+}

@@ -1,0 +1,220 @@
+/* tutti-sim: times collectives of ranks that SimGrid's SMPI simulates, cell by cell, in simulated time.
+ *
+ * Compiled twice: with Tutti linked in before SimGrid, whose collectives it then takes over, and without. All ranks are in
+ * one process and on one thread, each with its own copy of this program's globals. They start an operation at the very
+ * same simulated instant, after a barrier of SimGrid's own that takes no simulated time and sends no message; an
+ * operation's time is the largest over the ranks. The simulation is deterministic, so a few operations do.
+ *
+ * A cell is a word, COLLECTIVE:BYTES:ROOT. The first rank writes a line of JSON for each as soon as it is done. */
+#define _GNU_SOURCE
+#include <errno.h>
+#include <mpi.h>
+#include <simgrid/barrier.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "collectives.h"
+#include "costs.h"
+
+enum { most_operations = 1000, most_nanoseconds = 1000000000, first_cell = 7 };
+
+static const char usage[] =
+    "usage: smpirun ... tutti-sim WARM OPERATIONS MEBIBYTES WITHIN BETWEEN GAP CELL...\n"
+    "Times simulated collectives; `tutti sim` starts it.\n"
+    "  WARM        operations of a cell before the timed ones\n"
+    "  OPERATIONS  timed operations of a cell\n"
+    "  MEBIBYTES   that the buffers of all ranks may take; beyond it they share one, and results are not verified\n"
+    "  WITHIN      nanoseconds that a message to a rank of the same node keeps its sender busy, and its receiver\n"
+    "  BETWEEN     the same of a message to another node\n"
+    "  GAP         nanoseconds for which a message to another node holds its node's adapter\n"
+    "  CELL        COLLECTIVE:BYTES:ROOT, as in bcast:65536:0; bytes as for tutti-bench\n";
+
+/* What the ranks share: memory of the first one's, which all of the process see. */
+typedef struct {
+  sg_bar_t meeting;
+  double* ended; /* by rank */
+} Board;
+
+typedef struct {
+  int rank, ranks;
+  int warm, operations;
+  size_t most_bytes; /* of all ranks' buffers */
+  SimCosts costs;
+  Board board;
+  uint32_t number; /* of operations so far */
+} Sim;
+
+typedef struct {
+  BenchCollective collective;
+  size_t bytes;
+  int root;
+} Job;
+
+/* Ends the simulation as a whole, without what a process does at its end: the ranks share that too, and would all destroy
+ * what one of them has. */
+static void end(int code) {
+  fflush(NULL);
+  _exit(code);
+}
+
+static void stop_job(const Sim* sim, const char* line) {
+  fprintf(stderr, "tutti-sim: rank %d: %s\n", sim->rank, line);
+  end(1);
+}
+
+static void* need(const Sim* sim, void* memory) {
+  if (memory == NULL) stop_job(sim, "no memory; give fewer ranks or smaller sizes");
+  return memory;
+}
+
+static long parse_number(const char* word, char** end) {
+  errno = 0;
+  const long number = strtol(word, end, 10);
+  return *word < '0' || *word > '9' || errno != 0 ? -1 : number;
+}
+
+static int count_of(const char* word, long most) {
+  char* end;
+  const long number = parse_number(word, &end);
+  return *end != '\0' || number > most ? -1 : (int)number;
+}
+
+static bool parse_job(const char* word, int ranks, Job* job) {
+  const size_t length = strcspn(word, ":");
+  int collective = 0;
+  while (collective < BENCH_COLLECTIVES && (strlen(bench_collective_names[collective]) != length ||
+                                            strncmp(word, bench_collective_names[collective], length) != 0))
+    ++collective;
+  if (collective == BENCH_COLLECTIVES || word[length] == '\0') return false;
+  char* end;
+  const long bytes = parse_number(word + length + 1, &end);
+  if (bytes < 0 || bytes > (1L << 30) || bytes % (long)sizeof(double) != 0 || *end != ':') return false;
+  const int root = count_of(end + 1, ranks - 1);
+  *job = (Job){(BenchCollective)collective, (size_t)bytes, root};
+  return root >= 0;
+}
+
+/* The ranks' buffers, or, where all of them would take too much, one piece of memory that all of them see as theirs: what
+ * a simulated message costs does not hang on what is in it. */
+static double* buffer(const Sim* sim, size_t bytes, bool folded) {
+  if (bytes == 0) return NULL;
+  void* memory = NULL;
+  if (folded) return need(sim, SMPI_SHARED_MALLOC(bytes));
+  if (posix_memalign(&memory, 4096, bytes) != 0) memory = NULL;
+  return memset(need(sim, memory), 0, bytes);
+}
+
+static void give_back(double* memory, bool folded) {
+  if (folded && memory != NULL) SMPI_SHARED_FREE(memory);
+  if (!folded) free(memory);
+}
+
+static void verify(const Sim* sim, const Cell* cell, uint32_t number) {
+  char line[256];
+  if (!cell_verify(cell, number, line)) stop_job(sim, line);
+}
+
+/* One operation's simulated time in microseconds, at the first rank. */
+static double operate(Sim* sim, const Cell* cell) {
+  sg_barrier_wait(sim->board.meeting);
+  const double start = MPI_Wtime();
+  cell_perform(cell);
+  sim->board.ended[sim->rank] = MPI_Wtime();
+  sg_barrier_wait(sim->board.meeting);
+  double last = start;
+  for (int rank = 0; sim->rank == 0 && rank < sim->ranks; ++rank)
+    if (sim->board.ended[rank] > last) last = sim->board.ended[rank];
+  return (last - start) * 1e6;
+}
+
+static int ascending(const void* one, const void* other) {
+  const double a = *(const double*)one, b = *(const double*)other;
+  return (a > b) - (a < b);
+}
+
+static void say(const Job* job, double* times, int count, bool verified) {
+  qsort(times, (size_t)count, sizeof *times, ascending);
+  printf("{\"collective\": \"%s\", \"bytes\": %zu, \"root\": %d, \"us\": %.4f, \"least_us\": %.4f, \"most_us\": %.4f, "
+         "\"verified\": %s}\n",
+         bench_collective_names[job->collective], job->bytes, job->root, times[count / 2], times[0], times[count - 1],
+         verified ? "true" : "false");
+  fflush(stdout);
+}
+
+static void run_job(Sim* sim, const Job* job) {
+  Cell cell;
+  double times[most_operations];
+  if (!cell_open_bare(&cell, sim->rank, sim->ranks)) need(sim, NULL);
+  cell_set(&cell, job->collective, job->bytes, job->root);
+  const size_t in = cell_in_bytes(&cell), out = cell_out_bytes(&cell);
+  double all = (double)(in + out), most = 0;
+  PMPI_Allreduce(&all, &most, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  const bool folded = most > (double)sim->most_bytes;
+  cell.in = buffer(sim, in, folded);
+  cell.out = buffer(sim, out, folded);
+  for (int operation = -sim->warm; operation < sim->operations; ++operation) {
+    const uint32_t number = sim->number++;
+    if (!folded) cell_fill(&cell, number);
+    const double time = operate(sim, &cell);
+    if (!folded) verify(sim, &cell, number);
+    if (operation >= 0) times[operation] = time;
+  }
+  if (sim->rank == 0) say(job, times, sim->operations, !folded);
+  sg_barrier_wait(sim->board.meeting);
+  give_back(cell.in, folded);
+  give_back(cell.out, folded);
+  cell_close_bare(&cell);
+}
+
+static void share_board(Sim* sim) {
+  if (sim->rank == 0) {
+    sim->board.meeting = sg_barrier_init((unsigned)sim->ranks);
+    sim->board.ended = need(sim, calloc((size_t)sim->ranks, sizeof *sim->board.ended));
+    sim_charge(sim->costs);
+  }
+  PMPI_Bcast(&sim->board, (int)sizeof sim->board, MPI_BYTE, 0, MPI_COMM_WORLD);
+}
+
+static bool parse_seconds(const char* word, double* seconds) {
+  const int nanoseconds = count_of(word, most_nanoseconds);
+  *seconds = nanoseconds * 1e-9;
+  return nanoseconds >= 0;
+}
+
+static bool parse(Sim* sim, int argc, char** argv) {
+  if (argc <= first_cell) return false;
+  sim->warm = count_of(argv[1], most_operations);
+  sim->operations = count_of(argv[2], most_operations);
+  const int mebibytes = count_of(argv[3], 1 << 24);
+  sim->most_bytes = (size_t)mebibytes << 20;
+  if (sim->warm < 0 || sim->operations < 1 || mebibytes < 0) return false;
+  if (!parse_seconds(argv[4], &sim->costs.overhead_within) || !parse_seconds(argv[5], &sim->costs.overhead_between) ||
+      !parse_seconds(argv[6], &sim->costs.gap))
+    return false;
+  Job job;
+  for (int i = first_cell; i < argc; ++i)
+    if (!parse_job(argv[i], sim->ranks, &job)) return false;
+  return true;
+}
+
+int main(int argc, char** argv) {
+  MPI_Init(&argc, &argv);
+  Sim sim = {.number = 0};
+  MPI_Comm_rank(MPI_COMM_WORLD, &sim.rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &sim.ranks);
+  if (!parse(&sim, argc, argv)) {
+    fputs(usage, stderr); /* the first rank to come here speaks for all */
+    end(2);
+  }
+  share_board(&sim);
+  for (int i = first_cell; i < argc; ++i) {
+    Job job;
+    if (parse_job(argv[i], sim.ranks, &job)) run_job(&sim, &job);
+  }
+  MPI_Finalize();
+  sg_barrier_wait(sim.board.meeting); /* all have finished */
+  end(0);
+  return 0;
+}

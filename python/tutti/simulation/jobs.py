@@ -1,0 +1,208 @@
+"""Runs simulations: one smpirun for each variant, whose cells arrive line by line."""
+
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tutti.errors import RunError, UserError
+from tutti.places import find_library
+from tutti.simulation.machines import Machine
+from tutti.simulation.platform import hostfile, platform
+from tutti.simulation.variants import Variant
+
+PACKAGE = "libsimgrid-dev (Debian, Ubuntu), or SimGrid from https://simgrid.org"
+LOG_PREFIX = re.compile(r"^\[\d+\.\d+\] \S+: \[[^]]*\] ")
+MEBIBYTES = 4096  # that the buffers of all ranks may take
+# SMPI bends latencies and bandwidths to fit a cluster that it was calibrated on; what is simulated here are the machine's own
+# figures. Nothing is computed in simulated time, and asking for it takes none.
+SETTINGS = (
+    "smpi/simulate-computation:no", "smpi/host-speed:10Gf", "smpi/wtime:0", "smpi/bw-factor:0:1", "smpi/lat-factor:0:1",
+    "network/crosstraffic:no", "network/weight-S:0", "smpi/test:0",
+    # One copy of the program, whose globals are exchanged with the rank: a copy of the file for each takes minutes.
+    "smpi/privatization:mmap",
+)  # fmt: skip
+
+
+# What Tutti's set-up and this program ask of SMPI itself: algorithms that need few messages, whoever is simulated. (Without a
+# choice SMPI takes linear ones, and its selectors take minutes to get ready on thousands of ranks.)
+PLAIN = (
+    "smpi/allgather:bruck", "smpi/allreduce:rdb", "smpi/barrier:ompi_recursivedoubling", "smpi/bcast:binomial_tree",
+    "smpi/gather:ompi_binomial", "smpi/reduce:binomial",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, order=True)
+class Cell:
+    collective: str
+    bytes: int  # of one rank's part, or of the whole vector where all ranks have it (0 for a barrier)
+    root: int  # 0 where there is none
+
+
+@dataclass(frozen=True)
+class Settings:
+    machine: Machine
+    ranks: int
+    deal: str
+    cells: list[Cell]
+    variants: list[Variant]
+    warm: int
+    operations: int
+    seconds: float  # after which a variant counts as hanging
+
+
+@dataclass
+class Run:
+    """What one variant's simulation said."""
+
+    microseconds: dict[Cell, float] = field(default_factory=dict)
+    verified: set[Cell] = field(default_factory=set)
+    failed: dict[Cell, str] = field(default_factory=dict)  # why, of what SMPI's own collectives cannot do
+    report: dict[str, Any] | None = None  # Tutti's
+
+
+def smpirun() -> str:
+    found = shutil.which("smpirun")
+    if found is None:
+        raise UserError(f"SimGrid is not there: no smpirun on the PATH; install {PACKAGE}")
+    return found
+
+
+def simulated_program(tutti: bool) -> Path:
+    name = "tutti-sim.so" if tutti else "tutti-sim-host.so"
+    found = find_library(name)
+    if found is None:
+        raise UserError(f"{name} is missing: Tutti was built without SimGrid; install {PACKAGE} and build again (make)")
+    return found
+
+
+def _nanoseconds(microseconds: float) -> str:
+    return str(round(microseconds * 1000))
+
+
+def command(settings: Settings, variant: Variant, cells: list[Cell], directory: Path) -> list[str]:
+    machine = settings.machine
+    eager = str(machine.eager_bytes)
+    choice = PLAIN if variant.tutti else (f"smpi/coll-selector:{variant.key}",)
+    options = [*SETTINGS, *choice, f"smpi/async-small-thresh:{eager}", f"smpi/send-is-detached-thresh:{eager}"]
+    costs = (machine.memory.overhead_us, machine.network.overhead_us, machine.network.gap_us)
+    return [
+        smpirun(), "-quiet", "-np", str(settings.ranks), "-platform", str(directory / "platform.xml"),
+        "-hostfile", str(directory / "hosts"), *(f"--cfg={option}" for option in options), "--log=root.thres:warning",
+        str(simulated_program(variant.tutti)), str(settings.warm), str(settings.operations), str(MEBIBYTES),
+        *map(_nanoseconds, costs), *(f"{cell.collective}:{cell.bytes}:{cell.root}" for cell in cells),
+    ]  # fmt: skip
+
+
+def write_files(settings: Settings, directory: Path) -> None:
+    (directory / "platform.xml").write_text(platform(settings.machine))
+    (directory / "hosts").write_text(hostfile(settings.machine, settings.ranks, settings.deal))
+
+
+@contextmanager
+def _ending_on_request() -> Iterator[None]:
+    """While a simulation runs, who ends this process ends it too."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _what_failed(text: str) -> str:
+    """Our own program's line, else the last that was said, without what SimGrid's log puts before it."""
+    lines = [LOG_PREFIX.sub("", line).strip() for line in text.splitlines()]
+    lines = [line for line in lines if line and not line.startswith("Execution failed")]
+    ours = [line for line in lines if line.startswith("tutti")]
+    return (ours or lines[-1:] or ["it said nothing"])[0]
+
+
+def _read_cells(stream: Any, run: Run, each: Callable[[], None]) -> None:
+    for line in stream:
+        if not line.startswith("{"):
+            continue
+        entry = json.loads(line)
+        cell = Cell(entry["collective"], entry["bytes"], entry["root"])
+        run.microseconds[cell] = entry["us"]
+        if entry["verified"]:
+            run.verified.add(cell)
+        each()
+
+
+def _execute(words: list[str], env: dict[str, str], seconds: float, run: Run, each: Callable[[], None]) -> tuple[int, str]:
+    """Runs a simulation to its end; returns (exit code, stderr). Nothing of it is left running."""
+    with tempfile.TemporaryFile("w+") as said, subprocess.Popen(
+        words, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said, text=True, errors="replace",
+        start_new_session=True,
+    ) as process:  # fmt: skip
+        late = threading.Event()
+
+        def end() -> None:
+            if process.poll() is None:
+                late.set()
+                os.killpg(process.pid, signal.SIGKILL)
+
+        timer = threading.Timer(seconds, end)
+        timer.start()
+        try:
+            _read_cells(process.stdout, run, each)
+            code = process.wait()
+        except BaseException:
+            os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+            raise
+        finally:
+            timer.cancel()
+        if late.is_set():
+            raise RunError(f"no end after {seconds:.0f} s; give more with --seconds, or fewer ranks or sizes")
+        said.seek(0)
+        return code, said.read()
+
+
+def _simulate_from(settings: Settings, variant: Variant, cells: list[Cell], directory: Path, run: Run, each: Callable[[], None]) -> str:
+    """Cell after cell, as far as it goes; returns what failed then, or nothing."""
+    report = directory / "report.json"
+    with _ending_on_request():
+        words = command(settings, variant, cells, directory)
+        code, said = _execute(words, variant.environment(report), settings.seconds, run, each)
+    if code != 0 or not set(cells) <= run.microseconds.keys():
+        return f"exit code {code}: {_what_failed(said)}"
+    if variant.tutti:
+        if not report.is_file():
+            return f"Tutti did not take part: {_what_failed(said)}"
+        run.report = json.loads(report.read_text())
+    return ""
+
+
+def simulate(settings: Settings, variant: Variant, each: Callable[[], None]) -> Run:
+    """One variant; `each` is called after each cell. A cell at which SMPI's own collectives fail is left out."""
+    run = Run()
+    cells = settings.cells
+    with tempfile.TemporaryDirectory(prefix="tutti-sim-") as name:
+        write_files(settings, Path(name))
+        try:
+            while failure := _simulate_from(settings, variant, cells, Path(name), run, each):
+                missing = [cell for cell in cells if cell not in run.microseconds]
+                if variant.tutti or not missing:
+                    raise RunError(failure)
+                run.failed[missing[0]] = failure
+                each()
+                cells = missing[1:]
+                if not cells:
+                    break
+        except RunError as error:
+            raise RunError(f"{variant.label}, {settings.ranks} ranks on {settings.machine.name}: {error}") from error
+    return run

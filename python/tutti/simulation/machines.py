@@ -1,0 +1,127 @@
+"""The clusters that `tutti sim` knows, as figures of their links.
+
+A message between nodes keeps its sender and its receiver busy for `overhead_us` each, holds its sender's adapter for
+`gap_us`, and takes the latency from adapter to adapter and its bytes' time on the way; a node's messages share its link's
+bandwidth in each direction. A message within a node does the same with a latency and a bandwidth of its own, and all of a
+node's share what its memory gives. A short one, below `eager_bytes`, leaves before its receiver has asked for it.
+"""
+
+from dataclasses import dataclass, replace
+
+from tutti.errors import UserError
+
+
+@dataclass(frozen=True)
+class Network:
+    """What joins nodes."""
+
+    latency_us: float  # adapter to adapter
+    gigabytes: float  # a second, each way
+    overhead_us: float
+    gap_us: float
+
+
+@dataclass(frozen=True)
+class Memory:
+    """What joins the ranks of a node: messages through its memory."""
+
+    latency_us: float
+    gigabytes: float  # a second, from one rank to another
+    shared_gigabytes: float  # a second, of all messages in the node
+    overhead_us: float
+
+
+@dataclass(frozen=True)
+class Clusters:
+    """Groups of nodes with one slow link between each two."""
+
+    count: int
+    latency_us: float
+    gigabytes: float
+
+
+@dataclass(frozen=True)
+class Machine:
+    name: str
+    what: str
+    source: str  # where the figures come from
+    nodes: int
+    cores: int  # of a node, a rank on each
+    network: Network
+    memory: Memory
+    eager_bytes: int = 16384
+    clusters: Clusters = Clusters(1, 0, 0)
+
+    @property
+    def ranks(self) -> int:
+        return self.nodes * self.cores
+
+
+# 32 Gbit/s are what the link carries without its coding (NUMACol, section 4.1); an adapter on PCI Express 2.0 x8 brings some
+# 3.2 GB/s of them into memory. The rest are figures usual for MPIs on it: 1.6 us from rank to rank, of which the processors
+# spend a third, and some 2.5 million messages a second.
+QDR = Network(latency_us=1.1, gigabytes=3.2, overhead_us=0.25, gap_us=0.4)
+QDR_SOURCE = "InfiniBand 4X QDR, 32 Gbit/s"
+
+# Two copies through a segment that stays in the shared cache: a rank's own memory is read and written once for each byte, and
+# a write reads before. So three bytes of what STREAM measures (two sockets of about 20 GB/s) for one of a message.
+WESTMERE = Memory(latency_us=0.35, gigabytes=4.5, shared_gigabytes=13, overhead_us=0.1)
+NEHALEM = Memory(latency_us=0.35, gigabytes=4.5, shared_gigabytes=12, overhead_us=0.1)
+# Four sockets of two dies; about 90 GB/s by STREAM, and slower from die to die.
+MAGNY_COURS = Memory(latency_us=0.5, gigabytes=2.5, shared_gigabytes=30, overhead_us=0.15)
+
+# The paper names no network and gives two ratios: a sender is busy for a third of a message's way (alpha), and a byte takes ten
+# times as long between nodes as within one. Gigabit Ethernet by TCP, 30 us from rank to rank, has the first; its 117 MB/s of
+# 125 and the second give the memory.
+ETHERNET = Network(latency_us=10, gigabytes=0.117, overhead_us=10, gap_us=5)
+OPTERON = Memory(latency_us=0.5, gigabytes=1.17, shared_gigabytes=3.3, overhead_us=0.2)
+
+MACHINES = {
+    machine.name: machine
+    for machine in (
+        Machine("mpich2", "16 nodes of 4 Opteron cores, Gigabit Ethernet",
+                "Hierarchical Collectives in MPICH2, sections 3.1 and 4: alpha = 1/3, memory ten times as fast", 16, 4, ETHERNET, OPTERON,
+                eager_bytes=65536),
+        Machine("hmpi-xeon", "16 nodes of 2 x 6 Westmere cores, InfiniBand QDR",
+                f"HMPI, section 3: Xeon X5650, Voltaire {QDR_SOURCE}", 16, 12, QDR, WESTMERE),
+        Machine("hmpi-opteron", "8 nodes of 4 x 8 Magny-Cours cores, InfiniBand QDR",
+                f"HMPI, section 3: Opteron 6100, Voltaire {QDR_SOURCE}", 8, 32, QDR, MAGNY_COURS),
+        Machine("juropa", "512 nodes of 2 x 4 Nehalem cores, InfiniBand QDR",
+                f"NUMACol, section 4.1: JuRoPA, Xeon X5570, Mellanox ConnectX {QDR_SOURCE}", 512, 8, QDR, NEHALEM),
+        Machine("juropa-6", "the same with 6 ranks a node",
+                "NUMACol, section 4, figure 11", 512, 6, QDR, NEHALEM),
+        Machine("judge", "54 nodes of 2 x 6 Westmere cores, InfiniBand QDR",
+                f"NUMACol, section 4.1: JUDGE, Xeon X5650, Mellanox ConnectX {QDR_SOURCE}", 54, 12, QDR, WESTMERE),
+    )
+}  # fmt: skip
+OWN = replace(MACHINES["hmpi-xeon"], name="own", what="a cluster by options", source="--nodes, --cores, --latency, --bandwidth")
+MOST_NODES = 4096
+MOST_RANKS = 16384
+
+
+def named(name: str) -> Machine:
+    if name not in MACHINES:
+        raise UserError(f"--machine: '{name}' is unknown; known are {', '.join(MACHINES)} (tutti sim --list)")
+    return MACHINES[name]
+
+
+def checked(machine: Machine) -> Machine:
+    """What SimGrid could not simulate, said before it tries."""
+    for option, count, most in (("--nodes", machine.nodes, MOST_NODES), ("--cores", machine.cores, 1024)):
+        if not 1 <= count <= most:
+            raise UserError(f"{option}: {count} is not accepted; whole numbers from 1 to {most} are")
+    if machine.ranks > MOST_RANKS:
+        raise UserError(f"{machine.nodes} nodes of {machine.cores} cores are {machine.ranks} ranks; {MOST_RANKS} are the most")
+    groups = machine.clusters
+    if not 1 <= groups.count <= machine.nodes:
+        raise UserError(f"--clusters: {groups.count} is not accepted; there are {machine.nodes} nodes to divide")
+    for option, latency in (("--latency", machine.network.latency_us), ("--cluster-latency", groups.latency_us)):
+        if not 0 <= latency <= 1e9:
+            raise UserError(f"{option}: {latency:g} is not accepted; microseconds from 0 to 1e9 are")
+    wide = [("--bandwidth", machine.network.gigabytes)]
+    if groups.count > 1:
+        wide.append(("--cluster-bandwidth", groups.gigabytes))
+    for option, gigabytes in wide:
+        if not 1e-6 <= gigabytes <= 1e6:
+            raise UserError(f"{option}: {gigabytes:g} is not accepted; gigabytes a second above 0 are")
+    return machine

@@ -1,0 +1,90 @@
+"""What SimGrid reads of a machine: its platform, as XML, and where ranks are, a line for each.
+
+A node is one host, so that its ranks know that they are on one node. Routes are laid once a node: to and from the
+switch of its cluster, and to itself, through a link that bounds what one message gets and one that all of the node's share.
+"""
+
+from xml.etree.ElementTree import Element, ElementTree, SubElement, indent, tostring
+
+from tutti.simulation.machines import Machine
+
+HEADER = '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
+# SimGrid wants to know how fast a core is; nothing is computed in simulated time.
+SPEED = "10Gf"
+
+
+def node_name(node: int) -> str:
+    return f"node{node}"
+
+
+def _bandwidth(gigabytes: float) -> str:
+    return f"{gigabytes * 1e9:.6g}Bps"
+
+
+def _latency(microseconds: float) -> str:
+    return f"{microseconds * 1000:.6g}ns"
+
+
+def _link(zone: Element, name: str, latency_us: float, gigabytes: float, policy: str = "SHARED") -> None:
+    attributes = {"id": name, "bandwidth": _bandwidth(gigabytes), "latency": _latency(latency_us), "sharing_policy": policy}
+    SubElement(zone, "link", attributes)
+
+
+def _route(zone: Element, source: str, target: str, *links: str) -> None:
+    route = SubElement(zone, "route", {"src": source, "dst": target, "symmetrical": "NO"})
+    for link in links:
+        SubElement(route, "link_ctn", {"id": link})
+
+
+def _switch(cluster: int) -> str:
+    return f"switch{cluster}"
+
+
+def cluster_of(machine: Machine, node: int) -> int:
+    """Clusters are runs of nodes whose lengths differ by one at most."""
+    return node * machine.clusters.count // machine.nodes
+
+
+def _add_links(zone: Element, machine: Machine) -> None:
+    network, memory = machine.network, machine.memory
+    for node in range(machine.nodes):
+        _link(zone, f"up{node}", network.latency_us / 2, network.gigabytes)
+        _link(zone, f"down{node}", network.latency_us / 2, network.gigabytes)
+        _link(zone, f"pair{node}", memory.latency_us, memory.gigabytes, "FATPIPE")
+        _link(zone, f"memory{node}", 0, memory.shared_gigabytes)
+
+
+def _pairs(count: int) -> list[tuple[int, int]]:
+    return [(one, other) for one in range(count) for other in range(count) if one != other]
+
+
+def platform(machine: Machine) -> str:
+    """The XML file's text."""
+    root = Element("platform", {"version": "4.1"})
+    zone = SubElement(root, "zone", {"id": machine.name, "routing": "Floyd"})
+    groups = machine.clusters
+    for node in range(machine.nodes):
+        SubElement(zone, "host", {"id": node_name(node), "speed": SPEED, "core": str(machine.cores)})
+    for cluster in range(groups.count):
+        SubElement(zone, "router", {"id": _switch(cluster)})
+    _add_links(zone, machine)
+    for one, other in _pairs(groups.count):
+        _link(zone, f"between{one}-{other}", groups.latency_us, groups.gigabytes)
+    for node in range(machine.nodes):
+        name, switch = node_name(node), _switch(cluster_of(machine, node))
+        _route(zone, name, name, f"pair{node}", f"memory{node}")
+        _route(zone, name, switch, f"up{node}")
+        _route(zone, switch, name, f"down{node}")
+    for one, other in _pairs(groups.count):
+        _route(zone, _switch(one), _switch(other), f"between{one}-{other}")
+    indent(ElementTree(root))
+    return HEADER + tostring(root, encoding="unicode") + "\n"
+
+
+def hostfile(machine: Machine, ranks: int, deal: str) -> str:
+    """A line for each rank: block fills one node after the other, round_robin deals the ranks out to all nodes."""
+    if deal == "block":
+        places = [rank // machine.cores for rank in range(ranks)]
+    else:
+        places = [rank % machine.nodes for rank in range(ranks)]
+    return "".join(f"{node_name(place)}\n" for place in places)

@@ -1,0 +1,99 @@
+"""Shows simulations, and the machines that can be simulated, on the terminal."""
+
+from rich.console import Console
+from rich.table import Table
+
+from tutti.bench.texts import factor_text, size_text, time_text
+from tutti.bench.statistics import SLOWER_BELOW
+from tutti.simulation.jobs import Cell
+from tutti.simulation.machines import Machine
+from tutti.simulation.results import BEST, Results, notes
+from tutti.simulation.variants import TUTTI, Variant
+
+
+def machines_table(machines: list[Machine]) -> Table:
+    table = Table(title="Clusters that `tutti sim --machine` knows", title_justify="left")
+    for column in ("name", "nodes x cores", "between nodes", "within a node", "figures from"):
+        table.add_column(column)
+    for machine in machines:
+        network, memory = machine.network, machine.memory
+        way = network.latency_us + 2 * network.overhead_us
+        near = memory.latency_us + 2 * memory.overhead_us
+        table.add_row(
+            machine.name, f"{machine.nodes} x {machine.cores}", f"{way:g} us, {network.gigabytes:g} GB/s",
+            f"{near:g} us, {memory.gigabytes:g} GB/s, {memory.shared_gigabytes:g} shared", machine.source,
+        )  # fmt: skip
+    return table
+
+
+def microseconds_text(time: float | None) -> str:
+    return "-" if time is None else time_text(time)
+
+
+def ratio_text(ratio: float | None) -> str:
+    if ratio is None:
+        return "-"
+    colour = "red" if ratio < SLOWER_BELOW else "green" if ratio > 1 else "default"
+    return f"[{colour}]{factor_text(ratio)}x[/]"
+
+
+def _label(key: str | None) -> str:
+    return "-" if key is None else "best" if key == BEST else Variant(key).label
+
+
+def _title(results: Results) -> str:
+    settings, machine = results.settings, results.settings.machine
+    clusters = f" in {machine.clusters.count} clusters" if machine.clusters.count > 1 else ""
+    compared = ", and how many times faster Tutti is" if results.tutti and results.others else ""
+    where = f"{machine.name}, {machine.nodes} nodes of {machine.cores}{clusters}"
+    return f"{settings.ranks} simulated ranks on {where}: microseconds{compared}"
+
+
+def _row(results: Results, cell: Cell, roots: bool) -> list[str]:
+    row = [cell.collective, "-" if cell.collective == "barrier" else size_text(cell.bytes)]
+    if roots:
+        row.append(str(cell.root))
+    if results.tutti:
+        row.append(microseconds_text(results.time(TUTTI, cell)))
+    for key in results.compared if results.tutti else results.others:
+        row.append(_label(results.best(cell)) if key == BEST else microseconds_text(results.time(key, cell)))
+        if results.tutti:
+            row.append(ratio_text(results.ratio(key, cell)))
+    return row
+
+
+def _mean_row(results: Results, collective: str, roots: bool) -> list[str]:
+    cells = [cell for cell in results.settings.cells if collective in ("all", cell.collective)]
+    row = [f"{collective}, mean", *[""] * (2 if roots else 1), ""]
+    for key in results.compared:
+        row += ["", ratio_text(results.mean(key, cells))]
+    return row
+
+
+def table_of(results: Results) -> Table:
+    cells = results.settings.cells
+    roots = any(cell.root != 0 for cell in cells)
+    table = Table(title=_title(results), title_justify="left")
+    for column in ("collective", "size", *(["root"] if roots else [])):
+        table.add_column(column)
+    for key in [*([TUTTI] if results.tutti else []), *(results.compared if results.tutti else results.others)]:
+        table.add_column(_label(key), justify="right")
+        if results.tutti and key != TUTTI:
+            table.add_column("", justify="right")
+    collectives = list(dict.fromkeys(cell.collective for cell in cells))
+    for collective in collectives:
+        own = [cell for cell in cells if cell.collective == collective]
+        for cell in own:
+            table.add_row(*_row(results, cell, roots))
+        if results.tutti and results.others and len(own) > 1:
+            table.add_row(*_mean_row(results, collective, roots), style="bold")
+        table.add_section()
+    if results.tutti and results.others and len(collectives) > 1:
+        table.add_row(*_mean_row(results, "all", roots), style="bold")
+    return table
+
+
+def show(results: Results, console: Console) -> None:
+    console.print(table_of(results))
+    for note in notes(results):
+        console.print(f"note: {note}", highlight=False, markup=False, soft_wrap=True)

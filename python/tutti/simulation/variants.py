@@ -1,0 +1,53 @@
+"""What runs the collectives of a simulation: Tutti, Tutti without levels, or the choices of an MPI that SMPI knows."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from tutti.errors import UserError
+
+# Each of an MPI's own decision functions, as SimGrid has copied them.
+SELECTORS = {"mpich": "MPICH", "ompi": "Open MPI", "mvapich2": "MVAPICH2", "impi": "Intel MPI"}
+FLAT = "flat"
+TUTTI = "tutti"
+AGAINST = (*SELECTORS, FLAT)
+# The shared memory of a node is not simulated, so all that Tutti does is messages there; and there is a core for each rank.
+SIMULATED = {"TUTTI_REACH": "net", "TUTTI_WAIT": "spin", "TUTTI_SETUP_AFTER": "0"}
+# All ranks' memory is one process's, which would else be asked back from the system for each long message.
+ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": str(1 << 32), "MALLOC_TRIM_THRESHOLD_": str(1 << 34)}
+FLAT_TABLE = Path(__file__).with_name("flat.map")
+
+
+@dataclass(frozen=True)
+class Variant:
+    key: str
+
+    @property
+    def tutti(self) -> bool:
+        """Whether Tutti runs the collectives, or SMPI does."""
+        return self.key in (TUTTI, FLAT)
+
+    @property
+    def label(self) -> str:
+        return {TUTTI: "Tutti", FLAT: "flat"}.get(self.key) or SELECTORS[self.key]
+
+    def environment(self, report: Path) -> dict[str, str]:
+        """Of a job; a user's TUTTI_* variables hold for Tutti, and not for what it is compared with."""
+        inherited = ALLOCATOR | {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+        if self.key != TUTTI:
+            inherited = {name: value for name, value in inherited.items() if not name.startswith("TUTTI_")}
+        if not self.tutti:
+            return inherited
+        flat = {"TUTTI_TABLE": str(FLAT_TABLE)} if self.key == FLAT else {}
+        return SIMULATED | inherited | flat | {"TUTTI_REPORT": str(report)}
+
+
+def parse_against(text: str) -> list[Variant]:
+    """`none`, or some of what there is to be compared with."""
+    if text == "none":
+        return []
+    words = list(AGAINST) if text == "all" else text.split(",")
+    for word in words:
+        if word not in AGAINST:
+            raise UserError(f"--against: '{word}' is unknown; known are all, none, {', '.join(AGAINST)}")
+    return [Variant(word) for word in dict.fromkeys(words)]

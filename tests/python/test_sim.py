@@ -1,0 +1,270 @@
+"""`tutti sim`: what SimGrid is given, what is made of its answers, and, where it is there, that both are right."""
+
+import json
+import shutil
+from dataclasses import replace
+from pathlib import Path
+from xml.etree import ElementTree
+
+import pytest
+
+from tutti.errors import UserError
+from tutti.places import core, find_library
+from tutti.simulation.command import cells_of
+from tutti.simulation.jobs import Cell, Run, Settings
+from tutti.simulation.machines import MACHINES, OWN, Clusters, Machine, Memory, Network, checked
+from tutti.simulation.platform import cluster_of, hostfile, platform
+from tutti.simulation.results import BEST, Results, as_json, notes
+from tutti.simulation.variants import FLAT_TABLE, Variant, parse_against
+
+SMALL = replace(OWN, nodes=5, cores=2)
+simgrid = pytest.mark.skipif(
+    shutil.which("smpirun") is None or find_library("tutti-sim.so") is None,
+    reason="SimGrid is not there, or was not when Tutti was built (apt-get install libsimgrid-dev)",
+)
+
+
+def zone_of(machine: Machine) -> ElementTree.Element:
+    zone = ElementTree.fromstring(platform(machine)).find("zone")
+    assert zone is not None
+    return zone
+
+
+def way(zone: ElementTree.Element, source: str, target: str) -> list[str]:
+    """The links from one node to another, through whatever switches there are."""
+    routes = {(route.get("src"), route.get("dst")): [link.get("id") for link in route] for route in zone.iter("route")}
+    if (source, target) in routes:
+        return routes[source, target]
+    switches = [router.get("id") for router in zone.iter("router")]
+    first = next(name for name in switches if (source, name) in routes)
+    last = next(name for name in switches if (name, target) in routes)
+    between = [] if first == last else routes[first, last]
+    return routes[source, first] + between + routes[last, target]
+
+
+def test_a_platform_has_links_of_the_machines_figures():
+    zone = zone_of(SMALL)
+    links = {link.get("id"): link for link in zone.iter("link")}
+    assert [(host.get("id"), host.get("core")) for host in zone.iter("host")] == [(f"node{n}", "2") for n in range(5)]
+    assert way(zone, "node1", "node4") == ["up1", "down4"]
+    assert way(zone, "node3", "node3") == ["pair3", "memory3"]
+    assert (links["up1"].get("bandwidth"), links["up1"].get("latency")) == ("3.2e+09Bps", "550ns")
+    assert links["pair3"].get("sharing_policy") == "FATPIPE" and links["memory3"].get("sharing_policy") == "SHARED"
+    assert all(link.get("id") in links for link in zone.iter("link_ctn"))
+
+
+def test_clusters_of_nodes_have_a_link_between_each_two():
+    machine = replace(SMALL, clusters=Clusters(2, 1000, 0.125))
+    zone = zone_of(machine)
+    assert [cluster_of(machine, node) for node in range(5)] == [0, 0, 0, 1, 1]
+    assert way(zone, "node0", "node2") == ["up0", "down2"]
+    assert way(zone, "node0", "node4") == ["up0", "between0-1", "down4"]
+    assert way(zone, "node4", "node0") == ["up4", "between1-0", "down0"]
+
+
+def test_ranks_fill_nodes_or_are_dealt_out():
+    assert hostfile(SMALL, 5, "block").split() == ["node0", "node0", "node1", "node1", "node2"]
+    assert hostfile(SMALL, 7, "round_robin").split() == ["node0", "node1", "node2", "node3", "node4", "node0", "node1"]
+
+
+@pytest.mark.parametrize("machine", MACHINES.values(), ids=str)
+def test_the_machines_can_be_simulated(machine):
+    assert checked(machine) is machine
+    assert len(list(zone_of(machine).iter("route"))) == 3 * machine.nodes
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"nodes": 0}, "--nodes"), ({"cores": 2000}, "--cores"), ({"nodes": 4096, "cores": 8}, "32768 ranks"),
+        ({"clusters": Clusters(6, 1, 1)}, "--clusters"), ({"clusters": Clusters(2, 1, 0)}, "--cluster-bandwidth"),
+        ({"network": replace(OWN.network, latency_us=-1)}, "--latency"),
+        ({"network": replace(OWN.network, gigabytes=0)}, "--bandwidth"),
+    ],
+)  # fmt: skip
+def test_machines_that_cannot_be_simulated_are_refused(changes, said):
+    with pytest.raises(UserError, match=said):
+        checked(replace(SMALL, **changes))
+
+
+def test_rooted_collectives_are_simulated_for_every_root_and_barriers_once():
+    cells = cells_of(["barrier", "bcast", "scan"], [8, 64], [0, 3], 4)
+    assert cells == [
+        Cell("barrier", 0, 0), Cell("bcast", 8, 0), Cell("bcast", 64, 0), Cell("bcast", 8, 3), Cell("bcast", 64, 3),
+        Cell("scan", 8, 0), Cell("scan", 64, 0),
+    ]  # fmt: skip
+
+
+def test_the_flat_table_is_one_that_tutti_reads():
+    rules = core().read_map(FLAT_TABLE.read_text(), "flat.map")["rules"]
+    assert {rule["collective"] for rule in rules} == set(core().collectives())
+    assert not any(word in FLAT_TABLE.read_text() for word in ("hierarchical", "levels"))
+
+
+def test_users_variables_hold_for_tutti_alone(monkeypatch):
+    monkeypatch.setenv("TUTTI_ALGORITHM_BCAST", "binomial")
+    monkeypatch.setenv("TUTTI_REACH", "auto")
+    monkeypatch.setenv("LD_PRELOAD", "/nonexistent.so")
+    tutti, flat, host = (Variant(key).environment(Path("report.json")) for key in ("tutti", "flat", "ompi"))
+    assert tutti["TUTTI_ALGORITHM_BCAST"] == "binomial" and tutti["TUTTI_REACH"] == "auto"
+    assert "TUTTI_ALGORITHM_BCAST" not in flat and flat["TUTTI_REACH"] == "net" and flat["TUTTI_TABLE"] == str(FLAT_TABLE)
+    assert not any(name.startswith("TUTTI_") for name in host)
+    assert not any("LD_PRELOAD" in one for one in (tutti, flat, host))
+
+
+def results_of(times: dict[str, dict[Cell, float]], report=None) -> Results:
+    cells = list(next(iter(times.values())))
+    settings = Settings(SMALL, 10, "block", cells, [Variant(key) for key in times], 1, 2, 60)
+    runs = {key: Run(by_cell, set(cells)) for key, by_cell in times.items()}
+    runs["tutti"].report = report or {"off": None, "collectives": [], "host_reasons": []}
+    return Results(settings, runs)
+
+
+def test_ratios_and_their_means():
+    short, long = Cell("bcast", 8, 0), Cell("bcast", 1024, 0)
+    results = results_of({
+        "tutti": {short: 2.0, long: 10.0}, "ompi": {short: 4.0, long: 20.0}, "impi": {short: 1.0, long: 90.0},
+        "flat": {short: 16.0, long: 20.0},
+    })  # fmt: skip
+    assert results.compared == ["ompi", "impi", "flat", BEST]
+    assert (results.best(short), results.best(long)) == ("impi", "ompi")
+    assert [results.ratio(BEST, cell) for cell in (short, long)] == [0.5, 2.0]
+    document = as_json(results)
+    assert document["geometric_means"] == pytest.approx({"ompi": 2, "impi": (0.5 * 9) ** 0.5, "flat": 4, BEST: 1})
+    assert document["cells"][0]["ratios"] == {"ompi": 2, "impi": 0.5, "flat": 8, BEST: 0.5}
+    assert json.loads(json.dumps(document)) == document
+
+
+def test_what_smpi_cannot_do_is_left_out_and_said():
+    short, long = Cell("bcast", 8, 0), Cell("bcast", 1024, 0)
+    results = results_of({"tutti": {short: 2.0, long: 10.0}, "ompi": {short: 4.0, long: 20.0}, "mpich": {short: 8.0, long: 5.0}})
+    mpich = results.runs["mpich"]
+    del mpich.microseconds[long]
+    mpich.verified.discard(long)
+    mpich.failed[long] = "exit code 0: Deadlock detected"
+    assert results.time("mpich", long) is None and results.best(long) == "ompi"
+    assert as_json(results)["geometric_means"] == pytest.approx({"ompi": 2, "mpich": 4, BEST: 2})
+    assert notes(results) == ["MPICH, bcast of 1024 bytes: SMPI cannot do it here: exit code 0: Deadlock detected"]
+
+
+def test_calls_that_tutti_left_to_smpi_are_said():
+    cell = Cell("gatherv", 8, 0)
+    row = {"collective": "gatherv", "size": "<= 8 bytes", "host_calls": 40}
+    report = {"off": None, "collectives": [row], "host_reasons": [{"reason": "parts of different lengths", "calls": 40}]}
+    said = notes(results_of({"tutti": {cell: 1.0}}, report))
+    assert said == ["Tutti left 40 calls of gatherv (<= 8 bytes) to SMPI: parts of different lengths"]
+
+
+BAD = [
+    (["bcast"], "--machine"), (["bcast", "--machine", "juropb"], "juropb"), (["bcast", "--nodes", "2"], "--cores"),
+    (["bcasts", "--machine", "judge"], "bcasts"), (["bcast", "--machine", "judge", "--against", "lam"], "lam"),
+    (["bcast", "--machine", "judge", "--ranks", "649"], "649"), (["bcast", "--machine", "judge", "--roots", "648"], "648"),
+    (["bcast", "--machine", "judge", "--sizes", "7"], "'7'"), (["bcast", "--machine", "judge", "--deal", "odd"], "odd"),
+    (["bcast", "--machine", "judge", "--no-tutti", "--against", "none"], "--no-tutti"),
+    (["bcast", "--machine", "judge", "--operations", "0"], "--operations"),
+    (["alltoall", "--machine", "juropa", "--sizes", "1M"], "alltoall"),
+    (["bcast", "--machine", "judge", "--json", "/nonexistent/file"], "/nonexistent"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("arguments", "said"), BAD, ids=lambda value: " ".join(value) if isinstance(value, list) else "")
+def test_bad_input_is_one_line(tutti, arguments, said):
+    done = tutti("sim", *arguments)
+    assert done.returncode == 2 and done.stdout == ""
+    assert said in done.stderr and done.stderr.startswith("tutti: ") and done.stderr.count("\n") == 1
+
+
+def test_the_list_names_every_machine(tutti):
+    done = tutti("sim", "--list", "--json", "-")
+    listed = json.loads(done.stdout)["machines"]
+    assert [machine["name"] for machine in listed] == list(MACHINES)
+    assert all(name in tutti("sim", "--list").stdout for name in MACHINES)
+
+
+def test_without_simgrid_it_says_what_to_install(tutti, tmp_path):
+    done = tutti("sim", "barrier", "--machine", "judge", environment={"PATH": str(tmp_path)})
+    assert done.returncode == 2 and "libsimgrid-dev" in done.stderr
+
+
+def simulated(tutti, *arguments: str, environment: dict[str, str] | None = None) -> dict:
+    done = tutti("sim", *arguments, "--json", "-", environment=environment, seconds=280)
+    assert done.returncode == 0, done.stderr
+    document: dict = json.loads(done.stdout)
+    return document
+
+
+@simgrid
+def test_every_collective_is_right_and_goes_by_tutti(tutti):
+    names = "allreduce,bcast,reduce,barrier,gather,scatter,allgather,alltoall,reduce_scatter_block,scan,exscan"
+    document = simulated(tutti, names, "--nodes", "3", "--cores", "2", "--sizes", "8,24K", "--roots", "0,3", "--against", "flat")
+    assert document["notes"] == []
+    assert all(cell["verified"] for cell in document["cells"]) and len(document["cells"]) == 8 + 7 * 2 - 1 + 8
+    assert all(time > 0 for cell in document["cells"] for time in cell["us"].values())
+    for report in document["reports"].values():
+        assert sum(row["calls"] for row in report["collectives"]) > 0
+        assert sum(row["host_calls"] for row in report["collectives"]) == 0
+
+
+@simgrid
+@pytest.mark.slow
+def test_whatever_the_deal_every_collective_is_right(tutti):
+    document = simulated(tutti, "all", "--nodes", "4", "--cores", "3", "--deal", "round_robin", "--sizes", "1K", "--roots", "7",
+                         "--ranks", "11", "--against", "all")  # fmt: skip
+    assert all(cell["verified"] for cell in document["cells"])
+
+
+@simgrid
+def test_a_simulation_repeats_to_the_last_digit(tutti):
+    arguments = ("allreduce,bcast", "--nodes", "2", "--cores", "3", "--sizes", "8,64K", "--against", "mpich,ompi,mvapich2,impi")
+    one, other = (simulated(tutti, *arguments)["cells"] for _ in range(2))
+    assert one == other
+
+
+@simgrid
+def test_a_message_takes_what_the_machines_figures_say(tutti):
+    """Of two ranks, as far as SMPI's 16 bytes of envelope allow."""
+    network, memory = OWN.network, OWN.memory
+
+    def expected(link: Network | Memory, size: int) -> float:
+        # A long message keeps no receiver busy beside its way; a short one does.
+        busy = link.overhead_us * (2 if size < OWN.eager_bytes else 1)
+        return busy + link.latency_us + (size + 16) / link.gigabytes / 1000
+
+    for link, nodes in ((network, "2"), (memory, "1")):
+        cores = "1" if nodes == "2" else "2"
+        cells = simulated(tutti, "bcast", "--nodes", nodes, "--cores", cores, "--sizes", "8,1M", "--against", "mpich")["cells"]
+        for cell in cells:
+            assert cell["us"]["tutti"] == pytest.approx(expected(link, cell["bytes"]), rel=0.02), cell
+
+
+@simgrid
+def test_the_adapter_and_the_memory_of_a_node_are_shared(tutti):
+    def time(*arguments: str) -> float:
+        flat = {"TUTTI_ALGORITHM_BCAST": "flat", "TUTTI_ALGORITHM_SCATTER": "flat"}
+        return simulated(tutti, *arguments, "--against", "none", environment=flat)["cells"][0]["us"]["tutti"]
+
+    # Eight messages of 1 MiB leave one node: they share its link, and take eight times as long as one.
+    one = time("scatter", "--nodes", "2", "--cores", "1", "--sizes", "1M")
+    eight = time("scatter", "--nodes", "9", "--cores", "1", "--sizes", "1M")
+    assert eight == pytest.approx(8 * one, rel=0.05)
+    # Within a node one message gets 4.5 GB/s, seven get 13 together.
+    seven = time("bcast", "--nodes", "1", "--cores", "8", "--sizes", "1M")
+    assert seven == pytest.approx(7 * (1 << 20) / 13e9 * 1e6, rel=0.05)
+    # A link between clusters is one more latency.
+    near, far = (time("barrier", "--nodes", "2", "--cores", "1", *more) for more in ([], ["--clusters", "2", "--cluster-latency", "500"]))
+    assert far == pytest.approx(near + 500, rel=0.05)
+
+
+@simgrid
+def test_files_and_plots_are_written(tutti, tmp_path):
+    document = simulated(tutti, "barrier,bcast", "--nodes", "2", "--cores", "2", "--sizes", "8,1K", "--roots", "0,1",
+                         "--files", str(tmp_path / "files"), "--plot", str(tmp_path / "plot.png"))  # fmt: skip
+    assert {file.name for file in (tmp_path / "files").iterdir()} == {"platform.xml", "hosts"}
+    assert (tmp_path / "plot.png").stat().st_size > 1000 and (tmp_path / "plot.svg").is_file()
+    assert document["machine"]["nodes"] == 2 and set(document["geometric_means"]) >= {"mpich", BEST}
+
+
+@simgrid
+def test_a_simulation_that_takes_too_long_is_ended(tutti):
+    done = tutti("sim", "alltoall", "--machine", "hmpi-xeon", "--sizes", "64K", "--seconds", "1", "--against", "none")
+    assert done.returncode == 1 and "--seconds" in done.stderr
