@@ -190,14 +190,6 @@ nb::dict as_dict(const select::Explanation& explanation, const Travel& travel) {
   return dict;
 }
 
-// What ranks share on nodes of these numbers.
-topo::Levels on_nodes(const topo::Levels& levels, const plan::Nodes& nodes) {
-  if (nodes.one()) return levels;
-  std::vector<topo::Floor> floors{{"node", nodes.of(), 0}};
-  floors.insert(floors.end(), levels.floors().begin(), levels.floors().end());
-  return topo::Levels(std::move(floors));
-}
-
 nb::dict as_dict(const plan::Crossing& crossing) {
   nb::dict dict;
   dict["messages"] = crossing.messages;
@@ -222,7 +214,7 @@ nb::dict explain(std::string_view collective, size_t bytes, int ranks, int root,
                     .shape = shape_of(options, units), .root = root};
   call.crowded = crowded;
   const plan::Nodes nodes(node_of);
-  const topo::Levels of_ranks = on_nodes(topo::read_levels(levels), nodes);
+  const topo::Levels of_ranks = topo::read_levels(levels);
   call.levels = &of_ranks;
   call.nodes = nodes.count();
   if (!nodes.one()) {

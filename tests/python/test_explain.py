@@ -11,6 +11,10 @@ from tutti.places import core
 DEFAULT = (ROOT / "src" / "select" / "default.map").read_text().splitlines()
 
 
+def place_of(rule: str) -> str:
+    return f"default.map:{DEFAULT.index(rule) + 1}"
+
+
 def explained(tutti: Tutti, *arguments: str, environment: dict[str, str] | None = None):
     done = tutti("explain", *arguments, "--json", environment=environment)
     assert done.returncode == 0, done.stderr
@@ -57,7 +61,10 @@ def test_more_ranks_than_cores_are_crowded_unless_told(tutti):
 def test_a_users_table_beats_the_default(tutti, table):
     found = explained(tutti, "allreduce", "--bytes", "4K", "--ranks", "4", "--crowded", "--table", str(table))
     assert found["runs"] == "binomial" and found["bytes_range"] == [1024, 1048576]
-    assert [one["place"] for one in found["considered"]][:2] == [f"{table}:3", "default.map:36"]
+    assert [one["place"] for one in found["considered"]][:2] == [
+        f"{table}:3",
+        place_of("allreduce crowded yes sizes ..32767 -> builtin:flat segment 64K"),
+    ]
     by_variable = explained(tutti, "allreduce", "--bytes", "4K", "--ranks", "4", environment={"TUTTI_TABLE": str(table)})
     assert by_variable["runs"] == "binomial"
     other_ranks = explained(tutti, "allreduce", "--bytes", "4K", "--ranks", "3", "--table", str(table))
@@ -105,12 +112,22 @@ def test_what_needs_too_much_memory_is_said(tutti):
 
 
 def test_text_of_a_barrier(tutti):
+    rule = "barrier ranks ..8 crowded no -> builtin:all_read_all"
     done = tutti("explain", "barrier", "--ranks", "2", "--no-crowded")
     assert done.stdout.splitlines()[:3] == [
         "barrier, 2 ranks, a core for every rank",
         "algorithm  all_read_all",
-        "because    default.map:8: barrier ranks ..8 crowded no -> builtin:all_read_all",
+        f"because    {place_of(rule)}: {rule}",
     ]
+
+
+def test_nodes_of_a_shape_are_known(tutti):
+    found = explained(tutti, "bcast", "--bytes", "8", "--ranks", "8", "--shape", "node:4 core:2", "--no-crowded")
+    assert found["runs"] == "hierarchical" and found["between_nodes"] == {"messages": 3, "delays": 1, "most_messages": 3}
+    one = explained(tutti, "bcast", "--bytes", "8", "--ranks", "8", "--shape", "numa:4 core:2", "--no-crowded")
+    assert "between_nodes" not in one
+    two_sites = explained(tutti, "bcast", "--bytes", "1M", "--ranks", "16", "--shape", "cluster:2 node:4 core:2")
+    assert two_sites["runs"] == "hierarchical+levels:flat"
 
 
 def test_without_a_collective_it_prints_the_rules(tutti, table):
