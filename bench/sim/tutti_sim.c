@@ -18,10 +18,10 @@
 #include "collectives.h"
 #include "costs.h"
 
-enum { most_operations = 1000, most_nanoseconds = 1000000000, first_cell = 7 };
+enum { most_operations = 1000, most_number = 1000000000, first_cell = 9 };
 
 static const char usage[] =
-    "usage: smpirun ... tutti-sim WARM OPERATIONS MEBIBYTES WITHIN BETWEEN GAP CELL...\n"
+    "usage: smpirun ... tutti-sim WARM OPERATIONS MEBIBYTES WITHIN BETWEEN GAP RATE SHORT CELL...\n"
     "Times simulated collectives; `tutti sim` starts it.\n"
     "  WARM        operations of a cell before the timed ones\n"
     "  OPERATIONS  timed operations of a cell\n"
@@ -29,6 +29,8 @@ static const char usage[] =
     "  WITHIN      nanoseconds that a message to a rank of the same node keeps its sender busy, and its receiver\n"
     "  BETWEEN     the same of a message to another node\n"
     "  GAP         nanoseconds for which a message to another node holds its node's adapter\n"
+    "  RATE        megabytes a second of an adapter\n"
+    "  SHORT       bytes from which messages wait for their receivers\n"
     "  CELL        COLLECTIVE:BYTES:ROOT, as in bcast:65536:0; bytes as for tutti-bench\n";
 
 /* What the ranks share: memory of the first one's, which all of the process see. */
@@ -178,7 +180,7 @@ static void share_board(Sim* sim) {
 }
 
 static bool parse_seconds(const char* word, double* seconds) {
-  const int nanoseconds = count_of(word, most_nanoseconds);
+  const int nanoseconds = count_of(word, most_number);
   *seconds = nanoseconds * 1e-9;
   return nanoseconds >= 0;
 }
@@ -193,6 +195,10 @@ static bool parse(Sim* sim, int argc, char** argv) {
   if (!parse_seconds(argv[4], &sim->costs.overhead_within) || !parse_seconds(argv[5], &sim->costs.overhead_between) ||
       !parse_seconds(argv[6], &sim->costs.gap))
     return false;
+  const int rate = count_of(argv[7], most_number), shortest = count_of(argv[8], most_number);
+  sim->costs.bytes_per_second = rate * 1e6;
+  sim->costs.short_bytes = (size_t)shortest;
+  if (rate < 1 || shortest < 0) return false;
   Job job;
   for (int i = first_cell; i < argc; ++i)
     if (!parse_job(argv[i], sim->ranks, &job)) return false;

@@ -99,7 +99,7 @@ def command(settings: Settings, variant: Variant, cells: list[Cell], directory: 
         smpirun(), "-quiet", "-np", str(settings.ranks), "-platform", str(directory / "platform.xml"),
         "-hostfile", str(directory / "hosts"), *(f"--cfg={option}" for option in options), "--log=root.thres:warning",
         str(simulated_program(variant.tutti)), str(settings.warm), str(settings.operations), str(MEBIBYTES),
-        *map(_nanoseconds, costs), *(f"{cell.collective}:{cell.bytes}:{cell.root}" for cell in cells),
+        *map(_nanoseconds, costs), str(max(1, round(machine.network.gigabytes * 1000))), eager, *(f"{cell.collective}:{cell.bytes}:{cell.root}" for cell in cells),
     ]  # fmt: skip
 
 
