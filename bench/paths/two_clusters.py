@@ -44,7 +44,6 @@ from tutti.plan import Context, Machine, Placed, Tree, algo, collective, lam
 
 HOSTS = Path(__file__).resolve().parents[2] / "tests" / "hosts"
 HOST, OWN, TOLD = "host MPI", "Tutti's choice", "clusters told"
-SECONDS = 120.0  # which a job never needs
 
 
 def one_message_tree(c: Context) -> Tree:
@@ -137,7 +136,7 @@ def run_case(case: Case, mpi: Mpi, options: argparse.Namespace, hosts: Hosts, di
     variables = environment(variant, "none", directory) | hosts.variables | case.variables
     launcher = program("tutti-run") if case.tutti else None
     ranks = options.nodes * options.per_node + case.second
-    code, out, err = execute_job(hosts.command(variant, ranks, options.per_node, words, launcher), variables, SECONDS)
+    code, out, err = execute_job(hosts.command(variant, ranks, options.per_node, words, launcher), variables)
     where = f"{case.name}, {case.second} ranks in the second cluster, {size_text(case.bytes)}"
     if code != 0:
         raise RunError(f"{where}: exit code {code}: {err.strip() or out.strip()}")
