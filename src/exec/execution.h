@@ -150,7 +150,8 @@ class Channel::Execution {
                                  several ? geometry_.segment_bytes : operation_.bytes,
                                  several ? static_cast<uint32_t>(geometry_.segments) : 1,
                                  several ? static_cast<uint32_t>(geometry_.positions) : 1, program_.root};
-      if (operation_.ragged != nullptr && operation_.ragged->agreement != nullptr) name_records(what, bound_, operation_);
+      if constexpr (has_parts)
+        if (operation_.ragged != nullptr && operation_.ragged->agreement != nullptr) name_records(what, bound_, operation_);
       recorder_.exit(what);
     }
   }
@@ -340,8 +341,11 @@ class Channel::Execution {
                                      size_t bytes) {
     if constexpr (traced) {
       const uint32_t place = bound_.places[static_cast<size_t>(&step - bound_.steps.data())];
-      const bool between = has_messages && plan::is_message(kind);
-      const int32_t rank = between ? bound_.messages[step.message].peer : peer < 0 ? peer : channel_.rank_of(peer);
+      int32_t rank = peer;
+      if constexpr (has_messages) {
+        if (plan::is_message(kind)) rank = bound_.messages[step.message].peer;
+        else if (peer >= 0) rank = channel_.rank_of(peer);
+      }
       recorder_.step(static_cast<uint32_t>(kind), place + further, segment, rank, bytes);
     }
   }
