@@ -19,9 +19,10 @@ using Clock = std::chrono::steady_clock;
 // A message takes microseconds at least, so a wait for one soon looks at the clock.
 constexpr int eager_tests = 20;
 constexpr int tests_between_looks = 8;
-// Where cores are few, others get them: by yields at first, by sleep once that has gone on for a while.
+// A rank knows how many share its cores on its node, not who else does (containers and virtual machines look like nodes of
+// their own), so every wait for a message yields: that takes no longer than a test of a message where nobody wants the core.
+// Where cores are known to be few, it sleeps once that has gone on for a while.
 constexpr auto yield_before_sleep = std::chrono::microseconds(100);
-constexpr auto spin_before_yield = std::chrono::microseconds(100);
 constexpr useconds_t sleep_microseconds = 10;
 
 // The system lets a thread's timers be late by 50 us, more than a message takes; not while one is awaited.
@@ -133,15 +134,13 @@ Code MessageStep::wait() {
       if (state == State::failed) code = fail();
       break;
     }
-    const bool crowded = channel_.style_ == WaitStyle::yield;
-    if (crowded) sched_yield();
+    sched_yield();
     if (tests % tests_between_looks != 0) continue;
     const auto elapsed = Clock::now() - begin;
-    if (crowded && elapsed > yield_before_sleep) {
+    if (channel_.style_ == WaitStyle::yield && elapsed > yield_before_sleep) {
       if (!prompt) prompt.emplace();
       usleep(sleep_microseconds);
     }
-    if (!crowded && elapsed > spin_before_yield) sched_yield();
     if (limit == 0 || reported || elapsed < std::chrono::seconds(limit)) continue;
     reported = true;
     code = channel_.report_stall(message_.peer, operation_.call);

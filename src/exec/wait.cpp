@@ -93,12 +93,13 @@ class SlowWait {
     }
   }
 
-  // This core is ours: poll, and let others run only when the wait has become long in any case.
+  // This core is ours: poll, and let others run only when the wait has become long in any case, or is for a rank that may
+  // itself wait for a message.
   Code run_spinning() {
     for (;;) {
       if (poll(spin_polls)) return Code::ok;
       if (const Code code = look_around(); code != Code::ok) return code;
-      if (elapsed_ > spin_before_yield) sched_yield();
+      if (elapsed_ > spin_before_yield || channel_.net_ != nullptr) sched_yield();
     }
   }
 

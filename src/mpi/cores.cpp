@@ -5,7 +5,9 @@
 #include <algorithm>
 
 #include "net/abi.h"
+#include "select/contents.h"
 #include "topo/bound_ranks.h"
+#include "topo/kernel_files.h"
 
 namespace tutti::mpi {
 
@@ -19,6 +21,11 @@ CoreMask usable_cores() {
     for (size_t core = 0; core < most_cores; ++core) mask[core] = CPU_ISSET_S(core, bytes, set);
   CPU_FREE(set);
   return mask;
+}
+
+uint64_t kernel_identity() {
+  const std::string text = topo::first_line("/proc/sys/kernel/random/boot_id");
+  return text.empty() ? 0 : select::hashed(select::hash_of_nothing, text);
 }
 
 // What this machine has says nothing of simulated ranks, each of which has a core.

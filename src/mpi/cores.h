@@ -3,6 +3,7 @@
 #pragma once
 
 #include <bitset>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -17,6 +18,10 @@ using CoreMask = std::bitset<most_cores>;
 
 // Of this process; empty where the system does not tell.
 CoreMask usable_cores();
+
+// Which running kernel this is, in a word: containers of one machine have the same, whatever they are named, and share its
+// cores. 0 where the system does not tell.
+uint64_t kernel_identity();
 
 // True where some ranks must share a core: the ranks that are confined to a set of cores outnumber it. All ranks
 // together are confined to the union of their masks.

@@ -21,24 +21,30 @@ std::string host_name() {
 
 namespace {
 
-// A communicator of this node's ranks, for as long as they find out what they share.
-class NodeRanks {
+// A communicator of ranks that are together somewhere, for as long as they find out what they share.
+class Neighbours {
  public:
-  NodeRanks() {
+  static Neighbours on_node() {
     const Host& mpi = host();
-    mpi.Comm_split_type(mpi.comm_world, MPI_COMM_TYPE_SHARED, 0, mpi.info_null, &communicator_);
-    mpi.Comm_size(communicator_, &ranks_);
-    mpi.Comm_rank(communicator_, &rank_);
+    MPI_Comm made{};
+    mpi.Comm_split_type(mpi.comm_world, MPI_COMM_TYPE_SHARED, 0, mpi.info_null, &made);
+    return Neighbours(made);
   }
-  ~NodeRanks() { host().Comm_free(&communicator_); }
-  NodeRanks(const NodeRanks&) = delete;
+  // Of those with one number; collective over all ranks.
+  static Neighbours by(int number) {
+    MPI_Comm made{};
+    host().Comm_split(host().comm_world, number, 0, &made);
+    return Neighbours(made);
+  }
+  ~Neighbours() { host().Comm_free(&communicator_); }
+  Neighbours(const Neighbours&) = delete;
 
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
 
-  std::vector<CoreMask> masks() const {
-    const CoreMask own = usable_cores();
-    std::vector<CoreMask> all(static_cast<size_t>(ranks_));
+  template <class Item>
+  std::vector<Item> gather(const Item& own) const {
+    std::vector<Item> all(static_cast<size_t>(ranks_));
     host().Allgather(&own, sizeof own, host().type_byte, all.data(), sizeof own, host().type_byte, communicator_);
     return all;
   }
@@ -57,9 +63,32 @@ class NodeRanks {
   }
 
  private:
-  MPI_Comm communicator_{};
+  explicit Neighbours(MPI_Comm made) : communicator_(made) {
+    host().Comm_size(communicator_, &ranks_);
+    host().Comm_rank(communicator_, &rank_);
+  }
+
+  MPI_Comm communicator_;
   int rank_ = 0, ranks_ = 0;
 };
+
+// Whether ranks outnumber cores among those whose nodes are one machine: containers have names, memory and processes of their
+// own, but the same cores. `node`: the number of this process's node. Collective over all ranks.
+bool crowded_on_machine(int32_t node) {
+  struct Resident {
+    uint64_t kernel;
+    CoreMask cores;
+  };
+  if (simulated) return false;
+  const uint64_t kernel = kernel_identity();
+  // Numbers of several kernels may meet in 30 bits; a node's own number serves where a kernel has none.
+  constexpr int kernels = 1 << 30;
+  const int number = kernel != 0 ? static_cast<int>(kernel % kernels) : kernels + node % kernels;
+  std::vector<CoreMask> masks;
+  for (const Resident& resident : Neighbours::by(number).gather(Resident{kernel, usable_cores()}))
+    if (resident.kernel == kernel) masks.push_back(resident.cores);
+  return oversubscribed(masks);
+}
 
 // A rank's groups on its node, by the floors that a machine may have; of two caches the inner one is the second.
 std::array<int32_t, topo::floor_names.size()> groups_of(const topo::Levels& levels, int rank) {
@@ -93,7 +122,7 @@ const ClustersFile& clusters_file() {
 int32_t own_cluster() { return options().clusters.empty() ? 0 : clusters_file().own; }
 uint64_t clusters_fingerprint() { return clusters_file().fingerprint; }
 
-std::shared_ptr<const Places> Places::gather(const Team* team) {
+std::shared_ptr<const Places> Places::gather(Team* team) {
   const Host& mpi = host();
   int world_rank = 0, world_ranks = 0;
   mpi.Comm_rank(mpi.comm_world, &world_rank);
@@ -101,16 +130,16 @@ std::shared_ptr<const Places> Places::gather(const Team* team) {
   const bool uses_memory = options().reach != ReachChoice::net;
   // All ranks of a team of all know it, and so do all others.
   if (world_ranks < 2 || (uses_memory && team != nullptr && team->ranks() == world_ranks)) return nullptr;
-  const NodeRanks node;
-  const std::vector<CoreMask> masks = node.masks();
+  const Neighbours node = Neighbours::on_node();
   const auto made = std::make_shared<Places>();
-  made->crowded_here_ = oversubscribed(masks);
   Place own;
   own.node = node.of_first(world_rank);
+  made->crowded_here_ = crowded_on_machine(own.node);
+  if (team != nullptr && made->crowded_here_) team->know_crowded();
   own.memory = uses_memory && team != nullptr ? own.node : world_rank;
   own.cluster = node.of_first(own_cluster());
   own.crowded = made->crowded_here_ ? 1 : 0;
-  own.floors = groups_of(node.levels(masks), node.rank());
+  own.floors = groups_of(node.levels(node.gather(usable_cores())), node.rank());
   made->places_.resize(static_cast<size_t>(world_ranks));
   mpi.Allgather(&own, sizeof own, mpi.type_byte, made->places_.data(), sizeof own, mpi.type_byte, mpi.comm_world);
   return made;

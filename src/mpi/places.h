@@ -30,8 +30,8 @@ uint64_t clusters_fingerprint();
 class Places {
  public:
   // Collective over MPI_COMM_WORLD. `team` is this process's there, null where it shares memory with nobody. Null at all
-  // ranks where one team has them all and may be used.
-  static std::shared_ptr<const Places> gather(const Team* team);
+  // ranks where one team has them all and may be used. Tells the team where others crowd its cores.
+  static std::shared_ptr<const Places> gather(Team* team);
 
   // Of some ranks of the world, by their places in it: who shares memory, and on which levels they lie.
   plan::Nodes nodes(const std::vector<int>& ranks) const;
@@ -39,7 +39,7 @@ class Places {
   // By rank, the number of its node, whether or not that shares memory.
   std::vector<int32_t> machine_nodes(const std::vector<int>& ranks) const;
   int32_t machine_node_count(const std::vector<int>& ranks) const;
-  // Whether ranks outnumber cores on a node of these, and on this process's.
+  // Whether ranks outnumber cores on the machine of a node of these, and on this process's.
   bool crowded(const std::vector<int>& ranks) const;
   bool crowded_here() const { return crowded_here_; }
 

@@ -198,6 +198,10 @@ void Team::agree_on_waiting() {
   agree_on_levels(masks);
 }
 
+void Team::know_crowded() {
+  if (options().wait == WaitChoice::automatic) wait_style_ = exec::WaitStyle::yield;
+}
+
 // Tries every path to every member, and keeps those that work everywhere.
 void Team::agree_on_reach() {
   static Offer own;  // where its token stays readable

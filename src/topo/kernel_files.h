@@ -1,4 +1,4 @@
-// The kernel's small files that tell of processing units. Internal to src/topo; reads files, any thread.
+// The kernel's small files, those that tell of processing units among them. Reads files, any thread.
 #pragma once
 
 #include <map>
