@@ -8,7 +8,6 @@ namespace {
 
 constexpr size_t most_piece = size_t{1} << 30;  // bytes that every host's int counts hold
 
-constexpr size_t most_copied = size_t{64} << 10;   // of one message
 constexpr size_t most_copies_bytes = size_t{4} << 20;
 constexpr size_t most_copies = 256;
 
@@ -58,7 +57,7 @@ PointToPoint::Copy* PointToPoint::take_copy(const void* from, size_t bytes) {
     free_.push_back(std::move(copies_.front().data));
     copies_.pop_front();
   }
-  if (bytes > most_copied || copies_.size() == most_copies || copied_bytes_ + bytes > most_copies_bytes) return nullptr;
+  if (bytes > prompt() || copies_.size() == most_copies || copied_bytes_ + bytes > most_copies_bytes) return nullptr;
   copies_.emplace_back();
   Copy& copy = copies_.back();
   if (!free_.empty()) {

@@ -4,9 +4,11 @@
 // each interposer, against its MPI (abi.h). Tags are the executor's numbers, cut to what the host's tags can hold: two
 // messages of one pair that are under way at once never differ by so much. One thread at a time.
 //
-// A message of up to 64 KiB goes from a copy and counts as sent at once: whether a host calls its own sends complete before
-// the receiver has answered is its affair (MPICH over libfabric's TCP does not, from some hundred bytes on), and a rank that waited
-// for that would return a round trip late. The copies are bounded; beyond, a message goes from where it is.
+// A message that the host sends unasked (prompt) goes from a copy and counts as sent at once: whether a host calls its own
+// sends complete before the receiver has answered is its affair (MPICH over libfabric's TCP does not, from some hundred bytes on),
+// and a rank that waited for that would return a round trip late. The copies are bounded; beyond, a message goes from where it
+// is. So does a longer one, which needs its sender until it is through: who left it under way would make others wait until
+// its program next calls MPI.
 #pragma once
 
 #include <deque>
