@@ -145,12 +145,20 @@ std::string Channel::standing(int rank) const {
   return text + ": last entered " + call + "; its word is " + std::to_string(word);
 }
 
+// Between nodes: of a part or a vector, what the transport sends unasked when messages carry several parts at once.
+size_t Channel::unasked_bytes(const plan::Program& program) const {
+  const auto parts = static_cast<size_t>(program.parted ? std::max(program.message_blocks, 1) : 1);
+  return std::max(net_->prompt() / parts, least_segment);
+}
+
 size_t Channel::segment_bytes(const plan::Program& program, size_t element, size_t bytes, size_t wanted) const {
   if (bytes <= whole_up_to(program, wanted)) return bytes;
   if (wanted == segment_halves) return halves(program, element, bytes, long_slots_.size);
-  const size_t least = net_ != nullptr ? net_->prompt() : least_segment;
+  const size_t least = net_ != nullptr ? unasked_bytes(program) : least_segment;
   const size_t most = program.slot_blocks == 0 ? most_message : net_ != nullptr ? most_segment_between : most_segment;
-  const size_t target = wanted != 0 ? wanted : std::clamp(bytes / (net_ != nullptr ? 32 : 4), least, std::max(least, most));
+  // Vectors flow through trees of nodes, so that many segments are worth their messages; parts go once from node to node.
+  const size_t segments = net_ == nullptr ? 4 : program.parted ? 8 : 32;
+  const size_t target = wanted != 0 ? wanted : std::clamp(bytes / segments, least, std::max(least, most));
   const size_t grain = grain_of(element);
   size_t segment = std::max(target / grain, size_t{1}) * grain;
   while (segment > grain && ring_bytes_of(program, element, segment) > long_slots_.size) {
@@ -161,9 +169,10 @@ size_t Channel::segment_bytes(const plan::Program& program, size_t element, size
 
 size_t Channel::whole_up_to(const plan::Program& program, size_t wanted) const {
   const bool told = wanted != 0 && wanted != segment_halves;
-  if (program.slot_blocks == 0) return net_ == nullptr ? SIZE_MAX : told ? wanted : most_message;
-  const size_t unasked = net_ != nullptr ? net_->prompt() : reach_.one_process ? most_whole_of_threads : most_whole;
+  if (program.slot_blocks == 0 && net_ == nullptr) return SIZE_MAX;
+  const size_t unasked = net_ != nullptr ? unasked_bytes(program) : reach_.one_process ? most_whole_of_threads : most_whole;
   const size_t limit = told ? wanted : unasked;
+  if (program.slot_blocks == 0) return limit;
   // The largest element makes the largest position; a block may be cut short by one and padded by a line.
   const size_t fits = long_slots_.size / static_cast<size_t>(program.slot_blocks);
   const size_t slack = 2 * shm::line_size;

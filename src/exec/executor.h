@@ -336,6 +336,7 @@ class Channel {
   // Room for `units` of a ring where its limit is reached. Where it has come round to what a slow rank may still read,
   // and this rank will write, waits until that has been read.
   Code make_room(Ring& ring, uint64_t units, bool writes, const Operation& operation);
+  size_t unasked_bytes(const plan::Program& program) const;
   void populate();
   Checkpoint here() const { return {base_, lines_.cursor, short_slots_.cursor, long_slots_.cursor}; }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/log.h"
 #include "base/options.h"
 #include "mpi/cores.h"
 #include "mpi/host.h"
@@ -136,6 +137,8 @@ std::shared_ptr<const Places> Places::gather(Team* team) {
   own.node = node.of_first(world_rank);
   made->crowded_here_ = crowded_on_machine(own.node);
   if (team != nullptr && made->crowded_here_) team->know_crowded();
+  if (made->crowded_here_ && world_rank == 0)
+    log_line(LogLevel::info, "ranks outnumber the cores of their machine, on this node or with other nodes of it: waits yield");
   own.memory = uses_memory && team != nullptr ? own.node : world_rank;
   own.cluster = node.of_first(own_cluster());
   own.crowded = made->crowded_here_ ? 1 : 0;

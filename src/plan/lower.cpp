@@ -39,6 +39,7 @@ struct Facts {
     std::vector<int32_t> extents;     // by block
   };
   std::vector<Ends> messages;
+  int32_t message_blocks = 0;         // of the largest message
 };
 
 std::vector<Facts::Ends> find_messages(const Plan& staged) {
@@ -65,6 +66,8 @@ Facts gather_facts(const Plan& staged, const Dependences& dependences) {
   const size_t count = staged.transfers.size();
   Facts facts{std::vector<int32_t>(count, -1), std::vector<bool>(count), std::vector<std::vector<int32_t>>(count),
               std::vector<int32_t>(count), 0, find_messages(staged)};
+  for (const Facts::Ends& ends : facts.messages)
+    facts.message_blocks = std::max(facts.message_blocks, staged.transfers[static_cast<size_t>(ends.receive)].dst.count);
   for (const auto* awaited : {&dependences.waits, &dependences.arrivals}) {
     for (const auto& transfers : *awaited) {
       for (int32_t earlier : transfers) {
@@ -429,6 +432,7 @@ std::vector<Program> lower(const Plan& staged, const Dependences& dependences, c
     programs.push_back(std::move(writer.program()));
     Program& program = programs.back();
     program.lines = carrier == Carrier::line ? facts.lines : 0;
+    program.message_blocks = facts.message_blocks;
     program.slot_blocks = carrier == Carrier::slot ? staged.largest_tmp() : 0;
     program.min_positions = reuse.min_positions;
     program.knows_all = dependences.knows_all[rank];

@@ -121,6 +121,7 @@ struct Program {
   int32_t transfers = 0;      // of the staged plan: the distance of numbers between ticks
   int32_t stages = 1;         // largest stage + 1
   int32_t requests = 0;       // messages that may be under way at once
+  int32_t message_blocks = 0; // blocks of a message (the largest of all ranks)
   int32_t slot_blocks = 0;    // blocks of a ring position of a slot (the largest of all ranks)
   int32_t lines = 0;          // lines that a rank posts in an operation (the largest of all ranks)
   int32_t min_positions = 1;  // ring positions needed so that every reuse wait is for a smaller number
