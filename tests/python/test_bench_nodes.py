@@ -109,6 +109,30 @@ def test_json_holds_every_number(measured):
     assert len(document["delays"][0]["comparisons"]) == 2 * 2 * 3
 
 
+def test_every_root_over_nodes(monkeypatch):
+    """The host's times grow with the root, Tutti's do not."""
+
+    def run_job(settings, ranks, variant, directory, place=None, variables=None):
+        cells = [{"collective": "bcast", "bytes": 8, "root": root}
+                 | dict.fromkeys(("median_us", "mean_us", "min_us", "p95_us"), 10.0 if variant.tutti else 20.0 + 4 * root)
+                 for root in range(ranks)]  # fmt: skip
+        return {"library": variant.mpi.label, "cells": cells, "interposed": variant.tutti}
+
+    monkeypatch.setattr(over_nodes, "Hosts", FakeHosts)
+    monkeypatch.setattr(over_nodes, "run_job", run_job)
+    made = plan(collectives=["bcast"], sizes=[8], mpis=[MPICH], nodes="3", delays="1ms", every_root=True)
+    results = over_nodes.measure_nodes(made, lambda line: None)
+    document = nodes_json(made, results)
+    assert document["settings"]["every_root"] is True
+    [comparison] = document["delays"][0]["root_comparisons"]
+    assert comparison["ratio_of_slowest_roots"]["value"] == pytest.approx(4.0)
+    assert document["delays"][0]["cells"][0]["variants"]["mpich"]["over_roots"]["slowest_root"] == 5
+    stream = StringIO()
+    show(made, results, Console(file=stream, width=200))
+    [row] = [line for line in stream.getvalue().splitlines() if line.count("x") == 3 and "bcast" in line and "4.00x" in line]
+    assert "2.00x" in row and "1.00x" in row, stream.getvalue()
+
+
 def test_plot_writes_both_formats(measured, tmp_path):
     made, results, _ = measured
     written = draw_delays(made, results, tmp_path / "plot")
@@ -177,6 +201,8 @@ def test_parsing():
         (["--hosts", "tests/hosts", "--worth", "--per-node", "1"], "take --per-node 2"),
         (["--hosts", "tests/hosts", "--worth", "--delay", "0,1ms"], "give one --delay"),
         (["--hosts", "tests/hosts", "--worth", "--plot", "x"], "--plot: "),
+        (["--hosts", "tests/hosts", "--worth", "--every-root", "--collectives", "bcast"], "--every-root: "),
+        (["--hosts", "tests/hosts", "--ranks", "4"], "--ranks: "),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_line(tutti, words, says):

@@ -252,6 +252,10 @@ def bench(
     )  # fmt: skip
     if hosts is not None:
         delays = delay or ("0" if worth else nodes_command.DEFAULT_DELAYS)
+        if ranks is not None:
+            raise UserError("--ranks: with --hosts it follows from --nodes and --per-node; leave it out")
+        if worth and every_root:
+            raise UserError("--every-root: --worth measures root 0; leave one of them out")
         if worth and stem is not None:
             raise UserError("--plot: --worth draws nothing; take --json")
         plan = nodes_command.nodes_plan(settings, hosts, nodes or nodes_command.DEFAULT_NODES,

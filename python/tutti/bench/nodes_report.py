@@ -16,6 +16,8 @@ from tutti.bench.driver import Cell
 from tutti.bench.over_nodes import AtDelay, Nodes
 from tutti.bench.plot import COLOURS
 from tutti.bench.results import compare_cells, pairs, summarise
+from tutti.bench.root_tables import roots_tables
+from tutti.bench.roots import compare_roots, comparisons_json
 from tutti.bench.statistics import centre
 from tutti.bench.texts import factor_text, interval_text, ratio_text, size_text, time_text
 from tutti.bench.variants import Variant
@@ -108,6 +110,9 @@ def show(plan: Nodes, results: list[AtDelay], console: Console) -> None:
                 console.print(nodes_table(plan, result, nodes, base, other))
             if not plan.settings.tutti:
                 console.print(host_nodes_table(plan, result, nodes))
+            where = f"{nodes} nodes of {plan.per_node} ranks, delay {result.delay}"
+            for table in roots_tables(result.measurements, plan.ranks(nodes), where):
+                console.print(table)
     if plan.settings.tutti:
         console.print(nodes_summary(plan, results))
     console.print(f"{LEAST}\n{CORES}", highlight=False)
@@ -136,6 +141,12 @@ def _at_delay_json(plan: Nodes, result: AtDelay) -> dict[str, Any]:
             for base, other in pairs(measurements, plan.ranks(nodes))
             for comparison in compare_cells(measurements, plan.ranks(nodes), base, other)
         ],
+        "root_comparisons": [
+            entry
+            for nodes in plan.nodes
+            for base, other in pairs(measurements, plan.ranks(nodes))
+            for entry in comparisons_json(base, other, compare_roots(measurements, plan.ranks(nodes), base, other))
+        ],
         "left_out": [asdict(cell) for cell in measurements.left_out],
     }
 
@@ -148,6 +159,7 @@ def machine_json(plan: Nodes) -> dict[str, Any]:
         "settings": {
             "nodes": plan.nodes, "ranks_a_node": plan.per_node, "collectives": settings.collectives, "sizes": settings.sizes,
             "repetitions": settings.repetitions, "dirty": settings.dirty, "budget_ms": settings.budget_ms,
+            "every_root": settings.every_root,
             "variables": {name: value for name, value in os.environ.items() if name.startswith("TUTTI_")},
         },
     }  # fmt: skip

@@ -9,13 +9,15 @@ from tutti.bench.texts import factor_text, interval_text, ratio_text, size_text,
 from tutti.bench.variants import Variant
 
 
-def roots_tables(measurements: Measurements, ranks: int) -> list[Table]:
-    """For each MPI how much its times, without and with Tutti, depend on the root; of the hosts alone where Tutti was left out."""
+def roots_tables(measurements: Measurements, ranks: int, where: str = "") -> list[Table]:
+    """For each MPI how much its times, without and with Tutti, depend on the root; of the hosts alone where Tutti was left out.
+    The titles say `where`: how many ranks, where nothing else is said."""
+    where = where or f"{ranks} ranks"
     found = [
-        roots_table(ranks, base, compare_roots(measurements, ranks, base, other)) for base, other in pairs(measurements, ranks)
+        roots_table(where, base, compare_roots(measurements, ranks, base, other)) for base, other in pairs(measurements, ranks)
     ]
     if not measurements.settings.tutti:
-        found = [host_roots_table(measurements, ranks, variant) for variant in measurements.settings.variants(ranks)]
+        found = [host_roots_table(measurements, ranks, variant, where) for variant in measurements.settings.variants(ranks)]
     return [table for table in found if table.row_count]
 
 
@@ -26,8 +28,8 @@ def _spread_texts(found: Spread) -> tuple[str, ...]:
 SPREAD_COLUMNS = ("min", "median", "max", "slowest", "max/min")
 
 
-def roots_table(ranks: int, base: Variant, rows: list[RootComparison]) -> Table:
-    table = Table(title=f"{ranks} ranks: {base.label}, over the roots, us", title_justify="left")
+def roots_table(where: str, base: Variant, rows: list[RootComparison]) -> Table:
+    table = Table(title=f"{where}: {base.label}, over the roots, us", title_justify="left")
     for column in ("collective", "size"):
         table.add_column(column)
     for who in ("host", "Tutti"):
@@ -43,8 +45,8 @@ def roots_table(ranks: int, base: Variant, rows: list[RootComparison]) -> Table:
     return table
 
 
-def host_roots_table(measurements: Measurements, ranks: int, variant: Variant) -> Table:
-    table = Table(title=f"{ranks} ranks: {variant.label}, over the roots, us", title_justify="left")
+def host_roots_table(measurements: Measurements, ranks: int, variant: Variant, where: str) -> Table:
+    table = Table(title=f"{where}: {variant.label}, over the roots, us", title_justify="left")
     for column in ("collective", "size", *SPREAD_COLUMNS):
         table.add_column(column, justify="left" if column in ("collective", "size") else "right")
     for cell, by_variant in measurements.cells.items():
