@@ -7,18 +7,25 @@ function(tutti_room)
   endforeach()
 endfunction()
 
-# tutti_test(name source... [TIMEOUT seconds] [LABELS label...] [LIBRARIES target...]): a GoogleTest program beside the code.
-# Label "quick" (the default) makes it part of `make check`.
+# tutti_test(name source... [ONE_THREAD] [TIMEOUT seconds] [LABELS label...] [LIBRARIES target...]): a GoogleTest program beside
+# the code. Label "quick" (the default) makes it part of `make check`. ONE_THREAD: it has no threads to race, so it is left out
+# under ThreadSanitizer, and may run beside others (label "one_thread").
 function(tutti_test name)
   if(NOT TUTTI_TESTS)
     return()
   endif()
-  cmake_parse_arguments(arg "" "TIMEOUT" "LABELS;LIBRARIES" ${ARGN})
+  cmake_parse_arguments(arg "ONE_THREAD" "TIMEOUT" "LABELS;LIBRARIES" ${ARGN})
+  if(arg_ONE_THREAD AND TUTTI_SANITIZE STREQUAL "thread")
+    return()
+  endif()
   if(NOT arg_TIMEOUT)
     set(arg_TIMEOUT 120)
   endif()
   if(NOT arg_LABELS)
     set(arg_LABELS quick)
+  endif()
+  if(arg_ONE_THREAD)
+    list(APPEND arg_LABELS one_thread)
   endif()
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE tutti_core GTest::gtest_main ${arg_LIBRARIES})
