@@ -16,6 +16,7 @@
 #include "base/options.h"
 #include "mpi/cores.h"
 #include "mpi/memory.h"
+#include "shm/readers.h"
 
 namespace tutti::mpi {
 namespace {
@@ -217,6 +218,13 @@ void Team::agree_on_reach() {
   own.heap = heap != nullptr ? heap->location() : shm::Heap::Location{};
   std::vector<Offer> offers(static_cast<size_t>(ranks_));
   mpi.Allgather(&own, sizeof own, mpi.type_byte, offers.data(), sizeof own, mpi.type_byte, private_communicator_);
+  if (try_cma) {
+    std::vector<pid_t> others;
+    for (const Offer& offer : offers)
+      if (offer.process != own.process) others.push_back(static_cast<pid_t>(offer.process));
+    shm::let_read(others);
+    mpi.Barrier(private_communicator_);  // nobody tries before everybody has let them
+  }
 
   uint64_t works[2] = {own.heap.bytes > 0 ? 1u : 0u, try_cma ? 1u : 0u}, works_for_all[2] = {};
   try {
