@@ -165,11 +165,11 @@ Levels levels_of_machine(const char* description, int ranks, bool round_robin) {
 }
 
 TEST(LevelsPlans, AreRightOnLargeMachines) {
-  for (const char* machine : {"numa:4 core:32", "numa:4 cache:4 core:8"}) {
+  for (const char* machine : {"numa:4 core:32", "numa:4 cache:4 core:8", "socket:4 numa:2 cache:2 core:8", "socket:4 core:32"}) {
     for (const int ranks : {128, 101}) {
       for (const bool round_robin : {false, true}) {
         const Levels levels = levels_of_machine(machine, ranks, round_robin);
-        EXPECT_EQ(levels.groups("numa"), 4);
+        EXPECT_EQ(levels.floors().front().groups, 4);
         EXPECT_EQ(levels.in_rank_order(), !round_robin);
         for (int i = 0; i < plan::collective_count; ++i) {
           const auto collective = static_cast<Collective>(i);
@@ -183,10 +183,10 @@ TEST(LevelsPlans, AreRightOnLargeMachines) {
   }
 }
 
-// Hand-overs between groups of the outermost floor, by the stage in which they happen.
-std::vector<int> crossings(const Plan& plan, const Levels& levels) {
+// Hand-overs between groups of a floor, the outermost unless said, by the stage in which they happen.
+std::vector<int> crossings(const Plan& plan, const Levels& levels, size_t floor = 0) {
   const Plan staged = plan::stage(plan);
-  const std::vector<int32_t>& group = levels.floors().front().group_of;
+  const std::vector<int32_t>& group = levels.floors().at(floor).group_of;
   std::vector<int> result;
   for (const plan::Transfer& transfer : staged.transfers) {
     result.resize(std::max(result.size(), static_cast<size_t>(transfer.stage) + 1), 0);
@@ -211,6 +211,32 @@ TEST(LevelsPlans, TreesCrossBordersOnceAGroup) {
     EXPECT_EQ(total(crossings(generate(Collective::reduce, spec, 128, 5, levels), levels)), 3) << spec;
   }
   EXPECT_GT(total(crossings(generate(Collective::reduce, "binomial", 128, 5, levels), levels)), 3);
+}
+
+// Sockets of several numa regions, and several sockets in one: borders between sockets are crossed at the top alone.
+TEST(LevelsPlans, SocketsAreABorderOfTheirOwn) {
+  const Levels clustered = levels_of_machine("socket:4 numa:2 cache:2 core:8", 128, true);
+  ASSERT_EQ(clustered.floors().size(), 3u);
+  for (const char* spec : {"levels", "levels:flat", "levels:binomial", "levels:binomial:8"}) {
+    for (const Collective collective : {Collective::bcast, Collective::reduce}) {
+      SCOPED_TRACE(std::string(plan::name(collective)) + " " + spec);
+      const Plan plan = generate(collective, spec, 128, 5, clustered);
+      // Between four sockets, between the two regions of each, between the two caches of each of those.
+      const int expected[] = {3, 3 + 4, 3 + 4 + 8};
+      for (const size_t floor : {0, 1, 2}) EXPECT_EQ(total(crossings(plan, clustered, floor)), expected[floor]);
+    }
+  }
+  // A reduce comes to the borders of sockets last: each of the other three has combined its regions by then.
+  const Plan reduce = generate(Collective::reduce, "levels:flat", 128, 0, clustered);
+  const std::vector<int> sockets = crossings(reduce, clustered), regions = crossings(reduce, clustered, 1);
+  const auto first = std::find_if(sockets.begin(), sockets.end(), [](int count) { return count > 0; });
+  EXPECT_EQ(first, sockets.end() - 1);
+  EXPECT_EQ(total({regions.begin(), regions.begin() + (first - sockets.begin())}), 3);
+
+  const Levels in_region = levels_of_machine("socket:4 core:32", 128, true);
+  EXPECT_EQ(in_region.floors().front().name, "socket");
+  EXPECT_EQ(total(crossings(generate(Collective::reduce, "levels:binomial:8", 128, 0, in_region), in_region)), 3);
+  EXPECT_EQ(total(crossings(generate(Collective::allreduce, "tiled:levels", 128, 0, clustered), clustered)), 32 * 3 * 2);
 }
 
 TEST(LevelsPlans, DisseminationCrossesInItsLastSteps) {

@@ -194,7 +194,7 @@ void Team::agree_on_waiting() {
   const bool yields = choice == WaitChoice::automatic ? oversubscribed(masks) : choice == WaitChoice::yield;
   wait_style_ = yields ? exec::WaitStyle::yield : exec::WaitStyle::spin;
   const topo::Shape shape = shape_of(masks, options().topology);
-  several_regions_ = shape.counts[topo::numa_level] > 1;
+  several_regions_ = std::max(shape.counts[topo::socket_level], 1) * shape.counts[topo::numa_level] > 1;
   if (!options().plans.empty() || !options().table.empty()) shape_ = shape;
   agree_on_levels(masks);
 }

@@ -69,7 +69,7 @@ nb::tuple try_shared_heap() {
 }  // namespace
 
 void bind_machine(nb::module_& module) {
-  nb::class_<topo::Tree>(module, "Tree", "The machine's tree: cores, caches, numa regions, node.")
+  nb::class_<topo::Tree>(module, "Tree", "The machine's tree: cores, caches, numa regions, sockets, node.")
       .def_ro("source", &topo::Tree::source)
       .def_prop_ro("vertices", &vertices)
       .def_prop_ro("cores", &cores)

@@ -22,6 +22,10 @@ Vertex numa(int first, int count, int os_index = 0) {
   return {.level = Level::numa, .first_core = first, .core_count = count, .os_index = os_index};
 }
 
+Vertex socket(int first, int count, int os_index = 0) {
+  return {.level = Level::socket, .first_core = first, .core_count = count, .os_index = os_index};
+}
+
 Vertex cache(int first, int count, int depth = 3) {
   return {.level = Level::cache, .first_core = first, .core_count = count, .cache_depth = depth};
 }
@@ -49,7 +53,12 @@ void expect_sound(const Tree& tree) {
     ASSERT_EQ(vertex.parent < 0, i == 0);
     ASSERT_LT(vertex.parent, i);
     if (i > 0) {
-      ASSERT_LE(vertex.level, tree.vertices[vertex.parent].level);
+      const Level outer = tree.vertices[vertex.parent].level;
+      ASSERT_TRUE(vertex.level <= outer || (vertex.level == Level::socket && outer == Level::numa));
+    }
+    if (vertex.level == Level::socket) {
+      ASSERT_GE(vertex.core_count, 2);
+      ASSERT_LT(vertex.core_count, static_cast<int>(tree.cores.size()));
     }
     ASSERT_EQ(vertex.children.empty(), vertex.level == Level::core);
     if (vertex.level == Level::cache) {
@@ -100,6 +109,30 @@ TEST(Assemble, ACacheThatReachesBeyondARegionIsLeftOut) {
   EXPECT_EQ(assembled(4, {cache(0, 4), numa(0, 2, 0), numa(2, 2, 1)}), "node(numa(..)numa(..))");
 }
 
+TEST(Assemble, SocketsStandAroundRegionsOrInsideThem) {
+  EXPECT_EQ(assembled(8, {numa(0, 2), numa(2, 2), socket(0, 4), socket(4, 4), numa(4, 2), numa(6, 2)}),
+            "node(socket(numa(..)numa(..))socket(numa(..)numa(..)))");
+  EXPECT_EQ(assembled(8, {numa(0, 8), socket(4, 4), socket(0, 4), cache(0, 2), cache(4, 4)}),
+            "node(numa(socket(L3(..)..)socket(L3(....))))");
+  EXPECT_EQ(assembled(8, {numa(0, 4), numa(4, 4), socket(0, 2), socket(2, 2), socket(4, 2), socket(6, 2)}),
+            "node(numa(socket(..)socket(..))numa(socket(..)socket(..)))");
+}
+
+TEST(Assemble, ASocketThatIsARegionTheNodeOrACoreIsLeftOut) {
+  EXPECT_EQ(assembled(4, {socket(0, 2), socket(2, 2), numa(0, 2), numa(2, 2)}), "node(numa(..)numa(..))");
+  EXPECT_EQ(assembled(4, {socket(0, 4), numa(0, 2), numa(2, 2)}), "node(numa(..)numa(..))");
+  EXPECT_EQ(assembled(2, {socket(0, 1), socket(1, 1), numa(0, 2)}), "node(numa(..))");
+  // One socket with one region beside one with two.
+  EXPECT_EQ(assembled(6, {socket(0, 2), numa(0, 2), socket(2, 4), numa(2, 2), numa(4, 2)}),
+            "node(numa(..)socket(numa(..)numa(..)))");
+}
+
+TEST(Assemble, MemoryOfAllAndCachesBeyondASocketAreLeftOut) {
+  EXPECT_EQ(assembled(8, {numa(0, 8, 4), socket(0, 4), socket(4, 4), numa(0, 2), numa(2, 2), numa(4, 2), numa(6, 2)}),
+            "node(socket(numa(..)numa(..))socket(numa(..)numa(..)))");
+  EXPECT_EQ(assembled(4, {cache(0, 4), socket(0, 2), socket(2, 2)}), "node(socket(..)socket(..))");
+}
+
 TEST(Assemble, GroupsThatOverlapInPartOrLieOutsideAreLeftOut) {
   EXPECT_EQ(assembled(4, {cache(0, 3), cache(2, 2)}), "node(L3(...).)");
   EXPECT_EQ(assembled(2, {cache(1, 5), cache(-1, 2), numa(2, 1), cache(1, 2147483647)}), "node(..)");
@@ -113,8 +146,11 @@ TEST(Assemble, RandomGroupsAlwaysGiveASoundTree) {
     for (Vertex& group : groups) {
       const int first = static_cast<int>(random() % 14) - 1;
       const int count = static_cast<int>(random() % 14);
-      group = random() % 2 == 0 ? numa(first, count, static_cast<int>(random() % 4))
-                                : cache(first, count, 2 + static_cast<int>(random() % 2));
+      switch (random() % 3) {
+        case 0: group = numa(first, count, static_cast<int>(random() % 4)); break;
+        case 1: group = socket(first, count, static_cast<int>(random() % 4)); break;
+        default: group = cache(first, count, 2 + static_cast<int>(random() % 2));
+      }
     }
     const Tree tree = assemble("test", plain_cores(cores), groups);
     ASSERT_NO_FATAL_FAILURE(expect_sound(tree)) << shape(tree);

@@ -101,13 +101,16 @@ Tree read_tree(hwloc_topology_t topology, const std::string& source) {
   for (size_t core = 0; core < reading.cores.size(); ++core) {
     for (const int unit : reading.cores[core].processing_units) core_of_unit[unit] = static_cast<int>(core);
   }
-  for (const hwloc_obj_type_t type : {HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_NUMANODE}) {
+  for (const hwloc_obj_type_t type : {HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_NUMANODE, HWLOC_OBJ_PACKAGE}) {
     for (hwloc_obj_t object = nullptr; (object = hwloc_get_next_obj_by_type(topology, type, object)) != nullptr;) {
       Vertex group{.level = Level::cache, .cache_depth = cache_depth(type)};
       if (type == HWLOC_OBJ_NUMANODE) {
         group.level = Level::numa;
         group.os_index = static_cast<int>(object->os_index);
         group.bytes = object->attr->numanode.local_memory;
+      } else if (type == HWLOC_OBJ_PACKAGE) {
+        group.level = Level::socket;
+        group.os_index = static_cast<int>(object->os_index);
       } else {
         group.bytes = object->attr->cache.size;
       }
@@ -131,7 +134,7 @@ void mark_usable(Tree* tree) {
 
 [[noreturn]] void refuse(const std::string& description, const std::string& reason) {
   throw Error(Code::invalid_argument, "topology " + in_quotes(description) + ": " + reason +
-                                          "; write levels from the outside in, such as \"numa:2 cache:2 core:4\"");
+                                          "; write levels from the outside in, such as \"socket:2 numa:2 cache:2 core:4\"");
 }
 
 // Words are separated by blanks outside of brackets: attributes in brackets may hold blanks.
@@ -167,15 +170,16 @@ uint64_t word_count(const std::string& description, const std::string& word) {
 
 std::string level_of_word(const std::string& word) { return word.substr(0, word.find_first_of(":(")); }
 
-// Our levels from the outside in; hwloc takes them in any order and then makes trees that nobody meant.
+// Our levels from the outside in; hwloc takes them in any order and then makes trees that nobody meant. Sockets may stand
+// inside numa regions, too.
 void check_order(const std::string& description, const std::vector<std::string>& words) {
-  static const std::vector<std::string> order = {"node", "numa", "cache", "core"};
-  std::string outer = order.front();
+  static const std::map<std::string, int> order = {{"node", 0}, {"socket", 1}, {"numa", 1}, {"cache", 2}, {"core", 3}};
+  std::string outer = "node";
   for (const std::string& word : words) {
     const std::string level = level_of_word(word);
-    const auto place = std::find(order.begin(), order.end(), level);
+    const auto place = order.find(level);
     if (place == order.end()) continue;
-    if (place < std::find(order.begin(), order.end(), outer)) refuse(description, level + " stands inside " + outer);
+    if (place->second < order.at(outer)) refuse(description, level + " stands inside " + outer);
     outer = level;
   }
 }
@@ -202,6 +206,7 @@ std::string translated(const std::string& description) {
       continue;
     }
     const std::string rest = word.substr(level.size());
+    if (level == "socket") level = "package";
     if (level == "cache") {
       if (next_cache < 2) refuse(description, "more than two levels of caches");
       level = "l" + std::to_string(next_cache--);

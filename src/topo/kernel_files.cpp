@@ -41,4 +41,11 @@ std::map<int, int> regions_of(const std::string& system) {
   return regions;
 }
 
+int socket_of(int unit, const std::string& system) {
+  const std::string text = first_line(system + "/cpu/cpu" + std::to_string(unit) + "/topology/physical_package_id");
+  int socket = -1;
+  const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), socket);
+  return error == std::errc() && rest == text.data() + text.size() && socket >= 0 ? socket : -1;
+}
+
 }  // namespace tutti::topo

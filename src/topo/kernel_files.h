@@ -16,4 +16,7 @@ std::set<int> numbers_of(const std::string& list);
 // The numa region of each processing unit; empty where the kernel tells none. `system` is where it shows its devices.
 std::map<int, int> regions_of(const std::string& system);
 
+// The socket of a processing unit; -1 where the kernel tells none.
+int socket_of(int unit, const std::string& system);
+
 }  // namespace tutti::topo

@@ -24,6 +24,13 @@ Floor within(const Floor& outer, const Floor& found) {
   return floor;
 }
 
+// Whether a numa floor tells the same ranks apart as the socket's before it does, and not because it is inside.
+bool sockets_are_regions(const std::vector<Floor>& floors, const Floor& whole, const Floor& found) {
+  if (found.name != "numa" || floors.empty() || floors.back().name != "socket") return false;
+  const Floor& outer = floors.size() > 1 ? floors[floors.size() - 2] : whole;
+  return within(outer, found).groups == floors.back().groups;
+}
+
 std::string text_of(const std::vector<Floor>& floors) {
   std::string text;
   for (const Floor& floor : floors) {
@@ -56,6 +63,7 @@ Levels::Levels(std::vector<Floor> found) {
     const Floor whole{{}, std::vector<int32_t>(ranks, 0), 1};
     const Floor& outer = floors_.empty() ? whole : floors_.back();
     Floor nested = within(outer, floor);
+    if (nested.groups == outer.groups && sockets_are_regions(floors_, whole, floor)) floors_.back().name = "numa";
     if (nested.groups == outer.groups || nested.groups == static_cast<int32_t>(ranks)) continue;
     floors_.push_back(std::move(nested));
   }

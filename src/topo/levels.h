@@ -1,9 +1,10 @@
 // What a communicator's ranks share, level by level: all that algorithms know of the machine.
 //
-// A floor says for one level (numa region, shared cache, core) which ranks are together; floors stand from the outside
+// A floor says for one level (socket, numa region, shared cache, core) which ranks are together; floors stand from the outside
 // in, each divides the groups of the one before. They come from the ranks' actual bindings. A floor on which some rank
 // is in several groups at once (an unbound rank) is unknown and left out, with all further inside, and so is one that
-// says nothing: a single group, every rank alone, the same groups as outside. Nothing known is one level: no floors.
+// says nothing: a single group, every rank alone, the same groups as outside. Where sockets are numa regions, the floor is
+// numa. Nothing known is one level: no floors.
 //
 // Where processing units lie comes from a tree (hwloc), from a shape's text or from the kernel's files; the interposers
 // take the latter two, because a program may have an hwloc of its own. Values, constant once made; any thread.
@@ -22,8 +23,9 @@
 
 namespace tutti::topo {
 
-// On which floors ranks can be together; a rank's place on each is a number of its own.
-inline constexpr std::array<std::string_view, 4> floor_names = {"numa", "cache L3", "cache L2", "core"};
+// On which floors ranks can be together; a rank's place on each is a number of its own. Sockets are outside numa regions,
+// or inside where a region holds several; the other of the two then says what numa says.
+inline constexpr std::array<std::string_view, 6> floor_names = {"socket", "numa", "socket", "cache L3", "cache L2", "core"};
 using Place = std::array<int32_t, floor_names.size()>;
 // By processing unit, as the system counts them.
 using Places = std::map<int, Place>;
@@ -35,7 +37,7 @@ Places places_of(const Shape& shape);
 Places places_of_system(const std::vector<int>& processing_units, const std::string& system = "/sys/devices/system");
 
 struct Floor {
-  std::string name;               // numa, cache or core
+  std::string name;               // socket, numa, cache or core
   std::vector<int32_t> group_of;  // by rank; groups are numbered in the order of their first ranks
   int32_t groups = 1;
 

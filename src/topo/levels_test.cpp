@@ -6,6 +6,7 @@
 
 #include <filesystem>
 #include <fstream>
+#include <tuple>
 
 #include "base/error.h"
 #include "topo/bound_ranks.h"
@@ -30,13 +31,53 @@ TEST(Levels, OfATreeAreItsFloors) {
 }
 
 TEST(Levels, OfAShapeAreThoseOfItsTree) {
-  for (const char* text : {"numa:2 cache:2 core:2", "numa:3 core:4", "core:4", "cache:4 core:2", "numa:4 core:32"}) {
+  for (const char* text : {"numa:2 cache:2 core:2", "numa:3 core:4", "core:4", "cache:4 core:2", "numa:4 core:32",
+                           "socket:2 numa:2 cache:4 core:8", "socket:2 numa:1 core:4", "socket:3 core:4", "socket:4 core:1",
+                           "socket:2 cache:2 core:2", "socket:4 numa:4 cache:2 core:4"}) {
     const Places by_shape = places_of(parse_shape(text)), by_tree = places_of(synthetic(text));
     std::vector<int> units;
     for (const auto& [unit, place] : by_tree) units.push_back(unit);
     ASSERT_EQ(by_shape.size(), by_tree.size());
     EXPECT_EQ(levels_of(bound_to(units), by_shape), levels_of(bound_to(units), by_tree)) << text;
   }
+}
+
+TEST(Levels, SocketsOfSeveralRegionsAreAFloor) {
+  const Places places = places_of(synthetic("socket:2 numa:2 cache:2 core:2"));
+  const Levels levels = levels_of(bound_to({0, 1, 2, 4, 6, 8, 9, 12}), places);
+  EXPECT_EQ(levels.contents(), "socket:0,0,0,0,0,1,1,1 numa:0,0,0,1,1,2,2,3 cache:0,0,1,2,3,4,4,5");
+  EXPECT_EQ(levels.groups("socket"), 2);
+  EXPECT_EQ(levels.groups("numa"), 4);
+  EXPECT_EQ(levels_of(bound_to({0, 1, 4, 5}), places).contents(), "numa:0,0,1,1");
+  EXPECT_EQ(levels_of(bound_to({0, 4, 8, 12}), places).contents(), "socket:0,0,1,1");  // a region each
+  // Bound to a socket each: regions are unknown.
+  EXPECT_EQ(levels_of({{0, 4}, {0, 4}, {8, 12}, {8, 12}}, places).contents(), "socket:0,0,1,1");
+}
+
+TEST(Levels, ASocketThatIsARegionIsCalledNuma) {
+  const Places places = places_of(parse_shape("socket:2 numa:2 core:2"));
+  EXPECT_EQ(levels_of(bound_to({0, 1, 4, 5}), places).contents(), "numa:0,0,1,1");
+  EXPECT_EQ(levels_of(bound_to({0, 1, 2, 4}), places).contents(), "socket:0,0,0,1 numa:0,0,1,2");
+  // Some of the ranks: what was a floor of its own is one with the regions.
+  const Levels all = levels_of(bound_to({0, 1, 2, 3, 4, 5, 6, 7}), places);
+  EXPECT_EQ(all.of({0, 1, 4, 5}).contents(), "numa:0,0,1,1");
+  EXPECT_EQ(all.of({0, 1, 2, 3}).contents(), "numa:0,0,1,1");
+  EXPECT_EQ(all.of({0, 2, 4, 6}).contents(), "socket:0,0,1,1");
+  EXPECT_EQ(read_levels(all.contents()), all);
+  // On several nodes, whose regions are numbered alike.
+  const Levels nodes({{"node", {0, 0, 0, 0, 1, 1, 1, 1}, 2}, {"socket", {0, 0, 1, 1, 0, 0, 1, 1}, 2}, {"numa", {0, 0, 2, 2, 0, 0, 2, 2}, 2}});
+  EXPECT_EQ(nodes.contents(), "node:0,0,0,0,1,1,1,1 numa:0,0,1,1,2,2,3,3");
+}
+
+TEST(Levels, SocketsInOneRegionAreAFloorInsideIt) {
+  for (const char* text : {"socket:2 core:4", "numa:1 socket:2 core:4"}) {
+    EXPECT_EQ(levels_of(bound_to({0, 1, 4, 5}), places_of(synthetic(text))).contents(), "socket:0,0,1,1") << text;
+  }
+  const Places places = places_of(synthetic("numa:2 socket:2 core:2"));
+  EXPECT_EQ(levels_of(bound_to({0, 1, 2, 3, 4, 5, 6, 7}), places).contents(), "numa:0,0,0,0,1,1,1,1 socket:0,0,1,1,2,2,3,3");
+  EXPECT_EQ(levels_of(bound_to({0, 1, 4, 5}), places).contents(), "numa:0,0,1,1");
+  // Bound to a region each: sockets are unknown.
+  EXPECT_EQ(levels_of({{0, 2}, {0, 2}, {4, 6}, {4, 6}}, places).contents(), "numa:0,0,1,1");
 }
 
 TEST(Levels, RanksDealtRoundRobinAreNotInRankOrder) {
@@ -94,6 +135,8 @@ TEST(Levels, OfBoundRanks) {
   EXPECT_TRUE(levels_of_bound({{0, 32}, {0, 32}, {0, 32}}, "numa:4 core:32").one_level());  // unbound
   EXPECT_TRUE(levels_of_bound({{0}, {0, 32}, {32}}, "numa:4 core:32").one_level());         // one of them is
   EXPECT_TRUE(levels_of_bound({{0}, {1}}, "no shape", "/nowhere").one_level());
+  const Levels clustered = levels_of_bound(bindings, "socket:4 numa:2 cache:2 core:8");
+  EXPECT_EQ(std::tuple(clustered.groups("socket"), clustered.groups("numa"), clustered.groups("cache")), std::tuple(4, 8, 16));
 }
 
 TEST(Levels, OfTheKernelsFiles) {
@@ -116,6 +159,20 @@ TEST(Levels, OfTheKernelsFiles) {
   const std::vector<int> units{0, 1, 2, 3, 4, 5, 6, 7};
   EXPECT_EQ(levels_of(bound_to(units), places_of_system(units, path)).contents(),
             "numa:0,0,0,0,1,1,1,1 cache:0,0,1,1,2,2,3,3");
+  const auto put_socket = [&](int unit, int socket) {
+    put("cpu/cpu" + std::to_string(unit) + "/topology/physical_package_id", std::to_string(socket));
+  };
+  for (const int unit : units) put_socket(unit, unit / 4);
+  EXPECT_EQ(levels_of(bound_to(units), places_of_system(units, path)).floors().front().name, "numa");
+  // Two regions in one socket beside an equal one; then sockets of a core each, which are no more than that.
+  put("node/online", "0-2");
+  put("node/node0/cpulist", "0-1");
+  put("node/node2/cpulist", "2-3");
+  EXPECT_EQ(levels_of(bound_to(units), places_of_system(units, path)).contents(),
+            "socket:0,0,0,0,1,1,1,1 numa:0,0,1,1,2,2,2,2 cache:0,0,1,1,2,2,3,3");
+  for (const int unit : units) put_socket(unit, unit);
+  EXPECT_EQ(levels_of(bound_to(units), places_of_system(units, path)).contents(),
+            "numa:0,0,1,1,2,2,2,2 cache:0,0,1,1,2,2,3,3");
   EXPECT_TRUE(levels_of(bound_to(units), places_of_system(units, "/nowhere")).one_level());
   std::filesystem::remove_all(path);
 }

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <charconv>
 #include <fstream>
+#include <set>
 
 #include "topo/kernel_files.h"
 #include "topo/levels.h"
@@ -9,15 +10,35 @@
 namespace tutti::topo {
 namespace {
 
-enum FloorAt : size_t { at_numa, at_l3, at_l2, at_core };
+enum FloorAt : size_t { at_socket, at_numa, at_inner_socket, at_l3, at_l2, at_core };
 
-// Of a core with a cache of its own: it is with all of the floor outside that have such, so the floor says nothing of it.
+// Of a core without a group of its own there: it is with all of the floor outside that have none, so the floor says
+// nothing of it.
 constexpr int32_t none = -1;
+constexpr int32_t as_outside = 1 << 28;
+
 Place without_gaps(Place place) {
-  constexpr int32_t own_cache = 1 << 28;
-  if (place[at_l3] == none) place[at_l3] = own_cache | place[at_numa];
-  if (place[at_l2] == none) place[at_l2] = own_cache | place[at_l3];
+  if (place[at_l3] == none) place[at_l3] = as_outside | place[at_numa];
+  if (place[at_l2] == none) place[at_l2] = as_outside | place[at_l3];
   return place;
+}
+
+// Which of the two floors of sockets a place's `at_socket` is for: the inner one where its region holds several. A socket
+// of one core, as emulators have them, is no more than its core.
+Places with_sockets(Places places) {
+  std::map<int32_t, std::set<int32_t>> cores, sockets;  // by socket, by numa region
+  for (const auto& [unit, place] : places) cores[place[at_socket]].insert(place[at_core]);
+  for (auto& [unit, place] : places) {
+    if (cores[place[at_socket]].size() < 2) place[at_socket] = none;
+    sockets[place[at_numa]].insert(place[at_socket]);
+  }
+  for (auto& [unit, place] : places) {
+    const int32_t region = as_outside | place[at_numa];
+    const bool inside = sockets[place[at_numa]].size() > 1;
+    place[at_inner_socket] = inside && place[at_socket] != none ? place[at_socket] : region;
+    if (inside || place[at_socket] == none) place[at_socket] = region;
+  }
+  return places;
 }
 
 // Numbers what the kernel calls by its list of units.
@@ -48,26 +69,31 @@ std::string sharers(const std::string& cpu, int depth) {
 Places places_of(const Tree& tree) {
   Places places;
   for (size_t i = 0; i < tree.cores.size(); ++i) {
-    Place place{0, none, none, static_cast<int32_t>(i)};
+    Place place{none, 0, none, none, none, static_cast<int32_t>(i)};
     for (int vertex = tree.cores[i].vertex; vertex >= 0; vertex = tree.vertices[static_cast<size_t>(vertex)].parent) {
       const Vertex& at = tree.vertices[static_cast<size_t>(vertex)];
+      if (at.level == Level::socket) place[at_socket] = vertex;
       if (at.level == Level::numa) place[at_numa] = vertex;
       if (at.level == Level::cache) place[at.cache_depth == 2 ? at_l2 : at_l3] = vertex;
     }
     for (const int unit : tree.cores[i].processing_units) places[unit] = without_gaps(place);
   }
-  return places;
+  return with_sockets(std::move(places));
 }
 
 Places places_of(const Shape& shape) {
   Places places;
   const auto count = [&](size_t level) { return std::max(shape.counts[level], int32_t{1}); };
-  const int32_t caches = count(2) * count(3), cores = caches * count(4);
-  for (int32_t core = 0; core < cores; ++core) {
-    const int32_t cache = core / count(4);
-    places[core] = without_gaps({cache / count(3), shape.counts[3] == 0 || count(4) == 1 ? none : cache, none, core});
+  const int32_t regions = count(socket_level) * count(numa_level), caches = regions * count(cache_level);
+  const bool shared = shape.counts[cache_level] != 0 && count(core_level) > 1;
+  // Sockets without a word of regions lie in one.
+  const bool one_region = shape.counts[socket_level] != 0 && shape.counts[numa_level] == 0;
+  for (int32_t core = 0; core < caches * count(core_level); ++core) {
+    const int32_t cache = core / count(core_level), region = cache / count(cache_level);
+    const int32_t socket = shape.counts[socket_level] == 0 ? none : region / count(numa_level);
+    places[core] = without_gaps({socket, one_region ? 0 : region, none, shared ? cache : none, none, core});
   }
-  return places;
+  return with_sockets(std::move(places));
 }
 
 Places places_of_system(const std::vector<int>& processing_units, const std::string& system) {
@@ -83,10 +109,10 @@ Places places_of_system(const std::vector<int>& processing_units, const std::str
       return list.empty() || list == siblings ? none : numbers.of(list);
     };
     const auto region = regions.find(unit);
-    places[unit] = without_gaps(
-        {region == regions.end() ? 0 : region->second, shared(l3, 3), shared(l2, 2), cores.of(siblings)});
+    places[unit] = without_gaps({socket_of(unit, system), region == regions.end() ? 0 : region->second, none, shared(l3, 3),
+                                 shared(l2, 2), cores.of(siblings)});
   }
-  return places;
+  return with_sockets(std::move(places));
 }
 
 }  // namespace tutti::topo

@@ -13,6 +13,12 @@
 namespace tutti::topo {
 namespace {
 
+// For messages.
+std::string level_words() {
+  std::string words;
+  for (const std::string_view level : shape_levels) words.append(words.empty() ? "" : ", ").append(level);
+  return words;
+}
 
 [[noreturn]] void refuse(std::string_view text, const std::string& message) {
   throw Error(Code::invalid_argument, "shape " + in_quotes(text) + ": " + message);
@@ -51,6 +57,20 @@ int core_of(int unit, const std::string& system) {
   return units.empty() ? unit : *units.begin();
 }
 
+// How many sockets hold these regions, where they hold several and as many each; 0 where sockets say nothing more.
+int32_t sockets_of(const std::vector<NodeCore>& cores, const std::string& system) {
+  std::map<int, std::set<int>> regions;  // by socket
+  std::map<int, int> sockets;            // by region
+  for (const NodeCore& core : cores) {
+    const int socket = socket_of(core.units.front(), system);
+    if (socket < 0 || sockets.emplace(core.region, socket).first->second != socket) return 0;
+    regions[socket].insert(core.region);
+  }
+  const size_t inside = regions.empty() ? 0 : regions.begin()->second.size();
+  const bool alike = std::all_of(regions.begin(), regions.end(), [&](const auto& one) { return one.second.size() == inside; });
+  return regions.size() > 1 && inside > 1 && alike ? static_cast<int32_t>(regions.size()) : 0;
+}
+
 }  // namespace
 
 Shape parse_shape(std::string_view text) {
@@ -66,11 +86,11 @@ Shape parse_shape(std::string_view text) {
     const size_t colon = word.find(':');
     const size_t level = level_named(word.substr(0, colon));
     if (colon == std::string_view::npos || level == shape_levels.size()) {
-      refuse(whole, in_quotes(word) + " is no LEVEL:COUNT; levels are cluster, node, numa, cache, core");
+      refuse(whole, in_quotes(word) + " is no LEVEL:COUNT; levels are " + level_words());
     }
     if (level < next_level) {
       refuse(whole, in_quotes(word) + " stands behind " + std::string(shape_levels[next_level - 1]) +
-                        "; write each level once, from the outside in: cluster, node, numa, cache, core");
+                        "; write each level once, from the outside in: " + level_words());
     }
     shape.counts[level] = count_of(whole, word, word.substr(colon + 1));
     cores *= shape.counts[level];
@@ -95,9 +115,8 @@ std::string print(const Shape& shape) {
 Shape normalised(const Shape& shape) {
   Shape result = shape;
   if (shape.empty()) return result;
-  for (int32_t& count : result.counts) {
-    if (count != 0) break;
-    count = 1;
+  for (size_t level = 0; level < result.counts.size() && result.counts[level] == 0; ++level) {
+    if (level != socket_level) result.counts[level] = 1;
   }
   return result;
 }
@@ -124,12 +143,15 @@ std::vector<NodeCore> cores_of_node(const std::vector<int>& processing_units, co
 
 Shape shape_of_node(const std::vector<int>& processing_units, const std::string& system) {
   std::map<int, int32_t> cores;  // by region
-  for (const NodeCore& core : cores_of_node(processing_units, system)) ++cores[core.region];
+  const std::vector<NodeCore> of_node = cores_of_node(processing_units, system);
+  for (const NodeCore& core : of_node) ++cores[core.region];
   Shape shape;
   if (cores.empty()) return shape;
   const auto most = std::max_element(cores.begin(), cores.end(), [](auto& a, auto& b) { return a.second < b.second; });
-  shape.counts[1] = 1;
-  shape.counts[numa_level] = static_cast<int32_t>(cores.size());
+  const int32_t sockets = sockets_of(of_node, system);
+  shape.counts[node_level] = 1;
+  shape.counts[socket_level] = sockets;
+  shape.counts[numa_level] = static_cast<int32_t>(cores.size()) / std::max(sockets, 1);
   shape.counts[core_level] = most->second;
   return shape;
 }

@@ -23,16 +23,19 @@ std::string refusal(std::string_view text) {
 TEST(Shape, ReadsAndPrints) {
   EXPECT_TRUE(parse_shape("").empty());
   EXPECT_TRUE(parse_shape("  \t").empty());
-  EXPECT_EQ(parse_shape("node:4 numa:2 core:8").counts, (std::array<int32_t, 5>{0, 4, 2, 0, 8}));
-  EXPECT_EQ(print(parse_shape("  cluster:2\tnode:3 numa:1 cache:2  core:4 ")), "cluster:2 node:3 numa:1 cache:2 core:4");
+  EXPECT_EQ(parse_shape("node:4 numa:2 core:8").counts, (std::array<int32_t, 6>{0, 4, 0, 2, 0, 8}));
+  EXPECT_EQ(print(parse_shape("  cluster:2\tnode:3 socket:2 numa:1 cache:2  core:4 ")),
+            "cluster:2 node:3 socket:2 numa:1 cache:2 core:4");
   for (const char* text : {"", "core:1", "cluster:1048576", "node:4 core:8"}) EXPECT_EQ(print(parse_shape(text)), text);
 }
 
 TEST(Shape, RefusesWhatIsNoShape) {
-  EXPECT_EQ(refusal("nodes:4"), "shape \"nodes:4\": \"nodes:4\" is no LEVEL:COUNT; levels are cluster, node, numa, cache, core");
+  EXPECT_EQ(refusal("nodes:4"), "shape \"nodes:4\": \"nodes:4\" is no LEVEL:COUNT; levels are cluster, node, "
+                               "socket, numa, cache, core");
   EXPECT_TRUE(refusal("node:4 core").starts_with("shape \"node:4 core\": \"core\" is no LEVEL:COUNT"));
   EXPECT_TRUE(refusal("core:8 node:4").ends_with("\"node:4\" stands behind core; write each level once, from the outside "
-                                                 "in: cluster, node, numa, cache, core"));
+                                                 "in: cluster, node, socket, numa, cache, core"));
+  EXPECT_TRUE(refusal("numa:2 socket:2").find("\"socket:2\" stands behind numa;") != std::string::npos);
   EXPECT_TRUE(refusal("node:4 node:4").find("\"node:4\" stands behind node;") != std::string::npos);
   for (const char* text : {"node:", "node:0", "node:-1", "node:1x", "node:99999999999999999999", "node:1048577"}) {
     EXPECT_TRUE(refusal(text).find("needs a number from 1 to 1048576 behind the colon") != std::string::npos) << text;
@@ -44,6 +47,7 @@ TEST(Shape, RefusesWhatIsNoShape) {
 TEST(Shape, NormalisesWhatIsOutside) {
   EXPECT_EQ(print(normalised(parse_shape("core:8"))), "cluster:1 node:1 numa:1 cache:1 core:8");
   EXPECT_EQ(print(normalised(parse_shape("node:4 core:8"))), "cluster:1 node:4 core:8");
+  EXPECT_EQ(print(normalised(parse_shape("socket:2 core:8"))), "cluster:1 node:1 socket:2 core:8");
   EXPECT_TRUE(normalised({}).empty());
 }
 
@@ -58,6 +62,12 @@ TEST(Shape, AgreesWhereAllNamedLevelsDo) {
   EXPECT_TRUE(agreed("node:1", "node:1 numa:2 core:8"));
   EXPECT_TRUE(agreed("node:4 core:16", "node:4 numa:2 core:8"));
   EXPECT_TRUE(agreed("numa:2 cache:2 core:4", "numa:2 core:8"));
+  // Whoever does not name sockets says nothing of them.
+  EXPECT_TRUE(agreed("numa:4 core:4", "node:1 socket:2 numa:2 core:4"));
+  EXPECT_TRUE(agreed("socket:2 numa:1 core:8", "node:1 numa:2 core:8"));
+  EXPECT_TRUE(agreed("socket:2 core:8", "node:1 socket:2 numa:2 core:4"));
+  EXPECT_FALSE(agreed("numa:2 core:8", "node:1 socket:2 numa:2 core:4"));
+  EXPECT_FALSE(agreed("socket:4 core:4", "node:1 socket:2 numa:2 core:4"));
   EXPECT_FALSE(agreed("node:4", "node:1 numa:2 core:8"));
   EXPECT_FALSE(agreed("node:2 core:4", "node:4 core:2"));
   EXPECT_FALSE(agreed("core:8", "numa:2 core:4"));
@@ -104,6 +114,27 @@ TEST(Shape, OfANodeCountsRegionsAndCores) {
   EXPECT_EQ(cores[1].units, std::vector<int>{9});
   EXPECT_EQ(cores[2].region, 1);
   EXPECT_EQ(cores[2].units, (std::vector<int>{12, 4}));
+}
+
+TEST(Shape, OfANodeTellsOfSocketsOfSeveralRegions) {
+  const System system;
+  system.put("node/online", "0-3");
+  std::vector<int> all;
+  for (int unit = 0; unit < 16; ++unit) {
+    system.put("node/node" + std::to_string(unit / 4) + "/cpulist", std::to_string(unit / 4 * 4) + "-" + std::to_string(unit / 4 * 4 + 3));
+    system.put("cpu/cpu" + std::to_string(unit) + "/topology/physical_package_id", std::to_string(unit / 8));
+    all.push_back(unit);
+  }
+  EXPECT_EQ(print(shape_of_node(all, system.path())), "node:1 socket:2 numa:2 core:4");
+  // As many regions as sockets, one socket, and sockets of unlike numbers of regions: regions say it.
+  EXPECT_EQ(print(shape_of_node({0, 1, 8, 9}, system.path())), "node:1 numa:2 core:2");
+  EXPECT_EQ(print(shape_of_node({0, 1, 4, 5}, system.path())), "node:1 numa:2 core:2");
+  EXPECT_EQ(print(shape_of_node({0, 4, 8}, system.path())), "node:1 numa:3 core:1");
+  // A region in two sockets, and one of which nothing is known.
+  system.put("cpu/cpu0/topology/physical_package_id", "7");
+  EXPECT_EQ(print(shape_of_node(all, system.path())), "node:1 numa:4 core:4");
+  system.put("cpu/cpu0/topology/physical_package_id", "-1");
+  EXPECT_EQ(print(shape_of_node(all, system.path())), "node:1 numa:4 core:4");
 }
 
 TEST(Shape, OfANodeWithoutKnowledgeIsItsUnits) {

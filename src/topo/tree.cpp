@@ -26,14 +26,20 @@ bool same_run(const Vertex& a, const Vertex& b) {
   return a.first_core == b.first_core && a.core_count == b.core_count;
 }
 
+// Too few cores to be told apart from what is around or inside.
+bool says_nothing(const Vertex& group, int core_count) {
+  if (group.level == Level::socket) return group.core_count < 2 || group.core_count == core_count;
+  return group.core_count < (group.level == Level::cache ? 2 : 1);
+}
+
 // Removes, in order: what covers no core or only one cache's owner; groups that overlap another in part; of two numa
-// regions over the same cores (a second kind of memory) the second; of two caches over the same cores the outer one.
-// And what covers a numa region without being the node: memory that belongs to several numa regions, and caches
-// that reach beyond one, so that levels never rise on the way inwards.
+// regions over the same cores (a second kind of memory) the second; of two caches over the same cores the outer one; of
+// a socket and a numa region over the same cores the socket.
+// And what covers a numa region or a socket without being the node: memory that belongs to several numa regions, and
+// caches that reach beyond one, so that levels never rise on the way inwards.
 std::vector<Vertex> usable_groups(std::vector<Vertex> groups, int core_count) {
   std::erase_if(groups, [core_count](const Vertex& group) {
-    const int least = group.level == Level::cache ? 2 : 1;
-    return (group.level != Level::cache && group.level != Level::numa) || group.core_count < least ||
+    return group.level == Level::node || group.level == Level::core || says_nothing(group, core_count) ||
            group.first_core < 0 || group.core_count > core_count || group.first_core > core_count - group.core_count;
   });
   std::sort(groups.begin(), groups.end(), stands_before);
@@ -46,15 +52,18 @@ std::vector<Vertex> usable_groups(std::vector<Vertex> groups, int core_count) {
       dropped[i] = true;
       continue;
     }
-    if (group.level == Level::numa) {
-      // Nothing that is open may stay: it is a numa region or a cache, and of an equal run the first numa stays.
-      const bool repeated = !open.empty() && groups[open.back()].level == Level::numa &&
+    if (group.level != Level::cache) {
+      const bool repeated = !open.empty() && groups[open.back()].level == group.level &&
                             same_run(groups[open.back()], group);
       if (repeated) {
         dropped[i] = true;
         continue;
       }
-      for (const size_t outer : open) dropped[outer] = true;
+      // Of what is open sockets around numa regions stay, and numa regions around sockets.
+      for (const size_t outer : open) {
+        const Vertex& around = groups[outer];
+        if (around.level == Level::cache || around.level == group.level || same_run(around, group)) dropped[outer] = true;
+      }
     } else if (!open.empty() && groups[open.back()].level == Level::cache && same_run(groups[open.back()], group)) {
       dropped[open.back()] = true;
     }
@@ -74,6 +83,7 @@ const char* level_name(Level level) {
     case Level::core: return "core";
     case Level::cache: return "cache";
     case Level::numa: return "numa";
+    case Level::socket: return "socket";
     case Level::node: return "node";
   }
   return "unknown";

@@ -1,4 +1,4 @@
-// The machine's tree as plain data: one node, its numa regions, the caches that cores share, its cores.
+// The machine's tree as plain data: one node, its sockets, its numa regions, the caches that cores share, its cores.
 //
 // A tree describes one node. It is a value: built once, copied freely, constant from then on, read by any thread.
 // It comes from this machine, from a description ("numa:2 core:8") or from a recorded XML file; hwloc does the
@@ -6,8 +6,9 @@
 // tree may be a node with cores and nothing between.
 //
 // What holds in every tree: vertex 0 is the node; a parent stands before its children; on the way from the node to a
-// core the levels never rise (node, numa, caches from outer to inner, core); every vertex covers a run of cores that
-// follow each other; a cache vertex is shared by two cores or more (what one core has for itself stands in Core).
+// core the levels never rise (node, socket, numa, caches from outer to inner, core), but that a numa region may hold
+// several sockets; every vertex covers a run of cores that follow each other; a socket or cache vertex is shared by two
+// cores or more (what one core has for itself stands in Core), and a socket is neither the whole node nor one numa region.
 #pragma once
 
 #include <array>
@@ -17,7 +18,7 @@
 
 namespace tutti::topo {
 
-enum class Level : uint8_t { core, cache, numa, node };
+enum class Level : uint8_t { core, cache, numa, socket, node };
 const char* level_name(Level level);
 
 // A core, known by its place in Tree::cores, which is the order of the tree.
@@ -35,7 +36,7 @@ struct Vertex {
   Level level = Level::node;
   int first_core = 0;  // covers cores first_core ... first_core + core_count - 1
   int core_count = 0;
-  int os_index = -1;    // core and numa: the number that the system gives it; elsewhere -1
+  int os_index = -1;    // core, numa and socket: the number that the system gives it; elsewhere -1
   int cache_depth = 0;  // cache: 2 for L2, 3 for L3
   uint64_t bytes = 0;   // cache: its size; numa: its memory; 0: unknown
   int parent = -1;
@@ -59,8 +60,8 @@ struct Tree {
 Tree this_machine();
 
 // A description from the outermost level inwards, "level:count" with counts inside one of the level before, such as
-// "numa:2 cache:2 core:4". Levels are numa, cache, core; what hwloc adds to that (package, l2, l3, pu, attributes in
-// brackets) is taken as well. At most 4096 processing units.
+// "socket:2 numa:2 cache:2 core:4". Levels are socket, numa, cache, core, of which socket may also stand behind numa; what
+// hwloc adds to that (l2, l3, pu, attributes in brackets) is taken as well. At most 4096 processing units.
 Tree synthetic(const std::string& description);
 
 // A file that `lstopo FILE.xml` wrote.
@@ -69,7 +70,7 @@ Tree recorded(const std::string& xml_file);
 // By the text of TUTTI_TOPOLOGY: empty for this machine, a file (it has a slash or ends in .xml), or a description.
 Tree load(const std::string& topology);
 
-// Nests groups (numa and cache vertices; parent and children are ignored) over cores into a tree. Groups that break
+// Nests groups (socket, numa and cache vertices; parent and children are ignored) over cores into a tree. Groups that break
 // the order of the levels or overlap another in part are left out. For hwloc.cpp and tests.
 Tree assemble(std::string source, std::vector<Core> cores, std::vector<Vertex> groups);
 

@@ -71,6 +71,26 @@ TEST(Synthetic, Caches) {
   EXPECT_EQ(synthetic("cache:1(size=1048576) core:2").cores[1].cache_bytes[3], 1048576u);
 }
 
+TEST(Synthetic, SocketsAreThereWhereTheyDifferFromRegions) {
+  const Tree tree = synthetic("socket:2 numa:2 cache:2 core:2");
+  EXPECT_EQ(count_level(tree, Level::socket), 2);
+  EXPECT_EQ(count_level(tree, Level::numa), 4);
+  EXPECT_EQ(common_level(tree, 0, 3), Level::numa);
+  EXPECT_EQ(common_level(tree, 0, 7), Level::socket);
+  EXPECT_EQ(common_level(tree, 7, 8), Level::node);
+  // Several in one region, by either word for it; and those that are a region each.
+  for (const char* text : {"socket:2 core:4", "numa:1 socket:2 core:4", "package:2 core:4"}) {
+    const Tree in_region = synthetic(text);
+    EXPECT_EQ(count_level(in_region, Level::socket), 2) << text;
+    EXPECT_EQ(count_level(in_region, Level::numa), 1) << text;
+    EXPECT_EQ(common_level(in_region, 0, 3), Level::socket) << text;
+    EXPECT_EQ(common_level(in_region, 0, 4), Level::numa) << text;
+  }
+  EXPECT_EQ(synthetic("socket:2 numa:1 core:4").vertices, synthetic("numa:2 core:4").vertices);
+  EXPECT_EQ(count_level(synthetic("socket:1 numa:2 core:2"), Level::socket), 0);
+  EXPECT_EQ(count_level(synthetic("socket:4 core:1"), Level::socket), 0);
+}
+
 TEST(Synthetic, ThreadsOfACore) {
   const Tree tree = synthetic("core:2 pu:2");
   ASSERT_EQ(tree.cores.size(), 2u);
@@ -85,10 +105,11 @@ TEST(Synthetic, WhatHwlocAddsIsTaken) {
 }
 
 TEST(Synthetic, RefusalsAreOneLineWithTheRemedy) {
-  const std::string remedy = "; write levels from the outside in, such as \"numa:2 cache:2 core:4\"";
+  const std::string remedy = "; write levels from the outside in, such as \"socket:2 numa:2 cache:2 core:4\"";
   EXPECT_EQ(refusal("node:2 core:4"),
             "topology \"node:2 core:4\": a tree is one node, and regions of its memory are called numa" + remedy);
   EXPECT_EQ(refusal("core:2 numa:2"), "topology \"core:2 numa:2\": numa stands inside core" + remedy);
+  EXPECT_EQ(refusal("cache:2 socket:2"), "topology \"cache:2 socket:2\": socket stands inside cache" + remedy);
   EXPECT_EQ(refusal("numa:2 core"), "topology \"numa:2 core\": \"core\" has no count of 1 or more" + remedy);
   EXPECT_EQ(refusal("cache:1 cache:1 cache:1 core:1"),
             "topology \"cache:1 cache:1 cache:1 core:1\": more than two levels of caches" + remedy);
@@ -196,6 +217,59 @@ TEST(Recorded, AMachineWithACoreHidden) {
                                "      cores 0-1, cpus 0-3\n"
                                "  numa 1: 1 core, 2 GiB\n"
                                "    core 2, cpus 4-5, L3 8 MiB\n");
+}
+
+// As lstopo writes two sockets of two regions each, of two cores each.
+std::string clustered_machine() {
+  const auto set = [](int first, int count) {
+    char text[16];
+    snprintf(text, sizeof text, "0x%x", ((1 << count) - 1) << first);
+    return std::string(text);
+  };
+  int number = 0;
+  const auto object = [&](const std::string& type, int at, const std::string& cores, const std::string& regions, const std::string& more) {
+    std::string text = "<object type=\"" + type + "\" os_index=\"" + std::to_string(at) + "\" gp_index=\"" + std::to_string(++number) + "\"";
+    for (const char* name : {"cpuset", "complete_cpuset"}) text.append(" ").append(name).append("=\"").append(cores).append("\"");
+    for (const char* name : {"nodeset", "complete_nodeset"}) text.append(" ").append(name).append("=\"").append(regions).append("\"");
+    if (type == "Machine") text += " allowed_cpuset=\"0xff\" allowed_nodeset=\"0xf\"";
+    return text + more;
+  };
+  std::string text = R"(<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE topology SYSTEM "hwloc2.dtd"><topology version="2.0">)";
+  text += object("Machine", 0, "0xff", "0xf", ">");
+  for (int socket = 0; socket < 2; ++socket) {
+    text += object("Package", socket, set(4 * socket, 4), set(2 * socket, 2), ">");
+    for (int region = 2 * socket; region < 2 * socket + 2; ++region) {
+      const std::string cores = set(2 * region, 2), memory = set(region, 1);
+      text += object("Group", region, cores, memory, " kind=\"1001\" subkind=\"0\">");
+      text += object("NUMANode", region, cores, memory, " local_memory=\"1073741824\"/>");
+      for (int core = 2 * region; core < 2 * region + 2; ++core) {
+        text += object("Core", core, set(core, 1), memory, ">") + object("PU", core, set(core, 1), memory, "/></object>");
+      }
+      text += "</object>";
+    }
+    text += "</object>";
+  }
+  return text + "</object></topology>";
+}
+
+TEST(Recorded, SocketsOfSeveralRegions) {
+  const TemporaryFile file("clustered.xml", clustered_machine());
+  const Tree tree = load(file.path());
+  EXPECT_EQ(to_text(tree), "node: 8 cores, 8 usable (" + file.path() +
+                               ")\n"
+                               "  socket 0: 4 cores\n"
+                               "    numa 0: 2 cores, 1 GiB\n"
+                               "      cores 0-1, cpus 0-1\n"
+                               "    numa 1: 2 cores, 1 GiB\n"
+                               "      cores 2-3, cpus 2-3\n"
+                               "  socket 1: 4 cores\n"
+                               "    numa 2: 2 cores, 1 GiB\n"
+                               "      cores 4-5, cpus 4-5\n"
+                               "    numa 3: 2 cores, 1 GiB\n"
+                               "      cores 6-7, cpus 6-7\n");
+  EXPECT_EQ(tree.vertices, synthetic("socket:2 numa:2(memory=1073741824) core:2").vertices);
+  const Levels levels = levels_of({{0}, {2}, {3}, {4}, {5}, {6}}, places_of(tree));
+  EXPECT_EQ(levels.contents(), "socket:0,0,0,1,1,1 numa:0,1,1,2,2,3");
 }
 
 // Threads of a core are together; the L3 caches say what the regions do.

@@ -61,6 +61,7 @@ std::string vertex_line(const Tree& tree, const Vertex& vertex) {
     case Level::node:
       return "node: " + cores + ", " + std::to_string(usable_cores(tree)) + " usable (" + tree.source + ")";
     case Level::numa: return "numa " + std::to_string(vertex.os_index) + ": " + cores + size;
+    case Level::socket: return "socket " + std::to_string(vertex.os_index) + ": " + cores;
     case Level::cache: return "cache L" + std::to_string(vertex.cache_depth) + ": " + cores + size;
     case Level::core: return cores_line(tree, vertex.first_core, vertex.first_core + 1);
   }

@@ -89,6 +89,8 @@ def test_the_tree_of_the_paper_hangs_from_its_root(tutti, tmp_path):
         ("core:4", (0, 1), "node"),
         ("numa:2 core:4", (0, 1), "numa"),
         ("numa:2 core:4", (0, 4), "node"),
+        ("socket:2 numa:2 core:2", (0, 2), "socket"),
+        ("socket:2 numa:2 core:2", (0, 4), "node"),
         ("node:2 numa:2 cache:2 core:2", (0, 1), "cache"),
         ("node:2 numa:2 cache:2 core:2", (0, 8), "cluster"),
         ("cluster:2 node:2 core:4", (0, 4), "cluster"),

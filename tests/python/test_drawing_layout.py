@@ -12,7 +12,8 @@ pytestmark = pytest.mark.timeout(120)
 FOUR_NODES = "node:4 numa:2 core:8"
 
 
-@pytest.mark.parametrize("shape", ["core:7", "numa:2 core:5", FOUR_NODES, "cluster:3 node:5 core:3", "node:12 numa:2 core:2"])
+@pytest.mark.parametrize("shape", ["core:7", "numa:2 core:5", FOUR_NODES, "cluster:3 node:5 core:3", "node:12 numa:2 core:2",
+                                   "node:3 socket:2 numa:3 core:4", "socket:4 core:8"])
 @pytest.mark.parametrize("deal", ["block", "round_robin"])
 def test_ranks_stand_in_their_boxes_and_nothing_overlaps(shape, deal):
     machine = Machine.parse(shape)

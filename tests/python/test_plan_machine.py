@@ -11,18 +11,20 @@ from tutti.plan.machine import LEVELS
 @pytest.mark.parametrize(
     ("shape", "counts"),
     [
-        ("core:4", [1, 1, 1, 1, 4]),
-        ("node:8 core:4", [1, 8, 8, 8, 32]),
-        ("cluster:2 node:4 numa:2 core:8", [2, 8, 16, 16, 128]),
-        ("numa:2 cache:2 core:2", [1, 1, 2, 4, 8]),
-        ("cluster:2 node:3 numa:2 cache:2 core:1", [2, 6, 12, 24, 24]),
-        ("node:3", [1, 3, 3, 3, 3]),
+        ("core:4", [1, 1, 1, 1, 1, 4]),
+        ("node:8 core:4", [1, 8, 8, 8, 8, 32]),
+        ("cluster:2 node:4 numa:2 core:8", [2, 8, 8, 16, 16, 128]),
+        ("numa:2 cache:2 core:2", [1, 1, 1, 2, 4, 8]),
+        ("cluster:2 node:3 numa:2 cache:2 core:1", [2, 6, 6, 12, 24, 24]),
+        ("node:3", [1, 3, 3, 3, 3, 3]),
+        ("node:2 socket:2 numa:2 cache:4 core:2", [1, 2, 4, 8, 32, 64]),
+        ("socket:4 core:32", [1, 1, 4, 4, 4, 128]),
     ],
 )
 def test_a_shape_has_as_many_groups_as_it_says(shape, counts):
     placed = tp.Machine.parse(shape).place()
     assert [len(placed.groups(level)) for level in LEVELS] == counts
-    assert [len(groups) for groups in (placed.clusters, placed.nodes, placed.numa, placed.caches, placed.cores)] == counts
+    assert [len(groups) for groups in (placed.clusters, placed.nodes, placed.sockets, placed.numa, placed.caches, placed.cores)] == counts
     assert len(placed) == counts[-1]
     for level in LEVELS:
         assert sorted(rank for group in placed.groups(level) for rank in group.ranks) == list(placed.ranks)
@@ -32,7 +34,7 @@ def test_a_shape_has_as_many_groups_as_it_says(shape, counts):
             assert group.parent is None or group in group.parent.children
 
 
-@pytest.mark.parametrize("shape", ["core:4", "node:8 core:4", "cluster:2 node:4 numa:2 core:8", "numa:2 cache:2 core:2"])
+@pytest.mark.parametrize("shape", ["core:4", "node:8 core:4", "cluster:2 node:4 numa:2 core:8", "numa:2 cache:2 core:2", "socket:2 numa:2 core:4"])
 def test_a_full_machine_is_of_its_shape(shape):
     assert tp.Machine.parse(shape).place().shape == shape
     assert tp.Machine.parse(shape).place(deal="round_robin").shape == shape
@@ -71,6 +73,10 @@ def test_levels_between_ranks():
     placed = tp.Machine.parse("cluster:2 node:2 numa:2 cache:2 core:2").place()
     found = [placed.level(0, other) for other in (0, 1, 2, 4, 8, 16)]
     assert found == ["core", "cache", "numa", "node", "cluster", "machine"]
+    sockets = tp.Machine.parse("node:2 socket:2 numa:2 core:2").place()
+    assert [sockets.level(0, other) for other in (1, 2, 4, 8)] == ["numa", "socket", "node", "cluster"]
+    regions = tp.Machine.parse("socket:2 numa:1 core:2").place()
+    assert [regions.level(0, other) for other in (1, 2)] == ["numa", "node"]
     plain = tp.Machine.parse("node:2 core:2").place()
     assert [plain.level(0, other) for other in (1, 2)] == ["node", "cluster"]
 
@@ -86,9 +92,37 @@ def test_this_machine_and_a_recording(tmp_path, recorded_machine):
     assert recorded.shape == tp.Machine.parse("numa:2 core:2").place().shape
 
 
+def sockets_in_one_region(groups, cores):
+    """As lstopo writes them: sockets, each a run of cores, in one numa region."""
+    numbers = iter(range(1, 1000))
+
+    def written(kind, index, first, count, inside, more=""):
+        cpus, memory = hex(((1 << count) - 1) << first), "0x1"
+        sets = f'cpuset="{cpus}" complete_cpuset="{cpus}" nodeset="{memory}" complete_nodeset="{memory}"'
+        return f'<object type="{kind}" os_index="{index}" gp_index="{next(numbers)}" {sets} {more}>{inside}</object>'
+
+    text = ""
+    for index, (first, count) in enumerate(groups):
+        inside = "".join(written("Core", at, at, 1, written("PU", at, at, 1, "")) for at in range(first, first + count))
+        text += written("Package", index, first, count, inside)
+    whole = written("NUMANode", 0, 0, cores, "", 'local_memory="1048576"') + text
+    machine = written("Machine", 0, 0, cores, whole, f'allowed_cpuset="{hex((1 << cores) - 1)}" allowed_nodeset="0x1"')
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n<topology version="2.0">{machine}</topology>\n'
+
+
+def test_sockets_in_one_region_are_told(tmp_path):
+    file = tmp_path / "old.xml"
+    file.write_text(sockets_in_one_region([(0, 4), (4, 4)], 8))
+    placed = tp.Machine.from_xml(file).place()
+    assert [list(socket.ranks) for socket in placed.sockets] == [[0, 1, 2, 3], [4, 5, 6, 7]]
+    assert [placed.level(0, other) for other in (3, 4)] == ["socket", "node"]
+    assert "socket:0,0,0,0,1,1,1,1" in placed.levels() and "numa" not in placed.levels()
+    assert placed.shape == "socket:2 core:4" == tp.Machine.parse("socket:2 core:4").place().shape
+
+
 @pytest.mark.parametrize(
     "shape",
-    ["", "core", "core:0", "numa:2 node:3", "core:1 core:2", "node:2000 core:4096", "pu:3", "core:-1", "core:99999999999"],
+    ["", "core", "core:0", "numa:2 node:3", "numa:2 socket:2", "core:1 core:2", "node:2000 core:4096", "pu:3", "core:-1", "core:99999999999"],
 )
 def test_wrong_shapes_are_refused(shape):
     with pytest.raises(UserError) as caught:

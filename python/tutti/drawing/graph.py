@@ -1,7 +1,7 @@
 """A plan as a graph: the messages between ranks, the level of the machine's tree that each crosses, and their sums.
 
 A message is what one rank hands another in one transfer. Its level is the lowest one that holds both ranks, so that
-`numa` stays within a NUMA region, `cluster` goes between nodes and `machine` between clusters. The three sums are
+`numa` stays within a NUMA region, `socket` within a socket, `cluster` goes between nodes and `machine` between clusters. The three sums are
 those by which the PATHS paper compares trees: messages per level, depth (hand-overs on the longest chain) and the
 largest number of children.
 """
@@ -14,15 +14,18 @@ from typing import Any
 from tutti.drawing.flow import Event, follow, refuse_too_large
 from tutti.plan.machine import Placed
 
-LEVELS = ("core", "cache", "numa", "node", "cluster", "machine")
+LEVELS = ("core", "cache", "numa", "socket", "node", "cluster", "machine")
 LEVEL_TEXT = {
     "core": "within a core",
     "cache": "within a cache",
     "numa": "within a NUMA region",
+    "socket": "within a socket",
     "node": "within a node",
     "cluster": "between nodes",
     "machine": "between clusters",
 }
+# Those that a drawing tells of each rank.
+PLACES = ("cluster", "node", "socket", "numa", "core")
 # In the order in which a plan goes through them.
 PHASES = ("reduce", "bcast", "gather", "scatter", "allgather", "alltoall", "scan", "exscan")
 # Those in which data goes up, to the parent; in the others a rank's parent is who hands it its data.
@@ -172,7 +175,7 @@ def document(graph: Graph, deal: str) -> dict[str, Any]:
     """The graph as data: what the drawing shows, and what it left out for want of room."""
     places = []
     for rank in graph.placed.ranks:
-        groups = {level: graph.placed.group_of(rank, level).index for level in ("cluster", "node", "numa", "core")}
+        groups = {level: graph.placed.group_of(rank, level).index for level in PLACES}
         places.append({"rank": rank, **groups})
     edges = [
         {

@@ -1,8 +1,8 @@
-"""Gives the machine's boxes and the ranks their places: clusters around nodes around NUMA regions around ranks.
+"""Gives the machine's boxes and the ranks their places: clusters around nodes around sockets around NUMA regions around ranks.
 
 Lengths are in cells: a rank takes one cell, as wide as it is high or, for pages that show more of a rank, wider. Of all
 ways to set the boxes in rows and columns that is taken whose shape comes nearest to the one asked for. A level that
-tells nothing apart (one cluster, one NUMA region in each node) gets no box.
+tells nothing apart (one cluster, one NUMA region in each node, sockets that are NUMA regions) gets no box.
 """
 
 import math
@@ -14,7 +14,6 @@ from tutti.plan.machine import Group, Placed
 PADDING = 0.22
 HEADING = 0.34
 GAP = 0.35
-TITLES = {"cluster": "cluster", "node": "node", "numa": "numa"}
 
 
 @dataclass(frozen=True)
@@ -29,7 +28,7 @@ class Box:
 
     @property
     def title(self) -> str:
-        return f"{TITLES[self.level]} {self.index}"
+        return f"{self.level} {self.index}"
 
 
 @dataclass(frozen=True)
@@ -44,10 +43,11 @@ class Layout:
 
 @dataclass(frozen=True)
 class _Way:
-    """How many go side by side: ranks in a box, numa regions in a node, nodes, clusters."""
+    """How many go side by side: ranks in a box, numa regions around them, sockets around those, nodes, clusters."""
 
     ranks: int
     numa: int
+    socket: int
     nodes: int
     clusters: int
 
@@ -74,7 +74,7 @@ class _Builder:
         return self.grid(descendants(group, below[0]), x, y)
 
     def grid(self, groups: Sequence[Group], x: float, y: float) -> tuple[float, float]:
-        columns = getattr(self.way, {"cluster": "clusters", "node": "nodes", "numa": "numa"}[groups[0].level])
+        columns = getattr(self.way, {"cluster": "clusters", "node": "nodes"}.get(groups[0].level, groups[0].level))
         widest, top = 0.0, y
         for start in range(0, len(groups), columns):
             left, lowest = x, top
@@ -91,7 +91,8 @@ class _Builder:
         return widest, top - GAP - y
 
 
-ORDER = {"cluster": 0, "node": 1, "numa": 2}
+ORDER = {"cluster": 0, "node": 1, "socket": 2, "numa": 3}
+INSIDE_NODES = ("socket", "numa")
 
 
 def descendants(group: Group, level: str) -> list[Group]:
@@ -104,7 +105,11 @@ def descendants(group: Group, level: str) -> list[Group]:
 def box_levels(placed: Placed) -> list[str]:
     levels = ["cluster"] if len(placed.clusters) > 1 else []
     levels.append("node")
-    if len(placed.numa) > len(placed.nodes):
+    # Sockets that are numa regions are called so.
+    distinct = "numa" not in placed.machine.levels or len(placed.numa) > len(placed.sockets)
+    if len(placed.sockets) > len(placed.nodes) and distinct:
+        levels.append("socket")
+    if len(placed.numa) > len(placed.groups(levels[-1])):
         levels.append("numa")
     return levels
 
@@ -114,15 +119,26 @@ def _columns(count: int, most: int) -> list[int]:
     return [n for n in range(1, min(count, most) + 1) if count % n == 0 or count % n >= n / 2]
 
 
+def _outer(placed: Placed, levels: Sequence[str], level: str) -> list[Group]:
+    """The groups whose boxes hold the boxes of this level."""
+    return placed.groups(levels[levels.index(level) - 1])
+
+
+def _most_inside(placed: Placed, levels: Sequence[str], level: str) -> int:
+    if level not in levels:
+        return 1
+    return max(len(descendants(group, level)) for group in _outer(placed, levels, level))
+
+
 def _ways(placed: Placed, levels: Sequence[str]) -> list[_Way]:
-    innermost = {"node": placed.nodes, "numa": placed.numa}[levels[-1]]
-    most_ranks = max(len(group.ranks) for group in innermost)
-    regions = max(len(descendants(node, "numa")) for node in placed.nodes) if "numa" in levels else 1
+    most_ranks = max(len(group.ranks) for group in placed.groups(levels[-1]))
+    sockets, regions = (_most_inside(placed, levels, level) for level in INSIDE_NODES)
     nodes = max(len(descendants(cluster, "node")) for cluster in placed.clusters)
     return [
-        _Way(rank_columns, numa_columns, node_columns, cluster_columns)
+        _Way(rank_columns, numa_columns, socket_columns, node_columns, cluster_columns)
         for rank_columns in _columns(most_ranks, 16)
         for numa_columns in _columns(regions, 8)
+        for socket_columns in _columns(sockets, 4)
         for node_columns in _columns(nodes, 16)
         for cluster_columns in _columns(len(placed.clusters), 4)
     ]
@@ -138,8 +154,10 @@ def lay_out(placed: Placed, aspect: float, cell: tuple[float, float] = (1.0, 1.0
         width, height = builder.grid(tops, 0.0, 0.0)
         rows = math.ceil(len(placed.nodes) / way.nodes)
         uneven = any(len(box.ranks) % way.ranks for box in builder.boxes if box.level == levels[-1])
-        if "numa" in levels:
-            uneven = uneven or any(len(descendants(node, "numa")) % way.numa for node in placed.nodes)
+        for level in INSIDE_NODES:
+            if level in levels:
+                columns = getattr(way, level)
+                uneven = uneven or any(len(descendants(group, level)) % columns for group in _outer(placed, levels, level))
         score = abs(math.log(width / height / aspect)) + row_cost * math.log(rows) + (0.3 if uneven else 0.0)
         if best is None or score < best[0]:
             best = score, Layout(width, height, tuple(builder.boxes), builder.at)

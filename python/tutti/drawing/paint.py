@@ -13,13 +13,14 @@ COLOURS = {
     "core": "#5f6b76",
     "cache": "#2a9bc7",
     "numa": "#0a62a9",
+    "socket": "#4a4fb5",
     "node": "#0b7a5a",
     "cluster": "#d1480a",
     "machine": "#8a1fb0",
 }
 DASHES = (0, (4, 1.6))
-BOX_FACES = {"cluster": "#f2f3f5", "node": "#ffffff", "numa": "#f4f8fb"}
-BOX_EDGES = {"cluster": "#9aa3ad", "node": "#5b6570", "numa": "#b4bec8"}
+BOX_FACES = {"cluster": "#f2f3f5", "node": "#ffffff", "socket": "#f6f6fc", "numa": "#f4f8fb"}
+BOX_EDGES = {"cluster": "#9aa3ad", "node": "#5b6570", "socket": "#8a93a8", "numa": "#b4bec8"}
 TEXT = "#20262c"
 FAINT = "#4a545e"
 PHASE_TEXT = {

@@ -2,7 +2,7 @@
 
 A `Machine` is a number of alike nodes, perhaps in several clusters: from a shape, from this machine, or from an XML
 recording of lstopo. `Machine.place` puts ranks on its cores; the groups of the `Placed` that this gives (`clusters`,
-`nodes`, `numa`, `caches`, `cores`) are what plan functions loop over. Both are values that never change.
+`nodes`, `sockets`, `numa`, `caches`, `cores`) are what plan functions loop over. Both are values that never change.
 """
 
 from __future__ import annotations
@@ -33,10 +33,12 @@ class Machine:
     def parse(cls, shape: str) -> Machine:
         """From a shape: `cluster:2 node:4 numa:2 core:8` is 2 clusters of 4 nodes of 2 numa regions of 8 cores."""
         counts = parse_shape(shape)
-        regions, caches, cores = (counts.get(level, 1) for level in ("numa", "cache", "core"))
+        sockets, regions, caches, cores = (counts.get(level, 1) for level in LEVELS[2:])
+        everywhere = range(sockets * regions * caches * cores)
         node = Node(
-            tuple(at // (caches * cores) for at in range(regions * caches * cores)),
-            tuple(at // cores for at in range(regions * caches * cores)),
+            tuple(at // (regions * caches * cores) for at in everywhere),
+            tuple(at // (caches * cores) for at in everywhere),
+            tuple(at // cores for at in everywhere),
             frozenset(counts) | {"node", "core"},
         )
         return cls(node, counts.get("node", 1), counts.get("cluster", 1))

@@ -14,14 +14,15 @@ from typing import Any
 from tutti.errors import UserError
 from tutti.places import core
 
-LEVELS = ("cluster", "node", "numa", "cache", "core")
+LEVELS = ("cluster", "node", "socket", "numa", "cache", "core")
 MOST_CORES = 1 << 20
 
 
 @dataclass(frozen=True)
 class Node:
-    """What each node holds: for every core, in the tree's order, which numa region and which cache of the node it is in."""
+    """What each node holds: for every core, in the tree's order, which socket, numa region and cache of the node it is in."""
 
+    socket: tuple[int, ...]
     numa: tuple[int, ...]
     cache: tuple[int, ...]
     levels: frozenset[str]  # those that the machine tells of
@@ -32,10 +33,10 @@ class Node:
 
     @cached_property
     def shape(self) -> list[tuple[str, int]] | None:
-        """How many numa regions, caches in each, cores in each of those; None where they are not alike."""
+        """How many sockets, numa regions in each, caches and cores in each of those; None where they are not alike."""
         counts: list[tuple[str, int]] = []
-        groups = [tuple(0 for _ in self.numa), self.numa, self.cache, tuple(range(self.cores))]
-        for level, outer, inner in zip(("numa", "cache", "core"), groups, groups[1:], strict=False):
+        groups = [tuple(0 for _ in self.numa), self.socket, self.numa, self.cache, tuple(range(self.cores))]
+        for level, outer, inner in zip(LEVELS[2:], groups, groups[1:], strict=False):
             inside: dict[int, set[int]] = {}
             for around, group in zip(outer, inner, strict=True):
                 inside.setdefault(around, set()).add(group)
@@ -53,14 +54,17 @@ def read_node(topology: str) -> Node:
     except core().Error as error:
         raise UserError(str(error)) from error
     count = vertices[0]["core_count"]
-    numa = [0] * count
+    socket, numa = _outer_levels(vertices)
     cache = [-1] * count
     levels = {"node", "core"}
-    regions = [vertex for vertex in vertices if vertex["level"] == "numa"]
-    for index, vertex in enumerate(regions):
-        levels.add("numa")
-        for at in range(vertex["first_core"], vertex["first_core"] + vertex["core_count"]):
-            numa[at] = index
+    levels |= {"numa"} if any(group >= 0 for group in numa) else set()
+    levels |= {"socket"} if any(group >= 0 for group in socket) else set()
+    # Cores outside any region share one a socket, cores outside any socket one a region; what is untold is one a node.
+    if "socket" in levels:
+        socket = [count + numa[at] + 1 if group < 0 else group for at, group in enumerate(socket)]
+    else:
+        socket = [0] * count
+    numa = [count + socket[at] if group < 0 else group for at, group in enumerate(numa)]
     # Of caches within caches the outermost that is smaller than its region: it is the border that data crosses.
     chosen = [v for v in vertices if v["level"] == "cache" and not _inside_a_chosen(vertices, v, numa)]
     for index, vertex in enumerate(chosen):
@@ -70,7 +74,23 @@ def read_node(topology: str) -> Node:
     # Cores outside any cache of this level share one a region.
     loose = {region: len(chosen) + place for place, region in enumerate(dict.fromkeys(numa))}
     cache = [loose[numa[at]] if group < 0 else group for at, group in enumerate(cache)]
-    return Node(tuple(numa), tuple(cache), frozenset(levels))
+    return Node(tuple(socket), tuple(numa), tuple(cache), frozenset(levels))
+
+
+def _outer_levels(vertices: list[dict[str, Any]]) -> tuple[list[int], list[int]]:
+    """For every core its socket and its numa region, -1 without. Where regions hold sockets, either is left out: a single
+    region, which is the node, else the sockets."""
+    found: dict[str, list[int]] = {}
+    regions = [vertex for vertex in vertices if vertex["level"] == "numa"]
+    sockets = [vertex for vertex in vertices if vertex["level"] == "socket"]
+    if any(_covers(region, socket) for region in regions for socket in sockets):
+        regions, sockets = ([], sockets) if len(regions) == 1 else (regions, [])
+    for level, groups in (("socket", sockets), ("numa", regions)):
+        found[level] = [-1] * vertices[0]["core_count"]
+        for index, vertex in enumerate(groups):
+            for at in range(vertex["first_core"], vertex["first_core"] + vertex["core_count"]):
+                found[level][at] = index
+    return found["socket"], found["numa"]
 
 
 def _whole_region(vertex: dict[str, Any], numa: list[int]) -> bool:

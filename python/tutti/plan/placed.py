@@ -1,6 +1,6 @@
 """Ranks placed on a machine, and the groups that share a level of it. Values that never change.
 
-Levels nest: cluster, node, numa, cache, core. A level that a machine does not tell counts as one group that holds all
+Levels nest: cluster, node, socket, numa, cache, core. A level that a machine does not tell counts as one group that holds all
 of the group outside it, so that a loop over `placed.numa` is right everywhere; groups without ranks are left out.
 """
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Group:
-    """The ranks that share one cluster, node, numa region, cache or core. `index` counts those of its level."""
+    """The ranks that share one cluster, node, socket, numa region, cache or core. `index` counts those of its level."""
 
     level: str
     index: int
@@ -49,18 +49,19 @@ class Placed:
         self.core_of = core_of
         self.ranks = Ranks(range(len(core_of)))
 
-    def place_of(self, rank: int) -> tuple[int, int, int, int, int]:
-        """(cluster, node, numa, cache, core) of a rank, each counted over the whole machine."""
+    def place_of(self, rank: int) -> tuple[int, int, int, int, int, int]:
+        """(cluster, node, socket, numa, cache, core) of a rank, each counted over the whole machine."""
         node, within = divmod(self.core_of[rank], self.machine.node.cores)
         inner = self.machine.node
         cores = inner.cores
-        # A node has at most as many regions and caches as cores, twice where some cores are in no cache: the product
-        # keeps the numbers of different nodes apart.
+        # A node has at most as many sockets, regions and caches as cores, a few times over where some cores are in none:
+        # the product keeps the numbers of different nodes apart.
         return (
             node // self.machine.nodes_per_cluster,
             node,
-            node * cores + inner.numa[within],
-            node * 2 * cores + inner.cache[within],
+            node * 4 * cores + inner.socket[within],
+            node * 4 * cores + inner.numa[within],
+            node * 4 * cores + inner.cache[within],
             self.core_of[rank],
         )
 
@@ -92,6 +93,10 @@ class Placed:
         return self._groups["node"]
 
     @property
+    def sockets(self) -> list[Group]:
+        return self._groups["socket"]
+
+    @property
     def numa(self) -> list[Group]:
         return self._groups["numa"]
 
@@ -116,7 +121,8 @@ class Placed:
     def levels(self, ranks: Sequence[int] | None = None) -> str:
         """What these ranks (all, unless said) share, as the core's generators take it: words NAME:GROUP,GROUP,..."""
         members = self.ranks if ranks is None else ranks
-        groups = {level: [str(self.group_of(rank, level).index) for rank in members] for level in LEVELS}
+        told = [level for level in LEVELS if level in self.machine.levels]
+        groups = {level: [str(self.group_of(rank, level).index) for rank in members] for level in told}
         return " ".join(f"{level}:{','.join(numbers)}" for level, numbers in groups.items())
 
     def group_of(self, rank: int, level: str) -> Group:

@@ -18,8 +18,8 @@ from tutti.plan.machine import Machine
 
 BYTES = 4 << 20
 REPETITIONS = 15
-LEVELS = ("numa", "cache")
-WHERE = {"all": "all", "numa": "a numa region's", "cache": "a shared cache's"}
+LEVELS = ("socket", "numa", "cache")
+WHERE = {"all": "all", "socket": "a socket's", "numa": "a numa region's", "cache": "a shared cache's"}
 
 Pair = tuple[int, int]  # processing units: who writes, who copies
 # Nanoseconds a byte of the slowest copy, with all of these pairs at work.
