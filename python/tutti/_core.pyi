@@ -133,6 +133,7 @@ def explain(
     plans: str = "",
     levels: str = "",
     node_of: list[int] = ...,
+    reached: bool = False,
 ) -> dict[str, Any]: ...
 def table_rules(file: str = "") -> list[tuple[str, str]]: ...
 

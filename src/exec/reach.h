@@ -16,6 +16,8 @@ struct Reach {
   // addresses: the range is everything, and every entry is null.
   // `one_process`: the ranks are threads, so all buffers are reached but for those that a plan needs in slots.
   bool one_process = false;
+  // Agreed: what the program allocates is reached, at all ranks: they are threads, or malloc takes from ranges that are mapped.
+  bool ordinary = false;
   std::byte* own_base = nullptr;
   size_t own_bytes = 0;
   std::vector<std::byte*> mapped;

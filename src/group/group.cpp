@@ -54,13 +54,14 @@ Group::Group(const Settings& settings)
       node_count_(nodes_of(settings)),
       check_(settings.check),
       crowded_(settings.crowded.value_or(settings.style == exec::WaitStyle::yield)),
+      reached_(settings.reach.ordinary),
       overrides_(settings.overrides),
       shape_(settings.shape),
       levels_(settings.levels) {}
 
 select::Call Group::call_of(Collective collective, size_t bytes, RootAndNeeds root) const {
   return {collective, bytes, ranks(), shape_, root & rank_bits, (root & exec::needs_rank_order) != 0,
-          (root & exec::needs_same_expression) != 0, crowded_, &levels_, node_count_};
+          (root & exec::needs_same_expression) != 0, crowded_, &levels_, node_count_, reached_};
 }
 
 Group::Entry* Group::look_up(Collective collective, size_t bytes, RootAndNeeds root, size_t element) {

@@ -169,6 +169,7 @@ class Group {
   int32_t node_count_;  // of the machine's nodes, as rules ask for it
   bool check_;
   bool crowded_;  // more ranks than cores
+  bool reached_;  // what the program allocates, by all ranks
   select::Overrides overrides_;
   topo::Shape shape_;
   topo::Levels levels_;

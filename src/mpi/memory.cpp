@@ -40,6 +40,7 @@ class Memory {
   }
 
   shm::Heap* heap() const { return heap_; }
+  bool of_malloc() const { return heap_ != nullptr && heap_->shared() && pieces_ == nullptr; }
 
   void* take(size_t bytes, size_t alignment) {
     if (heap_ == nullptr || !heap_->shared() || alignment > shm::page_size) return nullptr;
@@ -120,6 +121,11 @@ shm::Heap* process_heap() {
   static Memory& made = *new Memory;
   memory = &made;
   return made.heap();
+}
+
+bool malloc_is_shared() {
+  const Memory* const here = memory;
+  return here != nullptr && here->of_malloc();
 }
 
 void* take_memory(size_t bytes, size_t alignment) {

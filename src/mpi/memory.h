@@ -15,6 +15,8 @@ namespace tutti::mpi {
 
 // This process's heap, made by the first call; null where it cannot be made (said at log level info).
 shm::Heap* process_heap();
+// Whether malloc takes from it: this process runs with libtutti-heap.so, under tutti-run --shared-heap.
+bool malloc_is_shared();
 
 // Of the heap that was made, aligned to `alignment` (a power of two up to a page); null where there is none or it is full.
 void* take_memory(size_t bytes, size_t alignment);

@@ -226,7 +226,7 @@ void Team::agree_on_reach() {
     mpi.Barrier(private_communicator_);  // nobody tries before everybody has let them
   }
 
-  uint64_t works[2] = {own.heap.bytes > 0 ? 1u : 0u, try_cma ? 1u : 0u}, works_for_all[2] = {};
+  uint64_t works[3] = {own.heap.bytes > 0 ? 1u : 0u, try_cma ? 1u : 0u, malloc_is_shared() ? 1u : 0u}, works_for_all[3] = {};
   try {
     for (int member = 0; member < ranks_ && works[0] == 1; ++member) {
       if (member != rank_) peers_.emplace_back(offers[static_cast<size_t>(member)].heap);
@@ -237,11 +237,12 @@ void Team::agree_on_reach() {
     works[0] = 0;
   }
   if (works[1] == 1 && !std::all_of(offers.begin(), offers.end(), reads)) works[1] = 0;
-  mpi.Allreduce(works, works_for_all, 2, mpi.type_uint64, mpi.op_min, private_communicator_);
+  mpi.Allreduce(works, works_for_all, 3, mpi.type_uint64, mpi.op_min, private_communicator_);
   if (works_for_all[0] == 0) {
     heaps_.clear();
     peers_.clear();
   }
+  ordinary_ = works_for_all[0] == 1 && works_for_all[2] == 1;
   if (works_for_all[1] == 1)
     for (const Offer& offer : offers) processes_.push_back(offer.process);
   if (rank_ == 0 && try_cma && processes_.empty())
@@ -260,6 +261,7 @@ exec::Reach Team::reach(MPI_Comm communicator, int ranks) const {
   if (heap != nullptr) {
     reach.own_base = heap->base();
     reach.own_bytes = heap->bytes();
+    reach.ordinary = ordinary_;
     for (const int member : members) reach.mapped.push_back(heaps_[static_cast<size_t>(member)]);
   }
   if (!processes_.empty())

@@ -116,6 +116,7 @@ class Team {
   // By member; empty where not all members could. A member's own heap is not mapped again.
   std::vector<std::byte*> heaps_;
   std::vector<shm::PeerHeap> peers_;
+  bool ordinary_ = false;  // and malloc takes from them, at all members
   std::vector<int64_t> processes_;  // whose memory process_vm_readv reads
 
   std::mutex mutex_;  // guards what follows; not held while communicating

@@ -95,7 +95,7 @@ tutti_status tutti_team_join(tutti_team* team, int rank, tutti_group** group) {
     settings.rank = rank;
     settings.style = team->style;
     settings.check = tutti::options().check;
-    settings.reach.one_process = true;
+    settings.reach.one_process = settings.reach.ordinary = true;
     settings.reach.own_bytes = SIZE_MAX;
     settings.reach.mapped.resize(static_cast<size_t>(team->layout.ranks));
     settings.overrides = tutti::group::overrides_of(tutti::options());

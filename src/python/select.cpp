@@ -79,6 +79,7 @@ class Trial {
     settings.style = call_.crowded ? exec::WaitStyle::yield : exec::WaitStyle::spin;
     settings.overrides = overrides_;
     settings.crowded = call_.crowded;
+    settings.reach.ordinary = call_.reached;
     settings.shape = call_.shape;
     settings.levels = call_.known_levels();
     if (!nodes_.one()) {
@@ -198,9 +199,9 @@ nb::dict as_dict(const plan::Crossing& crossing) {
   return dict;
 }
 
-// `crowded`, `table` and `plans` instead of what the environment says, where they are given.
+// `crowded`, `reached`, `table` and `plans` instead of what the environment says, where they are given.
 nb::dict explain(std::string_view collective, size_t bytes, int ranks, int root, bool crowded, const std::vector<int>& units,
-                 const std::string& table, const std::string& plans, std::string_view levels, const std::vector<int32_t>& node_of) {
+                 const std::string& table, const std::string& plans, std::string_view levels, const std::vector<int32_t>& node_of, bool reached) {
   Options options = parse_options(process_environment(), nullptr);
   options.disable = false;
   if (!table.empty()) options.table = table;
@@ -213,6 +214,7 @@ nb::dict explain(std::string_view collective, size_t bytes, int ranks, int root,
   select::Call call{.collective = plan::collective_named(collective), .bytes = bytes, .ranks = ranks,
                     .shape = shape_of(options, units), .root = root};
   call.crowded = crowded;
+  call.reached = reached;
   const plan::Nodes nodes(node_of);
   const topo::Levels of_ranks = topo::read_levels(levels);
   call.levels = &of_ranks;
@@ -256,7 +258,7 @@ nb::list table_rules(const std::string& file) {
 
 void bind_selection(nb::module_& module) {
   module.def("explain", &explain, "collective"_a, "bytes"_a, "ranks"_a, "root"_a, "crowded"_a, "units"_a, "table"_a = "",
-             "plans"_a = "", "levels"_a = "", "node_of"_a = std::vector<int32_t>{},
+             "plans"_a = "", "levels"_a = "", "node_of"_a = std::vector<int32_t>{}, "reached"_a = false,
              "Which algorithm serves a call, and every rule and variable that has a say about it. `units` are the processing "
              "units that the ranks may run on; `node_of` has a node's number for each rank, where they are on several; reductions are "
              "of doubles. Raises Error for broken tables, plans and variables.");

@@ -24,14 +24,17 @@ std::string refusal(std::string_view algorithm, const Call& call) {
 
 bool holds(const Rule& rule, const Call& call, Sizes& sizes) {
   if (rule.collective != call.collective || call.ranks < rule.ranks_low || call.ranks > rule.ranks_high) return false;
-  if (rule.crowded != Crowded::any && (rule.crowded == Crowded::yes) != call.crowded) return false;
+  const auto said = [](YesNo asked, bool is) { return asked == YesNo::any || (asked == YesNo::yes) == is; };
+  if (!said(rule.crowded, call.crowded) || !said(rule.reached, call.reached)) return false;
   if (rule.root != any_root && rule.root != call.root) return false;
   if (!rule.shape.empty() && (call.shape.empty() || !topo::agree(rule.shape, call.shape))) return false;
   const auto within = [](int32_t count, int32_t low, int32_t high) { return low <= count && count <= high; };
   if (!within(call.known_levels().groups("cluster"), rule.clusters_low, rule.clusters_high)) return false;
   if (!within(call.nodes, rule.nodes_low, rule.nodes_high)) return false;
-  if (!within(call.known_levels().groups("numa"), rule.numa_low, rule.numa_high) ||
-      !within(call.known_levels().groups("cache"), rule.caches_low, rule.caches_high)) {
+  const topo::Levels& levels = call.known_levels();
+  if (!within(levels.groups("socket"), rule.sockets_low, rule.sockets_high) ||
+      !within(levels.groups("numa"), rule.numa_low, rule.numa_high) ||
+      !within(levels.groups("cache"), rule.caches_low, rule.caches_high)) {
     return false;
   }
   if (call.bytes > rule.bytes_high) {

@@ -24,6 +24,7 @@ struct Call {
   bool crowded = false;          // ranks outnumber cores
   const topo::Levels* levels = nullptr;  // that the ranks lie on; null: one, or unknown
   int32_t nodes = 1;             // that they are on
+  bool reached = false;          // what each of them allocates lies where all reach it
 
   const topo::Levels& known_levels() const;
 };

@@ -16,7 +16,8 @@ constexpr std::string_view first_line = "tutti-map 1";
 constexpr std::string_view builtin_prefix = "builtin:";
 constexpr size_t longest_name = 255;
 constexpr std::string_view spaces = " \t\r";
-constexpr std::string_view conditions[] = {"ranks", "crowded", "shape", "clusters", "nodes", "numa", "cache", "sizes", "root"};
+constexpr std::string_view conditions[] = {"ranks", "crowded", "reached", "shape", "clusters", "nodes",
+                                           "socket", "numa", "cache", "sizes", "root"};
 
 // As much of untrusted text as fits into a message.
 std::string shown(std::string_view text) { return in_quotes(text.substr(0, 80)); }
@@ -123,11 +124,12 @@ int32_t root_of(Words& words, plan::Collective collective) {
   return static_cast<int32_t>(*root);
 }
 
-Crowded crowded_of(Words& words) {
-  const std::string_view text = words.take("yes, no or * behind crowded");
-  if (text == "*") return Crowded::any;
-  if (text != "yes" && text != "no") words.refuse("expected yes, no or * behind crowded, found " + shown(text));
-  return text == "yes" ? Crowded::yes : Crowded::no;
+YesNo yes_no_of(Words& words, std::string_view condition) {
+  const std::string form = "yes, no or * behind " + std::string(condition);
+  const std::string_view text = words.take(form);
+  if (text == "*") return YesNo::any;
+  if (text != "yes" && text != "no") words.refuse("expected " + form + ", found " + shown(text));
+  return text == "yes" ? YesNo::yes : YesNo::no;
 }
 
 void count_of(Words& words, std::string_view what, int32_t& low, int32_t& high) {
@@ -144,12 +146,16 @@ void condition(Words& words, Rule& rule) {
     count_of(words, "a number of clusters", rule.clusters_low, rule.clusters_high);
   } else if (word == "nodes") {
     count_of(words, "a number of nodes", rule.nodes_low, rule.nodes_high);
+  } else if (word == "socket") {
+    count_of(words, "a number of sockets", rule.sockets_low, rule.sockets_high);
   } else if (word == "numa") {
     count_of(words, "a number of numa regions", rule.numa_low, rule.numa_high);
   } else if (word == "cache") {
     count_of(words, "a number of shared caches", rule.caches_low, rule.caches_high);
   } else if (word == "crowded") {
-    rule.crowded = crowded_of(words);
+    rule.crowded = yes_no_of(words, word);
+  } else if (word == "reached") {
+    rule.reached = yes_no_of(words, word);
   } else if (word == "shape") {
     rule.shape = shape_of(words);
   } else if (word == "sizes") {
@@ -211,7 +217,7 @@ Rule rule_of(Words& words, int32_t line) {
     const std::string_view word = words.peek();
     if (word.empty()) words.refuse("the rule ends without -> and the plan that serves it");
     if (std::find(std::begin(conditions), std::end(conditions), word) == std::end(conditions)) {
-      words.refuse("unknown word " + shown(word) + "; conditions are ranks, crowded, shape, clusters, nodes, numa, cache, sizes and root, then comes ->");
+      words.refuse("unknown word " + shown(word) + "; conditions are ranks, crowded, reached, shape, clusters, nodes, socket, numa, cache, sizes and root, then comes ->");
     }
     if (std::find(seen.begin(), seen.end(), word) != seen.end()) {
       words.refuse(shown(word) + " a second time; keep one");
@@ -274,10 +280,12 @@ std::string print(const Rule& rule) {
     if (low != 1 || high != plan::max_ranks) text += word + range_text(low, high, {1, plan::max_ranks});
   };
   count(" ranks ", rule.ranks_low, rule.ranks_high);
-  if (rule.crowded != Crowded::any) text += rule.crowded == Crowded::yes ? " crowded yes" : " crowded no";
+  if (rule.crowded != YesNo::any) text += rule.crowded == YesNo::yes ? " crowded yes" : " crowded no";
+  if (rule.reached != YesNo::any) text += rule.reached == YesNo::yes ? " reached yes" : " reached no";
   if (!rule.shape.empty()) text += " shape " + topo::print(rule.shape);
   count(" clusters ", rule.clusters_low, rule.clusters_high);
   count(" nodes ", rule.nodes_low, rule.nodes_high);
+  count(" socket ", rule.sockets_low, rule.sockets_high);
   count(" numa ", rule.numa_low, rule.numa_high);
   count(" cache ", rule.caches_low, rule.caches_high);
   if (rule.bytes_low != 0 || rule.bytes_high != SIZE_MAX) {

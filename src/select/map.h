@@ -7,10 +7,13 @@
 //   barrier crowded yes                               -> builtin:nary:4
 //   bcast numa 2.. ranks 5..                          -> builtin:levels:flat
 //   barrier nodes 2..8                                -> builtin:hierarchical+all_read_all
+//   allreduce ranks 2 reached yes sizes 32K..         -> builtin:all_read_all
 //
 // One rule a line, read from top to bottom; the first that matches a call decides. What a rule leaves out (or gives as
-// `*`) matches anything; crowded means more ranks than cores, clusters and nodes count those that the ranks are on, numa and cache count the numa regions that the ranks lie in and
-// their groups that share a cache (1 where that is unknown). Ranks and sizes (bytes of the vector, or of one part where
+// `*`) matches anything; crowded means more ranks than cores, reached that what the program allocates lies where all ranks
+// reach it (threads, or --shared-heap); clusters and nodes count those that the ranks are on, socket, numa and cache the
+// sockets (where they are not numa regions) and numa regions that the ranks lie in and their groups that share a cache (1
+// where that is unknown). Ranks and sizes (bytes of the vector, or of one part where
 // buffers have parts; K, M, G count in 1024s) are a number or a range LOW..HIGH with both ends in it, either of which may
 // be left out. A plan is a file beside the map or below it, NAME.plan (plan/text.h) or NAME.tree (plan/tree_text.h);
 // `builtin:` names an algorithm as `tutti plan show --algorithm` takes it. A map of these alone is a table (table.h).
@@ -30,15 +33,17 @@ namespace tutti::select {
 inline constexpr int32_t any_root = -1;
 inline constexpr size_t max_rules = 4096;
 
-enum class Crowded : uint8_t { any, no, yes };
+enum class YesNo : uint8_t { any, no, yes };
 
 struct Rule {
   plan::Collective collective = plan::Collective::barrier;
   int32_t ranks_low = 1, ranks_high = plan::max_ranks;  // both ends in it, as for bytes
   topo::Shape shape;                                    // empty: any
-  Crowded crowded = Crowded::any;                       // whether ranks outnumber cores
+  YesNo crowded = YesNo::any;                           // whether ranks outnumber cores
+  YesNo reached = YesNo::any;                           // whether they reach what each of them allocates
   int32_t clusters_low = 1, clusters_high = plan::max_ranks;  // clusters that their nodes are in
   int32_t nodes_low = 1, nodes_high = plan::max_ranks;  // nodes that the ranks are on
+  int32_t sockets_low = 1, sockets_high = plan::max_ranks;  // sockets that the ranks lie in; 1: one, numa regions, or unknown
   int32_t numa_low = 1, numa_high = plan::max_ranks;    // numa regions that the ranks lie in; 1: one, or unknown
   int32_t caches_low = 1, caches_high = plan::max_ranks;  // groups of ranks that share a cache, likewise
   size_t bytes_low = 0, bytes_high = SIZE_MAX;

@@ -79,6 +79,51 @@ TEST(Choose, AnswersOnLevelsWithWhatServes) {
   EXPECT_EQ(choose(call, {}).algorithm, "flat");
 }
 
+// Sockets that are no numa regions, around several of them or several in one, are borders as numa regions are.
+TEST(Choose, AnswersForSockets) {
+  const topo::Levels alone = topo::read_levels("socket:0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1");
+  const topo::Levels around = topo::read_levels("socket:0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1 numa:0,0,0,0,1,1,1,1,2,2,2,2,3,3,3,3");
+  const topo::Levels regions = topo::read_levels("numa:0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1");
+  for (const Collective collective : {Collective::barrier, Collective::bcast, Collective::reduce, Collective::allreduce}) {
+    for (const size_t bytes : {size_t{8}, size_t{4096}, size_t{1} << 20}) {
+      Call call{.collective = collective, .bytes = bytes, .ranks = 16, .shape = {}, .root = 0};
+      call.levels = &regions;
+      const Choice expected = choose(call, {});
+      EXPECT_NE(expected.algorithm.find("levels"), std::string_view::npos);
+      for (const topo::Levels* levels : {&alone, &around}) {
+        call.levels = levels;
+        EXPECT_EQ(choose(call, {}).algorithm, expected.algorithm) << plan::name(collective) << " " << levels->contents();
+      }
+    }
+  }
+  const Table users = read_table("tutti-map 1\nbcast socket 2 numa 1 -> builtin:nary:4\nbcast socket 2.. -> builtin:binomial\n", "mine");
+  Overrides overrides;
+  overrides.table = &users;
+  const auto chosen_on = [&](const topo::Levels& levels) {
+    Call call{.collective = Collective::bcast, .bytes = 64, .ranks = 16, .shape = {}, .root = 0};
+    call.levels = &levels;
+    return choose(call, overrides).algorithm;
+  };
+  EXPECT_EQ(chosen_on(alone), "nary:4");
+  EXPECT_EQ(chosen_on(around), "binomial");
+  EXPECT_EQ(chosen_on(regions), "levels:flat");
+}
+
+TEST(Choose, AnswersForMemoryThatRanksReach) {
+  const Table users = read_table(
+      "tutti-map 1\nbcast reached yes sizes 4K.. -> builtin:nary:4\nbcast reached no sizes 8.. -> builtin:binomial\n", "mine");
+  Overrides overrides;
+  overrides.table = &users;
+  Call call{.collective = Collective::bcast, .bytes = 4096, .ranks = 4, .shape = {}, .root = 0};
+  EXPECT_EQ(choose(call, overrides).algorithm, "binomial");
+  EXPECT_EQ(choose(call, overrides).bytes_low, 8u);
+  call.reached = true;
+  EXPECT_EQ(choose(call, overrides).algorithm, "nary:4");
+  call.bytes = 100;
+  EXPECT_EQ(choose(call, overrides).algorithm, "flat");
+  EXPECT_EQ(choose(call, overrides).bytes_high, 4095u);
+}
+
 // A cached answer serves its whole range.
 TEST(Choose, IsTheSameWithinItsRange) {
   const Table users = read_table(

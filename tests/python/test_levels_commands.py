@@ -34,6 +34,21 @@ def test_a_file_has_its_machine_already(tutti, tmp_path):
     assert done.returncode == 2 and "leave --algorithm, --ranks, --root and --shape out" in done.stderr
 
 
+def test_sockets_are_a_level_where_they_are_no_regions(tutti):
+    machine = Machine.parse("socket:2 numa:2 core:2")
+    assert "socket:0,0,0,0,1,1,1,1 numa:0,0,1,1,2,2,3,3" in machine.place().levels()
+    arguments = ("explain", "bcast", "--bytes", "4K", "--ranks", "8", "--no-crowded", "--json", "--shape")
+    for shape, levels in (
+        ("socket:2 numa:2 core:2", "socket:0,0,0,0,1,1,1,1 numa:0,0,1,1,2,2,3,3"),
+        ("socket:2 numa:1 core:4", "numa:0,0,0,0,1,1,1,1"),
+        ("socket:2 core:4", "socket:0,0,0,0,1,1,1,1"),
+    ):
+        found = json.loads(tutti(*arguments, shape).stdout)
+        assert (found["levels"], found["runs"]) == (levels, "levels:flat")
+    drawn = tutti("plan", "draw", "bcast", "--algorithm", "levels:flat", "--ranks", "8", "--shape", "socket:2 numa:2 core:2", "--json")
+    assert json.loads(drawn.stdout)["messages"] == {"numa": 4, "socket": 2, "node": 1}, drawn.stderr
+
+
 def test_draw_shows_the_borders_that_are_crossed(tutti):
     arguments = ("plan", "draw", "reduce", "--ranks", "8", "--shape", "numa:2 core:4", "--deal", "0,4,1,5,2,6,3,7", "--json")
     crossings = {}

@@ -59,6 +59,11 @@ def crowded_by_default(ranks: int, cores: int) -> bool:
     return waits == "yield" or (waits == "auto" and ranks > cores)
 
 
+def reached_by_default() -> bool:
+    """As ranks find out that are processes: threads reach everything."""
+    return (_set("TUTTI_SHARED_HEAP") or "0").lower() in ("1", "yes", "on", "true")
+
+
 def _range_words(low: int, high: int | None) -> str:
     if high is None:
         return "all sizes" if low == 0 else f"{low} bytes and more"
@@ -93,6 +98,7 @@ def _print(found: dict[str, Any]) -> None:
     what = found["collective"] + ("" if found["collective"] == "barrier" else f" of {size_text(size)}")
     root = f", root {found['root']}" if core().rooted(found["collective"]) else ""
     kind = "more ranks than cores" if found["crowded"] else "a core for every rank"
+    kind += ", memory that all reach" if found["reached"] else ""
     considered, chosen = found["considered"], found["chosen"]
     print(f"{what}, {ranks} ranks{root}, {kind}")
     lines = [
@@ -128,7 +134,7 @@ def _print_rules(table: str, as_json: bool) -> None:
 
 def _explain(
     collective: str, size: int, ranks: int | None, crowded: bool | None, root: int, table: str, plans: str,
-    shape: str | None, deal: str,
+    shape: str | None, deal: str, reached: bool | None,
 ) -> dict[str, Any]:
     units = sorted(os.sched_getaffinity(0))
     count = ranks if ranks is not None else max(2, min(len(units), MOST_RANKS))
@@ -141,10 +147,11 @@ def _explain(
     nodes = nodes_of(shape, deal, count)
     many = crowded if crowded is not None else (not nodes and crowded_by_default(count, len(units)))
     levels = levels_of(shape, deal, count)
-    found: dict[str, Any] = core().explain(collective, size, count, root, many, units, table, plans, levels, nodes)
+    shared = reached if reached is not None else (not nodes and reached_by_default())
+    found: dict[str, Any] = core().explain(collective, size, count, root, many, units, table, plans, levels, nodes, shared)
     return {
         "format": "tutti-explain 1", "collective": collective, "bytes": size, "ranks": count, "root": root, "crowded": many,
-        **found, "notes": _notes(collective, found),
+        "reached": shared, **found, "notes": _notes(collective, found),
     }  # fmt: skip
 
 
@@ -156,6 +163,9 @@ def explain(
     ] = None,
     ranks: Annotated[int | None, typer.Option(help="How many ranks [as many as cores].")] = None,
     crowded: Annotated[bool | None, typer.Option(help="Whether ranks outnumber cores [found out].")] = None,
+    reached: Annotated[
+        bool | None, typer.Option(help="Whether ranks reach all that each allocates: threads, --shared-heap [TUTTI_SHARED_HEAP].")
+    ] = None,
     root: Annotated[int, typer.Option(help="Of the collectives that have one.")] = 0,
     table: Annotated[Path | None, typer.Option(help="A table of yours, as for tutti-run [TUTTI_TABLE].")] = None,
     plans: Annotated[Path | None, typer.Option(help="A directory of plans, as for tutti-run [TUTTI_PLANS].")] = None,
@@ -172,7 +182,9 @@ def explain(
         name = _collective(collective)
         if size is None and name != "barrier":
             raise UserError(f"{name}: say how long the message is, with --bytes")
-        found = _explain(name, parse_bytes(size or "0"), ranks, crowded, root, users_table, users_plans, shape, deal)
+        found = _explain(
+            name, parse_bytes(size or "0"), ranks, crowded, root, users_table, users_plans, shape, deal, reached
+        )
     except core().Error as error:
         raise UserError(str(error)) from error
     if as_json:
