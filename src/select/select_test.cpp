@@ -122,6 +122,12 @@ TEST(Choose, AnswersForMemoryThatRanksReach) {
   call.bytes = 100;
   EXPECT_EQ(choose(call, overrides).algorithm, "flat");
   EXPECT_EQ(choose(call, overrides).bytes_high, 4095u);
+  for (const bool reached : {false, true}) {
+    Call of_two{.collective = Collective::allreduce, .bytes = size_t{1} << 20, .ranks = 2, .shape = {}, .root = 0};
+    of_two.reached = reached;
+    EXPECT_EQ(choose(of_two, {}).algorithm, reached ? "all_read_all" : "tiled");
+    EXPECT_EQ(choose(of_two, {}).bytes_low, 32768u);
+  }
 }
 
 // A cached answer serves its whole range.
