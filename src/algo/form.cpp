@@ -103,6 +103,12 @@ std::string_view without_parts(const Algorithm& algorithm, std::string_view spec
     if (left_out || part.find('+') != std::string_view::npos) {
       throw Error(Code::invalid_argument, what + "write " + usage(algorithm) + ", with an algorithm behind each '+'");
     }
+    const bool is_between = part.data() == form.between.data();
+    if (part == host_word && is_between) continue;
+    if (part == host_word) {
+      throw Error(Code::invalid_argument,
+                  what + "the host MPI's collective stands between nodes alone; write " + std::string(algorithm.name) + "+host");
+    }
     if (!part.empty() && named(part).of_others) {
       throw Error(Code::invalid_argument, what + std::string(algorithm.name) + " is made of simple algorithms, not of itself");
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "algo/by_host.h"
 #include "algo/form.h"
 #include "algo/hierarchical_phases.h"
 #include "base/error.h"
@@ -44,15 +45,45 @@ std::vector<Collective> within_nodes(Collective collective, std::string_view bet
                                           ", which " + std::string(plan::name(collective)) + " needs; name one that does");
 }
 
-// On any machine alike, so that a rule is refused when it is read.
+// The host's collectives that a leader has all the arguments of.
+void hold_host(const Request& request) {
+  const Collective collective = request.collective;
+  if (!host_serves(collective)) {
+    throw Error(Code::invalid_argument, "algorithm 'hierarchical+host': the host MPI's own collective stands between nodes for "
+                                        "barrier, bcast, reduce and allreduce, not for " + std::string(plan::name(collective)) +
+                                            "; name an algorithm in the place of host");
+  }
+  if (request.form.leaders > 1) {
+    throw Error(Code::invalid_argument, "algorithm 'hierarchical+host': a node has one leader in the host MPI's own collective; "
+                                        "leave out leaders=" + std::to_string(request.form.leaders));
+  }
+}
+
+// Where there is no floor of nodes: the algorithm for all ranks. Levels without such a floor are those of one node, or of
+// groups of nodes with a rank each.
+std::string alone(const Form& form, Collective collective, const Levels& levels, int32_t ranks) {
+  const std::string_view within = form.within.empty() ? "levels" : form.within;
+  if (form.between == host_word && !form.within.empty() && serves(named(within), collective)) return std::string(within);
+  const bool one_node = !levels.one_level() && levels.floors().front().name != "cluster";
+  if (one_node && serves(named(within), collective)) return std::string(within);
+  const bool usual = form.between.empty() || form.between == host_word;
+  return std::string(usual ? usual_between(collective, ranks) : form.between);
+}
+
+bool in_rank_order(const topo::Floor& floor) { return std::is_sorted(floor.group_of.begin(), floor.group_of.end()); }
+
+}  // namespace
+
 void hold_parts(const Request& request) {
   const std::string_view between = request.form.between, within = request.form.within;
   const Collective collective = request.collective;
-  if (!between.empty() && !serves(named(between), between_nodes(collective))) {
+  if (between == host_word) {
+    hold_host(request);
+  } else if (!between.empty() && !serves(named(between), between_nodes(collective))) {
     refuse(collective, between, "between nodes", {between_nodes(collective)});
   }
   for (const std::string_view part : {between, within}) {
-    if (!part.empty()) form_of(named(part), part, request.ranks);
+    if (!part.empty() && part != host_word) form_of(named(part), part, request.ranks);
   }
   if (within.empty()) return;
   const std::vector<Collective> needed = within_nodes(collective, between);
@@ -62,24 +93,15 @@ void hold_parts(const Request& request) {
   if (std::none_of(needed.begin(), needed.end(), served)) refuse(collective, within, "within nodes", needed);
 }
 
-// Where there is no floor of nodes: the algorithm for all ranks. Levels without such a floor are those of one node, or of
-// groups of nodes with a rank each.
-std::string alone(const Form& form, Collective collective, const Levels& levels, int32_t ranks) {
-  const std::string_view within = form.within.empty() ? "levels" : form.within;
-  const bool one_node = !levels.one_level() && levels.floors().front().name != "cluster";
-  if (one_node && serves(named(within), collective)) return std::string(within);
-  return std::string(form.between.empty() ? usual_between(collective, ranks) : form.between);
-}
-
-bool in_rank_order(const topo::Floor& floor) { return std::is_sorted(floor.group_of.begin(), floor.group_of.end()); }
-
-}  // namespace
-
 plan::Plan hierarchical(const Request& request) {
   hold_parts(request);
   if (node_floor(request.levels) < 0) {
     return generate(request.collective, alone(request.form, request.collective, request.levels, request.ranks), request.ranks,
                     request.root, request.levels);
+  }
+  if (request.form.between == host_word) {
+    throw Error(Code::invalid_argument, "algorithm 'hierarchical+host': between nodes it is the host MPI's own collective, which is "
+                                        "no plan; name an algorithm in the place of host to see one");
   }
   Hierarchy nodes(request);
   const bool disseminates = by_dissemination(request.collective, request.form.between);
@@ -109,7 +131,8 @@ Serves hierarchical_serves(Collective collective, const Form& form, const Levels
   const bool inside = levels.in_rank_order(), inner_floors = at + 1 < static_cast<int32_t>(floors.size());
   const int32_t nodes = floors[static_cast<size_t>(at)].groups;
   const std::string_view between = form.between.empty() ? usual_between(collective, nodes) : form.between;
-  Serves result = serves(collective, between, outside ? in_order : levels);
+  // Ranks of a communicator are combined in their order, and all are given one result: MPI's word, as without Tutti.
+  Serves result = between == host_word ? Serves{} : serves(collective, between, outside ? in_order : levels);
   result.rank_order &= outside;
   for (const Collective one : within_nodes(collective, between)) {
     if (!plan::combines(one)) continue;

@@ -11,6 +11,9 @@
 //   scan, exscan                       a scan within nodes, and an exscan of what nodes combine to. Where nodes are no runs of
 //                                      ranks, of runs: docs/decisions/scans-over-scattered-nodes.md
 //
+// With `host` in the place of the algorithm between nodes leaders exchange by the host MPI's own collective, which is no plan
+// (by_host.h).
+//
 // A transfer between two nodes is one message. With `flat`, `direct` or `all_read_all` between n nodes messages wait for no
 // others (one delay; two for an allreduce or barrier by `flat`), and trees send the least: n - 1, twice that for an allreduce
 // or barrier. docs/algorithms.md has the counts of all, and plan/crossing.h takes them.

@@ -14,13 +14,6 @@ using plan::Region;
 
 using Lists = std::vector<Regions>;
 
-// A node's members, but not the root of a bcast where another of its node leads the rail: it has the data.
-std::vector<int32_t> takers(const Hierarchy& nodes, int32_t node, int32_t leader, int32_t root) {
-  std::vector<int32_t> ranks = nodes.members(node);
-  if (leader != root) std::erase(ranks, root);
-  return ranks;
-}
-
 // Of a rail, by node: what the leader has of its node. Alone, its own vector.
 Lists combined(Hierarchy& nodes, int32_t rail) {
   Lists result;
@@ -37,14 +30,6 @@ Lists combined(Hierarchy& nodes, int32_t rail) {
     nodes.embed_within(Collective::reduce, ranks, leader, in, out);
   }
   return result;
-}
-
-// From `source` of the leader to the others.
-void hand_out(Hierarchy& nodes, const std::vector<int32_t>& ranks, int32_t leader, int32_t rail, const Region& source) {
-  if (ranks.size() == 1) return;
-  Lists in(ranks.size(), Regions{source}), out;
-  for (const int32_t rank : ranks) out.push_back({nodes.piece(Buffer::out, rank, rail)});
-  nodes.embed_within(Collective::bcast, ranks, leader, in, out);
 }
 
 void make_plans(Hierarchy& nodes, Collective between, std::initializer_list<Collective> within) {
@@ -147,6 +132,19 @@ class Dissemination {
 };
 
 }  // namespace
+
+std::vector<int32_t> takers(const Hierarchy& nodes, int32_t node, int32_t leader, int32_t root) {
+  std::vector<int32_t> ranks = nodes.members(node);
+  if (leader != root) std::erase(ranks, root);
+  return ranks;
+}
+
+void hand_out(Hierarchy& nodes, const std::vector<int32_t>& ranks, int32_t leader, int32_t rail, const Region& source) {
+  if (ranks.size() == 1) return;
+  Lists in(ranks.size(), Regions{source}), out;
+  for (const int32_t rank : ranks) out.push_back({nodes.piece(Buffer::out, rank, rail)});
+  nodes.embed_within(Collective::bcast, ranks, leader, in, out);
+}
 
 void hierarchical_bcast(Hierarchy& nodes) {
   const int32_t root = nodes.plan().root;

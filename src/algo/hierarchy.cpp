@@ -78,13 +78,14 @@ Hierarchy::Hierarchy(const Request& request) : request_(request), plan_(begun(re
   if (takes_leaders(request.collective)) rails_ = std::min(request.form.leaders, static_cast<int32_t>(largest));
   const bool scan = request.collective == Collective::scan || request.collective == Collective::exscan;
   plan_.commutative = plan::combines(request.collective) && !scan && !in_runs_;
-  between_spec_ = request.form.between.empty() ? usual_between(request.collective, nodes()) : request.form.between;
+  by_host_ = request.form.between == host_word;
+  between_spec_ = request.form.between.empty() || by_host_ ? usual_between(request.collective, nodes()) : request.form.between;
 }
 
 int32_t Hierarchy::leader(int32_t node, int32_t rail) const {
   const std::vector<int32_t>& ranks = members(node);
   auto place = static_cast<int32_t>(int64_t{rail} * size(node) / rails_);
-  if (plan::rooted(plan_.collective) && node == root_node()) {
+  if (plan::rooted(plan_.collective) && node == root_node() && !by_host_) {
     const auto root = std::lower_bound(ranks.begin(), ranks.end(), plan_.root) - ranks.begin();
     place = (place + static_cast<int32_t>(root)) % size(node);
   }

@@ -3,7 +3,8 @@
 // A node's members are its ranks, in order; nodes stand in the order of their first ranks. Work is divided among `rails`:
 // each has a leader in every node, who exchanges with its counterparts on the same rail. A node with fewer members than
 // rails has leaders on several. The root leads the first rail of its node, and whoever leads does so on all the node's
-// levels. Of one plan that is being made; one thread.
+// levels. Where the host MPI exchanges between nodes, leaders are the same for all roots: each node's first rank
+// (by_host.h). Of one plan that is being made; one thread.
 #pragma once
 
 #include <cstdint>
@@ -75,6 +76,7 @@ class Hierarchy {
   std::vector<std::vector<int32_t>> members_;
   std::vector<int32_t> node_of_;
   bool in_runs_ = true, inner_floors_ = false;
+  bool by_host_ = false;
   std::vector<std::unique_ptr<const topo::Levels>> levels_;  // by node; of all its members
   int32_t rails_ = 1;
   std::string_view between_spec_;

@@ -133,6 +133,8 @@ std::string Channel::standing(int rank) const {
   const std::string call = describe_call(shm::glance(its.call));
   if (shm::glance(its.call) == 0) return text + ": has not entered any collective";
   if (const uint64_t message = shm::glance(its.waits_for_message); message != 0) {
+    if (message == shm::Control::among_leaders)
+      return text + ": in " + call + ", in the host MPI's own collective among the nodes' leaders";
     const auto peer = std::to_string((message >> 1) - 1);
     return text + ": in " + call + ((message & 1) != 0 ? ", waits for rank " + peer + ", on another node, to take a message"
                                                        : ", waits for a message of rank " + peer + ", on another node");

@@ -239,6 +239,20 @@ class Channel {
     return bound.run(*this, bound, operation);
   }
 
+  // Runs what is no program as a part of an operation: the host MPI's collective among leaders, which returns false where it
+  // failed; its caller then gives up. The watchdogs of the other ranks tell of it.
+  template <class Collective>
+  Code among_leaders(uint64_t call, Collective&& collective) {
+    if (failed_ != Code::ok) return failed_;
+    shm::jot(own_->call, call);
+    shm::jot(own_->waits_for_message, shm::Control::among_leaders);
+    const bool done = collective();
+    shm::jot(own_->waits_for_message, 0);
+    return done ? Code::ok : Code::unavailable;
+  }
+  // Ends the use of the channel for a reason that it cannot see; every later call returns the code.
+  Code give_up(Code code, std::string why) { return fail(code, std::move(why)); }
+
   // One line about the last failure; empty where there was none.
   const std::string& failure() const { return failure_; }
   // Whether that was a stall, which the user wants to end the job.

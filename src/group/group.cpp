@@ -1,10 +1,8 @@
 #include "group/group.h"
 
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
-#include "algo/algo.h"
 #include "base/log.h"
 #include "group/programs.h"
 #include "group/scratch.h"
@@ -49,6 +47,7 @@ exec::SlotStores::Policy store_policy(StoresChoice choice) {
 
 Group::Group(const Settings& settings)
     : channel_(settings.areas, settings.layout, settings.rank, channel_settings(settings)),
+      leaders_(settings.leaders),
       ranks_(settings.ranks != 0 ? settings.ranks : settings.layout.ranks),
       nodes_(settings.nodes),
       node_count_(nodes_of(settings)),
@@ -61,7 +60,8 @@ Group::Group(const Settings& settings)
 
 select::Call Group::call_of(Collective collective, size_t bytes, RootAndNeeds root) const {
   return {collective, bytes, ranks(), shape_, root & rank_bits, (root & exec::needs_rank_order) != 0,
-          (root & exec::needs_same_expression) != 0, crowded_, &levels_, node_count_, reached_};
+          (root & exec::needs_same_expression) != 0, crowded_, &levels_, node_count_, reached_, leaders_ != nullptr,
+          overrides_.reproducible != Reproducible::off};
 }
 
 Group::Entry* Group::look_up(Collective collective, size_t bytes, RootAndNeeds root, size_t element) {
@@ -88,16 +88,16 @@ Group::Entry* Group::built_in(Collective collective, int root, size_t element, C
   if (element > large_element) choice.algorithm = flat;
   Entry* entry = find_or_make(collective, {choice}, root, carrier);
   // Many ranks' parts may be more lines than there are.
-  if (carrier == Carrier::line && plan::parted(collective) && !channel_.fits(*entry->bound.program, 1)) {
+  if (carrier == Carrier::line && plan::parted(collective) && !fits(*entry, 1)) {
     entry = find_or_make(collective, {choice}, root, carrier = Carrier::slot);
   }
   // For all small elements alike, because the answer is remembered for all of them.
   const size_t staged_element = element > large_element ? element : 1;
-  if (channel_.fits(*entry->bound.program, staged_element)) return entry;
-  const std::string asked = entry->bound.program->algorithm;
+  if (fits(*entry, staged_element)) return entry;
+  const std::string asked = entry->name;
   entry = with_room(collective, root, staged_element, carrier, choice);
   // Between nodes the last resort needs room as well, more with more ranks. All ranks find the same, before any has begun.
-  if (!on_one_node() && !channel_.fits(*entry->bound.program, staged_element))
+  if (!on_one_node() && !fits(*entry, staged_element))
     throw Error(Code::unavailable, std::string(plan::name(collective)) + " of elements of " + std::to_string(element) +
                                        " bytes needs more shared memory than this communicator has; raise "
                                        "TUTTI_SHM_BYTES_PER_RANK");
@@ -115,7 +115,7 @@ Group::Entry* Group::with_room(Collective collective, int root, size_t element, 
   for (const char* algorithm : {"direct:16", "direct:8", "direct:4", "direct:2"}) {
     choice.algorithm = algorithm;
     entry = find_or_make(collective, {choice}, root, carrier);
-    if (channel_.fits(*entry->bound.program, element)) break;
+    if (fits(*entry, element)) break;
   }
   return entry;
 }
@@ -146,7 +146,7 @@ Group::Entry* Group::mapped(Collective collective, size_t bytes, RootAndNeeds ro
     Choice by_plan{choice, &plan};
     by_plan.built_in.segment_bytes = segment;
     Entry* const entry = find_or_make(collective, by_plan, call.root, carrier);
-    if (channel_.fits(*entry->bound.program, element > large_element ? element : 1)) return entry;
+    if (fits(*entry, element > large_element ? element : 1)) return entry;
     why = "it needs more shared memory than the communicator has (TUTTI_SHM_BYTES_PER_RANK)";
   }
   select::note_refusal(*match.rule, why);
@@ -170,17 +170,28 @@ Group::Entry* Group::find_or_make(Collective collective, const Choice& choice, i
   if (entries_.size() >= max_entries) forget_programs();
   auto entry = std::make_unique<Entry>();
   const bool fixed_order = overrides_.reproducible != Reproducible::off;
-  entry->bound = channel_.bind(program_for(
-      {collective, choice.built_in.algorithm, ranks(), rank(), root, carrier, check_, fixed_order, plan, &levels_, &nodes_}));
-  entry->wanted_segment = segment;
-  const plan::Program& program = *entry->bound.program;
-  entry->name = plan == nullptr ? program.algorithm : plan->file;
+  const ProgramRequest request{collective, choice.built_in.algorithm, ranks(), rank(), root, carrier, check_, fixed_order, plan,
+                               &levels_, &nodes_, {}};
+  if (plan == nullptr && goes_by_host(choice.built_in.algorithm)) {
+    entry->by_leaders = make_phases(request, segment);
+    entry->name = choice.built_in.algorithm;
+    return (entries_[key] = std::move(entry)).get();
+  }
+  bind(*entry, request, segment);
+  if (plan != nullptr) entry->name = plan->file;
   // Whoever compares results of two runs must see it.
   if (plan != nullptr && plan->verdict.arrival && !fixed_order) entry->name += " (by arrival)";
-  if (program.in_place) {
-    entry->direct_up_to = program.uses_lines ? shm::line_payload : channel_.whole_up_to(program, segment);
-  }
   return (entries_[key] = std::move(entry)).get();
+}
+
+void Group::bind(Entry& entry, const ProgramRequest& request, size_t segment_bytes) {
+  entry.bound = channel_.bind(program_for(request));
+  entry.wanted_segment = segment_bytes;
+  const plan::Program& program = *entry.bound.program;
+  entry.name = program.algorithm;
+  if (!program.in_place) return;
+  const size_t up_to = program.uses_lines ? shm::line_payload : channel_.whole_up_to(program, segment_bytes);
+  entry.direct_below = up_to + (up_to < SIZE_MAX ? 1 : 0);
 }
 
 inline Code Group::run(Collective collective, const void* in, void* out, size_t count, size_t element,
@@ -190,7 +201,7 @@ inline Code Group::run(Collective collective, const void* in, void* out, size_t 
   exec::Operation operation{in, out, bytes, count, combine, bytes, exec::call_signature(collective, bytes, root)};
   const Entry* const entry = find(collective, bytes, key);
   // Nothing but this call's data is kept for later, so that the path needs no registers saved.
-  if (entry != nullptr && bytes <= entry->direct_up_to) [[likely]] return channel_.execute(entry->bound, operation);
+  if (entry != nullptr && bytes < entry->direct_below) [[likely]] return channel_.execute(entry->bound, operation);
   return run_by_look_up(collective, operation, key, element);
 }
 
@@ -199,7 +210,8 @@ Code Group::run_by_look_up(Collective collective, exec::Operation& operation, Ro
 }
 
 Code Group::run_entry(const Entry& entry, exec::Operation& operation, size_t element) {
-  if (operation.bytes <= entry.direct_up_to) return channel_.execute(entry.bound, operation);
+  if (entry.by_leaders != nullptr) return run_by_leaders(entry, operation, element);
+  if (operation.bytes < entry.direct_below) return channel_.execute(entry.bound, operation);
   const plan::Program& program = *entry.bound.program;
   if (!program.uses_lines) {
     operation.segment_bytes = channel_.segment_bytes(program, element, operation.bytes, entry.wanted_segment);
@@ -274,67 +286,6 @@ std::string_view Group::algorithm(Collective collective, size_t bytes, int root)
   const Recent& recent = recent_[static_cast<size_t>(collective)];
   const bool last = bytes - recent.bytes_low <= recent.bytes_span && (recent.root & rank_bits) == root;
   return (last && recent.entry != nullptr ? recent.entry : look_up(collective, bytes, root, 1))->name;
-}
-
-namespace {
-
-static_assert(collective_words.size() == plan::collective_count);
-
-void hold_algorithm(Collective collective, const std::string& algorithm, Reproducible reproducible) {
-  const std::string variable = select::algorithm_variable(collective);
-  try {
-    algo::generate(collective, algorithm, 2, 0);
-  } catch (const Error& error) {
-    throw Error(Code::invalid_argument, variable + ": " + error.what());
-  }
-  const bool folds = algorithm == flat || algorithm == "all_read_all" || algorithm == "tiled" || algorithm == "chain";
-  if (plan::combines(collective) && !folds && reproducible == Reproducible::placement) {
-    throw Error(Code::invalid_argument, variable + "=" + algorithm + " combines partial results, which " +
-                                            "TUTTI_REPRODUCIBLE=placement excludes; give flat, or leave one of the two out");
-  }
-}
-
-// Read once and kept: groups and the report look at it to the end.
-const select::Library* users_library(const Options& options) {
-  // Whatever the tables and files say, the same expression is asked for.
-  if (options.plans.empty() || options.disable || options.reproducible == Reproducible::placement) return nullptr;
-  static std::mutex& mutex = *new std::mutex;
-  static auto& libraries = *new std::map<std::pair<std::string, bool>, select::Library>;
-  const bool fixed_order = options.reproducible != Reproducible::off;
-  const std::lock_guard lock(mutex);
-  const auto key = std::pair(options.plans, fixed_order);
-  auto found = libraries.find(key);
-  if (found == libraries.end()) {
-    found = libraries.emplace(key, select::load_library(options.plans, fixed_order)).first;
-  }
-  return &found->second;
-}
-
-// Kept likewise. With TUTTI_REPRODUCIBLE=placement it serves what combines nothing.
-const select::Table* users_table(const Options& options) {
-  if (options.table.empty() || options.disable) return nullptr;
-  static std::mutex& mutex = *new std::mutex;
-  static auto& tables = *new std::map<std::string, select::Table>;
-  const std::lock_guard lock(mutex);
-  auto found = tables.find(options.table);
-  if (found == tables.end()) found = tables.emplace(options.table, select::load_table(options.table)).first;
-  return &found->second;
-}
-
-}  // namespace
-
-select::Overrides overrides_of(const Options& options) {
-  select::Overrides overrides;
-  overrides.algorithm = options.algorithms;
-  overrides.segment_bytes = options.segment_bytes;
-  overrides.reproducible = options.reproducible;
-  for (int i = 0; i < plan::collective_count; ++i) {
-    if (overrides.algorithm[i].empty()) continue;
-    hold_algorithm(static_cast<Collective>(i), overrides.algorithm[i], options.reproducible);
-  }
-  overrides.library = users_library(options);
-  overrides.table = users_table(options);
-  return overrides;
 }
 
 }  // namespace tutti::group

@@ -18,10 +18,13 @@
 
 #include "base/options.h"
 #include "exec/executor.h"
+#include "group/leaders.h"
 #include "plan/lower.h"
 #include "select/select.h"
 
 namespace tutti::group {
+
+struct ProgramRequest;
 
 class Group {
  public:
@@ -32,6 +35,7 @@ class Group {
     int ranks = 0;                // of the group; 0: all are on this node
     plan::Nodes nodes;            // who shares areas; the same at all ranks
     exec::Net* net = nullptr;     // messages between nodes; outlives the group; null: one node
+    Leaders* leaders = nullptr;   // the host MPI's collectives among nodes' leaders, at all ranks; likewise; null: none
     exec::WaitStyle style = exec::WaitStyle::spin;
     std::optional<bool> crowded;  // on any node, the same at all ranks; nothing: as the style says
     exec::ProgressHook hook;
@@ -101,11 +105,22 @@ class Group {
   }
 
  private:
+  struct ByLeaders;
   struct Entry {
     exec::BoundProgram bound;
     size_t wanted_segment = 0;
-    size_t direct_up_to = 0;  // bytes that need neither segments nor a copy of `in`
+    size_t direct_below = 0;  // bytes that need neither segments nor a copy of `in` are fewer
     std::string name;         // of the algorithm or the user's file
+    std::unique_ptr<ByLeaders> by_leaders;  // what serves, where leaders exchange by the host; nothing else is then set
+  };
+  // The phases of a collective around the host's (by_leaders.cpp); null where nobody has anything to do in one.
+  struct ByLeaders {
+    std::unique_ptr<Entry> before, after;
+    plan::Collective collective = plan::Collective::barrier;
+    int place = -1;      // of this rank among the leaders, -1 where it is none
+    int root = 0;        // the place of the one on the root's node
+    bool alone = false;  // this rank is its node's only one
+    bool lent = false;   // it has no `out` of its own for what its node combines to
   };
   // What serves a call.
   struct Choice {
@@ -145,6 +160,13 @@ class Group {
   // What always fits: flat, or the parts of many ranks as many at a time as the slots can hold.
   Entry* with_room(plan::Collective collective, int root, size_t element, plan::Carrier carrier, select::Choice& choice);
   Entry* find_or_make(plan::Collective collective, const Choice& choice, int root, plan::Carrier carrier);
+  void bind(Entry& entry, const ProgramRequest& request, size_t segment_bytes);
+  bool fits(const Entry& entry, size_t element) const;
+  // by_leaders.cpp
+  bool goes_by_host(std::string_view algorithm) const;
+  std::unique_ptr<ByLeaders> make_phases(ProgramRequest request, size_t segment_bytes);
+  Code run_by_leaders(const Entry& entry, exec::Operation operation, size_t element);
+  bool among_leaders(const ByLeaders& phases, const exec::Operation& operation);
   // The longest part of this rank's buffers.
   size_t longest_part(plan::Collective collective, const exec::Ragged& parts, int root) const;
   // What runs records for parts of about the expected length, and the room in them; null where none should be.
@@ -164,6 +186,7 @@ class Group {
   [[gnu::noinline]] Code run_by_look_up(plan::Collective collective, exec::Operation& operation, RootAndNeeds root, size_t element);
 
   exec::Channel channel_;
+  Leaders* leaders_;
   int ranks_;
   plan::Nodes nodes_;
   int32_t node_count_;  // of the machine's nodes, as rules ask for it
@@ -181,6 +204,7 @@ class Group {
   std::map<std::string, std::unique_ptr<Entry>> entries_;  // by contents: collective, algorithm or plan, root, carrier
   std::vector<std::byte> scratch_;  // a copy of `in`, or the result, where one buffer cannot be both
   std::vector<ptrdiff_t> set_aside_at_;  // where the parts are in it
+  std::vector<std::byte> lent_;  // ByLeaders::lent
 };
 
 // What TUTTI_STORES asks for.

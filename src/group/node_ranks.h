@@ -9,10 +9,12 @@
 
 namespace tutti::group::test {
 
-// As with_groups, for a rank by entry of `nodes`, the number of its node. Tells how many messages each rank sent.
+// As with_groups, for a rank by entry of `nodes`, the number of its node; `leaders`, by rank, have those of nodes exchange what
+// their rules leave to the host. Tells how many messages each rank sent.
 inline std::vector<int64_t> with_nodes(const std::vector<int32_t>& nodes, const select::Overrides& overrides,
                                        const std::function<void(Group&)>& body, size_t slot_bytes = 64 * 1024,
-                                       const topo::Levels& levels = {}, bool check = false) {
+                                       const topo::Levels& levels = {}, bool check = false,
+                                       const std::vector<Leaders*>& leaders = {}) {
   struct Free {
     void operator()(std::byte* areas) const { ::operator delete(areas, std::align_val_t{shm::page_size}); }
   };
@@ -37,6 +39,7 @@ inline std::vector<int64_t> with_nodes(const std::vector<int32_t>& nodes, const 
     settings.nodes = apart;
     boxes.push_back(std::make_unique<exec::Mailboxes::Box>(mailboxes, rank));
     settings.net = boxes.back().get();
+    if (!leaders.empty()) settings.leaders = leaders[static_cast<size_t>(rank)];
     settings.style = exec::WaitStyle::yield;
     settings.overrides = overrides;
     settings.levels = levels;

@@ -44,19 +44,26 @@ const plan::Nodes& nodes_of(const ProgramRequest& request) {
   return request.nodes != nullptr ? *request.nodes : one_node;
 }
 
+plan::Plan built_in(const ProgramRequest& request) {
+  const topo::Levels& levels = levels_of(request);
+  if (request.phase) {
+    return algo::phase_by_host(*request.phase, request.collective, request.algorithm, request.ranks, request.root, levels);
+  }
+  return algo::generate(request.collective, request.algorithm, request.ranks, request.root, levels);
+}
+
 // Of these ranks, in their order; the request's own does not matter.
 Programs make(const ProgramRequest& request, const std::vector<int32_t>& ranks) {
   const select::LoadedPlan* const users_plan = request.users_plan;
-  plan::Plan plan = users_plan != nullptr
-                        ? users_plan->plan
-                        : algo::generate(request.collective, request.algorithm, request.ranks, request.root, levels_of(request));
+  plan::Plan plan = users_plan != nullptr ? users_plan->plan : built_in(request);
   if (request.fixed_order) plan = plan::in_fixed_order(std::move(plan));
   const plan::Plan staged = plan::stage(plan, nodes_of(request));
   Carrier carrier = request.carrier;
   if (carrier == Carrier::line && !plan::lines_serve(staged)) carrier = Carrier::slot;
   // Built-in algorithms bear one buffer as `in` and `out`; the tests hold them to it.
   bool in_place = users_plan == nullptr || users_plan->verdict.in_place;
-  if (request.check) {
+  // A phase is right where both are, around what stands in for the host.
+  if (request.check && (!request.phase || *request.phase == algo::Phase::standing_in)) {
     in_place = plan::check(plan).in_place;
     check_lowered(plan, staged, carrier);
   }
@@ -87,7 +94,8 @@ std::string key_of(const ProgramRequest& request) {
   std::string key = request.users_plan != nullptr ? "plan " + std::to_string(request.users_plan->contents)
                                                   : std::string(request.algorithm);
   for (const int number : {static_cast<int>(request.collective), request.ranks, request.root,
-                           static_cast<int>(request.carrier), static_cast<int>(request.fixed_order)}) {
+                           static_cast<int>(request.carrier), static_cast<int>(request.fixed_order),
+                           request.phase ? 1 + static_cast<int>(*request.phase) : 0}) {
     key.append("/").append(std::to_string(number));
   }
   key.append("/").append(levels_of(request).contents());

@@ -6,8 +6,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string_view>
 
+#include "algo/by_host.h"
 #include "plan/lower.h"
 #include "select/library.h"
 
@@ -25,6 +27,7 @@ struct ProgramRequest {
   const select::LoadedPlan* users_plan = nullptr;  // null: a built-in algorithm
   const topo::Levels* levels = nullptr;            // that the ranks lie on; null: one
   const plan::Nodes* nodes = nullptr;              // who shares memory; null: all
+  std::optional<algo::Phase> phase;                // of an algorithm that goes by the host between nodes; nothing: the whole
 };
 
 // Throws Error where the algorithm does not serve the collective, or a check fails.

@@ -95,7 +95,7 @@ Group::Entry* Group::find_records(Collective collective, size_t expected, int ro
   const size_t least = expected + exec::record_header;
   const size_t record = least <= shm::line_payload ? shm::line_payload : std::max(shm::line_size, std::bit_ceil(least));
   Entry* const entry = find_ragged(gathers ? Collective::allgather : collective, record, gathers ? 0 : root, 1);
-  if (record > entry->direct_up_to) return nullptr;  // many ranks, or little memory
+  if (record >= entry->direct_below) return nullptr;  // many ranks, or little memory
   room = record - exec::record_header;
   return entry;
 }

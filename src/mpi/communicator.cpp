@@ -57,6 +57,7 @@ const char* describe(Reason reason) {
     case Reason::large_persistent: return "persistent collectives of more data than shared memory is kept for";
     case Reason::ragged_between_nodes: return "parts of different lengths between nodes";
     case Reason::persistent_between_nodes: return "persistent collectives between nodes";
+    case Reason::among_leaders: return "the host MPI's part of a collective of Tutti's, among the nodes' leaders";
     case Reason::count_: break;
   }
   return "unknown";
@@ -65,8 +66,9 @@ const char* describe(Reason reason) {
 Communicator::~Communicator() {
   group_.reset();
   if (net_ != nullptr) {
-    if (recording()) record_messages(*net_);
+    if (recording()) record_messages(*this);
     const Inside inside;
+    leaders_.reset();
     net_.reset();
   }
   if (segment_ != nullptr) segment_->leave(page_);
@@ -188,8 +190,8 @@ const exec::Combine* Communicator::find_kernel(MPI_Datatype type, MPI_Op op) {
   if (kernel == nullptr) return nullptr;
   KernelChoice& choice = kernels_[next_kernel_];
   next_kernel_ = next_kernel_ % (kernels_.size() - 1) + 1;
-  choice = {type, op, {kernel, nullptr, nullptr, kernels::size(*element->kernel), true,
-                       needs_of(*element->kernel)}};
+  // Leaders ask it for the host's handles.
+  choice = {type, op, {kernel, nullptr, &choice, kernels::size(*element->kernel), true, needs_of(*element->kernel)}};
   last_kernel_ = &choice;
   return &choice.combine;
 }

@@ -14,6 +14,7 @@
 
 #include "group/group.h"
 #include "mpi/host.h"
+#include "mpi/leaders.h"
 #include "mpi/poll.h"
 #include "mpi/ragged_parts.h"
 #include "mpi/team.h"
@@ -39,6 +40,7 @@ enum class Reason : uint8_t {
   large_persistent,
   ragged_between_nodes,
   persistent_between_nodes,
+  among_leaders,  // in traces alone
   count_
 };
 const char* describe(Reason reason);
@@ -80,6 +82,7 @@ class Communicator {
   const Team* team() const { return team_.get(); }
   const std::shared_ptr<Team>& shared_team() const { return team_; }
   const net::PointToPoint* net() const { return net_.get(); }  // null where all ranks are on one node
+  const HostLeaders* leaders() const { return leaders_.get(); }  // null where no rule has them exchange by the host
   shm::Segment* segment() const { return segment_; }  // the team's that its areas are in
   // What its persistent collectives take their memory from, made as they need it; other members' too.
   std::vector<std::shared_ptr<shm::Segment>>& segments_of_deposits() { return segments_of_deposits_; }
@@ -134,6 +137,7 @@ class Communicator {
   Reason span_nodes(int ranks);
   bool take_areas(const std::vector<int32_t>& here, uint64_t* bytes_per_rank, Placement* placement);
   std::byte* ready_areas(const std::vector<int32_t>& here, const shm::Layout& layout, const Placement& placement);
+  group::Leaders* make_leaders(const topo::Levels& levels, int ranks);
   void make_group(group::Group::Settings settings);
   bool all_attached(bool attached);
 
@@ -145,6 +149,7 @@ class Communicator {
   Reason reason_ = Reason::set_up_pending;
   std::shared_ptr<Team> team_;  // before the group, which lies in its memory
   std::unique_ptr<net::PointToPoint> net_;  // likewise
+  std::unique_ptr<HostLeaders> leaders_;    // likewise
   std::unique_ptr<std::byte, OwnArea> own_area_;  // of a rank that shares memory with no other
   std::unique_ptr<group::Group> group_;
   shm::Segment* segment_ = nullptr;  // the team's

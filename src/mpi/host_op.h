@@ -21,6 +21,8 @@ class HostReduction {
   // Refers to this object.
   exec::Combine combine();
   bool is_dense() const { return dense_; }
+  MPI_Datatype type() const { return type_; }
+  MPI_Op op() const { return op_; }
   // The first error that the host raised meanwhile; the elements then hold anything.
   int error() const { return error_; }
 

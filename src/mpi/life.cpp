@@ -161,7 +161,7 @@ void before_finalize() {
     write_trace();
     if (recording()) {
       for (const Communicator* communicator : known_communicators())
-        if (communicator->net() != nullptr) record_messages(*communicator->net());
+        if (communicator->net() != nullptr) record_messages(*communicator);
       write_report(options().report, why_no_team());
     }
   }

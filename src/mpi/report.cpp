@@ -38,6 +38,7 @@ struct Numbers {
   std::array<Row, row_count> rows{};
   std::array<uint64_t, reason_count> reasons{};
   Sent across, within;  // nodes; by Tutti's messages
+  Sent led;             // the host's collectives among leaders: calls, and bytes of their vectors
 };
 constexpr int number_count = static_cast<int>(sizeof(Numbers) / sizeof(uint64_t));
 
@@ -104,6 +105,9 @@ void write_table(FILE* file, const Numbers& total, int ranks, const std::string&
     fprintf(file, "tutti:   messages: %llu between nodes (%llu bytes), %llu within (%llu bytes)\n",
             static_cast<unsigned long long>(total.across.messages), static_cast<unsigned long long>(total.across.bytes),
             static_cast<unsigned long long>(total.within.messages), static_cast<unsigned long long>(total.within.bytes));
+  if (total.led.messages > 0)
+    fprintf(file, "tutti:   messages between nodes, the host's: of %llu calls of leaders in its own collectives (%llu bytes)\n",
+            static_cast<unsigned long long>(total.led.messages), static_cast<unsigned long long>(total.led.bytes));
   for (const std::string& refusal : select::refusals()) fprintf(file, "tutti:   built-in choice: %s\n", refusal.c_str());
 }
 
@@ -144,9 +148,10 @@ void write_json(FILE* file, const Numbers& total, int ranks, const std::string& 
   }
   fprintf(file,
           "\n ],\n \"messages\": {\"between_nodes\": %llu, \"bytes_between_nodes\": %llu, \"within_nodes\": %llu, "
-          "\"bytes_within_nodes\": %llu},",
+          "\"bytes_within_nodes\": %llu},\n \"among_leaders\": {\"hosts_calls\": %llu, \"bytes\": %llu},",
           static_cast<unsigned long long>(total.across.messages), static_cast<unsigned long long>(total.across.bytes),
-          static_cast<unsigned long long>(total.within.messages), static_cast<unsigned long long>(total.within.bytes));
+          static_cast<unsigned long long>(total.within.messages), static_cast<unsigned long long>(total.within.bytes),
+          static_cast<unsigned long long>(total.led.messages), static_cast<unsigned long long>(total.led.bytes));
   fprintf(file, "\n \"refused_plans\": [");
   separator = "\n";
   for (const std::string& refusal : select::refusals()) {
@@ -187,15 +192,18 @@ void record(const Record& record) {
   add_name(tally.algorithms[place], record.algorithm);
 }
 
-void record_messages(const net::PointToPoint& net) {
+void record_messages(const Communicator& communicator) {
   Tally& tally = mpi::tally();
   const std::lock_guard<std::mutex> lock(tally.mutex);
   const auto add = [](Sent& sum, const net::PointToPoint::Sent& sent) {
     sum.messages += sent.messages;
     sum.bytes += sent.bytes;
   };
-  add(tally.numbers.across, net.sent_across());
-  add(tally.numbers.within, net.sent_within());
+  add(tally.numbers.across, communicator.net()->sent_across());
+  add(tally.numbers.within, communicator.net()->sent_within());
+  if (communicator.leaders() == nullptr) return;
+  tally.numbers.led.messages += communicator.leaders()->calls().calls;
+  tally.numbers.led.bytes += communicator.leaders()->calls().bytes;
 }
 
 void write_report(const std::string& destination, const std::string& why_no_team) {

@@ -28,8 +28,8 @@ struct Record {
 };
 void record(const Record& record);
 
-// What a communicator has sent by messages; it sends no more.
-void record_messages(const net::PointToPoint& net);
+// What a communicator over several nodes has sent, by messages and by its leaders; it sends no more.
+void record_messages(const Communicator& communicator);
 
 // Collective over MPI_COMM_WORLD, after all else was recorded. A file that cannot be written is said and ends nothing.
 void write_report(const std::string& destination, const std::string& why_no_team);

@@ -9,12 +9,14 @@
 #include <new>
 #include <utility>
 
+#include "algo/by_host.h"
 #include "base/log.h"
 #include "base/options.h"
 #include "mpi/book.h"
 #include "mpi/communicator.h"
 #include "mpi/tracing.h"
 #include "mpi/types.h"
+#include "select/select.h"
 
 namespace tutti::mpi {
 namespace {
@@ -95,6 +97,16 @@ std::byte* Communicator::ready_areas(const std::vector<int32_t>& here, const shm
   return areas;
 }
 
+// Only where something may ask for them: a communicator of the host's costs it memory, and making it time.
+group::Leaders* Communicator::make_leaders(const topo::Levels& levels, int ranks) {
+  if (!select::may_go_by_host(group::overrides_of(options()))) return nullptr;
+  leaders_ = HostLeaders::make(net_->communicator(), algo::leaders(levels, ranks));
+  if (leaders_ == nullptr)
+    log_once("leaders", LogLevel::warning,
+             "the host MPI made no communicator of the nodes' leaders; in the place of hierarchical+host the next rule serves");
+  return leaders_.get();
+}
+
 Reason Communicator::span_nodes(int ranks) {
   const Host& mpi = host();
   std::vector<int> members;
@@ -143,6 +155,7 @@ Reason Communicator::span_nodes(int ranks) {
   settings.levels = places->levels(members);
   settings.shape.counts[topo::node_level] = places->machine_node_count(members);
   if (tracer() != nullptr) settings.communicator = traced_as_ = note_communicator(handle_, common.identity, rank, ranks);
+  settings.leaders = make_leaders(settings.levels, ranks);
   make_group(std::move(settings));
   if (rank == 0)
     log_line(LogLevel::info, "a communicator of %d ranks on %d nodes goes by messages between them", ranks, nodes.count());

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "algo/algo.h"
+#include "algo/by_host.h"
 
 namespace tutti::select {
 
@@ -12,6 +13,11 @@ const topo::Levels& Call::known_levels() const {
 }
 
 std::string refusal(std::string_view algorithm, const Call& call) {
+  if (call.nodes > 1 && algo::by_host(algorithm)) {
+    if (!call.led) return "the host MPI made no communicator of the nodes' leaders";
+    if (call.fixed_order && call.same_expression && plan::combines(call.collective))
+      return "the order in which the host MPI combines is its own affair, and TUTTI_REPRODUCIBLE asks for one that is known";
+  }
   if (!call.rank_order && !call.same_expression) return {};
   const algo::Serves serves = algo::serves(call.collective, algorithm, call.known_levels());
   if (call.rank_order && !serves.rank_order) return "it does not keep rank order, which operations that do not commute need";

@@ -25,6 +25,8 @@ struct Call {
   const topo::Levels* levels = nullptr;  // that the ranks lie on; null: one, or unknown
   int32_t nodes = 1;             // that they are on
   bool reached = false;          // what each of them allocates lies where all reach it
+  bool led = true;               // the nodes' leaders have a communicator of the host MPI's
+  bool fixed_order = false;      // the same bits on every run (TUTTI_REPRODUCIBLE)
 
   const topo::Levels& known_levels() const;
 };

@@ -1,5 +1,9 @@
 #include "select/select.h"
 
+#include <algorithm>
+
+#include "algo/by_host.h"
+
 namespace tutti::select {
 namespace {
 
@@ -44,6 +48,25 @@ Choice choose(const Call& call, const Overrides& overrides) {
 Choice choose(plan::Collective collective, size_t bytes, int ranks, bool crowded, const Overrides& overrides) {
   const Call call{.collective = collective, .bytes = bytes, .ranks = ranks, .shape = {}, .root = 0, .crowded = crowded};
   return choose(call, overrides);
+}
+
+bool may_go_by_host(const Overrides& overrides) {
+  const auto rule_asks = [](const Rule& rule) { return rule.builtin && algo::by_host(rule.target); };
+  for (const std::string& asked : overrides.algorithm) {
+    if (!asked.empty() && algo::by_host(asked)) return true;
+  }
+  if (overrides.library != nullptr) {
+    for (const LoadedRule& loaded : overrides.library->rules) {
+      if (rule_asks(loaded.rule)) return true;
+    }
+  }
+  for (const Table* table : {overrides.table, &default_table()}) {
+    if (table == nullptr) continue;
+    for (const std::vector<Rule>& rules : table->rules) {
+      if (std::any_of(rules.begin(), rules.end(), rule_asks)) return true;
+    }
+  }
+  return false;
 }
 
 std::string algorithm_variable(plan::Collective collective) {

@@ -44,6 +44,9 @@ Choice choose(plan::Collective collective, size_t bytes, int ranks, bool crowded
 // The tables that have a say about a collective, in the order in which they are asked.
 std::vector<const Table*> tables_for(plan::Collective collective, const Overrides& overrides);
 
+// Whether some variable or rule names the host MPI's own collective between nodes (algo/by_host.h).
+bool may_go_by_host(const Overrides& overrides);
+
 // "TUTTI_ALGORITHM_BCAST"
 std::string algorithm_variable(plan::Collective collective);
 

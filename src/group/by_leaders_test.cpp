@@ -1,0 +1,272 @@
+// Groups whose leaders exchange by what stands in for the host MPI: results, who was asked, and what is refused.
+#include <gtest/gtest.h>
+
+#include <condition_variable>
+#include <mutex>
+#include <numeric>
+
+#include "algo/by_host.h"
+#include "group/group_calls.h"
+#include "group/node_ranks.h"
+
+namespace tutti::group::test {
+namespace {
+
+// What the leaders of a group have in common: they meet, and the last to come computes for all.
+struct Meeting {
+  struct Guest {
+    const void* in = nullptr;
+    void* out = nullptr;
+  };
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<Guest> guests;
+  size_t come = 0;
+  int64_t round = 0;
+  int64_t calls = 0;  // of all leaders
+
+  template <class Compute>
+  void meet(size_t place, Guest guest, Compute&& compute) {
+    std::unique_lock lock(mutex);
+    ++calls;
+    guests[place] = guest;
+    if (++come == guests.size()) {
+      compute(guests);
+      come = 0;
+      ++round;
+      changed.notify_all();
+      return;
+    }
+    changed.wait(lock, [&, was = round] { return round != was; });
+  }
+};
+
+class ThreadLeaders final : public Leaders {
+ public:
+  ThreadLeaders(Meeting& meeting, size_t place) : meeting_(meeting), place_(place) {}
+
+  bool barrier() override {
+    meeting_.meet(place_, {}, [](auto&) {});
+    return works;
+  }
+  bool bcast(void* data, size_t bytes, int root) override {
+    meeting_.meet(place_, {data, data}, [&](const std::vector<Meeting::Guest>& all) {
+      const void* const from = all[static_cast<size_t>(root)].in;
+      for (const Meeting::Guest& one : all) {
+        if (one.out != from) std::memcpy(one.out, from, bytes);
+      }
+    });
+    return works;
+  }
+  bool reduce(const void* in, void* out, size_t count, const exec::Combine& combine, int root) override {
+    meeting_.meet(place_, {in, out}, [&](const std::vector<Meeting::Guest>& all) {
+      const auto sum = combined(all, count, combine);
+      std::memcpy(all[static_cast<size_t>(root)].out, sum.data(), sum.size());
+    });
+    return works;
+  }
+  bool allreduce(const void* in, void* out, size_t count, const exec::Combine& combine) override {
+    meeting_.meet(place_, {in, out}, [&](const std::vector<Meeting::Guest>& all) {
+      const auto sum = combined(all, count, combine);
+      for (const Meeting::Guest& one : all) std::memcpy(one.out, sum.data(), sum.size());
+    });
+    return works;
+  }
+  std::string failure() const override { return "the leaders fell out"; }
+
+  bool works = true;
+
+ private:
+  static std::vector<char> combined(const std::vector<Meeting::Guest>& all, size_t count, const exec::Combine& combine) {
+    const auto* const last = static_cast<const char*>(all.back().in);
+    std::vector<char> result(last, last + count * combine.element);
+    for (size_t i = all.size() - 1; i-- > 0;) {
+      if (combine.kernel != nullptr) {
+        combine.kernel(result.data(), all[i].in, result.data(), count);
+      } else {
+        combine.apply(combine.context, all[i].in, result.data(), count);
+      }
+    }
+    return result;
+  }
+
+  Meeting& meeting_;
+  size_t place_;
+};
+
+constexpr Collective served[] = {Collective::barrier, Collective::bcast, Collective::reduce, Collective::allreduce};
+const std::vector<std::vector<int32_t>> node_maps = {
+    {0, 0, 1, 1}, {0, 1, 0, 1, 1}, {2, 0, 1}, {0, 0, 0, 1, 0, 2, 2}, {0, 0, 1, 2, 2, 2}};
+
+select::Overrides by_host(const std::string& algorithm = "hierarchical+host") {
+  select::Overrides overrides;
+  for (const Collective collective : served) overrides.algorithm[static_cast<size_t>(collective)] = algorithm;
+  return overrides;
+}
+
+struct Outcome {
+  int64_t calls = 0;     // of leaders, of what stands in for the host
+  int64_t messages = 0;  // of Tutti's
+  int64_t leaders = 0;
+};
+
+Outcome with_leaders(const std::vector<int32_t>& nodes, const select::Overrides& overrides, const std::function<void(Group&)>& body,
+                     size_t slot_bytes = 64 * 1024, bool check = false, bool works = true) {
+  const topo::Levels levels({{"node", nodes, 0}});
+  const std::vector<int32_t> leading = algo::leaders(levels, static_cast<int>(nodes.size()));
+  Meeting meeting;
+  meeting.guests.resize(leading.size());
+  std::vector<std::unique_ptr<ThreadLeaders>> made;
+  std::vector<Leaders*> leaders;
+  for (size_t rank = 0; rank < nodes.size(); ++rank) {
+    const auto place = std::find(leading.begin(), leading.end(), static_cast<int32_t>(rank)) - leading.begin();
+    made.push_back(std::make_unique<ThreadLeaders>(meeting, static_cast<size_t>(place)));
+    made.back()->works = works;
+    leaders.push_back(made.back().get());
+  }
+  const std::vector<int64_t> sent = with_nodes(nodes, overrides, body, slot_bytes, levels, check, leaders);
+  return {meeting.calls, std::accumulate(sent.begin(), sent.end(), int64_t{0}), static_cast<int64_t>(leading.size())};
+}
+
+void call_once(Group& group, const Call& asked) {
+  if (asked.collective != Collective::barrier) return perform(group, asked);
+  ASSERT_EQ(group.barrier(), Code::ok) << group.failure();
+}
+
+TEST(ByLeaders, ResultsFromAllRoots) {
+  for (const std::vector<int32_t>& nodes : node_maps) {
+    const int ranks = static_cast<int>(nodes.size());
+    for (const char* spec : {"hierarchical+host", "hierarchical+host+binomial"}) {
+      int calls = 0;
+      const Outcome outcome = with_leaders(nodes, by_host(spec), [&](Group& group) {
+        int round = 0;
+        for (const Collective collective : served) {
+          for (const size_t count : {size_t{1}, size_t{6}, size_t{33}, size_t{9000}}) {
+            for (int root = 0; root < (plan::rooted(collective) ? ranks : 1); ++root) {
+              for (const bool in_place : {false, true}) call_once(group, {collective, count, root, in_place, ++round});
+            }
+          }
+        }
+        if (group.rank() == 0) calls = round;
+      }, 32 * 1024);
+      EXPECT_EQ(outcome.calls, calls * outcome.leaders);
+      EXPECT_EQ(outcome.messages, 0);
+    }
+  }
+}
+
+TEST(ByLeaders, PhasesAreCheckedWhereProgramsAre) {
+  const Outcome outcome = with_leaders({0, 1, 0, 1, 1}, by_host(), [](Group& group) {
+    for (const Collective collective : served) call_once(group, {collective, 5, plan::rooted(collective) ? 3 : 0, false, 1});
+  }, 64 * 1024, true);
+  EXPECT_EQ(outcome.calls, 8);
+}
+
+TEST(ByLeaders, SegmentsAndOtherAlgorithmsBetweenTheCalls) {
+  select::Overrides overrides = by_host();
+  overrides.segment_bytes = 512;
+  overrides.algorithm[static_cast<size_t>(Collective::reduce)].clear();
+  const Outcome outcome = with_leaders({0, 0, 0, 1, 0, 2, 2}, overrides, [](Group& group) {
+    for (int round = 1; round < 20; ++round) {
+      const Collective collective = served[round % 4];
+      const int root = plan::rooted(collective) ? round % 7 : 0;
+      call_once(group, {collective, size_t{300} * static_cast<size_t>(round), root, round % 3 == 0, round});
+    }
+  }, 16 * 1024);
+  EXPECT_EQ(outcome.calls, 14 * 3);  // all but the reductions to a root
+  EXPECT_GT(outcome.messages, 0);
+}
+
+// The report's name, before and after a call.
+TEST(ByLeaders, TheyAreNamed) {
+  with_leaders({0, 0, 1, 1}, by_host(), [](Group& group) {
+    EXPECT_EQ(group.algorithm(Collective::allreduce, 8, 0), "hierarchical+host");
+    call_once(group, {Collective::barrier, 0, 0, false, 1});
+    EXPECT_EQ(group.algorithm(Collective::barrier, 0, 0), "hierarchical+host");
+  });
+}
+
+TEST(ByLeaders, WithoutACommunicatorOfLeadersOthersServe) {
+  const std::vector<int32_t> nodes{0, 0, 1, 1};
+  const auto sent = with_nodes(nodes, by_host(), [](Group& group) {
+    for (const Collective collective : served) call_once(group, {collective, 3, 0, false, 1});
+    EXPECT_EQ(group.algorithm(Collective::allreduce, 24, 0), "hierarchical");
+  }, 64 * 1024, topo::Levels({{"node", nodes, 0}}));
+  EXPECT_GT(std::accumulate(sent.begin(), sent.end(), int64_t{0}), 0);
+}
+
+// Operations whose results hang on the order, where that is asked to be known; integers are served.
+TEST(ByLeaders, AnOrderThatIsKnownIsNotTheHosts) {
+  select::Overrides overrides = by_host();
+  overrides.reproducible = Reproducible::run;
+  const Outcome outcome = with_leaders({0, 0, 1, 1}, overrides, [](Group& group) {
+    std::vector<double> of_reals(4, 0.1), sum(4);
+    ASSERT_EQ(group.allreduce(of_reals.data(), sum.data(), 4, sum_of_doubles()), Code::ok);
+    EXPECT_EQ(group.algorithm(Collective::allreduce, 32, 0), "hierarchical");
+    std::vector<int64_t> of_integers(4, 1), total(4);
+    ASSERT_EQ(group.allreduce(of_integers.data(), total.data(), 4, sum_of_integers()), Code::ok);
+    EXPECT_EQ(total.front(), 4);
+  });
+  EXPECT_EQ(outcome.calls, 2);
+}
+
+// Takes the later of two, where that is not ordered.
+void take_right(void*, const void* in, void* inout, size_t count) {
+  for (size_t i = 0; i < count; ++i) {
+    auto& right = static_cast<uint64_t*>(inout)[i];
+    right = static_cast<const uint64_t*>(in)[i] * 31 + right;
+  }
+}
+
+TEST(ByLeaders, OperationsThatDoNotCommuteNeedRunsOfRanks) {
+  for (const bool runs : {true, false}) {
+    const std::vector<int32_t> nodes = runs ? std::vector<int32_t>{0, 0, 1, 1} : std::vector<int32_t>{0, 1, 0, 1};
+    const Outcome outcome = with_leaders(nodes, by_host(), [](Group& group) {
+      const exec::Combine combine{nullptr, take_right, nullptr, 8, false, exec::needs_same_expression | exec::needs_rank_order};
+      const uint64_t in = static_cast<uint64_t>(group.rank()) + 1;
+      uint64_t out = 0;
+      ASSERT_EQ(group.allreduce(&in, &out, 1, combine), Code::ok);
+    });
+    EXPECT_EQ(outcome.calls, runs ? 2 : 0);
+  }
+}
+
+TEST(ByLeaders, AFailureIsSaidAndStays) {
+  std::mutex mutex;
+  std::vector<std::string> said;
+  with_leaders({0, 1}, by_host(), [&](Group& group) {
+    EXPECT_EQ(group.barrier(), Code::unavailable);
+    EXPECT_EQ(group.barrier(), Code::unavailable);
+    const std::lock_guard lock(mutex);
+    said.push_back(group.failure());
+  }, 64 * 1024, false, false);
+  EXPECT_EQ(said, (std::vector<std::string>{"the leaders fell out", "the leaders fell out"}));
+}
+
+// While a leader is in the host's collective the others of its node wait for it, and their watchdogs say where it is.
+TEST(ByLeaders, TheWatchdogTellsOfThem) {
+  std::atomic<int> checked = 0;
+  with_leaders({0, 0, 1, 1}, by_host(), [&](Group& group) {
+    if (group.rank() == 2) {
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      while (checked == 0 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+    }
+    if (group.rank() == 1) {
+      const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+      const std::string wanted = "rank 0: in barrier, in the host MPI's own collective among the nodes' leaders";
+      // It has to come in before rank 0 goes on, so rank 0 is asked about by a thread of its own.
+      std::thread asking([&] {
+        while (group.standing(0) != wanted && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+        EXPECT_EQ(group.standing(0), wanted);
+        ++checked;
+      });
+      EXPECT_EQ(group.barrier(), Code::ok);
+      asking.join();
+      return;
+    }
+    EXPECT_EQ(group.barrier(), Code::ok);
+  });
+}
+
+}  // namespace
+}  // namespace tutti::group::test
