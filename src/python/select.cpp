@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "algo/algo.h"
+#include "algo/by_host.h"
 #include "base/error.h"
 #include "exec/net.h"
 #include "group/group.h"
@@ -58,6 +59,18 @@ class NoMessages final : public exec::Net {
   std::string failure() const override { return "no messages here"; }
 };
 
+// Likewise of the host's collectives among leaders, who are taken to have their communicator.
+class NoLeaders final : public group::Leaders {
+ public:
+  bool barrier() override { return false; }
+  bool bcast(void*, size_t, int) override { return false; }
+  bool reduce(const void*, void*, size_t, const exec::Combine&, int) override { return false; }
+  bool allreduce(const void*, void*, size_t, const exec::Combine&) override { return false; }
+  std::string failure() const override { return "no leaders here"; }
+};
+
+bool by_host(std::string_view algorithm, const plan::Nodes& nodes) { return !nodes.one() && algo::by_host(algorithm); }
+
 class Trial {
  public:
   Trial(const select::Call& call, const plan::Nodes& nodes, const Options& options, const select::Overrides& overrides)
@@ -86,6 +99,7 @@ class Trial {
       settings.ranks = call_.ranks;
       settings.nodes = nodes_;
       settings.net = &messages_;
+      settings.leaders = &leaders_;
     }
     group::Group group(settings);
     const std::string algorithm{group.algorithm(call_.collective, call_.bytes, call_.root)};
@@ -105,8 +119,11 @@ class Trial {
  private:
   std::shared_ptr<const plan::Program> program_of(std::string_view algorithm, const select::LoadedPlan* plan,
                                                   plan::Carrier carrier) {
-    return group::program_for({call_.collective, algorithm, call_.ranks, 0, call_.root, carrier, false, fixed_order_, plan,
-                               &call_.known_levels(), &nodes_});
+    group::ProgramRequest request{call_.collective, algorithm, call_.ranks, 0, call_.root, carrier, false, fixed_order_, plan,
+                                  &call_.known_levels(), &nodes_, {}};
+    // What is done within nodes in one plan, as an idea of the two.
+    if (plan == nullptr && by_host(algorithm, nodes_)) request.phase = algo::Phase::standing_in;
+    return group::program_for(request);
   }
   // Of the first node's ranks.
   shm::Layout layout_of(const Options& options) const {
@@ -132,6 +149,7 @@ class Trial {
   select::Call call_;
   plan::Nodes nodes_;
   NoMessages messages_;
+  NoLeaders leaders_;
   select::Overrides overrides_;
   bool fixed_order_;
   shm::Layout layout_;
@@ -199,6 +217,14 @@ nb::dict as_dict(const plan::Crossing& crossing) {
   return dict;
 }
 
+// How many messages the host's own collective takes is the host's affair.
+nb::dict by_leaders(size_t leaders) {
+  nb::dict dict;
+  dict["host"] = true;
+  dict["leaders"] = leaders;
+  return dict;
+}
+
 // `crowded`, `reached`, `table` and `plans` instead of what the environment says, where they are given.
 nb::dict explain(std::string_view collective, size_t bytes, int ranks, int root, bool crowded, const std::vector<int>& units,
                  const std::string& table, const std::string& plans, std::string_view levels, const std::vector<int32_t>& node_of, bool reached) {
@@ -224,12 +250,15 @@ nb::dict explain(std::string_view collective, size_t bytes, int ranks, int root,
     call.shape.counts[topo::node_level] = nodes.count();
   }
   call.same_expression = plan::combines(call.collective);
+  call.fixed_order = options.reproducible != Reproducible::off;
   select::Explanation explanation = select::explain(call, overrides);
   Trial trial(call, nodes, options, overrides);
   const Travel travel = travel_of(explanation, trial);
   nb::dict dict = as_dict(explanation, travel);
   const select::Considered& chosen = explanation.considered[explanation.chosen];
-  if (!nodes.one()) {
+  if (chosen.plan == nullptr && by_host(travel.algorithm, nodes)) {
+    dict["between_nodes"] = by_leaders(algo::leaders(of_ranks, ranks).size());
+  } else if (!nodes.one()) {
     const plan::Plan plan = chosen.plan != nullptr ? chosen.plan->plan
                                                    : algo::generate(call.collective, travel.algorithm, ranks, root, of_ranks);
     dict["between_nodes"] = as_dict(plan::crossing(plan, node_of));

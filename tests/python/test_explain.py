@@ -130,6 +130,27 @@ def test_nodes_of_a_shape_are_known(tutti):
     assert two_sites["runs"] == "hierarchical+levels:flat"
 
 
+def test_the_hosts_messages_are_not_counted(tutti):
+    words = ("allreduce", "--bytes", "64K", "--ranks", "8", "--shape", "node:4 core:2", "--no-crowded")
+    by_host = {"TUTTI_ALGORITHM_ALLREDUCE": "hierarchical+host"}
+    found = explained(tutti, *words, environment=by_host)
+    assert found["runs"] == "hierarchical+host" and found["between_nodes"] == {"host": True, "leaders": 4}
+    assert "the host MPI's own collective among 4 leaders" in tutti("explain", *words, environment=by_host).stdout
+    alone = explained(tutti, *words[:5], "--shape", "node:8 core:1", environment=by_host)
+    assert alone["between_nodes"] == {"host": True, "leaders": 8}
+
+
+def test_the_host_has_no_say_where_an_order_is_asked_for(tutti, tmp_path: Path):
+    table = tmp_path / "by-host.map"
+    table.write_text("tutti-map 1\nallreduce nodes 2.. -> builtin:hierarchical+host\n")
+    words = ("allreduce", "--bytes", "8", "--ranks", "8", "--shape", "node:4 core:2", "--table", str(table))
+    assert explained(tutti, *words)["runs"] == "hierarchical+host"
+    found = explained(tutti, *words, environment={"TUTTI_REPRODUCIBLE": "run"})
+    assert found["runs"] == "hierarchical" and "its own affair" in found["considered"][0]["refused"]
+    table.write_text("tutti-map 1\ngather nodes 2.. -> builtin:hierarchical+host\n")
+    assert "for barrier, bcast, reduce and allreduce, not for gather" in refused(tutti, *words)
+
+
 def test_without_a_collective_it_prints_the_rules(tutti, table):
     lines = tutti("explain", "--table", str(table)).stdout.splitlines()
     rules = [line for line in DEFAULT if "->" in line]

@@ -78,6 +78,12 @@ def _segments(found: dict[str, Any], size: int) -> str:
     return f"{count} of {found['segment_bytes']} bytes, {why}"
 
 
+def _between(found: dict[str, Any]) -> str:
+    if "host" in found:
+        return f"the host MPI's own collective among {found['leaders']} leaders, whose messages are the host's to choose"
+    return f"{found['messages']} messages a segment, {found['delays']} of them one after the other at most"
+
+
 def _notes(collective: str, found: dict[str, Any]) -> list[str]:
     notes = []
     if _set("TUTTI_DISABLE") not in (None, "0", "no", "off", "false"):
@@ -109,9 +115,7 @@ def _print(found: dict[str, Any]) -> None:
         ("segments", _segments(found, size)),
     ]
     if "between_nodes" in found:
-        between = found["between_nodes"]
-        count, deep = between["messages"], between["delays"]
-        lines.append(("between", f"nodes: {count} messages a segment, {deep} of them one after the other at most"))
+        lines.append(("between", "nodes: " + _between(found["between_nodes"])))
     lines += [("refused", f"{one['place']}: {one['rule']}: {one['refused']}") for one in considered[:chosen]]
     label = "overrides" if considered[chosen]["place"].startswith("TUTTI_") else "next"
     behind = [f"{one['place']}: {one['rule']}" for one in considered[chosen + 1 :]]
