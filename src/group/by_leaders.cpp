@@ -57,8 +57,9 @@ std::unique_ptr<Group::ByLeaders> Group::make_phases(ProgramRequest request, siz
   phases->place = place_of(rank(), leaders);
   const std::vector<int32_t> above = places_above(levels_, leaders);
   if (plan::rooted(request.collective)) phases->root = above[static_cast<size_t>(request.root)];
-  phases->lent = phases->place >= 0 && request.collective == Collective::reduce && rank() != request.root;
   phases->alone = std::count(above.begin(), above.end(), above[static_cast<size_t>(rank())]) == 1;
+  const bool led = phases->place >= 0 && !phases->alone;
+  phases->lent = led && request.collective == Collective::reduce && rank() != request.root;
   return phases;
 }
 
