@@ -204,7 +204,21 @@ constexpr int32_t stages_until_sent = 4;
 struct Reached {
   int32_t latest = -1;  // the largest stage of its transfers
   int32_t least = 0;    // the stage of its last token, which nothing behind it may precede
+  int32_t token = -1;   // that one
 };
+
+// By stage, and within one in the order of the plan; but what is sent goes right behind the transfer that made it. A leader
+// that takes in several messages of one stage would else send nothing on before all of them have come.
+void put_in_order(std::vector<Transfer>& transfers, const std::vector<int32_t>& behind) {
+  std::vector<int32_t> order(transfers.size());
+  std::iota(order.begin(), order.end(), 0);
+  const auto place = [&](int32_t i) { return std::tuple(transfers[i].stage, behind[i] < 0 ? i : behind[i]); };
+  std::stable_sort(order.begin(), order.end(), [&](int32_t one, int32_t other) { return place(one) < place(other); });
+  std::vector<Transfer> sorted;
+  sorted.reserve(transfers.size());
+  for (const int32_t i : order) sorted.push_back(std::move(transfers[i]));
+  transfers = std::move(sorted);
+}
 
 }  // namespace
 
@@ -213,6 +227,7 @@ void schedule(Plan& plan) {
   std::vector<Reached> reached(static_cast<size_t>(plan.ranks));
   auto& transfers = plan.transfers;
   std::vector<int32_t> post_of, send_of;  // by message
+  std::vector<int32_t> behind(transfers.size(), -1);  // of what is sent: the transfer of its stage that it goes right behind
   for (int32_t i = 0; i < static_cast<int32_t>(transfers.size()); ++i) {
     Transfer& transfer = transfers[i];
     const int32_t executor = transfer.executor();
@@ -237,6 +252,11 @@ void schedule(Plan& plan) {
         use.readers.clear();
       });
     }
+    const auto made_by = [&](const Transfer& sent, int32_t its_stage) {
+      int32_t last = reached[executor].token;
+      table.each(sent.src.front(), [&](LastUse& use) { last = std::max(last, use.writer); });
+      return last >= 0 && transfers[last].stage == its_stage ? last : -1;
+    };
     if (transfer.kind == TransferKind::post) post_of.push_back(i);
     if (transfer.kind == TransferKind::send) send_of.push_back(i);
     if (transfer.kind == TransferKind::sent) {
@@ -256,12 +276,13 @@ void schedule(Plan& plan) {
         if (latest >= 0) stage = std::max(stage, latest + (transfer.stage == stage_automatic ? 1 : 0));
       }
       reached[executor].least = stage;
+      reached[executor].token = i;
     }
+    if (transfer.kind == TransferKind::send && !says_only) behind[i] = made_by(transfer, stage);
     reached[executor].latest = std::max(reached[executor].latest, stage);
     transfer.stage = stage;
   }
-  std::stable_sort(transfers.begin(), transfers.end(),
-                   [](const Transfer& one, const Transfer& other) { return one.stage < other.stage; });
+  put_in_order(transfers, behind);
 }
 
 Plan stage(const Plan& plan, const Nodes& nodes) {

@@ -57,6 +57,23 @@ TEST(Stage, ATokenHoldsBackWhatFollowsIt) {
   EXPECT_EQ(found, wanted);
 }
 
+// Of two messages that come at one stage the first goes on before the second has come.
+TEST(Stage, WhatIsSentGoesRightBehindWhatMadeIt) {
+  const Plan staged = stage(read(
+      "tutti-plan 1\ncollective allreduce\nranks 3\n"
+      "copy tmp[1].0 <- in[0]\n"
+      "reduce tmp[1].1 <- tmp[1].0, in[1]\n"
+      "copy tmp[1].2 <- in[2]\n"
+      "copy out[0] <- tmp[1].1\n"),
+      Nodes({0, 1, 2}));
+  std::vector<TransferKind> found;  // of rank 1, from its first message on
+  for (const Transfer& transfer : staged.transfers) {
+    if (transfer.executor() == 1 && transfer.kind != TransferKind::post) found.push_back(transfer.kind);
+  }
+  using K = TransferKind;
+  EXPECT_EQ(found, (std::vector<K>{K::receive, K::reduce, K::send, K::receive, K::sent}));
+}
+
 // A token waits for the last of what stands before it; for the segment before where nothing does; over lines too.
 TEST(Depend, ATokenWaitsForWhatStandsBefore) {
   const Plan staged = stage(read(
