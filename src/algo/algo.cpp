@@ -14,6 +14,7 @@
 #include "algo/push.h"
 #include "algo/ring.h"
 #include "algo/scan.h"
+#include "algo/staggered.h"
 #include "algo/tiled.h"
 #include "algo/token_ring.h"
 #include "algo/tree.h"
@@ -153,6 +154,9 @@ std::vector<Algorithm> table() {
       {"dissemination", "every rank combines what ranks at doubling distances have; not for floating point (HMPI 2.3)", false, 0,
        {C::barrier, C::allreduce}, [](const Request& r) { return dissemination(r.collective, r.ranks, r.levels); }, {}, {},
        true, Order::lost, false},
+      {"staggered", "a barrier as dissemination, but every rank sends N messages before it hears the first (Bar-Noy 1993)", true,
+       3, {C::barrier}, [](const Request& r) { return staggered_barrier(r.ranks, r.form.degree); }, {}, {}, false, Order::kept,
+       true, 1},
       {"bruck", "parts travel by powers of two, for short parts and many ranks", false, 0, {C::allgather, C::alltoall},
        [](const Request& r) { return bruck(r.collective, r.ranks); }},
       {"hierarchical", "one algorithm between nodes, among their leaders, and one within each (HMPI 2.5, MPICH2)", false, 0, of_all,

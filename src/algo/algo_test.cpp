@@ -189,6 +189,7 @@ INSTANTIATE_TEST_SUITE_P(Shapes, GoldenPlans,
                                          Golden{Collective::reduce, "levels:leaves=2:push", 5, 1},
                                          Golden{Collective::bcast, "levels:fixed", 4, 2},
                                          Golden{Collective::barrier, "dissemination", 5, 0},
+                                         Golden{Collective::barrier, "staggered:2", 5, 0},
                                          Golden{Collective::allreduce, "dissemination", 6, 0},
                                          Golden{Collective::allreduce, "doubling", 5, 0},
                                          Golden{Collective::allreduce, "halving", 5, 0},
@@ -233,7 +234,7 @@ TEST(ShippedPlans, PassTheirCheck) {
     ASSERT_NO_THROW(plan::check(plan::read(text.str(), name))) << name;
     ++count;
   }
-  EXPECT_GE(count, 53);
+  EXPECT_GE(count, 54);
 }
 
 TEST(Algorithms, LargeTreesAreRight) {
@@ -287,6 +288,8 @@ TEST(Algorithms, UnknownNamesAreRefused) {
                            "levels:cyclic", "tiled:cyclic:levels", "tiled:4", "nary:4:4", "doubling:2"}) {
     EXPECT_THROW(generate(Collective::allreduce, spec, 4, 0), Error) << spec;
   }
+  EXPECT_THROW(generate(Collective::barrier, "staggered:0", 4, 0), Error);
+  EXPECT_THROW(generate(Collective::allreduce, "staggered", 4, 0), Error);
   EXPECT_THROW(generate(Collective::gather, "token_ring:0", 4, 0), Error);
   EXPECT_THROW(generate(Collective::barrier, "levels", 4, 0, topo::read_levels("numa:0,0,1")), Error);
 }

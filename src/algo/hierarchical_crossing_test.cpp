@@ -139,6 +139,17 @@ TEST(HierarchicalCrossing, PowersOfTwoTakeAsManyDelaysAsTheyAre) {
   EXPECT_EQ(halving.blocks, 8 * 2 * 7);  // of eight to the vector: seven each way
 }
 
+// Against the 4 delays and 64 messages of dissemination; with one ahead it is that.
+TEST(HierarchicalCrossing, AStaggeredBarrierTakesFewerDelaysAndMoreMessages) {
+  const Cluster cluster = of_sizes("16x2", std::vector<int>(16, 2));
+  const auto found = [&](const std::string& between) {
+    return crossing_of(Collective::barrier, "hierarchical+" + between, cluster);
+  };
+  EXPECT_EQ(found("staggered:3"), (Crossing{.messages = 16 * 7, .blocks = 16 * 7, .delays = 3, .most_messages = 7}));
+  EXPECT_EQ(found("staggered:1"), (Crossing{.messages = 16 * 4, .blocks = 16 * 4, .delays = 4, .most_messages = 4}));
+  EXPECT_EQ(found("staggered:15").delays, 1);
+}
+
 // K leaders a node send K times the messages, of a K-th of the vector each, and no rank sends more than one did.
 TEST(HierarchicalCrossing, LeadersDivideTheVector) {
   const Cluster cluster = of_sizes("4x4", {4, 4, 4, 4});

@@ -139,7 +139,8 @@ def messages_of_plan(collective, algorithm, ranks, per_node):
 
 
 COUNTED = [("bcast", "flat"), ("bcast", "binomial"), ("reduce", "nary:2"), ("allreduce", "doubling"), ("gather", "flat"),
-           ("allgather", "ring"), ("alltoall", "bruck"), ("barrier", "dissemination"), ("scan", "chain")]  # fmt: skip
+           ("allgather", "ring"), ("alltoall", "bruck"), ("barrier", "dissemination"), ("barrier", "staggered:2"),
+           ("scan", "chain")]  # fmt: skip
 
 
 SLOWLY_COUNTED = [pytest.param(*case, marks=pytest.mark.slow) for case in COUNTED[2:]]
