@@ -198,14 +198,14 @@ def draw(cases: list[Case], stem: Path, options: argparse.Namespace, title: str)
             figure.savefig(stem.with_name(f"{stem.name}-{number}{suffix}"), dpi=150)
         pyplot.close(figure)
 
-    figure, axes = pyplot.subplots(figsize=(7, 4.5))
+    figure, axes = pyplot.subplots(figsize=(8.5, 4.5))
     for place, name in enumerate(names):
         for size, style in zip([size for size in sizes if size <= 2048][::-1][:2], ("-", ":"), strict=False):
             line(axes, name, size, color=f"C{place}", linestyle=style, label=f"{name}, {size_text(size)}")
     axes.set(xlabel=f"ranks, {first} of them in the first cluster", ylabel="an allreduce, ms (median)", ylim=(0, None))
     axes.set_title(title, fontsize=9)
     axes.grid(True, alpha=0.3)
-    axes.legend(fontsize=7)
+    axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
     finish(figure, 8)
 
     figure, panels = pyplot.subplots(1, len(names), figsize=(2.6 * len(names) + 1, 4), sharey=True, squeeze=False)
@@ -217,7 +217,7 @@ def draw(cases: list[Case], stem: Path, options: argparse.Namespace, title: str)
         axes.set_xlabel("ranks")
         axes.grid(True, which="both", alpha=0.2)
     panels[0][0].set_ylabel("an allreduce, ms (median)")
-    panels[0][-1].legend(fontsize=7)
+    panels[0][-1].legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
     finish(figure, 9)
 
 
