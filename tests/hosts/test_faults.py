@@ -84,6 +84,40 @@ def test_a_cable_drawn_for_a_while(compiled, said, tmp_path, mpi):
         assert {int(found[1]) for line in lines if (found := re.search(r"warning:   rank (\d+)", line))} == {2 * k - 2, 2 * k - 1}
 
 
+BY_HOST = {f"TUTTI_ALGORITHM_{name}": "hierarchical+host" for name in ("BARRIER", "BCAST", "ALLREDUCE")}
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_leaders_that_wait_inside_the_host(compiled, said, tmp_path, mpi):
+    """The others of their nodes say so, since they cannot; then the job goes on."""
+    prefix, text_of = said
+    with job(mpi, compiled(mpi, "endless"), tmp_path / "end", prefix=prefix, TUTTI_STALL_SECONDS="1", **BY_HOST) as process:
+        script("cut", 2)
+        wait_for(lambda: all(speakers(text_of(k)) == {2 * k - 1} for k in (1, 2, 3)))
+        script("mend", 2)
+        (tmp_path / "end").touch()
+        assert process.communicate(timeout=60)[0] == "ok\n"
+        assert process.returncode == 0
+    for k in (1, 2, 3):
+        leader = rf"rank {2 * k - 2} \(process \d+\): in [a-z]+.*, in the host MPI's own collective among the nodes' leaders"
+        assert re.search(leader, text_of(k)), text_of(k)
+
+
+@pytest.mark.parametrize("mpi", MPIS)
+def test_leaders_inside_the_host_end_with_the_job(compiled, said, mpi):
+    """The others of their nodes stall, and end the job."""
+    prefix, text_of = said
+    program = compiled(mpi, "endless")
+    with job(mpi, program, "never", prefix=prefix, **ABORTS, **BY_HOST) as process:
+        script("cut", 2)
+        wait_for(lambda: "ended because TUTTI_STALL=abort" in text_of(2), 20)
+        script("mend", 2)
+        wait_for(lambda: not ranks_left(program), 30)
+        process.terminate()
+        process.communicate(timeout=20)
+        assert process.returncode != 0
+
+
 @pytest.mark.parametrize("what", ["fatal", "returns"])
 @pytest.mark.parametrize("mpi", MPIS)
 def test_a_cut_ends_the_ranks_of_all_nodes(compiled, said, mpi, what):

@@ -22,6 +22,21 @@ def test_random_calls(host, compiled, tmp_path, ranks):
     assert all(row["reason"].startswith(allowed) for row in found["host_reasons"]), found["host_reasons"]
 
 
+BY_HOST = {f"TUTTI_ALGORITHM_{name}": "hierarchical+host" for name in ("BARRIER", "BCAST", "REDUCE", "ALLREDUCE")}
+
+
+@pytest.mark.parametrize(("name", "arguments"), [("soak", (60, 11)), ("threads", (100,))])
+def test_where_each_rank_leads_itself(host, compiled, tmp_path, name, arguments):
+    """The four collectives are the host's, on communicators of Tutti's; no rank has a leader to go by."""
+    report = tmp_path / "report.json"
+    options = [f"--report={report}", "--check"]
+    expect_ok(job(host, 3, compiled(host, name), *arguments, options=options, variables=NET | BY_HOST, timeout=100))
+    found = json.loads(report.read_text())
+    assert found["among_leaders"]["hosts_calls"] > 0
+    served = {row["collective"]: row["algorithm"] for row in found["collectives"] if row["calls"] > 0}
+    assert "hierarchical+host" in served["barrier"].split(",")
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", [2, 3, 5])
 @pytest.mark.parametrize("name", ["derived", "reductions"])
