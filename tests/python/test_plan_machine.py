@@ -31,7 +31,8 @@ def test_a_shape_has_as_many_groups_as_it_says(shape, counts):
         for index, group in enumerate(placed.groups(level)):
             assert (group.level, group.index) == (level, index)
             assert all(placed.group_of(rank, level) is group for rank in group.ranks)
-            assert group.parent is None or group in group.parent.children
+            untold = level == "socket" and "socket" not in placed.machine.levels
+            assert group.parent is None or untold or group in group.parent.children
 
 
 @pytest.mark.parametrize("shape", ["core:4", "node:8 core:4", "cluster:2 node:4 numa:2 core:8", "numa:2 cache:2 core:2", "socket:2 numa:2 core:4"])
@@ -90,6 +91,16 @@ def test_this_machine_and_a_recording(tmp_path, recorded_machine):
     recorded = tp.Machine.from_xml(recorded_machine).place()
     assert [list(region.ranks) for region in recorded.numa] == [[0, 1], [2, 3]]
     assert recorded.shape == tp.Machine.parse("numa:2 core:2").place().shape
+
+
+def test_sockets_that_are_not_told_do_not_stand_between_node_and_region():
+    placed = tp.Machine.parse("node:2 numa:2 core:2").place()
+    node, socket = placed.nodes[1], placed.sockets[1]
+    assert [region.level for region in node.children] == ["numa", "numa"] and node.children == socket.children
+    assert node.children[0].parent is node and socket.parent is node
+    told = tp.Machine.parse("node:2 socket:2 numa:2 core:2").place().nodes[1]
+    assert [group.level for group in told.children] == ["socket", "socket"]
+    assert [region.parent for region in told.children[0].children] == [told.children[0]] * 2
 
 
 def sockets_in_one_region(groups, cores):

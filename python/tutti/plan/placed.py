@@ -74,12 +74,17 @@ class Placed:
                 members.setdefault(place[: depth + 1], []).append(rank)
         groups: dict[str, list[Group]] = {level: [] for level in LEVELS}
         made: dict[tuple[int, ...], Group] = {}
+        sockets_told = "socket" in self.machine.levels
         for path in sorted(members):
             level = LEVELS[len(path) - 1]
-            parent = made.get(path[:-1])
-            group = Group(level, len(groups[level]), Ranks(members[path]), parent)
-            if parent is not None:
-                parent.children.append(group)
+            around = [made[path[:-1]]] if len(path) > 1 else []
+            # Sockets that are not told stand beside the line from node to numa region: both hold the region.
+            if level == "numa" and not sockets_told:
+                around.insert(0, made[path[:-2]])
+            group = Group(level, len(groups[level]), Ranks(members[path]), around[0] if around else None)
+            for outer in around:
+                if level != "socket" or sockets_told:
+                    outer.children.append(group)
             groups[level].append(group)
             made[path] = group
         return groups
