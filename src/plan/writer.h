@@ -1,0 +1,63 @@
+// Writes one rank's program, transfer by transfer in the order of a staged plan. Internal to src/plan.
+//
+// Of one lowering, which owns what a writer refers to and it outlives none of. One thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "plan/blocks.h"
+#include "plan/facts.h"
+#include "plan/lower.h"
+
+namespace tutti::plan {
+
+// What a block of tmp holds.
+struct Held {
+  int32_t extent = 0;  // its length class: that of this block of the vector
+  bool offered = false;
+  Buffer buffer = Buffer::in;  // of the offer, and which block of it
+  int32_t block = 0;
+};
+
+class Writer {
+ public:
+  // `held` tells of every block of tmp what the walk over the plan has left in it.
+  Writer(const Plan& staged, const Dependences& dependences, int32_t rank, Carrier carrier, const Facts& facts,
+         BlockTable<Held>& held);
+
+  Step& step(StepKind kind, int32_t serves, int32_t target);
+  // One step where the regions are runs of blocks, one a block where they are not, and a part: runs of parts have gaps in
+  // slots. `arrivals` of a transfer in any order go with each: those behind the first find all sources there.
+  void move(int32_t i, const std::vector<int32_t>& arrivals);
+  // The step of a message's end, and with the first of the two what it refers to.
+  void message(int32_t i);
+  // The last steps.
+  void wait_for_readers(const std::vector<int32_t>& readings);
+
+  Program& program() { return program_; }
+
+ private:
+  // This rank's end of a message.
+  Message end_of(const Transfer& transfer);
+  // Runs of blocks are one piece; parts lie apart in slots.
+  void append_piece(Message& message, const Region& here, int32_t k, int32_t extent, int32_t writer);
+
+  int32_t stage_of(int32_t transfer) const { return staged_.transfers[transfer].stage; }
+  bool is_offer(int32_t i) const { return !offers_.offer.empty() && offers_.offer[i]; }
+  int32_t extent_of_piece(int32_t i, int32_t piece) const;
+  Arrival arrival(int32_t earlier) const;
+  Operand source(int32_t i, size_t k, int32_t piece) const;
+  Operand operand(const Region& region, int32_t piece, int32_t writer) const;
+
+  const Plan& staged_;
+  const Offers& offers_;
+  Carrier carrier_;
+  Program program_;
+  std::map<int32_t, int32_t> message_of_;  // by number in the plan: which of the program's it is
+  const Facts& facts_;
+  BlockTable<Held>& held_;
+};
+
+}  // namespace tutti::plan
