@@ -1,0 +1,214 @@
+// What one rank does to have its program, and what it keeps: for every collective by the table's own algorithm, on a cluster of
+// any size. No MPI and no other ranks: each rank of a communicator does this by itself.
+//
+// Usage: tutti-lowering [--json] NODES CORES [COLLECTIVE...]
+//
+// Times are the medians of several rounds; memory is what is asked of the allocator, at most at one time, and what is kept.
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <malloc.h>
+#include <memory>
+#include <new>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "algo/algo.h"
+#include "base/error.h"
+#include "group/programs.h"
+#include "plan/lower.h"
+#include "select/select.h"
+
+namespace {
+
+size_t held = 0, most_held = 0;  // bytes, of one thread
+
+void* counted(size_t bytes) {
+  void* const memory = std::malloc(bytes);
+  if (memory == nullptr) throw std::bad_alloc();
+  held += malloc_usable_size(memory);
+  most_held = std::max(most_held, held);
+  return memory;
+}
+
+void release(void* memory) {
+  if (memory != nullptr) held -= malloc_usable_size(memory);
+  std::free(memory);
+}
+
+}  // namespace
+
+void* operator new(size_t bytes) { return counted(bytes); }
+void operator delete(void* memory) noexcept { release(memory); }
+void operator delete(void* memory, size_t) noexcept { release(memory); }
+
+namespace {
+
+using namespace tutti;
+using Clock = std::chrono::steady_clock;
+
+constexpr int rounds = 5;
+constexpr size_t bytes_of_call = 1024;  // of the vector or one part, for the table
+
+struct Phases {
+  enum Phase { generate, stage, depend, lower, count };
+  double milliseconds[count] = {};
+  double total() const { return milliseconds[generate] + milliseconds[stage] + milliseconds[depend] + milliseconds[lower]; }
+};
+
+struct Result {
+  std::string collective, algorithm;
+  size_t transfers = 0, staged = 0, steps = 0, most_bytes = 0, program_bytes = 0;
+  Phases median;
+};
+
+// Where ranks are: what a rank keeps of a communicator.
+struct Cluster {
+  Cluster(int node_count, int cores) : ranks(node_count * cores) {
+    std::vector<int32_t> of(static_cast<size_t>(ranks));
+    for (int rank = 0; rank < ranks; ++rank) of[static_cast<size_t>(rank)] = rank / cores;
+    const size_t before = held;
+    nodes = plan::Nodes(of);
+    nodes_bytes = held - before;
+    levels = topo::Levels({topo::Floor{"node", of}});
+    levels_bytes = held - before - nodes_bytes;
+  }
+  int ranks;
+  plan::Nodes nodes;
+  topo::Levels levels;
+  size_t nodes_bytes = 0, levels_bytes = 0;
+};
+
+class Timer {
+ public:
+  double lap() {
+    const auto now = Clock::now();
+    return std::chrono::duration<double, std::milli>(now - std::exchange(last_, now)).count();
+  }
+
+ private:
+  Clock::time_point last_ = Clock::now();
+};
+
+// Of a rank in the middle that leads its node: it has more to do than a member.
+Phases one_round(plan::Collective collective, const Cluster& cluster, int rank, Result& result) {
+  Phases phases;
+  const size_t before = held;
+  most_held = held;
+  Timer timer;
+  const plan::Plan plan = algo::generate(collective, result.algorithm, cluster.ranks, 0, cluster.levels);
+  phases.milliseconds[Phases::generate] = timer.lap();
+  const plan::Plan staged = plan::stage(plan, cluster.nodes);
+  phases.milliseconds[Phases::stage] = timer.lap();
+  const plan::Carrier carrier = plan::lines_serve(staged) ? plan::Carrier::line : plan::Carrier::slot;
+  const plan::Dependences dependences = plan::depend(staged, carrier);
+  phases.milliseconds[Phases::depend] = timer.lap();
+  const size_t without = held;
+  const plan::Program program = plan::lower(staged, dependences, rank, carrier);
+  phases.milliseconds[Phases::lower] = timer.lap();
+  result.transfers = plan.transfers.size();
+  result.staged = staged.transfers.size();
+  result.steps = program.steps.size();
+  result.program_bytes = held - without;
+  result.most_bytes = most_held - before;
+  return phases;
+}
+
+Result measured(plan::Collective collective, const Cluster& cluster, int cores) {
+  const int32_t node_count = cluster.ranks / cores;
+  select::Call call{.collective = collective, .bytes = bytes_of_call, .ranks = cluster.ranks, .shape = {}, .root = 0};
+  call.levels = &cluster.levels;
+  call.nodes = node_count;
+  Result result{.collective = std::string(plan::name(collective)),
+                .algorithm = std::string(select::choose(call, {}).algorithm)};
+  std::vector<Phases> all;
+  for (int round = 0; round < rounds; ++round) all.push_back(one_round(collective, cluster, node_count / 2 * cores, result));
+  std::sort(all.begin(), all.end(), [](const Phases& one, const Phases& other) { return one.total() < other.total(); });
+  result.median = all[rounds / 2];
+  return result;
+}
+
+void print_line(const Result& one) {
+  const double* const ms = one.median.milliseconds;
+  std::printf("%-14s %-32s %9zu %9zu %8.2f %8.2f %8.2f %8.2f %8.2f %9.1f %6zu %9zu\n", one.collective.c_str(),
+              one.algorithm.c_str(), one.transfers, one.staged, ms[Phases::generate], ms[Phases::stage], ms[Phases::depend],
+              ms[Phases::lower], one.median.total(), static_cast<double>(one.most_bytes) / (1 << 20), one.steps,
+              one.program_bytes);
+}
+
+void print_json(const Cluster& cluster, const std::vector<Result>& results) {
+  std::printf("{\"format\": \"tutti-lowering 1\", \"ranks\": %d, \"nodes_bytes\": %zu, \"levels_bytes\": %zu, \"collectives\": [",
+              cluster.ranks, cluster.nodes_bytes, cluster.levels_bytes);
+  const char* separator = "";
+  for (const Result& one : results) {
+    const double* const ms = one.median.milliseconds;
+    std::printf("%s\n {\"collective\": \"%s\", \"algorithm\": \"%s\", \"transfers\": %zu, \"staged\": %zu, \"generate_ms\": %.3f, "
+                "\"stage_ms\": %.3f, \"depend_ms\": %.3f, \"lower_ms\": %.3f, \"total_ms\": %.3f, \"most_bytes\": %zu, "
+                "\"steps\": %zu, \"program_bytes\": %zu}",
+                separator, one.collective.c_str(), one.algorithm.c_str(), one.transfers, one.staged, ms[Phases::generate],
+                ms[Phases::stage], ms[Phases::depend], ms[Phases::lower], one.median.total(), one.most_bytes, one.steps,
+                one.program_bytes);
+    separator = ",";
+  }
+  std::printf("\n]}\n");
+}
+
+int number(const char* text, const char* what) {
+  int value = 0;
+  const char* const end = text + std::strlen(text);
+  const auto read = std::from_chars(text, end, value);
+  if (read.ec == std::errc() && read.ptr == end && value >= 1 && value <= 65536) return value;
+  throw Error(Code::invalid_argument, std::string(what) + ": '" + text + "' is no number from 1 to 65536");
+}
+
+plan::Collective collective_of(std::string_view word) {
+  std::string known;
+  for (int i = 0; i < plan::collective_count; ++i) {
+    const auto collective = static_cast<plan::Collective>(i);
+    if (plan::name(collective) == word) return collective;
+    known.append(known.empty() ? "" : ", ").append(plan::name(collective));
+  }
+  throw Error(Code::invalid_argument, "unknown collective '" + std::string(word) + "'; known are " + known);
+}
+
+void run(int argc, char** argv) {
+  const bool json = argc > 1 && std::string_view(argv[1]) == "--json";
+  const int first = json ? 2 : 1;
+  if (argc < first + 2) throw Error(Code::invalid_argument, "usage: tutti-lowering [--json] NODES CORES [COLLECTIVE...]");
+  const int nodes = number(argv[first], "NODES"), cores = number(argv[first + 1], "CORES");
+  if (int64_t{nodes} * cores > 65536) throw Error(Code::invalid_argument, "NODES x CORES: more than 65536 ranks; give fewer");
+  std::vector<plan::Collective> collectives;
+  for (int i = first + 2; i < argc; ++i) collectives.push_back(collective_of(argv[i]));
+  for (int i = 0; i < plan::collective_count && argc == first + 2; ++i) collectives.push_back(static_cast<plan::Collective>(i));
+  const Cluster cluster(nodes, cores);
+  if (!json) {
+    std::printf("%d ranks on %d nodes; of where they are each keeps %zu + %zu bytes (nodes, levels)\n", cluster.ranks, nodes,
+                cluster.nodes_bytes, cluster.levels_bytes);
+    std::printf("%-14s %-32s %9s %9s %8s %8s %8s %8s %8s %9s %6s %9s\n", "collective", "algorithm", "transfers", "staged",
+                "generate", "stage", "depend", "lower", "total ms", "most MiB", "steps", "bytes");
+  }
+  std::vector<Result> results;
+  for (const plan::Collective collective : collectives) {
+    results.push_back(measured(collective, cluster, cores));
+    if (!json) print_line(results.back());
+    std::fflush(stdout);
+  }
+  if (json) print_json(cluster, results);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    run(argc, argv);
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tutti-lowering: %s\n", error.what());
+    return 1;
+  }
+}
