@@ -55,9 +55,9 @@ case $mode in
     part "unit tests" "$ctest_line" run_ctest --test-dir build
     part "thread sanitizer" "$ctest_line" sanitized build/tsan thread
     part "address sanitizer" "$ctest_line" sanitized build/asan address,undefined
-    part "fuzzing" "$fuzz_line" tests/fuzz/run.sh 12
+    part "fuzzing" "$fuzz_line" tests/fuzz/run.sh 8
     part "types" "$mypy_line" mypy --cache-dir build/mypy
-    part "python tests" "$pytest_line" python -m pytest
+    part "python tests" "$pytest_line" python -m pytest --durations=15
     ;;
   *) fail "unknown mode '$mode'; test.sh knows quick and full" ;;
 esac
