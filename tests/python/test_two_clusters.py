@@ -85,9 +85,10 @@ def test_every_case_is_measured(tmp_path):
     assert document["format"] == "tutti-paths-clusters 1"
     times = {(row["name"], row["bytes"]): row["median_ms"] for row in document["rows"]}
     assert len(times) == 7
-    # Down the link and up again; the one on the wrong side is heard after a second such way.
-    # One way each, but for the first: ranks that start late find what the others have sent.
-    assert all(time >= 7.5 for time in times.values()), times
-    assert times["one message", 4] >= 18 and times["wrong side", 4] >= 36, times
+    # Down the link and up again; the one on the wrong side is heard after a second such way. An exchange of one delay may be
+    # over for rank 0 as soon as it comes, where the others ran ahead.
+    assert all(time > 0 for time in times.values())
+    assert all(times[name, 4] >= 18 for name in ("lam", "linear", "one message")), times
+    assert times["wrong side", 4] >= 36, times
     assert len([line for line in done.stdout.splitlines() if line.startswith("| 2 |")]) == 7
     assert sorted(path.name for path in tmp_path.glob("plot-*")) == ["plot-8.png", "plot-8.svg", "plot-9.png", "plot-9.svg"]
