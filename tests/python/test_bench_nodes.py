@@ -203,6 +203,9 @@ def test_parsing():
         (["--hosts", "tests/hosts", "--worth", "--plot", "x"], "--plot: "),
         (["--hosts", "tests/hosts", "--worth", "--every-root", "--collectives", "bcast"], "--every-root: "),
         (["--hosts", "tests/hosts", "--ranks", "4"], "--ranks: "),
+        (["--hosts", "tests/hosts", "--bind", "core"], "--bind: "),
+        (["--hosts", "tests/hosts", "--peer-settings", "best"], "--peer-settings: "),
+        (["--hosts", "tests/hosts", "--shared-heap"], "--shared-heap: "),
     ],
 )  # fmt: skip
 def test_bad_input_is_one_line(tutti, words, says):

@@ -236,7 +236,7 @@ def bench(
                             budget_ms or (20 if quick else 40), output_file("--json", json_name), console)  # fmt: skip
     one_of("--bind", bind, BINDINGS)
     one_of("--peer-settings", peer_settings, SETTINGS)
-    if bind == "core" and max(rank_counts) > cores:
+    if hosts is None and bind == "core" and max(rank_counts) > cores:
         raise UserError(f"--bind core: {max(rank_counts)} ranks do not fit {cores} cores; take --bind auto")
     refuse_without_hosts(hosts, {"--nodes": nodes, "--per-node": per_node, "--delay": delay, "--worth": worth or None})
     wanted = parse_collectives(collectives)
@@ -254,6 +254,9 @@ def bench(
         delays = delay or ("0" if worth else nodes_command.DEFAULT_DELAYS)
         if ranks is not None:
             raise UserError("--ranks: with --hosts it follows from --nodes and --per-node; leave it out")
+        for option, given in (("--bind", bind != "auto"), ("--peer-settings", peer_settings != "auto"), ("--shared-heap", shared_heap)):
+            if given:
+                raise UserError(f"{option}: nodes on one machine share its cores, so --hosts has its own settings; leave it out")
         if worth and every_root:
             raise UserError("--every-root: --worth measures root 0; leave one of them out")
         if worth and stem is not None:
