@@ -81,6 +81,34 @@ def test_changing_the_file_changes_the_mapping(host, compiled, plans, tmp_path):
     assert algorithms(report, "allreduce", "<= 256 KiB") == {"binomial"}
 
 
+@pytest.mark.parametrize(("options", "variables", "reached"), [
+    ([], {}, False), (["--shared-heap"], {}, True), (["--shared-heap"], {"TUTTI_REACH": "staged"}, False),
+], ids=["private memory", "shared heap", "heap not reached"])  # fmt: skip
+def test_rules_tell_whether_ranks_reach_each_others_memory(host, compiled, plans, tmp_path, options, variables, reached):
+    """On the world and on its halves; a map beside plans and a table are asked alike."""
+    program, report = compiled(host, "plans"), tmp_path / "report.json"
+    directory = plans("allreduce reached yes -> builtin:binomial", "allreduce reached no -> builtin:nary:2",
+                      "bcast reached yes -> builtin:binary", "bcast -> builtin:binomial")  # fmt: skip
+    for asked in (f"--plans={directory}", f"--table={directory / 'map'}"):
+        job = support.job(host, 4, program, "split", options=[*options, f"--report={report}", asked], variables=variables)
+        support.expect_ok(job)
+        ran = json.loads(report.read_text())
+        assert algorithms(ran, "allreduce") == {"binomial" if reached else "nary:2"}
+        assert algorithms(ran, "bcast") == {"binary" if reached else "binomial"}
+
+
+def test_one_rank_without_the_heap_is_agreed_on(host_named, compiled, plans, tmp_path):
+    """It alone may make no file so long, so that no rule for memory that all reach holds at any rank."""
+    host, report = host_named("mpich"), tmp_path / "report.json"
+    directory = plans("allreduce reached yes -> builtin:binomial", "allreduce reached no -> builtin:nary:2")
+    launch = [support.TUTTI_RUN, "--shared-heap", f"--report={report}", f"--plans={directory}", compiled(host, "plans")]
+    limited = ["sh", "-c", 'ulimit -f 16000; exec "$@"', "limited", *launch]
+    command = [host.launcher, "-n", 1, *limited, ":", "-n", 1, *launch]
+    result = support.expect_ok(support.run(command, environment=support.clean_environment() | host.environment))
+    assert "no shared heap" in result.stderr
+    assert algorithms(json.loads(report.read_text()), "allreduce") == {"nary:2"}
+
+
 def test_a_users_word_beats_the_map(host, compiled, plans, tmp_path):
     directory = plans("allreduce -> one.tree", one__tree=tree(3, CHAIN[3]))
     report, _ = report_of(host, 3, compiled(host, "plans"), directory=directory, tmp_path=tmp_path,
