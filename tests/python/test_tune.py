@@ -117,14 +117,17 @@ def test_rules_join_neighbours_and_split_between_sizes():
     x, y = "tiled segment 24K", "nary:4"
     answers: dict[int, str | None] = {8: None, 64: y, 512: y, 4096: None, 1 << 20: x}
     assert [rule_text(rule) for rule in rules_of(picked("allreduce", 4, answers), 2, 48)] == [
-        "allreduce ranks 4 crowded yes sizes 49..1K -> builtin:nary:4",
-        "allreduce ranks 4 crowded yes sizes 65537.. -> builtin:tiled segment 24K",
+        "allreduce ranks 4 crowded yes reached no sizes 49..1K -> builtin:nary:4",
+        "allreduce ranks 4 crowded yes reached no sizes 65537.. -> builtin:tiled segment 24K",
     ]
     assert [rule_text(rule) for rule in rules_of(picked("bcast", 2, {4096: y}), 2, 48)] == [
-        "bcast ranks 2 crowded no sizes 2K..8K -> builtin:nary:4"
+        "bcast ranks 2 crowded no reached no sizes 2K..8K -> builtin:nary:4"
     ]
     assert [rule_text(rule) for rule in rules_of(picked("bcast", 2, {8: y, 1 << 20: y}), 2, 48)] == [
-        "bcast ranks 2 crowded no -> builtin:nary:4"
+        "bcast ranks 2 crowded no reached no -> builtin:nary:4"
+    ]
+    assert [rule_text(rule) for rule in rules_of(picked("bcast", 2, {4096: y}), 2, 48, reached=True)] == [
+        "bcast ranks 2 crowded no reached yes sizes 2K..8K -> builtin:nary:4"
     ]
     assert [rule_text(rule) for rule in rules_of(picked("barrier", 3, {0: y}), 2, 48)] == [
         "barrier ranks 3 crowded yes -> builtin:nary:4"
@@ -183,13 +186,17 @@ def test_a_jobs_table_is_read_by_the_core():
 def test_the_environment_of_a_job_has_no_other_choice(monkeypatch, tmp_path):
     monkeypatch.setenv("TUTTI_ALGORITHM_BCAST", "binomial")
     monkeypatch.setenv("TUTTI_TABLE", "/my.map")
+    monkeypatch.setenv("TUTTI_SHARED_HEAP", "1")
     monkeypatch.setenv("TUTTI_SHM", "posix")
     with chosen_by(tmp_path / "x.map"):
         assert "TUTTI_ALGORITHM_BCAST" not in os.environ and os.environ["TUTTI_TABLE"] == str(tmp_path / "x.map")
         assert os.environ["TUTTI_SHM"] == "posix"
     assert os.environ["TUTTI_ALGORITHM_BCAST"] == "binomial" and os.environ["TUTTI_TABLE"] == "/my.map"
     with chosen_by(None):
+        assert "TUTTI_SHARED_HEAP" not in os.environ
         assert default_of("bcast", 8, 4, False).label == "flat"
+        labels = [default_of("allreduce", 65536, 2, False, reached).label for reached in (False, True)]
+        assert labels == ["tiled segment 128K", "all_read_all segment 128K"]
         assert default_of("allreduce", 1 << 20, 4, True).label == "tiled segment 64K"
 
 
@@ -306,10 +313,12 @@ def test_states_of_other_tunings_are_refused(tmp_path):
     assert state.load(file, SETTINGS).done == {}
     with pytest.raises(UserError, match=r"was measured with sizes \[8, 4096, 65536\], not \[8\]"):
         state.load(file, replace(SETTINGS, sizes=[8]))
+    with pytest.raises(UserError, match="was measured with shared_heap False, not True"):
+        state.load(file, replace(SETTINGS, shared_heap=True))
 
 
-def refused(tutti: Tutti, *arguments: str) -> str:
-    done = tutti("tune", *arguments)
+def refused(tutti: Tutti, *arguments: str, environment: dict[str, str] | None = None) -> str:
+    done = tutti("tune", *arguments, environment=environment)
     assert done.returncode == 2, done.stdout + done.stderr
     assert done.stderr.count("\n") == 1 and done.stderr.startswith("tutti: ")
     return done.stderr
@@ -322,8 +331,13 @@ def test_bad_options_are_refused_before_anything_runs(tutti, tmp_path):
     assert "--repetitions: '2'" in refused(tutti, "-o", output, "--repetitions", "2")
     assert "give counts from 2" in refused(tutti, "-o", output, "--ranks", "1,2")
     assert "--output" in refused(tutti, "-o", str(tmp_path / "nowhere" / "tuned.map"))
+    (tmp_path / "mine.map").write_text("tutti-map 1\nbcast -> mine.plan\n")
+    assert "is no table: remove it, or give another file" in refused(tutti, "-o", str(tmp_path / "mine.map"))
     (tmp_path / "tuned.map.state").write_text("{}")
     if mpis():
+        assert "a barrier moves no memory" in refused(tutti, "-o", output, "--shared-heap", "--collectives", "bcast,barrier")
+        staged = refused(tutti, "-o", output, "--shared-heap", environment={"TUTTI_REACH": "staged"})
+        assert "--shared-heap: TUTTI_REACH=staged keeps ranks from reaching" in staged
         assert "add --resume to go on with it" in refused(tutti, "-o", output)
         assert "is no state of `tutti tune`" in refused(tutti, "-o", output, "--resume")
 

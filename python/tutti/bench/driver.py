@@ -25,6 +25,7 @@ from tutti.places import program
 JOB_SECONDS = 600  # for as many collectives as are measured by default
 # Open MPI's launcher (PMIx 5) says so now and then on a busy machine, before it has started a process.
 LAUNCHER_FAILED = "PMIx server's listener thread failed to start"
+NO_HEAP = "tutti-run: no shared heap"
 COLLECTIVES = (
     "allreduce", "bcast", "reduce", "barrier", "gather", "scatter", "allgather", "alltoall", "reduce_scatter_block",
     "scan", "exscan", "gatherv", "scatterv", "allgatherv", "alltoallv", "reduce_scatter",
@@ -205,6 +206,8 @@ def run_job(
     if code != 0 or not result.exists():
         raise RunError(f"{where}: exit code {code}: {_what_failed(err + out)}")
     job: dict[str, Any] = json.loads(result.read_text())
+    if variant.heap and NO_HEAP in err:
+        raise RunError(f"{where}: {_what_failed(err)}")
     if job["interposed"] != variant.tutti:
         raise RunError(f"{where}: Tutti was {'not ' if variant.tutti else ''}loaded; see `tutti doctor`")
     return job

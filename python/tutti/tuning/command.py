@@ -12,11 +12,13 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 
 from tutti.bench.command import choose_mpis, default_ranks, output_file, parse_ranks, parse_sizes, with_tutti
 from tutti.bench.mpis import find_mpis
+from tutti.doctor import GOOD, examine_heap
 from tutti.errors import RunError, UserError
 from tutti.places import core
 from tutti.tuning import state as states
 from tutti.tuning.candidates import parse_collectives
 from tutti.tuning.jobs import TuneSettings
+from tutti.tuning.keeping import existing_table
 from tutti.tuning.links import links_of_this_machine
 from tutti.tuning.measuring import Measuring, chosen_by
 from tutti.tuning.picking import LEAST_REPETITIONS, Pick, rules_of
@@ -66,10 +68,12 @@ def _measure(
             raise
 
 
-def _defaults(picks: list[Pick], cores: int) -> dict[Pick, str]:
+def _defaults(picks: list[Pick], settings: TuneSettings) -> dict[Pick, str]:
     with chosen_by(None):
         return {
-            one: default_of(one.cell.collective, one.cell.bytes, one.cell.ranks, one.cell.ranks > cores).label
+            one: default_of(
+                one.cell.collective, one.cell.bytes, one.cell.ranks, one.cell.ranks > settings.cores, settings.shared_heap
+            ).label
             for one in picks
             if one.label is not None
         }
@@ -83,8 +87,41 @@ def _write(path: Path, text: str, console: Console) -> None:
     console.print(f"wrote {path}", highlight=False, soft_wrap=True)
 
 
+def say_what_older_rules_decide(picks: list[Pick], settings: TuneSettings, table: Path, console: Console) -> None:
+    """Of the cells that keep the default by what was measured: the table may have had rules for them."""
+    places = []
+    with chosen_by(None):
+        for one in picks:
+            crowded = one.cell.ranks > settings.cores
+            found = core().explain(one.cell.collective, one.cell.bytes, one.cell.ranks, 0, crowded, [], str(table),
+                                   reached=settings.shared_heap)  # fmt: skip
+            place = found["considered"][found["chosen"]]["place"]
+            if one.label is None and place.startswith(f"{table}:"):
+                places.append(place)
+    if places:
+        lines = ", ".join(dict.fromkeys(places))
+        console.print(f"{len(places)} of these are decided by rules that the table had before: {lines}; remove them, or let "
+                      "them say `reached no`, where Tutti's choice should stand.", highlight=False, soft_wrap=True)  # fmt: skip
+
+
+def _collectives(text: str, shared_heap: bool) -> list[str]:
+    names = parse_collectives(text)
+    if not shared_heap:
+        return names
+    if text != "all" and "barrier" in names:
+        raise UserError("--collectives: a barrier moves no memory, which is all that --shared-heap changes; leave one of them out")
+    reach = core().environment()["TUTTI_REACH"][0]
+    if reach is not None and reach.lower() not in ("auto", "direct"):
+        raise UserError(f"--shared-heap: TUTTI_REACH={reach} keeps ranks from reaching each other's memory; unset it")
+    heap = examine_heap()
+    if heap.state != GOOD:
+        raise UserError(f"--shared-heap: {heap.says}; {heap.remedy}")
+    return [name for name in names if name != "barrier"]
+
+
 def _settings(
-    ranks: str | None, collectives: str, sizes: str, mpi: str | None, repetitions: int, budget_ms: int, margin: float, seed: int
+    ranks: str | None, collectives: str, sizes: str, mpi: str | None, repetitions: int, budget_ms: int, margin: float, seed: int,
+    shared_heap: bool,
 ) -> TuneSettings:
     for option, value, least, most in (
         ("--repetitions", repetitions, LEAST_REPETITIONS, 100), ("--budget-ms", budget_ms, 1, 60000), ("--margin", margin, 0, 1)
@@ -98,8 +135,9 @@ def _settings(
     chosen = choose_mpis([mpi] if mpi else [], find_mpis())[0]
     with_tutti(True, [chosen])
     return TuneSettings(
-        mpi=chosen, ranks=rank_counts, cores=cores, collectives=parse_collectives(collectives),
+        mpi=chosen, ranks=rank_counts, cores=cores, collectives=_collectives(collectives, shared_heap),
         sizes=sorted(parse_sizes(sizes)), repetitions=repetitions, budget_ms=budget_ms, margin=margin, seed=seed,
+        shared_heap=shared_heap,
     )  # fmt: skip
 
 
@@ -108,6 +146,11 @@ def tune(
     collectives: Annotated[str, typer.Option(help="Which collectives: all, or names as `tutti explain` takes them.")] = "all",
     sizes: Annotated[str, typer.Option(help="Bytes of one part, or of the vector where all ranks have it.")] = DEFAULT_SIZES,
     mpi: Annotated[str | None, typer.Option(help="The MPI to run under; the choice is good for every one.")] = None,
+    shared_heap: Annotated[
+        bool,
+        typer.Option("--shared-heap", help="Measure under `tutti-run --shared-heap`, and put rules with `reached yes` in front "
+                                           "of what the table has."),
+    ] = False,
     output: Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="The table to write.")] = "tuned.map",
     resume: Annotated[bool, typer.Option("--resume", help="Go on with a tuning that was interrupted.")] = False,
     minutes: Annotated[float, typer.Option(help="Stop measuring after so long; what is known then decides.")] = 15,
@@ -123,7 +166,8 @@ def tune(
         raise UserError(f"--minutes: '{minutes:g}' is not accepted; numbers above 0 are")
     table, json_file = output_file("--output", output), output_file("--json", json_name)
     assert table is not None
-    settings = _settings(ranks, collectives, sizes, mpi, repetitions, budget_ms, margin, seed)
+    existing_table(table)  # would be lost at the end if it were none
+    settings = _settings(ranks, collectives, sizes, mpi, repetitions, budget_ms, margin, seed, shared_heap)
     state = _start(settings, table, resume, console)
     settings = states.with_leaves(settings, state)
     raced, picks = _measure(settings, state, table, minutes * 60, console)
@@ -134,12 +178,14 @@ def tune(
             f"{minutes:g} minutes were enough for {repetitions_done} repetitions and {again} that confirm, and a choice needs "
             f"{LEAST_REPETITIONS} of each; give more --minutes with --resume, or fewer --ranks, --collectives or --sizes"
         )
-    defaults = _defaults(picks, settings.cores)
-    text = table_text(rules_of(picks, settings.cores, core().line_payload), settings, again, defaults)
+    defaults = _defaults(picks, settings)
+    rules = rules_of(picks, settings.cores, core().line_payload, settings.shared_heap)
+    text = table_text(rules, settings, again, defaults, existing_table(table))
     core().read_map(text, str(table))  # what was written must be readable, or it is our error, before it is anybody's
     unconfirmed = sum(one.label is not None for one in raced) - sum(one.label is not None for one in picks)
     show_summary(picks, defaults, unconfirmed, console)
     _write(table, text, console)
+    say_what_older_rules_decide(picks, settings, table, console)
     if json_file is not None:
         document = state.as_json() | {"format": "tutti-tune 1", "picks": [asdict(one) for one in picks]}
         _write(json_file, json.dumps(document, indent=1) + "\n", console)

@@ -27,6 +27,7 @@ class TuneSettings:
     margin: float
     seed: int
     leaves: tuple[int, ...] = ()  # of binary trees, to try beside the others
+    shared_heap: bool = False  # under `tutti-run --shared-heap`: ranks reach all that each of them allocates
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from tutti.tuning.writing import rule_text
 
 # Variables that would choose, or record, instead of what is measured.
 CLEARED = ("TUTTI_SEGMENT_BYTES", "TUTTI_PLANS", "TUTTI_TABLE", "TUTTI_REPRODUCIBLE", "TUTTI_REPORT", "TUTTI_TRACE",
-           "TUTTI_CHECK", "TUTTI_DISABLE")  # fmt: skip
+           "TUTTI_CHECK", "TUTTI_DISABLE", "TUTTI_SHARED_HEAP")  # fmt: skip
 RACE_SHARE = 0.75  # of the time, at most; the rest is for confirming
 PICKED_FILE = "picked.map"
 # Runs one job with files of its own in a directory; median microseconds by (collective, bytes).
@@ -50,7 +50,7 @@ def table_of(job: Job) -> str:
 
 
 def picked_table(settings: TuneSettings, picks: list[Pick]) -> str:
-    rules = rules_of(picks, settings.cores, core().line_payload)
+    rules = rules_of(picks, settings.cores, core().line_payload, settings.shared_heap)
     return "tutti-map 1\n" + "".join(rule_text(rule) + "\n" for rule in rules)
 
 
@@ -66,7 +66,7 @@ def run_job(settings: TuneSettings, job: Job, directory: Path) -> dict[tuple[str
         table = directory / "candidates.map"
         table.write_text(table_of(job))
     with chosen_by(table):
-        result = driver.run_job(bench, job.ranks, Variant(settings.mpi, "default", True), directory)
+        result = driver.run_job(bench, job.ranks, Variant(settings.mpi, "default", True, settings.shared_heap), directory)
     return {(ours[cell["collective"]], cell["bytes"]): cell["median_us"] for cell in result["cells"]}
 
 

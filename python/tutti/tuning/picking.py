@@ -100,6 +100,7 @@ class TunedRule:
     collective: str
     ranks: tuple[int, int]
     crowded: bool
+    reached: bool  # measured where ranks reach all that each of them allocates
     sizes: tuple[int, int | None]  # both ends in it; None: without end
     label: str
     picks: tuple[Pick, ...]
@@ -143,7 +144,7 @@ def _runs(picks: list[Pick], line_payload: int) -> list[tuple[tuple[int, int | N
     return runs
 
 
-def rules_of(picks: list[Pick], cores: int, line_payload: int) -> list[TunedRule]:
+def rules_of(picks: list[Pick], cores: int, line_payload: int, reached: bool = False) -> list[TunedRule]:
     """The rules that differ from the default; rank counts next to each other in the measurement are joined."""
     measured = sorted({one.cell.ranks for one in picks})
     rules: list[TunedRule] = []
@@ -161,8 +162,8 @@ def rules_of(picks: list[Pick], cores: int, line_payload: int) -> list[TunedRule
                 )  # fmt: skip
                 if joined is not None:
                     rules[rules.index(joined)] = TunedRule(
-                        collective, (joined.ranks[0], ranks), crowded, sizes, label, joined.picks + cells
+                        collective, (joined.ranks[0], ranks), crowded, reached, sizes, label, joined.picks + cells
                     )
                 else:
-                    rules.append(TunedRule(collective, (ranks, ranks), crowded, sizes, label, cells))
+                    rules.append(TunedRule(collective, (ranks, ranks), crowded, reached, sizes, label, cells))
     return rules

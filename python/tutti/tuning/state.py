@@ -12,7 +12,7 @@ from tutti.tuning.jobs import Job, TuneSettings
 
 FORMAT = "tutti-tune-state 1"
 # What two runs must agree in to be one measurement.
-COMPARED = ("ranks", "cores", "collectives", "sizes", "repetitions", "budget_ms", "margin", "seed")
+COMPARED = ("ranks", "cores", "collectives", "sizes", "repetitions", "budget_ms", "margin", "seed", "shared_heap")
 
 
 def settings_json(settings: TuneSettings) -> dict[str, Any]:

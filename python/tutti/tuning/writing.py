@@ -13,6 +13,7 @@ from tutti.bench.texts import size_text, time_text
 from tutti.places import core
 from tutti.tuning.candidates import segment_words, size_word
 from tutti.tuning.jobs import TuneSettings
+from tutti.tuning.keeping import BEFORE, WRITTEN, kept_rules
 from tutti.tuning.picking import Pick, TunedRule
 
 
@@ -26,6 +27,8 @@ def rule_text(rule: TunedRule) -> str:
     low, high = rule.ranks
     ranks = str(low) if low == high else f"{low}..{high}"
     words = [rule.collective, "ranks", ranks, "crowded", "yes" if rule.crowded else "no"]
+    if rule.collective != "barrier":  # which moves nothing that could be reached
+        words += ["reached", "yes" if rule.reached else "no"]
     first, last = rule.sizes
     if first or last is not None:
         words += ["sizes", f"{size_word(first) if first else ''}..{size_word(last) if last is not None else ''}"]
@@ -38,12 +41,17 @@ def _cell_comment(one: Pick, default: str) -> str:
     return f"# {where}: {default} {one.default_us:.2f} us, now {one.tuned_us:.2f} ({ratio_words(one.ratio)})"
 
 
-def table_text(rules: list[TunedRule], settings: TuneSettings, repetitions: int, defaults: dict[Pick, str]) -> str:
-    """The whole file. `defaults` says what the default has for a cell."""
+def table_text(
+    rules: list[TunedRule], settings: TuneSettings, repetitions: int, defaults: dict[Pick, str], existing: str = ""
+) -> str:
+    """The whole file. `defaults` says what the default has for a cell, `existing` is the table that was there.
+
+    Rules for memory that all ranks reach come first, whichever of the two is new.
+    """
+    heap = ", shared heap" if settings.shared_heap else ""
     lines = [
-        "tutti-map 1",
-        f"# Written by tutti tune {__version__} on {time.strftime('%Y-%m-%d')}: {processor_name()}, {settings.cores} cores;",
-        f"# {settings.mpi.label}, medians of {repetitions} repetitions. Use: tutti-run --table FILE, or TUTTI_TABLE=FILE.",
+        f"{WRITTEN}{__version__} on {time.strftime('%Y-%m-%d')}: {processor_name()}, {settings.cores} cores;",
+        f"# {settings.mpi.label}{heap}, medians of {repetitions} repetitions. Use: tutti-run --table FILE, or TUTTI_TABLE=FILE.",
         "# Where no rule matches, Tutti's own choice stands; a rule is here because it was faster by more than the noise and",
         f"# a margin of {settings.margin:.0%}. In brackets: how many times faster, and the interval that holds it with",
         "# 95% confidence.",
@@ -52,7 +60,10 @@ def table_text(rules: list[TunedRule], settings: TuneSettings, repetitions: int,
         lines.append("")
         lines += [_cell_comment(one, defaults[one]) for one in rule.picks]
         lines.append(rule_text(rule))
-    return "\n".join(lines) + "\n"
+    written, kept = "\n".join(lines) + "\n", kept_rules(existing, settings)
+    if not kept:
+        return f"tutti-map 1\n{written}"
+    return f"tutti-map 1\n{written}\n{BEFORE}\n{kept}\n" if settings.shared_heap else f"tutti-map 1\n{kept}\n\n{written}"
 
 
 @dataclass(frozen=True)
@@ -67,9 +78,9 @@ class Served:
         return self.algorithm + segment_words(self.segment_bytes)
 
 
-def default_of(collective: str, size: int, ranks: int, crowded: bool) -> Served:
+def default_of(collective: str, size: int, ranks: int, crowded: bool, reached: bool = False) -> Served:
     """As the core chooses without table, plans and variables, which the caller has cleared."""
-    found = core().explain(collective, size, ranks, 0, crowded, [])
+    found = core().explain(collective, size, ranks, 0, crowded, [], reached=reached)
     return Served(found["runs"], found["wanted_segment_bytes"])
 
 
