@@ -7,7 +7,6 @@ import itertools
 import json
 import os
 import random
-import signal
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
@@ -21,6 +20,7 @@ from tutti.bench.variants import Variant, binding_for, command, environment, var
 from tutti.bench.mpis import Mpi
 from tutti.errors import RunError
 from tutti.places import program
+from tutti.processes import started
 
 JOB_SECONDS = 600  # for as many collectives as are measured by default
 # Open MPI's launcher (PMIx 5) says so now and then on a busy machine, before it has started a process.
@@ -142,18 +142,11 @@ def _what_failed(text: str) -> str:
 
 def execute(words: list[str], env: dict[str, str], seconds: float = JOB_SECONDS) -> tuple[int, str, str]:
     """Runs a job to its end and returns (exit code, stdout, stderr); nothing of it is left running."""
-    with subprocess.Popen(
-        words, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
-        errors="replace", start_new_session=True,
-    ) as process:  # fmt: skip
+    with started(words, env, subprocess.PIPE) as process:
         try:
             out, err = process.communicate(timeout=seconds)
-        except BaseException as error:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            if isinstance(error, subprocess.TimeoutExpired):
-                raise RunError(f"no end after {seconds:.0f} s") from error
-            raise
+        except subprocess.TimeoutExpired as error:
+            raise RunError(f"no end after {seconds:.0f} s") from error
     return process.returncode, out, err
 
 

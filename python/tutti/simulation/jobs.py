@@ -5,7 +5,6 @@ import os
 import re
 import shutil
 import signal
-import subprocess
 import tempfile
 import threading
 from collections.abc import Callable, Iterator
@@ -16,6 +15,7 @@ from typing import Any
 
 from tutti.errors import RunError, UserError
 from tutti.places import find_library
+from tutti.processes import started
 from tutti.simulation.machines import Machine
 from tutti.simulation.platform import hostfile, platform
 from tutti.simulation.variants import Variant
@@ -144,10 +144,7 @@ def _read_cells(stream: Any, run: Run, each: Callable[[], None]) -> None:
 
 def _execute(words: list[str], env: dict[str, str], seconds: float, run: Run, each: Callable[[], None]) -> tuple[int, str]:
     """Runs a simulation to its end; returns (exit code, stderr). Nothing of it is left running."""
-    with tempfile.TemporaryFile("w+") as said, subprocess.Popen(
-        words, env=env, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=said, text=True, errors="replace",
-        start_new_session=True,
-    ) as process:  # fmt: skip
+    with tempfile.TemporaryFile("w+") as said, started(words, env, said) as process:
         late = threading.Event()
 
         def end() -> None:
@@ -160,10 +157,6 @@ def _execute(words: list[str], env: dict[str, str], seconds: float, run: Run, ea
         try:
             _read_cells(process.stdout, run, each)
             code = process.wait()
-        except BaseException:
-            os.killpg(process.pid, signal.SIGKILL)
-            process.wait()
-            raise
         finally:
             timer.cancel()
         if late.is_set():
