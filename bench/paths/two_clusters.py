@@ -14,7 +14,8 @@ says how many of them run there. The allreduce of vectors of ints is timed over
   one message        one message crosses the link each way
   wrong side         the same, but a rank of the first cluster reports to the second
 
-with results checked. Repetition k runs every case once, in random order, as a job of its own. --quick is a small form of it.
+with results checked. Shown are the median and the mean of rank 0's times for an operation of the loop: where ranks run ahead
+some operations are over at once and others take the longer, so that the mean is what an operation costs. Repetition k runs every case once, in random order, as a job of its own. --quick is a small form of it.
 All ranks share this machine's cores: the link's delay and rate are what the times are made of.
 """
 
@@ -91,7 +92,8 @@ MAPPINGS = {"lam": lam.lam, "linear": lam.linear, "one message": one_message, "w
 
 @dataclass
 class Case:
-    """One line of the result: a mapping, how many ranks are in the second cluster, the vector's bytes, milliseconds."""
+    """One line of the result: a mapping, how many ranks are in the second cluster, the vector's bytes, and of rank 0's times in
+    each repetition's loop the median and the mean, in milliseconds."""
 
     name: str
     second: int
@@ -99,7 +101,8 @@ class Case:
     variables: dict[str, str]
     tutti: bool
     crossing: int | None  # messages over the slow link, where a plan says so
-    milliseconds: list[float] = field(default_factory=list)
+    medians: list[float] = field(default_factory=list)
+    means: list[float] = field(default_factory=list)
 
 
 def crossing_of(transfers: list[dict[str, Any]], placed: Placed) -> int:
@@ -130,7 +133,8 @@ def cases_of(options: argparse.Namespace, directory: Path) -> list[Case]:
     return cases
 
 
-def run_case(case: Case, mpi: Mpi, options: argparse.Namespace, hosts: Hosts, directory: Path) -> float:
+def run_case(case: Case, mpi: Mpi, options: argparse.Namespace, hosts: Hosts, directory: Path) -> None:
+    """Adds a repetition."""
     variant = Variant(mpi, "default", case.tutti)
     words = [str(program(f"paths-loop-{mpi.abi}")), "vector", str(options.iterations), str(case.bytes // 4)]
     variables = environment(variant, "none", directory) | hosts.variables | case.variables
@@ -143,7 +147,9 @@ def run_case(case: Case, mpi: Mpi, options: argparse.Namespace, hosts: Hosts, di
     # Refusals are said there: a plan that did not run must not pass for one that did.
     if case.variables and "tutti" in err:
         raise RunError(f"{where}: {err.strip()}")
-    return float(json.loads(out)["median"]) / 1000
+    times = json.loads(out)
+    case.medians.append(times["median"] / 1000)
+    case.means.append(times["microseconds"] / 1000)
 
 
 def measure(cases: list[Case], mpi: Mpi, options: argparse.Namespace, directory: Path) -> float:
@@ -159,7 +165,7 @@ def measure(cases: list[Case], mpi: Mpi, options: argparse.Namespace, directory:
                 shuffle.shuffle(order)
                 for case in order:
                     before_job(f"{repetition + 1}/{options.repetitions}, {case.name}, {case.second} ranks, {size_text(case.bytes)}")
-                    case.milliseconds.append(run_case(case, mpi, options, hosts, directory))
+                    run_case(case, mpi, options, hosts, directory)
 
         with_progress(options.repetitions * len(cases), "the nodes", Console(stderr=True), run_all)
     return one_way
@@ -167,14 +173,15 @@ def measure(cases: list[Case], mpi: Mpi, options: argparse.Namespace, directory:
 
 def show(cases: list[Case], one_way: float, options: argparse.Namespace) -> None:
     first = options.nodes * options.per_node
-    print(f"{first} ranks in the first cluster; {one_way:.1f} ms one way between the two, {options.rate}; medians in ms, and in")
-    print("delays between the clusters, of which an allreduce needs one")
-    print("| in the second | size | mapping | messages over the link | ms | delays |")
-    print("| --- | --- | --- | --- | --- | --- |")
+    print(f"{first} ranks in the first cluster; {one_way:.1f} ms one way between the two, {options.rate}; of rank 0's times")
+    print("the median and the mean in ms, and the mean in delays between the clusters, of which an allreduce needs one")
+    print("| in the second | size | mapping | messages over the link | median ms | mean ms | mean in delays |")
+    print("| --- | --- | --- | --- | --- | --- | --- |")
     for case in sorted(cases, key=lambda one: (one.second, one.bytes)):
-        time = median(case.milliseconds)
+        time, mean = median(case.medians), median(case.means)
         crossing = "" if case.crossing is None else str(case.crossing)
-        print(f"| {case.second} | {size_text(case.bytes)} | {case.name} | {crossing} | {time:.1f} | {time / one_way:.1f} |")
+        where = f"{case.second} | {size_text(case.bytes)} | {case.name}"
+        print(f"| {where} | {crossing} | {time:.1f} | {mean:.1f} | {mean / one_way:.1f} |")
 
 
 def draw(cases: list[Case], stem: Path, options: argparse.Namespace, title: str) -> None:
@@ -189,7 +196,7 @@ def draw(cases: list[Case], stem: Path, options: argparse.Namespace, title: str)
 
     def line(axes: Any, name: str, size: int, **style: Any) -> None:
         mine = sorted((case for case in cases if case.name == name and case.bytes == size), key=lambda case: case.second)
-        points = [first + case.second for case in mine], [median(case.milliseconds) for case in mine]
+        points = [first + case.second for case in mine], [median(case.medians) for case in mine]
         axes.plot(*points, marker="o", markersize=4, **style)
 
     def finish(figure: Any, number: int) -> None:
@@ -269,9 +276,10 @@ def main() -> int:
     show(cases, one_way, options)
     if options.json:
         rows = [{"name": case.name, "second": case.second, "bytes": case.bytes, "crossing": case.crossing,
-                 "median_ms": median(case.milliseconds), "repetitions": case.milliseconds} for case in cases]  # fmt: skip
+                 "median_ms": median(case.medians), "mean_ms": median(case.means), "medians": case.medians, "means": case.means}
+                for case in cases]  # fmt: skip
         options.json.write_text(json.dumps({
-            "format": "tutti-paths-clusters 1", "mpi": found[0].label, "first": options.nodes * options.per_node,
+            "format": "tutti-paths-clusters 2", "mpi": found[0].label, "first": options.nodes * options.per_node,
             "one_way_ms": one_way, "rate": options.rate, "cores": len(os.sched_getaffinity(0)), "rows": rows,
         }, indent=1) + "\n")  # fmt: skip
     if options.plot:

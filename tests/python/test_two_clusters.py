@@ -82,13 +82,18 @@ def test_every_case_is_measured(tmp_path):
         pytest.skip(done.stderr.strip())
     assert done.returncode == 0, done.stderr
     document = json.loads(result.read_text())
-    assert document["format"] == "tutti-paths-clusters 1"
-    times = {(row["name"], row["bytes"]): row["median_ms"] for row in document["rows"]}
-    assert len(times) == 7
+    assert document["format"] == "tutti-paths-clusters 2"
+    times, means = ({(row["name"], row["bytes"]): row[which] for row in document["rows"]} for which in ("median_ms", "mean_ms"))
+    assert len(times) == len(means) == 7
     # Down the link and up again; the one on the wrong side is heard after a second such way. An exchange of one delay may be
     # over for rank 0 as soon as it comes, where the others ran ahead.
     assert all(time > 0 for time in times.values())
+    # But two in a row take two delays: what the second waits for was sent behind a round that waited for rank 0's first.
+    assert all(time >= 0.8 * 9 for time in means.values()), means
     assert all(times[name, 4] >= 18 for name in ("lam", "linear", "one message")), times
     assert times["wrong side", 4] >= 36, times
-    assert len([line for line in done.stdout.splitlines() if line.startswith("| 2 |")]) == 7
+    rows = [line.strip("|").split(" | ") for line in done.stdout.splitlines() if line.startswith("| 2 |")]
+    assert len(rows) == 7
+    for row in rows:
+        assert [float(row[4]), float(row[5])] == [pytest.approx(which[row[2], 4], abs=0.06) for which in (times, means)]
     assert sorted(path.name for path in tmp_path.glob("plot-*")) == ["plot-8.png", "plot-8.svg", "plot-9.png", "plot-9.svg"]
