@@ -20,7 +20,15 @@ class Movement {
 
   size_t run() {
     if (!is_users(dst_)) return write();
-    return is_users(src_) ? move(address(src_), dst_) : read();
+    const std::byte* const from = address(src_);
+    size_t header = 0;
+    if (!is_users(src_)) {
+      uint64_t longest = 0;
+      std::memcpy(&longest, from, header = record_header);
+      agreement_.longest = std::max(agreement_.longest, longest);
+      if (longest > agreement_.room) return header;
+    }
+    return header + move(from + header);
   }
 
  private:
@@ -33,20 +41,12 @@ class Movement {
     return record_header + bytes;
   }
 
-  size_t read() {
-    const std::byte* const record = address(src_);
-    uint64_t longest = 0;
-    std::memcpy(&longest, record, record_header);
-    agreement_.longest = std::max(agreement_.longest, longest);
-    return record_header + (longest <= agreement_.room ? move(record + record_header, dst_) : 0);
-  }
-
   // Into the user's part. Where this rank's own parts are too long all are moved again, so it is left as it was: it may
   // be the memory of one of them.
-  size_t move(const std::byte* from, const BoundOperand& part) {
-    const size_t bytes = fits() ? length(part) : 0;
+  size_t move(const std::byte* from) {
+    const size_t bytes = fits() ? length(dst_) : 0;
     if (bytes == 0) return 0;
-    std::byte* const to = address(part);
+    std::byte* const to = address(dst_);
     if (to != from) kernels::copy(to, from, bytes);
     return bytes;
   }

@@ -20,14 +20,14 @@ constexpr int most_ranks_told = 16;      // that an allgather of lines serves we
 }  // namespace
 
 size_t Group::longest_part(Collective collective, const exec::Ragged& parts, int root) const {
-  const plan::Definition definition{collective, ranks(), root, ranks()};
-  size_t longest = 0;
-  const auto see = [&](const exec::Parts& of, int32_t blocks) {
-    for (int32_t block = 0; block < blocks && of.bytes != nullptr; ++block) longest = std::max(longest, of.bytes[block]);
+  const auto longest_of = [&](const exec::Parts& of, bool parted) -> size_t {
+    if (of.bytes == nullptr) return 0;
+    return parted ? *std::max_element(of.bytes, of.bytes + ranks()) : of.bytes[0];
   };
-  if (definition.has_in(rank())) see(parts.in, definition.in_blocks());
-  if (definition.has_out(rank())) see(parts.out, definition.out_blocks());
-  return longest;
+  const bool at_root = rank() == root;
+  const size_t in = collective != Collective::scatter || at_root ? longest_of(parts.in, plan::parted_in(collective)) : 0;
+  const size_t out = collective != Collective::gather || at_root ? longest_of(parts.out, plan::parted_out(collective)) : 0;
+  return std::max(in, out);
 }
 
 // Every movement of a direct plan has the user's buffer at one end, so whoever moves a part knows its length.

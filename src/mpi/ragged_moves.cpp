@@ -31,20 +31,20 @@ Roles roles_of(const Communicator& communicator, const RaggedMove& move) {
   return roles;
 }
 
-// What short calls have: one predefined type without gaps, nothing in place, and counts that cannot sum up beyond a size_t.
-// Then the user's memory is what groups see, and a part takes some ten instructions.
+// What short calls have: one predefined type without gaps, and counts that cannot sum up beyond a size_t. Then the user's
+// memory is what groups see, and a part takes some ten instructions.
 enum class Plain : uint8_t { no, wrong, yes };
 
-Plain measure_plain(Communicator& communicator, const RaggedSide& side, bool parted, PartTable& table) {
-  const size_t element = side.types == nullptr ? communicator.dense_bytes(side.type) : 0;
-  if (element == 0 || side.data == MPI_IN_PLACE) return Plain::no;
-  if (!parted) {
-    table.hold(1);
-    table.at[0] = 0;
-    if (side.count < 0 || side.count > INT_MAX) return side.count < 0 ? Plain::wrong : Plain::no;
-    table.bytes[0] = static_cast<size_t>(side.count) * element;
-    return side.count == 0 || side.data != nullptr ? Plain::yes : Plain::wrong;
-  }
+constexpr ptrdiff_t at_the_start = 0;  // where a buffer's only part is
+
+// `bytes`: of the side's only part.
+inline Plain measure_one(const RaggedSide& side, size_t element, size_t& bytes) {
+  if (side.count < 0 || side.count > INT_MAX) return side.count < 0 ? Plain::wrong : Plain::no;
+  bytes = static_cast<size_t>(side.count) * element;
+  return side.count == 0 || side.data != nullptr ? Plain::yes : Plain::wrong;
+}
+
+Plain measure_parts(const Communicator& communicator, const RaggedSide& side, size_t element, PartTable& table) {
   const int* const counts = side.counts.plain();
   const int* const displacements = side.displacements.plain();
   if (counts == nullptr || displacements == nullptr) return Plain::no;
@@ -59,6 +59,20 @@ Plain measure_plain(Communicator& communicator, const RaggedSide& side, bool par
     at[part] = displacements[part] * static_cast<ptrdiff_t>(element);
   }
   return all == 0 || (all > 0 && side.data != nullptr) ? Plain::yes : Plain::wrong;
+}
+
+// `only` holds the bytes of a side of one part.
+[[gnu::always_inline]] inline Plain measure_plain(Communicator& communicator, const RaggedSide& side, bool parted,
+                                                  PartTable& table, size_t& only, exec::Parts& parts) {
+  const size_t element = side.types == nullptr ? communicator.dense_bytes(side.type) : 0;
+  if (element == 0 || side.data == MPI_IN_PLACE) return Plain::no;
+  if (!parted) {
+    parts = {&at_the_start, &only};
+    return measure_one(side, element, only);
+  }
+  const Plain measured = measure_parts(communicator, side, element, table);
+  parts = {table.at.data(), table.bytes.data()};
+  return measured;
 }
 
 // One side as bytes: the user's memory, or scratch with its parts packed one behind the other.
@@ -219,28 +233,42 @@ Served move_any(Communicator& communicator, const RaggedMove& move, const Roles&
   return first_error(code, packing);
 }
 
+// As share(), of sides that need no packing.
+void share_plain(const RaggedMove& move, size_t rank, exec::Ragged& parts, const void*& from, void*& to) {
+  if (move.collective == Collective::scatter) {
+    to = static_cast<std::byte*>(move.in.data) + parts.in.at[rank];
+    parts.out = {&at_the_start, parts.in.bytes + rank};
+  } else if (move.collective == Collective::alltoall) {
+    from = move.out.data;
+    parts.in = parts.out;
+  } else {
+    from = static_cast<std::byte*>(move.out.data) + parts.out.at[rank];
+    parts.in = {&at_the_start, parts.out.bytes + rank};
+  }
+}
+
 Served move_by_group(Communicator& communicator, const RaggedMove& move) {
   group::Group& group = *communicator.group();
   if (!group.on_one_node()) return Reason::ragged_between_nodes;
   if (plan::rooted(move.collective) && (move.root < 0 || move.root >= group.ranks())) return Reason::wrong_arguments;
   const Roles roles = roles_of(communicator, move);
-  if (roles.in_place) return move_any(communicator, move, roles);
-  PartTable &in = communicator.parts(0), &out = communicator.parts(1);
   exec::Ragged parts;
+  size_t only[2];
   if (roles.uses_in) {
-    const Plain measured = measure_plain(communicator, move.in, plan::parted_in(move.collective), in);
+    const Plain measured =
+        measure_plain(communicator, move.in, plan::parted_in(move.collective), communicator.parts(0), only[0], parts.in);
     if (measured != Plain::yes) return measured == Plain::no ? move_any(communicator, move, roles) : Reason::wrong_arguments;
-    parts.in = {in.at.data(), in.bytes.data()};
   }
   if (roles.uses_out) {
-    const Plain measured = measure_plain(communicator, move.out, plan::parted_out(move.collective), out);
+    const Plain measured =
+        measure_plain(communicator, move.out, plan::parted_out(move.collective), communicator.parts(1), only[1], parts.out);
     if (measured != Plain::yes) return measured == Plain::no ? move_any(communicator, move, roles) : Reason::wrong_arguments;
-    parts.out = {out.at.data(), out.bytes.data()};
   }
-  const size_t longest = known_longest(communicator, move, out);
+  const size_t longest = known_longest(communicator, move, communicator.parts(1));
   if (longest == 0) return MPI_SUCCESS;  // all ranks know, and nobody waits for anybody
-  const void* const from = roles.uses_in ? move.in.data : nullptr;
-  void* const to = roles.uses_out ? move.out.data : nullptr;
+  const void* from = roles.uses_in ? move.in.data : nullptr;
+  void* to = roles.uses_out ? move.out.data : nullptr;
+  if (roles.in_place) share_plain(move, static_cast<size_t>(group.rank()), parts, from, to);
   return communicator.finish(group.ragged(move.collective, from, to, parts, longest, move.root));
 }
 

@@ -1,6 +1,7 @@
 // For counting instructions: the last rank is late, so that it need not wait, and calls each collective with 8 bytes (of a
-// part) in a function of its own, once it is set up. Each call is dumped by itself,
-// under the collective's name (those that end in 64 have parts of 64 bytes in the mean, of 2 ranks), so that the least of many can be found: where the others were late after all, waiting adds.
+// part) in a function of its own, once it is set up. Each call is dumped by itself, under the collective's name, so that the
+// least of many can be found: where the others were late after all, waiting adds. Those that end in 64 have parts of 64 bytes in
+// the mean, of 2 ranks; those in place have them there, at the last rank, which is the root where there is one.
 #include <unistd.h>
 #include <valgrind/callgrind.h>
 
@@ -34,6 +35,19 @@ static void scatterv_64(void) {
   MPI_Scatterv(uneven_in, uneven_counts, uneven_places, MPI_DOUBLE, uneven_out, uneven_counts[world_rank], MPI_DOUBLE, 0,
                MPI_COMM_WORLD);
 }
+static void gatherv_in_place_64(void) {
+  const int in_place = world_rank == 1;
+  MPI_Gatherv(in_place ? MPI_IN_PLACE : uneven_in, uneven_counts[world_rank], MPI_DOUBLE, uneven_out, uneven_counts,
+              uneven_places, MPI_DOUBLE, 1, MPI_COMM_WORLD);
+}
+static void scatterv_in_place_64(void) {
+  const int in_place = world_rank == 1;
+  MPI_Scatterv(uneven_in, uneven_counts, uneven_places, MPI_DOUBLE, in_place ? MPI_IN_PLACE : uneven_out,
+               uneven_counts[world_rank], MPI_DOUBLE, 1, MPI_COMM_WORLD);
+}
+static void allgatherv_in_place_64(void) {
+  MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, uneven_out, uneven_counts, uneven_places, MPI_DOUBLE, MPI_COMM_WORLD);
+}
 static void allgatherv(void) { MPI_Allgatherv(in, 1, MPI_DOUBLE, out, counts, places, MPI_DOUBLE, MPI_COMM_WORLD); }
 static void alltoallv(void) {
   MPI_Alltoallv(in, counts, places, MPI_DOUBLE, out, counts, places, MPI_DOUBLE,
@@ -58,6 +72,9 @@ __attribute__((noinline)) void counted_gatherv(void) { gatherv(); }
 __attribute__((noinline)) void counted_scatterv(void) { scatterv(); }
 __attribute__((noinline)) void counted_gatherv_64(void) { gatherv_64(); }
 __attribute__((noinline)) void counted_scatterv_64(void) { scatterv_64(); }
+__attribute__((noinline)) void counted_gatherv_in_place_64(void) { gatherv_in_place_64(); }
+__attribute__((noinline)) void counted_scatterv_in_place_64(void) { scatterv_in_place_64(); }
+__attribute__((noinline)) void counted_allgatherv_in_place_64(void) { allgatherv_in_place_64(); }
 __attribute__((noinline)) void counted_allgatherv(void) { allgatherv(); }
 __attribute__((noinline)) void counted_alltoallv(void) { alltoallv(); }
 __attribute__((noinline)) void counted_alltoallw(void) { alltoallw(); }
@@ -80,6 +97,9 @@ static const struct { const char* name; void (*warm)(void); void (*counted)(void
     {"scatterv", scatterv, counted_scatterv},
     {"gatherv_64", gatherv_64, counted_gatherv_64},
     {"scatterv_64", scatterv_64, counted_scatterv_64},
+    {"gatherv_in_place_64", gatherv_in_place_64, counted_gatherv_in_place_64},
+    {"scatterv_in_place_64", scatterv_in_place_64, counted_scatterv_in_place_64},
+    {"allgatherv_in_place_64", allgatherv_in_place_64, counted_allgatherv_in_place_64},
     {"allgatherv", allgatherv, counted_allgatherv},
     {"alltoallv", alltoallv, counted_alltoallv},
     {"alltoallw", alltoallw, counted_alltoallw},
