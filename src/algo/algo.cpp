@@ -80,8 +80,9 @@ plan::Plan in_tiles(const Request& request) {
   Tiling tiling{{}, request.form.cyclic};
   const bool by_groups = request.form.levels && !request.levels.one_level();
   tiling.groups.resize(by_groups ? static_cast<size_t>(request.levels.floors().front().groups) : 1);
+  const std::vector<int32_t> group_of = by_groups ? request.levels.floors().front().group_of.values() : std::vector<int32_t>{};
   for (int32_t rank = 0; rank < request.ranks; ++rank) {
-    const int32_t group = by_groups ? request.levels.floors().front().group_of[static_cast<size_t>(rank)] : 0;
+    const int32_t group = by_groups ? group_of[static_cast<size_t>(rank)] : 0;
     tiling.groups[static_cast<size_t>(group)].push_back(rank);
   }
   plan::Plan plan = tiled(request.collective, request.ranks, request.root, tiling);

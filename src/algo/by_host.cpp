@@ -112,7 +112,7 @@ std::vector<int32_t> leaders(const topo::Levels& levels, int ranks) {
     std::iota(result.begin(), result.end(), 0);
     return result;
   }
-  const std::vector<int32_t>& node_of = levels.floors()[static_cast<size_t>(at)].group_of;
+  const std::vector<int32_t> node_of = levels.floors()[static_cast<size_t>(at)].group_of.values();
   for (int32_t rank = 0; rank < ranks; ++rank) {
     // Nodes are numbered as their first ranks stand.
     if (node_of[static_cast<size_t>(rank)] == static_cast<int32_t>(result.size())) result.push_back(rank);

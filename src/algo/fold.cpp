@@ -11,7 +11,7 @@ namespace {
 std::vector<int32_t> group_sizes(int32_t ranks, const topo::Levels& levels) {
   if (levels.one_level()) return {ranks};
   std::vector<int32_t> sizes(static_cast<size_t>(levels.floors().front().groups), 0);
-  for (const int32_t group : levels.floors().front().group_of) ++sizes[static_cast<size_t>(group)];
+  for (const int32_t group : levels.floors().front().group_of.values()) ++sizes[static_cast<size_t>(group)];
   return sizes;
 }
 
@@ -38,9 +38,11 @@ std::vector<int32_t> at_work(const std::vector<int32_t>& sizes, int32_t wanted, 
 std::vector<int32_t> by_levels(int32_t ranks, const topo::Levels& levels) {
   std::vector<int32_t> order(static_cast<size_t>(ranks));
   std::iota(order.begin(), order.end(), 0);
+  std::vector<std::vector<int32_t>> floors;
+  for (const topo::Floor& floor : levels.floors()) floors.push_back(floor.group_of.values());
   std::stable_sort(order.begin(), order.end(), [&](int32_t one, int32_t other) {
-    for (const topo::Floor& floor : levels.floors()) {
-      const int32_t mine = floor.group_of[static_cast<size_t>(one)], theirs = floor.group_of[static_cast<size_t>(other)];
+    for (const std::vector<int32_t>& group_of : floors) {
+      const int32_t mine = group_of[static_cast<size_t>(one)], theirs = group_of[static_cast<size_t>(other)];
       if (mine != theirs) return mine < theirs;
     }
     return false;

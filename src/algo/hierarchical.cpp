@@ -70,7 +70,10 @@ std::string alone(const Form& form, Collective collective, const Levels& levels,
   return std::string(usual ? usual_between(collective, ranks) : form.between);
 }
 
-bool in_rank_order(const topo::Floor& floor) { return std::is_sorted(floor.group_of.begin(), floor.group_of.end()); }
+bool in_rank_order(const topo::Floor& floor) {
+  const std::vector<int32_t> group_of = floor.group_of.values();
+  return std::is_sorted(group_of.begin(), group_of.end());
+}
 
 }  // namespace
 

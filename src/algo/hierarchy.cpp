@@ -65,7 +65,7 @@ std::string_view spec_within(std::string_view asked, Collective collective, cons
 Hierarchy::Hierarchy(const Request& request) : request_(request), plan_(begun(request)), composer_(plan_) {
   const auto at = static_cast<size_t>(node_floor(request.levels));
   const topo::Floor& floor = request.levels.floors()[at];
-  node_of_ = floor.group_of;
+  node_of_ = floor.group_of.values();
   in_runs_ = std::is_sorted(node_of_.begin(), node_of_.end());
   inner_floors_ = at + 1 < request.levels.floors().size();
   members_.resize(static_cast<size_t>(floor.groups));

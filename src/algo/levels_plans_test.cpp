@@ -42,9 +42,9 @@ const std::vector<Deal>& deals() {
 Levels levels_of(const Deal& deal, int ranks) {
   std::vector<topo::Floor> floors;
   for (const auto& group_of : deal.floors) {
-    topo::Floor floor{floors.empty() ? "numa" : "cache", {}, 1};
-    for (int rank = 0; rank < ranks; ++rank) floor.group_of.push_back(group_of(rank, ranks));
-    floors.push_back(floor);
+    std::vector<int32_t> groups;
+    for (int rank = 0; rank < ranks; ++rank) groups.push_back(group_of(rank, ranks));
+    floors.push_back({floors.empty() ? "numa" : "cache", groups, 1});
   }
   return Levels(floors);
 }
@@ -186,7 +186,7 @@ TEST(LevelsPlans, AreRightOnLargeMachines) {
 // Hand-overs between groups of a floor, the outermost unless said, by the stage in which they happen.
 std::vector<int> crossings(const Plan& plan, const Levels& levels, size_t floor = 0) {
   const Plan staged = plan::stage(plan);
-  const std::vector<int32_t>& group = levels.floors().at(floor).group_of;
+  const std::vector<int32_t> group = levels.floors().at(floor).group_of.values();
   std::vector<int> result;
   for (const plan::Transfer& transfer : staged.transfers) {
     result.resize(std::max(result.size(), static_cast<size_t>(transfer.stage) + 1), 0);

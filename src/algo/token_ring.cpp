@@ -18,7 +18,7 @@ class TokenRing {
     std::rotate(others_.begin(), root, others_.end());
     others_.erase(others_.begin());
     std::vector<int32_t> group_of(static_cast<size_t>(plan.ranks));
-    if (!levels.one_level()) group_of = levels.floors().front().group_of;
+    if (!levels.one_level()) group_of = levels.floors().front().group_of.values();
     const auto at_the_root = [&](int32_t rank) {
       return !levels.one_level() && group_of[static_cast<size_t>(rank)] == group_of[static_cast<size_t>(plan.root)];
     };

@@ -145,6 +145,12 @@ class RepeatedMaker {
 
 Repeated::Repeated(const std::vector<int32_t>& numbers) : size_(static_cast<uint32_t>(numbers.size())) {
   if (numbers.empty()) return;
+  if (numbers.size() <= plain_up_to) {
+    own_pieces_ = 1;
+    pieces_.assign(1, {size_, size_, 0, 0, 0});
+    numbers_ = numbers;
+    return;
+  }
   const std::vector<Word> words(numbers.begin(), numbers.end());
   const Form form = Search(words.size()).form_of(words);
   own_pieces_ = static_cast<uint32_t>(form.parts.size());

@@ -59,20 +59,6 @@ std::string describe_call(uint64_t call) {
   return text;
 }
 
-namespace {
-
-std::vector<int32_t> indices_of(const std::vector<int32_t>& members) {
-  std::vector<int32_t> indices;
-  for (size_t index = 0; index < members.size(); ++index) {
-    const auto rank = static_cast<size_t>(members[index]);
-    if (indices.size() <= rank) indices.resize(rank + 1, -1);
-    indices[rank] = static_cast<int32_t>(index);
-  }
-  return indices;
-}
-
-}  // namespace
-
 Channel::Channel(std::byte* areas, const shm::Layout& layout, int rank, const Settings& settings)
     : first_line_(areas + layout.lines_offset()),
       first_slot_(areas + layout.slot_offset()),
@@ -81,7 +67,6 @@ Channel::Channel(std::byte* areas, const shm::Layout& layout, int rank, const Se
       layout_(layout),
       rank_(rank),
       members_(settings.members),
-      index_of_(indices_of(settings.members)),
       index_(index_of(rank)),
       net_(settings.net),
       style_(settings.style),
@@ -97,6 +82,12 @@ Channel::Channel(std::byte* areas, const shm::Layout& layout, int rank, const Se
   long_slots_.size = layout.slot_bytes - short_slots_.size;  // its limit is 0: its first use makes room
   most_short_ = long_slots_.size >= shm::deep_ring ? most_short_beside_deep : short_slots_.size / 2;
   lines_.size = lines_.limit = static_cast<uint64_t>(layout.line_count);
+}
+
+int Channel::index_of(int rank) const {
+  if (members_.empty()) return rank;
+  const auto found = std::lower_bound(members_.begin(), members_.end(), rank);
+  return found != members_.end() && *found == rank ? static_cast<int>(found - members_.begin()) : -1;
 }
 
 Code Channel::fail(Code code, std::string message) {

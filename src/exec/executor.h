@@ -209,7 +209,7 @@ class Channel {
     uint64_t process = 0;            // this rank's pid where ranks are processes, so that peers notice its death
     ProgressHook hook;
     Reach reach;
-    // The ranks of the group that share the areas, in the areas' order; empty: all. The others are reached by `net`, which
+    // The ranks of the group that share the areas, rising, in the areas' order; empty: all. The others are reached by `net`, which
     // outlives the channel.
     std::vector<int32_t> members;
     Net* net = nullptr;
@@ -293,7 +293,8 @@ class Channel {
     return *reinterpret_cast<shm::Control*>(areas_ + static_cast<size_t>(index) * stride_);
   }
   int rank_of(int index) const { return members_.empty() ? index : members_[static_cast<size_t>(index)]; }
-  int index_of(int rank) const { return index_of_.empty() ? rank : index_of_[static_cast<size_t>(rank)]; }
+  // -1 on other nodes. For set-up and reports: a search.
+  int index_of(int rank) const;
   // A point in the past to wait for when a ring comes round.
   struct Checkpoint {
     uint64_t base = 0;
@@ -362,8 +363,7 @@ class Channel {
   size_t stride_;
   shm::Layout layout_;
   int rank_;                  // of the group
-  std::vector<int32_t> members_;   // by index: the group's rank; empty: the same
-  std::vector<int32_t> index_of_;  // by rank of the group, -1 on other nodes; empty: the same
+  std::vector<int32_t> members_;  // by index, rising: the group's rank; empty: the same
   int index_;                 // this rank's
   Net* net_;
   WaitStyle style_;

@@ -23,7 +23,7 @@ int place_of(int rank, const std::vector<int32_t>& leaders) {
 // By rank: the place of its node's leader.
 std::vector<int32_t> places_above(const topo::Levels& levels, const std::vector<int32_t>& leaders) {
   for (const topo::Floor& floor : levels.floors()) {
-    if (floor.name == "node") return floor.group_of;
+    if (floor.name == "node") return floor.group_of.values();
   }
   return leaders;  // each rank leads itself
 }

@@ -15,9 +15,9 @@ namespace {
 using plan::Collective;
 
 topo::Levels levels_by(int ranks, int (*group_of)(int rank, int ranks)) {
-  topo::Floor floor{"numa", {}, 1};
-  for (int rank = 0; rank < ranks; ++rank) floor.group_of.push_back(group_of(rank, ranks));
-  return topo::Levels({floor});
+  std::vector<int32_t> groups;
+  for (int rank = 0; rank < ranks; ++rank) groups.push_back(group_of(rank, ranks));
+  return topo::Levels({{"numa", groups, 1}});
 }
 topo::Levels in_halves(int ranks) {
   return levels_by(ranks, [](int rank, int all) { return rank * 2 / all; });

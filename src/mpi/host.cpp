@@ -221,6 +221,7 @@ void find_functions(Host& host) {
   find(host.Irecv, "PMPI_Irecv");
   find(host.Send, "PMPI_Send");
   find(host.Recv, "PMPI_Recv");
+  find(host.Get_count, "PMPI_Get_count");
   find(host.Type_size, "PMPI_Type_size");
   find(host.Type_get_extent, "PMPI_Type_get_extent");
   find(host.Type_get_true_extent, "PMPI_Type_get_true_extent");

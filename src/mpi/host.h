@@ -168,6 +168,7 @@ struct Host {
   decltype(&PMPI_Irecv) Irecv;
   decltype(&PMPI_Send) Send;
   decltype(&PMPI_Recv) Recv;
+  decltype(&PMPI_Get_count) Get_count;
   decltype(&PMPI_Type_size) Type_size;
   decltype(&PMPI_Type_get_extent) Type_get_extent;
   decltype(&PMPI_Type_get_true_extent) Type_get_true_extent;

@@ -44,13 +44,13 @@ Handles handles_of(const exec::Combine& combine) {
 
 }  // namespace
 
-std::unique_ptr<HostLeaders> HostLeaders::make(MPI_Comm among, std::vector<int32_t> leading) {
+std::unique_ptr<HostLeaders> HostLeaders::make(MPI_Comm among, const std::vector<int32_t>& leading) {
   const Host& mpi = host();
   int rank = 0;
   mpi.Comm_rank(among, &rank);
-  std::unique_ptr<HostLeaders> made(new HostLeaders(std::move(leading)));
-  const auto found = std::find(made->leading_.begin(), made->leading_.end(), rank);
-  if (found != made->leading_.end()) made->place_ = static_cast<int>(found - made->leading_.begin());
+  std::unique_ptr<HostLeaders> made(new HostLeaders(leading));
+  const auto found = std::find(leading.begin(), leading.end(), rank);
+  if (found != leading.end()) made->place_ = static_cast<int>(found - leading.begin());
   const int color = made->place_ >= 0 ? 0 : MPI_UNDEFINED;
   const bool split = mpi.Comm_split(among, color, rank, &made->communicator_) == MPI_SUCCESS;
   uint64_t own = split ? 1 : 0, all = 0;

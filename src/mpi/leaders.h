@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "base/repeated.h"
 #include "group/leaders.h"
 #include "mpi/host.h"
 
@@ -18,7 +19,7 @@ class HostLeaders final : public group::Leaders {
  public:
   // Collective over `among`, whose errors come back as codes; `leading` are the leaders' ranks in it, in order. Null at all ranks
   // where the host makes no communicator of them.
-  static std::unique_ptr<HostLeaders> make(MPI_Comm among, std::vector<int32_t> leading);
+  static std::unique_ptr<HostLeaders> make(MPI_Comm among, const std::vector<int32_t>& leading);
   ~HostLeaders() override;
   HostLeaders(const HostLeaders&) = delete;
 
@@ -35,7 +36,7 @@ class HostLeaders final : public group::Leaders {
   const Calls& calls() const { return calls_; }
 
  private:
-  explicit HostLeaders(std::vector<int32_t> leading) : leading_(std::move(leading)) {}
+  explicit HostLeaders(const std::vector<int32_t>& leading) : leading_(leading) {}
   // The whole call: `by_host` returns the host's error code.
   template <class ByHost>
   bool call(plan::Collective collective, size_t bytes, int root, ByHost&& by_host);
@@ -45,7 +46,7 @@ class HostLeaders final : public group::Leaders {
   int combine_piece(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root);
 
   static constexpr int everywhere = -1;  // in the place of a root
-  const std::vector<int32_t> leading_;
+  const Repeated leading_;
   MPI_Comm communicator_ = host().comm_null;
   int place_ = -1;
   Calls calls_;

@@ -2,11 +2,13 @@
 
 #include <sys/utsname.h>
 
-#include <algorithm>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "base/log.h"
 #include "base/options.h"
+#include "group/gathering.h"
 #include "mpi/cores.h"
 #include "mpi/host.h"
 #include "mpi/team.h"
@@ -31,13 +33,15 @@ class Neighbours {
     mpi.Comm_split_type(mpi.comm_world, MPI_COMM_TYPE_SHARED, 0, mpi.info_null, &made);
     return Neighbours(made);
   }
-  // Of those with one number; collective over all ranks.
+  // Of those with one number, of 0 ranks for those with MPI_UNDEFINED; collective over all ranks.
   static Neighbours by(int number) {
     MPI_Comm made{};
     host().Comm_split(host().comm_world, number, 0, &made);
     return Neighbours(made);
   }
-  ~Neighbours() { host().Comm_free(&communicator_); }
+  ~Neighbours() {
+    if (communicator_ != host().comm_null) host().Comm_free(&communicator_);
+  }
   Neighbours(const Neighbours&) = delete;
 
   int rank() const { return rank_; }
@@ -55,23 +59,68 @@ class Neighbours {
     host().Bcast(&value, sizeof value, host().type_byte, 0, communicator_);
     return value;
   }
+  // Likewise of a text.
+  std::string of_first(std::string text) const {
+    text.resize(static_cast<size_t>(of_first(static_cast<int32_t>(text.size()))));
+    if (!text.empty()) host().Bcast(text.data(), static_cast<int>(text.size()), host().type_byte, 0, communicator_);
+    return text;
+  }
   topo::Levels levels(const std::vector<CoreMask>& masks) const {
-    std::string contents;
-    if (rank_ == 0) contents = levels_of(masks, options().topology).contents();
-    contents.resize(static_cast<size_t>(of_first(static_cast<int32_t>(contents.size()))));
-    if (!contents.empty()) host().Bcast(contents.data(), static_cast<int>(contents.size()), host().type_byte, 0, communicator_);
-    return topo::read_levels(contents);
+    return topo::read_levels(of_first(rank_ == 0 ? levels_of(masks, options().topology).contents() : std::string()));
+  }
+
+  // All shares, each of items with a number that no other's have, this rank's first. At most so many items in all.
+  template <class Item, class Number>
+  std::vector<Item> gather_shares(std::vector<Item> items, size_t most, Number number_of) const {
+    const Host& mpi = host();
+    items.reserve(most);
+    for (const group::GatheringRound& round : group::gathering_rounds(rank_, ranks_)) {
+      size_t sent = 0;
+      for (int32_t shares = 0; sent < items.size(); ++sent) {
+        if (sent == 0 || number_of(items[sent]) != number_of(items[sent - 1])) ++shares;
+        if (shares > round.shares) break;
+      }
+      const size_t held = items.size();
+      items.resize(most);  // how many come is known when they have
+      MPI_Request request{};
+      MPI_Status status{};
+      int bytes = 0;
+      mpi.Irecv(items.data() + held, bytes_of<Item>(most - held), mpi.type_byte, round.from, 0, communicator_, &request);
+      mpi.Send(items.data(), bytes_of<Item>(sent), mpi.type_byte, round.to, 0, communicator_);
+      mpi.Wait(&request, &status);
+      mpi.Get_count(&status, mpi.type_byte, &bytes);
+      items.resize(held + static_cast<size_t>(bytes) / sizeof(Item));
+    }
+    return items;
   }
 
  private:
   explicit Neighbours(MPI_Comm made) : communicator_(made) {
+    if (made == host().comm_null) return;
     host().Comm_size(communicator_, &ranks_);
     host().Comm_rank(communicator_, &rank_);
+  }
+
+  template <class Item>
+  static int bytes_of(size_t items) {
+    return static_cast<int>(items * sizeof(Item));
   }
 
   MPI_Comm communicator_;
   int rank_ = 0, ranks_ = 0;
 };
+
+// What all ranks tell of themselves. Collective over all of them.
+group::Placement exchanged(const Neighbours& node, const group::Place& own, int world_ranks) {
+  std::vector<group::Place> here = node.gather(own);
+  const bool first = node.rank() == 0;
+  const Neighbours firsts = Neighbours::by(first ? 0 : MPI_UNDEFINED);
+  if (!first) return group::Placement::read(node.of_first(std::string()));
+  const auto node_of = [](const group::Place& place) { return place.node; };
+  const group::Placement all(firsts.gather_shares(std::move(here), static_cast<size_t>(world_ranks), node_of));
+  node.of_first(all.text());
+  return all;
+}
 
 // Whether ranks outnumber cores among those whose nodes are one machine: containers have names, memory and processes of their
 // own, but the same cores. `node`: the number of this process's node. Collective over all ranks.
@@ -133,7 +182,8 @@ std::shared_ptr<const Places> Places::gather(Team* team) {
   if (world_ranks < 2 || (uses_memory && team != nullptr && team->ranks() == world_ranks)) return nullptr;
   const Neighbours node = Neighbours::on_node();
   const auto made = std::make_shared<Places>();
-  Place own;
+  group::Place own;
+  own.rank = world_rank;
   own.node = node.of_first(world_rank);
   made->crowded_here_ = crowded_on_machine(own.node);
   if (team != nullptr && made->crowded_here_) team->know_crowded();
@@ -143,44 +193,8 @@ std::shared_ptr<const Places> Places::gather(Team* team) {
   own.cluster = node.of_first(own_cluster());
   own.crowded = made->crowded_here_ ? 1 : 0;
   own.floors = groups_of(node.levels(node.gather(usable_cores())), node.rank());
-  made->places_.resize(static_cast<size_t>(world_ranks));
-  mpi.Allgather(&own, sizeof own, mpi.type_byte, made->places_.data(), sizeof own, mpi.type_byte, mpi.comm_world);
+  made->of_world_ = exchanged(node, own, world_ranks);
   return made;
-}
-
-plan::Nodes Places::nodes(const std::vector<int>& ranks) const {
-  std::vector<int32_t> of;
-  for (const int rank : ranks) of.push_back(places_[static_cast<size_t>(rank)].memory);
-  return plan::Nodes(std::move(of));
-}
-
-std::vector<int32_t> Places::machine_nodes(const std::vector<int>& ranks) const {
-  std::vector<int32_t> of;
-  for (const int rank : ranks) of.push_back(places_[static_cast<size_t>(rank)].node);
-  return of;
-}
-
-int32_t Places::machine_node_count(const std::vector<int>& ranks) const { return plan::Nodes(machine_nodes(ranks)).count(); }
-
-topo::Levels Places::levels(const std::vector<int>& ranks) const {
-  topo::Floor clusters{"cluster", {}};
-  for (const int rank : ranks) clusters.group_of.push_back(places_[static_cast<size_t>(rank)].cluster);
-  topo::Floor nodes{"node", machine_nodes(ranks)};
-  // A cluster for each node says nothing that nodes do not.
-  const bool near = plan::Nodes(clusters.group_of).count() < plan::Nodes(nodes.group_of).count();
-  std::vector<topo::Floor> floors;
-  if (near) floors.push_back(std::move(clusters));
-  floors.push_back(std::move(nodes));
-  for (size_t i = 0; i < topo::floor_names.size(); ++i) {
-    topo::Floor floor{std::string(topo::floor_names[i].substr(0, topo::floor_names[i].find(' '))), {}};
-    for (const int rank : ranks) floor.group_of.push_back(places_[static_cast<size_t>(rank)].floors[i]);
-    floors.push_back(std::move(floor));
-  }
-  return topo::Levels(std::move(floors));
-}
-
-bool Places::crowded(const std::vector<int>& ranks) const {
-  return std::any_of(ranks.begin(), ranks.end(), [&](int rank) { return places_[static_cast<size_t>(rank)].crowded != 0; });
 }
 
 }  // namespace tutti::mpi

@@ -113,19 +113,18 @@ Reason Communicator::span_nodes(int ranks) {
   const std::shared_ptr<const Places> places = world_places(handle_, ranks, &members);
   const Reason by_host = team_ == nullptr ? Reason::no_shared_memory : Reason::not_on_one_node;
   if (places == nullptr || members.empty()) return by_host;
-  const bool one_machine = places->machine_node_count(members) == 1;
-  if (one_machine && options().reach != ReachChoice::net) return by_host;
+  const group::Placement& world = places->of_world();
+  const int machine_nodes = world.machine_node_count(members);
+  if (machine_nodes == 1 && options().reach != ReachChoice::net) return by_host;
   int rank = 0;
   mpi.Comm_rank(handle_, &rank);
   MPI_Comm messages = mpi.comm_null;
   if (mpi.Comm_split(handle_, 0, rank, &messages) != MPI_SUCCESS) return Reason::host_failed;
   return_errors(messages);
-  std::vector<int32_t> machine_nodes = places->machine_nodes(members);
-  machine_nodes.push_back(machine_nodes[static_cast<size_t>(rank)]);
   net_ = std::make_unique<net::PointToPoint>(net::Calls{mpi.Isend, mpi.Irecv, mpi.Test, mpi.Wait, mpi.Comm_free}, messages, mpi.type_byte,
-                                             largest_tag(), std::move(machine_nodes));
+                                             largest_tag(), world.machine_nodes(members), rank);
 
-  const plan::Nodes nodes = places->nodes(members);
+  const plan::Nodes nodes = world.nodes(members);
   const std::vector<int32_t> here = nodes.members(rank, ranks);
   Placement placement;
   uint64_t bytes_per_rank = 0;
@@ -150,10 +149,10 @@ Reason Communicator::span_nodes(int ranks) {
   settings.nodes = nodes;
   settings.net = net_.get();
   settings.style = here.size() > 1 ? team_->wait_style() : style_of_one(*places);
-  settings.crowded = places->crowded(members);
+  settings.crowded = world.crowded(members);
   if (here.size() > 1) settings.hook = team_->progress_hook();
-  settings.levels = places->levels(members);
-  settings.shape.counts[topo::node_level] = places->machine_node_count(members);
+  settings.levels = world.levels(members);
+  settings.shape.counts[topo::node_level] = machine_nodes;
   if (tracer() != nullptr) settings.communicator = traced_as_ = note_communicator(handle_, common.identity, rank, ranks);
   settings.leaders = make_leaders(settings.levels, ranks);
   make_group(std::move(settings));

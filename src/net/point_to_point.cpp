@@ -14,12 +14,13 @@ constexpr size_t most_copies = 256;
 }  // namespace
 
 PointToPoint::PointToPoint(const Calls& calls, MPI_Comm communicator, MPI_Datatype byte, int largest_tag,
-                           std::vector<int32_t> machine_nodes)
+                           Repeated machine_nodes, int own_rank)
     : calls_(calls),
       communicator_(communicator),
       byte_(byte),
       tags_(static_cast<uint64_t>(largest_tag) + 1),
-      machine_nodes_(std::move(machine_nodes)) {}
+      machine_nodes_(std::move(machine_nodes)),
+      own_node_(machine_nodes_[static_cast<size_t>(own_rank)]) {}
 
 // Whoever ends a communicator has ended its operations, so what is under way is awaited. After a failure it may never come.
 PointToPoint::~PointToPoint() {
@@ -77,7 +78,7 @@ bool PointToPoint::receive(size_t request, void* to, size_t bytes, int rank, uin
 }
 
 bool PointToPoint::send(size_t request, const void* from, size_t bytes, int rank, uint64_t tag) {
-  const bool across = machine_nodes_[static_cast<size_t>(rank)] != machine_nodes_.back();
+  const bool across = machine_nodes_[static_cast<size_t>(rank)] != own_node_;
   Sent& sent = across ? across_ : within_;
   ++sent.messages;
   sent.bytes += bytes;

@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/repeated.h"
 #include "exec/net.h"
 #include "net/abi.h"
 
@@ -31,8 +32,9 @@ struct Calls {
 
 class PointToPoint final : public exec::Net {
  public:
-  // Errors of the communicator must come back as codes. `largest_tag`: the host's MPI_TAG_UB.
-  PointToPoint(const Calls& calls, MPI_Comm communicator, MPI_Datatype byte, int largest_tag, std::vector<int32_t> machine_nodes);
+  // Errors of the communicator must come back as codes. `largest_tag`: the host's MPI_TAG_UB. `machine_nodes`: by rank, its node,
+  // whether or not that shares memory.
+  PointToPoint(const Calls& calls, MPI_Comm communicator, MPI_Datatype byte, int largest_tag, Repeated machine_nodes, int own_rank);
   ~PointToPoint() override;
   PointToPoint(const PointToPoint&) = delete;
 
@@ -77,7 +79,8 @@ class PointToPoint final : public exec::Net {
   MPI_Comm communicator_;
   MPI_Datatype byte_;
   uint64_t tags_;
-  std::vector<int32_t> machine_nodes_;  // by rank: its node, whether or not that shares memory; this rank's is the last
+  const Repeated machine_nodes_;
+  const int32_t own_node_;
   std::vector<UnderWay> requests_;
   std::deque<Copy> copies_;             // under way, the oldest first
   std::vector<std::vector<char>> free_;  // memory for the next ones

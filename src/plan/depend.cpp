@@ -21,7 +21,7 @@ struct Uses {
 class Finder {
  public:
   Finder(const Plan& staged, Carrier carrier)
-      : staged_(staged), carrier_(carrier), table_(staged, Table::Aliasing::none), known_(staged),
+      : staged_(staged), node_of_(staged.nodes), carrier_(carrier), table_(staged, Table::Aliasing::none), known_(staged),
         first_of_(static_cast<size_t>(staged.ranks), static_cast<int32_t>(staged.transfers.size())),
         last_of_(static_cast<size_t>(staged.ranks), -1), send_of_(staged.transfers.size() / 4, -1) {}
 
@@ -41,7 +41,7 @@ class Finder {
     }
     result_.segment_before = tokens_of_the_segment_before();
     result_.knows_all.resize(staged_.ranks);
-    for (int32_t rank = 0; rank < staged_.ranks; ++rank) result_.knows_all[rank] = known_.knows_all(rank, staged_.nodes);
+    for (int32_t rank = 0; rank < staged_.ranks; ++rank) result_.knows_all[rank] = known_.knows_all(rank, node_of_);
     return std::move(result_);
   }
 
@@ -132,7 +132,7 @@ class Finder {
     sort(before_);
     for (int32_t earlier : before_) {
       if (knows(i, earlier)) continue;
-      if (!staged_.nodes.together(staged_.transfers[earlier].executor(), staged_.transfers[i].executor())) {
+      if (!node_of_.together(staged_.transfers[earlier].executor(), staged_.transfers[i].executor())) {
         if (!known_.enabled()) continue;  // a message tells, as it does in plans that are small enough to be followed
         refuse(place(staged_, i), "it waits for another node without a message; this is a fault of lowering");
       }
@@ -157,6 +157,7 @@ class Finder {
   }
 
   const Plan& staged_;
+  const NodeOf node_of_;
   const Carrier carrier_;
   Table table_;
   Known known_;

@@ -175,7 +175,7 @@ void simulate(const Plan& plan, const std::vector<Program>& programs, const Simu
   check(plan);
   hold_shapes(plan, programs);
   hold_messages(programs);
-  SimulatedCase what{plan, programs, schedule_of(programs.front(), how), {}, {}, how.reached, tokens_of(stage(plan, how.nodes)), how.nodes};
+  SimulatedCase what{plan, programs, schedule_of(programs.front(), how), {}, {}, how.reached, tokens_of(stage(plan, how.nodes)), NodeOf(how.nodes)};
   const SimulatedSchedule& schedule = what.schedule;
   // Where every segment has a position of its own, no wait for reuse is ever executed.
   const int32_t positions = schedule.positions == schedule.segments ? INT32_MAX : schedule.positions;

@@ -15,7 +15,7 @@ namespace {
 class Stager {
  public:
   Stager(const Plan& plan, const Nodes& nodes)
-      : staged_(plan), next_(plan.ranks, 0), written_(plan, BlockTable<size_t>::Aliasing::none),
+      : staged_(plan), node_of_(nodes), next_(plan.ranks, 0), written_(plan, BlockTable<size_t>::Aliasing::none),
         leaving_(plan, BlockTable<std::vector<int32_t>>::Aliasing::user_buffers_are_one) {
     staged_.nodes = nodes;
     staged_.transfers.clear();
@@ -35,12 +35,12 @@ class Stager {
       return add_message(transfer, transfer.dst, transfer.src.front());
     }
     for (Region& src : transfer.src) {
-      if (staged_.nodes.together(src.rank, executor)) continue;
+      if (node_of_.together(src.rank, executor)) continue;
       const Region come = fresh_at(executor, src);
       add_message(transfer, come, src);
       src = come;
     }
-    if (staged_.nodes.together(transfer.dst.rank, executor)) return add_on_node(std::move(transfer));
+    if (node_of_.together(transfer.dst.rank, executor)) return add_on_node(std::move(transfer));
     const Region dst = transfer.dst;
     const Transfer written = transfer;  // where, for messages
     transfer.dst = fresh_at(executor, dst);
@@ -80,7 +80,7 @@ class Stager {
     written_.each(dst, [this](size_t& written) { written = staged_.transfers.size(); });
   }
 
-  bool crosses(const Region& one, const Region& other) const { return !staged_.nodes.together(one.rank, other.rank); }
+  bool crosses(const Region& one, const Region& other) const { return !node_of_.together(one.rank, other.rank); }
 
   // A copy between nodes, for `whose` sake.
   void add_message(const Transfer& whose, const Region& dst, const Region& src) {
@@ -180,6 +180,7 @@ class Stager {
   }
 
   Plan staged_;
+  const NodeOf node_of_;
   std::vector<int32_t> next_;  // first unused block of each rank's tmp
   std::map<Key, Copy> copies_;
   BlockTable<size_t> written_;  // of `out`: how many staged transfers there were behind the last that wrote a block

@@ -48,11 +48,12 @@ TEST(Choose, AlwaysAnswers) {
 
 // On levels too, and what is chosen serves the operation, however ranks are dealt.
 TEST(Choose, AnswersOnLevelsWithWhatServes) {
-  std::vector<topo::Floor> floors(2, {"numa", {}, 1});
+  std::vector<int32_t> by_halves, by_turns;
   for (int rank = 0; rank < 16; ++rank) {
-    floors[0].group_of.push_back(rank / 8);
-    floors[1].group_of.push_back(rank % 2);
+    by_halves.push_back(rank / 8);
+    by_turns.push_back(rank % 2);
   }
+  const std::vector<topo::Floor> floors{{"numa", by_halves, 1}, {"numa", by_turns, 1}};
   Overrides overrides;
   overrides.algorithm[static_cast<size_t>(Collective::allreduce)] = "dissemination";
   for (const topo::Floor& floor : floors) {

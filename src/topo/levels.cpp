@@ -1,7 +1,7 @@
 #include "topo/levels.h"
 
 #include <algorithm>
-#include <charconv>
+#include <optional>
 #include <utility>
 
 #include "base/error.h"
@@ -11,17 +11,18 @@ namespace tutti::topo {
 namespace {
 
 constexpr int32_t unknown = -1;
+constexpr size_t most_ranks = size_t{1} << 20;  // that a text may tell of
 
 // Numbers groups in the order of their first ranks; ranks are together where they are on both floors.
 Floor within(const Floor& outer, const Floor& found) {
-  Floor floor{found.name, std::vector<int32_t>(found.group_of.size()), 0};
+  const std::vector<int32_t> outside = outer.group_of.values();
+  std::vector<int32_t> group_of = found.group_of.values();
   std::map<std::pair<int32_t, int32_t>, int32_t> numbers;
-  for (size_t rank = 0; rank < found.group_of.size(); ++rank) {
-    const auto key = std::pair(outer.group_of[rank], found.group_of[rank]);
-    floor.group_of[rank] = numbers.emplace(key, static_cast<int32_t>(numbers.size())).first->second;
+  for (size_t rank = 0; rank < group_of.size(); ++rank) {
+    const auto key = std::pair(outside[rank], group_of[rank]);
+    group_of[rank] = numbers.emplace(key, static_cast<int32_t>(numbers.size())).first->second;
   }
-  floor.groups = static_cast<int32_t>(numbers.size());
-  return floor;
+  return {found.name, group_of, static_cast<int32_t>(numbers.size())};
 }
 
 // Whether a numa floor tells the same ranks apart as the socket's before it does, and not because it is inside.
@@ -34,10 +35,7 @@ bool sockets_are_regions(const std::vector<Floor>& floors, const Floor& whole, c
 std::string text_of(const std::vector<Floor>& floors) {
   std::string text;
   for (const Floor& floor : floors) {
-    text.append(text.empty() ? "" : " ").append(floor.name);
-    for (size_t rank = 0; rank < floor.group_of.size(); ++rank) {
-      text.append(rank == 0 ? ":" : ",").append(std::to_string(floor.group_of[rank]));
-    }
+    text.append(text.empty() ? "" : " ").append(floor.name).append(":").append(floor.group_of.text());
   }
   return text;
 }
@@ -80,15 +78,18 @@ int32_t Levels::groups(std::string_view name) const {
 
 bool Levels::in_rank_order() const {
   // Groups are numbered by their first ranks, so in rank order the numbers never fall.
-  return std::all_of(floors_.begin(), floors_.end(),
-                     [](const Floor& floor) { return std::is_sorted(floor.group_of.begin(), floor.group_of.end()); });
+  return std::all_of(floors_.begin(), floors_.end(), [](const Floor& floor) {
+    const std::vector<int32_t> group_of = floor.group_of.values();
+    return std::is_sorted(group_of.begin(), group_of.end());
+  });
 }
 
 Levels Levels::of(const std::vector<int>& ranks) const {
   std::vector<Floor> chosen;
   for (const Floor& floor : floors_) {
-    Floor& part = chosen.emplace_back(Floor{floor.name, {}, 1});
-    for (const int rank : ranks) part.group_of.push_back(floor.group_of.at(static_cast<size_t>(rank)));
+    std::vector<int32_t> group_of;
+    for (const int rank : ranks) group_of.push_back(floor.group_of[static_cast<size_t>(rank)]);
+    chosen.push_back({floor.name, group_of, 1});
   }
   return Levels(std::move(chosen));
 }
@@ -96,13 +97,13 @@ Levels Levels::of(const std::vector<int>& ranks) const {
 Levels levels_of(const std::vector<std::vector<int>>& bindings, const Places& places) {
   std::vector<Floor> floors;
   for (size_t at = 0; at < floor_names.size(); ++at) {
-    Floor floor{short_name(floor_names[at]), {}, 1};
+    std::vector<int32_t> group_of;
     for (const std::vector<int>& units : bindings) {
       const int32_t place = common_place(units, places, at);
       if (place == unknown) return Levels(std::move(floors));
-      floor.group_of.push_back(place);
+      group_of.push_back(place);
     }
-    floors.push_back(std::move(floor));
+    floors.push_back({short_name(floor_names[at]), group_of, 1});
   }
   return Levels(std::move(floors));
 }
@@ -118,18 +119,12 @@ Levels read_levels(std::string_view contents) {
     rest.remove_prefix(std::min(word.size() + 1, rest.size()));
     const size_t colon = word.find(':');
     if (colon == std::string_view::npos || colon == 0) refuse();
-    Floor floor{std::string(word.substr(0, colon)), {}, 1};
-    const char* at = word.data() + colon;
-    const char* const end = word.data() + word.size();
-    while (at != end) {
-      int32_t group = 0;
-      const auto [next, error] = std::from_chars(at + 1, end, group);
-      if (error != std::errc() || group < 0 || (next != end && *next != ',')) refuse();
-      floor.group_of.push_back(group);
-      at = next;
-    }
-    if (!floors.empty() && floor.group_of.size() != floors.back().group_of.size()) refuse();
-    floors.push_back(std::move(floor));
+    const std::optional<Repeated> group_of = Repeated::read(word.substr(colon + 1), most_ranks);
+    if (!group_of || group_of->empty()) refuse();
+    const std::vector<int32_t> groups = group_of->values();
+    if (*std::min_element(groups.begin(), groups.end()) < 0) refuse();
+    if (!floors.empty() && groups.size() != floors.back().group_of.size()) refuse();
+    floors.push_back({std::string(word.substr(0, colon)), *group_of, 1});
   }
   return Levels(std::move(floors));
 }

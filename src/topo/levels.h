@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/repeated.h"
 #include "topo/shape.h"
 #include "topo/tree.h"
 
@@ -37,8 +38,8 @@ Places places_of(const Shape& shape);
 Places places_of_system(const std::vector<int>& processing_units, const std::string& system = "/sys/devices/system");
 
 struct Floor {
-  std::string name;               // socket, numa, cache or core
-  std::vector<int32_t> group_of;  // by rank; groups are numbered in the order of their first ranks
+  std::string name;   // socket, numa, cache or core
+  Repeated group_of;  // by rank; groups are numbered in the order of their first ranks
   int32_t groups = 1;
 
   bool operator==(const Floor&) const = default;
@@ -73,7 +74,8 @@ class Levels {
 // one level.
 Levels levels_of(const std::vector<std::vector<int>>& bindings, const Places& places);
 
-// `contents()` again. Throws Error(invalid_argument) where the text is no such.
+// `contents()` again: NAME:GROUPS for each floor, spaces between, GROUPS as base/repeated.h has them. Throws
+// Error(invalid_argument) where the text is no such.
 Levels read_levels(std::string_view contents);
 
 }  // namespace tutti::topo
