@@ -2,18 +2,17 @@
 // any size. No MPI and no other ranks: each rank of a communicator does this by itself.
 //
 // Usage: tutti-lowering [--json] NODES CORES [COLLECTIVE...]
+//        tutti-lowering --kept [--json] CORES NODES...
+//
+// The second form compares what a rank keeps on clusters of several sizes (kept.h), with a program each of those collectives
+// whose programs do not grow with the ranks by their nature, as those with a part for every rank do.
 //
 // Times are the medians of several rounds; memory is what is asked of the allocator, at most at one time, and what is kept.
 #include <algorithm>
-#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <cstring>
-#include <malloc.h>
-#include <memory>
-#include <new>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -21,36 +20,15 @@
 
 #include "algo/algo.h"
 #include "base/error.h"
-#include "group/programs.h"
+#include "kept.h"
+#include "memory.h"
 #include "plan/lower.h"
 #include "select/select.h"
 
 namespace {
 
-size_t held = 0, most_held = 0;  // bytes, of one thread
-
-void* counted(size_t bytes) {
-  void* const memory = std::malloc(bytes);
-  if (memory == nullptr) throw std::bad_alloc();
-  held += malloc_usable_size(memory);
-  most_held = std::max(most_held, held);
-  return memory;
-}
-
-void release(void* memory) {
-  if (memory != nullptr) held -= malloc_usable_size(memory);
-  std::free(memory);
-}
-
-}  // namespace
-
-void* operator new(size_t bytes) { return counted(bytes); }
-void operator delete(void* memory) noexcept { release(memory); }
-void operator delete(void* memory, size_t) noexcept { release(memory); }
-
-namespace {
-
 using namespace tutti;
+using bench::held_bytes;
 using Clock = std::chrono::steady_clock;
 
 constexpr int rounds = 5;
@@ -73,11 +51,11 @@ struct Cluster {
   Cluster(int node_count, int cores) : ranks(node_count * cores) {
     std::vector<int32_t> of(static_cast<size_t>(ranks));
     for (int rank = 0; rank < ranks; ++rank) of[static_cast<size_t>(rank)] = rank / cores;
-    const size_t before = held;
+    const size_t before = held_bytes();
     nodes = plan::Nodes(of);
-    nodes_bytes = held - before;
+    nodes_bytes = held_bytes() - before;
     levels = topo::Levels({topo::Floor{"node", of}});
-    levels_bytes = held - before - nodes_bytes;
+    levels_bytes = held_bytes() - before - nodes_bytes;
   }
   int ranks;
   plan::Nodes nodes;
@@ -99,8 +77,8 @@ class Timer {
 // Of a rank in the middle that leads its node: it has more to do than a member.
 Phases one_round(plan::Collective collective, const Cluster& cluster, int rank, Result& result) {
   Phases phases;
-  const size_t before = held;
-  most_held = held;
+  const size_t before = held_bytes();
+  bench::begin_most();
   Timer timer;
   const plan::Plan plan = algo::generate(collective, result.algorithm, cluster.ranks, 0, cluster.levels);
   phases.milliseconds[Phases::generate] = timer.lap();
@@ -109,14 +87,14 @@ Phases one_round(plan::Collective collective, const Cluster& cluster, int rank, 
   const plan::Carrier carrier = plan::lines_serve(staged) ? plan::Carrier::line : plan::Carrier::slot;
   const plan::Dependences dependences = plan::depend(staged, carrier);
   phases.milliseconds[Phases::depend] = timer.lap();
-  const size_t without = held;
+  const size_t without = held_bytes();
   const plan::Program program = plan::lower(staged, dependences, rank, carrier);
   phases.milliseconds[Phases::lower] = timer.lap();
   result.transfers = plan.transfers.size();
   result.staged = staged.transfers.size();
   result.steps = program.steps.size();
-  result.program_bytes = held - without;
-  result.most_bytes = most_held - before;
+  result.program_bytes = held_bytes() - without;
+  result.most_bytes = bench::most_held_bytes() - before;
   return phases;
 }
 
@@ -159,6 +137,44 @@ void print_json(const Cluster& cluster, const std::vector<Result>& results) {
   std::printf("\n]}\n");
 }
 
+// A size and a placement a line.
+struct KeptLine {
+  int nodes = 0, cores = 0;
+  bench::Dealing dealing = bench::Dealing::blocks;
+  bench::Kept bytes;
+};
+
+void print_kept_json(const std::vector<KeptLine>& lines) {
+  std::printf("{\"format\": \"tutti-kept 1\", \"clusters\": [");
+  const char* separator = "";
+  for (const KeptLine& line : lines) {
+    std::printf("%s\n {\"ranks\": %d, \"nodes\": %d, \"placement\": \"%s\", \"world_bytes\": %zu, \"communicator_bytes\": %zu, "
+                "\"programs_bytes\": %zu, \"kept_bytes\": %zu, \"most_bytes\": %zu}",
+                separator, line.nodes * line.cores, line.nodes, std::string(name(line.dealing)).c_str(), line.bytes.world,
+                line.bytes.communicator, line.bytes.programs, line.bytes.all(), line.bytes.most);
+    separator = ",";
+  }
+  std::printf("\n]}\n");
+}
+
+void compare_kept(int cores, const std::vector<int>& sizes, bool json) {
+  using C = plan::Collective;
+  const std::vector<C> collectives{C::barrier, C::bcast, C::reduce, C::allreduce};
+  bench::kept(2, cores, bench::Dealing::blocks, collectives);  // what a process makes but once
+  std::vector<KeptLine> lines;
+  if (!json) std::printf("%6s %6s %-9s %7s %12s %8s %8s %9s\n", "ranks", "nodes", "placement", "world", "communicator", "programs", "kept", "most MiB");
+  for (const bench::Dealing dealing : {bench::Dealing::blocks, bench::Dealing::cyclic}) {
+    for (const int nodes : sizes) {
+      const bench::Kept bytes = bench::kept(nodes, cores, dealing, collectives);
+      lines.push_back({nodes, cores, dealing, bytes});
+      if (json) continue;
+      std::printf("%6d %6d %-9s %7zu %12zu %8zu %8zu %9.1f\n", nodes * cores, nodes, std::string(name(dealing)).c_str(), bytes.world,
+                  bytes.communicator, bytes.programs, bytes.all(), static_cast<double>(bytes.most) / (1 << 20));
+    }
+  }
+  if (json) print_kept_json(lines);
+}
+
 int number(const char* text, const char* what) {
   int value = 0;
   const char* const end = text + std::strlen(text);
@@ -177,12 +193,31 @@ plan::Collective collective_of(std::string_view word) {
   throw Error(Code::invalid_argument, "unknown collective '" + std::string(word) + "'; known are " + known);
 }
 
+void hold_ranks(int nodes, int cores) {
+  if (int64_t{nodes} * cores > 65536) throw Error(Code::invalid_argument, "NODES x CORES: more than 65536 ranks; give fewer");
+}
+
+void run_kept(int argc, char** argv) {
+  const bool json = argc > 2 && std::string_view(argv[2]) == "--json";
+  const int first = json ? 3 : 2;
+  if (argc < first + 2) throw Error(Code::invalid_argument, "usage: tutti-lowering --kept [--json] CORES NODES...");
+  const int cores = number(argv[first], "CORES");
+  std::vector<int> sizes;
+  for (int i = first + 1; i < argc; ++i) {
+    sizes.push_back(number(argv[i], "NODES"));
+    if (sizes.back() < 2) throw Error(Code::invalid_argument, "NODES: give 2 or more");
+    hold_ranks(sizes.back(), cores);
+  }
+  compare_kept(cores, sizes, json);
+}
+
 void run(int argc, char** argv) {
+  if (argc > 1 && std::string_view(argv[1]) == "--kept") return run_kept(argc, argv);
   const bool json = argc > 1 && std::string_view(argv[1]) == "--json";
   const int first = json ? 2 : 1;
   if (argc < first + 2) throw Error(Code::invalid_argument, "usage: tutti-lowering [--json] NODES CORES [COLLECTIVE...]");
   const int nodes = number(argv[first], "NODES"), cores = number(argv[first + 1], "CORES");
-  if (int64_t{nodes} * cores > 65536) throw Error(Code::invalid_argument, "NODES x CORES: more than 65536 ranks; give fewer");
+  hold_ranks(nodes, cores);
   std::vector<plan::Collective> collectives;
   for (int i = first + 2; i < argc; ++i) collectives.push_back(collective_of(argv[i]));
   for (int i = 0; i < plan::collective_count && argc == first + 2; ++i) collectives.push_back(static_cast<plan::Collective>(i));
