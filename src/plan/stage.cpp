@@ -2,6 +2,7 @@
 #include <map>
 #include <numeric>
 #include <tuple>
+#include <utility>
 
 #include "base/error.h"
 #include "plan/blocks.h"
@@ -19,7 +20,7 @@ class Stager {
         leaving_(plan, BlockTable<std::vector<int32_t>>::Aliasing::user_buffers_are_one) {
     staged_.nodes = nodes;
     staged_.transfers.clear();
-    staged_.transfers.reserve(plan.transfers.size() * 2);
+    staged_.transfers.reserve(plan.transfers.size() * (nodes.one() ? 2 : 4));
     for (const Transfer& transfer : plan.transfers) {
       note_tmp(transfer.dst);
       for (const Region& src : transfer.src) note_tmp(src);
@@ -50,8 +51,8 @@ class Stager {
   }
 
   Plan take() {
-    for (const Transfer& sent : under_way_) {
-      if (sent.message >= 0) staged_.transfers.push_back(sent);
+    for (Transfer& sent : under_way_) {
+      if (sent.message >= 0) staged_.transfers.push_back(std::move(sent));
     }
     return std::move(staged_);
   }
@@ -86,7 +87,8 @@ class Stager {
   void add_message(const Transfer& whose, const Region& dst, const Region& src) {
     await_leaving(dst);
     Transfer end{TransferKind::post, false, stage_automatic, whose.line, dst, {src}, whose.file};
-    end.message = static_cast<int32_t>(under_way_.size());
+    const auto message = static_cast<int32_t>(under_way_.size());
+    end.message = message;
     staged_.transfers.push_back(end);
     end.kind = TransferKind::send;
     end.push = true;
@@ -98,8 +100,8 @@ class Stager {
     staged_.transfers.push_back(end);
     end.kind = TransferKind::sent;
     end.push = true;
-    under_way_.push_back(end);
-    if (is_original(src)) leaving_.each(src, [&](std::vector<int32_t>& messages) { messages.push_back(end.message); });
+    under_way_.push_back(std::move(end));
+    if (is_original(src)) leaving_.each(src, [&](std::vector<int32_t>& messages) { messages.push_back(message); });
     note_written(dst);
   }
 
@@ -110,7 +112,7 @@ class Stager {
       for (const int32_t message : messages) {
         Transfer& sent = under_way_[static_cast<size_t>(message)];
         if (sent.message < 0) continue;
-        staged_.transfers.push_back(sent);
+        staged_.transfers.push_back(std::move(sent));
         sent.message = -1;
       }
       messages.clear();
