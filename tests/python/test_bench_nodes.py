@@ -12,7 +12,7 @@ from tutti.bench import over_nodes, worth
 from tutti.bench.driver import Cell, Settings
 from tutti.bench.hosts import Hosts
 from tutti.bench.mpis import Mpi
-from tutti.bench.nodes_command import nodes_plan, parse_delays, parse_nodes
+from tutti.bench.nodes_command import nodes_plan, parse_delays, parse_nodes, startable
 from tutti.bench.nodes_report import delays_of, draw_delays, nodes_json, show
 from tutti.bench.worth import BETWEEN, MESSAGES, SHARED, Worth, together
 from tutti.errors import RunError, UserError
@@ -20,6 +20,7 @@ from tutti.errors import RunError, UserError
 HOSTS = ROOT / "tests" / "hosts"
 MPICH = Mpi("mpich", "mpich", "5.0.2", Path("/opt/mpich/bin/mpiexec"), Path("/opt/mpich/lib/libmpi.so.12"))
 OPENMPI = Mpi("openmpi", "openmpi", "5.0.11", Path("/opt/ompi/bin/mpiexec"), Path("/opt/ompi/lib/libmpi.so.40"))
+INTEL = Mpi("intel", "intel", "2021.19", Path("/opt/intel/bin/mpiexec"), Path("/opt/intel/lib/libmpi.so.12"))
 
 
 def plan(**changes):
@@ -266,3 +267,11 @@ def test_a_small_run_of_worth(tutti, tmp_path):
     rows = json.loads(result.read_text())["rows"]
     assert [(row["collective"], row["bytes"]) for row in rows] == [("bcast", 8), ("bcast", 4096), ("gather", 8), ("gather", 4096)]
     assert all(len(row[way]) == 2 for row in rows for way in ("messages_us", "between_us", "shared_us"))
+
+
+def test_an_mpi_that_nodes_cannot_start_is_left_out_unless_it_is_named():
+    assert startable([MPICH, INTEL, OPENMPI], named=False) == [MPICH, OPENMPI]
+    assert startable([OPENMPI], named=True) == [OPENMPI]
+    for mpis, named in (([MPICH, INTEL], True), ([INTEL], False)):
+        with pytest.raises(UserError, match="'intel' is Intel MPI 2021.19; nodes of --hosts start jobs of MPICH and Open MPI"):
+            startable(mpis, named=named)

@@ -244,6 +244,8 @@ def bench(
     message_sizes = parse_sizes(sizes if sizes is not None else QUICK_SIZES if quick else usual_sizes)
     json_file, stem = output_file("--json", json_name), plot_stem(plot)
     mpis = choose_mpis(mpi or [], find_mpis())
+    if hosts is not None:
+        mpis = nodes_command.startable(mpis, named=bool(mpi))
     settings = Settings(
         mpis=mpis, ranks=rank_counts, cores=cores, collectives=wanted, sizes=message_sizes,
         repetitions=repetitions or (3 if quick else 10), dirty=dirty, tutti=with_tutti(tutti, mpis),

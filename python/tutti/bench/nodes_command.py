@@ -10,6 +10,7 @@ from rich.console import Console
 
 from tutti.bench.driver import Settings
 from tutti.bench.hosts import Hosts
+from tutti.bench.mpis import Mpi
 from tutti.bench.over_nodes import Nodes, measure_nodes
 from tutti.bench.progress import with_progress
 from tutti.errors import RunError, UserError
@@ -38,6 +39,15 @@ def parse_delays(text: str) -> list[str]:
         if word not in result:
             result.append(word)
     return result
+
+
+def startable(mpis: list[Mpi], named: bool) -> list[Mpi]:
+    """Those whose jobs tests/hosts/mpiexec starts; an MPI that was named must be one of them."""
+    can = [mpi for mpi in mpis if mpi.family != "intel"]
+    other = next((mpi for mpi in mpis if mpi not in can), None)
+    if other is not None and (named or not can):
+        raise UserError(f"--mpi: '{other.name}' is {other.label}; nodes of --hosts start jobs of MPICH and Open MPI")
+    return can
 
 
 def nodes_plan(settings: Settings, hosts: str, nodes: str, per_node: int, delays: str) -> Nodes:
