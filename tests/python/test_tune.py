@@ -254,6 +254,21 @@ def test_candidates_that_cannot_win_are_left_out_after_three_repetitions():
     assert last == {DEFAULT, "binomial"}
 
 
+def test_a_race_that_all_leave_early_is_over_and_not_short_of_time():
+    def hopeless(settings: TuneSettings, job: Job, directory: Path) -> dict[tuple[str, int], float]:
+        return {
+            (name, size): 10.0 if label == DEFAULT else 100.0
+            for name, label in job.labels
+            for size in ([0] if name == "barrier" else job.sizes)
+        }
+
+    kept = state.State(state.settings_json(SETTINGS))
+    assert measuring.still_racing(SETTINGS, kept)
+    raced, picks = tuned(SETTINGS, kept, execute=hopeless)
+    assert {job.repetition for job in kept.done} == {0, 1} and not measuring.still_racing(SETTINGS, kept)
+    assert labels(raced) == labels(picks) == {} and picks
+
+
 def test_a_lead_that_is_not_confirmed_changes_nothing():
     def lucky(settings: TuneSettings, job: Job, directory: Path) -> dict[tuple[str, int], float]:
         tuned_alike = Job(job.repetition, job.ranks, tuple((name, DEFAULT) for name, _ in job.labels), job.sizes)

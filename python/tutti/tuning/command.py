@@ -20,7 +20,7 @@ from tutti.tuning.candidates import parse_collectives
 from tutti.tuning.jobs import TuneSettings
 from tutti.tuning.keeping import existing_table
 from tutti.tuning.links import links_of_this_machine
-from tutti.tuning.measuring import Measuring, chosen_by
+from tutti.tuning.measuring import Measuring, chosen_by, still_racing
 from tutti.tuning.picking import LEAST_REPETITIONS, Pick, rules_of
 from tutti.tuning.writing import default_of, show_summary, table_text
 
@@ -173,7 +173,8 @@ def tune(
     raced, picks = _measure(settings, state, table, minutes * 60, console)
     repetitions_done = len({job.repetition for job in state.done if job.repetition < settings.repetitions})
     again = len({job.repetition for job in state.done}) - repetitions_done
-    if repetitions_done < LEAST_REPETITIONS or (any(one.label for one in raced) and again < LEAST_REPETITIONS):
+    too_few = repetitions_done < LEAST_REPETITIONS and still_racing(settings, state)
+    if too_few or (any(one.label for one in raced) and again < LEAST_REPETITIONS):
         raise RunError(
             f"{minutes:g} minutes were enough for {repetitions_done} repetitions and {again} that confirm, and a choice needs "
             f"{LEAST_REPETITIONS} of each; give more --minutes with --resume, or fewer --ranks, --collectives or --sizes"

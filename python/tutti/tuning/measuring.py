@@ -78,6 +78,13 @@ def _again_if_it_fails(execute: Execute, settings: TuneSettings, job: Job, direc
         return execute(settings, job, directory)
 
 
+def still_racing(settings: TuneSettings, state: State) -> bool:
+    """Whether a further repetition has jobs: else every candidate is out of the race, however few there were."""
+    ended = len({job.repetition for job in state.done if job.repetition < settings.repetitions})
+    before = state.times(end=ended)
+    return any(jobs_of(settings, ended, ranks, before) for ranks in settings.ranks)
+
+
 class Measuring:
     """One run of `tutti tune`: adds to `state` what it lacks.
 
