@@ -9,7 +9,7 @@ demo: ## run a real MPI program and a short benchmark with and without Tutti (de
 	@scripts/build.sh
 	@scripts/demo.sh
 
-test: ## run every test (about half an hour)
+test: ## run every test (about three quarters of an hour)
 	@scripts/build.sh test
 	@scripts/test.sh full
 
