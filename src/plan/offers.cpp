@@ -98,9 +98,12 @@ class OfferFinder {
       for (int32_t earlier : dependences_.arrivals[i]) {
         if (earlier >= 0) known.wait(executor, earlier);
       }
-      if (transfer.dst.buffer != Buffer::tmp && !leaves_as_it_is(transfer)) {
+      if (transfer.dst.buffer != Buffer::tmp) {
+        const bool harmless = leaves_as_it_is(transfer);
         table.each(transfer.dst, [&](std::vector<Read>& reads) {
-          for (const Read& read : reads) hold_overwriting(known, i, read);
+          for (const Read& read : reads) {
+            if (!harmless || read.buffer == transfer.dst.buffer) hold_overwriting(known, i, read);
+          }
         });
       }
       known.execute(executor, i);
@@ -111,7 +114,7 @@ class OfferFinder {
     known_at_end_ = std::make_unique<Known>(std::move(known));
   }
 
-  // In place it does nothing; else it writes what no one has been offered.
+  // In place it does nothing, and else it leaves `in` alone: only what was offered of `out` can be overwritten.
   static bool leaves_as_it_is(const Transfer& transfer) {
     const Region& src = transfer.src.front();
     return transfer.kind == TransferKind::copy && src.buffer == Buffer::in && src.rank == transfer.dst.rank &&

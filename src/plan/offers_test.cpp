@@ -42,6 +42,14 @@ TEST(Offers, NotWhatIsOverwrittenBeforeItHasBeenRead) {
   EXPECT_EQ(find(begin + end + "copy out[0] <- out[1]\n").count(), 2u);
 }
 
+TEST(Offers, NotWhatItsOwnInputIsCopiedOverAgain) {
+  // Nothing in place, where the second copy to out[0] moves nothing; with two buffers it writes what rank 1 reads.
+  const std::string begin = "collective allgather\nranks 2\ncopy out[0].0 <- in[0]\ncopy out[0].1 <- in[1]\n";
+  const std::string read = "copy out[1].0+2 <- out[0].0+2\n";
+  EXPECT_EQ(find(begin + read).count(), 2u);
+  EXPECT_EQ(find(begin + read + "copy out[0].0 <- in[0]\n").count(), 1u);
+}
+
 TEST(Offers, InPlaceWhereReadersComeFirst) {
   const Found ordered = find("collective allreduce\nranks 2\nreduce out[0] <- in[0], in[1]\ncopy out[1] <- out[0]\n");
   EXPECT_TRUE(ordered.offers.in_place[1]);

@@ -48,6 +48,9 @@ fi
 run_logged fuzz-configure env CC=clang CXX=clang++ CMAKE_GENERATOR=Ninja cmake -S . -B "$tree" -DTUTTI_FUZZ=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo
 run_logged fuzz-build cmake --build "$tree" --parallel "$jobs"
 
+# Why it failed, for the line that says so: what was not held, or what the sanitizers said.
+reason() { grep -aoE -m1 'not held: .*|ERROR: .*|runtime error: .*|terminate called .*' "$tree/$1.log" | cut -c -300 || true; }
+
 failed=()
 for ((first = 0; first < ${#targets[@]}; first += jobs)); do
   batch=("${targets[@]:first:jobs}") processes=()
@@ -67,6 +70,7 @@ for target in "${targets[@]}"; do
   inputs=$((inputs + ${count:-0}))
 done
 if [[ ${#failed[@]} -gt 0 ]]; then
+  for i in "${!failed[@]}"; do failed[i]+=" ($(reason "${failed[i]}"))"; done
   say "fuzzing: FAILED in ${failed[*]}; ${#targets[@]} targets, $inputs texts"
   exit 1
 fi
