@@ -116,6 +116,8 @@ static int run_cell(Bench* bench, BenchCollective collective, double* microsecon
     }
     const uint64_t ended = bench_now(&neutral->clock);
     if (samples >= 0) neutral_note(neutral, samples, in_time ? ended - start : NEUTRAL_NO_SAMPLE);
+    /* Ranks that share a core: who has ended would keep it from who has not, for work that is no part of the operation. */
+    if (neutral->yields) neutral_meet(neutral);
     if (bench->options.verify && !flags) verify(bench, number);
     if (bench->rank == 0 && samples >= 0) {
       /* The sample before is complete: all ranks noted it before they came to the last meeting. */
