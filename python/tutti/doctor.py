@@ -79,9 +79,17 @@ def examine_heap() -> Finding:
 def examine_cma() -> Finding:
     tried = probes.cma()
     if tried.works:
-        return Finding("CMA", GOOD, "a process may read another's memory, which TUTTI_REACH=cma uses for long messages")
+        return Finding("CMA", GOOD, "a process may read another's memory, which TUTTI_REACH=cma and rules with `reach cma` use for long messages")
     remedy = "nothing to do, slots serve; to permit it: kernel.yama.ptrace_scope=0, containers --cap-add=SYS_PTRACE"
     return Finding("CMA", POOR, f"refused: {tried.reason}", remedy)
+
+
+def examine_task_groups() -> list[Finding]:
+    if not probes.sessions_are_groups():
+        return []
+    says = ("each session is scheduled as a group: where ranks outnumber cores and the launcher makes a session of each rank, as "
+            "MPICH's does, a rank that yields keeps its core")  # fmt: skip
+    return [Finding("task groups", POOR, says, "for such jobs: sysctl kernel.sched_autogroup_enabled=0")]
 
 
 def examine_launcher() -> Finding:
@@ -143,7 +151,7 @@ def what_is_used(findings: list[Finding], cores: int) -> list[str]:
               if finding.name.startswith("MPI ") and finding.state == GOOD]  # fmt: skip
     reach = ["slots in shared memory"]
     reach += ["the shared heap, for buffers that lie in it"] if state.get("shared heap") == GOOD else []
-    reach += ["CMA, for long messages"] if state.get("CMA") == GOOD else []
+    reach += ["CMA, for long messages, where TUTTI_REACH or a rule asks for it"] if state.get("CMA") == GOOD else []
     return [
         f"Shared memory comes from {memory}.",
         f"Ranks reach each other's buffers through {', '.join(reach)} (TUTTI_REACH restricts it).",
@@ -157,7 +165,7 @@ def examine() -> tuple[Any, list[Finding], list[str]]:
     malformed = any(finding.state == BAD for finding in environment)
     tree = load_tree("" if malformed else os.environ.get("TUTTI_TOPOLOGY", ""))
     findings = [
-        examine_cores(tree), *examine_shared_memory(), examine_heap(), examine_cma(), examine_launcher(), *examine_interposers(),
+        examine_cores(tree), *examine_task_groups(), *examine_shared_memory(), examine_heap(), examine_cma(), examine_launcher(), *examine_interposers(),
         *examine_mpis(), *environment,
     ]  # fmt: skip
     return tree, findings, what_is_used(findings, tree.usable_cores)

@@ -6,6 +6,7 @@ import os
 import struct
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 PR_SET_PTRACER = 0x59616D61  # of linux/prctl.h
 TOKEN = b"tutti probes its way into memory"
@@ -15,6 +16,15 @@ TOKEN = b"tutti probes its way into memory"
 class Outcome:
     works: bool
     reason: str = ""  # why not
+
+
+def sessions_are_groups(setting: Path = Path("/proc/sys/kernel/sched_autogroup_enabled")) -> bool:
+    """Whether the kernel schedules each session as a group (sched(7), autogrouping): `sched_yield` then hands a core over only
+    within a session, and launchers that start each rank in one of its own (MPICH's) keep ranks of one core apart."""
+    try:
+        return setting.read_text().strip() == "1"
+    except OSError:
+        return False
 
 
 def _in_child(body: Callable[[], bytes]) -> tuple[int, int]:

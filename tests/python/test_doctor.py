@@ -25,6 +25,19 @@ def test_doctor_says_what_it_found(tutti):
         assert name in text
 
 
+def test_sessions_that_are_scheduled_as_groups(tmp_path, monkeypatch):
+    setting = tmp_path / "sched_autogroup_enabled"
+    assert not probes.sessions_are_groups(setting)  # kernels without automatic groups have no such file
+    for value, groups in (("0\n", False), ("1\n", True)):
+        setting.write_text(value)
+        assert probes.sessions_are_groups(setting) == groups
+        monkeypatch.setattr(probes, "sessions_are_groups", lambda groups=groups: groups)
+        found = doctor.examine_task_groups()
+        monkeypatch.undo()
+        assert [finding.state for finding in found] == ([POOR] if groups else [])
+        assert all("sched_autogroup_enabled=0" in finding.remedy for finding in found)
+
+
 def test_doctor_names_a_malformed_variable(tutti):
     done = tutti("doctor", "--json", environment={"TUTTI_STALL_SECONDS": "soon"})
     assert done.returncode == 1

@@ -18,6 +18,7 @@ from tutti.bench.progress import with_progress
 from tutti.bench.variants import BINDINGS, SETTINGS
 from tutti.errors import RunError, UserError
 from tutti.places import find_interposer, find_program
+from tutti.probes import sessions_are_groups
 
 MOST_RANKS = 1024
 MOST_BYTES = 1 << 30
@@ -268,6 +269,10 @@ def bench(
         if worth:
             return nodes_command.bench_worth(plan, json_file, console)
         return nodes_command.bench_nodes(plan, json_file, stem, console)
+    if max(rank_counts) > cores and any(one.family == "mpich" for one in mpis) and sessions_are_groups():
+        console.print("note: MPICH's launcher makes a session of each rank, and this kernel schedules sessions as groups, so that "
+                      "its ranks cannot hand a core over by yielding; without: sysctl kernel.sched_autogroup_enabled=0",
+                      highlight=False, markup=False)  # fmt: skip
     measurements = measure(settings, console)
     show(measurements, console)
     save(measurements, json_file, stem, console)

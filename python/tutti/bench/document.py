@@ -13,6 +13,7 @@ from tutti.bench.results import Comparison, Summary, compare_cells, nearness, pa
 from tutti.bench.roots import compare_roots, comparisons_json, root_json
 from tutti.bench.statistics import centre
 from tutti.bench.variants import Variant
+from tutti.probes import sessions_are_groups
 
 
 def cell_json(cell: Cell, by_variant: dict[str, Samples]) -> dict[str, Any]:
@@ -61,7 +62,8 @@ def as_json(measurements: Measurements) -> dict[str, Any]:
     return {
         "format": "tutti-bench 1",
         "tutti": __version__,
-        "machine": {"processor": processor_name(), "cores": settings.cores, "system": platform.platform()},
+        "machine": {"processor": processor_name(), "cores": settings.cores, "system": platform.platform(),
+                    "sessions_are_groups": sessions_are_groups()},
         "settings": {
             "ranks": settings.ranks,
             "collectives": settings.collectives,
