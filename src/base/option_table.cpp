@@ -85,7 +85,7 @@ const std::vector<OptionRow>& option_table() {
       {.name = "TUTTI_REACH", .kind = OptionKind::choice, .default_value = "auto",
        .doc = "How ranks get at each other's buffers: staged, through the slots alone; direct, from the heap where they lie "
               "in it, else through the slots; cma, long ones by the system's copies between processes; net, by messages of the host "
-              "MPI alone, as if every rank were on a node of its own; auto, as direct.",
+              "MPI alone, as if every rank were on a node of its own; auto, as direct, and as rules ask for.",
        .store = store<&Options::reach>, .words = {"auto", "staged", "cma", "direct", "net"}},
       {.name = "TUTTI_BIND", .kind = OptionKind::choice, .default_value = "none",
        .doc = "Where `tutti-run` binds ranks that the launcher left unbound: to a numa region each, or to a core; "

@@ -3,6 +3,7 @@
 
 #include "exec/exchange.h"
 #include "exec/program_text.h"
+#include "exec/reached.h"
 
 namespace tutti::exec {
 
@@ -19,9 +20,12 @@ void append_elsewhere(BoundProgram& bound, const plan::Program& program, const p
 
 }  // namespace
 
-BoundProgram Channel::bind(std::shared_ptr<const plan::Program> shared) const {
+BoundProgram Channel::bind(std::shared_ptr<const plan::Program> shared, ReachChoice reach) const {
   const plan::Program& program = *shared;
   BoundProgram bound;
+  const ReachFrom from = reach_from(reach_, reach);
+  bound.reach_from = from.any;
+  bound.cma_from = from.cma;
   const auto stride = static_cast<ptrdiff_t>(stride_);
   auto resolve = [&](const plan::Operand& operand) {
     BoundOperand resolved{0, static_cast<uint32_t>(operand.block), static_cast<uint32_t>(operand.space)};

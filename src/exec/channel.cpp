@@ -40,9 +40,13 @@ size_t halves(const plan::Program& program, size_t element, size_t bytes, size_t
 
 }  // namespace
 
-size_t reach_from(const Reach& reach) {
-  if (!reach.mapped.empty()) return direct_from;
-  return reach.processes.empty() ? SIZE_MAX : cma_from;
+ReachFrom reach_from(const Reach& reach, ReachChoice choice) {
+  ReachFrom from;
+  if (choice == ReachChoice::staged) return from;
+  const bool asked = choice == ReachChoice::cma;
+  if (!reach.processes.empty() && (asked || reach.cma_unasked)) from.cma = asked ? direct_from : cma_from;
+  from.any = reach.mapped.empty() ? from.cma : direct_from;
+  return from;
 }
 
 std::string describe_call(uint64_t call) {
@@ -70,7 +74,6 @@ Channel::Channel(std::byte* areas, const shm::Layout& layout, int rank, const Se
       index_(index_of(rank)),
       net_(settings.net),
       style_(settings.style),
-      reach_from_(reach_from(settings.reach)),
       reach_(settings.reach),
       hook_(settings.hook),
       tracer_(settings.tracer),

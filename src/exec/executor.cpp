@@ -53,7 +53,7 @@ Code Channel::run_slots(Channel& channel, const BoundProgram& bound, const Opera
 // Long messages take long enough that one instance serves programs with arrivals and without.
 template <bool yielding, bool arrivals, bool traced>
 Code Channel::run_offers(Channel& channel, const BoundProgram& bound, const Operation& operation) {
-  const bool reaching = operation.bytes >= channel.reach_from_ && (operation.ragged == nullptr || channel.has_table(bound, operation));
+  const bool reaching = operation.bytes >= bound.reach_from && (operation.ragged == nullptr || channel.has_table(bound, operation));
   if (bound.program->parted) {
     return reaching ? run<yielding, Shape::parts, true, traced, Beyond::buffers>(channel, bound, operation)
                     : run<yielding, Shape::parts, arrivals, traced>(channel, bound, operation);

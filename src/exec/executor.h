@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/options.h"
 #include "exec/net.h"
 #include "exec/reach.h"
 #include "exec/slot_stores.h"
@@ -124,6 +125,8 @@ struct BoundProgram {
   std::vector<BoundStep> returns;      // the wait_return steps, which are in no other list
   Exchange exchange;
   uint64_t span = 0;           // of one segment
+  size_t reach_from = SIZE_MAX;  // bytes from which readers may pass by slots, the same at all ranks; SIZE_MAX: never
+  size_t cma_from = SIZE_MAX;    // and do so by the system's copies, where they have not mapped the buffer
   // Where a trace is recorded: the program's number in it, and by step of this program the place in `program`.
   uint32_t traced_as = 0;
   uint32_t traced_as_gather = 0;  // of an allgather, by which the records of a gather go
@@ -219,7 +222,8 @@ class Channel {
   // `areas` is the start of the group's areas on this node, alive as long as the channel; `rank` is the group's.
   Channel(std::byte* areas, const shm::Layout& layout, int rank, const Settings& settings);
 
-  BoundProgram bind(std::shared_ptr<const plan::Program> program) const;
+  // `reach`: the ways beside slots that its readers may go, the same at all ranks. automatic: those of the settings.
+  BoundProgram bind(std::shared_ptr<const plan::Program> program, ReachChoice reach = ReachChoice::automatic) const;
 
   // Bytes of one segment that this channel's slots can pipeline for a program that fits, about `wanted` (0: the default)
   // at most; `bytes` where one piece is best.
@@ -325,7 +329,7 @@ class Channel {
   decltype(BoundProgram::run) runner(const BoundProgram& bound) const {
     const plan::Program& program = *bound.program;
     if (net_ != nullptr) return net_runner<yielding, traced>(program);
-    if (program.has_offers && reach_from_ != SIZE_MAX) return &run_offers<yielding, arrivals, traced>;
+    if (program.has_offers && bound.reach_from != SIZE_MAX) return &run_offers<yielding, arrivals, traced>;
     if (program.parted && !program.uses_lines) return &run<yielding, Shape::parts, arrivals, traced>;
     if (program.parted) return &run<yielding, Shape::part_lines, arrivals, traced>;
     if (!traced && bound.exchange.lines > 0)
@@ -367,7 +371,6 @@ class Channel {
   int index_;                 // this rank's
   Net* net_;
   WaitStyle style_;
-  size_t reach_from_;         // bytes from which readers may pass by slots; the same at all ranks
   Reach reach_;
   ProgressHook hook_;
   trace::Tracer* tracer_;

@@ -23,6 +23,7 @@ struct Reach {
   std::vector<std::byte*> mapped;
   // `cma`: by rank the process whose memory process_vm_readv reads. No entries: not permitted.
   std::vector<int64_t> processes;
+  bool cma_unasked = false;  // for long messages of programs that were bound without a word about it, too
 };
 
 }  // namespace tutti::exec

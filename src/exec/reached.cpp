@@ -27,7 +27,7 @@ uint64_t Reached::place_of(const void* buffer) const {
   const auto address = reinterpret_cast<uint64_t>(buffer);
   const uint64_t distance = address - reinterpret_cast<uint64_t>(reach.own_base);
   if (!reach.mapped.empty() && distance < reach.own_bytes) return distance;
-  const bool by_system = !reach.processes.empty() && operation_.bytes >= cma_from && address < in_other_process;
+  const bool by_system = operation_.bytes >= bound_.cma_from && address < in_other_process;
   return by_system && buffer != nullptr ? in_other_process | address : 0;
 }
 

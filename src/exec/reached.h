@@ -17,7 +17,8 @@
 
 namespace tutti::exec {
 
-// Sizes from which readers pass by slots (docs/performance.md).
+// Sizes from which readers pass by slots (docs/performance.md): where they have mapped the buffer, and where the system's
+// copies are used without a rule's word for it.
 inline constexpr size_t direct_from = 8 * 1024;
 inline constexpr size_t cma_from = 128 * 1024;
 
@@ -69,7 +70,10 @@ struct Unreached {
 // Bytes of a slot that a table takes.
 inline size_t table_bytes(int ranks) { return round_up(static_cast<size_t>(ranks) * sizeof(uint64_t), shm::line_size); }
 
-// From which on an operation's readers may pass by slots; SIZE_MAX: never.
-size_t reach_from(const Reach& reach);
+// From which on the readers of a program that was bound with this choice may pass by slots; SIZE_MAX: never.
+struct ReachFrom {
+  size_t any = SIZE_MAX, cma = SIZE_MAX;  // any: by whatever way
+};
+ReachFrom reach_from(const Reach& reach, ReachChoice choice);
 
 }  // namespace tutti::exec

@@ -46,7 +46,7 @@ std::unique_ptr<Group::ByLeaders> Group::make_phases(ProgramRequest request, siz
   const auto make = [&](algo::Phase phase) -> std::unique_ptr<Entry> {
     request.phase = phase;
     auto entry = std::make_unique<Entry>();
-    bind(*entry, request, segment_bytes);
+    bind(*entry, request, segment_bytes, ReachChoice::automatic);
     return entry->bound.program->transfers == 0 ? nullptr : std::move(entry);
   };
   auto phases = std::make_unique<ByLeaders>();

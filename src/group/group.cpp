@@ -131,6 +131,7 @@ Group::Entry* Group::mapped(Collective collective, size_t bytes, RootAndNeeds ro
   choice.bytes_high = std::min(choice.bytes_high, match.sizes.high);
   if (match.rule == nullptr) return nullptr;
   const size_t segment = overrides_.segment_bytes != 0 ? overrides_.segment_bytes : match.rule->rule.segment_bytes;
+  const ReachChoice reach = overrides_.reach == ReachChoice::automatic ? match.rule->rule.reach : ReachChoice::automatic;
   if (match.rule->plan == nullptr) {
     if (const std::string why = select::refusal(match.rule->rule.target, call); !why.empty()) {
       select::note_refusal(*match.rule, why);
@@ -138,6 +139,7 @@ Group::Entry* Group::mapped(Collective collective, size_t bytes, RootAndNeeds ro
     }
     choice.algorithm = match.rule->rule.target;
     choice.segment_bytes = segment;
+    choice.reach = reach;
     return nullptr;
   }
   const select::LoadedPlan& plan = *match.rule->plan;
@@ -145,6 +147,7 @@ Group::Entry* Group::mapped(Collective collective, size_t bytes, RootAndNeeds ro
   if (why.empty()) {
     Choice by_plan{choice, &plan};
     by_plan.built_in.segment_bytes = segment;
+    by_plan.built_in.reach = reach;
     Entry* const entry = find_or_make(collective, by_plan, call.root, carrier);
     if (fits(*entry, element > large_element ? element : 1)) return entry;
     why = "it needs more shared memory than the communicator has (TUTTI_SHM_BYTES_PER_RANK)";
@@ -166,6 +169,7 @@ Group::Entry* Group::find_or_make(Collective collective, const Choice& choice, i
                          : "/plan " + std::to_string(plan->contents) + " " + plan->file;
   key.append("/").append(std::to_string(root));
   key.append(carrier == Carrier::line ? "/line/" : "/slot/").append(std::to_string(segment));
+  key.append("/").append(std::to_string(static_cast<int>(choice.built_in.reach)));
   if (const auto found = entries_.find(key); found != entries_.end()) return found->second.get();
   if (entries_.size() >= max_entries) forget_programs();
   auto entry = std::make_unique<Entry>();
@@ -177,15 +181,15 @@ Group::Entry* Group::find_or_make(Collective collective, const Choice& choice, i
     entry->name = choice.built_in.algorithm;
     return (entries_[key] = std::move(entry)).get();
   }
-  bind(*entry, request, segment);
+  bind(*entry, request, segment, choice.built_in.reach);
   if (plan != nullptr) entry->name = plan->file;
   // Whoever compares results of two runs must see it.
   if (plan != nullptr && plan->verdict.arrival && !fixed_order) entry->name += " (by arrival)";
   return (entries_[key] = std::move(entry)).get();
 }
 
-void Group::bind(Entry& entry, const ProgramRequest& request, size_t segment_bytes) {
-  entry.bound = channel_.bind(program_for(request));
+void Group::bind(Entry& entry, const ProgramRequest& request, size_t segment_bytes, ReachChoice reach) {
+  entry.bound = channel_.bind(program_for(request), reach);
   entry.wanted_segment = segment_bytes;
   const plan::Program& program = *entry.bound.program;
   entry.name = program.algorithm;

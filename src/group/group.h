@@ -160,7 +160,7 @@ class Group {
   // What always fits: flat, or the parts of many ranks as many at a time as the slots can hold.
   Entry* with_room(plan::Collective collective, int root, size_t element, plan::Carrier carrier, select::Choice& choice);
   Entry* find_or_make(plan::Collective collective, const Choice& choice, int root, plan::Carrier carrier);
-  void bind(Entry& entry, const ProgramRequest& request, size_t segment_bytes);
+  void bind(Entry& entry, const ProgramRequest& request, size_t segment_bytes, ReachChoice reach);
   bool fits(const Entry& entry, size_t element) const;
   // by_leaders.cpp
   bool goes_by_host(std::string_view algorithm) const;

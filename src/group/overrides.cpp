@@ -67,6 +67,7 @@ select::Overrides overrides_of(const Options& options) {
   select::Overrides overrides;
   overrides.algorithm = options.algorithms;
   overrides.segment_bytes = options.segment_bytes;
+  overrides.reach = options.reach;
   overrides.reproducible = options.reproducible;
   for (int i = 0; i < plan::collective_count; ++i) {
     if (overrides.algorithm[i].empty()) continue;

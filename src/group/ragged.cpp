@@ -35,12 +35,15 @@ Group::Entry* Group::find_ragged(Collective collective, size_t longest, int root
   Recent& recent = recent_ragged_[static_cast<size_t>(collective)];
   const RootAndNeeds key = element > large_element ? root | large_bit : root;
   if (longest - recent.bytes_low <= recent.bytes_span && key == recent.root) return recent.entry;
-  select::Choice choice{ragged_algorithm, overrides_.segment_bytes, 0, 0};
+  // Rules are for parts of one length: their segments and ways hold here, too.
+  select::Choice choice = select::choose(call_of(collective, longest, root), overrides_);
+  const select::Sizes ruled{choice.bytes_low, choice.bytes_high};
+  choice.algorithm = ragged_algorithm;
   const bool is_short = longest <= shm::line_payload;
   Entry* const entry = built_in(collective, root, element, is_short ? Carrier::line : Carrier::slot, choice);
   // Made entries may have taken the place of all that were known.
-  const size_t low = is_short ? 0 : shm::line_payload + 1;
-  recent = {low, (is_short ? shm::line_payload : SIZE_MAX) - low, key, entry};
+  const size_t low = std::max(is_short ? 0 : shm::line_payload + 1, ruled.low);
+  recent = {low, std::min(is_short ? shm::line_payload : SIZE_MAX, ruled.high) - low, key, entry};
   return entry;
 }
 

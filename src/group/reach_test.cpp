@@ -46,6 +46,48 @@ TEST_P(Reach, EveryAlgorithm) {
   }
 }
 
+TEST_P(Reach, AsRulesSay) {
+  const auto [reaching, ranks] = GetParam();
+  for (const std::string way : {"staged", "direct", "cma"}) {
+    std::string rules = "tutti-map 1\n";
+    std::vector<Collective> served;
+    for (int i = 1; i < plan::collective_count; ++i) {
+      served.push_back(static_cast<Collective>(i));
+      rules.append(plan::name(served.back())).append(" -> builtin:flat reach ").append(way).append("\n");
+    }
+    const select::Table table = select::read_table(rules, way);
+    select::Overrides overrides;
+    overrides.table = &table;
+    with_groups(ranks, overrides, {}, [&](Group& group) {
+      for (const Collective collective : served) calls(group, collective);
+    }, true, 64 * 1024, false, {}, reaching);
+  }
+}
+
+TEST(ReachFrom, IsWhatRanksHaveAndRulesAllow) {
+  exec::Reach reach;
+  const auto from = [&](ReachChoice choice) {
+    const exec::ReachFrom found = exec::reach_from(reach, choice);
+    return std::pair(found.any, found.cma);
+  };
+  constexpr std::pair never(SIZE_MAX, SIZE_MAX);
+  constexpr std::pair mapped(exec::direct_from, SIZE_MAX);
+  constexpr std::pair long_ones(exec::cma_from, exec::cma_from);
+  EXPECT_EQ(from(ReachChoice::cma), never);
+  reach.processes = {1, 2};
+  EXPECT_EQ(from(ReachChoice::automatic), never);
+  EXPECT_EQ(from(ReachChoice::cma), std::pair(exec::direct_from, exec::direct_from));
+  reach.cma_unasked = true;
+  EXPECT_EQ(from(ReachChoice::automatic), long_ones);
+  EXPECT_EQ(from(ReachChoice::staged), never);
+  reach.cma_unasked = false;
+  reach.mapped.resize(2);
+  EXPECT_EQ(from(ReachChoice::automatic), mapped);
+  EXPECT_EQ(from(ReachChoice::direct), mapped);
+  EXPECT_EQ(from(ReachChoice::cma), std::pair(exec::direct_from, exec::direct_from));
+  EXPECT_EQ(from(ReachChoice::staged), never);
+}
+
 INSTANTIATE_TEST_SUITE_P(Kinds, Reach, testing::Combine(testing::ValuesIn(all_reaching), testing::Values(2, 5)));
 
 }  // namespace

@@ -8,8 +8,10 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "group/group.h"
 #include "mpi/memory.h"
 #include "mpi/team.h"
+#include "select/select.h"
 #include "shm/readers.h"
 
 namespace tutti::mpi {
@@ -39,8 +41,9 @@ void Team::agree_on_reach() {
   const Host& mpi = host();
   const ReachChoice choice = options().reach;
   const bool try_direct = choice == ReachChoice::automatic || choice == ReachChoice::direct;
-  // The system's copies cost more than the slots' second one wherever that was measured (docs/decisions/deep-rings.md).
-  const bool try_cma = choice == ReachChoice::cma;
+  // The system's copies are seldom quicker (docs/decisions/deep-rings.md), so they are tried where somebody asks for them.
+  const bool try_cma = choice == ReachChoice::cma ||
+                       (choice == ReachChoice::automatic && select::may_ask_for_cma(group::overrides_of(options())));
   if (own.address == 0 && getrandom(own.token, sizeof own.token, 0) == sizeof own.token)
     own.address = reinterpret_cast<uint64_t>(&own.token);
   own.process = getpid();
@@ -48,7 +51,7 @@ void Team::agree_on_reach() {
   own.heap = heap != nullptr ? heap->location() : shm::Heap::Location{};
   std::vector<Offer> offers(static_cast<size_t>(ranks_));
   mpi.Allgather(&own, sizeof own, mpi.type_byte, offers.data(), sizeof own, mpi.type_byte, private_communicator_);
-  if (try_cma) {
+  if (choice == ReachChoice::cma) {
     std::vector<pid_t> others;
     for (const Offer& offer : offers)
       if (offer.process != own.process) others.push_back(static_cast<pid_t>(offer.process));
@@ -75,7 +78,7 @@ void Team::agree_on_reach() {
   ordinary_ = works_for_all[0] == 1 && works_for_all[2] == 1;
   if (works_for_all[1] == 1)
     for (const Offer& offer : offers) processes_.push_back(offer.process);
-  if (rank_ == 0 && try_cma && processes_.empty())
+  if (rank_ == 0 && choice == ReachChoice::cma && processes_.empty())
     log_line(LogLevel::warning, "TUTTI_REACH=cma: the system does not let every rank read every other's memory "
                                 "(`tutti doctor` says more); slots serve instead");
   if (rank_ == 0)
@@ -94,6 +97,7 @@ exec::Reach Team::reach(MPI_Comm communicator, int ranks) const {
     reach.ordinary = ordinary_;
     for (const int member : members) reach.mapped.push_back(heaps_[static_cast<size_t>(member)]);
   }
+  reach.cma_unasked = options().reach == ReachChoice::cma;
   if (!processes_.empty())
     for (const int member : members) reach.processes.push_back(processes_[static_cast<size_t>(member)]);
   return reach;

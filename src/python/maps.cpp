@@ -29,6 +29,7 @@ nb::dict as_dict(const select::Rule& rule) {
   dict["builtin"] = rule.builtin;
   dict["target"] = rule.target;
   dict["segment_bytes"] = rule.segment_bytes;
+  dict["reach"] = select::reach_word(rule.reach);
   dict["text"] = select::print(rule);
   return dict;
 }

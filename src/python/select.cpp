@@ -166,6 +166,7 @@ nb::dict as_dict(const select::Considered& considered) {
   dict["target"] = considered.target;
   dict["builtin"] = considered.plan == nullptr;
   dict["segment_bytes"] = considered.segment_bytes;
+  dict["reach"] = select::reach_word(considered.reach);
   dict["refused"] = considered.refused.empty() ? nb::none() : nb::object(nb::str(considered.refused.c_str()));
   return dict;
 }
@@ -190,6 +191,9 @@ Travel travel_of(select::Explanation& explanation, Trial& trial) {
     ++explanation.chosen;  // the tables' rules stand behind, and one of them always holds
     explanation.segment_bytes = explanation.considered[explanation.chosen].segment_bytes;
     explanation.segment_place = explanation.segment_bytes == 0 ? "" : explanation.considered[explanation.chosen].place;
+    if (explanation.reach_place == "TUTTI_REACH") continue;
+    explanation.reach = explanation.considered[explanation.chosen].reach;
+    explanation.reach_place = explanation.reach == ReachChoice::automatic ? "" : explanation.considered[explanation.chosen].place;
   }
 }
 
@@ -206,6 +210,8 @@ nb::dict as_dict(const select::Explanation& explanation, const Travel& travel) {
   dict["wanted_segment_bytes"] = explanation.segment_bytes;
   dict["segment_place"] = explanation.segment_place;
   dict["segment_bytes"] = travel.segment_bytes;
+  dict["reach"] = select::reach_word(explanation.reach);
+  dict["reach_place"] = explanation.reach_place;
   return dict;
 }
 

@@ -7,14 +7,14 @@ namespace tutti::select {
 namespace {
 
 Considered of_rule(const std::string& place, const Rule& rule, const Call& call) {
-  return {place, print(rule), rule.target, nullptr, rule.segment_bytes, rule.builtin ? refusal(rule.target, call) : ""};
+  return {place, print(rule), rule.target, nullptr, rule.segment_bytes, rule.reach, rule.builtin ? refusal(rule.target, call) : ""};
 }
 
 void add_variable(const Call& call, const Overrides& overrides, Explanation& explanation) {
   const std::string& asked = overrides.algorithm[static_cast<size_t>(call.collective)];
   if (asked.empty()) return;
   const std::string variable = algorithm_variable(call.collective);
-  explanation.considered.push_back({variable, variable + "=" + asked, asked, nullptr, 0, refusal(asked, call)});
+  explanation.considered.push_back({variable, variable + "=" + asked, asked, nullptr, 0, ReachChoice::automatic, refusal(asked, call)});
 }
 
 // A map is asked once: where the plan that it names cannot serve, the tables are next.
@@ -43,8 +43,8 @@ void add_tables(const Call& call, const Overrides& overrides, Explanation& expla
 
 bool serves(const Considered& one) { return one.refused.empty(); }
 
-// A variable that names an algorithm leaves segments to the table's rule for this size.
-void find_segment(const Overrides& overrides, size_t first_of_tables, Explanation& explanation) {
+// A variable that names an algorithm leaves segments and reach to the table's rule for this size.
+void find_ways(const Overrides& overrides, size_t first_of_tables, Explanation& explanation) {
   const auto& considered = explanation.considered;
   const bool by_variable = considered[explanation.chosen].place.starts_with("TUTTI_ALGORITHM_");
   const auto of_tables = std::find_if(considered.begin() + static_cast<ptrdiff_t>(first_of_tables), considered.end(), serves);
@@ -52,9 +52,16 @@ void find_segment(const Overrides& overrides, size_t first_of_tables, Explanatio
   const size_t from = left_to_tables ? static_cast<size_t>(of_tables - considered.begin()) : explanation.chosen;
   explanation.segment_bytes = considered[from].segment_bytes;
   if (explanation.segment_bytes != 0) explanation.segment_place = considered[from].place;
-  if (overrides.segment_bytes == 0) return;
-  explanation.segment_bytes = overrides.segment_bytes;
-  explanation.segment_place = "TUTTI_SEGMENT_BYTES";
+  explanation.reach = considered[from].reach;
+  if (explanation.reach != ReachChoice::automatic) explanation.reach_place = considered[from].place;
+  if (overrides.segment_bytes != 0) {
+    explanation.segment_bytes = overrides.segment_bytes;
+    explanation.segment_place = "TUTTI_SEGMENT_BYTES";
+  }
+  if (overrides.reach != ReachChoice::automatic) {
+    explanation.reach = overrides.reach;
+    explanation.reach_place = "TUTTI_REACH";
+  }
 }
 
 }  // namespace
@@ -69,9 +76,9 @@ Explanation explain(const Call& call, const Overrides& overrides) {
   if (named) explanation.sizes = {};
   const size_t first_of_tables = considered.size();
   add_tables(call, overrides, explanation);
-  if (considered.empty()) considered.push_back({"built-in", "flat", "flat", nullptr, 0, {}});
+  if (considered.empty()) considered.push_back({"built-in", "flat", "flat", nullptr, 0, ReachChoice::automatic, {}});
   explanation.chosen = static_cast<size_t>(std::find_if(considered.begin(), considered.end(), serves) - considered.begin());
-  find_segment(overrides, first_of_tables, explanation);
+  find_ways(overrides, first_of_tables, explanation);
   return explanation;
 }
 

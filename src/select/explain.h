@@ -18,6 +18,7 @@ struct Considered {
   std::string target;        // an algorithm, or the file of a plan
   const LoadedPlan* plan = nullptr;  // of the user's; null: a built-in algorithm
   size_t segment_bytes = 0;  // that it asks for; 0: it leaves it to the executor
+  ReachChoice reach = ReachChoice::automatic;  // likewise; automatic: it says nothing
   std::string refused;       // why it cannot serve; empty where it can
 };
 
@@ -27,6 +28,8 @@ struct Explanation {
   size_t chosen = 0;
   size_t segment_bytes = 0;   // 0: what the executor finds best
   std::string segment_place;  // who says so: a rule's place or TUTTI_SEGMENT_BYTES; empty for 0
+  ReachChoice reach = ReachChoice::automatic;  // automatic: as ranks are found to reach each other
+  std::string reach_place;    // who says so: a rule's place or TUTTI_REACH; empty for automatic
   Sizes sizes;                // for which rules and variables say the same
 };
 

@@ -50,6 +50,21 @@ TEST(Explain, PutsWhatOverridesInFront) {
   EXPECT_EQ(by_word.segment_bytes, 4096u);
 }
 
+TEST(Explain, SaysWhichWaysReadersGoAndWhoWantsIt) {
+  const Table users = read_table("tutti-map 1\nallreduce sizes 1K.. -> builtin:binomial reach cma\n", "mine");
+  Overrides overrides;
+  overrides.table = &users;
+  const Explanation by_rule = explain(allreduce_of(1024), overrides);
+  EXPECT_EQ(by_rule.reach, ReachChoice::cma);
+  EXPECT_EQ(by_rule.reach_place, "mine:2");
+  EXPECT_TRUE(explain(allreduce_of(8), overrides).reach_place.empty());
+  EXPECT_TRUE(may_ask_for_cma(overrides));
+  overrides.reach = ReachChoice::staged;
+  EXPECT_EQ(explain(allreduce_of(1024), overrides).reach, ReachChoice::staged);
+  EXPECT_EQ(explain(allreduce_of(1024), overrides).reach_place, "TUTTI_REACH");
+  EXPECT_EQ(choose(allreduce_of(1024), overrides).reach, ReachChoice::automatic);
+}
+
 // An explanation is of what choose() does.
 TEST(Explain, AgreesWithChoose) {
   const Table users = read_table(

@@ -19,6 +19,9 @@ constexpr std::string_view spaces = " \t\r";
 constexpr std::string_view conditions[] = {"ranks", "crowded", "reached", "shape", "clusters", "nodes",
                                            "socket", "numa", "cache", "sizes", "root"};
 
+constexpr std::pair<std::string_view, ReachChoice> reach_words[] = {
+    {"staged", ReachChoice::staged}, {"direct", ReachChoice::direct}, {"cma", ReachChoice::cma}, {"net", ReachChoice::net}};
+
 // As much of untrusted text as fits into a message.
 std::string shown(std::string_view text) { return in_quotes(text.substr(0, 80)); }
 
@@ -205,6 +208,14 @@ void target(Words& words, Rule& rule) {
     if (!bytes || *bytes < 1) words.refuse("expected a number of bytes such as 32K, or halves, behind segment, found " + shown(size));
     rule.segment_bytes = *bytes;
   }
+  if (words.peek() == "reach") {
+    words.take("reach");
+    const std::string_view word = words.take("staged, direct or cma behind reach");
+    const auto found = std::find_if(std::begin(reach_words), std::end(reach_words), [&](const auto& one) { return one.first == word; });
+    const bool of_rules = found != std::end(reach_words) && found->second != ReachChoice::net;
+    if (!of_rules) words.refuse("expected staged, direct or cma behind reach, found " + shown(word));
+    rule.reach = found->second;
+  }
   words.expect_end();
 }
 
@@ -274,6 +285,11 @@ Map read_map(std::string_view text, std::string_view name) {
   return map;
 }
 
+std::string_view reach_word(ReachChoice reach) {
+  const auto found = std::find_if(std::begin(reach_words), std::end(reach_words), [&](const auto& one) { return one.second == reach; });
+  return found != std::end(reach_words) ? found->first : std::string_view{};
+}
+
 std::string print(const Rule& rule) {
   std::string text{plan::name(rule.collective)};
   const auto count = [&](const char* word, int32_t low, int32_t high) {
@@ -294,6 +310,7 @@ std::string print(const Rule& rule) {
   if (rule.root != any_root) text += " root " + std::to_string(rule.root);
   text += " -> " + std::string(rule.builtin ? builtin_prefix : "") + rule.target;
   if (rule.segment_bytes != 0) text += " segment " + segment_as_written(rule.segment_bytes);
+  if (rule.reach != ReachChoice::automatic) text.append(" reach ").append(reach_word(rule.reach));
   return text;
 }
 

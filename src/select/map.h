@@ -8,6 +8,7 @@
 //   bcast numa 2.. ranks 5..                          -> builtin:levels:flat
 //   barrier nodes 2..8                                -> builtin:hierarchical+all_read_all
 //   allreduce ranks 2 reached yes sizes 32K..         -> builtin:all_read_all
+//   scatter crowded yes sizes 32K..                   -> builtin:flat reach cma
 //
 // One rule a line, read from top to bottom; the first that matches a call decides. What a rule leaves out (or gives as
 // `*`) matches anything; crowded means more ranks than cores, reached that what the program allocates lies where all ranks
@@ -16,7 +17,9 @@
 // where that is unknown). Ranks and sizes (bytes of the vector, or of one part where
 // buffers have parts; K, M, G count in 1024s) are a number or a range LOW..HIGH with both ends in it, either of which may
 // be left out. A plan is a file beside the map or below it, NAME.plan (plan/text.h) or NAME.tree (plan/tree_text.h);
-// `builtin:` names an algorithm as `tutti plan show --algorithm` takes it. A map of these alone is a table (table.h).
+// `builtin:` names an algorithm as `tutti plan show --algorithm` takes it. Behind the plan a rule may say how long the
+// segments are, and which ways beside slots readers go, where the ranks have them: `reach staged` none, `reach direct`
+// mapped memory alone, `reach cma` also the system's copies. A map of these alone is a table (table.h).
 // Text is untrusted input: sizes are bounded, nothing is executed. docs/plan-format.md holds the grammar.
 #pragma once
 
@@ -25,6 +28,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/options.h"
 #include "plan/plan.h"
 #include "topo/shape.h"
 
@@ -51,6 +55,7 @@ struct Rule {
   bool builtin = false;
   std::string target;          // an algorithm, or the name of a file, relative to the map
   size_t segment_bytes = 0;    // 0: what the executor finds best
+  ReachChoice reach = ReachChoice::automatic;  // staged, direct or cma; automatic: as without a rule
   int32_t line = 0;
 
   bool operator==(const Rule&) const = default;
@@ -64,6 +69,9 @@ struct Map {
 // Reads the map's text alone; the files that it names are for select/library.h.
 // Throws Error(invalid_plan) "NAME:LINE: what is wrong; what would be right".
 Map read_map(std::string_view text, std::string_view name = "map");
+
+// As behind the word `reach` of a rule, or in TUTTI_REACH; empty for automatic.
+std::string_view reach_word(ReachChoice reach);
 
 // The rule as text, on one line.
 std::string print(const Rule& rule);

@@ -67,6 +67,11 @@ TEST(Map, RoundTrip) {
   EXPECT_EQ(read_map(where).rules.front().sockets_low, 2);
   EXPECT_EQ(print(read_map(where)), where);
   EXPECT_EQ(print(read_map("tutti-map 1\nbcast socket * reached * -> x.plan")), "tutti-map 1\nbcast -> x.plan\n");
+  const std::string ways = "tutti-map 1\nbcast -> x.plan segment 8K reach cma\nbcast -> x.plan reach staged\nbcast -> builtin:flat reach direct\n";
+  EXPECT_EQ(read_map(ways).rules[0].reach, ReachChoice::cma);
+  EXPECT_EQ(read_map(ways).rules[1].reach, ReachChoice::staged);
+  EXPECT_EQ(read_map(where).rules[0].reach, ReachChoice::automatic);
+  EXPECT_EQ(print(read_map(ways)), ways);
   EXPECT_EQ(read_map(halves).rules.front().segment_bytes, segment_halves);
   EXPECT_EQ(print(read_map(halves)), halves);
 }
@@ -126,6 +131,9 @@ TEST(Map, RefusesMalformedRules) {
       {"bcast -> x.plan segment 0", "expected a number of bytes such as 32K, or halves, behind segment, found \"0\""},
       {"bcast -> x.plan segment half", "expected a number of bytes such as 32K, or halves, behind segment, found \"half\""},
       {"bcast -> x.plan segments 8", "unexpected \"segments\" at the end of the line; remove it"},
+      {"bcast -> x.plan reach", "expected staged, direct or cma behind reach, found the end of the line"},
+      {"bcast -> x.plan reach net", "expected staged, direct or cma behind reach, found \"net\""},
+      {"bcast -> x.plan reach cma segment 8K", "unexpected \"segment\" at the end of the line; remove it"},
       {"bcast -> x.plan segment 8K y", "unexpected \"y\" at the end of the line; remove it"},
   };
   for (const auto& [rule, message] : table) {

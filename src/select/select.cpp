@@ -17,7 +17,24 @@ bool find_rule(const Table& table, const Call& call, Choice& choice, Sizes& size
     if (!holds(rule, call, sizes) || !refusal(rule.target, call).empty()) continue;
     choice.algorithm = rule.target;
     choice.segment_bytes = rule.segment_bytes;
+    choice.reach = rule.reach;
     return true;
+  }
+  return false;
+}
+
+template <class Asks>
+bool some_rule(const Overrides& overrides, Asks asks) {
+  if (overrides.library != nullptr) {
+    for (const LoadedRule& loaded : overrides.library->rules) {
+      if (asks(loaded.rule)) return true;
+    }
+  }
+  for (const Table* table : {overrides.table, &default_table()}) {
+    if (table == nullptr) continue;
+    for (const std::vector<Rule>& rules : table->rules) {
+      if (std::any_of(rules.begin(), rules.end(), asks)) return true;
+    }
   }
   return false;
 }
@@ -31,7 +48,7 @@ std::vector<const Table*> tables_for(plan::Collective collective, const Override
 }
 
 Choice choose(const Call& call, const Overrides& overrides) {
-  Choice choice{"flat", 0, 0, 0};  // serves everything, should a compiled table ever have a hole
+  Choice choice{.algorithm = "flat"};  // serves everything, should a compiled table ever have a hole
   Sizes sizes;
   for (const Table* table : tables_for(call.collective, overrides)) {
     if (find_rule(*table, call, choice, sizes)) break;
@@ -42,6 +59,7 @@ Choice choose(const Call& call, const Overrides& overrides) {
   const std::string& asked = overrides.algorithm[static_cast<size_t>(call.collective)];
   if (!asked.empty() && refusal(asked, call).empty()) choice.algorithm = asked;
   if (overrides.segment_bytes != 0) choice.segment_bytes = overrides.segment_bytes;
+  if (overrides.reach != ReachChoice::automatic) choice.reach = ReachChoice::automatic;
   return choice;
 }
 
@@ -51,22 +69,14 @@ Choice choose(plan::Collective collective, size_t bytes, int ranks, bool crowded
 }
 
 bool may_go_by_host(const Overrides& overrides) {
-  const auto rule_asks = [](const Rule& rule) { return rule.builtin && algo::by_host(rule.target); };
   for (const std::string& asked : overrides.algorithm) {
     if (!asked.empty() && algo::by_host(asked)) return true;
   }
-  if (overrides.library != nullptr) {
-    for (const LoadedRule& loaded : overrides.library->rules) {
-      if (rule_asks(loaded.rule)) return true;
-    }
-  }
-  for (const Table* table : {overrides.table, &default_table()}) {
-    if (table == nullptr) continue;
-    for (const std::vector<Rule>& rules : table->rules) {
-      if (std::any_of(rules.begin(), rules.end(), rule_asks)) return true;
-    }
-  }
-  return false;
+  return some_rule(overrides, [](const Rule& rule) { return rule.builtin && algo::by_host(rule.target); });
+}
+
+bool may_ask_for_cma(const Overrides& overrides) {
+  return some_rule(overrides, [](const Rule& rule) { return rule.reach == ReachChoice::cma; });
 }
 
 std::string algorithm_variable(plan::Collective collective) {

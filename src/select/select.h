@@ -22,6 +22,7 @@ namespace tutti::select {
 struct Choice {
   std::string_view algorithm;  // as algo::generate takes it; points into a table or the overrides
   size_t segment_bytes = 0;    // 0: what the executor finds best
+  ReachChoice reach = ReachChoice::automatic;
   size_t bytes_low = 0;        // the sizes for which the answer is the same
   size_t bytes_high = 0;
 };
@@ -29,6 +30,7 @@ struct Choice {
 struct Overrides {
   std::array<std::string, plan::collective_count> algorithm;  // empty: the tables'
   size_t segment_bytes = 0;                                   // 0: the tables'
+  ReachChoice reach = ReachChoice::automatic;                 // else the tables have no say
   Reproducible reproducible = Reproducible::off;
   const Library* library = nullptr;                           // the user's plans, which outlive this; null: none
   const Table* table = nullptr;                               // the user's table, likewise
@@ -46,6 +48,8 @@ std::vector<const Table*> tables_for(plan::Collective collective, const Override
 
 // Whether some variable or rule names the host MPI's own collective between nodes (algo/by_host.h).
 bool may_go_by_host(const Overrides& overrides);
+// Whether some rule asks for the system's copies, so that ranks must find out whether they have them.
+bool may_ask_for_cma(const Overrides& overrides);
 
 // "TUTTI_ALGORITHM_BCAST"
 std::string algorithm_variable(plan::Collective collective);

@@ -34,6 +34,20 @@ def test_reach_is_restricted(host_named, compiled, choice, direct):
     assert ("TUTTI_REACH=cma: " in result.stderr) == (choice == "cma" and "cma" not in reach)
 
 
+@pytest.mark.parametrize(("choice", "tried"), [("auto", True), ("direct", False), ("staged", False)])
+def test_a_rule_asks_for_the_systems_copies(host_named, compiled, tmp_path, choice, tried):
+    """They are tried, and used, where a rule of a table says so and TUTTI_REACH leaves it to rules."""
+    host, table = host_named("mpich"), tmp_path / "own.map"
+    moves = ("bcast", "gather", "scatter", "allgather", "alltoall", "reduce_scatter", "allreduce")
+    table.write_text("tutti-map 1\n" + "".join(f"{name} sizes 8K.. -> builtin:flat reach cma\n" for name in moves))
+
+    def reach(choice):
+        variables = {"TUTTI_REACH": choice, "TUTTI_LOG": "info"}
+        return reach_of(support.expect_ok(support.job(host, 3, compiled(host, "parts"), options=[f"--table={table}"], variables=variables)))
+
+    assert ("cma" in reach(choice)) == (tried and "cma" in reach("cma"))
+
+
 def test_different_reach_is_refused(host_named, compiled):
     host = host_named("mpich")
     command = [host.launcher, "-n", 1, "env", "TUTTI_REACH=staged", support.TUTTI_RUN, compiled(host, "memory"), 0, 0, 0]

@@ -84,6 +84,20 @@ def test_variables_beat_tables_and_say_so(tutti, table):
     assert "segments   2 of 32768 bytes, wanted by TUTTI_SEGMENT_BYTES\n" in halves
 
 
+def test_reach_and_who_wants_it(tutti, tmp_path):
+    table = tmp_path / "mine.map"
+    table.write_text("tutti-map 1\ngather sizes 8K.. -> builtin:flat reach staged\n")
+    arguments = ("gather", "--bytes", "64K", "--ranks", "4", "--table", str(table))
+    found = explained(tutti, *arguments)
+    assert (found["reach"], found["reach_place"]) == ("staged", f"{table}:2")
+    assert f"reach      by slots alone, wanted by {table}:2\n" in tutti("explain", *arguments).stdout
+    for word, said in (("direct", "mapped memory where it is"), ("net", "none: messages of the host MPI")):
+        text = tutti("explain", *arguments, environment={"TUTTI_REACH": word}).stdout
+        assert f"reach      {said}, wanted by TUTTI_REACH\n" in text
+    short = explained(tutti, "gather", "--bytes", "8", "--ranks", "4", "--table", str(table))
+    assert (short["reach"], short["reach_place"]) == ("", "")
+
+
 def test_placement_reads_no_table_for_reductions(tutti, tmp_path):
     table = tmp_path / "mine.map"
     table.write_text("tutti-map 1\nallreduce -> builtin:binomial\nbcast -> builtin:binomial\n")

@@ -18,6 +18,12 @@ MOST_RANKS = 1024
 MOST_BYTES = 1 << 40
 UNITS = {"": 0, "K": 10, "M": 20, "G": 30}
 RAGGED = ("gatherv", "scatterv", "allgatherv", "alltoallv", "alltoallw")
+REACHES = {
+    "staged": "by slots alone",
+    "direct": "mapped memory where it is",
+    "cma": "mapped memory where it is, other memory by the system's copies, where ranks have them",
+    "net": "none: messages of the host MPI",
+}
 CARRIERS = {"line": "stamped lines (data and flag share a cache line)", "slot": "slots (rings of buffers)"}
 
 
@@ -31,7 +37,9 @@ def parse_bytes(text: str) -> int:
 
 def _collective(word: str) -> str:
     if word in RAGGED:
-        raise UserError(f"{word}: its parts may differ in length, so it always runs by direct; no table decides")
+        plain = word.rstrip("vw")
+        raise UserError(f"{word}: its parts may differ in length, so it always runs by direct; segments and reach are those of "
+                        f"{plain} with the longest part: see tutti explain {plain}")  # fmt: skip
     name = next((ours for ours, theirs in BENCH_NAMES.items() if theirs == word), word)
     if name not in core().collectives():
         raise UserError(f"'{word}' is no collective; known are {', '.join(core().collectives())}")
@@ -114,6 +122,8 @@ def _print(found: dict[str, Any]) -> None:
         ("carrier", CARRIERS[found["carrier"]]),
         ("segments", _segments(found, size)),
     ]
+    if found["reach_place"]:
+        lines.append(("reach", f"{REACHES[found['reach']]}, wanted by {found['reach_place']}"))
     if "between_nodes" in found:
         lines.append(("between", "nodes: " + _between(found["between_nodes"])))
     lines += [("refused", f"{one['place']}: {one['rule']}: {one['refused']}") for one in considered[:chosen]]
