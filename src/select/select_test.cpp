@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "algo/algo.h"
+#include "base/segments.h"
 
 namespace tutti::select {
 namespace {
@@ -23,7 +24,8 @@ const std::vector<Collective>& collectives() {
 
 std::string chosen(Collective collective, size_t bytes, int ranks, bool crowded, const Overrides& overrides = {}) {
   const Choice choice = choose(collective, bytes, ranks, crowded, overrides);
-  return std::string(choice.algorithm) + (choice.segment_bytes == 0 ? "" : " " + std::to_string(choice.segment_bytes));
+  const std::string segment = choice.segment_bytes == segment_halves ? "halves" : std::to_string(choice.segment_bytes);
+  return std::string(choice.algorithm) + (choice.segment_bytes == 0 ? "" : " " + segment);
 }
 
 // Every choice is an algorithm that serves the collective, and its range holds the size that was asked for.
@@ -180,7 +182,17 @@ TEST(Choose, TheDefaultIsGolden) {
       {Collective::alltoall, false, 4, 8, "flat"},           {Collective::alltoall, false, 2, 8, "flat 65536"},
       {Collective::reduce_scatter, false, 4, 8, "flat"},     {Collective::scan, false, 2, 2049, "chain 65536"},
       {Collective::scan, false, 8, 2048, "all_read_all"},    {Collective::scan, false, 8, 2049, "chain"},
-      {Collective::exscan, true, 16, 2048, "all_read_all"},  {Collective::exscan, true, 17, 8, "chain"},
+      {Collective::exscan, true, 16, 2048, "all_read_all 24576"},  {Collective::exscan, true, 17, 8, "chain"},
+      {Collective::exscan, true, 4, 65536, "chain"},         {Collective::exscan, true, 5, 65536, "all_read_all 24576"},
+      {Collective::scan, true, 16, 65536, "all_read_all 24576"}, {Collective::scan, true, 16, 65537, "flat 24576"},
+      {Collective::scan, true, 17, 65535, "chain"},          {Collective::scan, true, 4, 2048, "all_read_all"},
+      {Collective::reduce, true, 4, 16383, "flat"},          {Collective::reduce, true, 4, 16384, "flat 24576"},
+      {Collective::reduce, true, 5, 16384, "levels:push 65536"}, {Collective::reduce, true, 5, 524289, "tiled halves"},
+      {Collective::allreduce, true, 5, 131071, "tiled 65536"}, {Collective::allreduce, true, 4, 131072, "tiled 65536"},
+      {Collective::allreduce, true, 5, 131072, "levels:binomial:one_stage halves"},
+      {Collective::gather, true, 4, 16384, "flat 24576"},    {Collective::gather, true, 5, 16384, "token_ring:8 65536"},
+      {Collective::gather, true, 5, 16383, "flat"},          {Collective::reduce_scatter, true, 4, 65536, "flat 65536"},
+      {Collective::reduce_scatter, true, 5, 65536, "ring 65536"},
   };
   for (const Golden& golden : table) {
     EXPECT_EQ(chosen(golden.collective, golden.bytes, golden.ranks, golden.crowded), golden.algorithm)
