@@ -15,34 +15,16 @@
 
 #include "base/error.h"
 #include "base/options.h"
+#include "exec/bound.h"
 #include "exec/net.h"
+#include "exec/operation.h"
 #include "exec/reach.h"
 #include "exec/slot_stores.h"
-#include "kernels/kernels.h"
 #include "plan/program.h"
 #include "shm/layout.h"
 #include "trace/tracer.h"
 
 namespace tutti::exec {
-
-// What an operation needs of a plan, beside that it reduces. As bits above those of a rank, so that a group looks up
-// root and needs in one comparison.
-enum Needs : int32_t {
-  needs_nothing = 0,                 // any right plan gives the same bits: integers
-  needs_same_expression = 1 << 24,   // floating point and users' operations: all ranks must evaluate one expression
-  needs_rank_order = 1 << 25,        // operations that do not commute
-};
-
-// How elements are combined. `kernel` serves built-in operations; where it is null, `apply` does
-// (inout[i] = in[i] op inout[i] for count elements, as MPI_Reduce_local).
-struct Combine {
-  kernels::Reduce kernel = nullptr;
-  void (*apply)(void* context, const void* in, void* inout, size_t count) = nullptr;
-  void* context = nullptr;
-  size_t element = 1;        // bytes of one element
-  bool commutative = true;
-  int32_t needs = needs_same_expression;
-};
 
 enum class WaitStyle : uint8_t {
   spin,   // a core for every rank: poll, call the progress hook now and then
@@ -53,150 +35,6 @@ enum class WaitStyle : uint8_t {
 struct ProgressHook {
   void (*call)(void* context) = nullptr;
   void* context = nullptr;
-};
-
-// A program with its addresses resolved for one channel.
-struct BoundOperand {
-  ptrdiff_t displacement = 0;  // from the base of the space
-  uint32_t block = 0;
-  uint32_t space = 0;          // plan::Space
-};
-struct BoundStep {
-  plan::StepKind kind;
-  int32_t stage;
-  int32_t peer;
-  uint16_t operand_count;
-  bool then_stamp;             // a stamp step follows and is done with this one: `line` and `offset` are the stamp's
-  bool offer;                  // plan::Step::offer
-  uint64_t offset;             // stage * transfers + number of what is waited for, published or stamped
-  ptrdiff_t line;              // displacement of the line, for wait_line and stamp
-  BoundOperand operands[3];    // the first three: all of them for a copy and a reduce of two sources
-  uint32_t more_operands;      // where the other sources start in BoundProgram::operands
-  uint32_t first_arrival;      // of a reduce_any, in BoundProgram::arrivals
-  uint32_t extent_first;
-  uint32_t extent_count;
-  uint32_t elsewhere;          // where its operands start in BoundProgram::elsewhere; `nowhere` where none is an offer's
-  uint32_t message;            // of post, send, receive and sent: which of BoundProgram::messages
-  static constexpr uint32_t nowhere = UINT32_MAX;
-};
-// Where the bytes of an operand are, too: in a buffer of the user of `rank`.
-struct Elsewhere {
-  int32_t rank = -1;           // -1: nowhere
-  uint32_t space = 0;          // plan::Space::in or out
-  uint32_t block = 0;
-};
-// What makes a source of a reduce_any ready.
-struct BoundArrival {
-  int32_t peer = -1;           // -1: ready from the start
-  uint64_t offset = 0;         // as BoundStep::offset
-  ptrdiff_t line = 0;          // displacement of the line, in programs that use lines
-};
-// One end of a copy between nodes (plan::Message), and where what it carries lies.
-struct BoundPiece {
-  BoundOperand operand;
-  uint32_t extent_first = 0, extent_count = 1;
-};
-struct BoundMessage {
-  int32_t peer = -1;           // a rank of the group
-  uint64_t offset = 0;         // as BoundStep::offset: of its tag
-  uint32_t first_piece = 0, piece_count = 0;
-  uint32_t first_request = 0, in_flight = 1;
-};
-// A program of lines in which this rank posts its data, waits for one other, and combines both or has no result: the
-// allreduce and the barrier of two ranks. exchange.cpp finds it and runs it.
-struct Exchange {
-  ptrdiff_t own_line = 0, their_line = 0;  // displacements
-  uint64_t posted = 0, awaited = 0;        // as BoundStep::offset
-  int32_t peer = -1;
-  uint32_t lines = 0;                      // of the operation; 0: the program is none
-  bool combines = false;
-  bool theirs_first = false;               // in the order of combining
-};
-class Channel;
-struct Operation;
-struct BoundProgram {
-  Code (*run)(Channel&, const BoundProgram&, const Operation&) = nullptr;  // the loop, compiled for what this needs
-  std::vector<BoundStep> steps;
-  std::vector<BoundOperand> operands;
-  std::vector<BoundArrival> arrivals;
-  std::vector<Elsewhere> elsewhere;    // by operand of the steps that read offers
-  std::vector<BoundMessage> messages;
-  std::vector<BoundPiece> pieces;
-  std::vector<BoundStep> returns;      // the wait_return steps, which are in no other list
-  Exchange exchange;
-  uint64_t span = 0;           // of one segment
-  size_t reach_from = SIZE_MAX;  // bytes from which readers may pass by slots, the same at all ranks; SIZE_MAX: never
-  size_t cma_from = SIZE_MAX;    // and do so by the system's copies, where they have not mapped the buffer
-  // Where a trace is recorded: the program's number in it, and by step of this program the place in `program`.
-  uint32_t traced_as = 0;
-  uint32_t traced_as_gather = 0;  // of an allgather, by which the records of a gather go
-  std::vector<uint32_t> places;
-  std::shared_ptr<const plan::Program> program;
-};
-
-// Where the parts of one of a rank's buffers are: bytes from the buffer's start, and length, by block. Arrays of the
-// caller's; null for a buffer that the rank has not.
-struct Parts {
-  const ptrdiff_t* at = nullptr;
-  const size_t* bytes = nullptr;
-};
-// Of an operation that moves parts while its ranks find out how long they are (record.h): those of owners whose parts all
-// have room. The collective's plan decides who learns of whom.
-struct Agreement {
-  uint64_t own = 0;      // the longest of this rank's parts, which it tells
-  size_t room = 0;       // for a part in a record, the same at all ranks
-  uint64_t longest = 0;  // given back: the longest of those that this rank was told, 0 if none
-};
-inline constexpr size_t record_header = sizeof(uint64_t);  // before the part; Operation::bytes is both
-
-// The parts of a rank's two buffers, for operations whose parts differ in length.
-struct Ragged {
-  Parts in, out;
-  Agreement* agreement = nullptr;  // null where all ranks know the longest part
-};
-
-// One call's data. `in` and `out` may be the same address.
-struct Operation {
-  const void* in = nullptr;
-  void* out = nullptr;
-  size_t bytes = 0;               // of the vector; of a part where buffers have parts (the longest, if they differ)
-  size_t count = 0;               // its elements
-  const Combine* combine = nullptr;  // null for barrier and bcast
-  size_t segment_bytes = 0;       // a multiple of the element and of line_size, or >= bytes for one segment
-  uint64_t call = 0;              // call_signature
-  const Ragged* ragged = nullptr;  // where the parts differ in length
-
-  // Elements in a part of the vector; the whole is the usual case, and division is slow.
-  size_t count_of(size_t part) const { return part == bytes ? count : part / combine->element; }
-};
-
-// In the place of a call's bytes while its ranks agree on the longest part.
-inline constexpr size_t bytes_not_agreed = (size_t{1} << 40) - 1;
-
-// What every rank of a matching call has in common; never 0.
-inline uint64_t call_signature(plan::Collective collective, size_t bytes, int root) {
-  return (static_cast<uint64_t>(collective) + 1) << 60 | static_cast<uint64_t>(root) << 40 |
-         (bytes & ((uint64_t{1} << 40) - 1));
-}
-inline plan::Collective call_collective(uint64_t call) { return static_cast<plan::Collective>((call >> 60) - 1); }
-inline int call_root(uint64_t call) { return static_cast<int>(call >> 40 & ((1u << 20) - 1)); }
-// The half of a word that goes beside half of the operation's base in Control::entered.
-inline uint32_t entered_tag(uint64_t call) { return static_cast<uint32_t>((call * 0x9E3779B97F4A7C15u) >> 32); }
-// For messages: "allreduce of 8 bytes", "bcast of 64 bytes from root 2".
-std::string describe_call(uint64_t call);
-
-// Where blocks are from the start of their buffers: a distance apart, or where a ragged operation says.
-struct Offsets {
-  size_t user = 0;
-  size_t slot = 0;
-  const Ragged* ragged = nullptr;
-
-  ptrdiff_t of(const BoundOperand& operand) const {
-    if (operand.space >= static_cast<uint32_t>(plan::Space::slot)) return static_cast<ptrdiff_t>(operand.block * slot);
-    if (ragged == nullptr) return static_cast<ptrdiff_t>(operand.block * user);
-    const bool is_in = operand.space == static_cast<uint32_t>(plan::Space::in);
-    return (is_in ? ragged->in : ragged->out).at[operand.block];
-  }
 };
 
 // How a program's hand-overs travel, whether its buffers have parts, and, for vectors in slots, how often it runs.
