@@ -12,13 +12,15 @@ Call allreduce_of(size_t bytes) {
 }
 
 TEST(Explain, NamesTheRuleAndWhatIsBehindIt) {
-  const Explanation explanation = explain(allreduce_of(1 << 20), {});
+  const Explanation explanation = explain(allreduce_of(1 << 18), {});
   ASSERT_EQ(explanation.considered.size(), 1u);
   EXPECT_TRUE(explanation.considered[0].place.starts_with("default.map:"));
   EXPECT_EQ(explanation.considered[0].rule, "allreduce crowded yes -> builtin:tiled segment 64K");
   EXPECT_EQ(explanation.segment_bytes, 64u * 1024);
   EXPECT_EQ(explanation.segment_place, explanation.considered[0].place);
   EXPECT_EQ(explanation.sizes.low, 32768u);
+  EXPECT_EQ(explanation.sizes.high, 524287u);
+  EXPECT_EQ(explain(allreduce_of(1 << 20), {}).considered.size(), 2u);
   EXPECT_EQ(explain(allreduce_of(8), {}).considered.size(), 3u);
 }
 
