@@ -197,7 +197,7 @@ def test_the_environment_of_a_job_has_no_other_choice(monkeypatch, tmp_path):
         assert default_of("bcast", 8, 4, False).label == "flat"
         labels = [default_of("allreduce", 65536, 2, False, reached).label for reached in (False, True)]
         assert labels == ["tiled segment 128K", "all_read_all segment 128K"]
-        assert default_of("allreduce", 1 << 20, 4, True).label == "tiled segment 64K"
+        assert default_of("allreduce", 1 << 18, 4, True).label == "tiled segment 64K"
 
 
 def pretend(settings: TuneSettings, job: Job, directory: Path) -> dict[tuple[str, int], float]:
