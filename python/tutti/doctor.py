@@ -79,7 +79,8 @@ def examine_heap() -> Finding:
 def examine_cma() -> Finding:
     tried = probes.cma()
     if tried.works:
-        return Finding("CMA", GOOD, "a process may read another's memory, which TUTTI_REACH=cma and rules with `reach cma` use for long messages")
+        says = "a process may read another's memory, which TUTTI_REACH=cma and rules with `reach cma` use for long messages"
+        return Finding("CMA", GOOD, says)
     remedy = "nothing to do, slots serve; to permit it: kernel.yama.ptrace_scope=0, containers --cap-add=SYS_PTRACE"
     return Finding("CMA", POOR, f"refused: {tried.reason}", remedy)
 
@@ -165,8 +166,8 @@ def examine() -> tuple[Any, list[Finding], list[str]]:
     malformed = any(finding.state == BAD for finding in environment)
     tree = load_tree("" if malformed else os.environ.get("TUTTI_TOPOLOGY", ""))
     findings = [
-        examine_cores(tree), *examine_task_groups(), *examine_shared_memory(), examine_heap(), examine_cma(), examine_launcher(), *examine_interposers(),
-        *examine_mpis(), *environment,
+        examine_cores(tree), *examine_task_groups(), *examine_shared_memory(), examine_heap(), examine_cma(), examine_launcher(),
+        *examine_interposers(), *examine_mpis(), *environment,
     ]  # fmt: skip
     return tree, findings, what_is_used(findings, tree.usable_cores)
 

@@ -49,7 +49,7 @@ run_logged fuzz-configure env CC=clang CXX=clang++ CMAKE_GENERATOR=Ninja cmake -
 run_logged fuzz-build cmake --build "$tree" --parallel "$jobs"
 
 # Why it failed, for the line that says so: what was not held, or what the sanitizers said.
-reason() { grep -aoE -m1 'not held: .*|ERROR: .*|runtime error: .*|terminate called .*' "$tree/$1.log" | cut -c -300 || true; }
+reason() { grep -saoE -m1 'not held: .*|ERROR: .*|runtime error: .*|terminate called .*' "$tree/$1.log" | cut -c -300 || true; }
 
 failed=()
 for ((first = 0; first < ${#targets[@]}; first += jobs)); do
