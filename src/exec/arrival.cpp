@@ -1,6 +1,7 @@
 #include "exec/arrival.h"
 
 #include "exec/combine.h"
+#include "exec/entered.h"
 
 namespace tutti::exec {
 
@@ -28,11 +29,9 @@ Awaited ArrivalReduce::awaited(const BoundArrival& arrival) const {
 }
 
 // As every wait of the loop looks: what has arrived may belong to another call.
-bool ArrivalReduce::entered_other_call(const Awaited& seen) const {
+bool ArrivalReduce::is_of_other_call(const Awaited& seen) const {
   if (seen.line != nullptr) return shm::glance(seen.line->call) != operation_.call;
-  const uint64_t entered = shm::glance(channel_.control(seen.peer).entered);
-  return static_cast<uint32_t>(entered >> 32) == static_cast<uint32_t>(channel_.base_ + 1) &&
-         static_cast<uint32_t>(entered) != entered_tag(operation_.call);
+  return entered_other_call(channel_.control(seen.peer), channel_.base_, operation_.call);
 }
 
 void ArrivalReduce::make_room() {
@@ -66,7 +65,7 @@ Code ArrivalReduce::take_arrived() {
   int left = 0;
   for (int i = 0; i < pending_count_; ++i) {
     if (awaited_[i].here()) {
-      if (entered_other_call(awaited_[i])) return channel_.fail_mismatch(awaited_[i].peer, operation_.call);
+      if (is_of_other_call(awaited_[i])) return channel_.fail_mismatch(awaited_[i].peer, operation_.call);
       taken_[taken_count_++] = pending_[i];
     } else {
       awaited_[left] = awaited_[i];

@@ -39,7 +39,7 @@ class ArrivalReduce {
 
   std::byte* address(uint32_t operand) const;
   Awaited awaited(const BoundArrival& arrival) const;
-  bool entered_other_call(const Awaited& seen) const;
+  bool is_of_other_call(const Awaited& seen) const;
   void make_room();
   void sort_sources();
   Code take_arrived();

@@ -7,6 +7,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "base/segments.h"
+#include "exec/entered.h"
 #include "exec/executor.h"
 #include "exec/geometry.h"
 #include "exec/reached.h"
@@ -87,6 +88,17 @@ Channel::Channel(std::byte* areas, const shm::Layout& layout, int rank, const Se
   lines_.size = lines_.limit = static_cast<uint64_t>(layout.line_count);
 }
 
+void Channel::advance(const Counters& by) {
+  base_ += by.base;
+  reaching_ += by.reaching;
+  for (Ring* ring : {&lines_, &short_slots_, &long_slots_})
+    for (uint64_t* count : {&ring->cursor, &ring->limit, &ring->lap, &ring->safe}) *count += by.units;
+  checkpoint_.lines += by.units;
+  checkpoint_.short_slots += by.units;
+  checkpoint_.long_slots += by.units;
+  shm::publish(own_->word, base_);
+}
+
 int Channel::index_of(int rank) const {
   if (members_.empty()) return rank;
   const auto found = std::lower_bound(members_.begin(), members_.end(), rank);
@@ -101,7 +113,7 @@ Code Channel::fail(Code code, std::string message) {
 
 // A rank that found it at once has not said what it is in, and those that wait for it must learn it.
 Code Channel::fail_mismatch(int peer, uint64_t call) {
-  shm::jot(own_->entered, (base_ + 1) << 32 | entered_tag(call));
+  say_entered(*own_, base_, call);
   return fail(Code::mismatch, "rank " + std::to_string(rank_) + " called " + describe_call(call) + " while rank " +
                                   std::to_string(rank_of(peer)) + " called " + describe_call(shm::glance(control(peer).call)) +
                                   "; all ranks of a communicator must make the same collective calls in the same order");

@@ -13,6 +13,7 @@
 #include <type_traits>
 
 #include "exec/arrival.h"
+#include "exec/entered.h"
 #include "exec/geometry.h"
 #include "exec/lines.h"
 #include "exec/messages.h"
@@ -93,7 +94,7 @@ class Channel::Execution {
     share_ = lines_only ? static_cast<uint64_t>(program_.lines)
                         : geometry_.position_bytes * static_cast<size_t>(geometry_.positions) + table_share();
     shm::jot(own_.call, operation_.call);
-    if constexpr (!lines_only) shm::jot(own_.entered, (base_ + 1) << 32 | entered_tag(operation_.call));
+    if constexpr (!lines_only) say_entered(own_, base_, operation_.call);
     const bool is_short = !lines_only && (shape != Shape::segmented || has_messages) && geometry_.segments == 1 && share_ <= channel_.most_short_;
     ring_ = lines_only ? &channel_.lines_ : is_short ? &channel_.short_slots_ : &channel_.long_slots_;
     start_ = ring_->cursor;
@@ -325,11 +326,7 @@ class Channel::Execution {
       const Awaited awaited{&peer.word, number, step.peer, nullptr};
       if (const Code code = wait_for(channel_, awaited, operation_.call); code != Code::ok) return code;
     }
-    const uint64_t entered = shm::glance(peer.entered);
-    if (static_cast<uint32_t>(entered >> 32) == static_cast<uint32_t>(base_ + 1) &&
-        static_cast<uint32_t>(entered) != entered_tag(operation_.call)) [[unlikely]] {
-      return channel_.fail_mismatch(step.peer, operation_.call);
-    }
+    if (entered_other_call(peer, base_, operation_.call)) [[unlikely]] return channel_.fail_mismatch(step.peer, operation_.call);
     return Code::ok;
   }
 

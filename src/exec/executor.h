@@ -95,6 +95,16 @@ class Channel {
   // Ends the use of the channel for a reason that it cannot see; every later call returns the code.
   Code give_up(Code code, std::string why) { return fail(code, std::move(why)); }
 
+  // What a channel counts for as long as it lives.
+  struct Counters {
+    uint64_t base = 0;      // transfers
+    uint64_t units = 0;     // of each ring that were taken; a multiple of line_size
+    uint64_t reaching = 0;  // operations in which readers may bypass slots
+  };
+  // Advances the counters as operations would, between two of them and at all ranks alike: for tests of what happens when half of
+  // a counter's bits come round.
+  void advance(const Counters& by);
+
   // One line about the last failure; empty where there was none.
   const std::string& failure() const { return failure_; }
   // Whether that was a stall, which the user wants to end the job.

@@ -70,14 +70,13 @@ struct Operation {
 inline constexpr size_t bytes_not_agreed = (size_t{1} << 40) - 1;
 
 // What every rank of a matching call has in common; never 0.
+static_assert(plan::collective_count < 16 && plan::max_ranks <= 1 << 20, "a signature has 4 bits for 1 + the collective, 20 for the root");
 inline uint64_t call_signature(plan::Collective collective, size_t bytes, int root) {
   return (static_cast<uint64_t>(collective) + 1) << 60 | static_cast<uint64_t>(root) << 40 |
          (bytes & ((uint64_t{1} << 40) - 1));
 }
 inline plan::Collective call_collective(uint64_t call) { return static_cast<plan::Collective>((call >> 60) - 1); }
 inline int call_root(uint64_t call) { return static_cast<int>(call >> 40 & ((1u << 20) - 1)); }
-// The half of a word that goes beside half of the operation's base in Control::entered.
-inline uint32_t entered_tag(uint64_t call) { return static_cast<uint32_t>((call * 0x9E3779B97F4A7C15u) >> 32); }
 // For messages: "allreduce of 8 bytes", "bcast of 64 bytes from root 2".
 std::string describe_call(uint64_t call);
 

@@ -16,6 +16,7 @@
 
 #include "base/log.h"
 #include "base/options.h"
+#include "exec/entered.h"
 
 namespace tutti::exec {
 namespace {
@@ -70,7 +71,7 @@ class SlowWait {
         next_look_(begin_ + peers_checked_every) {
     shm::Control& own = channel.control(channel.index_);
     // Operations over lines do not say so before: their lines bear the call, and that is cheaper.
-    shm::jot(own.entered, (channel.base_ + 1) << 32 | entered_tag(call));
+    say_entered(own, channel.base_, call);
     shm::jot(own.waits_value, awaited->value);
     shm::jot(own.waits_for, static_cast<uint64_t>(awaited->peer) + 1);
   }
@@ -131,7 +132,7 @@ class SlowWait {
     const bool look_closely = now >= next_look_;
     if (look_closely) next_look_ = now + peers_checked_every;
     for (int k = 0; k < count_; ++k) {
-      if (entered_other_call(awaited_[k])) return channel_.fail_mismatch(awaited_[k].peer, call_);
+      if (is_in_other_call(awaited_[k])) return channel_.fail_mismatch(awaited_[k].peer, call_);
       if (look_closely && is_dead(awaited_[k])) return fail_dead(awaited_[k].peer);
     }
     const int64_t limit = options().stall_seconds;
@@ -140,14 +141,12 @@ class SlowWait {
   }
 
   // By what the peer has posted in this operation, or what it says that it has entered.
-  bool entered_other_call(const Awaited& awaited) const {
+  bool is_in_other_call(const Awaited& awaited) const {
     if (awaited.line != nullptr) {
       const uint64_t stamp = shm::observe(awaited.line->stamp);
       if (stamp > channel_.base_ && stamp != awaited.value && shm::glance(awaited.line->call) != call_) return true;
     }
-    const uint64_t entered = shm::glance(channel_.control(awaited.peer).entered);
-    return static_cast<uint32_t>(entered >> 32) == static_cast<uint32_t>(channel_.base_ + 1) &&
-           static_cast<uint32_t>(entered) != entered_tag(call_);
+    return entered_other_call(channel_.control(awaited.peer), channel_.base_, call_);
   }
 
   bool is_dead(const Awaited& awaited) const {

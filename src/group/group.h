@@ -90,6 +90,9 @@ class Group {
   Code scan(const void* in, void* out, size_t count, const exec::Combine& combine);
   Code exscan(const void* in, void* out, size_t count, const exec::Combine& combine);
 
+  // As Channel::advance.
+  void advance(const exec::Channel::Counters& by) { channel_.advance(by); }
+
   const std::string& failure() const { return channel_.failure(); }
   bool stalled() const { return channel_.stalled(); }
   std::string standing(int rank) const { return channel_.standing(rank); }

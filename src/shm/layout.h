@@ -27,25 +27,27 @@ static_assert(sizeof(Line) == line_size);
 static_assert(offsetof(Line, payload) + line_payload == 64);
 
 struct alignas(line_size) Control {
-  // First line: read by all who wait for this rank.
+  // First line: polled by all who wait for this rank. Each store to it takes the line away from them, so nothing else is here.
   Word word;              // progress: base of the operation + number of the last published transfer
-  Word entered;           // low halves of an operation's base + 1 and of its call, so that one load gives both; written on
-                          // entering an operation over slots, and in slow waits
-  Word call;              // that operation's call signature, for messages
+  // Second line: what this rank is in. Peers read its first four words once they have what they waited for.
+  alignas(line_size) Word entered;  // 1 + base of the operation that `entered_call` belongs to, 0 while they change
+                          // (exec/entered.h); written on entering an operation over slots, and in slow waits
+  Word entered_call;      // that operation's call signature
+  Word buffers[2];        // where others reach this rank's `in` and `out` (exec/reached.h)
+  Word call;              // call signature of the last operation of any kind, for messages
   Word waits_for;         // 1 + the rank that this one waits for, 0 if none; written only in slow waits
   Word waits_value;       // the value that it waits for
   Word process;           // pid; 0 for threads
-  Word buffers[2];        // where others reach this rank's `in` and `out` (exec/reached.h)
   Word waits_for_message; // of the rank of another node, 0 if none: twice 1 + its rank, and 1 where it is to take one
   static constexpr uint64_t among_leaders = 1;  // in its place: in the host MPI's own collective
-  Word reserved[7];
-  // Second line: who sleeps until this rank publishes.
+  // Third line: who sleeps until this rank publishes.
   struct alignas(line_size) Doorbell {
     Count sleepers;
     Count rings;  // the futex
   } doorbell;
 };
-static_assert(sizeof(Control) == 2 * line_size);
+static_assert(sizeof(Control) == 3 * line_size);
+static_assert(offsetof(Control, buffers) + sizeof(Control::buffers) <= line_size + 64, "what peers read is one cache line");
 
 struct Layout {
   int32_t ranks = 1;
