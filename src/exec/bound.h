@@ -72,24 +72,26 @@ struct Exchange {
   bool combines = false;
   bool theirs_first = false;               // in the order of combining
 };
-struct BoundProgram {
+struct alignas(64) BoundProgram {
+  // One cache line is all that an Exchange needs, the next one what the loop needs besides its steps.
   Code (*run)(Channel&, const BoundProgram&, const Operation&) = nullptr;  // the loop, compiled for what this needs
+  uint64_t span = 0;           // of one segment
+  Exchange exchange;
   std::vector<BoundStep> steps;
+  std::shared_ptr<const plan::Program> program;
+  size_t reach_from = SIZE_MAX;  // bytes from which readers may bypass slots, the same at all ranks; SIZE_MAX: never
+  size_t cma_from = SIZE_MAX;    // and do so by the system's copies, where they have not mapped the buffer
+
   std::vector<BoundOperand> operands;
   std::vector<BoundArrival> arrivals;
   std::vector<Elsewhere> elsewhere;    // by operand of the steps that read offers
   std::vector<BoundMessage> messages;
   std::vector<BoundPiece> pieces;
   std::vector<BoundStep> returns;      // the wait_return steps, which are in no other list
-  Exchange exchange;
-  uint64_t span = 0;           // of one segment
-  size_t reach_from = SIZE_MAX;  // bytes from which readers may pass by slots, the same at all ranks; SIZE_MAX: never
-  size_t cma_from = SIZE_MAX;    // and do so by the system's copies, where they have not mapped the buffer
   // Where a trace is recorded: the program's number in it, and by step of this program the place in `program`.
   uint32_t traced_as = 0;
   uint32_t traced_as_gather = 0;  // of an allgather, by which the records of a gather go
   std::vector<uint32_t> places;
-  std::shared_ptr<const plan::Program> program;
 };
 
 // Where blocks are from the start of their buffers: a distance apart, or where a ragged operation says.

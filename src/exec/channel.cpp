@@ -69,17 +69,17 @@ Channel::Channel(std::byte* areas, const shm::Layout& layout, int rank, const Se
       first_slot_(areas + layout.slot_offset()),
       areas_(areas),
       stride_(layout.stride()),
-      layout_(layout),
-      rank_(rank),
-      members_(settings.members),
-      index_(index_of(rank)),
-      net_(settings.net),
+      stores_(settings.stores),
       style_(settings.style),
+      rank_(rank),
+      layout_(layout),
+      members_(settings.members),
+      net_(settings.net),
       reach_(settings.reach),
       hook_(settings.hook),
       tracer_(settings.tracer),
-      communicator_(settings.communicator),
-      stores_(settings.stores) {
+      communicator_(settings.communicator) {
+  index_ = index_of(rank);
   own_ = &control(index_);
   shm::jot(own_->process, settings.process);
   short_slots_.size = short_slots_.limit = std::min(most_short_slots, layout.slot_bytes / 4 / shm::line_size * shm::line_size);

@@ -42,7 +42,7 @@ enum class Shape : uint8_t { lines, part_lines, whole, segmented, parts };
 // What data goes through beside them: users' buffers that ranks reach, or messages.
 enum class Beyond : uint8_t { nothing, buffers, nodes };
 
-class Channel {
+class alignas(64) Channel {
  public:
   struct Settings {
     WaitStyle style = WaitStyle::spin;
@@ -207,40 +207,43 @@ class Channel {
   void populate();
   Checkpoint here() const { return {base_, lines_.cursor, short_slots_.cursor, long_slots_.cursor}; }
 
-  // Constant after construction.
+  // What every short call reads, two cache lines. Constant after construction, but for `failed_` and what is the same at all
+  // ranks between operations.
+  Code failed_ = Code::ok;
+  int index_;               // this rank's among the areas
   shm::Control* own_;       // this rank's
   std::byte* first_line_;   // rank 0's first line; other ranks' are a stride apart, as are their slots
   std::byte* first_slot_;
   std::byte* areas_;
   size_t stride_;
-  shm::Layout layout_;
-  int rank_;                  // of the group
-  std::vector<int32_t> members_;  // by index, rising: the group's rank; empty: the same
-  int index_;                 // this rank's
-  Net* net_;
-  WaitStyle style_;
-  Reach reach_;
-  ProgressHook hook_;
-  trace::Tracer* tracer_;
-  uint32_t communicator_;
-
-  // The same at all ranks between operations.
-  uint64_t base_ = 0;          // every rank's word at the end of the last operation
+  uint64_t base_ = 0;       // every rank's word at the end of the last operation
+  size_t most_short_;       // bytes of a slot that go through the small ring
   Ring lines_;
   // Two rings share a slot. Short messages go round in a small one, whose lines stay in the first-level caches of writer
   // and readers: with 8 KiB messages a ring of 16 KiB was a third faster than one of 120 KiB.
   Ring short_slots_;
   Ring long_slots_;
+
+  // The same at all ranks between operations.
   Checkpoint checkpoint_;
   uint64_t epoch_ = 0;  // operations so far; counted where they are recorded
-  uint64_t reaching_ = 0;  // those so far in which readers may pass by slots
+  uint64_t reaching_ = 0;  // those so far in which readers may bypass slots
   SlotStores stores_;
-  size_t most_short_;    // bytes of a slot that go through the small ring
   bool populated_ = false;
+
+  // Constant after construction.
+  WaitStyle style_;
+  int rank_;                  // of the group
+  shm::Layout layout_;
+  std::vector<int32_t> members_;  // by index, rising: the group's rank; empty: the same
+  Net* net_;
+  Reach reach_;
+  ProgressHook hook_;
+  trace::Tracer* tracer_;
+  uint32_t communicator_;
+
   std::vector<std::byte> scratch_;  // for what is read from other processes to be combined
   std::vector<std::vector<std::byte>> packed_;  // by request: of a message that lies in several pieces
-
-  Code failed_ = Code::ok;
   std::string failure_;
   bool stalled_ = false;
 };

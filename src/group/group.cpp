@@ -13,7 +13,8 @@ namespace {
 using plan::Carrier;
 using plan::Collective;
 
-constexpr size_t max_entries = 256;      // programs kept; beyond it all are made anew
+// Programs kept: four collectives with roots, each from every one of 64 ranks, short and long. Beyond it all are made anew.
+constexpr size_t max_entries = 1024;
 const std::string_view flat = "flat";
 constexpr int rank_bits = exec::needs_same_expression - 1;  // of a RootAndNeeds
 
@@ -74,13 +75,7 @@ Group::Entry* Group::look_up(Collective collective, size_t bytes, RootAndNeeds r
   }
   Entry* entry = mapped(collective, bytes, root, element, carrier, choice);
   if (entry == nullptr) entry = built_in(collective, root & rank_bits, element, carrier, choice);
-  Recent& recent = recent_[static_cast<size_t>(collective)];
-  if (element > large_element) {
-    // An entry for a large element must not serve calls with small ones, nor the reverse; it is noted for reports alone.
-    recent = {bytes, 0, root | large_bit, entry};
-  } else {
-    recent = {choice.bytes_low, choice.bytes_high - choice.bytes_low, root, entry};
-  }
+  ranges_.note(key_of(collective, root, element), bytes, choice.bytes_low, choice.bytes_high, entry);
   return entry;
 }
 
@@ -163,13 +158,8 @@ Group::Entry* Group::mapped(Collective collective, size_t bytes, RootAndNeeds ro
 Group::Entry* Group::find_or_make(Collective collective, const Choice& choice, int root, Carrier carrier) {
   const select::LoadedPlan* const plan = choice.users_plan;
   const size_t segment = choice.built_in.segment_bytes;
-  std::string key{plan::name(collective)};
-  // The file's name is in the key because the entry reports it; programs are shared by contents.
-  key += plan == nullptr ? "/" + std::string(choice.built_in.algorithm)
-                         : "/plan " + std::to_string(plan->contents) + " " + plan->file;
-  key.append("/").append(std::to_string(root));
-  key.append(carrier == Carrier::line ? "/line/" : "/slot/").append(std::to_string(segment));
-  key.append("/").append(std::to_string(static_cast<int>(choice.built_in.reach)));
+  EntryKey key{collective, root, carrier, choice.built_in.reach, segment, plan, {}};
+  if (plan == nullptr) key.algorithm = choice.built_in.algorithm;
   if (const auto found = entries_.find(key); found != entries_.end()) return found->second.get();
   if (entries_.size() >= max_entries) forget_programs();
   auto entry = std::make_unique<Entry>();
@@ -198,19 +188,22 @@ void Group::bind(Entry& entry, const ProgramRequest& request, size_t segment_byt
   entry.direct_below = up_to + (up_to < SIZE_MAX ? 1 : 0);
 }
 
-inline Code Group::run(Collective collective, const void* in, void* out, size_t count, size_t element,
-                       int root, const exec::Combine* combine) {
+Code Group::run(Collective collective, const void* in, void* out, size_t count, size_t element, int root,
+                const exec::Combine* combine) {
   const size_t bytes = count * element;
   const RootAndNeeds key = combine == nullptr ? root : root | combine->needs;
+  const Entry& entry = entry_for(collective, bytes, key, element);
   exec::Operation operation{in, out, bytes, count, combine, bytes, exec::call_signature(collective, bytes, root)};
-  const Entry* const entry = find(collective, bytes, key);
-  // Nothing but this call's data is kept for later, so that the path needs no registers saved.
-  if (entry != nullptr && bytes < entry->direct_below) [[likely]] return channel_.execute(entry->bound, operation);
-  return run_by_look_up(collective, operation, key, element);
+  last_ = {operation.call, &entry};
+  return run_entry(entry, operation, element);
 }
 
-Code Group::run_by_look_up(Collective collective, exec::Operation& operation, RootAndNeeds root, size_t element) {
-  return run_entry(entry_for(collective, operation.bytes, root, element), operation, element);
+void Group::note(const CallKey& key, Collective collective, size_t count, size_t element, int root,
+                 const exec::Combine* combine) {
+  const size_t bytes = count * element;
+  const Entry* const entry = ranges_.find(key_of(collective, combine == nullptr ? root : root | combine->needs, element), bytes);
+  if (entry == nullptr || bytes >= entry->direct_below) return;
+  known_.note(key, entry->bound, {nullptr, nullptr, bytes, count, combine, bytes, exec::call_signature(collective, bytes, root)});
 }
 
 Code Group::run_entry(const Entry& entry, exec::Operation& operation, size_t element) {
@@ -238,9 +231,9 @@ void Group::lie_on(const topo::Levels& levels) {
 
 void Group::forget_programs() {
   entries_.clear();
-  recent_ = {};
-  recent_ragged_ = {};
-  recent_agreement_ = {};
+  ranges_.clear();
+  known_.clear();
+  last_ = {};
 }
 
 Code Group::barrier() { return run(Collective::barrier, nullptr, nullptr, 0, 1, 0, nullptr); }
@@ -287,9 +280,10 @@ Code Group::exscan(const void* in, void* out, size_t count, const exec::Combine&
 }
 
 std::string_view Group::algorithm(Collective collective, size_t bytes, int root) {
-  const Recent& recent = recent_[static_cast<size_t>(collective)];
-  const bool last = bytes - recent.bytes_low <= recent.bytes_span && (recent.root & rank_bits) == root;
-  return (last && recent.entry != nullptr ? recent.entry : look_up(collective, bytes, root, 1))->name;
+  if (last_.entry != nullptr && last_.call == exec::call_signature(collective, bytes, root)) return last_.entry->name;
+  for (const RootAndNeeds needs : {0, exec::needs_same_expression | 0, exec::needs_same_expression | exec::needs_rank_order})
+    if (const Entry* const found = ranges_.find(key_of(collective, root | needs, 1), bytes)) return found->name;
+  return look_up(collective, bytes, root, 1)->name;
 }
 
 }  // namespace tutti::group

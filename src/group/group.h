@@ -18,7 +18,9 @@
 
 #include "base/options.h"
 #include "exec/executor.h"
+#include "group/known_calls.h"
 #include "group/leaders.h"
+#include "group/range_table.h"
 #include "plan/lower.h"
 #include "select/select.h"
 
@@ -90,6 +92,19 @@ class Group {
   Code scan(const void* in, void* out, size_t count, const exec::Combine& combine);
   Code exscan(const void* in, void* out, size_t count, const exec::Combine& combine);
 
+  // The calls that were made before, as a caller keys them; null where this one was not, or takes more than running its program.
+  KnownCall* known(const CallKey& key) { return known_.find(key); }
+  // Runs one of them. Its buffers are not one.
+  Code run(KnownCall& call, const void* in, void* out) {
+    call.operation.in = in;
+    call.operation.out = out;
+    return channel_.execute(*call.bound, call.operation);
+  }
+  // Notes a call that this group has just run, so that known() finds it. `combine` lives as long as the group; null where nothing
+  // is combined.
+  void note(const CallKey& key, plan::Collective collective, size_t count, size_t element, int root,
+            const exec::Combine* combine);
+
   // As Channel::advance.
   void advance(const exec::Channel::Counters& by) { channel_.advance(by); }
 
@@ -97,8 +112,8 @@ class Group {
   bool stalled() const { return channel_.stalled(); }
   std::string standing(int rank) const { return channel_.standing(rank); }
 
-  // The algorithm (of a user's plan: its file) of the last call like this one, or of the next if there was none: for
-  // reports. Owned by the group.
+  // The algorithm (of a user's plan: its file) of the last call, if it was like this one, else of an earlier or the next one like
+  // it: for reports. Owned by the group.
   std::string_view algorithm(plan::Collective collective, size_t bytes, int root);
 
   // Elements larger than this cannot be combined here: the same at all ranks, so that all can choose another way. Between
@@ -132,25 +147,31 @@ class Group {
   };
   // A call as programs are looked up by it: the rank of the root, and the needs of the operation above it.
   using RootAndNeeds = int;
-  static constexpr RootAndNeeds large_bit = 1 << 28;  // in one that no call has
-  static_assert(plan::max_ranks <= exec::needs_same_expression && exec::needs_rank_order < large_bit);
-  static constexpr size_t large_element = 64;         // beyond it only flat plans are sure to find room in the slots
-  // The entry that calls of one collective use over and over: two comparisons find it.
-  struct Recent {
-    size_t bytes_low = 0, bytes_span = 0;  // serves bytes_low to bytes_low + bytes_span
-    RootAndNeeds root = -1;
-    Entry* entry = nullptr;
+  static constexpr int collective_shift = 26, ragged_shift = 30, element_shift = 32;  // in keys of ranges
+  static_assert(plan::max_ranks <= exec::needs_same_expression && exec::needs_rank_order < 1 << collective_shift);
+  static_assert(plan::collective_count <= 1 << (ragged_shift - collective_shift));
+  static constexpr size_t large_element = 64;  // beyond it only flat plans are sure to find room in the slots
+  // What decides about an entry besides the bytes. An entry for a large element must not serve calls with small ones, nor the
+  // reverse.
+  static uint64_t key_of(plan::Collective collective, RootAndNeeds root, size_t element, bool ragged = false) {
+    return static_cast<uint64_t>(element > large_element ? element : 0) << element_shift |
+           static_cast<uint64_t>(ragged) << ragged_shift | static_cast<uint64_t>(collective) << collective_shift |
+           static_cast<uint64_t>(root);
+  }
+  // What a call is by itself, as plain words: what programs are kept by.
+  struct EntryKey {
+    plan::Collective collective;
+    int root;
+    plan::Carrier carrier;
+    ReachChoice reach;
+    size_t segment_bytes;
+    const select::LoadedPlan* users_plan;
+    std::string_view algorithm;  // points into a table, the overrides or the program; unused where there is a plan
+    auto operator<=>(const EntryKey&) const = default;
   };
 
-  // The entry that served the last calls of the collective, if it is for this one too; else null.
-  Entry* find(plan::Collective collective, size_t bytes, RootAndNeeds root) const {
-    const Recent& recent = recent_[static_cast<size_t>(collective)];
-    // One comparison for the range: sizes below it wrap to large numbers.
-    const bool hit = bytes - recent.bytes_low <= recent.bytes_span && root == recent.root;
-    return hit ? recent.entry : nullptr;
-  }
   Entry& entry_for(plan::Collective collective, size_t bytes, RootAndNeeds root, size_t element) {
-    Entry* const found = find(collective, bytes, root);
+    Entry* const found = ranges_.find(key_of(collective, root, element), bytes);
     return found != nullptr ? *found : *look_up(collective, bytes, root, element);
   }
   Entry* look_up(plan::Collective collective, size_t bytes, RootAndNeeds root, size_t element);
@@ -185,8 +206,6 @@ class Group {
            const exec::Combine* combine);
   Code run_entry(const Entry& entry, exec::Operation& operation, size_t element);
   void forget_programs();
-  // Where the operation is not as the last one, or needs segments or a copy of `in`.
-  [[gnu::noinline]] Code run_by_look_up(plan::Collective collective, exec::Operation& operation, RootAndNeeds root, size_t element);
 
   exec::Channel channel_;
   Leaders* leaders_;
@@ -199,12 +218,14 @@ class Group {
   select::Overrides overrides_;
   topo::Shape shape_;
   topo::Levels levels_;
-  std::array<Recent, plan::collective_count> recent_{};
-  std::array<Recent, plan::collective_count> recent_ragged_{};
-  // Of the agreements before a collective, by root: apart, so that they and the program's own calls do not take turns.
-  std::array<Recent, plan::collective_count> recent_agreement_{};
+  KnownCalls known_;
+  RangeTable<Entry> ranges_;
+  struct {
+    uint64_t call = 0;  // signature
+    const Entry* entry = nullptr;
+  } last_;  // that was not a known one
   std::array<size_t, plan::collective_count> expected_longest_{};  // part, by what was agreed; the same at all ranks
-  std::map<std::string, std::unique_ptr<Entry>> entries_;  // by contents: collective, algorithm or plan, root, carrier
+  std::map<EntryKey, std::unique_ptr<Entry>> entries_;
   std::vector<std::byte> scratch_;  // a copy of `in`, or the result, where one buffer cannot be both
   std::vector<ptrdiff_t> set_aside_at_;  // where the parts are in it
   std::vector<std::byte> lent_;  // ByLeaders::lent

@@ -32,18 +32,16 @@ size_t Group::longest_part(Collective collective, const exec::Ragged& parts, int
 
 // Every movement of a direct plan has the user's buffer at one end, so whoever moves a part knows its length.
 Group::Entry* Group::find_ragged(Collective collective, size_t longest, int root, size_t element) {
-  Recent& recent = recent_ragged_[static_cast<size_t>(collective)];
-  const RootAndNeeds key = element > large_element ? root | large_bit : root;
-  if (longest - recent.bytes_low <= recent.bytes_span && key == recent.root) return recent.entry;
+  const uint64_t key = key_of(collective, root, element, true);
+  if (Entry* const found = ranges_.find(key, longest)) return found;
   // Rules are for parts of one length: their segments and ways hold here, too.
   select::Choice choice = select::choose(call_of(collective, longest, root), overrides_);
   const select::Sizes ruled{choice.bytes_low, choice.bytes_high};
   choice.algorithm = ragged_algorithm;
   const bool is_short = longest <= shm::line_payload;
   Entry* const entry = built_in(collective, root, element, is_short ? Carrier::line : Carrier::slot, choice);
-  // Made entries may have taken the place of all that were known.
   const size_t low = std::max(is_short ? 0 : shm::line_payload + 1, ruled.low);
-  recent = {low, std::min(is_short ? shm::line_payload : SIZE_MAX, ruled.high) - low, key, entry};
+  ranges_.note(key, longest, low, std::min(is_short ? shm::line_payload : SIZE_MAX, ruled.high), entry);
   return entry;
 }
 
@@ -133,17 +131,13 @@ Code Group::agree_on_longest(Collective collective, exec::Agreement& agreement, 
   static const exec::Combine largest{kernels::find_reduce(kernels::Type::uint64, kernels::Op::max), nullptr, nullptr,
                                      sizeof(uint64_t), true, exec::needs_nothing};
   const bool rooted = plan::rooted(collective);
-  Recent& recent = recent_agreement_[static_cast<size_t>(collective)];
-  if (recent.root != root) {
-    Entry* const made = rooted ? look_up(Collective::bcast, sizeof(uint64_t), root, 1)
-                               : look_up(Collective::allreduce, sizeof(uint64_t), largest.needs, sizeof(uint64_t));
-    recent = {0, 0, root, made};  // at last: others may have been forgotten
-  }
+  const Entry& entry = rooted ? entry_for(Collective::bcast, sizeof(uint64_t), root, 1)
+                              : entry_for(Collective::allreduce, sizeof(uint64_t), largest.needs, sizeof(uint64_t));
   uint64_t own = agreement.own;
   void* const out = rooted ? &own : &agreement.longest;
   exec::Operation operation{&own, out, sizeof own, 1, rooted ? nullptr : &largest, sizeof own,
                             exec::call_signature(collective, exec::bytes_not_agreed, root)};
-  const Code code = run_entry(*recent.entry, operation, sizeof own);
+  const Code code = run_entry(entry, operation, sizeof own);
   if (rooted) agreement.longest = own;
   return code;
 }

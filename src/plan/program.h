@@ -111,13 +111,12 @@ struct Step {
 };
 
 struct Program {
+  // What the executor reads of it in each operation comes first: one cache line.
   Collective collective = Collective::barrier;
-  std::string algorithm;
   int32_t ranks = 1;
   int32_t rank = 0;
   int32_t root = 0;
   int32_t blocks = 1;         // into which a vector is cut; 1 where buffers have parts
-  bool parted = false;        // blocks of user buffers are parts, each as long as the operation says
   int32_t transfers = 0;      // of the staged plan: the distance of numbers between ticks
   int32_t stages = 1;         // largest stage + 1
   int32_t requests = 0;       // messages that may be under way at once
@@ -125,12 +124,14 @@ struct Program {
   int32_t slot_blocks = 0;    // blocks of a ring position of a slot (the largest of all ranks)
   int32_t lines = 0;          // lines that a rank posts in an operation (the largest of all ranks)
   int32_t min_positions = 1;  // ring positions needed so that every reuse wait is for a smaller number
+  bool parted = false;        // blocks of user buffers are parts, each as long as the operation says
   bool uses_lines = false;
   bool writes_shared = false; // this rank writes a slot or a line in it
   bool knows_all = false;     // its end implies, at this rank, that every rank of its node has entered the operation
   bool in_place = true;       // Verdict::in_place
   bool has_offers = false;    // of any rank
   bool offers_in_place = false;  // this rank's offers hold where its `in` and `out` are one buffer
+  std::string algorithm;
   std::vector<Step> steps;
   std::vector<Operand> operands;
   std::vector<Arrival> arrivals;

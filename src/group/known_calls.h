@@ -1,0 +1,60 @@
+// Calls that a group has made before, by what its caller knows them by: the handles of datatype and operation, the count, the root.
+//
+// A call that is found here runs at once: neither its bytes nor its combination nor its program are looked for. All that the executor
+// needs of it lies side by side in two cache lines, so that a call that was not made lately costs few misses. Owned by a group and used by
+// its thread alone. Each call has one place; a table that has to replace one doubles, up to `most`.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "exec/bound.h"
+
+namespace tutti::group {
+
+// What tells calls of a communicator apart. Handles are the caller's words, 0 where a call has none.
+struct CallKey {
+  uint64_t type = 0;
+  uint64_t op = 0;
+  uint64_t count = 0;             // of elements
+  uint64_t collective_and_root = UINT64_MAX;
+
+  CallKey() = default;
+  CallKey(plan::Collective collective, int root, uint64_t its_type, uint64_t its_op, uint64_t its_count)
+      : type(its_type), op(its_op), count(its_count),
+        collective_and_root(static_cast<uint64_t>(collective) << 32 | static_cast<uint32_t>(root)) {}
+  bool operator==(const CallKey&) const = default;
+
+  uint64_t hash() const {
+    uint64_t mixed = type + count * 0x9E3779B97F4A7C15u + collective_and_root * 0xC2B2AE3D27D4EB4Fu;
+    mixed = (mixed ^ mixed >> 29) + op;
+    return mixed * 0xBF58476D1CE4E5B9u >> 32;
+  }
+};
+
+struct alignas(128) KnownCall {
+  CallKey key;
+  const exec::BoundProgram* bound = nullptr;
+  exec::Operation operation;  // but for its buffers
+};
+static_assert(sizeof(KnownCall) == 128);
+
+class KnownCalls {
+ public:
+  // Null where the call is not known.
+  KnownCall* find(const CallKey& key) {
+    KnownCall& call = calls_[key.hash() & mask_];
+    return call.key == key ? &call : nullptr;
+  }
+  void note(const CallKey& key, const exec::BoundProgram& bound, const exec::Operation& operation);
+  void clear();
+
+ private:
+  static constexpr size_t least = 16, most = 512;
+
+  std::vector<KnownCall> calls_ = std::vector<KnownCall>(least);
+  size_t mask_ = least - 1;
+};
+
+}  // namespace tutti::group

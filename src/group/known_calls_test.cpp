@@ -1,0 +1,118 @@
+// The two tables by which a group finds what serves a call, against plain searches; and that calls made before allocate nothing.
+#include "group/known_calls.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <map>
+#include <new>
+#include <random>
+
+#include "group/group_calls.h"
+#include "group/range_table.h"
+
+namespace {
+thread_local uint64_t allocations = 0;  // of this thread
+}
+
+// All of this program's.
+void* operator new(size_t bytes) {
+  ++allocations;
+  if (void* memory = std::malloc(bytes > 0 ? bytes : 1)) return memory;
+  throw std::bad_alloc();
+}
+void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, size_t) noexcept { std::free(memory); }
+
+namespace tutti::group::test {
+namespace {
+
+TEST(RangeTable, FindsWhatASearchFinds) {
+  std::minstd_rand random(7);
+  RangeTable<const int> table;
+  const int values[8] = {};
+  // By key: limits of ranges, each of whose values holds from it up to the next one.
+  const size_t limits[] = {0, 1, 49, 64, 1000, 4097, size_t{1} << 40};
+  std::map<std::pair<uint64_t, size_t>, bool> noted;
+  for (int i = 0; i < 20000; ++i) {
+    const uint64_t key = random() % 40;
+    const size_t bytes = random() % 3 == 0 ? random() % 8192 : limits[random() % std::size(limits)] + random() % 2;
+    size_t range = std::size(limits) - 1;
+    while (limits[range] > bytes) --range;
+    const int* const expected = &values[(range + key) % 8];
+    const int* const found = table.find(key, bytes);
+    if (found != nullptr) {
+      ASSERT_EQ(found, expected) << key << " " << bytes;
+      continue;
+    }
+    const size_t high = range + 1 < std::size(limits) ? limits[range + 1] - 1 : SIZE_MAX;
+    table.note(key, bytes, limits[range], high, expected);
+    ASSERT_EQ(table.find(key, bytes), expected);
+    noted[{key, bytes}] = true;
+  }
+  for (const auto& [call, unused] : noted) EXPECT_NE(table.find(call.first, call.second), nullptr);
+  table.clear();
+  for (const auto& [call, unused] : noted) EXPECT_EQ(table.find(call.first, call.second), nullptr);
+}
+
+TEST(RangeTable, IsBounded) {
+  RangeTable<const int> table;
+  const int value = 0;
+  for (uint64_t key = 0; key < 100000; ++key) {
+    ASSERT_EQ(table.find(key, 8), nullptr);
+    table.note(key, 8, 0, 48, &value);
+    ASSERT_EQ(table.find(key, 8), &value);
+  }
+}
+
+TEST(KnownCalls, KeepWhatTheyHaveRoomFor) {
+  KnownCalls calls;
+  const exec::BoundProgram bound;
+  std::vector<CallKey> keys;
+  for (int root = 0; root < 64; ++root)
+    for (const uint64_t type : {0x4c00080bu, 0x4c00040au}) keys.emplace_back(plan::Collective::bcast, root, type, 0, 1);
+  for (const CallKey& key : keys) EXPECT_EQ(calls.find(key), nullptr);
+  for (int round = 0; round < 2; ++round)
+    for (const CallKey& key : keys) {
+      exec::Operation operation;
+      operation.bytes = key.collective_and_root;
+      if (calls.find(key) == nullptr) calls.note(key, bound, operation);
+      ASSERT_NE(calls.find(key), nullptr);
+      EXPECT_EQ(calls.find(key)->operation.bytes, key.collective_and_root);
+    }
+  size_t kept = 0;
+  for (const CallKey& key : keys) kept += calls.find(key) != nullptr ? 1 : 0;
+  EXPECT_GT(kept, keys.size() * 3 / 4);  // those of one place take turns
+  calls.clear();
+  for (const CallKey& key : keys) EXPECT_EQ(calls.find(key), nullptr);
+}
+
+Code one_call(Group& group, int which, std::vector<double>& in, std::vector<double>& out) {
+  static const exec::Combine doubles = sum_of_doubles();
+  static const exec::Combine integers = sum_of_integers();
+  const int root = which % group.ranks();
+  switch (which % 7) {
+    case 0: return group.barrier();
+    case 1: return group.bcast(in.data(), 8 << which % 10, root);
+    case 2: return group.reduce(in.data(), out.data(), 1 + static_cast<size_t>(which % 60), doubles, root);
+    case 3: return group.allreduce(in.data(), out.data(), 1 + static_cast<size_t>(which % 600), which % 2 != 0 ? doubles : integers);
+    case 4: return group.gather(in.data(), out.data(), 8 << which % 8, root);
+    case 5: return group.alltoall(in.data(), out.data(), 8);
+    default: return group.scan(in.data(), out.data(), 3, doubles);
+  }
+}
+
+TEST(KnownCalls, CallsMadeBeforeAllocateNothing) {
+  with_groups(4, {}, {}, [](Group& group) {
+    std::vector<double> in(4096, 1), out(4096);
+    for (int round = 0; round < 3; ++round) {
+      const uint64_t before = allocations;
+      for (int which = 0; which < 420; ++which) ASSERT_EQ(one_call(group, which, in, out), Code::ok) << group.failure();
+      if (round > 0) EXPECT_EQ(allocations, before);
+    }
+  });
+}
+
+}  // namespace
+}  // namespace tutti::group::test

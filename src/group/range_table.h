@@ -1,0 +1,81 @@
+// A table from (key, bytes) to a value that holds for a range of bytes: what serves the calls that a group has made.
+//
+// Owned by one group and used by its thread alone. Open addressing: a range is found by its key and by the power of two in which the
+// bytes lie, so that calls of any mix of sizes find theirs in one or two probes, without a lock, an allocation or a search. A range that
+// spans several powers of two is noted once for each of them that was asked for. The table grows to `most` ranges and is then emptied.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace tutti::group {
+
+template <class Value>
+class RangeTable {
+ public:
+  static constexpr uint64_t no_key = UINT64_MAX;
+
+  // The value whose range holds the bytes; null where none is noted.
+  Value* find(uint64_t key, size_t bytes) const {
+    for (size_t at = place_of(key, bytes);; at = (at + 1) & mask_) {
+      const Range& range = ranges_[at];
+      // One comparison for the range: sizes below it wrap to large numbers.
+      if (range.key == key && bytes - range.low <= range.span) return range.value;
+      if (range.key == no_key) return nullptr;
+    }
+  }
+
+  // Notes that `value` serves from `low` to `high`, found for `bytes` among them, for which none was noted.
+  void note(uint64_t key, size_t bytes, size_t low, size_t high, Value* value) {
+    if (2 * (noted_ + 1) > ranges_.size()) {
+      if (noted_ >= most) clear();
+      if (2 * (noted_ + 1) > ranges_.size()) grow();
+    }
+    put({key, low, high - low, value, bytes});
+  }
+
+  void clear() {
+    ranges_.assign(ranges_.size(), {});
+    noted_ = 0;
+  }
+
+ private:
+  static constexpr size_t least = 16, most = 4096;  // ranges that there is room for
+
+  struct Range {
+    uint64_t key = no_key;
+    size_t low = 0, span = 0;
+    Value* value = nullptr;
+    size_t bytes = 0;  // that it was noted for
+  };
+
+  // Half of them are used at most, so that every search ends.
+  size_t place_of(uint64_t key, size_t bytes) const {
+    // Powers of two belong to the sizes below them, where limits of rules lie.
+    const auto power = static_cast<uint64_t>(__builtin_clzll((bytes - 1) | 1));
+    return ((key ^ power << 56) * 0x9E3779B97F4A7C15u) >> 32 & mask_;
+  }
+
+  void put(const Range& range) {
+    size_t at = place_of(range.key, range.bytes);
+    while (ranges_[at].key != no_key) at = (at + 1) & mask_;
+    ranges_[at] = range;
+    ++noted_;
+  }
+
+  void grow() {
+    std::vector<Range> before(2 * ranges_.size());
+    before.swap(ranges_);
+    mask_ = ranges_.size() - 1;
+    noted_ = 0;
+    for (const Range& range : before)
+      if (range.key != no_key) put(range);
+  }
+
+  std::vector<Range> ranges_ = std::vector<Range>(2 * least);
+  size_t mask_ = 2 * least - 1;
+  size_t noted_ = 0;
+};
+
+}  // namespace tutti::group
