@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "mpi/communicator_table.h"
+
 namespace tutti::mpi {
 
 constinit TUTTI_PER_THREAD int Inside::depth = 0;
@@ -14,10 +16,6 @@ constinit TUTTI_PER_THREAD Remembered last_used{};
 shm::Word generation{1};
 
 namespace {
-
-constinit TUTTI_PER_THREAD std::array<Remembered, 8> remembered{};
-
-Remembered& remembered_slot(MPI_Comm handle) { return remembered[((uint64_t)handle * 0x9E3779B97F4A7C15u) >> 61]; }
 
 struct Session {
   uint64_t handle;
@@ -49,6 +47,27 @@ Book& book() {
   return made;
 }
 
+// Likewise. Every communicator of the book; those that have a group, while nothing is recorded.
+struct Tables {
+  CommunicatorTable known, ready;
+
+  void put(MPI_Comm handle, Communicator* communicator, bool is_ready) {
+    (is_ready ? ready : known).put((uint64_t)handle, communicator);
+  }
+  void remove(uint64_t key) {
+    known.remove(key);
+    ready.remove(key);
+  }
+  void clear() {
+    known.clear();
+    ready.clear();
+  }
+};
+Tables& tables() {
+  static Tables& made = *new Tables;
+  return made;
+}
+
 uint64_t key_of(MPI_Comm handle) { return (uint64_t)handle; }
 
 int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
@@ -70,6 +89,7 @@ std::unique_ptr<Communicator> take_out(Book& book, uint64_t key) {
   const auto found = book.communicators.find(key);
   std::unique_ptr<Communicator> taken = std::move(found->second);
   book.communicators.erase(found);
+  tables().remove(key);
   shm::jot(generation, shm::glance(generation) + 1);
   return taken;
 }
@@ -103,7 +123,10 @@ Communicator* look_up(MPI_Comm handle) {
   const auto found = book.communicators.find(key_of(handle));
   if (found == book.communicators.end()) return nullptr;
   // The world's communicators that were not freed have ended without a word, and a session's may have their handles.
-  if (!book.left_world || attribute(handle, book.keyval) == found->second.get()) return found->second.get();
+  if (!book.left_world || attribute(handle, book.keyval) == found->second.get()) {
+    tables().put(handle, found->second.get(), false);
+    return found->second.get();
+  }
   stale = take_out(book, key_of(handle));
   return nullptr;
 }
@@ -116,11 +139,13 @@ Communicator* make_communicator(MPI_Comm handle) {
     auto made = std::make_unique<Communicator>(handle, ++book.made);
     communicator = made.get();
     book.communicators[key_of(handle)] = std::move(made);
+    tables().put(handle, communicator, false);
   }
   const Inside inside;
   if (host().Comm_set_attr(handle, book.keyval, communicator) == MPI_SUCCESS) return communicator;
   // No communicator, then: the host says so by itself.
   const std::lock_guard<std::mutex> lock(book.mutex);
+  tables().remove(key_of(handle));
   book.communicators.erase(key_of(handle));
   return nullptr;
 }
@@ -153,6 +178,7 @@ void close_book() {
     const std::lock_guard<std::mutex> lock(book.mutex);
     if (!book.open) return;
     book.open = false;
+    tables().clear();
     shm::jot(generation, shm::glance(generation) + 1);
     for (auto& [key, communicator] : book.communicators) ended.push_back(std::move(communicator));
     book.communicators.clear();
@@ -186,6 +212,9 @@ void leave_world() {
     for (const auto& [key, communicator] : book.communicators)
       if (communicator->team() != nullptr && communicator->team()->of_several_jobs()) keys.push_back(key);
     for (const uint64_t key : keys) ended.push_back(take_out(book, key));
+    // Those that have ended without a word are found out when they are looked up again.
+    tables().clear();
+    shm::jot(generation, shm::glance(generation) + 1);
     book.left_world = true;
     book.places.reset();
     if (book.world_known) rebase(&book.world, book.sessions.front().processes);
@@ -291,21 +320,25 @@ std::shared_ptr<Team> noted_team(MPI_Comm communicator, int ranks) {
 }
 
 Communicator* recall(MPI_Comm handle) {
-  const Remembered& slot = remembered_slot(handle);
-  if (slot.handle != handle || slot.generation != shm::glance(generation) || Inside::depth != 0) return nullptr;
-  last_used = slot;
-  return slot.communicator;
+  if (Inside::depth != 0) return nullptr;
+  Communicator* const communicator = tables().ready.find(key_of(handle));
+  if (communicator == nullptr) return nullptr;
+  ServedCalls::enter_thread();
+  last_used = {handle, shm::glance(generation), communicator};
+  return communicator;
 }
 
 Communicator* find_communicator(MPI_Comm handle) {
   Book& book = mpi::book();
   if (!book.open || Inside::depth != 0 || handle == host().comm_null) return nullptr;
-  Communicator* communicator = look_up(handle);
+  Communicator* communicator = tables().known.find(key_of(handle));
+  if (communicator == nullptr) communicator = look_up(handle);
   if (communicator == nullptr) communicator = make_communicator(handle);
-  if (communicator != nullptr) {
-    communicator->enter();
-    if (communicator->group() != nullptr && !book.record)
-      last_used = remembered_slot(handle) = {handle, shm::glance(generation), communicator};
+  if (communicator == nullptr) return nullptr;
+  communicator->enter();
+  if (communicator->group() != nullptr && !book.record && tables().ready.find(key_of(handle)) == nullptr) {
+    const std::lock_guard<std::mutex> lock(book.mutex);
+    tables().put(handle, communicator, true);
   }
   return communicator;
 }

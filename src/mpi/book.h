@@ -3,7 +3,7 @@
 //
 // One a process, with a lock that is not held while communicating. It is opened by MPI_Init or the first session and
 // closed by MPI_Finalize or the last session, whichever comes later; while closed, every call goes to the host. A
-// thread remembers the communicators that it used last, by handle. Handles are reused, so each entry dies when any
+// thread remembers the communicator that it used last, by handle. Handles are reused, so it forgets it when any
 // communicator ends: an attribute on the communicator, whose delete callback the host calls however it is freed
 // (MPI_Comm_free, MPI_Comm_disconnect, from C, Fortran or a tool).
 #pragma once
@@ -71,8 +71,8 @@ class Inside {
 // The communicator of a call, made where it has none yet; null where the call is none of Tutti's.
 Communicator* find_communicator(MPI_Comm handle);
 
-// The path of every call: the communicator if this thread knows it, it has a group, and nothing is being recorded; null
-// otherwise. The last one used is found by three comparisons, a few others by their handle's hash.
+// The path of every call: the communicator if it has a group and nothing is being recorded; null otherwise. The last one that
+// this thread used is found by three comparisons, others by their handles' hash (communicator_table.h).
 struct Remembered {
   MPI_Comm handle{};
   uint64_t generation = 0;  // 0: empty

@@ -1,12 +1,11 @@
 // The collectives: from an MPI call to the communicator's group, or to the host MPI. The barrier is here, what moves data
 // in moves.h, what combines it in reductions.h.
 //
-// Inline functions are the path of short calls on predefined types: look up the communicator, look up the kernel or the
-// bytes of an element, call the group. Whatever they do not serve goes to the functions named *_by_any (route.h). About 40
-// instructions from entry to group.
+// Inline functions are the path of calls that were made before: find the communicator, find the call among those that its group
+// has noted, run it. Calls on a communicator with a group that are not noted go to the functions named *_by_ready, everything else
+// to those named *_by_any (route.h).
 #pragma once
 
-#include "base/error.h"
 #include "mpi/book.h"
 #include "mpi/moves.h"
 #include "mpi/reductions.h"
@@ -18,14 +17,14 @@ namespace tutti::mpi {
 void tolerate_aliases();
 
 int barrier_by_any(MPI_Comm communicator);
+int barrier_by_ready(Communicator& communicator);
 
-// Errors are thrown before the rank arrives, and by all ranks alike; the general path meets them again.
 [[gnu::always_inline]] inline int barrier(MPI_Comm communicator) {
-  try {
-    if (Communicator* known = ready_communicator(communicator)) [[likely]] return known->finish(known->group()->barrier());
-  } catch (const Error&) {
-  }
-  return barrier_by_any(communicator);
+  Communicator* const known = ready_communicator(communicator);
+  if (known == nullptr) [[unlikely]] return barrier_by_any(communicator);
+  group::KnownCall* const call = known->group()->known({plan::Collective::barrier, 0, 0, 0, 0});
+  if (call != nullptr) [[likely]] return known->finish(known->group()->run(*call, nullptr, nullptr));
+  return barrier_by_ready(*known);
 }
 
 }  // namespace tutti::mpi

@@ -176,23 +176,18 @@ bool Communicator::all_attached(bool attached) {
   return all == 1;
 }
 
-const exec::Combine* Communicator::find_kernel(MPI_Datatype type, MPI_Op op) {
-  for (const KernelChoice& choice : kernels_)
-    if (choice.type == type && choice.op == op && choice.combine.kernel != nullptr) {
-      last_kernel_ = &choice;
-      return &choice.combine;
-    }
+const exec::Combine* Communicator::kernel(MPI_Datatype type, MPI_Op op) {
+  const std::pair<MPI_Datatype, MPI_Op> key(type, op);
+  if (const auto found = kernels_.find(key); found != kernels_.end()) return &found->second.combine;
   const auto named = named_op(op);
   if (!named) return nullptr;
   const NamedType* const element = predefined_type(type);
   if (element == nullptr || !element->kernel || !takes(*named, element->kind)) return nullptr;
   const kernels::Reduce kernel = kernels::find_reduce(*element->kernel, *named);
   if (kernel == nullptr) return nullptr;
-  KernelChoice& choice = kernels_[next_kernel_];
-  next_kernel_ = next_kernel_ % (kernels_.size() - 1) + 1;
+  KernelChoice& choice = kernels_[key];
   // Leaders ask it for the host's handles.
   choice = {type, op, {kernel, nullptr, &choice, kernels::size(*element->kernel), true, needs_of(*element->kernel)}};
-  last_kernel_ = &choice;
   return &choice.combine;
 }
 

@@ -8,14 +8,16 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "group/group.h"
 #include "mpi/host.h"
 #include "mpi/leaders.h"
-#include "mpi/poll.h"
+#include "mpi/served.h"
 #include "mpi/ragged_parts.h"
 #include "mpi/team.h"
 #include "net/point_to_point.h"
@@ -49,7 +51,7 @@ const char* describe(Reason reason);
 struct KernelChoice {
   MPI_Datatype type{};
   MPI_Op op{};
-  exec::Combine combine;  // no kernel: an empty entry
+  exec::Combine combine;  // its context is this object
 };
 
 // A communicator of this process alone.
@@ -67,10 +69,7 @@ struct OwnArea {
 
 class Communicator {
  public:
-  Communicator(MPI_Comm handle, uint64_t number) : handle_(handle), number_(number) {
-    kernels_[0].type = (MPI_Datatype)-1;  // handles that no program has, integers or addresses
-    kernels_[0].op = (MPI_Op)-1;
-  }
+  Communicator(MPI_Comm handle, uint64_t number) : handle_(handle), number_(number) {}
   ~Communicator();
   Communicator(const Communicator&) = delete;
 
@@ -92,11 +91,8 @@ class Communicator {
   uint32_t traced_as() const { return traced_as_; }  // its number in traces, where there are any
   Reason reason() const { return reason_; }
 
-  // The combination for a predefined type and operation, remembered; null where there is no kernel.
-  const exec::Combine* kernel(MPI_Datatype type, MPI_Op op) {
-    if (last_kernel_->type == type && last_kernel_->op == op) [[likely]] return &last_kernel_->combine;
-    return find_kernel(type, op);
-  }
+  // The combination for a predefined type and operation, kept as long as the communicator; null where there is no kernel.
+  const exec::Combine* kernel(MPI_Datatype type, MPI_Op op);
 
   // True where MPI defines the predefined operation for the type and the host's MPI_Reduce_local knows it. The same at
   // all ranks: rank 0 said which types its host lacks.
@@ -112,7 +108,7 @@ class Communicator {
 
   // An MPI error code for a group's one; the failure is said once and raised on the communicator's error handler.
   int finish(Code code) {
-    shm::jot(served_since_poll, 1);
+    ServedCalls::note();
     if (code == Code::ok) [[likely]] return MPI_SUCCESS;
     return fail();
   }
@@ -128,7 +124,6 @@ class Communicator {
   void release_scratch();
 
  private:
-  const exec::Combine* find_kernel(MPI_Datatype type, MPI_Op op);
   size_t find_dense_bytes(MPI_Datatype type);
   Reason set_up();
   Reason form_team(int ranks);
@@ -161,9 +156,7 @@ class Communicator {
   uint32_t missing_types_ = 0;
   MPI_Datatype dense_type_{};
   size_t dense_bytes_ = 0;
-  std::array<KernelChoice, 8> kernels_{};  // the first is nobody's
-  const KernelChoice* last_kernel_ = &kernels_[0];
-  size_t next_kernel_ = 1;
+  std::map<std::pair<MPI_Datatype, MPI_Op>, KernelChoice> kernels_;
   std::array<std::vector<std::byte>, 2> scratch_;
   std::array<PartTable, 2> parts_;
 };

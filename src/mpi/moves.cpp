@@ -158,6 +158,25 @@ Served move_by_group(Communicator& communicator, const Move& move) {
   return run_packed(communicator, move, roles, part, in_bytes, out_bytes);
 }
 
+// Bytes of a part where nothing has to be judged but what every call shows: most calls. 0 where the general path must look: another
+// type, a buffer that needs care, or a count so large that all parts together might be too many bytes.
+size_t plain_part(Communicator& communicator, const Move& move) {
+  const int rank = communicator.group()->rank();
+  const bool rooted = plan::rooted(move.collective);
+  if (rooted && (move.root < 0 || move.root >= communicator.group()->ranks())) return 0;
+  const bool gathers = move.collective == Collective::gather;
+  const Side& side = gathers ? move.in : move.out;
+  if (side.count <= 0 || side.count > INT_MAX || !is_buffer(side.data)) return 0;
+  const size_t part = communicator.dense_bytes(side.type) * static_cast<size_t>(side.count);
+  if (rooted && rank != move.root) return part;
+  if (!sides_agree(move.in, move.out)) return 0;
+  if (move.collective == Collective::alltoall) return move.in.data != move.out.data ? part : 0;
+  const bool parts_in = move.collective == Collective::scatter;
+  const Side& parts = parts_in ? move.in : move.out;
+  const Side& alone = parts_in ? move.out : move.in;
+  return own_part(communicator, parts.data, part) != alone.data ? part : 0;
+}
+
 bool beyond_int(const Move& move) { return move.in.count > INT_MAX || move.out.count > INT_MAX; }
 
 template <class Plain>
@@ -204,6 +223,40 @@ size_t part_to_report(const Move& move) {
 }
 
 }  // namespace
+
+// What is thrown, is thrown before the rank has entered; the general paths meet it again.
+int bcast_by_ready(Communicator& communicator, void* data, MPI_Count count, MPI_Datatype type, int root, Form form) {
+  try {
+    group::Group& group = *communicator.group();
+    const size_t element = communicator.dense_bytes(type);
+    if (element != 0 && count > 0 && data != nullptr && root >= 0 && root < group.ranks()) {
+      const int code = communicator.finish(group.bcast(data, static_cast<size_t>(count) * element, root));
+      if (code == MPI_SUCCESS)
+        group.note(key_of(Collective::bcast, count, type, root), Collective::bcast, static_cast<size_t>(count), element, root, nullptr);
+      return code;
+    }
+  } catch (...) {
+  }
+  return bcast_by_any(data, count, type, root, communicator.handle(), form);
+}
+
+int move_by_ready(Communicator& communicator, const Move& move, Form form) {
+  try {
+    const Side& side = move.collective == Collective::gather ? move.in : move.out;
+    if (const size_t part = plain_part(communicator, move); part != 0) {
+      const int rank = communicator.group()->rank();
+      const void* const in = move.collective == Collective::scatter && rank != move.root ? nullptr : move.in.data;
+      void* const out = move.collective == Collective::gather && rank != move.root ? nullptr : move.out.data;
+      const int code = run(communicator, move, in, out, part);
+      if (code == MPI_SUCCESS)
+        communicator.group()->note(key_of(move.collective, side.count, side.type, move.root), move.collective, part, 1, move.root,
+                                   nullptr);
+      return code;
+    }
+  } catch (...) {
+  }
+  return move_by_any(move, communicator.handle(), form);
+}
 
 int bcast_by_any(void* data, MPI_Count count, MPI_Datatype type, int root, MPI_Comm communicator, Form form) {
   return route(

@@ -5,9 +5,6 @@
 // counts may differ between ranks and sides where these bytes do not.
 #pragma once
 
-#include <climits>
-
-#include "base/error.h"
 #include "mpi/book.h"
 #include "plan/collective.h"
 
@@ -31,24 +28,22 @@ struct Move {
 int bcast_by_any(void* data, MPI_Count count, MPI_Datatype type, int root, MPI_Comm communicator, Form form);
 int move_by_any(const Move& move, MPI_Comm communicator, Form form);
 
-[[gnu::always_inline]] inline int bcast(void* data, MPI_Count count, MPI_Datatype type, int root, MPI_Comm communicator,
-                                        Form form) {
-  try {
-    if (Communicator* known = ready_communicator(communicator); known != nullptr) [[likely]] {
-      const size_t element = known->dense_bytes(type);
-      if (element != 0 && count > 0 && data != nullptr && root >= 0 && root < known->group()->ranks()) [[likely]]
-        return known->finish(known->group()->bcast(data, static_cast<size_t>(count) * element, root));
-    }
-  } catch (const Error&) {
-  }
-  return bcast_by_any(data, count, type, root, communicator, form);
+// On a communicator that has a group: calls that the group has not noted yet, or that take more than running their programs.
+int bcast_by_ready(Communicator& communicator, void* data, MPI_Count count, MPI_Datatype type, int root, Form form);
+int move_by_ready(Communicator& communicator, const Move& move, Form form);
+
+// By the side whose bytes all ranks share. Handles are integers or addresses.
+inline group::CallKey key_of(plan::Collective collective, MPI_Count count, MPI_Datatype type, int root) {
+  return {collective, root, (uint64_t)type, 0, static_cast<uint64_t>(count)};
 }
 
-// Bytes of a part that a side of a short call has, 0 where the general path must look: another type, a buffer that needs
-// care, or a count so large that all parts together might be too many bytes.
-[[gnu::always_inline]] inline size_t plain_part(Communicator& communicator, const Side& side) {
-  if (side.count <= 0 || side.count > INT_MAX || side.data == nullptr || side.data == MPI_IN_PLACE) return 0;
-  return communicator.dense_bytes(side.type) * static_cast<size_t>(side.count);
+[[gnu::always_inline]] inline int bcast(void* data, MPI_Count count, MPI_Datatype type, int root, MPI_Comm communicator,
+                                        Form form) {
+  Communicator* const known = ready_communicator(communicator);
+  if (known == nullptr) [[unlikely]] return bcast_by_any(data, count, type, root, communicator, form);
+  group::KnownCall* const call = known->group()->known(key_of(plan::Collective::bcast, count, type, root));
+  if (call != nullptr && data != nullptr) [[likely]] return known->finish(known->group()->run(*call, data, data));
+  return bcast_by_ready(*known, data, count, type, root, form);
 }
 
 // The place of a rank's own part in a buffer of parts.
@@ -56,67 +51,58 @@ inline std::byte* own_part(const Communicator& communicator, void* parts, size_t
   return static_cast<std::byte*>(parts) + static_cast<size_t>(communicator.group()->rank()) * part;
 }
 
-// Bytes of a part where both sides matter and agree; else 0.
-[[gnu::always_inline]] inline size_t agreed_part(Communicator& communicator, const Side& in, const Side& out) {
-  if (in.type != out.type || in.count != out.count || in.data == nullptr || in.data == MPI_IN_PLACE) return 0;
-  return plain_part(communicator, out);
-}
+inline bool is_buffer(const void* data) { return data != nullptr && data != MPI_IN_PLACE; }
 
-// The same where a rank's own part must not be given twice: in a buffer of parts, and alone.
-[[gnu::always_inline]] inline size_t agreed_part(Communicator& communicator, const Side& parts, const Side& alone,
-                                                 const Side& in, const Side& out) {
-  const size_t part = agreed_part(communicator, in, out);
-  return own_part(communicator, parts.data, part) == alone.data ? 0 : part;
+// Both sides matter and agree: the usual case of a rank that has two.
+inline bool sides_agree(const Side& in, const Side& out) {
+  return in.type == out.type && in.count == out.count && is_buffer(in.data) && is_buffer(out.data);
 }
 
 [[gnu::always_inline]] inline int gather(const Side& in, const Side& out, int root, MPI_Comm communicator, Form form) {
-  try {
-    if (Communicator* known = ready_communicator(communicator); known != nullptr) [[likely]] {
-      const bool at_root = root == known->group()->rank();
-      const size_t part = at_root ? agreed_part(*known, out, in, in, out) : plain_part(*known, in);
-      if (part != 0 && root >= 0 && root < known->group()->ranks()) [[likely]]
-        return known->finish(known->group()->gather(in.data, at_root ? out.data : nullptr, part, root));
-    }
-  } catch (const Error&) {
+  const Move move{plan::Collective::gather, in, out, root};
+  Communicator* const known = ready_communicator(communicator);
+  if (known == nullptr) [[unlikely]] return move_by_any(move, communicator, form);
+  group::KnownCall* const call = known->group()->known(key_of(move.collective, in.count, in.type, root));
+  if (call != nullptr) [[likely]] {
+    const bool at_root = root == known->group()->rank();
+    // A rank's own part must not be given twice: in a buffer of parts, and alone.
+    if (at_root ? sides_agree(in, out) && own_part(*known, out.data, call->operation.bytes) != in.data : is_buffer(in.data)) [[likely]]
+      return known->finish(known->group()->run(*call, in.data, at_root ? out.data : nullptr));
   }
-  return move_by_any({plan::Collective::gather, in, out, root}, communicator, form);
+  return move_by_ready(*known, move, form);
 }
 
 [[gnu::always_inline]] inline int scatter(const Side& in, const Side& out, int root, MPI_Comm communicator, Form form) {
-  try {
-    if (Communicator* known = ready_communicator(communicator); known != nullptr) [[likely]] {
-      const bool at_root = root == known->group()->rank();
-      const size_t part = at_root ? agreed_part(*known, in, out, in, out) : plain_part(*known, out);
-      if (part != 0 && root >= 0 && root < known->group()->ranks()) [[likely]]
-        return known->finish(known->group()->scatter(at_root ? in.data : nullptr, out.data, part, root));
-    }
-  } catch (const Error&) {
+  const Move move{plan::Collective::scatter, in, out, root};
+  Communicator* const known = ready_communicator(communicator);
+  if (known == nullptr) [[unlikely]] return move_by_any(move, communicator, form);
+  group::KnownCall* const call = known->group()->known(key_of(move.collective, out.count, out.type, root));
+  if (call != nullptr) [[likely]] {
+    const bool at_root = root == known->group()->rank();
+    if (at_root ? sides_agree(in, out) && own_part(*known, in.data, call->operation.bytes) != out.data : is_buffer(out.data)) [[likely]]
+      return known->finish(known->group()->run(*call, at_root ? in.data : nullptr, out.data));
   }
-  return move_by_any({plan::Collective::scatter, in, out, root}, communicator, form);
+  return move_by_ready(*known, move, form);
 }
 
 [[gnu::always_inline]] inline int allgather(const Side& in, const Side& out, MPI_Comm communicator, Form form) {
-  try {
-    if (Communicator* known = ready_communicator(communicator); known != nullptr) [[likely]] {
-      const size_t part = agreed_part(*known, out, in, in, out);
-      if (part != 0) [[likely]]
-        return known->finish(known->group()->allgather(in.data, out.data, part));
-    }
-  } catch (const Error&) {
-  }
-  return move_by_any({plan::Collective::allgather, in, out, 0}, communicator, form);
+  const Move move{plan::Collective::allgather, in, out, 0};
+  Communicator* const known = ready_communicator(communicator);
+  if (known == nullptr) [[unlikely]] return move_by_any(move, communicator, form);
+  group::KnownCall* const call = known->group()->known(key_of(move.collective, out.count, out.type, 0));
+  if (call != nullptr && sides_agree(in, out) && own_part(*known, out.data, call->operation.bytes) != in.data) [[likely]]
+    return known->finish(known->group()->run(*call, in.data, out.data));
+  return move_by_ready(*known, move, form);
 }
 
 [[gnu::always_inline]] inline int alltoall(const Side& in, const Side& out, MPI_Comm communicator, Form form) {
-  try {
-    if (Communicator* known = ready_communicator(communicator); known != nullptr && in.data != out.data) [[likely]] {
-      const size_t part = agreed_part(*known, in, out);
-      if (part != 0) [[likely]]
-        return known->finish(known->group()->alltoall(in.data, out.data, part));
-    }
-  } catch (const Error&) {
-  }
-  return move_by_any({plan::Collective::alltoall, in, out, 0}, communicator, form);
+  const Move move{plan::Collective::alltoall, in, out, 0};
+  Communicator* const known = ready_communicator(communicator);
+  if (known == nullptr) [[unlikely]] return move_by_any(move, communicator, form);
+  group::KnownCall* const call = known->group()->known(key_of(move.collective, out.count, out.type, 0));
+  if (call != nullptr && sides_agree(in, out) && in.data != out.data) [[likely]]
+    return known->finish(known->group()->run(*call, in.data, out.data));
+  return move_by_ready(*known, move, form);
 }
 
 }  // namespace tutti::mpi

@@ -135,7 +135,7 @@ int Persistent::take(std::optional<trace::Recorder>& recorder) {
   }
   if (host_op_ != nullptr) code = first_error(code, host_op_->error()).code;
   state_ = State::taken;
-  shm::jot(served_since_poll, 1);
+  ServedCalls::note();
   return code;
 }
 

@@ -4,17 +4,13 @@
 // promises that polling again and again finds a message (MPI-4.1 section 3.8.1), but in a host's own collective the host
 // has progressed, and the first poll after it finds what was sent before. Tutti's collective may not have touched the
 // host at all, and hosts look before they progress: the first poll would find nothing. So a poll that finds nothing asks
-// the host again, some times, where Tutti has served a collective since a poll last did so in vain.
+// the host again, some times, where Tutti has served a collective since a poll last did so in vain; by whichever thread, since the
+// host then progresses for all.
 #pragma once
 
-#include "net/abi.h"
-#include "shm/order.h"
+#include "mpi/served.h"
 
 namespace tutti::mpi {
-
-// Not 0 where Tutti has served a collective since. Of the whole process: whichever thread looks again makes the host
-// progress for all.
-inline constinit shm::Word served_since_poll{0};
 
 // Each look makes the host take in one message or more; an MPI_Win_test may need one of each rank.
 inline constexpr int most_looks = 16;
@@ -22,9 +18,9 @@ inline constexpr int most_looks = 16;
 template <class Ask>
 int look_again(const int* flag, Ask ask) {
   int code = ask();
-  if (code != MPI_SUCCESS || *flag != 0 || shm::glance(served_since_poll) == 0) return code;
+  if (code != MPI_SUCCESS || *flag != 0 || !ServedCalls::any()) return code;
   for (int looks = 1; looks < most_looks && code == MPI_SUCCESS && *flag == 0; ++looks) code = ask();
-  if (*flag == 0) shm::jot(served_since_poll, 0);
+  if (*flag == 0) ServedCalls::forget();
   return code;
 }
 

@@ -30,6 +30,17 @@ bool wrong(const Communicator& communicator, const Reduction& reduction) {
   return reduction.in == reduction.out && reduction.count > 0 && host_judges_aliases(reduction.collective);
 }
 
+// True where nothing has to be judged but what every call shows: most calls. Counts that the general path must look at are not.
+bool is_plain(const Communicator& communicator, const Reduction& reduction) {
+  const void* const in = reduction.in;
+  const void* const out = reduction.out;
+  if (reduction.count <= 0 || reduction.count > INT_MAX || in == nullptr) return false;
+  if (reduction.collective != Collective::reduce) return out != nullptr && in != out && out != MPI_IN_PLACE;
+  if (reduction.root < 0 || reduction.root >= communicator.group()->ranks()) return false;
+  if (communicator.group()->rank() != reduction.root) return in != MPI_IN_PLACE;
+  return out != nullptr && in != out && out != MPI_IN_PLACE;
+}
+
 // What is combined here, in place or not.
 const void* source(const Reduction& reduction) { return reduction.in == MPI_IN_PLACE ? reduction.out : reduction.in; }
 
@@ -117,6 +128,23 @@ int by_host(const Reduction& call, MPI_Comm communicator, Form form) {
 }
 
 }  // namespace
+
+// What is thrown, is thrown before the rank has entered; the general path meets it again.
+int reduction_by_ready(Communicator& communicator, const Reduction& reduction, Form form) {
+  try {
+    const exec::Combine* const combine = communicator.kernel(reduction.type, reduction.op);
+    if (combine != nullptr && is_plain(communicator, reduction)) {
+      const bool receiving = reduction.collective != Collective::reduce || communicator.group()->rank() == reduction.root;
+      const int code = run(communicator, reduction, source(reduction), receiving ? reduction.out : nullptr, *combine);
+      if (code == MPI_SUCCESS)
+        communicator.group()->note(key_of(reduction), reduction.collective, static_cast<size_t>(reduction.count), combine->element,
+                                   reduction.root, combine);
+      return code;
+    }
+  } catch (...) {
+  }
+  return reduction_by_any(reduction, communicator.handle(), form);
+}
 
 int reduction_by_any(const Reduction& reduction, MPI_Comm communicator, Form form) {
   return route(
