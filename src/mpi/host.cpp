@@ -199,7 +199,6 @@ void find_functions(Host& host) {
   find(host.Comm_split_type, "PMPI_Comm_split_type");
   find(host.Comm_free, "PMPI_Comm_free");
   find(host.Comm_call_errhandler, "PMPI_Comm_call_errhandler");
-  find(host.Comm_get_errhandler, "PMPI_Comm_get_errhandler");
   find(host.Comm_set_errhandler, "PMPI_Comm_set_errhandler");
   find(host.Comm_create_errhandler, "PMPI_Comm_create_errhandler");
   find(host.Errhandler_free, "PMPI_Errhandler_free");

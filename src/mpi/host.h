@@ -146,7 +146,6 @@ struct Host {
   decltype(&PMPI_Comm_split_type) Comm_split_type;
   decltype(&PMPI_Comm_free) Comm_free;
   decltype(&PMPI_Comm_call_errhandler) Comm_call_errhandler;
-  decltype(&PMPI_Comm_get_errhandler) Comm_get_errhandler;
   decltype(&PMPI_Comm_set_errhandler) Comm_set_errhandler;
   decltype(&PMPI_Comm_create_errhandler) Comm_create_errhandler;
   decltype(&PMPI_Errhandler_free) Errhandler_free;

@@ -138,8 +138,9 @@ void after_init() {
     return go_on_without_tutti();
   }
   if (simulated) share_programs(rank);
-  if (!host_judges_arguments()) tolerate_aliases();
-  set_missing_types(types_that_host_lacks());
+  const HostTraits traits = probe_host();
+  if (!traits.judges_arguments) tolerate_aliases();
+  set_missing_types(traits.missing_types);
   std::string why_no_team;
   std::unique_ptr<Team> team = form_team(&why_no_team);
   if (team == nullptr) log_line(LogLevel::info, "off on this node: %s", why_no_team.c_str());

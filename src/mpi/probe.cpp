@@ -11,61 +11,63 @@ namespace {
 bool error_raised = false;
 void note_error(MPI_Comm*, int*, ...) { error_raised = true; }
 
-class NotedErrors {
+// Split from MPI_COMM_SELF, so that no other process takes part. Only calls with a communicator may be tried: errors of
+// others go to the handler of MPI_COMM_SELF or MPI_COMM_WORLD.
+class Trial {
  public:
-  NotedErrors() {
+  Trial() {
     const Host& mpi = host();
-    mpi.Comm_create_errhandler(note_error, &noting_);
-    for (Kept& kept : kept_) {
-      mpi.Comm_get_errhandler(kept.communicator, &kept.before);
-      mpi.Comm_set_errhandler(kept.communicator, noting_);
-    }
-    error_raised = false;
+    if (mpi.Comm_split(mpi.comm_self, 0, 0, &communicator_) != MPI_SUCCESS) communicator_ = mpi.comm_null;
+    if (!made()) return;
+    MPI_Errhandler noting{};
+    mpi.Comm_create_errhandler(note_error, &noting);
+    mpi.Comm_set_errhandler(communicator_, noting);
+    mpi.Errhandler_free(&noting);  // the communicator keeps it
   }
-  ~NotedErrors() {
-    const Host& mpi = host();
-    for (Kept& kept : kept_) {
-      mpi.Comm_set_errhandler(kept.communicator, kept.before);
-      mpi.Errhandler_free(&kept.before);
-    }
-    mpi.Errhandler_free(&noting_);
+  ~Trial() {
+    if (made()) host().Comm_free(&communicator_);
   }
-  NotedErrors(const NotedErrors&) = delete;
+  Trial(const Trial&) = delete;
+
+  bool made() const { return communicator_ != host().comm_null; }
+
+  bool refuses_negative_counts() {
+    char nothing = 0;
+    return fails([&] { return host().Bcast(&nothing, -1, host().type_byte, 0, communicator_); });
+  }
+
+  // All of a host's reductions look up a type's function alike; this one takes a communicator.
+  bool refuses_to_add(MPI_Datatype type) {
+    alignas(32) const unsigned char in[32] = {};
+    alignas(32) unsigned char out[32] = {};
+    return fails([&] { return host().Allreduce(in, out, 1, type, host().op_sum, communicator_); });
+  }
 
  private:
-  struct Kept {
-    MPI_Comm communicator;
-    MPI_Errhandler before{};
-  };
-  Kept kept_[2] = {{host().comm_self}, {host().comm_world}};  // errors of no communicator go to either, by MPI's version
-  MPI_Errhandler noting_{};
+  template <class Call>
+  static bool fails(Call call) {
+    error_raised = false;
+    return call() != MPI_SUCCESS || error_raised;
+  }
+
+  MPI_Comm communicator_{};
 };
 
 }  // namespace
 
 // SMPI ends the simulation at a wrong argument, and at a type that it has no code for.
-bool host_judges_arguments() {
-  if (simulated) return true;
-  const NotedErrors noted;
-  char nothing = 0;
-  host().Bcast(&nothing, -1, host().type_byte, 0, host().comm_self);
-  return error_raised;
-}
-
-uint32_t types_that_host_lacks() {
-  uint32_t missing = 0;
+HostTraits probe_host() {
+  HostTraits traits;
   if (simulated) {
-    for (const RareType& rare : rare_types()) missing |= rare.bit;
-    return missing;
+    for (const RareType& rare : rare_types()) traits.missing_types |= rare.bit;
+    return traits;
   }
-  const NotedErrors noted;
-  for (const RareType& rare : rare_types()) {
-    alignas(32) const unsigned char in[32] = {};
-    alignas(32) unsigned char inout[32] = {};
-    error_raised = false;
-    if (host().Reduce_local(in, inout, 1, rare.type, host().op_sum) != MPI_SUCCESS || error_raised) missing |= rare.bit;
-  }
-  return missing;
+  Trial trial;
+  if (!trial.made()) return traits;
+  traits.judges_arguments = trial.refuses_negative_counts();
+  for (const RareType& rare : rare_types())
+    if (trial.refuses_to_add(rare.type)) traits.missing_types |= rare.bit;
+  return traits;
 }
 
 }  // namespace tutti::mpi
