@@ -2,6 +2,9 @@
 #include <sys/mman.h>
 
 #include <algorithm>
+#include <cstring>
+#include <exception>
+#include <new>
 #include <utility>
 
 #include "base/log.h"
@@ -28,6 +31,7 @@ constexpr size_t most_short_beside_deep = 2048;
 // and what no slot bounds, a message's length does.
 constexpr size_t most_segment_between = 128 * 1024;
 constexpr size_t most_message = size_t{1} << 30;
+constexpr size_t reserved_for_failure = 256;  // bytes, for a line that tells that memory ran out
 
 // Halves of the vector, halved again while the ring does not hold enough of them. Two need a position each and no more.
 size_t halves(const plan::Program& program, size_t element, size_t bytes, size_t slot_bytes) {
@@ -79,6 +83,7 @@ Channel::Channel(std::byte* areas, const shm::Layout& layout, int rank, const Se
       hook_(settings.hook),
       tracer_(settings.tracer),
       communicator_(settings.communicator) {
+  failure_.reserve(reserved_for_failure);
   index_ = index_of(rank);
   own_ = &control(index_);
   shm::jot(own_->process, settings.process);
@@ -109,6 +114,25 @@ Code Channel::fail(Code code, std::string message) {
   failed_ = code;
   failure_ = std::move(message);
   return code;
+}
+
+// There may be no memory for the line: what is known for sure fits what was reserved.
+Code Channel::fail_thrown(uint64_t call) noexcept {
+  failed_ = Code::unavailable;
+  failure_.clear();
+  failure_.append("rank ").append(std::to_string(rank_)).append(" gave up in the middle of ");
+  failure_.append(plan::name(call_collective(call))).append(": ");
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    failure_ += "memory ran out";
+  } catch (const std::exception& error) {
+    failure_.append(error.what(), std::min(std::strlen(error.what()), reserved_for_failure / 2));
+  } catch (...) {
+    failure_ += "an exception of no known type";
+  }
+  failure_ += "; this communicator can be used no more";
+  return failed_;
 }
 
 // A rank that found it at once has not said what it is in, and those that wait for it must learn it.

@@ -75,7 +75,8 @@ class alignas(64) Channel {
   // Elements up to this size can be staged by flat plans.
   size_t max_element() const { return long_slots_.size / 8 / shm::line_size * shm::line_size; }
 
-  // Runs the program. Code::mismatch and Code::dead_peer leave the group unusable: every later call returns the same.
+  // Runs the program, and throws nothing. Any other code than Code::ok leaves the group unusable: every later call returns
+  // the same.
   Code execute(const BoundProgram& bound, const Operation& operation) {
     if (failed_ != Code::ok) [[unlikely]] return failed_;
     return bound.run(*this, bound, operation);
@@ -88,7 +89,12 @@ class alignas(64) Channel {
     if (failed_ != Code::ok) return failed_;
     shm::jot(own_->call, call);
     shm::jot(own_->waits_for_message, shm::Control::among_leaders);
-    const bool done = collective();
+    bool done = false;
+    try {
+      done = collective();
+    } catch (...) {
+      return fail_thrown(call);
+    }
     shm::jot(own_->waits_for_message, 0);
     return done ? Code::ok : Code::unavailable;
   }
@@ -104,6 +110,10 @@ class alignas(64) Channel {
   // Advances the counters as operations would, between two of them and at all ranks alike: for tests of what happens when half of
   // a counter's bits come round.
   void advance(const Counters& by);
+
+  // The same, called inside a handler, for whatever was thrown in the middle of an operation. This rank has entered it, so
+  // others wait for what it will not do any more.
+  [[gnu::cold]] Code fail_thrown(uint64_t call) noexcept;
 
   // One line about the last failure; empty where there was none.
   const std::string& failure() const { return failure_; }

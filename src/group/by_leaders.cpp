@@ -74,7 +74,11 @@ Code Group::run_by_leaders(const Entry& entry, exec::Operation operation, size_t
     code = channel_.among_leaders(operation.call, [&] { return among_leaders(phases, operation); });
     if (code != Code::ok && failure().empty()) channel_.give_up(code, leaders_->failure());
   }
-  if (code == Code::ok && phases.after != nullptr) code = run_entry(*phases.after, operation, element);
+  try {
+    if (code == Code::ok && phases.after != nullptr) code = run_entry(*phases.after, operation, element);
+  } catch (...) {  // the phases before were this rank's entry
+    code = fail_thrown(operation.call);
+  }
   release_scratch(lent_);
   return code;
 }

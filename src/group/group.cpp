@@ -1,6 +1,7 @@
 #include "group/group.h"
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "base/log.h"
@@ -199,11 +200,14 @@ Code Group::run(Collective collective, const void* in, void* out, size_t count, 
 }
 
 void Group::note(const CallKey& key, Collective collective, size_t count, size_t element, int root,
-                 const exec::Combine* combine) {
+                 const exec::Combine* combine) noexcept {
   const size_t bytes = count * element;
   const Entry* const entry = ranges_.find(key_of(collective, combine == nullptr ? root : root | combine->needs, element), bytes);
   if (entry == nullptr || bytes >= entry->direct_below) return;
-  known_.note(key, entry->bound, {nullptr, nullptr, bytes, count, combine, bytes, exec::call_signature(collective, bytes, root)});
+  try {
+    known_.note(key, entry->bound, {nullptr, nullptr, bytes, count, combine, bytes, exec::call_signature(collective, bytes, root)});
+  } catch (const std::bad_alloc&) {
+  }
 }
 
 Code Group::run_entry(const Entry& entry, exec::Operation& operation, size_t element) {

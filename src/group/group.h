@@ -4,7 +4,9 @@
 // (collective, bytes, root, size of an element) and runs it. Buffers are the user's, bytes are packed.
 // One thread at a time may use a group. The shared memory belongs to whoever made it and outlives the group.
 //
-// Every function returns Code::ok, or a code that leaves the group unusable, with a line in failure().
+// Every function returns Code::ok, or a code that leaves the group unusable, with a line in failure(). What it throws
+// instead, it throws before this rank has entered the operation: Error at all ranks alike, anything else (memory that ran
+// out) at this rank alone, which may make the same call again.
 #pragma once
 
 #include <array>
@@ -100,13 +102,16 @@ class Group {
     call.operation.out = out;
     return channel_.execute(*call.bound, call.operation);
   }
-  // Notes a call that this group has just run, so that known() finds it. `combine` lives as long as the group; null where nothing
-  // is combined.
+  // Notes a call that this group has just run, so that known() finds it; without memory for that, nothing happens. `combine` lives as
+  // long as the group; null where nothing is combined.
   void note(const CallKey& key, plan::Collective collective, size_t count, size_t element, int root,
-            const exec::Combine* combine);
+            const exec::Combine* combine) noexcept;
 
   // As Channel::advance.
   void advance(const exec::Channel::Counters& by) { channel_.advance(by); }
+
+  // For callers to whom a call of this group is a part of theirs, in a handler: as Channel::fail_thrown.
+  Code fail_thrown(uint64_t call) noexcept { return channel_.fail_thrown(call); }
 
   const std::string& failure() const { return channel_.failure(); }
   bool stalled() const { return channel_.stalled(); }

@@ -87,7 +87,13 @@ Code Group::ragged(Collective collective, const void* in, void* out, const exec:
   }
   expected = std::max<size_t>(agreement.longest, std::min(expected, 2 * most_record) * 7 / 8);
   if (code != Code::ok || agreement.longest <= agreement.room) return code;
-  return run_ragged(collective, in, out, all, agreement.longest, root, nullptr);
+  try {
+    return run_ragged(collective, in, out, all, agreement.longest, root, nullptr);
+  } catch (const Error&) {
+    throw;
+  } catch (...) {  // the agreement was this rank's entry
+    return fail_thrown(exec::call_signature(collective, agreement.longest, root));
+  }
 }
 
 Group::Entry* Group::find_records(Collective collective, size_t expected, int root, size_t& room) {

@@ -23,9 +23,23 @@ std::string_view algorithm_of(Communicator& communicator, const Subject& subject
                      : std::string_view{};
 }
 
-int too_many(MPI_Comm communicator) {
-  host().Comm_call_errhandler(communicator, MPI_ERR_COUNT);
-  return MPI_ERR_COUNT;
+int too_many(MPI_Comm communicator) { return raise(communicator, MPI_ERR_COUNT); }
+
+Served refused(Communicator& communicator, const Error& error) noexcept {
+  try {
+    communicator.say(error.what());
+  } catch (...) {  // then nobody is told, but all ranks still do the same
+  }
+  return Reason::no_program;
+}
+
+// The call has been made; what is missing of the report is no error of it.
+void note_call(Communicator& communicator, const Subject& subject, Reason reason, std::chrono::nanoseconds time) noexcept {
+  try {
+    const std::string_view algorithm = reason == Reason::none ? algorithm_of(communicator, subject) : std::string_view{};
+    record({subject.collective, subject.bytes, reason, algorithm, time});
+  } catch (...) {
+  }
 }
 
 // What is thrown, is thrown before the rank has entered; the general path meets it again.

@@ -50,6 +50,7 @@ const char* describe(Reason reason) {
     case Reason::shared_memory_exhausted: return "shared memory exhausted (TUTTI_SHM_BYTES_PER_RANK)";
     case Reason::different_options: return "ranks with different TUTTI_* variables";
     case Reason::host_failed: return "host MPI failed in set-up (a revoked communicator)";
+    case Reason::set_up_broken: return "set-up failed at a rank (memory ran out)";
     case Reason::large_element: return "elements too large for the slots";
     case Reason::wrong_arguments: return "arguments for the host MPI to judge";
     case Reason::no_program: return "the algorithm that was asked for does not serve this communicator";
@@ -81,7 +82,12 @@ void Communicator::enter() {
   if (calls_++ < options().setup_after && !at_once) return;
   decided_ = true;
   const Inside inside;
-  reason_ = set_up();
+  try {
+    reason_ = set_up();
+  } catch (...) {
+    reason_ = Reason::set_up_broken;
+    throw;
+  }
   if (!at_once || group_ != nullptr || reason_ == Reason::one_rank) return;
   int rank = 0;
   host().Comm_rank(handle_, &rank);

@@ -35,6 +35,7 @@ enum class Reason : uint8_t {
   shared_memory_exhausted,
   different_options,
   host_failed,
+  set_up_broken,  // by what this rank alone met
   large_element,
   wrong_arguments,
   no_program,

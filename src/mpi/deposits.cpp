@@ -1,10 +1,10 @@
 #include "mpi/deposits.h"
 
 #include <algorithm>
+#include <exception>
 #include <new>
 #include <numeric>
 
-#include "base/error.h"
 #include "base/log.h"
 #include "shm/layout.h"
 
@@ -83,13 +83,14 @@ bool Deposits::share(Communicator& communicator) {
       for (int rank = 0; rank < group.ranks(); ++rank)
         new (segment_->address(offer.page) + at_[static_cast<size_t>(rank)]) shm::Word(0);
     }
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {  // of one rank: all learn of it
     log_once("deposits", LogLevel::info, "%s; some persistent collectives stay on the host MPI", error.what());
   }
   if (group.bcast(&offer, sizeof offer, 0) != Code::ok || offer.granted == 0) return false;
   try {
     if (rank_ != 0) segment_ = attach(segments, offer.segment);
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
+    segment_ = nullptr;
     log_line(LogLevel::info, "%s", error.what());
   }
   page_ = offer.page;

@@ -28,7 +28,7 @@ void init(const char* next_name, MPI_Fint* error) {
     next(&code);
   else
     code = mpi::host().Init(nullptr, nullptr);
-  if (code == MPI_SUCCESS) mpi::after_init();
+  if (code == MPI_SUCCESS) code = mpi::after_init();
   set(error, code);
 }
 
@@ -39,7 +39,7 @@ void init_thread(const char* next_name, MPI_Fint* required, MPI_Fint* provided, 
     next(required, provided, &code);
   else
     code = mpi::host().Init_thread(nullptr, nullptr, *required, provided);
-  if (code == MPI_SUCCESS) mpi::after_init();
+  if (code == MPI_SUCCESS) code = mpi::after_init();
   set(error, code);
 }
 
@@ -62,7 +62,7 @@ void session_init(const char* next_name, MPI_Fint* info, MPI_Fint* handler, MPI_
   mpi::before_init();
   MPI_Fint code = MPI_ERR_OTHER;
   if (const auto next = next_definition<FourArguments>(next_name)) next(info, handler, session, &code);
-  if (code == MPI_SUCCESS) mpi::after_session_init(c_session(*session));
+  if (code == MPI_SUCCESS) code = mpi::after_session_init(c_session(*session));
   set(error, code);
 }
 

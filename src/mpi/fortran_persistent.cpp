@@ -26,7 +26,8 @@ MPI_Fint fortran_request(MPI_Request request) {
 template <class Call>
 void init(const MPI_Fint* comm, const MPI_Fint* info, MPI_Fint* request, MPI_Fint* error, Call call) {
   MPI_Request made{};
-  const int code = call(mpi::Asked{c_communicator(*comm), c_info(*info), &made});
+  const mpi::Asked asked{c_communicator(*comm), c_info(*info), &made};
+  const int code = mpi::guarded(asked.comm, [&] { return call(asked); });
   if (code == MPI_SUCCESS) *request = fortran_request(made);
   set(error, code);
 }
@@ -127,9 +128,9 @@ TUTTI_ENTRY void mpi_alltoallv_init_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fi
 TUTTI_ENTRY void mpi_alltoallw_init_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* sdispls, MPI_Fint* sendtypes,
                                      void* recvbuf, MPI_Fint* recvcounts, MPI_Fint* rdispls, MPI_Fint* recvtypes,
                                      MPI_Fint* comm, MPI_Fint* info, MPI_Fint* request, MPI_Fint* error) {
-  const std::vector<MPI_Datatype> in_types = c_types(sendtypes, c_communicator(*comm), c_address(sendbuf));
-  const std::vector<MPI_Datatype> out_types = c_types(recvtypes, c_communicator(*comm), c_address(recvbuf));
   init(comm, info, request, error, [&](const mpi::Asked& asked) {
+    const std::vector<MPI_Datatype> in_types = c_types(sendtypes, asked.comm, c_address(sendbuf));
+    const std::vector<MPI_Datatype> out_types = c_types(recvtypes, asked.comm, c_address(recvbuf));
     return mpi::init_ragged_alltoall(host().persistent.Alltoallw_init, c_address(sendbuf), sendcounts, sdispls,
                                      in_types.data(), c_address(recvbuf), recvcounts, rdispls, out_types.data(), asked);
   });

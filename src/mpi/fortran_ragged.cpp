@@ -5,6 +5,7 @@
 #if defined(TUTTI_ABI_OPENMPI)
 
 #include "mpi/ragged.h"
+#include "mpi/thrown.h"
 
 using namespace tutti;
 using namespace tutti::mpi::fortran;
@@ -73,13 +74,15 @@ TUTTI_ENTRY void mpi_alltoallw_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* s
   const MPI_Comm communicator = c_communicator(*comm);
   RaggedSide in = parts(sendbuf, sendcounts, sdispls, {});
   RaggedSide out = parts(recvbuf, recvcounts, rdispls, {});
-  const std::vector<MPI_Datatype> in_types = c_types(sendtypes, communicator, in.data);
-  const std::vector<MPI_Datatype> out_types = c_types(recvtypes, communicator, out.data);
-  in.types = in_types.data();
-  out.types = out_types.data();
-  set(error, mpi::ragged_move({Collective::alltoall, in, out}, communicator, [&] {
-        return host().Alltoallw(in.data, sendcounts, sdispls, in.types, out.data, recvcounts, rdispls, out.types,
-                                communicator);
+  set(error, mpi::guarded(communicator, [&] {
+        const std::vector<MPI_Datatype> in_types = c_types(sendtypes, communicator, in.data);
+        const std::vector<MPI_Datatype> out_types = c_types(recvtypes, communicator, out.data);
+        in.types = in_types.data();
+        out.types = out_types.data();
+        return mpi::ragged_move({Collective::alltoall, in, out}, communicator, [&] {
+          return host().Alltoallw(in.data, sendcounts, sdispls, in.types, out.data, recvcounts, rdispls, out.types,
+                                  communicator);
+        });
       }));
 }
 

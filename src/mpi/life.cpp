@@ -19,6 +19,7 @@
 #include "mpi/probe.h"
 #include "mpi/report.h"
 #include "mpi/spawn.h"
+#include "mpi/thrown.h"
 #include "mpi/tracing.h"
 #include "mpi/types.h"
 
@@ -117,7 +118,7 @@ void before_init() {
       usleep(speaker_first_microseconds);
     }
     end_before_init();
-  } catch (const Error& error) {
+  } catch (const std::exception& error) {
     if (launched_rank() == 0)
       log_line(LogLevel::error, "%s", error.what());
     else
@@ -126,7 +127,9 @@ void before_init() {
   }
 }
 
-void after_init() {
+namespace {
+
+void settle() {
   if (host().foreign || std::exchange(life().settled, true)) return;  // Fortran's may call C's
   const Inside inside;
   int rank = 0;
@@ -155,17 +158,31 @@ void after_init() {
   meet_parents(true);
 }
 
+void write_what_was_recorded() {
+  const Inside inside;
+  write_trace();
+  if (!recording()) return;
+  for (const Communicator* communicator : known_communicators())
+    if (communicator->net() != nullptr) record_messages(*communicator);
+  write_report(options().report, why_no_team());
+}
+
+}  // namespace
+
+int after_init() {
+  return guarded(host().comm_world, []() -> int {
+    settle();
+    return MPI_SUCCESS;
+  });
+}
+
 void before_finalize() {
   if (!life().world) return;
-  {
-    const Inside inside;
-    write_trace();
-    if (recording()) {
-      for (const Communicator* communicator : known_communicators())
-        if (communicator->net() != nullptr) record_messages(*communicator);
-      write_report(options().report, why_no_team());
-    }
-  }
+  // A program that goes on after the error may still finalize.
+  (void)guarded(host().comm_world, []() -> int {
+    write_what_was_recorded();
+    return MPI_SUCCESS;
+  });
   const std::lock_guard<std::mutex> lock(life().mutex);
   life().world = false;
   if (any_session())
@@ -177,15 +194,13 @@ void before_finalize() {
 int init(int* argc, char*** argv) {
   before_init();
   const int code = host().Init(argc, argv);
-  if (code == MPI_SUCCESS) after_init();
-  return code;
+  return code == MPI_SUCCESS ? after_init() : code;
 }
 
 int init_thread(int* argc, char*** argv, int required, int* provided) {
   before_init();
   const int code = host().Init_thread(argc, argv, required, provided);
-  if (code == MPI_SUCCESS) after_init();
-  return code;
+  return code == MPI_SUCCESS ? after_init() : code;
 }
 
 int finalize() {
@@ -200,9 +215,7 @@ constexpr const char* processes_of_this_job = "mpi://WORLD";
 
 uint64_t key_of(MPI_Session session) { return (uint64_t)session; }
 
-}  // namespace
-
-void after_session_init(MPI_Session session) {
+void settle_session(MPI_Session session) {
   if (host().foreign || host_tolerates_faults() || host().Group_from_session_pset == nullptr) return;
   const std::lock_guard<std::mutex> lock(life().mutex);
   // A disabled process takes part in what other ranks agree on.
@@ -215,6 +228,17 @@ void after_session_init(MPI_Session session) {
   note_session(key_of(session), processes);
 }
 
+}  // namespace
+
+int after_session_init(MPI_Session session) {
+  try {
+    settle_session(session);
+    return MPI_SUCCESS;
+  } catch (...) {  // there may be no communicator yet whose handler could be called
+    return MPI_ERR_NO_MEM;
+  }
+}
+
 void before_session_finalize(MPI_Session session) {
   const std::lock_guard<std::mutex> lock(life().mutex);
   const Inside inside;
@@ -225,8 +249,7 @@ int session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
   before_init();
   if (host().Session_init == nullptr) return MPI_ERR_OTHER;  // a program for a newer MPI than this one
   const int code = host().Session_init(info, handler, session);
-  if (code == MPI_SUCCESS) after_session_init(*session);
-  return code;
+  return code == MPI_SUCCESS ? after_session_init(*session) : code;
 }
 
 int session_finalize(MPI_Session* session) {

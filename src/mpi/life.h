@@ -8,12 +8,12 @@ namespace tutti::mpi {
 
 // Before the host's: reads the environment; ends the process with one line and exit code 2 where it is malformed.
 void before_init();
-// After the host's, if that went well.
-void after_init();
+// After the host's, if that went well; an MPI error code.
+int after_init();
 void before_finalize();
 
 #ifdef TUTTI_SESSIONS
-void after_session_init(MPI_Session session);
+int after_session_init(MPI_Session session);
 void before_session_finalize(MPI_Session session);
 int session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session);
 int session_finalize(MPI_Session* session);

@@ -51,8 +51,13 @@ class Memory {
       free(address);
       return nullptr;
     }
-    const std::lock_guard<std::mutex> lock(mutex_);
-    taken_.insert(address);
+    try {
+      const std::lock_guard<std::mutex> lock(mutex_);
+      taken_.insert(address);
+    } catch (...) {
+      free(address);
+      throw;
+    }
     return address;
   }
 
@@ -128,9 +133,13 @@ bool malloc_is_shared() {
   return here != nullptr && here->of_malloc();
 }
 
-void* take_memory(size_t bytes, size_t alignment) {
+void* take_memory(size_t bytes, size_t alignment) noexcept {
   Memory* const here = memory;
-  return here != nullptr ? here->take(bytes, alignment) : nullptr;
+  try {
+    return here != nullptr ? here->take(bytes, alignment) : nullptr;
+  } catch (...) {  // no memory for the book of what was handed out
+    return nullptr;
+  }
 }
 
 bool give_memory(void* address) {

@@ -19,7 +19,7 @@ shm::Heap* process_heap();
 bool malloc_is_shared();
 
 // Of the heap that was made, aligned to `alignment` (a power of two up to a page); null where there is none or it is full.
-void* take_memory(size_t bytes, size_t alignment);
+void* take_memory(size_t bytes, size_t alignment) noexcept;
 // True where the memory was taken by take_memory.
 bool give_memory(void* address);
 

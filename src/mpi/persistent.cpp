@@ -34,7 +34,7 @@ Persistent::~Persistent() {
   if (state_ == State::pending) (void)deposits_.release();  // others may still come for what lies there
 }
 
-int Persistent::start() {
+int Persistent::start_round() {
   const auto begin = recording() ? Clock::now() : Clock::time_point{};
   if (tracer() != nullptr) traced_.entry = trace::ticks();
   if (state_ == State::pending || state_ == State::taken)
@@ -93,7 +93,7 @@ bool Persistent::all_started() const {
   return true;
 }
 
-int Persistent::complete() {
+int Persistent::complete_round() {
   const auto begin = recording() ? Clock::now() : Clock::time_point{};
   std::optional<trace::Recorder> recorder;
   if (tracer() != nullptr) record_start(recorder);

@@ -20,6 +20,7 @@
 #include "mpi/deposits.h"
 #include "mpi/host_op.h"
 #include "mpi/ragged.h"
+#include "mpi/thrown.h"
 #include "trace/tracer.h"
 
 namespace tutti::mpi {
@@ -47,7 +48,9 @@ class Persistent {
   ~Persistent();
 
   // The next round; returns at once.
-  int start();
+  int start() {
+    return guarded(communicator_, [&] { return start_round(); });
+  }
   // How far the round is. Taken: the results are there, and the program has not been told. Shown: the host will tell it
   // (requests.h), so to Tutti it is as if idle.
   enum class State : uint8_t { idle, pending, taken, shown };
@@ -59,7 +62,9 @@ class Persistent {
   MPI_Comm loopback() const { return loopback_->handle; }
   bool all_started() const;
   // Waits until all have started, then takes the results.
-  int complete();
+  int complete() {
+    return guarded(communicator_, [&] { return complete_round(); });
+  }
   // Now and then while others are late: the host's messages must go on.
   void drive_host();
 
@@ -80,6 +85,8 @@ class Persistent {
   };
 
   Persistent(Communicator& communicator, const PersistentCall& call);
+  bool agree(Communicator& communicator, const Deposits::Announced& own, const std::vector<Deposits::Announced>& all,
+             Reason* reason, int* code);
   Reason describe_buffers(Communicator& communicator, const PersistentCall& call);
   bool describe(const RaggedSide& side, bool parted, const PersistentCall& call, std::vector<Part>& parts);
   Reason choose_combine(Communicator& communicator, const PersistentCall& call);
@@ -92,6 +99,8 @@ class Persistent {
   static plan::StepKind kind_of(const Result& result);
   int first_wait() const { return given_.empty() ? 2 : 3; }  // among the steps
   MPI_Datatype keep(MPI_Datatype type);
+  int start_round();
+  int complete_round();
   int wait_for(int rank);
   int take(std::optional<trace::Recorder>& recorder);
   int take_result(const Result& result);

@@ -53,29 +53,42 @@ std::unique_ptr<Persistent> Persistent::make(Communicator& communicator, const P
   std::vector<Deposits::Announced> all(static_cast<size_t>(made->ranks_));
   *code = communicator.finish(communicator.group()->allgather(&own, all.data(), sizeof own));
   if (*code != MPI_SUCCESS) return nullptr;
+  try {
+    if (made->agree(communicator, own, all, reason, code)) return made;
+  } catch (const Error&) {  // at all ranks
+    throw;
+  } catch (...) {  // the other ranks go on with what they have told each other
+    *code = communicator.finish(communicator.group()->fail_thrown(exec::call_signature(call.collective, own.longest, call.root)));
+  }
+  return nullptr;
+}
+
+// The rest of the making, once all have announced. False, and *reason or *code, where it ends without a request.
+bool Persistent::agree(Communicator& communicator, const Deposits::Announced& own, const std::vector<Deposits::Announced>& all,
+                       Reason* reason, int* code) {
   for (const Deposits::Announced& rank : all) *reason = std::max(*reason, static_cast<Reason>(rank.refuses));
-  if (*reason != Reason::none) return nullptr;
-  for (int rank = 0; rank < made->ranks_; ++rank) {
+  if (*reason != Reason::none) return false;
+  for (int rank = 0; rank < ranks_; ++rank) {
     if (all[static_cast<size_t>(rank)].call == own.call) continue;
     communicator.say("rank " + std::to_string(rank) + " makes another persistent collective, or with another root, than rank " +
-                     std::to_string(made->rank_) + ", which makes a persistent " + std::string(plan::name(call.collective)) +
+                     std::to_string(rank_) + ", which makes a persistent " + std::string(plan::name(collective_)) +
                      "; all ranks of a communicator must make the same in the same order");
     *code = communicator.fail();
-    return nullptr;
+    return false;
   }
   if (Deposits::needed(all) > most_shared) {
     *reason = Reason::large_persistent;
-    return nullptr;
+    return false;
   }
-  made->deposits_ = Deposits::make(communicator, all);
-  if (made->deposits_ == nullptr) {
+  deposits_ = Deposits::make(communicator, all);
+  if (deposits_ == nullptr) {
     *reason = Reason::shared_memory_exhausted;
-    return nullptr;
+    return false;
   }
-  for (const Deposits::Announced& rank : all) made->part_bytes_ = std::max<size_t>(made->part_bytes_, rank.longest);
-  made->link();
-  if (tracer() != nullptr) made->describe_for_traces(communicator, all[0].number);
-  return made;
+  for (const Deposits::Announced& rank : all) part_bytes_ = std::max<size_t>(part_bytes_, rank.longest);
+  link();
+  if (tracer() != nullptr) describe_for_traces(communicator, all[0].number);
+  return true;
 }
 
 // The host's types may be freed by the program while the request lives; predefined ones may not.
@@ -174,23 +187,34 @@ void Persistent::link() {
   sources_.resize(static_cast<size_t>(ranks_));
 }
 
+namespace {
+
+// A code; *reason says why the host must make the request, where it must.
+int make_request(Communicator& communicator, const PersistentCall& call, MPI_Request* request, Reason* reason) {
+  std::unique_ptr<Persistent> made;
+  int code = MPI_SUCCESS;
+  try {
+    made = Persistent::make(communicator, call, reason, &code);
+  } catch (const Error& error) {
+    *reason = refused(communicator, error).reason;
+  }
+  return made != nullptr ? note_request(std::move(made), request) : code;
+}
+
+}  // namespace
+
 int persistent_init(const PersistentCall& call, MPI_Comm communicator, MPI_Request* request, HostCall by_host) {
-  Communicator* const known = host().foreign ? nullptr : find_communicator(communicator);
+  int failed = MPI_SUCCESS;
+  Communicator* const known = communicator_of(communicator, &failed);
+  if (failed != MPI_SUCCESS) return failed;
   if (known == nullptr) return by_host();
   Reason reason = known->reason();
+  if (reason == Reason::set_up_broken) return raise(communicator, MPI_ERR_OTHER);
   if (known->group() != nullptr && !known->group()->on_one_node()) {
     reason = Reason::persistent_between_nodes;
   } else if (known->group() != nullptr) {
-    std::unique_ptr<Persistent> made;
-    int code = MPI_SUCCESS;
-    try {
-      made = Persistent::make(*known, call, &reason, &code);
-    } catch (const Error& error) {  // thrown while making a program: by all ranks, before any arrived
-      known->say(error.what());
-      reason = Reason::no_program;
-    }
-    if (code != MPI_SUCCESS) return code;
-    if (made != nullptr) return note_request(std::move(made), request);
+    const int code = guarded(communicator, [&] { return make_request(*known, call, request, &reason); });
+    if (code != MPI_SUCCESS || reason == Reason::none) return code;
   }
   const Inside inside;
   const uint64_t entry = tracer() != nullptr ? trace::ticks() : 0;

@@ -13,8 +13,8 @@ struct PartTable {
   // Room for so many parts; a call of fewer leaves the rest as it was.
   void hold(size_t parts) {
     if (at.size() >= parts) [[likely]] return;
-    at.resize(parts);
     bytes.resize(parts);
+    at.resize(parts);  // last: it is what tells that there is room, also where memory runs out between the two
   }
 };
 

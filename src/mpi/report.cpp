@@ -189,7 +189,10 @@ void record(const Record& record) {
   (record.reason == Reason::none ? row.calls : row.host_calls) += 1;
   (record.reason == Reason::none ? row.nanoseconds : row.host_nanoseconds) += time;
   if (record.reason != Reason::none) ++tally.numbers.reasons[static_cast<size_t>(record.reason)];
-  add_name(tally.algorithms[place], record.algorithm);
+  try {
+    add_name(tally.algorithms[place], record.algorithm);
+  } catch (...) {  // memory ran out: the numbers are right, and the call was
+  }
 }
 
 void record_messages(const Communicator& communicator) {

@@ -14,6 +14,7 @@
 #include "mpi/book.h"
 #include "mpi/packing.h"
 #include "mpi/report.h"
+#include "mpi/thrown.h"
 #include "mpi/tracing.h"
 
 namespace tutti::mpi {
@@ -61,23 +62,44 @@ bool host_judges_aliases(Collective collective);
 
 int too_many(MPI_Comm communicator);
 
+// An Error was thrown while making a program: by all ranks, before any arrived.
+Served refused(Communicator& communicator, const Error& error) noexcept;
+void note_call(Communicator& communicator, const Subject& subject, Reason reason, std::chrono::nanoseconds time) noexcept;
+
 template <class ByGroup>
 Served try_group(Communicator& communicator, ByGroup&& by_group) {
-  if (communicator.group() == nullptr) return communicator.reason();
+  if (communicator.group() == nullptr) {
+    // Other ranks may still be in the set-up, or have a group: the host must not be asked by this rank alone.
+    if (communicator.reason() == Reason::set_up_broken) return raise(communicator.handle(), MPI_ERR_OTHER);
+    return communicator.reason();
+  }
   try {
     return by_group(communicator);
-  } catch (const Error& error) {  // thrown while making a program: by all ranks, before any arrived
-    communicator.say(error.what());
-    return Reason::no_program;
+  } catch (const Error& error) {
+    return refused(communicator, error);
+  } catch (...) {
+    return raise_thrown(communicator.handle());
   }
+}
+
+// Null where the call is none of Tutti's; *code is an error that was raised while it was found.
+inline Communicator* communicator_of(MPI_Comm handle, int* code) {
+  Communicator* communicator = ready_communicator(handle);
+  if (communicator != nullptr || host().foreign) return communicator;
+  *code = guarded(handle, [&]() -> int {
+    communicator = find_communicator(handle);
+    return MPI_SUCCESS;
+  });
+  return communicator;
 }
 
 // One call from entry to return. `by_group` is asked where the communicator has a group, `by_host` does the rest.
 template <class ByGroup, class ByHost>
 int route(MPI_Comm handle, const Subject& subject, ByGroup&& by_group, ByHost&& by_host) {
   using Clock = std::chrono::steady_clock;
-  Communicator* communicator = ready_communicator(handle);
-  if (communicator == nullptr && !host().foreign) communicator = find_communicator(handle);
+  int failed = MPI_SUCCESS;
+  Communicator* const communicator = communicator_of(handle, &failed);
+  if (failed != MPI_SUCCESS) return failed;
   if (communicator == nullptr) return by_host();
   const auto begin = recording() ? Clock::now() : Clock::time_point{};
   Served served = try_group(*communicator, by_group);
@@ -87,10 +109,7 @@ int route(MPI_Comm handle, const Subject& subject, ByGroup&& by_group, ByHost&& 
     served.code = by_host();
     if (tracer() != nullptr) trace_host_call(entry, subject.collective, served.reason, subject.bytes, subject.root);
   }
-  if (recording())
-    record({subject.collective, subject.bytes, served.reason,
-            served.reason == Reason::none ? algorithm_of(*communicator, subject) : std::string_view{},
-            Clock::now() - begin});
+  if (recording()) note_call(*communicator, subject, served.reason, Clock::now() - begin);
   return served.code;
 }
 

@@ -12,6 +12,7 @@
 #include "base/log.h"
 #include "mpi/agreement.h"
 #include "mpi/book.h"
+#include "mpi/thrown.h"
 
 namespace tutti::mpi {
 namespace {
@@ -68,8 +69,10 @@ void meet_children(MPI_Comm children) {
   if (agree_with_others(children, true)) trust(children);
 }
 
-int spawn(const char* command, char** arguments, int processes, MPI_Info info, int root, MPI_Comm communicator,
-          MPI_Comm* children, int* error_codes) {
+namespace {
+
+int spawn_through_us(const char* command, char** arguments, int processes, MPI_Info info, int root, MPI_Comm communicator,
+                     MPI_Comm* children, int* error_codes) {
   const Host& mpi = host();
   std::string tutti_run;
   if (may_tell(communicator, root) && rank_in(communicator) == root) tutti_run = path_of_tutti_run(command);
@@ -86,6 +89,15 @@ int spawn(const char* command, char** arguments, int processes, MPI_Info info, i
   const int code = mpi.Comm_spawn(command, arguments, processes, info, root, communicator, children, error_codes);
   if (code == MPI_SUCCESS && through_us) meet_children(*children);
   return code;
+}
+
+}  // namespace
+
+int spawn(const char* command, char** arguments, int processes, MPI_Info info, int root, MPI_Comm communicator,
+          MPI_Comm* children, int* error_codes) {
+  return guarded(communicator, [&] {
+    return spawn_through_us(command, arguments, processes, info, root, communicator, children, error_codes);
+  });
 }
 
 void meet_parents(bool on) {

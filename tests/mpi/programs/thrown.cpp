@@ -1,0 +1,140 @@
+// What is thrown inside a call becomes an MPI error of the call: memory that runs out before a rank has entered, in set-up and
+// in the middle.
+#include <dlfcn.h>
+
+#include <atomic>
+#include <thread>
+#include <vector>
+
+#include "check.h"
+
+extern "C" void* __libc_malloc(size_t);
+
+namespace {
+
+std::atomic<int> allocations_left{-1};  // of Tutti, from now on; all after them fail; negative: none does
+
+bool of_tutti(const void* caller) {
+  Dl_info info;
+  return dladdr(caller, &info) != 0 && info.dli_fname != nullptr && strstr(info.dli_fname, "libtutti-") != nullptr;
+}
+
+int class_of(int code) {
+  int found = -1;
+  MPI_Error_class(code, &found);
+  return found;
+}
+
+// Leaves the call no memory, then one allocation, then two, until it goes well; then the caller has its result. Returns
+// how often it failed.
+template <class Call>
+int call_with_failures(const char* what, Call call) {
+  for (int allocations = 0;; ++allocations) {
+    CHECK(allocations < 10000, "%s never goes well", what);
+    allocations_left = allocations;
+    const int code = call();
+    allocations_left = -1;
+    if (code == MPI_SUCCESS) return allocations;
+    CHECK(class_of(code) == MPI_ERR_NO_MEM, "%s: class %d", what, class_of(code));
+  }
+}
+
+// Only rank 1 has no memory; the others wait in the same call, as for a rank that is late.
+template <class Call>
+void check_retries(const char* what, int at_least, Call call) {
+  if (world_rank != 1) {
+    CHECK(call() == MPI_SUCCESS, "%s", what);
+    return;
+  }
+  const int failed = call_with_failures(what, call);
+  CHECK(failed >= at_least, "%s failed %d times: it should allocate", what, failed);
+}
+
+// Before a rank has entered: an error of that call alone, and the call may be made again.
+void retried() {
+  const int ranks = world_size;
+  std::vector<int> in(static_cast<size_t>(2000 * ranks), 1), out(static_cast<size_t>(2000 * ranks));
+  for (const int count : {1, 500, 2000}) {
+    const int at_least = count == 1 ? 1 : 0;  // one program may serve several lengths
+    check_retries("allreduce", at_least, [&] { return MPI_Allreduce(in.data(), out.data(), count, MPI_INT, MPI_SUM, MPI_COMM_WORLD); });
+    CHECK(out[0] == ranks && out[static_cast<size_t>(count) - 1] == ranks, "allreduce: %d", out[0]);
+    check_retries("bcast", at_least, [&] { return MPI_Bcast(out.data(), count, MPI_INT, ranks - 1, MPI_COMM_WORLD); });
+    check_retries("alltoall", at_least, [&] { return MPI_Alltoall(in.data(), count, MPI_INT, out.data(), count, MPI_INT, MPI_COMM_WORLD); });
+    CHECK(out[0] == 1, "alltoall: %d", out[0]);
+  }
+  // Types with gaps are packed into memory of Tutti's own.
+  MPI_Datatype gaps;
+  MPI_Type_vector(1000, 1, 2, MPI_INT, &gaps);
+  MPI_Type_commit(&gaps);
+  check_retries("bcast with gaps", 1, [&] { return MPI_Bcast(out.data(), 1, gaps, 0, MPI_COMM_WORLD); });
+  std::vector<int> counts(static_cast<size_t>(ranks), 700), at(static_cast<size_t>(ranks), 0);
+  for (int rank = 0; rank < ranks; ++rank) at[static_cast<size_t>(rank)] = 700 * rank;
+  check_retries("allgatherv", 1, [&] {
+    return MPI_Allgatherv(in.data(), 700, MPI_INT, out.data(), counts.data(), at.data(), MPI_INT, MPI_COMM_WORLD);
+  });
+  MPI_Type_free(&gaps);
+}
+
+// In set-up others may be past this rank: the communicator stays unusable for it, and the host is not asked.
+void set_up_fails() {
+  MPI_Comm made;
+  MPI_Comm_dup(MPI_COMM_WORLD, &made);
+  MPI_Barrier(made);
+  if (world_rank == 1) {
+    int failed = 0;
+    allocations_left = 0;
+    int code = MPI_SUCCESS;
+    while (code == MPI_SUCCESS) code = MPI_Barrier(made);
+    allocations_left = -1;
+    CHECK(class_of(code) == MPI_ERR_NO_MEM, "set-up: class %d", class_of(code));
+    for (int call = 0; call < 3; ++call) failed += MPI_Barrier(made) != MPI_SUCCESS;
+    CHECK(failed == 3, "after a failed set-up %d of 3 calls failed", failed);
+    printf("failed as it should\n");
+    fflush(stdout);
+    MPI_Abort(MPI_COMM_WORLD, 7);
+  }
+  for (;;) MPI_Barrier(made);
+}
+
+// In the middle: the communicator is given up. Where steps are recorded, a thread's first operation makes the memory that they
+// are recorded in, inside the operation.
+void in_the_middle() {
+  while (world_rank != 1) MPI_Barrier(MPI_COMM_WORLD);
+  int code = MPI_SUCCESS;
+  std::thread([&] {
+    allocations_left = 0;
+    code = MPI_Barrier(MPI_COMM_WORLD);
+    allocations_left = -1;
+  }).join();
+  CHECK(class_of(code) == MPI_ERR_OTHER, "class %d", class_of(code));
+  CHECK(MPI_Barrier(MPI_COMM_WORLD) != MPI_SUCCESS, "%s", "the communicator can be used");
+  printf("failed as it should\n");
+  fflush(stdout);
+  MPI_Abort(MPI_COMM_WORLD, 7);
+}
+
+}  // namespace
+
+// The libraries' as well: the program's comes first.
+extern "C" void* malloc(size_t bytes) {
+  if (allocations_left >= 0 && of_tutti(__builtin_return_address(0))) {
+    if (allocations_left == 0) return nullptr;
+    --allocations_left;
+  }
+  return __libc_malloc(bytes);
+}
+
+int main(int argc, char** argv) {
+  int provided = 0;
+  MPI_Init_thread(&argc, &argv, MPI_THREAD_SERIALIZED, &provided);
+  MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &world_size);
+  MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
+  set_up(MPI_COMM_WORLD);
+  const char* const what = argv[1];
+  if (strcmp(what, "retried") == 0) retried();
+  if (strcmp(what, "set_up") == 0) set_up_fails();
+  if (strcmp(what, "middle") == 0) in_the_middle();
+  return finish();
+}
