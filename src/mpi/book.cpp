@@ -26,10 +26,10 @@ struct Book {
   std::mutex mutex;
   bool open = false;
   bool record = false;
-  bool off = false;
-  bool left_world = false;
+  shm::Word off{0};         // these two change under the lock and are read without
+  shm::Word left_world{0};
   uint64_t made = 0;  // communicators so far
-  std::unordered_map<uint64_t, std::unique_ptr<Communicator>> communicators;
+  std::unordered_map<uint64_t, Communicator> communicators;
   std::shared_ptr<Team> team;  // the world's
   std::string why_no_team;
   std::shared_ptr<const Places> places;
@@ -84,26 +84,26 @@ int copy_trust(MPI_Comm, int, void*, void* value, void* copy, int* flag) {
 
 int delete_nothing(MPI_Comm, int, void*, void*) { return MPI_SUCCESS; }
 
+// A communicator that is no longer in the book.
+using Ended = decltype(Book::communicators)::node_type;
+
 // The lock is held. Threads forget all that they remember.
-std::unique_ptr<Communicator> take_out(Book& book, uint64_t key) {
-  const auto found = book.communicators.find(key);
-  std::unique_ptr<Communicator> taken = std::move(found->second);
-  book.communicators.erase(found);
+Ended take_out(Book& book, uint64_t key) {
   tables().remove(key);
   shm::jot(generation, shm::glance(generation) + 1);
-  return taken;
+  return book.communicators.extract(key);
 }
 
 // The host calls it when a communicator ends.
 int forget(MPI_Comm, int, void* value, void*) {
   Book& book = mpi::book();
-  std::unique_ptr<Communicator> ended;  // destroyed without the lock
+  Ended ended;  // destroyed without the lock
   {
     const std::lock_guard<std::mutex> lock(book.mutex);
     if (!book.open) return MPI_SUCCESS;
     const uint64_t key = key_of(static_cast<Communicator*>(value)->handle());
     const auto found = book.communicators.find(key);
-    if (found == book.communicators.end() || found->second.get() != value) return MPI_SUCCESS;
+    if (found == book.communicators.end() || &found->second != value) return MPI_SUCCESS;
     ended = take_out(book, key);
   }
   return MPI_SUCCESS;
@@ -118,14 +118,14 @@ void* attribute(MPI_Comm handle, int keyval) {
 
 Communicator* look_up(MPI_Comm handle) {
   Book& book = mpi::book();
-  std::unique_ptr<Communicator> stale;
+  Ended stale;
   const std::lock_guard<std::mutex> lock(book.mutex);
   const auto found = book.communicators.find(key_of(handle));
   if (found == book.communicators.end()) return nullptr;
   // The world's communicators that were not freed have ended without a word, and a session's may have their handles.
-  if (!book.left_world || attribute(handle, book.keyval) == found->second.get()) {
-    tables().put(handle, found->second.get(), false);
-    return found->second.get();
+  if (shm::glance(book.left_world) == 0 || attribute(handle, book.keyval) == &found->second) {
+    tables().put(handle, &found->second, false);
+    return &found->second;
   }
   stale = take_out(book, key_of(handle));
   return nullptr;
@@ -136,9 +136,8 @@ Communicator* make_communicator(MPI_Comm handle) {
   Communicator* communicator = nullptr;
   {
     const std::lock_guard<std::mutex> lock(book.mutex);
-    auto made = std::make_unique<Communicator>(handle, ++book.made);
-    communicator = made.get();
-    book.communicators[key_of(handle)] = std::move(made);
+    book.communicators.erase(key_of(handle));
+    communicator = &book.communicators.try_emplace(key_of(handle), handle, ++book.made).first->second;
     tables().put(handle, communicator, false);
   }
   const Inside inside;
@@ -150,11 +149,20 @@ Communicator* make_communicator(MPI_Comm handle) {
   return nullptr;
 }
 
+// The host has not begun such a call, and no other rank knows of it.
+bool refused_for_arguments(int code) {
+  int kind = MPI_SUCCESS;
+  if (code == MPI_SUCCESS || host().Error_class(code, &kind) != MPI_SUCCESS) return false;
+  for (const int refusal : {MPI_ERR_BUFFER, MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_COMM, MPI_ERR_ROOT, MPI_ERR_OP, MPI_ERR_ARG, MPI_ERR_RANK})
+    if (kind == refusal) return true;
+  return false;
+}
+
 // Destroys them in the order of their making, because some end communicators of the host.
-void destroy(std::vector<std::unique_ptr<Communicator>> communicators) {
+void destroy(std::vector<Ended> communicators) {
   std::sort(communicators.begin(), communicators.end(),
-            [](const auto& one, const auto& other) { return one->number() < other->number(); });
-  for (auto& communicator : communicators) communicator.reset();
+            [](const Ended& one, const Ended& other) { return one.mapped().number() < other.mapped().number(); });
+  for (Ended& communicator : communicators) communicator = {};
 }
 
 }  // namespace
@@ -166,13 +174,13 @@ void open_book(bool record) {
   host().Comm_create_keyval(copy_nothing, forget, &book.keyval, nullptr);
   host().Comm_create_keyval(copy_trust, delete_nothing, &book.trust_keyval, nullptr);
   book.record = record;
-  book.left_world = false;
+  shm::jot(book.left_world, 0);
   book.open = true;
 }
 
 void close_book() {
   Book& book = mpi::book();
-  std::vector<std::unique_ptr<Communicator>> ended;
+  std::vector<Ended> ended;
   std::shared_ptr<Team> team;
   {
     const std::lock_guard<std::mutex> lock(book.mutex);
@@ -180,14 +188,14 @@ void close_book() {
     book.open = false;
     tables().clear();
     shm::jot(generation, shm::glance(generation) + 1);
-    for (auto& [key, communicator] : book.communicators) ended.push_back(std::move(communicator));
-    book.communicators.clear();
+    while (!book.communicators.empty()) ended.push_back(book.communicators.extract(book.communicators.begin()));
     book.teams.clear();
     team = std::move(book.team);
     if (std::exchange(book.world_known, false)) host().Group_free(&book.world);
   }
   const Inside inside;
   destroy(std::move(ended));
+  empty_parking_lot();
   host().Comm_free_keyval(&book.keyval);
   host().Comm_free_keyval(&book.trust_keyval);
   team.reset();
@@ -204,18 +212,19 @@ void enter_world(std::shared_ptr<Team> team, std::string why_no_team, std::share
 
 void leave_world() {
   Book& book = mpi::book();
-  std::vector<std::unique_ptr<Communicator>> ended;
+  std::vector<Ended> ended;
   const Inside inside;
+  empty_parking_lot();
   {
     const std::lock_guard<std::mutex> lock(book.mutex);
     std::vector<uint64_t> keys;
     for (const auto& [key, communicator] : book.communicators)
-      if (communicator->team() != nullptr && communicator->team()->of_several_jobs()) keys.push_back(key);
+      if (communicator.team() != nullptr && communicator.team()->of_several_jobs()) keys.push_back(key);
     for (const uint64_t key : keys) ended.push_back(take_out(book, key));
     // Those that have ended without a word are found out when they are looked up again.
     tables().clear();
     shm::jot(generation, shm::glance(generation) + 1);
-    book.left_world = true;
+    shm::jot(book.left_world, 1);
     book.places.reset();
     if (book.world_known) rebase(&book.world, book.sessions.front().processes);
     if (book.team != nullptr) book.team->leave_world(book.sessions.front().processes);
@@ -223,9 +232,11 @@ void leave_world() {
   destroy(std::move(ended));
 }
 
+bool world_lasts() { return book().open && shm::glance(book().left_world) == 0; }
+
 void switch_off() {
   const std::lock_guard<std::mutex> lock(book().mutex);
-  book().off = true;
+  shm::jot(book().off, 1);
 }
 
 bool book_is_open() { return book().open; }
@@ -233,7 +244,7 @@ bool book_is_open() { return book().open; }
 std::vector<const Communicator*> known_communicators() {
   const std::lock_guard<std::mutex> lock(book().mutex);
   std::vector<const Communicator*> all;
-  for (const auto& [key, communicator] : book().communicators) all.push_back(communicator.get());
+  for (const auto& [key, communicator] : book().communicators) all.push_back(&communicator);
   return all;
 }
 
@@ -255,10 +266,7 @@ std::shared_ptr<const Places> world_places(MPI_Comm communicator, int ranks, std
   return book().places;
 }
 
-bool may_set_up() {
-  const std::lock_guard<std::mutex> lock(book().mutex);
-  return !book().off;
-}
+bool may_set_up() { return shm::glance(book().off) == 0; }
 
 void note_session(uint64_t session, MPI_Group processes) {
   const std::lock_guard<std::mutex> lock(book().mutex);
@@ -273,7 +281,7 @@ bool forget_session(uint64_t session) {
   if (found == book.sessions.end()) return false;
   MPI_Group processes = found->processes;
   book.sessions.erase(found);
-  if (book.left_world && !book.sessions.empty()) {  // what was told by the session's group must be told by another's
+  if (shm::glance(book.left_world) != 0 && !book.sessions.empty()) {  // what was told by the session's group must be told by another's
     if (book.world_known) rebase(&book.world, book.sessions.front().processes);
     if (book.team != nullptr) book.team->leave_world(book.sessions.front().processes);
   }
@@ -328,19 +336,40 @@ Communicator* recall(MPI_Comm handle) {
   return communicator;
 }
 
-Communicator* find_communicator(MPI_Comm handle) {
+namespace {
+
+void note_ready(MPI_Comm handle, Communicator* communicator) {
+  if (communicator->group() == nullptr || book().record) return;
+  const std::lock_guard<std::mutex> lock(book().mutex);
+  tables().put(handle, communicator, true);
+}
+
+}  // namespace
+
+Communicator* find_communicator(MPI_Comm handle, bool* is_new) {
   Book& book = mpi::book();
   if (!book.open || Inside::depth != 0 || handle == host().comm_null) return nullptr;
   Communicator* communicator = tables().known.find(key_of(handle));
-  if (communicator == nullptr) communicator = look_up(handle);
-  if (communicator == nullptr) communicator = make_communicator(handle);
-  if (communicator == nullptr) return nullptr;
-  communicator->enter();
-  if (communicator->group() != nullptr && !book.record && tables().ready.find(key_of(handle)) == nullptr) {
-    const std::lock_guard<std::mutex> lock(book.mutex);
-    tables().put(handle, communicator, true);
+  if (communicator == nullptr && shm::glance(book.left_world) != 0) communicator = look_up(handle);
+  if (communicator != nullptr) {
+    if (communicator->group() != nullptr && tables().ready.find(key_of(handle)) == nullptr) note_ready(handle, communicator);
+    return communicator;
   }
+  *is_new = !Communicator::sets_up_at_once();
+  if (*is_new) return nullptr;
+  communicator = make_communicator(handle);
+  if (communicator == nullptr) return nullptr;
+  communicator->decide();
+  note_ready(handle, communicator);
   return communicator;
+}
+
+void count_call(MPI_Comm handle, Communicator* communicator, int code) {
+  if ((communicator != nullptr && communicator->is_decided()) || refused_for_arguments(code)) return;
+  if (communicator == nullptr) communicator = make_communicator(handle);
+  if (communicator == nullptr || !communicator->counts_enough()) return;
+  communicator->decide();
+  note_ready(handle, communicator);
 }
 
 }  // namespace tutti::mpi

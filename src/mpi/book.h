@@ -30,6 +30,8 @@ void enter_world(std::shared_ptr<Team> team, std::string why_no_team, std::share
 // At MPI_Finalize, where sessions go on: other ranks may not have come to it yet, so decisions stay what they were; but
 // nothing of the world may be used any more.
 void leave_world();
+// Whether MPI_COMM_WORLD has not ended: what served its communicators may serve others.
+bool world_lasts();
 // From now on no communicator sets up: the ranks' options differ.
 void switch_off();
 
@@ -68,8 +70,11 @@ class Inside {
   static constinit TUTTI_PER_THREAD int depth;
 };
 
-// The communicator of a call, made where it has none yet; null where the call is none of Tutti's.
-Communicator* find_communicator(MPI_Comm handle);
+// The communicator of a call; null where the call is none of Tutti's, or where it is new: then the host makes the call and
+// count_call notes the communicator, whose handle the host has found to be right.
+Communicator* find_communicator(MPI_Comm handle, bool* is_new);
+// After a call that the host has made, for the communicator found before; null: it was new.
+void count_call(MPI_Comm handle, Communicator* communicator, int code);
 
 // The path of every call: the communicator if it has a group and nothing is being recorded; null otherwise. The last one that
 // this thread used is found by three comparisons, others by their handles' hash (communicator_table.h).

@@ -34,9 +34,9 @@ Served refused(Communicator& communicator, const Error& error) noexcept {
 }
 
 // The call has been made; what is missing of the report is no error of it.
-void note_call(Communicator& communicator, const Subject& subject, Reason reason, std::chrono::nanoseconds time) noexcept {
+void note_call(Communicator* communicator, const Subject& subject, Reason reason, std::chrono::nanoseconds time) noexcept {
   try {
-    const std::string_view algorithm = reason == Reason::none ? algorithm_of(communicator, subject) : std::string_view{};
+    const std::string_view algorithm = reason == Reason::none ? algorithm_of(*communicator, subject) : std::string_view{};
     record({subject.collective, subject.bytes, reason, algorithm, time});
   } catch (...) {
   }

@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include <atomic>
+#include <stdexcept>
 #include <utility>
 
 #include "base/log.h"
@@ -17,6 +19,13 @@
 namespace tutti::mpi {
 
 namespace {
+
+// Unique among a team's: by the leader's place in it.
+uint64_t new_service_identity(const std::vector<int>& members) {
+  static std::atomic<uint32_t> made{0};
+  const uint64_t leader = members.empty() ? 0 : static_cast<uint64_t>(members.front());
+  return leader << 32 | made.fetch_add(1);
+}
 
 // In whatever order integers are combined, the bits are the same.
 int32_t needs_of(kernels::Type type) {
@@ -64,22 +73,28 @@ const char* describe(Reason reason) {
   return "unknown";
 }
 
+// Programs are kept for a next communicator of the same ranks, but not where something else is made for each.
 Communicator::~Communicator() {
-  group_.reset();
-  if (net_ != nullptr) {
-    if (recording()) record_messages(*this);
-    const Inside inside;
-    leaders_.reset();
-    net_.reset();
+  if (net_ == nullptr && service_ != nullptr && tracer() == nullptr && world_lasts()) {
+    park(std::move(service_));
+    return;
   }
-  if (segment_ != nullptr) segment_->leave(page_);
+  if (service_ != nullptr) service_->group.reset();
+  if (net_ == nullptr) return;
+  if (recording()) record_messages(*this);
+  const Inside inside;
+  leaders_.reset();
+  net_.reset();
 }
 
-void Communicator::enter() {
-  if (decided_) return;
-  // The host's own bits may hang on the placement.
-  const bool at_once = options().reproducible == Reproducible::placement;
-  if (calls_++ < options().setup_after && !at_once) return;
+// With `placement`, the host's own bits may depend on where ranks are.
+bool Communicator::sets_up_at_once() {
+  return options().setup_after == 0 || options().reproducible == Reproducible::placement;
+}
+
+bool Communicator::counts_enough() { return ++calls_ >= options().setup_after; }
+
+void Communicator::decide() {
   decided_ = true;
   const Inside inside;
   try {
@@ -88,7 +103,7 @@ void Communicator::enter() {
     reason_ = Reason::set_up_broken;
     throw;
   }
-  if (!at_once || group_ != nullptr || reason_ == Reason::one_rank) return;
+  if (options().reproducible != Reproducible::placement || group_ != nullptr || reason_ == Reason::one_rank) return;
   int rank = 0;
   host().Comm_rank(handle_, &rank);
   if (rank == 0)
@@ -106,7 +121,10 @@ Reason Communicator::set_up() {
   if (ranks < 2) return Reason::one_rank;
   if (!may_set_up()) return Reason::different_options;
   team_ = world_team();
-  if (team_ != nullptr && options().reach != ReachChoice::net && team_->covers(handle_, ranks)) return join(ranks);
+  if (team_ != nullptr && options().reach != ReachChoice::net) {
+    std::vector<int> members = team_->members(handle_, ranks);
+    if (!members.empty()) return join(ranks, std::move(members));
+  }
   if (in_world(handle_, ranks)) return span_nodes(ranks);
   team_.reset();
   if (!may_ask(handle_, ranks)) return Reason::not_on_one_node;
@@ -119,7 +137,7 @@ Reason Communicator::form_team(int ranks) {
   const Common common = agree_in_setup(handle_, team_ == nullptr ? 0 : team_->identity());
   if (common.verdict == Verdict::host_failed) return Reason::host_failed;
   if (common.verdict != Verdict::alike) return Reason::different_options;
-  if (common.same && team_ != nullptr) return join(ranks);
+  if (common.same && team_ != nullptr) return join(ranks, {});
   std::string why_not;
   team_ = Team::form_of_all(handle_, ranks, trusted(handle_), &why_not);
   if (team_ == nullptr) {
@@ -127,33 +145,58 @@ Reason Communicator::form_team(int ranks) {
     return why_not.empty() ? Reason::not_on_one_node : Reason::no_shared_memory;
   }
   note_team(team_);
-  return join(ranks);
+  return join(ranks, {});
 }
 
-// All members are the team's from here on.
-Reason Communicator::join(int ranks) {
+Service& Communicator::service() {
+  if (service_ == nullptr) service_ = std::make_unique<Service>(team_);
+  return *service_;
+}
+
+// What served a communicator of the same ranks before, as the leader says.
+bool Communicator::take_over(const Placement& placement) {
+  if (!placement.taken_over) return false;
+  if (service_ == nullptr) service_ = take_parked(*team_, placement.service);
+  if (service_ == nullptr) throw std::logic_error("a parked communicator has gone");  // the leader has seen that it is there
+  group_ = service_->group.get();
+  largest_element_ = group_->max_element();
+  return true;
+}
+
+// All members are the team's from here on: these ranks of it, where its services may be parked.
+Reason Communicator::join(int ranks, std::vector<int> members) {
   const Host& mpi = host();
   int rank = 0;
   mpi.Comm_rank(handle_, &rank);
+  const bool may_park = !members.empty() && tracer() == nullptr;
   Placement placement;
-  if (rank == 0) placement = team_->place(ranks);
-  if (rank == 0 && tracer() != nullptr) placement.identity = new_identity();
-  placement.missing_types = missing_types();
+  if (rank == 0 && may_park) service_ = take_parked(*team_, members);
+  if (service_ != nullptr) {
+    placement.taken_over = true;
+    placement.service = service_->identity;
+  } else if (rank == 0) {
+    placement = team_->place(ranks);
+    placement.service = new_service_identity(members);
+    if (tracer() != nullptr) placement.identity = new_identity();
+    placement.missing_types = missing_types();
+  }
   // On a revoked communicator it fails at all ranks; the call that set-up is part of will raise the same error.
   if (mpi.Bcast(&placement, sizeof placement, mpi.type_byte, 0, handle_) != MPI_SUCCESS) return Reason::host_failed;
+  if (take_over(placement)) return Reason::none;
   if (!placement.granted) return Reason::shared_memory_exhausted;
-  segment_ = team_->segment(placement);
-  page_ = placement.page;
-  missing_types_ = placement.missing_types;
-  if (!placement.node_segment && !all_attached(segment_ != nullptr)) return Reason::shared_memory_exhausted;
+  Service& service = this->service();
+  service.segment = team_->segment(placement);
+  service.page = placement.page;
+  service.missing_types = placement.missing_types;
+  if (!placement.node_segment && !all_attached(service.segment != nullptr)) return Reason::shared_memory_exhausted;
 
   const shm::Layout layout = shm::Layout::fit(ranks, placement.bytes_per_rank);
   if (placement.touch) {
-    touch_area(segment_->address(placement.page) + static_cast<size_t>(rank) * layout.stride(), layout.stride());
+    touch_area(service.segment->address(placement.page) + static_cast<size_t>(rank) * layout.stride(), layout.stride());
     if (mpi.Barrier(handle_) != MPI_SUCCESS) return Reason::host_failed;
   }
   group::Group::Settings settings;
-  settings.areas = segment_->address(placement.page);
+  settings.areas = service.segment->address(placement.page);
   settings.layout = layout;
   settings.rank = rank;
   settings.style = team_->wait_style();
@@ -163,6 +206,11 @@ Reason Communicator::join(int ranks) {
   settings.shape = team_->shape();
   settings.levels = team_->levels(handle_, ranks);
   make_group(std::move(settings));
+  if (may_park) {
+    service.members = std::move(members);
+    service.identity = placement.service;
+    service.layout = layout;
+  }
   return Reason::none;
 }
 
@@ -171,7 +219,8 @@ void Communicator::make_group(group::Group::Settings settings) {
   settings.tracer = tracer();
   settings.check = options().check;
   settings.overrides = group::overrides_of(options());
-  group_ = std::make_unique<group::Group>(settings);
+  service().group = std::make_unique<group::Group>(settings);
+  group_ = service_->group.get();
   largest_element_ = group_->max_element();
 }
 
@@ -184,14 +233,14 @@ bool Communicator::all_attached(bool attached) {
 
 const exec::Combine* Communicator::kernel(MPI_Datatype type, MPI_Op op) {
   const std::pair<MPI_Datatype, MPI_Op> key(type, op);
-  if (const auto found = kernels_.find(key); found != kernels_.end()) return &found->second.combine;
+  if (const auto found = service_->kernels.find(key); found != service_->kernels.end()) return &found->second.combine;
   const auto named = named_op(op);
   if (!named) return nullptr;
   const NamedType* const element = predefined_type(type);
   if (element == nullptr || !element->kernel || !takes(*named, element->kind)) return nullptr;
   const kernels::Reduce kernel = kernels::find_reduce(*element->kernel, *named);
   if (kernel == nullptr) return nullptr;
-  KernelChoice& choice = kernels_[key];
+  KernelChoice& choice = service_->kernels[key];
   // Leaders ask it for the host's handles.
   choice = {type, op, {kernel, nullptr, &choice, kernels::size(*element->kernel), true, needs_of(*element->kernel)}};
   return &choice.combine;
@@ -201,7 +250,7 @@ bool Communicator::host_combines(MPI_Datatype type, MPI_Op op) const {
   const auto named = named_op(op);
   const NamedType* const element = predefined_type(type);
   if (!named || element == nullptr || !takes(*named, element->kind)) return false;
-  return (rare_type_bit(*element) & missing_types_) == 0;
+  return (rare_type_bit(*element) & service_->missing_types) == 0;
 }
 
 size_t Communicator::find_dense_bytes(MPI_Datatype type) {

@@ -1,14 +1,14 @@
 // What Tutti knows of one of the program's communicators.
 //
-// A Communicator is made by the communicator's first collective, counts its calls, and after TUTTI_SETUP_AFTER of them
-// sets up: it gets a group, or the reason why its calls stay on the host MPI. All members make the same calls, so all
-// set up inside the same one, by collective calls on the program's communicator, holding no lock. The book (book.h)
+// A Communicator is made by the communicator's first collective and counts those that the host has made. With the last one of
+// TUTTI_SETUP_AFTER it sets up: it gets a group, or the reason why its calls stay on the host MPI. All members make the same
+// calls, so all set up inside the same one, by collective calls on the program's communicator, holding no lock. A call that the host
+// refuses at one rank for its arguments counts nowhere, because the other ranks have not made it. The book (book.h)
 // owns it. MPI forbids concurrent collectives on one communicator, so it needs no lock.
 #pragma once
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,8 +17,9 @@
 #include "group/group.h"
 #include "mpi/host.h"
 #include "mpi/leaders.h"
-#include "mpi/served.h"
 #include "mpi/ragged_parts.h"
+#include "mpi/served.h"
+#include "mpi/service.h"
 #include "mpi/team.h"
 #include "net/point_to_point.h"
 
@@ -48,13 +49,6 @@ enum class Reason : uint8_t {
 };
 const char* describe(Reason reason);
 
-// What a reduction by a predefined type and operation needs.
-struct KernelChoice {
-  MPI_Datatype type{};
-  MPI_Op op{};
-  exec::Combine combine;  // its context is this object
-};
-
 // A communicator of this process alone.
 struct Loopback {
   MPI_Comm handle;
@@ -74,8 +68,13 @@ class Communicator {
   ~Communicator();
   Communicator(const Communicator&) = delete;
 
-  // Counts one call and sets up when it is time.
-  void enter();
+  // No call of a communicator is left to the host first.
+  static bool sets_up_at_once();
+  // Counts a call that the host has made; true where it is time to set up.
+  bool counts_enough();
+  bool is_decided() const { return decided_; }
+  // Sets up.
+  void decide();
 
   MPI_Comm handle() const { return handle_; }
   uint64_t number() const { return number_; }  // in the order of making
@@ -83,12 +82,12 @@ class Communicator {
   const std::shared_ptr<Team>& shared_team() const { return team_; }
   const net::PointToPoint* net() const { return net_.get(); }  // null where all ranks are on one node
   const HostLeaders* leaders() const { return leaders_.get(); }  // null where no rule has them exchange by the host
-  shm::Segment* segment() const { return segment_; }  // the team's that its areas are in
+  shm::Segment* segment() const { return service_->segment; }  // the team's that its areas are in
   // What its persistent collectives take their memory from, made as they need it; other members' too.
   std::vector<std::shared_ptr<shm::Segment>>& segments_of_deposits() { return segments_of_deposits_; }
   // Made by its first call, which is collective.
   const std::shared_ptr<Loopback>& loopback();
-  group::Group* group() const { return group_.get(); }
+  group::Group* group() const { return group_; }
   uint32_t traced_as() const { return traced_as_; }  // its number in traces, where there are any
   Reason reason() const { return reason_; }
 
@@ -128,13 +127,15 @@ class Communicator {
   size_t find_dense_bytes(MPI_Datatype type);
   Reason set_up();
   Reason form_team(int ranks);
-  Reason join(int ranks);
+  Reason join(int ranks, std::vector<int> members);
+  bool take_over(const Placement& placement);
   // several_nodes.cpp
   Reason span_nodes(int ranks);
   bool take_areas(const std::vector<int32_t>& here, uint64_t* bytes_per_rank, Placement* placement);
   std::byte* ready_areas(const std::vector<int32_t>& here, const shm::Layout& layout, const Placement& placement);
   group::Leaders* make_leaders(const topo::Levels& levels, int ranks);
   void make_group(group::Group::Settings settings);
+  Service& service();
   bool all_attached(bool attached);
 
   MPI_Comm handle_;
@@ -147,17 +148,14 @@ class Communicator {
   std::unique_ptr<net::PointToPoint> net_;  // likewise
   std::unique_ptr<HostLeaders> leaders_;    // likewise
   std::unique_ptr<std::byte, OwnArea> own_area_;  // of a rank that shares memory with no other
-  std::unique_ptr<group::Group> group_;
-  shm::Segment* segment_ = nullptr;  // the team's
-  uint32_t page_ = 0;
+  std::unique_ptr<Service> service_;
+  group::Group* group_ = nullptr;  // the service's
   uint32_t traced_as_ = 0;
   std::vector<std::shared_ptr<shm::Segment>> segments_of_deposits_;
   std::shared_ptr<Loopback> loopback_;
   size_t largest_element_ = 0;
-  uint32_t missing_types_ = 0;
   MPI_Datatype dense_type_{};
   size_t dense_bytes_ = 0;
-  std::map<std::pair<MPI_Datatype, MPI_Op>, KernelChoice> kernels_;
   std::array<std::vector<std::byte>, 2> scratch_;
   std::array<PartTable, 2> parts_;
 };

@@ -204,24 +204,28 @@ int make_request(Communicator& communicator, const PersistentCall& call, MPI_Req
 }  // namespace
 
 int persistent_init(const PersistentCall& call, MPI_Comm communicator, MPI_Request* request, HostCall by_host) {
-  int failed = MPI_SUCCESS;
-  Communicator* const known = communicator_of(communicator, &failed);
-  if (failed != MPI_SUCCESS) return failed;
-  if (known == nullptr) return by_host();
-  Reason reason = known->reason();
+  const Found found = find(communicator);
+  Communicator* const known = found.communicator;
+  if (found.code != MPI_SUCCESS) return found.code;
+  if (known == nullptr && !found.is_new) return by_host();
+  Reason reason = found.is_new ? Reason::set_up_pending : known->reason();
   if (reason == Reason::set_up_broken) return raise(communicator, MPI_ERR_OTHER);
-  if (known->group() != nullptr && !known->group()->on_one_node()) {
+  if (known != nullptr && known->group() != nullptr && !known->group()->on_one_node()) {
     reason = Reason::persistent_between_nodes;
-  } else if (known->group() != nullptr) {
+  } else if (known != nullptr && known->group() != nullptr) {
     const int code = guarded(communicator, [&] { return make_request(*known, call, request, &reason); });
     if (code != MPI_SUCCESS || reason == Reason::none) return code;
   }
-  const Inside inside;
   const uint64_t entry = tracer() != nullptr ? trace::ticks() : 0;
   const auto begin = std::chrono::steady_clock::now();
-  const int code = by_host();
+  int code = MPI_SUCCESS;
+  {
+    const Inside inside;
+    code = by_host();
+  }
   const size_t bytes = part_to_report(call);
   if (tracer() != nullptr) trace_host_call(entry, call.collective, reason, bytes, call.root);
+  code = counted(communicator, found, code);
   if (recording()) record({call.collective, bytes, reason, {}, std::chrono::steady_clock::now() - begin});
   return code;
 }

@@ -64,7 +64,7 @@ int too_many(MPI_Comm communicator);
 
 // An Error was thrown while making a program: by all ranks, before any arrived.
 Served refused(Communicator& communicator, const Error& error) noexcept;
-void note_call(Communicator& communicator, const Subject& subject, Reason reason, std::chrono::nanoseconds time) noexcept;
+void note_call(Communicator* communicator, const Subject& subject, Reason reason, std::chrono::nanoseconds time) noexcept;
 
 template <class ByGroup>
 Served try_group(Communicator& communicator, ByGroup&& by_group) {
@@ -82,34 +82,51 @@ Served try_group(Communicator& communicator, ByGroup&& by_group) {
   }
 }
 
-// Null where the call is none of Tutti's; *code is an error that was raised while it was found.
-inline Communicator* communicator_of(MPI_Comm handle, int* code) {
-  Communicator* communicator = ready_communicator(handle);
-  if (communicator != nullptr || host().foreign) return communicator;
-  *code = guarded(handle, [&]() -> int {
-    communicator = find_communicator(handle);
+// What Tutti knows of a call's communicator.
+struct Found {
+  Communicator* communicator = nullptr;
+  bool is_new = false;     // it is Tutti's business once the host has made a call on it
+  int code = MPI_SUCCESS;  // of an error that was raised meanwhile
+};
+
+inline Found find(MPI_Comm handle) {
+  Found found{ready_communicator(handle)};
+  if (found.communicator != nullptr || host().foreign) return found;
+  found.code = guarded(handle, [&]() -> int {
+    found.communicator = find_communicator(handle, &found.is_new);
     return MPI_SUCCESS;
   });
-  return communicator;
+  return found;
+}
+
+// After a call that the host has made: its code, or an error of the set-up that came with it.
+inline int counted(MPI_Comm handle, const Found& found, int code) {
+  const int set_up = guarded(handle, [&]() -> int {
+    count_call(handle, found.communicator, code);
+    return MPI_SUCCESS;
+  });
+  return code != MPI_SUCCESS ? code : set_up;
 }
 
 // One call from entry to return. `by_group` is asked where the communicator has a group, `by_host` does the rest.
 template <class ByGroup, class ByHost>
 int route(MPI_Comm handle, const Subject& subject, ByGroup&& by_group, ByHost&& by_host) {
   using Clock = std::chrono::steady_clock;
-  int failed = MPI_SUCCESS;
-  Communicator* const communicator = communicator_of(handle, &failed);
-  if (failed != MPI_SUCCESS) return failed;
-  if (communicator == nullptr) return by_host();
+  const Found found = find(handle);
+  if (found.code != MPI_SUCCESS) return found.code;
+  if (found.communicator == nullptr && !found.is_new) return by_host();
   const auto begin = recording() ? Clock::now() : Clock::time_point{};
-  Served served = try_group(*communicator, by_group);
+  Served served = found.is_new ? Served(Reason::set_up_pending) : try_group(*found.communicator, by_group);
   if (served.reason != Reason::none) {
-    const Inside inside;  // some hosts call MPI_* themselves
     const uint64_t entry = tracer() != nullptr ? trace::ticks() : 0;
-    served.code = by_host();
+    {
+      const Inside inside;  // some hosts call MPI_* themselves
+      served.code = by_host();
+    }
     if (tracer() != nullptr) trace_host_call(entry, subject.collective, served.reason, subject.bytes, subject.root);
+    served.code = counted(handle, found, served.code);
   }
-  if (recording()) note_call(*communicator, subject, served.reason, Clock::now() - begin);
+  if (recording()) note_call(found.communicator, subject, served.reason, Clock::now() - begin);
   return served.code;
 }
 

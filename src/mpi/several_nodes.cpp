@@ -74,10 +74,10 @@ bool Communicator::take_areas(const std::vector<int32_t>& here, uint64_t* bytes_
     mpi.Recv(placement, sizeof *placement, mpi.type_byte, here.front(), 0, messages, MPI_STATUS_IGNORE);
   }
   if (!placement->granted) return false;
-  segment_ = team_->segment(*placement);
-  page_ = placement->page;
+  service().segment = team_->segment(*placement);
+  service().page = placement->page;
   *bytes_per_rank = placement->bytes_per_rank;
-  return segment_ != nullptr;
+  return service().segment != nullptr;
 }
 
 // Zeroed where the protocol reads before it was written. Null where memory is short.
@@ -90,7 +90,7 @@ std::byte* Communicator::ready_areas(const std::vector<int32_t>& here, const shm
   }
   int rank = 0;
   host().Comm_rank(handle_, &rank);
-  std::byte* const areas = segment_->address(placement.page);
+  std::byte* const areas = service().segment->address(placement.page);
   if (rank == here.front() && !placement.fresh) clear_areas(areas, layout);
   const auto index = static_cast<size_t>(std::find(here.begin(), here.end(), rank) - here.begin());
   if (placement.touch) touch_area(areas + index * layout.stride(), layout.stride());
@@ -142,7 +142,7 @@ Reason Communicator::span_nodes(int ranks) {
   if (all_ready == 0) return Reason::shared_memory_exhausted;
   Common common{tracer() != nullptr ? new_identity() : 0, missing_types()};
   if (mpi.Bcast(&common, sizeof common, mpi.type_byte, 0, messages) != MPI_SUCCESS) return Reason::host_failed;
-  missing_types_ = common.missing_types;
+  service().missing_types = common.missing_types;
   settings.layout = layout;
   settings.rank = rank;
   settings.ranks = ranks;

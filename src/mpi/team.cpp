@@ -61,8 +61,9 @@ std::vector<int> places_in(MPI_Comm communicator, int ranks, MPI_Group group) {
   const Host& mpi = host();
   MPI_Group own;
   if (mpi.Comm_group(communicator, &own) != MPI_SUCCESS) return {};
-  std::vector<int> from(static_cast<size_t>(ranks)), to(static_cast<size_t>(ranks), MPI_UNDEFINED);
-  std::iota(from.begin(), from.end(), 0);
+  static TUTTI_PER_THREAD std::vector<int> from;  // 0, 1, 2, ...
+  while (from.size() < static_cast<size_t>(ranks)) from.push_back(static_cast<int>(from.size()));
+  std::vector<int> to(static_cast<size_t>(ranks), MPI_UNDEFINED);
   mpi.Group_translate_ranks(own, ranks, from.data(), group, to.data());
   mpi.Group_free(&own);
   if (std::find(to.begin(), to.end(), MPI_UNDEFINED) != to.end()) to.clear();
@@ -202,8 +203,12 @@ topo::Levels Team::levels(MPI_Comm communicator, int ranks) const {
 
 exec::ProgressHook Team::progress_hook() { return {progress, &private_communicator_}; }
 
+std::vector<int> Team::members(MPI_Comm communicator, int ranks) const {
+  return ranks <= ranks_ ? places_in(communicator, ranks, group_) : std::vector<int>();
+}
+
 bool Team::covers(MPI_Comm communicator, int ranks) const {
-  return ranks <= ranks_ && all_within(communicator, ranks, group_);
+  return !members(communicator, ranks).empty();
 }
 
 // The communicator of all ranks takes half of a segment that is still whole; others a quarter of what is left, in

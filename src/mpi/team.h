@@ -38,6 +38,8 @@ struct Placement {
   uint32_t missing_types = 0;  // that rank 0's host lacks (types.h)
   uint64_t bytes_per_rank = 0;
   uint64_t identity = 0;  // of the communicator, in traces
+  uint64_t service = 0;   // identity of what serves it (service.h)
+  bool taken_over = false;  // that was parked; nothing else is then set
   shm::Segment::Location segment{};
 };
 
@@ -81,6 +83,8 @@ class Team {
   // All members have mapped each other's heaps.
   bool direct() const { return !heaps_.empty(); }
 
+  // A communicator's ranks as ranks of the team; empty where one is not in it.
+  std::vector<int> members(MPI_Comm communicator, int ranks) const;
   // True where all members of a communicator's group are members of the team.
   bool covers(MPI_Comm communicator, int ranks) const;
 

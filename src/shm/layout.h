@@ -40,6 +40,7 @@ struct alignas(line_size) Control {
   Word process;           // pid; 0 for threads
   Word waits_for_message; // of the rank of another node, 0 if none: twice 1 + its rank, and 1 where it is to take one
   static constexpr uint64_t among_leaders = 1;  // in its place: in the host MPI's own collective
+  Word parked;            // whether the rank's part waits for another communicator of the same ranks (mpi/service.h)
   // Third line: who sleeps until this rank publishes.
   struct alignas(line_size) Doorbell {
     Count sleepers;
