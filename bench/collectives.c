@@ -1,71 +1,70 @@
 #define _GNU_SOURCE
 #include "collectives.h"
 
-#include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "pattern.h"
-
 /* --- the calls --- */
 
+static MPI_Datatype type(const Cell* cell) { return cell->kind.element == PATTERN_DOUBLE ? MPI_DOUBLE : MPI_UINT32_T; }
+static MPI_Comm communicator(const Cell* cell) { return cell->communicators[cell->kind.communicator]; }
+
 static void allreduce(const Cell* cell) {
-  MPI_Allreduce(cell->in, cell->out, (int)cell->count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Allreduce(cell->in, cell->out, (int)cell->count, type(cell), MPI_SUM, communicator(cell));
 }
 static void bcast(const Cell* cell) {
-  MPI_Bcast(cell->rank == cell->root ? cell->in : cell->out, (int)cell->count, MPI_DOUBLE, cell->root, MPI_COMM_WORLD);
+  MPI_Bcast(cell->rank == cell->kind.root ? cell->in : cell->out, (int)cell->count, type(cell), cell->kind.root, communicator(cell));
 }
 static void reduce(const Cell* cell) {
-  MPI_Reduce(cell->in, cell->out, (int)cell->count, MPI_DOUBLE, MPI_SUM, cell->root, MPI_COMM_WORLD);
+  MPI_Reduce(cell->in, cell->out, (int)cell->count, type(cell), MPI_SUM, cell->kind.root, communicator(cell));
 }
 static void barrier(const Cell* cell) {
-  (void)cell;
-  MPI_Barrier(MPI_COMM_WORLD);
+  MPI_Barrier(communicator(cell));
 }
 static void gather(const Cell* cell) {
   const int count = (int)cell->count;
-  MPI_Gather(cell->in, count, MPI_DOUBLE, cell->out, count, MPI_DOUBLE, cell->root, MPI_COMM_WORLD);
+  MPI_Gather(cell->in, count, type(cell), cell->out, count, type(cell), cell->kind.root, communicator(cell));
 }
 static void scatter(const Cell* cell) {
   const int count = (int)cell->count;
-  MPI_Scatter(cell->in, count, MPI_DOUBLE, cell->out, count, MPI_DOUBLE, cell->root, MPI_COMM_WORLD);
+  MPI_Scatter(cell->in, count, type(cell), cell->out, count, type(cell), cell->kind.root, communicator(cell));
 }
 static void allgather(const Cell* cell) {
   const int count = (int)cell->count;
-  MPI_Allgather(cell->in, count, MPI_DOUBLE, cell->out, count, MPI_DOUBLE, MPI_COMM_WORLD);
+  MPI_Allgather(cell->in, count, type(cell), cell->out, count, type(cell), communicator(cell));
 }
 static void alltoall(const Cell* cell) {
   const int count = (int)cell->count;
-  MPI_Alltoall(cell->in, count, MPI_DOUBLE, cell->out, count, MPI_DOUBLE, MPI_COMM_WORLD);
+  MPI_Alltoall(cell->in, count, type(cell), cell->out, count, type(cell), communicator(cell));
 }
 static void reduce_scatter_block(const Cell* cell) {
-  MPI_Reduce_scatter_block(cell->in, cell->out, (int)cell->count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Reduce_scatter_block(cell->in, cell->out, (int)cell->count, type(cell), MPI_SUM, communicator(cell));
 }
 static void scan(const Cell* cell) {
-  MPI_Scan(cell->in, cell->out, (int)cell->count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Scan(cell->in, cell->out, (int)cell->count, type(cell), MPI_SUM, communicator(cell));
 }
 static void exscan(const Cell* cell) {
-  MPI_Exscan(cell->in, cell->out, (int)cell->count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Exscan(cell->in, cell->out, (int)cell->count, type(cell), MPI_SUM, communicator(cell));
 }
 static void gatherv(const Cell* cell) {
-  MPI_Gatherv(cell->in, cell->sent[cell->root], MPI_DOUBLE, cell->out, cell->received, cell->received_at, MPI_DOUBLE,
-              cell->root, MPI_COMM_WORLD);
+  MPI_Gatherv(cell->in, cell->sent[cell->kind.root], type(cell), cell->out, cell->received, cell->received_at, type(cell),
+              cell->kind.root, communicator(cell));
 }
 static void scatterv(const Cell* cell) {
-  MPI_Scatterv(cell->in, cell->sent, cell->sent_at, MPI_DOUBLE, cell->out, cell->received[cell->root], MPI_DOUBLE,
-               cell->root, MPI_COMM_WORLD);
+  MPI_Scatterv(cell->in, cell->sent, cell->sent_at, type(cell), cell->out, cell->received[cell->kind.root], type(cell),
+               cell->kind.root, communicator(cell));
 }
 static void allgatherv(const Cell* cell) {
-  MPI_Allgatherv(cell->in, cell->sent[cell->rank], MPI_DOUBLE, cell->out, cell->received, cell->received_at, MPI_DOUBLE,
-                 MPI_COMM_WORLD);
+  MPI_Allgatherv(cell->in, cell->sent[cell->rank], type(cell), cell->out, cell->received, cell->received_at, type(cell),
+                 communicator(cell));
 }
 static void alltoallv(const Cell* cell) {
-  MPI_Alltoallv(cell->in, cell->sent, cell->sent_at, MPI_DOUBLE, cell->out, cell->received, cell->received_at,
-                MPI_DOUBLE, MPI_COMM_WORLD);
+  MPI_Alltoallv(cell->in, cell->sent, cell->sent_at, type(cell), cell->out, cell->received, cell->received_at,
+                type(cell), communicator(cell));
 }
 static void reduce_scatter(const Cell* cell) {
-  MPI_Reduce_scatter(cell->in, cell->out, cell->sent, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  MPI_Reduce_scatter(cell->in, cell->out, cell->sent, type(cell), MPI_SUM, communicator(cell));
 }
 
 /* --- what distinguishes them --- */
@@ -76,24 +75,24 @@ typedef struct {
   void (*perform)(const Cell* cell);
   Parts in, out;
   bool in_at_root, out_at_root; /* only the root's counts */
-  bool reduces, uneven, rooted;
+  bool reduces, uneven;
 } Shape;
 
 /* In a bcast every rank rewrites `in`, though only the root's is sent: the others too have used their caches. */
 static const Shape shapes[BENCH_COLLECTIVES] = {
     [BENCH_ALLREDUCE] = {allreduce, ONE, ONE, .reduces = true},
-    [BENCH_BCAST] = {bcast, ONE, ONE, .rooted = true},
-    [BENCH_REDUCE] = {reduce, ONE, ONE, .out_at_root = true, .rooted = true, .reduces = true},
+    [BENCH_BCAST] = {bcast, ONE, ONE},
+    [BENCH_REDUCE] = {reduce, ONE, ONE, .out_at_root = true, .reduces = true},
     [BENCH_BARRIER] = {barrier, ONE, ONE},
-    [BENCH_GATHER] = {gather, ONE, EACH, .out_at_root = true, .rooted = true},
-    [BENCH_SCATTER] = {scatter, EACH, ONE, .in_at_root = true, .rooted = true},
+    [BENCH_GATHER] = {gather, ONE, EACH, .out_at_root = true},
+    [BENCH_SCATTER] = {scatter, EACH, ONE, .in_at_root = true},
     [BENCH_ALLGATHER] = {allgather, ONE, EACH},
     [BENCH_ALLTOALL] = {alltoall, EACH, EACH},
     [BENCH_REDUCE_SCATTER_BLOCK] = {reduce_scatter_block, EACH, ONE, .reduces = true},
     [BENCH_SCAN] = {scan, ONE, ONE, .reduces = true},
     [BENCH_EXSCAN] = {exscan, ONE, ONE, .reduces = true},
-    [BENCH_GATHERV] = {gatherv, ONE, EACH, .out_at_root = true, .rooted = true, .uneven = true},
-    [BENCH_SCATTERV] = {scatterv, EACH, ONE, .in_at_root = true, .rooted = true, .uneven = true},
+    [BENCH_GATHERV] = {gatherv, ONE, EACH, .out_at_root = true, .uneven = true},
+    [BENCH_SCATTERV] = {scatterv, EACH, ONE, .in_at_root = true, .uneven = true},
     [BENCH_ALLGATHERV] = {allgatherv, ONE, EACH, .uneven = true},
     [BENCH_ALLTOALLV] = {alltoallv, EACH, EACH, .uneven = true},
     [BENCH_REDUCE_SCATTER] = {reduce_scatter, EACH, ONE, .reduces = true, .uneven = true},
@@ -110,7 +109,7 @@ static int uneven_part(const Cell* cell, int part) {
 
 /* Elements that go from one rank to another, or from one rank's share to the other's. */
 static int message(const Cell* cell, int from, int to) {
-  const Shape* shape = &shapes[cell->collective];
+  const Shape* shape = &shapes[cell->kind.collective];
   if (!shape->uneven) return (int)cell->count;
   if (shape->in == ONE) return uneven_part(cell, from);
   if (shape->out == ONE) return uneven_part(cell, to);
@@ -119,7 +118,7 @@ static int message(const Cell* cell, int from, int to) {
 
 /* What rank `from` has for rank `to`. */
 static PatternPart contribution(const Cell* cell, int from, int to) {
-  const Shape* shape = &shapes[cell->collective];
+  const Shape* shape = &shapes[cell->kind.collective];
   const int place = shape->in == EACH ? to : 0;
   if (shape->reduces) return pattern_part((size_t)place, pattern_weight(from));
   return pattern_part((size_t)from * (size_t)cell->ranks + (size_t)place, 1);
@@ -127,30 +126,30 @@ static PatternPart contribution(const Cell* cell, int from, int to) {
 
 /* Of how many ranks, from the first one on, this rank gets the sum. */
 static int summed_ranks(const Cell* cell) {
-  if (cell->collective == BENCH_SCAN) return cell->rank + 1;
-  return cell->collective == BENCH_EXSCAN ? cell->rank : cell->ranks;
+  if (cell->kind.collective == BENCH_SCAN) return cell->rank + 1;
+  return cell->kind.collective == BENCH_EXSCAN ? cell->rank : cell->ranks;
 }
 
 /* What this rank must have got from rank `from`; where one part comes in all, `from` is the root. */
 static PatternPart expected(const Cell* cell, int from) {
-  const Shape* shape = &shapes[cell->collective];
+  const Shape* shape = &shapes[cell->kind.collective];
   if (!shape->reduces) return contribution(cell, from, cell->rank);
   return pattern_part(shape->in == EACH ? (size_t)cell->rank : 0, pattern_weight_sum(summed_ranks(cell)));
 }
 
 static bool gives(const Cell* cell) {
-  if (cell->collective == BENCH_BARRIER) return false;
-  return !shapes[cell->collective].in_at_root || cell->rank == cell->root;
+  if (cell->kind.collective == BENCH_BARRIER) return false;
+  return !shapes[cell->kind.collective].in_at_root || cell->rank == cell->kind.root;
 }
 
 static bool has_out(const Cell* cell) {
-  if (cell->collective == BENCH_BARRIER) return false;
-  return !shapes[cell->collective].out_at_root || cell->rank == cell->root;
+  if (cell->kind.collective == BENCH_BARRIER) return false;
+  return !shapes[cell->kind.collective].out_at_root || cell->rank == cell->kind.root;
 }
 
 /* The first rank of an exscan has no result: what MPI leaves in its buffer, which may be written, is undefined. */
 static bool gets(const Cell* cell) {
-  return has_out(cell) && !(cell->collective == BENCH_EXSCAN && cell->rank == 0);
+  return has_out(cell) && !(cell->kind.collective == BENCH_EXSCAN && cell->rank == 0);
 }
 
 /* --- cells --- */
@@ -162,43 +161,41 @@ size_t cell_most_bytes(BenchCollective collective, int ranks) {
   return ((size_t)CELL_BOUND_MIB << 20) / parts / sizeof(double) * sizeof(double);
 }
 
-bool cell_rooted(BenchCollective collective) { return shapes[collective].rooted; }
-
-void cell_set(Cell* cell, BenchCollective collective, size_t bytes, int root) {
-  cell->collective = collective;
-  cell->root = root;
-  cell->count = bytes / sizeof(double);
+void cell_set(Cell* cell, const BenchKind* kind) {
+  const Shape* shape = &shapes[kind->collective];
+  cell->kind = *kind;
+  cell->count = kind->bytes / pattern_element_bytes[kind->element];
   int sent = 0, received = 0;
   for (int other = 0; other < cell->ranks; ++other) {
     cell->sent[other] = message(cell, cell->rank, other);
     cell->received[other] = message(cell, other, cell->rank);
     cell->sent_at[other] = sent;
     cell->received_at[other] = received;
-    if (shapes[collective].in == EACH) sent += cell->sent[other];
-    if (shapes[collective].out == EACH) received += cell->received[other];
+    if (shape->in == EACH) sent += cell->sent[other];
+    if (shape->out == EACH) received += cell->received[other];
   }
 }
 
 size_t cell_in_bytes(const Cell* cell) {
   if (!gives(cell)) return 0;
-  const int last = shapes[cell->collective].in == EACH ? cell->ranks - 1 : 0;
-  return sizeof(double) * ((size_t)cell->sent_at[last] + (size_t)cell->sent[last]);
+  const int last = shapes[cell->kind.collective].in == EACH ? cell->ranks - 1 : 0;
+  return pattern_element_bytes[cell->kind.element] * ((size_t)cell->sent_at[last] + (size_t)cell->sent[last]);
 }
 
 size_t cell_out_bytes(const Cell* cell) {
   if (!has_out(cell)) return 0;
-  const int last = shapes[cell->collective].out == EACH ? cell->ranks - 1 : 0;
-  return sizeof(double) * ((size_t)cell->received_at[last] + (size_t)cell->received[last]);
+  const int last = shapes[cell->kind.collective].out == EACH ? cell->ranks - 1 : 0;
+  return pattern_element_bytes[cell->kind.element] * ((size_t)cell->received_at[last] + (size_t)cell->received[last]);
 }
 
-static double* zeroed(size_t bytes) {
+static void* zeroed(size_t bytes) {
   void* memory;
   if (posix_memalign(&memory, 4096, bytes) != 0) return NULL;
   return memset(memory, 0, bytes);
 }
 
 bool cell_open_bare(Cell* cell, int rank, int ranks) {
-  *cell = (Cell){.rank = rank, .ranks = ranks};
+  *cell = (Cell){.rank = rank, .ranks = ranks, .communicators = {MPI_COMM_WORLD, MPI_COMM_NULL}};
   cell->sent = calloc(4 * (size_t)ranks, sizeof *cell->sent);
   if (cell->sent == NULL) return false;
   cell->sent_at = cell->sent + ranks;
@@ -209,19 +206,18 @@ bool cell_open_bare(Cell* cell, int rank, int ranks) {
 
 void cell_close_bare(Cell* cell) { free(cell->sent); }
 
-bool cell_open(Cell* cell, int rank, int ranks, const BenchOptions* options) {
+bool cell_open(Cell* cell, int rank, int ranks, const BenchKinds* kinds) {
   if (!cell_open_bare(cell, rank, ranks)) return false;
-  /* A root needs as much as any other rank, or more. */
-  const int root = options->every_root ? rank : options->root;
   size_t in = sizeof(double), out = sizeof(double);
-  for (int c = 0; c < options->collective_count; ++c) {
-    for (int s = 0; s < options->size_count; ++s) {
-      if (options->sizes[s] > cell_most_bytes(options->collectives[c], ranks)) continue;
-      cell_set(cell, options->collectives[c], options->sizes[s], root);
-      if (cell_in_bytes(cell) > in) in = cell_in_bytes(cell);
-      if (cell_out_bytes(cell) > out) out = cell_out_bytes(cell);
-    }
+  bool duplicated = false;
+  for (int i = 0; i < kinds->count; ++i) {
+    if (kinds->kinds[i].bytes > cell_most_bytes(kinds->kinds[i].collective, ranks)) continue;
+    cell_set(cell, &kinds->kinds[i]);
+    if (cell_in_bytes(cell) > in) in = cell_in_bytes(cell);
+    if (cell_out_bytes(cell) > out) out = cell_out_bytes(cell);
+    duplicated = duplicated || kinds->kinds[i].communicator == BENCH_DUP;
   }
+  if (duplicated) MPI_Comm_dup(MPI_COMM_WORLD, &cell->communicators[BENCH_DUP]);
   cell->in = zeroed(in);
   cell->out = zeroed(out);
   return cell->in != NULL && cell->out != NULL;
@@ -230,34 +226,43 @@ bool cell_open(Cell* cell, int rank, int ranks, const BenchOptions* options) {
 void cell_close(Cell* cell) {
   free(cell->in);
   free(cell->out);
+  if (cell->communicators[BENCH_DUP] != MPI_COMM_NULL) MPI_Comm_free(&cell->communicators[BENCH_DUP]);
   cell_close_bare(cell);
+}
+
+/* Where an element of a buffer lies. */
+static void* element_at(const Cell* cell, void* buffer, int index) {
+  return (char*)buffer + (size_t)index * pattern_element_bytes[cell->kind.element];
 }
 
 void cell_fill(const Cell* cell, uint32_t number) {
   if (!gives(cell)) return;
-  const int parts = shapes[cell->collective].in == EACH ? cell->ranks : 1;
+  const int parts = shapes[cell->kind.collective].in == EACH ? cell->ranks : 1;
   for (int to = 0; to < parts; ++to) {
-    pattern_fill(cell->in + cell->sent_at[to], (size_t)cell->sent[to], number, contribution(cell, cell->rank, to));
+    pattern_fill(element_at(cell, cell->in, cell->sent_at[to]), cell->kind.element, (size_t)cell->sent[to], number,
+                 contribution(cell, cell->rank, to));
   }
 }
 
-void cell_perform(const Cell* cell) { shapes[cell->collective].perform(cell); }
+void cell_perform(const Cell* cell) { shapes[cell->kind.collective].perform(cell); }
 
 bool cell_verify(const Cell* cell, uint32_t number, char line[256]) {
   if (!gets(cell)) return true;
-  const bool each = shapes[cell->collective].out == EACH;
-  const double* result = cell->collective == BENCH_BCAST && cell->rank == cell->root ? cell->in : cell->out;
-  for (int from = each ? 0 : cell->root; from < (each ? cell->ranks : cell->root + 1); ++from) {
-    const double* part = result + cell->received_at[from];
+  const PatternElement element = cell->kind.element;
+  const bool each = shapes[cell->kind.collective].out == EACH;
+  const int root = cell->kind.root;
+  void* const result = cell->kind.collective == BENCH_BCAST && cell->rank == root ? cell->in : cell->out;
+  for (int from = each ? 0 : root; from < (each ? cell->ranks : root + 1); ++from) {
+    const void* part = element_at(cell, result, cell->received_at[from]);
     const size_t count = (size_t)cell->received[from];
     const PatternPart must = expected(cell, from);
-    const size_t wrong = pattern_first_wrong(part, count, number, must);
+    const size_t wrong = pattern_first_wrong(part, element, count, number, must);
     if (wrong == count) continue;
-    char whose[40] = "";
+    char whose[40] = "", kind[BENCH_KIND_WORD];
     if (each) snprintf(whose, sizeof whose, " of the part from rank %d", from);
-    snprintf(line, 256, "wrong result: operation %u, %s of %zu bytes: element %zu%s is %.17g, must be %.17g", number,
-             bench_collective_names[cell->collective], cell->count * sizeof(double), wrong, whose, part[wrong],
-             pattern_value(wrong, number, must));
+    kind_word(&cell->kind, kind);
+    snprintf(line, 256, "wrong result: operation %u, %s: element %zu%s is %.17g, must be %.17g", number, kind, wrong, whose,
+             pattern_found(part, element, wrong), pattern_value(wrong, element, number, must));
     return false;
   }
   return true;

@@ -23,6 +23,7 @@ struct NeutralShared {
 
 typedef struct {
   _Alignas(128) atomic_uint entered;
+  _Alignas(128) atomic_uint turn; /* of neutral_hand_over */
   _Alignas(128) uint64_t ticks[]; /* by sample */
 } RankPart;
 
@@ -149,6 +150,36 @@ bool neutral_start(Neutral* neutral, uint64_t* start) {
   if (now > *start + neutral->late) return false;
   while (now < *start) now = bench_now(&neutral->clock);
   return now <= *start + neutral->late;
+}
+
+static int ascending(const void* one, const void* other) {
+  const double a = *(const double*)one, b = *(const double*)other;
+  return (a > b) - (a < b);
+}
+
+bool neutral_hand_over(Neutral* neutral, double* nanoseconds) {
+  enum { batches = 21, rounds = 100 };
+  if (neutral->ranks < 2 || neutral->yields || neutral->sleeps) return false;
+  neutral_meet(neutral);
+  if (neutral->rank < 2) {
+    double batch[batches];
+    atomic_uint *mine = &part_of(neutral, neutral->rank)->turn, *other = &part_of(neutral, !neutral->rank)->turn;
+    unsigned turn = atomic_load_explicit(mine, memory_order_relaxed); /* the same at both, from the last time */
+    for (int b = 0; b < batches; ++b) {
+      const uint64_t began = bench_now(&neutral->clock);
+      for (int i = 0; i < rounds; ++i) {
+        ++turn;
+        if (neutral->rank == 0) atomic_store_explicit(mine, turn, memory_order_release);
+        while (atomic_load_explicit(other, memory_order_acquire) != turn) bench_pause();
+        if (neutral->rank == 1) atomic_store_explicit(mine, turn, memory_order_release);
+      }
+      batch[b] = (double)(bench_now(&neutral->clock) - began) * 1e9 / (2 * rounds) / neutral->clock.ticks_per_second;
+    }
+    qsort(batch, batches, sizeof *batch, ascending);
+    *nanoseconds = batch[batches / 2];
+  }
+  neutral_meet(neutral);
+  return true;
 }
 
 void neutral_set_end(Neutral* neutral, int operations) {

@@ -55,6 +55,10 @@ uint64_t neutral_meet(Neutral* neutral);
 /* The same, and waits until the start has come. False where this rank was too late for it. */
 bool neutral_start(Neutral* neutral, uint64_t* start);
 
+/* How long a cache line takes from one core to another, in nanoseconds: half of a round trip between the first two ranks,
+ * which get it. All ranks call it. False, at all of them, where those two may share a core. */
+bool neutral_hand_over(Neutral* neutral, double* nanoseconds);
+
 /* The first rank says how many operations a cell has; the others read it after a meeting that came later. */
 void neutral_set_end(Neutral* neutral, int operations);
 int neutral_end(const Neutral* neutral);

@@ -6,25 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char* const bench_collective_names[BENCH_COLLECTIVES] = {
-    [BENCH_ALLREDUCE] = "allreduce",
-    [BENCH_BCAST] = "bcast",
-    [BENCH_REDUCE] = "reduce",
-    [BENCH_BARRIER] = "barrier",
-    [BENCH_GATHER] = "gather",
-    [BENCH_SCATTER] = "scatter",
-    [BENCH_ALLGATHER] = "allgather",
-    [BENCH_ALLTOALL] = "alltoall",
-    [BENCH_REDUCE_SCATTER_BLOCK] = "reduce_scatter_block",
-    [BENCH_SCAN] = "scan",
-    [BENCH_EXSCAN] = "exscan",
-    [BENCH_GATHERV] = "gatherv",
-    [BENCH_SCATTERV] = "scatterv",
-    [BENCH_ALLGATHERV] = "allgatherv",
-    [BENCH_ALLTOALLV] = "alltoallv",
-    [BENCH_REDUCE_SCATTER] = "reduce_scatter",
-};
-
 #define USUAL_COLLECTIVES "allreduce,bcast,reduce,barrier"
 
 const char bench_usage[] =
@@ -35,6 +16,12 @@ const char bench_usage[] =
     "                       reduce_scatter; or all (" USUAL_COLLECTIVES ")\n"
     "  --sizes LIST         bytes, multiples of 8, with K and M for 1024s (8,64,512,4K,32K,256K): of one rank's part;\n"
     "                       of the whole vector in allreduce, bcast, reduce, scan and exscan\n"
+    "  --kinds LIST         instead of the two: COLLECTIVE:BYTES[:ROOT][:uint32][:dup], as in bcast:4K:1 or\n"
+    "                       allreduce:4:uint32:dup (a duplicate of MPI_COMM_WORLD); or programs, for short calls as they\n"
+    "                       alternate in programs\n"
+    "  --mixed              besides, in a shuffled order of all kinds, the same at all ranks\n"
+    "  --cold BYTES         besides, each rank streams over so much memory before each operation; and with --mixed both\n"
+    "  --seed N             of the shuffled order (1)\n"
     "  --iterations N       operations a cell; auto: as many as the budget holds (auto)\n"
     "  --budget-ms N        time a cell, everything included (40)\n"
     "  --root R             of the collectives that have one; every: each rank in turn, with a row of its own, because\n"
@@ -62,16 +49,15 @@ static bool parse_collectives(char* words, BenchOptions* options, char* message)
     return true;
   }
   for (char *rest = words, *word; (word = strsep(&rest, ",")) != NULL;) {
-    int found = 0;
-    while (found < BENCH_COLLECTIVES && strcmp(word, bench_collective_names[found]) != 0) ++found;
+    const BenchCollective found = bench_collective(word, strlen(word));
     if (found == BENCH_COLLECTIVES) return unknown_collective(word, message);
     for (int i = 0; i < options->collective_count; ++i) {
-      if ((int)options->collectives[i] == found) {
+      if (options->collectives[i] == found) {
         snprintf(message, 256, "collective '%s' is given twice", word);
         return false;
       }
     }
-    options->collectives[options->collective_count++] = (BenchCollective)found;
+    options->collectives[options->collective_count++] = found;
   }
   return true;
 }
@@ -79,14 +65,8 @@ static bool parse_collectives(char* words, BenchOptions* options, char* message)
 static bool parse_sizes(char* words, BenchOptions* options, char* message) {
   options->size_count = 0;
   for (char *rest = words, *word; (word = strsep(&rest, ",")) != NULL;) {
-    char* end;
-    errno = 0;
-    unsigned long long bytes = strtoull(word, &end, 10);
-    const unsigned long long digits = bytes;
-    if (*end == 'K') bytes <<= 10, ++end;
-    else if (*end == 'M') bytes <<= 20, ++end;
-    if (word[0] < '0' || word[0] > '9' || *end != '\0' || errno != 0 || digits > (1u << 30) || bytes == 0 ||
-        bytes > (1u << 30) || bytes % sizeof(double) != 0) {
+    size_t bytes;
+    if (!bench_parse_bytes(word, strlen(word), &bytes) || bytes % sizeof(double) != 0) {
       snprintf(message, 256, "size '%.40s' is not accepted; sizes are multiples of 8 bytes up to 1024M", word);
       return false;
     }
@@ -94,7 +74,7 @@ static bool parse_sizes(char* words, BenchOptions* options, char* message) {
       snprintf(message, 256, "more than %d sizes; leave some out", BENCH_MOST_SIZES);
       return false;
     }
-    options->sizes[options->size_count++] = (size_t)bytes;
+    options->sizes[options->size_count++] = bytes;
   }
   return true;
 }
@@ -123,6 +103,12 @@ static bool parse_json(char* name, BenchOptions* options, char* message) {
   return true;
 }
 
+static bool parse_cold(const char* value, BenchOptions* options, char* message) {
+  if (bench_parse_bytes(value, strlen(value), &options->cold_bytes)) return true;
+  snprintf(message, 256, "--cold '%.40s' is not accepted; bytes up to 1024M are, as in 4M", value);
+  return false;
+}
+
 static bool parse_value(const char* option, char* value, int ranks, BenchOptions* options, char* message) {
   long number;
   if (strcmp(option, "--collectives") == 0) return parse_collectives(value, options, message);
@@ -145,6 +131,16 @@ static bool parse_value(const char* option, char* value, int ranks, BenchOptions
     options->root = (int)number;
     return true;
   }
+  if (strcmp(option, "--kinds") == 0) {
+    options->listed = true;
+    return kinds_parse(&options->kinds, value, ranks, message);
+  }
+  if (strcmp(option, "--cold") == 0) return parse_cold(value, options, message);
+  if (strcmp(option, "--seed") == 0) {
+    if (!parse_number(option, value, 0, INT32_MAX, &number, message)) return false;
+    options->seed = (uint64_t)number;
+    return true;
+  }
   if (strcmp(option, "--json") == 0) return parse_json(value, options, message);
   if (strcmp(option, "--ground") == 0) {
     options->ground = value;
@@ -159,14 +155,64 @@ static bool parse_flag(const char* option, BenchOptions* options) {
   else if (strcmp(option, "--no-dirty") == 0) options->dirty = false;
   else if (strcmp(option, "--verify") == 0) options->verify = true;
   else if (strcmp(option, "--no-verify") == 0) options->verify = false;
+  else if (strcmp(option, "--mixed") == 0) options->mixed = true;
   else if (strcmp(option, "--help") == 0) options->help = true;
   else return false;
   return true;
 }
 
+/* Each collective in each size, from each root that is measured. */
+static bool make_grid(BenchOptions* options, int ranks) {
+  for (int c = 0; c < options->collective_count; ++c) {
+    BenchKind kind = {.collective = options->collectives[c]};
+    const bool rooted = bench_rooted(kind.collective);
+    const int sizes = kind.collective == BENCH_BARRIER ? 1 : options->size_count;
+    const int first = rooted && !options->every_root ? options->root : 0, end = rooted && options->every_root ? ranks : first + 1;
+    for (int s = 0; s < sizes; ++s) {
+      if (kind.collective != BENCH_BARRIER) kind.bytes = options->sizes[s];
+      for (kind.root = first; kind.root < end; ++kind.root) {
+        if (!kinds_append(&options->kinds, kind)) return false;
+      }
+    }
+  }
+  return true;
+}
+
+/* What all of the words say together. */
+static bool complete(BenchOptions* options, int ranks, char* message) {
+  if (options->mixed && !options->dirty) {
+    snprintf(message, 256, "--no-dirty: kinds that alternate share their buffers, which owners rewrite; leave out one of it and --mixed");
+    return false;
+  }
+  if (!options->listed && !make_grid(options, ranks)) {
+    snprintf(message, 256, "no memory for the kinds");
+    return false;
+  }
+  if (options->mixed && options->kinds.count > BENCH_MOST_ITERATIONS) {
+    snprintf(message, 256, "--mixed: %d kinds are too many to alternate; up to %d do", options->kinds.count, BENCH_MOST_ITERATIONS);
+    return false;
+  }
+  return true;
+}
+
+int bench_conditions(const BenchOptions* options, BenchCondition conditions[BENCH_MOST_CONDITIONS]) {
+  int count = 0;
+  for (int cold = 0; cold <= (options->cold_bytes > 0); ++cold) {
+    for (int mixed = 0; mixed <= options->mixed; ++mixed) {
+      conditions[count++] = (BenchCondition){.mixed = mixed != 0, .cold = cold != 0};
+    }
+  }
+  return count;
+}
+
+const char* bench_condition_name(BenchCondition condition) {
+  if (condition.mixed) return condition.cold ? "mixed+cold" : "mixed";
+  return condition.cold ? "cold" : "plain";
+}
+
 bool bench_parse(int argc, char** argv, int ranks, BenchOptions* options, char message[256]) {
   static char usual_collectives[] = USUAL_COLLECTIVES, common_sizes[] = "8,64,512,4K,32K,256K";
-  *options = (BenchOptions){.budget_seconds = 0.04, .dirty = true, .verify = true};
+  *options = (BenchOptions){.budget_seconds = 0.04, .dirty = true, .verify = true, .seed = 1};
   parse_collectives(usual_collectives, options, message);
   parse_sizes(common_sizes, options, message);
   for (int i = 1; i < argc; ++i) {
@@ -178,5 +224,5 @@ bool bench_parse(int argc, char** argv, int ranks, BenchOptions* options, char m
     if (!parse_value(argv[i], argv[i + 1], ranks, options, message)) return false;
     ++i;
   }
-  return true;
+  return complete(options, ranks, message);
 }

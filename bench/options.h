@@ -4,36 +4,30 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
 
-typedef enum {
-  BENCH_ALLREDUCE,
-  BENCH_BCAST,
-  BENCH_REDUCE,
-  BENCH_BARRIER,
-  BENCH_GATHER,
-  BENCH_SCATTER,
-  BENCH_ALLGATHER,
-  BENCH_ALLTOALL,
-  BENCH_REDUCE_SCATTER_BLOCK,
-  BENCH_SCAN,
-  BENCH_EXSCAN,
-  BENCH_GATHERV,
-  BENCH_SCATTERV,
-  BENCH_ALLGATHERV,
-  BENCH_ALLTOALLV,
-  BENCH_REDUCE_SCATTER,
-  BENCH_COLLECTIVES,
-  BENCH_FLAGS = BENCH_COLLECTIVES, /* no collective: what the machine needs for two ranks to see each other's word */
-} BenchCollective;
-extern const char* const bench_collective_names[BENCH_COLLECTIVES]; /* MPI's, in lower case */
+#include "kinds.h"
 
 enum { BENCH_MOST_SIZES = 64, BENCH_MOST_ITERATIONS = 20000 };
 
+/* Under what conditions kinds are measured: each again and again, or in a shuffled order; with what the caches hold, or
+ * after the ranks streamed over other memory. */
 typedef struct {
+  bool mixed, cold;
+} BenchCondition;
+enum { BENCH_MOST_CONDITIONS = 4 };
+const char* bench_condition_name(BenchCondition condition);
+
+typedef struct {
+  BenchKinds kinds;               /* in the order of the tables; its memory is the caller's */
+  bool listed;                    /* as --kinds says; else each collective in each size */
   BenchCollective collectives[BENCH_COLLECTIVES];
   int collective_count;
   size_t sizes[BENCH_MOST_SIZES]; /* bytes, whole doubles: see collectives.h for what of; barriers have none */
   int size_count;
+  bool mixed;                     /* besides, in a shuffled order */
+  size_t cold_bytes;              /* besides, cold: so much is streamed over before each operation; 0: not */
+  uint64_t seed;                  /* of the shuffled order */
   int iterations;                 /* 0: as many as fit into the budget */
   double budget_seconds;          /* for each cell, everything included */
   int root;
@@ -46,6 +40,9 @@ typedef struct {
 } BenchOptions;
 
 extern const char bench_usage[];
+
+/* The conditions that are measured, plain first; how many. */
+int bench_conditions(const BenchOptions* options, BenchCondition conditions[BENCH_MOST_CONDITIONS]);
 
 /* False, and one line in `message`, where the words are not accepted. */
 bool bench_parse(int argc, char** argv, int ranks, BenchOptions* options, char message[256]);

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "collectives.h"
+#include "order.h"
 
 static int ascending(const void* one, const void* other) {
   const double a = *(const double*)one, b = *(const double*)other;
@@ -38,8 +39,17 @@ bool results_add(Results* results, ResultsCell cell, double* samples, int kept, 
   return true;
 }
 
-void results_leave_out(Results* results, const char* collective, size_t bytes) {
-  results->left_out[results->left_out_count++] = (ResultsLeftOut){collective, bytes};
+bool results_leave_out(Results* results, BenchKind kind) {
+  for (int i = 0; i < results->left_out.count; ++i) {
+    const BenchKind* const known = &results->left_out.kinds[i];
+    if (known->collective == kind.collective && known->bytes == kind.bytes) return true;
+  }
+  return kinds_append(&results->left_out, kind);
+}
+
+void results_free(Results* results) {
+  free(results->cells);
+  free(results->left_out.kinds);
 }
 
 /* Not what the launcher was asked for but what is mapped: a preload that did not take is a wrong measurement. */
@@ -65,57 +75,97 @@ static void write_library(FILE* file) {
   fputs("\",\n", file);
 }
 
+static void write_cell(FILE* file, const ResultsCell* cell) {
+  const BenchKind* const kind = &cell->kind;
+  fprintf(file, "{\"collective\": \"%s\", \"bytes\": %zu, ", bench_collective_names[kind->collective], kind->bytes);
+  if (bench_rooted(kind->collective)) fprintf(file, "\"root\": %d, ", kind->root);
+  fprintf(file,
+          "\"element\": \"%s\", \"communicator\": \"%s\", \"condition\": \"%s\", \"operations\": %d, \"missed\": %d, "
+          "\"median_us\": %.4f, \"mean_us\": %.4f, \"min_us\": %.4f, \"p95_us\": %.4f}",
+          pattern_element_names[kind->element], bench_communicator_names[kind->communicator],
+          bench_condition_name(cell->condition), cell->kept, cell->missed, cell->median, cell->mean, cell->least,
+          cell->percentile_95);
+}
+
+/* The first of the shuffled rounds, in the words of --kinds. */
+static void write_first_round(FILE* file, const BenchOptions* options) {
+  const int count = options->kinds.count;
+  int* const order = malloc((size_t)count * sizeof *order);
+  if (order == NULL) return;
+  bench_order(order, count, 1, options->seed);
+  fprintf(file, "  \"seed\": %llu, \"first_round\": [", (unsigned long long)options->seed);
+  for (int i = 0; i < count; ++i) {
+    char word[BENCH_KIND_WORD];
+    kind_word(&options->kinds.kinds[order[i]], word);
+    fprintf(file, "%s\"%s\"", i ? ", " : "", word);
+  }
+  fputs("],\n", file);
+  free(order);
+}
+
+static void write_hand_overs(FILE* file, const Results* results) {
+  fputs("  \"hand_overs\": [", file);
+  for (int i = 0; i < results->hand_over_count; ++i) {
+    const ResultsHandOvers* const one = &results->hand_overs[i];
+    fprintf(file, "%s{\"condition\": \"%s\", \"ns\": [%.2f, %.2f]}", i ? ", " : "", bench_condition_name(one->condition),
+            one->before, one->after);
+  }
+  fputs("],\n", file);
+}
+
 static void write_json(FILE* file, const Results* results, const ResultsJob* job) {
   const BenchOptions* options = job->options;
-  fputs("{\n  \"format\": \"tutti-bench-job 1\",\n", file);
+  fputs("{\n  \"format\": \"tutti-bench-job 2\",\n", file);
   write_library(file);
   fprintf(file, "  \"interposed\": %s,\n", interposed() ? "true" : "false");
   fprintf(file, "  \"ranks\": %d, \"cores\": %d, \"yields\": %s, \"clock\": \"%s\",\n", job->ranks, job->cores,
           job->yields ? "true" : "false", job->counter ? "tsc" : "monotonic");
   if (results->flag_exchange > 0) fprintf(file, "  \"flag_exchange_us\": %.4f,\n", results->flag_exchange);
+  write_hand_overs(file, results);
+  if (options->mixed) write_first_round(file, options);
+  if (options->cold_bytes > 0) fprintf(file, "  \"cold_bytes\": %zu,\n", options->cold_bytes);
   fprintf(file, "  \"dirty\": %s, \"verified\": %s, \"every_root\": %s,\n  \"cells\": [", options->dirty ? "true" : "false",
           options->verify ? "true" : "false", options->every_root ? "true" : "false");
   for (int i = 0; i < results->count; ++i) {
-    const ResultsCell* cell = &results->cells[i];
-    fprintf(file, "%s\n    {\"collective\": \"%s\", \"bytes\": %zu, ", i ? "," : "", cell->collective, cell->bytes);
-    if (cell->root >= 0) fprintf(file, "\"root\": %d, ", cell->root);
-    fprintf(file,
-            "\"operations\": %d, \"missed\": %d, \"median_us\": %.4f, \"mean_us\": %.4f, \"min_us\": %.4f, "
-            "\"p95_us\": %.4f}",
-            cell->kept, cell->missed, cell->median, cell->mean, cell->least, cell->percentile_95);
+    fprintf(file, "%s\n    ", i ? "," : "");
+    write_cell(file, &results->cells[i]);
   }
   fputs("\n  ]", file);
-  for (int i = 0; i < results->left_out_count; ++i) {
-    const ResultsLeftOut* cell = &results->left_out[i];
-    fprintf(file, "%s{\"collective\": \"%s\", \"bytes\": %zu}%s", i ? ", " : ",\n  \"left_out\": [", cell->collective,
-            cell->bytes, i + 1 == results->left_out_count ? "]" : "");
+  for (int i = 0; i < results->left_out.count; ++i) {
+    const BenchKind* cell = &results->left_out.kinds[i];
+    fprintf(file, "%s{\"collective\": \"%s\", \"bytes\": %zu}%s", i ? ", " : ",\n  \"left_out\": [",
+            bench_collective_names[cell->collective], cell->bytes, i + 1 == results->left_out.count ? "]" : "");
   }
   fputs("\n}\n", file);
 }
 
-static void say_left_out(const Results* results) {
-  if (results->left_out_count == 0) return;
+static void say_left_out(const BenchKinds* left_out) {
+  if (left_out->count == 0) return;
   fprintf(stderr, "tutti-bench: left out, for more than %d MiB of buffers a rank:", CELL_BOUND_MIB);
-  for (int i = 0; i < results->left_out_count; ++i) {
-    const bool first = i == 0 || results->left_out[i].collective != results->left_out[i - 1].collective;
-    if (first) fprintf(stderr, "%s %s of", i ? ";" : "", results->left_out[i].collective);
-    fprintf(stderr, "%s %zu", first ? "" : ",", results->left_out[i].bytes);
+  for (int i = 0; i < left_out->count; ++i) {
+    const BenchKind* const kind = &left_out->kinds[i];
+    const bool first = i == 0 || kind->collective != left_out->kinds[i - 1].collective;
+    if (first) fprintf(stderr, "%s %s of", i ? ";" : "", bench_collective_names[kind->collective]);
+    fprintf(stderr, "%s %zu", first ? "" : ",", kind->bytes);
   }
   fputs(" bytes\n", stderr);
 }
 
 static void write_table(FILE* file, const Results* results, const ResultsJob* job) {
+  BenchCondition conditions[BENCH_MOST_CONDITIONS];
+  const bool several = bench_conditions(job->options, conditions) > 1;
   fprintf(file, "%d ranks, %d cores, microseconds%s%s\n", job->ranks, job->cores,
           job->options->dirty ? ", buffers rewritten" : "", interposed() ? ", with Tutti" : "");
   if (results->flag_exchange > 0) fprintf(file, "two ranks see each other's word after %.3f\n", results->flag_exchange);
-  const bool roots = job->options->every_root;
-  fprintf(file, "%-20s %9s%s %10s %10s %10s %10s %10s\n", "collective", "bytes", roots ? "   root" : "", "median", "mean",
-          "min", "p95", "operations");
+  if (job->options->mixed) fprintf(file, "order by seed %llu\n", (unsigned long long)job->options->seed);
+  fprintf(file, "%-30s%s %10s %10s %10s %10s %10s\n", "kind", several ? " condition " : "", "median", "mean", "min", "p95",
+          "operations");
   for (int i = 0; i < results->count; ++i) {
     const ResultsCell* cell = &results->cells[i];
-    fprintf(file, "%-20s %9zu", cell->collective, cell->bytes);
-    if (roots && cell->root >= 0) fprintf(file, " %6d", cell->root);
-    else if (roots) fprintf(file, " %6s", "-");
+    char word[BENCH_KIND_WORD];
+    kind_word(&cell->kind, word);
+    fprintf(file, "%-30s", word);
+    if (several) fprintf(file, " %-10s", bench_condition_name(cell->condition));
     fprintf(file, " %10.3f %10.3f %10.3f %10.3f %10d\n", cell->median, cell->mean, cell->least, cell->percentile_95, cell->kept);
   }
 }
@@ -138,6 +188,6 @@ bool results_write(const Results* results, const ResultsJob* job) {
   const char* name = job->options->json;
   if (name == NULL) write_table(stdout, results, job);
   else if (!write_file(name, results, job)) return false;
-  say_left_out(results);
+  say_left_out(&results->left_out);
   return true;
 }

@@ -8,22 +8,24 @@
 #include "options.h"
 
 typedef struct {
-  const char* collective;
-  size_t bytes;
-  int root;         /* -1: the collective has none */
+  BenchKind kind;
+  BenchCondition condition;
   int kept, missed; /* operations whose start every rank, or not every rank, was in time for */
   double median, mean, least, percentile_95; /* microseconds */
 } ResultsCell;
 
+/* How long a line took from core to core around the measurements under a condition, in nanoseconds. */
 typedef struct {
-  const char* collective;
-  size_t bytes;
-} ResultsLeftOut;
+  BenchCondition condition;
+  double before, after;
+} ResultsHandOvers;
 
 typedef struct {
   ResultsCell* cells;
-  ResultsLeftOut left_out[BENCH_COLLECTIVES * BENCH_MOST_SIZES]; /* whose buffers would be beyond the bound */
-  int count, room, left_out_count;
+  int count, room;
+  BenchKinds left_out; /* collectives and sizes whose buffers would be beyond the bound */
+  ResultsHandOvers hand_overs[BENCH_MOST_CONDITIONS]; /* in the order measured; none where ranks may share cores */
+  int hand_over_count;
   double flag_exchange; /* microseconds; 0: not two ranks with a core each */
 } Results;
 
@@ -33,11 +35,13 @@ typedef struct {
   const BenchOptions* options;
 } ResultsJob;
 
-/* Both sort the samples. The second takes the cell's name, size and root, and is false without memory. */
+/* Both sort the samples. The second takes the cell's kind and condition, and is false without memory. */
 double results_median(double* samples, int count);
 bool results_add(Results* results, ResultsCell cell, double* samples, int kept, int missed);
 
-void results_leave_out(Results* results, const char* collective, size_t bytes);
+/* A collective and a size, once whatever the roots. False without memory. */
+bool results_leave_out(Results* results, BenchKind kind);
+void results_free(Results* results);
 
 /* And says in one line on stderr what was left out. False, after a line there, if the file cannot be written. */
 bool results_write(const Results* results, const ResultsJob* job);

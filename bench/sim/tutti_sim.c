@@ -85,22 +85,19 @@ static int count_of(const char* word, long most) {
 
 static bool parse_job(const char* word, int ranks, Job* job) {
   const size_t length = strcspn(word, ":");
-  int collective = 0;
-  while (collective < BENCH_COLLECTIVES && (strlen(bench_collective_names[collective]) != length ||
-                                            strncmp(word, bench_collective_names[collective], length) != 0))
-    ++collective;
+  const BenchCollective collective = bench_collective(word, length);
   if (collective == BENCH_COLLECTIVES || word[length] == '\0') return false;
   char* end;
   const long bytes = parse_number(word + length + 1, &end);
   if (bytes < 0 || bytes > (1L << 30) || bytes % (long)sizeof(double) != 0 || *end != ':') return false;
   const int root = count_of(end + 1, ranks - 1);
-  *job = (Job){(BenchCollective)collective, (size_t)bytes, root};
+  *job = (Job){collective, (size_t)bytes, root};
   return root >= 0;
 }
 
 /* The ranks' buffers, or, where all of them would take too much, one piece of memory that all of them see as theirs: what
  * a simulated message costs does not hang on what is in it. */
-static double* buffer(const Sim* sim, size_t bytes, bool folded) {
+static void* buffer(const Sim* sim, size_t bytes, bool folded) {
   if (bytes == 0) return NULL;
   void* memory = NULL;
   if (folded) return need(sim, SMPI_SHARED_MALLOC(bytes));
@@ -108,7 +105,7 @@ static double* buffer(const Sim* sim, size_t bytes, bool folded) {
   return memset(need(sim, memory), 0, bytes);
 }
 
-static void give_back(double* memory, bool folded) {
+static void give_back(void* memory, bool folded) {
   if (folded && memory != NULL) SMPI_SHARED_FREE(memory);
   if (!folded) free(memory);
 }
@@ -149,7 +146,7 @@ static void run_job(Sim* sim, const Job* job) {
   Cell cell;
   double times[most_operations];
   if (!cell_open_bare(&cell, sim->rank, sim->ranks)) need(sim, NULL);
-  cell_set(&cell, job->collective, job->bytes, job->root);
+  cell_set(&cell, &(BenchKind){.collective = job->collective, .bytes = job->bytes, .root = job->root});
   const size_t in = cell_in_bytes(&cell), out = cell_out_bytes(&cell);
   double all = (double)(in + out), most = 0;
   PMPI_Allreduce(&all, &most, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);

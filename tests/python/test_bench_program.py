@@ -27,7 +27,7 @@ def test_cells_and_json(mpi, ranks, tmp_path):
     code, out, err = launch(mpi, ranks, tmp_path, "--sizes", "8,24,4K", "--budget-ms", "2", "--json", str(file))
     assert code == 0, err
     job = json.loads(file.read_text())
-    assert (job["format"], job["ranks"], job["interposed"], job["verified"]) == ("tutti-bench-job 1", ranks, False, True)
+    assert (job["format"], job["ranks"], job["interposed"], job["verified"]) == ("tutti-bench-job 2", ranks, False, True)
     assert [(c["collective"], c["bytes"]) for c in job["cells"]] == [
         *((name, size) for name in ("allreduce", "bcast", "reduce") for size in (8, 24, 4096)),
         ("barrier", 0),

@@ -1,0 +1,33 @@
+/* How tutti-bench measures: kinds of calls under each condition (options.h), one operation after the other.
+ *
+ * All ranks start an operation at one instant, after a meeting on neutral ground (neutral.h), with buffers that their
+ * owners have just rewritten: nobody rewriting them flatters MPIs that copy from process to process. An operation's
+ * time is the largest over the ranks. Every result is compared with what it must be, outside of the timed part. */
+#ifndef TUTTI_BENCH_MEASURING_H
+#define TUTTI_BENCH_MEASURING_H
+
+#include <stdint.h>
+
+#include "collectives.h"
+#include "neutral.h"
+#include "options.h"
+#include "results.h"
+#include "stream.h"
+
+/* One rank's job. */
+typedef struct {
+  int rank, ranks, cores;
+  BenchOptions options;
+  Neutral neutral;
+  Cell cell;
+  Stream stream;
+  uint32_t number; /* of operations so far */
+} Bench;
+
+/* Says the line and ends the job. */
+void bench_stop(const Bench* bench, const char* line);
+
+/* Measures all that the options ask for. All ranks call it; the first one gets the results. */
+void bench_measure(Bench* bench, Results* results);
+
+#endif
