@@ -136,8 +136,8 @@ def refuse_without_hosts(hosts: str | None, given: dict[str, object]) -> None:
         raise UserError(f"{words[0]}: it goes with --hosts, the directory of the scripts that make nodes")
 
 
-def measure(settings: Settings, console: Console) -> Measurements:
-    return with_progress(settings.jobs, "the machine's limits", console, lambda before_job: run(settings, before_job))
+def measure(settings: Settings) -> Measurements:
+    return with_progress(settings.jobs, "the machine's limits", lambda before_job: run(settings, before_job))
 
 
 def save(measurements: Measurements, json_file: Path | None, stem: Path | None, console: Console) -> None:
@@ -273,6 +273,6 @@ def bench(
         console.print("note: MPICH's launcher makes a session of each rank, and this kernel schedules sessions as groups, so that "
                       "its ranks cannot hand a core over by yielding; without: sysctl kernel.sched_autogroup_enabled=0",
                       highlight=False, markup=False)  # fmt: skip
-    measurements = measure(settings, console)
+    measurements = measure(settings)
     show(measurements, console)
     save(measurements, json_file, stem, console)

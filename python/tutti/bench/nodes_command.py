@@ -74,7 +74,7 @@ def _write(document: dict[str, Any], json_file: Path | None, console: Console) -
 def bench_nodes(plan: Nodes, json_file: Path | None, stem: Path | None, console: Console) -> None:
     from tutti.bench.nodes_report import draw_delays, nodes_json, show
 
-    results = with_progress(plan.jobs, "the nodes", console, lambda before_job: measure_nodes(plan, before_job))
+    results = with_progress(plan.jobs, "the nodes", lambda before_job: measure_nodes(plan, before_job))
     show(plan, results, console)
     _write(nodes_json(plan, results), json_file, console)
     if stem is not None:
@@ -89,6 +89,6 @@ def bench_worth(plan: Nodes, json_file: Path | None, console: Console) -> None:
         raise UserError("--worth: ranks of a node share memory where there are two or more; take --per-node 2")
     if len(plan.delays) > 1:
         raise UserError("--worth: give one --delay")
-    rows = with_progress(worth.jobs(plan), "the nodes", console, lambda before_job: worth.measure_worth(plan, before_job))
+    rows = with_progress(worth.jobs(plan), "the nodes", lambda before_job: worth.measure_worth(plan, before_job))
     worth.show_worth(plan, rows, console)
     _write(worth.worth_json(plan, rows), json_file, console)

@@ -1,4 +1,4 @@
-"""A progress bar over jobs."""
+"""One progress bar over all jobs, on stderr where that is a terminal; elsewhere nothing."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -9,11 +9,12 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 Result = TypeVar("Result")
 
 
-def with_progress(jobs: int, first: str, console: Console, work: Callable[[Callable[[str], None]], Result]) -> Result:
+def with_progress(jobs: int, first: str, work: Callable[[Callable[[str], None]], Result]) -> Result:
     """Does the work, which says a line before each job. Redrawn between jobs only: a thread that draws would disturb what is
     measured."""
     columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=console, auto_refresh=False, transient=True) as progress:
+    console = Console(stderr=True)
+    with Progress(*columns, console=console, auto_refresh=False, transient=True, disable=not console.is_terminal) as progress:
         task = progress.add_task(first, total=jobs)
         started = False
 
