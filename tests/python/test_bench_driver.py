@@ -8,14 +8,15 @@ import pytest
 from conftest import mpis
 
 from tutti.bench import driver
-from tutti.bench.command import choose_mpis, default_ranks, parse_collectives, parse_ranks, parse_sizes, plot_stem
+from tutti.bench.command import choose_mpis, default_ranks, plot_stem
 from tutti.bench.driver import COLLECTIVES, Cell, Measurements, Settings
 from tutti.bench.mpis import Mpi, find_mpis, identify
-from tutti.bench.document import as_json
+from tutti.bench.document import as_json, comparison_json
 from tutti.bench.results import compare_cells, nearness, pairs, summarise, typical_limits
 from tutti.bench.statistics import Ratio
 from tutti.bench.texts import interval_text, size_text, time_text
 from tutti.bench.variants import Variant, command, environment, variants_for
+from tutti.bench.words import parse_collectives, parse_ranks, parse_sizes
 from tutti.errors import RunError, UserError
 from tutti.places import find_interposer, find_program
 
@@ -306,11 +307,49 @@ def test_tables_show_ratio_and_flag(faked):
     assert bcast.count("1.26x") == 2
 
 
+def two_modes(host: list[float]) -> Measurements:
+    """An allreduce of a host whose times gather around 0.3 and 60 us, and a bcast of one whose times do not."""
+    measurements = Measurements(fake_settings(mpis=[MPICH], ranks=[2], repetitions=len(host)))
+    for variant in measurements.settings.variants(2):
+        for time in host:
+            cells = [
+                {"collective": name, "bytes": 8, "median_us": us, "mean_us": mean, "min_us": us, "p95_us": us}
+                for name, us, mean in (("allreduce", 0.1 if variant.tutti else time, 0.2 if variant.tutti else 20.0),
+                                       ("bcast", 0.1 if variant.tutti else 0.3, 3.0))
+            ]  # fmt: skip
+            measurements.add(2, variant, {"library": "", "cells": cells})
+    return measurements
+
+
+def test_a_host_of_two_modes_is_compared_by_means_and_said():
+    from io import StringIO
+
+    from rich.console import Console
+
+    from tutti.bench.report import comparison_table
+
+    measurements = two_modes([0.3, 60.0, 0.31])
+    base, other = pairs(measurements, 2)[0]
+    torn, whole = compare_cells(measurements, 2, base, other)
+    assert torn.modes == (True, False) and whole.modes == (False, False)
+    assert torn.by_median.wider(1000) and interval_text(torn.by_median) == "wide"
+    assert torn.ratio.value == pytest.approx(100.0) and whole.ratio.value == pytest.approx(3.0)
+    assert summarise(measurements, 2, base, other).every.value == pytest.approx(300**0.5)
+    stream = StringIO()
+    Console(file=stream, width=150).print(comparison_table(measurements, 2, base, other))
+    allreduce, bcast = (line for line in stream.getvalue().splitlines() if "8 B" in line)
+    assert "two modes (host)" in allreduce and "20.00" in allreduce and ">9999" not in allreduce and "two modes" not in bcast
+    # Times that differ little from job to job have one mode, and those that differ in both states alike a ratio of medians.
+    steady = two_modes([0.3, 0.32, 0.35])
+    assert compare_cells(steady, 2, base, other)[0].modes == (False, False)
+    assert comparison_json(base, other, torn)["two_modes"] == {"base": True, "other": False}
+
+
 def test_words():
     assert [size_text(n) for n in (8, 1000, 1024, 4096, 1 << 20)] == ["8 B", "1000 B", "1 KiB", "4 KiB", "1 MiB"]
     assert [time_text(t) for t in (0.2346, 12.346, 123.46, 12345.6)] == ["0.235", "12.35", "123.5", "12,346"]
     assert interval_text(Ratio(1.0, None, None)) == "-"
-    assert interval_text(Ratio(90.0, 1.0, 23456.0)) == "1.00->9999"
+    assert interval_text(Ratio(90.0, 1.0, 23456.0)) == "wide"
     assert interval_text(Ratio(90.0, 12.34, 234.5)) == "12.3-234"
 
 

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 from test_bench_program import broken, broken_code, launch
 
+from tutti.places import find_interposer, find_program
+
 __all__ = ["broken"]  # a fixture
 CONDITIONS = ("plain", "mixed", "cold", "mixed+cold")
 
@@ -102,3 +104,27 @@ def test_bad_input(mpi, tmp_path, arguments, culprit):
     ours = [line for line in err.splitlines() if "tutti-bench:" in line]
     assert code == 2
     assert len(ours) == 1 and culprit in ours[0]
+
+
+@pytest.mark.mpi
+def test_a_run(tutti, tmp_path, mpi):
+    """From the command to tables and JSON, with 2 ranks and with 3."""
+    file = tmp_path / "mixed.json"
+    with_tutti = find_program("tutti-run") is not None and find_interposer(mpi.abi) is not None
+    done = tutti("bench", "--mixed", "--cold", "64K", "--ranks", "2,3", "--repetitions", "2", "--budget-ms", "1", "--peer-settings",
+                 "default", "--mpi", mpi.name, "--seed", "9", "--json", str(file), *([] if with_tutti else ["--no-tutti"]),
+                 seconds=280)  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""  # no bar and no line a program where stderr is no terminal
+    document = json.loads(file.read_text())
+    assert document["settings"]["kinds"] == "programs" and document["settings"]["seed"] == 9
+    for ranks in (2, 3):
+        cells = [cell for cell in document["cells"] if cell["ranks"] == ranks]
+        assert Counter(cell["condition"] for cell in cells) == dict.fromkeys(CONDITIONS, 18)
+        assert all(len(samples["median_us"]) == 2 for cell in cells for samples in cell["variants"].values())
+    assert len(document["load"]["jobs"]) == 2 * (1 + with_tutti)
+    assert [entry["ranks"] for entry in document["states"]["repetitions"]] == [2, 3]
+    assert "seed 9" in done.stdout and "bcast 64 B from 2" in done.stdout
+    if with_tutti:
+        assert len(document["conditions"]["shuffled_over_repeated"]) == 2 * 2 * 18
+        assert "Geometric means over the kinds of calls" in done.stdout

@@ -104,4 +104,4 @@ def tutti_variants(measurements: Measurements) -> list[Variant]:
 
 
 def bounds_json(measurements: Measurements) -> list[dict[str, Any]]:
-    return [asdict(row.cell) | {"bound_us": row.bound, "times_bound": row.times} for row in bounded(measurements)]
+    return [row.cell.words | {"bound_us": row.bound, "times_bound": row.times} for row in bounded(measurements)]

@@ -1,9 +1,7 @@
 """The command `tutti bench`: from its options, checked before anything runs, to tables, JSON and plots."""
 
-import difflib
 import json
 import os
-import re
 from pathlib import Path
 from typing import Annotated
 
@@ -16,58 +14,14 @@ from tutti.bench.mpis import Mpi, find_mpis
 from tutti.bench.document import as_json
 from tutti.bench.progress import with_progress
 from tutti.bench.variants import BINDINGS, SETTINGS
+from tutti.bench.words import PROGRAMS, one_of, parse_bytes, parse_collectives, parse_kinds, parse_ranks, parse_sizes
 from tutti.errors import RunError, UserError
 from tutti.places import find_interposer, find_program
 from tutti.probes import sessions_are_groups
 
-MOST_RANKS = 1024
-MOST_BYTES = 1 << 30
 DEFAULT_SIZES = "8,64,512,4K,32K,64K,256K,1M"
 QUICK_SIZES = "8,512,4K,64K"
 OPENMP_SIZES = "64,512,4K,16K,64K,256K,1M,4M"
-
-
-def parse_ranks(text: str) -> list[int]:
-    result = []
-    for word in text.split(","):
-        if not re.fullmatch(r"[0-9]{1,9}", word) or not 1 <= int(word) <= MOST_RANKS:
-            raise UserError(f"--ranks: '{word}' is not a rank count; whole numbers from 1 to {MOST_RANKS} are")
-        if int(word) not in result:
-            result.append(int(word))
-    return result
-
-
-def parse_sizes(text: str) -> list[int]:
-    result = []
-    for word in text.split(","):
-        match = re.fullmatch(r"([0-9]{1,10})([KkMm]?)", word)
-        size = int(match[1]) << {"": 0, "K": 10, "M": 20}[match[2].upper()] if match else 0
-        if size == 0 or size % 8 or size > MOST_BYTES:
-            raise UserError(f"--sizes: '{word}' is not a size; multiples of 8 bytes up to 1024M are, as in 8,64,4K,1M")
-        if size not in result:
-            result.append(size)
-    return result
-
-
-def parse_collectives(text: str) -> list[str]:
-    """Each once, in the order given; `all` is every one."""
-    if text == "all":
-        return list(COLLECTIVES)
-    result = []
-    for word in text.split(","):
-        if word not in COLLECTIVES:
-            near = difflib.get_close_matches(word, COLLECTIVES, n=1)
-            hint = f"did you mean {near[0]}? " if near else ""
-            raise UserError(f"--collectives: '{word}' is unknown; {hint}known are all, {', '.join(COLLECTIVES)}")
-        if word not in result:
-            result.append(word)
-    return result
-
-
-def one_of(option: str, word: str, words: tuple[str, ...]) -> str:
-    if word not in words:
-        raise UserError(f"{option}: '{word}' is unknown; known are {', '.join(words)}")
-    return word
 
 
 def require_rooted(collectives: list[str], openmp: bool) -> None:
@@ -116,6 +70,13 @@ def output_file(option: str, name: str | None) -> Path | None:
 def plot_stem(name: str | None) -> Path | None:
     path = output_file("--plot", name)
     return path.with_suffix("") if path and path.suffix in (".png", ".svg") else path
+
+
+def refuse_with_kinds(given: dict[str, bool]) -> None:
+    """Of options that go with tables over sizes."""
+    for option, is_given in given.items():
+        if is_given:
+            raise UserError(f"{option}: it does not go with --kinds, --mixed and --cold, which compare kinds of calls; leave it out")
 
 
 def with_tutti(wanted: bool, mpis: list[Mpi]) -> bool:
@@ -170,8 +131,8 @@ def bench_openmp(
 def bench(
     ranks: Annotated[str | None, typer.Option(help="Rank counts, as in 2,4,8 [2, the cores, twice the cores].")] = None,
     collectives: Annotated[
-        str, typer.Option(help=f"Which collectives: all, or of {', '.join(COLLECTIVES)}.")
-    ] = ",".join(DEFAULT_COLLECTIVES),
+        str | None, typer.Option(help=f"Which collectives: all, or of {', '.join(COLLECTIVES)} [{','.join(DEFAULT_COLLECTIVES)}].")
+    ] = None,
     sizes: Annotated[
         str | None, typer.Option(help=f"Message sizes in bytes, of one rank's part or of the vector [{DEFAULT_SIZES}].")
     ] = None,
@@ -181,6 +142,20 @@ def bench(
                                           "fastest, the median and the slowest root: root 0 alone flatters trees that know "
                                           "nothing of the machine. Takes as many times longer as there are ranks."),
     ] = False,
+    mixed: Annotated[
+        bool,
+        typer.Option("--mixed", help="Besides, the kinds of calls in a shuffled order, as programs alternate them [--kinds programs]."),
+    ] = False,
+    cold: Annotated[
+        str | None,
+        typer.Option(metavar="BYTES", help="Besides, after each rank has streamed over so much memory of its own, as in 4M; with "
+                                           "--mixed in both orders."),
+    ] = None,
+    kinds: Annotated[
+        str | None,
+        typer.Option(help="Kinds of calls, instead of --collectives and --sizes: COLLECTIVE:BYTES[:ROOT][:uint32][:dup], as in "
+                          "bcast:4K:1,allreduce:4:uint32:dup; or programs, 18 short ones."),
+    ] = None,
     dirty: Annotated[bool, typer.Option(help="Owners rewrite their buffers before each operation.")] = True,
     repetitions: Annotated[int | None, typer.Option(help="How often every variant runs [10].")] = None,
     openmp: Annotated[
@@ -215,22 +190,32 @@ def bench(
     tutti: Annotated[bool, typer.Option(help="Run each MPI with Tutti too.")] = True,
     shared_heap: Annotated[bool, typer.Option("--shared-heap", help="And with Tutti's shared heap.")] = False,
     budget_ms: Annotated[int | None, typer.Option(help="Milliseconds for each cell of each job [40; quick: 20].")] = None,
-    seed: Annotated[int | None, typer.Option(help="Of the order in which variants run.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Of the order in which variants run, and of --mixed [any; it is printed].")] = None,
     json_name: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write all numbers here.")] = None,
     plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw FILE.png and FILE.svg.")] = None,
 ) -> None:
     """Measure the collectives of the installed MPIs with and without Tutti, interleaved in one run."""
     from tutti.bench.report import show
 
-    console = Console() if Console().is_terminal else Console(width=132)
+    console = Console() if Console().is_terminal else Console(width=160 if mixed or cold or kinds else 132)
     if repetitions is not None and not 1 <= repetitions <= 1000:
         raise UserError(f"--repetitions: '{repetitions}' is not accepted; whole numbers from 1 to 1000 are")
     if budget_ms is not None and not 1 <= budget_ms <= 60000:
         raise UserError(f"--budget-ms: '{budget_ms}' is not accepted; whole numbers from 1 to 60000 are")
     cores = len(os.sched_getaffinity(0))
     rank_counts = parse_ranks(ranks) if ranks is not None else default_ranks(cores)
+    if kinds is None and mixed and collectives is None and sizes is None:
+        kinds = PROGRAMS
+    listed, cold_bytes = parse_kinds(kinds) if kinds else "", parse_bytes("--cold", cold) if cold else 0
+    if listed and (collectives is not None or sizes is not None):
+        raise UserError("--kinds: a kind has its collective and its size; leave --collectives and --sizes out")
+    if mixed and not dirty:
+        raise UserError("--no-dirty: kinds that alternate share their buffers, which owners rewrite; leave it or --mixed out")
+    if listed or mixed or cold_bytes:
+        refuse_with_kinds({"--openmp": openmp, "--hosts": hosts is not None, "--every-root": every_root, "--plot": plot is not None})
+    wanted = parse_collectives(collectives if collectives is not None else ",".join(DEFAULT_COLLECTIVES))
     if every_root:
-        require_rooted(parse_collectives(collectives), openmp)
+        require_rooted(wanted, openmp)
     if openmp:
         text = sizes if sizes is not None else QUICK_SIZES if quick else OPENMP_SIZES
         return bench_openmp(rank_counts, parse_sizes(text), repetitions or (3 if quick else 10),
@@ -240,7 +225,6 @@ def bench(
     if hosts is None and bind == "core" and max(rank_counts) > cores:
         raise UserError(f"--bind core: {max(rank_counts)} ranks do not fit {cores} cores; take --bind auto")
     refuse_without_hosts(hosts, {"--nodes": nodes, "--per-node": per_node, "--delay": delay, "--worth": worth or None})
-    wanted = parse_collectives(collectives)
     usual_sizes = nodes_command.DEFAULT_SIZES if hosts is not None else DEFAULT_SIZES
     message_sizes = parse_sizes(sizes if sizes is not None else QUICK_SIZES if quick else usual_sizes)
     json_file, stem = output_file("--json", json_name), plot_stem(plot)
@@ -251,7 +235,7 @@ def bench(
         mpis=mpis, ranks=rank_counts, cores=cores, collectives=wanted, sizes=message_sizes,
         repetitions=repetitions or (3 if quick else 10), dirty=dirty, tutti=with_tutti(tutti, mpis),
         heap=shared_heap, peer_settings=peer_settings, bind=bind, budget_ms=budget_ms or (20 if quick else 40), seed=seed,
-        every_root=every_root,
+        every_root=every_root, kinds=listed, mixed=mixed, cold=cold_bytes,
     )  # fmt: skip
     if hosts is not None:
         delays = delay or ("0" if worth else nodes_command.DEFAULT_DELAYS)

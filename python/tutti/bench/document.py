@@ -7,17 +7,20 @@ from typing import Any
 
 from tutti import __version__
 from tutti.bench.bounds import bounds_json
+from tutti.bench.conditions import conditions_json
 from tutti.bench.driver import Cell, Measurements, Samples
 from tutti.bench.peers import best_peers_json
+from tutti.bench.remarks import load_json
 from tutti.bench.results import Comparison, Summary, compare_cells, nearness, pairs, summaries, typical_limits
 from tutti.bench.roots import compare_roots, comparisons_json, root_json
+from tutti.bench.states import states_json
 from tutti.bench.statistics import centre
 from tutti.bench.variants import Variant
 from tutti.probes import sessions_are_groups
 
 
 def cell_json(cell: Cell, by_variant: dict[str, Samples]) -> dict[str, Any]:
-    return asdict(cell) | {
+    return cell.words | {
         "variants": {
             key: {
                 "median_us": samples.median,
@@ -32,14 +35,15 @@ def cell_json(cell: Cell, by_variant: dict[str, Samples]) -> dict[str, Any]:
 
 
 def comparison_json(base: Variant, other: Variant, comparison: Comparison) -> dict[str, Any]:
-    return asdict(comparison.cell) | {
+    return comparison.cell.words | {
         "base": base.key,
         "other": other.key,
         "base_median_us": centre(comparison.base.median),
         "other_median_us": centre(comparison.other.median),
         "ratio_of_medians": asdict(comparison.by_median),
         "ratio_of_means": asdict(comparison.by_mean),
-        "slower": comparison.by_median.slower,
+        "two_modes": dict(zip(("base", "other"), comparison.modes, strict=True)),
+        "slower": comparison.ratio.slower,
     }
 
 
@@ -74,6 +78,11 @@ def as_json(measurements: Measurements) -> dict[str, Any]:
             "bind": settings.bind,
             "budget_ms": settings.budget_ms,
             "every_root": settings.every_root,
+            "kinds": settings.kinds or None,
+            "mixed": settings.mixed,
+            "cold_bytes": settings.cold,
+            "conditions": settings.conditions,
+            "seed": measurements.seed,
         },
         "variants": {
             key: {"label": v.label, "mpi": v.mpi.name, "version": v.mpi.version, "setting": v.setting,
@@ -84,7 +93,7 @@ def as_json(measurements: Measurements) -> dict[str, Any]:
             {"ranks": ranks, "variant": key, "by_repetition": times} for (ranks, key), times in measurements.flags.items()
         ],
         "cells": [cell_json(cell, by_variant) for cell, by_variant in measurements.cells.items()],
-        "left_out": [asdict(cell) for cell in measurements.left_out],
+        "left_out": [cell.size_words for cell in measurements.left_out],
         "comparisons": [
             comparison_json(base, other, comparison)
             for ranks in settings.ranks
@@ -99,6 +108,9 @@ def as_json(measurements: Measurements) -> dict[str, Any]:
         ],
         "geometric_means": [_summary_json(summary) for summary in summaries(measurements)],
         "best_peers": best_peers_json(measurements),
+        "conditions": conditions_json(measurements),
+        "states": states_json(measurements),
+        "load": load_json(measurements),
         "bounds": bounds_json(measurements),
         "limits": typical_limits(measurements.limits),
         "times_flag_exchange": [

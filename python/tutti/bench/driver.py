@@ -10,12 +10,13 @@ import random
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from statistics import fmean, median
 from typing import Any
 
 from tutti.bench.hosts import Hosts
+from tutti.bench.load import watched
 from tutti.bench.variants import Variant, binding_for, command, environment, variants_for
 from tutti.bench.mpis import Mpi
 from tutti.errors import RunError
@@ -31,6 +32,7 @@ COLLECTIVES = (
     "scan", "exscan", "gatherv", "scatterv", "allgatherv", "alltoallv", "reduce_scatter",
 )  # fmt: skip
 DEFAULT_COLLECTIVES = COLLECTIVES[:4]
+CONDITIONS = ("plain", "mixed", "cold", "mixed+cold")
 ROOTED = ("bcast", "reduce", "gather", "scatter", "gatherv", "scatterv")
 
 
@@ -52,6 +54,15 @@ class Settings:
     budget_ms: int = 40
     seed: int | None = None
     every_root: bool = False
+    kinds: str = ""  # of calls, in the words of tutti-bench; else each collective in each size
+    mixed: bool = False  # besides, in a shuffled order
+    cold: int = 0  # besides, after each rank streamed over so many bytes
+    order_seed: int = 1  # of the shuffled order of calls, in one repetition
+
+    @property
+    def conditions(self) -> list[str]:
+        """Under which each kind of call is measured."""
+        return [name for name in CONDITIONS if (self.mixed or "mixed" not in name) and (self.cold or "cold" not in name)]
 
     def crowded(self, ranks: int) -> bool:
         return ranks > self.cores
@@ -69,17 +80,35 @@ class Settings:
 
     def job_seconds(self, ranks: int) -> float:
         """After which a job counts as hanging."""
-        times = sum(self.roots(collective, ranks) for collective in self.collectives)
+        times = sum(self.roots(collective, ranks) for collective in self.collectives) * len(self.conditions)
         return JOB_SECONDS * max(1.0, times / len(DEFAULT_COLLECTIVES))
 
 
 @dataclass(frozen=True, order=True)
 class Cell:
-    """A collective and a size: of one rank's part, or of the whole vector where all ranks have it (0 for a barrier)."""
+    """A kind of call under a condition: a collective, a size (of one rank's part, or of the whole vector where all ranks have
+    it; 0 for a barrier), and what else distinguishes it."""
 
     ranks: int
     collective: str
     bytes: int
+    element: str = "double"
+    root: int | None = None  # where kinds of calls were asked for, and the collective has one
+    communicator: str = "world"
+    condition: str = "plain"
+
+    @property
+    def words(self) -> dict[str, Any]:
+        """For JSON, without what does not apply."""
+        return {name: value for name, value in asdict(self).items() if value is not None}
+
+    @property
+    def size_words(self) -> dict[str, Any]:
+        """For JSON, of a collective and a size alone."""
+        return {"ranks": self.ranks, "collective": self.collective, "bytes": self.bytes}
+
+    def under(self, condition: str) -> "Cell":
+        return replace(self, condition=condition)
 
 
 @dataclass
@@ -115,18 +144,31 @@ class Measurements:
     # By rank count and variant: the flag exchange on the cores of each job, in microseconds. Nothing where ranks share cores.
     flags: dict[tuple[int, str], list[float]] = field(default_factory=dict)
     limits: list[dict[str, Any]] = field(default_factory=list)  # one a repetition
+    # By rank count and variant, and repetition: nanoseconds in which a line went from core to core, by condition.
+    hand_overs: dict[tuple[int, str], list[dict[str, list[float]]]] = field(default_factory=dict)
+    # By rank count and variant, and repetition: how much of the ranks' cores other processes used. None: not known.
+    loads: dict[tuple[int, str], list[float | None]] = field(default_factory=dict)
+    seed: int | None = None  # of all that is shuffled
+
+    def _cell(self, ranks: int, entry: dict[str, Any]) -> Cell:
+        root = entry.get("root") if self.settings.kinds else None
+        details = {name: entry[name] for name in ("element", "communicator", "condition") if name in entry}
+        return Cell(ranks, entry["collective"], entry["bytes"], root=root, **details)
 
     def add(self, ranks: int, variant: Variant, job: dict[str, Any]) -> None:
         self.libraries[variant.key] = job["library"]
         if "flag_exchange_us" in job:
             self.flags.setdefault((ranks, variant.key), []).append(job["flag_exchange_us"])
+        hand_overs = {entry["condition"]: entry["ns"] for entry in job.get("hand_overs", [])}
+        self.hand_overs.setdefault((ranks, variant.key), []).append(hand_overs)
+        self.loads.setdefault((ranks, variant.key), []).append(job.get("share_of_others"))
         for entry in job.get("left_out", []):
-            cell = Cell(ranks, entry["collective"], entry["bytes"])
+            cell = self._cell(ranks, entry)
             if cell not in self.left_out:
                 self.left_out.append(cell)
         by_cell: dict[Cell, list[dict[str, Any]]] = {}
         for entry in job["cells"]:
-            by_cell.setdefault(Cell(ranks, entry["collective"], entry["bytes"]), []).append(entry)
+            by_cell.setdefault(self._cell(ranks, entry), []).append(entry)
         for cell, entries in by_cell.items():
             samples = self.cells.setdefault(cell, {}).setdefault(variant.key, Samples())
             samples.add(entries, self.settings.every_root and cell.collective in ROOTED)
@@ -174,8 +216,11 @@ def run_job(
         file.unlink(missing_ok=True)
     bench = [
         str(program(f"tutti-bench-{variant.mpi.abi}")),
+        *(("--kinds", settings.kinds) if settings.kinds else ()),
         "--collectives", ",".join(settings.collectives),
         "--sizes", ",".join(map(str, settings.sizes)),
+        *(("--mixed", "--seed", str(settings.order_seed)) if settings.mixed else ()),
+        *(("--cold", str(settings.cold)) if settings.cold else ()),
         "--budget-ms", str(settings.budget_ms),
         "--dirty" if settings.dirty else "--no-dirty",
         *(("--root", "every") if settings.every_root else ()),
@@ -191,7 +236,8 @@ def run_job(
         words = place.hosts.command(variant, ranks, place.per_node, bench, launcher)
         environ |= place.hosts.variables
     try:
-        code, out, err = execute_job(words, environ, settings.job_seconds(ranks))
+        with watched(ranks) as watch:
+            code, out, err = execute_job(words, environ, settings.job_seconds(ranks))
     except OSError as error:
         raise RunError(f"{where}: {error}") from error
     except RunError as error:
@@ -203,7 +249,7 @@ def run_job(
         raise RunError(f"{where}: {_what_failed(err)}")
     if job["interposed"] != variant.tutti:
         raise RunError(f"{where}: Tutti was {'not ' if variant.tutti else ''}loaded; see `tutti doctor`")
-    return job
+    return job | {"share_of_others": watch.share}
 
 
 def measure_limits() -> dict[str, Any]:
@@ -216,15 +262,18 @@ def measure_limits() -> dict[str, Any]:
 
 def run(settings: Settings, before_job: Callable[[str], None]) -> Measurements:
     """Measures everything; `before_job` gets a line before each job."""
-    shuffle = random.Random(settings.seed)
-    measurements = Measurements(settings)
+    seed = settings.seed if settings.seed is not None else random.randrange(1 << 31)
+    shuffle = random.Random(seed)
+    measurements = Measurements(settings, seed=seed)
     with tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory:
         for repetition in range(settings.repetitions):
             measurements.limits.append(measure_limits())
+            # The calls' order is the same for all variants of a repetition, and another one in the next.
+            one = replace(settings, order_seed=shuffle.randrange(1 << 31))
             for ranks in settings.ranks:
                 variants = settings.variants(ranks)
                 shuffle.shuffle(variants)
                 for variant in variants:
                     before_job(f"{repetition + 1}/{settings.repetitions}, {ranks} ranks, {variant.label}")
-                    measurements.add(ranks, variant, run_job(settings, ranks, variant, Path(directory)))
+                    measurements.add(ranks, variant, run_job(one, ranks, variant, Path(directory)))
     return measurements

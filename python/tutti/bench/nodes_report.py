@@ -15,6 +15,7 @@ from tutti.bench.document import cell_json, comparison_json, processor_name
 from tutti.bench.driver import Cell
 from tutti.bench.over_nodes import AtDelay, Nodes
 from tutti.bench.plot import COLOURS
+from tutti.bench.remarks import load_json, load_text, loaded, remark
 from tutti.bench.results import compare_cells, pairs, summarise
 from tutti.bench.root_tables import roots_tables
 from tutti.bench.roots import compare_roots, comparisons_json
@@ -49,10 +50,10 @@ def nodes_table(plan: Nodes, result: AtDelay, nodes: int, base: Variant, other: 
             table.add_section()
         last = row.cell.collective
         table.add_row(
-            row.cell.collective, size_text(row.cell.bytes) if row.cell.bytes else "-", time_text(centre(row.base.median)),
-            time_text(centre(row.other.median)), ratio_text(row.by_median), interval_text(row.by_median),
+            row.cell.collective, size_text(row.cell.bytes) if row.cell.bytes else "-", *map(time_text, row.centres),
+            ratio_text(row.ratio), interval_text(row.ratio),
             *(delays_text(delays_of(result, row.cell, variant)) for variant in (base, other)),
-            "[red]slower[/]" if row.by_median.slower else "",
+            remark(row, loaded(result.measurements, ranks, base, other)),
         )  # fmt: skip
     return table
 
@@ -116,6 +117,9 @@ def show(plan: Nodes, results: list[AtDelay], console: Console) -> None:
     if plan.settings.tutti:
         console.print(nodes_summary(plan, results))
     console.print(f"{LEAST}\n{CORES}", highlight=False)
+    for result in results:
+        if text := load_text(result.measurements):
+            console.print(f"delay {result.delay}: {text}", highlight=False, markup=False)
 
 
 def _at_delay_json(plan: Nodes, result: AtDelay) -> dict[str, Any]:
@@ -147,7 +151,8 @@ def _at_delay_json(plan: Nodes, result: AtDelay) -> dict[str, Any]:
             for base, other in pairs(measurements, plan.ranks(nodes))
             for entry in comparisons_json(base, other, compare_roots(measurements, plan.ranks(nodes), base, other))
         ],
-        "left_out": [asdict(cell) for cell in measurements.left_out],
+        "left_out": [cell.size_words for cell in measurements.left_out],
+        "load": load_json(measurements),
     }
 
 

@@ -4,8 +4,8 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tutti.bench.driver import Cell, Measurements
-from tutti.bench.results import SHORT_BYTES, Comparison, by_collective, measured_ranks
-from tutti.bench.statistics import Ratio, centre, compare, geometric_mean
+from tutti.bench.results import SHORT_BYTES, Comparison, by_collective, comparison_of, measured_ranks
+from tutti.bench.statistics import Ratio, centre, geometric_mean
 from tutti.bench.variants import Variant
 
 
@@ -19,7 +19,7 @@ class AgainstBest:
 
 @dataclass(frozen=True)
 class BestPeers:
-    """All cells of one rank count and one variant with Tutti, in the order measured."""
+    """All plain cells of one rank count and one variant with Tutti, in the order measured."""
 
     ranks: int
     variant: Variant
@@ -41,19 +41,21 @@ class BestPeers:
 
     @property
     def slower_cells(self) -> int:
-        return sum(entry.comparison.by_median.slower for entry in self.cells)
+        return sum(entry.comparison.ratio.slower for entry in self.cells)
 
     @staticmethod
     def _mean(comparisons: list[Comparison]) -> Ratio:
-        return geometric_mean([(c.base.median, c.other.median) for c in comparisons])
+        return geometric_mean([c.times for c in comparisons])
 
 
-def _against_best(measurements: Measurements, cell: Cell, peers: list[Variant], variant: Variant) -> AgainstBest:
+def peers_of(measurements: Measurements, ranks: int) -> list[Variant]:
+    return [variant for variant in measurements.settings.variants(ranks) if not variant.tutti]
+
+
+def against_best(measurements: Measurements, cell: Cell, peers: list[Variant], variant: Variant) -> AgainstBest:
     by_variant = measurements.cells[cell]
     peer = min(peers, key=lambda one: centre(by_variant[one.key].median))
-    base, other = by_variant[peer.key], by_variant[variant.key]
-    comparison = Comparison(cell, base, other, compare(base.median, other.median), compare(base.mean, other.mean))
-    return AgainstBest(peer, comparison)
+    return AgainstBest(peer, comparison_of(cell, by_variant[peer.key], by_variant[variant.key]))
 
 
 def best_peers(measurements: Measurements) -> list[BestPeers]:
@@ -61,26 +63,27 @@ def best_peers(measurements: Measurements) -> list[BestPeers]:
     result = []
     for ranks in measured_ranks(measurements):
         variants = measurements.settings.variants(ranks)
-        peers = [variant for variant in variants if not variant.tutti]
+        peers = peers_of(measurements, ranks)
         if len(peers) < 2:
             continue
-        cells = [cell for cell in measurements.cells if cell.ranks == ranks]
+        cells = [cell for cell in measurements.cells if cell.ranks == ranks and cell.condition == "plain"]
         for variant in variants:
             if variant.tutti and variant.setting == "default":
-                entries = [_against_best(measurements, cell, peers, variant) for cell in cells]
+                entries = [against_best(measurements, cell, peers, variant) for cell in cells]
                 result.append(BestPeers(ranks, variant, entries))
     return result
 
 
-def _cell_json(entry: AgainstBest) -> dict[str, Any]:
+def against_best_json(entry: AgainstBest) -> dict[str, Any]:
     comparison = entry.comparison
-    return asdict(comparison.cell) | {
+    return comparison.cell.words | {
         "peer": entry.peer.key,
         "peer_median_us": centre(comparison.base.median),
         "median_us": centre(comparison.other.median),
         "ratio_of_medians": asdict(comparison.by_median),
         "ratio_of_means": asdict(comparison.by_mean),
-        "slower": comparison.by_median.slower,
+        "two_modes": any(comparison.modes),
+        "slower": comparison.ratio.slower,
     }
 
 
@@ -93,7 +96,7 @@ def best_peers_json(measurements: Measurements) -> list[dict[str, Any]]:
             "all_cells": asdict(best.every),
             "by_collective": {name: asdict(ratio) for name, ratio in best.of_collectives.items()},
             "slower_cells": best.slower_cells,
-            "cells": [_cell_json(entry) for entry in best.cells],
+            "cells": [against_best_json(entry) for entry in best.cells],
         }
         for best in best_peers(measurements)
     ]

@@ -6,30 +6,33 @@ from rich.console import Console
 from rich.table import Table
 
 from tutti.bench.bounds import Bounded, bounded, tutti_variants
+from tutti.bench.conditions import of_conditions
+from tutti.bench.conditions_report import means_table, show_conditions
 from tutti.bench.driver import DEFAULT_COLLECTIVES, Cell, Measurements
 from tutti.bench.peers import BestPeers, best_peers
+from tutti.bench.remarks import MODES, load_text, loaded, remark
 from tutti.bench.results import (
     Comparison, Nearness, Summary, compare_cells, measured_ranks, nearness, pairs, summaries, typical_limits,
 )  # fmt: skip
 from tutti.bench.root_tables import roots_tables
+from tutti.bench.states import states_of, states_text
 from tutti.bench.statistics import Ratio, centre
 from tutti.bench.texts import factor_text, interval_text, ratio_text, size_text, time_text
 from tutti.bench.variants import Variant, binding_for
 
 
-def _comparison_row(comparison: Comparison) -> list[str]:
+def _comparison_row(comparison: Comparison, under_load: bool) -> list[str]:
     cell, base, other = comparison.cell, comparison.base, comparison.other
     return [
         cell.collective,
         size_text(cell.bytes) if cell.collective != "barrier" else "-",
-        time_text(centre(base.median)),
-        time_text(centre(other.median)),
-        ratio_text(comparison.by_median),
-        interval_text(comparison.by_median),
+        *map(time_text, comparison.centres),
+        ratio_text(comparison.ratio),
+        interval_text(comparison.ratio),
         time_text(centre(base.mean)),
         time_text(centre(other.mean)),
         ratio_text(comparison.by_mean),
-        "[red]slower[/]" if comparison.by_median.slower else "",
+        remark(comparison, under_load),
     ]
 
 
@@ -46,11 +49,12 @@ def comparison_table(measurements: Measurements, ranks: int, base: Variant, othe
     for column in ("host, us", "Tutti, us", "ratio", "95%", "host mean", "Tutti mean", "ratio", ""):
         table.add_column(column, justify="right")
     last = None
+    under_load = loaded(measurements, ranks, base, other)
     for comparison in compare_cells(measurements, ranks, base, other):
         if last is not None and comparison.cell.collective != last:
             table.add_section()
         last = comparison.cell.collective
-        table.add_row(*_comparison_row(comparison))
+        table.add_row(*_comparison_row(comparison, under_load))
     return table
 
 
@@ -146,7 +150,7 @@ def nearness_table(rows: list[Nearness]) -> Table:
     return table
 
 
-def best_peers_table(best: BestPeers) -> Table:
+def best_peers_table(measurements: Measurements, best: BestPeers) -> Table:
     """A row for each cell: the fastest peer there, and Tutti."""
     table = Table(title=f"{best.ranks} ranks: {best.variant.label}, against the best peer in each cell", title_justify="left")
     for column in ("collective", "size", "best peer"):
@@ -162,9 +166,8 @@ def best_peers_table(best: BestPeers) -> Table:
         last = cell.collective
         table.add_row(
             cell.collective, size_text(cell.bytes) if cell.bytes else "-", entry.peer.label,
-            time_text(centre(comparison.base.median)), time_text(centre(comparison.other.median)),
-            ratio_text(comparison.by_median), interval_text(comparison.by_median),
-            "[red]slower[/]" if comparison.by_median.slower else "",
+            *map(time_text, comparison.centres), ratio_text(comparison.ratio), interval_text(comparison.ratio),
+            remark(comparison, loaded(measurements, best.ranks, entry.peer, best.variant), "peer"),
         )  # fmt: skip
     return table
 
@@ -208,8 +211,20 @@ def left_out_text(cells: list[Cell]) -> str:
     return f"left out, because a rank's buffers would be too large: {'; '.join(texts)}"
 
 
+def _notes(measurements: Measurements) -> list[str]:
+    """What is said once below the tables."""
+    states = states_of(measurements)
+    lines = [states_text(states, ranks) for ranks in measured_ranks(measurements)] + [load_text(measurements)]
+    compared = [c for ranks in measured_ranks(measurements) for pair in pairs(measurements, ranks)
+                for c in compare_cells(measurements, ranks, *pair)]  # fmt: skip
+    compared += [entry.comparison for best in best_peers(measurements) for entry in best.cells]
+    return [line for line in lines if line] + ([MODES] if any(any(c.modes) for c in compared) else [])
+
+
 def show(measurements: Measurements, console: Console) -> None:
     settings = measurements.settings
+    if settings.kinds or len(settings.conditions) > 1:
+        return show_conditions(measurements, console)
     for ranks in measured_ranks(measurements):
         for base, other in pairs(measurements, ranks):
             console.print(comparison_table(measurements, ranks, base, other))
@@ -227,7 +242,7 @@ def show(measurements: Measurements, console: Console) -> None:
         console.print(bounds_table(bounds, tutti_variants(measurements)))
     best = best_peers(measurements)
     for row in best:
-        console.print(best_peers_table(row))
+        console.print(best_peers_table(measurements, row))
     rows = summaries(measurements)
     own = [row for row in rows if row.base.mpi == row.other.mpi]
     others = [row for row in rows if row.base.mpi != row.other.mpi]
@@ -240,3 +255,7 @@ def show(measurements: Measurements, console: Console) -> None:
         console.print(summary_table(own, "the MPI that it runs on"))
     if best:
         console.print(best_peers_summary(best))
+    if by_state := [row for row in of_conditions(measurements) if row.state]:
+        console.print(means_table(by_state))
+    for note in _notes(measurements):
+        console.print(note, highlight=False, markup=False, soft_wrap=True)

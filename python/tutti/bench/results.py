@@ -6,7 +6,7 @@ from statistics import median
 from typing import Any
 
 from tutti.bench.driver import Cell, Measurements, Samples
-from tutti.bench.statistics import Ratio, compare, geometric_mean
+from tutti.bench.statistics import WIDE, Ratio, centre, compare, geometric_mean, has_two_modes
 from tutti.bench.variants import Variant
 
 SHORT_BYTES = 65536
@@ -22,18 +22,42 @@ class Comparison:
     by_median: Ratio
     by_mean: Ratio
 
+    @property
+    def modes(self) -> tuple[bool, bool]:
+        """Whether the times of `base`, and of `other`, have two modes that leave the ratio of medians without a meaning."""
+        wide = self.by_median.wider(WIDE)
+        return wide and has_two_modes(self.base.median), wide and has_two_modes(self.other.median)
+
+    @property
+    def times(self) -> tuple[list[float], list[float]]:
+        """What is compared, by repetition: medians, or means where a side's times have two modes."""
+        return (self.base.mean, self.other.mean) if any(self.modes) else (self.base.median, self.other.median)
+
+    @property
+    def ratio(self) -> Ratio:
+        return self.by_mean if any(self.modes) else self.by_median
+
+    @property
+    def centres(self) -> tuple[float, float]:
+        base, other = self.times
+        return centre(base), centre(other)
+
+
+def comparison_of(cell: Cell, base: Samples, other: Samples) -> Comparison:
+    return Comparison(cell, base, other, compare(base.median, other.median), compare(base.mean, other.mean))
+
 
 @dataclass(frozen=True)
 class Summary:
-    """Geometric means over the cells of one rank count: of `base` over `other`."""
+    """Geometric means over the plain cells of one rank count: of `base` over `other`."""
 
     ranks: int
     base: Variant
     other: Variant
-    short: Ratio | None  # of medians, cells up to SHORT_BYTES
-    every: Ratio  # of medians, all cells
+    short: Ratio | None  # of medians, or means where times have two modes; cells up to SHORT_BYTES
+    every: Ratio  # the same, all cells
     by_mean: Ratio  # of means, all cells
-    by_collective: dict[str, Ratio]  # of medians, all sizes of each
+    by_collective: dict[str, Ratio]  # as `every`, all sizes of each
     slower_cells: int  # whose interval lies below 0.95
 
 
@@ -56,33 +80,28 @@ def compare_cells(measurements: Measurements, ranks: int, base: Variant, other: 
     for cell, by_variant in measurements.cells.items():
         if cell.ranks != ranks:
             continue
-        one, two = by_variant[base.key], by_variant[other.key]
-        result.append(Comparison(cell, one, two, compare(one.median, two.median), compare(one.mean, two.mean)))
+        result.append(comparison_of(cell, by_variant[base.key], by_variant[other.key]))
     return result
 
 
-def _medians(comparisons: Sequence[Comparison]) -> list[tuple[list[float], list[float]]]:
-    return [(c.base.median, c.other.median) for c in comparisons]
-
-
 def by_collective(comparisons: Sequence[Comparison]) -> dict[str, Ratio]:
-    """The geometric mean over the sizes of each collective, of medians, in the order measured."""
+    """The geometric mean over the sizes of each collective, in the order measured."""
     names = dict.fromkeys(c.cell.collective for c in comparisons)
-    return {name: geometric_mean(_medians([c for c in comparisons if c.cell.collective == name])) for name in names}
+    return {name: geometric_mean([c.times for c in comparisons if c.cell.collective == name]) for name in names}
 
 
 def summarise(measurements: Measurements, ranks: int, base: Variant, other: Variant) -> Summary:
-    comparisons = compare_cells(measurements, ranks, base, other)
+    comparisons = [c for c in compare_cells(measurements, ranks, base, other) if c.cell.condition == "plain"]
     short = [c for c in comparisons if c.cell.bytes <= SHORT_BYTES]
     return Summary(
         ranks,
         base,
         other,
-        geometric_mean(_medians(short)) if short else None,
-        geometric_mean(_medians(comparisons)),
+        geometric_mean([c.times for c in short]) if short else None,
+        geometric_mean([c.times for c in comparisons]),
         geometric_mean([(c.base.mean, c.other.mean) for c in comparisons]),
         by_collective(comparisons),
-        sum(c.by_median.slower for c in comparisons),
+        sum(c.ratio.slower for c in comparisons),
     )
 
 
@@ -112,7 +131,7 @@ def nearness(measurements: Measurements) -> list[Nearness]:
     return [
         Nearness(cell, variant, compare(by_variant[variant.key].median, measurements.flags[cell.ranks, variant.key]))
         for cell, by_variant in measurements.cells.items()
-        if (cell.collective, cell.bytes) in (("allreduce", 8), ("barrier", 0))
+        if cell in (Cell(cell.ranks, "allreduce", 8), Cell(cell.ranks, "barrier", 0))
         for variant in measurements.settings.variants(cell.ranks)
         if (cell.ranks, variant.key) in measurements.flags
     ]

@@ -78,6 +78,6 @@ def root_json(samples: Samples) -> dict[str, Any]:
 
 def comparisons_json(base: Variant, other: Variant, rows: Sequence[RootComparison]) -> list[dict[str, Any]]:
     return [
-        asdict(row.cell) | {"base": base.key, "other": other.key, "ratio_of_slowest_roots": asdict(row.of_slowest)}
+        row.cell.words | {"base": base.key, "other": other.key, "ratio_of_slowest_roots": asdict(row.of_slowest)}
         for row in rows
     ]

@@ -15,6 +15,8 @@ T_95 = (
     2.120, 2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
 )  # fmt: skip
 SLOWER_BELOW = 0.95
+MODES_APART = 2.0  # neighbouring times whose factor is larger belong to two modes
+WIDE = 4.0  # an interval from one to so many times as much: the modes are what made it
 
 
 def t_quantile(degrees: int) -> float:
@@ -43,6 +45,9 @@ class Ratio:
         """Even the upper end says that the second variant is clearly slower."""
         return self.high is not None and self.high < SLOWER_BELOW
 
+    def wider(self, factor: float) -> bool:
+        return self.low is not None and self.high is not None and self.high > factor * self.low
+
 
 def ratio_of_logs(logs: Sequence[float]) -> Ratio:
     if not logs:
@@ -67,6 +72,12 @@ def geometric_mean(pairs: Sequence[tuple[Sequence[float], Sequence[float]]]) -> 
     """Of the ratios of several cells, each (base, other) by repetition; the interval is over repetitions."""
     by_cell = [log_ratios(base, other) for base, other in pairs]
     return ratio_of_logs([fmean(repetition) for repetition in zip(*by_cell, strict=True)])
+
+
+def has_two_modes(values: Sequence[float]) -> bool:
+    """Whether the times of the repetitions gather around two values, far from each other: then their median is either."""
+    ordered = sorted(values)
+    return any(after > MODES_APART * before for before, after in zip(ordered, ordered[1:]))
 
 
 def centre(values: Sequence[float]) -> float:

@@ -1,6 +1,9 @@
 """Numbers as the tables of `tutti bench` show them."""
 
+from tutti.bench.driver import Cell
 from tutti.bench.statistics import Ratio
+
+MOST_TOLD = 100.0  # an interval from one to more times as much tells nothing
 
 
 def size_text(size: int) -> str:
@@ -8,6 +11,14 @@ def size_text(size: int) -> str:
         if size >= unit and size % unit == 0:
             return f"{size // unit} {name}"
     return f"{size} B"
+
+
+def kind_text(cell: Cell) -> str:
+    """A kind of call, such as `bcast 4 KiB from 1` or `allreduce 4 B uint32 dup`."""
+    words = [cell.collective, *([size_text(cell.bytes)] if cell.bytes else [])]
+    if cell.root is not None:
+        words.append(f"{'to' if cell.collective in ('reduce', 'gather', 'gatherv') else 'from'} {cell.root}")
+    return " ".join(words + [word for word in (cell.element, cell.communicator) if word not in ("double", "world")])
 
 
 def time_text(microseconds: float) -> str:
@@ -25,7 +36,7 @@ def factor_text(factor: float) -> str:
 def interval_text(ratio: Ratio) -> str:
     if ratio.low is None or ratio.high is None:
         return "-"
-    return f"{factor_text(ratio.low)}-{factor_text(ratio.high)}"
+    return "wide" if ratio.wider(MOST_TOLD) else f"{factor_text(ratio.low)}-{factor_text(ratio.high)}"
 
 
 def ratio_text(ratio: Ratio) -> str:

@@ -9,7 +9,8 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from tutti.bench.command import MOST_BYTES, output_file, parse_collectives, parse_sizes, plot_stem
+from tutti.bench.command import output_file, plot_stem
+from tutti.bench.words import MOST_BYTES, parse_collectives, parse_sizes
 from tutti.errors import RunError, UserError
 from tutti.simulation.jobs import Cell, Settings, simulate, simulated_program, smpirun, write_files
 from tutti.simulation.machines import MACHINES, OWN, Clusters, Machine, checked, named

@@ -10,8 +10,9 @@ import typer
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from tutti.bench.command import choose_mpis, default_ranks, output_file, parse_ranks, parse_sizes, with_tutti
+from tutti.bench.command import choose_mpis, default_ranks, output_file, with_tutti
 from tutti.bench.mpis import find_mpis
+from tutti.bench.words import parse_ranks, parse_sizes
 from tutti.doctor import GOOD, examine_heap
 from tutti.errors import RunError, UserError
 from tutti.places import core

@@ -1,0 +1,169 @@
+"""What kinds of calls take under each condition: repeated, in a shuffled order, with cold caches, and both.
+
+Two questions: is Tutti faster than the best peer under a condition, and how much more of its own time does a call take in
+mixed company than repeated. Both are answered repetition by repetition, as everywhere.
+"""
+
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from statistics import fmean
+from typing import Any
+
+from tutti.bench.driver import Cell, Measurements
+from tutti.bench.peers import AgainstBest, against_best, against_best_json, peers_of
+from tutti.bench.results import comparison_of, measured_ranks
+from tutti.bench.states import QUICK, SLOW, States, states_of
+from tutti.bench.statistics import Ratio, centre, compare, log_ratios, ratio_of_logs
+from tutti.bench.variants import Variant
+
+SHUFFLED = {"plain": "mixed", "cold": "mixed+cold"}  # a condition, and the same with the kinds in a shuffled order
+GOALS = {"mixed": 1.15, "mixed+cold": 1.6}  # times what the call takes without the others between
+GOAL_NANOSECONDS = {"mixed": 60.0, "mixed+cold": 0.0}  # or so much longer
+
+
+def kinds_of(measurements: Measurements, ranks: int) -> list[Cell]:
+    """In the order asked for, each as its plain cell."""
+    return [cell for cell in measurements.cells if cell.ranks == ranks and cell.condition == "plain"]
+
+
+@dataclass(frozen=True)
+class InCompany:
+    """One kind of call of one variant: its time in a shuffled order over its time repeated, both warm or both cold."""
+
+    kind: Cell
+    shuffled: str  # the condition
+    ratio: Ratio
+    nanoseconds: float  # longer
+
+    @property
+    def within_goal(self) -> bool:
+        return self.ratio.value <= GOALS[self.shuffled] or self.nanoseconds <= GOAL_NANOSECONDS[self.shuffled]
+
+
+def in_company(measurements: Measurements, variant: Variant, kind: Cell, alone: str) -> InCompany:
+    shuffled = SHUFFLED[alone]
+    mixed, repeated = (measurements.cells[kind.under(name)][variant.key].median for name in (shuffled, alone))
+    return InCompany(kind, shuffled, compare(mixed, repeated), 1000 * (centre(mixed) - centre(repeated)))
+
+
+@dataclass(frozen=True)
+class OfCondition:
+    """All kinds under one condition, of one variant with Tutti, against the best peer of each, over some repetitions."""
+
+    ranks: int
+    variant: Variant
+    condition: str
+    state: str  # of the machine; empty: all repetitions
+    repetitions: int
+    entries: list[AgainstBest]
+    ratio: Ratio  # the geometric mean over the kinds
+    over_host: Ratio | None  # the same over its own host
+    kept: Ratio | None  # of the geometric mean of the same condition without others between
+
+    @property
+    def worst(self) -> AgainstBest:
+        return min(self.entries, key=lambda entry: entry.comparison.ratio.value)
+
+    @property
+    def slower(self) -> list[AgainstBest]:
+        return [entry for entry in self.entries if entry.comparison.ratio.slower]
+
+
+class _Conditions:
+    """Of one rank count and variant: the entries of each condition, and means over chosen repetitions."""
+
+    def __init__(self, measurements: Measurements, ranks: int, variant: Variant) -> None:
+        self.measurements, self.ranks, self.variant = measurements, ranks, variant
+        self.kinds = kinds_of(measurements, ranks)
+        self.peers = peers_of(measurements, ranks)
+        self.host = next((one for one in self.peers if one.mpi == variant.mpi and one.setting == variant.setting), None)
+        self.entries = {name: self._entries(name) for name in measurements.settings.conditions}
+
+    def _entries(self, condition: str) -> list[AgainstBest]:
+        return [against_best(self.measurements, kind.under(condition), self.peers, self.variant) for kind in self.kinds]
+
+    def logs(self, condition: str, repetitions: Sequence[int]) -> list[float]:
+        """The mean over the kinds of the ratios' logarithms, by repetition."""
+        by_kind = [log_ratios(*entry.comparison.times) for entry in self.entries[condition]]
+        return [fmean(logs[k] for logs in by_kind) for k in repetitions]
+
+    def logs_over_host(self, condition: str, repetitions: Sequence[int]) -> list[float]:
+        if self.host is None:
+            return []
+        cells = [self.measurements.cells[kind.under(condition)] for kind in self.kinds]
+        pairs = [comparison_of(kind, cell[self.host.key], cell[self.variant.key])
+                 for kind, cell in zip(self.kinds, cells, strict=True)]  # fmt: skip
+        by_kind = [log_ratios(*pair.times) for pair in pairs]
+        return [fmean(logs[k] for logs in by_kind) for k in repetitions]
+
+    def variants(self, condition: str) -> list[str]:
+        """All that the condition's numbers come from."""
+        keys = [self.variant.key, *(entry.peer.key for entry in self.entries[condition])]
+        return list(dict.fromkeys(keys + ([self.host.key] if self.host else [])))
+
+    def summary(self, condition: str, state: str, states: States) -> OfCondition | None:
+        alone = next((name for name, shuffled in SHUFFLED.items() if shuffled == condition), None)
+        chosen = [condition, *([alone] if alone else [])]
+        every = range(self.measurements.settings.repetitions)
+        keys = list(dict.fromkeys(key for name in chosen for key in self.variants(name)))
+        repetitions = states.repetitions(self.ranks, keys, chosen, state) if state else list(every)
+        if not repetitions or not self.kinds:
+            return None
+        logs, over_host = self.logs(condition, repetitions), self.logs_over_host(condition, repetitions)
+        kept = None
+        if alone is not None:
+            kept = ratio_of_logs([mixed - plain for mixed, plain in zip(logs, self.logs(alone, repetitions), strict=True)])
+        return OfCondition(self.ranks, self.variant, condition, state, len(repetitions), self.entries[condition],
+                           ratio_of_logs(logs), ratio_of_logs(over_host) if over_host else None, kept)  # fmt: skip
+
+
+def of_conditions(measurements: Measurements) -> list[OfCondition]:
+    """For each rank count, variant with Tutti and condition: over all repetitions, then over those in each state, if there are two."""
+    states = states_of(measurements)
+    result = []
+    for ranks in measured_ranks(measurements):
+        for variant in measurements.settings.variants(ranks):
+            if not variant.tutti:
+                continue
+            conditions = _Conditions(measurements, ranks, variant)
+            for state in ("", QUICK, SLOW) if states.between is not None else ("",):
+                summaries = [conditions.summary(name, state, states) for name in measurements.settings.conditions]
+                result += [summary for summary in summaries if summary is not None]
+    return result
+
+
+def companies(measurements: Measurements, ranks: int, variant: Variant) -> list[InCompany]:
+    """Of every kind, warm and then cold."""
+    return [
+        in_company(measurements, variant, kind, alone)
+        for kind in kinds_of(measurements, ranks)
+        for alone, shuffled in SHUFFLED.items()
+        if shuffled in measurements.settings.conditions
+    ]
+
+
+def _summary_json(summary: OfCondition) -> dict[str, Any]:
+    return {
+        "ranks": summary.ranks,
+        "variant": summary.variant.key,
+        "condition": summary.condition,
+        "state": summary.state or None,
+        "repetitions": summary.repetitions,
+        "over_best_peer": asdict(summary.ratio),
+        "over_host": asdict(summary.over_host) if summary.over_host else None,
+        "kept_of_repeated": asdict(summary.kept) if summary.kept else None,
+    } | ({} if summary.state else {"kinds": [against_best_json(entry) for entry in summary.entries]})
+
+
+def conditions_json(measurements: Measurements) -> dict[str, Any]:
+    variants = [(ranks, v) for ranks in measured_ranks(measurements) for v in measurements.settings.variants(ranks) if v.tutti]
+    return {
+        "seed": measurements.seed,
+        "against_best_peer": [_summary_json(summary) for summary in of_conditions(measurements)],
+        "shuffled_over_repeated": [
+            row.kind.words | {"condition": row.shuffled, "variant": variant.key, "ratio": asdict(row.ratio),
+                              "longer_ns": row.nanoseconds, "goal": GOALS[row.shuffled], "within_goal": row.within_goal}
+            for ranks, variant in variants
+            for row in companies(measurements, ranks, variant)
+        ],
+    }  # fmt: skip

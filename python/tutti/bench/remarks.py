@@ -1,0 +1,68 @@
+"""What tables say of a cell besides its numbers, and what is said once below them."""
+
+from typing import Any
+
+from tutti.bench.driver import Measurements
+from tutti.bench.load import MOST_SHARE
+from tutti.bench.results import Comparison
+from tutti.bench.variants import Variant
+
+MODES = (
+    "two modes (*): times that gather around two values from job to job; there the means and their ratio are shown, which tell more "
+    "than medians\nwide: the interval reaches from one ratio to more than 100 times as much; take more repetitions"
+)
+
+
+def loaded_repetitions(measurements: Measurements, ranks: int, variant: Variant) -> list[int]:
+    """In which other processes used more of the ranks' cores than a measurement can bear."""
+    loads = measurements.loads.get((ranks, variant.key), [])
+    return [k for k, share in enumerate(loads) if share is not None and share > MOST_SHARE]
+
+
+def loaded(measurements: Measurements, ranks: int, *variants: Variant) -> bool:
+    return any(loaded_repetitions(measurements, ranks, variant) for variant in variants)
+
+
+def remark(comparison: Comparison, under_load: bool, base_name: str = "host") -> str:
+    """For the last column of a cell's row."""
+    base, other = comparison.modes
+    whose = [name for name, has in ((base_name, base), ("Tutti", other)) if has]
+    words = ["[red]slower[/]"] if comparison.ratio.slower else []
+    words += [f"[yellow]two modes ({', '.join(whose)})[/]"] if whose else []
+    return ", ".join(words + (["[yellow]load[/]"] if under_load else []))
+
+
+def modes_mark(comparison: Comparison) -> str:
+    """The same in a letter, where a row has several cells."""
+    return "[yellow]*[/]" if any(comparison.modes) else ""
+
+
+def _numbers(repetitions: list[int]) -> str:
+    return ("repetition " if len(repetitions) == 1 else "repetitions ") + ", ".join(str(k + 1) for k in repetitions)
+
+
+def load_text(measurements: Measurements) -> str:
+    """One line on all jobs beside which others worked; empty where there were none."""
+    runs, most, jobs = [], 0.0, 0
+    for ranks in measurements.settings.ranks:
+        for variant in measurements.settings.variants(ranks):
+            marked = loaded_repetitions(measurements, ranks, variant)
+            if marked:
+                runs.append(f"{variant.label} with {ranks} ranks ({_numbers(marked)})")
+                jobs += len(marked)
+                most = max(most, *(measurements.loads[ranks, variant.key][k] or 0.0 for k in marked))
+    if not runs:
+        return ""
+    which = "every job" if jobs == sum(map(len, measurements.loads.values())) else "; ".join(runs)
+    return f"load: other processes used up to {100 * most:.0f}% of the ranks' cores during {which}; stop them and measure again"
+
+
+def load_json(measurements: Measurements) -> dict[str, Any]:
+    return {
+        "most_share": MOST_SHARE,
+        "jobs": [
+            {"ranks": ranks, "variant": key, "share_of_others": shares,
+             "marked": [share is not None and share > MOST_SHARE for share in shares]}
+            for (ranks, key), shares in measurements.loads.items()
+        ],
+    }  # fmt: skip

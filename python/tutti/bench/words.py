@@ -1,0 +1,85 @@
+"""The words of `tutti bench`'s options: what they mean, or one line that says why they are not accepted."""
+
+import difflib
+import re
+
+from tutti.bench.driver import COLLECTIVES, ROOTED
+from tutti.errors import UserError
+
+MOST_RANKS = 1024
+MOST_BYTES = 1 << 30
+PROGRAMS = "programs"
+
+
+def parse_ranks(text: str) -> list[int]:
+    result = []
+    for word in text.split(","):
+        if not re.fullmatch(r"[0-9]{1,9}", word) or not 1 <= int(word) <= MOST_RANKS:
+            raise UserError(f"--ranks: '{word}' is not a rank count; whole numbers from 1 to {MOST_RANKS} are")
+        if int(word) not in result:
+            result.append(int(word))
+    return result
+
+
+def _bytes(word: str) -> int:
+    """0 where it is no number of bytes."""
+    match = re.fullmatch(r"([0-9]{1,10})([KkMm]?)", word)
+    return int(match[1]) << {"": 0, "K": 10, "M": 20}[match[2].upper()] if match else 0
+
+
+def parse_sizes(text: str) -> list[int]:
+    result = []
+    for word in text.split(","):
+        size = _bytes(word)
+        if size == 0 or size % 8 or size > MOST_BYTES:
+            raise UserError(f"--sizes: '{word}' is not a size; multiples of 8 bytes up to 1024M are, as in 8,64,4K,1M")
+        if size not in result:
+            result.append(size)
+    return result
+
+
+def parse_bytes(option: str, text: str) -> int:
+    size = _bytes(text)
+    if not 1 <= size <= MOST_BYTES:
+        raise UserError(f"{option}: '{text}' is not accepted; bytes up to 1024M are, as in 64K or 4M")
+    return size
+
+
+def parse_kinds(text: str) -> str:
+    """The words for tutti-bench, which it will accept."""
+    if text == PROGRAMS:
+        return text
+    for word in text.split(","):
+        collective, *details = word.split(":")
+        sized = details[:1] if collective != "barrier" else []
+        elements = 4 if "uint32" in details else 8
+        good = collective in COLLECTIVES and (len(sized) == 1 or collective == "barrier")
+        good = good and all(re.fullmatch(r"[0-9]{1,10}[KM]?", size) and parse_bytes("--kinds", size) % elements == 0 for size in sized)
+        roots = [detail for detail in details[len(sized) :] if detail not in ("double", "uint32", "world", "dup")]
+        if not good or any(not re.fullmatch("[0-9]{1,9}", root) or collective not in ROOTED for root in roots):
+            raise UserError(
+                f"--kinds: '{word}' is not a kind of call; {PROGRAMS} stands for 18 of them, others are COLLECTIVE:BYTES[:ROOT][:uint32]"
+                f"[:dup], as in bcast:4K:1 or allreduce:4:uint32:dup"
+            )
+    return text
+
+
+def parse_collectives(text: str) -> list[str]:
+    """Each once, in the order given; `all` is every one."""
+    if text == "all":
+        return list(COLLECTIVES)
+    result = []
+    for word in text.split(","):
+        if word not in COLLECTIVES:
+            near = difflib.get_close_matches(word, COLLECTIVES, n=1)
+            hint = f"did you mean {near[0]}? " if near else ""
+            raise UserError(f"--collectives: '{word}' is unknown; {hint}known are all, {', '.join(COLLECTIVES)}")
+        if word not in result:
+            result.append(word)
+    return result
+
+
+def one_of(option: str, word: str, words: tuple[str, ...]) -> str:
+    if word not in words:
+        raise UserError(f"{option}: '{word}' is unknown; known are {', '.join(words)}")
+    return word

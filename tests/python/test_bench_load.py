@@ -1,0 +1,118 @@
+"""What `tutti bench` notices of other processes, and what it says of them."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from test_bench_driver import MPICH
+
+from tutti.bench import driver, load
+from tutti.bench.driver import Measurements, Settings
+from tutti.bench.load import Sample, busy_seconds, share_of_others, watched
+from tutti.bench.remarks import load_json, load_text, loaded
+from tutti.bench.variants import Variant
+
+STAT = """cpu  900 10 90 5000 7 3 3 0 0 0
+cpu0 500 10 50 2500 4 2 1 0 0 0
+cpu1 400 0 40 2500 3 1 2 0 0 0
+cpu10 7000 0 0 0 0 0 0 0 0 0
+intr 1 2 3
+"""
+
+
+def test_busy_is_what_processes_took_of_the_chosen_cores():
+    assert busy_seconds(STAT, {0}, 100) == pytest.approx(5.6)
+    assert busy_seconds(STAT, {0, 1}, 100) == pytest.approx(10.0)
+    assert busy_seconds(STAT, {0, 2}, 100) is None
+    assert busy_seconds("cpu0 0 0 0 0\n", {0}, 100) is None
+    assert busy_seconds("", {0}, 100) is None
+
+
+def test_the_share_of_others_is_busy_less_own():
+    before = Sample(10.0, 100.0, 5.0)
+    assert share_of_others(before, Sample(12.0, 104.0, 8.0), 2) == pytest.approx(0.25)
+    assert share_of_others(before, Sample(12.0, 102.0, 8.0), 2) == 0.0
+    assert share_of_others(before, Sample(12.0, None, 8.0), 2) is None
+    assert share_of_others(before, Sample(10.0, 104.0, 8.0), 2) is None
+
+
+SPIN = "import time\nwhile time.process_time() < {}: pass"
+
+
+@pytest.fixture
+def told():
+    if load.sample(os.sched_getaffinity(0)).busy is None:
+        pytest.skip("this system does not tell how busy its cores are")
+
+
+def test_a_busy_process_beside_the_job_is_noticed(told):
+    """It is not this process's child when it is counted: it is waited for later. The job ends when the other has computed enough,
+    so that nothing hangs on how quick the machine is."""
+    with subprocess.Popen([sys.executable, "-c", SPIN.format(600)]) as other:
+        try:
+            ticks, start = os.sysconf("SC_CLK_TCK"), 0.5
+            wait = (
+                f"import time\nwhile sum(map(int, open('/proc/{other.pid}/stat').read().rsplit(')', 1)[1].split()[11:13])) < "
+                f"{start * ticks}: time.sleep(0.01)"
+            )
+            with watched(1) as watch:
+                assert driver.execute([sys.executable, "-c", wait], dict(os.environ), 120)[0] == 0
+        finally:
+            other.kill()
+    assert watch.after is not None and watch.share is not None
+    others = watch.share * (watch.after.at - watch.before.at)
+    assert others > 0.3  # of the 0.5 s that it computed: the system counts in whole ticks
+
+
+def test_what_the_job_itself_computes_is_its_own(told):
+    with watched(2) as watch:
+        words = ["sh", "-c", f"'{sys.executable}' -c '{SPIN.format(0.4)}' & '{sys.executable}' -c '{SPIN.format(0.4)}'; wait"]
+        assert driver.execute(words, dict(os.environ), 120)[0] == 0
+    assert watch.after is not None
+    assert watch.after.own - watch.before.own >= 0.8
+
+
+@pytest.mark.mpi
+def test_the_ranks_of_a_job_are_its_own(told, mpi, tmp_path):
+    from tutti.bench.variants import command, environment
+
+    variant = Variant(mpi, "default", False)
+    words = command(variant, 2, "none", [sys.executable, "-c", SPIN.format(0.3)], None)
+    with watched(2) as watch:
+        assert driver.execute(words, environment(variant, "none", tmp_path), 120)[0] == 0
+    assert watch.after is not None
+    assert watch.after.own - watch.before.own >= 0.6
+
+
+def measured(shares: dict[str, list[float | None]]) -> Measurements:
+    measurements = Measurements(Settings([MPICH], [2], 2, ["barrier"], [8], 3))
+    measurements.loads = {(2, key): values for key, values in shares.items()}
+    return measurements
+
+
+def test_marked_jobs_are_said_once():
+    host, ours = Variant(MPICH, "default", False), Variant(MPICH, "default", True)
+    some = measured({"mpich": [0.01, 0.3, 0.4], "mpich+tutti": [0.0, None, 0.05]})
+    assert loaded(some, 2, host, ours) and not loaded(some, 2, ours)
+    assert load_text(some) == (
+        "load: other processes used up to 40% of the ranks' cores during MPICH 5.0.2 with 2 ranks (repetitions 2, 3); stop them and "
+        "measure again"
+    )
+    assert [job["marked"] for job in load_json(some)["jobs"]] == [[False, True, True], [False, False, False]]
+    assert "during every job;" in load_text(measured({"mpich": [0.2], "mpich+tutti": [0.1]}))
+    assert load_text(measured({"mpich": [0.0, None]})) == ""
+
+
+def test_the_share_comes_with_each_job(monkeypatch, tmp_path):
+    """From the run of a program to the JSON."""
+    result = '{"library": "it", "interposed": false, "cells": []}'
+    monkeypatch.setattr(driver, "program", lambda name: Path("/bin") / name)
+    monkeypatch.setattr(driver, "command", lambda *words: ["sh", "-c", f"echo '{result}' > {tmp_path}/job.json"])
+    settings = Settings([MPICH], [2], 2, ["barrier"], [8], 1)
+    job = driver.run_job(settings, 2, Variant(MPICH, "default", False), tmp_path)
+    assert job["share_of_others"] is None or job["share_of_others"] >= 0
+    measurements = Measurements(settings)
+    measurements.add(2, Variant(MPICH, "default", False), job)
+    assert load_json(measurements)["jobs"][0]["share_of_others"] == [job["share_of_others"]]
