@@ -1,6 +1,7 @@
 """What `tutti bench --mixed --cold` makes of its jobs: means for each condition and state of the machine, tables, JSON."""
 
 import json
+from dataclasses import replace
 from io import StringIO
 
 import pytest
@@ -9,6 +10,7 @@ from test_bench_driver import MPICH, OPENMPI
 
 from tutti.bench import driver
 from tutti.bench.conditions import companies, of_conditions
+from tutti.bench.conditions_report import _in_detail
 from tutti.bench.document import as_json
 from tutti.bench.driver import CONDITIONS, Cell, Measurements, Settings
 from tutti.bench.report import show
@@ -147,6 +149,12 @@ def test_tables_say_conditions_states_and_shares(measured):
     assert text.count("load: other processes") == 1
     means = [line for line in text.splitlines() if "own host" in line]
     assert len(means) == 1 and "…" not in text
+
+
+def test_each_mpi_is_shown_in_detail_once(settings):
+    settings = replace(settings, peer_settings="both", heap=True, ranks=[4])
+    shown = [variant.key for variant in _in_detail(settings.variants(4))]
+    assert shown == ["mpich+tutti", "mpich+tutti+heap", "openmpi+tutti", "openmpi+tutti+heap"]
 
 
 def test_json_has_everything(measured):

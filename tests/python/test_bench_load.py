@@ -34,6 +34,7 @@ def test_the_share_of_others_is_busy_less_own():
     before = Sample(10.0, 100.0, 5.0)
     assert share_of_others(before, Sample(12.0, 104.0, 8.0), 2) == pytest.approx(0.25)
     assert share_of_others(before, Sample(12.0, 102.0, 8.0), 2) == 0.0
+    assert share_of_others(before, Sample(10.2, 100.43, 5.4), 2) == 0.0  # three ticks
     assert share_of_others(before, Sample(12.0, None, 8.0), 2) is None
     assert share_of_others(before, Sample(10.0, 104.0, 8.0), 2) is None
 
@@ -48,22 +49,22 @@ def told():
 
 
 def test_a_busy_process_beside_the_job_is_noticed(told):
-    """It is not this process's child when it is counted: it is waited for later. The job ends when the other has computed enough,
-    so that nothing hangs on how quick the machine is."""
+    """The job ends when the other process has computed enough, so that nothing depends on how quick the machine is. The other one
+    counts as this process's own work only after it was waited for."""
+    cores, enough = os.sched_getaffinity(0), 0.5
+    before = load.sample(cores)
     with subprocess.Popen([sys.executable, "-c", SPIN.format(600)]) as other:
         try:
-            ticks, start = os.sysconf("SC_CLK_TCK"), 0.5
             wait = (
                 f"import time\nwhile sum(map(int, open('/proc/{other.pid}/stat').read().rsplit(')', 1)[1].split()[11:13])) < "
-                f"{start * ticks}: time.sleep(0.01)"
+                f"{enough * os.sysconf('SC_CLK_TCK')}: time.sleep(0.01)"
             )
-            with watched(1) as watch:
-                assert driver.execute([sys.executable, "-c", wait], dict(os.environ), 120)[0] == 0
+            assert driver.execute([sys.executable, "-c", wait], dict(os.environ), 120)[0] == 0
+            after = load.sample(cores)
         finally:
             other.kill()
-    assert watch.after is not None and watch.share is not None
-    others = watch.share * (watch.after.at - watch.before.at)
-    assert others > 0.3  # of the 0.5 s that it computed: the system counts in whole ticks
+    share = share_of_others(before, after, 1)
+    assert share is not None and share * (after.at - before.at) > 0.3  # the system counts in ticks, some of which it gives to others
 
 
 def test_what_the_job_itself_computes_is_its_own(told):

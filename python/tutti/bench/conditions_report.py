@@ -119,12 +119,18 @@ def notes(measurements: Measurements) -> list[str]:
     return [line for line in [*lines, load_text(measurements)] if line]
 
 
+def _in_detail(variants: list[Variant]) -> list[Variant]:
+    """Those with tables of their own: of each MPI under its first setting. The means are of all."""
+    firsts = {(variant.mpi, variant.heap): variant for variant in reversed(variants) if variant.tutti}
+    return [variant for variant in variants if variant in firsts.values()]
+
+
 def show_conditions(measurements: Measurements, console: Console) -> None:
     settings = measurements.settings
     summaries = of_conditions(measurements)
     for ranks in measured_ranks(measurements):
         variants = settings.variants(ranks)
-        for variant in variants:
+        for variant in _in_detail(variants):
             mine = [row for row in summaries if (row.ranks, row.variant, row.state) == (ranks, variant, "")]
             if mine:
                 console.print(against_peers_table(measurements, mine))

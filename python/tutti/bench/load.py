@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 MOST_SHARE = 0.05  # of the cores that the ranks need; beyond it a run is marked
+LEAST_SECONDS = 0.04  # the system counts in ticks of 10 ms: less tells nothing
 STAT = Path("/proc/stat")
 PROCESS_FIELDS = 3  # of a core's line: user, nice, system; the others are idle, interrupts, and what other machines took
 
@@ -46,11 +47,12 @@ def sample(cores: set[int]) -> Sample:
 
 
 def share_of_others(before: Sample, after: Sample, cores: int) -> float | None:
-    """How much of so many cores other processes used between the two; the counts are coarse, so less than nothing is nothing."""
+    """How much of so many cores other processes used between the two."""
     seconds = after.at - before.at
     if before.busy is None or after.busy is None or seconds <= 0:
         return None
-    return max(0.0, (after.busy - before.busy) - (after.own - before.own)) / (seconds * cores)
+    others = (after.busy - before.busy) - (after.own - before.own)
+    return others / (seconds * cores) if others > LEAST_SECONDS else 0.0
 
 
 @dataclass
