@@ -85,7 +85,17 @@ def test_means_of_each_condition_by_hand(measured):
     assert cold.entries[0].peer.key == "openmpi"
     assert cold.ratio.value == pytest.approx(18**0.5) and cold.over_host.value == pytest.approx(32**0.5)
     assert rows["openmpi+tutti", "mixed+cold"].ratio.value == pytest.approx(2**0.5)
-    assert rows["openmpi+tutti", "mixed+cold"].slower == []
+    assert rows["openmpi+tutti", "mixed+cold"].behind == []
+
+
+def test_kinds_behind_the_best_peer_are_counted_however_little(measured):
+    for cell, by_variant in measured.cells.items():
+        if (cell.collective, cell.condition) == ("bcast", "mixed"):
+            by_variant["openmpi+tutti"].median = [1.02 * time for time in by_variant["mpich"].median]
+    rows = {(row.variant.key, row.condition): row for row in of_conditions(measured) if row.state == ""}
+    behind = rows["openmpi+tutti", "mixed"].behind
+    assert [entry.comparison.cell.collective for entry in behind] == ["bcast"] and not behind[0].comparison.ratio.slower
+    assert rows["openmpi+tutti", "mixed"].worst is behind[0]
 
 
 def test_means_of_each_state(measured):

@@ -65,8 +65,9 @@ class OfCondition:
         return min(self.entries, key=lambda entry: entry.comparison.ratio.value)
 
     @property
-    def slower(self) -> list[AgainstBest]:
-        return [entry for entry in self.entries if entry.comparison.ratio.slower]
+    def behind(self) -> list[AgainstBest]:
+        """The kinds whose whole interval lies below 1."""
+        return [entry for entry in self.entries if entry.comparison.ratio.behind]
 
 
 class _Conditions:
@@ -151,6 +152,7 @@ def _summary_json(summary: OfCondition) -> dict[str, Any]:
         "repetitions": summary.repetitions,
         "over_best_peer": asdict(summary.ratio),
         "over_host": asdict(summary.over_host) if summary.over_host else None,
+        "kinds_behind": None if summary.state else len(summary.behind),
         "kept_of_repeated": asdict(summary.kept) if summary.kept else None,
     } | ({} if summary.state else {"kinds": [against_best_json(entry) for entry in summary.entries]})
 

@@ -85,7 +85,7 @@ def means_table(summaries: list[OfCondition]) -> Table:
     for column in ("best peer", "95%", "own host", "keeps", "95%"):
         table.add_column(column, justify="right", no_wrap=True)
     table.add_column("worst kind", no_wrap=True)
-    table.add_column("slower", justify="right")
+    table.add_column("behind", justify="right")
     last = None
     for row in summaries:
         if last is not None and (row.ranks, row.variant, row.state) != last:
@@ -97,7 +97,7 @@ def means_table(summaries: list[OfCondition]) -> Table:
         table.add_row(
             str(row.ranks), row.variant.label.replace(", Tutti", ""), NAMES[row.condition], state,
             ratio_text(row.ratio), interval_text(row.ratio), ratio_text(row.over_host) if row.over_host else "-", *kept,
-            "" if row.state else worst, "" if row.state else f"[red]{len(row.slower)}[/]" if row.slower else "-",
+            "" if row.state else worst, "" if row.state else f"[red]{len(row.behind)}[/]" if row.behind else "-",
         )  # fmt: skip
     return table
 
@@ -107,6 +107,7 @@ def notes(measurements: Measurements) -> list[str]:
     settings = measurements.settings
     states = states_of(measurements)
     lines = [states_text(states, ranks) for ranks in measured_ranks(measurements)]
+    lines.append("behind: kinds whose whole interval lies below 1")
     if settings.mixed:
         lines.append(
             f"keeps: the share of the geometric mean of repeated calls; red in the ratios of own times: more than {GOALS['mixed']} "

@@ -45,6 +45,11 @@ class Ratio:
         """Even the upper end says that the second variant is clearly slower."""
         return self.high is not None and self.high < SLOWER_BELOW
 
+    @property
+    def behind(self) -> bool:
+        """The whole interval says that the second variant is slower, however little."""
+        return self.high is not None and self.high < 1.0
+
     def wider(self, factor: float) -> bool:
         return self.low is not None and self.high is not None and self.high > factor * self.low
 
