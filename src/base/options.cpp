@@ -112,7 +112,7 @@ std::string accepted_values(const OptionRow& row) {
   switch (row.kind) {
     case OptionKind::flag: return "0 or 1 (also no, yes, off, on, false, true)";
     case OptionKind::integer:
-      return "a whole number from " + std::to_string(row.least) + " to " + std::to_string(row.most);
+      return (row.words.empty() ? "" : std::string(row.words.front()) + ", or ") + "a whole number from " + std::to_string(row.least) + " to " + std::to_string(row.most);
     case OptionKind::bytes:
       return (row.words.empty() ? "" : std::string(row.words.front()) + ", or ") + "a number of bytes from " + bytes_as_written(row.least) + " to " + bytes_as_written(row.most) +
              " (K, M and G count in 1024s)";

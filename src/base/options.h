@@ -34,6 +34,8 @@ inline constexpr std::array<std::string_view, 11> collective_words = {
     "barrier",   "bcast",    "reduce",         "allreduce", "gather", "scatter",
     "allgather", "alltoall", "reduce_scatter", "scan",      "exscan"};
 
+inline constexpr int setup_after_automatic = -1;
+
 // The defaults stand in the table: an Options comes from options() or parse_options(), never from braces.
 struct Options {
   bool disable;
@@ -59,7 +61,7 @@ struct Options {
   std::string clusters;  // a file that says which nodes are near each other; empty: none
   std::string table;  // a file with rules that name built-in algorithms; empty: none
   Reproducible reproducible;
-  int setup_after;
+  int setup_after;     // collectives; or setup_after_automatic
   MpiChoice mpi;
   std::string topology;  // empty: this machine
 

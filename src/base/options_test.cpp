@@ -41,7 +41,7 @@ TEST(Options, Defaults) {
   EXPECT_EQ(options.segment_bytes, 0u);
   EXPECT_EQ(options.plans, "");
   EXPECT_EQ(options.reproducible, Reproducible::off);
-  EXPECT_EQ(options.setup_after, 1);
+  EXPECT_EQ(options.setup_after, setup_after_automatic);
   EXPECT_EQ(options.mpi, MpiChoice::automatic);
   EXPECT_EQ(options.topology, "");
 }

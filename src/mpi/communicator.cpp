@@ -92,7 +92,13 @@ bool Communicator::sets_up_at_once() {
   return options().setup_after == 0 || options().reproducible == Reproducible::placement;
 }
 
-bool Communicator::counts_enough() { return ++calls_ >= options().setup_after; }
+// Set-up costs about a microsecond. MPICH's own shared-memory collectives are set up with the fifth call on a communicator, of which
+// Tutti's set-up is one, and that takes 80 times as long; its communicators are dearer, too. (docs/decisions/set-up-after-some-collectives.md)
+bool Communicator::counts_enough() {
+  constexpr int automatic = abi == Abi::openmpi ? 16 : 3;
+  const int wanted = options().setup_after;
+  return ++calls_ >= (wanted == setup_after_automatic ? automatic : wanted);
+}
 
 void Communicator::decide() {
   decided_ = true;

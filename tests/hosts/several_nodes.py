@@ -15,9 +15,10 @@ STATE = Path(f"/run/tutti-hosts-{zlib.crc32(bytes(ROOT)):08x}")  # the same ever
 
 
 def environment(**variables):
-    """This process's, without Tutti's variables and without a surrounding job's."""
+    """This process's, without Tutti's variables and without a surrounding job's; Tutti sets up after one call, so that short programs
+    test it."""
     own = {key: value for key, value in os.environ.items() if not key.startswith(("TUTTI_", "PMI", "OMPI_", "PRTE_"))}
-    return own | {"HOSTS_STATE": str(STATE)} | variables
+    return own | {"HOSTS_STATE": str(STATE), "TUTTI_SETUP_AFTER": "1"} | variables
 
 
 def script(name, *words, code=0, timeout=60, **variables):

@@ -62,9 +62,10 @@ HOSTS = {
 
 
 def clean_environment() -> dict[str, str]:
-    """This process's environment without Tutti's variables and without a surrounding job's."""
+    """This process's environment without Tutti's variables and without a surrounding job's; Tutti sets up after one call, so that
+    short programs test it."""
     prefixes = ("TUTTI_", "PMI", "OMPI_", "PRTE_", "HYD", "MPIR_")
-    return {key: value for key, value in os.environ.items() if not key.startswith(prefixes)}
+    return {key: value for key, value in os.environ.items() if not key.startswith(prefixes)} | {"TUTTI_SETUP_AFTER": "1"}
 
 
 class TooLong(AssertionError):
