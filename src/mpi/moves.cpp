@@ -67,14 +67,15 @@ bool wrong(const Side& side) {
 // A buffer that a named type needs. What MPI_BOTTOM means to other types is theirs to know.
 bool missing(const Side& side) { return side.data == nullptr && side.count > 0 && named_type(side.type) != nullptr; }
 
-// The same memory for this rank's part on both sides, as a host sees it.
+// The same memory for this rank's part on both sides, as a host sees it: by the size of the type, not by its extent. A wider
+// notion than the host's would leave this rank alone on the host.
 bool aliased(const Communicator& communicator, const Move& move) {
   const bool same_parts = move.in.type == move.out.type && move.in.count == move.out.count && move.in.count > 0;
   if (!same_parts) return false;
-  const auto before = static_cast<size_t>(communicator.group()->rank()) * static_cast<size_t>(move.in.count);
   if (move.collective == Collective::alltoall) return move.in.data == move.out.data;
-  if (move.collective == Collective::scatter) return move.out.data == element(move.in.data, before, move.in.type);
-  return move.in.data == element(move.out.data, before, move.out.type);
+  const size_t before = static_cast<size_t>(communicator.group()->rank()) * bytes_of(move.in.count, move.in.type);
+  if (move.collective == Collective::scatter) return move.out.data == static_cast<std::byte*>(move.in.data) + before;
+  return move.in.data == static_cast<std::byte*>(move.out.data) + before;
 }
 
 // Where sides disagree about a part's bytes, the root of a gather or scatter comes nevertheless: others wait for it, and

@@ -20,6 +20,7 @@ class Numbers {
 
   bool given() const { return plain_ != nullptr || large_ != nullptr; }
   const int* plain() const { return plain_; }  // null where they are large
+  bool is(const Numbers& other) const { return plain_ == other.plain_ && large_ == other.large_; }  // the same array
   Large operator[](size_t i) const { return plain_ != nullptr ? plain_[i] : large_[i]; }
 
  private:

@@ -31,6 +31,21 @@ Roles roles_of(const Communicator& communicator, const RaggedMove& move) {
   return roles;
 }
 
+// The same memory for this rank's part on both sides, as a host sees it: by the size of the type, not by its extent, and of
+// an alltoall where one array says what is sent and received. A wider notion than the host's would leave this rank alone on
+// the host.
+[[gnu::cold]] bool aliased(const Communicator& communicator, const RaggedMove& move) {
+  if (!host_judges_aliases(move.collective) || move.in.type != move.out.type || move.in.types != move.out.types) return false;
+  if (move.collective == Collective::alltoall) return move.in.counts.is(move.out.counts) && move.in.data == move.out.data;
+  const bool scatters = move.collective == Collective::scatter;
+  const RaggedSide& parts = scatters ? move.in : move.out;
+  const RaggedSide& alone = scatters ? move.out : move.in;
+  const auto rank = static_cast<size_t>(communicator.group()->rank());
+  if (alone.count == 0 || parts.counts[rank] == 0) return false;
+  const auto at = parts.displacements[rank] * static_cast<MPI_Aint>(signature_bytes(parts.type));
+  return alone.data == static_cast<std::byte*>(parts.data) + at;
+}
+
 // What short calls have: one predefined type without gaps, and counts that cannot sum up beyond a size_t. Then the user's
 // memory is what groups see, and a part takes some ten instructions.
 enum class Plain : uint8_t { no, wrong, yes };
@@ -223,6 +238,7 @@ Served move_any(Communicator& communicator, const RaggedMove& move, const Roles&
   if ((roles.uses_in && !in.measure()) || (roles.uses_out && !out.measure())) return Reason::wrong_arguments;
   const size_t longest = known_longest(communicator, move, communicator.parts(1));
   if (longest == 0) return MPI_SUCCESS;  // all ranks know, and nobody waits for anybody
+  if (roles.uses_in && roles.uses_out && aliased(communicator, move)) return Reason::wrong_arguments;
   int packing = roles.uses_in && in.packed() ? in.pack_all() : MPI_SUCCESS;
   if (roles.in_place) packing = first_error(packing, share(communicator, move, in, out)).code;
   const exec::Ragged parts{roles.uses_in || roles.in_place ? in.parts() : exec::Parts{},
@@ -247,6 +263,14 @@ void share_plain(const RaggedMove& move, size_t rank, exec::Ragged& parts, const
   }
 }
 
+// Whether one address is given for this rank's part on both sides; of sides that need no packing.
+inline bool may_alias(const RaggedMove& move, size_t rank, const exec::Ragged& parts, const void* from, const void* to) {
+  if (from == nullptr || to == nullptr) return false;
+  if (move.collective == Collective::alltoall) return from == to;
+  if (move.collective == Collective::scatter) return static_cast<const std::byte*>(from) + parts.in.at[rank] == to;
+  return static_cast<const std::byte*>(to) + parts.out.at[rank] == from;
+}
+
 Served move_by_group(Communicator& communicator, const RaggedMove& move) {
   group::Group& group = *communicator.group();
   if (!group.on_one_node()) return Reason::ragged_between_nodes;
@@ -268,6 +292,8 @@ Served move_by_group(Communicator& communicator, const RaggedMove& move) {
   if (longest == 0) return MPI_SUCCESS;  // all ranks know, and nobody waits for anybody
   const void* from = roles.uses_in ? move.in.data : nullptr;
   void* to = roles.uses_out ? move.out.data : nullptr;
+  if (may_alias(move, static_cast<size_t>(group.rank()), parts, from, to) && aliased(communicator, move)) [[unlikely]]
+    return Reason::wrong_arguments;
   if (roles.in_place) share_plain(move, static_cast<size_t>(group.rank()), parts, from, to);
   return communicator.finish(group.ragged(move.collective, from, to, parts, longest, move.root));
 }

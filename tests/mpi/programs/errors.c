@@ -22,6 +22,13 @@ int main(int argc, char** argv) {
     return finish();
   }
 #define SAME(call) compare(#call, MPI_##call, PMPI_##call)
+#ifndef OPEN_MPI
+  int ones[64], at[64];
+  MPI_Datatype types[64], gap;
+  for (int i = 0; i < 64; ++i) ones[i] = 1, at[i] = i, types[i] = MPI_INT;
+  MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &gap);
+  MPI_Type_commit(&gap);
+#endif
   for (int round = 0; round < 3; ++round) {
 #ifdef OPEN_MPI  // MPICH's own reductions crash on these
     SAME(Allreduce(a, b, -1, MPI_INT, MPI_SUM, world));
@@ -38,6 +45,20 @@ int main(int argc, char** argv) {
     SAME(Reduce_scatter_block(many, many, 1, MPI_INT, MPI_SUM, world));
     SAME(Allgather(many + world_rank, 1, MPI_INT, many, 1, MPI_INT, world));
     SAME(Alltoall(many, 1, MPI_INT, many, 1, MPI_INT, world));
+    SAME(Allgatherv(many + world_rank, 1, MPI_INT, many, ones, at, MPI_INT, world));
+    SAME(Alltoallv(many, ones, at, MPI_INT, many, ones, at, MPI_INT, world));
+    SAME(Alltoallw(many, ones, at, types, many, ones, at, types, world));
+    SAME(Reduce_scatter(many, many, ones, MPI_INT, MPI_SUM, world));
+    // Of those with a root only the root errs, and the others would wait for it.
+    for (int root = 0; root < world_size; ++root) {
+      if (world_rank != root) continue;
+      SAME(Gatherv(many + root, 1, MPI_INT, many, ones, at, MPI_INT, root, world));
+      SAME(Scatterv(many, ones, at, MPI_INT, many + root, 1, MPI_INT, root, world));
+    }
+    // By their extents these are one, by their sizes they lie apart, and hosts raise nothing.
+    const int last = world_size - 1;
+    if (last > 0) MPI_Gather(many + 2 * world_rank, 1, gap, many, 1, gap, last, world);
+    if (last > 0) MPI_Gatherv(many + 2 * world_rank, 1, gap, many, ones, at, gap, last, world);
 #endif
     SAME(Gather(a, -1, MPI_INT, many, -1, MPI_INT, 0, world));
     SAME(Gather(a, 1, MPI_INT, many, 1, MPI_INT, world_size, world));
