@@ -2,20 +2,18 @@
 
 #include <linux/futex.h>
 #include <sched.h>
-#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include <cerrno>
 #include <chrono>
 #include <climits>
 #include <cstdio>
 #include <ctime>
-#include <fstream>
 #include <string>
 
 #include "base/log.h"
 #include "base/options.h"
+#include "base/process.h"
 #include "exec/entered.h"
 
 namespace tutti::exec {
@@ -41,17 +39,6 @@ constexpr long short_sleep_nanoseconds = 100'000;
 void futex_wait(const shm::Count& futex, uint32_t seen, long nanoseconds) {
   const timespec limit{0, nanoseconds};
   syscall(SYS_futex, &futex, FUTEX_WAIT, seen, &limit, nullptr, 0);
-}
-
-// Gone, or dead and not yet reaped by its launcher.
-bool process_is_gone(uint64_t pid) {
-  if (kill(static_cast<pid_t>(pid), 0) != 0 && errno == ESRCH) return true;
-  std::ifstream stat("/proc/" + std::to_string(pid) + "/stat");
-  std::string text;
-  if (!std::getline(stat, text)) return false;
-  const size_t end_of_name = text.rfind(')');
-  return end_of_name != std::string::npos && end_of_name + 2 < text.size() &&
-         (text[end_of_name + 2] == 'Z' || text[end_of_name + 2] == 'X');
 }
 
 }  // namespace

@@ -1,14 +1,11 @@
 #include "mpi/persistent.h"
 
-#include <signal.h>
-#include <unistd.h>
-
-#include <cerrno>
 #include <string>
 #include <utility>
 
 #include "base/log.h"
 #include "base/options.h"
+#include "base/process.h"
 #include "exec/combine.h"
 #include "kernels/kernels.h"
 #include "mpi/end.h"
@@ -115,7 +112,7 @@ int Persistent::wait_for(int rank) {
     if (!pause.next()) continue;
     drive_host();
     if (!pause.look_closely()) continue;
-    if (kill(static_cast<pid_t>(deposits_->process(rank)), 0) != 0 && errno == ESRCH)
+    if (process_is_gone(deposits_->process(rank)) && !deposits_->has_started(rank, round_))
       return fail(("rank " + std::to_string(rank) + " ended before it started a persistent " +
                    std::string(plan::name(collective_)))
                       .c_str(),

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 
 import pytest
+import support
 from support import PROGRAMS, expect_ok, job
 
 pytestmark = pytest.mark.mpi
@@ -36,6 +37,16 @@ def test_all_are_served(host_named, compiled, tmp_path):
             served[row["collective"]] = served.get(row["collective"], 0) + row["calls"]
     assert set(served) == ALL
     assert all(calls >= 2 * 6 * 7 for calls in served.values()), served
+
+
+def test_a_dead_rank_is_found(host_named, compiled, tmp_path):
+    """Whoever waits for it says so and ends the job, also while its parent has not taken note of its end."""
+    host, wrapper = host_named("mpich"), tmp_path / "careless"
+    wrapper.write_text('#!/bin/sh\n"$@" &\nexec sleep 20\n')  # which never asks what became of its child
+    wrapper.chmod(0o755)
+    command = [host.launcher, "-n", 2, wrapper, support.TUTTI_RUN, compiled(host, "persistent_killed")]
+    result = support.run(command, environment=support.clean_environment() | host.environment, timeout=40)
+    assert "rank 1 ended before it started a persistent barrier" in result.stderr, result.stderr
 
 
 def test_users_operations_are_the_hosts(host_named, compiled, tmp_path):
