@@ -54,12 +54,13 @@ int complete(int count, const MPI_Fint* handles) {
 
 int start(const char* name, MPI_Fint* request) {
   mpi::Persistent* const own = mpi::has_own_requests() ? mpi::own_request(c_request(*request)) : nullptr;
-  return own != nullptr ? own->start() : call(name, request);
+  if (own != nullptr) return own->start();
+  return mpi::records_starts() ? mpi::start_by_host(c_request(*request), [&] { return call(name, request); }) : call(name, request);
 }
 
 // Where ours are among them, each is started by itself, by the routine for one.
 int start_all(const char* name, const char* name_of_one, MPI_Fint* count, MPI_Fint* requests) {
-  if (!mpi::has_own_requests()) return call(name, count, requests);
+  if (!mpi::has_own_requests() && !mpi::records_starts()) return call(name, count, requests);
   for (MPI_Fint i = 0; i < *count; ++i)
     if (const int code = start(name_of_one, &requests[i]); code != MPI_SUCCESS) return code;
   return MPI_SUCCESS;
@@ -67,6 +68,7 @@ int start_all(const char* name, const char* name_of_one, MPI_Fint* count, MPI_Fi
 
 int free_request(const char* name, MPI_Fint* request) {
   const auto ended = mpi::has_own_requests() ? mpi::forget_request(c_request(*request)) : nullptr;
+  if (mpi::records_starts()) mpi::forget_hosts_request(c_request(*request));
   return call(name, request);
 }
 

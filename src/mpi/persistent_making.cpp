@@ -158,7 +158,9 @@ Reason Persistent::describe_buffers(Communicator& communicator, const Persistent
   if (!definition.has_in(rank_)) return Reason::none;
   if (call.in.data != MPI_IN_PLACE)
     return describe(call.in, plan::parted_in(collective_), call, given_) ? Reason::none : Reason::wrong_arguments;
-  if (!wants || collective_ == Collective::bcast || collective_ == Collective::scatter) return Reason::wrong_arguments;
+  // Rank 0 of an exscan gets nothing, but gives what is in its `out`.
+  if (!wants && collective_ != Collective::exscan) return Reason::wrong_arguments;
+  if (collective_ == Collective::bcast || collective_ == Collective::scatter) return Reason::wrong_arguments;
   if (combines) {
     RaggedSide in = call.in;
     in.data = call.out.data;
@@ -217,7 +219,6 @@ int persistent_init(const PersistentCall& call, MPI_Comm communicator, MPI_Reque
     if (code != MPI_SUCCESS || reason == Reason::none) return code;
   }
   const uint64_t entry = tracer() != nullptr ? trace::ticks() : 0;
-  const auto begin = std::chrono::steady_clock::now();
   int code = MPI_SUCCESS;
   {
     const Inside inside;
@@ -225,8 +226,8 @@ int persistent_init(const PersistentCall& call, MPI_Comm communicator, MPI_Reque
   }
   const size_t bytes = part_to_report(call);
   if (tracer() != nullptr) trace_host_call(entry, call.collective, reason, bytes, call.root);
+  if (recording() && code == MPI_SUCCESS) note_hosts_request(*request, {call.collective, bytes, reason, {}, {}});
   code = counted(communicator, found, code);
-  if (recording()) record({call.collective, bytes, reason, {}, std::chrono::steady_clock::now() - begin});
   return code;
 }
 

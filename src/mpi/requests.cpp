@@ -10,6 +10,7 @@ namespace {
 struct Table {
   std::mutex mutex;
   std::unordered_map<uint64_t, std::unique_ptr<Persistent>> requests;  // by the program's handle
+  std::unordered_map<uint64_t, Record> by_host;                        // made by the host, while calls are recorded
 };
 
 // Never destroyed: exit handlers may still call MPI.
@@ -56,6 +57,33 @@ Persistent* own_request(MPI_Request request) {
   return found == table().requests.end() ? nullptr : found->second.get();
 }
 
+void note_hosts_request(MPI_Request request, const Record& call) noexcept {
+  try {
+    const std::lock_guard<std::mutex> lock(table().mutex);
+    table().by_host[key_of(request)] = call;
+    shm::jot(hosts_requests, table().by_host.size());
+  } catch (...) {  // memory ran out; the report then lacks its starts
+  }
+}
+
+void forget_hosts_request(MPI_Request request) {
+  const std::lock_guard<std::mutex> lock(table().mutex);
+  table().by_host.erase(key_of(request));
+  shm::jot(hosts_requests, table().by_host.size());
+}
+
+void record_hosts_start(MPI_Request request, std::chrono::nanoseconds time) {
+  Record call;
+  {
+    const std::lock_guard<std::mutex> lock(table().mutex);
+    const auto found = table().by_host.find(key_of(request));
+    if (found == table().by_host.end()) return;
+    call = found->second;
+  }
+  call.time = time;
+  record(call);
+}
+
 MPI_Request no_request() {
   static const MPI_Request null = MPI_REQUEST_NULL;
   return null;
@@ -63,11 +91,11 @@ MPI_Request no_request() {
 
 int start(MPI_Request* request) {
   Persistent* const own = has_own_requests() ? own_request(*request) : nullptr;
-  return own != nullptr ? own->start() : host().Start(request);
+  return own != nullptr ? own->start() : start_by_host(*request, [&] { return host().Start(request); });
 }
 
 int start_all(int count, MPI_Request* requests) {
-  if (!has_own_requests() || requests == nullptr) return host().Startall(count, requests);
+  if ((!has_own_requests() && !records_starts()) || requests == nullptr) return host().Startall(count, requests);
   for (int i = 0; i < count; ++i)
     if (const int code = start(&requests[i]); code != MPI_SUCCESS) return code;
   return MPI_SUCCESS;
@@ -75,6 +103,7 @@ int start_all(int count, MPI_Request* requests) {
 
 int free_request(MPI_Request* request) {
   const std::unique_ptr<Persistent> ended = has_own_requests() ? forget_request(*request) : nullptr;
+  if (records_starts()) forget_hosts_request(*request);
   return host().Request_free(request);
 }
 

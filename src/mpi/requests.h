@@ -14,6 +14,7 @@
 
 #include "mpi/pause.h"
 #include "mpi/persistent.h"
+#include "mpi/report.h"
 
 namespace tutti::mpi {
 
@@ -27,6 +28,25 @@ int note_request(std::unique_ptr<Persistent> persistent, MPI_Request* request);
 std::unique_ptr<Persistent> forget_request(MPI_Request request);
 // Null where the request is the host's own.
 Persistent* own_request(MPI_Request request);
+
+// For the report: persistent collectives that the host made, while calls are recorded. Their starts count, as do the rounds
+// of ours.
+inline constinit shm::Word hosts_requests{0};
+inline bool records_starts() { return shm::glance(hosts_requests) != 0; }
+void note_hosts_request(MPI_Request request, const Record& call) noexcept;
+void forget_hosts_request(MPI_Request request);
+// After the host has started it; what the start took.
+void record_hosts_start(MPI_Request request, std::chrono::nanoseconds time);
+
+// A start by the host; `by_host` returns an error code.
+template <class ByHost>
+int start_by_host(MPI_Request request, ByHost by_host) {
+  if (!records_starts()) return by_host();
+  const auto begin = std::chrono::steady_clock::now();
+  const int code = by_host();
+  if (code == MPI_SUCCESS) record_hosts_start(request, std::chrono::steady_clock::now() - begin);
+  return code;
+}
 
 // MPI_REQUEST_NULL.
 MPI_Request no_request();

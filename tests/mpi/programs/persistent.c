@@ -162,8 +162,8 @@ static void shapes(void) {
   MPI_Type_vector(3, 1, 2, MPI_INT, &strided);
   MPI_Type_commit(&strided);
   int mine[10], all[8 * 16];
-  MPI_Request requests[3];
-  int total = 0;
+  MPI_Request requests[5];
+  int total = 0, before = -1, running[2];
   for (int i = 0; i < size; ++i) counts[i] = 3 * (i % 3), displacements[i] = total + i, total += counts[i];
   for (int i = 0; i < 10; ++i) mine[i] = 10 * rank + i;
   MPI_Allgatherv_init(mine, rank % 3, strided, all, counts, displacements, MPI_INT, world, MPI_INFO_NULL, &requests[0]);
@@ -172,11 +172,17 @@ static void shapes(void) {
   MPI_Allgather_init(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, places, 1, MPI_INT, world, MPI_INFO_NULL, &requests[1]);
   double sums[2];
   MPI_Allreduce_init(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, world, MPI_INFO_NULL, &requests[2]);
+  MPI_Exscan_init(MPI_IN_PLACE, &before, 1, MPI_INT, MPI_SUM, world, MPI_INFO_NULL, &requests[3]);
+  MPI_Scan_init(MPI_IN_PLACE, running, 2, MPI_INT, MPI_SUM, world, MPI_INFO_NULL, &requests[4]);
   for (int round = 0; round < rounds; ++round) {
     memset(all, 0xff, sizeof all);
     places[rank] = 7 * rank + round, sums[0] = rank, sums[1] = round;
-    MPI_Startall(3, requests);
-    MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+    before = running[0] = rank + 1, running[1] = round;
+    MPI_Startall(5, requests);
+    MPI_Waitall(5, requests, MPI_STATUSES_IGNORE);
+    const int expected = rank == 0 ? 1 : rank * (rank + 1) / 2;  // rank 0's is left as it was
+    CHECK(before == expected, "exscan in place: %d, must be %d", before, expected);
+    CHECK(running[0] == (rank + 1) * (rank + 2) / 2 && running[1] == round * (rank + 1), "scan in place: %d %d", running[0], running[1]);
     for (int i = 0; i < size; ++i) {
       CHECK(places[i] == 7 * i + round, "in place");
       for (int k = 0; k < counts[i]; ++k)
@@ -185,7 +191,7 @@ static void shapes(void) {
     }
     CHECK(sums[0] == size * (size - 1) / 2 && sums[1] == size * round, "sums");
   }
-  for (int i = 0; i < 3; ++i) MPI_Request_free(&requests[i]);
+  for (int i = 0; i < 5; ++i) MPI_Request_free(&requests[i]);
 }
 
 // Arrays of persistent collectives, persistent and nonblocking messages, and empty places.
