@@ -16,6 +16,7 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "mpi/book.h"
+#include "mpi/thrown.h"
 #include "shm/heap_pieces.h"
 
 namespace tutti::mpi {
@@ -110,14 +111,85 @@ size_t wished_alignment(MPI_Info info) {
   return wish > 0 && (wish & (wish - 1)) == 0 ? static_cast<size_t>(wish) : 0;
 }
 
-// The same at all ranks of the communicator.
+// The same at all ranks of the communicator. Of one rank nobody gains, and some hosts refuse it windows over given memory.
 bool serves_windows_of(MPI_Comm communicator) {
   if (!options().shared_heap || Inside::depth > 0 || !book_is_open() || communicator == host().comm_null) return false;
   const std::shared_ptr<Team> team = world_team();
   int ranks = 0, inter = 0;
   if (team == nullptr || !team->direct() || host().Comm_test_inter(communicator, &inter) != MPI_SUCCESS || inter != 0)
     return false;
-  return host().Comm_size(communicator, &ranks) == MPI_SUCCESS && team->covers(communicator, ranks);
+  return host().Comm_size(communicator, &ranks) == MPI_SUCCESS && ranks > 1 && team->covers(communicator, ranks);
+}
+
+void give_back(const WindowMemory& held) {
+  held.from_host ? (void)host().Free_mem(held.base) : (void)give_memory(held.base);
+}
+
+// Where a rank's heap is full, its host gives the memory; what it calls then is the same.
+WindowMemory take_for_window(MPI_Aint size) {
+  WindowMemory held{take_memory(size > 0 ? static_cast<size_t>(size) : 1, usual_alignment), false};
+  if (held.base != nullptr) return held;
+  held.from_host = true;
+  if (host().Alloc_mem(size > 0 ? size : 1, host().info_null, &held.base) != MPI_SUCCESS) held.base = nullptr;
+  return held;
+}
+
+void return_code(MPI_Comm*, int*, ...) {}
+
+// A copy of a communicator for one try, whose errors come back as codes: the program's handler hears of none.
+class Trial {
+ public:
+  // Collective; a failure is raised on the program's communicator.
+  explicit Trial(MPI_Comm communicator) {
+    int rank = 0;
+    host().Comm_rank(communicator, &rank);
+    code_ = host().Comm_split(communicator, 0, rank, &copy_);
+    if (code_ != MPI_SUCCESS) return;
+    MPI_Errhandler handler{};
+    host().Comm_create_errhandler(return_code, &handler);
+    host().Comm_set_errhandler(copy_, handler);
+    host().Errhandler_free(&handler);  // the communicator keeps it
+  }
+  ~Trial() {
+    if (code_ == MPI_SUCCESS) host().Comm_free(&copy_);
+  }
+  Trial(const Trial&) = delete;
+
+  int code() const { return code_; }
+  MPI_Comm communicator() const { return copy_; }
+  // Collective: true where it is true at all ranks.
+  bool all(bool own) const {
+    const uint64_t here = own ? 1 : 0;
+    uint64_t least = 0;
+    return host().Allreduce(&here, &least, 1, host().type_uint64, host().op_min, copy_) == MPI_SUCCESS && least == 1;
+  }
+
+ private:
+  MPI_Comm copy_{};
+  int code_ = MPI_SUCCESS;
+};
+
+// A window over the heap's memory, or none, at all ranks alike. Collective. *code is an error that the program has heard of.
+bool make_window(MPI_Aint size, int unit, MPI_Info info, MPI_Comm communicator, void* baseptr, MPI_Win* window, int* code) {
+  const Trial trial(communicator);
+  *code = trial.code();
+  if (*code != MPI_SUCCESS) return false;
+  const WindowMemory held = take_for_window(size);
+  if (!trial.all(held.base != nullptr)) {
+    if (held.base != nullptr) give_back(held);
+    return false;
+  }
+  const bool made = host().Win_create(held.base, size, unit, info, trial.communicator(), window) == MPI_SUCCESS;
+  if (!trial.all(made)) {
+    // A window that others lack cannot be freed; nor can its memory, then.
+    if (!made) give_back(held);
+    log_once("windows", LogLevel::info, "the host MPI makes no windows over the shared heap; their memory is its own");
+    return false;
+  }
+  *static_cast<void**>(baseptr) = held.base;
+  const std::lock_guard<std::mutex> lock(windows().mutex);
+  windows().memory[key_of(*window)] = held;
+  return true;
 }
 
 }  // namespace
@@ -160,25 +232,18 @@ int alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr) {
 
 int free_mem(void* base) { return give_memory(base) ? MPI_SUCCESS : host().Free_mem(base); }
 
-// Where a rank's heap is full, its host gives the memory; what it calls then is the same.
 int win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm communicator, void* baseptr, MPI_Win* window) {
   if (host().foreign || baseptr == nullptr || window == nullptr || !serves_windows_of(communicator))
     return host().Win_allocate(size, unit, info, communicator, baseptr, window);
   const Inside inside;
-  WindowMemory held{take_memory(size > 0 ? static_cast<size_t>(size) : 1, usual_alignment), false};
-  if (held.base == nullptr) {
-    held.from_host = true;
-    if (host().Alloc_mem(size > 0 ? size : 1, host().info_null, &held.base) != MPI_SUCCESS) held.base = nullptr;
-  }
-  const int code = host().Win_create(held.base, size, unit, info, communicator, window);
-  if (code != MPI_SUCCESS) {
-    held.from_host ? (void)host().Free_mem(held.base) : (void)give_memory(held.base);
-    return code;
-  }
-  *static_cast<void**>(baseptr) = held.base;
-  const std::lock_guard<std::mutex> lock(windows().mutex);
-  windows().memory[key_of(*window)] = held;
-  return MPI_SUCCESS;
+  bool served = false;
+  const int code = guarded(communicator, [&] {
+    int raised = MPI_SUCCESS;
+    served = make_window(size, unit, info, communicator, baseptr, window, &raised);
+    return raised;
+  });
+  if (code != MPI_SUCCESS || served) return code;
+  return host().Win_allocate(size, unit, info, communicator, baseptr, window);
 }
 
 // The memory outlives the window: until all have freed it, others may put into it.
@@ -194,7 +259,7 @@ int win_free(MPI_Win* window) {
     held = found->second;
     windows().memory.erase(found);
   }
-  held.from_host ? (void)host().Free_mem(held.base) : (void)give_memory(held.base);
+  give_back(held);
   return code;
 }
 

