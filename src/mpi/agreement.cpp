@@ -1,16 +1,10 @@
 #include "mpi/agreement.h"
 
 #include <sched.h>
-#include <sys/socket.h>
-#include <sys/un.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <chrono>
-#include <cstddef>
-#include <cstdio>
-#include <cstdlib>
-#include <cstring>
 #include <memory>
 #include <string>
 
@@ -18,6 +12,7 @@
 #include "base/options.h"
 #include "group/group.h"
 #include "mpi/end.h"
+#include "mpi/only_one.h"
 #include "mpi/places.h"
 #include "select/select.h"
 
@@ -51,34 +46,6 @@ uint64_t fingerprint(const Options& options, bool with_report) {
   return hash;
 }
 
-// Of a job's many ranks on a node one speaks. Who waits knows nothing of the others that do, so the first to take a
-// name of the job is the one, for as long as it waits; the name is a socket's without a file, which goes with its process.
-class Speaker {
- public:
-  Speaker() {
-    const char* job = getenv("PMIX_NAMESPACE");
-    sockaddr_un address{};
-    address.sun_family = AF_UNIX;
-    // The ranks of a job on a node are the children of one process where nothing else tells their job.
-    const int length = job != nullptr && *job != '\0'
-                           ? snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "tutti-waits-%s", job)
-                           : snprintf(address.sun_path + 1, sizeof address.sun_path - 1, "tutti-waits-%d", getppid());
-    const size_t bytes = std::min<size_t>(static_cast<size_t>(length), sizeof address.sun_path - 2);
-    socket_ = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
-    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + bytes);
-    chosen_ = socket_ < 0 || bind(socket_, reinterpret_cast<sockaddr*>(&address), size) == 0;
-  }
-  ~Speaker() {
-    if (socket_ >= 0) close(socket_);
-  }
-  Speaker(const Speaker&) = delete;
-  bool chosen() const { return chosen_; }
-
- private:
-  int socket_ = -1;
-  bool chosen_ = true;
-};
-
 // How long to wait in silence, and what to say then.
 struct Patience {
   seconds said_after;  // 0: never
@@ -104,7 +71,7 @@ class Waiting {
       usleep(sleep_microseconds);
     if (patience_.said_after == seconds(0) || elapsed < patience_.said_after / 2) return;
     // Chosen well before it is time, so that nobody takes the place of one who has spoken and gone.
-    if (speaker_ == nullptr) speaker_ = std::make_unique<Speaker>();
+    if (speaker_ == nullptr) speaker_ = std::make_unique<OnlyOne>("waits");
     if (elapsed > patience_.said_after) speak(elapsed);
   }
 
@@ -124,7 +91,7 @@ class Waiting {
   MPI_Comm communicator_;
   Patience patience_;
   Clock::time_point begin_;
-  std::unique_ptr<Speaker> speaker_;
+  std::unique_ptr<OnlyOne> speaker_;
   bool said_ = false;
 };
 

@@ -12,6 +12,8 @@ namespace {
 constexpr int exit_code = 2;
 constexpr unsigned seconds_to_abort = 5;
 
+}  // namespace
+
 // The system's alarm needs no thread of this process to be fit for anything.
 void end_soon() {
   signal(SIGALRM, SIG_DFL);
@@ -21,8 +23,6 @@ void end_soon() {
   pthread_sigmask(SIG_UNBLOCK, &alarms, nullptr);
   alarm(seconds_to_abort);
 }
-
-}  // namespace
 
 void end_job(MPI_Comm communicator) {
   end_soon();

@@ -9,6 +9,9 @@ namespace tutti::mpi {
 // stalls a job may have cut the launcher off as well, and then a host's MPI_Abort need not come back.
 [[noreturn]] void end_job(MPI_Comm communicator);
 
+// This process ends within some seconds, whatever it is doing.
+void end_soon();
+
 // Before MPI_Init, by some of the ranks alone. A signal ends them: MPICH's launcher lets the others wait for a rank that
 // exited there, whatever its code.
 [[noreturn]] void end_before_init();

@@ -23,6 +23,8 @@ TUTTI_ENTRY int MPI_Init_thread(int* argc, char*** argv, int required, int* prov
 
 TUTTI_ENTRY int MPI_Finalize() { return mpi::finalize(); }
 
+TUTTI_ENTRY int MPI_Abort(MPI_Comm comm, int errorcode) { return mpi::abort(comm, errorcode); }
+
 #ifdef TUTTI_SESSIONS
 TUTTI_ENTRY int MPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session* session) {
   return mpi::session_init(info, errhandler, session);

@@ -45,6 +45,14 @@ void init_thread(const char* next_name, MPI_Fint* required, MPI_Fint* provided, 
 
 void finalize(MPI_Fint* error) { set(error, mpi::finalize()); }
 
+void abort(const char* next_name, MPI_Fint* comm, MPI_Fint* code, MPI_Fint* error) {
+  mpi::before_abort();
+  if (const auto next = next_definition<ThreeArguments>(next_name))
+    next(comm, code, error);
+  else
+    set(error, mpi::host().Abort(c_communicator(*comm), *code));
+}
+
 #ifdef TUTTI_SESSIONS
 MPI_Session c_session(MPI_Fint handle) {
 #if defined(TUTTI_ABI_MPICH)
@@ -123,6 +131,9 @@ TUTTI_ENTRY void mpi_init_thread_f08_(MPI_Fint* required, MPI_Fint* provided, MP
   init_thread("mpi_init_thread_f08_", required, provided, error);
 }
 TUTTI_ENTRY void mpi_finalize_f08_(MPI_Fint* error) { finalize(error); }
+TUTTI_ENTRY void mpi_abort_f08_(MPI_Fint* comm, MPI_Fint* errorcode, MPI_Fint* error) {
+  abort("mpi_abort_f08_", comm, errorcode, error);
+}
 
 #else
 
@@ -131,6 +142,9 @@ TUTTI_ENTRY void mpi_init_thread_(MPI_Fint* required, MPI_Fint* provided, MPI_Fi
   init_thread("mpi_init_thread_", required, provided, error);
 }
 TUTTI_ENTRY void mpi_finalize_(MPI_Fint* error) { finalize(error); }
+TUTTI_ENTRY void mpi_abort_(MPI_Fint* comm, MPI_Fint* errorcode, MPI_Fint* error) {
+  abort("mpi_abort_", comm, errorcode, error);
+}
 
 #ifdef TUTTI_SESSIONS
 TUTTI_ENTRY void mpi_session_init_(MPI_Fint* info, MPI_Fint* errhandler, MPI_Fint* session, MPI_Fint* error) {
@@ -166,6 +180,11 @@ void MPI_FINALIZE(MPI_Fint*) TUTTI_SAME_AS("mpi_finalize_");
 void mpi_finalize(MPI_Fint*) TUTTI_SAME_AS("mpi_finalize_");
 void mpi_finalize__(MPI_Fint*) TUTTI_SAME_AS("mpi_finalize_");
 void mpi_finalize_f08_(MPI_Fint*) TUTTI_SAME_AS("mpi_finalize_");
+
+void MPI_ABORT(MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_abort_");
+void mpi_abort(MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_abort_");
+void mpi_abort__(MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_abort_");
+void mpi_abort_f08_(MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_abort_");
 
 #ifdef TUTTI_SESSIONS
 void MPI_SESSION_INIT(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_session_init_");

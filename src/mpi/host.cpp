@@ -158,6 +158,7 @@ void find_entries(Host& host) {
   locate(host.Init, "PMPI_Init");
   locate(host.Init_thread, "PMPI_Init_thread");
   locate(host.Finalize, "PMPI_Finalize");
+  locate(host.Abort, "PMPI_Abort");
   locate(host.Comm_spawn, "PMPI_Comm_spawn");
   locate(host.Intercomm_merge, "PMPI_Intercomm_merge");
 #ifdef TUTTI_SESSIONS
@@ -188,7 +189,6 @@ void find_entries(Host& host) {
 }
 
 void find_functions(Host& host) {
-  find(host.Abort, "PMPI_Abort");
   find(host.Initialized, "PMPI_Initialized");
   find(host.Comm_size, "PMPI_Comm_size");
   find(host.Comm_remote_size, "PMPI_Comm_remote_size");

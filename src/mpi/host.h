@@ -69,6 +69,7 @@ struct Host {
   decltype(&PMPI_Init) Init;
   decltype(&PMPI_Init_thread) Init_thread;
   decltype(&PMPI_Finalize) Finalize;
+  decltype(&PMPI_Abort) Abort;
   decltype(&PMPI_Comm_spawn) Comm_spawn;
   decltype(&PMPI_Intercomm_merge) Intercomm_merge;
 #ifdef TUTTI_SESSIONS
@@ -135,7 +136,6 @@ struct Host {
   decltype(&PMPI_Win_get_attr) Win_get_attr;
 
   // What Tutti itself needs; null where the ABI is foreign.
-  decltype(&PMPI_Abort) Abort;
   decltype(&PMPI_Initialized) Initialized;
   decltype(&PMPI_Comm_size) Comm_size;
   decltype(&PMPI_Comm_remote_size) Comm_remote_size;

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <initializer_list>
 #include <mutex>
@@ -189,6 +190,24 @@ void before_finalize() {
     leave_world();
   else
     close();
+}
+
+// Nobody else can be asked for anything any more.
+void before_abort() {
+  static std::atomic<bool> begun{false};
+  if (!recording() || !life().world || begun.exchange(true)) return;  // Fortran's may call C's
+  end_soon();  // whatever state a program that aborts may be in
+  const Inside inside;
+  try {
+    write_own_report(options().report, why_no_team());
+    let_launcher_read();
+  } catch (...) {
+  }
+}
+
+int abort(MPI_Comm communicator, int code) {
+  before_abort();
+  return host().Abort(communicator, code);
 }
 
 int init(int* argc, char*** argv) {

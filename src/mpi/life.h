@@ -11,6 +11,8 @@ void before_init();
 // After the host's, if that went well; an MPI error code.
 int after_init();
 void before_finalize();
+// Before the host's MPI_Abort: leaves the report, of this rank alone.
+void before_abort();
 
 #ifdef TUTTI_SESSIONS
 int after_session_init(MPI_Session session);
@@ -22,5 +24,6 @@ int session_finalize(MPI_Session* session);
 int init(int* argc, char*** argv);
 int init_thread(int* argc, char*** argv, int required, int* provided);
 int finalize();
+int abort(MPI_Comm communicator, int code);
 
 }  // namespace tutti::mpi

@@ -1,4 +1,5 @@
-// The report: what each collective did, printed at MPI_Finalize (TUTTI_REPORT, tutti-run --report).
+// The report: what each collective did, printed at MPI_Finalize (TUTTI_REPORT, tutti-run --report), or at MPI_Abort by the rank
+// that calls it.
 //
 // One tally a process, guarded by a lock; it is touched only while recording is on, and then every call is timed.
 // Gathered by collective calls over MPI_COMM_WORLD and written by its rank 0.
@@ -33,5 +34,9 @@ void record_messages(const Communicator& communicator);
 
 // Collective over MPI_COMM_WORLD, after all else was recorded. A file that cannot be written is said and ends nothing.
 void write_report(const std::string& destination, const std::string& why_no_team);
+
+
+// Not collective: this rank's numbers alone, by the first rank of its node that comes.
+void write_own_report(const std::string& destination, const std::string& why_no_team);
 
 }  // namespace tutti::mpi

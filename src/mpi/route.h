@@ -64,7 +64,9 @@ int too_many(MPI_Comm communicator);
 
 // An Error was thrown while making a program: by all ranks, before any arrived.
 Served refused(Communicator& communicator, const Error& error) noexcept;
-void note_call(Communicator* communicator, const Subject& subject, Reason reason, std::chrono::nanoseconds time) noexcept;
+// For the report. The communicator is null where it was new.
+void note_call(MPI_Comm handle, Communicator* communicator, const Subject& subject, Reason reason,
+               std::chrono::nanoseconds time) noexcept;
 
 template <class ByGroup>
 Served try_group(Communicator& communicator, ByGroup&& by_group) {
@@ -126,7 +128,7 @@ int route(MPI_Comm handle, const Subject& subject, ByGroup&& by_group, ByHost&& 
     if (tracer() != nullptr) trace_host_call(entry, subject.collective, served.reason, subject.bytes, subject.root);
     served.code = counted(handle, found, served.code);
   }
-  if (recording()) note_call(found.communicator, subject, served.reason, Clock::now() - begin);
+  if (recording()) note_call(handle, found.communicator, subject, served.reason, Clock::now() - begin);
   return served.code;
 }
 

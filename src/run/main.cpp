@@ -59,6 +59,21 @@ void refuse_privileged(const std::string& path) {
     fail(path + " has file capabilities, so nothing can be preloaded into it; run it without tutti-run");
 }
 
+// Launchers of ranks, whatever an installation adds to their names (mpiexec.hydra, mpirun.openmpi).
+bool starts_ranks(const std::string& path) {
+  const std::string file = path.substr(path.rfind('/') + 1);
+  const std::string name = file.substr(0, file.find('.'));
+  for (const char* launcher : {"mpiexec", "mpirun", "orterun", "prterun", "prun", "srun", "aprun", "jsrun"})
+    if (name == launcher) return true;
+  return false;
+}
+
+// Each rank must find out for itself, and the launcher is none.
+[[noreturn]] void refuse_launcher(const std::string& path) {
+  const std::string name = path.substr(path.rfind('/') + 1);
+  fail(name + " starts the ranks, so tutti-run comes behind it: " + name + " ... tutti-run ./app");
+}
+
 std::vector<std::string> interposers_for(const std::string& path, const std::string& asked) {
   const auto elf = read_elf(path);
   if (elf) {
@@ -76,6 +91,7 @@ std::vector<std::string> interposers_for(const std::string& path, const std::str
            ", an MPI for which there is no interposer (there are: mpich, openmpi, mpiabi); --mpi NAME if it has one of "
            "these ABIs");
   }
+  if (starts_ranks(path)) refuse_launcher(path);
   const Choice choice = mpi_of_launcher();
   if (choice.interposers.empty())
     fail(path + " is linked to no MPI and no launcher tells which one it will load; add --mpi mpich, openmpi or mpiabi");

@@ -73,6 +73,14 @@ def test_nobody_tells_the_mpi():
     assert "--mpi" in refused("bash", "-c", "true")
 
 
+@pytest.mark.parametrize("name", ["mpiexec", "mpirun", "mpiexec.hydra", "mpirun.openmpi", "orterun", "prterun", "srun"])
+def test_the_wrong_way_round(tmp_path, name):
+    (tmp_path / name).write_text("#!/bin/sh\nexit 0\n")
+    (tmp_path / name).chmod(0o755)
+    said = refused("--report", tmp_path / name, "-n", "2", "./app")
+    assert f"{name} ... tutti-run ./app" in said
+
+
 def test_where_to_bind():
     assert "numa, core or none" in refused("--bind", "socket", "ls")
     assert "numa, core or none" in refused("--bind")

@@ -1,0 +1,62 @@
+"""The report: what is a loss and what is none, what it does not cover, and that it is left by a job that aborts."""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+from support import PROGRAMS, expect_ok, job
+
+pytestmark = pytest.mark.mpi
+
+
+def test_one_rank_is_no_loss(host, compiled, tmp_path):
+    """Calls on communicators of one rank are in a line of their own, in no row, and not among the host's."""
+    report = tmp_path / "report.json"
+    expect_ok(job(host, 2, compiled(host, "aborted"), "none", options=[f"--report={report}"]))
+    document = json.loads(report.read_text())
+    assert document["calls_on_one_rank"] == 2 * 10 and document["aborted_by"] is None
+    rows = {row["collective"]: row for row in document["collectives"]}
+    assert "bcast" not in rows and rows["allreduce"]["calls"] + rows["allreduce"]["host_calls"] == 2 * 25
+    assert [row["reason"] for row in document["host_reasons"]] == ["first calls of a communicator (TUTTI_SETUP_AFTER)"]
+    assert "nonblocking collectives" in document["not_covered"] and "files" in document["not_covered"]
+
+
+def test_the_table_says_so_too(host_named, compiled):
+    host = host_named("mpich")
+    said = expect_ok(job(host, 2, compiled(host, "aborted"), "none", options=["--report"])).stderr
+    assert "no loss: 20 calls on communicators of one rank" in said
+    assert "not counted, because Tutti does not see them: nonblocking collectives, " in said
+
+
+@pytest.mark.parametrize("who", ["one", "all"])
+def test_a_job_that_aborts_leaves_its_report(host, compiled, tmp_path, who):
+    """Of the rank that aborts it; where several do, one of them writes."""
+    report = tmp_path / "report.json"
+    result = job(host, 3, compiled(host, "aborted"), who, options=[f"--report={report}"], timeout=30)
+    assert result.returncode != 0
+    document = json.loads(report.read_text())
+    assert document["ranks"] == 3 and document["aborted_by"] in ([2] if who == "one" else [0, 1, 2])
+    rows = {row["collective"]: row for row in document["collectives"]}
+    assert rows["allreduce"]["calls"] + rows["allreduce"]["host_calls"] == 25
+
+
+def test_an_aborted_jobs_table(host_named, compiled):
+    host = host_named("mpich")
+    said = job(host, 3, compiled(host, "aborted"), "all", options=["--report"], timeout=30).stderr
+    assert said.count("alone, which ended the job by MPI_Abort") == 1, said
+
+
+@pytest.mark.parametrize("name", ["debian-mpich", "debian-openmpi"])
+@pytest.mark.parametrize("face", ["MPIF", "USE_MPI", "USE_F08"])
+def test_a_fortran_job_that_aborts(host_named, tmp_path, name, face):
+    host = host_named(name)
+    compiler = host.compiler.replace("mpicc", "mpif90")
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{host.name} has no Fortran compiler")
+    program, report = tmp_path / "aborted", tmp_path / "report.json"
+    subprocess.run([compiler, "-w", "-fallow-argument-mismatch", f"-D{face}", "-o", program, PROGRAMS / "aborted.F90"],
+                   check=True, timeout=120)  # fmt: skip
+    result = job(host, 2, program, options=[f"--report={report}"], timeout=40)
+    assert result.returncode != 0
+    assert json.loads(report.read_text())["aborted_by"] == 1
