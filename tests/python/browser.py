@@ -54,6 +54,17 @@ def chromium(profile: Path) -> Iterator[Any]:
         driver.quit()
 
 
+def cleaned(driver: Any) -> Any:
+    """The browser as it started: no page, nothing in the log, the pointer in the corner, no wishes about colours."""
+    from selenium.webdriver import ActionChains
+
+    ActionChains(driver).reset_actions()
+    driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": []})
+    driver.get("about:blank")
+    complaints(driver)
+    return driver
+
+
 def wait_until(holds: Callable[[], bool], what: str) -> None:
     end = time.monotonic() + SECONDS
     while not holds():

@@ -3,14 +3,20 @@
 import os
 import subprocess
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import hypothesis
 import pytest
+from browser import chromium, cleaned
 
 from tutti.bench.mpis import Mpi, find_mpis
 
 ROOT = Path(__file__).resolve().parents[2]
+# Tests run side by side, and a process that has to wait for a core is not slow.
+hypothesis.settings.register_profile("tests", deadline=None)
+hypothesis.settings.load_profile("tests")
 Tutti = Callable[..., subprocess.CompletedProcess[str]]
 
 
@@ -66,3 +72,15 @@ def mpi(request: pytest.FixtureRequest) -> Mpi:
     if request.param not in found:
         pytest.skip(f"no {request.param} here")
     return found[request.param]
+
+
+@pytest.fixture(scope="session")
+def browser_of_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
+    """Starting it takes longer than most tests of a page."""
+    with chromium(tmp_path_factory.mktemp("profile")) as started:
+        yield started
+
+
+@pytest.fixture
+def driver(browser_of_all: Any) -> Any:
+    return cleaned(browser_of_all)

@@ -6,7 +6,7 @@ import json
 import re
 
 import pytest
-from browser import PlayPage, chromium, complaints, reason_to_skip, wait_until
+from browser import PlayPage, complaints, reason_to_skip, wait_until
 
 from tutti.drawing.graph import graph_of
 from tutti.drawing.page import page, page_data, ranges
@@ -150,12 +150,6 @@ def test_the_command_writes_the_page(tutti, tmp_path):
 
 
 # --- In a browser.
-
-
-@pytest.fixture(scope="module")
-def driver(tmp_path_factory):
-    with chromium(tmp_path_factory.mktemp("profile")) as started:
-        yield started
 
 
 @pytest.fixture

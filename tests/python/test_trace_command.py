@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from browser import chromium, complaints, wait_until
+from browser import complaints, wait_until
 from trace_files import one_alltoall, one_persistent, two_broadcasts
 
 
@@ -119,87 +119,84 @@ def test_unwritable(tutti, file):
 
 
 @pytest.mark.browser
-def test_the_page_in_a_browser(tutti, file, tmp_path):
+def test_the_page_in_a_browser(driver, tutti, file, tmp_path):
     written = tmp_path / "page.html"
     assert tutti("trace", str(file), "--html", str(written)).returncode == 0
-    with chromium(tmp_path / "profile") as driver:
-        driver.get(written.as_uri())
+    driver.get(written.as_uri())
 
-        def texts(selector):
-            return [found.text for found in driver.find_elements("css selector", selector)]
+    def texts(selector):
+        return [found.text for found in driver.find_elements("css selector", selector)]
 
-        def lit():
-            return len(driver.find_elements("css selector", "#timeline rect.lit"))
+    def lit():
+        return len(driver.find_elements("css selector", "#timeline rect.lit"))
 
-        wait_until(lambda: lit() == 0 and texts("#timeline text"), "the timeline")
-        assert texts("h1") == ["by <hand>: 2 ranks over mpich"]
-        assert len(texts("#picker tbody tr")) == 2
-        driver.find_element("id", "previous").click()
-        wait_until(lambda: "operation 0" in texts("#details")[0], "the first operation")
-        assert len(driver.find_elements("css selector", "#plan .rank")) == 2
-        assert len(driver.find_elements("css selector", "#plan path.edge")) == 1
+    wait_until(lambda: lit() == 0 and texts("#timeline text"), "the timeline")
+    assert texts("h1") == ["by <hand>: 2 ranks over mpich"]
+    assert len(texts("#picker tbody tr")) == 2
+    driver.find_element("id", "previous").click()
+    wait_until(lambda: "operation 0" in texts("#details")[0], "the first operation")
+    assert len(driver.find_elements("css selector", "#plan .rank")) == 2
+    assert len(driver.find_elements("css selector", "#plan path.edge")) == 1
 
-        # A step pointed at in the list is lit in the timeline, and its arrow in the plan.
-        driver.execute_script("chooseRank(1)")
-        wait_until(lambda: len(texts("#steps tbody tr")) == 2, "the steps of rank 1")
-        row = driver.find_elements("css selector", "#steps tbody tr")[0]
-        assert "wait_line" in row.text and "rank 0, transfer 1" in row.text and "900 ns" in row.text
-        from selenium.webdriver import ActionChains
+    # A step pointed at in the list is lit in the timeline, and its arrow in the plan.
+    driver.execute_script("chooseRank(1)")
+    wait_until(lambda: len(texts("#steps tbody tr")) == 2, "the steps of rank 1")
+    row = driver.find_elements("css selector", "#steps tbody tr")[0]
+    assert "wait_line" in row.text and "rank 0, transfer 1" in row.text and "900 ns" in row.text
+    from selenium.webdriver import ActionChains
 
-        ActionChains(driver).move_to_element(row).perform()
-        wait_until(lambda: lit() == 1, "the step's light in the timeline")
-        assert len(driver.find_elements("css selector", "#plan path.edge.lit")) == 1
-        assert len(driver.find_elements("css selector", "#timeline line.flow")) == 1
+    ActionChains(driver).move_to_element(row).perform()
+    wait_until(lambda: lit() == 1, "the step's light in the timeline")
+    assert len(driver.find_elements("css selector", "#plan path.edge.lit")) == 1
+    assert len(driver.find_elements("css selector", "#timeline line.flow")) == 1
 
-        # And the other way round.
-        step = driver.execute_script("return timeline.drawn.find(([step]) => kindOf(step).name === 'stamp' && step.call.rank === 0)[1]")
-        ActionChains(driver).move_to_element(step).perform()
-        wait_until(lambda: "lit-row" in (driver.find_elements("css selector", "#steps tbody tr")[1].get_attribute("class") or ""), "the row's light")
-        driver.find_element("id", "step-on").click()
-        driver.find_element("id", "fit-all").click()
-        wait_until(lambda: "2.40 us" in texts("#scale")[0] or "2.50 us" in texts("#scale")[0], "everything in view")
-        assert complaints(driver) == []
+    # And the other way round.
+    step = driver.execute_script("return timeline.drawn.find(([step]) => kindOf(step).name === 'stamp' && step.call.rank === 0)[1]")
+    ActionChains(driver).move_to_element(step).perform()
+    wait_until(lambda: "lit-row" in (driver.find_elements("css selector", "#steps tbody tr")[1].get_attribute("class") or ""), "the row's light")
+    driver.find_element("id", "step-on").click()
+    driver.find_element("id", "fit-all").click()
+    wait_until(lambda: "2.40 us" in texts("#scale")[0] or "2.50 us" in texts("#scale")[0], "everything in view")
+    assert complaints(driver) == []
 
 
 @pytest.mark.browser
-def test_the_page_draws_what_lies_between_start_and_completion_as_a_thread(tutti, tmp_path):
+def test_the_page_draws_what_lies_between_start_and_completion_as_a_thread(driver, tutti, tmp_path):
     (tmp_path / "a.trace").write_bytes(one_persistent().contents())
     assert tutti("trace", str(tmp_path / "a.trace"), "--html", str(tmp_path / "page.html")).returncode == 0
-    with chromium(tmp_path / "profile") as driver:
-        driver.get((tmp_path / "page.html").as_uri())
-        driver.execute_script("choose(trace.operations.find((o) => o.label.includes('deposits')))")
-        wait_until(lambda: "persistent collective 2" in driver.find_element("id", "details").text, "the persistent one")
-        assert "round 5 of persistent" in driver.find_element("id", "details").text
-        heights = driver.execute_script(
-            "return timeline.drawn.filter(([step]) => step.call.rank === 0).map(([step, drawn]) => "
-            "[kindOf(step).name, Number(drawn.getAttribute('height'))])"
-        )
-        thin = [name for name, height in heights if height < 5]
-        assert thin == ["elsewhere"] and len(heights) == 7  # two steps of the broadcast between
-        assert driver.execute_script("return state.operation.calls.map((call) => sums(call)[ELSEWHERE])") == [5000, 3000]
-        assert complaints(driver) == []
+    driver.get((tmp_path / "page.html").as_uri())
+    driver.execute_script("choose(trace.operations.find((o) => o.label.includes('deposits')))")
+    wait_until(lambda: "persistent collective 2" in driver.find_element("id", "details").text, "the persistent one")
+    assert "round 5 of persistent" in driver.find_element("id", "details").text
+    heights = driver.execute_script(
+        "return timeline.drawn.filter(([step]) => step.call.rank === 0).map(([step, drawn]) => "
+        "[kindOf(step).name, Number(drawn.getAttribute('height'))])"
+    )
+    thin = [name for name, height in heights if height < 5]
+    assert thin == ["elsewhere"] and len(heights) == 7  # two steps of the broadcast between
+    assert driver.execute_script("return state.operation.calls.map((call) => sums(call)[ELSEWHERE])") == [5000, 3000]
+    assert complaints(driver) == []
 
 
 @pytest.mark.browser
-def test_the_page_draws_nodes_around_their_numa_regions(tutti, tmp_path):
+def test_the_page_draws_nodes_around_their_numa_regions(driver, tutti, tmp_path):
     made = two_broadcasts()
     made.header["ranks"][1]["numa"] = 1
     (tmp_path / "a.trace").write_bytes(made.contents())
     assert tutti("trace", str(tmp_path / "a.trace"), "--html", str(tmp_path / "page.html")).returncode == 0
-    with chromium(tmp_path / "profile") as driver:
-        driver.get((tmp_path / "page.html").as_uri())
+    driver.get((tmp_path / "page.html").as_uri())
 
-        def places(selector):
-            names = ("x", "y", "width", "height")
-            return [[float(box.get_attribute(name)) for name in names] for box in driver.find_elements("css selector", selector)]
+    def places(selector):
+        names = ("x", "y", "width", "height")
+        return [[float(box.get_attribute(name)) for name in names] for box in driver.find_elements("css selector", selector)]
 
-        assert [title.text for title in driver.find_elements("css selector", "#plan .box-title")] == ["node 0 (here)", "numa 0", "numa 1"]
-        ((left, top, width, height),) = places("#plan .box.node")
-        regions = places("#plan .box.numa")
-        for x, y, across, down in regions:
-            assert left < x and x + across < left + width and top < y and y + down < top + height
-        assert regions[0][0] + regions[0][2] < regions[1][0]
-        ranks = driver.find_elements("css selector", "#plan .rank circle")
-        for (x, y, across, down), rank in zip(regions, ranks, strict=True):
-            assert x < float(rank.get_attribute("cx")) < x + across and y < float(rank.get_attribute("cy")) < y + down
-        assert complaints(driver) == []
+    assert [title.text for title in driver.find_elements("css selector", "#plan .box-title")] == ["node 0 (here)", "numa 0", "numa 1"]
+    ((left, top, width, height),) = places("#plan .box.node")
+    regions = places("#plan .box.numa")
+    for x, y, across, down in regions:
+        assert left < x and x + across < left + width and top < y and y + down < top + height
+    assert regions[0][0] + regions[0][2] < regions[1][0]
+    ranks = driver.find_elements("css selector", "#plan .rank circle")
+    for (x, y, across, down), rank in zip(regions, ranks, strict=True):
+        assert x < float(rank.get_attribute("cx")) < x + across and y < float(rank.get_attribute("cy")) < y + down
+    assert complaints(driver) == []
