@@ -124,7 +124,7 @@ TEST_P(OnLevels, EveryAlgorithm) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, OnLevels, testing::Values(2, 3, 7, 16));
+INSTANTIATE_TEST_SUITE_P(Ranks, OnLevels, testing::ValuesIn(rank_counts({2, 3, 4, 7, 16})));
 
 // Two groups of as many ranks on different levels must not share programs.
 TEST(GroupOnLevels, ProgramsAreKeptByLevels) {

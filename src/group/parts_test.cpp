@@ -62,7 +62,7 @@ TEST_P(Parts, ByEveryAlgorithm) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, Parts, testing::Values(1, 2, 3, 5, 8));
+INSTANTIATE_TEST_SUITE_P(Ranks, Parts, testing::ValuesIn(rank_counts({1, 2, 3, 5, 8})));
 
 // Slots and lines for many ranks' parts are short: then slots serve what lines cannot.
 TEST(Parts, ManyRanksInLittleMemory) {

@@ -204,7 +204,7 @@ TEST_P(RaggedParts, AreWhereMpiSays) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, RaggedParts, testing::Values(1, 2, 3, 4, 5, 8));
+INSTANTIATE_TEST_SUITE_P(Ranks, RaggedParts, testing::ValuesIn(rank_counts({1, 2, 3, 4, 5, 8})));
 
 // Long parts by every way of reaching buffers, in slots with room for some segments or for hardly any.
 class ReachedParts : public testing::TestWithParam<std::tuple<Reaching, int>> {};
