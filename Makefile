@@ -6,7 +6,7 @@ build: ## build everything but the tests: environments, C++ tree (build/), Pytho
 	@scripts/build.sh
 
 demo: ## run a real MPI program and a short benchmark with and without Tutti (demo-results/)
-	@scripts/build.sh
+	@scripts/build.sh demo
 	@scripts/demo.sh
 
 test: ## run every test (about three quarters of an hour)

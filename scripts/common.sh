@@ -13,6 +13,14 @@ fail() {
   exit 2
 }
 
+# compile NAME TREE [TARGET...]: cmake --build, shown as one bar; all of what it said is in the log.
+compile() {
+  local log=$logs/$1.log tree=$2
+  shift 2
+  mkdir -p "$logs"
+  cmake --build "$tree" --parallel "$jobs" ${1:+--target "$@"} 2>&1 </dev/null | "$PYTHON" scripts/progress.py "$log"
+}
+
 # run_logged NAME COMMAND...: quiet when it works, the end of its output when it does not.
 run_logged() {
   local log=$logs/$1.log

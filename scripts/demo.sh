@@ -1,8 +1,7 @@
 #!/usr/bin/env bash
 # The demonstration: a conjugate-gradient solver with and without Tutti on each host MPI, then a short benchmark.
-# Expects a finished build. Writes demo-results/: what each run said, the benchmark's numbers and its plot.
+# Expects a finished build (scripts/build.sh demo). Writes demo-results/: what each run said, the benchmark's tables, numbers and plot.
 source "$(dirname "$0")/common.sh"
-export PATH=$root/.venv/bin:$PATH
 # Open MPI asks for these two before it starts anything as root.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 results=demo-results
@@ -10,10 +9,16 @@ repetitions=3
 rm -rf "$results"
 mkdir -p "$results"
 
-# Ways to start the solver. Where ranks outnumber cores, MPICH as it comes polls without letting others run, and its
-# "yielding" setting is the fair one to compare with.
-declare -A label=(
-  [alone]="alone" [tutti]="with Tutti" [yielding]="alone, yielding" [yielding-tutti]="with Tutti, yielding")
+# The installed command, or, where only the demonstration was built, what it is made of.
+export PATH=$root/.venv/bin:$PATH
+tutti=(tutti)
+if [[ ! -f .venv/tutti-wheel ]]; then
+  export PATH=$root/build/bin:$PATH PYTHONPATH=$root/python
+  tutti=(python -m tutti.cli)
+fi
+
+# Ways to start the solver: alone, tutti, and, where ranks outnumber cores, both with MPICH's "yielding" setting: as it comes it
+# polls without letting others run, so that setting is the fair one to compare with.
 yielding=(MPIR_CVAR_POLLS_BEFORE_YIELD=1 MPIR_CVAR_ALLREDUCE_POSIX_INTRA_ALGORITHM=mpir
   MPIR_CVAR_BARRIER_POSIX_INTRA_ALGORITHM=mpir)
 
@@ -31,33 +36,6 @@ solve() {
   }
 }
 
-# value NAME FILE...: what the solver said of NAME ("NAME: value", one a line); of several runs the median.
-value() { sed -n "s/^$1: *//p" "${@:2}" | sort -g | awk '{ v[NR] = $0 } END { print v[int((NR + 1) / 2)] }'; }
-
-# agree FILE...: all runs give the same solution. A reduction may add up in another order with another MPI or rank
-# count, so the last digits may differ, and the last iteration; nothing more.
-agree() {
-  awk '$1 == "norm:" || $1 == "checksum:" { tolerance = 1e-9 * ($2 < 0 ? -$2 : $2) }
-       $1 == "iterations:" { tolerance = 1 }
-       $1 ~ /^(norm|checksum|iterations):$/ {
-         seen[$1]++
-         if (!($1 in first)) first[$1] = $2
-         d = $2 - first[$1]
-         if (d > tolerance || d < -tolerance) differ = 1 }
-       END { exit differ || seen["norm:"] != ARGC - 1 || seen["checksum:"] != ARGC - 1 || seen["iterations:"] != ARGC - 1 }' "$@"
-}
-
-# row MPI RANKS WAY BASE: one line of the table; BASE is the way to compare with.
-row() {
-  local files=("$results/cg-$1-$2-$3".*.txt) base=("$results/cg-$1-$2-$4".*.txt) speedup=""
-  [[ $3 != "$4" ]] && speedup=$(awk -v h="$(value seconds "${base[@]}")" -v t="$(value seconds "${files[@]}")" \
-    'BEGIN { printf "%.2fx", h / t }')
-  awk -v mpi="$1" -v ranks="$2" -v way="${label[$3]}" -v i="$(value iterations "${files[@]}")" \
-    -v norm="$(value norm "${files[@]}")" -v sum="$(value checksum "${files[@]}")" \
-    -v s="$(value seconds "${files[@]}")" -v a="$(value allreduce_seconds "${files[@]}")" -v speedup="$speedup" 'BEGIN {
-    printf "%-8s %5d  %-21s %10d  %.10f  %.8f %11.2f %13.2f  %s\n", mpi, ranks, way, i, norm, sum, 1000 * s, 1000 * a, speedup }'
-}
-
 # compare MPI RANKS: runs the ways in turn, several times, so that what else the machine does hits all alike.
 compare() {
   local mpi=$1 ranks=$2 ways=(alone tutti) repetition way
@@ -67,26 +45,21 @@ compare() {
       solve "$mpi" "$ranks" "$way" "$results/cg-$mpi-$ranks-$way.$repetition.txt"
     done
   done
-  for way in "${ways[@]}"; do
-    case $way in
-      yielding*) row "$mpi" "$ranks" "$way" yielding ;;
-      *) row "$mpi" "$ranks" "$way" alone ;;
-    esac
-  done
 }
 
 say "1. conjugate gradients on a sparse matrix; each iteration waits for two MPI_Allreduce of 8 bytes ($(nproc) cores)"
-printf '%-8s %5s  %-21s %10s  %-12s  %-13s %11s %13s  %s\n' \
-  MPI ranks "" iterations "norm" checksum "solved, ms" "allreduce, ms" speed-up
 for mpi in mpich openmpi; do
   for ranks in 2 4; do
     compare "$mpi" "$ranks"
   done
 done
-agree "$results"/cg-*.txt || fail "the answers differ; see $results/cg-*.txt"
+python scripts/demo_report.py solver "$results" || fail "the solver's answers are not what they should be; see $results/cg-*.txt"
 runs=("$results"/cg-*.txt)
 say "the answers of all ${#runs[@]} runs agree (iterations, norm, checksum); times are medians of $repetitions runs"
 
-say "2. tutti bench, in short"
-tutti bench --quick --json "$results/bench.json" --plot "$results/bench"
-say "done: $results/ has what each run said, bench.json, and the plot as bench.png and bench.svg"
+say "2. tutti bench --quick, some minutes; its tables go to $results/bench.txt"
+"${tutti[@]}" bench --quick --json "$results/bench.json" --plot "$results/bench" >"$results/bench.txt" || {
+  tail -n 20 "$results/bench.txt" >&2
+  fail "the benchmark failed; what it said is in $results/bench.txt"
+}
+python scripts/demo_report.py closing "$results"

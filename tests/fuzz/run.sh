@@ -46,7 +46,7 @@ if ! has_libfuzzer; then
   exit 0
 fi
 run_logged fuzz-configure env CC=clang CXX=clang++ CMAKE_GENERATOR=Ninja cmake -S . -B "$tree" -DTUTTI_FUZZ=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo
-run_logged fuzz-build cmake --build "$tree" --parallel "$jobs"
+compile fuzz-build "$tree"
 
 # Why it failed, for the line that says so: what was not held, or what the sanitizers said.
 reason() { grep -saoE -m1 'not held: .*|ERROR: .*|runtime error: .*|terminate called .*' "$tree/$1.log" | cut -c -300 || true; }

@@ -1,0 +1,167 @@
+"""What the demonstration says of its results. It runs on any Python from 3.10 on, with nothing else installed.
+
+Usage: demo_report.py solver|closing DIRECTORY
+
+DIRECTORY holds cg-MPI-RANKS-WAY.REPETITION.txt, what the solver said ("name: value", one a line), and bench.json, what `tutti bench`
+measured. `solver` prints the table of the solver's runs, and fails where their answers differ; `closing` prints in a few lines what
+was gained, and where it was not.
+"""
+
+import json
+import sys
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+# How each way of starting the solver is called, and the one that it is compared with.
+WAYS = {
+    "alone": ("alone", ""),
+    "tutti": ("with Tutti", "alone"),
+    "yielding": ("alone, yielding", ""),
+    "yielding-tutti": ("with Tutti, yielding", "yielding"),
+}
+NAMES = {"mpich": "MPICH", "openmpi": "Open MPI"}
+Runs = dict[tuple[str, int, str], list[dict[str, float]]]
+
+
+def read_runs(directory: Path) -> Runs:
+    runs: Runs = {}
+    for file in sorted(directory.glob("cg-*.txt")):
+        _, mpi, ranks, way = file.name.split(".")[0].split("-", 3)
+        pairs = (line.split(":", 1) for line in file.read_text(encoding="utf-8").splitlines() if ": " in line)
+        values = {name: value.strip() for name, value in pairs}
+        wanted = ("iterations", "norm", "checksum", "seconds", "allreduce_seconds")
+        try:
+            run = {name: float(values[name]) for name in wanted}
+        except (KeyError, ValueError) as error:
+            sys.exit(f"{file}: no {error}")
+        runs.setdefault((mpi, int(ranks), way), []).append(run)
+    return runs
+
+
+def differing(runs: Runs) -> str:
+    """What differs between the answers, or nothing. A reduction may add up in another order with another MPI or rank count, so the
+    last digits may differ, and the last iteration; nothing more."""
+    every = [run for group in runs.values() for run in group]
+    first = every[0]
+    for name, tolerance in (("iterations", 1), ("norm", 1e-9 * abs(first["norm"])), ("checksum", 1e-9 * abs(first["checksum"]))):
+        if any(abs(run[name] - first[name]) > tolerance for run in every):
+            return name
+    return ""
+
+
+def median_of(group: list[dict[str, float]], name: str) -> float:
+    return median(run[name] for run in group)
+
+
+def solver_table(runs: Runs) -> list[str]:
+    lines = [f"{'MPI':8} ranks  {'':21} {'iterations':>10} {'norm':>13} {'checksum':>13} {'solved, ms':>11} {'allreduce, ms':>13}  speed-up"]
+    for (mpi, ranks, way), group in sorted(runs.items(), key=lambda entry: (entry[0][:2], list(WAYS).index(entry[0][2]))):
+        label, base = WAYS[way]
+        seconds = median_of(group, "seconds")
+        gain = f"{median_of(runs[mpi, ranks, base], 'seconds') / seconds:.2f}x" if base else ""
+        lines.append(
+            f"{mpi:8} {ranks:5}  {label:21} {median_of(group, 'iterations'):10.0f} {median_of(group, 'norm'):13.10f} "
+            f"{median_of(group, 'checksum'):13.8f} {1000 * seconds:11.2f} {1000 * median_of(group, 'allreduce_seconds'):13.2f}  {gain}".rstrip()
+        )
+    return lines
+
+
+def fair_base(runs: Runs, mpi: str, ranks: int) -> str:
+    """Ranks that outnumber cores must yield: an MPI that polls gains a thousandfold by that alone."""
+    return "yielding" if (mpi, ranks, "yielding") in runs else "alone"
+
+
+def solver_lines(runs: Runs) -> list[str]:
+    """A line for each rank count: the gain, and the part of the time that there was to gain from."""
+    lines = []
+    for ranks in sorted({ranks for _, ranks, _ in runs}):
+        words = []
+        for mpi in sorted({mpi for mpi, other, _ in runs if other == ranks}):
+            base = fair_base(runs, mpi, ranks)
+            alone, tutti = runs[mpi, ranks, base], runs[mpi, ranks, "tutti" if base == "alone" else "yielding-tutti"]
+            gain = median_of(alone, "seconds") / median_of(tutti, "seconds")
+            share = median_of(alone, "allreduce_seconds") / median_of(alone, "seconds")
+            words.append(f"{NAMES.get(mpi, mpi)} {gain:.2f}x (of its time {share:.0%} in allreduce)")
+        lines.append(f"   solver, {ranks} ranks: {', '.join(words)}")
+    return lines
+
+
+def own_hosts(bench: dict[str, Any]) -> list[dict[str, Any]]:
+    """Geometric means of Tutti over the MPI that it runs on, at that MPI's best setting: one for each MPI and rank count."""
+    rows: dict[tuple[int, str], dict[str, Any]] = {}
+    for row in bench["geometric_means"]:
+        if row["other"] != row["base"] + "+tutti":
+            continue
+        key = row["ranks"], row["base"].split("@")[0]
+        if key not in rows or ("@best" in row["base"] and "@best" not in rows[key]["base"]):
+            rows[key] = row
+    return [rows[key] for key in sorted(rows)]
+
+
+def interval(ratio: dict[str, Any]) -> str:
+    ends = f" ({ratio['low']:.2f} to {ratio['high']:.2f})" if ratio.get("low") is not None else ""
+    return f"{ratio['value']:.2f}x{ends}"
+
+
+def size(count: int) -> str:
+    for unit, factor in (("MiB", 1 << 20), ("KiB", 1 << 10)):
+        if count >= factor and count % factor == 0:
+            return f"{count // factor} {unit}"
+    return f"{count} B"
+
+
+def bench_lines(bench: dict[str, Any]) -> tuple[list[str], list[str]]:
+    """What was gained, a line for each rank count, and what was lost."""
+    rows = own_hosts(bench)
+    gained = []
+    for ranks in sorted({row["ranks"] for row in rows}):
+        words = [f"{bench['variants'][row['base']]['label']} {interval(row['up_to_64_KiB'] or row['all_cells'])}"
+                 for row in rows if row["ranks"] == ranks]  # fmt: skip
+        gained.append(f"   collectives up to 64 KiB, {ranks} ranks: {', '.join(words)}")
+    pairs = {(row["ranks"], row["base"], row["other"]) for row in rows}
+    cells = [cell for cell in bench["comparisons"] if (cell["ranks"], cell["base"], cell["other"]) in pairs]
+    slower = sorted((cell for cell in cells if cell["slower"]), key=lambda cell: cell["ratio_of_medians"]["value"])
+    if not slower:
+        return gained, [f"   none of the {len(cells)} cells measured (collective, size, ranks, MPI) is clearly slower with Tutti"]
+    worst = [f"{cell['collective']} {size(cell['bytes'])}, {cell['ranks']} ranks, {bench['variants'][cell['base']]['label']}: "
+             f"{cell['ratio_of_medians']['value']:.2f}x" for cell in slower[:2]]  # fmt: skip
+    return gained, [f"   clearly slower with Tutti: {len(slower)} of {len(cells)} cells (collective, size, ranks, MPI); worst:",
+                    *(f"     {line}" for line in worst)]  # fmt: skip
+
+
+def closing(runs: Runs, bench: dict[str, Any], directory: Path) -> list[str]:
+    machine = bench["machine"]
+    gained, lost = bench_lines(bench)
+    return [
+        f"== what was gained: time without Tutti over time with it, on {machine['cores']} cores ({machine['processor']})",
+        *solver_lines(runs),
+        *gained,
+        "== where nothing was gained",
+        *lost,
+        "   a program gains in the collectives that it waits in; the rest of its time stays as it is. Nonblocking and neighbourhood",
+        "   collectives, one-sided communication and files stay on the MPI",
+        "== next: mpiexec -n 4 .venv/bin/tutti-run PROGRAM" if Path(".venv/bin/tutti-run").exists()
+        else "== next: mpiexec -n 4 build/bin/tutti-run PROGRAM; `make` installs the command `tutti` into .venv",
+        f"   {directory}/ has all numbers: bench.txt (tables), bench.json, bench.png, bench.svg, what each run of the solver said",
+    ]  # fmt: skip
+
+
+def main() -> None:
+    if len(sys.argv) != 3 or sys.argv[1] not in ("solver", "closing"):
+        print(__doc__, file=sys.stderr)
+        sys.exit(2)
+    directory = Path(sys.argv[2])
+    runs = read_runs(directory)
+    if not runs:
+        sys.exit(f"{directory}: no run of the solver")
+    if sys.argv[1] == "closing":
+        print("\n".join(closing(runs, json.loads((directory / "bench.json").read_text(encoding="utf-8")), directory)))
+        return
+    print("\n".join(solver_table(runs)))
+    if what := differing(runs):
+        sys.exit(f"the answers differ ({what}); see {directory}/cg-*.txt")
+
+
+if __name__ == "__main__":
+    main()
