@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 
 #include "exec/executor.h"
@@ -24,10 +25,12 @@ class Pause {
       return false;
     }
     const auto elapsed = Clock::now() - begin_;
-    if (elapsed > yield_before_sleep)
-      usleep(sleep_microseconds);
-    else
+    if (elapsed > yield_before_sleep) {
+      usleep(sleep_microseconds_);
+      sleep_microseconds_ = std::min(2 * sleep_microseconds_, longest_sleep_microseconds);
+    } else {
       sched_yield();
+    }
     return true;
   }
 
@@ -41,12 +44,15 @@ class Pause {
   int64_t seconds() const { return std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - begin_).count(); }
 
  private:
-  static constexpr auto yield_before_sleep = std::chrono::milliseconds(1);
+  // Yielding does not hand a core over where ranks are in scheduling groups of their own (as in exec/wait.cpp): a round of
+  // four ranks on two cores took the whole time of yielding, which was 1 ms.
+  static constexpr auto yield_before_sleep = std::chrono::microseconds(20);
   static constexpr auto looks_every = std::chrono::milliseconds(100);
-  static constexpr useconds_t sleep_microseconds = 50;
+  static constexpr useconds_t longest_sleep_microseconds = 50;
 
   const int spins_;
   int looks_ = 0;
+  useconds_t sleep_microseconds_ = 1;  // the system adds some 50 to it
   const Clock::time_point begin_ = Clock::now();
   Clock::time_point next_look_ = begin_ + looks_every;
 };

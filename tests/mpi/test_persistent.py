@@ -1,6 +1,7 @@
 """Persistent collectives: results against the host's, arrays of requests, and orders that must not hang."""
 
 import json
+import re
 import shutil
 import subprocess
 
@@ -50,6 +51,14 @@ def test_a_dead_rank_is_found(host_named, compiled, tmp_path):
     command = [host.launcher, "-n", 2, wrapper, support.TUTTI_RUN, compiled(host, "persistent_killed")]
     result = support.run(command, environment=support.clean_environment() | host.environment, timeout=40)
     assert "rank 1 ended before it started a persistent barrier" in result.stderr, result.stderr
+
+
+def test_long_waits_sleep(host_named, compiled):
+    """Yielding need not hand a core over, so it ends after 20 us, in which at most some 50 yields fit; then ranks sleep."""
+    host = host_named("mpich")  # Open MPI's own progress yields, too
+    result = expect_ok(job(host, 2, compiled(host, "persistent_yields"), variables={"TUTTI_WAIT": "yield"}))
+    yields, sleeps = map(int, re.search(r"yields (\d+) sleeps (\d+)", result.stdout).groups())
+    assert yields <= 150 and sleeps > 10, result.stdout
 
 
 def test_users_operations_are_the_hosts(host_named, compiled, tmp_path):
