@@ -109,7 +109,7 @@ def deposited(trace):
     return by_deposits[trace.operations["program"]]
 
 
-COMPLETIONS = 6 * 17 * 7 + 3 * 7  # as programs/persistent.c: lengths, collectives, rounds; and what has shapes
+COMPLETIONS = 6 * 17 * 7 + 5 * 7  # as programs/persistent.c: lengths, collectives, rounds; and what has shapes
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
