@@ -76,3 +76,39 @@ def test_the_first_poll_finds_what_came_before_a_barrier(host, compiled, ranks):
 @pytest.mark.parametrize("ranks", [3, 5, 8])
 def test_messages_progress_among_many(host, compiled, ranks):
     expect_ok(job(host, ranks, compiled(host, "progress"), timeout=120))
+
+
+@pytest.mark.parametrize("setup_after", ["auto", "0", "1", "3"])
+@pytest.mark.parametrize("before", [0, 1])
+def test_a_refused_call_parts_no_ranks(host, compiled, setup_after, before):
+    """A call that the host refuses at one rank counts nowhere, so that all ranks set up inside the same call."""
+    if setup_after == "0" and before == 0:
+        pytest.skip("set-up at the first call waits for the others, whatever the call")
+    expect_ok(job(host, 3, compiled(host, "refused"), before, variables={"TUTTI_SETUP_AFTER": setup_after}))
+
+
+@pytest.mark.parametrize("calls", [0, 1, 6])
+def test_a_freed_handle_is_an_error_of_the_call(host_named, compiled, calls):
+    """The error names the function that the program called. Open MPI itself cannot be asked: it reads what it has freed."""
+    host = host_named("mpich")
+    result = job(host, 2, compiled(host, "freed_handle"), calls)
+    assert result.returncode != 0
+    assert "Barrier" in result.stderr + result.stdout
+    assert "set_attr" not in result.stderr + result.stdout
+
+
+@pytest.mark.parametrize("setup_after", ["auto", "1"])
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_parked(host, compiled, ranks, setup_after):
+    expect_ok(job(host, ranks, compiled(host, "parked"), variables={"TUTTI_SETUP_AFTER": setup_after}))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [1, 4, 5, 7, 8])
+def test_parked_of_all_sizes(host, compiled, ranks):
+    expect_ok(job(host, ranks, compiled(host, "parked"), timeout=200))
+
+
+@pytest.mark.parametrize("variables", [{}, {"TUTTI_SHM_BYTES_PER_RANK": "32K", "TUTTI_SHM": "posix"}], ids=["usual", "little memory"])
+def test_parked_in_threads(host, compiled, variables):
+    expect_ok(job(host, 2, compiled(host, "parked"), "threads", variables=variables, timeout=120))
