@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/sanitized.h"
 #include "group/group.h"
 #include "kernels/kernels.h"
 #include "shm/segment.h"
@@ -25,13 +26,8 @@ inline exec::Combine sum_of(kernels::Type type, int32_t needs) {
 inline exec::Combine sum_of_doubles() { return sum_of(kernels::Type::float64, exec::needs_same_expression); }
 inline exec::Combine sum_of_integers() { return sum_of(kernels::Type::int64, exec::needs_nothing); }
 
-// ThreadSanitizer looks for races, which few ranks have as well as many; and the check of lowered programs, which has none, takes
-// half of its time. The other builds run everything.
-#ifdef __SANITIZE_THREAD__
-inline constexpr int most_ranks = 5, most_checked_ranks = 2;
-#else
-inline constexpr int most_ranks = 64, most_checked_ranks = 64;
-#endif
+// The check of lowered programs has no threads, and takes half of a sanitized build's time.
+inline constexpr int most_ranks = looks_for_races ? 5 : 64, most_checked_ranks = looks_for_races || looks_at_memory ? 2 : 64;
 inline std::vector<int> rank_counts(std::initializer_list<int> wanted) {
   std::vector<int> counts;
   std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(counts), [](int ranks) { return ranks <= most_ranks; });
