@@ -16,13 +16,15 @@ endif()
 # tutti_precompile(target): compiles the standard library's headers once for the target and not once a source. Only for targets
 # whose sources are compiled elsewhere, too, without it: there it is noticed if one includes less than it uses.
 function(tutti_precompile target)
+  # GCC takes what is inlined from a precompiled header for the program's own code, and warns of the library's.
+  target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-invalid-pch)
   target_precompile_headers(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/cmake/standard_headers.h>)
 endfunction()
 
 # tutti_test(name source... [ONE_THREAD] [TIMEOUT seconds] [LABELS label...] [LIBRARIES target...]): a GoogleTest program beside
 # the code. Label "quick" (the default) makes it part of `make check`. ONE_THREAD: it has no threads to race, so it is left out
-# under ThreadSanitizer, and may run beside others (label "one_thread").
+# under ThreadSanitizer, and may run beside others, as the rest may not.
 function(tutti_test name)
   if(NOT TUTTI_TESTS)
     return()
@@ -36,9 +38,6 @@ function(tutti_test name)
   endif()
   if(NOT arg_LABELS)
     set(arg_LABELS quick)
-  endif()
-  if(arg_ONE_THREAD)
-    list(APPEND arg_LABELS one_thread)
   endif()
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE tutti_core GTest::gtest_main ${arg_LIBRARIES})
@@ -57,4 +56,7 @@ function(tutti_test name)
   add_dependencies(unit_tests ${name})
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT} LABELS "${arg_LABELS}")
+  if(NOT arg_ONE_THREAD)
+    set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+  endif()
 endfunction()

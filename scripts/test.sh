@@ -3,7 +3,8 @@
 #
 # quick: the C++ tests labelled quick, the Python package's types, and the Python tests not marked slow.
 # full: all of them, the C++ tests labelled quick or protocol under ThreadSanitizer and under AddressSanitizer
-# with UndefinedBehaviorSanitizer, and a short run of the fuzz targets. Every part runs even if an earlier one failed;
+# with UndefinedBehaviorSanitizer, and a short run of the fuzz targets. Python tests that neither start mpiexec or a browser nor
+# are marked alone run side by side, the others one after the other. Every part runs even if an earlier one failed;
 # the closing lines of each part's own runner are printed once more at the end, and the exit code is 1 if any part failed.
 source "$(dirname "$0")/common.sh"
 mode=${1:?usage: test.sh quick|full}
@@ -24,18 +25,22 @@ part() {
   summary+=("$name ($((SECONDS - began)) s):" "$closing")
 }
 
+# Tests of several threads want all cores and run alone (tutti_test in cmake/Tutti.cmake).
 run_ctest() {
-  ctest --output-on-failure --no-tests=error --timeout 300 --parallel "${CTEST_JOBS:-1}" "$@"
+  ctest --output-on-failure --no-tests=error --timeout 300 --parallel "$jobs" "$@"
 }
 
-# sanitized DIRECTORY SANITIZERS: builds a tree of its own and runs the quick and protocol tests in it: one after the other,
-# since their threads want all cores, but for those that have one.
+# sanitized DIRECTORY SANITIZERS: builds a tree of its own and runs the quick and protocol tests in it.
 sanitized() {
   cmake -S . -B "$1" -DTUTTI_TESTS=ON -DTUTTI_SANITIZE="$2" -DCMAKE_BUILD_TYPE=RelWithDebInfo &&
-    cmake --build "$1" --parallel "$jobs" &&
-    { [[ $2 == thread ]] || CTEST_JOBS=$jobs run_ctest --test-dir "$1" -L '^one_thread$'; } &&
-    run_ctest --test-dir "$1" -L '^(quick|protocol)$' -LE '^one_thread$'
+    compile "build-${1##*/}" "$1" unit_tests &&
+    run_ctest --test-dir "$1" -L '^(quick|protocol)$'
 }
+
+# python_tests AND_MARKS OPTION...: pytest's, in two parts.
+alone='mpi or browser or alone'
+python_tests() { python -m pytest --numprocesses "$jobs" -m "not ($alone)$1" "${@:2}"; }
+python_tests_alone() { python -m pytest -m "($alone)$1" "${@:2}"; }
 
 ctest_line='^[0-9]+% tests passed|^No tests were found' # newer ones leave out ", 0 tests failed"
 mypy_line='^Success:|^Found [0-9]+ error'
@@ -48,7 +53,8 @@ case $mode in
   quick)
     part "unit tests" "$ctest_line" run_ctest --test-dir build -L quick
     part "types" "$mypy_line" mypy --cache-dir build/mypy
-    part "python tests" "$pytest_line" python -m pytest -m "not slow"
+    part "python tests side by side" "$pytest_line" python_tests " and not slow"
+    part "python tests" "$pytest_line" python_tests_alone " and not slow"
     ;;
   full)
     part "unit tests" "$ctest_line" run_ctest --test-dir build
@@ -56,7 +62,8 @@ case $mode in
     part "address sanitizer" "$ctest_line" sanitized build/asan address,undefined
     part "fuzzing" "$fuzz_line" tests/fuzz/run.sh 8
     part "types" "$mypy_line" mypy --cache-dir build/mypy
-    part "python tests" "$pytest_line" python -m pytest --durations=15
+    part "python tests side by side" "$pytest_line" python_tests "" --durations=15
+    part "python tests" "$pytest_line" python_tests_alone "" --durations=25
     ;;
   *) fail "unknown mode '$mode'; test.sh knows quick and full" ;;
 esac

@@ -14,7 +14,7 @@ from several_nodes import HERE, STATE, TUTTI_RUN, environment, on, running, scri
 
 SCRIPTS = ["up", "down", "run", "mpiexec", "link", "clusters", "cut", "mend", "pingpong", "hub", "enter", "agent", "apply"]
 NODES = 3
-pytestmark = pytest.mark.usefixtures("nodes")
+pytestmark = [pytest.mark.alone, pytest.mark.usefixtures("nodes")]
 
 
 def python(node, text, **options):

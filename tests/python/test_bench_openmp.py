@@ -10,7 +10,10 @@ from tutti.bench.driver import execute
 from tutti.cli import app
 from tutti.places import find_program
 
-pytestmark = pytest.mark.skipif(find_program("tutti-openmp") is None, reason="the compiler has no OpenMP")
+pytestmark = [
+    pytest.mark.alone,
+    pytest.mark.skipif(find_program("tutti-openmp") is None, reason="the compiler has no OpenMP"),
+]
 
 
 @pytest.mark.parametrize("threads", [1, 2, 3])
