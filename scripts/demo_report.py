@@ -124,7 +124,7 @@ def bench_lines(bench: dict[str, Any]) -> tuple[list[str], list[str]]:
     slower = sorted((cell for cell in cells if cell["slower"]), key=lambda cell: cell["ratio_of_medians"]["value"])
     if not slower:
         return gained, [f"   none of the {len(cells)} cells measured (collective, size, ranks, MPI) is clearly slower with Tutti"]
-    worst = [f"{cell['collective']} {size(cell['bytes'])}, {cell['ranks']} ranks, {bench['variants'][cell['base']]['label']}: "
+    worst = [f"{cell['collective']}{' ' + size(cell['bytes']) if cell['bytes'] else ''}, {cell['ranks']} ranks, {bench['variants'][cell['base']]['label']}: "
              f"{cell['ratio_of_medians']['value']:.2f}x" for cell in slower[:2]]  # fmt: skip
     return gained, [f"   clearly slower with Tutti: {len(slower)} of {len(cells)} cells (collective, size, ranks, MPI); worst:",
                     *(f"     {line}" for line in worst)]  # fmt: skip
