@@ -1,0 +1,60 @@
+// What communicators cost that live for some calls: split off, so many 8-byte allreduces, freed.
+//
+//   lives CALLS ROUNDS      prints one line of JSON: the median and the mean over the rounds of the slowest rank's time, in us
+//
+// Each round starts behind a barrier of MPI_COMM_WORLD and is timed at each rank; ranks' times are compared after all rounds.
+#include <mpi.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static int compare(const void* a, const void* b) {
+  const double one = *(const double*)a, other = *(const double*)b;
+  return (one > other) - (one < other);
+}
+
+static double live(int calls, int rank, int size) {
+  double in = rank, out = 0;
+  MPI_Comm brief;
+  const double begin = MPI_Wtime();
+  MPI_Comm_split(MPI_COMM_WORLD, 0, rank, &brief);
+  for (int call = 0; call < calls; ++call) {
+    MPI_Allreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, brief);
+    if (out != size * (size - 1) / 2.0) {
+      fprintf(stderr, "lives: rank %d: call %d gave %g\n", rank, call, out);
+      MPI_Abort(MPI_COMM_WORLD, 3);
+    }
+  }
+  MPI_Comm_free(&brief);
+  return MPI_Wtime() - begin;
+}
+
+int main(int argc, char** argv) {
+  int rank, size;
+  MPI_Init(&argc, &argv);
+  MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+  MPI_Comm_size(MPI_COMM_WORLD, &size);
+  const int calls = argc > 1 ? atoi(argv[1]) : -1, rounds = argc > 2 ? atoi(argv[2]) : 0, warming = 20;
+  if (calls < 0 || rounds < 1) {
+    if (rank == 0) fprintf(stderr, "usage: lives CALLS ROUNDS\n");
+    MPI_Finalize();
+    return 2;
+  }
+  double* const times = malloc(sizeof *times * (size_t)rounds);
+  double* const slowest = malloc(sizeof *times * (size_t)rounds);
+  for (int round = -warming; round < rounds; ++round) {
+    MPI_Barrier(MPI_COMM_WORLD);
+    const double time = live(calls, rank, size);
+    if (round >= 0) times[round] = time;
+  }
+  MPI_Reduce(times, slowest, rounds, MPI_DOUBLE, MPI_MAX, 0, MPI_COMM_WORLD);
+  if (rank == 0) {
+    double sum = 0;
+    for (int round = 0; round < rounds; ++round) sum += slowest[round];
+    qsort(slowest, (size_t)rounds, sizeof *slowest, compare);
+    printf("{\"median\": %.4f, \"mean\": %.4f}\n", slowest[rounds / 2] * 1e6, sum / rounds * 1e6);
+  }
+  free(times);
+  free(slowest);
+  MPI_Finalize();
+  return 0;
+}
