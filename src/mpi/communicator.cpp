@@ -27,6 +27,25 @@ uint64_t new_service_identity(const std::vector<int>& members) {
   return leader << 32 | made.fetch_add(1);
 }
 
+// How many calls of a communicator cost so much in the host that set-up, 1 to 1.5 us, is a tenth of them and of making the communicator
+// (docs/decisions/set-up-after-some-collectives.md). MPICH 5 sets up its own shared-memory collectives with the fifth call, of which
+// Tutti's set-up makes one, and that costs a hundred times as much.
+int calls_before_setup(std::string_view version) {
+  constexpr std::string_view mpich = "MPICH Version:";
+  if (abi == Abi::openmpi) return 48;
+  const size_t number = version.substr(0, mpich.size()) == mpich ? version.find_first_of("0123456789", mpich.size()) : version.npos;
+  const bool early = number != version.npos && version[number] >= '5' && version[number + 1] == '.';
+  return early ? 3 : 24;
+}
+
+std::string host_version() {
+  std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
+  int length = 0;
+  host().Get_library_version(text.data(), &length);
+  text.resize(static_cast<size_t>(length));
+  return text;
+}
+
 // In whatever order integers are combined, the bits are the same.
 int32_t needs_of(kernels::Type type) {
   using kernels::Type;
@@ -92,10 +111,8 @@ bool Communicator::sets_up_at_once() {
   return options().setup_after == 0 || options().reproducible == Reproducible::placement;
 }
 
-// Set-up costs about a microsecond. MPICH's own shared-memory collectives are set up with the fifth call on a communicator, of which
-// Tutti's set-up is one, and that takes 80 times as long; its communicators are dearer, too. (docs/decisions/set-up-after-some-collectives.md)
 bool Communicator::counts_enough() {
-  constexpr int automatic = abi == Abi::openmpi ? 16 : 3;
+  static const int automatic = calls_before_setup(host_version());
   const int wanted = options().setup_after;
   return ++calls_ >= (wanted == setup_after_automatic ? automatic : wanted);
 }

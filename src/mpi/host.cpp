@@ -196,6 +196,7 @@ void find_functions(Host& host) {
   find(host.Comm_group, "PMPI_Comm_group");
   find(host.Comm_test_inter, "PMPI_Comm_test_inter");
   find(host.Error_class, "PMPI_Error_class");
+  find(host.Get_library_version, "PMPI_Get_library_version");
   find(host.Comm_split, "PMPI_Comm_split");
   find(host.Comm_split_type, "PMPI_Comm_split_type");
   find(host.Comm_free, "PMPI_Comm_free");

@@ -143,6 +143,7 @@ struct Host {
   decltype(&PMPI_Comm_group) Comm_group;
   decltype(&PMPI_Comm_test_inter) Comm_test_inter;
   decltype(&PMPI_Error_class) Error_class;
+  decltype(&PMPI_Get_library_version) Get_library_version;
   decltype(&PMPI_Comm_split) Comm_split;
   decltype(&PMPI_Comm_split_type) Comm_split_type;
   decltype(&PMPI_Comm_free) Comm_free;
