@@ -9,7 +9,7 @@ demo: ## run a real MPI program and a short benchmark with and without Tutti (de
 	@scripts/build.sh demo
 	@scripts/demo.sh
 
-test: ## run every test (about three quarters of an hour)
+test: ## run every test (about half an hour on 2 cores)
 	@scripts/build.sh test
 	@scripts/test.sh full
 
