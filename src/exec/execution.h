@@ -94,7 +94,6 @@ class Channel::Execution {
     share_ = lines_only ? static_cast<uint64_t>(program_.lines)
                         : geometry_.position_bytes * static_cast<size_t>(geometry_.positions) + table_share();
     shm::jot(own_.call, operation_.call);
-    if constexpr (!lines_only) say_entered(own_, base_, operation_.call);
     const bool is_short = !lines_only && (shape != Shape::segmented || has_messages) && geometry_.segments == 1 && share_ <= channel_.most_short_;
     ring_ = lines_only ? &channel_.lines_ : is_short ? &channel_.short_slots_ : &channel_.long_slots_;
     start_ = ring_->cursor;
@@ -141,6 +140,7 @@ class Channel::Execution {
   [[gnu::always_inline]] void leave() {
     uint64_t next = base_ + bound_.span;
     if constexpr (segmented) next = base_ + static_cast<uint64_t>(program_.span(geometry_.segments));
+    if constexpr (!lines_only) say_entered(own_, base_, operation_.call);
     channel_.end<yielding>(next);
     ring_->cursor += share_;
     // Where every rank is known to have entered this operation, it has ended all earlier ones.
@@ -292,6 +292,7 @@ class Channel::Execution {
     } else if (step.kind == StepKind::stamp) {
       stamp(step);
     } else if (step.kind == StepKind::publish) {
+      say_entered(own_, base_, operation_.call);  // with the number, in one cache line
       shm::publish(own_.word, number);
       if constexpr (yielding) wake_sleepers(own_);
     } else {  // wait_word; wait_reuse and wait_before, for an earlier segment

@@ -27,13 +27,14 @@ static_assert(sizeof(Line) == line_size);
 static_assert(offsetof(Line, payload) + line_payload == 64);
 
 struct alignas(line_size) Control {
-  // First line: polled by all who wait for this rank. Each store to it takes the line away from them, so nothing else is here.
+  // First line: polled by all who wait for this rank. Each store to it takes the line away from them, so it is written when the
+  // rank publishes, all at once, and at no other time but in slow waits.
   Word word;              // progress: base of the operation + number of the last published transfer
-  // Second line: what this rank is in. Peers read its first four words once they have what they waited for.
-  alignas(line_size) Word entered;  // 1 + base of the operation that `entered_call` belongs to, 0 while they change
-                          // (exec/entered.h); written on entering an operation over slots, and in slow waits
+  Word entered;           // 1 + base of the operation that `entered_call` belongs to, 0 while they change (exec/entered.h); of
+                          // operations over slots, and of those in which this rank waited for long
   Word entered_call;      // that operation's call signature
-  Word buffers[2];        // where others reach this rank's `in` and `out` (exec/reached.h)
+  // Second line: what this rank is in.
+  alignas(line_size) Word buffers[2];  // where others reach this rank's `in` and `out` (exec/reached.h)
   Word call;              // call signature of the last operation of any kind, for messages
   Word waits_for;         // 1 + the rank that this one waits for, 0 if none; written only in slow waits
   Word waits_value;       // the value that it waits for
@@ -48,7 +49,6 @@ struct alignas(line_size) Control {
   } doorbell;
 };
 static_assert(sizeof(Control) == 3 * line_size);
-static_assert(offsetof(Control, buffers) + sizeof(Control::buffers) <= line_size + 64, "what peers read is one cache line");
 
 struct Layout {
   int32_t ranks = 1;
