@@ -24,13 +24,12 @@ void CommunicatorTable::put_into(Table& table, uint64_t handle, uint64_t communi
   shm::publish(slot.handle, handle);
 }
 
+// Handles of communicators that have ended stay: hosts use them again, so that there are few tables, each twice as large as the one before.
 void CommunicatorTable::put(uint64_t handle, Communicator* communicator) {
   if (2 * (current().used + 1) > current().slots.size()) {
-    size_t alive = 1;
-    for (const Slot& slot : current().slots) alive += shm::glance(slot.communicator) != 0 ? 1 : 0;
-    auto next = std::make_unique<Table>(4 * alive > current().slots.size() ? 2 * current().slots.size() : current().slots.size());
+    auto next = std::make_unique<Table>(2 * current().slots.size());
     for (const Slot& slot : current().slots)
-      if (const uint64_t its = shm::glance(slot.communicator); its != 0) put_into(*next, shm::glance(slot.handle), its);
+      if (const uint64_t its = shm::glance(slot.handle); its != none) put_into(*next, its, shm::glance(slot.communicator));
     tables_.push_back(std::move(next));
     shm::publish(table_, reinterpret_cast<uint64_t>(tables_.back().get()));
   }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <new>
 
 namespace tutti::mpi {
 namespace {
@@ -82,12 +83,18 @@ shm::Word& Service::parked(int rank) const {
   return reinterpret_cast<shm::Control*>(area)->parked;
 }
 
-void park(std::unique_ptr<Service> service) {
+// Without memory to note it, it ends.
+void park(std::unique_ptr<Service> service) noexcept {
   if (!may_be_parked(*service)) return;
   Services ended;  // destroyed without the lock
   const std::lock_guard<std::mutex> lock(lot().mutex);
   shm::Word& word = service->parked(service->group->rank());
-  lot().services.push_back(std::move(service));
+  try {
+    ended.reserve(lot().services.size() + 1);
+    lot().services.push_back(std::move(service));
+  } catch (const std::bad_alloc&) {
+    return;
+  }
   shm::publish(word, is_parked);
   sweep(lot().services, ended);
 }

@@ -54,7 +54,7 @@ struct Service {
 };
 
 // Keeps a service whose communicator has ended; destroys it where it cannot serve another one.
-void park(std::unique_ptr<Service> service);
+void park(std::unique_ptr<Service> service) noexcept;
 // A service that all members have parked, for their leader; null where there is none.
 std::unique_ptr<Service> take_parked(const Team& team, const std::vector<int>& members);
 // The one that the leader has taken, for the others.
