@@ -111,10 +111,12 @@ bool Communicator::sets_up_at_once() {
   return options().setup_after == 0 || options().reproducible == Reproducible::placement;
 }
 
+// MPI_COMM_WORLD lives as long as the program.
 bool Communicator::counts_enough() {
   static const int automatic = calls_before_setup(host_version());
   const int wanted = options().setup_after;
-  return ++calls_ >= (wanted == setup_after_automatic ? automatic : wanted);
+  const int own = handle_ == host().comm_world ? 1 : automatic;
+  return ++calls_ >= (wanted == setup_after_automatic ? own : wanted);
 }
 
 void Communicator::decide() {
