@@ -16,13 +16,17 @@ namespace {
 thread_local uint64_t allocations = 0;  // of this thread
 }
 
-// All of this program's.
-void* operator new(size_t bytes) {
+// All of this program's, but for memory that is aligned to more than usual.
+void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
   ++allocations;
-  if (void* memory = std::malloc(bytes > 0 ? bytes : 1)) return memory;
+  return std::malloc(bytes > 0 ? bytes : 1);
+}
+void* operator new(size_t bytes) {
+  if (void* const memory = operator new(bytes, std::nothrow)) return memory;
   throw std::bad_alloc();
 }
 void operator delete(void* memory) noexcept { std::free(memory); }
+void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
 void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 
 namespace tutti::group::test {
