@@ -36,7 +36,8 @@ Roles roles_of(const Communicator& communicator, const RaggedMove& move) {
 // the host.
 [[gnu::cold]] bool aliased(const Communicator& communicator, const RaggedMove& move) {
   if (!host_judges_aliases(move.collective) || move.in.type != move.out.type || move.in.types != move.out.types) return false;
-  if (move.collective == Collective::alltoall) return move.in.counts.is(move.out.counts) && move.in.data == move.out.data;
+  if (move.collective == Collective::alltoall)  // no buffer at all is none that is given twice
+    return move.in.data != nullptr && move.in.counts.is(move.out.counts) && move.in.data == move.out.data;
   const bool scatters = move.collective == Collective::scatter;
   const RaggedSide& parts = scatters ? move.in : move.out;
   const RaggedSide& alone = scatters ? move.out : move.in;
