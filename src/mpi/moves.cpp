@@ -223,6 +223,20 @@ size_t part_to_report(const Move& move) {
   return bytes_to_report(side.count, side.type);
 }
 
+// By what matters at this rank: the rest may be anything. Only asked where the host makes the call.
+bool refused(MPI_Comm communicator, const Move& move) {
+  if (move.root < 0) return true;
+  const auto is_wrong = [](const Side& side) {
+    return side.data != MPI_IN_PLACE && (side.count < 0 || side.type == host().type_null);
+  };
+  const bool in_everywhere = move.collective != Collective::scatter, out_everywhere = move.collective != Collective::gather;
+  const bool in_wrong = is_wrong(move.in), out_wrong = is_wrong(move.out);
+  if ((in_wrong && in_everywhere) || (out_wrong && out_everywhere)) return true;
+  if (!in_wrong && !out_wrong) return false;
+  int rank = 0;
+  return host().Comm_rank(communicator, &rank) == MPI_SUCCESS && rank == move.root;
+}
+
 }  // namespace
 
 // What is thrown, is thrown before the rank has entered; the general paths meet it again.
@@ -261,7 +275,8 @@ int move_by_ready(Communicator& communicator, const Move& move, Form form) {
 
 int bcast_by_any(void* data, MPI_Count count, MPI_Datatype type, int root, MPI_Comm communicator, Form form) {
   return route(
-      communicator, {Collective::bcast, bytes_to_report(count, type), root},
+      communicator,
+      {Collective::bcast, bytes_to_report(count, type), root, false, count < 0 || type == host().type_null || root < 0},
       [&](Communicator& known) { return bcast_by_group(known, data, count, type, root); },
       [&]() -> int {
         if (form == Form::large && host().Bcast_c != nullptr) return host().Bcast_c(data, count, type, root, communicator);
@@ -272,7 +287,7 @@ int bcast_by_any(void* data, MPI_Count count, MPI_Datatype type, int root, MPI_C
 
 int move_by_any(const Move& move, MPI_Comm communicator, Form form) {
   return route(
-      communicator, {move.collective, part_to_report(move), move.root},
+      communicator, {move.collective, part_to_report(move), move.root, false, refused(communicator, move)},
       [&](Communicator& known) { return move_by_group(known, move); },
       [&] { return move_by_host(move, communicator, form); });
 }

@@ -87,6 +87,12 @@ def test_a_refused_call_parts_no_ranks(host, compiled, setup_after, before):
     expect_ok(job(host, 3, compiled(host, "refused"), before, variables={"TUTTI_SETUP_AFTER": setup_after}))
 
 
+@pytest.mark.parametrize("setup_after", ["auto", "1"])
+def test_a_refused_call_behind_a_handler_parts_no_ranks(host, compiled, setup_after):
+    """The same with an error handler of the program's own, after which MPICH returns success."""
+    expect_ok(job(host, 3, compiled(host, "refused"), 0, "handler", variables={"TUTTI_SETUP_AFTER": setup_after}, timeout=30))
+
+
 @pytest.mark.parametrize("calls", [0, 1, 6])
 def test_a_freed_handle_is_an_error_of_the_call(host_named, compiled, calls):
     """The error names the function that the program called. Open MPI itself cannot be asked: it reads what it has freed."""
