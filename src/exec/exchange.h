@@ -16,7 +16,7 @@ namespace tutti::exec {
 Exchange find_exchange(const BoundProgram& bound, const plan::Program& program);
 
 template <bool yielding, bool combines>
-Code Channel::run_exchange(Channel& channel, const BoundProgram& bound, const Operation& operation) try {
+Code Channel::run_exchange(Channel& channel, const BoundProgram& bound, const Operation& operation) {
   const Exchange& exchange = bound.exchange;
   Ring& ring = channel.lines_;
   shm::jot(channel.own_->call, operation.call);
@@ -46,8 +46,6 @@ Code Channel::run_exchange(Channel& channel, const BoundProgram& bound, const Op
   ring.cursor += exchange.lines;
   channel.end<yielding>(channel.base_ + bound.span);
   return Code::ok;
-} catch (...) {
-  return channel.fail_thrown(operation.call);
 }
 
 }  // namespace tutti::exec

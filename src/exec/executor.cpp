@@ -38,13 +38,9 @@ bool Channel::has_table(const BoundProgram& bound, const Operation& operation) c
 template <bool yielding, Shape shape, bool arrivals, bool traced, Beyond beyond>
 Code Channel::run(Channel& channel, const BoundProgram& bound, const Operation& operation) {
   using Run = Execution<yielding, shape, arrivals, traced, beyond>;
-  try {
-    std::byte* base_of[Run::spaces];
-    typename Run::Records recorder(channel.tracer_);
-    return Run(channel, bound, operation, base_of, recorder).run();
-  } catch (...) {
-    return channel.fail_thrown(operation.call);
-  }
+  std::byte* base_of[Run::spaces];
+  typename Run::Records recorder(channel.tracer_);
+  return Run(channel, bound, operation, base_of, recorder).run();
 }
 
 template <bool yielding, bool arrivals, bool traced>

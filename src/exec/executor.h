@@ -79,7 +79,11 @@ class alignas(64) Channel {
   // the same.
   Code execute(const BoundProgram& bound, const Operation& operation) {
     if (failed_ != Code::ok) [[unlikely]] return failed_;
-    return bound.run(*this, bound, operation);
+    try {  // here, so that the loops need not keep what they have in registers for a handler
+      return bound.run(*this, bound, operation);
+    } catch (...) {
+      return fail_thrown(operation.call);
+    }
   }
 
   // Runs what is no program as a part of an operation: the host MPI's collective among leaders, which returns false where it
