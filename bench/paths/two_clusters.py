@@ -32,7 +32,6 @@ from statistics import median
 from typing import Any
 
 from experiment import numbers, write_map
-from rich.console import Console
 from tutti.bench.driver import execute_job
 from tutti.bench.hosts import Hosts
 from tutti.bench.mpis import Mpi, find_mpis
@@ -167,7 +166,7 @@ def measure(cases: list[Case], mpi: Mpi, options: argparse.Namespace, directory:
                     before_job(f"{repetition + 1}/{options.repetitions}, {case.name}, {case.second} ranks, {size_text(case.bytes)}")
                     run_case(case, mpi, options, hosts, directory)
 
-        with_progress(options.repetitions * len(cases), "the nodes", Console(stderr=True), run_all)
+        with_progress(options.repetitions * len(cases), "the nodes", run_all)
     return one_way
 
 
