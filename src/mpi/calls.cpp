@@ -8,9 +8,8 @@ namespace {
 bool aliases_tolerated = false;
 
 bool has_one_rank(MPI_Comm communicator) {
-  int ranks = 0, inter = 0;
-  return host().Comm_test_inter(communicator, &inter) == MPI_SUCCESS && inter == 0 &&
-         host().Comm_size(communicator, &ranks) == MPI_SUCCESS && ranks == 1;
+  int rank = 0, ranks = 0;
+  return ranks_of(communicator, &rank, &ranks) && ranks == 1;
 }
 
 }  // namespace
@@ -27,6 +26,13 @@ std::string_view algorithm_of(Communicator& communicator, const Subject& subject
   const bool rooted_well = subject.root >= 0 && subject.root < communicator.group()->ranks();
   return rooted_well ? communicator.group()->algorithm(subject.collective, subject.bytes, subject.root)
                      : std::string_view{};
+}
+
+bool ranks_of(MPI_Comm communicator, int* rank, int* ranks) {
+  const Host& mpi = host();
+  int inter = 0;
+  return mpi.Comm_test_inter(communicator, &inter) == MPI_SUCCESS && inter == 0 &&
+         mpi.Comm_rank(communicator, rank) == MPI_SUCCESS && mpi.Comm_size(communicator, ranks) == MPI_SUCCESS;
 }
 
 int too_many(MPI_Comm communicator) { return raise(communicator, MPI_ERR_COUNT); }
@@ -67,7 +73,7 @@ int barrier_by_any(MPI_Comm communicator) {
   return route(
       communicator, {Collective::barrier, 0, 0},
       [](Communicator& known) -> Served { return known.finish(known.group()->barrier()); },
-      [&] { return host().Barrier(communicator); });
+      [&] { return host().Barrier(communicator); }, [] { return false; });
 }
 
 }  // namespace tutti::mpi

@@ -40,9 +40,7 @@ struct Roles {
   size_t in_parts = 1, out_parts = 1;
 };
 
-Roles roles_of(const Communicator& communicator, const Move& move) {
-  const auto ranks = static_cast<size_t>(communicator.group()->ranks());
-  const bool at_root = communicator.group()->rank() == move.root;
+Roles roles_of(bool at_root, size_t ranks, const Move& move) {
   Roles roles;
   if (plan::parted_in(move.collective)) roles.in_parts = ranks;
   if (plan::parted_out(move.collective)) roles.out_parts = ranks;
@@ -145,7 +143,7 @@ Served run_packed(Communicator& communicator, const Move& move, const Roles& rol
 Served move_by_group(Communicator& communicator, const Move& move) {
   const int ranks = communicator.group()->ranks();
   if (plan::rooted(move.collective) && (move.root < 0 || move.root >= ranks)) return Reason::wrong_arguments;
-  const Roles roles = roles_of(communicator, move);
+  const Roles roles = roles_of(communicator.group()->rank() == move.root, static_cast<size_t>(ranks), move);
   if ((roles.uses_in && wrong(move.in)) || (roles.uses_out && wrong(move.out))) return Reason::wrong_arguments;
   const size_t in_bytes = roles.uses_in ? bytes_of(move.in.count, move.in.type) : 0;
   const size_t out_bytes = roles.uses_out ? bytes_of(move.out.count, move.out.type) : 0;
@@ -223,18 +221,12 @@ size_t part_to_report(const Move& move) {
   return bytes_to_report(side.count, side.type);
 }
 
-// By what matters at this rank: the rest may be anything. Only asked where the host makes the call.
 bool refused(MPI_Comm communicator, const Move& move) {
-  if (move.root < 0) return true;
-  const auto is_wrong = [](const Side& side) {
-    return side.data != MPI_IN_PLACE && (side.count < 0 || side.type == host().type_null);
-  };
-  const bool in_everywhere = move.collective != Collective::scatter, out_everywhere = move.collective != Collective::gather;
-  const bool in_wrong = is_wrong(move.in), out_wrong = is_wrong(move.out);
-  if ((in_wrong && in_everywhere) || (out_wrong && out_everywhere)) return true;
-  if (!in_wrong && !out_wrong) return false;
-  int rank = 0;
-  return host().Comm_rank(communicator, &rank) == MPI_SUCCESS && rank == move.root;
+  if (no_such_root(communicator, move.root)) return true;
+  int rank = 0, ranks = 0;
+  if ((!wrong(move.in) && !wrong(move.out)) || !ranks_of(communicator, &rank, &ranks)) return false;
+  const Roles roles = roles_of(move.root == rank, static_cast<size_t>(ranks), move);
+  return (roles.uses_in && wrong(move.in)) || (roles.uses_out && wrong(move.out));
 }
 
 }  // namespace
@@ -275,21 +267,23 @@ int move_by_ready(Communicator& communicator, const Move& move, Form form) {
 
 int bcast_by_any(void* data, MPI_Count count, MPI_Datatype type, int root, MPI_Comm communicator, Form form) {
   return route(
-      communicator,
-      {Collective::bcast, bytes_to_report(count, type), root, false, count < 0 || type == host().type_null || root < 0},
+      communicator, {Collective::bcast, bytes_to_report(count, type), root},
       [&](Communicator& known) { return bcast_by_group(known, data, count, type, root); },
       [&]() -> int {
         if (form == Form::large && host().Bcast_c != nullptr) return host().Bcast_c(data, count, type, root, communicator);
         if (form == Form::large && count > INT_MAX) return too_many(communicator);
         return host().Bcast(data, static_cast<int>(count), type, root, communicator);
+      },
+      [&] {
+        return count < 0 || type == host().type_null || no_such_root(communicator, root);
       });
 }
 
 int move_by_any(const Move& move, MPI_Comm communicator, Form form) {
   return route(
-      communicator, {move.collective, part_to_report(move), move.root, false, refused(communicator, move)},
+      communicator, {move.collective, part_to_report(move), move.root},
       [&](Communicator& known) { return move_by_group(known, move); },
-      [&] { return move_by_host(move, communicator, form); });
+      [&] { return move_by_host(move, communicator, form); }, [&] { return refused(communicator, move); });
 }
 
 }  // namespace tutti::mpi

@@ -15,8 +15,7 @@ struct Roles {
   bool uses_in = true, uses_out = true;  // the side's arguments are given and matter
 };
 
-Roles roles_of(const Communicator& communicator, const RaggedMove& move) {
-  const bool at_root = communicator.group()->rank() == move.root;
+Roles roles_of(bool at_root, const RaggedMove& move) {
   Roles roles;
   if (move.collective == Collective::scatter) {
     roles.in_place = at_root && move.out.data == MPI_IN_PLACE;
@@ -276,7 +275,7 @@ Served move_by_group(Communicator& communicator, const RaggedMove& move) {
   group::Group& group = *communicator.group();
   if (!group.on_one_node()) return Reason::ragged_between_nodes;
   if (plan::rooted(move.collective) && (move.root < 0 || move.root >= group.ranks())) return Reason::wrong_arguments;
-  const Roles roles = roles_of(communicator, move);
+  const Roles roles = roles_of(communicator.group()->rank() == move.root, move);
   exec::Ragged parts;
   size_t only[2];
   if (roles.uses_in) {
@@ -310,13 +309,33 @@ size_t part_to_report(const RaggedMove& move) {
              : 0;
 }
 
+// Of a side that matters at this rank.
+bool wrong(const RaggedSide& side, bool parted, int ranks) {
+  if (!parted) return side.count < 0 || side.type == host().type_null;
+  if (!side.counts.given()) return true;
+  for (int rank = 0; rank < ranks; ++rank) {
+    const auto part = static_cast<size_t>(rank);
+    if (side.counts[part] < 0 || side.type_of(part) == host().type_null) return true;
+  }
+  return false;
+}
+
+bool refused(MPI_Comm communicator, const RaggedMove& move) {
+  if (no_such_root(communicator, move.root)) return true;
+  int rank = 0, ranks = 0;
+  if (!ranks_of(communicator, &rank, &ranks)) return false;
+  const Roles roles = roles_of(move.root == rank, move);
+  return (roles.uses_in && wrong(move.in, plan::parted_in(move.collective), ranks)) ||
+         (roles.uses_out && wrong(move.out, plan::parted_out(move.collective), ranks));
+}
+
 }  // namespace
 
 int ragged_move(const RaggedMove& move, MPI_Comm communicator, HostCall by_host) {
   const bool reports = recording() || tracer() != nullptr;
   return route(
       communicator, {move.collective, reports ? part_to_report(move) : 0, move.root, true},
-      [&](Communicator& known) { return move_by_group(known, move); }, by_host);
+      [&](Communicator& known) { return move_by_group(known, move); }, by_host, [&] { return refused(communicator, move); });
 }
 
 }  // namespace tutti::mpi

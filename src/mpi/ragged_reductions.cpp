@@ -97,7 +97,15 @@ int ragged_reduce_scatter(const RaggedReduction& reduction, MPI_Comm communicato
   const size_t bytes = reduction.counts.given() ? bytes_to_report(reduction.counts[0], reduction.type) : 0;
   return route(
       communicator, {Collective::reduce_scatter, bytes, 0, true},
-      [&](Communicator& known) { return by_group(known, reduction); }, by_host);
+      [&](Communicator& known) { return by_group(known, reduction); }, by_host,
+      [&] {
+        int rank = 0, ranks = 0;
+        if (reduction.type == host().type_null || reduction.op == host().op_null || !reduction.counts.given()) return true;
+        if (!ranks_of(communicator, &rank, &ranks)) return false;
+        for (int part = 0; part < ranks; ++part)
+          if (reduction.counts[static_cast<size_t>(part)] < 0) return true;
+        return false;
+      });
 }
 
 }  // namespace tutti::mpi

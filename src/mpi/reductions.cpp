@@ -148,11 +148,13 @@ int reduction_by_ready(Communicator& communicator, const Reduction& reduction, F
 
 int reduction_by_any(const Reduction& reduction, MPI_Comm communicator, Form form) {
   return route(
-      communicator,
-      {reduction.collective, bytes_to_report(reduction.count, reduction.type), reduction.root, false,
-       reduction.count < 0 || reduction.type == host().type_null || reduction.op == host().op_null || reduction.root < 0},
+      communicator, {reduction.collective, bytes_to_report(reduction.count, reduction.type), reduction.root},
       [&](Communicator& known) { return reduce_by_group(known, reduction); },
-      [&] { return by_host(reduction, communicator, form); });
+      [&] { return by_host(reduction, communicator, form); },
+      [&] {
+        return reduction.count < 0 || reduction.type == host().type_null || reduction.op == host().op_null ||
+               no_such_root(communicator, reduction.root);
+      });
 }
 
 }  // namespace tutti::mpi

@@ -36,9 +36,6 @@ struct Subject {
   size_t bytes;
   int root;
   bool ragged = false;  // its parts differ in length
-  // This rank's arguments are such that no host makes the call. What a host returns need not tell: MPICH returns success where a handler of
-  // the program's own has returned.
-  bool refused = false;
 };
 
 std::string_view algorithm_of(Communicator& communicator, const Subject& subject);
@@ -113,9 +110,21 @@ inline int counted(MPI_Comm handle, const Found& found, int code) {
   return code != MPI_SUCCESS ? code : set_up;
 }
 
-// One call from entry to return. `by_group` is asked where the communicator has a group, `by_host` does the rest.
-template <class ByGroup, class ByHost>
-int route(MPI_Comm handle, const Subject& subject, ByGroup&& by_group, ByHost&& by_host) {
+// This rank and the ranks of a communicator; false where the host raises an error, and between the groups of an intercommunicator, whose
+// arguments mean something else.
+bool ranks_of(MPI_Comm communicator, int* rank, int* ranks);
+
+// A root that no rank is.
+inline bool no_such_root(MPI_Comm communicator, int root) {
+  int rank = 0, ranks = 0;
+  return root != 0 && ranks_of(communicator, &rank, &ranks) && (root < 0 || root >= ranks);
+}
+
+// One call from entry to return. `by_group` is asked where the communicator has a group, `by_host` does the rest. `refused` is asked
+// whether this rank's arguments are such that no host makes the call, while calls are counted. A host's code need not tell: MPICH
+// returns success where an error handler of the program's own has returned.
+template <class ByGroup, class ByHost, class Refused>
+int route(MPI_Comm handle, const Subject& subject, ByGroup&& by_group, ByHost&& by_host, Refused&& refused) {
   using Clock = std::chrono::steady_clock;
   const Found found = find(handle);
   if (found.code != MPI_SUCCESS) return found.code;
@@ -129,7 +138,8 @@ int route(MPI_Comm handle, const Subject& subject, ByGroup&& by_group, ByHost&& 
       served.code = by_host();
     }
     if (tracer() != nullptr) trace_host_call(entry, subject.collective, served.reason, subject.bytes, subject.root);
-    if (!subject.refused) served.code = counted(handle, found, served.code);
+    const bool counts = found.is_new || !found.communicator->is_decided();
+    if (counts && !(served.code == MPI_SUCCESS && refused())) served.code = counted(handle, found, served.code);
   }
   if (recording()) note_call(handle, found.communicator, subject, served.reason, Clock::now() - begin);
   return served.code;
