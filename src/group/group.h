@@ -96,7 +96,7 @@ class Group {
 
   // The calls that were made before, as a caller keys them; null where this one was not, or takes more than running its program.
   KnownCall* known(const CallKey& key) { return known_.find(key); }
-  // Runs one of them. Its buffers are not one.
+  // Runs one of them. Only programs that bear one buffer for both are known.
   Code run(KnownCall& call, const void* in, void* out) {
     call.operation.in = in;
     call.operation.out = out;

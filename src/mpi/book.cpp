@@ -51,9 +51,6 @@ Book& book() {
 struct Tables {
   CommunicatorTable known, ready;
 
-  void put(MPI_Comm handle, Communicator* communicator, bool is_ready) {
-    (is_ready ? ready : known).put((uint64_t)handle, communicator);
-  }
   void remove(uint64_t key) {
     known.remove(key);
     ready.remove(key);
@@ -116,37 +113,38 @@ void* attribute(MPI_Comm handle, int keyval) {
   return host().Comm_get_attr(handle, keyval, &value, &found) == MPI_SUCCESS && found != 0 ? value : nullptr;
 }
 
-Communicator* look_up(MPI_Comm handle) {
+// Where MPI_COMM_WORLD has ended: its communicators that were not freed have ended without a word, and a session's may have their handles.
+Communicator* find_in_sessions(MPI_Comm handle) {
   Book& book = mpi::book();
   Ended stale;
   const std::lock_guard<std::mutex> lock(book.mutex);
   const auto found = book.communicators.find(key_of(handle));
   if (found == book.communicators.end()) return nullptr;
-  // The world's communicators that were not freed have ended without a word, and a session's may have their handles.
-  if (shm::glance(book.left_world) == 0 || attribute(handle, book.keyval) == &found->second) {
-    tables().put(handle, &found->second, false);
+  if (attribute(handle, book.keyval) == &found->second) {
+    tables().known.put(key_of(handle), &found->second);
     return &found->second;
   }
   stale = take_out(book, key_of(handle));
   return nullptr;
 }
 
+// All memory that counting its calls needs: memory may run out at one rank alone, which then has not made the call.
 Communicator* make_communicator(MPI_Comm handle) {
   Book& book = mpi::book();
-  Communicator* communicator = nullptr;
-  {
-    const std::lock_guard<std::mutex> lock(book.mutex);
-    book.communicators.erase(key_of(handle));
-    communicator = &book.communicators.try_emplace(key_of(handle), handle, ++book.made).first->second;
-    tables().put(handle, communicator, false);
-  }
-  const Inside inside;
-  if (host().Comm_set_attr(handle, book.keyval, communicator) == MPI_SUCCESS) return communicator;
-  // No communicator, then: the host says so by itself.
   const std::lock_guard<std::mutex> lock(book.mutex);
-  tables().remove(key_of(handle));
   book.communicators.erase(key_of(handle));
-  return nullptr;
+  Communicator* const made = &book.communicators.try_emplace(key_of(handle), handle, ++book.made).first->second;
+  tables().known.put(key_of(handle), made);
+  tables().ready.put(key_of(handle), nullptr);
+  return made;
+}
+
+// The host will tell when it ends; false where the handle is no communicator's.
+bool note(Communicator& communicator) {
+  const Inside inside;
+  if (host().Comm_set_attr(communicator.handle(), book().keyval, &communicator) != MPI_SUCCESS) return false;
+  communicator.note();
+  return true;
 }
 
 // The host has not begun such a call, and no other rank knows of it.
@@ -338,38 +336,36 @@ Communicator* recall(MPI_Comm handle) {
 
 namespace {
 
-void note_ready(MPI_Comm handle, Communicator* communicator) {
-  if (communicator->group() == nullptr || book().record) return;
+void note_ready(Communicator& communicator) {
+  if (communicator.group() == nullptr || book().record) return;
   const std::lock_guard<std::mutex> lock(book().mutex);
-  tables().put(handle, communicator, true);
+  tables().ready.put(key_of(communicator.handle()), &communicator);
+}
+
+void decide(Communicator& communicator) {
+  communicator.decide();
+  note_ready(communicator);
 }
 
 }  // namespace
 
-Communicator* find_communicator(MPI_Comm handle, bool* is_new) {
+Communicator* find_communicator(MPI_Comm handle) {
   Book& book = mpi::book();
   if (!book.open || Inside::depth != 0 || handle == host().comm_null) return nullptr;
   Communicator* communicator = tables().known.find(key_of(handle));
-  if (communicator == nullptr && shm::glance(book.left_world) != 0) communicator = look_up(handle);
-  if (communicator != nullptr) {
-    if (communicator->group() != nullptr && tables().ready.find(key_of(handle)) == nullptr) note_ready(handle, communicator);
-    return communicator;
-  }
-  *is_new = !Communicator::sets_up_at_once();
-  if (*is_new) return nullptr;
-  communicator = make_communicator(handle);
-  if (communicator == nullptr) return nullptr;
-  communicator->decide();
-  note_ready(handle, communicator);
+  if (communicator == nullptr && shm::glance(book.left_world) != 0) communicator = find_in_sessions(handle);
+  if (communicator == nullptr) communicator = make_communicator(handle);
+  if (communicator->group() != nullptr && tables().ready.find(key_of(handle)) == nullptr) note_ready(*communicator);
+  if (communicator->is_noted() || !Communicator::sets_up_at_once()) return communicator;
+  if (!note(*communicator)) return nullptr;
+  decide(*communicator);
   return communicator;
 }
 
-void count_call(MPI_Comm handle, Communicator* communicator, int code) {
-  if ((communicator != nullptr && communicator->is_decided()) || refused_for_arguments(code)) return;
-  if (communicator == nullptr) communicator = make_communicator(handle);
-  if (communicator == nullptr || !communicator->counts_enough()) return;
-  communicator->decide();
-  note_ready(handle, communicator);
+void count_call(Communicator& communicator, int code) {
+  if (communicator.is_decided() || refused_for_arguments(code)) return;
+  if (!communicator.is_noted() && !note(communicator)) return;
+  if (communicator.counts_enough()) decide(communicator);
 }
 
 }  // namespace tutti::mpi

@@ -70,11 +70,10 @@ class Inside {
   static constinit TUTTI_PER_THREAD int depth;
 };
 
-// The communicator of a call; null where the call is none of Tutti's, or where it is new: then the host makes the call and
-// count_call notes the communicator, whose handle the host has found to be right.
-Communicator* find_communicator(MPI_Comm handle, bool* is_new);
-// After a call that the host has made, for the communicator found before; null: it was new.
-void count_call(MPI_Comm handle, Communicator* communicator, int code);
+// The communicator of a call; null where the call is none of Tutti's.
+Communicator* find_communicator(MPI_Comm handle);
+// After a call that the host has made. The first one notes the communicator, whose handle the host has found to be right.
+void count_call(Communicator& communicator, int code);
 
 // The path of every call: the communicator if it has a group and nothing is being recorded; null otherwise. The last one that
 // this thread used is found by three comparisons, others by their handles' hash (communicator_table.h).

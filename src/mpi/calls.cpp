@@ -46,12 +46,11 @@ Served refused(Communicator& communicator, const Error& error) noexcept {
 }
 
 // The call has been made; what is missing of the report is no error of it.
-void note_call(MPI_Comm handle, Communicator* communicator, const Subject& subject, Reason reason,
-               std::chrono::nanoseconds time) noexcept {
+void note_call(Communicator& communicator, const Subject& subject, Reason reason, std::chrono::nanoseconds time) noexcept {
   try {
     // A communicator's first calls are not asked how many ranks it has.
-    if (reason == Reason::set_up_pending && has_one_rank(handle)) reason = Reason::one_rank;
-    const std::string_view algorithm = reason == Reason::none ? algorithm_of(*communicator, subject) : std::string_view{};
+    if (reason == Reason::set_up_pending && has_one_rank(communicator.handle())) reason = Reason::one_rank;
+    const std::string_view algorithm = reason == Reason::none ? algorithm_of(communicator, subject) : std::string_view{};
     record({subject.collective, subject.bytes, reason, algorithm, time});
   } catch (...) {
   }

@@ -68,6 +68,9 @@ class Communicator {
   ~Communicator();
   Communicator(const Communicator&) = delete;
 
+  // The host will tell when the communicator ends. Before, the handle may be that of none: nothing is known of it.
+  bool is_noted() const { return noted_; }
+  void note() { noted_ = true; }
   // No call of a communicator is left to the host first.
   static bool sets_up_at_once();
   // Counts a call that the host has made; true where it is time to set up.
@@ -141,6 +144,7 @@ class Communicator {
   MPI_Comm handle_;
   uint64_t number_;
   int calls_ = 0;
+  bool noted_ = false;
   bool decided_ = false;
   bool said_ = false;
   Reason reason_ = Reason::set_up_pending;

@@ -209,12 +209,12 @@ int persistent_init(const PersistentCall& call, MPI_Comm communicator, MPI_Reque
   const Found found = find(communicator);
   Communicator* const known = found.communicator;
   if (found.code != MPI_SUCCESS) return found.code;
-  if (known == nullptr && !found.is_new) return by_host();
-  Reason reason = found.is_new ? Reason::set_up_pending : known->reason();
+  if (known == nullptr) return by_host();
+  Reason reason = known->reason();
   if (reason == Reason::set_up_broken) return raise(communicator, MPI_ERR_OTHER);
-  if (known != nullptr && known->group() != nullptr && !known->group()->on_one_node()) {
+  if (known->group() != nullptr && !known->group()->on_one_node()) {
     reason = Reason::persistent_between_nodes;
-  } else if (known != nullptr && known->group() != nullptr) {
+  } else if (known->group() != nullptr) {
     const int code = guarded(communicator, [&] { return make_request(*known, call, request, &reason); });
     if (code != MPI_SUCCESS || reason == Reason::none) return code;
   }
@@ -227,8 +227,7 @@ int persistent_init(const PersistentCall& call, MPI_Comm communicator, MPI_Reque
   const size_t bytes = part_to_report(call);
   if (tracer() != nullptr) trace_host_call(entry, call.collective, reason, bytes, call.root);
   if (recording() && code == MPI_SUCCESS) note_hosts_request(*request, {call.collective, bytes, reason, {}, {}});
-  code = counted(communicator, found, code);
-  return code;
+  return counted(*known, code);
 }
 
 }  // namespace tutti::mpi

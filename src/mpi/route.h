@@ -64,9 +64,8 @@ int too_many(MPI_Comm communicator);
 
 // An Error was thrown while making a program: by all ranks, before any arrived.
 Served refused(Communicator& communicator, const Error& error) noexcept;
-// For the report. The communicator is null where it was new.
-void note_call(MPI_Comm handle, Communicator* communicator, const Subject& subject, Reason reason,
-               std::chrono::nanoseconds time) noexcept;
+// For the report.
+void note_call(Communicator& communicator, const Subject& subject, Reason reason, std::chrono::nanoseconds time) noexcept;
 
 template <class ByGroup>
 Served try_group(Communicator& communicator, ByGroup&& by_group) {
@@ -86,8 +85,7 @@ Served try_group(Communicator& communicator, ByGroup&& by_group) {
 
 // What Tutti knows of a call's communicator.
 struct Found {
-  Communicator* communicator = nullptr;
-  bool is_new = false;     // it is Tutti's business once the host has made a call on it
+  Communicator* communicator = nullptr;  // null: the call is none of Tutti's
   int code = MPI_SUCCESS;  // of an error that was raised meanwhile
 };
 
@@ -95,16 +93,16 @@ inline Found find(MPI_Comm handle) {
   Found found{ready_communicator(handle)};
   if (found.communicator != nullptr || host().foreign) return found;
   found.code = guarded(handle, [&]() -> int {
-    found.communicator = find_communicator(handle, &found.is_new);
+    found.communicator = find_communicator(handle);
     return MPI_SUCCESS;
   });
   return found;
 }
 
 // After a call that the host has made: its code, or an error of the set-up that came with it.
-inline int counted(MPI_Comm handle, const Found& found, int code) {
-  const int set_up = guarded(handle, [&]() -> int {
-    count_call(handle, found.communicator, code);
+inline int counted(Communicator& communicator, int code) {
+  const int set_up = guarded(communicator.handle(), [&]() -> int {
+    count_call(communicator, code);
     return MPI_SUCCESS;
   });
   return code != MPI_SUCCESS ? code : set_up;
@@ -128,9 +126,10 @@ int route(MPI_Comm handle, const Subject& subject, ByGroup&& by_group, ByHost&& 
   using Clock = std::chrono::steady_clock;
   const Found found = find(handle);
   if (found.code != MPI_SUCCESS) return found.code;
-  if (found.communicator == nullptr && !found.is_new) return by_host();
+  if (found.communicator == nullptr) return by_host();
+  Communicator& communicator = *found.communicator;
   const auto begin = recording() ? Clock::now() : Clock::time_point{};
-  Served served = found.is_new ? Served(Reason::set_up_pending) : try_group(*found.communicator, by_group);
+  Served served = try_group(communicator, by_group);
   if (served.reason != Reason::none) {
     const uint64_t entry = tracer() != nullptr ? trace::ticks() : 0;
     {
@@ -138,10 +137,9 @@ int route(MPI_Comm handle, const Subject& subject, ByGroup&& by_group, ByHost&& 
       served.code = by_host();
     }
     if (tracer() != nullptr) trace_host_call(entry, subject.collective, served.reason, subject.bytes, subject.root);
-    const bool counts = found.is_new || !found.communicator->is_decided();
-    if (counts && !(served.code == MPI_SUCCESS && refused())) served.code = counted(handle, found, served.code);
+    if (!communicator.is_decided() && !(served.code == MPI_SUCCESS && refused())) served.code = counted(communicator, served.code);
   }
-  if (recording()) note_call(handle, found.communicator, subject, served.reason, Clock::now() - begin);
+  if (recording()) note_call(communicator, subject, served.reason, Clock::now() - begin);
   return served.code;
 }
 
