@@ -3,9 +3,10 @@
 #
 # quick: the C++ tests labelled quick, the Python package's types, and the Python tests not marked slow.
 # full: all of them, the C++ tests labelled quick or protocol under ThreadSanitizer and under AddressSanitizer
-# with UndefinedBehaviorSanitizer, and a short run of the fuzz targets. Python tests that neither start mpiexec or a browser nor
-# are marked alone run side by side, the others one after the other. Every part runs even if an earlier one failed;
-# the closing lines of each part's own runner are printed once more at the end, and the exit code is 1 if any part failed.
+# with UndefinedBehaviorSanitizer, and a short run of the fuzz targets. Python tests run side by side, one more than there are
+# cores, because they wait for processes that start and end; those marked alone run one after the other. Every part runs even if
+# an earlier one failed; the closing lines of each part's own runner are printed once more at the end, and the exit code is 1 if
+# any part failed.
 source "$(dirname "$0")/common.sh"
 mode=${1:?usage: test.sh quick|full}
 export PATH=$root/.venv/bin:$PATH CMAKE_GENERATOR=Ninja
@@ -38,9 +39,8 @@ sanitized() {
 }
 
 # python_tests AND_MARKS OPTION...: pytest's, in two parts.
-alone='mpi or browser or alone'
-python_tests() { python -m pytest --numprocesses "$jobs" -m "not ($alone)$1" "${@:2}"; }
-python_tests_alone() { python -m pytest -m "($alone)$1" "${@:2}"; }
+python_tests() { python -m pytest --numprocesses $((jobs + 1)) -m "not alone$1" "${@:2}"; }
+python_tests_alone() { python -m pytest -m "alone$1" "${@:2}"; }
 
 ctest_line='^[0-9]+% tests passed|^No tests were found' # newer ones leave out ", 0 tests failed"
 mypy_line='^Success:|^Found [0-9]+ error'
@@ -53,8 +53,8 @@ case $mode in
   quick)
     part "unit tests" "$ctest_line" run_ctest --test-dir build -L quick
     part "types" "$mypy_line" mypy --cache-dir build/mypy
-    part "python tests side by side" "$pytest_line" python_tests " and not slow"
-    part "python tests" "$pytest_line" python_tests_alone " and not slow"
+    part "python tests" "$pytest_line" python_tests " and not slow"
+    part "python tests that run alone" "$pytest_line" python_tests_alone " and not slow"
     ;;
   full)
     part "unit tests" "$ctest_line" run_ctest --test-dir build
@@ -62,8 +62,8 @@ case $mode in
     part "address sanitizer" "$ctest_line" sanitized build/asan address,undefined
     part "fuzzing" "$fuzz_line" tests/fuzz/run.sh 8
     part "types" "$mypy_line" mypy --cache-dir build/mypy
-    part "python tests side by side" "$pytest_line" python_tests "" --durations=15
-    part "python tests" "$pytest_line" python_tests_alone "" --durations=25
+    part "python tests" "$pytest_line" python_tests "" --durations=25
+    part "python tests that run alone" "$pytest_line" python_tests_alone "" --durations=15
     ;;
   *) fail "unknown mode '$mode'; test.sh knows quick and full" ;;
 esac

@@ -50,6 +50,7 @@ def processes_of(program):
     return found
 
 
+@pytest.mark.alone
 @pytest.mark.parametrize("shared_memory", ["memfd", "posix"])
 @pytest.mark.parametrize("calls", [1, 200])
 def test_killed_rank(host, compiled, calls, shared_memory):
