@@ -122,10 +122,10 @@ int HostLeaders::combine_with_gaps(const void* in, void* out, size_t count, cons
   return in_pieces(count, at_once, [&](size_t first, int piece) {
     const size_t at = first * combine.element;
     const auto part = static_cast<size_t>(piece);
-    int code = unpack(static_cast<const std::byte*>(in) + at, elements, part, handles.type, communicator_);
+    int code = unpack(static_cast<const std::byte*>(in) + at, elements, part, handles.type, communicator_, part * combine.element);
     if (code == MPI_SUCCESS) code = combine_piece(elements, elements, piece, handles.type, handles.op, root);
     if (code != MPI_SUCCESS || (root >= 0 && root != place_)) return code;
-    return pack(elements, part, handles.type, communicator_, static_cast<std::byte*>(out) + at);
+    return pack(elements, part, handles.type, communicator_, static_cast<std::byte*>(out) + at, part * combine.element);
   });
 }
 

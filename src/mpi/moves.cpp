@@ -10,14 +10,13 @@ namespace tutti::mpi {
 namespace {
 
 // The packed vector lives in the communicator's scratch for the time of one call.
-Served bcast_packed(Communicator& communicator, void* data, size_t count, MPI_Datatype type, int root) {
-  const size_t bytes = count * signature_bytes(type);
+Served bcast_packed(Communicator& communicator, void* data, size_t count, MPI_Datatype type, size_t bytes, int root) {
   std::byte* const packed = communicator.scratch(0, bytes);
   const bool at_root = communicator.group()->rank() == root;
   int packing = MPI_SUCCESS;
-  if (at_root) packing = pack(data, count, type, communicator.handle(), packed);
+  if (at_root) packing = pack(data, count, type, communicator.handle(), packed, bytes);
   const int code = communicator.finish(communicator.group()->bcast(packed, bytes, root));
-  if (!at_root && code == MPI_SUCCESS) packing = unpack(packed, data, count, type, communicator.handle());
+  if (!at_root && code == MPI_SUCCESS) packing = unpack(packed, data, count, type, communicator.handle(), bytes);
   communicator.release_scratch();
   return first_error(code, packing);
 }
@@ -25,10 +24,11 @@ Served bcast_packed(Communicator& communicator, void* data, size_t count, MPI_Da
 Served bcast_by_group(Communicator& communicator, void* data, MPI_Count count, MPI_Datatype type, int root) {
   if (count < 0 || type == host().type_null || root < 0 || root >= communicator.group()->ranks())
     return Reason::wrong_arguments;
-  const size_t bytes = bytes_of(count, type);
+  const TypeShape shape = shape_of(type);
+  const size_t bytes = bytes_of(count, shape);
   if (bytes == 0) return MPI_SUCCESS;  // all ranks know, and nobody waits for anybody
-  if (!dense(type)) return bcast_packed(communicator, data, static_cast<size_t>(count), type, root);
-  if (data == nullptr && named_type(type) != nullptr) return Reason::wrong_arguments;
+  if (!shape.dense) return bcast_packed(communicator, data, static_cast<size_t>(count), type, bytes, root);
+  if (data == nullptr && shape.named) return Reason::wrong_arguments;
   return communicator.finish(communicator.group()->bcast(data, bytes, root));
 }
 
@@ -63,7 +63,7 @@ bool wrong(const Side& side) {
 }
 
 // A buffer that a named type needs. What MPI_BOTTOM means to other types is theirs to know.
-bool missing(const Side& side) { return side.data == nullptr && side.count > 0 && named_type(side.type) != nullptr; }
+bool missing(const Side& side, const TypeShape& shape) { return side.data == nullptr && side.count > 0 && shape.named; }
 
 // The same memory for this rank's part on both sides, as a host sees it: by the size of the type, not by its extent. A wider
 // notion than the host's would leave this rank alone on the host.
@@ -88,10 +88,18 @@ struct Parts {
   bool packed = false;
 };
 
-// `bytes`: of one part by the side's own arguments, `part` by what all ranks share.
-Parts parts_of(Communicator& communicator, int scratch, const Side& side, size_t parts, size_t bytes, size_t part) {
-  if (dense(side.type) && bytes == part) return {static_cast<std::byte*>(side.data), false};
-  return {communicator.scratch(scratch, parts * std::max(part, bytes)), true};
+// A side's type, and the bytes of one part by its own arguments.
+struct SideBytes {
+  TypeShape shape;
+  size_t part = 0;
+
+  SideBytes(bool matters, const Side& side) : shape(matters ? shape_of(side.type) : TypeShape{}), part(bytes_of(side.count, shape)) {}
+};
+
+// `part`: the bytes of one by what all ranks share.
+Parts parts_of(Communicator& communicator, int scratch, const Side& side, size_t parts, const SideBytes& own, size_t part) {
+  if (own.shape.dense && own.part == part) return {static_cast<std::byte*>(side.data), false};
+  return {communicator.scratch(scratch, parts * std::max(part, own.part)), true};
 }
 
 int run(Communicator& communicator, const Move& move, const void* in, void* out, size_t part) {
@@ -117,23 +125,24 @@ int share_parts(Communicator& communicator, const Move& move, size_t part, Parts
   const auto count = static_cast<size_t>(move.out.count);
   const size_t first = all ? 0 : rank * count;
   const size_t parts = all ? static_cast<size_t>(communicator.group()->ranks()) : 1;
-  return pack(element(move.out.data, first, move.out.type), parts * count, move.out.type, communicator.handle(), in.data);
+  return pack(element(move.out.data, first, move.out.type), parts * count, move.out.type, communicator.handle(), in.data,
+              parts * bytes_of(move.out.count, move.out.type));
 }
 
-Served run_packed(Communicator& communicator, const Move& move, const Roles& roles, size_t part, size_t in_bytes,
-                  size_t out_bytes) {
+Served run_packed(Communicator& communicator, const Move& move, const Roles& roles, size_t part, const SideBytes& of_in,
+                  const SideBytes& of_out) {
   Parts in, out;
-  if (roles.uses_in) in = parts_of(communicator, 0, move.in, roles.in_parts, in_bytes, part);
-  if (roles.uses_out) out = parts_of(communicator, 1, move.out, roles.out_parts, out_bytes, part);
+  if (roles.uses_in) in = parts_of(communicator, 0, move.in, roles.in_parts, of_in, part);
+  if (roles.uses_out) out = parts_of(communicator, 1, move.out, roles.out_parts, of_out, part);
   int packing = MPI_SUCCESS;
   if (in.packed)
     packing = pack(move.in.data, roles.in_parts * static_cast<size_t>(move.in.count), move.in.type,
-                   communicator.handle(), in.data);
+                   communicator.handle(), in.data, roles.in_parts * of_in.part);
   if (roles.in_place) packing = first_error(packing, share_parts(communicator, move, part, in, out)).code;
   const int code = run(communicator, move, in.data, out.data, part);
   if (out.packed && code == MPI_SUCCESS) {
     const int unpacking = unpack(out.data, move.out.data, roles.out_parts * static_cast<size_t>(move.out.count),
-                                 move.out.type, communicator.handle());
+                                 move.out.type, communicator.handle(), roles.out_parts * of_out.part);
     packing = first_error(packing, unpacking).code;
   }
   communicator.release_scratch();
@@ -145,16 +154,15 @@ Served move_by_group(Communicator& communicator, const Move& move) {
   if (plan::rooted(move.collective) && (move.root < 0 || move.root >= ranks)) return Reason::wrong_arguments;
   const Roles roles = roles_of(communicator.group()->rank() == move.root, static_cast<size_t>(ranks), move);
   if ((roles.uses_in && wrong(move.in)) || (roles.uses_out && wrong(move.out))) return Reason::wrong_arguments;
-  const size_t in_bytes = roles.uses_in ? bytes_of(move.in.count, move.in.type) : 0;
-  const size_t out_bytes = roles.uses_out ? bytes_of(move.out.count, move.out.type) : 0;
-  const size_t part = roles.part_of_in ? in_bytes : out_bytes;
-  if (std::max(in_bytes, out_bytes) > most_bytes / static_cast<size_t>(ranks)) return Reason::wrong_arguments;
-  if (disagree(move, roles, in_bytes, out_bytes)) return Reason::wrong_arguments;
+  const SideBytes in(roles.uses_in, move.in), out(roles.uses_out, move.out);
+  const size_t part = roles.part_of_in ? in.part : out.part;
+  if (std::max(in.part, out.part) > most_bytes / static_cast<size_t>(ranks)) return Reason::wrong_arguments;
+  if (disagree(move, roles, in.part, out.part)) return Reason::wrong_arguments;
   if (part == 0) return MPI_SUCCESS;  // all ranks know, and nobody waits for anybody
-  if ((roles.uses_in && missing(move.in)) || (roles.uses_out && missing(move.out))) return Reason::wrong_arguments;
+  if ((roles.uses_in && missing(move.in, in.shape)) || (roles.uses_out && missing(move.out, out.shape))) return Reason::wrong_arguments;
   if (roles.uses_in && roles.uses_out && host_judges_aliases(move.collective) && aliased(communicator, move))
     return Reason::wrong_arguments;
-  return run_packed(communicator, move, roles, part, in_bytes, out_bytes);
+  return run_packed(communicator, move, roles, part, in, out);
 }
 
 // Bytes of a part where nothing has to be judged but what every call shows: most calls. 0 where the general path must look: another

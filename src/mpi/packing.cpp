@@ -1,6 +1,7 @@
 #include "mpi/packing.h"
 
 #include <algorithm>
+#include <climits>
 #include <vector>
 
 #include "mpi/types.h"
@@ -11,10 +12,28 @@ namespace {
 // MPI_Pack counts in int.
 constexpr size_t most_packed_at_once = size_t{1} << 30;
 
+// Calls packs(first element's number, elements, place of the packed ones, their bytes) for pieces of so many elements, until one fails.
+template <class Packs>
+int in_pieces(size_t count, size_t bytes, Packs&& packs) {
+  if (bytes <= most_packed_at_once && count <= INT_MAX) return count == 0 ? MPI_SUCCESS : packs(size_t{0}, count, size_t{0}, bytes);
+  const size_t element = bytes / count, at_once = std::max<size_t>(1, most_packed_at_once / std::max<size_t>(element, 1));
+  for (size_t done = 0; done < count; done += at_once) {
+    const size_t part = std::min(at_once, count - done);
+    if (const int code = packs(done, part, done * element, part * element); code != MPI_SUCCESS) return code;
+  }
+  return MPI_SUCCESS;
+}
+
 MPI_Aint extent_of(MPI_Datatype type) {
   MPI_Aint lower = 0, extent = 0;
   host().Type_get_extent(type, &lower, &extent);
   return extent;
+}
+
+size_t unnamed_bytes(MPI_Datatype type) {
+  int bytes = 0;
+  if (type == host().type_null || host().Type_size(type, &bytes) != MPI_SUCCESS || bytes < 0) return 0;
+  return static_cast<size_t>(bytes);
 }
 
 // A Fortran number is dense, as is a contiguous run or a copy of a dense type; other constructors may leave gaps or change the order.
@@ -31,7 +50,7 @@ bool built_dense(MPI_Datatype type) {
   if (types != 1 ||
       mpi.Type_get_contents(type, integers, addresses, 1, integer.data(), address.data(), &inner) != MPI_SUCCESS)
     return false;
-  const bool result = dense(inner);
+  const bool result = shape_of(inner).dense;
   if (named_type(inner) == nullptr) {
     mpi.Type_get_envelope(inner, &integers, &addresses, &types, &combiner);
     if (combiner != MPI_COMBINER_NAMED) mpi.Type_free(&inner);
@@ -42,20 +61,20 @@ bool built_dense(MPI_Datatype type) {
 }  // namespace
 
 size_t signature_bytes(MPI_Datatype type) {
-  if (const NamedType* named = named_type(type)) return named->bytes;
-  int bytes = 0;
-  if (type == host().type_null || host().Type_size(type, &bytes) != MPI_SUCCESS || bytes < 0) return 0;
-  return static_cast<size_t>(bytes);
+  const NamedType* const named = named_type(type);
+  return named != nullptr ? named->bytes : unnamed_bytes(type);
 }
 
-bool dense(MPI_Datatype type) {
-  if (const NamedType* named = named_type(type)) return named->dense;
+TypeShape shape_of(MPI_Datatype type) {
+  if (const NamedType* named = named_type(type)) return {named->bytes, named->dense, true};
+  const size_t size = unnamed_bytes(type);
+  if (size == 0) return {};
+  const auto bytes = static_cast<MPI_Aint>(size);
   MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
-  host().Type_get_extent(type, &lower, &extent);
   host().Type_get_true_extent(type, &true_lower, &true_extent);
-  const auto bytes = static_cast<MPI_Aint>(signature_bytes(type));
-  if (lower != 0 || true_lower != 0 || extent != bytes || true_extent != bytes) return false;
-  return built_dense(type);
+  if (true_lower != 0 || true_extent != bytes) return {size};
+  host().Type_get_extent(type, &lower, &extent);
+  return {size, lower == 0 && extent == bytes && built_dense(type)};
 }
 
 Span span_of(MPI_Datatype type, size_t count) {
@@ -73,35 +92,20 @@ void* element(void* vector, size_t index, MPI_Datatype type) {
   return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(vector) + index * static_cast<uintptr_t>(extent_of(type)));
 }
 
-int pack(const void* buffer, size_t count, MPI_Datatype type, MPI_Comm communicator, std::byte* packed) {
-  const size_t bytes = signature_bytes(type);
-  const MPI_Aint extent = extent_of(type);
-  const size_t at_once = std::max<size_t>(1, most_packed_at_once / std::max<size_t>(bytes, 1));
-  for (size_t done = 0; done < count; done += at_once) {
-    const size_t part = std::min(at_once, count - done);
+int pack(const void* buffer, size_t count, MPI_Datatype type, MPI_Comm communicator, std::byte* packed, size_t bytes) {
+  return in_pieces(count, bytes, [&](size_t first, size_t elements, size_t at, size_t piece) {
+    const void* const from = first == 0 ? buffer : element(const_cast<void*>(buffer), first, type);
     int position = 0;
-    // Addresses may be relative to MPI_BOTTOM, so this is arithmetic on numbers.
-    const auto from = reinterpret_cast<uintptr_t>(buffer) + done * static_cast<uintptr_t>(extent);
-    const int code = host().Pack(reinterpret_cast<const void*>(from), static_cast<int>(part), type,
-                                 packed + done * bytes, static_cast<int>(part * bytes), &position, communicator);
-    if (code != MPI_SUCCESS) return code;
-  }
-  return MPI_SUCCESS;
+    return host().Pack(from, static_cast<int>(elements), type, packed + at, static_cast<int>(piece), &position, communicator);
+  });
 }
 
-int unpack(const std::byte* packed, void* buffer, size_t count, MPI_Datatype type, MPI_Comm communicator) {
-  const size_t bytes = signature_bytes(type);
-  const MPI_Aint extent = extent_of(type);
-  const size_t at_once = std::max<size_t>(1, most_packed_at_once / std::max<size_t>(bytes, 1));
-  for (size_t done = 0; done < count; done += at_once) {
-    const size_t part = std::min(at_once, count - done);
+int unpack(const std::byte* packed, void* buffer, size_t count, MPI_Datatype type, MPI_Comm communicator, size_t bytes) {
+  return in_pieces(count, bytes, [&](size_t first, size_t elements, size_t at, size_t piece) {
+    void* const to = first == 0 ? buffer : element(buffer, first, type);
     int position = 0;
-    const auto to = reinterpret_cast<uintptr_t>(buffer) + done * static_cast<uintptr_t>(extent);
-    const int code = host().Unpack(packed + done * bytes, static_cast<int>(part * bytes), &position,
-                                   reinterpret_cast<void*>(to), static_cast<int>(part), type, communicator);
-    if (code != MPI_SUCCESS) return code;
-  }
-  return MPI_SUCCESS;
+    return host().Unpack(packed + at, static_cast<int>(piece), &position, to, static_cast<int>(elements), type, communicator);
+  });
 }
 
 }  // namespace tutti::mpi

@@ -44,7 +44,7 @@ int Persistent::start_round() {
     const Part& part = given_[i];
     std::byte* const to = buffer + table[i].at;
     if (!part.dense) {
-      code = first_error(code, pack(part.at, part.count, part.type, communicator_, to)).code;
+      code = first_error(code, pack(part.at, part.count, part.type, communicator_, to, part.bytes)).code;
     } else if (part.bytes >= exec::SlotStores::least_bytes) {
       stores_.copy(to, part.at, part.bytes);
     } else if (part.bytes > 0) {
@@ -75,13 +75,13 @@ int Persistent::take_result(const Result& result) {
   if (part.bytes == 0) return MPI_SUCCESS;
   if (sources == 1) {
     const auto* const from = static_cast<const std::byte*>(sources_[0]);
-    if (!part.dense) return unpack(from, part.at, part.count, part.type, communicator_);
+    if (!part.dense) return unpack(from, part.at, part.count, part.type, communicator_, part.bytes);
     kernels::copy(part.at, from, part.bytes);
     return MPI_SUCCESS;
   }
   if (!part.dense) packed_.resize(part.bytes);
   exec::combine(combine_, part.dense ? part.at : packed_.data(), sources_.data(), sources, part.bytes);
-  return part.dense ? MPI_SUCCESS : unpack(packed_.data(), part.at, part.count, part.type, communicator_);
+  return part.dense ? MPI_SUCCESS : unpack(packed_.data(), part.at, part.count, part.type, communicator_, part.bytes);
 }
 
 bool Persistent::all_started() const {

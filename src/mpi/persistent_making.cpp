@@ -112,10 +112,11 @@ bool Persistent::describe(const RaggedSide& side, bool parted, const PersistentC
     const MPI_Datatype type = side.type_of(i);
     if (type == host().type_null) return false;
     part.count = static_cast<size_t>(count);
-    part.bytes = bytes_of(count, type);
+    const TypeShape shape = shape_of(type);
+    part.bytes = bytes_of(count, shape);
     if (part.bytes > most_bytes / count_of_parts) return false;
-    if (part.bytes > 0 && side.data == nullptr && named_type(type) != nullptr) return false;
-    part.dense = dense(type);
+    if (part.bytes > 0 && side.data == nullptr && shape.named) return false;
+    part.dense = shape.dense;
     const bool placed = side.displacements.given();
     if (side.types != nullptr)
       part.at = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(side.data) + static_cast<uintptr_t>(side.displacements[i]));

@@ -140,7 +140,7 @@ class Ends {
   int pack_part(size_t part) const {
     if (table_.bytes[part] == 0) return MPI_SUCCESS;
     return pack(address(part), static_cast<size_t>(count(part)), side_.type_of(part), communicator_.handle(),
-                data_ + table_.at[part]);
+                data_ + table_.at[part], table_.bytes[part]);
   }
   int pack_all() const {
     return each([this](size_t part) -> int { return pack_part(part); });
@@ -149,7 +149,7 @@ class Ends {
     return each([this](size_t part) -> int {
       if (table_.bytes[part] == 0) return MPI_SUCCESS;
       return unpack(data_ + table_.at[part], address(part), static_cast<size_t>(count(part)), side_.type_of(part),
-                    communicator_.handle());
+                    communicator_.handle(), table_.bytes[part]);
     });
   }
 
@@ -171,7 +171,8 @@ class Ends {
   void look_at(MPI_Datatype type) {
     if (type == element_.type) return;
     const size_t known = communicator_.dense_bytes(type);
-    element_ = {type, known != 0 ? known : signature_bytes(type), known != 0 || dense(type)};
+    const TypeShape shape = known != 0 ? TypeShape{known, true} : shape_of(type);
+    element_ = {type, shape.bytes, shape.dense};
   }
 
   void place() {

@@ -66,10 +66,10 @@ Served by_host_op(Communicator& communicator, const RaggedReduction& reduction, 
   } else {
     std::byte* const in = communicator.scratch(0, vector.count * combine.element);
     std::byte* const out = communicator.scratch(1, vector.own * combine.element);
-    packing = pack(source(reduction), vector.count, reduction.type, communicator.handle(), in);
+    packing = pack(source(reduction), vector.count, reduction.type, communicator.handle(), in, vector.count * combine.element);
     code = run(communicator, in, out, vector, combine);
     if (code == MPI_SUCCESS && vector.own > 0) {
-      const int unpacking = unpack(out, reduction.out, vector.own, reduction.type, communicator.handle());
+      const int unpacking = unpack(out, reduction.out, vector.own, reduction.type, communicator.handle(), vector.own * combine.element);
       packing = first_error(packing, unpacking).code;
     }
     communicator.release_scratch();

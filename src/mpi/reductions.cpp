@@ -63,11 +63,11 @@ Served reduce_packed(Communicator& communicator, const Reduction& reduction, Hos
   const size_t count_in = count * parts_in(communicator, reduction);
   std::byte* const in = communicator.scratch(0, count_in * combine.element);
   std::byte* const out = receiving ? communicator.scratch(1, count * combine.element) : nullptr;
-  const int packing = pack(source(reduction), count_in, reduction.type, communicator.handle(), in);
+  const int packing = pack(source(reduction), count_in, reduction.type, communicator.handle(), in, count_in * combine.element);
   const int code = run(communicator, reduction, in, out, combine);
   int unpacking = MPI_SUCCESS;
   if (receiving && code == MPI_SUCCESS)
-    unpacking = unpack(out, reduction.out, count, reduction.type, communicator.handle());
+    unpacking = unpack(out, reduction.out, count, reduction.type, communicator.handle(), count * combine.element);
   communicator.release_scratch();
   return first_error(code, packing != MPI_SUCCESS ? packing : unpacking);
 }

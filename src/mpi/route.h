@@ -44,11 +44,12 @@ std::string_view algorithm_of(Communicator& communicator, const Subject& subject
 constexpr size_t most_bytes = PTRDIFF_MAX;
 
 // Of the signature; SIZE_MAX where no number holds them.
-inline size_t bytes_of(MPI_Count count, MPI_Datatype type) {
+inline size_t bytes_of(MPI_Count count, const TypeShape& shape) {
   size_t bytes = 0;
   if (count <= 0) return 0;
-  return __builtin_mul_overflow(static_cast<size_t>(count), signature_bytes(type), &bytes) ? SIZE_MAX : bytes;
+  return __builtin_mul_overflow(static_cast<size_t>(count), shape.bytes, &bytes) ? SIZE_MAX : bytes;
 }
+inline size_t bytes_of(MPI_Count count, MPI_Datatype type) { return bytes_of(count, TypeShape{signature_bytes(type)}); }
 
 // For the report and traces alone; asking the host for the size of a wrong type would raise an error too early.
 inline size_t bytes_to_report(MPI_Count count, MPI_Datatype type) {

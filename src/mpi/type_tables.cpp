@@ -1,6 +1,9 @@
 #include "mpi/type_tables.h"
 
+#include <algorithm>
+#include <bit>
 #include <complex>
+#include <utility>
 
 #include "mpi/host.h"
 
@@ -49,19 +52,27 @@ std::optional<Type> kernel_of(Class kind, size_t bytes) {
 namespace {
 
 struct Table {
-  std::map<MPI_Datatype, NamedType> rows;
+  std::vector<TypeRow> rows;
 
   // A handle that this host lacks equals the null handle or has no address.
   bool known(MPI_Datatype type) const { return type != MPI_Datatype{} && type != host().type_null; }
 
   // C types have the compiler's size, so the host need not be asked (an unknown type would raise an error).
   void c_type(MPI_Datatype type, Class kind, size_t bytes) {
-    if (known(type)) rows[type] = {kernel_of(kind, bytes), bytes, true, kind};
+    add(type, {kernel_of(kind, bytes), bytes, true, kind}, true);
   }
   void row(MPI_Datatype type, Class kind, Type kernel, size_t signature) {
-    if (known(type)) rows[type] = {kernel, signature, signature == kernels::size(kernel), kind};
+    add(type, {kernel, signature, signature == kernels::size(kernel), kind}, true);
   }
   void pair(MPI_Datatype type, Type kernel, size_t signature) { row(type, Class::pair, kernel, signature); }
+  void fortran(MPI_Datatype type, Class kind, std::optional<Type> pair = {}) { add(type, {pair, 0, true, kind}, false); }
+
+ private:
+  // Names of one type may have one handle: the first one counts.
+  void add(MPI_Datatype type, const NamedType& named, bool is_sized) {
+    const auto same = [&](const TypeRow& row) { return row.handle == type; };
+    if (known(type) && std::none_of(rows.begin(), rows.end(), same)) rows.push_back({type, named, is_sized});
+  }
 };
 
 void add_c_integers(Table& table) {
@@ -118,60 +129,88 @@ void add_pairs(Table& table) {
   table.pair(MPI_LONG_DOUBLE_INT, Type::float80_int, sizeof(long double) + sizeof(int));
 }
 
-Table make_table() {
-  Table table;
-  add_c_integers(table);
-  add_c_others(table);
-  add_pairs(table);
-  return table;
+// The pairs have no gaps; each is two of its part.
+void add_fortran(Table& table) {
+  table.fortran(MPI_CHARACTER, Class::character);
+  table.fortran(MPI_INTEGER, Class::fortran_integer);
+  table.fortran(MPI_INTEGER1, Class::fortran_integer);
+  table.fortran(MPI_INTEGER2, Class::fortran_integer);
+  table.fortran(MPI_INTEGER4, Class::fortran_integer);
+  table.fortran(MPI_INTEGER8, Class::fortran_integer);
+  table.fortran(MPI_REAL, Class::real);
+  table.fortran(MPI_REAL4, Class::real);
+  table.fortran(MPI_REAL8, Class::real);
+  table.fortran(MPI_REAL16, Class::real);
+  table.fortran(MPI_DOUBLE_PRECISION, Class::real);
+  table.fortran(MPI_COMPLEX, Class::complex);
+  table.fortran(MPI_DOUBLE_COMPLEX, Class::complex);
+  table.fortran(MPI_COMPLEX8, Class::complex);
+  table.fortran(MPI_COMPLEX16, Class::complex);
+  table.fortran(MPI_COMPLEX32, Class::complex);
+  table.fortran(MPI_LOGICAL, Class::logical);
+#ifdef MPI_INTEGER16
+  table.fortran(MPI_INTEGER16, Class::fortran_integer);
+#endif
+#ifdef MPI_REAL2
+  table.fortran(MPI_REAL2, Class::real);
+#endif
+#ifdef MPI_COMPLEX4
+  table.fortran(MPI_COMPLEX4, Class::complex);
+#endif
+#ifdef MPI_LOGICAL1
+  table.fortran(MPI_LOGICAL1, Class::logical);
+  table.fortran(MPI_LOGICAL2, Class::logical);
+  table.fortran(MPI_LOGICAL4, Class::logical);
+  table.fortran(MPI_LOGICAL8, Class::logical);
+#endif
+#ifdef MPI_LOGICAL16
+  table.fortran(MPI_LOGICAL16, Class::logical);
+#endif
+  table.fortran(MPI_2REAL, Class::pair, Type::float32_float32);
+  table.fortran(MPI_2DOUBLE_PRECISION, Class::pair, Type::float64_float64);
+  table.fortran(MPI_2INTEGER, Class::pair, Type::int32_int);
+}
+
+class Rows {
+ public:
+  Rows() {
+    Table table;
+    add_c_integers(table);
+    add_c_others(table);
+    add_pairs(table);
+    add_fortran(table);
+    rows_ = std::move(table.rows);
+    places_.resize(std::bit_ceil(4 * rows_.size()));
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      size_t at = first_place(rows_[i].handle);
+      while (places_[at] != 0) at = next(at);
+      places_[at] = i + 1;
+    }
+  }
+  const std::vector<TypeRow>& all() const { return rows_; }
+  const TypeRow* find(MPI_Datatype handle) const {
+    for (size_t at = first_place(handle); places_[at] != 0; at = next(at))
+      if (rows_[places_[at] - 1].handle == handle) return &rows_[places_[at] - 1];
+    return nullptr;
+  }
+
+ private:
+  // Handles are integers or addresses.
+  size_t first_place(MPI_Datatype handle) const { return ((uint64_t)handle * 0x9E3779B97F4A7C15u) >> 32 & (places_.size() - 1); }
+  size_t next(size_t at) const { return (at + 1) & (places_.size() - 1); }
+
+  std::vector<TypeRow> rows_;
+  std::vector<size_t> places_;  // a row's number from 1; 0: none
+};
+
+const Rows& rows() {
+  static const Rows& made = *new Rows;
+  return made;
 }
 
 }  // namespace
 
-const std::map<MPI_Datatype, NamedType>& c_types() {
-  static const auto& made = *new Table(make_table());
-  return made.rows;
-}
-
-const std::map<MPI_Datatype, TypeClass>& fortran_types() {
-  static const auto& types = *new std::map<MPI_Datatype, TypeClass>{
-      {MPI_CHARACTER, Class::character},
-      {MPI_INTEGER, Class::fortran_integer},
-      {MPI_INTEGER1, Class::fortran_integer},
-      {MPI_INTEGER2, Class::fortran_integer},
-      {MPI_INTEGER4, Class::fortran_integer},
-      {MPI_INTEGER8, Class::fortran_integer},
-      {MPI_REAL, Class::real},
-      {MPI_REAL4, Class::real},
-      {MPI_REAL8, Class::real},
-      {MPI_REAL16, Class::real},
-      {MPI_DOUBLE_PRECISION, Class::real},
-      {MPI_COMPLEX, Class::complex},
-      {MPI_DOUBLE_COMPLEX, Class::complex},
-      {MPI_COMPLEX8, Class::complex},
-      {MPI_COMPLEX16, Class::complex},
-      {MPI_COMPLEX32, Class::complex},
-      {MPI_LOGICAL, Class::logical},
-#ifdef MPI_INTEGER16
-      {MPI_INTEGER16, Class::fortran_integer},
-#endif
-#ifdef MPI_REAL2
-      {MPI_REAL2, Class::real},
-#endif
-#ifdef MPI_COMPLEX4
-      {MPI_COMPLEX4, Class::complex},
-#endif
-#ifdef MPI_LOGICAL1
-      {MPI_LOGICAL1, Class::logical},
-      {MPI_LOGICAL2, Class::logical},
-      {MPI_LOGICAL4, Class::logical},
-      {MPI_LOGICAL8, Class::logical},
-#endif
-#ifdef MPI_LOGICAL16
-      {MPI_LOGICAL16, Class::logical},
-#endif
-  };
-  return types;
-}
+const std::vector<TypeRow>& type_rows() { return rows().all(); }
+const TypeRow* find_type_row(MPI_Datatype handle) { return rows().find(handle); }
 
 }  // namespace tutti::mpi

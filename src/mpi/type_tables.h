@@ -3,7 +3,7 @@
 // Made at first use, constant from then on and never freed; any thread.
 #pragma once
 
-#include <map>
+#include <vector>
 
 #include "mpi/types.h"
 
@@ -12,11 +12,16 @@ namespace tutti::mpi {
 // What a Fortran or C type is made of decides its kernel; its size is the host's to say.
 std::optional<kernels::Type> kernel_of(TypeClass kind, size_t bytes);
 
-// C's types, and the pairs of C's types: all is known without asking the host.
-const std::map<MPI_Datatype, NamedType>& c_types();
+// Of C's types all is known without asking the host. Sizes of types that depend on the Fortran compiler's options are asked only
+// of types that the user has: an MPI without Fortran raises an error for the others.
+struct TypeRow {
+  MPI_Datatype handle;
+  NamedType type;        // of an unsized one, kind alone, and the kernel of a pair
+  bool is_sized = true;
+};
 
-// Sizes of types that depend on the Fortran compiler's options are asked only of types that the user has: an MPI
-// without Fortran raises an error for the others.
-const std::map<MPI_Datatype, TypeClass>& fortran_types();
+const std::vector<TypeRow>& type_rows();
+// By hash; null for any other handle.
+const TypeRow* find_type_row(MPI_Datatype handle);
 
 }  // namespace tutti::mpi

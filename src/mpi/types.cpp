@@ -1,5 +1,6 @@
 #include "mpi/types.h"
 
+#include <algorithm>
 #include <iterator>
 #include <map>
 
@@ -19,23 +20,12 @@ size_t size_of(MPI_Datatype type) {
   return bytes > 0 ? static_cast<size_t>(bytes) : 0;
 }
 
-// The Fortran pairs have no gaps; each is two of its part.
-std::optional<Type> fortran_pair(MPI_Datatype type) {
-  if (type == MPI_2REAL) return Type::float32_float32;
-  if (type == MPI_2DOUBLE_PRECISION) return Type::float64_float64;
-  if (type == MPI_2INTEGER) return Type::int32_int;
-  return std::nullopt;
-}
-
-std::optional<NamedType> fortran_type(MPI_Datatype type) {
-  if (const auto kernel = fortran_pair(type)) {
-    const size_t bytes = size_of(type);
-    return NamedType{bytes == kernels::size(*kernel) ? kernel : std::nullopt, bytes, true, Class::pair};
-  }
-  const auto found = fortran_types().find(type);
-  if (found == fortran_types().end()) return std::nullopt;
-  const size_t bytes = size_of(type);
-  return NamedType{kernel_of(found->second, bytes), bytes, true, found->second};
+NamedType sized(const TypeRow& row) {
+  NamedType type = row.type;
+  type.bytes = size_of(row.handle);
+  if (type.kind != Class::pair) type.kernel = kernel_of(type.kind, type.bytes);
+  if (type.kernel && kernels::size(*type.kernel) != type.bytes) type.kernel.reset();
+  return type;
 }
 
 // What the combiner of a type without a name says it is.
@@ -72,14 +62,12 @@ uint32_t missing = 0;
 
 const NamedType* named_type(MPI_Datatype type) {
   if (type == MPI_Datatype{} || type == host().type_null) return nullptr;
-  const auto found = c_types().find(type);
-  if (found != c_types().end()) return &found->second;
-  // Fortran types are few and resolved by each thread that meets them.
+  const TypeRow* const row = find_type_row(type);
+  if (row == nullptr || row->is_sized) return row == nullptr ? nullptr : &row->type;
+  // Each thread asks for the sizes of those that it meets.
   static TUTTI_PER_THREAD std::map<MPI_Datatype, NamedType> met;
   const auto known = met.find(type);
-  if (known != met.end()) return &known->second;
-  const auto resolved = fortran_type(type);
-  return resolved ? &met.emplace(type, *resolved).first->second : nullptr;
+  return known != met.end() ? &known->second : &met.emplace(type, sized(*row)).first->second;
 }
 
 const NamedType* predefined_type(MPI_Datatype type) {
@@ -122,9 +110,10 @@ uint32_t rare_type_bit(const NamedType& type) {
 
 std::vector<RareType> rare_types() {
   std::vector<RareType> found;
-  for (const auto& [type, kind] : fortran_types())
-    if (const NamedType* named = named_type(type))
-      if (const uint32_t bit = rare_type_bit(*named); bit != 0) found.push_back({type, bit});
+  for (const TypeRow& row : type_rows()) {
+    if (row.is_sized) continue;
+    if (const uint32_t bit = rare_type_bit(*named_type(row.handle)); bit != 0) found.push_back({row.handle, bit});
+  }
   return found;
 }
 
@@ -143,7 +132,8 @@ std::optional<kernels::Op> named_op(MPI_Op op) {
 }
 
 bool predefined_op(MPI_Op op) {
-  return named_op(op).has_value() || op == host().op_null || op == MPI_REPLACE || op == MPI_NO_OP;
+  static const MPI_Op others[] = {host().op_null, MPI_REPLACE, MPI_NO_OP};
+  return named_op(op).has_value() || std::find(std::begin(others), std::end(others), op) != std::end(others);
 }
 
 }  // namespace tutti::mpi
