@@ -9,6 +9,7 @@
 #include <climits>
 #include <cstdio>
 #include <ctime>
+#include <optional>
 #include <string>
 
 #include "base/log.h"
@@ -27,9 +28,10 @@ constexpr int spin_polls = 512;
 constexpr int yield_polls = 20;
 constexpr int polls_after_yield = 4;
 constexpr int yields_between_looks = 4;
-// Yielding does not hand a core over where ranks are in scheduling groups of their own (a session each, as some launchers
-// make them, and automatic grouping), so it must not go on for long; sleeping always does.
+// Yielding hands a core over among the ranks of one session alone: some launchers make one for each rank, and automatic grouping then
+// schedules them as groups. There it must not go on for long; sleeping always hands over, and costs two system calls and a wake-up.
 constexpr auto yield_before_sleep = std::chrono::microseconds(20);
+constexpr auto yield_before_sleep_in_session = std::chrono::microseconds(1000);
 constexpr auto spin_before_yield = std::chrono::microseconds(100);
 constexpr auto peers_checked_every = std::chrono::milliseconds(100);
 constexpr long sleep_nanoseconds = 1'000'000;  // so that the progress hook is called a thousand times a second
@@ -69,16 +71,27 @@ class SlowWait {
  private:
   // Others may need this core: every look is followed by a yield, and by sleep once that has gone on for a while.
   Code run_yielding() {
+    bool sleeps = false;
+    std::optional<bool> in_session;
     for (int round = 1;; ++round) {
-      if (elapsed_ > yield_before_sleep) {
+      if (sleeps) {
         sleep(awaited_[round % count_]);
       } else {
         sched_yield();
       }
       if (poll(polls_after_yield)) return Code::ok;
-      if (round % yields_between_looks != 0 && elapsed_ <= yield_before_sleep) continue;
+      if (round % yields_between_looks != 0 && !sleeps) continue;
       if (const Code code = look_around(); code != Code::ok) return code;
+      if (elapsed_ <= yield_before_sleep) continue;
+      if (!in_session) in_session = is_in_session(awaited_[0].peer);
+      sleeps = !*in_session || elapsed_ > yield_before_sleep_in_session;
     }
+  }
+
+  // The peer, in this process's.
+  bool is_in_session(int peer) const {
+    const auto process = static_cast<pid_t>(shm::glance(channel_.control(peer).process));
+    return process == 0 || getsid(process) == getsid(0);  // 0: threads of this process
   }
 
   // This core is ours: poll, and let others run only when the wait has become long in any case, or is for a rank that may
