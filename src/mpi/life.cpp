@@ -9,6 +9,7 @@
 #include <string>
 #include <utility>
 
+#include "base/descriptors.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
@@ -110,7 +111,9 @@ void before_init() {
   try {
     options();
     group::overrides_of(options());  // reads the user's plans
-    if (options().disable || own_cluster() >= 0) return;
+    if (options().disable) return;
+    make_room_for_high_descriptors();  // the host's threads start in its MPI_Init
+    if (own_cluster() >= 0) return;
     // Only its own ranks know that a node is missing.
     if (launched_rank_on_node() == 0) {
       log_line(LogLevel::error, "%s: host '%s' is in no cluster; add it to one", options().clusters.c_str(), host_name().c_str());

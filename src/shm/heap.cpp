@@ -14,6 +14,7 @@
 #include <string>
 #include <utility>
 
+#include "base/descriptors.h"
 #include "base/error.h"
 #include "shm/heap_fork.h"
 
@@ -80,12 +81,7 @@ void Heap::reserve(size_t most_bytes) {
     throw Error(Code::unavailable, "RLIMIT_AS or RLIMIT_FSIZE (ulimit -v, ulimit -f) leaves no room for a shared heap");
   const int low = memfd_create("tutti-heap", MFD_CLOEXEC);
   if (low < 0) fail("memfd_create for a shared heap");
-  // Programs like to close or count the low descriptors.
-  descriptor_ = fcntl(low, F_DUPFD_CLOEXEC, 200);
-  if (descriptor_ < 0)
-    descriptor_ = low;
-  else
-    close(low);
+  descriptor_ = move_high(low);
   struct stat status;
   uint64_t identity[2];
   for (size_t bytes = most_bytes; base_ == nullptr && bytes >= least_bytes; bytes = bytes / 2 / huge_page * huge_page)

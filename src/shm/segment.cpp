@@ -17,6 +17,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "base/descriptors.h"
 #include "base/error.h"
 
 namespace tutti::shm {
@@ -73,14 +74,6 @@ void hold_to_file_limit(size_t bytes) {
 }
 
 uint32_t pages_for(size_t bytes) { return static_cast<uint32_t>((bytes + page_size - 1) / page_size); }
-
-// Programs like to close or count the low descriptors.
-int move_high(int descriptor) {
-  const int high = fcntl(descriptor, F_DUPFD_CLOEXEC, 200);
-  if (high < 0) return descriptor;
-  close(descriptor);
-  return high;
-}
 
 int open_new(Segment::Location& location) {
   if (location.kind == Segment::Kind::memfd) {
