@@ -7,8 +7,11 @@
 namespace tutti::exec {
 namespace {
 
-// What a line costs the reader besides, if it comes from memory.
-constexpr double slow_nanoseconds = 4;
+// What a line past the cache costs more than a plain one: at the writer, and at the reader, to which it comes from memory.
+constexpr double slow_nanoseconds = 10;
+// Lines that went past the cache lie in the reader's when a plain copy is timed, so that each waits for its invalidation, 7 ns between
+// near cores, which plain stores in a deep ring need not.
+constexpr double slow_nanoseconds_past_cache = 14;
 constexpr size_t cache_line = 64;
 constexpr size_t least_timed = 4096;
 // Timing costs nothing while plain stores are in use; it costs a slow copy while they are not.
@@ -19,7 +22,7 @@ constexpr int apart_while_past_cache = 128;
 
 void SlotStores::note(double nanoseconds_per_line) {
   if (policy_ != Policy::measured) return;
-  const bool slow = nanoseconds_per_line > slow_nanoseconds;
+  const bool slow = nanoseconds_per_line > (past_cache_ ? slow_nanoseconds_past_cache : slow_nanoseconds);
   past_cache_ = slow && was_slow_;
   was_slow_ = slow;
   until_next_ = past_cache_ ? apart_while_past_cache : apart_while_plain;

@@ -36,5 +36,26 @@ TEST(SlotStores, CopyWhateverTheyAre) {
   }
 }
 
+// Nanoseconds a line, as timed.
+TEST(SlotStores, GoPastTheCacheWhileInvalidationsAreFar) {
+  SlotStores stores(SlotStores::Policy::measured);
+  for (const double near : {2.0, 9.0, 9.0, 30.0, 5.0, 30.0}) stores.note(near);
+  EXPECT_FALSE(stores.past_cache());  // one slow copy is an accident
+  stores.note(28);
+  EXPECT_TRUE(stores.past_cache());
+  stores.note(28);
+  EXPECT_TRUE(stores.past_cache());
+}
+
+TEST(SlotStores, ComeBackByWhatNearCoresTakeForLinesInTheReadersCache) {
+  SlotStores stores(SlotStores::Policy::measured);
+  for (const double far : {28.0, 28.0}) stores.note(far);
+  ASSERT_TRUE(stores.past_cache());
+  for (const double near : {12.0, 7.0, 3.0}) {
+    stores.note(near);
+    EXPECT_FALSE(stores.past_cache()) << near;
+  }
+}
+
 }  // namespace
 }  // namespace tutti::exec
