@@ -1,0 +1,77 @@
+"""Whole programs with Tutti and without (bench/programs), and the input that Quantum ESPRESSO gets; the numbers are docs/performance.md's."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from xml.etree import ElementTree
+
+import numpy as np
+import pytest
+
+from tutti.places import program
+
+ROOT = Path(__file__).resolve().parents[2]
+PROGRAMS = ROOT / "bench" / "programs"
+sys.path.insert(0, str(PROGRAMS))
+
+
+def whole(*arguments):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("TUTTI_")}
+    return subprocess.run([sys.executable, PROGRAMS / "whole.py", *map(str, arguments)], capture_output=True, text=True, timeout=240,
+                          cwd=ROOT, env=environment, check=False)  # fmt: skip
+
+
+@pytest.mark.mpi
+@pytest.mark.slow
+def test_both_times_of_every_variant(mpi, tmp_path):
+    """Of a program that tells how long it took, here in microseconds."""
+    result = tmp_path / "whole.json"
+    words = ("--", program(f"lives-{mpi.abi}"), 4, 20)
+    done = whole("--mpi", mpi.name, "--ranks", 2, "--repetitions", 2, "--time", '"median": ([0-9.]+)', "--json", result, *words)
+    assert done.returncode == 0, done.stderr
+    document = json.loads(result.read_text())
+    assert document["format"] == "tutti-whole 1" and document["program"][1:] == ["4", "20"]
+    assert [(row["ranks"], row["time"]) for row in document["rows"]] == [(2, "whole"), (2, "told")]
+    for row in document["rows"]:
+        assert len(row["host"]) == len(row["tutti"]) == 2 and min(row["host"] + row["tutti"]) > 0
+        assert row["low"] <= row["ratio"] <= row["high"]
+    assert len(done.stdout.splitlines()) == 2 + 2
+
+
+@pytest.mark.mpi
+def test_programs_that_fail_are_named(mpi):
+    done = whole("--mpi", mpi.name, "--repetitions", 1, "--", "sh", "-c", "echo no such input >&2; exit 3")
+    assert done.returncode == 1 and "no such input" in done.stderr and mpi.label in done.stderr, done.stderr
+    done = whole("--mpi", mpi.name, "--repetitions", 1, "--time", "took ([0-9]+)", "--", program(f"lives-{mpi.abi}"), 0, 1)
+    assert done.returncode == 2 and "nothing in the program's output matches 'took ([0-9]+)'" in done.stderr, done.stderr
+
+
+def test_bad_words_are_named():
+    assert "'none' is not here" in whole("--mpi", "none", "--", "true").stderr
+    assert "one group" in whole("--time", "x", "--", "true").stderr
+    assert whole("--ranks", "0", "--", "true").returncode == 2
+    assert whole("--repetitions", "0", "--", "true").returncode == 2
+    assert whole().returncode == 2
+
+
+def test_the_input_needs_no_other_file(tmp_path):
+    """Its pseudopotential is that of a silicon ion: projectors of norm 1, and four charges beyond its core."""
+    import silicon
+
+    written = silicon.write_input(tmp_path, 8, 12.0, 2)
+    text = written.read_text()
+    assert text.count("\nSi ") == 1 + 8 and "nbnd=32" in text and str(tmp_path) in text
+    tree = ElementTree.fromstring((tmp_path / "Si.upf").read_text())
+
+    def values(name):
+        return np.array(tree.find(f".//{name}").text.split(), dtype=float)
+
+    radius, step = values("PP_R"), values("PP_RAB")
+    for number in (1, 2, 3):
+        assert np.sum(values(f"PP_BETA.{number}") ** 2 * step) == pytest.approx(1, rel=1e-3)
+    assert np.sum(values("PP_RHOATOM") * step) == pytest.approx(4, rel=1e-2)
+    far = radius > 5
+    assert values("PP_LOCAL")[far] * radius[far] == pytest.approx(-8)
+    assert values("PP_DIJ").reshape(3, 3) == pytest.approx(values("PP_DIJ").reshape(3, 3).T)
