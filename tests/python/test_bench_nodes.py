@@ -238,6 +238,7 @@ def skip_without_nodes():
         pytest.skip(str(error))
 
 
+@pytest.mark.alone  # looks whether any set of nodes stays behind
 @pytest.mark.mpi
 @pytest.mark.slow
 def test_a_small_run(tutti, mpi, tmp_path):
@@ -256,6 +257,7 @@ def test_a_small_run(tutti, mpi, tmp_path):
     assert sets_of_nodes() == before
 
 
+@pytest.mark.alone
 @pytest.mark.mpi
 @pytest.mark.slow
 def test_a_small_run_of_worth(tutti, tmp_path):
