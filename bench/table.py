@@ -67,7 +67,7 @@ def main() -> int:
     try:
         document = json.loads(options.result.read_text())
         if not document["best_peers"]:
-            raise ValueError("it names no best peers, as where --peer-settings left out how MPIs come")
+            raise ValueError("it names no best peers: one MPI was measured")
         print(table(document))
         if options.csv:
             with options.csv.open("w", newline="") as file:

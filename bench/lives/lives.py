@@ -12,12 +12,15 @@ import os
 import random
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 from statistics import fmean, median
 
+from tutti.bench.command import choose_mpis, output_file
 from tutti.bench.driver import execute
 from tutti.bench.load import watched
 from tutti.bench.mpis import Mpi, find_mpis
+from tutti.bench.progress import with_progress
 from tutti.bench.statistics import compare, has_two_modes
 from tutti.bench.variants import Variant, command, environment
 from tutti.errors import RunError, UserError
@@ -42,15 +45,16 @@ def measure(mpis: list[Mpi], options: argparse.Namespace, directory: Path) -> di
     cells = [(mpi, calls) for mpi in mpis for calls in options.calls]
     results: dict[tuple[str, int, bool], list[dict[str, float]]] = {}
     shuffle = random.Random(1)
-    for repetition in range(options.repetitions):
-        shuffle.shuffle(cells)
-        for number, (mpi, calls) in enumerate(cells, start=1):
-            if sys.stderr.isatty():
-                print(f"\r{repetition + 1}/{options.repetitions}: {number}/{len(cells)} ", end="", file=sys.stderr)
-            for with_tutti in shuffle.sample((False, True), 2):
-                results.setdefault((mpi.name, calls, with_tutti), []).append(run(mpi, with_tutti, calls, options, directory))
-    if sys.stderr.isatty():
-        print("\r" + " " * 30 + "\r", end="", file=sys.stderr)
+
+    def all_jobs(before_job: Callable[[str], None]) -> None:
+        for _ in range(options.repetitions):
+            shuffle.shuffle(cells)
+            for mpi, calls in cells:
+                before_job(f"{mpi.label}, {calls} calls")
+                for with_tutti in shuffle.sample((False, True), 2):
+                    results.setdefault((mpi.name, calls, with_tutti), []).append(run(mpi, with_tutti, calls, options, directory))
+
+    with_progress(options.repetitions * len(cells), "", all_jobs)
     return results
 
 
@@ -119,7 +123,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument("--calls", type=numbers, default=[0, 1, 2, 3, 5, 10, 20, 30, 100], help="that each communicator lives for")
     parser.add_argument("--rounds", type=int, default=300, help="communicators of a job")
     parser.add_argument("--repetitions", type=int, default=10)
-    parser.add_argument("--json", type=Path, help="write everything that was measured")
+    parser.add_argument("--json", help="write everything that was measured")
     parser.add_argument("--plot", type=Path, help="write PLOT.png and PLOT.svg")
     options = parser.parse_args(arguments)
     if options.ranks < 1 or options.rounds < 1 or options.repetitions < 1:
@@ -131,11 +135,8 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 def main() -> int:
     options = parse(sys.argv[1:])
     try:
-        found = find_mpis()
-        wanted = options.mpi.split(",") if options.mpi else [mpi.name for mpi in found]
-        if missing := [name for name in wanted if name not in {mpi.name for mpi in found}]:
-            raise UserError(f"--mpi: '{missing[0]}' is not here; `tutti doctor` lists what is")
-        mpis = [mpi for mpi in found if mpi.name in wanted]
+        mpis = choose_mpis([options.mpi or ",".join(mpi.name for mpi in find_mpis())], find_mpis())
+        result = output_file("--json", options.json)
         with tempfile.TemporaryDirectory(prefix="tutti-lives-") as name, watched(options.ranks) as watch:
             results = measure(mpis, options, Path(name))
     except (UserError, RunError) as error:
@@ -143,9 +144,9 @@ def main() -> int:
         return 2 if isinstance(error, UserError) else 1
     rows = rows_of(mpis, options, results)
     show(rows)
-    if options.json:
+    if result:
         document = {"format": "tutti-lives 1", "ranks": options.ranks, "cores": options.cores, "rounds": options.rounds, "rows": rows}
-        options.json.write_text(json.dumps(document | {"share_of_other_processes": watch.share}, indent=1) + "\n")
+        result.write_text(json.dumps(document | {"share_of_other_processes": watch.share}, indent=1) + "\n")
     if options.plot:
         draw(rows, options.plot, options.ranks)
     return 0

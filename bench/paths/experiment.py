@@ -23,6 +23,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
 
+from tutti.bench.command import choose_mpis
 from tutti.bench.driver import execute
 from tutti.bench.mpis import Mpi, find_mpis
 from tutti.bench.statistics import compare
@@ -224,9 +225,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 def main() -> int:
     options = parse(sys.argv[1:])
     try:
-        found = [mpi for mpi in find_mpis() if mpi.name == options.mpi]
-        if not found:
-            raise UserError(f"--mpi: '{options.mpi}' is not here; `tutti doctor` lists what is")
+        found = choose_mpis([options.mpi], find_mpis())
         with tempfile.TemporaryDirectory(prefix="tutti-paths-") as name:
             directory = Path(name)
             make_cases, base_name = EXPERIMENTS[options.what]

@@ -32,6 +32,7 @@ from statistics import median
 from typing import Any
 
 from experiment import numbers, write_map
+from tutti.bench.command import choose_mpis
 from tutti.bench.driver import execute_job
 from tutti.bench.hosts import Hosts
 from tutti.bench.mpis import Mpi, find_mpis
@@ -263,9 +264,7 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 def main() -> int:
     options = parse(sys.argv[1:])
     try:
-        found = [mpi for mpi in find_mpis() if mpi.name == options.mpi]
-        if not found:
-            raise UserError(f"--mpi: '{options.mpi}' is not here; `tutti doctor` lists what is")
+        found = choose_mpis([options.mpi], find_mpis())
         with tempfile.TemporaryDirectory(prefix="tutti-clusters-") as name:
             cases = cases_of(options, Path(name))
             one_way = measure(cases, found[0], options, Path(name))

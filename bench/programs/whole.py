@@ -1,12 +1,12 @@
 """Whole programs of others, with Tutti and without: the time of a run from start to end.
 
-    .venv/bin/python bench/programs/whole.py --ranks 2,4 --repetitions 10 -- pw.x -in silicon.in
-    .venv/bin/python bench/programs/whole.py --time 'PWSCF .*CPU *([0-9.]+)s WALL' --mpi openmpi-4.1.4 --json silicon.json -- pw.x -in silicon.in
+    .venv/bin/python bench/programs/whole.py --mpi openmpi-4.1.4 --ranks 2,4 --repetitions 10 -- pw.x -in silicon.in
+    .venv/bin/python bench/programs/whole.py --mpi openmpi-4.1.4 --time 'PWSCF .*CPU *([0-9.]+)s WALL' --json silicon.json -- pw.x -in silicon.in
 
 Repetition k runs every variant once, in random order: the host MPI alone and with Tutti, and, where ranks outnumber cores, each with
 the best setting that is known for the host as well. The ratio is that of the host's time over Tutti's. What a run takes is the time
 of the whole command, its launcher included, and the seconds that the program prints, where --time finds them: the last match counts.
-The program must be one for the ABI of the host, and is started where this is.
+The program must be one for the ABI of the host, is started where this is, and has one OpenMP thread a rank (OMP_NUM_THREADS=1).
 """
 
 import argparse
@@ -17,15 +17,19 @@ import re
 import sys
 import tempfile
 import time
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import fmean, median
 
+from tutti.bench.command import choose_mpis, output_file
 from tutti.bench.driver import execute
 from tutti.bench.load import watched
-from tutti.bench.mpis import find_mpis
+from tutti.bench.mpis import Mpi, find_mpis
+from tutti.bench.progress import with_progress
 from tutti.bench.statistics import compare
-from tutti.bench.variants import Variant, command, environment, variants_for
+from tutti.bench.variants import Variant, binding_for, command, environment, variants_for
+from tutti.bench.words import parse_ranks
 from tutti.errors import RunError, UserError
 from tutti.places import program
 
@@ -41,7 +45,7 @@ class Times:
 
 
 def run(times: Times, options: argparse.Namespace, directory: Path) -> None:
-    binding = "none" if times.ranks > options.cores else "core"
+    binding = binding_for("auto", times.ranks > options.cores)
     launcher = program("tutti-run") if times.variant.tutti else None
     words = command(times.variant, times.ranks, binding, options.program, launcher)
     begin = time.monotonic()
@@ -57,25 +61,19 @@ def run(times: Times, options: argparse.Namespace, directory: Path) -> None:
     times.told.append(float(found[-1]))
 
 
-def measure(options: argparse.Namespace, directory: Path) -> list[Times]:
-    every = find_mpis()
-    wanted = options.mpi.split(",") if options.mpi else [mpi.name for mpi in every]
-    if missing := [name for name in wanted if name not in {mpi.name for mpi in every}]:
-        raise UserError(f"--mpi: '{missing[0]}' is not here; `tutti doctor` lists what is")
-    mpis = [mpi for mpi in every if mpi.name in wanted]
+def measure(mpis: list[Mpi], ranks: list[int], options: argparse.Namespace, directory: Path) -> list[Times]:
     cells = [
-        Times(ranks, variant)
-        for ranks in options.ranks
-        for variant in variants_for(mpis, "auto", ranks > options.cores, True, options.heap)
+        Times(count, variant) for count in ranks for variant in variants_for(mpis, "auto", count > options.cores, True, options.heap)
     ]
     shuffle = random.Random(1)
-    for repetition in range(options.repetitions):
-        for number, cell in enumerate(shuffle.sample(cells, len(cells)), start=1):
-            if sys.stderr.isatty():
-                print(f"\r{repetition + 1}/{options.repetitions}: {number}/{len(cells)} ", end="", file=sys.stderr)
-            run(cell, options, directory)
-    if sys.stderr.isatty():
-        print("\r" + " " * 30 + "\r", end="", file=sys.stderr)
+
+    def all_jobs(before_job: Callable[[str], None]) -> None:
+        for _ in range(options.repetitions):
+            for cell in shuffle.sample(cells, len(cells)):
+                before_job(f"{cell.variant.label}, {cell.ranks} ranks")
+                run(cell, options, directory)
+
+    with_progress(options.repetitions * len(cells), "", all_jobs)
     return cells
 
 
@@ -113,21 +111,14 @@ def show(rows: list[dict[str, object]]) -> None:
               f"| {row['ratio']:.2f}x | {interval} |")  # fmt: skip
 
 
-def numbers(text: str) -> list[int]:
-    values = [int(word) for word in text.split(",")]
-    if not values or min(values) < 1:
-        raise ValueError(text)
-    return values
-
-
 def parse(arguments: list[str]) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--mpi", help="host MPIs, as tutti bench names them, with commas; all that are here")
-    parser.add_argument("--ranks", type=numbers, default=[2])
+    parser.add_argument("--mpi", required=True, help="host MPIs of the program's ABI, as tutti doctor names them, with commas")
+    parser.add_argument("--ranks", default="2", help="rank counts, with commas")
     parser.add_argument("--repetitions", type=int, default=10)
     parser.add_argument("--heap", action="store_true", help="besides, with the shared heap")
     parser.add_argument("--time", type=re.compile, help="a regular expression whose group is seconds that the program prints")
-    parser.add_argument("--json", type=Path, help="write everything that was measured")
+    parser.add_argument("--json", help="write everything that was measured")
     parser.add_argument("program", nargs="+", help="and its arguments, after --")
     options = parser.parse_args(arguments)
     if options.repetitions < 1:
@@ -141,16 +132,17 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 def main() -> int:
     options = parse(sys.argv[1:])
     try:
-        with tempfile.TemporaryDirectory(prefix="tutti-whole-") as name, watched(max(options.ranks)) as watch:
-            cells = measure(options, Path(name))
+        mpis, ranks, result = choose_mpis([options.mpi], find_mpis()), parse_ranks(options.ranks), output_file("--json", options.json)
+        with tempfile.TemporaryDirectory(prefix="tutti-whole-") as name, watched(max(ranks)) as watch:
+            cells = measure(mpis, ranks, options, Path(name))
     except (UserError, RunError) as error:
         print(f"whole: {error}", file=sys.stderr)
         return 2 if isinstance(error, UserError) else 1
     rows = rows_of(cells)
     show(rows)
-    if options.json:
+    if result:
         document = {"format": "tutti-whole 1", "program": options.program, "cores": options.cores, "rows": rows}
-        options.json.write_text(json.dumps(document | {"share_of_other_processes": watch.share}, indent=1) + "\n")
+        result.write_text(json.dumps(document | {"share_of_other_processes": watch.share}, indent=1) + "\n")
     return 0
 
 

@@ -76,6 +76,19 @@ def test_one_mpi_alone_has_no_best_peer():
     assert best_peers(Measurements(settings)) == []
 
 
+def test_tutti_at_the_best_setting_where_that_alone_was_measured():
+    """With more ranks than cores, as `--peer-settings best` asks."""
+    settings = Settings([MPICH, OPENMPI], [4], 2, ["bcast"], [8], 1, peer_settings="best")
+    measurements = Measurements(settings)
+    for variant in settings.variants(4):
+        time = {"mpich@best": 4, "openmpi@best": 2}.get(variant.key, 1)
+        cell = {"collective": "bcast", "bytes": 8, **dict.fromkeys(("median_us", "mean_us", "min_us", "p95_us"), time)}
+        measurements.add(4, variant, {"library": variant.mpi.label, "cells": [cell]})
+    found = best_peers(measurements)
+    assert [(best.variant.key, best.cells[0].peer.key, best.every.value) for best in found] == [
+        ("mpich@best+tutti", "openmpi@best", pytest.approx(2)), ("openmpi@best+tutti", "openmpi@best", pytest.approx(2))]  # fmt: skip
+
+
 def test_interpolation():
     points = {"1000": 1.0, "2000": None, "4000": 4.0}
     assert interpolated(points, 500) == pytest.approx(0.5)

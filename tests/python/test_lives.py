@@ -35,6 +35,7 @@ def test_every_cell_is_measured(tmp_path):
 
 
 def test_bad_words_are_named():
-    assert "'none' is not here" in lives("--mpi", "none").stderr
+    assert "--mpi: there is no 'none'; found are " in lives("--mpi", "none").stderr
+    assert "--json: there is no directory" in lives("--json", "/nowhere/lives.json").stderr
     assert lives("--calls", "x").returncode == 2
     assert lives("--rounds", "0").returncode == 2

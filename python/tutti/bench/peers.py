@@ -59,7 +59,8 @@ def against_best(measurements: Measurements, cell: Cell, peers: list[Variant], v
 
 
 def best_peers(measurements: Measurements) -> list[BestPeers]:
-    """For each rank count and variant with Tutti; nothing where there are not several peers to choose from."""
+    """For each rank count and variant with Tutti, on each MPI as it comes, or at its best setting where it was not measured as it comes;
+    nothing where there are not several peers to choose from."""
     result = []
     for ranks in measured_ranks(measurements):
         variants = measurements.settings.variants(ranks)
@@ -67,8 +68,9 @@ def best_peers(measurements: Measurements) -> list[BestPeers]:
         if len(peers) < 2:
             continue
         cells = [cell for cell in measurements.cells if cell.ranks == ranks and cell.condition == "plain"]
+        as_they_come = {variant.mpi for variant in variants if variant.tutti and variant.setting == "default"}
         for variant in variants:
-            if variant.tutti and variant.setting == "default":
+            if variant.tutti and (variant.setting == "default" or variant.mpi not in as_they_come):
                 entries = [against_best(measurements, cell, peers, variant) for cell in cells]
                 result.append(BestPeers(ranks, variant, entries))
     return result
