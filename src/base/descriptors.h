@@ -1,14 +1,14 @@
-// File descriptors that programs do not meet: they like to close or count the low ones. Any thread.
+// Tutti's own file descriptors have high numbers, because programs close or count the low ones. Any thread.
 #pragma once
 
 namespace tutti {
 
-// Moves a descriptor out of their way, closed by exec; returns the new number, or the old one where the limit of descriptors does not
-// allow it.
+// Gives a descriptor a high number and returns it, or the old number where the limit of descriptors allows no high one. The new
+// descriptor is closed by exec.
 int move_high(int descriptor);
 
-// To be called while the process has one thread. Its table of descriptors grows to hold the high ones; in a process with threads, as
-// some MPIs start, the system would wait for all cores to have switched (an RCU grace period), which took 25 ms of every MPI_Init.
+// Makes the system's table of this process's descriptors large enough for high numbers. It is called while the process has one thread:
+// with more, which some MPIs start, the system waits for an RCU grace period, which took 25 ms of every MPI_Init.
 void make_room_for_high_descriptors();
 
 }  // namespace tutti

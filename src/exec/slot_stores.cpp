@@ -7,10 +7,11 @@
 namespace tutti::exec {
 namespace {
 
-// What a line past the cache costs more than a plain one: at the writer, and at the reader, to which it comes from memory.
+// A plain copy that takes longer a line is slow. A line that goes past the cache costs about as much in all: at the writer, and at the
+// reader, which fetches it from memory.
 constexpr double slow_nanoseconds = 10;
-// Lines that went past the cache lie in the reader's when a plain copy is timed, so that each waits for its invalidation, 7 ns between
-// near cores, which plain stores in a deep ring need not.
+// The limit while stores go past the cache. The reader's cache then holds the lines that a timed plain copy writes, and each waits for
+// its invalidation: 7 ns between near cores. In a deep ring plain copies that follow each other need not wait for it.
 constexpr double slow_nanoseconds_past_cache = 14;
 constexpr size_t cache_line = 64;
 constexpr size_t least_timed = 4096;

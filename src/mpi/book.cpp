@@ -120,7 +120,8 @@ Communicator* find_in_sessions(MPI_Comm handle) {
   const std::lock_guard<std::mutex> lock(book.mutex);
   const auto found = book.communicators.find(key_of(handle));
   if (found == book.communicators.end()) return nullptr;
-  if (attribute(handle, book.keyval) == &found->second) {
+  // A handle that is no communicator's must not be asked for attributes: the host would raise an error for it.
+  if (!found->second.is_noted() || attribute(handle, book.keyval) == &found->second) {
     tables().known.put(key_of(handle), &found->second);
     return &found->second;
   }

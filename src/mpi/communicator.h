@@ -68,7 +68,7 @@ class Communicator {
   ~Communicator();
   Communicator(const Communicator&) = delete;
 
-  // The host will tell when the communicator ends. Before, the handle may be that of none: nothing is known of it.
+  // Noted by an attribute, so that the host tells when the communicator ends. Before that, the handle may be no communicator's.
   bool is_noted() const { return noted_; }
   void note() { noted_ = true; }
   // No call of a communicator is left to the host first.

@@ -16,8 +16,8 @@ std::optional<kernels::Type> kernel_of(TypeClass kind, size_t bytes);
 // of types that the user has: an MPI without Fortran raises an error for the others.
 struct TypeRow {
   MPI_Datatype handle;
-  NamedType type;        // of an unsized one, kind alone, and the kernel of a pair
-  bool is_sized = true;
+  NamedType type;        // where its size is not known: its kind, and a pair's kernel
+  bool is_sized = true;  // its size is known
 };
 
 const std::vector<TypeRow>& type_rows();
