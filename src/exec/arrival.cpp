@@ -17,14 +17,14 @@ ArrivalReduce::ArrivalReduce(Channel& channel, const BoundProgram& bound, const 
       sources_(step.operand_count - 1) {}
 
 std::byte* ArrivalReduce::address(uint32_t operand) const {
-  const BoundOperand& at = operand < 3 ? step_.operands[operand] : bound_.operands[step_.more_operands + operand - 3];
-  return place_.base_of[at.space] + at.displacement + place_.offsets.of(at);
+  const BoundOperand& at = operand < 3 ? step_.operands[operand] : bound_.operands[bound_.details[step_.details].more_operands + operand - 3];
+  return place_.base_of[at.space] + at.displacement() + place_.offsets.of(at);
 }
 
 Awaited ArrivalReduce::awaited(const BoundArrival& arrival) const {
   const uint64_t value = place_.base + arrival.offset;
   if (!bound_.program->uses_lines) return {&channel_.control(arrival.peer).word, value, arrival.peer, nullptr};
-  const auto& line = *reinterpret_cast<const shm::Line*>(place_.lines + arrival.line);
+  const auto& line = *reinterpret_cast<const shm::Line*>(place_.lines + arrival.line * shm::line_size);
   return {&line.stamp, value, arrival.peer, &line};
 }
 
@@ -49,7 +49,7 @@ void ArrivalReduce::make_room() {
 void ArrivalReduce::sort_sources() {
   for (int i = 0; i < sources_; ++i) {
     const std::byte* const source = address(static_cast<uint32_t>(i) + 1);
-    const BoundArrival& arrival = bound_.arrivals[step_.first_arrival + static_cast<uint32_t>(i)];
+    const BoundArrival& arrival = bound_.arrivals[bound_.details[step_.details].first_arrival + static_cast<uint32_t>(i)];
     if (source == dst_) {
       started_ = true;
     } else if (arrival.peer < 0) {
@@ -101,15 +101,14 @@ void ArrivalReduce::combine_taken() {
 
 // Recorded are the combining before it, the wait, and who ended it.
 Code ArrivalReduce::wait_for_next() {
-  const auto place = [this] { return bound_.places[static_cast<size_t>(&step_ - bound_.steps.data())]; };
   if (record_.recorder != nullptr && combined_)
-    record_.recorder->step(static_cast<uint32_t>(step_.kind), place(), record_.segment, -1, place_.bytes);
+    record_.recorder->step(static_cast<uint32_t>(step_.kind), step_.place, record_.segment, -1, place_.bytes);
   combined_ = false;
   const Code code = wait_for_any(channel_, awaited_, pending_count_, operation_.call);
   if (record_.recorder == nullptr || code != Code::ok) return code;
   const Awaited* first = awaited_;
   while (!first->here()) ++first;
-  record_.recorder->step(static_cast<uint32_t>(trace::Kind::wait_arrival), place(), record_.segment, channel_.rank_of(first->peer), 0);
+  record_.recorder->step(static_cast<uint32_t>(trace::Kind::wait_arrival), step_.place, record_.segment, channel_.rank_of(first->peer), 0);
   return code;
 }
 

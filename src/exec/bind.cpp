@@ -9,30 +9,44 @@ namespace tutti::exec {
 
 namespace {
 
+// Steps are small, so that their fields are narrow.
+template <class Narrow>
+Narrow fitting(size_t value, size_t most) {
+  if (value > most) throw Error(Code::unavailable, "a plan is too large for its steps; lower TUTTI_SHM_BYTES_PER_RANK or use fewer blocks");
+  return static_cast<Narrow>(value);
+}
+
+BoundOperand named(plan::Space space, int32_t block) {
+  BoundOperand operand;
+  operand.block = fitting<uint32_t>(static_cast<size_t>(block), BoundOperand::most_blocks) & BoundOperand::most_blocks;
+  operand.space = static_cast<uint8_t>(space);
+  return operand;
+}
+
 void append_elsewhere(BoundProgram& bound, const plan::Program& program, const plan::Step& step) {
   for (int32_t i = 0; i < step.operand_count; ++i) {
     const plan::Operand& operand = program.operands[static_cast<size_t>(step.first_operand + i)];
-    bound.elsewhere.push_back(operand.offered ? Elsewhere{operand.rank, static_cast<uint32_t>(operand.offered_space),
-                                                          static_cast<uint32_t>(operand.offered_block)}
-                                              : Elsewhere{});
+    bound.elsewhere.push_back(operand.offered ? Elsewhere{operand.rank, named(operand.offered_space, operand.offered_block)} : Elsewhere{});
   }
 }
 
 }  // namespace
 
-BoundProgram Channel::bind(std::shared_ptr<const plan::Program> shared, ReachChoice reach) const {
+std::unique_ptr<const BoundProgram> Channel::bind(std::shared_ptr<const plan::Program> shared, ReachChoice reach) const {
   const plan::Program& program = *shared;
-  BoundProgram bound;
+  auto made = std::make_unique<BoundProgram>();
+  BoundProgram& bound = *made;
   const ReachFrom from = reach_from(reach_, reach);
   bound.reach_from = from.any;
   bound.cma_from = from.cma;
-  const auto stride = static_cast<ptrdiff_t>(stride_);
+  const size_t stride = stride_ / shm::line_size;
+  auto line_of = [&](int index, int32_t line) {
+    return fitting<uint32_t>(static_cast<size_t>(index) * stride + static_cast<size_t>(line), UINT32_MAX);
+  };
   auto resolve = [&](const plan::Operand& operand) {
-    BoundOperand resolved{0, static_cast<uint32_t>(operand.block), static_cast<uint32_t>(operand.space)};
-    if (operand.space == plan::Space::slot) resolved.displacement = index_of(operand.rank) * stride;
-    if (operand.space == plan::Space::line) {
-      resolved.displacement = index_of(operand.rank) * stride + operand.line * static_cast<ptrdiff_t>(shm::line_size);
-    }
+    BoundOperand resolved = named(operand.space, operand.block);
+    if (operand.space == plan::Space::slot) resolved.lines = line_of(index_of(operand.rank), 0);
+    if (operand.space == plan::Space::line) resolved.lines = line_of(index_of(operand.rank), operand.line);
     return resolved;
   };
   auto offset_of = [&](int32_t stage, int32_t number) {
@@ -42,15 +56,15 @@ BoundProgram Channel::bind(std::shared_ptr<const plan::Program> shared, ReachCho
     BoundStep resolved{};
     resolved.kind = step.kind;
     resolved.operand_count = static_cast<uint16_t>(step.operand_count);
-    resolved.extent_first = static_cast<uint32_t>(step.extent_first);
-    resolved.extent_count = static_cast<uint32_t>(step.extent_count);
     resolved.offer = step.offer;
     resolved.elsewhere = BoundStep::nowhere;
     resolved.stage = step.stage;
     resolved.peer = step.peer < 0 ? step.peer : index_of(step.peer);
-    resolved.message = static_cast<uint32_t>(step.message);
-    resolved.more_operands = static_cast<uint32_t>(bound.operands.size());
-    resolved.first_arrival = static_cast<uint32_t>(step.first_arrival);
+    resolved.details = static_cast<uint32_t>(bound.details.size());
+    resolved.place = static_cast<uint32_t>(&step - program.steps.data());
+    bound.details.push_back({static_cast<uint32_t>(bound.operands.size()), static_cast<uint32_t>(step.first_arrival),
+                             static_cast<uint32_t>(step.extent_first), static_cast<uint32_t>(step.extent_count),
+                             static_cast<uint32_t>(step.message)});
     for (int32_t i = 0; i < step.operand_count; ++i) {
       const BoundOperand operand = resolve(program.operands[static_cast<size_t>(step.first_operand + i)]);
       if (program.operands[static_cast<size_t>(step.first_operand + i)].offered && resolved.elsewhere == BoundStep::nowhere) {
@@ -67,7 +81,7 @@ BoundProgram Channel::bind(std::shared_ptr<const plan::Program> shared, ReachCho
     if (step.kind == plan::StepKind::stamp && !bound.steps.empty() && bound.steps.back().operand_count > 0 &&
         bound.steps.back().offset == resolved.offset) {
       bound.steps.back().then_stamp = true;
-      bound.steps.back().line = index_ * stride + step.line * static_cast<ptrdiff_t>(shm::line_size);
+      bound.steps.back().line = line_of(index_, step.line);
       continue;
     }
     if (step.kind == plan::StepKind::wait_return) {
@@ -75,14 +89,12 @@ BoundProgram Channel::bind(std::shared_ptr<const plan::Program> shared, ReachCho
       continue;
     }
     const int32_t owner = step.kind == plan::StepKind::wait_line ? resolved.peer : index_;
-    resolved.line = owner * stride + step.line * static_cast<ptrdiff_t>(shm::line_size);
+    resolved.line = line_of(owner, step.line);
     bound.steps.push_back(resolved);
-    bound.places.push_back(static_cast<uint32_t>(&step - program.steps.data()));
   }
   for (const plan::Arrival& arrival : program.arrivals) {
     const int32_t peer = arrival.peer < 0 ? arrival.peer : index_of(arrival.peer);
-    bound.arrivals.push_back({peer, offset_of(arrival.number_stage, arrival.number),
-                              peer * stride + arrival.line * static_cast<ptrdiff_t>(shm::line_size)});
+    bound.arrivals.push_back({peer, offset_of(arrival.number_stage, arrival.number), peer < 0 ? 0 : line_of(peer, arrival.line)});
   }
   for (const plan::Piece& piece : program.pieces) {
     bound.pieces.push_back({resolve(piece.operand), static_cast<uint32_t>(piece.extent_first), static_cast<uint32_t>(piece.extent_count)});
@@ -98,11 +110,18 @@ BoundProgram Channel::bind(std::shared_ptr<const plan::Program> shared, ReachCho
     if (program.parted && program.collective == plan::Collective::allgather)
       bound.traced_as_gather = tracer_->program(program_head(program, plan::Collective::gather), program_steps(program));
   }
-  bound.span = static_cast<uint64_t>(program.span(1));
-  bound.exchange = find_exchange(bound, program);
   bound.program = std::move(shared);
-  bound.run = runner_for(bound);
-  return bound;
+  Start& start = bound.start;
+  start.bound = &bound;
+  start.program = &program;
+  start.steps = bound.steps.data();
+  start.step_count = static_cast<uint32_t>(bound.steps.size());
+  start.lines = static_cast<uint32_t>(program.lines);
+  start.span = static_cast<uint64_t>(program.span(1));
+  start.exchange = find_exchange(bound, program);
+  start.knows_all = program.knows_all;
+  start.run = runner_for(bound);
+  return made;
 }
 
 }  // namespace tutti::exec

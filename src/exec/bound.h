@@ -10,46 +10,57 @@
 #include "base/error.h"
 #include "exec/operation.h"
 #include "plan/program.h"
+#include "shm/layout.h"
 
 namespace tutti::exec {
 
 class Channel;
 
-// A program with its addresses resolved for one channel.
+// A program with its addresses resolved for one channel. Steps are what a call reads most of, so they are small: places in shared memory
+// are counted in lines (shm::line_size), and what few steps need lies elsewhere.
 struct BoundOperand {
-  ptrdiff_t displacement = 0;  // from the base of the space
-  uint32_t block = 0;
-  uint32_t space = 0;          // plan::Space
+  uint32_t lines = 0;          // from the base of the space
+  uint32_t block : 24 = 0;
+  uint8_t space = 0;           // plan::Space; a byte of its own, which takes one instruction to read
+
+  static constexpr uint32_t most_blocks = (1 << 24) - 1;
+  size_t displacement() const { return static_cast<size_t>(lines) * shm::line_size; }
+  bool operator==(const BoundOperand&) const = default;
 };
-struct BoundStep {
+static_assert(sizeof(BoundOperand) == 8 && plan::max_blocks <= BoundOperand::most_blocks);
+struct alignas(64) BoundStep {
   plan::StepKind kind;
-  int32_t stage;
-  int32_t peer;
-  uint16_t operand_count;
   bool then_stamp;             // a stamp step follows and is done with this one: `line` and `offset` are the stamp's
   bool offer;                  // plan::Step::offer
+  uint16_t operand_count;
+  int32_t stage;
+  int32_t peer;
   uint64_t offset;             // stage * transfers + number of what is waited for, published or stamped
-  ptrdiff_t line;              // displacement of the line, for wait_line and stamp
   BoundOperand operands[3];    // the first three: all of them for a copy and a reduce of two sources
+  uint32_t line;               // for wait_line and stamp: from rank 0's first one of the operation, in lines
+  uint32_t elsewhere;          // where its operands start in BoundProgram::elsewhere; `nowhere` where none is an offer's
+  uint32_t details;            // in BoundProgram::details
+  uint32_t place;              // of this step in the program, for traces
+  static constexpr uint32_t nowhere = UINT32_MAX;
+};
+static_assert(sizeof(BoundStep) == 64, "one cache line");
+struct BoundDetails {
   uint32_t more_operands;      // where the other sources start in BoundProgram::operands
   uint32_t first_arrival;      // of a reduce_any, in BoundProgram::arrivals
-  uint32_t extent_first;
+  uint32_t extent_first;       // as in plan::Step
   uint32_t extent_count;
-  uint32_t elsewhere;          // where its operands start in BoundProgram::elsewhere; `nowhere` where none is an offer's
   uint32_t message;            // of post, send, receive and sent: which of BoundProgram::messages
-  static constexpr uint32_t nowhere = UINT32_MAX;
 };
 // Where the bytes of an operand are, too: in a buffer of the user of `rank`.
 struct Elsewhere {
   int32_t rank = -1;           // -1: nowhere
-  uint32_t space = 0;          // plan::Space::in or out
-  uint32_t block = 0;
+  BoundOperand operand;        // of space in or out, by its block alone
 };
 // What makes a source of a reduce_any ready.
 struct BoundArrival {
   int32_t peer = -1;           // -1: ready from the start
   uint64_t offset = 0;         // as BoundStep::offset
-  ptrdiff_t line = 0;          // displacement of the line, in programs that use lines
+  uint32_t line = 0;           // as BoundStep::line, in programs that use lines
 };
 // One end of a copy between nodes (plan::Message), and where what it carries lies.
 struct BoundPiece {
@@ -65,33 +76,46 @@ struct BoundMessage {
 // A program of lines in which this rank posts its data, waits for one other, and combines both or has no result: the
 // allreduce and the barrier of two ranks. exchange.cpp finds it and runs it.
 struct Exchange {
-  ptrdiff_t own_line = 0, their_line = 0;  // displacements
-  uint64_t posted = 0, awaited = 0;        // as BoundStep::offset
-  int32_t peer = -1;
-  uint32_t lines = 0;                      // of the operation; 0: the program is none
+  uint32_t own_line = 0, their_line = 0;  // as BoundStep::line
+  uint32_t posted = 0, awaited = 0;       // as BoundStep::offset
+  int32_t peer = -1;                      // -1: the program is none
   bool combines = false;
-  bool theirs_first = false;               // in the order of combining
+  bool theirs_first = false;              // in the order of combining
 };
-struct alignas(64) BoundProgram {
-  // One cache line is all that an Exchange needs, the next one what the loop needs besides its steps.
-  Code (*run)(Channel&, const BoundProgram&, const Operation&) = nullptr;  // the loop, compiled for what this needs
+struct BoundProgram;
+// What every run of a bound program reads besides its steps. Who remembers calls keeps a copy beside each, so that one whose data has
+// left the caches waits for memory once and not for one pointer after another. Its pointers are good as long as the BoundProgram.
+struct Start {
+  Code (*run)(Channel&, const Start&, const Operation&) = nullptr;  // the loop, compiled for what the program needs
+  const BoundProgram* bound = nullptr;
+  const plan::Program* program = nullptr;
+  const BoundStep* steps = nullptr;
+  uint32_t step_count = 0;
+  uint32_t lines = 0;          // plan::Program::lines
   uint64_t span = 0;           // of one segment
   Exchange exchange;
+  bool knows_all = false;      // plan::Program::knows_all
+};
+struct BoundProgram {
+  BoundProgram() = default;
+  BoundProgram(const BoundProgram&) = delete;  // `start` points here
+
+  Start start;
   std::vector<BoundStep> steps;
   std::shared_ptr<const plan::Program> program;
   size_t reach_from = SIZE_MAX;  // bytes from which readers may bypass slots, the same at all ranks; SIZE_MAX: never
   size_t cma_from = SIZE_MAX;    // and do so by the system's copies, where they have not mapped the buffer
 
+  std::vector<BoundDetails> details;
   std::vector<BoundOperand> operands;
   std::vector<BoundArrival> arrivals;
   std::vector<Elsewhere> elsewhere;    // by operand of the steps that read offers
   std::vector<BoundMessage> messages;
   std::vector<BoundPiece> pieces;
   std::vector<BoundStep> returns;      // the wait_return steps, which are in no other list
-  // Where a trace is recorded: the program's number in it, and by step of this program the place in `program`.
+  // Where a trace is recorded: the program's number in it.
   uint32_t traced_as = 0;
   uint32_t traced_as_gather = 0;  // of an allgather, by which the records of a gather go
-  std::vector<uint32_t> places;
 };
 
 // Where blocks are from the start of their buffers: a distance apart, or where a ragged operation says.

@@ -12,22 +12,22 @@
 
 namespace tutti::exec {
 
-// What the steps of a bound program of lines amount to; no lines where that is no exchange.
+// What the steps of a bound program of lines amount to; no peer where that is no exchange.
 Exchange find_exchange(const BoundProgram& bound, const plan::Program& program);
 
 template <bool yielding, bool combines>
-Code Channel::run_exchange(Channel& channel, const BoundProgram& bound, const Operation& operation) {
-  const Exchange& exchange = bound.exchange;
+Code Channel::run_exchange(Channel& channel, const Start& start, const Operation& operation) {
+  const Exchange& exchange = start.exchange;
   Ring& ring = channel.lines_;
   shm::jot(channel.own_->call, operation.call);
-  if (ring.cursor + exchange.lines > ring.limit) [[unlikely]] {
-    if (const Code code = channel.make_room(ring, exchange.lines, true, operation); code != Code::ok) return code;
+  if (ring.cursor + start.lines > ring.limit) [[unlikely]] {
+    if (const Code code = channel.make_room(ring, start.lines, true, operation); code != Code::ok) return code;
   }
   std::byte* const lines = channel.first_line_ + ring.position() * shm::line_size;
-  auto& own = *reinterpret_cast<shm::Line*>(lines + exchange.own_line);
+  auto& own = *reinterpret_cast<shm::Line*>(lines + exchange.own_line * shm::line_size);
   if constexpr (combines) kernels::copy(own.payload, operation.in, operation.bytes);
   channel.post<yielding>(own, channel.base_ + exchange.posted, operation.call);
-  const auto& theirs = *reinterpret_cast<const shm::Line*>(lines + exchange.their_line);
+  const auto& theirs = *reinterpret_cast<const shm::Line*>(lines + exchange.their_line * shm::line_size);
   if (const Code code = channel.expect(theirs, channel.base_ + exchange.awaited, exchange.peer, operation.call);
       code != Code::ok) {
     return code;
@@ -43,8 +43,8 @@ Code Channel::run_exchange(Channel& channel, const BoundProgram& bound, const Op
     }
   }
   ring.safe = ring.cursor;  // the other has entered this operation, so it has ended all earlier ones
-  ring.cursor += exchange.lines;
-  channel.end<yielding>(channel.base_ + bound.span);
+  ring.cursor += start.lines;
+  channel.end<yielding>(channel.base_ + start.span);
   return Code::ok;
 }
 

@@ -10,6 +10,7 @@
 #pragma once
 
 #include <algorithm>
+#include <span>
 #include <type_traits>
 
 #include "exec/arrival.h"
@@ -40,17 +41,17 @@ class Channel::Execution {
   using Records = std::conditional_t<traced, trace::Recorder, Unrecorded>;
 
   // What others get the address of is not the object's own.
-  Execution(Channel& channel, const BoundProgram& bound, const Operation& operation, std::byte* (&base_of)[spaces],
-            Records& recorder)
+  Execution(Channel& channel, const Start& start, const Operation& operation, std::byte* (&base_of)[spaces], Records& recorder)
       : channel_(channel),
-        bound_(bound),
-        program_(*bound.program),
+        start_(start),
+        bound_(*start.bound),
+        program_(*start.program),
         operation_(operation),
         own_(*channel.own_),
         base_(channel.base_),
         base_of_(base_of),
         recorder_(recorder),
-        reached_(channel, bound, operation) {}
+        reached_(channel, *start.bound, operation) {}
   Execution(const Execution&) = delete;
 
   // Ends when all steps have been done, or a wait failed.
@@ -60,7 +61,7 @@ class Channel::Execution {
     const bool several = segmented && geometry_.segments > 1;
     const int64_t ticks = several ? geometry_.segments + program_.stages - 1 : 1;
     for (int64_t tick = 0; tick < ticks; ++tick) {
-      for (const BoundStep& step : bound_.steps) {
+      for (const BoundStep& step : std::span(start_.steps, start_.step_count)) {
         const int64_t segment = several ? tick - step.stage : 0;
         if (several && (segment < 0 || segment >= geometry_.segments)) continue;
         // Movement first: it is most of a short program, and the count of operands tells all that its dispatch needs.
@@ -91,13 +92,13 @@ class Channel::Execution {
       geometry_ = several ? geometry_of_segments(program_, operation_, element, channel_.long_slots_.size - table_share())
                             : geometry_of_whole(program_, operation_, element);
     }
-    share_ = lines_only ? static_cast<uint64_t>(program_.lines)
+    share_ = lines_only ? static_cast<uint64_t>(start_.lines)
                         : geometry_.position_bytes * static_cast<size_t>(geometry_.positions) + table_share();
     shm::jot(own_.call, operation_.call);
     const bool is_short = !lines_only && (shape != Shape::segmented || has_messages) && geometry_.segments == 1 && share_ <= channel_.most_short_;
     ring_ = lines_only ? &channel_.lines_ : is_short ? &channel_.short_slots_ : &channel_.long_slots_;
-    start_ = ring_->cursor;
-    if (start_ + share_ > ring_->limit) [[unlikely]] {
+    begin_ = ring_->cursor;
+    if (begin_ + share_ > ring_->limit) [[unlikely]] {
       const Code code = channel_.make_room(*ring_, share_, program_.writes_shared, operation_);
       if (code != Code::ok) return code;
       recorder_.step(static_cast<uint32_t>(trace::Kind::make_room), 0, 0, -1, 0);
@@ -130,21 +131,20 @@ class Channel::Execution {
       const uint64_t number = base_ + step.offset + segments_before * static_cast<uint64_t>(program_.transfers);
       if (const Code code = wait_word(step, number); code != Code::ok) return code;
       if constexpr (traced) {
-        const size_t place = program_.steps.size() - bound_.returns.size() + static_cast<size_t>(&step - bound_.returns.data());
-        recorder_.step(static_cast<uint32_t>(step.kind), static_cast<uint32_t>(place), geometry_.segments - 1, step.peer, 0);
+        recorder_.step(static_cast<uint32_t>(step.kind), step.place, geometry_.segments - 1, step.peer, 0);
       }
     }
     return Code::ok;
   }
 
   [[gnu::always_inline]] void leave() {
-    uint64_t next = base_ + bound_.span;
+    uint64_t next = base_ + start_.span;
     if constexpr (segmented) next = base_ + static_cast<uint64_t>(program_.span(geometry_.segments));
     if constexpr (!lines_only) say_entered(own_, base_, operation_.call);
     channel_.end<yielding>(next);
     ring_->cursor += share_;
     // Where every rank is known to have entered this operation, it has ended all earlier ones.
-    if (program_.knows_all) ring_->safe = start_;
+    if (start_.knows_all) ring_->safe = begin_;
     if constexpr (traced) {
       const bool several = geometry_.segments > 1;
       trace::Recorder::What what{bound_.traced_as, channel_.communicator_, channel_.epoch_++, operation_.bytes,
@@ -187,7 +187,7 @@ class Channel::Execution {
       return part_bytes(step, 0, bytes);
     }
     if constexpr (!lines_only) {
-      if (program_.blocks > 1) bytes = extent_bytes(step, geometry_, bytes);
+      if (program_.blocks > 1) bytes = extent_bytes(bound_.details[step.details], geometry_, bytes);
     }
     return bytes;
   }
@@ -202,7 +202,7 @@ class Channel::Execution {
   }
 
   [[gnu::always_inline]] std::byte* address(const BoundOperand& operand) const {
-    std::byte* at = base_of_[operand.space] + operand.displacement;
+    std::byte* at = base_of_[operand.space] + operand.displacement();
     if constexpr (shape != Shape::lines) at += offsets().of(operand);
     return at;
   }
@@ -318,7 +318,7 @@ class Channel::Execution {
   }
 
   [[gnu::always_inline]] Code wait_line(const BoundStep& step, uint64_t number) {
-    return channel_.expect(*reinterpret_cast<const shm::Line*>(lines_ + step.line), number, step.peer, operation_.call);
+    return channel_.expect(*reinterpret_cast<const shm::Line*>(lines_ + step.line * shm::line_size), number, step.peer, operation_.call);
   }
 
   [[gnu::always_inline]] Code wait_word(const BoundStep& step, uint64_t number) {
@@ -332,23 +332,23 @@ class Channel::Execution {
   }
 
   [[gnu::always_inline]] void stamp(const BoundStep& step) {
-    channel_.post<yielding>(*reinterpret_cast<shm::Line*>(lines_ + step.line), base_ + step.offset, operation_.call);
+    channel_.post<yielding>(*reinterpret_cast<shm::Line*>(lines_ + step.line * shm::line_size), base_ + step.offset, operation_.call);
   }
 
   [[gnu::always_inline]] void record(const BoundStep& step, StepKind kind, uint32_t further, int64_t segment, int32_t peer,
                                      size_t bytes) {
     if constexpr (traced) {
-      const uint32_t place = bound_.places[static_cast<size_t>(&step - bound_.steps.data())];
       int32_t rank = peer;
       if constexpr (has_messages) {
-        if (plan::is_message(kind)) rank = bound_.messages[step.message].peer;
+        if (plan::is_message(kind)) rank = bound_.messages[bound_.details[step.details].message].peer;
         else if (peer >= 0) rank = channel_.rank_of(peer);
       }
-      recorder_.step(static_cast<uint32_t>(kind), place + further, segment, rank, bytes);
+      recorder_.step(static_cast<uint32_t>(kind), step.place + further, segment, rank, bytes);
     }
   }
 
   Channel& channel_;
+  const Start& start_;
   const BoundProgram& bound_;
   const plan::Program& program_;
   const Operation& operation_;
@@ -360,7 +360,7 @@ class Channel::Execution {
   Geometry geometry_{};
   Ring* ring_ = nullptr;        // that the operation goes through
   uint64_t share_ = 0;          // what it takes of it
-  uint64_t start_ = 0;          // from this cursor on
+  uint64_t begin_ = 0;          // from this cursor on
   std::byte* lines_ = nullptr;  // rank 0's first line and slot of the operation
   std::byte* slots_ = nullptr;
 };

@@ -16,14 +16,14 @@ constexpr uint32_t sources_inline = 64;  // more are gathered on the heap
 void Channel::combine_many(const BoundProgram& bound, const BoundStep& step, const Operation& operation,
                            std::byte* const* base_of, const Offsets& offsets, size_t bytes) {
   auto address = [&](const BoundOperand& operand) {
-    return base_of[operand.space] + operand.displacement + offsets.of(operand);
+    return base_of[operand.space] + operand.displacement() + offsets.of(operand);
   };
   const uint32_t count = step.operand_count - 1u;
   const void* few[sources_inline];
   std::vector<const void*> many(count > sources_inline ? count : 0);
   const void** sources = many.empty() ? few : many.data();
   for (uint32_t i = 0; i < count; ++i) {
-    sources[i] = address(i < 2 ? step.operands[i + 1] : bound.operands[step.more_operands + i - 2]);
+    sources[i] = address(i < 2 ? step.operands[i + 1] : bound.operands[bound.details[step.details].more_operands + i - 2]);
   }
   combine(*operation.combine, address(step.operands[0]), sources, static_cast<int>(count), bytes);
 }
@@ -36,30 +36,31 @@ bool Channel::has_table(const BoundProgram& bound, const Operation& operation) c
 }
 
 template <bool yielding, Shape shape, bool arrivals, bool traced, Beyond beyond>
-Code Channel::run(Channel& channel, const BoundProgram& bound, const Operation& operation) {
+Code Channel::run(Channel& channel, const Start& start, const Operation& operation) {
   using Run = Execution<yielding, shape, arrivals, traced, beyond>;
   std::byte* base_of[Run::spaces];
   typename Run::Records recorder(channel.tracer_);
-  return Run(channel, bound, operation, base_of, recorder).run();
+  return Run(channel, start, operation, base_of, recorder).run();
 }
 
 template <bool yielding, bool arrivals, bool traced>
-Code Channel::run_slots(Channel& channel, const BoundProgram& bound, const Operation& operation) {
+Code Channel::run_slots(Channel& channel, const Start& start, const Operation& operation) {
   const bool whole = operation.segment_bytes >= operation.bytes;
-  return whole ? run<yielding, Shape::whole, arrivals, traced>(channel, bound, operation)
-               : run<yielding, Shape::segmented, arrivals, traced>(channel, bound, operation);
+  return whole ? run<yielding, Shape::whole, arrivals, traced>(channel, start, operation)
+               : run<yielding, Shape::segmented, arrivals, traced>(channel, start, operation);
 }
 
 // Long messages take long enough that one instance serves programs with arrivals and without.
 template <bool yielding, bool arrivals, bool traced>
-Code Channel::run_offers(Channel& channel, const BoundProgram& bound, const Operation& operation) {
+Code Channel::run_offers(Channel& channel, const Start& start, const Operation& operation) {
+  const BoundProgram& bound = *start.bound;
   const bool reaching = operation.bytes >= bound.reach_from && (operation.ragged == nullptr || channel.has_table(bound, operation));
   if (bound.program->parted) {
-    return reaching ? run<yielding, Shape::parts, true, traced, Beyond::buffers>(channel, bound, operation)
-                    : run<yielding, Shape::parts, arrivals, traced>(channel, bound, operation);
+    return reaching ? run<yielding, Shape::parts, true, traced, Beyond::buffers>(channel, start, operation)
+                    : run<yielding, Shape::parts, arrivals, traced>(channel, start, operation);
   }
-  return reaching ? run<yielding, Shape::segmented, true, traced, Beyond::buffers>(channel, bound, operation)
-                  : run_slots<yielding, arrivals, traced>(channel, bound, operation);
+  return reaching ? run<yielding, Shape::segmented, true, traced, Beyond::buffers>(channel, start, operation)
+                  : run_slots<yielding, arrivals, traced>(channel, start, operation);
 }
 
 template <bool yielding, bool traced>

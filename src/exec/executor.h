@@ -61,7 +61,7 @@ class alignas(64) Channel {
   Channel(std::byte* areas, const shm::Layout& layout, int rank, const Settings& settings);
 
   // `reach`: the ways beside slots that its readers may go, the same at all ranks. automatic: those of the settings.
-  BoundProgram bind(std::shared_ptr<const plan::Program> program, ReachChoice reach = ReachChoice::automatic) const;
+  std::unique_ptr<const BoundProgram> bind(std::shared_ptr<const plan::Program> program, ReachChoice reach = ReachChoice::automatic) const;
 
   // Bytes of one segment that this channel's slots can pipeline for a program that fits, about `wanted` (0: the default)
   // at most; `bytes` where one piece is best.
@@ -75,12 +75,12 @@ class alignas(64) Channel {
   // Elements up to this size can be staged by flat plans.
   size_t max_element() const { return long_slots_.size / 8 / shm::line_size * shm::line_size; }
 
-  // Runs the program, and throws nothing. Any other code than Code::ok leaves the group unusable: every later call returns
-  // the same.
-  Code execute(const BoundProgram& bound, const Operation& operation) {
+  // Runs a bound program by its start or a copy of that, and throws nothing. Any other code than Code::ok leaves the group unusable:
+  // every later call returns the same.
+  Code execute(const Start& start, const Operation& operation) {
     if (failed_ != Code::ok) [[unlikely]] return failed_;
     try {  // here, so that the loops need not keep what they have in registers for a handler
-      return bound.run(*this, bound, operation);
+      return start.run(*this, start, operation);
     } catch (...) {
       return fail_thrown(operation.call);
     }
@@ -179,26 +179,26 @@ class alignas(64) Channel {
   template <bool yielding, Shape shape, bool arrivals, bool traced, Beyond beyond>
   class Execution;  // execution.h
   template <bool yielding, Shape shape, bool arrivals, bool traced, Beyond beyond = Beyond::nothing>
-  static Code run(Channel& channel, const BoundProgram& bound, const Operation& operation);
+  static Code run(Channel& channel, const Start& start, const Operation& operation);
   // The same for an Exchange, without a loop.
   template <bool yielding, bool combines>
-  static Code run_exchange(Channel& channel, const BoundProgram& bound, const Operation& operation);
+  static Code run_exchange(Channel& channel, const Start& start, const Operation& operation);
   template <bool yielding, bool arrivals, bool traced>
-  static Code run_slots(Channel& channel, const BoundProgram& bound, const Operation& operation);
+  static Code run_slots(Channel& channel, const Start& start, const Operation& operation);
   template <bool yielding, bool arrivals, bool traced>
-  static Code run_offers(Channel& channel, const BoundProgram& bound, const Operation& operation);
+  static Code run_offers(Channel& channel, const Start& start, const Operation& operation);
   template <bool yielding, bool arrivals, bool traced>
-  decltype(BoundProgram::run) runner(const BoundProgram& bound) const {
+  decltype(Start::run) runner(const BoundProgram& bound) const {
     const plan::Program& program = *bound.program;
     if (net_ != nullptr) return net_runner<yielding, traced>(program);
     if (program.has_offers && bound.reach_from != SIZE_MAX) return &run_offers<yielding, arrivals, traced>;
     if (program.parted && !program.uses_lines) return &run<yielding, Shape::parts, arrivals, traced>;
     if (program.parted) return &run<yielding, Shape::part_lines, arrivals, traced>;
-    if (!traced && bound.exchange.lines > 0)
-      return bound.exchange.combines ? &run_exchange<yielding, true> : &run_exchange<yielding, false>;
+    if (!traced && bound.start.exchange.peer >= 0)
+      return bound.start.exchange.combines ? &run_exchange<yielding, true> : &run_exchange<yielding, false>;
     return program.uses_lines ? &run<yielding, Shape::lines, arrivals, traced> : &run_slots<yielding, arrivals, traced>;
   }
-  using Runner = decltype(BoundProgram::run);
+  using Runner = decltype(Start::run);
   // Messages take long enough that one instance serves programs with arrivals and without, in segments and whole.
   template <bool yielding, bool traced>
   static Runner net_runner(const plan::Program& program);

@@ -41,7 +41,7 @@ class PromptTimers {
 MessageStep::MessageStep(Channel& channel, const BoundProgram& bound, const BoundStep& step, const Operation& operation,
                          const Place& place)
     : channel_(channel),
-      message_(bound.messages[step.message]),
+      message_(bound.messages[bound.details[step.details].message]),
       pieces_(bound.pieces.data() + message_.first_piece),
       step_(step),
       operation_(operation),
@@ -49,7 +49,7 @@ MessageStep::MessageStep(Channel& channel, const BoundProgram& bound, const Boun
       request_(message_.first_request + static_cast<size_t>(place.segment) % message_.in_flight) {}
 
 MessageStep::Run MessageStep::run_of(const BoundPiece& piece) const {
-  std::byte* const at = place_.base_of[piece.operand.space] + piece.operand.displacement + place_.offsets.of(piece.operand);
+  std::byte* const at = place_.base_of[piece.operand.space] + piece.operand.displacement() + place_.offsets.of(piece.operand);
   if (place_.geometry == nullptr || place_.parts) return {at, place_.bytes};
   const size_t block = place_.geometry->block_bytes;
   const size_t begin = std::min(piece.extent_first * block, place_.bytes);

@@ -46,7 +46,7 @@ class PlanRanks {
 
   int ranks() const { return layout_.ranks; }
   Channel& channel(int rank) { return channels_[static_cast<size_t>(rank)]; }
-  const BoundProgram& program(int rank) const { return programs_[static_cast<size_t>(rank)]; }
+  const BoundProgram& program(int rank) const { return *programs_[static_cast<size_t>(rank)]; }
 
   // One operation of one rank, as a group would run it.
   Code run(int rank, const void* in, void* out, size_t count, const Combine& how, size_t wanted_segment, int root) {
@@ -54,7 +54,7 @@ class PlanRanks {
     const size_t bytes = count * how.element;
     Operation operation{in, out, bytes, count, &how, bytes, call_signature(its.collective, bytes, root)};
     if (!its.uses_lines) operation.segment_bytes = channel(rank).segment_bytes(its, how.element, bytes, wanted_segment);
-    return channel(rank).execute(program(rank), operation);
+    return channel(rank).execute(program(rank).start, operation);
   }
 
   // Runs `body` on a thread for each rank.
@@ -85,7 +85,7 @@ class PlanRanks {
   shm::Layout layout_;
   std::vector<std::byte> memory_;
   std::vector<Channel> channels_;
-  std::vector<BoundProgram> programs_;
+  std::vector<std::unique_ptr<const BoundProgram>> programs_;
 };
 
 }  // namespace tutti::exec

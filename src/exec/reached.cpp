@@ -67,14 +67,14 @@ void Reached::announce(std::byte* tables) {
 }
 
 const BoundOperand& Reached::operand(const BoundStep& step, uint32_t i) const {
-  return i < 3 ? step.operands[i] : bound_.operands[step.more_operands + i - 3];
+  return i < 3 ? step.operands[i] : bound_.operands[bound_.details[step.details].more_operands + i - 3];
 }
 
 // 0: in the slot.
 uint64_t Reached::place_of(const Elsewhere& elsewhere) const {
-  const uint64_t word = shm::glance(channel_.control(elsewhere.rank).buffers[elsewhere.space]);
+  const uint64_t word = shm::glance(channel_.control(elsewhere.rank).buffers[elsewhere.operand.space]);
   if ((word ^ number_) >> number_shift != 0 || (word & place_mask) == 0) return 0;
-  return tables_ != nullptr ? table_of(elsewhere.rank)[elsewhere.block] : word & place_mask;
+  return tables_ != nullptr ? table_of(elsewhere.rank)[elsewhere.operand.block] : word & place_mask;
 }
 
 Code Reached::read(int32_t rank, std::byte* dst, uint64_t address, size_t bytes) {
@@ -99,7 +99,7 @@ Code Reached::read(int32_t rank, std::byte* dst, uint64_t address, size_t bytes)
 
 Code Reached::move(const BoundStep& step, const Place& place) {
   auto address = [&](const BoundOperand& operand) {
-    return place.base_of[operand.space] + operand.displacement + place.offsets.of(operand);
+    return place.base_of[operand.space] + operand.displacement() + place.offsets.of(operand);
   };
   std::byte* const dst = address(step.operands[0]);
   const uint32_t count = step.operand_count - 1u;
@@ -109,8 +109,8 @@ Code Reached::move(const BoundStep& step, const Place& place) {
   size_t read_so_far = 0;
   for (uint32_t i = 0; i < count; ++i) {
     const Elsewhere& elsewhere = bound_.elsewhere[step.elsewhere + i + 1];
-    if (elsewhere.rank == channel_.index_ && of_own(elsewhere.space)) {
-      sources[i] = place.base_of[elsewhere.space] + place.offsets.of({0, elsewhere.block, elsewhere.space});
+    if (elsewhere.rank == channel_.index_ && of_own(elsewhere.operand.space)) {
+      sources[i] = place.base_of[elsewhere.operand.space] + place.offsets.of(elsewhere.operand);
       continue;
     }
     const uint64_t buffer = elsewhere.rank < 0 ? 0 : place_of(elsewhere);
@@ -118,7 +118,7 @@ Code Reached::move(const BoundStep& step, const Place& place) {
       sources[i] = address(operand(step, i + 1));
       continue;
     }
-    const size_t before = tables_ != nullptr ? 0 : elsewhere.block * place.offsets.user;  // places in tables are the parts'
+    const size_t before = tables_ != nullptr ? 0 : elsewhere.operand.block * place.offsets.user;  // places in tables are the parts'
     const uint64_t distance = (buffer & ~in_other_process) + before + place.at;
     if ((buffer & in_other_process) == 0) {
       sources[i] = at_address(reinterpret_cast<uint64_t>(channel_.reach_.mapped[static_cast<size_t>(elsewhere.rank)]) + distance);

@@ -17,7 +17,7 @@
 
 namespace tutti::exec {
 
-// Sizes from which readers pass by slots (docs/performance.md): where they have mapped the buffer, and where the system's
+// Sizes from which readers pass by slots (docs/openmp.md): where they have mapped the buffer, and where the system's
 // copies are used without a rule's word for it.
 inline constexpr size_t direct_from = 8 * 1024;
 inline constexpr size_t cma_from = 128 * 1024;

@@ -60,7 +60,7 @@ class Movement {
   }
 
   std::byte* address(const BoundOperand& operand) const {
-    return base_of_[operand.space] + operand.displacement + offsets_.of(operand);
+    return base_of_[operand.space] + operand.displacement() + offsets_.of(operand);
   }
 
   const BoundOperand& dst_;

@@ -33,7 +33,7 @@ std::vector<int32_t> places_above(const topo::Levels& levels, const std::vector<
 bool Group::goes_by_host(std::string_view algorithm) const { return node_count_ > 1 && algo::by_host(algorithm); }
 
 bool Group::fits(const Entry& entry, size_t element) const {
-  if (entry.by_leaders == nullptr) return channel_.fits(*entry.bound.program, element);
+  if (entry.by_leaders == nullptr) return channel_.fits(*entry.bound->program, element);
   const auto phase_fits = [&](const std::unique_ptr<Entry>& phase) { return phase == nullptr || fits(*phase, element); };
   return phase_fits(entry.by_leaders->before) && phase_fits(entry.by_leaders->after);
 }
@@ -47,7 +47,7 @@ std::unique_ptr<Group::ByLeaders> Group::make_phases(ProgramRequest request, siz
     request.phase = phase;
     auto entry = std::make_unique<Entry>();
     bind(*entry, request, segment_bytes, ReachChoice::automatic);
-    return entry->bound.program->transfers == 0 ? nullptr : std::move(entry);
+    return entry->bound->program->transfers == 0 ? nullptr : std::move(entry);
   };
   auto phases = std::make_unique<ByLeaders>();
   phases->before = make(algo::Phase::before);

@@ -48,7 +48,8 @@ exec::SlotStores::Policy store_policy(StoresChoice choice) {
 }
 
 Group::Group(const Settings& settings)
-    : channel_(settings.areas, settings.layout, settings.rank, channel_settings(settings)),
+    : rank_(settings.rank),
+      channel_(settings.areas, settings.layout, settings.rank, channel_settings(settings)),
       leaders_(settings.leaders),
       ranks_(settings.ranks != 0 ? settings.ranks : settings.layout.ranks),
       nodes_(settings.nodes),
@@ -182,7 +183,7 @@ Group::Entry* Group::find_or_make(Collective collective, const Choice& choice, i
 void Group::bind(Entry& entry, const ProgramRequest& request, size_t segment_bytes, ReachChoice reach) {
   entry.bound = channel_.bind(program_for(request), reach);
   entry.wanted_segment = segment_bytes;
-  const plan::Program& program = *entry.bound.program;
+  const plan::Program& program = *entry.bound->program;
   entry.name = program.algorithm;
   if (!program.in_place) return;
   const size_t up_to = program.uses_lines ? shm::line_payload : channel_.whole_up_to(program, segment_bytes);
@@ -205,15 +206,16 @@ void Group::note(const CallKey& key, Collective collective, size_t count, size_t
   const Entry* const entry = ranges_.find(key_of(collective, combine == nullptr ? root : root | combine->needs, element), bytes);
   if (entry == nullptr || bytes >= entry->direct_below) return;
   try {
-    known_.note(key, entry->bound, {nullptr, nullptr, bytes, count, combine, bytes, exec::call_signature(collective, bytes, root)});
+    known_.note({key, entry->bound->start,
+                 {nullptr, nullptr, bytes, count, combine, bytes, exec::call_signature(collective, bytes, root)}});
   } catch (const std::bad_alloc&) {
   }
 }
 
 Code Group::run_entry(const Entry& entry, exec::Operation& operation, size_t element) {
   if (entry.by_leaders != nullptr) return run_by_leaders(entry, operation, element);
-  if (operation.bytes < entry.direct_below) return channel_.execute(entry.bound, operation);
-  const plan::Program& program = *entry.bound.program;
+  if (operation.bytes < entry.direct_below) return channel_.execute(entry.bound->start, operation);
+  const plan::Program& program = *entry.bound->program;
   if (!program.uses_lines) {
     operation.segment_bytes = channel_.segment_bytes(program, element, operation.bytes, entry.wanted_segment);
   }
@@ -223,7 +225,7 @@ Code Group::run_entry(const Entry& entry, exec::Operation& operation, size_t ele
     scratch_.assign(in, in + operation.bytes * (parts ? static_cast<size_t>(ranks()) : 1));
     operation.in = scratch_.data();
   }
-  const Code code = channel_.execute(entry.bound, operation);
+  const Code code = channel_.execute(entry.bound->start, operation);
   release_scratch(scratch_);
   return code;
 }

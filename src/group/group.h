@@ -19,6 +19,7 @@
 #include <vector>
 
 #include "base/options.h"
+#include "base/prefetch.h"
 #include "exec/executor.h"
 #include "group/known_calls.h"
 #include "group/leaders.h"
@@ -58,7 +59,7 @@ class Group {
   // same two calls.
   void lie_on(const topo::Levels& levels);
 
-  int rank() const { return channel_.rank(); }
+  int rank() const { return rank_; }
   int ranks() const { return ranks_; }
   // Whether its ranks share memory, all of them. Collectives of parts of different lengths need that.
   bool on_one_node() const { return nodes_.one(); }
@@ -100,7 +101,12 @@ class Group {
   Code run(KnownCall& call, const void* in, void* out) {
     call.operation.in = in;
     call.operation.out = out;
-    return channel_.execute(*call.bound, call.operation);
+    return channel_.execute(call.start, call.operation);
+  }
+  // The same for a collective that combines, which needs more.
+  Code run_combining(KnownCall& call, const void* in, void* out) {
+    prefetch<0, fetched_of_kernels>(call.kernel());
+    return run(call, in, out);
   }
   // Notes a call that this group has just run, so that known() finds it; without memory for that, nothing happens. `combine` lives as
   // long as the group; null where nothing is combined.
@@ -130,7 +136,7 @@ class Group {
  private:
   struct ByLeaders;
   struct Entry {
-    exec::BoundProgram bound;
+    std::unique_ptr<const exec::BoundProgram> bound;
     size_t wanted_segment = 0;
     size_t direct_below = 0;  // bytes that need neither segments nor a copy of `in` are fewer
     std::string name;         // of the algorithm or the user's file
@@ -155,6 +161,7 @@ class Group {
   static constexpr int collective_shift = 26, ragged_shift = 30, element_shift = 32;  // in keys of ranges
   static_assert(plan::max_ranks <= exec::needs_same_expression && exec::needs_rank_order < 1 << collective_shift);
   static_assert(plan::collective_count <= 1 << (ragged_shift - collective_shift));
+  static constexpr size_t fetched_of_kernels = 128;  // bytes of code: short calls need no more
   static constexpr size_t large_element = 64;  // beyond it only flat plans are sure to find room in the slots
   // What decides about an entry besides the bytes. An entry for a large element must not serve calls with small ones, nor the
   // reverse.
@@ -212,6 +219,9 @@ class Group {
   Code run_entry(const Entry& entry, exec::Operation& operation, size_t element);
   void forget_programs();
 
+  // What every call reads comes first: the table of calls, and the channel's first lines.
+  KnownCalls known_;
+  int rank_;
   exec::Channel channel_;
   Leaders* leaders_;
   int ranks_;
@@ -223,7 +233,6 @@ class Group {
   select::Overrides overrides_;
   topo::Shape shape_;
   topo::Levels levels_;
-  KnownCalls known_;
   RangeTable<Entry> ranges_;
   struct {
     uint64_t call = 0;  // signature

@@ -1,14 +1,16 @@
 // Calls that a group has made before, by what its caller knows them by: the handles of datatype and operation, the count, the root.
 //
 // A call that is found here runs at once: neither its bytes nor its combination nor its program are looked for. All that the executor
-// needs of it lies side by side in two cache lines, so that a call that was not made lately costs few misses. Owned by a group and used by
-// its thread alone. Each call has one place; a table that has to replace one doubles, up to `most`.
+// needs of it lies side by side, the steps of a short program too, and is fetched as soon as its place is known: a call that was not made
+// lately waits for memory once and not for one pointer after another. Owned by a group and used by its thread alone. Each call has one
+// place; a table that has to replace one doubles, up to `most`.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "base/prefetch.h"
 #include "exec/bound.h"
 
 namespace tutti::group {
@@ -25,6 +27,7 @@ struct CallKey {
       : type(its_type), op(its_op), count(its_count),
         collective_and_root(static_cast<uint64_t>(collective) << 32 | static_cast<uint32_t>(root)) {}
   bool operator==(const CallKey&) const = default;
+  bool is_call() const { return collective_and_root != UINT64_MAX; }
 
   uint64_t hash() const {
     uint64_t mixed = type + count * 0x9E3779B97F4A7C15u + collective_and_root * 0xC2B2AE3D27D4EB4Fu;
@@ -33,25 +36,39 @@ struct CallKey {
   }
 };
 
-struct alignas(128) KnownCall {
+struct alignas(64) KnownCall {
+  static constexpr uint32_t most_steps = 3;
+
   CallKey key;
-  const exec::BoundProgram* bound = nullptr;
-  exec::Operation operation;  // but for its buffers
+  exec::Operation operation;       // but for its buffers
+  exec::Start start;
+  exec::Combine combine;           // the operation's, if it has one
+  exec::BoundStep steps[most_steps] = {};  // the program's, if they are no more
+
+  KnownCall() = default;
+  KnownCall(const CallKey& its_key, const exec::Start& its_start, const exec::Operation& its_operation);
+  KnownCall(const KnownCall& other) { *this = other; }
+  KnownCall& operator=(const KnownCall& other);
+
+  const void* kernel() const { return reinterpret_cast<const void*>(combine.kernel); }
 };
-static_assert(sizeof(KnownCall) == 128);
+static_assert(sizeof(KnownCall) == 448);
 
 class KnownCalls {
  public:
   // Null where the call is not known.
   KnownCall* find(const CallKey& key) {
     KnownCall& call = calls_[key.hash() & mask_];
+    prefetch<64, sizeof(KnownCall)>(&call);  // its first line is read at once
     return call.key == key ? &call : nullptr;
   }
-  void note(const CallKey& key, const exec::BoundProgram& bound, const exec::Operation& operation);
+  void note(const KnownCall& call);
   void clear();
 
  private:
   static constexpr size_t least = 16, most = 512;
+
+  KnownCall& place_of(const CallKey& key) { return calls_[key.hash() & mask_]; }
 
   std::vector<KnownCall> calls_ = std::vector<KnownCall>(least);
   size_t mask_ = least - 1;

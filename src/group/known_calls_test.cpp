@@ -72,7 +72,7 @@ TEST(RangeTable, IsBounded) {
 
 TEST(KnownCalls, KeepWhatTheyHaveRoomFor) {
   KnownCalls calls;
-  const exec::BoundProgram bound;
+  const exec::Start start;
   std::vector<CallKey> keys;
   for (int root = 0; root < 64; ++root)
     for (const uint64_t type : {0x4c00080bu, 0x4c00040au}) keys.emplace_back(plan::Collective::bcast, root, type, 0, 1);
@@ -81,7 +81,7 @@ TEST(KnownCalls, KeepWhatTheyHaveRoomFor) {
     for (const CallKey& key : keys) {
       exec::Operation operation;
       operation.bytes = key.collective_and_root;
-      if (calls.find(key) == nullptr) calls.note(key, bound, operation);
+      if (calls.find(key) == nullptr) calls.note({key, start, operation});
       ASSERT_NE(calls.find(key), nullptr);
       EXPECT_EQ(calls.find(key)->operation.bytes, key.collective_and_root);
     }
@@ -90,6 +90,37 @@ TEST(KnownCalls, KeepWhatTheyHaveRoomFor) {
   EXPECT_GT(kept, keys.size() * 3 / 4);  // those of one place take turns
   calls.clear();
   for (const CallKey& key : keys) EXPECT_EQ(calls.find(key), nullptr);
+}
+
+// When the table grows they move, and what points into them moves along.
+TEST(KnownCalls, HoldCopiesOfWhatTheyNeed) {
+  KnownCalls calls;
+  exec::BoundStep steps[KnownCall::most_steps + 1] = {};
+  for (uint32_t i = 0; i < std::size(steps); ++i) steps[i].place = 10 + i;
+  const exec::Combine combine = sum_of_doubles();
+  exec::Operation operation;
+  std::vector<CallKey> keys;
+  for (int root = 0; root < 40; ++root) {
+    keys.emplace_back(plan::Collective::reduce, root, 0x4c00080bu, 0x58000003u, 1);
+    exec::Start start;
+    start.steps = steps;
+    start.step_count = static_cast<uint32_t>(root) % std::size(steps) + 1;
+    operation.combine = root % 2 == 0 ? &combine : nullptr;
+    calls.note({keys.back(), start, operation});
+  }
+  int found = 0;
+  for (int root = 0; root < 40; ++root) {
+    const KnownCall* const call = calls.find(keys[static_cast<size_t>(root)]);
+    if (call == nullptr) continue;  // another one has its place
+    ++found;
+    const uint32_t count = static_cast<uint32_t>(root) % std::size(steps) + 1;
+    ASSERT_EQ(call->start.step_count, count);
+    EXPECT_EQ(call->start.steps, count > KnownCall::most_steps ? steps : call->steps);
+    for (uint32_t i = 0; i < count; ++i) EXPECT_EQ(call->start.steps[i].place, 10 + i);
+    EXPECT_EQ(call->operation.combine, root % 2 == 0 ? &call->combine : nullptr);
+    EXPECT_EQ(call->kernel(), root % 2 == 0 ? reinterpret_cast<const void*>(combine.kernel) : nullptr);
+  }
+  EXPECT_GT(found, 30);
 }
 
 Code one_call(Group& group, int which, std::vector<double>& in, std::vector<double>& out) {
@@ -113,7 +144,9 @@ TEST(KnownCalls, CallsMadeBeforeAllocateNothing) {
     for (int round = 0; round < 3; ++round) {
       const uint64_t before = allocations;
       for (int which = 0; which < 420; ++which) ASSERT_EQ(one_call(group, which, in, out), Code::ok) << group.failure();
-      if (round > 0) EXPECT_EQ(allocations, before);
+      if (round > 0) {
+        EXPECT_EQ(allocations, before);
+      }
     }
   });
 }

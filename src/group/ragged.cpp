@@ -49,7 +49,7 @@ Code Group::run_ragged(Collective collective, const void* in, void* out, const e
                        const exec::Combine* combine) {
   const size_t element = combine == nullptr ? 1 : combine->element;
   Entry& entry = *find_ragged(collective, longest, root, element);
-  const plan::Program& program = *entry.bound.program;
+  const plan::Program& program = *entry.bound->program;
   exec::Operation operation{in, out, longest, longest / element, combine, longest, exec::call_signature(collective, longest, root),
                             &parts};
   if (!program.uses_lines) {
@@ -62,7 +62,7 @@ Code Group::run_ragged(Collective collective, const void* in, void* out, const e
     scratch_.resize(own);
     operation.out = scratch_.data();
   }
-  const Code code = channel_.execute(entry.bound, operation);
+  const Code code = channel_.execute(entry.bound->start, operation);
   if (lies_across && own > 0) std::memcpy(out, scratch_.data(), own);
   release_scratch(scratch_);
   return code;
@@ -110,7 +110,7 @@ Group::Entry* Group::find_records(Collective collective, size_t expected, int ro
 Code Group::run_records(Entry& entry, const void* in, void* out, const exec::Ragged& parts, uint64_t call) {
   exec::Agreement& agreement = *parts.agreement;
   const size_t record = exec::record_header + agreement.room;
-  const Code code = channel_.execute(entry.bound, {in, out, record, record, nullptr, record, call, &parts});
+  const Code code = channel_.execute(entry.bound->start, {in, out, record, record, nullptr, record, call, &parts});
   agreement.longest = std::max(agreement.longest, agreement.own);
   return code;
 }

@@ -122,7 +122,7 @@ Communicator* find_in_sessions(MPI_Comm handle) {
   if (found == book.communicators.end()) return nullptr;
   // A handle that is no communicator's must not be asked for attributes: the host would raise an error for it.
   if (!found->second.is_noted() || attribute(handle, book.keyval) == &found->second) {
-    tables().known.put(key_of(handle), &found->second);
+    tables().known.put(key_of(handle), {&found->second});
     return &found->second;
   }
   stale = take_out(book, key_of(handle));
@@ -135,8 +135,8 @@ Communicator* make_communicator(MPI_Comm handle) {
   const std::lock_guard<std::mutex> lock(book.mutex);
   book.communicators.erase(key_of(handle));
   Communicator* const made = &book.communicators.try_emplace(key_of(handle), handle, ++book.made).first->second;
-  tables().known.put(key_of(handle), made);
-  tables().ready.put(key_of(handle), nullptr);
+  tables().known.put(key_of(handle), {made});
+  tables().ready.put(key_of(handle), {});
   return made;
 }
 
@@ -326,13 +326,13 @@ std::shared_ptr<Team> noted_team(MPI_Comm communicator, int ranks) {
   return newest == alive.rend() ? nullptr : *newest;
 }
 
-Communicator* recall(MPI_Comm handle) {
+const Remembered* recall(MPI_Comm handle) {
   if (Inside::depth != 0) return nullptr;
-  Communicator* const communicator = tables().ready.find(key_of(handle));
-  if (communicator == nullptr) return nullptr;
+  const CommunicatorTable::Entry found = tables().ready.find(key_of(handle));
+  if (found.communicator == nullptr) return nullptr;
   ServedCalls::enter_thread();
-  last_used = {handle, shm::glance(generation), communicator};
-  return communicator;
+  last_used = {handle, shm::glance(generation), found.communicator, found.group};
+  return &last_used;
 }
 
 namespace {
@@ -340,7 +340,7 @@ namespace {
 void note_ready(Communicator& communicator) {
   if (communicator.group() == nullptr || book().record) return;
   const std::lock_guard<std::mutex> lock(book().mutex);
-  tables().ready.put(key_of(communicator.handle()), &communicator);
+  tables().ready.put(key_of(communicator.handle()), {&communicator, communicator.group()});
 }
 
 void decide(Communicator& communicator) {
@@ -353,10 +353,10 @@ void decide(Communicator& communicator) {
 Communicator* find_communicator(MPI_Comm handle) {
   Book& book = mpi::book();
   if (!book.open || Inside::depth != 0 || handle == host().comm_null) return nullptr;
-  Communicator* communicator = tables().known.find(key_of(handle));
+  Communicator* communicator = tables().known.find(key_of(handle)).communicator;
   if (communicator == nullptr && shm::glance(book.left_world) != 0) communicator = find_in_sessions(handle);
   if (communicator == nullptr) communicator = make_communicator(handle);
-  if (communicator->group() != nullptr && tables().ready.find(key_of(handle)) == nullptr) note_ready(*communicator);
+  if (communicator->group() != nullptr && tables().ready.find(key_of(handle)).communicator == nullptr) note_ready(*communicator);
   if (communicator->is_noted() || !Communicator::sets_up_at_once()) return communicator;
   if (!note(*communicator)) return nullptr;
   decide(*communicator);

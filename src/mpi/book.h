@@ -81,16 +81,19 @@ struct Remembered {
   MPI_Comm handle{};
   uint64_t generation = 0;  // 0: empty
   Communicator* communicator = nullptr;
+  group::Group* group = nullptr;  // the communicator's
 };
 extern constinit TUTTI_PER_THREAD Remembered last_used;
 extern shm::Word generation;  // of the book; grows when a communicator ends
 
-Communicator* recall(MPI_Comm handle);
+const Remembered* recall(MPI_Comm handle);
 
-inline Communicator* ready_communicator(MPI_Comm handle) {
-  if (last_used.handle == handle && last_used.generation == shm::glance(generation) && Inside::depth == 0) [[likely]]
-    return last_used.communicator;
-  return recall(handle);
+inline const Remembered* ready_communicator(MPI_Comm handle) {
+  // One branch, which is nearly always taken alike.
+  const uint64_t other = ((uint64_t)last_used.handle ^ (uint64_t)handle) | (last_used.generation ^ shm::glance(generation)) |
+                         static_cast<unsigned>(Inside::depth);
+  if (other != 0) [[unlikely]] return recall(handle);
+  return &last_used;
 }
 
 }  // namespace tutti::mpi

@@ -20,11 +20,11 @@ int barrier_by_any(MPI_Comm communicator);
 int barrier_by_ready(Communicator& communicator);
 
 [[gnu::always_inline]] inline int barrier(MPI_Comm communicator) {
-  Communicator* const known = ready_communicator(communicator);
+  const Remembered* const known = ready_communicator(communicator);
   if (known == nullptr) [[unlikely]] return barrier_by_any(communicator);
-  group::KnownCall* const call = known->group()->known({plan::Collective::barrier, 0, 0, 0, 0});
-  if (call != nullptr) [[likely]] return known->finish(known->group()->run(*call, nullptr, nullptr));
-  return barrier_by_ready(*known);
+  group::KnownCall* const call = known->group->known({plan::Collective::barrier, 0, 0, 0, 0});
+  if (call != nullptr) [[likely]] return known->communicator->finish(known->group->run(*call, nullptr, nullptr));
+  return barrier_by_ready(*known->communicator);
 }
 
 }  // namespace tutti::mpi

@@ -181,7 +181,7 @@ size_t plain_part(Communicator& communicator, const Move& move) {
   const bool parts_in = move.collective == Collective::scatter;
   const Side& parts = parts_in ? move.in : move.out;
   const Side& alone = parts_in ? move.out : move.in;
-  return own_part(communicator, parts.data, part) != alone.data ? part : 0;
+  return own_part(*communicator.group(), parts.data, part) != alone.data ? part : 0;
 }
 
 bool beyond_int(const Move& move) { return move.in.count > INT_MAX || move.out.count > INT_MAX; }

@@ -39,16 +39,16 @@ inline group::CallKey key_of(plan::Collective collective, MPI_Count count, MPI_D
 
 [[gnu::always_inline]] inline int bcast(void* data, MPI_Count count, MPI_Datatype type, int root, MPI_Comm communicator,
                                         Form form) {
-  Communicator* const known = ready_communicator(communicator);
+  const Remembered* const known = ready_communicator(communicator);
   if (known == nullptr) [[unlikely]] return bcast_by_any(data, count, type, root, communicator, form);
-  group::KnownCall* const call = known->group()->known(key_of(plan::Collective::bcast, count, type, root));
-  if (call != nullptr && data != nullptr) [[likely]] return known->finish(known->group()->run(*call, data, data));
-  return bcast_by_ready(*known, data, count, type, root, form);
+  group::KnownCall* const call = known->group->known(key_of(plan::Collective::bcast, count, type, root));
+  if (call != nullptr && data != nullptr) [[likely]] return known->communicator->finish(known->group->run(*call, data, data));
+  return bcast_by_ready(*known->communicator, data, count, type, root, form);
 }
 
 // The place of a rank's own part in a buffer of parts.
-inline std::byte* own_part(const Communicator& communicator, void* parts, size_t part) {
-  return static_cast<std::byte*>(parts) + static_cast<size_t>(communicator.group()->rank()) * part;
+inline std::byte* own_part(const group::Group& group, void* parts, size_t part) {
+  return static_cast<std::byte*>(parts) + static_cast<size_t>(group.rank()) * part;
 }
 
 inline bool is_buffer(const void* data) { return data != nullptr && data != MPI_IN_PLACE; }
@@ -59,50 +59,50 @@ inline bool sides_agree(const Side& in, const Side& out) {
 }
 
 [[gnu::always_inline]] inline int gather(const Side& in, const Side& out, int root, MPI_Comm communicator, Form form) {
-  const Move move{plan::Collective::gather, in, out, root};
-  Communicator* const known = ready_communicator(communicator);
-  if (known == nullptr) [[unlikely]] return move_by_any(move, communicator, form);
-  group::KnownCall* const call = known->group()->known(key_of(move.collective, in.count, in.type, root));
+  constexpr plan::Collective collective = plan::Collective::gather;
+  const Remembered* const known = ready_communicator(communicator);
+  if (known == nullptr) [[unlikely]] return move_by_any({collective, in, out, root}, communicator, form);
+  group::KnownCall* const call = known->group->known(key_of(collective, in.count, in.type, root));
   if (call != nullptr) [[likely]] {
-    const bool at_root = root == known->group()->rank();
+    const bool at_root = root == known->group->rank();
     // A rank's own part must not be given twice: in a buffer of parts, and alone.
-    if (at_root ? sides_agree(in, out) && own_part(*known, out.data, call->operation.bytes) != in.data : is_buffer(in.data)) [[likely]]
-      return known->finish(known->group()->run(*call, in.data, at_root ? out.data : nullptr));
+    if (at_root ? sides_agree(in, out) && own_part(*known->group, out.data, call->operation.bytes) != in.data : is_buffer(in.data)) [[likely]]
+      return known->communicator->finish(known->group->run(*call, in.data, at_root ? out.data : nullptr));
   }
-  return move_by_ready(*known, move, form);
+  return move_by_ready(*known->communicator, {collective, in, out, root}, form);
 }
 
 [[gnu::always_inline]] inline int scatter(const Side& in, const Side& out, int root, MPI_Comm communicator, Form form) {
-  const Move move{plan::Collective::scatter, in, out, root};
-  Communicator* const known = ready_communicator(communicator);
-  if (known == nullptr) [[unlikely]] return move_by_any(move, communicator, form);
-  group::KnownCall* const call = known->group()->known(key_of(move.collective, out.count, out.type, root));
+  constexpr plan::Collective collective = plan::Collective::scatter;
+  const Remembered* const known = ready_communicator(communicator);
+  if (known == nullptr) [[unlikely]] return move_by_any({collective, in, out, root}, communicator, form);
+  group::KnownCall* const call = known->group->known(key_of(collective, out.count, out.type, root));
   if (call != nullptr) [[likely]] {
-    const bool at_root = root == known->group()->rank();
-    if (at_root ? sides_agree(in, out) && own_part(*known, in.data, call->operation.bytes) != out.data : is_buffer(out.data)) [[likely]]
-      return known->finish(known->group()->run(*call, at_root ? in.data : nullptr, out.data));
+    const bool at_root = root == known->group->rank();
+    if (at_root ? sides_agree(in, out) && own_part(*known->group, in.data, call->operation.bytes) != out.data : is_buffer(out.data)) [[likely]]
+      return known->communicator->finish(known->group->run(*call, at_root ? in.data : nullptr, out.data));
   }
-  return move_by_ready(*known, move, form);
+  return move_by_ready(*known->communicator, {collective, in, out, root}, form);
 }
 
 [[gnu::always_inline]] inline int allgather(const Side& in, const Side& out, MPI_Comm communicator, Form form) {
-  const Move move{plan::Collective::allgather, in, out, 0};
-  Communicator* const known = ready_communicator(communicator);
-  if (known == nullptr) [[unlikely]] return move_by_any(move, communicator, form);
-  group::KnownCall* const call = known->group()->known(key_of(move.collective, out.count, out.type, 0));
-  if (call != nullptr && sides_agree(in, out) && own_part(*known, out.data, call->operation.bytes) != in.data) [[likely]]
-    return known->finish(known->group()->run(*call, in.data, out.data));
-  return move_by_ready(*known, move, form);
+  constexpr plan::Collective collective = plan::Collective::allgather;
+  const Remembered* const known = ready_communicator(communicator);
+  if (known == nullptr) [[unlikely]] return move_by_any({collective, in, out, 0}, communicator, form);
+  group::KnownCall* const call = known->group->known(key_of(collective, out.count, out.type, 0));
+  if (call != nullptr && sides_agree(in, out) && own_part(*known->group, out.data, call->operation.bytes) != in.data) [[likely]]
+    return known->communicator->finish(known->group->run(*call, in.data, out.data));
+  return move_by_ready(*known->communicator, {collective, in, out, 0}, form);
 }
 
 [[gnu::always_inline]] inline int alltoall(const Side& in, const Side& out, MPI_Comm communicator, Form form) {
-  const Move move{plan::Collective::alltoall, in, out, 0};
-  Communicator* const known = ready_communicator(communicator);
-  if (known == nullptr) [[unlikely]] return move_by_any(move, communicator, form);
-  group::KnownCall* const call = known->group()->known(key_of(move.collective, out.count, out.type, 0));
+  constexpr plan::Collective collective = plan::Collective::alltoall;
+  const Remembered* const known = ready_communicator(communicator);
+  if (known == nullptr) [[unlikely]] return move_by_any({collective, in, out, 0}, communicator, form);
+  group::KnownCall* const call = known->group->known(key_of(collective, out.count, out.type, 0));
   if (call != nullptr && sides_agree(in, out) && in.data != out.data) [[likely]]
-    return known->finish(known->group()->run(*call, in.data, out.data));
-  return move_by_ready(*known, move, form);
+    return known->communicator->finish(known->group->run(*call, in.data, out.data));
+  return move_by_ready(*known->communicator, {collective, in, out, 0}, form);
 }
 
 }  // namespace tutti::mpi

@@ -137,7 +137,7 @@ int reduction_by_ready(Communicator& communicator, const Reduction& reduction, F
       const bool receiving = reduction.collective != Collective::reduce || communicator.group()->rank() == reduction.root;
       const int code = run(communicator, reduction, source(reduction), receiving ? reduction.out : nullptr, *combine);
       if (code == MPI_SUCCESS)
-        communicator.group()->note(key_of(reduction), reduction.collective, static_cast<size_t>(reduction.count), combine->element,
+        communicator.group()->note(key_of(reduction.collective, reduction.count, reduction.type, reduction.op, reduction.root), reduction.collective, static_cast<size_t>(reduction.count), combine->element,
                                    reduction.root, combine);
       return code;
     }

@@ -91,8 +91,9 @@ struct Found {
 };
 
 inline Found find(MPI_Comm handle) {
-  Found found{ready_communicator(handle)};
-  if (found.communicator != nullptr || host().foreign) return found;
+  if (const Remembered* const known = ready_communicator(handle); known != nullptr) return {known->communicator};
+  Found found;
+  if (host().foreign) return found;
   found.code = guarded(handle, [&]() -> int {
     found.communicator = find_communicator(handle);
     return MPI_SUCCESS;

@@ -12,8 +12,7 @@ shm::Word threads{1};  // places given away; the first one is for threads that h
 ServedCalls::Place ServedCalls::places[most];
 constinit TUTTI_PER_THREAD shm::Word* ServedCalls::here = &ServedCalls::places[0].served;
 
-void ServedCalls::enter_thread() {
-  if (here != &places[0].served) return;
+void ServedCalls::take_place() {
   uint64_t mine = shm::glance(threads);
   while (!shm::advance(threads, mine, mine + 1)) {
   }

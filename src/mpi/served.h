@@ -16,7 +16,9 @@ class ServedCalls {
   // By the thread that was served.
   static void note() { shm::jot(*here, 1); }
   // Gives the calling thread a place of its own, if it has none: before it is first served.
-  static void enter_thread();
+  static void enter_thread() {
+    if (here == &places[0].served) [[unlikely]] take_place();
+  }
 
   static bool any();
   static void forget();
@@ -28,6 +30,7 @@ class ServedCalls {
   };
   static Place places[most];
   static constinit TUTTI_PER_THREAD shm::Word* here;  // the first place until the thread has entered
+  static void take_place();
   static size_t places_in_use();
 };
 

@@ -1,6 +1,7 @@
 // What is thrown inside a call becomes an MPI error of the call: memory that runs out before a rank has entered, in set-up and
 // in the middle.
 #include <dlfcn.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <thread>
@@ -23,6 +24,14 @@ int class_of(int code) {
   int found = -1;
   MPI_Error_class(code, &found);
   return found;
+}
+
+// Launchers drop what is on its way when a job is aborted.
+void end_as_it_should() {
+  printf("failed as it should\n");
+  fflush(stdout);
+  usleep(300000);
+  MPI_Abort(MPI_COMM_WORLD, 7);
 }
 
 // Leaves the call no memory, then one allocation, then two, until it goes well; then the caller has its result. Returns
@@ -94,9 +103,7 @@ void set_up_fails() {
     for (int call = 0; call < 3; ++call) failed += MPI_Barrier(made) != MPI_SUCCESS;
     CHECK(class_of(code) == MPI_ERR_OTHER && failed == 3, "after a failed set-up: class %d, %d of 3 calls failed", class_of(code), failed);
     CHECK(allocations > 0, "%s", "nothing was allocated before the host's call");
-    printf("failed as it should\n");
-    fflush(stdout);
-    MPI_Abort(MPI_COMM_WORLD, 7);
+    end_as_it_should();
   }
 }
 
@@ -112,9 +119,7 @@ void in_the_middle() {
   }).join();
   CHECK(class_of(code) == MPI_ERR_OTHER, "class %d", class_of(code));
   CHECK(MPI_Barrier(MPI_COMM_WORLD) != MPI_SUCCESS, "%s", "the communicator can be used");
-  printf("failed as it should\n");
-  fflush(stdout);
-  MPI_Abort(MPI_COMM_WORLD, 7);
+  end_as_it_should();
 }
 
 }  // namespace
