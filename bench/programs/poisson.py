@@ -1,0 +1,56 @@
+"""A program of PETSc's, for whole.py: conjugate gradients on a square, again and again, as implicit time steps do.
+
+    apt-get install python3-petsc4py
+    PETSC_DIR=/usr/lib/petscdir/petsc3.18/x86_64-linux-gnu-real mpirun -n 4 \\
+      /usr/bin/python3 bench/programs/poisson.py [--points N] [--steps N] [options of PETSc, such as -ksp_type pipecg]
+
+Solves (4.01 - neighbours) x = b on N times N points (64) with a preconditioner that needs no message, `--steps` times (300), each time
+with a right-hand side from the solution before. Each iteration makes three allreduces of 8 bytes and exchanges messages with neighbours: by
+default 37,500 iterations and 112,500 allreduces a rank. Rank 0 prints the iterations, the norm of the last solution and
+the seconds that the steps took. Any MPI and any Python that have petsc4py will do; nothing of Tutti is imported.
+"""
+
+import argparse
+import sys
+
+import petsc4py
+
+parser = argparse.ArgumentParser(description="Conjugate gradients of PETSc, again and again.")
+parser.add_argument("--points", type=int, default=64, help="on a side (64)")
+parser.add_argument("--steps", type=int, default=300, help="systems solved one after another (300)")
+options, of_petsc = parser.parse_known_args()
+petsc4py.init([sys.argv[0], *of_petsc])
+
+from petsc4py import PETSc  # noqa: E402: after init
+
+grid = PETSc.DMDA().create([options.points, options.points], stencil_width=1)
+matrix = grid.createMatrix()
+row, column = PETSc.Mat.Stencil(), PETSc.Mat.Stencil()
+(first_x, end_x), (first_y, end_y) = grid.getRanges()
+for y in range(first_y, end_y):
+    for x in range(first_x, end_x):
+        row.index = (x, y)
+        for to_x, to_y, value in ((0, 0, 4.01), (-1, 0, -1.0), (1, 0, -1.0), (0, -1, -1.0), (0, 1, -1.0)):
+            if 0 <= x + to_x < options.points and 0 <= y + to_y < options.points:
+                column.index = (x + to_x, y + to_y)
+                matrix.setValueStencil(row, column, value)
+matrix.assemble()
+
+solver = PETSc.KSP().create()
+solver.setOperators(matrix)
+solver.setType("cg")
+solver.getPC().setType("jacobi")
+solver.setTolerances(rtol=1e-10)
+solver.setFromOptions()
+
+right, solution = grid.createGlobalVec(), grid.createGlobalVec()
+right.set(1.0)
+iterations = 0
+begin = PETSc.Log.getTime()
+for _ in range(options.steps):
+    solution.set(0.0)
+    solver.solve(right, solution)
+    iterations += solver.getIterationNumber()
+    right.array[:] = 1 + solution.array / 1e4
+seconds = PETSc.Log.getTime() - begin
+PETSc.Sys.Print(f"{iterations} iterations, norm {solution.norm():.9g}, {seconds:.4f} s")
