@@ -36,8 +36,9 @@ struct CallKey {
   }
 };
 
-struct alignas(64) KnownCall {
+struct alignas(512) KnownCall {  // a power of two, so that its place takes one instruction
   static constexpr uint32_t most_steps = 3;
+  static constexpr size_t used_bytes = 448;
 
   CallKey key;
   exec::Operation operation;       // but for its buffers
@@ -52,14 +53,14 @@ struct alignas(64) KnownCall {
 
   const void* kernel() const { return reinterpret_cast<const void*>(combine.kernel); }
 };
-static_assert(sizeof(KnownCall) == 448);
+static_assert(sizeof(KnownCall) == 512 && offsetof(KnownCall, steps) + sizeof KnownCall::steps == KnownCall::used_bytes);
 
 class KnownCalls {
  public:
   // Null where the call is not known.
   KnownCall* find(const CallKey& key) {
     KnownCall& call = calls_[key.hash() & mask_];
-    prefetch<64, sizeof(KnownCall)>(&call);  // its first line is read at once
+    prefetch<64, KnownCall::used_bytes>(&call);  // its first line is read at once
     return call.key == key ? &call : nullptr;
   }
   void note(const KnownCall& call);

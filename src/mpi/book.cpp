@@ -12,7 +12,7 @@
 namespace tutti::mpi {
 
 constinit TUTTI_PER_THREAD int Inside::depth = 0;
-constinit TUTTI_PER_THREAD Remembered last_used{};
+constinit TUTTI_PER_THREAD Remembered remembered[1 << log_of_remembered]{};
 shm::Word generation{1};
 
 namespace {
@@ -331,8 +331,9 @@ const Remembered* recall(MPI_Comm handle) {
   const CommunicatorTable::Entry found = tables().ready.find(key_of(handle));
   if (found.communicator == nullptr) return nullptr;
   ServedCalls::enter_thread();
-  last_used = {handle, shm::glance(generation), found.communicator, found.group};
-  return &last_used;
+  Remembered& place = place_of(handle);
+  place = {handle, shm::glance(generation), found.communicator, found.group};
+  return &place;
 }
 
 namespace {

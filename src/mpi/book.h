@@ -3,7 +3,7 @@
 //
 // One a process, with a lock that is not held while communicating. It is opened by MPI_Init or the first session and
 // closed by MPI_Finalize or the last session, whichever comes later; while closed, every call goes to the host. A
-// thread remembers the communicator that it used last, by handle. Handles are reused, so it forgets it when any
+// thread remembers some communicators that it used, by handle. Handles are reused, so it forgets them when any
 // communicator ends: an attribute on the communicator, whose delete callback the host calls however it is freed
 // (MPI_Comm_free, MPI_Comm_disconnect, from C, Fortran or a tool).
 #pragma once
@@ -75,25 +75,32 @@ Communicator* find_communicator(MPI_Comm handle);
 // After a call that the host has made. The first one notes the communicator, whose handle the host has found to be right.
 void count_call(Communicator& communicator, int code);
 
-// The path of every call: the communicator if it has a group and nothing is being recorded; null otherwise. The last one that
-// this thread used is found by three comparisons, others by their handles' hash (communicator_table.h).
+// The path of every call: the communicator if it has a group and nothing is being recorded; null otherwise. Each thread remembers a few
+// that it used, one a place, by their handles; others are found by their handles' hash (communicator_table.h).
 struct Remembered {
   MPI_Comm handle{};
   uint64_t generation = 0;  // 0: empty
   Communicator* communicator = nullptr;
   group::Group* group = nullptr;  // the communicator's
 };
-extern constinit TUTTI_PER_THREAD Remembered last_used;
+inline constexpr int log_of_remembered = 3;
+extern constinit TUTTI_PER_THREAD Remembered remembered[1 << log_of_remembered];
 extern shm::Word generation;  // of the book; grows when a communicator ends
+
+inline Remembered& place_of(MPI_Comm handle) {
+  return remembered[static_cast<uint32_t>((uint64_t)handle) * 0x9E3779B1u >> (32 - log_of_remembered)];
+}
 
 const Remembered* recall(MPI_Comm handle);
 
 inline const Remembered* ready_communicator(MPI_Comm handle) {
   // One branch, which is nearly always taken alike.
-  const uint64_t other = ((uint64_t)last_used.handle ^ (uint64_t)handle) | (last_used.generation ^ shm::glance(generation)) |
+  const Remembered* known = &place_of(handle);
+  __asm__("" : "+r"(known));  // or its address would be computed twice
+  const uint64_t other = ((uint64_t)known->handle ^ (uint64_t)handle) | (known->generation ^ shm::glance(generation)) |
                          static_cast<unsigned>(Inside::depth);
   if (other != 0) [[unlikely]] return recall(handle);
-  return &last_used;
+  return known;
 }
 
 }  // namespace tutti::mpi

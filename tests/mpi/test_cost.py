@@ -62,9 +62,9 @@ def test_instructions_of_a_short_allreduce(host_named, compiled, tmp_path):
 # Instructions of one call with 8 bytes (of a part) on 2 ranks, from entry to return: a little above what they are. Those that
 # end in 64 have parts of 32 and 96 bytes, and those in place have them there.
 MOST_INSTRUCTIONS = {
-    "barrier": 124, "bcast": 217, "reduce": 248, "allreduce": 201, "gather": 320, "scatter": 260, "allgather": 370,
-    "alltoall": 366, "reduce_scatter_block": 334, "scan": 240, "exscan": 226, "gatherv": 1020, "scatterv": 670, "allgatherv": 880,
-    "alltoallv": 1080, "alltoallw": 1510, "reduce_scatter": 870, "gatherv_64": 1280, "scatterv_64": 835,
+    "barrier": 129, "bcast": 219, "reduce": 250, "allreduce": 204, "gather": 320, "scatter": 260, "allgather": 370,
+    "alltoall": 366, "reduce_scatter_block": 338, "scan": 243, "exscan": 229, "gatherv": 1020, "scatterv": 670, "allgatherv": 880,
+    "alltoallv": 1080, "alltoallw": 1515, "reduce_scatter": 870, "gatherv_64": 1280, "scatterv_64": 835,
     "gatherv_in_place_64": 1220, "scatterv_in_place_64": 1035, "allgatherv_in_place_64": 1240, "persistent_allreduce": 1040,
 }
 
@@ -93,7 +93,7 @@ def test_calls_in_a_shuffled_order(host_named, compiled, tmp_path):
     totals = [count for name, count in parts if name.startswith("allreduce")]
     assert len(totals) == 20
     print(f"{min(totals)} to {max(totals)} instructions an allreduce")
-    assert min(totals) <= 230, totals
+    assert sorted(totals)[14] <= 230, totals  # 15 of 20; the others may have waited
     functions = functions_of(text)
     assert any("run_exchange" in function for function in functions)
     assert sorted(function for function in functions if FORBIDDEN.search(function)) == []
