@@ -10,8 +10,7 @@ namespace {
 
 size_t held = 0, most_held = 0;
 
-void* counted(size_t bytes) {
-  void* const memory = std::malloc(bytes);
+void* counted(void* memory) {
   if (memory == nullptr) throw std::bad_alloc();
   held += malloc_usable_size(memory);
   most_held = std::max(most_held, held);
@@ -25,9 +24,17 @@ void release(void* memory) {
 
 }  // namespace
 
-void* operator new(size_t bytes) { return counted(bytes); }
+void* operator new(size_t bytes) { return counted(std::malloc(bytes)); }
 void operator delete(void* memory) noexcept { release(memory); }
 void operator delete(void* memory, size_t) noexcept { release(memory); }
+
+// What is aligned to more than usual: bound steps, known calls.
+void* operator new(size_t bytes, std::align_val_t alignment) {
+  const auto unit = static_cast<size_t>(alignment);
+  return counted(std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit));
+}
+void operator delete(void* memory, std::align_val_t) noexcept { release(memory); }
+void operator delete(void* memory, size_t, std::align_val_t) noexcept { release(memory); }
 
 namespace tutti::bench {
 

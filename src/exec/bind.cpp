@@ -9,16 +9,18 @@ namespace tutti::exec {
 
 namespace {
 
-// Steps are small, so that their fields are narrow.
-template <class Narrow>
-Narrow fitting(size_t value, size_t most) {
-  if (value > most) throw Error(Code::unavailable, "a plan is too large for its steps; lower TUTTI_SHM_BYTES_PER_RANK or use fewer blocks");
-  return static_cast<Narrow>(value);
+// Steps are small, so that their fields are narrow. What is too large for them is so at all ranks.
+void require_narrow(const plan::Program& program, const shm::Layout& layout) {
+  if (layout.bytes() / shm::line_size > UINT32_MAX)
+    throw Error(Code::unavailable, "the shared memory of a communicator is larger than 512 GiB; lower TUTTI_SHM_BYTES_PER_RANK");
+  if (static_cast<uint32_t>(program.slot_blocks) > BoundOperand::most_blocks)
+    throw Error(Code::unavailable, program.algorithm + " needs " + std::to_string(program.slot_blocks) + " blocks of a slot; at most " +
+                                       std::to_string(BoundOperand::most_blocks) + " can be addressed");
 }
 
 BoundOperand named(plan::Space space, int32_t block) {
   BoundOperand operand;
-  operand.block = fitting<uint32_t>(static_cast<size_t>(block), BoundOperand::most_blocks) & BoundOperand::most_blocks;
+  operand.block = static_cast<uint32_t>(block) & BoundOperand::most_blocks;
   operand.space = static_cast<uint8_t>(space);
   return operand;
 }
@@ -34,6 +36,7 @@ void append_elsewhere(BoundProgram& bound, const plan::Program& program, const p
 
 std::unique_ptr<const BoundProgram> Channel::bind(std::shared_ptr<const plan::Program> shared, ReachChoice reach) const {
   const plan::Program& program = *shared;
+  require_narrow(program, layout_);
   auto made = std::make_unique<BoundProgram>();
   BoundProgram& bound = *made;
   const ReachFrom from = reach_from(reach_, reach);
@@ -41,7 +44,7 @@ std::unique_ptr<const BoundProgram> Channel::bind(std::shared_ptr<const plan::Pr
   bound.cma_from = from.cma;
   const size_t stride = stride_ / shm::line_size;
   auto line_of = [&](int index, int32_t line) {
-    return fitting<uint32_t>(static_cast<size_t>(index) * stride + static_cast<size_t>(line), UINT32_MAX);
+    return static_cast<uint32_t>(static_cast<size_t>(index) * stride + static_cast<size_t>(line));
   };
   auto resolve = [&](const plan::Operand& operand) {
     BoundOperand resolved = named(operand.space, operand.block);

@@ -1,7 +1,6 @@
 #include "group/known_calls.h"
 
 #include <algorithm>
-#include <cstring>
 #include <utility>
 
 namespace tutti::group {

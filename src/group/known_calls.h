@@ -67,7 +67,7 @@ class KnownCalls {
   void clear();
 
  private:
-  static constexpr size_t least = 16, most = 512;
+  static constexpr size_t least = 4, most = 512;
 
   KnownCall& place_of(const CallKey& key) { return calls_[key.hash() & mask_]; }
 

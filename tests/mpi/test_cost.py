@@ -1,4 +1,4 @@
-"""What a call costs in instructions, which no noise touches."""
+"""What a call costs in instructions, which no noise touches but waiting, so that these tests run alone."""
 
 import re
 import shutil
@@ -6,7 +6,12 @@ import shutil
 import pytest
 import support
 
-pytestmark = [pytest.mark.mpi, pytest.mark.slow, pytest.mark.skipif(shutil.which("valgrind") is None, reason="needs valgrind")]
+pytestmark = [
+    pytest.mark.mpi,
+    pytest.mark.slow,
+    pytest.mark.alone,
+    pytest.mark.skipif(shutil.which("valgrind") is None, reason="needs valgrind"),
+]
 
 
 def dumps(host, program, rounds, tmp_path):
