@@ -11,8 +11,9 @@ namespace {
 
 // Steps are small, so that their fields are narrow. What is too large for them is so at all ranks.
 void require_narrow(const plan::Program& program, const shm::Layout& layout) {
-  if (layout.bytes() / shm::line_size > UINT32_MAX)
-    throw Error(Code::unavailable, "the shared memory of a communicator is larger than 512 GiB; lower TUTTI_SHM_BYTES_PER_RANK");
+  if (layout.bytes() > shm::most_bytes)
+    throw Error(Code::unavailable, "the ranks of a group have " + std::to_string(layout.bytes() >> 30) +
+                                       " GiB of shared memory; at most 511 can be addressed; lower TUTTI_SHM_BYTES_PER_RANK");
   if (static_cast<uint32_t>(program.slot_blocks) > BoundOperand::most_blocks)
     throw Error(Code::unavailable, program.algorithm + " needs " + std::to_string(program.slot_blocks) + " blocks of a slot; at most " +
                                        std::to_string(BoundOperand::most_blocks) + " can be addressed");

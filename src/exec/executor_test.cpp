@@ -26,6 +26,18 @@ TEST(CallSignature, TellsWhatRanksMustShare) {
   EXPECT_EQ(describe_call(call_signature(Collective::allreduce, 8, 0)), "allreduce of 8 bytes");
 }
 
+// Only this rank's Control is touched; all ranks have the same layout, so all refuse alike.
+TEST(Channel, RefusesMoreMemoryThanStepsCanName) {
+  alignas(shm::line_size) std::byte areas[sizeof(shm::Control)] = {};
+  shm::Layout layout{2, 16, 128 * 1024};
+  const plan::Plan plan = algo::generate(Collective::barrier, "all_read_all", 2, 0);
+  const plan::Plan staged = plan::stage(plan);
+  const auto program = std::make_shared<plan::Program>(plan::lower(staged, plan::depend(staged, Carrier::line), 0, Carrier::line));
+  EXPECT_NE(Channel(areas, layout, 0, {}).bind(program), nullptr);
+  layout.slot_bytes = shm::most_bytes / 2;
+  EXPECT_THROW(Channel(areas, layout, 0, {}).bind(program), Error);
+}
+
 class Segments : public testing::Test {
  protected:
   Channel channel(size_t bytes_per_rank, int ranks) {

@@ -246,7 +246,8 @@ std::optional<Placement> Team::take(shm::Segment& segment, int ranks, size_t sha
   const size_t comfortable = least_comfortable_area * static_cast<size_t>(ranks);
   const auto piece = segment.take(least, std::max(share, comfortable), static_cast<uint32_t>(ranks));
   if (!piece) return std::nullopt;
-  const size_t bytes_per_rank = static_cast<size_t>(piece->pages) * shm::page_size / static_cast<size_t>(ranks);
+  // What one rank says here all ranks have: on one node by its word, on several by the least of all nodes.
+  const size_t bytes_per_rank = std::min(static_cast<size_t>(piece->pages) * shm::page_size, shm::most_bytes) / static_cast<size_t>(ranks);
   Placement placement;
   placement.granted = true;
   placement.node_segment = &segment == node_segment_.get();

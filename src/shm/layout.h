@@ -65,6 +65,9 @@ struct Layout {
   static Layout fit(int32_t ranks, size_t bytes_per_rank);
 };
 
+// The areas of all ranks of a node together take at most so much: bound steps name places in them by lines, in 32 bits (exec/bound.h).
+inline constexpr size_t most_bytes = size_t{UINT32_MAX} * line_size;
+
 // Of a rank where memory is dear: in /dev/shm, and between threads, which seldom need slots.
 inline constexpr size_t modest_area = 256 * 1024;
 

@@ -10,6 +10,7 @@
 #include "check.h"
 
 extern "C" void* __libc_malloc(size_t);
+extern "C" void* __libc_memalign(size_t, size_t);
 
 namespace {
 
@@ -18,6 +19,13 @@ std::atomic<int> allocations_left{-1};  // of Tutti, from now on; all after them
 bool of_tutti(const void* caller) {
   Dl_info info;
   return dladdr(caller, &info) != 0 && info.dli_fname != nullptr && strstr(info.dli_fname, "libtutti-") != nullptr;
+}
+
+bool may_allocate(const void* caller) {
+  if (allocations_left < 0 || !of_tutti(caller)) return true;
+  if (allocations_left == 0) return false;
+  --allocations_left;
+  return true;
 }
 
 int class_of(int code) {
@@ -124,13 +132,10 @@ void in_the_middle() {
 
 }  // namespace
 
-// The libraries' as well: the program's comes first.
-extern "C" void* malloc(size_t bytes) {
-  if (allocations_left >= 0 && of_tutti(__builtin_return_address(0))) {
-    if (allocations_left == 0) return nullptr;
-    --allocations_left;
-  }
-  return __libc_malloc(bytes);
+// The libraries' as well: the program's come first.
+extern "C" void* malloc(size_t bytes) { return may_allocate(__builtin_return_address(0)) ? __libc_malloc(bytes) : nullptr; }
+extern "C" void* aligned_alloc(size_t alignment, size_t bytes) {
+  return may_allocate(__builtin_return_address(0)) ? __libc_memalign(alignment, bytes) : nullptr;
 }
 
 int main(int argc, char** argv) {
