@@ -13,12 +13,21 @@ the seconds that the steps took. Any MPI and any Python that have petsc4py will 
 import argparse
 import sys
 
-import petsc4py
 
-parser = argparse.ArgumentParser(description="Conjugate gradients of PETSc, again and again.")
-parser.add_argument("--points", type=int, default=64, help="on a side (64)")
-parser.add_argument("--steps", type=int, default=300, help="systems solved one after another (300)")
+def positive(text: str) -> int:
+    if not text.isdigit() or int(text) == 0:
+        raise argparse.ArgumentTypeError(f"'{text}' is no whole number above 0")
+    return int(text)
+
+
+parser = argparse.ArgumentParser(description="Conjugate gradients of PETSc, again and again. Other options go to PETSc.")
+parser.add_argument("--points", type=positive, default=64, help="on a side (64)")
+parser.add_argument("--steps", type=positive, default=300, help="systems solved one after another (300)")
 options, of_petsc = parser.parse_known_args()
+try:
+    import petsc4py
+except ImportError:
+    parser.error(f"{sys.executable} has no petsc4py: apt-get install python3-petsc4py, set PETSC_DIR and use /usr/bin/python3")
 petsc4py.init([sys.argv[0], *of_petsc])
 
 from petsc4py import PETSc  # noqa: E402: after init

@@ -57,6 +57,32 @@ def test_bad_words_are_named():
     assert "--mpi" in whole("--", "true").stderr
 
 
+def poisson(python, *arguments, environment=None):
+    return subprocess.run([python, PROGRAMS / "poisson.py", *arguments], capture_output=True, text=True, timeout=60, check=False,
+                          env=environment or os.environ)  # fmt: skip
+
+
+def test_poisson_says_what_it_lacks():
+    for arguments, said in (((), "has no petsc4py: apt-get install"), (("--points", "0"), "'0' is no whole number above 0")):
+        done = poisson(sys.executable, *arguments)
+        assert done.returncode == 2 and said in done.stderr.splitlines()[-1], done.stderr
+    assert poisson(sys.executable, "--help").returncode == 0
+
+
+def test_poisson_solves_what_it_says():
+    """On one rank: the residual of PETSc's solution falls as asked, so that the norm is that of numpy's solution."""
+    found = sorted(Path("/usr/lib/petscdir").glob("petsc*/*-real"))
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"OMPI_ALLOW_RUN_AS_ROOT": "1",
+                   "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PETSC_DIR": str(found[0]) if found else ""}  # fmt: skip
+    done = poisson("/usr/bin/python3", "--points", "8", "--steps", "1", environment=environment) if found else None
+    if done is None or "has no petsc4py" in done.stderr:
+        pytest.skip("needs python3-petsc4py")
+    neighbours = np.eye(8, k=1) + np.eye(8, k=-1)
+    matrix = 4.01 * np.eye(64) - np.kron(neighbours, np.eye(8)) - np.kron(np.eye(8), neighbours)
+    norm = np.linalg.norm(np.linalg.solve(matrix, np.ones(64)))
+    assert float(done.stdout.split("norm ")[1].split(",")[0]) == pytest.approx(norm, rel=1e-7), done.stdout
+
+
 def test_the_input_needs_no_other_file(tmp_path):
     """Its pseudopotential is that of a silicon ion: projectors of norm 1, and four charges beyond its core."""
     import silicon
