@@ -2,14 +2,27 @@
 //
 //   lives CALLS ROUNDS      prints one line of JSON: the median and the mean over the rounds of the slowest rank's time, in us
 //
-// Each round starts behind a barrier of MPI_COMM_WORLD and is timed at each rank; ranks' times are compared after all rounds.
+// Each round is timed at each rank; ranks' times are compared after all rounds. Ranks meet before it in shared memory of the program's
+// own, because a barrier of the host's would leave the host's code and data in the caches, and one of Tutti's Tutti's.
 #include <mpi.h>
+#include <sched.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 
 static int compare(const void* a, const void* b) {
   const double one = *(const double*)a, other = *(const double*)b;
   return (one > other) - (one < other);
+}
+
+static atomic_int* arrived;  // of all rounds, in shared memory that is zero at first
+
+static void meet(int size) {
+  static int round = 0;
+  atomic_fetch_add(arrived, 1);
+  ++round;
+  for (int tries = 0; atomic_load(arrived) < round * size; ++tries)
+    if (tries > 1000) sched_yield();
 }
 
 static double live(int calls, int rank, int size) {
@@ -39,10 +52,17 @@ int main(int argc, char** argv) {
     MPI_Finalize();
     return 2;
   }
+  MPI_Win window;
+  MPI_Aint bytes;
+  int unit;
+  MPI_Win_allocate_shared(rank == 0 ? 64 : 0, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &arrived, &window);
+  MPI_Win_shared_query(window, 0, &bytes, &unit, &arrived);
+  if (rank == 0) atomic_init(arrived, 0);
+  MPI_Barrier(MPI_COMM_WORLD);
   double* const times = malloc(sizeof *times * (size_t)rounds);
   double* const slowest = malloc(sizeof *times * (size_t)rounds);
   for (int round = -warming; round < rounds; ++round) {
-    MPI_Barrier(MPI_COMM_WORLD);
+    meet(size);
     const double time = live(calls, rank, size);
     if (round >= 0) times[round] = time;
   }
@@ -53,6 +73,7 @@ int main(int argc, char** argv) {
     qsort(slowest, (size_t)rounds, sizeof *slowest, compare);
     printf("{\"median\": %.4f, \"mean\": %.4f}\n", slowest[rounds / 2] * 1e6, sum / rounds * 1e6);
   }
+  MPI_Win_free(&window);
   free(times);
   free(slowest);
   MPI_Finalize();

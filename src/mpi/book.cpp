@@ -30,6 +30,7 @@ struct Book {
   shm::Word left_world{0};
   uint64_t made = 0;  // communicators so far
   std::unordered_map<uint64_t, Communicator> communicators;
+  std::vector<decltype(communicators)::node_type> spare;  // memory of those that ended before they set up, for the next
   std::shared_ptr<Team> team;  // the world's
   std::string why_no_team;
   std::shared_ptr<const Places> places;
@@ -121,7 +122,7 @@ Communicator* find_in_sessions(MPI_Comm handle) {
   const auto found = book.communicators.find(key_of(handle));
   if (found == book.communicators.end()) return nullptr;
   // A handle that is no communicator's must not be asked for attributes: the host would raise an error for it.
-  if (!found->second.is_noted() || attribute(handle, book.keyval) == &found->second) {
+  if (found->second.noted() != Noted::by_attribute || attribute(handle, book.keyval) == &found->second) {
     tables().known.put(key_of(handle), {&found->second});
     return &found->second;
   }
@@ -129,22 +130,39 @@ Communicator* find_in_sessions(MPI_Comm handle) {
   return nullptr;
 }
 
-// All memory that counting its calls needs: memory may run out at one rank alone, which then has not made the call.
+constexpr size_t most_spare = 16;
+
+// The lock is held, and the book has no communicator of this handle. It takes all memory that counting calls needs: memory may run
+// out at one rank alone, which then has not made the call.
+Communicator* make_communicator(Book& book, MPI_Comm handle) {
+  const uint64_t key = key_of(handle);
+  if (book.spare.empty()) {
+    book.communicators.try_emplace(key, handle, ++book.made);
+  } else {
+    auto node = std::move(book.spare.back());
+    book.spare.pop_back();
+    node.key() = key;
+    node.mapped().renew(handle, ++book.made);
+    book.communicators.insert(std::move(node));
+  }
+  Communicator* const made = &book.communicators.find(key)->second;
+  tables().known.put(key, {made});
+  tables().ready.put(key, {});
+  return made;
+}
+
 Communicator* make_communicator(MPI_Comm handle) {
   Book& book = mpi::book();
   const std::lock_guard<std::mutex> lock(book.mutex);
   book.communicators.erase(key_of(handle));
-  Communicator* const made = &book.communicators.try_emplace(key_of(handle), handle, ++book.made).first->second;
-  tables().known.put(key_of(handle), {made});
-  tables().ready.put(key_of(handle), {});
-  return made;
+  return make_communicator(book, handle);
 }
 
 // The host will tell when it ends; false where the handle is no communicator's.
 bool note(Communicator& communicator) {
   const Inside inside;
   if (host().Comm_set_attr(communicator.handle(), book().keyval, &communicator) != MPI_SUCCESS) return false;
-  communicator.note();
+  communicator.note(Noted::by_attribute);
   return true;
 }
 
@@ -173,6 +191,7 @@ void open_book(bool record) {
   host().Comm_create_keyval(copy_nothing, forget, &book.keyval, nullptr);
   host().Comm_create_keyval(copy_trust, delete_nothing, &book.trust_keyval, nullptr);
   book.record = record;
+  book.spare.reserve(most_spare);
   shm::jot(book.left_world, 0);
   book.open = true;
 }
@@ -188,6 +207,7 @@ void close_book() {
     tables().clear();
     shm::jot(generation, shm::glance(generation) + 1);
     while (!book.communicators.empty()) ended.push_back(book.communicators.extract(book.communicators.begin()));
+    book.spare.clear();
     book.teams.clear();
     team = std::move(book.team);
     if (std::exchange(book.world_known, false)) host().Group_free(&book.world);
@@ -216,6 +236,8 @@ void leave_world() {
   empty_parking_lot();
   {
     const std::lock_guard<std::mutex> lock(book.mutex);
+    for (auto& [key, communicator] : book.communicators)
+      if (communicator.noted() == Noted::by_calls) note(communicator);
     std::vector<uint64_t> keys;
     for (const auto& [key, communicator] : book.communicators)
       if (communicator.team() != nullptr && communicator.team()->of_several_jobs()) keys.push_back(key);
@@ -326,6 +348,35 @@ std::shared_ptr<Team> noted_team(MPI_Comm communicator, int ranks) {
   return newest == alive.rend() ? nullptr : *newest;
 }
 
+void communicator_made(MPI_Comm handle) noexcept {
+  Book& book = mpi::book();
+  if (!book.open || Inside::depth != 0 || handle == host().comm_null || shm::glance(book.left_world) != 0) return;
+  Ended stale;  // destroyed without the lock
+  const std::lock_guard<std::mutex> lock(book.mutex);
+  try {
+    if (book.communicators.contains(key_of(handle))) stale = take_out(book, key_of(handle));
+    make_communicator(book, handle)->note(Noted::by_calls);
+  } catch (...) {  // memory has run out; its first call tries again
+    tables().remove(key_of(handle));
+    book.communicators.erase(key_of(handle));
+  }
+}
+
+void communicator_ends(MPI_Comm handle) noexcept {
+  Book& book = mpi::book();
+  if (!book.open || Inside::depth != 0) return;
+  Ended ended;  // destroyed without the lock
+  const std::lock_guard<std::mutex> lock(book.mutex);
+  const auto found = book.communicators.find(key_of(handle));
+  if (found == book.communicators.end() || found->second.noted() != Noted::by_calls) return;
+  if (found->second.is_decided() || book.spare.size() == most_spare) {
+    ended = take_out(book, key_of(handle));
+    return;
+  }
+  tables().known.remove(key_of(handle));
+  book.spare.push_back(book.communicators.extract(found));
+}
+
 const Remembered* recall(MPI_Comm handle) {
   if (Inside::depth != 0) return nullptr;
   const CommunicatorTable::Entry found = tables().ready.find(key_of(handle));
@@ -358,8 +409,8 @@ Communicator* find_communicator(MPI_Comm handle) {
   if (communicator == nullptr && shm::glance(book.left_world) != 0) communicator = find_in_sessions(handle);
   if (communicator == nullptr) communicator = make_communicator(handle);
   if (communicator->group() != nullptr && tables().ready.find(key_of(handle)).communicator == nullptr) note_ready(*communicator);
-  if (communicator->is_noted() || !Communicator::sets_up_at_once()) return communicator;
-  if (!note(*communicator)) return nullptr;
+  if (communicator->is_decided() || !communicator->has_enough_calls()) return communicator;
+  if (!communicator->is_noted() && !note(*communicator)) return nullptr;
   decide(*communicator);
   return communicator;
 }
@@ -367,7 +418,8 @@ Communicator* find_communicator(MPI_Comm handle) {
 void count_call(Communicator& communicator, int code) {
   if (communicator.is_decided() || refused_for_arguments(code)) return;
   if (!communicator.is_noted() && !note(communicator)) return;
-  if (communicator.counts_enough()) decide(communicator);
+  communicator.count();
+  if (communicator.has_enough_calls()) decide(communicator);
 }
 
 }  // namespace tutti::mpi

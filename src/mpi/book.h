@@ -4,8 +4,8 @@
 // One a process, with a lock that is not held while communicating. It is opened by MPI_Init or the first session and
 // closed by MPI_Finalize or the last session, whichever comes later; while closed, every call goes to the host. A
 // thread remembers some communicators that it used, by handle. Handles are reused, so it forgets them when any
-// communicator ends: an attribute on the communicator, whose delete callback the host calls however it is freed
-// (MPI_Comm_free, MPI_Comm_disconnect, from C, Fortran or a tool).
+// communicator ends. The book hears of the end in one of two ways. Where it has seen how the communicator was made, it sees how it is
+// freed, too (entry_communicators.cpp). Any other has an attribute, whose delete callback the host calls however it is freed.
 #pragma once
 
 #include <cstdint>
@@ -70,6 +70,10 @@ class Inside {
   static constinit TUTTI_PER_THREAD int depth;
 };
 
+// A function of MPI's has made a communicator; one is about to free it. Without memory the first is as if it had not been seen.
+void communicator_made(MPI_Comm handle) noexcept;
+void communicator_ends(MPI_Comm handle) noexcept;
+
 // The communicator of a call; null where the call is none of Tutti's.
 Communicator* find_communicator(MPI_Comm handle);
 // After a call that the host has made. The first one notes the communicator, whose handle the host has found to be right.
@@ -93,13 +97,16 @@ inline Remembered& place_of(MPI_Comm handle) {
 
 const Remembered* recall(MPI_Comm handle);
 
+// One branch, which is nearly always taken alike.
+inline bool is_ready(const Remembered& known, MPI_Comm handle) {
+  return (((uint64_t)known.handle ^ (uint64_t)handle) | (known.generation ^ shm::glance(generation)) |
+          static_cast<unsigned>(Inside::depth)) == 0;
+}
+
 inline const Remembered* ready_communicator(MPI_Comm handle) {
-  // One branch, which is nearly always taken alike.
   const Remembered* known = &place_of(handle);
   __asm__("" : "+r"(known));  // or its address would be computed twice
-  const uint64_t other = ((uint64_t)known->handle ^ (uint64_t)handle) | (known->generation ^ shm::glance(generation)) |
-                         static_cast<unsigned>(Inside::depth);
-  if (other != 0) [[unlikely]] return recall(handle);
+  if (!is_ready(*known, handle)) [[unlikely]] return recall(handle);
   return known;
 }
 

@@ -46,6 +46,14 @@ std::string host_version() {
   return text;
 }
 
+// With `placement`, the host's own bits may depend on where ranks are. MPI_COMM_WORLD lives as long as the program.
+int calls_to_host(MPI_Comm communicator) {
+  static const int automatic = calls_before_setup(host_version());
+  if (options().reproducible == Reproducible::placement) return 0;
+  if (options().setup_after != setup_after_automatic) return options().setup_after;
+  return communicator == host().comm_world ? 1 : automatic;
+}
+
 // In whatever order integers are combined, the bits are the same.
 int32_t needs_of(kernels::Type type) {
   using kernels::Type;
@@ -106,17 +114,11 @@ Communicator::~Communicator() {
   net_.reset();
 }
 
-// With `placement`, the host's own bits may depend on where ranks are.
-bool Communicator::sets_up_at_once() {
-  return options().setup_after == 0 || options().reproducible == Reproducible::placement;
-}
-
-// MPI_COMM_WORLD lives as long as the program.
-bool Communicator::counts_enough() {
-  static const int automatic = calls_before_setup(host_version());
-  const int wanted = options().setup_after;
-  const int own = handle_ == host().comm_world ? 1 : automatic;
-  return ++calls_ >= (wanted == setup_after_automatic ? own : wanted);
+void Communicator::renew(MPI_Comm handle, uint64_t number) {
+  handle_ = handle;
+  number_ = number;
+  calls_left_ = calls_to_host(handle);
+  noted_ = Noted::not_yet;
 }
 
 void Communicator::decide() {

@@ -62,19 +62,34 @@ struct OwnArea {
   void operator()(std::byte* area) const;
 };
 
+// How the book will hear of a communicator's end.
+enum class Noted : uint8_t {
+  not_yet,  // the handle may be no communicator's
+  by_calls,  // it was made and will be freed by calls that Tutti sees
+  by_attribute,
+};
+
 class Communicator {
  public:
-  Communicator(MPI_Comm handle, uint64_t number) : handle_(handle), number_(number) {}
+  Communicator(MPI_Comm handle, uint64_t number) { renew(handle, number); }
   ~Communicator();
   Communicator(const Communicator&) = delete;
 
-  // Noted by an attribute, so that the host tells when the communicator ends. Before that, the handle may be no communicator's.
-  bool is_noted() const { return noted_; }
-  void note() { noted_ = true; }
-  // No call of a communicator is left to the host first.
-  static bool sets_up_at_once();
-  // Counts a call that the host has made; true where it is time to set up.
-  bool counts_enough();
+  // As made anew, for one that has not set up.
+  void renew(MPI_Comm handle, uint64_t number);
+  Noted noted() const { return noted_; }
+  bool is_noted() const { return noted_ != Noted::not_yet; }
+  void note(Noted how) { noted_ = how; }
+  // True where it is time to set up, for some before the first call.
+  bool has_enough_calls() const { return calls_left_ == 0; }
+  // A call that the host has made.
+  void count() { --calls_left_; }
+  // The same where another one is left after it and the communicator is noted; otherwise it does nothing and is false.
+  bool count_one_of_many() {
+    if (!is_noted() || calls_left_ <= 1) return false;
+    count();
+    return true;
+  }
   bool is_decided() const { return decided_; }
   // Sets up.
   void decide();
@@ -143,8 +158,8 @@ class Communicator {
 
   MPI_Comm handle_;
   uint64_t number_;
-  int calls_ = 0;
-  bool noted_ = false;
+  int calls_left_;  // to the host, before it sets up
+  Noted noted_ = Noted::not_yet;
   bool decided_ = false;
   bool said_ = false;
   Reason reason_ = Reason::set_up_pending;

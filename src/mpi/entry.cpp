@@ -1,6 +1,4 @@
 // The C entry points: what a program calls instead of the host's functions of the same names.
-//
-// Communicators need none at their end: their attribute's delete callback tells (communicator.h).
 #include "mpi/calls.h"
 #include "mpi/life.h"
 #include "mpi/poll.h"

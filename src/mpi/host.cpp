@@ -72,7 +72,7 @@ void find(Function& function, const char* name) {
   function = reinterpret_cast<Function>(dlsym(library().handle, name));
 }
 
-// The next definition of an MPI_* behind this library: another interposer's, or the host's.
+// The next definition of a name behind this library: another interposer's, or the host's.
 template <class Function>
 void find_next(Function& function, const char* name) {
   function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
@@ -111,7 +111,7 @@ void find_collectives(Host& host, auto&& locate) {
 
 template <class Count, class Displacement>
 void find_persistent(PersistentInits<Count, Displacement>& inits, const std::string& form, auto&& locate) {
-  const auto look = [&](auto& function, const char* name) { locate(function, (std::string(name) + form).c_str()); };
+  const auto look = [&](auto& function, const char* name) { locate(function, std::string(name).append(form).c_str()); };
   look(inits.Bcast_init, "PMPI_Bcast_init");
   look(inits.Gather_init, "PMPI_Gather_init");
   look(inits.Scatter_init, "PMPI_Scatter_init");
@@ -148,7 +148,27 @@ void find_requests(Host& host, auto&& locate) {
   locate(host.Request_get_status_some, "PMPI_Request_get_status_some");
 }
 
+// `profiled` is "P" or nothing.
+void find_makers(Makers& makers, const char* profiled) {
+  const auto look = [&](auto& function, const char* name) { find_next(function, std::string(profiled).append(name).c_str()); };
+  look(makers.Comm_dup, "MPI_Comm_dup");
+  look(makers.Comm_dup_with_info, "MPI_Comm_dup_with_info");
+  look(makers.Comm_create, "MPI_Comm_create");
+  look(makers.Comm_create_group, "MPI_Comm_create_group");
+  look(makers.Comm_split, "MPI_Comm_split");
+  look(makers.Comm_split_type, "MPI_Comm_split_type");
+  look(makers.Cart_create, "MPI_Cart_create");
+  look(makers.Cart_sub, "MPI_Cart_sub");
+  look(makers.Graph_create, "MPI_Graph_create");
+  look(makers.Dist_graph_create, "MPI_Dist_graph_create");
+  look(makers.Dist_graph_create_adjacent, "MPI_Dist_graph_create_adjacent");
+  look(makers.Comm_free, "MPI_Comm_free");
+  look(makers.Comm_disconnect, "MPI_Comm_disconnect");
+}
+
 void find_entries(Host& host) {
+  find_makers(host.makers, "");
+  find_makers(host.profiled_makers, "P");
   auto locate = [&](auto& function, const char* name) {
     if (host.foreign)
       find_next(function, name + 1);  // MPI_*, without the P
@@ -197,9 +217,10 @@ void find_functions(Host& host) {
   find(host.Comm_test_inter, "PMPI_Comm_test_inter");
   find(host.Error_class, "PMPI_Error_class");
   find(host.Get_library_version, "PMPI_Get_library_version");
-  find(host.Comm_split, "PMPI_Comm_split");
-  find(host.Comm_split_type, "PMPI_Comm_split_type");
-  find(host.Comm_free, "PMPI_Comm_free");
+  // Not this library's, of the same names.
+  host.Comm_split = host.profiled_makers.Comm_split;
+  host.Comm_split_type = host.profiled_makers.Comm_split_type;
+  host.Comm_free = host.profiled_makers.Comm_free;
   find(host.Comm_call_errhandler, "PMPI_Comm_call_errhandler");
   find(host.Comm_set_errhandler, "PMPI_Comm_set_errhandler");
   find(host.Comm_create_errhandler, "PMPI_Comm_create_errhandler");
@@ -281,9 +302,12 @@ bool host_tolerates_faults() {
   return enabled != nullptr && *enabled;
 }
 
-const Host& host() {
-  static const Host* const found = make_host();  // lives until the process ends: exit handlers may still call MPI
-  return *found;
+shm::Word found_host{0};
+
+const Host& find_host() {
+  static const Host* const made = make_host();  // lives until the process ends: exit handlers may still call MPI
+  shm::publish(found_host, reinterpret_cast<uint64_t>(made));
+  return *made;
 }
 
 }  // namespace tutti::mpi

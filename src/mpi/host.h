@@ -6,6 +6,7 @@
 #pragma once
 
 #include "net/abi.h"
+#include "shm/order.h"
 
 namespace tutti::mpi {
 
@@ -64,8 +65,27 @@ struct PersistentInits {
   ReduceScatterInit<Count>* Reduce_scatter_init;
 };
 
+// What makes communicators of this process's job, and what ends them.
+struct Makers {
+  decltype(&PMPI_Comm_dup) Comm_dup;
+  decltype(&PMPI_Comm_dup_with_info) Comm_dup_with_info;
+  decltype(&PMPI_Comm_create) Comm_create;
+  decltype(&PMPI_Comm_create_group) Comm_create_group;
+  decltype(&PMPI_Comm_split) Comm_split;
+  decltype(&PMPI_Comm_split_type) Comm_split_type;
+  decltype(&PMPI_Cart_create) Cart_create;
+  decltype(&PMPI_Cart_sub) Cart_sub;
+  decltype(&PMPI_Graph_create) Graph_create;
+  decltype(&PMPI_Dist_graph_create) Dist_graph_create;
+  decltype(&PMPI_Dist_graph_create_adjacent) Dist_graph_create_adjacent;
+  decltype(&PMPI_Comm_free) Comm_free;
+  decltype(&PMPI_Comm_disconnect) Comm_disconnect;
+};
+
 struct Host {
-  // The entry points' own functions: PMPI_*, or the next MPI_* where the ABI is foreign.
+  // By either name, the next definition behind this library: a tool's, or the host's.
+  Makers makers, profiled_makers;
+  // The other entry points' own functions: PMPI_*, or the next MPI_* where the ABI is foreign.
   decltype(&PMPI_Init) Init;
   decltype(&PMPI_Init_thread) Init_thread;
   decltype(&PMPI_Finalize) Finalize;
@@ -205,7 +225,13 @@ struct Host {
 // returns at all, is the host's to say. Asked after MPI_Init.
 bool host_tolerates_faults();
 
+extern shm::Word found_host;  // its address; 0 before the first MPI call arrives
+const Host& find_host();
+
 // Prints one line and ends the process where it holds no MPI at all.
-const Host& host();
+inline const Host& host() {
+  const uint64_t found = shm::observe(found_host);
+  return found != 0 ? *reinterpret_cast<const Host*>(found) : find_host();
+}
 
 }  // namespace tutti::mpi

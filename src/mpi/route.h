@@ -91,7 +91,7 @@ struct Found {
 };
 
 inline Found find(MPI_Comm handle) {
-  if (const Remembered* const known = ready_communicator(handle); known != nullptr) return {known->communicator};
+  if (const Remembered& known = place_of(handle); is_ready(known, handle)) return {known.communicator};
   Found found;
   if (host().foreign) return found;
   found.code = guarded(handle, [&]() -> int {
@@ -103,6 +103,7 @@ inline Found find(MPI_Comm handle) {
 
 // After a call that the host has made: its code, or an error of the set-up that came with it.
 inline int counted(Communicator& communicator, int code) {
+  if (code == MPI_SUCCESS && communicator.count_one_of_many()) [[likely]] return code;
   const int set_up = guarded(communicator.handle(), [&]() -> int {
     count_call(communicator, code);
     return MPI_SUCCESS;
@@ -130,6 +131,15 @@ int route(MPI_Comm handle, const Subject& subject, ByGroup&& by_group, ByHost&& 
   if (found.code != MPI_SUCCESS) return found.code;
   if (found.communicator == nullptr) return by_host();
   Communicator& communicator = *found.communicator;
+  // Communicators that live for a few calls know no other way than this one.
+  if (!communicator.is_decided() && !recording() && tracer() == nullptr) {
+    int code = MPI_SUCCESS;
+    {
+      const Inside inside;
+      code = by_host();
+    }
+    return code == MPI_SUCCESS && refused() ? code : counted(communicator, code);
+  }
   const auto begin = recording() ? Clock::now() : Clock::time_point{};
   Served served = try_group(communicator, by_group);
   if (served.reason != Reason::none) {

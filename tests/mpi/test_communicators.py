@@ -30,6 +30,12 @@ def test_ten_thousand_short_lived(host, compiled, ranks):
     expect_ok(job(host, ranks, compiled(host, "communicators"), "short", 10000, timeout=280))
 
 
+@pytest.mark.parametrize("setup_after", ["auto", "0", "1", "3", "6"])
+def test_handles_that_come_again(host, compiled, setup_after):
+    """Calls of a freed communicator count for no other one of the same handle, by whatever name it was made and freed."""
+    expect_ok(job(host, 3, compiled(host, "lives"), 300, variables={"TUTTI_SETUP_AFTER": setup_after}, timeout=60))
+
+
 def test_shared_memory_runs_out(host, compiled, tmp_path):
     """Communicators beyond the shared memory stay on the host, and the report says so."""
     report = tmp_path / "report.json"

@@ -92,14 +92,14 @@ void retried() {
   MPI_Type_free(&gaps);
 }
 
-// The first call of a communicator, which sets up, fails for each allocation in turn. Where it has not entered the host's, it may be made
-// again, and is the first one then. In set-up others may be past this rank: the communicator stays unusable for it, and the host is not asked.
+// A communicator's making and its first call, which sets up, meet a failure of each allocation in turn. The making goes well all the same.
+// Where the call has not entered the host's, it may be made again, and is the first one then. In set-up others may be past this rank: the communicator stays unusable for it, and the host is not asked.
 void set_up_fails() {
   for (int allocations = 0; allocations < 1000; ++allocations) {
     MPI_Comm made;
-    MPI_Comm_dup(MPI_COMM_WORLD, &made);
+    if (world_rank == 1) allocations_left = allocations;
+    CHECK(MPI_Comm_dup(MPI_COMM_WORLD, &made) == MPI_SUCCESS, "a communicator is made with %d allocations", allocations);
     if (world_rank == 1) {
-      allocations_left = allocations;
       const int code = MPI_Barrier(made);
       allocations_left = -1;
       CHECK(code != MPI_SUCCESS, "the first call went well with %d allocations", allocations);
