@@ -1,6 +1,7 @@
 #include "group/known_calls.h"
 
 #include <algorithm>
+#include <bitset>
 #include <utility>
 
 namespace tutti::group {
@@ -30,17 +31,65 @@ KnownCall& KnownCall::operator=(const KnownCall& other) {
   return *this;
 }
 
-void KnownCalls::note(const KnownCall& call) {
-  while (place_of(call.key).key.is_call() && !(place_of(call.key).key == call.key) && calls_.size() < most) {
-    std::vector<KnownCall> before(2 * calls_.size());
-    before.swap(calls_);
-    mask_ = calls_.size() - 1;
-    for (const KnownCall& known : before)
-      if (known.key.is_call()) place_of(known.key) = known;
-  }
-  place_of(call.key) = call;
+namespace {
+
+// Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014: SplitMix64; made odd.
+uint64_t next_multiplier(uint64_t& state) {
+  uint64_t mixed = state += 0x9E3779B97F4A7C15u;
+  mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9u;
+  mixed = (mixed ^ mixed >> 27) * 0x94D049BB133111EBu;
+  return (mixed ^ mixed >> 31) | 1;
 }
 
-void KnownCalls::clear() { calls_.assign(calls_.size(), {}); }
+constexpr int tries = 64;  // of each size
+
+}  // namespace
+
+void KnownCalls::note(const KnownCall& call) {
+  if (const KnownCall& place = place_of(call.key); place.key.is_call() && !(place.key == call.key) && !crowded_) make_room(call.key);
+  place_for(call.key) = call;
+}
+
+// A call's own place, or the one beside it, where that is free or its own is taken.
+KnownCall& KnownCalls::place_for(const CallKey& key) {
+  KnownCall& own = place_of(key);
+  return !crowded_ || !own.key.is_call() || own.key == key ? own : beside(own);
+}
+
+// So that all calls and a new one have places of their own.
+void KnownCalls::make_room(const CallKey& key) {
+  std::vector<CallKey> keys{key};
+  for (const KnownCall& known : calls_)
+    if (known.key.is_call()) keys.push_back(known.key);
+  uint64_t state = 0;
+  for (size_t places = calls_.size(); places <= most; places *= 2)
+    for (int i = 0; i < tries; ++i) {
+      const uint64_t multiplier = next_multiplier(state);
+      std::bitset<most> taken;
+      const auto alone = [&](const CallKey& one) {
+        const size_t at = one.hash(multiplier) & (places - 1);
+        const bool is_free = !taken[at];
+        taken.set(at);
+        return is_free;
+      };
+      if (std::all_of(keys.begin(), keys.end(), alone)) return move(places, multiplier);
+    }
+  crowded_ = true;
+  move(most, multiplier_);
+}
+
+void KnownCalls::move(size_t places, uint64_t multiplier) {
+  std::vector<KnownCall> before(places);
+  before.swap(calls_);
+  mask_ = places - 1;
+  multiplier_ = multiplier;
+  for (const KnownCall& known : before)
+    if (known.key.is_call()) place_for(known.key) = known;
+}
+
+void KnownCalls::clear() {
+  calls_.assign(calls_.size(), {});
+  crowded_ = false;
+}
 
 }  // namespace tutti::group

@@ -2,8 +2,10 @@
 //
 // A call that is found here runs at once: neither its bytes nor its combination nor its program are looked for. All that the executor
 // needs of it lies side by side, the steps of a short program too, and is fetched as soon as its place is known: a call that was not made
-// lately waits for memory once and not for one pointer after another. Owned by a group and used by its thread alone. Each call has one
-// place; a table that has to replace one doubles, up to `most`.
+// lately waits for memory once and not for one pointer after another. Owned by a group and used by its thread alone.
+//
+// Each call has one place, which no other call has: where a new one meets another, the table is made anew, with another multiplier of the
+// hash or twice as large. Beyond `most` places, which some fifty calls lead to, a call may be in the place beside its own.
 #pragma once
 
 #include <cstddef>
@@ -29,10 +31,11 @@ struct CallKey {
   bool operator==(const CallKey&) const = default;
   bool is_call() const { return collective_and_root != UINT64_MAX; }
 
-  uint64_t hash() const {
+  // By an odd multiplier.
+  uint64_t hash(uint64_t multiplier) const {
     uint64_t mixed = type + count * 0x9E3779B97F4A7C15u + collective_and_root * 0xC2B2AE3D27D4EB4Fu;
     mixed = (mixed ^ mixed >> 29) + op;
-    return mixed * 0xBF58476D1CE4E5B9u >> 32;
+    return mixed * multiplier >> 32;
   }
 };
 
@@ -59,20 +62,29 @@ class KnownCalls {
  public:
   // Null where the call is not known.
   KnownCall* find(const CallKey& key) {
-    KnownCall& call = calls_[key.hash() & mask_];
+    KnownCall& call = place_of(key);
     prefetch<64, KnownCall::used_bytes>(&call);  // its first line is read at once
-    return call.key == key ? &call : nullptr;
+    if (call.key == key) [[likely]] return &call;
+    return crowded_ && beside(call).key == key ? &beside(call) : nullptr;
   }
   void note(const KnownCall& call);
   void clear();
 
+  size_t places() const { return calls_.size(); }
+
  private:
   static constexpr size_t least = 4, most = 512;
 
-  KnownCall& place_of(const CallKey& key) { return calls_[key.hash() & mask_]; }
+  KnownCall& place_of(const CallKey& key) { return calls_[key.hash(multiplier_) & mask_]; }
+  KnownCall& beside(const KnownCall& call) { return calls_[static_cast<size_t>(&call - calls_.data()) ^ 1]; }
+  KnownCall& place_for(const CallKey& key);
+  void make_room(const CallKey& key);
+  void move(size_t places, uint64_t multiplier);
 
   std::vector<KnownCall> calls_ = std::vector<KnownCall>(least);
   size_t mask_ = least - 1;
+  uint64_t multiplier_ = 0xBF58476D1CE4E5B9u;
+  bool crowded_ = false;  // there is no room for all of them to have places of their own
 };
 
 }  // namespace tutti::group

@@ -92,7 +92,9 @@ extern constinit TUTTI_PER_THREAD Remembered remembered[1 << log_of_remembered];
 extern shm::Word generation;  // of the book; grows when a communicator ends
 
 inline Remembered& place_of(MPI_Comm handle) {
-  return remembered[static_cast<uint32_t>((uint64_t)handle) * 0x9E3779B1u >> (32 - log_of_remembered)];
+  Remembered* place = &remembered[static_cast<uint32_t>((uint64_t)handle) * 0x9E3779B1u >> (32 - log_of_remembered)];
+  __asm__("" : "+r"(place));  // or compilers compute it anew for each member
+  return *place;
 }
 
 const Remembered* recall(MPI_Comm handle);
@@ -104,10 +106,9 @@ inline bool is_ready(const Remembered& known, MPI_Comm handle) {
 }
 
 inline const Remembered* ready_communicator(MPI_Comm handle) {
-  const Remembered* known = &place_of(handle);
-  __asm__("" : "+r"(known));  // or its address would be computed twice
-  if (!is_ready(*known, handle)) [[unlikely]] return recall(handle);
-  return known;
+  const Remembered& known = place_of(handle);
+  if (!is_ready(known, handle)) [[unlikely]] return recall(handle);
+  return &known;
 }
 
 }  // namespace tutti::mpi

@@ -131,15 +131,6 @@ int route(MPI_Comm handle, const Subject& subject, ByGroup&& by_group, ByHost&& 
   if (found.code != MPI_SUCCESS) return found.code;
   if (found.communicator == nullptr) return by_host();
   Communicator& communicator = *found.communicator;
-  // Communicators that live for a few calls know no other way than this one.
-  if (!communicator.is_decided() && !recording() && tracer() == nullptr) {
-    int code = MPI_SUCCESS;
-    {
-      const Inside inside;
-      code = by_host();
-    }
-    return code == MPI_SUCCESS && refused() ? code : counted(communicator, code);
-  }
   const auto begin = recording() ? Clock::now() : Clock::time_point{};
   Served served = try_group(communicator, by_group);
   if (served.reason != Reason::none) {
