@@ -229,8 +229,11 @@ void Channel::populate() {
 }
 
 Code Channel::make_room(Ring& ring, uint64_t units, bool writes, const Operation& operation) {
-  if (&ring == &long_slots_ && writes && !populated_) populate();
-  if (ring.make_room(units) || !writes) return Code::ok;
+  const bool unpopulated = &ring == &long_slots_ && !populated_;
+  if (unpopulated && writes) populate();
+  const bool room = ring.make_room(units);
+  if (unpopulated && !writes) ring.limit = std::min(ring.limit, ring.cursor + units);  // its first own write comes here again
+  if (room || !writes) return Code::ok;
   Checkpoint past = checkpoint_;
   const uint64_t needed = ring.cursor + units - ring.size;
   const uint64_t passed = &ring == &lines_ ? past.lines : &ring == &short_slots_ ? past.short_slots : past.long_slots;

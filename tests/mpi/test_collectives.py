@@ -61,6 +61,11 @@ def test_results_in_other_gears(host_named, compiled, name, ranks, variables):
     expect_ok(job(host, ranks, compiled(host, name), variables=variables, timeout=120))
 
 
+def test_slots_take_their_pages_at_once(host, compiled):
+    """A rank that first read only took them one by one, with a fault in each call until its ring had come round."""
+    expect_ok(job(host, 2, compiled(host, "pages")))
+
+
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_large_count_forms(host, compiled, ranks):
     expect_ok(job(host, ranks, compiled(host, "large_counts")))
