@@ -70,8 +70,6 @@ class KnownCalls {
   void note(const KnownCall& call);
   void clear();
 
-  size_t places() const { return calls_.size(); }
-
  private:
   static constexpr size_t least = 4, most = 512;
 

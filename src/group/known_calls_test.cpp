@@ -103,7 +103,6 @@ TEST(KnownCalls, KeepWhatTheyHaveRoomFor) {
 // Calls that alternate must not take each other's place, whatever handles the host has.
 TEST(KnownCalls, OfAProgramAllHavePlaces) {
   std::minstd_rand random(3);
-  size_t most_places = 0;
   for (int program = 0; program < 300; ++program) {
     KnownCalls calls;
     const uint64_t types = 0x4c00080bu + (uint64_t{random()} << 20), ops = 0x58000003u + (uint64_t{random()} << 18);
@@ -113,9 +112,7 @@ TEST(KnownCalls, OfAProgramAllHavePlaces) {
     for (const CallKey& key : keys)
       if (calls.find(key) == nullptr) calls.note({key, {}, {}});
     for (const CallKey& key : keys) ASSERT_NE(calls.find(key), nullptr) << "program " << program;
-    most_places = std::max(most_places, calls.places());
   }
-  EXPECT_LE(most_places, 512u);
 }
 
 // When the table grows they move, and what points into them moves along.
