@@ -2,8 +2,8 @@
 //
 //   lives CALLS ROUNDS      prints one line of JSON: the median and the mean over the rounds of the slowest rank's time, in us
 //
-// Each round is timed at each rank; ranks' times are compared after all rounds. Ranks meet before it in shared memory of the program's
-// own, because a barrier of the host's would leave the host's code and data in the caches, and one of Tutti's Tutti's.
+// Each round is timed at each rank; ranks' times are compared after all rounds. Before it the ranks meet in shared memory of their own:
+// a barrier of the host would leave the host's code and data in the caches, and a barrier of Tutti would leave Tutti's.
 #include <mpi.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -15,7 +15,7 @@ static int compare(const void* a, const void* b) {
   return (one > other) - (one < other);
 }
 
-static atomic_int* arrived;  // of all rounds, in shared memory that is zero at first
+static atomic_int* arrived;  // in all rounds so far; in shared memory
 
 static void meet(int size) {
   static int round = 0;

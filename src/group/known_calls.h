@@ -4,8 +4,8 @@
 // needs of it lies side by side, the steps of a short program too, and is fetched as soon as its place is known: a call that was not made
 // lately waits for memory once and not for one pointer after another. Owned by a group and used by its thread alone.
 //
-// Each call has one place, which no other call has: where a new one meets another, the table is made anew, with another multiplier of the
-// hash or twice as large. Beyond `most` places, which some fifty calls lead to, a call may be in the place beside its own.
+// Each call has a place of its own. If a new call's place is taken, the table is made anew, with another multiplier of the hash or twice
+// as large, up to `most` places. If that does not help either (with some fifty calls), a call may lie in the place beside its own.
 #pragma once
 
 #include <cstddef>

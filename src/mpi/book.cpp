@@ -121,8 +121,10 @@ Communicator* find_in_sessions(MPI_Comm handle) {
   const std::lock_guard<std::mutex> lock(book.mutex);
   const auto found = book.communicators.find(key_of(handle));
   if (found == book.communicators.end()) return nullptr;
-  // A handle that is no communicator's must not be asked for attributes: the host would raise an error for it.
-  if (found->second.noted() != Noted::by_attribute || attribute(handle, book.keyval) == &found->second) {
+  // A handle that is no communicator's must not be asked for attributes: the host would raise an error for it. What was noted by calls was
+  // made while there was no session, so it has ended with the world.
+  const Noted noted = found->second.noted();
+  if (noted == Noted::not_yet || (noted == Noted::by_attribute && attribute(handle, book.keyval) == &found->second)) {
     tables().known.put(key_of(handle), {&found->second});
     return &found->second;
   }
@@ -236,8 +238,6 @@ void leave_world() {
   empty_parking_lot();
   {
     const std::lock_guard<std::mutex> lock(book.mutex);
-    for (auto& [key, communicator] : book.communicators)
-      if (communicator.noted() == Noted::by_calls) note(communicator);
     std::vector<uint64_t> keys;
     for (const auto& [key, communicator] : book.communicators)
       if (communicator.team() != nullptr && communicator.team()->of_several_jobs()) keys.push_back(key);
@@ -350,9 +350,10 @@ std::shared_ptr<Team> noted_team(MPI_Comm communicator, int ranks) {
 
 void communicator_made(MPI_Comm handle) noexcept {
   Book& book = mpi::book();
-  if (!book.open || Inside::depth != 0 || handle == host().comm_null || shm::glance(book.left_world) != 0) return;
+  if (!book.open || Inside::depth != 0 || handle == host().comm_null) return;
   Ended stale;  // destroyed without the lock
   const std::lock_guard<std::mutex> lock(book.mutex);
+  if (!book.sessions.empty()) return;  // or nobody would know which communicators end with the world
   try {
     if (book.communicators.contains(key_of(handle))) stale = take_out(book, key_of(handle));
     make_communicator(book, handle)->note(Noted::by_calls);

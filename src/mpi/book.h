@@ -4,8 +4,9 @@
 // One a process, with a lock that is not held while communicating. It is opened by MPI_Init or the first session and
 // closed by MPI_Finalize or the last session, whichever comes later; while closed, every call goes to the host. A
 // thread remembers some communicators that it used, by handle. Handles are reused, so it forgets them when any
-// communicator ends. The book hears of the end in one of two ways. Where it has seen how the communicator was made, it sees how it is
-// freed, too (entry_communicators.cpp). Any other has an attribute, whose delete callback the host calls however it is freed.
+// communicator ends. The book learns of the end in one of two ways. If it has seen how the communicator was made, and no session was
+// open then, it also sees how it is freed (entry_communicators.cpp). Any other communicator has an attribute, whose delete callback the
+// host calls however the communicator is freed.
 #pragma once
 
 #include <cstdint>
@@ -70,7 +71,7 @@ class Inside {
   static constinit TUTTI_PER_THREAD int depth;
 };
 
-// A function of MPI's has made a communicator; one is about to free it. Without memory the first is as if it had not been seen.
+// An MPI function has made a communicator; an MPI function is about to free one. If memory runs out, the first call has no effect.
 void communicator_made(MPI_Comm handle) noexcept;
 void communicator_ends(MPI_Comm handle) noexcept;
 

@@ -80,12 +80,12 @@ class Communicator {
   Noted noted() const { return noted_; }
   bool is_noted() const { return noted_ != Noted::not_yet; }
   void note(Noted how) { noted_ = how; }
-  // True where it is time to set up, for some before the first call.
+  // True if it is time to set up; some communicators set up before their first call.
   bool has_enough_calls() const { return calls_left_ == 0; }
-  // A call that the host has made.
+  // Counts a call that the host has made.
   void count() { --calls_left_; }
-  // The same where another one is left after it and the communicator is noted; otherwise it does nothing and is false.
-  bool count_one_of_many() {
+  // Counts it if nothing else is to be done: the communicator is noted and does not set up yet. Returns whether it did.
+  bool count_only() {
     if (!is_noted() || calls_left_ <= 1) return false;
     count();
     return true;

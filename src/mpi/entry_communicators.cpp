@@ -1,7 +1,7 @@
-// What makes communicators and what frees them, under both names that a program, a tool or a Fortran binding calls them by. They are
-// the host's; the book is told, so that a communicator that lives for a few calls needs no attribute (book.h).
+// The functions that make and free communicators, under both names, MPI_* and PMPI_*: Fortran bindings and tools call the second ones.
+// The host does the work. The book is told, so that a communicator that lives for a few calls needs no attribute (book.h).
 //
-// SMPI's ranks call the host's.
+// SMPI's ranks call the host directly.
 #include "mpi/book.h"
 #include "mpi/host.h"
 

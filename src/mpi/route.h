@@ -103,7 +103,7 @@ inline Found find(MPI_Comm handle) {
 
 // After a call that the host has made: its code, or an error of the set-up that came with it.
 inline int counted(Communicator& communicator, int code) {
-  if (code == MPI_SUCCESS && communicator.count_one_of_many()) [[likely]] return code;
+  if (code == MPI_SUCCESS && communicator.count_only()) [[likely]] return code;
   const int set_up = guarded(communicator.handle(), [&]() -> int {
     count_call(communicator, code);
     return MPI_SUCCESS;

@@ -1,11 +1,11 @@
-// Communicators that are made and freed by calls of every name, at each rank with a history of its own, so that a handle which one rank
-// sees again is new at another. A rank that took the calls of a freed communicator for those of the next one of the same handle would set
-// up when the others do not, and all would wait.
+// Communicators that are made and freed by functions of every name. Each rank also makes some of its own, so that a handle which comes
+// again at one rank is new at another. A rank that counted the calls of a freed communicator for the next one with the same handle
+// would set up when the others do not, and all would wait.
 #include "check.h"
 
 enum { kinds = 8, ends = 3 };
 
-// Those that the tools' names make come through Fortran bindings, or from tools.
+// PMPI_* is what Fortran bindings and tools call.
 static MPI_Comm made_by(int kind, MPI_Comm parent) {
   MPI_Comm made = MPI_COMM_NULL;
   int rank, size;
@@ -26,7 +26,7 @@ static MPI_Comm made_by(int kind, MPI_Comm parent) {
       MPI_Group_free(&group);
       break;
     }
-    default: {  // seen by nobody
+    default: {  // which Tutti does not interpose
       MPI_Request request;
       MPI_Comm_idup(parent, &made, &request);
       MPI_Wait(&request, MPI_STATUS_IGNORE);

@@ -1,5 +1,5 @@
-// A rank whose first long call only reads takes the pages of its slots with its first long call that writes, not one by one: faults are
-// counted, because each costs microseconds.
+// A rank whose first long call only reads takes all pages of its slots with its first long call that writes, not one page after the
+// other. Page faults are counted, because each costs microseconds.
 #include <sys/resource.h>
 
 #include "check.h"

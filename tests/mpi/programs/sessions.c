@@ -89,7 +89,12 @@ static void beside_world(int rounds, int early, int late) {
   MPI_Init(NULL, NULL);
   MPI_Comm_rank(MPI_COMM_WORLD, &world_rank);
   MPI_Comm_size(MPI_COMM_WORLD, &world_size);
-  if (!early) session = begin();
+  if (!early) {
+    MPI_Comm without_session;  // it is not freed, and ends with the world
+    MPI_Comm_dup(MPI_COMM_WORLD, &without_session);
+    use(without_session, rounds);
+    session = begin();
+  }
   MPI_Comm kept = of_all(session, "tutti://kept"), leaked;
   use(MPI_COMM_WORLD, rounds);
   use(kept, rounds);
