@@ -30,9 +30,9 @@ GOAL = 1.1
 
 
 def run(mpi: Mpi, with_tutti: bool, calls: int, options: argparse.Namespace, directory: Path) -> dict[str, float]:
-    crowded = options.ranks > options.cores
-    variant = Variant(mpi, "best" if crowded else "default", with_tutti)
-    binding = "none" if crowded else "core"
+    oversubscribed = options.ranks > options.cores
+    variant = Variant(mpi, "best" if oversubscribed else "default", with_tutti)
+    binding = "none" if oversubscribed else "core"
     words = [str(program(f"lives-{mpi.abi}")), str(calls), str(options.rounds)]
     launcher = program("tutti-run") if with_tutti else None
     code, out, err = execute(command(variant, options.ranks, binding, words, launcher), environment(variant, binding, directory))

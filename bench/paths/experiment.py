@@ -126,9 +126,9 @@ def same_cases(options: argparse.Namespace, directory: Path) -> list[Case]:
 EXPERIMENTS = {"trees": (tree_cases, "lam"), "arrival": (arrival_cases, "in sequence"), "same": (same_cases, "built-in")}
 
 
-def run_case(case: Case, mpi: Mpi, crowded: bool, directory: Path) -> float:
-    variant = Variant(mpi, "best" if crowded else "default", case.tutti)
-    binding = "none" if crowded else "core"
+def run_case(case: Case, mpi: Mpi, oversubscribed: bool, directory: Path) -> float:
+    variant = Variant(mpi, "best" if oversubscribed else "default", case.tutti)
+    binding = "none" if oversubscribed else "core"
     words = [str(program(f"paths-loop-{mpi.abi}")), *case.words]
     variables = environment(variant, binding, directory)
     if case.plans is not None:

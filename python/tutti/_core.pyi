@@ -127,7 +127,7 @@ def explain(
     bytes: int,
     ranks: int,
     root: int,
-    crowded: bool,
+    oversubscribed: bool,
     units: list[int],
     table: str = "",
     plans: str = "",

@@ -95,7 +95,7 @@ plan::Plan directly(const Request& request) {
   return one_hand_over(request.collective, request.ranks, request.root, window);
 }
 
-void hold_request(const Algorithm& algorithm, const Request& request) {
+void check_request(const Algorithm& algorithm, const Request& request) {
   const std::string collective{plan::name(request.collective)};
   if (!serves(algorithm, request.collective)) {
     throw Error(Code::invalid_argument, "algorithm '" + std::string(algorithm.name) + "' does not serve " + collective);
@@ -175,7 +175,7 @@ const std::vector<Algorithm>& algorithms() {
 plan::Plan generate(Collective collective, std::string_view spec, int ranks, int root, const topo::Levels& levels) {
   const Algorithm& algorithm = named(spec);
   Request request{collective, ranks, root, levels, {}};
-  hold_request(algorithm, request);
+  check_request(algorithm, request);
   request.form = form_of(algorithm, spec, ranks);
   plan::Plan plan = algorithm.generate(request);
   plan.algorithm = std::string(spec);

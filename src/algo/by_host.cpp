@@ -123,7 +123,7 @@ std::vector<int32_t> leaders(const topo::Levels& levels, int ranks) {
 Plan phase_by_host(Phase phase, Collective collective, std::string_view spec, int ranks, int root, const topo::Levels& levels) {
   const Form form = form_of(named(spec), spec, ranks);
   const Request request{collective, ranks, root, levels, form};
-  hold_parts(request);
+  check_parts(request);
   Plan plan;
   if (node_floor(levels) < 0) {
     if (phase == Phase::standing_in) plan = generate(collective, usual_between(collective, ranks), ranks, root, levels);

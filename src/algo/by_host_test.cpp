@@ -7,7 +7,7 @@
 #include "algo/clusters.h"
 #include "base/error.h"
 #include "plan/check.h"
-#include "plan/crossing.h"
+#include "plan/inter_node_traffic.h"
 #include "plan/text.h"
 
 namespace tutti::algo {
@@ -47,7 +47,7 @@ TEST(ByHost, NothingOfThePhasesCrosses) {
         for (const Phase phase : {Phase::before, Phase::after}) {
           const Plan plan = phase_by_host(phase, collective, "hierarchical+host", cluster.ranks(), root, cluster.levels());
           ASSERT_NO_THROW(plan::validate(plan));
-          EXPECT_EQ(plan::crossing(plan, cluster.node_of).messages, 0) << plan::print(plan);
+          EXPECT_EQ(plan::inter_node_traffic(plan, cluster.node_of).messages, 0) << plan::print(plan);
         }
       }
     }

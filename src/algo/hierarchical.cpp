@@ -46,7 +46,7 @@ std::vector<Collective> within_nodes(Collective collective, std::string_view bet
 }
 
 // The host's collectives that a leader has all the arguments of.
-void hold_host(const Request& request) {
+void check_host(const Request& request) {
   const Collective collective = request.collective;
   if (!host_serves(collective)) {
     throw Error(Code::invalid_argument, "algorithm 'hierarchical+host': the host MPI's own collective stands between nodes for "
@@ -77,11 +77,11 @@ bool in_rank_order(const topo::Floor& floor) {
 
 }  // namespace
 
-void hold_parts(const Request& request) {
+void check_parts(const Request& request) {
   const std::string_view between = request.form.between, within = request.form.within;
   const Collective collective = request.collective;
   if (between == host_word) {
-    hold_host(request);
+    check_host(request);
   } else if (!between.empty() && !serves(named(between), between_nodes(collective))) {
     refuse(collective, between, "between nodes", {between_nodes(collective)});
   }
@@ -97,7 +97,7 @@ void hold_parts(const Request& request) {
 }
 
 plan::Plan hierarchical(const Request& request) {
-  hold_parts(request);
+  check_parts(request);
   if (node_floor(request.levels) < 0) {
     return generate(request.collective, alone(request.form, request.collective, request.levels, request.ranks), request.ranks,
                     request.root, request.levels);

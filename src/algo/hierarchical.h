@@ -16,7 +16,7 @@
 //
 // A transfer between two nodes is one message. With `flat`, `direct` or `all_read_all` between n nodes messages wait for no
 // others (one delay; two for an allreduce or barrier by `flat`), and trees send the least: n - 1, twice that for an allreduce
-// or barrier. docs/algorithms.md has the counts of all, and plan/crossing.h takes them.
+// or barrier. docs/algorithms.md has the counts of all, and plan/inter_node_traffic.h takes them.
 // `leaders=K` divides vectors and parts among K leaders a node, each with counterparts of its own: K times the messages, each
 // of a K-th of the bytes, by K ranks at once.
 // When: more than one rank a node. With one, and where no nodes are known, it is the algorithm between nodes over all

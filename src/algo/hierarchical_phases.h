@@ -6,7 +6,7 @@
 namespace tutti::algo {
 
 // A request's algorithms and words, on any machine alike, so that a rule is refused when it is read.
-void hold_parts(const Request& request);
+void check_parts(const Request& request);
 
 // A node's members, but not the root of a bcast where another of its node leads the rail: it has the data.
 std::vector<int32_t> takers(const Hierarchy& nodes, int32_t node, int32_t leader, int32_t root);

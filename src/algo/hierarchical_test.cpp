@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/sanitized.h"
 #include "plan/check.h"
-#include "plan/crossing.h"
+#include "plan/inter_node_traffic.h"
 #include "plan/lower.h"
 #include "plan/simulate.h"
 #include "plan/text.h"
@@ -129,7 +129,7 @@ TEST(Hierarchical, EverybodyCombinesWhatALeaderTakesIn) {
     if (transfer.kind == plan::TransferKind::reduce && transfer.dst.buffer == plan::Buffer::out) ++combining;
   }
   EXPECT_EQ(combining, 6);
-  EXPECT_EQ(plan::crossing(plan, cluster.node_of).messages, 2);
+  EXPECT_EQ(plan::inter_node_traffic(plan, cluster.node_of).messages, 2);
 }
 
 // Orders that operations which do not commute need are kept where nodes are runs of ranks, and only there.
@@ -186,8 +186,8 @@ TEST(Hierarchical, LeadersKnowTheFloorsOutside) {
   }
   const Levels levels({{"cluster", group_of, 2}, {"node", node_of, 8}});
   const Plan plan = generate(Collective::bcast, "hierarchical+levels:binomial", 24, 0, levels);
-  EXPECT_EQ(plan::crossing(plan, group_of).messages, 1);
-  EXPECT_EQ(plan::crossing(plan, node_of).messages, 7);
+  EXPECT_EQ(plan::inter_node_traffic(plan, group_of).messages, 1);
+  EXPECT_EQ(plan::inter_node_traffic(plan, node_of).messages, 7);
   EXPECT_NO_THROW(plan::check(plan));
 }
 

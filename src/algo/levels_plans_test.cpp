@@ -117,7 +117,7 @@ TEST(Levels, TokensAreOfRanksBeyondTheBorder) {
   }
 }
 
-void hold_claims(const Plan& plan, const Levels& levels) {
+void check_claims(const Plan& plan, const Levels& levels) {
   ASSERT_NO_THROW(plan::validate(plan));
   plan::Verdict verdict;
   ASSERT_NO_THROW(verdict = plan::check(plan));
@@ -130,7 +130,7 @@ void hold_claims(const Plan& plan, const Levels& levels) {
 }
 
 TEST(LevelsPlans, AreRightOnOddMachines) {
-  for_each_plan({1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 16, 17, 21, 28, 33, 47, 64}, hold_claims);
+  for_each_plan({1, 2, 3, 4, 5, 6, 7, 8, 9, 11, 12, 13, 16, 17, 21, 28, 33, 47, 64}, check_claims);
 }
 
 std::vector<plan::Program> programs_of(const Plan& plan, Carrier carrier) {
@@ -176,7 +176,7 @@ TEST(LevelsPlans, AreRightOnLargeMachines) {
           const auto collective = static_cast<Collective>(i);
           for (const std::string& spec : specs(collective)) {
             SCOPED_TRACE(std::string(machine) + ": " + std::string(plan::name(collective)) + " " + spec);
-            hold_claims(generate(collective, spec, ranks, 0, levels), levels);
+            check_claims(generate(collective, spec, ranks, 0, levels), levels);
           }
         }
       }

@@ -30,7 +30,7 @@ Awaited ArrivalReduce::awaited(const BoundArrival& arrival) const {
 
 // As every wait of the loop looks: what has arrived may belong to another call.
 bool ArrivalReduce::is_of_other_call(const Awaited& seen) const {
-  if (seen.line != nullptr) return shm::glance(seen.line->call) != operation_.call;
+  if (seen.line != nullptr) return shm::load_relaxed(seen.line->call) != operation_.call;
   return entered_other_call(channel_.control(seen.peer), channel_.base_, operation_.call);
 }
 

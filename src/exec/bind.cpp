@@ -29,7 +29,7 @@ BoundOperand named(plan::Space space, int32_t block) {
 void append_elsewhere(BoundProgram& bound, const plan::Program& program, const plan::Step& step) {
   for (int32_t i = 0; i < step.operand_count; ++i) {
     const plan::Operand& operand = program.operands[static_cast<size_t>(step.first_operand + i)];
-    bound.elsewhere.push_back(operand.offered ? Elsewhere{operand.rank, named(operand.offered_space, operand.offered_block)} : Elsewhere{});
+    bound.elsewhere.push_back(operand.bypassable ? Elsewhere{operand.rank, named(operand.bypass_space, operand.bypass_block)} : Elsewhere{});
   }
 }
 
@@ -60,7 +60,7 @@ std::unique_ptr<const BoundProgram> Channel::bind(std::shared_ptr<const plan::Pr
     BoundStep resolved{};
     resolved.kind = step.kind;
     resolved.operand_count = static_cast<uint16_t>(step.operand_count);
-    resolved.offer = step.offer;
+    resolved.elidable = step.elidable;
     resolved.elsewhere = BoundStep::nowhere;
     resolved.stage = step.stage;
     resolved.peer = step.peer < 0 ? step.peer : index_of(step.peer);
@@ -71,7 +71,7 @@ std::unique_ptr<const BoundProgram> Channel::bind(std::shared_ptr<const plan::Pr
                              static_cast<uint32_t>(step.message)});
     for (int32_t i = 0; i < step.operand_count; ++i) {
       const BoundOperand operand = resolve(program.operands[static_cast<size_t>(step.first_operand + i)]);
-      if (program.operands[static_cast<size_t>(step.first_operand + i)].offered && resolved.elsewhere == BoundStep::nowhere) {
+      if (program.operands[static_cast<size_t>(step.first_operand + i)].bypassable && resolved.elsewhere == BoundStep::nowhere) {
         resolved.elsewhere = static_cast<uint32_t>(bound.elsewhere.size());
         append_elsewhere(bound, program, step);
       }

@@ -31,14 +31,14 @@ static_assert(sizeof(BoundOperand) == 8 && plan::max_blocks <= BoundOperand::mos
 struct alignas(64) BoundStep {
   plan::StepKind kind;
   bool then_stamp;             // a stamp step follows and is done with this one: `line` and `offset` are the stamp's
-  bool offer;                  // plan::Step::offer
+  bool elidable;                  // plan::Step::elidable
   uint16_t operand_count;
   int32_t stage;
   int32_t peer;
   uint64_t offset;             // stage * transfers + number of what is waited for, published or stamped
   BoundOperand operands[3];    // the first three: all of them for a copy and a reduce of two sources
   uint32_t line;               // for wait_line and stamp: from rank 0's first one of the operation, in lines
-  uint32_t elsewhere;          // where its operands start in BoundProgram::elsewhere; `nowhere` where none is an offer's
+  uint32_t elsewhere;          // where its operands start in BoundProgram::elsewhere; `nowhere` where none can be bypassed
   uint32_t details;            // in BoundProgram::details
   uint32_t place;              // of this step in the program, for traces
   static constexpr uint32_t nowhere = UINT32_MAX;
@@ -109,7 +109,7 @@ struct BoundProgram {
   std::vector<BoundDetails> details;
   std::vector<BoundOperand> operands;
   std::vector<BoundArrival> arrivals;
-  std::vector<Elsewhere> elsewhere;    // by operand of the steps that read offers
+  std::vector<Elsewhere> elsewhere;    // by operand of the steps that read elidable copies
   std::vector<BoundMessage> messages;
   std::vector<BoundPiece> pieces;
   std::vector<BoundStep> returns;      // the wait_return steps, which are in no other list
@@ -118,17 +118,17 @@ struct BoundProgram {
   uint32_t traced_as_gather = 0;  // of an allgather, by which the records of a gather go
 };
 
-// Where blocks are from the start of their buffers: a distance apart, or where a ragged operation says.
+// Where blocks are from the start of their buffers: a distance apart, or where a v-collective says.
 struct Offsets {
   size_t user = 0;
   size_t slot = 0;
-  const Ragged* ragged = nullptr;
+  const VParts* v_parts = nullptr;
 
   ptrdiff_t of(const BoundOperand& operand) const {
     if (operand.space >= static_cast<uint32_t>(plan::Space::slot)) return static_cast<ptrdiff_t>(operand.block * slot);
-    if (ragged == nullptr) return static_cast<ptrdiff_t>(operand.block * user);
+    if (v_parts == nullptr) return static_cast<ptrdiff_t>(operand.block * user);
     const bool is_in = operand.space == static_cast<uint32_t>(plan::Space::in);
-    return (is_in ? ragged->in : ragged->out).at[operand.block];
+    return (is_in ? v_parts->in : v_parts->out).at[operand.block];
   }
 };
 

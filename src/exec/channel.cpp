@@ -86,7 +86,7 @@ Channel::Channel(std::byte* areas, const shm::Layout& layout, int rank, const Se
   failure_.reserve(reserved_for_failure);
   index_ = index_of(rank);
   own_ = &control(index_);
-  shm::jot(own_->process, settings.process);
+  shm::store_relaxed(own_->process, settings.process);
   short_slots_.size = short_slots_.limit = std::min(most_short_slots, layout.slot_bytes / 4 / shm::line_size * shm::line_size);
   long_slots_.size = layout.slot_bytes - short_slots_.size;  // its limit is 0: its first use makes room
   most_short_ = long_slots_.size >= shm::deep_ring ? most_short_beside_deep : short_slots_.size / 2;
@@ -139,7 +139,7 @@ Code Channel::fail_thrown(uint64_t call) noexcept {
 Code Channel::fail_mismatch(int peer, uint64_t call) {
   say_entered(*own_, base_, call);
   return fail(Code::mismatch, "rank " + std::to_string(rank_) + " called " + describe_call(call) + " while rank " +
-                                  std::to_string(rank_of(peer)) + " called " + describe_call(shm::glance(control(peer).call)) +
+                                  std::to_string(rank_of(peer)) + " called " + describe_call(shm::load_relaxed(control(peer).call)) +
                                   "; all ranks of a communicator must make the same collective calls in the same order");
 }
 
@@ -158,21 +158,21 @@ std::string Channel::standing(int rank) const {
   if (index_of(rank) < 0) return "rank " + std::to_string(rank) + ": on another node";
   const shm::Control& its = control(index_of(rank));
   std::string text = "rank " + std::to_string(rank);
-  if (const uint64_t process = shm::glance(its.process); process != 0) text += " (process " + std::to_string(process) + ")";
-  const uint64_t word = shm::glance(its.word);
-  const std::string call = describe_call(shm::glance(its.call));
-  if (shm::glance(its.call) == 0) return text + ": has not entered any collective";
-  if (const uint64_t message = shm::glance(its.waits_for_message); message != 0) {
+  if (const uint64_t process = shm::load_relaxed(its.process); process != 0) text += " (process " + std::to_string(process) + ")";
+  const uint64_t word = shm::load_relaxed(its.word);
+  const std::string call = describe_call(shm::load_relaxed(its.call));
+  if (shm::load_relaxed(its.call) == 0) return text + ": has not entered any collective";
+  if (const uint64_t message = shm::load_relaxed(its.waits_for_message); message != 0) {
     if (message == shm::Control::among_leaders)
       return text + ": in " + call + ", in the host MPI's own collective among the nodes' leaders";
     const auto peer = std::to_string((message >> 1) - 1);
     return text + ": in " + call + ((message & 1) != 0 ? ", waits for rank " + peer + ", on another node, to take a message"
                                                        : ", waits for a message of rank " + peer + ", on another node");
   }
-  if (const uint64_t peer = shm::glance(its.waits_for); peer != 0) {
+  if (const uint64_t peer = shm::load_relaxed(its.waits_for); peer != 0) {
     return text + ": in " + call + ", waits for rank " + std::to_string(rank_of(static_cast<int>(peer - 1))) + " to reach " +
-           std::to_string(shm::glance(its.waits_value)) + " (that rank's word is " +
-           std::to_string(shm::glance(control(static_cast<int>(peer - 1)).word)) + ")";
+           std::to_string(shm::load_relaxed(its.waits_value)) + " (that rank's word is " +
+           std::to_string(shm::load_relaxed(control(static_cast<int>(peer - 1)).word)) + ")";
   }
   return text + ": last entered " + call + "; its word is " + std::to_string(word);
 }

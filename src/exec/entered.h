@@ -15,7 +15,7 @@
 namespace tutti::exec {
 
 inline void say_entered(shm::Control& own, uint64_t base, uint64_t call) {
-  shm::jot(own.entered, 0);
+  shm::store_relaxed(own.entered, 0);
   shm::publish(own.entered_call, call);
   shm::publish(own.entered, base + 1);
 }

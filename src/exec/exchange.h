@@ -19,7 +19,7 @@ template <bool yielding, bool combines>
 Code Channel::run_exchange(Channel& channel, const Start& start, const Operation& operation) {
   const Exchange& exchange = start.exchange;
   Ring& ring = channel.lines_;
-  shm::jot(channel.own_->call, operation.call);
+  shm::store_relaxed(channel.own_->call, operation.call);
   if (ring.cursor + start.lines > ring.limit) [[unlikely]] {
     if (const Code code = channel.make_room(ring, start.lines, true, operation); code != Code::ok) return code;
   }

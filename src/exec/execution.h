@@ -94,7 +94,7 @@ class Channel::Execution {
     }
     share_ = lines_only ? static_cast<uint64_t>(start_.lines)
                         : geometry_.position_bytes * static_cast<size_t>(geometry_.positions) + table_share();
-    shm::jot(own_.call, operation_.call);
+    shm::store_relaxed(own_.call, operation_.call);
     const bool is_short = !lines_only && (shape != Shape::segmented || has_messages) && geometry_.segments == 1 && share_ <= channel_.most_short_;
     ring_ = lines_only ? &channel_.lines_ : is_short ? &channel_.short_slots_ : &channel_.long_slots_;
     begin_ = ring_->cursor;
@@ -120,7 +120,7 @@ class Channel::Execution {
 
   // What the table of places takes of the slot where only owners know where their parts are.
   [[gnu::always_inline]] size_t table_share() const {
-    return reaching && has_parts && operation_.ragged != nullptr ? table_bytes(program_.ranks) : 0;
+    return reaching && has_parts && operation_.v_parts != nullptr ? table_bytes(program_.ranks) : 0;
   }
 
   // Whose buffers others read where they are must not have them back before.
@@ -152,18 +152,18 @@ class Channel::Execution {
                                  several ? static_cast<uint32_t>(geometry_.segments) : 1,
                                  several ? static_cast<uint32_t>(geometry_.positions) : 1, program_.root};
       if constexpr (has_parts)
-        if (operation_.ragged != nullptr && operation_.ragged->agreement != nullptr) name_records(what, bound_, operation_);
+        if (operation_.v_parts != nullptr && operation_.v_parts->agreement != nullptr) name_records(what, bound_, operation_);
       recorder_.exit(what);
     }
   }
 
   // The bytes of a part that the step moves of a segment: every movement has a user's buffer at one end.
   [[gnu::always_inline]] size_t part_bytes(const BoundStep& step, size_t before, size_t bytes) const {
-    if (operation_.ragged == nullptr) return bytes;
+    if (operation_.v_parts == nullptr) return bytes;
     constexpr auto first_shared = static_cast<uint32_t>(plan::Space::slot);
     const BoundOperand& user = step.operands[step.operands[0].space < first_shared ? 0 : 1];
     const bool is_in = user.space == static_cast<uint32_t>(plan::Space::in);
-    const Parts& parts = is_in ? operation_.ragged->in : operation_.ragged->out;
+    const Parts& parts = is_in ? operation_.v_parts->in : operation_.v_parts->out;
     const size_t length = parts.bytes[user.block];
     return length <= before ? 0 : std::min(bytes, length - before);
   }
@@ -196,7 +196,7 @@ class Channel::Execution {
   [[gnu::always_inline]] Offsets offsets() const {
     if constexpr (shape == Shape::lines) return {};
     if constexpr (has_parts) {
-      return {operation_.bytes, geometry_.block_bytes, operation_.ragged};
+      return {operation_.bytes, geometry_.block_bytes, operation_.v_parts};
     }
     return {geometry_.block_bytes, geometry_.block_bytes};
   }
@@ -210,7 +210,7 @@ class Channel::Execution {
   // copy, reduce, reduce_any, and the stamp that goes with one.
   [[gnu::always_inline]] Code move(const BoundStep& step, int64_t segment) {
     if constexpr (has_parts) {
-      if (operation_.ragged != nullptr && operation_.ragged->agreement != nullptr) [[unlikely]] {
+      if (operation_.v_parts != nullptr && operation_.v_parts->agreement != nullptr) [[unlikely]] {
         moved(step, segment, move_record(step, operation_, base_of_, offsets()));
         return Code::ok;
       }
@@ -233,7 +233,7 @@ class Channel::Execution {
       if (bytes == 0) return Code::ok;
     }
     if constexpr (reaching) {
-      if (step.offer && reached_.of_own(step.operands[1].space)) return Code::ok;
+      if (step.elidable && reached_.of_own(step.operands[1].space)) return Code::ok;
       if (step.elsewhere != BoundStep::nowhere) {
         const size_t at = static_cast<size_t>(segment) * geometry_.segment_bytes;
         const Code code = reached_.move(step, {base_of_, offsets(), at, bytes});

@@ -54,7 +54,7 @@ Code Channel::run_slots(Channel& channel, const Start& start, const Operation& o
 template <bool yielding, bool arrivals, bool traced>
 Code Channel::run_offers(Channel& channel, const Start& start, const Operation& operation) {
   const BoundProgram& bound = *start.bound;
-  const bool reaching = operation.bytes >= bound.reach_from && (operation.ragged == nullptr || channel.has_table(bound, operation));
+  const bool reaching = operation.bytes >= bound.reach_from && (operation.v_parts == nullptr || channel.has_table(bound, operation));
   if (bound.program->parted) {
     return reaching ? run<yielding, Shape::parts, true, traced, Beyond::buffers>(channel, start, operation)
                     : run<yielding, Shape::parts, arrivals, traced>(channel, start, operation);

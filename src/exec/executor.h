@@ -91,15 +91,15 @@ class alignas(64) Channel {
   template <class Collective>
   Code among_leaders(uint64_t call, Collective&& collective) {
     if (failed_ != Code::ok) return failed_;
-    shm::jot(own_->call, call);
-    shm::jot(own_->waits_for_message, shm::Control::among_leaders);
+    shm::store_relaxed(own_->call, call);
+    shm::store_relaxed(own_->waits_for_message, shm::Control::among_leaders);
     bool done = false;
     try {
       done = collective();
     } catch (...) {
       return fail_thrown(call);
     }
-    shm::jot(own_->waits_for_message, 0);
+    shm::store_relaxed(own_->waits_for_message, 0);
     return done ? Code::ok : Code::unavailable;
   }
   // Ends the use of the channel for a reason that it cannot see; every later call returns the code.
@@ -191,7 +191,7 @@ class alignas(64) Channel {
   decltype(Start::run) runner(const BoundProgram& bound) const {
     const plan::Program& program = *bound.program;
     if (net_ != nullptr) return net_runner<yielding, traced>(program);
-    if (program.has_offers && bound.reach_from != SIZE_MAX) return &run_offers<yielding, arrivals, traced>;
+    if (program.has_elidable_copies && bound.reach_from != SIZE_MAX) return &run_offers<yielding, arrivals, traced>;
     if (program.parted && !program.uses_lines) return &run<yielding, Shape::parts, arrivals, traced>;
     if (program.parted) return &run<yielding, Shape::part_lines, arrivals, traced>;
     if (!traced && bound.start.exchange.peer >= 0)

@@ -8,7 +8,7 @@ namespace tutti::exec {
 // Behind the payload: tells who waits for the line.
 template <bool yielding>
 [[gnu::always_inline]] inline void Channel::post(shm::Line& line, uint64_t number, uint64_t call) {
-  shm::jot(line.call, call);
+  shm::store_relaxed(line.call, call);
   shm::publish(line.stamp, number);
   if constexpr (yielding) wake_sleepers(*own_);
 }
@@ -17,7 +17,7 @@ template <bool yielding>
   if (shm::observe(line.stamp) != number) [[unlikely]] {
     if (const Code code = wait_for_line(*this, line, number, peer, call); code != Code::ok) return code;
   }
-  if (shm::glance(line.call) != call) [[unlikely]] return fail_mismatch(peer, call);
+  if (shm::load_relaxed(line.call) != call) [[unlikely]] return fail_mismatch(peer, call);
   return Code::ok;
 }
 

@@ -121,8 +121,8 @@ Code MessageStep::wait() {
   }
   shm::Control& own = *channel_.own_;
   const bool takes = step_.kind == plan::StepKind::sent;
-  shm::jot(own.call, operation_.call);
-  shm::jot(own.waits_for_message, (static_cast<uint64_t>(message_.peer) + 1) << 1 | (takes ? 1 : 0));
+  shm::store_relaxed(own.call, operation_.call);
+  shm::store_relaxed(own.waits_for_message, (static_cast<uint64_t>(message_.peer) + 1) << 1 | (takes ? 1 : 0));
   const auto begin = Clock::now();
   const int64_t limit = options().stall_seconds;
   bool reported = false;
@@ -145,7 +145,7 @@ Code MessageStep::wait() {
     reported = true;
     code = channel_.report_stall(message_.peer, operation_.call);
   }
-  shm::jot(own.waits_for_message, 0);
+  shm::store_relaxed(own.waits_for_message, 0);
   return code;
 }
 

@@ -46,7 +46,7 @@ struct Agreement {
 inline constexpr size_t record_header = sizeof(uint64_t);  // before the part; Operation::bytes is both
 
 // The parts of a rank's two buffers, for operations whose parts differ in length.
-struct Ragged {
+struct VParts {
   Parts in, out;
   Agreement* agreement = nullptr;  // null where all ranks know the longest part
 };
@@ -60,7 +60,7 @@ struct Operation {
   const Combine* combine = nullptr;  // null for barrier and bcast
   size_t segment_bytes = 0;       // a multiple of the element and of line_size, or >= bytes for one segment
   uint64_t call = 0;              // call_signature
-  const Ragged* ragged = nullptr;  // where the parts differ in length
+  const VParts* v_parts = nullptr;  // where the parts differ in length
 
   // Elements in a part of the vector; the whole is the usual case, and division is slow.
   size_t count_of(size_t part) const { return part == bytes ? count : part / combine->element; }

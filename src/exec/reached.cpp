@@ -55,15 +55,15 @@ void Reached::announce(std::byte* tables) {
   tables_ = tables;
   const plan::Program& program = *bound_.program;
   const bool one_buffer = operation_.in == operation_.out;
-  if (one_buffer && !program.offers_in_place) {
+  if (one_buffer && !program.elides_in_place) {
     // Others overwrite what they would read.
   } else if (tables != nullptr) {
-    own_[0] = announce_parts(operation_.ragged->in) ? 1 : 0;
+    own_[0] = announce_parts(operation_.v_parts->in) ? 1 : 0;
   } else {
     own_[0] = place_of(operation_.in);
     own_[1] = place_of(operation_.out);
   }
-  for (size_t space = 0; space < 2; ++space) shm::jot(channel_.own_->buffers[space], number_ | own_[space]);
+  for (size_t space = 0; space < 2; ++space) shm::store_relaxed(channel_.own_->buffers[space], number_ | own_[space]);
 }
 
 const BoundOperand& Reached::operand(const BoundStep& step, uint32_t i) const {
@@ -72,7 +72,7 @@ const BoundOperand& Reached::operand(const BoundStep& step, uint32_t i) const {
 
 // 0: in the slot.
 uint64_t Reached::place_of(const Elsewhere& elsewhere) const {
-  const uint64_t word = shm::glance(channel_.control(elsewhere.rank).buffers[elsewhere.operand.space]);
+  const uint64_t word = shm::load_relaxed(channel_.control(elsewhere.rank).buffers[elsewhere.operand.space]);
   if ((word ^ number_) >> number_shift != 0 || (word & place_mask) == 0) return 0;
   return tables_ != nullptr ? table_of(elsewhere.rank)[elsewhere.operand.block] : word & place_mask;
 }

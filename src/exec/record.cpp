@@ -13,8 +13,8 @@ class Movement {
   Movement(const BoundStep& step, const Operation& operation, std::byte* const* base_of, const Offsets& offsets)
       : dst_(step.operands[0]),
         src_(step.operands[1]),
-        ragged_(*operation.ragged),
-        agreement_(*operation.ragged->agreement),
+        v_parts_(*operation.v_parts),
+        agreement_(*operation.v_parts->agreement),
         base_of_(base_of),
         offsets_(offsets) {}
 
@@ -55,7 +55,7 @@ class Movement {
 
   // Whatever a wrong program says, no more than has room.
   size_t length(const BoundOperand& user) const {
-    const Parts& parts = user.space == static_cast<uint32_t>(plan::Space::in) ? ragged_.in : ragged_.out;
+    const Parts& parts = user.space == static_cast<uint32_t>(plan::Space::in) ? v_parts_.in : v_parts_.out;
     return parts.bytes == nullptr ? 0 : std::min(parts.bytes[user.block], agreement_.room);
   }
 
@@ -65,7 +65,7 @@ class Movement {
 
   const BoundOperand& dst_;
   const BoundOperand& src_;
-  const Ragged& ragged_;
+  const VParts& v_parts_;
   Agreement& agreement_;
   std::byte* const* base_of_;
   const Offsets& offsets_;
@@ -78,7 +78,7 @@ size_t move_record(const BoundStep& step, const Operation& operation, std::byte*
 }
 
 void name_records(trace::Recorder::What& what, const BoundProgram& bound, const Operation& operation) {
-  const Agreement& agreement = *operation.ragged->agreement;
+  const Agreement& agreement = *operation.v_parts->agreement;
   what.bytes = std::max(agreement.own, agreement.longest);
   what.root = call_root(operation.call);
   if (call_collective(operation.call) == plan::Collective::gather) what.program = bound.traced_as_gather;

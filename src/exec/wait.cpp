@@ -61,10 +61,10 @@ class SlowWait {
     shm::Control& own = channel.control(channel.index_);
     // Operations over lines do not say so before: their lines bear the call, and that is cheaper.
     say_entered(own, channel.base_, call);
-    shm::jot(own.waits_value, awaited->value);
-    shm::jot(own.waits_for, static_cast<uint64_t>(awaited->peer) + 1);
+    shm::store_relaxed(own.waits_value, awaited->value);
+    shm::store_relaxed(own.waits_for, static_cast<uint64_t>(awaited->peer) + 1);
   }
-  ~SlowWait() { shm::jot(channel_.control(channel_.index_).waits_for, 0); }
+  ~SlowWait() { shm::store_relaxed(channel_.control(channel_.index_).waits_for, 0); }
 
   Code run() { return channel_.style_ == WaitStyle::yield ? run_yielding() : run_spinning(); }
 
@@ -90,7 +90,7 @@ class SlowWait {
 
   // The peer, in this process's.
   bool is_in_session(int peer) const {
-    const auto process = static_cast<pid_t>(shm::glance(channel_.control(peer).process));
+    const auto process = static_cast<pid_t>(shm::load_relaxed(channel_.control(peer).process));
     return process == 0 || getsid(process) == getsid(0);  // 0: threads of this process
   }
 
@@ -144,18 +144,18 @@ class SlowWait {
   bool is_in_other_call(const Awaited& awaited) const {
     if (awaited.line != nullptr) {
       const uint64_t stamp = shm::observe(awaited.line->stamp);
-      if (stamp > channel_.base_ && stamp != awaited.value && shm::glance(awaited.line->call) != call_) return true;
+      if (stamp > channel_.base_ && stamp != awaited.value && shm::load_relaxed(awaited.line->call) != call_) return true;
     }
     return entered_other_call(channel_.control(awaited.peer), channel_.base_, call_);
   }
 
   bool is_dead(const Awaited& awaited) const {
-    const uint64_t process = shm::glance(channel_.control(awaited.peer).process);
+    const uint64_t process = shm::load_relaxed(channel_.control(awaited.peer).process);
     return process != 0 && process_is_gone(process) && !awaited.here();
   }
 
   Code fail_dead(int peer) {
-    const uint64_t process = shm::glance(channel_.control(peer).process);
+    const uint64_t process = shm::load_relaxed(channel_.control(peer).process);
     return channel_.fail(Code::dead_peer, "rank " + std::to_string(channel_.rank_of(peer)) + " (process " + std::to_string(process) +
                                               ") is gone; rank " + std::to_string(channel_.rank_) +
                                               " waited for it in " + describe_call(call_));

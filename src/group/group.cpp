@@ -55,7 +55,7 @@ Group::Group(const Settings& settings)
       nodes_(settings.nodes),
       node_count_(nodes_of(settings)),
       check_(settings.check),
-      crowded_(settings.crowded.value_or(settings.style == exec::WaitStyle::yield)),
+      oversubscribed_(settings.oversubscribed.value_or(settings.style == exec::WaitStyle::yield)),
       reached_(settings.reach.ordinary),
       overrides_(settings.overrides),
       shape_(settings.shape),
@@ -63,7 +63,7 @@ Group::Group(const Settings& settings)
 
 select::Call Group::call_of(Collective collective, size_t bytes, RootAndNeeds root) const {
   return {collective, bytes, ranks(), shape_, root & rank_bits, (root & exec::needs_rank_order) != 0,
-          (root & exec::needs_same_expression) != 0, crowded_, &levels_, node_count_, reached_, leaders_ != nullptr,
+          (root & exec::needs_same_expression) != 0, oversubscribed_, &levels_, node_count_, reached_, leaders_ != nullptr,
           overrides_.reproducible != Reproducible::off};
 }
 

@@ -42,7 +42,7 @@ class Group {
     exec::Net* net = nullptr;     // messages between nodes; outlives the group; null: one node
     Leaders* leaders = nullptr;   // the host MPI's collectives among nodes' leaders, at all ranks; likewise; null: none
     exec::WaitStyle style = exec::WaitStyle::spin;
-    std::optional<bool> crowded;  // on any node, the same at all ranks; nothing: as the style says
+    std::optional<bool> oversubscribed;  // on any node, the same at all ranks; nothing: as the style says
     exec::ProgressHook hook;
     uint64_t process = 0;         // this rank's pid where ranks are processes; 0 for threads
     trace::Tracer* tracer = nullptr;  // records every operation; outlives the group; null: nobody does
@@ -85,10 +85,10 @@ class Group {
   // all ranks decides how the data travels: `longest` where all know it, else the ranks agree on it first, and short parts
   // go with the agreement (exec/record.h). Lengths agree in pairs, as MPI demands of a sender and its receiver.
   static constexpr size_t unknown = SIZE_MAX;
-  static constexpr std::string_view ragged_algorithm = "direct";
-  Code ragged(plan::Collective collective, const void* in, void* out, const exec::Ragged& parts, size_t longest, int root);
+  static constexpr std::string_view v_algorithm = "direct";
+  Code v_collective(plan::Collective collective, const void* in, void* out, const exec::VParts& parts, size_t longest, int root);
   // A reduce_scatter; lengths are multiples of an element, and known to all.
-  Code ragged_reduce_scatter(const void* in, void* out, const exec::Ragged& parts, size_t longest,
+  Code v_reduce_scatter(const void* in, void* out, const exec::VParts& parts, size_t longest,
                              const exec::Combine& combine);
 
   // in == out: in place. Rank 0's `out` of an exscan is left as it is.
@@ -158,16 +158,16 @@ class Group {
   };
   // A call as programs are looked up by it: the rank of the root, and the needs of the operation above it.
   using RootAndNeeds = int;
-  static constexpr int collective_shift = 26, ragged_shift = 30, element_shift = 32;  // in keys of ranges
+  static constexpr int collective_shift = 26, v_shift = 30, element_shift = 32;  // in keys of ranges
   static_assert(plan::max_ranks <= exec::needs_same_expression && exec::needs_rank_order < 1 << collective_shift);
-  static_assert(plan::collective_count <= 1 << (ragged_shift - collective_shift));
+  static_assert(plan::collective_count <= 1 << (v_shift - collective_shift));
   static constexpr size_t fetched_of_kernels = 128;  // bytes of code: short calls need no more
   static constexpr size_t large_element = 64;  // beyond it only flat plans are sure to find room in the slots
   // What decides about an entry besides the bytes. An entry for a large element must not serve calls with small ones, nor the
   // reverse.
-  static uint64_t key_of(plan::Collective collective, RootAndNeeds root, size_t element, bool ragged = false) {
+  static uint64_t key_of(plan::Collective collective, RootAndNeeds root, size_t element, bool v_form = false) {
     return static_cast<uint64_t>(element > large_element ? element : 0) << element_shift |
-           static_cast<uint64_t>(ragged) << ragged_shift | static_cast<uint64_t>(collective) << collective_shift |
+           static_cast<uint64_t>(v_form) << v_shift | static_cast<uint64_t>(collective) << collective_shift |
            static_cast<uint64_t>(root);
   }
   // What a call is by itself, as plain words: what programs are kept by.
@@ -204,15 +204,15 @@ class Group {
   Code run_by_leaders(const Entry& entry, exec::Operation operation, size_t element);
   bool among_leaders(const ByLeaders& phases, const exec::Operation& operation);
   // The longest part of this rank's buffers.
-  size_t longest_part(plan::Collective collective, const exec::Ragged& parts, int root) const;
+  size_t longest_part(plan::Collective collective, const exec::VParts& parts, int root) const;
   // What runs records for parts of about the expected length, and the room in them; null where none should be.
   Entry* find_records(plan::Collective collective, size_t expected, int root, size_t& room);
-  Code run_records(Entry& entry, const void* in, void* out, const exec::Ragged& parts, uint64_t call);
+  Code run_records(Entry& entry, const void* in, void* out, const exec::VParts& parts, uint64_t call);
   Code agree_on_longest(plan::Collective collective, exec::Agreement& agreement, int root);
   // Copies `in` into scratch, side by side, and tells the parts' places there.
   const void* set_aside(const void* in, exec::Parts& parts);
-  Entry* find_ragged(plan::Collective collective, size_t longest, int root, size_t element);
-  Code run_ragged(plan::Collective collective, const void* in, void* out, const exec::Ragged& parts, size_t longest,
+  Entry* find_v(plan::Collective collective, size_t longest, int root, size_t element);
+  Code run_v(plan::Collective collective, const void* in, void* out, const exec::VParts& parts, size_t longest,
                   int root, const exec::Combine* combine);
   Code run(plan::Collective collective, const void* in, void* out, size_t count, size_t element, int root,
            const exec::Combine* combine);
@@ -228,7 +228,7 @@ class Group {
   plan::Nodes nodes_;
   int32_t node_count_;  // of the machine's nodes, as rules ask for it
   bool check_;
-  bool crowded_;  // more ranks than cores
+  bool oversubscribed_;  // more ranks than cores
   bool reached_;  // what the program allocates, by all ranks
   select::Overrides overrides_;
   topo::Shape shape_;

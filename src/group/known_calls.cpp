@@ -46,14 +46,14 @@ constexpr int tries = 64;  // of each size
 }  // namespace
 
 void KnownCalls::note(const KnownCall& call) {
-  if (const KnownCall& place = place_of(call.key); place.key.is_call() && !(place.key == call.key) && !crowded_) make_room(call.key);
+  if (const KnownCall& place = place_of(call.key); place.key.is_call() && !(place.key == call.key) && !oversubscribed_) make_room(call.key);
   place_for(call.key) = call;
 }
 
 // A call's own place, or the one beside it, where that is free or its own is taken.
 KnownCall& KnownCalls::place_for(const CallKey& key) {
   KnownCall& own = place_of(key);
-  return !crowded_ || !own.key.is_call() || own.key == key ? own : beside(own);
+  return !oversubscribed_ || !own.key.is_call() || own.key == key ? own : beside(own);
 }
 
 // So that all calls and a new one have places of their own.
@@ -74,7 +74,7 @@ void KnownCalls::make_room(const CallKey& key) {
       };
       if (std::all_of(keys.begin(), keys.end(), alone)) return move(places, multiplier);
     }
-  crowded_ = true;
+  oversubscribed_ = true;
   move(most, multiplier_);
 }
 
@@ -89,7 +89,7 @@ void KnownCalls::move(size_t places, uint64_t multiplier) {
 
 void KnownCalls::clear() {
   calls_.assign(calls_.size(), {});
-  crowded_ = false;
+  oversubscribed_ = false;
 }
 
 }  // namespace tutti::group

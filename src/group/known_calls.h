@@ -65,7 +65,7 @@ class KnownCalls {
     KnownCall& call = place_of(key);
     prefetch<64, KnownCall::used_bytes>(&call);  // its first line is read at once
     if (call.key == key) [[likely]] return &call;
-    return crowded_ && beside(call).key == key ? &beside(call) : nullptr;
+    return oversubscribed_ && beside(call).key == key ? &beside(call) : nullptr;
   }
   void note(const KnownCall& call);
   void clear();
@@ -82,7 +82,7 @@ class KnownCalls {
   std::vector<KnownCall> calls_ = std::vector<KnownCall>(least);
   size_t mask_ = least - 1;
   uint64_t multiplier_ = 0xBF58476D1CE4E5B9u;
-  bool crowded_ = false;  // there is no room for all of them to have places of their own
+  bool oversubscribed_ = false;  // there is no room for all of them to have places of their own
 };
 
 }  // namespace tutti::group

@@ -7,7 +7,7 @@
 #include "algo/algo.h"
 #include "group/group_calls.h"
 #include "group/node_ranks.h"
-#include "plan/crossing.h"
+#include "plan/inter_node_traffic.h"
 
 namespace tutti::group::test {
 namespace {
@@ -98,11 +98,11 @@ TEST(OnNodes, MessagesAreThoseOfThePlan) {
           perform(group, {collective, 4, root, false, 1});
         }
       }, 256 * 1024, levels);
-      const plan::Crossing crossing =
-          plan::crossing(algo::generate(collective, "hierarchical", ranks, root, levels), nodes);
+      const plan::InterNodeTraffic traffic =
+          plan::inter_node_traffic(algo::generate(collective, "hierarchical", ranks, root, levels), nodes);
       const int64_t counted = std::accumulate(sent.begin(), sent.end(), int64_t{0});
-      EXPECT_EQ(counted, crossing.messages) << plan::name(collective);
-      EXPECT_EQ(crossing.delays, 1) << plan::name(collective);
+      EXPECT_EQ(counted, traffic.messages) << plan::name(collective);
+      EXPECT_EQ(traffic.delays, 1) << plan::name(collective);
       const bool one_each = collective == Collective::bcast || collective == Collective::reduce ||
                             collective == Collective::gather || collective == Collective::scatter;
       if (one_each) {

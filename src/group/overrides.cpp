@@ -15,7 +15,7 @@ namespace {
 
 static_assert(collective_words.size() == plan::collective_count);
 
-void hold_algorithm(Collective collective, const std::string& algorithm, Reproducible reproducible) {
+void check_algorithm(Collective collective, const std::string& algorithm, Reproducible reproducible) {
   const std::string variable = select::algorithm_variable(collective);
   try {
     algo::generate(collective, algorithm, 2, 0);
@@ -71,7 +71,7 @@ select::Overrides overrides_of(const Options& options) {
   overrides.reproducible = options.reproducible;
   for (int i = 0; i < plan::collective_count; ++i) {
     if (overrides.algorithm[i].empty()) continue;
-    hold_algorithm(static_cast<Collective>(i), overrides.algorithm[i], options.reproducible);
+    check_algorithm(static_cast<Collective>(i), overrides.algorithm[i], options.reproducible);
   }
   overrides.library = users_library(options);
   overrides.table = users_table(options);

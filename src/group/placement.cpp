@@ -22,7 +22,7 @@ Placement::Placement(std::vector<Place> places) {
   };
   keep(at_node, [](const Place& place) { return place.node; });
   keep(at_memory, [](const Place& place) { return place.memory; });
-  keep(at_crowded, [](const Place& place) { return place.crowded; });
+  keep(at_oversubscribed, [](const Place& place) { return place.oversubscribed; });
   keep(at_cluster, [](const Place& place) { return place.cluster; });
   for (size_t floor = 0; floor < topo::floor_names.size(); ++floor) {
     keep(at_floors + floor, [&](const Place& place) { return place.floors[floor]; });
@@ -52,9 +52,9 @@ topo::Levels Placement::levels(const std::vector<int>& ranks) const {
   return topo::Levels(std::move(floors));
 }
 
-bool Placement::crowded(const std::vector<int>& ranks) const {
-  const Repeated& crowded = of_[at_crowded];
-  return std::any_of(ranks.begin(), ranks.end(), [&](int rank) { return crowded[static_cast<size_t>(rank)] != 0; });
+bool Placement::oversubscribed(const std::vector<int>& ranks) const {
+  const Repeated& oversubscribed = of_[at_oversubscribed];
+  return std::any_of(ranks.begin(), ranks.end(), [&](int rank) { return oversubscribed[static_cast<size_t>(rank)] != 0; });
 }
 
 std::string Placement::text() const {

@@ -21,7 +21,7 @@ struct Place {
   int32_t rank = 0;    // of the world
   int32_t node = 0;    // the place in the world of its node's first rank
   int32_t memory = 0;  // likewise of the first rank that it shares memory with
-  int32_t crowded = 0;  // 1: ranks outnumber cores on its node's machine
+  int32_t oversubscribed = 0;  // 1: ranks outnumber cores on its node's machine
   int32_t cluster = 0;
   std::array<int32_t, topo::floor_names.size()> floors{};  // a group's number on the node; 0 where it has one group
 };
@@ -39,7 +39,7 @@ class Placement {
   std::vector<int32_t> machine_nodes(const std::vector<int>& ranks) const { return numbers(at_node, ranks); }
   int32_t machine_node_count(const std::vector<int>& ranks) const { return plan::Nodes(machine_nodes(ranks)).count(); }
   // Whether ranks outnumber cores on the machine of a node of these.
-  bool crowded(const std::vector<int>& ranks) const;
+  bool oversubscribed(const std::vector<int>& ranks) const;
 
   // For those of a node, to whom one of it tells what it has heard of the others. Throws Error where the text is no such.
   std::string text() const;
@@ -51,7 +51,7 @@ class Placement {
   bool operator==(const Placement&) const = default;
 
  private:
-  enum Attribute : size_t { at_node, at_memory, at_crowded, at_cluster, at_floors, attributes = at_floors + topo::floor_names.size() };
+  enum Attribute : size_t { at_node, at_memory, at_oversubscribed, at_cluster, at_floors, attributes = at_floors + topo::floor_names.size() };
   std::vector<int32_t> numbers(size_t attribute, const std::vector<int>& ranks) const;
 
   std::array<Repeated, attributes> of_;  // by rank of the world

@@ -39,7 +39,7 @@ std::vector<Place> places_of(int ranks, const std::function<int(int)>& node_of) 
 
 TEST(Placement, TellsWhatRanksSaid) {
   std::vector<Place> places = places_of(12, [](int rank) { return rank / 4 == 1 ? 7 : rank % 2; });
-  places[5].crowded = 1;
+  places[5].oversubscribed = 1;
   places[6].memory = 6;
   std::shuffle(places.begin(), places.end(), std::mt19937(1));
   const Placement world(places);
@@ -50,8 +50,8 @@ TEST(Placement, TellsWhatRanksSaid) {
   EXPECT_EQ(world.nodes({4, 5, 7}), plan::Nodes());
   EXPECT_EQ(world.levels({0, 1, 8, 9}).contents(), "node:0,1,0,1");
   EXPECT_EQ(world.levels(all_of(12)).contents(), "cluster:0,1,0,1,1,1,1,1,0,1,0,1 node:0,1,0,1,2,2,2,2,0,1,0,1");
-  EXPECT_TRUE(world.crowded({4, 5}));
-  EXPECT_FALSE(world.crowded({4, 6}));
+  EXPECT_TRUE(world.oversubscribed({4, 5}));
+  EXPECT_FALSE(world.oversubscribed({4, 6}));
   EXPECT_EQ(Placement::read(world.text()), world);
 }
 
@@ -76,7 +76,7 @@ TEST(Placement, TakesWhatOneNodeDoes) {
 }
 
 // All places at once, share by share.
-void hold_gathering(int32_t places) {
+void check_gathering(int32_t places) {
   std::vector<std::vector<int32_t>> held(static_cast<size_t>(places));
   for (int32_t place = 0; place < places; ++place) held[static_cast<size_t>(place)] = {place};
   std::vector<std::vector<GatheringRound>> rounds;
@@ -103,8 +103,8 @@ void hold_gathering(int32_t places) {
 }
 
 TEST(Gathering, AllHaveAllAfterAsManyRoundsAsBits) {
-  for (int32_t places = 1; places <= 70; ++places) ASSERT_NO_FATAL_FAILURE(hold_gathering(places));
-  for (const int32_t places : {127, 128, 129, 512, 600}) ASSERT_NO_FATAL_FAILURE(hold_gathering(places));
+  for (int32_t places = 1; places <= 70; ++places) ASSERT_NO_FATAL_FAILURE(check_gathering(places));
+  for (const int32_t places : {127, 128, 129, 512, 600}) ASSERT_NO_FATAL_FAILURE(check_gathering(places));
 }
 
 }  // namespace

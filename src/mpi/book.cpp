@@ -88,7 +88,7 @@ using Ended = decltype(Book::communicators)::node_type;
 // The lock is held. Threads forget all that they remember.
 Ended take_out(Book& book, uint64_t key) {
   tables().remove(key);
-  shm::jot(generation, shm::glance(generation) + 1);
+  shm::store_relaxed(generation, shm::load_relaxed(generation) + 1);
   return book.communicators.extract(key);
 }
 
@@ -194,7 +194,7 @@ void open_book(bool record) {
   host().Comm_create_keyval(copy_trust, delete_nothing, &book.trust_keyval, nullptr);
   book.record = record;
   book.spare.reserve(most_spare);
-  shm::jot(book.left_world, 0);
+  shm::store_relaxed(book.left_world, 0);
   book.open = true;
 }
 
@@ -207,7 +207,7 @@ void close_book() {
     if (!book.open) return;
     book.open = false;
     tables().clear();
-    shm::jot(generation, shm::glance(generation) + 1);
+    shm::store_relaxed(generation, shm::load_relaxed(generation) + 1);
     while (!book.communicators.empty()) ended.push_back(book.communicators.extract(book.communicators.begin()));
     book.spare.clear();
     book.teams.clear();
@@ -244,8 +244,8 @@ void leave_world() {
     for (const uint64_t key : keys) ended.push_back(take_out(book, key));
     // Those that have ended without a word are found out when they are looked up again.
     tables().clear();
-    shm::jot(generation, shm::glance(generation) + 1);
-    shm::jot(book.left_world, 1);
+    shm::store_relaxed(generation, shm::load_relaxed(generation) + 1);
+    shm::store_relaxed(book.left_world, 1);
     book.places.reset();
     if (book.world_known) rebase(&book.world, book.sessions.front().processes);
     if (book.team != nullptr) book.team->leave_world(book.sessions.front().processes);
@@ -253,11 +253,11 @@ void leave_world() {
   destroy(std::move(ended));
 }
 
-bool world_lasts() { return book().open && shm::glance(book().left_world) == 0; }
+bool world_lasts() { return book().open && shm::load_relaxed(book().left_world) == 0; }
 
 void switch_off() {
   const std::lock_guard<std::mutex> lock(book().mutex);
-  shm::jot(book().off, 1);
+  shm::store_relaxed(book().off, 1);
 }
 
 bool book_is_open() { return book().open; }
@@ -287,7 +287,7 @@ std::shared_ptr<const Places> world_places(MPI_Comm communicator, int ranks, std
   return book().places;
 }
 
-bool may_set_up() { return shm::glance(book().off) == 0; }
+bool may_set_up() { return shm::load_relaxed(book().off) == 0; }
 
 void note_session(uint64_t session, MPI_Group processes) {
   const std::lock_guard<std::mutex> lock(book().mutex);
@@ -302,7 +302,7 @@ bool forget_session(uint64_t session) {
   if (found == book.sessions.end()) return false;
   MPI_Group processes = found->processes;
   book.sessions.erase(found);
-  if (shm::glance(book.left_world) != 0 && !book.sessions.empty()) {  // what was told by the session's group must be told by another's
+  if (shm::load_relaxed(book.left_world) != 0 && !book.sessions.empty()) {  // what was told by the session's group must be told by another's
     if (book.world_known) rebase(&book.world, book.sessions.front().processes);
     if (book.team != nullptr) book.team->leave_world(book.sessions.front().processes);
   }
@@ -384,7 +384,7 @@ const Remembered* recall(MPI_Comm handle) {
   if (found.communicator == nullptr) return nullptr;
   ServedCalls::enter_thread();
   Remembered& place = place_of(handle);
-  place = {handle, shm::glance(generation), found.communicator, found.group};
+  place = {handle, shm::load_relaxed(generation), found.communicator, found.group};
   return &place;
 }
 
@@ -407,7 +407,7 @@ Communicator* find_communicator(MPI_Comm handle) {
   Book& book = mpi::book();
   if (!book.open || Inside::depth != 0 || handle == host().comm_null) return nullptr;
   Communicator* communicator = tables().known.find(key_of(handle)).communicator;
-  if (communicator == nullptr && shm::glance(book.left_world) != 0) communicator = find_in_sessions(handle);
+  if (communicator == nullptr && shm::load_relaxed(book.left_world) != 0) communicator = find_in_sessions(handle);
   if (communicator == nullptr) communicator = make_communicator(handle);
   if (communicator->group() != nullptr && tables().ready.find(key_of(handle)).communicator == nullptr) note_ready(*communicator);
   if (communicator->is_decided() || !communicator->has_enough_calls()) return communicator;

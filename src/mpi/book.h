@@ -102,7 +102,7 @@ const Remembered* recall(MPI_Comm handle);
 
 // One branch, which is nearly always taken alike.
 inline bool is_ready(const Remembered& known, MPI_Comm handle) {
-  return (((uint64_t)known.handle ^ (uint64_t)handle) | (known.generation ^ shm::glance(generation)) |
+  return (((uint64_t)known.handle ^ (uint64_t)handle) | (known.generation ^ shm::load_relaxed(generation)) |
           static_cast<unsigned>(Inside::depth)) == 0;
 }
 

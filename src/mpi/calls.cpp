@@ -21,7 +21,7 @@ bool host_judges_aliases(Collective collective) {
 }
 
 std::string_view algorithm_of(Communicator& communicator, const Subject& subject) {
-  if (subject.ragged) return group::Group::ragged_algorithm;
+  if (subject.v_form) return group::Group::v_algorithm;
   if (subject.bytes == 0 && subject.collective != Collective::barrier) return "none";
   const bool rooted_well = subject.root >= 0 && subject.root < communicator.group()->ranks();
   return rooted_well ? communicator.group()->algorithm(subject.collective, subject.bytes, subject.root)

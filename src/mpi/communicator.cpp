@@ -92,7 +92,7 @@ const char* describe(Reason reason) {
     case Reason::no_program: return "the algorithm that was asked for does not serve this communicator";
     case Reason::users_operation: return "persistent collectives by a user's operation";
     case Reason::large_persistent: return "persistent collectives of more data than shared memory is kept for";
-    case Reason::ragged_between_nodes: return "parts of different lengths between nodes";
+    case Reason::v_between_nodes: return "parts of different lengths between nodes";
     case Reason::persistent_between_nodes: return "persistent collectives between nodes";
     case Reason::among_leaders: return "the host MPI's part of a collective of Tutti's, among the nodes' leaders";
     case Reason::count_: break;

@@ -17,7 +17,7 @@
 #include "group/group.h"
 #include "mpi/host.h"
 #include "mpi/leaders.h"
-#include "mpi/ragged_parts.h"
+#include "mpi/part_table.h"
 #include "mpi/served.h"
 #include "mpi/service.h"
 #include "mpi/team.h"
@@ -42,7 +42,7 @@ enum class Reason : uint8_t {
   no_program,
   users_operation,
   large_persistent,
-  ragged_between_nodes,
+  v_between_nodes,
   persistent_between_nodes,
   among_leaders,  // in traces alone
   count_

@@ -36,7 +36,7 @@ class CommunicatorTable {
     for (size_t at = place_of(table, handle);; at = (at + 1) & table.mask) {
       const Slot& slot = table.slots[at];
       const uint64_t its = shm::observe(slot.handle);
-      if (its == handle) return {reinterpret_cast<Communicator*>(shm::glance(slot.communicator)), reinterpret_cast<group::Group*>(shm::glance(slot.group))};
+      if (its == handle) return {reinterpret_cast<Communicator*>(shm::load_relaxed(slot.communicator)), reinterpret_cast<group::Group*>(shm::load_relaxed(slot.group))};
       if (its == none) return {};
     }
   }

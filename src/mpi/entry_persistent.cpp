@@ -64,7 +64,7 @@ TUTTI_ENTRY int MPI_Allgatherv_init(const void* sendbuf, int sendcount, MPI_Data
 TUTTI_ENTRY int MPI_Alltoallv_init(const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
                                    void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
                                    MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-  return mpi::init_ragged_alltoall(host().persistent.Alltoallv_init, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+  return mpi::init_v_alltoall(host().persistent.Alltoallv_init, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
                                    recvcounts, rdispls, recvtype, {comm, info, request});
 }
 
@@ -72,7 +72,7 @@ TUTTI_ENTRY int MPI_Alltoallw_init(const void* sendbuf, const int sendcounts[], 
                                    const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
                                    const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
                                    MPI_Request* request) {
-  return mpi::init_ragged_alltoall(host().persistent.Alltoallw_init, sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+  return mpi::init_v_alltoall(host().persistent.Alltoallw_init, sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
                                    recvcounts, rdispls, recvtypes, {comm, info, request});
 }
 
@@ -170,7 +170,7 @@ TUTTI_ENTRY int MPI_Alltoallv_init_c(const void* sendbuf, const MPI_Count sendco
                                      MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
                                      const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                                      MPI_Request* request) {
-  return mpi::init_ragged_alltoall(host().persistent_large.Alltoallv_init, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
+  return mpi::init_v_alltoall(host().persistent_large.Alltoallv_init, sendbuf, sendcounts, sdispls, sendtype, recvbuf,
                                    recvcounts, rdispls, recvtype, {comm, info, request});
 }
 
@@ -178,7 +178,7 @@ TUTTI_ENTRY int MPI_Alltoallw_init_c(const void* sendbuf, const MPI_Count sendco
                                      const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
                                      const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
                                      MPI_Request* request) {
-  return mpi::init_ragged_alltoall(host().persistent_large.Alltoallw_init, sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
+  return mpi::init_v_alltoall(host().persistent_large.Alltoallw_init, sendbuf, sendcounts, sdispls, sendtypes, recvbuf,
                                    recvcounts, rdispls, recvtypes, {comm, info, request});
 }
 

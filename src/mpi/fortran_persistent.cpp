@@ -120,7 +120,7 @@ TUTTI_ENTRY void mpi_alltoallv_init_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fi
                                      void* recvbuf, MPI_Fint* recvcounts, MPI_Fint* rdispls, MPI_Fint* recvtype,
                                      MPI_Fint* comm, MPI_Fint* info, MPI_Fint* request, MPI_Fint* error) {
   init(comm, info, request, error, [&](const mpi::Asked& asked) {
-    return mpi::init_ragged_alltoall(host().persistent.Alltoallv_init, c_address(sendbuf), sendcounts, sdispls,
+    return mpi::init_v_alltoall(host().persistent.Alltoallv_init, c_address(sendbuf), sendcounts, sdispls,
                                      c_type(*sendtype), c_address(recvbuf), recvcounts, rdispls, c_type(*recvtype), asked);
   });
 }
@@ -131,7 +131,7 @@ TUTTI_ENTRY void mpi_alltoallw_init_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fi
   init(comm, info, request, error, [&](const mpi::Asked& asked) {
     const std::vector<MPI_Datatype> in_types = c_types(sendtypes, asked.comm, c_address(sendbuf));
     const std::vector<MPI_Datatype> out_types = c_types(recvtypes, asked.comm, c_address(recvbuf));
-    return mpi::init_ragged_alltoall(host().persistent.Alltoallw_init, c_address(sendbuf), sendcounts, sdispls,
+    return mpi::init_v_alltoall(host().persistent.Alltoallw_init, c_address(sendbuf), sendcounts, sdispls,
                                      in_types.data(), c_address(recvbuf), recvcounts, rdispls, out_types.data(), asked);
   });
 }

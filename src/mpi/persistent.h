@@ -19,7 +19,7 @@
 #include "exec/executor.h"
 #include "mpi/deposits.h"
 #include "mpi/host_op.h"
-#include "mpi/ragged.h"
+#include "mpi/v_collectives.h"
 #include "mpi/thrown.h"
 #include "trace/tracer.h"
 
@@ -28,9 +28,9 @@ namespace tutti::mpi {
 // The arguments of an _init call. A side of a bcast is its buffer; of reductions both sides have the call's type.
 struct PersistentCall {
   plan::Collective collective;
-  RaggedSide in, out;
+  VSide in, out;
   int root = 0;
-  bool ragged = false;  // the sides with parts have counts (and displacements, but for a reduction's)
+  bool v_form = false;  // the sides with parts have counts (and displacements, but for a reduction's)
   MPI_Op op{};          // of those that combine
 };
 
@@ -88,7 +88,7 @@ class Persistent {
   bool agree(Communicator& communicator, const Deposits::Announced& own, const std::vector<Deposits::Announced>& all,
              Reason* reason, int* code);
   Reason describe_buffers(Communicator& communicator, const PersistentCall& call);
-  bool describe(const RaggedSide& side, bool parted, const PersistentCall& call, std::vector<Part>& parts);
+  bool describe(const VSide& side, bool parted, const PersistentCall& call, std::vector<Part>& parts);
   Reason choose_combine(Communicator& communicator, const PersistentCall& call);
   void link();
   void describe_for_traces(const Communicator& communicator, uint64_t number);

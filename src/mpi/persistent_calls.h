@@ -15,15 +15,15 @@ struct Asked {
 };
 
 // What is given for each buffer: one part, as many equal ones as the collective has, or parts of their own lengths.
-inline RaggedSide side_of(const void* data, MPI_Count count, MPI_Datatype type) {
+inline VSide side_of(const void* data, MPI_Count count, MPI_Datatype type) {
   return {const_cast<void*>(data), count, {}, {}, type, nullptr};
 }
 template <class Count, class Displacement>
-RaggedSide side_of(const void* data, const Count* counts, const Displacement* displacements, MPI_Datatype type) {
+VSide side_of(const void* data, const Count* counts, const Displacement* displacements, MPI_Datatype type) {
   return {const_cast<void*>(data), 0, {counts}, {displacements}, type, nullptr};
 }
 template <class Count, class Displacement>
-RaggedSide side_of(const void* data, const Count* counts, const Displacement* displacements, const MPI_Datatype* types) {
+VSide side_of(const void* data, const Count* counts, const Displacement* displacements, const MPI_Datatype* types) {
   return {const_cast<void*>(data), 0, {counts}, {displacements}, {}, types};
 }
 
@@ -40,7 +40,7 @@ inline int init_barrier(const Asked& asked) {
 
 template <class Count>
 int init_bcast(BcastInit<Count>* by_host, void* data, Count count, MPI_Datatype type, int root, const Asked& asked) {
-  const RaggedSide side = side_of(data, count, type);
+  const VSide side = side_of(data, count, type);
   return init_call({plan::Collective::bcast, side, side, root}, asked, by_host, data, count, type, root);
 }
 
@@ -86,7 +86,7 @@ int init_allgatherv(AllgathervInit<Count, Displacement>* by_host, const void* in
 
 // An alltoallv, with one type a side, or an alltoallw, with one for each part.
 template <class Count, class Displacement, class Types, class ByHost>
-int init_ragged_alltoall(ByHost* by_host, const void* in, const Count* in_counts, const Displacement* in_displs,
+int init_v_alltoall(ByHost* by_host, const void* in, const Count* in_counts, const Displacement* in_displs,
                          Types in_types, void* out, const Count* out_counts, const Displacement* out_displs,
                          Types out_types, const Asked& asked) {
   return init_call({plan::Collective::alltoall, side_of(in, in_counts, in_displs, in_types),
@@ -111,8 +111,8 @@ int init_reduction(plan::Collective collective, ReductionInit<Count>* by_host, c
 template <class Count>
 int init_reduce_scatter(ReduceScatterInit<Count>* by_host, const void* in, void* out, const Count* counts, MPI_Datatype type,
                         MPI_Op op, const Asked& asked) {
-  const RaggedSide from{const_cast<void*>(in), 0, {counts}, {}, type, nullptr};
-  const RaggedSide to{out, 0, {counts}, {}, type, nullptr};
+  const VSide from{const_cast<void*>(in), 0, {counts}, {}, type, nullptr};
+  const VSide to{out, 0, {counts}, {}, type, nullptr};
   return init_call({plan::Collective::reduce_scatter, from, to, 0, true, op}, asked, by_host, in, out, counts, type, op);
 }
 

@@ -29,7 +29,7 @@ bool by_bad_root(const PersistentCall& call, int ranks) {
 // For the report: a part that this rank surely has.
 size_t part_to_report(const PersistentCall& call) {
   const bool by_in = call.in.data != MPI_IN_PLACE && call.collective != Collective::scatter;
-  const RaggedSide& side = by_in ? call.in : call.out;
+  const VSide& side = by_in ? call.in : call.out;
   if (side.data == MPI_IN_PLACE || side.types != nullptr || call.collective == Collective::barrier) return 0;
   return bytes_to_report(side.counts.given() ? side.counts[0] : side.count, side.type);
 }
@@ -100,8 +100,8 @@ MPI_Datatype Persistent::keep(MPI_Datatype type) {
 }
 
 // False where an argument is wrong.
-bool Persistent::describe(const RaggedSide& side, bool parted, const PersistentCall& call, std::vector<Part>& parts) {
-  if (side.data == MPI_IN_PLACE || (parted && call.ragged && !side.counts.given())) return false;
+bool Persistent::describe(const VSide& side, bool parted, const PersistentCall& call, std::vector<Part>& parts) {
+  if (side.data == MPI_IN_PLACE || (parted && call.v_form && !side.counts.given())) return false;
   const size_t count_of_parts = parted ? static_cast<size_t>(ranks_) : 1;
   size_t before = 0;  // elements of the parts so far, where they lie side by side
   for (size_t i = 0; i < count_of_parts; ++i) {
@@ -163,7 +163,7 @@ Reason Persistent::describe_buffers(Communicator& communicator, const Persistent
   if (!wants && collective_ != Collective::exscan) return Reason::wrong_arguments;
   if (collective_ == Collective::bcast || collective_ == Collective::scatter) return Reason::wrong_arguments;
   if (combines) {
-    RaggedSide in = call.in;
+    VSide in = call.in;
     in.data = call.out.data;
     return describe(in, plan::parted_in(collective_), call, given_) ? Reason::none : Reason::wrong_arguments;
   }

@@ -124,7 +124,7 @@ group::Placement exchanged(const Neighbours& node, const group::Place& own, int 
 
 // Whether ranks outnumber cores among those whose nodes are one machine: containers have names, memory and processes of their
 // own, but the same cores. `node`: the number of this process's node. Collective over all ranks.
-bool crowded_on_machine(int32_t node) {
+bool oversubscribed_on_machine(int32_t node) {
   struct Resident {
     uint64_t kernel;
     CoreMask cores;
@@ -185,13 +185,13 @@ std::shared_ptr<const Places> Places::gather(Team* team) {
   group::Place own;
   own.rank = world_rank;
   own.node = node.of_first(world_rank);
-  made->crowded_here_ = crowded_on_machine(own.node);
-  if (team != nullptr && made->crowded_here_) team->know_crowded();
-  if (made->crowded_here_ && world_rank == 0)
+  made->oversubscribed_here_ = oversubscribed_on_machine(own.node);
+  if (team != nullptr && made->oversubscribed_here_) team->know_oversubscribed();
+  if (made->oversubscribed_here_ && world_rank == 0)
     log_line(LogLevel::info, "ranks outnumber the cores of their machine, on this node or with other nodes of it: waits yield");
   own.memory = uses_memory && team != nullptr ? own.node : world_rank;
   own.cluster = node.of_first(own_cluster());
-  own.crowded = made->crowded_here_ ? 1 : 0;
+  own.oversubscribed = made->oversubscribed_here_ ? 1 : 0;
   own.floors = groups_of(node.levels(node.gather(usable_cores())), node.rank());
   made->of_world_ = exchanged(node, own, world_ranks);
   return made;

@@ -31,11 +31,11 @@ class Places {
 
   const group::Placement& of_world() const { return of_world_; }
   // Whether ranks outnumber cores on this process's machine.
-  bool crowded_here() const { return crowded_here_; }
+  bool oversubscribed_here() const { return oversubscribed_here_; }
 
  private:
   group::Placement of_world_;
-  bool crowded_here_ = false;
+  bool oversubscribed_here_ = false;
 };
 
 }  // namespace tutti::mpi

@@ -37,7 +37,7 @@ int note_request(std::unique_ptr<Persistent> persistent, MPI_Request* request) {
   if (code != MPI_SUCCESS) return code;
   const std::lock_guard<std::mutex> lock(table().mutex);
   table().requests[key_of(*request)] = std::move(persistent);
-  shm::jot(own_requests, table().requests.size());
+  shm::store_relaxed(own_requests, table().requests.size());
   return MPI_SUCCESS;
 }
 
@@ -47,7 +47,7 @@ std::unique_ptr<Persistent> forget_request(MPI_Request request) {
   if (found == table().requests.end()) return nullptr;
   std::unique_ptr<Persistent> forgotten = std::move(found->second);
   table().requests.erase(found);
-  shm::jot(own_requests, table().requests.size());
+  shm::store_relaxed(own_requests, table().requests.size());
   return forgotten;
 }
 
@@ -61,7 +61,7 @@ void note_hosts_request(MPI_Request request, const Record& call) noexcept {
   try {
     const std::lock_guard<std::mutex> lock(table().mutex);
     table().by_host[key_of(request)] = call;
-    shm::jot(hosts_requests, table().by_host.size());
+    shm::store_relaxed(hosts_requests, table().by_host.size());
   } catch (...) {  // memory ran out; the report then lacks its starts
   }
 }
@@ -69,7 +69,7 @@ void note_hosts_request(MPI_Request request, const Record& call) noexcept {
 void forget_hosts_request(MPI_Request request) {
   const std::lock_guard<std::mutex> lock(table().mutex);
   table().by_host.erase(key_of(request));
-  shm::jot(hosts_requests, table().by_host.size());
+  shm::store_relaxed(hosts_requests, table().by_host.size());
 }
 
 void record_hosts_start(MPI_Request request, std::chrono::nanoseconds time) {

@@ -20,7 +20,7 @@ namespace tutti::mpi {
 
 // How many there are.
 inline constinit shm::Word own_requests{0};
-inline bool has_own_requests() { return shm::glance(own_requests) != 0; }
+inline bool has_own_requests() { return shm::load_relaxed(own_requests) != 0; }
 
 // Makes the program's handle of a persistent collective, and owns it until the request is freed.
 int note_request(std::unique_ptr<Persistent> persistent, MPI_Request* request);
@@ -32,7 +32,7 @@ Persistent* own_request(MPI_Request request);
 // For the report: persistent collectives that the host made, while calls are recorded. Their starts count, as do the rounds
 // of ours.
 inline constinit shm::Word hosts_requests{0};
-inline bool records_starts() { return shm::glance(hosts_requests) != 0; }
+inline bool records_starts() { return shm::load_relaxed(hosts_requests) != 0; }
 void note_hosts_request(MPI_Request request, const Record& call) noexcept;
 void forget_hosts_request(MPI_Request request);
 // After the host has started it; what the start took.

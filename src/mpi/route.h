@@ -35,7 +35,7 @@ struct Subject {
   Collective collective;
   size_t bytes;
   int root;
-  bool ragged = false;  // its parts differ in length
+  bool v_form = false;  // its parts differ in length
 };
 
 std::string_view algorithm_of(Communicator& communicator, const Subject& subject);

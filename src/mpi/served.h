@@ -14,7 +14,7 @@ namespace tutti::mpi {
 class ServedCalls {
  public:
   // By the thread that was served.
-  static void note() { shm::jot(*here, 1); }
+  static void note() { shm::store_relaxed(*here, 1); }
   // Gives the calling thread a place of its own, if it has none: before it is first served.
   static void enter_thread() {
     if (here == &places[0].served) [[unlikely]] take_place();

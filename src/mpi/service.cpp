@@ -104,7 +104,7 @@ std::unique_ptr<Service> take_parked(const Team& team, const std::vector<int>& m
     return one.is_leader() && one.team.get() == &team && one.members == members && is_parked_by_all(one);
   });
   if (taken == nullptr) return nullptr;
-  for (int rank = 0; rank < taken->layout.ranks; ++rank) shm::jot(taken->parked(rank), in_use);
+  for (int rank = 0; rank < taken->layout.ranks; ++rank) shm::store_relaxed(taken->parked(rank), in_use);
   return taken;
 }
 

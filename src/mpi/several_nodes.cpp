@@ -46,7 +46,7 @@ int largest_tag() {
 
 exec::WaitStyle style_of_one(const Places& places) {
   const WaitChoice choice = options().wait;
-  const bool yields = choice == WaitChoice::automatic ? places.crowded_here() : choice == WaitChoice::yield;
+  const bool yields = choice == WaitChoice::automatic ? places.oversubscribed_here() : choice == WaitChoice::yield;
   return yields ? exec::WaitStyle::yield : exec::WaitStyle::spin;
 }
 
@@ -149,7 +149,7 @@ Reason Communicator::span_nodes(int ranks) {
   settings.nodes = nodes;
   settings.net = net_.get();
   settings.style = here.size() > 1 ? team_->wait_style() : style_of_one(*places);
-  settings.crowded = world.crowded(members);
+  settings.oversubscribed = world.oversubscribed(members);
   if (here.size() > 1) settings.hook = team_->progress_hook();
   settings.levels = world.levels(members);
   settings.shape.counts[topo::node_level] = machine_nodes;

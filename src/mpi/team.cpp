@@ -180,7 +180,7 @@ void Team::agree_on_waiting() {
   agree_on_levels(masks);
 }
 
-void Team::know_crowded() {
+void Team::know_oversubscribed() {
   if (options().wait == WaitChoice::automatic) wait_style_ = exec::WaitStyle::yield;
 }
 

@@ -72,7 +72,7 @@ class Team {
   bool of_several_jobs() const { return of_several_jobs_; }
   exec::WaitStyle wait_style() const { return wait_style_; }
   // Ranks of other nodes share the cores. Before the first communicator, by all members.
-  void know_crowded();
+  void know_oversubscribed();
   // Of the cores that its ranks may run on; known where users' plans or tables are in use.
   const topo::Shape& shape() const { return shape_; }
   // What a communicator's ranks share, all of them members; the same at all of them.

@@ -24,10 +24,10 @@ tutti_team::tutti_team(int ranks)
       bindings(static_cast<size_t>(ranks)) {
   std::memset(areas.get(), 0, layout.bytes());
   const auto wait = tutti::options().wait;
-  const bool crowded = static_cast<size_t>(ranks) > tutti::topo::binding_of_process().size();
+  const bool oversubscribed = static_cast<size_t>(ranks) > tutti::topo::binding_of_process().size();
   style = wait == tutti::WaitChoice::spin    ? tutti::exec::WaitStyle::spin
           : wait == tutti::WaitChoice::yield ? tutti::exec::WaitStyle::yield
-          : crowded                          ? tutti::exec::WaitStyle::yield
+          : oversubscribed                          ? tutti::exec::WaitStyle::yield
                                              : tutti::exec::WaitStyle::spin;
 }
 

@@ -5,9 +5,9 @@
 
 #include "plan/blocks.h"
 #include "plan/fault.h"
-#include "plan/known.h"
+#include "plan/vector_clocks.h"
 #include "plan/lower.h"
-#include "plan/offers.h"
+#include "plan/elidable_copies.h"
 
 namespace tutti::plan {
 namespace {
@@ -160,7 +160,7 @@ class Finder {
   const NodeOf node_of_;
   const Carrier carrier_;
   Table table_;
-  Known known_;
+  VectorClocks known_;
   Dependences result_;
   std::vector<int32_t> first_of_;                // by rank: its first transfer so far, past the end where it has none
   std::vector<int32_t> last_of_;                 // by rank: its last transfer so far, -1 where it has none
@@ -173,7 +173,7 @@ class Finder {
 
 Dependences depend(const Plan& staged, Carrier carrier) {
   Dependences dependences = Finder(staged, carrier).run();
-  if (carrier == Carrier::slot && staged.nodes.one()) dependences.offers = find_offers(staged, dependences);
+  if (carrier == Carrier::slot && staged.nodes.one()) dependences.elidable = find_elidable_copies(staged, dependences);
   return dependences;
 }
 

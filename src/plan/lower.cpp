@@ -21,7 +21,7 @@ bool lines_serve(const Plan& staged) {
 namespace {
 
 // What the transfer leaves in the blocks of tmp that it writes.
-void hold(BlockTable<Held>& table, const Transfer& transfer, bool offers, const Facts& facts) {
+void hold(BlockTable<Held>& table, const Transfer& transfer, bool elidable, const Facts& facts) {
   if (!writes_tmp(transfer)) return;
   const Region& src = transfer.src.front();
   for (int32_t k = 0; k < transfer.dst.count; ++k) {
@@ -29,7 +29,7 @@ void hold(BlockTable<Held>& table, const Transfer& transfer, bool offers, const 
     const int32_t extent = transfer.kind == TransferKind::receive ? facts.messages[transfer.message].extents[static_cast<size_t>(k)]
                            : src.buffer == Buffer::tmp            ? table.at(src.rank, Buffer::tmp, block).extent
                                                                   : block;
-    table.at(transfer.dst.rank, Buffer::tmp, transfer.dst.first + k * transfer.dst.stride) = {extent, offers, src.buffer, block};
+    table.at(transfer.dst.rank, Buffer::tmp, transfer.dst.first + k * transfer.dst.stride) = {extent, elidable, src.buffer, block};
   }
 }
 
@@ -63,7 +63,7 @@ void write(Writer& writer, const Plan& staged, const Dependences& dependences, C
 std::vector<Program> lower(const Plan& staged, const Dependences& dependences, const std::vector<int32_t>& ranks, Carrier carrier) {
   Facts facts = gather_facts(staged, dependences);
   const Reuse reuse = carrier == Carrier::slot ? find_reuse(staged) : Reuse{};
-  for (const auto* awaited : {&dependences.offers.returns, &dependences.segment_before}) {
+  for (const auto* awaited : {&dependences.elidable.returns, &dependences.segment_before}) {
     for (const auto& transfers : *awaited) {
       for (int32_t other : transfers) facts.awaited[other] = facts.awaited[other] || carrier == Carrier::slot;
     }
@@ -76,17 +76,17 @@ std::vector<Program> lower(const Plan& staged, const Dependences& dependences, c
     writer_of[rank] = static_cast<int32_t>(writers.size());
     writers.emplace_back(staged, dependences, rank, carrier, facts, held);
   }
-  const std::vector<bool>& offer = dependences.offers.offer;
+  const std::vector<bool>& elidable = dependences.elidable.copies;
   for (int32_t i = 0; i < static_cast<int32_t>(staged.transfers.size()); ++i) {
     const Transfer& transfer = staged.transfers[i];
     const int32_t writer = writer_of[transfer.executor()];
     if (writer >= 0) write(writers[writer], staged, dependences, carrier, facts, reuse, i);
-    hold(held, transfer, !offer.empty() && offer[i], facts);
+    hold(held, transfer, !elidable.empty() && elidable[i], facts);
   }
   std::vector<Program> programs;
   for (Writer& writer : writers) {
     const int32_t rank = writer.program().rank;
-    if (dependences.offers.any) writer.wait_for_readers(dependences.offers.returns[rank]);
+    if (dependences.elidable.any) writer.wait_for_readers(dependences.elidable.returns[rank]);
     programs.push_back(std::move(writer.program()));
     Program& program = programs.back();
     program.lines = carrier == Carrier::line ? facts.lines : 0;

@@ -37,10 +37,10 @@ enum class Carrier : uint8_t {
 // True where lines can serve the plan: they need single-block regions, of whole vectors or parts.
 bool lines_serve(const Plan& staged);
 
-// Copies into slots that readers can pass by where they reach the user's blocks themselves (offers.h).
-struct Offers {
-  std::vector<bool> offer;     // by transfer
-  std::vector<bool> in_place;  // by rank: its offers hold where its `in` and `out` are one buffer
+// Copies into slots that readers can pass by where they reach the user's blocks themselves (elidable_copies.h).
+struct ElidableCopies {
+  std::vector<bool> copies;    // by transfer
+  std::vector<bool> in_place;  // by rank: its elidable copies may be left out where its `in` and `out` are one buffer
   // By rank: the transfers of others, in plan order, that it must know to have been executed before it returns.
   std::vector<std::vector<int32_t>> returns;
   bool any = false;
@@ -57,7 +57,7 @@ struct Dependences {
   std::vector<std::vector<int32_t>> segment_before;
   // By rank: what it waited for implies that every rank has executed something, so has entered the operation.
   std::vector<bool> knows_all;
-  Offers offers;  // of programs over slots; empty for lines
+  ElidableCopies elidable;  // of programs over slots; empty for lines
 };
 
 // Of a scheduled plan. With lines nothing is overwritten within an operation, so only true dependences count.

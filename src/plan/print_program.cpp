@@ -15,8 +15,8 @@ std::string text_of(const Operand& operand, int32_t extent_count) {
   }
   text += "." + std::to_string(operand.block);
   if (extent_count > 1) text += "+" + std::to_string(extent_count);
-  if (!operand.offered) return text;
-  Operand there{operand.offered_space, operand.rank, 0, operand.offered_block};
+  if (!operand.bypassable) return text;
+  Operand there{operand.bypass_space, operand.rank, 0, operand.bypass_block};
   return text + " or " + text_of(there, extent_count);
 }
 
@@ -74,7 +74,7 @@ std::string operands_of(const Program& program, const Step& step) {
   }
   return text + "  (lengths of block " + std::to_string(step.extent_first) +
          (step.extent_count == 1 ? "" : ".." + std::to_string(step.extent_first + step.extent_count - 1)) +
-         (step.offer ? "; an offer)" : ")");
+         (step.elidable ? "; elidable)" : ")");
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ TEST(PrintProgram, OverSlots) {
   EXPECT_EQ(print(lower(two_ranks, 1, Carrier::slot)),
             "program of rank 1 of 2: allreduce example, 1 slot blocks in at least 2 positions, 3 stages, 4 transfers\n"
             "   0  stage 0   wait_reuse rank 0, transfer 2 at stage 1\n"
-            "   1  stage 0   copy       slot[1].0 <- in[1].0  (lengths of block 0; an offer)\n"
+            "   1  stage 0   copy       slot[1].0 <- in[1].0  (lengths of block 0; elidable)\n"
             "   2  stage 0   publish    transfer 1 at stage 0\n"
             "   3  stage 2   wait_word  rank 0, transfer 3 at stage 1\n"
             "   4  stage 2   copy       out[1].0 <- slot[0].0 or out[0].0  (lengths of block 0)\n"
@@ -71,7 +71,7 @@ TEST(PrintProgram, WhatWaitsForReaders) {
   EXPECT_EQ(print(lower(plan, 1, Carrier::slot)),
             "program of rank 1 of 2: bcast, root 1, 1 slot blocks in at least 2 positions, 2 stages, 2 transfers\n"
             "   0  stage 0   wait_reuse rank 0, transfer 2 at stage 1\n"
-            "   1  stage 0   copy       slot[1].0 <- in[1].0  (lengths of block 0; an offer)\n"
+            "   1  stage 0   copy       slot[1].0 <- in[1].0  (lengths of block 0; elidable)\n"
             "   2  stage 0   publish    transfer 1 at stage 0\n"
             "   3  stage 1   wait_return rank 0, transfer 2 at stage 1\n");
 }

@@ -60,9 +60,9 @@ struct Operand {
   int32_t line = 0;   // which of the rank's lines in this operation
   int32_t block = 0;  // the first block; all blocks of a vector, all parts and all blocks of tmp start a size apart
   // The same bytes are in a buffer of this rank's user, too: a reader that reaches it takes them from there.
-  bool offered = false;
-  Space offered_space = Space::in;
-  int32_t offered_block = 0;
+  bool bypassable = false;
+  Space bypass_space = Space::in;
+  int32_t bypass_block = 0;
 };
 
 // What makes a source of a reduce_any ready: the peer's word (in a program that uses lines: its line's stamp) shows
@@ -106,7 +106,7 @@ struct Step {
   // The blocks of the user's vector whose lengths this movement has (the last may be short, or all empty).
   int32_t extent_first = 0;
   int32_t extent_count = 1;
-  bool offer = false;         // a copy into the slot that is left out where others reach its source
+  bool elidable = false;         // a copy into the slot that is left out where others reach its source
   int32_t message = -1;       // of post, send, receive and sent: which of Program::messages
 };
 
@@ -129,8 +129,8 @@ struct Program {
   bool writes_shared = false; // this rank writes a slot or a line in it
   bool knows_all = false;     // its end implies, at this rank, that every rank of its node has entered the operation
   bool in_place = true;       // Verdict::in_place
-  bool has_offers = false;    // of any rank
-  bool offers_in_place = false;  // this rank's offers hold where its `in` and `out` are one buffer
+  bool has_elidable_copies = false;    // of any rank
+  bool elides_in_place = false;  // this rank's offers hold where its `in` and `out` are one buffer
   std::string algorithm;
   std::vector<Step> steps;
   std::vector<Operand> operands;

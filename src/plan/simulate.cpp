@@ -86,7 +86,7 @@ std::vector<SimulatedStep> executed_order(const Program& program, int32_t segmen
 }
 
 // Both ends of a message carry one tag and as many pieces of the same lengths.
-void hold_messages(const std::vector<Program>& programs) {
+void check_messages(const std::vector<Program>& programs) {
   using Key = std::tuple<int32_t, int32_t, int32_t, int32_t>;  // sender, receiver, number, stage
   std::map<Key, std::vector<int32_t>> sent, received;
   for (const Program& program : programs) {
@@ -106,7 +106,7 @@ void hold_messages(const std::vector<Program>& programs) {
   if (sent != received) refuse_programs("the messages that ranks send are not those that ranks receive");
 }
 
-void hold_wait(const Program& program, int32_t peer, int64_t number, int64_t precedes, const std::string& where) {
+void check_wait(const Program& program, int32_t peer, int64_t number, int64_t precedes, const std::string& where) {
   if (peer < 0 || peer >= program.ranks || peer == program.rank) {
     refuse_programs(where + ": waits for rank " + std::to_string(peer) + ", which is no other rank");
   }
@@ -115,7 +115,7 @@ void hold_wait(const Program& program, int32_t peer, int64_t number, int64_t pre
   }
 }
 
-void hold_arrivals(const Program& program, const Step& step, const std::string& where) {
+void check_arrivals(const Program& program, const Step& step, const std::string& where) {
   const int64_t transfers = program.transfers;
   const auto sources = static_cast<size_t>(std::max(step.operand_count - 1, 0));
   if (step.first_arrival < 0 || static_cast<size_t>(step.first_arrival) + sources > program.arrivals.size()) {
@@ -125,13 +125,13 @@ void hold_arrivals(const Program& program, const Step& step, const std::string& 
     const Arrival& arrival = program.arrivals[static_cast<size_t>(step.first_arrival) + i];
     if (arrival.peer < 0) continue;
     const int64_t number = arrival.number_stage * transfers + arrival.number;
-    hold_wait(program, arrival.peer, number, step.number_stage * transfers + step.number, where);
+    check_wait(program, arrival.peer, number, step.number_stage * transfers + step.number, where);
   }
 }
 
 // The rule that excludes deadlock: a wait is for a smaller number than that of the transfer that it precedes, and a
 // program's transfers are in the order of their numbers. Numbers of one segment: what is added for others is the same.
-void hold_to_total_order(const Program& program, int32_t positions) {
+void check_total_order(const Program& program, int32_t positions) {
   const int64_t transfers = program.transfers;
   int64_t next = INT64_MAX;
   for (int32_t i = static_cast<int32_t>(program.steps.size()) - 1; i >= 0; --i) {
@@ -144,16 +144,16 @@ void hold_to_total_order(const Program& program, int32_t positions) {
     if (!is_wait(step.kind)) {
       if (number > next) refuse_programs(where + ": after a transfer of a larger number");
       next = number;
-      if (step.kind == StepKind::reduce_any) hold_arrivals(program, step, where);
+      if (step.kind == StepKind::reduce_any) check_arrivals(program, step, where);
       continue;
     }
     if (step.kind == StepKind::wait_reuse) number -= positions * transfers;
     if (step.kind == StepKind::wait_before) number -= transfers;
-    hold_wait(program, step.peer, number, next, where);
+    check_wait(program, step.peer, number, next, where);
   }
 }
 
-void hold_shapes(const Plan& plan, const std::vector<Program>& programs) {
+void check_shapes(const Plan& plan, const std::vector<Program>& programs) {
   if (programs.size() != static_cast<size_t>(plan.ranks)) {
     refuse_programs(std::to_string(programs.size()) + " programs for " + std::to_string(plan.ranks) + " ranks");
   }
@@ -173,14 +173,14 @@ void hold_shapes(const Plan& plan, const std::vector<Program>& programs) {
 
 void simulate(const Plan& plan, const std::vector<Program>& programs, const Simulation& how) {
   check(plan);
-  hold_shapes(plan, programs);
-  hold_messages(programs);
+  check_shapes(plan, programs);
+  check_messages(programs);
   SimulatedCase what{plan, programs, schedule_of(programs.front(), how), {}, {}, how.reached, tokens_of(stage(plan, how.nodes)), NodeOf(how.nodes)};
   const SimulatedSchedule& schedule = what.schedule;
   // Where every segment has a position of its own, no wait for reuse is ever executed.
   const int32_t positions = schedule.positions == schedule.segments ? INT32_MAX : schedule.positions;
   for (const Program& program : programs) {
-    hold_to_total_order(program, positions);
+    check_total_order(program, positions);
     what.orders.push_back(executed_order(program, schedule.segments));
   }
   for (int32_t operation = 0; operation < how.operations; ++operation) {

@@ -22,7 +22,7 @@ struct Simulation {
   int32_t operations = 3;    // one after another, all of this plan
   int32_t interleavings = 20;
   uint64_t seed = 1;
-  bool reached = true;       // readers pass by about half of the offers; else none
+  bool reached = true;       // readers bypass about half of the elidable copies; else none
   Nodes nodes = {};          // that the programs were lowered for
 };
 

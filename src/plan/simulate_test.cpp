@@ -140,7 +140,7 @@ TEST(Simulate, AReadPastAnOfferThatIsOverwrittenIsFound) {
   const Plan plan = read(tiled_allreduce);
   std::vector<Program> programs = programs_of(plan, Carrier::slot);
   for (Program& program : programs) {
-    for (Operand& operand : program.operands) operand.offered_space = Space::out;
+    for (Operand& operand : program.operands) operand.bypass_space = Space::out;
   }
   EXPECT_NE(fault(plan, programs, few_positions), "");
 }

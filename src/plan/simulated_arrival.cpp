@@ -47,7 +47,7 @@ void SimulatedRun::take_source(int32_t rank, SimulatedStep at, int32_t source) {
     OrderedCell& from = cell(rank, at.segment, operands[source + 1], k, extent);
     OrderedCell& to = cell(rank, at.segment, operands[0], k, extent);
     if (const auto race = from.read(access, self.clock)) refuse_race(rank, "reads", operands[source + 1], k, *race);
-    hold_source(rank, from.symbol(), operands[source + 1], k, extent);
+    check_source(rank, from.symbol(), operands[source + 1], k, extent);
     const uint64_t partial = self.taken.empty() ? 0 : to.symbol().expression;
     const Symbol result{added_expression(partial, from.symbol().expression), extent};
     if (const auto race = to.write(access, self.clock, result)) refuse_race(rank, "writes", operands[0], k, *race);
@@ -58,7 +58,7 @@ bool SimulatedRun::move_any(int32_t rank, SimulatedStep at) {
   Rank& self = ranks_[rank];
   const Step& step = what_.programs[rank].steps[at.step];
   const Operand& destination = what_.programs[rank].operands[step.first_operand];
-  hold_destination(rank, destination);
+  check_destination(rank, destination);
   const bool shared = destination.space == Space::slot || destination.space == Space::line;
   if (shared && !reserve(rank)) return false;
   const std::vector<int32_t> ready = ready_sources(rank, at);

@@ -25,14 +25,14 @@ std::string step_text(const Program& program, int32_t step) {
          ", transfer " + std::to_string(program.steps[step].number) + ")";
 }
 
-void SimulatedRun::hold_destination(int32_t rank, const Operand& operand) const {
+void SimulatedRun::check_destination(int32_t rank, const Operand& operand) const {
   if (operand.space == Space::in) refuse_programs(context(rank) + ": writes a user's `in`");
   if (operand.space == Space::line && operand.rank != rank) {
     refuse_programs(context(rank) + ": writes a line of rank " + std::to_string(operand.rank));
   }
 }
 
-void SimulatedRun::hold_source(int32_t rank, Symbol symbol, const Operand& operand, int32_t k, int32_t extent) const {
+void SimulatedRun::check_source(int32_t rank, Symbol symbol, const Operand& operand, int32_t k, int32_t extent) const {
   if (symbol.expression == 0) {
     refuse_programs(context(rank) + ": reads " + operand_text(operand, k) + ", which nobody wrote");
   }
@@ -74,16 +74,16 @@ void SimulatedRun::refuse_stuck() const {
   refuse_programs(std::to_string(stuck.size()) + " ranks wait for ever: " + text);
 }
 
-void SimulatedRun::hold_results() {
+void SimulatedRun::check_results() {
   if (plan_.collective == Collective::barrier) return;  // its ends are held to it as they happen
   for (int32_t operation = 0; operation < operations(); ++operation) {
     for (int32_t rank = 0; rank < plan_.ranks; ++rank) {
-      if (plan_.definition().has_out(rank)) hold_result(operation, rank);
+      if (plan_.definition().has_out(rank)) check_result(operation, rank);
     }
   }
 }
 
-void SimulatedRun::hold_result(int32_t operation, int32_t rank) {
+void SimulatedRun::check_result(int32_t operation, int32_t rank) {
   for (int32_t segment = 0; segment < what_.schedule.segments; ++segment) {
     for (int32_t block = 0; block < plan_.definition().out_blocks(); ++block) {
       const Symbol held = user(operation, rank, Space::out, segment, block).symbol();

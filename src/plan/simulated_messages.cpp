@@ -34,7 +34,7 @@ bool SimulatedRun::post(int32_t rank, SimulatedStep at, const Message& message) 
   const Program& program = what_.programs[rank];
   for (int32_t i = 0; i < message.piece_count; ++i) {
     const Operand& operand = program.pieces[static_cast<size_t>(message.first_piece + i)].operand;
-    hold_destination(rank, operand);
+    check_destination(rank, operand);
     if ((operand.space == Space::slot || operand.space == Space::line) && !reserve(rank)) return false;
   }
   const Access access{rank, ++ranks_[rank].clock[rank], at.step, at.segment, ranks_[rank].operation};
@@ -52,7 +52,7 @@ bool SimulatedRun::send(int32_t rank, SimulatedStep at, const Message& message) 
   const Access access{rank, ++ranks_[rank].clock[rank], at.step, at.segment, ranks_[rank].operation};
   each_cell(rank, at, message, [&](OrderedCell& cell, const Operand& operand, int32_t k, int32_t extent, size_t) {
     if (const auto race = cell.read(access, ranks_[rank].clock)) refuse_race(rank, "sends", operand, k, *race);
-    hold_source(rank, cell.symbol(), operand, k, extent);
+    check_source(rank, cell.symbol(), operand, k, extent);
     mail.data.push_back(cell.symbol());
   });
   mail.clock = ranks_[rank].clock;

@@ -59,7 +59,7 @@ void SimulatedRun::run() {
     }
   }
   refuse_stuck();
-  hold_results();
+  check_results();
 }
 
 // Even interleavings choose evenly; odd ones keep an order of preference for a while, so that ranks run far apart.
@@ -98,7 +98,7 @@ void SimulatedRun::fill_user_buffers() {
       const bool root_of_bcast = is_bcast && rank == plan_.root;
       const bool in_place = may_be_in_place && what_.programs[rank].in_place && random_() % 2 == 0;
       in_place_.push_back(root_of_bcast || in_place);
-      const bool any = what_.programs[rank].has_offers && (!in_place_.back() || what_.programs[rank].offers_in_place);
+      const bool any = what_.programs[rank].has_elidable_copies && (!in_place_.back() || what_.programs[rank].elides_in_place);
       for (int buffer = 0; buffer < 2; ++buffer) reached_.push_back(what_.reached && any && random_() % 2 == 0);
       if (!plan_.definition().has_in(rank)) continue;
       for (int32_t segment = 0; segment < segments; ++segment) {
@@ -131,14 +131,14 @@ bool SimulatedRun::advance(int32_t rank) {
     const Step& step = what_.programs[rank].steps[at.step];
     // What was done before it is told of may be known by a message.
     const bool tells = step.kind == StepKind::publish || step.kind == StepKind::stamp;
-    if (!is_wait(step.kind)) hold_tokens(rank, number_of(rank, at, step.number_stage, step.number), tells);
+    if (!is_wait(step.kind)) check_tokens(rank, number_of(rank, at, step.number_stage, step.number), tells);
   }
   ++self.at;
   return true;
 }
 
 // The rank has done something of this number, or all of them.
-void SimulatedRun::hold_tokens(int32_t rank, int64_t number, bool tells) {
+void SimulatedRun::check_tokens(int32_t rank, int64_t number, bool tells) {
   if (what_.tokens.empty()) return;
   const std::string fault = tokens_.done(rank, base(ranks_[rank].operation), number, ranks_[rank].clock, tells);
   if (!fault.empty()) refuse_programs(context(rank) + ": " + fault);
@@ -182,7 +182,7 @@ void SimulatedRun::end(int32_t rank) {
     }
   }
   ++self.clock[rank];
-  hold_tokens(rank, base(self.operation + 1), false);
+  check_tokens(rank, base(self.operation + 1), false);
   release(words_[rank], base(self.operation + 1), rank);
   ++self.operation;
   self.at = 0;
@@ -288,8 +288,8 @@ OrderedCell& SimulatedRun::cell(int32_t rank, int32_t segment, const Operand& op
   const int32_t operation = ranks_[rank].operation;
   const int32_t block = operand.block + k;
   if (operand.rank < 0 || operand.rank >= plan_.ranks) refuse_programs(context(rank) + ": an operand of no rank");
-  if (operand.offered && reached(operation, operand.rank, operand.offered_space)) {
-    return user(operation, operand.rank, operand.offered_space, segment, operand.offered_block + k);
+  if (operand.bypassable && reached(operation, operand.rank, operand.bypass_space)) {
+    return user(operation, operand.rank, operand.bypass_space, segment, operand.bypass_block + k);
   }
   if (operand.space == Space::line) return lines_[line_index(rank, operand.rank, operand.line)];
   if (operand.space == Space::slot) {
@@ -317,8 +317,8 @@ bool SimulatedRun::move(int32_t rank, SimulatedStep at) {
   if (plan_.collective == Collective::barrier) return true;  // no bytes
   const Step& step = what_.programs[rank].steps[at.step];
   const Operand* operands = &what_.programs[rank].operands[step.first_operand];
-  if (step.offer && reached(ranks_[rank].operation, rank, operands[1].space)) return true;
-  hold_destination(rank, operands[0]);
+  if (step.elidable && reached(ranks_[rank].operation, rank, operands[1].space)) return true;
+  check_destination(rank, operands[0]);
   const bool shared = operands[0].space == Space::slot || operands[0].space == Space::line;
   if (shared && !reserve(rank)) return false;
   Rank& self = ranks_[rank];
@@ -333,7 +333,7 @@ bool SimulatedRun::move(int32_t rank, SimulatedStep at) {
     for (int32_t i = 1; i < step.operand_count; ++i) {
       OrderedCell& source = cell(rank, at.segment, operands[i], k, extent);
       if (const auto race = source.read(access, self.clock)) refuse_race(rank, "reads", operands[i], k, *race);
-      hold_source(rank, source.symbol(), operands[i], k, extent);
+      check_source(rank, source.symbol(), operands[i], k, extent);
       sources.push_back(source.symbol().expression);
     }
     const Symbol result{step.kind == StepKind::copy ? sources.front() : combined_expression(sources), extent};

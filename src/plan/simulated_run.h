@@ -86,7 +86,7 @@ class SimulatedRun {
   // Each is one action of a rank; false where it has to wait.
   bool advance(int32_t rank);
   bool execute(int32_t rank, SimulatedStep at);
-  void hold_tokens(int32_t rank, int64_t number, bool tells);
+  void check_tokens(int32_t rank, int64_t number, bool tells);
   bool move(int32_t rank, SimulatedStep at);
   // Takes one source; `at` is done when all have been taken.
   bool move_any(int32_t rank, SimulatedStep at);
@@ -115,10 +115,10 @@ class SimulatedRun {
   OrderedCell& user(int32_t operation, int32_t rank, Space space, int32_t segment, int32_t block);
   size_t line_index(int32_t rank, int32_t owner, int32_t line) const;
   OrderedCell& cell(int32_t rank, int32_t segment, const Operand& operand, int32_t k, int32_t extent);
-  void hold_destination(int32_t rank, const Operand& operand) const;
-  void hold_source(int32_t rank, Symbol symbol, const Operand& operand, int32_t k, int32_t extent) const;
-  void hold_results();
-  void hold_result(int32_t operation, int32_t rank);
+  void check_destination(int32_t rank, const Operand& operand) const;
+  void check_source(int32_t rank, Symbol symbol, const Operand& operand, int32_t k, int32_t extent) const;
+  void check_results();
+  void check_result(int32_t operation, int32_t rank);
   [[noreturn]] void refuse_race(int32_t rank, const char* does, const Operand& operand, int32_t k,
                                 const Access& other) const;
   [[noreturn]] void refuse_use(int32_t rank, Space space, int32_t block, const Access& other) const;

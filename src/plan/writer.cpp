@@ -9,7 +9,7 @@ namespace tutti::plan {
 
 Writer::Writer(const Plan& staged, const Dependences& dependences, int32_t rank, Carrier carrier, const Facts& facts,
                BlockTable<Held>& held)
-    : staged_(staged), offers_(dependences.offers), carrier_(carrier), facts_(facts), held_(held) {
+    : staged_(staged), elidable_(dependences.elidable), carrier_(carrier), facts_(facts), held_(held) {
   program_.collective = staged.collective;
   program_.algorithm = staged.algorithm;
   program_.ranks = staged.ranks;
@@ -20,8 +20,8 @@ Writer::Writer(const Plan& staged, const Dependences& dependences, int32_t rank,
   program_.transfers = static_cast<int32_t>(staged.transfers.size());
   program_.stages = staged.transfers.empty() ? 1 : staged.transfers.back().stage + 1;
   program_.uses_lines = carrier == Carrier::line;
-  program_.has_offers = offers_.any;
-  program_.offers_in_place = offers_.any && offers_.in_place[rank];
+  program_.has_elidable_copies = elidable_.any;
+  program_.elides_in_place = elidable_.any && elidable_.in_place[rank];
 }
 
 Step& Writer::step(StepKind kind, int32_t serves, int32_t target) {
@@ -51,7 +51,7 @@ void Writer::move(int32_t i, const std::vector<int32_t>& arrivals) {
   for (int32_t piece = 0; piece < pieces; ++piece) {
     Step& move = step(kind, i, i);
     move.first_arrival = first_arrival;
-    move.offer = is_offer(i);
+    move.elidable = is_elidable(i);
     move.extent_first = pieces == 1 ? facts_.extent[i] : extent_of_piece(i, piece);
     move.extent_count = whole ? transfer.dst.count : 1;
     move.first_operand = static_cast<int32_t>(program_.operands.size());
@@ -138,9 +138,9 @@ Operand Writer::source(int32_t i, size_t k, int32_t piece) const {
   Operand source = operand(transfer.src[k], piece, writer);
   if (source.space == Space::slot) {
     const Held& held = held_.at(source.rank, Buffer::tmp, source.block);
-    source.offered = held.offered;
-    source.offered_space = held.buffer == Buffer::in ? Space::in : Space::out;
-    source.offered_block = held.block;
+    source.bypassable = held.elidable;
+    source.bypass_space = held.buffer == Buffer::in ? Space::in : Space::out;
+    source.bypass_block = held.block;
   }
   return source;
 }

@@ -16,8 +16,8 @@ namespace tutti::plan {
 // What a block of tmp holds.
 struct Held {
   int32_t extent = 0;  // its length class: that of this block of the vector
-  bool offered = false;
-  Buffer buffer = Buffer::in;  // of the offer, and which block of it
+  bool elidable = false;
+  Buffer buffer = Buffer::in;  // of the copy that a reader may bypass, and which block of it
   int32_t block = 0;
 };
 
@@ -45,14 +45,14 @@ class Writer {
   void append_piece(Message& message, const Region& here, int32_t k, int32_t extent, int32_t writer);
 
   int32_t stage_of(int32_t transfer) const { return staged_.transfers[transfer].stage; }
-  bool is_offer(int32_t i) const { return !offers_.offer.empty() && offers_.offer[i]; }
+  bool is_elidable(int32_t i) const { return !elidable_.copies.empty() && elidable_.copies[i]; }
   int32_t extent_of_piece(int32_t i, int32_t piece) const;
   Arrival arrival(int32_t earlier) const;
   Operand source(int32_t i, size_t k, int32_t piece) const;
   Operand operand(const Region& region, int32_t piece, int32_t writer) const;
 
   const Plan& staged_;
-  const Offers& offers_;
+  const ElidableCopies& elidable_;
   Carrier carrier_;
   Program program_;
   std::map<int32_t, int32_t> message_of_;  // by number in the plan: which of the program's it is

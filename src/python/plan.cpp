@@ -118,7 +118,7 @@ nb::dict as_dict(const plan::Program& program, const plan::Step& step) {
     entry["rank"] = operand.rank;
     if (operand.space == plan::Space::line) entry["line"] = operand.line;
     entry["block"] = operand.block;
-    if (operand.offered) entry["or"] = nb::make_tuple(name(operand.offered_space), operand.offered_block);
+    if (operand.bypassable) entry["or"] = nb::make_tuple(name(operand.bypass_space), operand.bypass_block);
     if (step.kind == plan::StepKind::reduce_any && i > 0) {
       const plan::Arrival& arrival = program.arrivals[static_cast<size_t>(step.first_arrival + i - 1)];
       entry["after"] = arrival.peer < 0 ? nb::none() : nb::object(nb::make_tuple(arrival.peer, arrival.number));
@@ -126,7 +126,7 @@ nb::dict as_dict(const plan::Program& program, const plan::Step& step) {
     operands.append(entry);
   }
   dict["operands"] = operands;
-  if (step.offer) dict["offer"] = true;
+  if (step.elidable) dict["elidable"] = true;
   dict["blocks"] = nb::make_tuple(step.extent_first, step.extent_count);
   return dict;
 }

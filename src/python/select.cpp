@@ -16,7 +16,7 @@
 #include "exec/net.h"
 #include "group/group.h"
 #include "group/programs.h"
-#include "plan/crossing.h"
+#include "plan/inter_node_traffic.h"
 #include "python/bindings.h"
 #include "select/explain.h"
 
@@ -89,9 +89,9 @@ class Trial {
     group::Group::Settings settings;
     settings.areas = areas_.start();
     settings.layout = layout_;
-    settings.style = call_.crowded ? exec::WaitStyle::yield : exec::WaitStyle::spin;
+    settings.style = call_.oversubscribed ? exec::WaitStyle::yield : exec::WaitStyle::spin;
     settings.overrides = overrides_;
-    settings.crowded = call_.crowded;
+    settings.oversubscribed = call_.oversubscribed;
     settings.reach.ordinary = call_.reached;
     settings.shape = call_.shape;
     settings.levels = call_.known_levels();
@@ -215,11 +215,11 @@ nb::dict as_dict(const select::Explanation& explanation, const Travel& travel) {
   return dict;
 }
 
-nb::dict as_dict(const plan::Crossing& crossing) {
+nb::dict as_dict(const plan::InterNodeTraffic& traffic) {
   nb::dict dict;
-  dict["messages"] = crossing.messages;
-  dict["delays"] = crossing.delays;
-  dict["most_messages"] = crossing.most_messages;
+  dict["messages"] = traffic.messages;
+  dict["delays"] = traffic.delays;
+  dict["most_messages"] = traffic.most_messages;
   return dict;
 }
 
@@ -231,8 +231,8 @@ nb::dict by_leaders(size_t leaders) {
   return dict;
 }
 
-// `crowded`, `reached`, `table` and `plans` instead of what the environment says, where they are given.
-nb::dict explain(std::string_view collective, size_t bytes, int ranks, int root, bool crowded, const std::vector<int>& units,
+// `oversubscribed`, `reached`, `table` and `plans` instead of what the environment says, where they are given.
+nb::dict explain(std::string_view collective, size_t bytes, int ranks, int root, bool oversubscribed, const std::vector<int>& units,
                  const std::string& table, const std::string& plans, std::string_view levels, const std::vector<int32_t>& node_of, bool reached) {
   Options options = parse_options(process_environment(), nullptr);
   options.disable = false;
@@ -245,7 +245,7 @@ nb::dict explain(std::string_view collective, size_t bytes, int ranks, int root,
   if (!file.empty()) overrides.table = &read.emplace(select::load_table(file));
   select::Call call{.collective = plan::collective_named(collective), .bytes = bytes, .ranks = ranks,
                     .shape = shape_of(options, units), .root = root};
-  call.crowded = crowded;
+  call.oversubscribed = oversubscribed;
   call.reached = reached;
   const plan::Nodes nodes(node_of);
   const topo::Levels of_ranks = topo::read_levels(levels);
@@ -267,7 +267,7 @@ nb::dict explain(std::string_view collective, size_t bytes, int ranks, int root,
   } else if (!nodes.one()) {
     const plan::Plan plan = chosen.plan != nullptr ? chosen.plan->plan
                                                    : algo::generate(call.collective, travel.algorithm, ranks, root, of_ranks);
-    dict["between_nodes"] = as_dict(plan::crossing(plan, node_of));
+    dict["between_nodes"] = as_dict(plan::inter_node_traffic(plan, node_of));
   }
   dict["shape"] = topo::print(call.shape);
   dict["levels"] = of_ranks.contents();
@@ -292,7 +292,7 @@ nb::list table_rules(const std::string& file) {
 }  // namespace
 
 void bind_selection(nb::module_& module) {
-  module.def("explain", &explain, "collective"_a, "bytes"_a, "ranks"_a, "root"_a, "crowded"_a, "units"_a, "table"_a = "",
+  module.def("explain", &explain, "collective"_a, "bytes"_a, "ranks"_a, "root"_a, "oversubscribed"_a, "units"_a, "table"_a = "",
              "plans"_a = "", "levels"_a = "", "node_of"_a = std::vector<int32_t>{}, "reached"_a = false,
              "Which algorithm serves a call, and every rule and variable that has a say about it. `units` are the processing "
              "units that the ranks may run on; `node_of` has a node's number for each rank, where they are on several; reductions are "

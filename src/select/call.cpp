@@ -31,7 +31,7 @@ std::string refusal(std::string_view algorithm, const Call& call) {
 bool holds(const Rule& rule, const Call& call, Sizes& sizes) {
   if (rule.collective != call.collective || call.ranks < rule.ranks_low || call.ranks > rule.ranks_high) return false;
   const auto said = [](YesNo asked, bool is) { return asked == YesNo::any || (asked == YesNo::yes) == is; };
-  if (!said(rule.crowded, call.crowded) || !said(rule.reached, call.reached)) return false;
+  if (!said(rule.oversubscribed, call.oversubscribed) || !said(rule.reached, call.reached)) return false;
   if (rule.root != any_root && rule.root != call.root) return false;
   if (!rule.shape.empty() && (call.shape.empty() || !topo::agree(rule.shape, call.shape))) return false;
   const auto within = [](int32_t count, int32_t low, int32_t high) { return low <= count && count <= high; };

@@ -21,7 +21,7 @@ struct Call {
   int root;
   bool rank_order = false;       // the operation does not commute
   bool same_expression = false;  // and this one's bits hang on the expression that is evaluated: floating point, users' own
-  bool crowded = false;          // ranks outnumber cores
+  bool oversubscribed = false;          // ranks outnumber cores
   const topo::Levels* levels = nullptr;  // that the ranks lie on; null: one, or unknown
   int32_t nodes = 1;             // that they are on
   bool reached = false;          // what each of them allocates lies where all reach it

@@ -68,7 +68,7 @@ std::shared_ptr<const LoadedPlan> load_plan(const std::string& directory, const 
 }
 
 // What no call of the rule could ever be served by.
-void hold_fit(const LoadedRule& loaded) {
+void check_fit(const LoadedRule& loaded) {
   const Rule& rule = loaded.rule;
   const plan::Plan& plan = loaded.plan->plan;
   const auto hold = [&](bool fits, const std::string& is, const std::string& wants) {
@@ -98,7 +98,7 @@ Library load_library(const std::string& directory, bool fixed_order) {
         auto& plan = plans[loaded.rule.target];
         if (plan == nullptr) plan = load_plan(directory, loaded.rule.target, fixed_order);
         loaded.plan = plan;
-        hold_fit(loaded);
+        check_fit(loaded);
       }
       library.rules.push_back(std::move(loaded));
     }

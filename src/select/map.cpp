@@ -16,8 +16,11 @@ constexpr std::string_view first_line = "tutti-map 1";
 constexpr std::string_view builtin_prefix = "builtin:";
 constexpr size_t longest_name = 255;
 constexpr std::string_view spaces = " \t\r";
-constexpr std::string_view conditions[] = {"ranks", "crowded", "reached", "shape", "clusters", "nodes",
+constexpr std::string_view conditions[] = {"ranks", "oversubscribed", "reached", "shape", "clusters", "nodes",
                                            "socket", "numa", "cache", "sizes", "root"};
+
+// Earlier maps say `crowded`.
+std::string_view standard_word(std::string_view word) { return word == "crowded" ? "oversubscribed" : word; }
 
 constexpr std::pair<std::string_view, ReachChoice> reach_words[] = {
     {"staged", ReachChoice::staged}, {"direct", ReachChoice::direct}, {"cma", ReachChoice::cma}, {"net", ReachChoice::net}};
@@ -155,8 +158,8 @@ void condition(Words& words, Rule& rule) {
     count_of(words, "a number of numa regions", rule.numa_low, rule.numa_high);
   } else if (word == "cache") {
     count_of(words, "a number of shared caches", rule.caches_low, rule.caches_high);
-  } else if (word == "crowded") {
-    rule.crowded = yes_no_of(words, word);
+  } else if (standard_word(word) == "oversubscribed") {
+    rule.oversubscribed = yes_no_of(words, word);
   } else if (word == "reached") {
     rule.reached = yes_no_of(words, word);
   } else if (word == "shape") {
@@ -172,7 +175,7 @@ void condition(Words& words, Rule& rule) {
 }
 
 // A name that stays beside the map or below it.
-void hold_file_name(const Words& words, std::string_view name) {
+void check_file_name(const Words& words, std::string_view name) {
   const bool kind = name.ends_with(".plan") || name.ends_with(".tree");
   if (!kind) {
     words.refuse(shown(name) + " is no plan; give the name of a .plan or .tree file, or builtin:ALGORITHM");
@@ -199,7 +202,7 @@ void target(Words& words, Rule& rule) {
       words.refuse(error.what());
     }
   } else {
-    hold_file_name(words, name);
+    check_file_name(words, name);
   }
   if (words.peek() == "segment") {
     words.take("segment");
@@ -225,10 +228,10 @@ Rule rule_of(Words& words, int32_t line) {
   rule.collective = collective_of(words);
   std::vector<std::string_view> seen;
   while (words.peek() != "->") {
-    const std::string_view word = words.peek();
+    const std::string_view word = standard_word(words.peek());
     if (word.empty()) words.refuse("the rule ends without -> and the plan that serves it");
     if (std::find(std::begin(conditions), std::end(conditions), word) == std::end(conditions)) {
-      words.refuse("unknown word " + shown(word) + "; conditions are ranks, crowded, reached, shape, clusters, nodes, socket, numa, cache, sizes and root, then comes ->");
+      words.refuse("unknown word " + shown(word) + "; conditions are ranks, oversubscribed, reached, shape, clusters, nodes, socket, numa, cache, sizes and root, then comes ->");
     }
     if (std::find(seen.begin(), seen.end(), word) != seen.end()) {
       words.refuse(shown(word) + " a second time; keep one");
@@ -241,7 +244,7 @@ Rule rule_of(Words& words, int32_t line) {
   return rule;
 }
 
-void hold_version(Words& words, std::string_view whole) {
+void check_version(Words& words, std::string_view whole) {
   if (words.take("the version") != "tutti-map" || words.at_end()) {
     words.refuse("not a map: expected '" + std::string(first_line) + "', found " + shown(whole));
   }
@@ -271,7 +274,7 @@ Map read_map(std::string_view text, std::string_view name) {
     Words words(current, map.name + ":" + std::to_string(++line));
     if (words.at_end()) continue;
     if (!has_version) {
-      hold_version(words, current);
+      check_version(words, current);
       has_version = true;
       continue;
     }
@@ -296,7 +299,7 @@ std::string print(const Rule& rule) {
     if (low != 1 || high != plan::max_ranks) text += word + range_text(low, high, {1, plan::max_ranks});
   };
   count(" ranks ", rule.ranks_low, rule.ranks_high);
-  if (rule.crowded != YesNo::any) text += rule.crowded == YesNo::yes ? " crowded yes" : " crowded no";
+  if (rule.oversubscribed != YesNo::any) text += rule.oversubscribed == YesNo::yes ? " oversubscribed yes" : " oversubscribed no";
   if (rule.reached != YesNo::any) text += rule.reached == YesNo::yes ? " reached yes" : " reached no";
   if (!rule.shape.empty()) text += " shape " + topo::print(rule.shape);
   count(" clusters ", rule.clusters_low, rule.clusters_high);

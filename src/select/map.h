@@ -4,14 +4,14 @@
 //   allreduce ranks 8 shape node:2 core:4 sizes ..64K -> two-groups.tree
 //   allreduce ranks 2..16 sizes 1M..                  -> builtin:tiled segment 32K
 //   bcast root 0                                      -> pipeline.plan
-//   barrier crowded yes                               -> builtin:nary:4
+//   barrier oversubscribed yes                               -> builtin:nary:4
 //   bcast numa 2.. ranks 5..                          -> builtin:levels:flat
 //   barrier nodes 2..8                                -> builtin:hierarchical+all_read_all
 //   allreduce ranks 2 reached yes sizes 32K..         -> builtin:all_read_all
-//   scatter crowded yes sizes 32K..                   -> builtin:flat reach cma
+//   scatter oversubscribed yes sizes 32K..                   -> builtin:flat reach cma
 //
 // One rule a line, read from top to bottom; the first that matches a call decides. What a rule leaves out (or gives as
-// `*`) matches anything; crowded means more ranks than cores, reached that what the program allocates lies where all ranks
+// `*`) matches anything; oversubscribed means more ranks than cores, reached that what the program allocates lies where all ranks
 // reach it (threads, or --shared-heap); clusters and nodes count those that the ranks are on, socket, numa and cache the
 // sockets (where they are not numa regions) and numa regions that the ranks lie in and their groups that share a cache (1
 // where that is unknown). Ranks and sizes (bytes of the vector, or of one part where
@@ -43,7 +43,7 @@ struct Rule {
   plan::Collective collective = plan::Collective::barrier;
   int32_t ranks_low = 1, ranks_high = plan::max_ranks;  // both ends in it, as for bytes
   topo::Shape shape;                                    // empty: any
-  YesNo crowded = YesNo::any;                           // whether ranks outnumber cores
+  YesNo oversubscribed = YesNo::any;                           // whether ranks outnumber cores
   YesNo reached = YesNo::any;                           // whether they reach what each of them allocates
   int32_t clusters_low = 1, clusters_high = plan::max_ranks;  // clusters that their nodes are in
   int32_t nodes_low = 1, nodes_high = plan::max_ranks;  // nodes that the ranks are on

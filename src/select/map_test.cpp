@@ -15,8 +15,8 @@ constexpr const char* example = R"(tutti-map 1
 allreduce ranks 8 shape node:2 core:4 sizes ..64K -> two-groups.tree
 allreduce ranks 2..16 sizes 1M.. -> builtin:tiled segment 32K
 bcast sizes 8..1000 root 3 -> trees/pipeline.plan
-reduce ranks 4.. crowded yes sizes 8 -> builtin:nary:4
-barrier crowded no -> builtin:all_read_all
+reduce ranks 4.. oversubscribed yes sizes 8 -> builtin:nary:4
+barrier oversubscribed no -> builtin:all_read_all
 )";
 
 std::string refusal(std::string_view text) {
@@ -40,7 +40,7 @@ TEST(Map, ReadsEveryPart) {
   EXPECT_EQ(first.bytes_low, 0u);
   EXPECT_EQ(first.bytes_high, 65536u);
   EXPECT_EQ(first.root, any_root);
-  EXPECT_EQ(first.crowded, YesNo::any);
+  EXPECT_EQ(first.oversubscribed, YesNo::any);
   EXPECT_FALSE(first.builtin);
   EXPECT_EQ(first.target, "two-groups.tree");
   EXPECT_EQ(first.line, 2);
@@ -52,15 +52,18 @@ TEST(Map, ReadsEveryPart) {
   EXPECT_EQ(second.segment_bytes, 32768u);
   EXPECT_EQ(map.rules[2].root, 3);
   EXPECT_EQ(map.rules[3].target, "nary:4");
-  EXPECT_EQ(map.rules[3].crowded, YesNo::yes);
-  EXPECT_EQ(map.rules[4].crowded, YesNo::no);
+  EXPECT_EQ(map.rules[3].oversubscribed, YesNo::yes);
+  EXPECT_EQ(map.rules[4].oversubscribed, YesNo::no);
   EXPECT_EQ(map.rules[4].ranks_high, plan::max_ranks);
 }
 
 TEST(Map, RoundTrip) {
   EXPECT_EQ(print(read_map(example)), example);
-  EXPECT_EQ(print(read_map("# mine\r\n\r\n tutti-map\t1 #\r\n  bcast root * sizes * shape * ranks * crowded * -> x.plan# that is it")),
+  EXPECT_EQ(print(read_map("# mine\r\n\r\n tutti-map\t1 #\r\n  bcast root * sizes * shape * ranks * oversubscribed * -> x.plan# that is it")),
             "tutti-map 1\nbcast -> x.plan\n");
+  // The word of earlier maps.
+  EXPECT_EQ(print(read_map("tutti-map 1\nbcast crowded yes -> builtin:flat\n")),
+            "tutti-map 1\nbcast oversubscribed yes -> builtin:flat\n");
   const std::string halves = "tutti-map 1\nbcast -> builtin:binomial segment halves\n";
   const std::string where = "tutti-map 1\nbcast reached yes socket 2.. numa 4 -> x.plan\nbcast reached no -> x.plan\n";
   EXPECT_EQ(read_map(where).rules.front().reached, YesNo::yes);
@@ -93,18 +96,18 @@ TEST(Map, RefusesMalformedRules) {
       {"gossip -> x.plan", "there is no collective \"gossip\"; a rule begins with one of barrier, bcast"},
       {"barrier", "the rule ends without -> and the plan that serves it"},
       {"barrier ->", "expected the name of a .plan or .tree file, or builtin:ALGORITHM, behind ->, found the end of the line"},
-      {"barrier rank 8 -> x.plan", "unknown word \"rank\"; conditions are ranks, crowded, reached, shape, clusters, nodes, socket, numa, cache, sizes and root, then comes ->"},
+      {"barrier rank 8 -> x.plan", "unknown word \"rank\"; conditions are ranks, oversubscribed, reached, shape, clusters, nodes, socket, numa, cache, sizes and root, then comes ->"},
       {"barrier -> builtin:na\x01ry", "\"builtin:na?ry\" is no name of a plan; it has at most 255 characters, all of which can be printed"},
       {"barrier -> a\x7f.plan", "\"a?.plan\" is no name of a plan"},
       {"barrier x.plan", "unknown word \"x.plan\""},
       {"barrier ranks 8 ranks 8 -> x.plan", "\"ranks\" a second time; keep one"},
       {"barrier ranks -> x.plan", "expected a number of ranks as 8, 2..16, 8.. or *, found \"->\""},
       {"barrier ranks", "expected a number of ranks as 8, 2..16, 8.. or *, found the end of the line"},
-      {"barrier crowded maybe -> x.plan", "expected yes, no or * behind crowded, found \"maybe\""},
-      {"barrier crowded", "expected yes, no or * behind crowded, found the end of the line"},
+      {"barrier oversubscribed maybe -> x.plan", "expected yes, no or * behind oversubscribed, found \"maybe\""},
+      {"barrier oversubscribed", "expected yes, no or * behind oversubscribed, found the end of the line"},
       {"barrier reached maybe -> x.plan", "expected yes, no or * behind reached, found \"maybe\""},
       {"barrier socket 0 -> x.plan", "expected a number of sockets as 8, 2..16, 8.. or *, found \"0\""},
-      {"barrier crowded no crowded no -> x.plan", "\"crowded\" a second time; keep one"},
+      {"barrier oversubscribed no oversubscribed no -> x.plan", "\"oversubscribed\" a second time; keep one"},
       {"barrier ranks 0 -> x.plan", "expected a number of ranks as 8, 2..16, 8.. or *, found \"0\""},
       {"barrier ranks 1048577 -> x.plan", "expected a number of ranks"},
       {"barrier ranks 8K -> x.plan", "expected a number of ranks"},

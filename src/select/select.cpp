@@ -63,8 +63,8 @@ Choice choose(const Call& call, const Overrides& overrides) {
   return choice;
 }
 
-Choice choose(plan::Collective collective, size_t bytes, int ranks, bool crowded, const Overrides& overrides) {
-  const Call call{.collective = collective, .bytes = bytes, .ranks = ranks, .shape = {}, .root = 0, .crowded = crowded};
+Choice choose(plan::Collective collective, size_t bytes, int ranks, bool oversubscribed, const Overrides& overrides) {
+  const Call call{.collective = collective, .bytes = bytes, .ranks = ranks, .shape = {}, .root = 0, .oversubscribed = oversubscribed};
   return choose(call, overrides);
 }
 

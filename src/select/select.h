@@ -1,4 +1,4 @@
-// Selection: (collective, bytes, ranks, crowded, shape, root) -> algorithm and parameters.
+// Selection: (collective, bytes, ranks, oversubscribed, shape, root) -> algorithm and parameters.
 //
 // Data, not code: tables of rules (table.h), read from top to bottom. A pure function of what all ranks share, so that
 // every rank chooses alike. A user's word (TUTTI_ALGORITHM_*) beats the map of a user's own plans (library.h), that beats
@@ -41,7 +41,7 @@ struct Overrides {
 // ((x0 op x1) op x2) op ..., unless the user named another.
 Choice choose(const Call& call, const Overrides& overrides);
 // The same for root 0 on a machine of unknown shape.
-Choice choose(plan::Collective collective, size_t bytes, int ranks, bool crowded, const Overrides& overrides);
+Choice choose(plan::Collective collective, size_t bytes, int ranks, bool oversubscribed, const Overrides& overrides);
 
 // The tables that have a say about a collective, in the order in which they are asked.
 std::vector<const Table*> tables_for(plan::Collective collective, const Overrides& overrides);

@@ -22,8 +22,8 @@ const std::vector<Collective>& collectives() {
   return all;
 }
 
-std::string chosen(Collective collective, size_t bytes, int ranks, bool crowded, const Overrides& overrides = {}) {
-  const Choice choice = choose(collective, bytes, ranks, crowded, overrides);
+std::string chosen(Collective collective, size_t bytes, int ranks, bool oversubscribed, const Overrides& overrides = {}) {
+  const Choice choice = choose(collective, bytes, ranks, oversubscribed, overrides);
   const std::string segment = choice.segment_bytes == segment_halves ? "halves" : std::to_string(choice.segment_bytes);
   return std::string(choice.algorithm) + (choice.segment_bytes == 0 ? "" : " " + segment);
 }
@@ -31,13 +31,13 @@ std::string chosen(Collective collective, size_t bytes, int ranks, bool crowded,
 // Every choice is an algorithm that serves the collective, and its range holds the size that was asked for.
 TEST(Choose, AlwaysAnswers) {
   for (const Collective collective : collectives()) {
-    for (const bool crowded : {false, true}) {
+    for (const bool oversubscribed : {false, true}) {
       for (const Reproducible reproducible : {Reproducible::off, Reproducible::placement}) {
         for (const int ranks : {1, 2, 3, 4, 8, 16, 17, 64, 4096, plan::max_ranks}) {
           for (const size_t bytes : std::initializer_list<size_t>{0, 8, 48, 49, 2048, 2049, 1 << 22, SIZE_MAX}) {
             Overrides overrides;
             overrides.reproducible = reproducible;
-            const Choice choice = choose(collective, bytes, ranks, crowded, overrides);
+            const Choice choice = choose(collective, bytes, ranks, oversubscribed, overrides);
             EXPECT_LE(choice.bytes_low, bytes);
             EXPECT_GE(choice.bytes_high, bytes);
             EXPECT_NO_THROW(algo::generate(collective, choice.algorithm, 2, 0)) << choice.algorithm;
@@ -78,7 +78,7 @@ TEST(Choose, AnswersOnLevelsWithWhatServes) {
   EXPECT_EQ(choose(call, {}).algorithm, "flat");
   call.levels = &halves;
   EXPECT_EQ(choose(call, {}).algorithm, "levels:flat");
-  call.crowded = true;
+  call.oversubscribed = true;
   EXPECT_EQ(choose(call, {}).algorithm, "flat");
 }
 
@@ -159,7 +159,7 @@ TEST(Choose, IsTheSameWithinItsRange) {
 TEST(Choose, TheDefaultIsGolden) {
   struct Golden {
     Collective collective;
-    bool crowded;
+    bool oversubscribed;
     int ranks;
     size_t bytes;
     const char* algorithm;
@@ -196,7 +196,7 @@ TEST(Choose, TheDefaultIsGolden) {
       {Collective::reduce_scatter, true, 5, 65536, "ring 65536"},
   };
   for (const Golden& golden : table) {
-    EXPECT_EQ(chosen(golden.collective, golden.bytes, golden.ranks, golden.crowded), golden.algorithm)
+    EXPECT_EQ(chosen(golden.collective, golden.bytes, golden.ranks, golden.oversubscribed), golden.algorithm)
         << plan::name(golden.collective) << " of " << golden.bytes << " bytes, " << golden.ranks << " ranks";
   }
   Overrides placement;
@@ -212,8 +212,8 @@ TEST(Choose, TheDefaultIsGolden) {
 TEST(Choose, TheUsersTableBeatsTheDefault) {
   const Table users = read_table(
       "tutti-map 1\n"
-      "allreduce ranks 4 crowded yes sizes 1K..1M -> builtin:binomial segment 8K\n"
-      "allreduce ranks 4 crowded no shape core:4 -> builtin:flat\n"
+      "allreduce ranks 4 oversubscribed yes sizes 1K..1M -> builtin:binomial segment 8K\n"
+      "allreduce ranks 4 oversubscribed no shape core:4 -> builtin:flat\n"
       "bcast root 1 -> builtin:binomial\n",
       "mine");
   Overrides overrides;

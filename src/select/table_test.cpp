@@ -36,15 +36,15 @@ TEST(Table, RefusesWithFileLineAndReason) {
                   .starts_with("mine.map:4: \"own.plan\" is a plan's file, and a table names built-in algorithms alone"));
   EXPECT_TRUE(refusal("bcast -> builtin:ring\n").starts_with("mine.map:2: algorithm 'ring' does not serve bcast"));
   EXPECT_TRUE(refusal("bcast -> builtin:rong\n").starts_with("mine.map:2: unknown algorithm 'rong'; known are flat"));
-  EXPECT_TRUE(refusal("bcast crowded -> builtin:flat\n")
-                  .starts_with("mine.map:2: expected yes, no or * behind crowded, found \"->\""));
+  EXPECT_TRUE(refusal("bcast oversubscribed -> builtin:flat\n")
+                  .starts_with("mine.map:2: expected yes, no or * behind oversubscribed, found \"->\""));
 }
 
 TEST(Table, FingerprintIsOfTheRules) {
-  const uint64_t one = read_table("tutti-map 1\nbcast crowded yes -> builtin:flat\n", "a").fingerprint;
-  EXPECT_EQ(read_table("tutti-map 1\n# measured\n  bcast crowded yes ranks * -> builtin:flat # so\n", "b").fingerprint, one);
-  EXPECT_NE(read_table("tutti-map 1\nbcast crowded no -> builtin:flat\n", "a").fingerprint, one);
-  EXPECT_NE(read_table("tutti-map 1\nbcast crowded yes -> builtin:flat segment 8K\n", "a").fingerprint, one);
+  const uint64_t one = read_table("tutti-map 1\nbcast oversubscribed yes -> builtin:flat\n", "a").fingerprint;
+  EXPECT_EQ(read_table("tutti-map 1\n# measured\n  bcast oversubscribed yes ranks * -> builtin:flat # so\n", "b").fingerprint, one);
+  EXPECT_NE(read_table("tutti-map 1\nbcast oversubscribed no -> builtin:flat\n", "a").fingerprint, one);
+  EXPECT_NE(read_table("tutti-map 1\nbcast oversubscribed yes -> builtin:flat segment 8K\n", "a").fingerprint, one);
 }
 
 TEST(Table, LoadsAFile) {

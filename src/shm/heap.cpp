@@ -97,7 +97,7 @@ void Heap::reserve(size_t most_bytes) {
   file_[1] = status.st_ino;
   madvise(base_, bytes_, MADV_HUGEPAGE);  // a wish
   std::memcpy(base_, identity, sizeof identity);
-  jot(used_, page);
+  store_relaxed(used_, page);
 }
 
 // Maps it at an address that suits huge pages.
@@ -138,7 +138,7 @@ std::byte* Heap::take(size_t bytes, size_t alignment) {
   const size_t length = round_up(std::max<size_t>(bytes, 1), page);
   const size_t unit = std::max(alignment, page);
   const uintptr_t start = reinterpret_cast<uintptr_t>(base_);
-  uint64_t used = glance(used_);
+  uint64_t used = load_relaxed(used_);
   for (;;) {
     const size_t offset = round_up(start + used, unit) - start;
     if (offset > bytes_ || bytes_ - offset < length) return nullptr;

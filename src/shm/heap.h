@@ -45,7 +45,7 @@ class Heap {
   static constexpr size_t most_heaps = 4;
 
   // False in a child of fork: the memory is its own there.
-  bool shared() const { return glance(shared_) != 0; }
+  bool shared() const { return load_relaxed(shared_) != 0; }
   // bytes is 0 where it is not shared.
   Location location() const;
   std::byte* base() const { return base_; }

@@ -131,7 +131,7 @@ void HeapFork::child() {
 }
 
 void Heap::become_private() {
-  const size_t used = std::min<size_t>(bytes_, glance(used_));
+  const size_t used = std::min<size_t>(bytes_, load_relaxed(used_));
   struct stat status;
   const bool readable = descriptor_ >= 0 && fstat(descriptor_, &status) == 0 &&
                         static_cast<uint64_t>(status.st_dev) == file_[0] && static_cast<uint64_t>(status.st_ino) == file_[1];
@@ -140,7 +140,7 @@ void Heap::become_private() {
     say("a child of fork could not copy the shared heap for want of memory, and ends; run without --shared-heap");
     _exit(127);
   }
-  jot(shared_, 0);
+  store_relaxed(shared_, 0);
   if (readable) close(descriptor_);
   descriptor_ = -1;
 }

@@ -21,8 +21,8 @@ inline void publish(Word& word, uint64_t value) { word.store(value, std::memory_
 inline uint64_t observe(const Word& word) { return word.load(std::memory_order_acquire); }
 
 // For values that order nothing: statistics, what the watchdog prints, a rank's own word.
-inline uint64_t glance(const Word& word) { return word.load(std::memory_order_relaxed); }
-inline void jot(Word& word, uint64_t value) { word.store(value, std::memory_order_relaxed); }
+inline uint64_t load_relaxed(const Word& word) { return word.load(std::memory_order_relaxed); }
+inline void store_relaxed(Word& word, uint64_t value) { word.store(value, std::memory_order_relaxed); }
 
 // A sleeper announces itself, then looks at the word a last time; a publisher stores the word, then looks for
 // sleepers. Each puts this fence between its two steps, so at least one of them sees the other (store-load order).

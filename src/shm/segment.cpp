@@ -66,7 +66,7 @@ void make_mutex(pthread_mutex_t& mutex) {
 }
 
 // Beyond the limit the system would send a signal.
-void hold_to_file_limit(size_t bytes) {
+void check_file_limit(size_t bytes) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur) return;
   throw Error(Code::unavailable, "shared memory of " + std::to_string(bytes) + " bytes is more than RLIMIT_FSIZE allows; " +
@@ -134,7 +134,7 @@ Segment Segment::create(Kind kind, size_t usable_bytes) {
   while (pages_for(sizeof(Header) + (book + usable) * sizeof(Run)) > book) ++book;
   location.bytes = static_cast<uint64_t>(book + usable) * page_size;
 
-  hold_to_file_limit(location.bytes);
+  check_file_limit(location.bytes);
 
   Segment segment(move_high(open_new(location)), location);
   segment.location_.descriptor = segment.descriptor_;

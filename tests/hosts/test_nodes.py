@@ -119,12 +119,12 @@ def test_a_node_that_refuses_copies_between_processes(compiled, tmp_path, mpi):
 def test_nodes_of_one_machine_share_its_cores(compiled, mpi):
     """No node's ranks outnumber the cores, but those of all nodes together do, as containers' may: then waits yield."""
     cores = len(os.sched_getaffinity(0))
-    crowded = "ranks outnumber the cores of their machine"
+    oversubscribed = "ranks outnumber the cores of their machine"
     for ranks, per_node, said in [(cores + 1, cores, True), (cores, max(cores // 2, 1), False)]:
         if ranks > NODES * per_node or ranks < 2:
             continue
         result = expect_ok(mpi, ranks, compiled(mpi, "soak"), 20, 3, placement=("--per-node", per_node), TUTTI_LOG="info")
-        assert (crowded in result.stderr) == said, result.stderr
+        assert (oversubscribed in result.stderr) == said, result.stderr
 
 
 def messages_of_plan(collective, algorithm, ranks, per_node):

@@ -103,8 +103,8 @@ def test_plot_stem_drops_the_suffix(tmp_path):
     assert plot_stem(str(tmp_path / "plot.v2")) == tmp_path / "plot.v2"
 
 
-def keys(mpi_list, chosen, crowded, with_tutti=True):
-    return [variant.key for variant in variants_for(mpi_list, chosen, crowded, with_tutti)]
+def keys(mpi_list, chosen, oversubscribed, with_tutti=True):
+    return [variant.key for variant in variants_for(mpi_list, chosen, oversubscribed, with_tutti)]
 
 
 def test_variants():
@@ -428,8 +428,8 @@ def test_with_and_without_tutti(tutti, tmp_path, mpi, ranks):
                  "--mpi", mpi.name, "--json", str(file), seconds=280)  # fmt: skip
     assert done.returncode == 0, done.stderr
     document = json.loads(file.read_text())
-    crowded = ranks > len(os.sched_getaffinity(0))
-    assert len(document["comparisons"]) == (3 * 2 + 1) * (2 if crowded else 1)
+    oversubscribed = ranks > len(os.sched_getaffinity(0))
+    assert len(document["comparisons"]) == (3 * 2 + 1) * (2 if oversubscribed else 1)
     assert all(c["ratio_of_medians"]["low"] > 0 for c in document["comparisons"])
     assert "Geometric means" in done.stdout
 

@@ -27,8 +27,8 @@ LIMITS = {
 
 
 def test_every_setting_that_a_user_could_choose():
-    def keys(chosen, crowded, heap=False):
-        return [v.key for v in variants_for([MPICH, OPENMPI], chosen, crowded, True, heap)]
+    def keys(chosen, oversubscribed, heap=False):
+        return [v.key for v in variants_for([MPICH, OPENMPI], chosen, oversubscribed, True, heap)]
 
     assert keys("all", False) == ["mpich", "mpich+tutti", "mpich@mpir", "openmpi", "openmpi+tutti", "openmpi@sm"]
     assert "mpich@best" in keys("all", True) and "openmpi@sm" in keys("all", True)

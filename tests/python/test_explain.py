@@ -36,34 +36,34 @@ def table(tmp_path: Path) -> Path:
 
 
 def test_the_default_is_named_by_file_and_line(tutti):
-    found = explained(tutti, "allreduce", "--bytes", "256K", "--ranks", "4", "--crowded")
+    found = explained(tutti, "allreduce", "--bytes", "256K", "--ranks", "4", "--oversubscribed")
     rule = found["considered"][found["chosen"]]
     file, line = rule["place"].split(":")
     assert file == "default.map" and DEFAULT[int(line) - 1] == rule["rule"]
-    assert rule["rule"] == "allreduce crowded yes -> builtin:tiled segment 64K"
+    assert rule["rule"] == "allreduce oversubscribed yes -> builtin:tiled segment 64K"
     assert found["runs"] == "tiled" and found["segment_bytes"] == 65536 and found["segment_place"] == rule["place"]
     assert found["bytes_range"] == [32768, 524287] and found["carrier"] == "slot"
 
 
 def test_short_messages_go_through_lines(tutti):
-    found = explained(tutti, "allreduce", "--bytes", "48", "--ranks", "2", "--no-crowded")
-    assert (found["runs"], found["carrier"], found["crowded"]) == ("all_read_all", "line", False)
-    assert explained(tutti, "allreduce", "--bytes", "49", "--ranks", "2", "--no-crowded")["carrier"] == "slot"
+    found = explained(tutti, "allreduce", "--bytes", "48", "--ranks", "2", "--no-oversubscribed")
+    assert (found["runs"], found["carrier"], found["oversubscribed"]) == ("all_read_all", "line", False)
+    assert explained(tutti, "allreduce", "--bytes", "49", "--ranks", "2", "--no-oversubscribed")["carrier"] == "slot"
 
 
-def test_more_ranks_than_cores_are_crowded_unless_told(tutti):
-    assert explained(tutti, "barrier", "--ranks", "1024")["crowded"]
-    assert not explained(tutti, "barrier", "--ranks", "1")["crowded"]
-    assert explained(tutti, "barrier", "--ranks", "1", environment={"TUTTI_WAIT": "yield"})["crowded"]
-    assert not explained(tutti, "barrier", "--ranks", "64", environment={"TUTTI_WAIT": "spin"})["crowded"]
+def test_more_ranks_than_cores_are_oversubscribed_unless_told(tutti):
+    assert explained(tutti, "barrier", "--ranks", "1024")["oversubscribed"]
+    assert not explained(tutti, "barrier", "--ranks", "1")["oversubscribed"]
+    assert explained(tutti, "barrier", "--ranks", "1", environment={"TUTTI_WAIT": "yield"})["oversubscribed"]
+    assert not explained(tutti, "barrier", "--ranks", "64", environment={"TUTTI_WAIT": "spin"})["oversubscribed"]
 
 
 def test_a_users_table_beats_the_default(tutti, table):
-    found = explained(tutti, "allreduce", "--bytes", "4K", "--ranks", "4", "--crowded", "--table", str(table))
+    found = explained(tutti, "allreduce", "--bytes", "4K", "--ranks", "4", "--oversubscribed", "--table", str(table))
     assert found["runs"] == "binomial" and found["bytes_range"] == [1024, 1048576]
     assert [one["place"] for one in found["considered"]][:2] == [
         f"{table}:3",
-        place_of("allreduce crowded yes sizes ..32767 -> builtin:flat segment 64K"),
+        place_of("allreduce oversubscribed yes sizes ..32767 -> builtin:flat segment 64K"),
     ]
     by_variable = explained(tutti, "allreduce", "--bytes", "4K", "--ranks", "4", environment={"TUTTI_TABLE": str(table)})
     assert by_variable["runs"] == "binomial"
@@ -102,7 +102,7 @@ def test_placement_reads_no_table_for_reductions(tutti, tmp_path):
     table = tmp_path / "mine.map"
     table.write_text("tutti-map 1\nallreduce -> builtin:binomial\nbcast -> builtin:binomial\n")
     environment = {"TUTTI_REPRODUCIBLE": "placement", "TUTTI_TABLE": str(table)}
-    found = explained(tutti, "allreduce", "--bytes", "4K", "--ranks", "4", "--no-crowded", environment=environment)
+    found = explained(tutti, "allreduce", "--bytes", "4K", "--ranks", "4", "--no-oversubscribed", environment=environment)
     assert found["runs"] == "flat" and found["considered"][0]["place"].startswith("placement.map:")
     assert "placement.map alone" in found["notes"][0]
     assert explained(tutti, "bcast", "--bytes", "4K", "--ranks", "4", environment=environment)["runs"] == "binomial"
@@ -121,13 +121,13 @@ def test_plans_beat_the_table_where_they_fit(tutti, table, tmp_path):
 
 
 def test_what_needs_too_much_memory_is_said(tutti):
-    found = explained(tutti, "allreduce", "--bytes", "1M", "--ranks", "1000", "--crowded")
+    found = explained(tutti, "allreduce", "--bytes", "1M", "--ranks", "1000", "--oversubscribed")
     assert found["runs"] == "flat" and "tiled needs more shared memory" in found["notes"][0]
 
 
 def test_text_of_a_barrier(tutti):
-    rule = "barrier ranks ..8 crowded no -> builtin:all_read_all"
-    done = tutti("explain", "barrier", "--ranks", "2", "--no-crowded")
+    rule = "barrier ranks ..8 oversubscribed no -> builtin:all_read_all"
+    done = tutti("explain", "barrier", "--ranks", "2", "--no-oversubscribed")
     assert done.stdout.splitlines()[:3] == [
         "barrier, 2 ranks, a core for every rank",
         "algorithm  all_read_all",
@@ -136,16 +136,16 @@ def test_text_of_a_barrier(tutti):
 
 
 def test_nodes_of_a_shape_are_known(tutti):
-    found = explained(tutti, "bcast", "--bytes", "8", "--ranks", "8", "--shape", "node:4 core:2", "--no-crowded")
+    found = explained(tutti, "bcast", "--bytes", "8", "--ranks", "8", "--shape", "node:4 core:2", "--no-oversubscribed")
     assert found["runs"] == "hierarchical" and found["between_nodes"] == {"messages": 3, "delays": 1, "most_messages": 3}
-    one = explained(tutti, "bcast", "--bytes", "8", "--ranks", "8", "--shape", "numa:4 core:2", "--no-crowded")
+    one = explained(tutti, "bcast", "--bytes", "8", "--ranks", "8", "--shape", "numa:4 core:2", "--no-oversubscribed")
     assert "between_nodes" not in one
     two_sites = explained(tutti, "bcast", "--bytes", "1M", "--ranks", "16", "--shape", "cluster:2 node:4 core:2")
     assert two_sites["runs"] == "hierarchical+levels:flat"
 
 
 def test_the_hosts_messages_are_not_counted(tutti):
-    words = ("allreduce", "--bytes", "64K", "--ranks", "8", "--shape", "node:4 core:2", "--no-crowded")
+    words = ("allreduce", "--bytes", "64K", "--ranks", "8", "--shape", "node:4 core:2", "--no-oversubscribed")
     by_host = {"TUTTI_ALGORITHM_ALLREDUCE": "hierarchical+host"}
     found = explained(tutti, *words, environment=by_host)
     assert found["runs"] == "hierarchical+host" and found["between_nodes"] == {"host": True, "leaders": 4}
@@ -195,7 +195,7 @@ def test_refusals_are_one_line(tutti, tmp_path):
 
 def test_the_page_shows_what_is_printed_and_a_table_that_is_read(tutti):
     page = (ROOT / "docs" / "tuning.md").read_text()
-    printed = tutti("explain", "allreduce", "--bytes", "256K", "--ranks", "4", "--crowded").stdout
+    printed = tutti("explain", "allreduce", "--bytes", "256K", "--ranks", "4", "--oversubscribed").stdout
     shown = page.split("    $ tutti explain allreduce --bytes 256K --ranks 4\n")[1].split("\n\n")[0]
     assert [line.removeprefix("    ") for line in shown.splitlines()] == printed.splitlines()
     tables = [block for block in page.split("```\n")[1::2] if block.startswith("tutti-map 1")]

@@ -37,7 +37,7 @@ def test_a_file_has_its_machine_already(tutti, tmp_path):
 def test_sockets_are_a_level_where_they_are_no_regions(tutti):
     machine = Machine.parse("socket:2 numa:2 core:2")
     assert "socket:0,0,0,0,1,1,1,1 numa:0,0,1,1,2,2,3,3" in machine.place().levels()
-    arguments = ("explain", "bcast", "--bytes", "4K", "--ranks", "8", "--no-crowded", "--json", "--shape")
+    arguments = ("explain", "bcast", "--bytes", "4K", "--ranks", "8", "--no-oversubscribed", "--json", "--shape")
     for shape, levels in (
         ("socket:2 numa:2 core:2", "socket:0,0,0,0,1,1,1,1 numa:0,0,1,1,2,2,3,3"),
         ("socket:2 numa:1 core:4", "numa:0,0,0,0,1,1,1,1"),
@@ -69,7 +69,7 @@ def test_list_says_what_may_stand_behind_a_name(tutti):
 
 
 def test_explain_asks_rules_for_the_levels_of_a_shape(tutti):
-    arguments = ("explain", "allreduce", "--bytes", "1M", "--ranks", "16", "--no-crowded", "--json")
+    arguments = ("explain", "allreduce", "--bytes", "1M", "--ranks", "16", "--no-oversubscribed", "--json")
     assert json.loads(tutti(*arguments).stdout)["runs"] == "tiled"
     found = json.loads(tutti(*arguments, "--shape", "numa:2 core:8").stdout)
     assert found["runs"] == "tiled:levels" and found["levels"].startswith("numa:0,0,0")

@@ -63,9 +63,9 @@ def test_deals():
     assert [list(node.ranks) for node in machine.place(3).nodes] == [[0, 1], [2]]
     assert [list(node.ranks) for node in machine.place(3, "round_robin").nodes] == [[0], [1], [2]]
     assert [list(node.ranks) for node in machine.place(deal=[7, 0, 6]).nodes] == [[1], [0, 2]]
-    crowded = machine.place(16)
-    assert [list(node.ranks) for node in crowded.nodes][0] == [0, 1, 2, 3]
-    assert [list(core.ranks) for core in crowded.cores][:2] == [[0, 1], [2, 3]]
+    oversubscribed = machine.place(16)
+    assert [list(node.ranks) for node in oversubscribed.nodes][0] == [0, 1, 2, 3]
+    assert [list(core.ranks) for core in oversubscribed.cores][:2] == [[0, 1], [2, 3]]
     dealt = machine.place(16, "round_robin")
     assert [list(core.ranks) for core in dealt.cores][:2] == [[0, 4], [8, 12]]
 

@@ -117,20 +117,20 @@ def test_rules_join_neighbours_and_split_between_sizes():
     x, y = "tiled segment 24K", "nary:4"
     answers: dict[int, str | None] = {8: None, 64: y, 512: y, 4096: None, 1 << 20: x}
     assert [rule_text(rule) for rule in rules_of(picked("allreduce", 4, answers), 2, 48)] == [
-        "allreduce ranks 4 crowded yes reached no sizes 49..1K -> builtin:nary:4",
-        "allreduce ranks 4 crowded yes reached no sizes 65537.. -> builtin:tiled segment 24K",
+        "allreduce ranks 4 oversubscribed yes reached no sizes 49..1K -> builtin:nary:4",
+        "allreduce ranks 4 oversubscribed yes reached no sizes 65537.. -> builtin:tiled segment 24K",
     ]
     assert [rule_text(rule) for rule in rules_of(picked("bcast", 2, {4096: y}), 2, 48)] == [
-        "bcast ranks 2 crowded no reached no sizes 2K..8K -> builtin:nary:4"
+        "bcast ranks 2 oversubscribed no reached no sizes 2K..8K -> builtin:nary:4"
     ]
     assert [rule_text(rule) for rule in rules_of(picked("bcast", 2, {8: y, 1 << 20: y}), 2, 48)] == [
-        "bcast ranks 2 crowded no reached no -> builtin:nary:4"
+        "bcast ranks 2 oversubscribed no reached no -> builtin:nary:4"
     ]
     assert [rule_text(rule) for rule in rules_of(picked("bcast", 2, {4096: y}), 2, 48, reached=True)] == [
-        "bcast ranks 2 crowded no reached yes sizes 2K..8K -> builtin:nary:4"
+        "bcast ranks 2 oversubscribed no reached yes sizes 2K..8K -> builtin:nary:4"
     ]
     assert [rule_text(rule) for rule in rules_of(picked("barrier", 3, {0: y}), 2, 48)] == [
-        "barrier ranks 3 crowded yes -> builtin:nary:4"
+        "barrier ranks 3 oversubscribed yes -> builtin:nary:4"
     ]
     assert rules_of(picked("bcast", 2, {8: None, 64: None}), 2, 48) == []
 
@@ -141,8 +141,8 @@ def test_rules_join_rank_counts_that_were_measured_one_after_the_other():
         return [rule_text(rule) for rule in rules_of(picks, 4, 48)]
 
     assert texts({2: "nary:4", 4: "nary:4", 8: "nary:4"}) == [
-        "barrier ranks 2..4 crowded no -> builtin:nary:4",
-        "barrier ranks 8 crowded yes -> builtin:nary:4",
+        "barrier ranks 2..4 oversubscribed no -> builtin:nary:4",
+        "barrier ranks 8 oversubscribed yes -> builtin:nary:4",
     ]
     assert len(texts({2: "nary:4", 3: None, 4: "nary:4"})) == 2
 

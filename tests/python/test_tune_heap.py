@@ -42,18 +42,18 @@ MINE = "tutti-map 1\n# mine\n\n# of scans\nscan -> builtin:chain\n# long ones\na
 def test_a_tuning_for_the_shared_heap_keeps_the_other_rules():
     private = tuned_table("", {4096: "nary:4"}, heap=False)
     both = tuned_table(private, {4096: "binomial", 1 << 20: "ring"}, heap=True)
-    first, second = "4 crowded yes reached yes sizes 2K..64K", "4 crowded yes reached yes sizes 65537.."
-    behind = "4 crowded yes reached no sizes 2K..8K"
-    assert [line for line in rules_in(both) if "crowded" in line] == [first, second, behind]
+    first, second = "4 oversubscribed yes reached yes sizes 2K..64K", "4 oversubscribed yes reached yes sizes 65537.."
+    behind = "4 oversubscribed yes reached no sizes 2K..8K"
+    assert [line for line in rules_in(both) if "oversubscribed" in line] == [first, second, behind]
     assert both.count("# Written by tutti tune") == 2 and both.count("shared heap, medians") == 1
     # Again, with another answer: what the heap's first tuning wrote goes, with its comments.
     again = tuned_table(both, {4096: "flat"}, heap=True)
-    assert [line for line in rules_in(again) if "crowded" in line] == ["4 crowded yes reached yes sizes 2K..8K", behind]
+    assert [line for line in rules_in(again) if "oversubscribed" in line] == ["4 oversubscribed yes reached yes sizes 2K..8K", behind]
     assert again.count("# Written by tutti tune") == again.count("# 4 ranks") == 2
     assert again.endswith(private.removeprefix("tutti-map 1\n"))
     # Private memory anew, and the heap's rules stay where they are; what nothing was found for leaves no trace.
     anew = tuned_table(again, {4096: "binomial"}, heap=False)
-    assert [line for line in rules_in(anew) if "crowded" in line] == ["4 crowded yes reached yes sizes 2K..8K", behind]
+    assert [line for line in rules_in(anew) if "oversubscribed" in line] == ["4 oversubscribed yes reached yes sizes 2K..8K", behind]
     assert "nary" not in anew and anew.count("# Written by tutti tune") == 2
     none = tuned_table(tuned_table(anew, {4096: None}, heap=True), {4096: None}, heap=True)
     assert rules_in(none)[-2:] == rules_in(anew)[-2:] and none.count("# Written by tutti tune") == 2
@@ -65,7 +65,7 @@ def test_rules_of_other_ranks_and_of_the_users_own_are_kept():
     two = tuned_table(MINE, {4096: "binomial"}, heap=True, ranks=2)
     four = tuned_table(two, {4096: "flat"}, heap=True, ranks=4)
     assert [rule["text"].split(" ->")[0] for rule in core().read_map(four)["rules"]] == [
-        "allreduce ranks 4 crowded yes reached yes sizes 2K..8K", "allreduce ranks 2 crowded no reached yes sizes 2K..8K",
+        "allreduce ranks 4 oversubscribed yes reached yes sizes 2K..8K", "allreduce ranks 2 oversubscribed no reached yes sizes 2K..8K",
         "scan", "allreduce reached yes",
     ]  # fmt: skip
     assert MINE.removeprefix("tutti-map 1\n") in four and four.count("# What the table had before:") == 1

@@ -88,7 +88,7 @@ class Bounded:
 def bounded(measurements: Measurements) -> list[Bounded]:
     """Of the cells of two ranks, each on a core of its own, in the order measured."""
     machine = machine_of(typical_limits(measurements.limits)) if measurements.limits else None
-    if machine is None or measurements.settings.crowded(2):
+    if machine is None or measurements.settings.oversubscribed(2):
         return []
     result = []
     for cell, by_variant in measurements.cells.items():

@@ -64,11 +64,11 @@ class Settings:
         """Under which each kind of call is measured."""
         return [name for name in CONDITIONS if (self.mixed or "mixed" not in name) and (self.cold or "cold" not in name)]
 
-    def crowded(self, ranks: int) -> bool:
+    def oversubscribed(self, ranks: int) -> bool:
         return ranks > self.cores
 
     def variants(self, ranks: int) -> list[Variant]:
-        return variants_for(self.mpis, self.peer_settings, self.crowded(ranks), self.tutti, self.heap)
+        return variants_for(self.mpis, self.peer_settings, self.oversubscribed(ranks), self.tutti, self.heap)
 
     @property
     def jobs(self) -> int:
@@ -227,7 +227,7 @@ def run_job(
         *(("--ground", str(ground)) if place else ()),
         "--json", str(result),
     ]  # fmt: skip
-    binding = binding_for(settings.bind, settings.crowded(ranks))
+    binding = binding_for(settings.bind, settings.oversubscribed(ranks))
     launcher = program("tutti-run") if variant.tutti else None
     where = f"{variant.label}, {ranks} ranks"
     environ = environment(variant, binding, directory) | dict(variables or {})

@@ -38,7 +38,7 @@ def _comparison_row(comparison: Comparison, under_load: bool) -> list[str]:
 
 def comparison_table(measurements: Measurements, ranks: int, base: Variant, other: Variant) -> Table:
     settings = measurements.settings
-    binding = binding_for(settings.bind, settings.crowded(ranks))
+    binding = binding_for(settings.bind, settings.oversubscribed(ranks))
     bound = {"core": "bound to cores", "none": "not bound"}.get(binding, "bound as the MPI likes")
     table = Table(
         title=f"{ranks} ranks on {settings.cores} cores: {base.label}, without and with Tutti ({bound})",

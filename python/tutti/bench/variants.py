@@ -45,10 +45,10 @@ class Variant:
         return self.mpi.label + setting + (", Tutti" if self.tutti else "") + (", shared heap" if self.heap else "")
 
 
-def settings_for(mpi: Mpi, chosen: str, crowded: bool) -> list[str]:
-    """The settings to measure, where `crowded` says that ranks outnumber cores."""
+def settings_for(mpi: Mpi, chosen: str, oversubscribed: bool) -> list[str]:
+    """The settings to measure, where `oversubscribed` says that ranks outnumber cores."""
     known = mpi.family in BEST_ENVIRONMENT or mpi.family in BEST_ARGUMENTS
-    if not known or chosen == "default" or (chosen in ("auto", "all") and not crowded):
+    if not known or chosen == "default" or (chosen in ("auto", "all") and not oversubscribed):
         return ["default"]
     return ["best"] if chosen == "best" else ["default", "best"]
 
@@ -59,10 +59,10 @@ def other_settings(mpi: Mpi, chosen: str) -> list[str]:
     return [entry[0] for entry in known if entry is not None] if chosen == "all" else []
 
 
-def variants_for(mpis: list[Mpi], chosen: str, crowded: bool, with_tutti: bool, with_heap: bool = False) -> list[Variant]:
+def variants_for(mpis: list[Mpi], chosen: str, oversubscribed: bool, with_tutti: bool, with_heap: bool = False) -> list[Variant]:
     result = []
     for mpi in mpis:
-        for setting in settings_for(mpi, chosen, crowded):
+        for setting in settings_for(mpi, chosen, oversubscribed):
             result.append(Variant(mpi, setting, False))
             if with_tutti:
                 result.append(Variant(mpi, setting, True))
@@ -72,9 +72,9 @@ def variants_for(mpis: list[Mpi], chosen: str, crowded: bool, with_tutti: bool, 
     return result
 
 
-def binding_for(chosen: str, crowded: bool) -> str:
+def binding_for(chosen: str, oversubscribed: bool) -> str:
     if chosen == "auto":
-        return "none" if crowded else "core"
+        return "none" if oversubscribed else "core"
     return chosen
 
 

@@ -93,8 +93,8 @@ def say_what_older_rules_decide(picks: list[Pick], settings: TuneSettings, table
     places = []
     with chosen_by(None):
         for one in picks:
-            crowded = one.cell.ranks > settings.cores
-            found = core().explain(one.cell.collective, one.cell.bytes, one.cell.ranks, 0, crowded, [], str(table),
+            oversubscribed = one.cell.ranks > settings.cores
+            found = core().explain(one.cell.collective, one.cell.bytes, one.cell.ranks, 0, oversubscribed, [], str(table),
                                    reached=settings.shared_heap)  # fmt: skip
             place = found["considered"][found["chosen"]]["place"]
             if one.label is None and place.startswith(f"{table}:"):

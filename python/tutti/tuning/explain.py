@@ -17,7 +17,7 @@ from tutti.tuning.candidates import BENCH_NAMES
 MOST_RANKS = 1024
 MOST_BYTES = 1 << 40
 UNITS = {"": 0, "K": 10, "M": 20, "G": 30}
-RAGGED = ("gatherv", "scatterv", "allgatherv", "alltoallv", "alltoallw")
+V_COLLECTIVES = ("gatherv", "scatterv", "allgatherv", "alltoallv", "alltoallw")
 REACHES = {
     "staged": "by slots alone",
     "direct": "mapped memory where it is",
@@ -36,7 +36,7 @@ def parse_bytes(text: str) -> int:
 
 
 def _collective(word: str) -> str:
-    if word in RAGGED:
+    if word in V_COLLECTIVES:
         plain = word.rstrip("vw")
         raise UserError(f"{word}: its parts may differ in length, so it always runs by direct; segments and reach are those of "
                         f"{plain} with the longest part: see tutti explain {plain}")  # fmt: skip
@@ -61,7 +61,7 @@ def _set(variable: str) -> str | None:
     return value
 
 
-def crowded_by_default(ranks: int, cores: int) -> bool:
+def oversubscribed_by_default(ranks: int, cores: int) -> bool:
     """As the libraries find out, where each rank may run on every core."""
     waits = (_set("TUTTI_WAIT") or "auto").lower()
     return waits == "yield" or (waits == "auto" and ranks > cores)
@@ -111,7 +111,7 @@ def _print(found: dict[str, Any]) -> None:
     size, ranks = found["bytes"], found["ranks"]
     what = found["collective"] + ("" if found["collective"] == "barrier" else f" of {size_text(size)}")
     root = f", root {found['root']}" if core().rooted(found["collective"]) else ""
-    kind = "more ranks than cores" if found["crowded"] else "a core for every rank"
+    kind = "more ranks than cores" if found["oversubscribed"] else "a core for every rank"
     kind += ", memory that all reach" if found["reached"] else ""
     considered, chosen = found["considered"], found["chosen"]
     print(f"{what}, {ranks} ranks{root}, {kind}")
@@ -147,7 +147,7 @@ def _print_rules(table: str, as_json: bool) -> None:
 
 
 def _explain(
-    collective: str, size: int, ranks: int | None, crowded: bool | None, root: int, table: str, plans: str,
+    collective: str, size: int, ranks: int | None, oversubscribed: bool | None, root: int, table: str, plans: str,
     shape: str | None, deal: str, reached: bool | None,
 ) -> dict[str, Any]:
     units = sorted(os.sched_getaffinity(0))
@@ -159,12 +159,12 @@ def _explain(
     if root != 0 and not core().rooted(collective):
         raise UserError(f"--root: {collective} has no root; leave it out")
     nodes = nodes_of(shape, deal, count)
-    many = crowded if crowded is not None else (not nodes and crowded_by_default(count, len(units)))
+    many = oversubscribed if oversubscribed is not None else (not nodes and oversubscribed_by_default(count, len(units)))
     levels = levels_of(shape, deal, count)
     shared = reached if reached is not None else (not nodes and reached_by_default())
     found: dict[str, Any] = core().explain(collective, size, count, root, many, units, table, plans, levels, nodes, shared)
     return {
-        "format": "tutti-explain 1", "collective": collective, "bytes": size, "ranks": count, "root": root, "crowded": many,
+        "format": "tutti-explain 1", "collective": collective, "bytes": size, "ranks": count, "root": root, "oversubscribed": many,
         "reached": shared, **found, "notes": _notes(collective, found),
     }  # fmt: skip
 
@@ -176,7 +176,10 @@ def explain(
         typer.Option("--bytes", help="Of the vector; of one part in gather, scatter, allgather, alltoall, reduce_scatter."),
     ] = None,
     ranks: Annotated[int | None, typer.Option(help="How many ranks [as many as cores].")] = None,
-    crowded: Annotated[bool | None, typer.Option(help="Whether ranks outnumber cores [found out].")] = None,
+    oversubscribed: Annotated[
+        bool | None,
+        typer.Option("--oversubscribed/--no-oversubscribed", "--crowded/--no-crowded", help="Whether ranks outnumber cores [found out]."),
+    ] = None,
     reached: Annotated[
         bool | None, typer.Option(help="Whether ranks reach all that each allocates: threads, --shared-heap [TUTTI_SHARED_HEAP].")
     ] = None,
@@ -197,7 +200,7 @@ def explain(
         if size is None and name != "barrier":
             raise UserError(f"{name}: say how long the message is, with --bytes")
         found = _explain(
-            name, parse_bytes(size or "0"), ranks, crowded, root, users_table, users_plans, shape, deal, reached
+            name, parse_bytes(size or "0"), ranks, oversubscribed, root, users_table, users_plans, shape, deal, reached
         )
     except core().Error as error:
         raise UserError(str(error)) from error

@@ -99,7 +99,7 @@ class TunedRule:
 
     collective: str
     ranks: tuple[int, int]
-    crowded: bool
+    oversubscribed: bool
     reached: bool  # measured where ranks reach all that each of them allocates
     sizes: tuple[int, int | None]  # both ends in it; None: without end
     label: str
@@ -152,18 +152,18 @@ def rules_of(picks: list[Pick], cores: int, line_payload: int, reached: bool = F
         for place, ranks in enumerate(measured):
             mine = [one for one in picks if (one.cell.collective, one.cell.ranks) == (collective, ranks)]
             for sizes, label, cells in _runs(mine, line_payload):
-                crowded = ranks > cores
+                oversubscribed = ranks > cores
                 before = measured[place - 1] if place else None
                 joined = next(
                     (rule for rule in rules
-                     if (rule.collective, rule.ranks[1], rule.crowded, rule.sizes, rule.label)
-                     == (collective, before, crowded, sizes, label)),
+                     if (rule.collective, rule.ranks[1], rule.oversubscribed, rule.sizes, rule.label)
+                     == (collective, before, oversubscribed, sizes, label)),
                     None,
                 )  # fmt: skip
                 if joined is not None:
                     rules[rules.index(joined)] = TunedRule(
-                        collective, (joined.ranks[0], ranks), crowded, reached, sizes, label, joined.picks + cells
+                        collective, (joined.ranks[0], ranks), oversubscribed, reached, sizes, label, joined.picks + cells
                     )
                 else:
-                    rules.append(TunedRule(collective, (ranks, ranks), crowded, reached, sizes, label, cells))
+                    rules.append(TunedRule(collective, (ranks, ranks), oversubscribed, reached, sizes, label, cells))
     return rules

@@ -26,7 +26,7 @@ def rule_text(rule: TunedRule) -> str:
     """As the map's grammar has it."""
     low, high = rule.ranks
     ranks = str(low) if low == high else f"{low}..{high}"
-    words = [rule.collective, "ranks", ranks, "crowded", "yes" if rule.crowded else "no"]
+    words = [rule.collective, "ranks", ranks, "oversubscribed", "yes" if rule.oversubscribed else "no"]
     if rule.collective != "barrier":  # which moves nothing that could be reached
         words += ["reached", "yes" if rule.reached else "no"]
     first, last = rule.sizes
@@ -78,9 +78,9 @@ class Served:
         return self.algorithm + segment_words(self.segment_bytes)
 
 
-def default_of(collective: str, size: int, ranks: int, crowded: bool, reached: bool = False) -> Served:
+def default_of(collective: str, size: int, ranks: int, oversubscribed: bool, reached: bool = False) -> Served:
     """As the core chooses without table, plans and variables, which the caller has cleared."""
-    found = core().explain(collective, size, ranks, 0, crowded, [], reached=reached)
+    found = core().explain(collective, size, ranks, 0, oversubscribed, [], reached=reached)
     return Served(found["runs"], found["wanted_segment_bytes"])
 
 

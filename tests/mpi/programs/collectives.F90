@@ -64,7 +64,7 @@ program collectives
   do round = 1, 8
     call try_parts(mod(round, ranks))
     call try_scans
-    call try_ragged_parts(mod(round, ranks))
+    call try_v_collectives(mod(round, ranks))
   end do
 
   do round = 1, 20
@@ -147,7 +147,7 @@ contains
   end subroutine try_parts
 
   ! Parts of one and two elements by turns, three apart.
-  subroutine try_ragged_parts(root)
+  subroutine try_v_collectives(root)
     integer, intent(in) :: root
     integer :: other, counts(0:ranks - 1), places(0:ranks - 1), own
 #if defined(USE_F08)
@@ -199,7 +199,7 @@ contains
     part = -1
     call MPI_Reduce_scatter(parts, part, counts, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, error)
     call check(all(part(:own) == ranks) .and. all(part(own + 1:) == -1) .and. error == MPI_SUCCESS, 45)
-  end subroutine try_ragged_parts
+  end subroutine try_v_collectives
 
   subroutine try_scans
     integer :: other, before(3)

@@ -111,8 +111,8 @@ void gather(Group& group, const Call& call) {
     std::copy_n(in.part(0), length(rank), out.part(rank));
     source = out.part(rank);
   }
-  const exec::Ragged parts{in.part_alone(0), receives ? out.parts() : exec::Parts{}};
-  ASSERT_EQ(group.ragged(call.collective, source, out.data.data(), parts, longest(call, ranks), call.root), Code::ok)
+  const exec::VParts parts{in.part_alone(0), receives ? out.parts() : exec::Parts{}};
+  ASSERT_EQ(group.v_collective(call.collective, source, out.data.data(), parts, longest(call, ranks), call.root), Code::ok)
       << group.failure();
   spoil(in);
   if (receives) expect(group, call, out, value);
@@ -126,8 +126,8 @@ void scatter(Group& group, const Call& call) {
   if (sends) fill(in, ranks, [&](int to, size_t i) { return call.value(call.root, to, i); });
   Buffer out({length(rank)});
   const bool in_place = call.in_place && sends;
-  const exec::Ragged parts{sends ? in.parts() : exec::Parts{}, out.part_alone(0)};
-  ASSERT_EQ(group.ragged(call.collective, in.data.data(), in_place ? in.part(rank) : out.part(0), parts,
+  const exec::VParts parts{sends ? in.parts() : exec::Parts{}, out.part_alone(0)};
+  ASSERT_EQ(group.v_collective(call.collective, in.data.data(), in_place ? in.part(rank) : out.part(0), parts,
                          longest(call, ranks), call.root), Code::ok) << group.failure();
   if (in_place) std::copy_n(in.part(rank), length(rank), out.part(0));
   spoil(in);
@@ -144,7 +144,7 @@ void alltoall(Group& group, const Call& call) {
   fill(in, ranks, [&](int to, size_t i) { return call.value(rank, to, i); });
   Buffer separate(lengths(ranks, [&](int from) { return length(from, rank); }));
   Buffer& out = call.in_place ? in : separate;
-  ASSERT_EQ(group.ragged(call.collective, in.data.data(), out.data.data(), {in.parts(), out.parts()}, longest(call, ranks), 0),
+  ASSERT_EQ(group.v_collective(call.collective, in.data.data(), out.data.data(), {in.parts(), out.parts()}, longest(call, ranks), 0),
             Code::ok) << group.failure();
   if (!call.in_place) spoil(in);
   expect(group, call, out, [&](int from, size_t i) { return call.value(from, rank, i); });
@@ -155,8 +155,8 @@ void reduce_scatter(Group& group, const Call& call) {
   Buffer in(lengths(ranks, [&](int part) { return call.part(part); }));
   fill(in, ranks, [&](int part, size_t i) { return call.value(rank, part, i); });
   Buffer out({call.part(rank)});
-  const exec::Ragged parts{in.parts(), out.part_alone(0)};
-  ASSERT_EQ(group.ragged_reduce_scatter(in.data.data(), call.in_place ? in.data.data() : out.part(0), parts,
+  const exec::VParts parts{in.parts(), out.part_alone(0)};
+  ASSERT_EQ(group.v_reduce_scatter(in.data.data(), call.in_place ? in.data.data() : out.part(0), parts,
                                         longest(call, ranks), sum_of_integers()), Code::ok) << group.failure();
   if (call.in_place) std::copy_n(in.data.data(), call.part(rank), out.part(0));
   spoil(in);
@@ -193,9 +193,9 @@ void all_calls(Group& group, std::span<const size_t> scales) {
 
 void calls_of_all_sizes(Group& group) { all_calls(group, std::array<size_t, 5>{0, 2, 40, 1200, 9000}); }
 
-class RaggedParts : public testing::TestWithParam<int> {};
+class VCollectives : public testing::TestWithParam<int> {};
 
-TEST_P(RaggedParts, AreWhereMpiSays) {
+TEST_P(VCollectives, AreWhereMpiSays) {
   for (size_t segment : {size_t{0}, size_t{640}}) {
     select::Overrides overrides;
     overrides.segment_bytes = segment;
@@ -204,7 +204,7 @@ TEST_P(RaggedParts, AreWhereMpiSays) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, RaggedParts, testing::ValuesIn(rank_counts({1, 2, 3, 4, 5, 8})));
+INSTANTIATE_TEST_SUITE_P(Ranks, VCollectives, testing::ValuesIn(rank_counts({1, 2, 3, 4, 5, 8})));
 
 // Long parts by every way of reaching buffers, in slots with room for some segments or for hardly any.
 class ReachedParts : public testing::TestWithParam<std::tuple<Reaching, int>> {};
@@ -232,12 +232,12 @@ void calls_unlike_the_last(Group& group) {
   }
 }
 
-TEST_P(RaggedParts, UnlikeTheLastOnes) {
+TEST_P(VCollectives, UnlikeTheLastOnes) {
   with_groups(GetParam(), {}, {}, calls_unlike_the_last, true, 64 * 1024, false);
   if (GetParam() <= 2) with_groups(GetParam(), {}, {}, calls_unlike_the_last, false);
 }
 
-TEST(RaggedParts, OfManyRanks) { with_groups(18, {}, {}, calls_unlike_the_last, true, 64 * 1024, false); }
+TEST(VCollectives, OfManyRanks) { with_groups(18, {}, {}, calls_unlike_the_last, true, 64 * 1024, false); }
 
 // A part that is long where short ones are expected: from every rank to every other.
 void one_is_long(Group& group) {
@@ -254,31 +254,31 @@ void one_is_long(Group& group) {
     Buffer& out = in_place ? in : separate;
     const Call call{Collective::alltoall, 1, 0, in_place, false, round};
     fill(in, ranks, [&](int other, size_t i) { return call.value(rank, other, i); });
-    ASSERT_EQ(group.ragged(call.collective, in.data.data(), out.data.data(), {in.parts(), out.parts()}, Group::unknown, 0),
+    ASSERT_EQ(group.v_collective(call.collective, in.data.data(), out.data.data(), {in.parts(), out.parts()}, Group::unknown, 0),
               Code::ok) << group.failure();
     expect(group, call, out, [&](int other, size_t i) { return call.value(other, rank, i); });
   }
 }
 
-TEST(RaggedParts, OneIsLong) {
+TEST(VCollectives, OneIsLong) {
   for (const int ranks : {2, 4}) with_groups(ranks, {}, {}, one_is_long);
 }
 
-TEST(RaggedParts, AMismatchBearsTheCollectivesNames) {
+TEST(VCollectives, AMismatchBearsTheCollectivesNames) {
   with_groups(2, {}, {}, [](Group& group) {
     std::array<uint64_t, 2> in{}, out{};
     const std::array<ptrdiff_t, 2> at{0, 8};
     const std::array<size_t, 2> bytes{8, 8};
     const exec::Parts parts{at.data(), bytes.data()};
     const Collective collective = group.rank() == 0 ? Collective::gather : Collective::scatter;
-    EXPECT_EQ(group.ragged(collective, in.data(), out.data(), {parts, parts}, Group::unknown, 0), Code::mismatch);
+    EXPECT_EQ(group.v_collective(collective, in.data(), out.data(), {parts, parts}, Group::unknown, 0), Code::mismatch);
     for (const char* name : {"gather of parts of different lengths, root 0", "scatter of parts of different lengths, root 0"}) {
       EXPECT_NE(group.failure().find(name), std::string::npos) << group.failure();
     }
   });
 }
 
-TEST(RaggedParts, InLittleMemory) {
+TEST(VCollectives, InLittleMemory) {
   with_groups(18, {}, {}, [](Group& group) { all_calls(group, std::array<size_t, 3>{0, 2, 300}); }, true, shm::smallest_area,
               false);
 }

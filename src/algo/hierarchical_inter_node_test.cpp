@@ -9,18 +9,18 @@
 #include <functional>
 
 #include "algo/clusters.h"
-#include "plan/crossing.h"
+#include "plan/inter_node_traffic.h"
 
 namespace tutti::algo {
 namespace {
 
 using plan::Collective;
-using plan::Crossing;
+using plan::InterNodeTraffic;
 using plan::Plan;
 using topo::Levels;
 
-Crossing crossing_of(Collective collective, const std::string& spec, const Cluster& cluster, int root = 0) {
-  return plan::crossing(generate(collective, spec, cluster.ranks(), root, cluster.levels()), cluster.node_of);
+InterNodeTraffic traffic_of(Collective collective, const std::string& spec, const Cluster& cluster, int root = 0) {
+  return plan::inter_node_traffic(generate(collective, spec, cluster.ranks(), root, cluster.levels()), cluster.node_of);
 }
 
 void for_each_cluster_and_root(Collective collective, const std::function<void(const Cluster&, int64_t nodes, int root)>& visit) {
@@ -38,10 +38,10 @@ TEST(HierarchicalCrossing, TreesSendOneMessageToEachOtherNode) {
       // One rank a node is no floor: the plan is the algorithm between nodes.
       if (nodes == 1) nodes = cluster.ranks();
       for (const char* between : {"flat", "binomial", "nary:3", "levels"}) {
-        const Crossing found = crossing_of(collective, "hierarchical+" + std::string(between), cluster, root);
+        const InterNodeTraffic found = traffic_of(collective, "hierarchical+" + std::string(between), cluster, root);
         EXPECT_EQ(found.messages, nodes - 1) << between;
       }
-      const Crossing flat = crossing_of(collective, "hierarchical+flat", cluster, root);
+      const InterNodeTraffic flat = traffic_of(collective, "hierarchical+flat", cluster, root);
       EXPECT_EQ(flat.delays, 1);
       EXPECT_EQ(flat.most_messages, collective == Collective::bcast ? nodes - 1 : 1);
     });
@@ -52,13 +52,13 @@ TEST(HierarchicalCrossing, BarriersAndAllreducesTakeTheLeastDelaysOrMessages) {
   for (const Collective collective : {Collective::barrier, Collective::allreduce}) {
     for_each_cluster_and_root(collective, [&](const Cluster& cluster, int64_t nodes, int) {
       if (nodes == 1) nodes = cluster.ranks();
-      const Crossing all = crossing_of(collective, "hierarchical+all_read_all", cluster);
+      const InterNodeTraffic all = traffic_of(collective, "hierarchical+all_read_all", cluster);
       EXPECT_EQ(all.messages, nodes * (nodes - 1));
       EXPECT_EQ(all.delays, 1);
       for (const char* between : {"flat", "binomial"}) {
-        EXPECT_EQ(crossing_of(collective, "hierarchical+" + std::string(between), cluster).messages, 2 * (nodes - 1)) << between;
+        EXPECT_EQ(traffic_of(collective, "hierarchical+" + std::string(between), cluster).messages, 2 * (nodes - 1)) << between;
       }
-      EXPECT_EQ(crossing_of(collective, "hierarchical+flat", cluster).delays, 2);
+      EXPECT_EQ(traffic_of(collective, "hierarchical+flat", cluster).delays, 2);
     });
   }
 }
@@ -68,9 +68,9 @@ TEST(HierarchicalCrossing, PartsOfANodeAreOneMessage) {
     for_each_cluster_and_root(collective, [&](const Cluster& cluster, int64_t nodes, int root) {
       if (nodes == 1) nodes = cluster.ranks();
       for (const char* between : {"flat", "binomial", "direct", "direct:2", "nary:3"}) {
-        EXPECT_EQ(crossing_of(collective, "hierarchical+" + std::string(between), cluster, root).messages, nodes - 1) << between;
+        EXPECT_EQ(traffic_of(collective, "hierarchical+" + std::string(between), cluster, root).messages, nodes - 1) << between;
       }
-      const Crossing flat = crossing_of(collective, "hierarchical+flat", cluster, root);
+      const InterNodeTraffic flat = traffic_of(collective, "hierarchical+flat", cluster, root);
       const int32_t root_node = cluster.node_of[static_cast<size_t>(root)];
       const auto at_the_root = std::count(cluster.node_of.begin(), cluster.node_of.end(), root_node);
       EXPECT_EQ(flat.delays, 1);
@@ -84,12 +84,12 @@ TEST(HierarchicalCrossing, PairsOfNodesExchangeOneMessageEachWay) {
     for_each_cluster_and_root(collective, [&](const Cluster& cluster, int64_t nodes, int) {
       if (nodes == 1) nodes = cluster.ranks();
       for (const char* between : {"flat", "all_read_all", "direct:2"}) {
-        const Crossing found = crossing_of(collective, "hierarchical+" + std::string(between), cluster);
+        const InterNodeTraffic found = traffic_of(collective, "hierarchical+" + std::string(between), cluster);
         EXPECT_EQ(found.messages, nodes * (nodes - 1)) << between;
         EXPECT_EQ(found.delays, 1) << between;
       }
       // Each part goes to each other node once, or, of an alltoall, to its rank's node.
-      const Crossing found = crossing_of(collective, "hierarchical+direct", cluster);
+      const InterNodeTraffic found = traffic_of(collective, "hierarchical+direct", cluster);
       int64_t blocks = cluster.ranks() * (nodes - 1);
       if (collective == Collective::alltoall) {
         blocks = 0;
@@ -107,34 +107,34 @@ TEST(HierarchicalCrossing, ScansSendToLaterNodesAlone) {
     for_each_cluster_and_root(collective, [&](const Cluster& cluster, int64_t nodes, int) {
       if (nodes == 1) nodes = cluster.ranks();
       const bool runs = std::is_sorted(cluster.node_of.begin(), cluster.node_of.end());
-      const Crossing all = crossing_of(collective, "hierarchical+all_read_all", cluster);
+      const InterNodeTraffic all = traffic_of(collective, "hierarchical+all_read_all", cluster);
       EXPECT_EQ(all.delays, 1);
       EXPECT_EQ(all.messages, runs ? nodes * (nodes - 1) / 2 : nodes * (nodes - 1));
       if (!runs || nodes == cluster.ranks()) return;
-      const Crossing chain = crossing_of(collective, "hierarchical+chain", cluster);
+      const InterNodeTraffic chain = traffic_of(collective, "hierarchical+chain", cluster);
       EXPECT_EQ(chain.messages, nodes - 1);
       EXPECT_EQ(chain.delays, nodes - 1);
     });
   }
   const Cluster cluster = of_sizes("16x2", std::vector<int>(16, 2));
   for (const Collective collective : {Collective::scan, Collective::exscan}) {
-    const Crossing found = crossing_of(collective, "hierarchical+doubling", cluster);
-    EXPECT_EQ(found, (Crossing{.messages = 15 + 14 + 12 + 8, .blocks = 49, .delays = 4, .most_messages = 4}));
+    const InterNodeTraffic found = traffic_of(collective, "hierarchical+doubling", cluster);
+    EXPECT_EQ(found, (InterNodeTraffic{.messages = 15 + 14 + 12 + 8, .blocks = 49, .delays = 4, .most_messages = 4}));
   }
 }
 
 TEST(HierarchicalCrossing, PowersOfTwoTakeAsManyDelaysAsTheyAre) {
   const Cluster cluster = of_sizes("8x3", std::vector<int>(8, 3));
   for (const char* between : {"doubling", "dissemination"}) {
-    const Crossing found = crossing_of(Collective::allreduce, "hierarchical+" + std::string(between), cluster);
-    EXPECT_EQ(found, (Crossing{.messages = 24, .blocks = 24, .delays = 3, .most_messages = 3})) << between;
+    const InterNodeTraffic found = traffic_of(Collective::allreduce, "hierarchical+" + std::string(between), cluster);
+    EXPECT_EQ(found, (InterNodeTraffic{.messages = 24, .blocks = 24, .delays = 3, .most_messages = 3})) << between;
   }
   for (const char* between : {"doubling", "bruck"}) {
-    EXPECT_EQ(crossing_of(Collective::allgather, "hierarchical+" + std::string(between), cluster).delays, 3) << between;
+    EXPECT_EQ(traffic_of(Collective::allgather, "hierarchical+" + std::string(between), cluster).delays, 3) << between;
   }
-  EXPECT_EQ(crossing_of(Collective::alltoall, "hierarchical+bruck", cluster).delays, 3);
-  EXPECT_EQ(crossing_of(Collective::reduce_scatter, "hierarchical+halving", cluster).delays, 3);
-  const Crossing halving = crossing_of(Collective::allreduce, "hierarchical+halving", cluster);
+  EXPECT_EQ(traffic_of(Collective::alltoall, "hierarchical+bruck", cluster).delays, 3);
+  EXPECT_EQ(traffic_of(Collective::reduce_scatter, "hierarchical+halving", cluster).delays, 3);
+  const InterNodeTraffic halving = traffic_of(Collective::allreduce, "hierarchical+halving", cluster);
   EXPECT_EQ(halving.delays, 6);
   EXPECT_EQ(halving.blocks, 8 * 2 * 7);  // of eight to the vector: seven each way
 }
@@ -143,10 +143,10 @@ TEST(HierarchicalCrossing, PowersOfTwoTakeAsManyDelaysAsTheyAre) {
 TEST(HierarchicalCrossing, AStaggeredBarrierTakesFewerDelaysAndMoreMessages) {
   const Cluster cluster = of_sizes("16x2", std::vector<int>(16, 2));
   const auto found = [&](const std::string& between) {
-    return crossing_of(Collective::barrier, "hierarchical+" + between, cluster);
+    return traffic_of(Collective::barrier, "hierarchical+" + between, cluster);
   };
-  EXPECT_EQ(found("staggered:3"), (Crossing{.messages = 16 * 7, .blocks = 16 * 7, .delays = 3, .most_messages = 7}));
-  EXPECT_EQ(found("staggered:1"), (Crossing{.messages = 16 * 4, .blocks = 16 * 4, .delays = 4, .most_messages = 4}));
+  EXPECT_EQ(found("staggered:3"), (InterNodeTraffic{.messages = 16 * 7, .blocks = 16 * 7, .delays = 3, .most_messages = 7}));
+  EXPECT_EQ(found("staggered:1"), (InterNodeTraffic{.messages = 16 * 4, .blocks = 16 * 4, .delays = 4, .most_messages = 4}));
   EXPECT_EQ(found("staggered:15").delays, 1);
 }
 
@@ -155,8 +155,8 @@ TEST(HierarchicalCrossing, LeadersDivideTheVector) {
   const Cluster cluster = of_sizes("4x4", {4, 4, 4, 4});
   for (const Collective collective : {Collective::bcast, Collective::reduce, Collective::allreduce}) {
     SCOPED_TRACE(plan::name(collective));
-    const Crossing one = crossing_of(collective, "hierarchical+flat", cluster, 0);
-    const Crossing four = crossing_of(collective, "hierarchical:leaders=4+flat", cluster, 0);
+    const InterNodeTraffic one = traffic_of(collective, "hierarchical+flat", cluster, 0);
+    const InterNodeTraffic four = traffic_of(collective, "hierarchical:leaders=4+flat", cluster, 0);
     EXPECT_EQ(four.messages, 4 * one.messages);
     EXPECT_EQ(four.blocks, 4 * one.blocks);  // a quarter each
     EXPECT_EQ(four.most_messages, one.most_messages);
@@ -164,9 +164,9 @@ TEST(HierarchicalCrossing, LeadersDivideTheVector) {
   }
   for (const Collective collective : {Collective::allgather, Collective::reduce_scatter}) {
     SCOPED_TRACE(plan::name(collective));
-    const Crossing one = crossing_of(collective, "hierarchical+direct", cluster, 0);
-    const Crossing four = crossing_of(collective, "hierarchical:leaders=4+direct", cluster, 0);
-    EXPECT_EQ(four, (Crossing{4 * one.messages, one.blocks, one.delays, one.most_messages}));
+    const InterNodeTraffic one = traffic_of(collective, "hierarchical+direct", cluster, 0);
+    const InterNodeTraffic four = traffic_of(collective, "hierarchical:leaders=4+direct", cluster, 0);
+    EXPECT_EQ(four, (InterNodeTraffic{4 * one.messages, one.blocks, one.delays, one.most_messages}));
   }
 }
 
@@ -189,7 +189,7 @@ TEST(HierarchicalCrossing, TimesOfLargeClusters) {
     for (const char* spec : {"hierarchical", "hierarchical+binomial", "hierarchical:leaders=4+binomial"}) {
       Plan plan;
       const double time = median_milliseconds([&] { plan = generate(collective, spec, cluster.ranks(), 0, levels); });
-      const Crossing found = plan::crossing(plan, cluster.node_of);
+      const InterNodeTraffic found = plan::inter_node_traffic(plan, cluster.node_of);
       std::printf("%s by %s, 512 nodes of 8 ranks: %.2f ms, %zu transfers, %lld messages, %d delays\n",
                   std::string(plan::name(collective)).c_str(), spec, time, plan.transfers.size(),
                   static_cast<long long>(found.messages), found.delays);

@@ -13,16 +13,16 @@
 
 namespace tutti::plan {
 
-struct Crossing {
+struct InterNodeTraffic {
   int64_t messages = 0;
   int64_t blocks = 0;         // in all messages together
   int32_t delays = 0;         // the longest chain of messages, each of which hangs on the one before
   int64_t most_messages = 0;  // sent by one rank
 
-  bool operator==(const Crossing&) const = default;
+  bool operator==(const InterNodeTraffic&) const = default;
 };
 
 // `node_of` has a number for every rank of the plan, equal for those of one node.
-Crossing crossing(const Plan& plan, const std::vector<int32_t>& node_of);
+InterNodeTraffic inter_node_traffic(const Plan& plan, const std::vector<int32_t>& node_of);
 
 }  // namespace tutti::plan

@@ -1,5 +1,5 @@
 // What is counted between nodes, on plans small enough to count by hand.
-#include "plan/crossing.h"
+#include "plan/inter_node_traffic.h"
 
 #include <gtest/gtest.h>
 
@@ -16,71 +16,71 @@ Plan of(Collective collective, int32_t ranks, int32_t blocks = 1) {
 
 const std::vector<int32_t> pairs = {0, 0, 1, 1};
 
-TEST(Crossing, NothingIsSentWithinANode) {
+TEST(InterNodeTraffic, NothingIsSentWithinANode) {
   Plan plan = of(Collective::bcast, 4);
   plan.copy(out(1), in(0));
   plan.copy(out(2), out(1));
   plan.token(3, 0);
   plan.copy(out(3), out(2));
-  EXPECT_EQ(crossing(plan, {5, 5, 5, 5}), Crossing{});
+  EXPECT_EQ(inter_node_traffic(plan, {5, 5, 5, 5}), InterNodeTraffic{});
 }
 
-TEST(Crossing, ATransferIsOneMessageOfAllItsBlocks) {
+TEST(InterNodeTraffic, ATransferIsOneMessageOfAllItsBlocks) {
   Plan plan = of(Collective::bcast, 4, 6);
   plan.copy(out(2, 0, 6), in(0, 0, 6));
   plan.copy(out(3, 0, 6), out(2, 0, 6));
-  EXPECT_EQ(crossing(plan, pairs), (Crossing{.messages = 1, .blocks = 6, .delays = 1, .most_messages = 1}));
+  EXPECT_EQ(inter_node_traffic(plan, pairs), (InterNodeTraffic{.messages = 1, .blocks = 6, .delays = 1, .most_messages = 1}));
 }
 
-TEST(Crossing, EachRemoteSourceOfAReduceIsAMessage) {
+TEST(InterNodeTraffic, EachRemoteSourceOfAReduceIsAMessage) {
   Plan plan = of(Collective::reduce, 4);
   plan.reduce(out(0), {in(0), in(1), in(2), in(3)});
-  EXPECT_EQ(crossing(plan, pairs), (Crossing{.messages = 2, .blocks = 2, .delays = 1, .most_messages = 1}));
-  EXPECT_EQ(crossing(plan, {0, 1, 2, 3}), (Crossing{.messages = 3, .blocks = 3, .delays = 1, .most_messages = 1}));
+  EXPECT_EQ(inter_node_traffic(plan, pairs), (InterNodeTraffic{.messages = 2, .blocks = 2, .delays = 1, .most_messages = 1}));
+  EXPECT_EQ(inter_node_traffic(plan, {0, 1, 2, 3}), (InterNodeTraffic{.messages = 3, .blocks = 3, .delays = 1, .most_messages = 1}));
 }
 
-TEST(Crossing, DelaysAreOfWhatHangsTogether) {
+TEST(InterNodeTraffic, DelaysAreOfWhatHangsTogether) {
   Plan plan = of(Collective::bcast, 4, 2);
   plan.copy(out(1, 0), in(0, 0));
   plan.copy(out(2, 0), out(1, 0));
   plan.copy(out(3, 1), in(0, 1));  // hangs on nothing before it
   const std::vector<int32_t> apart = {0, 1, 2, 3};
-  EXPECT_EQ(crossing(plan, apart).delays, 2);
+  EXPECT_EQ(inter_node_traffic(plan, apart).delays, 2);
   plan.copy(out(3, 0), out(2, 0));
-  EXPECT_EQ(crossing(plan, apart).delays, 3);
+  EXPECT_EQ(inter_node_traffic(plan, apart).delays, 3);
   // A block that came in one delay goes on as the second, though its rank has others that came later.
   plan.copy(tmp(2), out(3, 1));
-  EXPECT_EQ(crossing(plan, apart), (Crossing{.messages = 5, .blocks = 5, .delays = 3, .most_messages = 2}));
+  EXPECT_EQ(inter_node_traffic(plan, apart), (InterNodeTraffic{.messages = 5, .blocks = 5, .delays = 3, .most_messages = 2}));
 }
 
-TEST(Crossing, AMessageOfManyBlocksWaitsForTheLast) {
+TEST(InterNodeTraffic, AMessageOfManyBlocksWaitsForTheLast) {
   Plan plan = of(Collective::bcast, 4, 2);
   plan.copy(out(1, 0), in(0, 0));
   plan.copy(tmp(2, 0), out(1, 0));
   plan.copy(tmp(2, 1), in(0, 1));
   plan.copy(out(3, 0, 2), tmp(2, 0, 2));
-  EXPECT_EQ(crossing(plan, {0, 1, 2, 3}).delays, 3);
+  EXPECT_EQ(inter_node_traffic(plan, {0, 1, 2, 3}).delays, 3);
 }
 
-TEST(Crossing, WritingAPlaceAgainIsNoDelay) {
+TEST(InterNodeTraffic, WritingAPlaceAgainIsNoDelay) {
   Plan plan = of(Collective::bcast, 4, 2);
   plan.copy(tmp(1), in(0, 0));
   plan.copy(tmp(2), tmp(1));
   plan.copy(tmp(1), in(0, 1));
   plan.copy(tmp(3), tmp(1));
-  EXPECT_EQ(crossing(plan, {0, 1, 2, 3}).delays, 2);
+  EXPECT_EQ(inter_node_traffic(plan, {0, 1, 2, 3}).delays, 2);
 }
 
 // The root's `out` is its `in`: what is sent from it has not come from anywhere.
-TEST(Crossing, TheRootOfABcastHasOneBuffer) {
+TEST(InterNodeTraffic, TheRootOfABcastHasOneBuffer) {
   Plan plan = of(Collective::bcast, 2);
   plan.root = 1;
   plan.copy(out(1), in(1));
   plan.copy(out(0), out(1));
-  EXPECT_EQ(crossing(plan, {0, 1}).delays, 1);
+  EXPECT_EQ(inter_node_traffic(plan, {0, 1}).delays, 1);
 }
 
-TEST(Crossing, TokensAreMessagesAndHoldWhatFollows) {
+TEST(InterNodeTraffic, TokensAreMessagesAndHoldWhatFollows) {
   Plan plan = of(Collective::gather, 3, 3);
   const std::vector<int32_t> apart = {0, 1, 2};
   plan.copy(out(0, 1), in(1));
@@ -89,8 +89,8 @@ TEST(Crossing, TokensAreMessagesAndHoldWhatFollows) {
   plan.copy(out(0, 2), in(2));
   plan.transfers.back().push = true;
   // One after the other: the part of 1, the token that says so, the part of 2.
-  EXPECT_EQ(crossing(plan, apart), (Crossing{.messages = 3, .blocks = 2, .delays = 3, .most_messages = 2}));
-  EXPECT_EQ(crossing(plan, {0, 1, 1}).delays, 2);
+  EXPECT_EQ(inter_node_traffic(plan, apart), (InterNodeTraffic{.messages = 3, .blocks = 2, .delays = 3, .most_messages = 2}));
+  EXPECT_EQ(inter_node_traffic(plan, {0, 1, 1}).delays, 2);
 }
 
 }  // namespace

@@ -1,4 +1,4 @@
-#include "plan/crossing.h"
+#include "plan/inter_node_traffic.h"
 
 #include <algorithm>
 
@@ -14,7 +14,7 @@ class Walk {
       : plan_(plan), node_of_(node_of), depths_(plan, BlockTable<int32_t>::Aliasing::none),
         ranks_(static_cast<size_t>(plan.ranks)) {}
 
-  Crossing run() {
+  InterNodeTraffic run() {
     for (const Transfer& transfer : plan_.transfers) {
       if (transfer.kind == TransferKind::token) {
         token(transfer);
@@ -87,11 +87,11 @@ class Walk {
   const std::vector<int32_t>& node_of_;
   BlockTable<int32_t> depths_;
   std::vector<Rank> ranks_;
-  Crossing result_;
+  InterNodeTraffic result_;
 };
 
 }  // namespace
 
-Crossing crossing(const Plan& plan, const std::vector<int32_t>& node_of) { return Walk(plan, node_of).run(); }
+InterNodeTraffic inter_node_traffic(const Plan& plan, const std::vector<int32_t>& node_of) { return Walk(plan, node_of).run(); }
 
 }  // namespace tutti::plan

@@ -1,4 +1,4 @@
-#include "plan/offers.h"
+#include "plan/elidable_copies.h"
 
 #include <algorithm>
 #include <functional>
@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "plan/blocks.h"
-#include "plan/known.h"
+#include "plan/vector_clocks.h"
 
 namespace tutti::plan {
 
@@ -22,16 +22,16 @@ namespace {
 
 // Walks a staged plan twice: first who reads what through which copy, then, with what the waits tell, what is
 // overwritten too early.
-class OfferFinder {
+class ElidableCopyFinder {
  public:
-  OfferFinder(const Plan& staged, const Dependences& dependences)
+  ElidableCopyFinder(const Plan& staged, const Dependences& dependences)
       : staged_(staged), dependences_(dependences), readers_(staged.transfers.size()) {
-    found_.offer.resize(staged.transfers.size());
+    found_.copies.resize(staged.transfers.size());
     found_.in_place.assign(static_cast<size_t>(staged.ranks), true);
     found_.returns.resize(static_cast<size_t>(staged.ranks));
   }
 
-  Offers run() {
+  ElidableCopies run() {
     find_readers();
     find_overwriting();
     find_returns();
@@ -53,14 +53,14 @@ class OfferFinder {
       }
       if (transfer.dst.buffer != Buffer::tmp) continue;
       const bool could = could_offer(staged_, transfer);
-      found_.offer[i] = could;
+      found_.copies[i] = could;
       for (int32_t k = 0; k < transfer.dst.count; ++k) {
         Held& held = table.at(transfer.dst.rank, Buffer::tmp, transfer.dst.first + k * transfer.dst.stride);
         held = could ? Held{i, transfer.src.front().first + k * transfer.src.front().stride} : Held{};
       }
     }
     for (int32_t i = 0; i < count(); ++i) {
-      if (readers_[i].empty()) found_.offer[i] = false;
+      if (readers_[i].empty()) found_.copies[i] = false;
     }
   }
 
@@ -77,7 +77,7 @@ class OfferFinder {
     for (int32_t k = 0; k < src.count; ++k) {
       const Held& held = table.at(src.rank, src.buffer, src.first + k * src.stride);
       if (held.copy < 0) continue;
-      if (!whole) found_.offer[held.copy] = false;
+      if (!whole) found_.copies[held.copy] = false;
       if (readers_[held.copy].empty() || readers_[held.copy].back() != reader) readers_[held.copy].push_back(reader);
     }
   }
@@ -89,7 +89,7 @@ class OfferFinder {
   };
 
   void find_overwriting() {
-    Known known(staged_);
+    VectorClocks known(staged_);
     BlockTable<std::vector<Read>> table(staged_, BlockTable<std::vector<Read>>::Aliasing::user_buffers_are_one);
     for (int32_t i = 0; i < count(); ++i) {
       const Transfer& transfer = staged_.transfers[i];
@@ -102,26 +102,26 @@ class OfferFinder {
         const bool harmless = leaves_as_it_is(transfer);
         table.each(transfer.dst, [&](std::vector<Read>& reads) {
           for (const Read& read : reads) {
-            if (!harmless || read.buffer == transfer.dst.buffer) hold_overwriting(known, i, read);
+            if (!harmless || read.buffer == transfer.dst.buffer) check_overwriting(known, i, read);
           }
         });
       }
       known.execute(executor, i);
-      if (!found_.offer[i]) continue;
+      if (!found_.copies[i]) continue;
       const Region& src = transfer.src.front();
       table.each(src, [&](std::vector<Read>& reads) { reads.push_back({src.buffer, i}); });
     }
-    known_at_end_ = std::make_unique<Known>(std::move(known));
+    known_at_end_ = std::make_unique<VectorClocks>(std::move(known));
   }
 
-  // In place it does nothing, and else it leaves `in` alone: only what was offered of `out` can be overwritten.
+  // In place it does nothing, and else it leaves `in` alone: only what was bypassable of `out` can be overwritten.
   static bool leaves_as_it_is(const Transfer& transfer) {
     const Region& src = transfer.src.front();
     return transfer.kind == TransferKind::copy && src.buffer == Buffer::in && src.rank == transfer.dst.rank &&
            src.first == transfer.dst.first && src.count == transfer.dst.count && src.stride == transfer.dst.stride;
   }
 
-  void hold_overwriting(const Known& known, int32_t writer, const Read& read) {
+  void check_overwriting(const VectorClocks& known, int32_t writer, const Read& read) {
     const Transfer& transfer = staged_.transfers[writer];
     const bool all_read = std::all_of(readers_[read.copy].begin(), readers_[read.copy].end(), [&](int32_t reader) {
       const int32_t by = staged_.transfers[reader].executor();
@@ -130,7 +130,7 @@ class OfferFinder {
     });
     if (all_read) return;
     if (read.buffer == transfer.dst.buffer) {
-      found_.offer[read.copy] = false;
+      found_.copies[read.copy] = false;
     } else {
       found_.in_place[transfer.dst.rank] = false;
     }
@@ -139,7 +139,7 @@ class OfferFinder {
   void find_returns() {
     std::vector<std::vector<int32_t>> last(static_cast<size_t>(staged_.ranks));
     for (int32_t i = 0; i < count(); ++i) {
-      if (!found_.offer[i]) continue;
+      if (!found_.copies[i]) continue;
       found_.any = true;
       const int32_t owner = staged_.transfers[i].executor();
       for (int32_t reader : readers_[i]) {
@@ -165,12 +165,12 @@ class OfferFinder {
   const Plan& staged_;
   const Dependences& dependences_;
   std::vector<std::vector<int32_t>> readers_;  // by copy, in plan order
-  std::unique_ptr<Known> known_at_end_;
-  Offers found_;
+  std::unique_ptr<VectorClocks> known_at_end_;
+  ElidableCopies found_;
 };
 
 }  // namespace
 
-Offers find_offers(const Plan& staged, const Dependences& dependences) { return OfferFinder(staged, dependences).run(); }
+ElidableCopies find_elidable_copies(const Plan& staged, const Dependences& dependences) { return ElidableCopyFinder(staged, dependences).run(); }
 
 }  // namespace tutti::plan

@@ -4,22 +4,22 @@
 
 #if defined(TUTTI_ABI_OPENMPI)
 
-#include "mpi/ragged.h"
+#include "mpi/v_collectives.h"
 #include "mpi/thrown.h"
 
 using namespace tutti;
 using namespace tutti::mpi::fortran;
 using mpi::host;
-using mpi::RaggedSide;
+using mpi::VSide;
 using plan::Collective;
 
 static_assert(sizeof(MPI_Fint) == sizeof(int));
 
 namespace {
 
-RaggedSide one_part(void* data, const MPI_Fint* count, MPI_Datatype type) { return {c_address(data), *count, {}, {}, type, nullptr}; }
+VSide one_part(void* data, const MPI_Fint* count, MPI_Datatype type) { return {c_address(data), *count, {}, {}, type, nullptr}; }
 
-RaggedSide parts(void* data, const MPI_Fint* counts, const MPI_Fint* displacements, MPI_Datatype type) {
+VSide parts(void* data, const MPI_Fint* counts, const MPI_Fint* displacements, MPI_Datatype type) {
   return {c_address(data), 0, {counts}, {displacements}, type, nullptr};
 }
 
@@ -28,9 +28,9 @@ RaggedSide parts(void* data, const MPI_Fint* counts, const MPI_Fint* displacemen
 TUTTI_ENTRY void mpi_gatherv_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype, void* recvbuf, MPI_Fint* recvcounts,
                               MPI_Fint* displs, MPI_Fint* recvtype, MPI_Fint* root, MPI_Fint* comm, MPI_Fint* error) {
   const MPI_Comm communicator = c_communicator(*comm);
-  const RaggedSide in = one_part(sendbuf, sendcount, c_type(*sendtype));
-  const RaggedSide out = parts(recvbuf, recvcounts, displs, c_type(*recvtype));
-  set(error, mpi::ragged_move({Collective::gather, in, out, *root}, communicator, [&] {
+  const VSide in = one_part(sendbuf, sendcount, c_type(*sendtype));
+  const VSide out = parts(recvbuf, recvcounts, displs, c_type(*recvtype));
+  set(error, mpi::v_move({Collective::gather, in, out, *root}, communicator, [&] {
         return host().Gatherv(in.data, *sendcount, in.type, out.data, recvcounts, displs, out.type, *root, communicator);
       }));
 }
@@ -38,9 +38,9 @@ TUTTI_ENTRY void mpi_gatherv_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* send
 TUTTI_ENTRY void mpi_scatterv_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* displs, MPI_Fint* sendtype, void* recvbuf,
                                MPI_Fint* recvcount, MPI_Fint* recvtype, MPI_Fint* root, MPI_Fint* comm, MPI_Fint* error) {
   const MPI_Comm communicator = c_communicator(*comm);
-  const RaggedSide in = parts(sendbuf, sendcounts, displs, c_type(*sendtype));
-  const RaggedSide out = one_part(recvbuf, recvcount, c_type(*recvtype));
-  set(error, mpi::ragged_move({Collective::scatter, in, out, *root}, communicator, [&] {
+  const VSide in = parts(sendbuf, sendcounts, displs, c_type(*sendtype));
+  const VSide out = one_part(recvbuf, recvcount, c_type(*recvtype));
+  set(error, mpi::v_move({Collective::scatter, in, out, *root}, communicator, [&] {
         return host().Scatterv(in.data, sendcounts, displs, in.type, out.data, *recvcount, out.type, *root, communicator);
       }));
 }
@@ -49,9 +49,9 @@ TUTTI_ENTRY void mpi_allgatherv_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* s
                                  MPI_Fint* recvcounts, MPI_Fint* displs, MPI_Fint* recvtype, MPI_Fint* comm,
                                  MPI_Fint* error) {
   const MPI_Comm communicator = c_communicator(*comm);
-  const RaggedSide in = one_part(sendbuf, sendcount, c_type(*sendtype));
-  const RaggedSide out = parts(recvbuf, recvcounts, displs, c_type(*recvtype));
-  set(error, mpi::ragged_move({Collective::allgather, in, out}, communicator, [&] {
+  const VSide in = one_part(sendbuf, sendcount, c_type(*sendtype));
+  const VSide out = parts(recvbuf, recvcounts, displs, c_type(*recvtype));
+  set(error, mpi::v_move({Collective::allgather, in, out}, communicator, [&] {
         return host().Allgatherv(in.data, *sendcount, in.type, out.data, recvcounts, displs, out.type, communicator);
       }));
 }
@@ -60,9 +60,9 @@ TUTTI_ENTRY void mpi_alltoallv_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* s
                                 MPI_Fint* recvcounts, MPI_Fint* rdispls, MPI_Fint* recvtype, MPI_Fint* comm,
                                 MPI_Fint* error) {
   const MPI_Comm communicator = c_communicator(*comm);
-  const RaggedSide in = parts(sendbuf, sendcounts, sdispls, c_type(*sendtype));
-  const RaggedSide out = parts(recvbuf, recvcounts, rdispls, c_type(*recvtype));
-  set(error, mpi::ragged_move({Collective::alltoall, in, out}, communicator, [&] {
+  const VSide in = parts(sendbuf, sendcounts, sdispls, c_type(*sendtype));
+  const VSide out = parts(recvbuf, recvcounts, rdispls, c_type(*recvtype));
+  set(error, mpi::v_move({Collective::alltoall, in, out}, communicator, [&] {
         return host().Alltoallv(in.data, sendcounts, sdispls, in.type, out.data, recvcounts, rdispls, out.type,
                                 communicator);
       }));
@@ -72,14 +72,14 @@ TUTTI_ENTRY void mpi_alltoallw_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* s
                                 MPI_Fint* recvcounts, MPI_Fint* rdispls, MPI_Fint* recvtypes, MPI_Fint* comm,
                                 MPI_Fint* error) {
   const MPI_Comm communicator = c_communicator(*comm);
-  RaggedSide in = parts(sendbuf, sendcounts, sdispls, {});
-  RaggedSide out = parts(recvbuf, recvcounts, rdispls, {});
+  VSide in = parts(sendbuf, sendcounts, sdispls, {});
+  VSide out = parts(recvbuf, recvcounts, rdispls, {});
   set(error, mpi::guarded(communicator, [&] {
         const std::vector<MPI_Datatype> in_types = c_types(sendtypes, communicator, in.data);
         const std::vector<MPI_Datatype> out_types = c_types(recvtypes, communicator, out.data);
         in.types = in_types.data();
         out.types = out_types.data();
-        return mpi::ragged_move({Collective::alltoall, in, out}, communicator, [&] {
+        return mpi::v_move({Collective::alltoall, in, out}, communicator, [&] {
           return host().Alltoallw(in.data, sendcounts, sdispls, in.types, out.data, recvcounts, rdispls, out.types,
                                   communicator);
         });
@@ -89,8 +89,8 @@ TUTTI_ENTRY void mpi_alltoallw_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* s
 TUTTI_ENTRY void mpi_reduce_scatter_(void* sendbuf, void* recvbuf, MPI_Fint* recvcounts, MPI_Fint* datatype, MPI_Fint* op,
                                      MPI_Fint* comm, MPI_Fint* error) {
   const MPI_Comm communicator = c_communicator(*comm);
-  const mpi::RaggedReduction reduction{c_address(sendbuf), c_address(recvbuf), {recvcounts}, c_type(*datatype), c_op(*op)};
-  set(error, mpi::ragged_reduce_scatter(reduction, communicator, [&] {
+  const mpi::VReduction reduction{c_address(sendbuf), c_address(recvbuf), {recvcounts}, c_type(*datatype), c_op(*op)};
+  set(error, mpi::v_reduce_scatter(reduction, communicator, [&] {
         return host().Reduce_scatter(reduction.in, reduction.out, recvcounts, reduction.type, reduction.op, communicator);
       }));
 }

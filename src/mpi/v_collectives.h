@@ -29,7 +29,7 @@ class Numbers {
 };
 
 // One side's arguments: of one part, or of one for each rank.
-struct RaggedSide {
+struct VSide {
   void* data = nullptr;  // of the send side, never written
   MPI_Count count = 0;   // of a side of one part
   Numbers<MPI_Count> counts;
@@ -40,14 +40,14 @@ struct RaggedSide {
   MPI_Datatype type_of(size_t part) const { return types != nullptr ? types[part] : type; }
 };
 
-struct RaggedMove {
+struct VMove {
   plan::Collective collective;
-  RaggedSide in, out;
+  VSide in, out;
   int root = 0;
 };
 
 // The counts are those of the parts of the result.
-struct RaggedReduction {
+struct VReduction {
   const void* in;
   void* out;
   Numbers<MPI_Count> counts;
@@ -67,7 +67,7 @@ class HostCall {
   int (*run_)(const void*);
 };
 
-int ragged_move(const RaggedMove& move, MPI_Comm communicator, HostCall by_host);
-int ragged_reduce_scatter(const RaggedReduction& reduction, MPI_Comm communicator, HostCall by_host);
+int v_move(const VMove& move, MPI_Comm communicator, HostCall by_host);
+int v_reduce_scatter(const VReduction& reduction, MPI_Comm communicator, HostCall by_host);
 
 }  // namespace tutti::mpi

@@ -1,8 +1,8 @@
 #include <algorithm>
 
 #include "mpi/packing.h"
-#include "mpi/ragged.h"
-#include "mpi/ragged_parts.h"
+#include "mpi/v_collectives.h"
+#include "mpi/part_table.h"
 #include "mpi/route.h"
 #include "mpi/types.h"
 
@@ -15,7 +15,7 @@ struct Roles {
   bool uses_in = true, uses_out = true;  // the side's arguments are given and matter
 };
 
-Roles roles_of(bool at_root, const RaggedMove& move) {
+Roles roles_of(bool at_root, const VMove& move) {
   Roles roles;
   if (move.collective == Collective::scatter) {
     roles.in_place = at_root && move.out.data == MPI_IN_PLACE;
@@ -33,13 +33,13 @@ Roles roles_of(bool at_root, const RaggedMove& move) {
 // The same memory for this rank's part on both sides, as a host sees it: by the size of the type, not by its extent, and of
 // an alltoall where one array says what is sent and received. A wider notion than the host's would leave this rank alone on
 // the host.
-[[gnu::cold]] bool aliased(const Communicator& communicator, const RaggedMove& move) {
+[[gnu::cold]] bool aliased(const Communicator& communicator, const VMove& move) {
   if (!host_judges_aliases(move.collective) || move.in.type != move.out.type || move.in.types != move.out.types) return false;
   if (move.collective == Collective::alltoall)  // no buffer at all is none that is given twice
     return move.in.data != nullptr && move.in.counts.is(move.out.counts) && move.in.data == move.out.data;
   const bool scatters = move.collective == Collective::scatter;
-  const RaggedSide& parts = scatters ? move.in : move.out;
-  const RaggedSide& alone = scatters ? move.out : move.in;
+  const VSide& parts = scatters ? move.in : move.out;
+  const VSide& alone = scatters ? move.out : move.in;
   const auto rank = static_cast<size_t>(communicator.group()->rank());
   if (alone.count == 0 || parts.counts[rank] == 0) return false;
   const auto at = parts.displacements[rank] * static_cast<MPI_Aint>(signature_bytes(parts.type));
@@ -53,13 +53,13 @@ enum class Plain : uint8_t { no, wrong, yes };
 constexpr ptrdiff_t at_the_start = 0;  // where a buffer's only part is
 
 // `bytes`: of the side's only part.
-inline Plain measure_one(const RaggedSide& side, size_t element, size_t& bytes) {
+inline Plain measure_one(const VSide& side, size_t element, size_t& bytes) {
   if (side.count < 0 || side.count > INT_MAX) return side.count < 0 ? Plain::wrong : Plain::no;
   bytes = static_cast<size_t>(side.count) * element;
   return side.count == 0 || side.data != nullptr ? Plain::yes : Plain::wrong;
 }
 
-Plain measure_parts(const Communicator& communicator, const RaggedSide& side, size_t element, PartTable& table) {
+Plain measure_parts(const Communicator& communicator, const VSide& side, size_t element, PartTable& table) {
   const int* const counts = side.counts.plain();
   const int* const displacements = side.displacements.plain();
   if (counts == nullptr || displacements == nullptr) return Plain::no;
@@ -77,7 +77,7 @@ Plain measure_parts(const Communicator& communicator, const RaggedSide& side, si
 }
 
 // `only` holds the bytes of a side of one part.
-[[gnu::always_inline]] inline Plain measure_plain(Communicator& communicator, const RaggedSide& side, bool parted,
+[[gnu::always_inline]] inline Plain measure_plain(Communicator& communicator, const VSide& side, bool parted,
                                                   PartTable& table, size_t& only, exec::Parts& parts) {
   const size_t element = side.types == nullptr ? communicator.dense_bytes(side.type) : 0;
   if (element == 0 || side.data == MPI_IN_PLACE) return Plain::no;
@@ -93,7 +93,7 @@ Plain measure_parts(const Communicator& communicator, const RaggedSide& side, si
 // One side as bytes: the user's memory, or scratch with its parts packed one behind the other.
 class Ends {
  public:
-  Ends(Communicator& communicator, const RaggedSide& side, int which, bool parted)
+  Ends(Communicator& communicator, const VSide& side, int which, bool parted)
       : communicator_(communicator),
         side_(side),
         which_(which),
@@ -197,7 +197,7 @@ class Ends {
   }
 
   Communicator& communicator_;
-  const RaggedSide& side_;
+  const VSide& side_;
   const int which_;
   const bool parted_;
   const size_t parts_;
@@ -212,7 +212,7 @@ class Ends {
 };
 
 // Makes the one side from the other, packing what the user's buffer holds there.
-int share(const Communicator& communicator, const RaggedMove& move, Ends& in, Ends& out) {
+int share(const Communicator& communicator, const VMove& move, Ends& in, Ends& out) {
   const auto rank = static_cast<size_t>(communicator.group()->rank());
   if (move.collective == Collective::scatter) {
     in.lend(out, rank);
@@ -227,12 +227,12 @@ int share(const Communicator& communicator, const RaggedMove& move, Ends& in, En
 }
 
 // What all ranks know beforehand of the longest part.
-size_t known_longest(Communicator& communicator, const RaggedMove& move, const PartTable& out) {
+size_t known_longest(Communicator& communicator, const VMove& move, const PartTable& out) {
   if (move.collective != Collective::allgather) return group::Group::unknown;
   return *std::max_element(out.bytes.data(), out.bytes.data() + communicator.group()->ranks());
 }
 
-Served move_any(Communicator& communicator, const RaggedMove& move, const Roles& roles) {
+Served move_any(Communicator& communicator, const VMove& move, const Roles& roles) {
   group::Group& group = *communicator.group();
   Ends in(communicator, move.in, 0, plan::parted_in(move.collective));
   Ends out(communicator, move.out, 1, plan::parted_out(move.collective));
@@ -242,16 +242,16 @@ Served move_any(Communicator& communicator, const RaggedMove& move, const Roles&
   if (roles.uses_in && roles.uses_out && aliased(communicator, move)) return Reason::wrong_arguments;
   int packing = roles.uses_in && in.packed() ? in.pack_all() : MPI_SUCCESS;
   if (roles.in_place) packing = first_error(packing, share(communicator, move, in, out)).code;
-  const exec::Ragged parts{roles.uses_in || roles.in_place ? in.parts() : exec::Parts{},
+  const exec::VParts parts{roles.uses_in || roles.in_place ? in.parts() : exec::Parts{},
                            roles.uses_out || roles.in_place ? out.parts() : exec::Parts{}};
-  const int code = communicator.finish(group.ragged(move.collective, in.data(), out.data(), parts, longest, move.root));
+  const int code = communicator.finish(group.v_collective(move.collective, in.data(), out.data(), parts, longest, move.root));
   if (roles.uses_out && out.packed() && code == MPI_SUCCESS) packing = first_error(packing, out.unpack_all()).code;
   communicator.release_scratch();
   return first_error(code, packing);
 }
 
 // As share(), of sides that need no packing.
-void share_plain(const RaggedMove& move, size_t rank, exec::Ragged& parts, const void*& from, void*& to) {
+void share_plain(const VMove& move, size_t rank, exec::VParts& parts, const void*& from, void*& to) {
   if (move.collective == Collective::scatter) {
     to = static_cast<std::byte*>(move.in.data) + parts.in.at[rank];
     parts.out = {&at_the_start, parts.in.bytes + rank};
@@ -265,19 +265,19 @@ void share_plain(const RaggedMove& move, size_t rank, exec::Ragged& parts, const
 }
 
 // Whether one address is given for this rank's part on both sides; of sides that need no packing.
-inline bool may_alias(const RaggedMove& move, size_t rank, const exec::Ragged& parts, const void* from, const void* to) {
+inline bool may_alias(const VMove& move, size_t rank, const exec::VParts& parts, const void* from, const void* to) {
   if (from == nullptr || to == nullptr) return false;
   if (move.collective == Collective::alltoall) return from == to;
   if (move.collective == Collective::scatter) return static_cast<const std::byte*>(from) + parts.in.at[rank] == to;
   return static_cast<const std::byte*>(to) + parts.out.at[rank] == from;
 }
 
-Served move_by_group(Communicator& communicator, const RaggedMove& move) {
+Served move_by_group(Communicator& communicator, const VMove& move) {
   group::Group& group = *communicator.group();
-  if (!group.on_one_node()) return Reason::ragged_between_nodes;
+  if (!group.on_one_node()) return Reason::v_between_nodes;
   if (plan::rooted(move.collective) && (move.root < 0 || move.root >= group.ranks())) return Reason::wrong_arguments;
   const Roles roles = roles_of(communicator.group()->rank() == move.root, move);
-  exec::Ragged parts;
+  exec::VParts parts;
   size_t only[2];
   if (roles.uses_in) {
     const Plain measured =
@@ -296,14 +296,14 @@ Served move_by_group(Communicator& communicator, const RaggedMove& move) {
   if (may_alias(move, static_cast<size_t>(group.rank()), parts, from, to) && aliased(communicator, move)) [[unlikely]]
     return Reason::wrong_arguments;
   if (roles.in_place) share_plain(move, static_cast<size_t>(group.rank()), parts, from, to);
-  return communicator.finish(group.ragged(move.collective, from, to, parts, longest, move.root));
+  return communicator.finish(group.v_collective(move.collective, from, to, parts, longest, move.root));
 }
 
 // For the report: a part that this rank surely has.
-size_t part_to_report(const RaggedMove& move) {
+size_t part_to_report(const VMove& move) {
   const bool by_in = move.collective == Collective::scatter ? move.out.data == MPI_IN_PLACE : move.in.data != MPI_IN_PLACE;
   const bool one_part = by_in ? !plan::parted_in(move.collective) : !plan::parted_out(move.collective);
-  const RaggedSide& side = move.collective == Collective::scatter && !by_in ? move.out : by_in ? move.in : move.out;
+  const VSide& side = move.collective == Collective::scatter && !by_in ? move.out : by_in ? move.in : move.out;
   if (one_part) return bytes_to_report(side.count, side.type);
   return side.counts.given() && (side.types == nullptr || side.types[0] != host().type_null)
              ? bytes_to_report(side.counts[0], side.type_of(0))
@@ -311,7 +311,7 @@ size_t part_to_report(const RaggedMove& move) {
 }
 
 // Of a side that matters at this rank.
-bool wrong(const RaggedSide& side, bool parted, int ranks) {
+bool wrong(const VSide& side, bool parted, int ranks) {
   if (!parted) return side.count < 0 || side.type == host().type_null;
   if (!side.counts.given()) return true;
   for (int rank = 0; rank < ranks; ++rank) {
@@ -321,7 +321,7 @@ bool wrong(const RaggedSide& side, bool parted, int ranks) {
   return false;
 }
 
-bool refused(MPI_Comm communicator, const RaggedMove& move) {
+bool refused(MPI_Comm communicator, const VMove& move) {
   if (no_such_root(communicator, move.root)) return true;
   int rank = 0, ranks = 0;
   if (!ranks_of(communicator, &rank, &ranks)) return false;
@@ -332,7 +332,7 @@ bool refused(MPI_Comm communicator, const RaggedMove& move) {
 
 }  // namespace
 
-int ragged_move(const RaggedMove& move, MPI_Comm communicator, HostCall by_host) {
+int v_move(const VMove& move, MPI_Comm communicator, HostCall by_host) {
   const bool reports = recording() || tracer() != nullptr;
   return route(
       communicator, {move.collective, reports ? part_to_report(move) : 0, move.root, true},

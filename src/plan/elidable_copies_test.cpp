@@ -11,38 +11,38 @@ namespace {
 
 struct Found {
   Plan staged;
-  Offers offers;
-  size_t count() const { return static_cast<size_t>(std::count(offers.offer.begin(), offers.offer.end(), true)); }
+  ElidableCopies elidable;
+  size_t count() const { return static_cast<size_t>(std::count(elidable.copies.begin(), elidable.copies.end(), true)); }
 };
 
 Found find(const std::string& text) {
   const Plan staged = stage(read("tutti-plan 1\n" + text));
-  return {staged, depend(staged, Carrier::slot).offers};
+  return {staged, depend(staged, Carrier::slot).elidable};
 }
 
-TEST(Offers, EveryReadOfAnothersBuffer) {
+TEST(ElidableCopies, EveryReadOfAnothersBuffer) {
   const Found found = find("collective bcast\nranks 3\nroot 1\ncopy out[0] <- in[1]\ncopy out[2] <- in[1]\n");
-  EXPECT_TRUE(found.offers.any);
+  EXPECT_TRUE(found.elidable.any);
   EXPECT_EQ(found.count(), 1u);  // one copy serves both
-  EXPECT_EQ(found.offers.returns[1].size(), 2u);
-  EXPECT_TRUE(found.offers.returns[0].empty());
+  EXPECT_EQ(found.elidable.returns[1].size(), 2u);
+  EXPECT_TRUE(found.elidable.returns[0].empty());
 }
 
-TEST(Offers, WhoKnowsOfItsReadersNeedNotWaitForThem) {
+TEST(ElidableCopies, WhoKnowsOfItsReadersNeedNotWaitForThem) {
   const Found found = find("collective allreduce\nranks 2\nreduce out[0] <- in[0], in[1]\ncopy out[1] <- out[0]\n");
   EXPECT_EQ(found.count(), 2u);
-  EXPECT_TRUE(found.offers.returns[1].empty());  // what it waits for comes after the reading
-  EXPECT_EQ(found.offers.returns[0].size(), 1u);
+  EXPECT_TRUE(found.elidable.returns[1].empty());  // what it waits for comes after the reading
+  EXPECT_EQ(found.elidable.returns[0].size(), 1u);
 }
 
-TEST(Offers, NotWhatIsOverwrittenBeforeItHasBeenRead) {
+TEST(ElidableCopies, NotWhatIsOverwrittenBeforeItHasBeenRead) {
   const std::string begin = "collective allreduce\nranks 2\ncopy out[0] <- in[0]\ncopy tmp[0] <- out[0]\n";
   const std::string end = "reduce out[1] <- tmp[0], in[1]\n";
   EXPECT_EQ(find(begin + "reduce out[0] <- in[0], in[1]\n" + end).count(), 1u);  // of in[1] alone
   EXPECT_EQ(find(begin + end + "copy out[0] <- out[1]\n").count(), 2u);
 }
 
-TEST(Offers, NotWhatItsOwnInputIsCopiedOverAgain) {
+TEST(ElidableCopies, NotWhatItsOwnInputIsCopiedOverAgain) {
   // Nothing in place, where the second copy to out[0] moves nothing; with two buffers it writes what rank 1 reads.
   const std::string begin = "collective allgather\nranks 2\ncopy out[0].0 <- in[0]\ncopy out[0].1 <- in[1]\n";
   const std::string read = "copy out[1].0+2 <- out[0].0+2\n";
@@ -50,39 +50,39 @@ TEST(Offers, NotWhatItsOwnInputIsCopiedOverAgain) {
   EXPECT_EQ(find(begin + read + "copy out[0].0 <- in[0]\n").count(), 1u);
 }
 
-TEST(Offers, InPlaceWhereReadersComeFirst) {
+TEST(ElidableCopies, InPlaceWhereReadersComeFirst) {
   const Found ordered = find("collective allreduce\nranks 2\nreduce out[0] <- in[0], in[1]\ncopy out[1] <- out[0]\n");
-  EXPECT_TRUE(ordered.offers.in_place[1]);
+  EXPECT_TRUE(ordered.elidable.in_place[1]);
   const Found exchanged = find(
       "collective allreduce\nranks 2\ncopy tmp[0] <- in[0]\ncopy tmp[1] <- in[1]\n"
       "reduce out[0] <- in[0], tmp[1]\nreduce out[1] <- tmp[0], in[1]\n");
-  EXPECT_FALSE(exchanged.offers.in_place[0]);
+  EXPECT_FALSE(exchanged.elidable.in_place[0]);
   EXPECT_EQ(exchanged.count(), 2u);
 }
 
-TEST(Offers, NotWhatIsTakenAsItArrives) {
+TEST(ElidableCopies, NotWhatIsTakenAsItArrives) {
   const Found found = find("collective reduce\nranks 2\ncommutative yes\nreduce any out[0] <- in[0], in[1]\n");
-  EXPECT_FALSE(found.offers.any);
+  EXPECT_FALSE(found.elidable.any);
 }
 
-TEST(Offers, NotWhatIsReadTogetherWithAnotherRanksBlocks) {
+TEST(ElidableCopies, NotWhatIsReadTogetherWithAnotherRanksBlocks) {
   const Found found = find(
       "collective bcast\nranks 2\nblocks 2\npush tmp[1].0 <- in[0].0\ncopy tmp[0].1 <- in[0].1\n"
       "push tmp[1].1 <- tmp[0].1\ncopy out[1].0+2 <- tmp[1].0+2\n");
   EXPECT_EQ(found.count(), 1u);  // tmp[0].1, which the push reads alone
 }
 
-TEST(Offers, NotRunsThatAreNoRunsWhereTheyCameFrom) {
+TEST(ElidableCopies, NotRunsThatAreNoRunsWhereTheyCameFrom) {
   const Found found = find(
       "collective bcast\nranks 2\nblocks 4\ncopy tmp[0].0+2 <- in[0].0+2/2\ncopy tmp[0].2+2 <- in[0].1+2/2\n"
       "copy out[1].0+2/2 <- tmp[0].0+2\ncopy out[1].1+2/2 <- tmp[0].2+2\n");
   EXPECT_EQ(found.count(), 0u);
 }
 
-TEST(Offers, NoneInABarrierAndOverLines) {
-  EXPECT_FALSE(find("collective barrier\nranks 2\ncopy out[0] <- in[1]\ncopy out[1] <- in[0]\n").offers.any);
+TEST(ElidableCopies, NoneInABarrierAndOverLines) {
+  EXPECT_FALSE(find("collective barrier\nranks 2\ncopy out[0] <- in[1]\ncopy out[1] <- in[0]\n").elidable.any);
   const Plan staged = stage(read("tutti-plan 1\ncollective bcast\nranks 2\ncopy out[1] <- in[0]\n"));
-  EXPECT_FALSE(depend(staged, Carrier::line).offers.any);
+  EXPECT_FALSE(depend(staged, Carrier::line).elidable.any);
 }
 
 }  // namespace

@@ -11,14 +11,14 @@ pytestmark = pytest.mark.mpi
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 5, 7, 8])
 def test_results(host, compiled, ranks):
     options = ["--check"] if ranks < 8 else []
-    expect_ok(job(host, ranks, compiled(host, "ragged"), options=options, timeout=120))
+    expect_ok(job(host, ranks, compiled(host, "v_collectives"), options=options, timeout=120))
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_who_served_them(host, compiled, tmp_path, ranks):
     """Every call is Tutti's."""
     report = tmp_path / "report.json"
-    expect_ok(job(host, ranks, compiled(host, "ragged"), options=[f"--report={report}"]))
+    expect_ok(job(host, ranks, compiled(host, "v_collectives"), options=[f"--report={report}"]))
     document = json.loads(report.read_text())
     rows = [row for row in document["collectives"] if row["collective"] in ("gather", "scatter", "allgather", "alltoall", "reduce_scatter")]
     assert sum(row["calls"] for row in rows) > 500 * ranks
@@ -31,7 +31,7 @@ def test_who_served_them(host, compiled, tmp_path, ranks):
 @pytest.mark.parametrize("variables", [{"TUTTI_SHM_BYTES_PER_RANK": "32K"}, {"TUTTI_SEGMENT_BYTES": "256"}, {"TUTTI_SHM": "posix"}])
 def test_results_in_other_gears(host_named, compiled, variables):
     host = host_named("mpich")
-    expect_ok(job(host, 4, compiled(host, "ragged"), variables=variables, timeout=120))
+    expect_ok(job(host, 4, compiled(host, "v_collectives"), variables=variables, timeout=120))
 
 
 @pytest.mark.parametrize("ranks", [2, 3])

@@ -3,8 +3,8 @@
 
 #include "mpi/host_op.h"
 #include "mpi/packing.h"
-#include "mpi/ragged.h"
-#include "mpi/ragged_parts.h"
+#include "mpi/v_collectives.h"
+#include "mpi/part_table.h"
 #include "mpi/route.h"
 #include "mpi/types.h"
 
@@ -19,7 +19,7 @@ struct Vector {
 };
 
 // False where an argument is wrong.
-bool measure(Communicator& communicator, const RaggedReduction& reduction, Vector& vector) {
+bool measure(Communicator& communicator, const VReduction& reduction, Vector& vector) {
   if (!reduction.counts.given() || reduction.type == host().type_null || reduction.op == host().op_null) return false;
   if (reduction.out == MPI_IN_PLACE) return false;
   const auto ranks = static_cast<size_t>(communicator.group()->ranks());
@@ -45,18 +45,18 @@ bool measure(Communicator& communicator, const RaggedReduction& reduction, Vecto
   return !(reduction.in == reduction.out && vector.count > 0 && host_judges_aliases(Collective::reduce_scatter));
 }
 
-const void* source(const RaggedReduction& reduction) {
+const void* source(const VReduction& reduction) {
   return reduction.in == MPI_IN_PLACE ? reduction.out : reduction.in;
 }
 
 int run(Communicator& communicator, const void* in, void* out, const Vector& vector, const exec::Combine& combine) {
   const PartTable& of_in = communicator.parts(0);
   const PartTable& of_out = communicator.parts(1);
-  const exec::Ragged parts{{of_in.at.data(), of_in.bytes.data()}, {of_out.at.data(), of_out.bytes.data()}};
-  return communicator.finish(communicator.group()->ragged_reduce_scatter(in, out, parts, vector.longest, combine));
+  const exec::VParts parts{{of_in.at.data(), of_in.bytes.data()}, {of_out.at.data(), of_out.bytes.data()}};
+  return communicator.finish(communicator.group()->v_reduce_scatter(in, out, parts, vector.longest, combine));
 }
 
-Served by_host_op(Communicator& communicator, const RaggedReduction& reduction, const Vector& vector) {
+Served by_host_op(Communicator& communicator, const VReduction& reduction, const Vector& vector) {
   if (signature_bytes(reduction.type) > communicator.largest_element()) return Reason::large_element;
   HostReduction host_op(reduction.type, reduction.op, communicator.handle());
   const exec::Combine combine = host_op.combine();
@@ -77,8 +77,8 @@ Served by_host_op(Communicator& communicator, const RaggedReduction& reduction, 
   return first_error(first_error(code, packing).code, host_op.error());
 }
 
-Served by_group(Communicator& communicator, const RaggedReduction& reduction) {
-  if (!communicator.group()->on_one_node()) return Reason::ragged_between_nodes;
+Served by_group(Communicator& communicator, const VReduction& reduction) {
+  if (!communicator.group()->on_one_node()) return Reason::v_between_nodes;
   Vector vector;
   if (!measure(communicator, reduction, vector)) return Reason::wrong_arguments;
   const bool empty = vector.longest == 0;  // all ranks know, and nobody waits for anybody
@@ -93,7 +93,7 @@ Served by_group(Communicator& communicator, const RaggedReduction& reduction) {
 
 }  // namespace
 
-int ragged_reduce_scatter(const RaggedReduction& reduction, MPI_Comm communicator, HostCall by_host) {
+int v_reduce_scatter(const VReduction& reduction, MPI_Comm communicator, HostCall by_host) {
   const size_t bytes = reduction.counts.given() ? bytes_to_report(reduction.counts[0], reduction.type) : 0;
   return route(
       communicator, {Collective::reduce_scatter, bytes, 0, true},

@@ -18,9 +18,9 @@ inline constexpr int32_t max_clocked_ranks = 1024;
 inline constexpr size_t max_clock_entries = size_t{1} << 26;
 
 // Everything known to have been executed, as the largest transfer index + 1 of each rank.
-class Known {
+class VectorClocks {
  public:
-  explicit Known(const Plan& plan)
+  explicit VectorClocks(const Plan& plan)
       : ranks_(plan.ranks),
         enabled_(plan.ranks <= max_clocked_ranks && plan.transfers.size() <= max_clock_entries / size_t(plan.ranks)),
         now_(enabled_ ? size_t(ranks_) * ranks_ : 0) {

@@ -19,7 +19,7 @@ constexpr int most_ranks_told = 16;      // that an allgather of lines serves we
 
 }  // namespace
 
-size_t Group::longest_part(Collective collective, const exec::Ragged& parts, int root) const {
+size_t Group::longest_part(Collective collective, const exec::VParts& parts, int root) const {
   const auto longest_of = [&](const exec::Parts& of, bool parted) -> size_t {
     if (of.bytes == nullptr) return 0;
     return parted ? *std::max_element(of.bytes, of.bytes + ranks()) : of.bytes[0];
@@ -31,13 +31,13 @@ size_t Group::longest_part(Collective collective, const exec::Ragged& parts, int
 }
 
 // Every movement of a direct plan has the user's buffer at one end, so whoever moves a part knows its length.
-Group::Entry* Group::find_ragged(Collective collective, size_t longest, int root, size_t element) {
+Group::Entry* Group::find_v(Collective collective, size_t longest, int root, size_t element) {
   const uint64_t key = key_of(collective, root, element, true);
   if (Entry* const found = ranges_.find(key, longest)) return found;
   // Rules are for parts of one length: their segments and ways hold here, too.
   select::Choice choice = select::choose(call_of(collective, longest, root), overrides_);
   const select::Sizes ruled{choice.bytes_low, choice.bytes_high};
-  choice.algorithm = ragged_algorithm;
+  choice.algorithm = v_algorithm;
   const bool is_short = longest <= shm::line_payload;
   Entry* const entry = built_in(collective, root, element, is_short ? Carrier::line : Carrier::slot, choice);
   const size_t low = std::max(is_short ? 0 : shm::line_payload + 1, ruled.low);
@@ -45,10 +45,10 @@ Group::Entry* Group::find_ragged(Collective collective, size_t longest, int root
   return entry;
 }
 
-Code Group::run_ragged(Collective collective, const void* in, void* out, const exec::Ragged& parts, size_t longest, int root,
+Code Group::run_v(Collective collective, const void* in, void* out, const exec::VParts& parts, size_t longest, int root,
                        const exec::Combine* combine) {
   const size_t element = combine == nullptr ? 1 : combine->element;
-  Entry& entry = *find_ragged(collective, longest, root, element);
+  Entry& entry = *find_v(collective, longest, root, element);
   const plan::Program& program = *entry.bound->program;
   exec::Operation operation{in, out, longest, longest / element, combine, longest, exec::call_signature(collective, longest, root),
                             &parts};
@@ -69,12 +69,12 @@ Code Group::run_ragged(Collective collective, const void* in, void* out, const e
 }
 
 // What was long is forgotten slowly, so that lengths that change do not go wrong every other time.
-Code Group::ragged(Collective collective, const void* in, void* out, const exec::Ragged& parts, size_t longest, int root) {
-  if (longest != unknown) return longest == 0 ? Code::ok : run_ragged(collective, in, out, parts, longest, root, nullptr);
+Code Group::v_collective(Collective collective, const void* in, void* out, const exec::VParts& parts, size_t longest, int root) {
+  if (longest != unknown) return longest == 0 ? Code::ok : run_v(collective, in, out, parts, longest, root, nullptr);
   // The root of a scatter knows all of its parts.
   const bool tells = collective != Collective::scatter || rank() == root;
   exec::Agreement agreement{tells ? longest_part(collective, parts, root) : 0};
-  exec::Ragged all{parts.in, parts.out};
+  exec::VParts all{parts.in, parts.out};
   size_t& expected = expected_longest_[static_cast<size_t>(collective)];
   Code code = Code::ok;
   if (Entry* const entry = find_records(collective, expected, root, agreement.room)) {
@@ -88,7 +88,7 @@ Code Group::ragged(Collective collective, const void* in, void* out, const exec:
   expected = std::max<size_t>(agreement.longest, std::min(expected, 2 * most_record) * 7 / 8);
   if (code != Code::ok || agreement.longest <= agreement.room) return code;
   try {
-    return run_ragged(collective, in, out, all, agreement.longest, root, nullptr);
+    return run_v(collective, in, out, all, agreement.longest, root, nullptr);
   } catch (const Error&) {
     throw;
   } catch (...) {  // the agreement was this rank's entry
@@ -101,13 +101,13 @@ Group::Entry* Group::find_records(Collective collective, size_t expected, int ro
   if (expected > most_record - exec::record_header || (gathers && ranks() > most_ranks_told)) return nullptr;
   const size_t least = expected + exec::record_header;
   const size_t record = least <= shm::line_payload ? shm::line_payload : std::max(shm::line_size, std::bit_ceil(least));
-  Entry* const entry = find_ragged(gathers ? Collective::allgather : collective, record, gathers ? 0 : root, 1);
+  Entry* const entry = find_v(gathers ? Collective::allgather : collective, record, gathers ? 0 : root, 1);
   if (record >= entry->direct_below) return nullptr;  // many ranks, or little memory
   room = record - exec::record_header;
   return entry;
 }
 
-Code Group::run_records(Entry& entry, const void* in, void* out, const exec::Ragged& parts, uint64_t call) {
+Code Group::run_records(Entry& entry, const void* in, void* out, const exec::VParts& parts, uint64_t call) {
   exec::Agreement& agreement = *parts.agreement;
   const size_t record = exec::record_header + agreement.room;
   const Code code = channel_.execute(entry.bound->start, {in, out, record, record, nullptr, record, call, &parts});
@@ -148,9 +148,9 @@ Code Group::agree_on_longest(Collective collective, exec::Agreement& agreement, 
   return code;
 }
 
-Code Group::ragged_reduce_scatter(const void* in, void* out, const exec::Ragged& parts, size_t longest,
+Code Group::v_reduce_scatter(const void* in, void* out, const exec::VParts& parts, size_t longest,
                                   const exec::Combine& combine) {
-  return run_ragged(Collective::reduce_scatter, in, out, parts, longest, 0, &combine);
+  return run_v(Collective::reduce_scatter, in, out, parts, longest, 0, &combine);
 }
 
 }  // namespace tutti::group

@@ -1,4 +1,4 @@
-// Offers: copies of a user's blocks into their owner's slot that readers can pass by, where they reach the blocks
+// ElidableCopies: copies of a user's blocks into their owner's slot that readers can pass by, where they reach the blocks
 // themselves. Internal to src/plan.
 //
 // A staged plan leads every read of another rank's `in` or `out` through a slot. Where the reader can map or copy the
@@ -13,7 +13,7 @@
 namespace tutti::plan {
 
 // Of a scheduled plan and its dependences over slots. Pure, the same at all ranks.
-Offers find_offers(const Plan& staged, const Dependences& dependences);
+ElidableCopies find_elidable_copies(const Plan& staged, const Dependences& dependences);
 
 // True for a copy by a rank of its own user's blocks into its own slot.
 bool could_offer(const Plan& staged, const Transfer& transfer);

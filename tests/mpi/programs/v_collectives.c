@@ -3,16 +3,16 @@
 // stay as it was.
 #include "compare.h"
 
-enum ragged_collective { GATHERV, SCATTERV, ALLGATHERV, ALLTOALLV, ALLTOALLW, REDUCE_SCATTERV, RAGGED_COLLECTIVES };
-static const char* const ragged_names[] = {"gatherv", "scatterv", "allgatherv", "alltoallv", "alltoallw", "reduce_scatter"};
+enum v_collective { GATHERV, SCATTERV, ALLGATHERV, ALLTOALLV, ALLTOALLW, REDUCE_SCATTERV, V_COLLECTIVES };
+static const char* const v_names[] = {"gatherv", "scatterv", "allgatherv", "alltoallv", "alltoallw", "reduce_scatter"};
 
-struct ragged_call {
+struct v_call {
   int collective, scale, root, in_place, round;
   const struct layout* layout;
 };
 
 // Elements from one rank for another.
-static int length(const struct ragged_call* call, int from, int to) {
+static int length(const struct v_call* call, int from, int to) {
   if (call->collective == ALLGATHERV || call->collective == REDUCE_SCATTERV) to = from;
   if (call->in_place && (call->collective == ALLTOALLV || call->collective == ALLTOALLW) && from > to) {
     const int swapped = from;
@@ -74,12 +74,12 @@ static void free_parts(struct parts* parts) {
   free(parts->counts), free(parts->displacements), free(parts->types), free(parts->layouts), free(parts->data);
 }
 
-static const struct layout* layout_between(const struct ragged_call* call, int from, int to) {
+static const struct layout* layout_between(const struct v_call* call, int from, int to) {
   return call->collective == ALLTOALLW ? &layouts[(from + to) % layout_count] : call->layout;
 }
 
 // The parts that `rank` sends or receives, filled where `filled`.
-static struct parts side_of(const struct ragged_call* call, int rank, int receives, int filled, int backwards) {
+static struct parts side_of(const struct v_call* call, int rank, int receives, int filled, int backwards) {
   const int in_bytes = call->collective == ALLTOALLW;
   struct parts parts = make_parts(world_size);
   for (int other = 0; other < world_size; ++other) {
@@ -106,13 +106,13 @@ static struct parts side_of(const struct ragged_call* call, int rank, int receiv
   return parts;
 }
 
-static void hold(const struct ragged_call* call, const void* found, const void* expected, size_t bytes) {
-  CHECK(memcmp(found, expected, bytes) == 0, "%s about %d %s, root %d%s, round %d", ragged_names[call->collective],
+static void check_same(const struct v_call* call, const void* found, const void* expected, size_t bytes) {
+  CHECK(memcmp(found, expected, bytes) == 0, "%s about %d %s, root %d%s, round %d", v_names[call->collective],
         call->scale, call->layout->name, call->root, call->in_place ? ", in place" : "", call->round);
 }
 
 // One part alone, with room behind; filled by what `from` sends.
-static unsigned char* one_part(const struct ragged_call* call, int count, int from, int to) {
+static unsigned char* one_part(const struct v_call* call, int count, int from, int to) {
   const size_t extent = call->layout->extent, bytes = extent * (size_t)(count + gap);
   unsigned char* const part = malloc(bytes);
   memset(part, 0xA5, bytes);
@@ -120,7 +120,7 @@ static unsigned char* one_part(const struct ragged_call* call, int count, int fr
   return part;
 }
 
-static void gatherv(const struct ragged_call* call) {
+static void gatherv(const struct v_call* call) {
   const int everywhere = call->collective == ALLGATHERV, receives = everywhere || world_rank == call->root;
   const int to = everywhere ? 0 : call->root, own = length(call, world_rank, to);
   const MPI_Datatype type = call->layout->type;
@@ -136,11 +136,11 @@ static void gatherv(const struct ragged_call* call) {
     MPI_Gatherv(in, own, type, found.data, found.counts, found.displacements, type, call->root, MPI_COMM_WORLD);
   else
     MPI_Gatherv(in, own, type, NULL, NULL, NULL, MPI_DATATYPE_NULL, call->root, MPI_COMM_WORLD);
-  if (receives) hold(call, found.data, expected.data, found.bytes);
+  if (receives) check_same(call, found.data, expected.data, found.bytes);
   free_parts(&found), free_parts(&expected), free(part);
 }
 
-static void scatterv(const struct ragged_call* call) {
+static void scatterv(const struct v_call* call) {
   const int at_root = world_rank == call->root, own = length(call, call->root, world_rank);
   const MPI_Datatype type = call->layout->type;
   struct parts in = side_of(call, call->root, 0, 1, call->round % 2);
@@ -152,11 +152,11 @@ static void scatterv(const struct ragged_call* call) {
     MPI_Scatterv(in.data, in.counts, in.displacements, type, found, own, type, call->root, MPI_COMM_WORLD);
   else
     MPI_Scatterv(NULL, NULL, NULL, MPI_DATATYPE_NULL, found, own, type, call->root, MPI_COMM_WORLD);
-  if (!(at_root && call->in_place)) hold(call, found, expected, call->layout->extent * (size_t)(own + gap));
+  if (!(at_root && call->in_place)) check_same(call, found, expected, call->layout->extent * (size_t)(own + gap));
   free_parts(&in), free(found), free(expected);
 }
 
-static void alltoallv(const struct ragged_call* call) {
+static void alltoallv(const struct v_call* call) {
   const int typed = call->collective == ALLTOALLW;
   const MPI_Datatype type = call->layout->type;
   struct parts in = side_of(call, world_rank, 0, 1, call->round % 2), found = side_of(call, world_rank, 1, 0, call->round % 3 == 0);
@@ -171,11 +171,11 @@ static void alltoallv(const struct ragged_call* call) {
   else
     MPI_Alltoallv(source, in.counts, in.displacements, type, found.data, found.counts, found.displacements, type,
                   MPI_COMM_WORLD);
-  hold(call, found.data, expected.data, found.bytes);
+  check_same(call, found.data, expected.data, found.bytes);
   free_parts(&in), free_parts(&found), free_parts(&expected);
 }
 
-static void reduce_scatter(const struct ragged_call* call) {
+static void reduce_scatter(const struct v_call* call) {
   const size_t extent = call->layout->extent;
   struct parts in = side_of(call, world_rank, 0, 1, 0);
   const int own = in.counts[world_rank];
@@ -189,13 +189,13 @@ static void reduce_scatter(const struct ragged_call* call) {
   MPI_Reduce_scatter(call->in_place ? MPI_IN_PLACE : in.data, call->in_place ? in.data : found, in.counts,
                      call->layout->type, call->layout->op, MPI_COMM_WORLD);
   if (call->in_place)
-    hold(call, in.data, expected, extent * (size_t)own);
+    check_same(call, in.data, expected, extent * (size_t)own);
   else
-    hold(call, found, expected, extent * (size_t)(own + gap));
+    check_same(call, found, expected, extent * (size_t)(own + gap));
   free_parts(&in), free(found), free(expected);
 }
 
-static void perform_ragged(const struct ragged_call* call) {
+static void perform_v(const struct v_call* call) {
   switch (call->collective) {
     case GATHERV:
     case ALLGATHERV: return gatherv(call);
@@ -256,16 +256,16 @@ int main(int argc, char** argv) {
   set_up(MPI_COMM_WORLD);
   const int scales[] = {0, 2, 9, 700, 12000};
   int round = 0;
-  for (int collective = 0; collective < RAGGED_COLLECTIVES; ++collective) {
+  for (int collective = 0; collective < V_COLLECTIVES; ++collective) {
     if (collective == ALLTOALLW && world_size == 1) continue;  // Open MPI 5.0.11, alone, moves nothing then
     for (int which = 0; which < layout_count; ++which) {
       for (int s = 0; s < 5; ++s) {
         if (s == 4 && which % 2 == 1) continue;
         for (int turn = 0; turn < 4; ++turn) {
           const int rooted_one = collective == GATHERV || collective == SCATTERV;
-          const struct ragged_call call = {collective,     scales[s], rooted_one ? (turn * 3 + s) % world_size : 0,
+          const struct v_call call = {collective,     scales[s], rooted_one ? (turn * 3 + s) % world_size : 0,
                                            turn % 2 == 1, ++round,   &layouts[which]};
-          perform_ragged(&call);
+          perform_v(&call);
         }
       }
     }
