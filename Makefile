@@ -1,6 +1,6 @@
 # Two commands: `make demo` and `make test`. Each recipe is one script; `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: build demo test check bench intel install clean help
+.PHONY: build demo test check bench intel install format clean help
 
 build: ## build everything but the tests: environments, C++ tree (build/), Python package (.venv)
 	@scripts/build.sh
@@ -28,6 +28,11 @@ intel: ## install Intel MPI into .mpi/intel, for comparison
 install: ## install library, headers and launcher; PREFIX=/usr/local
 	@scripts/build.sh
 	@.venv/bin/cmake --install build --prefix "$(or $(PREFIX),/usr/local)"
+
+format: ## format all sources as the tests ask for
+	@scripts/environments.sh venv
+	@.venv/bin/clang-format -i $$(git ls-files '*.h' '*.cpp' '*.c')
+	@.venv/bin/ruff format --quiet .
 
 clean: ## remove what was built; environments stay
 	rm -rf build demo-results dist .venv/tutti-wheel

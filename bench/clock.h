@@ -1,8 +1,9 @@
 /* The clock of the measuring programs: one count that all cores of a node share.
  *
- * Where the processor has a time stamp counter that runs at one rate on all cores, reading it takes some 10 ns and
- * enters no kernel; elsewhere CLOCK_MONOTONIC serves, whose count is the nanosecond. Plain values, no state but the
- * choice, which is made once before any thread or process is started and is the same in all of them. */
+ * Where the processor has a time stamp counter that runs at one rate on all cores, reading it takes
+ * some 10 ns and enters no kernel; elsewhere CLOCK_MONOTONIC serves, whose count is the nanosecond.
+ * Plain values, no state but the choice, which is made once before any thread or process is started
+ * and is the same in all of them. */
 #ifndef TUTTI_BENCH_CLOCK_H
 #define TUTTI_BENCH_CLOCK_H
 
@@ -14,7 +15,7 @@
 #endif
 
 typedef struct {
-  bool counter;             /* the time stamp counter, else CLOCK_MONOTONIC */
+  bool counter; /* the time stamp counter, else CLOCK_MONOTONIC */
   double ticks_per_second;
 } BenchClock;
 

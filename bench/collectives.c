@@ -7,28 +7,34 @@
 
 /* --- the calls --- */
 
-static MPI_Datatype type(const Cell* cell) { return cell->kind.element == PATTERN_DOUBLE ? MPI_DOUBLE : MPI_UINT32_T; }
-static MPI_Comm communicator(const Cell* cell) { return cell->communicators[cell->kind.communicator]; }
+static MPI_Datatype type(const Cell* cell) {
+  return cell->kind.element == PATTERN_DOUBLE ? MPI_DOUBLE : MPI_UINT32_T;
+}
+static MPI_Comm communicator(const Cell* cell) {
+  return cell->communicators[cell->kind.communicator];
+}
 
 static void allreduce(const Cell* cell) {
   MPI_Allreduce(cell->in, cell->out, (int)cell->count, type(cell), MPI_SUM, communicator(cell));
 }
 static void bcast(const Cell* cell) {
-  MPI_Bcast(cell->rank == cell->kind.root ? cell->in : cell->out, (int)cell->count, type(cell), cell->kind.root, communicator(cell));
+  MPI_Bcast(cell->rank == cell->kind.root ? cell->in : cell->out, (int)cell->count, type(cell),
+            cell->kind.root, communicator(cell));
 }
 static void reduce(const Cell* cell) {
-  MPI_Reduce(cell->in, cell->out, (int)cell->count, type(cell), MPI_SUM, cell->kind.root, communicator(cell));
+  MPI_Reduce(cell->in, cell->out, (int)cell->count, type(cell), MPI_SUM, cell->kind.root,
+             communicator(cell));
 }
-static void barrier(const Cell* cell) {
-  MPI_Barrier(communicator(cell));
-}
+static void barrier(const Cell* cell) { MPI_Barrier(communicator(cell)); }
 static void gather(const Cell* cell) {
   const int count = (int)cell->count;
-  MPI_Gather(cell->in, count, type(cell), cell->out, count, type(cell), cell->kind.root, communicator(cell));
+  MPI_Gather(cell->in, count, type(cell), cell->out, count, type(cell), cell->kind.root,
+             communicator(cell));
 }
 static void scatter(const Cell* cell) {
   const int count = (int)cell->count;
-  MPI_Scatter(cell->in, count, type(cell), cell->out, count, type(cell), cell->kind.root, communicator(cell));
+  MPI_Scatter(cell->in, count, type(cell), cell->out, count, type(cell), cell->kind.root,
+              communicator(cell));
 }
 static void allgather(const Cell* cell) {
   const int count = (int)cell->count;
@@ -39,7 +45,8 @@ static void alltoall(const Cell* cell) {
   MPI_Alltoall(cell->in, count, type(cell), cell->out, count, type(cell), communicator(cell));
 }
 static void reduce_scatter_block(const Cell* cell) {
-  MPI_Reduce_scatter_block(cell->in, cell->out, (int)cell->count, type(cell), MPI_SUM, communicator(cell));
+  MPI_Reduce_scatter_block(cell->in, cell->out, (int)cell->count, type(cell), MPI_SUM,
+                           communicator(cell));
 }
 static void scan(const Cell* cell) {
   MPI_Scan(cell->in, cell->out, (int)cell->count, type(cell), MPI_SUM, communicator(cell));
@@ -48,20 +55,20 @@ static void exscan(const Cell* cell) {
   MPI_Exscan(cell->in, cell->out, (int)cell->count, type(cell), MPI_SUM, communicator(cell));
 }
 static void gatherv(const Cell* cell) {
-  MPI_Gatherv(cell->in, cell->sent[cell->kind.root], type(cell), cell->out, cell->received, cell->received_at, type(cell),
-              cell->kind.root, communicator(cell));
+  MPI_Gatherv(cell->in, cell->sent[cell->kind.root], type(cell), cell->out, cell->received,
+              cell->received_at, type(cell), cell->kind.root, communicator(cell));
 }
 static void scatterv(const Cell* cell) {
-  MPI_Scatterv(cell->in, cell->sent, cell->sent_at, type(cell), cell->out, cell->received[cell->kind.root], type(cell),
-               cell->kind.root, communicator(cell));
+  MPI_Scatterv(cell->in, cell->sent, cell->sent_at, type(cell), cell->out,
+               cell->received[cell->kind.root], type(cell), cell->kind.root, communicator(cell));
 }
 static void allgatherv(const Cell* cell) {
-  MPI_Allgatherv(cell->in, cell->sent[cell->rank], type(cell), cell->out, cell->received, cell->received_at, type(cell),
-                 communicator(cell));
+  MPI_Allgatherv(cell->in, cell->sent[cell->rank], type(cell), cell->out, cell->received,
+                 cell->received_at, type(cell), communicator(cell));
 }
 static void alltoallv(const Cell* cell) {
-  MPI_Alltoallv(cell->in, cell->sent, cell->sent_at, type(cell), cell->out, cell->received, cell->received_at,
-                type(cell), communicator(cell));
+  MPI_Alltoallv(cell->in, cell->sent, cell->sent_at, type(cell), cell->out, cell->received,
+                cell->received_at, type(cell), communicator(cell));
 }
 static void reduce_scatter(const Cell* cell) {
   MPI_Reduce_scatter(cell->in, cell->out, cell->sent, type(cell), MPI_SUM, communicator(cell));
@@ -78,7 +85,8 @@ typedef struct {
   bool reduces, uneven;
 } Shape;
 
-/* In a bcast every rank rewrites `in`, though only the root's is sent: the others too have used their caches. */
+/* In a bcast every rank rewrites `in`, though only the root's is sent: the others too have used
+ * their caches. */
 static const Shape shapes[BENCH_COLLECTIVES] = {
     [BENCH_ALLREDUCE] = {allreduce, ONE, ONE, .reduces = true},
     [BENCH_BCAST] = {bcast, ONE, ONE},
@@ -98,7 +106,8 @@ static const Shape shapes[BENCH_COLLECTIVES] = {
     [BENCH_REDUCE_SCATTER] = {reduce_scatter, EACH, ONE, .reduces = true, .uneven = true},
 };
 
-/* Elements of part `part`: what the first parts lack the last ones have, so that the mean is kept exactly. */
+/* Elements of part `part`: what the first parts lack the last ones have, so that the mean is kept
+ * exactly. */
 static int uneven_part(const Cell* cell, int part) {
   const int count = (int)cell->count, ranks = cell->ranks, mirrored = ranks - 1 - part;
   if (part == mirrored) return count;
@@ -130,11 +139,13 @@ static int summed_ranks(const Cell* cell) {
   return cell->kind.collective == BENCH_EXSCAN ? cell->rank : cell->ranks;
 }
 
-/* What this rank must have got from rank `from`; where one part comes in all, `from` is the root. */
+/* What this rank must have got from rank `from`; where one part comes in all, `from` is the root.
+ */
 static PatternPart expected(const Cell* cell, int from) {
   const Shape* shape = &shapes[cell->kind.collective];
   if (!shape->reduces) return contribution(cell, from, cell->rank);
-  return pattern_part(shape->in == EACH ? (size_t)cell->rank : 0, pattern_weight_sum(summed_ranks(cell)));
+  return pattern_part(shape->in == EACH ? (size_t)cell->rank : 0,
+                      pattern_weight_sum(summed_ranks(cell)));
 }
 
 static bool gives(const Cell* cell) {
@@ -147,7 +158,8 @@ static bool has_out(const Cell* cell) {
   return !shapes[cell->kind.collective].out_at_root || cell->rank == cell->kind.root;
 }
 
-/* The first rank of an exscan has no result: what MPI leaves in its buffer, which may be written, is undefined. */
+/* The first rank of an exscan has no result: what MPI leaves in its buffer, which may be written,
+ * is undefined. */
 static bool gets(const Cell* cell) {
   return has_out(cell) && !(cell->kind.collective == BENCH_EXSCAN && cell->rank == 0);
 }
@@ -157,7 +169,8 @@ static bool gets(const Cell* cell) {
 size_t cell_most_bytes(BenchCollective collective, int ranks) {
   const Shape* shape = &shapes[collective];
   if (shape->in == ONE && shape->out == ONE) return SIZE_MAX;
-  const size_t parts = (shape->in == EACH ? (size_t)ranks : 1) + (shape->out == EACH ? (size_t)ranks : 1);
+  const size_t parts =
+      (shape->in == EACH ? (size_t)ranks : 1) + (shape->out == EACH ? (size_t)ranks : 1);
   return ((size_t)CELL_BOUND_MIB << 20) / parts / sizeof(double) * sizeof(double);
 }
 
@@ -179,13 +192,15 @@ void cell_set(Cell* cell, const BenchKind* kind) {
 size_t cell_in_bytes(const Cell* cell) {
   if (!gives(cell)) return 0;
   const int last = shapes[cell->kind.collective].in == EACH ? cell->ranks - 1 : 0;
-  return pattern_element_bytes[cell->kind.element] * ((size_t)cell->sent_at[last] + (size_t)cell->sent[last]);
+  return pattern_element_bytes[cell->kind.element] *
+         ((size_t)cell->sent_at[last] + (size_t)cell->sent[last]);
 }
 
 size_t cell_out_bytes(const Cell* cell) {
   if (!has_out(cell)) return 0;
   const int last = shapes[cell->kind.collective].out == EACH ? cell->ranks - 1 : 0;
-  return pattern_element_bytes[cell->kind.element] * ((size_t)cell->received_at[last] + (size_t)cell->received[last]);
+  return pattern_element_bytes[cell->kind.element] *
+         ((size_t)cell->received_at[last] + (size_t)cell->received[last]);
 }
 
 static void* zeroed(size_t bytes) {
@@ -222,7 +237,8 @@ bool cell_open(Cell* cell, int rank, int ranks, const BenchKinds* kinds) {
   if (duplicated) {
     MPI_Comm_dup(MPI_COMM_WORLD, &cell->communicators[BENCH_DUP]);
     /* MPIs, and what stands before them, set communicators up after some calls. */
-    for (int call = 0; call < calls_before_set_up; ++call) MPI_Barrier(cell->communicators[BENCH_DUP]);
+    for (int call = 0; call < calls_before_set_up; ++call)
+      MPI_Barrier(cell->communicators[BENCH_DUP]);
   }
   cell->in = zeroed(in);
   cell->out = zeroed(out);
@@ -232,7 +248,8 @@ bool cell_open(Cell* cell, int rank, int ranks, const BenchKinds* kinds) {
 void cell_close(Cell* cell) {
   free(cell->in);
   free(cell->out);
-  if (cell->communicators[BENCH_DUP] != MPI_COMM_NULL) MPI_Comm_free(&cell->communicators[BENCH_DUP]);
+  if (cell->communicators[BENCH_DUP] != MPI_COMM_NULL)
+    MPI_Comm_free(&cell->communicators[BENCH_DUP]);
   cell_close_bare(cell);
 }
 
@@ -245,8 +262,8 @@ void cell_fill(const Cell* cell, uint32_t number) {
   if (!gives(cell)) return;
   const int parts = shapes[cell->kind.collective].in == EACH ? cell->ranks : 1;
   for (int to = 0; to < parts; ++to) {
-    pattern_fill(element_at(cell, cell->in, cell->sent_at[to]), cell->kind.element, (size_t)cell->sent[to], number,
-                 contribution(cell, cell->rank, to));
+    pattern_fill(element_at(cell, cell->in, cell->sent_at[to]), cell->kind.element,
+                 (size_t)cell->sent[to], number, contribution(cell, cell->rank, to));
   }
 }
 
@@ -257,7 +274,8 @@ bool cell_verify(const Cell* cell, uint32_t number, char line[256]) {
   const PatternElement element = cell->kind.element;
   const bool each = shapes[cell->kind.collective].out == EACH;
   const int root = cell->kind.root;
-  void* const result = cell->kind.collective == BENCH_BCAST && cell->rank == root ? cell->in : cell->out;
+  void* const result =
+      cell->kind.collective == BENCH_BCAST && cell->rank == root ? cell->in : cell->out;
   for (int from = each ? 0 : root; from < (each ? cell->ranks : root + 1); ++from) {
     const void* part = element_at(cell, result, cell->received_at[from]);
     const size_t count = (size_t)cell->received[from];
@@ -267,8 +285,9 @@ bool cell_verify(const Cell* cell, uint32_t number, char line[256]) {
     char whose[40] = "", kind[BENCH_KIND_WORD];
     if (each) snprintf(whose, sizeof whose, " of the part from rank %d", from);
     kind_word(&cell->kind, kind);
-    snprintf(line, 256, "wrong result: operation %u, %s: element %zu%s is %.17g, must be %.17g", number, kind, wrong, whose,
-             pattern_found(part, element, wrong), pattern_value(wrong, element, number, must));
+    snprintf(line, 256, "wrong result: operation %u, %s: element %zu%s is %.17g, must be %.17g",
+             number, kind, wrong, whose, pattern_found(part, element, wrong),
+             pattern_value(wrong, element, number, must));
     return false;
   }
   return true;

@@ -22,7 +22,8 @@ const char* const bench_collective_names[BENCH_COLLECTIVES] = {
     [BENCH_ALLTOALLV] = "alltoallv",
     [BENCH_REDUCE_SCATTER] = "reduce_scatter",
 };
-const char* const bench_communicator_names[BENCH_COMMUNICATORS] = {[BENCH_WORLD] = "world", [BENCH_DUP] = "dup"};
+const char* const bench_communicator_names[BENCH_COMMUNICATORS] = {[BENCH_WORLD] = "world",
+                                                                   [BENCH_DUP] = "dup"};
 
 bool bench_rooted(BenchCollective collective) {
   switch (collective) {
@@ -31,10 +32,8 @@ bool bench_rooted(BenchCollective collective) {
     case BENCH_GATHER:
     case BENCH_SCATTER:
     case BENCH_GATHERV:
-    case BENCH_SCATTERV:
-      return true;
-    default:
-      return false;
+    case BENCH_SCATTERV: return true;
+    default: return false;
   }
 }
 
@@ -44,7 +43,8 @@ static bool same_word(const char* word, size_t length, const char* name) {
 
 BenchCollective bench_collective(const char* name, size_t length) {
   int known = 0;
-  while (known < BENCH_COLLECTIVES && !same_word(name, length, bench_collective_names[known])) ++known;
+  while (known < BENCH_COLLECTIVES && !same_word(name, length, bench_collective_names[known]))
+    ++known;
   return (BenchCollective)known;
 }
 
@@ -62,15 +62,19 @@ static size_t parse_digits(const char* word, size_t length, size_t* number) {
 bool bench_parse_bytes(const char* word, size_t length, size_t* bytes) {
   const size_t most = (size_t)1 << 30, digits = parse_digits(word, length, bytes);
   if (digits == 0 || *bytes > most) return false;
-  if (digits + 1 == length && word[digits] == 'K') *bytes <<= 10;
-  else if (digits + 1 == length && word[digits] == 'M') *bytes <<= 20;
-  else if (digits != length) return false;
+  if (digits + 1 == length && word[digits] == 'K')
+    *bytes <<= 10;
+  else if (digits + 1 == length && word[digits] == 'M')
+    *bytes <<= 20;
+  else if (digits != length)
+    return false;
   return *bytes > 0 && *bytes <= most;
 }
 
 static bool same(const BenchKind* one, const BenchKind* other) {
-  return one->collective == other->collective && one->bytes == other->bytes && one->element == other->element &&
-         one->root == other->root && one->communicator == other->communicator;
+  return one->collective == other->collective && one->bytes == other->bytes &&
+         one->element == other->element && one->root == other->root &&
+         one->communicator == other->communicator;
 }
 
 static bool contains(const BenchKinds* kinds, const BenchKind* kind) {
@@ -94,28 +98,34 @@ bool kinds_append(BenchKinds* kinds, BenchKind kind) {
 /* What follows the collective and its bytes: a root, an element or a communicator. */
 static bool parse_detail(BenchKind* kind, const char* word, size_t length, int ranks) {
   for (int element = 0; element < PATTERN_ELEMENTS; ++element) {
-    if (same_word(word, length, pattern_element_names[element])) return kind->element = (PatternElement)element, true;
+    if (same_word(word, length, pattern_element_names[element]))
+      return kind->element = (PatternElement)element, true;
   }
   for (int one = 0; one < BENCH_COMMUNICATORS; ++one) {
-    if (same_word(word, length, bench_communicator_names[one])) return kind->communicator = (BenchCommunicator)one, true;
+    if (same_word(word, length, bench_communicator_names[one]))
+      return kind->communicator = (BenchCommunicator)one, true;
   }
   size_t root;
-  if (!bench_rooted(kind->collective) || length == 0 || parse_digits(word, length, &root) != length) return false;
+  if (!bench_rooted(kind->collective) || length == 0 || parse_digits(word, length, &root) != length)
+    return false;
   kind->root = (int)(root % (size_t)ranks);
   return true;
 }
 
 static bool parse_kind(BenchKind* kind, const char* word, size_t length, int ranks) {
   const char *end = word + length, *colon = memchr(word, ':', length);
-  *kind = (BenchKind){.collective = bench_collective(word, colon != NULL ? (size_t)(colon - word) : length)};
+  *kind = (BenchKind){.collective =
+                          bench_collective(word, colon != NULL ? (size_t)(colon - word) : length)};
   if (kind->collective == BENCH_COLLECTIVES) return false;
   bool sized = kind->collective == BENCH_BARRIER;
   while (colon != NULL) {
     const char* const detail = colon + 1;
     colon = memchr(detail, ':', (size_t)(end - detail));
     const size_t letters = (size_t)((colon != NULL ? colon : end) - detail);
-    if (!sized) sized = bench_parse_bytes(detail, letters, &kind->bytes);
-    else if (!parse_detail(kind, detail, letters, ranks)) return false;
+    if (!sized)
+      sized = bench_parse_bytes(detail, letters, &kind->bytes);
+    else if (!parse_detail(kind, detail, letters, ranks))
+      return false;
     if (!sized) return false;
   }
   return sized && kind->bytes % pattern_element_bytes[kind->element] == 0;
@@ -127,7 +137,9 @@ bool kinds_parse(BenchKinds* kinds, const char* words, int ranks, char message[2
     const size_t length = strcspn(word, ",");
     BenchKind kind;
     if (!parse_kind(&kind, word, length, ranks)) {
-      snprintf(message, 256, "kind '%.*s' is not accepted; a kind is COLLECTIVE:BYTES[:ROOT][:uint32][:dup], as in bcast:4K:1",
+      snprintf(message, 256,
+               "kind '%.*s' is not accepted; a kind is COLLECTIVE:BYTES[:ROOT][:uint32][:dup], as "
+               "in bcast:4K:1",
                (int)(length < 60 ? length : 60), word);
       return false;
     }
@@ -141,17 +153,25 @@ bool kinds_parse(BenchKinds* kinds, const char* words, int ranks, char message[2
 }
 
 void kind_word(const BenchKind* kind, char word[BENCH_KIND_WORD]) {
-  size_t length = (size_t)snprintf(word, BENCH_KIND_WORD, "%s", bench_collective_names[kind->collective]);
-  const bool mebi = kind->bytes >> 20 && kind->bytes % (1 << 20) == 0, kibi = kind->bytes >> 10 && kind->bytes % (1 << 10) == 0;
+  size_t length =
+      (size_t)snprintf(word, BENCH_KIND_WORD, "%s", bench_collective_names[kind->collective]);
+  const bool mebi = kind->bytes >> 20 && kind->bytes % (1 << 20) == 0,
+             kibi = kind->bytes >> 10 && kind->bytes % (1 << 10) == 0;
   const size_t number = mebi ? kind->bytes >> 20 : kibi ? kind->bytes >> 10 : kind->bytes;
   if (kind->bytes > 0) {
-    length += (size_t)snprintf(word + length, BENCH_KIND_WORD - length, ":%zu%s", number, mebi ? "M" : kibi ? "K" : "");
+    length += (size_t)snprintf(word + length, BENCH_KIND_WORD - length, ":%zu%s", number,
+                               mebi   ? "M"
+                               : kibi ? "K"
+                                      : "");
   }
-  if (bench_rooted(kind->collective)) length += (size_t)snprintf(word + length, BENCH_KIND_WORD - length, ":%d", kind->root);
+  if (bench_rooted(kind->collective))
+    length += (size_t)snprintf(word + length, BENCH_KIND_WORD - length, ":%d", kind->root);
   if (kind->element != PATTERN_DOUBLE) {
-    length += (size_t)snprintf(word + length, BENCH_KIND_WORD - length, ":%s", pattern_element_names[kind->element]);
+    length += (size_t)snprintf(word + length, BENCH_KIND_WORD - length, ":%s",
+                               pattern_element_names[kind->element]);
   }
   if (kind->communicator != BENCH_WORLD) {
-    snprintf(word + length, BENCH_KIND_WORD - length, ":%s", bench_communicator_names[kind->communicator]);
+    snprintf(word + length, BENCH_KIND_WORD - length, ":%s",
+             bench_communicator_names[kind->communicator]);
   }
 }

@@ -1,9 +1,10 @@
-/* The kinds of calls that tutti-bench measures: a collective, its bytes, the type of its elements, its root and its
- * communicator.
+/* The kinds of calls that tutti-bench measures: a collective, its bytes, the type of its elements,
+ * its root and its communicator.
  *
- * A kind is written as in `bcast:4K:1`, or `allreduce:4:uint32:dup`: the collective, its bytes (a barrier has none), and
- * in any order the root (0), the element (double) and `dup` for a duplicate of MPI_COMM_WORLD. The list of kinds is made
- * once, by every rank from the same words, and lives as long as the job. */
+ * A kind is written as in `bcast:4K:1`, or `allreduce:4:uint32:dup`: the collective, its bytes (a
+ * barrier has none), and in any order the root (0), the element (double) and `dup` for a duplicate
+ * of MPI_COMM_WORLD. The list of kinds is made once, by every rank from the same words, and lives
+ * as long as the job. */
 #ifndef TUTTI_BENCH_KINDS_H
 #define TUTTI_BENCH_KINDS_H
 
@@ -58,21 +59,25 @@ typedef struct {
 /* A collective's number by its name, or BENCH_COLLECTIVES. */
 BenchCollective bench_collective(const char* name, size_t length);
 
-/* Bytes such as 8, 4K or 1M, which begin at `word`; false where they are none, or more than 1024M. */
+/* Bytes such as 8, 4K or 1M, which begin at `word`; false where they are none, or more than 1024M.
+ */
 bool bench_parse_bytes(const char* word, size_t length, size_t* bytes);
 
 /* False without memory. */
 bool kinds_append(BenchKinds* kinds, BenchKind kind);
 
-/* The kinds of a list, each once, or those that `programs` stands for. A root beyond the last of the ranks counts on from
- * the first. False, and one line in `message`, where a word is not accepted. */
+/* The kinds of a list, each once, or those that `programs` stands for. A root beyond the last of
+ * the ranks counts on from the first. False, and one line in `message`, where a word is not
+ * accepted. */
 bool kinds_parse(BenchKinds* kinds, const char* words, int ranks, char message[256]);
 
 void kind_word(const BenchKind* kind, char word[BENCH_KIND_WORD]);
 
 /* The kinds that `programs` stands for: short calls, as they alternate in programs. */
-#define BENCH_PROGRAMS                                                                                              \
-  "allreduce:4:uint32,allreduce:8,allreduce:64,allreduce:512,allreduce:4K,allreduce:8:dup,bcast:8,bcast:8:1,"      \
-  "bcast:64:2,bcast:512,bcast:4K:1,reduce:8,reduce:8:1,barrier,allgather:8,alltoall:8,gather:8,scan:8"
+#define BENCH_PROGRAMS                                                                            \
+  "allreduce:4:uint32,allreduce:8,allreduce:64,allreduce:512,allreduce:4K,allreduce:8:dup,bcast:" \
+  "8,bcast:8:1,"                                                                                  \
+  "bcast:64:2,bcast:512,bcast:4K:1,reduce:8,reduce:8:1,barrier,allgather:8,alltoall:8,gather:8,"  \
+  "scan:8"
 
 #endif

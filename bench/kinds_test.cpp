@@ -1,4 +1,5 @@
-// The kinds of calls that tutti-bench measures, the order in which they alternate, and the patterns of their elements.
+// The kinds of calls that tutti-bench measures, the order in which they alternate, and the patterns
+// of their elements.
 extern "C" {
 #include "kinds.h"
 #include "order.h"
@@ -42,22 +43,28 @@ std::vector<int> order(int kinds, int rounds, std::uint64_t seed) {
 }
 
 TEST(Kinds, AreReadAndWrittenInOneForm) {
-  const Parsed list = parsed("allreduce:4:uint32:dup,bcast:4096:1,bcast:4K:double,barrier,scan:1M,barrier:dup", 4);
+  const Parsed list =
+      parsed("allreduce:4:uint32:dup,bcast:4096:1,bcast:4K:double,barrier,scan:1M,barrier:dup", 4);
   ASSERT_TRUE(list.good) << list.message;
-  EXPECT_EQ(list.words, (std::vector<std::string>{"allreduce:4:uint32:dup", "bcast:4K:1", "bcast:4K:0", "barrier", "scan:1M",
-                                                  "barrier:dup"}));
-  for (const std::string& word : list.words) EXPECT_EQ(parsed(word.c_str(), 4).words, std::vector<std::string>{word});
+  EXPECT_EQ(list.words,
+            (std::vector<std::string>{"allreduce:4:uint32:dup", "bcast:4K:1", "bcast:4K:0",
+                                      "barrier", "scan:1M", "barrier:dup"}));
+  for (const std::string& word : list.words)
+    EXPECT_EQ(parsed(word.c_str(), 4).words, std::vector<std::string>{word});
 }
 
 TEST(Kinds, ARootBeyondTheLastRankCountsOnFromTheFirstAndEachKindIsThereOnce) {
-  EXPECT_EQ(parsed("bcast:8:0,bcast:8:1,bcast:8:2", 2).words, (std::vector<std::string>{"bcast:8:0", "bcast:8:1"}));
+  EXPECT_EQ(parsed("bcast:8:0,bcast:8:1,bcast:8:2", 2).words,
+            (std::vector<std::string>{"bcast:8:0", "bcast:8:1"}));
 }
 
 TEST(Kinds, ProgramsStandsForEighteenKindsOnTwoRanksAndMore) {
   for (const int ranks : {2, 3, 64}) {
     const Parsed list = parsed("programs", ranks);
     EXPECT_EQ(list.words.size(), 18u) << ranks;
-    EXPECT_EQ(std::count_if(list.words.begin(), list.words.end(), [](const std::string& word) { return word.find("dup") != word.npos; }), 1);
+    EXPECT_EQ(std::count_if(list.words.begin(), list.words.end(),
+                            [](const std::string& word) { return word.find("dup") != word.npos; }),
+              1);
     std::map<std::string, int> roots;
     for (const std::string& word : list.words)
       if (word.starts_with("bcast")) ++roots[word.substr(word.rfind(':'))];
@@ -66,8 +73,9 @@ TEST(Kinds, ProgramsStandsForEighteenKindsOnTwoRanksAndMore) {
 }
 
 TEST(Kinds, WhatIsNoKindIsRefusedByName) {
-  for (const char* word : {"", "alltoallw:8", "bcast", "bcast:", "bcast:0", "bcast:8:", "bcast:8:x", "bcast:12", "allreduce:8:1", "bcast:6:uint32",
-                           "bcast:2048M", "bcast:99999999999", "barrier:8", "bcast:8:-1", "bcast:4k"}) {
+  for (const char* word : {"", "alltoallw:8", "bcast", "bcast:", "bcast:0", "bcast:8:", "bcast:8:x",
+                           "bcast:12", "allreduce:8:1", "bcast:6:uint32", "bcast:2048M",
+                           "bcast:99999999999", "barrier:8", "bcast:8:-1", "bcast:4k"}) {
     const Parsed list = parsed(word, 2);
     EXPECT_FALSE(list.good) << word;
     EXPECT_NE(list.message.find("'" + std::string(word) + "'"), std::string::npos) << list.message;
@@ -81,7 +89,8 @@ TEST(Order, HasEachKindOnceInEveryRound) {
   for (int round = 0; round < rounds; ++round) {
     std::vector<int> one(all.begin() + round * kinds, all.begin() + (round + 1) * kinds);
     std::sort(one.begin(), one.end());
-    for (int kind = 0; kind < kinds; ++kind) ASSERT_EQ(one[static_cast<std::size_t>(kind)], kind) << round;
+    for (int kind = 0; kind < kinds; ++kind)
+      ASSERT_EQ(one[static_cast<std::size_t>(kind)], kind) << round;
   }
 }
 
@@ -100,7 +109,8 @@ TEST(Order, EveryKindFollowsEveryOther) {
   std::map<std::pair<int, int>, int> seen;
   for (std::size_t i = 1; i < all.size(); ++i) ++seen[{all[i - 1], all[i]}];
   for (int one = 0; one < kinds; ++one)
-    for (int other = 0; other < kinds; ++other) EXPECT_TRUE(one == other || seen[std::make_pair(one, other)] > 100) << one << ' ' << other;
+    for (int other = 0; other < kinds; ++other)
+      EXPECT_TRUE(one == other || seen[std::make_pair(one, other)] > 100) << one << ' ' << other;
 }
 
 TEST(Pattern, IntegersHoldTheRemaindersOfWhatDoublesHold) {
@@ -113,7 +123,8 @@ TEST(Pattern, IntegersHoldTheRemaindersOfWhatDoublesHold) {
     ASSERT_EQ(integers[i], static_cast<std::uint32_t>(static_cast<std::uint64_t>(doubles[i])));
     ASSERT_EQ(pattern_value(i, PATTERN_UINT32, 9, part), integers[i]);
   }
-  EXPECT_EQ(pattern_first_wrong(integers.data(), PATTERN_UINT32, integers.size(), 9, part), integers.size());
+  EXPECT_EQ(pattern_first_wrong(integers.data(), PATTERN_UINT32, integers.size(), 9, part),
+            integers.size());
   integers[600] += 1;
   EXPECT_EQ(pattern_first_wrong(integers.data(), PATTERN_UINT32, integers.size(), 9, part), 600u);
 }
@@ -122,10 +133,13 @@ TEST(Pattern, SumsOfIntegersWrapToThePatternOfTheSumOfWeights) {
   const int ranks = 2000;
   std::vector<std::uint32_t> sum(40), mine(40);
   for (int rank = 0; rank < ranks; ++rank) {
-    pattern_fill(mine.data(), PATTERN_UINT32, mine.size(), 4, pattern_part(1, pattern_weight(rank)));
+    pattern_fill(mine.data(), PATTERN_UINT32, mine.size(), 4,
+                 pattern_part(1, pattern_weight(rank)));
     for (std::size_t i = 0; i < sum.size(); ++i) sum[i] += mine[i];
   }
-  EXPECT_EQ(pattern_first_wrong(sum.data(), PATTERN_UINT32, sum.size(), 4, pattern_part(1, pattern_weight_sum(ranks))), sum.size());
+  EXPECT_EQ(pattern_first_wrong(sum.data(), PATTERN_UINT32, sum.size(), 4,
+                                pattern_part(1, pattern_weight_sum(ranks))),
+            sum.size());
 }
 
 }  // namespace

@@ -1,7 +1,9 @@
-/* tutti-limits: what the machine itself needs for the things that collectives are made of, without any MPI.
+/* tutti-limits: what the machine itself needs for the things that collectives are made of, without
+ * any MPI.
  *
- * A latency of a collective means little by itself; beside the time in which a cache line gets from core to core it
- * says how much is left to win. Writes JSON to stdout; a value that cannot be had here is null. */
+ * A latency of a collective means little by itself; beside the time in which a cache line gets from
+ * core to core it says how much is left to win. Writes JSON to stdout; a value that cannot be had
+ * here is null. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/futex.h>
@@ -18,10 +20,16 @@
 
 static const double budget_seconds = 0.03; /* for each value */
 
-static double seconds(const Pair* pair, uint64_t ticks) { return (double)ticks / pair->clock.ticks_per_second; }
+static double seconds(const Pair* pair, uint64_t ticks) {
+  return (double)ticks / pair->clock.ticks_per_second;
+}
 
-static unsigned load(PairLine* line) { return atomic_load_explicit(&line->value, memory_order_acquire); }
-static void store(PairLine* line, unsigned value) { atomic_store_explicit(&line->value, value, memory_order_release); }
+static unsigned load(PairLine* line) {
+  return atomic_load_explicit(&line->value, memory_order_acquire);
+}
+static void store(PairLine* line, unsigned value) {
+  atomic_store_explicit(&line->value, value, memory_order_release);
+}
 
 static int ascending(const void* one, const void* other) {
   const double a = *(const double*)one, b = *(const double*)other;
@@ -54,7 +62,8 @@ static void ping_pong(Pair* pair) {
   pair->shared->result[pair->self] = median(batch, batches);
 }
 
-/* Both start at one instant; an exchange's time is the larger of the two, as tutti-bench times a collective. */
+/* Both start at one instant; an exchange's time is the larger of the two, as tutti-bench times a
+ * collective. */
 static void flag_exchange(Pair* pair) {
   enum { rounds = 4001 };
   PairLine *mine = &pair->shared->line[pair->self], *other = &pair->shared->line[!pair->self];
@@ -105,12 +114,14 @@ static double copy_rate(Pair* pair, char* destination, const char* source) {
   int batches = 0;
   const size_t repeats = pair->bytes >= 4194304 ? 1 : 4194304 / pair->bytes;
   const uint64_t began = bench_now(&pair->clock);
-  while (batches < 64 && (batches < 3 || seconds(pair, bench_now(&pair->clock) - began) < budget_seconds)) {
+  while (batches < 64 &&
+         (batches < 3 || seconds(pair, bench_now(&pair->clock) - began) < budget_seconds)) {
     const uint64_t first = bench_now(&pair->clock);
     for (size_t i = 0; i < repeats; ++i) {
       memcpy(destination, source, pair->bytes);
       atomic_signal_fence(memory_order_seq_cst);
-      __asm__ volatile("" ::"r"(destination) : "memory"); /* or the copies could be merged into one */
+      __asm__ volatile("" ::"r"(destination)
+                       : "memory"); /* or the copies could be merged into one */
     }
     batch[batches++] = seconds(pair, bench_now(&pair->clock) - first) / (double)repeats;
   }
@@ -130,8 +141,8 @@ static void copy_on_one(Pair* pair) {
   pair->shared->result[0] = copy_rate(pair, destination, source);
 }
 
-/* A process rewrites memory, process 0 then takes it: process 1's by copying or adding out of shared memory, or by CMA
- * out of private memory; or its own. */
+/* A process rewrites memory, process 0 then takes it: process 1's by copying or adding out of
+ * shared memory, or by CMA out of private memory; or its own. */
 typedef enum { copy_of_others, sum_with_others, cma_of_others, copy_of_own } Fetch;
 
 static char* shared_source;
@@ -144,11 +155,13 @@ static bool fetch(Pair* pair, char* destination, char* own, Fetch how) {
   if (how == copy_of_others) return memcpy(destination, shared_source, pair->bytes), true;
   if (how == copy_of_own) return memcpy(destination, own, pair->bytes), true;
   if (how == sum_with_others) {
-    add((double*)destination, (const double*)own, (const double*)shared_source, pair->bytes / sizeof(double));
+    add((double*)destination, (const double*)own, (const double*)shared_source,
+        pair->bytes / sizeof(double));
     return true;
   }
   struct iovec local = {destination, pair->bytes}, remote = {pair->shared->address[1], pair->bytes};
-  return process_vm_readv(pair->shared->process[1], &local, 1, &remote, 1, 0) == (ssize_t)pair->bytes;
+  return process_vm_readv(pair->shared->process[1], &local, 1, &remote, 1, 0) ==
+         (ssize_t)pair->bytes;
 }
 
 static void fetch_rewritten(Pair* pair, Fetch how) {
@@ -216,8 +229,10 @@ typedef struct {
 } Limits;
 
 static void write_value(const char* name, bool known, double value) {
-  if (known && value >= 0) printf(",\n  \"%s\": %.5g", name, value);
-  else printf(",\n  \"%s\": null", name);
+  if (known && value >= 0)
+    printf(",\n  \"%s\": %.5g", name, value);
+  else
+    printf(",\n  \"%s\": null", name);
 }
 
 static void write_time(Limits* limits, const char* name, const int core[2], PairBody body) {
@@ -226,32 +241,40 @@ static void write_time(Limits* limits, const char* name, const int core[2], Pair
 }
 
 /* By size: gigabytes a second, or microseconds where `rate` is false. */
-static void write_by_size(Limits* limits, const char* name, const size_t* sizes, PairBody body, bool known,
-                          double (*value)(const PairShared*, size_t)) {
+static void write_by_size(Limits* limits, const char* name, const size_t* sizes, PairBody body,
+                          bool known, double (*value)(const PairShared*, size_t)) {
   printf(",\n  \"%s\": {", name);
   for (int i = 0; sizes[i] != 0; ++i) {
-    const bool good = known && pair_run(limits->shared, &limits->clock, limits->apart, sizes[i], body) &&
+    const bool good = known &&
+                      pair_run(limits->shared, &limits->clock, limits->apart, sizes[i], body) &&
                       limits->shared->result[0] >= 0;
     printf("%s\"%zu\": ", i ? ", " : "", sizes[i]);
-    if (good) printf("%.4g", value(limits->shared, sizes[i]));
-    else printf("null");
+    if (good)
+      printf("%.4g", value(limits->shared, sizes[i]));
+    else
+      printf("null");
   }
   printf("}");
 }
 
-static double first_rate(const PairShared* shared, size_t bytes) { return (void)bytes, shared->result[0]; }
+static double first_rate(const PairShared* shared, size_t bytes) {
+  return (void)bytes, shared->result[0];
+}
 static double both_rates(const PairShared* shared, size_t bytes) {
   return (void)bytes, shared->result[0] + shared->result[1];
 }
-static double microseconds(const PairShared* shared, size_t bytes) { return (void)bytes, shared->result[0] * 1e6; }
+static double microseconds(const PairShared* shared, size_t bytes) {
+  return (void)bytes, shared->result[0] * 1e6;
+}
 
 static void write_report(Limits* limits) {
-  static const size_t copies[] = {32768, 1048576, 16777216, 0}, fetches[] = {4096, 32768, 131072, 524288, 1048576, 2097152, 4194304, 0},
+  static const size_t copies[] = {32768, 1048576, 16777216, 0},
+                      fetches[] = {4096, 32768, 131072, 524288, 1048576, 2097152, 4194304, 0},
                       cma[] = {8, 4096, 65536, 1048576, 16777216, 0};
   const bool two = limits->cores == 2;
   const int* apart = two ? limits->apart : NULL;
-  printf("{\n  \"format\": \"tutti-limits 1\",\n  \"cores\": [%d, %d],\n  \"clock\": \"%s\"", limits->apart[0],
-         limits->apart[1], limits->clock.counter ? "tsc" : "monotonic");
+  printf("{\n  \"format\": \"tutti-limits 1\",\n  \"cores\": [%d, %d],\n  \"clock\": \"%s\"",
+         limits->apart[0], limits->apart[1], limits->clock.counter ? "tsc" : "monotonic");
   write_time(limits, "line_half_round_trip_ns", apart, ping_pong);
   write_time(limits, "flag_exchange_ns", apart, flag_exchange);
   write_time(limits, "flag_exchange_loop_ns", apart, flag_exchange_loop);
@@ -269,10 +292,13 @@ static void write_report(Limits* limits) {
 
 int main(int argc, char** argv) {
   if (argc != 1) {
-    fprintf(stderr, "tutti-limits: unknown argument '%.40s'; it takes none and writes JSON to stdout\n", argv[1]);
+    fprintf(stderr,
+            "tutti-limits: unknown argument '%.40s'; it takes none and writes JSON to stdout\n",
+            argv[1]);
     return 2;
   }
-  setvbuf(stdout, NULL, _IOFBF, 1 << 16); /* children end by _exit, so what is buffered stays the parent's */
+  setvbuf(stdout, NULL, _IOFBF,
+          1 << 16); /* children end by _exit, so what is buffered stays the parent's */
   Limits limits = {.shared = pair_shared(), .clock = bench_clock_open()};
   limits.cores = pair_cores(limits.apart);
   limits.together[0] = limits.together[1] = limits.apart[0];

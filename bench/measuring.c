@@ -11,18 +11,23 @@
 enum { warm_operations = 8, fewest_samples = 10, fewest_slow_samples = 3 };
 static const double longest_cell_seconds = 20;
 
-/* What is measured in one go: one kind again and again, several in the order of rounds, or the exchange of flags. */
+/* What is measured in one go: one kind again and again, several in the order of rounds, or the
+ * exchange of flags. */
 typedef struct {
-  const BenchKind* kinds; /* NULL: no call, but what the machine needs for two ranks to see each other's word */
+  const BenchKind*
+      kinds; /* NULL: no call, but what the machine needs for two ranks to see each other's word */
   int count;
-  const int* order; /* of which kind each operation is, the warm ones first; NULL: all of the first */
+  const int*
+      order; /* of which kind each operation is, the warm ones first; NULL: all of the first */
   bool cold;
 } Series;
 
 static int warm(const Series* series) { return warm_operations * series->count; }
 
 /* Whole rounds. */
-static int most_samples(const Series* series) { return BENCH_MOST_ITERATIONS / series->count * series->count; }
+static int most_samples(const Series* series) {
+  return BENCH_MOST_ITERATIONS / series->count * series->count;
+}
 
 /* Warm operations have samples below 0. */
 static int place_of(const Series* series, int sample) {
@@ -32,7 +37,8 @@ static int place_of(const Series* series, int sample) {
 void bench_stop(const Bench* bench, const char* line) {
   fprintf(stderr, "tutti-bench: rank %d: %s\n", bench->rank, line);
   fflush(stderr);
-  usleep(200000); /* launchers forward what a rank says, but drop what is on its way when a job is aborted */
+  usleep(200000); /* launchers forward what a rank says, but drop what is on its way when a job is
+                     aborted */
   MPI_Abort(MPI_COMM_WORLD, 1);
   exit(1);
 }
@@ -42,8 +48,9 @@ static void exchange_flags(const Bench* bench) {
   while (!neutral_all_entered(&bench->neutral, bench->number)) continue;
 }
 
-/* A barrier has no result but that nobody leaves before the last one comes. To see that, one rank comes late and notes
- * that it came; so every sixteenth barrier is watched instead of timed, and the warm ones too. */
+/* A barrier has no result but that nobody leaves before the last one comes. To see that, one rank
+ * comes late and notes that it came; so every sixteenth barrier is watched instead of timed, and
+ * the warm ones too. */
 static bool watched(const Series* series, int place, int sample) {
   if (series->kinds[place].collective != BENCH_BARRIER) return false;
   return sample < 0 || sample / series->count % 16 == 15;
@@ -56,7 +63,8 @@ static void watch_barrier(const Bench* bench, uint32_t number) {
   }
   neutral_enter(&bench->neutral, number);
   cell_perform(&bench->cell);
-  if (!neutral_all_entered(&bench->neutral, number)) bench_stop(bench, "a barrier let this rank out before all were in");
+  if (!neutral_all_entered(&bench->neutral, number))
+    bench_stop(bench, "a barrier let this rank out before all were in");
 }
 
 static void verify(const Bench* bench, uint32_t number) {
@@ -65,10 +73,12 @@ static void verify(const Bench* bench, uint32_t number) {
 }
 
 /* `good` has for each kind how many of its operations all ranks were in time for. */
-static bool enough(const Bench* bench, const Series* series, int samples, const int* good, double seconds) {
+static bool enough(const Bench* bench, const Series* series, int samples, const int* good,
+                   double seconds) {
   const BenchOptions* options = &bench->options;
   int each = good[0];
-  for (int place = 1; place < series->count; ++place) each = good[place] < each ? good[place] : each;
+  for (int place = 1; place < series->count; ++place)
+    each = good[place] < each ? good[place] : each;
   const double seconds_each = seconds / series->count;
   if (samples == most_samples(series) || seconds_each > longest_cell_seconds) return true;
   if (options->iterations > 0) return samples >= options->iterations * series->count;
@@ -77,8 +87,10 @@ static bool enough(const Bench* bench, const Series* series, int samples, const 
          (each >= fewest_slow_samples && seconds_each > 10 * options->budget_seconds);
 }
 
-/* One operation of the cell that is set, or the exchange of flags, from its common start to its note. */
-static void operate(Bench* bench, const Series* series, int place, int sample, uint64_t start, bool in_time) {
+/* One operation of the cell that is set, or the exchange of flags, from its common start to its
+ * note. */
+static void operate(Bench* bench, const Series* series, int place, int sample, uint64_t start,
+                    bool in_time) {
   Neutral* neutral = &bench->neutral;
   if (series->kinds == NULL) {
     exchange_flags(bench);
@@ -93,15 +105,18 @@ static void operate(Bench* bench, const Series* series, int place, int sample, u
 }
 
 /* The first rank, after a sample: says how many there will be, once there are enough. */
-static void count_sample(Bench* bench, const Series* series, int sample, int* good, double seconds) {
+static void count_sample(Bench* bench, const Series* series, int sample, int* good,
+                         double seconds) {
   /* The sample before is complete: all ranks noted it before they came to the last meeting. */
-  if (sample > 0 && neutral_largest(&bench->neutral, sample - 1) != NEUTRAL_NO_SAMPLE) ++good[place_of(series, sample - 1)];
+  if (sample > 0 && neutral_largest(&bench->neutral, sample - 1) != NEUTRAL_NO_SAMPLE)
+    ++good[place_of(series, sample - 1)];
   if (enough(bench, series, sample + 1, good, seconds)) {
     neutral_set_end(&bench->neutral, (sample / series->count + 1) * series->count);
   }
 }
 
-/* Returns how many operations were sampled: whole rounds. The samples are on neutral ground until the next series. */
+/* Returns how many operations were sampled: whole rounds. The samples are on neutral ground until
+ * the next series. */
 static int run_series(Bench* bench, const Series* series) {
   Neutral* neutral = &bench->neutral;
   const uint64_t began = bench_nanoseconds();
@@ -125,7 +140,8 @@ static int run_series(Bench* bench, const Series* series) {
     const bool in_time = neutral_start(neutral, &start);
     if (sample >= neutral_end(neutral)) break;
     operate(bench, series, place, sample, start, in_time);
-    /* Ranks that share a core: who has ended would keep it from who has not, for work that is no part of the operation. */
+    /* Ranks that share a core: who has ended would keep it from who has not, for work that is no
+     * part of the operation. */
     if (neutral->yields) neutral_meet(neutral);
     if (bench->options.verify && series->kinds != NULL) verify(bench, number);
     if (bench->rank == 0 && sample >= 0) {
@@ -138,18 +154,22 @@ static int run_series(Bench* bench, const Series* series) {
 }
 
 /* At the first rank: the times of one kind of the series in microseconds; how many. */
-static int keep_samples(const Neutral* neutral, const Series* series, int samples, int place, double* microseconds) {
+static int keep_samples(const Neutral* neutral, const Series* series, int samples, int place,
+                        double* microseconds) {
   int kept = 0;
   for (int sample = 0; sample < samples; ++sample) {
-    const uint64_t ticks = place_of(series, sample) == place ? neutral_largest(neutral, sample) : NEUTRAL_NO_SAMPLE;
-    if (ticks != NEUTRAL_NO_SAMPLE) microseconds[kept++] = (double)ticks * 1e6 / neutral->clock.ticks_per_second;
+    const uint64_t ticks =
+        place_of(series, sample) == place ? neutral_largest(neutral, sample) : NEUTRAL_NO_SAMPLE;
+    if (ticks != NEUTRAL_NO_SAMPLE)
+      microseconds[kept++] = (double)ticks * 1e6 / neutral->clock.ticks_per_second;
   }
   return kept;
 }
 
 static double microseconds[BENCH_MOST_ITERATIONS];
 
-/* Measured on the cores of this very job, because those of the next one may be nearer to each other or farther apart. */
+/* Measured on the cores of this very job, because those of the next one may be nearer to each other
+ * or farther apart. */
 static void measure_flags(Bench* bench, Results* results) {
   if (bench->ranks != 2 || bench->neutral.yields || bench->neutral.sleeps) return;
   const Series series = {.count = 1};
@@ -159,12 +179,14 @@ static void measure_flags(Bench* bench, Results* results) {
   if (kept > 0) results->flag_exchange = results_median(microseconds, kept);
 }
 
-static void measure_series(Bench* bench, const Series* series, BenchCondition condition, Results* results) {
+static void measure_series(Bench* bench, const Series* series, BenchCondition condition,
+                           Results* results) {
   const int samples = run_series(bench, series);
   if (bench->rank != 0) return;
   for (int place = 0; place < series->count; ++place) {
     const int kept = keep_samples(&bench->neutral, series, samples, place, microseconds);
-    if (kept == 0) bench_stop(bench, "every start was missed; is something else running on these cores?");
+    if (kept == 0)
+      bench_stop(bench, "every start was missed; is something else running on these cores?");
     const ResultsCell cell = {.kind = series->kinds[place], .condition = condition};
     if (!results_add(results, cell, microseconds, kept, samples / series->count - kept)) {
       bench_stop(bench, "no memory for the results");
@@ -172,17 +194,20 @@ static void measure_series(Bench* bench, const Series* series, BenchCondition co
   }
 }
 
-static void measure_mixed(Bench* bench, const BenchKinds* kinds, BenchCondition condition, Results* results) {
+static void measure_mixed(Bench* bench, const BenchKinds* kinds, BenchCondition condition,
+                          Results* results) {
   const int rounds = warm_operations + BENCH_MOST_ITERATIONS / kinds->count;
   int* const order = malloc((size_t)rounds * (size_t)kinds->count * sizeof *order);
   if (order == NULL) bench_stop(bench, "no memory for the order of the kinds");
   bench_order(order, kinds->count, rounds, bench->options.seed);
-  const Series series = {.kinds = kinds->kinds, .count = kinds->count, .order = order, .cold = condition.cold};
+  const Series series = {
+      .kinds = kinds->kinds, .count = kinds->count, .order = order, .cold = condition.cold};
   measure_series(bench, &series, condition, results);
   free(order);
 }
 
-static void measure_condition(Bench* bench, const BenchKinds* kinds, BenchCondition condition, Results* results) {
+static void measure_condition(Bench* bench, const BenchKinds* kinds, BenchCondition condition,
+                              Results* results) {
   ResultsHandOvers hand_overs = {.condition = condition};
   const bool known = neutral_hand_over(&bench->neutral, &hand_overs.before);
   if (condition.mixed) {
@@ -203,13 +228,16 @@ static void leave_out(Bench* bench, Results* results) {
   int kept = 0;
   for (int i = 0; i < kinds->count; ++i) {
     const BenchKind* const kind = &kinds->kinds[i];
-    if (kind->bytes <= cell_most_bytes(kind->collective, bench->ranks)) kinds->kinds[kept++] = *kind;
-    else if (!results_leave_out(results, *kind)) bench_stop(bench, "no memory for the results");
+    if (kind->bytes <= cell_most_bytes(kind->collective, bench->ranks))
+      kinds->kinds[kept++] = *kind;
+    else if (!results_leave_out(results, *kind))
+      bench_stop(bench, "no memory for the results");
   }
   kinds->count = kept;
 }
 
-/* In an order that the seed gives: the machine may be another one at the end of a job than at its beginning. */
+/* In an order that the seed gives: the machine may be another one at the end of a job than at its
+ * beginning. */
 void bench_measure(Bench* bench, Results* results) {
   BenchCondition conditions[BENCH_MOST_CONDITIONS];
   int order[BENCH_MOST_CONDITIONS];
@@ -218,5 +246,6 @@ void bench_measure(Bench* bench, Results* results) {
   measure_flags(bench, results);
   if (bench->options.kinds.count == 0) return;
   bench_order(order, count, 1, bench->options.seed);
-  for (int i = 0; i < count; ++i) measure_condition(bench, &bench->options.kinds, conditions[order[i]], results);
+  for (int i = 0; i < count; ++i)
+    measure_condition(bench, &bench->options.kinds, conditions[order[i]], results);
 }

@@ -1,8 +1,10 @@
-/* How tutti-bench measures: kinds of calls under each condition (options.h), one operation after the other.
+/* How tutti-bench measures: kinds of calls under each condition (options.h), one operation after
+ * the other.
  *
- * All ranks start an operation at one instant, after a meeting on neutral ground (neutral.h), with buffers that their
- * owners have just rewritten: nobody rewriting them flatters MPIs that copy from process to process. An operation's
- * time is the largest over the ranks. Every result is compared with what it must be, outside of the timed part. */
+ * All ranks start an operation at one instant, after a meeting on neutral ground (neutral.h), with
+ * buffers that their owners have just rewritten: nobody rewriting them flatters MPIs that copy from
+ * process to process. An operation's time is the largest over the ranks. Every result is compared
+ * with what it must be, outside of the timed part. */
 #ifndef TUTTI_BENCH_MEASURING_H
 #define TUTTI_BENCH_MEASURING_H
 

@@ -15,7 +15,8 @@
 /* Two lines of 64 bytes each, because neighbouring lines are fetched in pairs. */
 struct NeutralShared {
   _Alignas(128) atomic_uint arrived;
-  _Alignas(128) atomic_uint meeting; /* written with release by the last to arrive: `start` belongs to it */
+  _Alignas(128)
+      atomic_uint meeting; /* written with release by the last to arrive: `start` belongs to it */
   uint64_t start;
   _Alignas(128) atomic_int end;
   _Alignas(128) unsigned char ranks[]; /* a RankPart each */
@@ -31,7 +32,9 @@ static size_t part_bytes(int samples) {
   return (sizeof(RankPart) + (size_t)samples * sizeof(uint64_t) + 127) / 128 * 128;
 }
 
-static size_t bytes_for(int ranks, int samples) { return sizeof(NeutralShared) + (size_t)ranks * part_bytes(samples); }
+static size_t bytes_for(int ranks, int samples) {
+  return sizeof(NeutralShared) + (size_t)ranks * part_bytes(samples);
+}
 
 static RankPart* part_of(const Neutral* neutral, int rank) {
   return (RankPart*)(void*)(neutral->shared->ranks + (size_t)rank * part_bytes(neutral->samples));
@@ -64,19 +67,26 @@ static const char* open_memory(NeutralName* name) {
 const char* neutral_make(NeutralName* name, const char* ground, int ranks, int samples) {
   const char* failed = ground != NULL ? open_ground(name, ground) : open_memory(name);
   if (failed != NULL) return failed;
-  if (ftruncate(name->file, (off_t)bytes_for(ranks, samples)) != 0) return "shared memory cannot be sized";
+  if (ftruncate(name->file, (off_t)bytes_for(ranks, samples)) != 0)
+    return "shared memory cannot be sized";
   return NULL;
 }
 
-const char* neutral_join(Neutral* neutral, const char* path, int rank, int ranks, int cores, int samples) {
+const char* neutral_join(Neutral* neutral, const char* path, int rank, int ranks, int cores,
+                         int samples) {
   const int file = open(path, O_RDWR | O_CLOEXEC);
   if (file < 0) return "the shared memory of rank 0 cannot be opened";
   const size_t bytes = bytes_for(ranks, samples);
   void* memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, file, 0);
   close(file);
   if (memory == MAP_FAILED) return "shared memory cannot be mapped";
-  *neutral = (Neutral){.shared = memory, .bytes = bytes, .rank = rank, .ranks = ranks, .samples = samples,
-                       .yields = ranks > cores, .clock = bench_clock_open()};
+  *neutral = (Neutral){.shared = memory,
+                       .bytes = bytes,
+                       .rank = rank,
+                       .ranks = ranks,
+                       .samples = samples,
+                       .yields = ranks > cores,
+                       .clock = bench_clock_open()};
   /* Long enough for all ranks to see the release, short enough that no core dozes off. */
   neutral->lead = (uint64_t)((0.6e-6 + 0.1e-6 * ranks) * neutral->clock.ticks_per_second);
   neutral->late = (uint64_t)(0.05e-6 * neutral->clock.ticks_per_second);
@@ -106,8 +116,10 @@ static void wait_for(Neutral* neutral, unsigned meeting) {
     } else {
       bench_pause();
     }
-    /* Once a wait is long it is no longer being measured, and a message that some rank still lacks may need us. */
-    if (neutral->while_waiting != NULL && (neutral->sleeps || polls % 64 == 0) && bench_nanoseconds() > hook_at) {
+    /* Once a wait is long it is no longer being measured, and a message that some rank still lacks
+     * may need us. */
+    if (neutral->while_waiting != NULL && (neutral->sleeps || polls % 64 == 0) &&
+        bench_nanoseconds() > hook_at) {
       neutral->while_waiting();
       hook_at = bench_nanoseconds() + 200000;
     }
@@ -119,7 +131,8 @@ uint64_t neutral_meet(Neutral* neutral) {
   const unsigned meeting = ++neutral->meetings;
   const unsigned last = meeting * (unsigned)neutral->ranks;
   if (atomic_fetch_add_explicit(&shared->arrived, 1, memory_order_acq_rel) + 1 == last) {
-    shared->start = bench_now(&neutral->clock) + (neutral->yields && !neutral->sleeps ? 0 : neutral->lead);
+    shared->start =
+        bench_now(&neutral->clock) + (neutral->yields && !neutral->sleeps ? 0 : neutral->lead);
     atomic_store_explicit(&shared->meeting, meeting, memory_order_release);
   } else {
     wait_for(neutral, meeting);
@@ -127,7 +140,8 @@ uint64_t neutral_meet(Neutral* neutral) {
   return shared->start; /* nobody writes it before this rank has come to the next meeting */
 }
 
-/* A rank that wakes up late starts late: cores that are shared by nodes and network promise no more. */
+/* A rank that wakes up late starts late: cores that are shared by nodes and network promise no
+ * more. */
 static void sleep_until(const Neutral* neutral, uint64_t start) {
   const uint64_t nearly = start - (uint64_t)(0.1e-3 * neutral->clock.ticks_per_second);
   while (bench_now(&neutral->clock) < nearly) doze();
@@ -163,8 +177,10 @@ bool neutral_hand_over(Neutral* neutral, double* nanoseconds) {
   neutral_meet(neutral);
   if (neutral->rank < 2) {
     double batch[batches];
-    atomic_uint *mine = &part_of(neutral, neutral->rank)->turn, *other = &part_of(neutral, !neutral->rank)->turn;
-    unsigned turn = atomic_load_explicit(mine, memory_order_relaxed); /* the same at both, from the last time */
+    atomic_uint *mine = &part_of(neutral, neutral->rank)->turn,
+                *other = &part_of(neutral, !neutral->rank)->turn;
+    unsigned turn =
+        atomic_load_explicit(mine, memory_order_relaxed); /* the same at both, from the last time */
     for (int b = 0; b < batches; ++b) {
       const uint64_t began = bench_now(&neutral->clock);
       for (int i = 0; i < rounds; ++i) {
@@ -173,7 +189,8 @@ bool neutral_hand_over(Neutral* neutral, double* nanoseconds) {
         while (atomic_load_explicit(other, memory_order_acquire) != turn) bench_pause();
         if (neutral->rank == 1) atomic_store_explicit(mine, turn, memory_order_release);
       }
-      batch[b] = (double)(bench_now(&neutral->clock) - began) * 1e9 / (2 * rounds) / neutral->clock.ticks_per_second;
+      batch[b] = (double)(bench_now(&neutral->clock) - began) * 1e9 / (2 * rounds) /
+                 neutral->clock.ticks_per_second;
     }
     qsort(batch, batches, sizeof *batch, ascending);
     *nanoseconds = batch[batches / 2];
@@ -197,12 +214,15 @@ void neutral_enter(const Neutral* neutral, uint32_t number) {
 bool neutral_all_entered(const Neutral* neutral, uint32_t number) {
   bool all = true;
   for (int rank = 0; rank < neutral->ranks; ++rank) {
-    all = all && atomic_load_explicit(&part_of(neutral, rank)->entered, memory_order_acquire) >= number;
+    all = all &&
+          atomic_load_explicit(&part_of(neutral, rank)->entered, memory_order_acquire) >= number;
   }
   return all;
 }
 
-void neutral_note(Neutral* neutral, int sample, uint64_t ticks) { part_of(neutral, neutral->rank)->ticks[sample] = ticks; }
+void neutral_note(Neutral* neutral, int sample, uint64_t ticks) {
+  part_of(neutral, neutral->rank)->ticks[sample] = ticks;
+}
 
 uint64_t neutral_largest(const Neutral* neutral, int sample) {
   uint64_t largest = 0;

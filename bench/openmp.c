@@ -1,10 +1,11 @@
-/* tutti-openmp: reduce and allreduce of thread ranks by tutti.h beside OpenMP's array reductions, which give all threads one
- * result (HMPI, section 3.5), in one process and interleaved: every repetition runs each variant for a while.
+/* tutti-openmp: reduce and allreduce of thread ranks by tutti.h beside OpenMP's array reductions,
+ * which give all threads one result (HMPI, section 3.5), in one process and interleaved: every
+ * repetition runs each variant for a while.
  *
  *   tutti-openmp THREADS REPETITIONS BUDGET_MS BYTES...
  *
- * Before each operation every thread rewrites its own vector; an operation's time is that of the thread that was slowest, from
- * a barrier on. Results are verified. One JSON document on stdout. */
+ * Before each operation every thread rewrites its own vector; an operation's time is that of the
+ * thread that was slowest, from a barrier on. Results are verified. One JSON document on stdout. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,7 +17,8 @@
 
 enum { most_threads = 256, most_calls = 4096, least_calls = 5 };
 enum variant { OPENMP_C, OPENMP_FORTRAN, TUTTI_REDUCE, TUTTI_ALLREDUCE, VARIANTS };
-static const char* const names[] = {"openmp_c", "openmp_fortran", "tutti_reduce", "tutti_allreduce"};
+static const char* const names[] = {"openmp_c", "openmp_fortran", "tutti_reduce",
+                                    "tutti_allreduce"};
 
 typedef struct {
   int threads;
@@ -40,7 +42,7 @@ int openmp_variant_exists(int variant) {
 
 /* Inside a parallel region: each thread brings its own vector. */
 static void reduce_in_c(double* a, size_t n, double* const in[], int threads) {
-#pragma omp for schedule(static, 1) reduction(+ : a[:n])
+#pragma omp for schedule(static, 1) reduction(+ : a[ : n])
   for (int thread = 0; thread < threads; ++thread)
     for (size_t i = 0; i < n; ++i) a[i] += in[thread][i];
 }
@@ -55,10 +57,12 @@ static void operate(Bench* bench, enum variant variant, int thread) {
 #endif
       break;
     case TUTTI_REDUCE:
-      tutti_reduce(bench->groups[thread], bench->in[thread], bench->out[thread], n, TUTTI_FLOAT64, TUTTI_SUM, 0);
+      tutti_reduce(bench->groups[thread], bench->in[thread], bench->out[thread], n, TUTTI_FLOAT64,
+                   TUTTI_SUM, 0);
       break;
     case TUTTI_ALLREDUCE:
-      tutti_allreduce(bench->groups[thread], bench->in[thread], bench->out[thread], n, TUTTI_FLOAT64, TUTTI_SUM);
+      tutti_allreduce(bench->groups[thread], bench->in[thread], bench->out[thread], n,
+                      TUTTI_FLOAT64, TUTTI_SUM);
       break;
     case VARIANTS: break;
   }
@@ -77,8 +81,8 @@ static void verify(const Bench* bench, enum variant variant, int call) {
     for (size_t i = 0; i < bench->count; ++i) {
       const double expected = p * (double)(i % 1000 + (size_t)call) + p * (p - 1) / 2.0;
       if (result[i] == expected) continue;
-      fprintf(stderr, "tutti-openmp: %s of %zu elements is wrong at %zu: %g, not %g\n", names[variant], bench->count, i,
-              result[i], expected);
+      fprintf(stderr, "tutti-openmp: %s of %zu elements is wrong at %zu: %g, not %g\n",
+              names[variant], bench->count, i, result[i], expected);
       exit(1);
     }
   }
@@ -94,8 +98,10 @@ static double measure(Bench* bench, enum variant variant, double budget_ms) {
   {
     const int thread = omp_get_thread_num();
     while (going) {
-      for (size_t i = 0; i < bench->count; ++i) bench->in[thread][i] = (double)(i % 1000 + (size_t)calls) + thread;
-      if (variant < TUTTI_REDUCE && thread == 0) memset(bench->shared, 0, bench->count * sizeof(double));
+      for (size_t i = 0; i < bench->count; ++i)
+        bench->in[thread][i] = (double)(i % 1000 + (size_t)calls) + thread;
+      if (variant < TUTTI_REDUCE && thread == 0)
+        memset(bench->shared, 0, bench->count * sizeof(double));
 #pragma omp barrier
       const uint64_t begin = bench_now(&bench->clock);
       operate(bench, variant, thread);
@@ -104,7 +110,8 @@ static double measure(Bench* bench, enum variant variant, double budget_ms) {
 #pragma omp single
       {
         uint64_t slowest = 0;
-        for (int t = 0; t < bench->threads; ++t) slowest = bench->took[t] > slowest ? bench->took[t] : slowest;
+        for (int t = 0; t < bench->threads; ++t)
+          slowest = bench->took[t] > slowest ? bench->took[t] : slowest;
         if (calls == 0 || calls % 64 == 63) verify(bench, variant, calls);
         times[calls++] = (double)slowest / bench->clock.ticks_per_second * 1e6;
         going = calls < most_calls && (calls < least_calls || bench_nanoseconds() < end);
@@ -149,7 +156,8 @@ int main(int argc, char** argv) {
   }
 #if defined(__AVX2__)
   if (!__builtin_cpu_supports("avx2")) {
-    fprintf(stderr, "tutti-openmp: this processor has no AVX2, which the program was compiled for\n");
+    fprintf(stderr,
+            "tutti-openmp: this processor has no AVX2, which the program was compiled for\n");
     return 1;
   }
 #endif
@@ -158,7 +166,8 @@ int main(int argc, char** argv) {
   bench.clock = bench_clock_open();
   const int repetitions = atoi(argv[2]);
   size_t most = 8;
-  for (int i = 4; i < argc; ++i) most = strtoull(argv[i], NULL, 10) > most ? strtoull(argv[i], NULL, 10) : most;
+  for (int i = 4; i < argc; ++i)
+    most = strtoull(argv[i], NULL, 10) > most ? strtoull(argv[i], NULL, 10) : most;
   make(&bench, most);
   const char* separator = "";
   printf("{\"format\": \"tutti-openmp-1\", \"threads\": %d, \"cells\": [", bench.threads);
@@ -167,8 +176,9 @@ int main(int argc, char** argv) {
       for (int variant = 0; variant < VARIANTS; ++variant) {
         if (!openmp_variant_exists(variant)) continue;
         bench.count = strtoull(argv[i], NULL, 10) / sizeof(double);
-        printf("%s\n {\"variant\": \"%s\", \"bytes\": %s, \"repetition\": %d, \"median_us\": %.4f}", separator, names[variant],
-               argv[i], repetition, measure(&bench, (enum variant)variant, atof(argv[3])));
+        printf("%s\n {\"variant\": \"%s\", \"bytes\": %s, \"repetition\": %d, \"median_us\": %.4f}",
+               separator, names[variant], argv[i], repetition,
+               measure(&bench, (enum variant)variant, atof(argv[3])));
         separator = ",";
       }
   printf("\n]}\n");

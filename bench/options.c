@@ -10,31 +10,43 @@
 
 const char bench_usage[] =
     "usage: mpiexec -n RANKS tutti-bench [options]\n"
-    "Times collectives of the MPI that it runs under; all ranks on one node, or on nodes of one machine (--ground).\n"
-    "  --collectives LIST   of allreduce, bcast, reduce, barrier, gather, scatter, allgather, alltoall,\n"
-    "                       reduce_scatter_block, scan, exscan, gatherv, scatterv, allgatherv, alltoallv,\n"
-    "                       reduce_scatter; or all (" USUAL_COLLECTIVES ")\n"
-    "  --sizes LIST         bytes, multiples of 8, with K and M for 1024s (8,64,512,4K,32K,256K): of one rank's part;\n"
+    "Times collectives of the MPI that it runs under; all ranks on one node, or on nodes of one "
+    "machine (--ground).\n"
+    "  --collectives LIST   of allreduce, bcast, reduce, barrier, gather, scatter, allgather, "
+    "alltoall,\n"
+    "                       reduce_scatter_block, scan, exscan, gatherv, scatterv, allgatherv, "
+    "alltoallv,\n"
+    "                       reduce_scatter; or all (" USUAL_COLLECTIVES
+    ")\n"
+    "  --sizes LIST         bytes, multiples of 8, with K and M for 1024s (8,64,512,4K,32K,256K): "
+    "of one rank's part;\n"
     "                       of the whole vector in allreduce, bcast, reduce, scan and exscan\n"
-    "  --kinds LIST         instead of the two: COLLECTIVE:BYTES[:ROOT][:uint32][:dup], as in bcast:4K:1 or\n"
-    "                       allreduce:4:uint32:dup (a duplicate of MPI_COMM_WORLD); or programs, for short calls as they\n"
+    "  --kinds LIST         instead of the two: COLLECTIVE:BYTES[:ROOT][:uint32][:dup], as in "
+    "bcast:4K:1 or\n"
+    "                       allreduce:4:uint32:dup (a duplicate of MPI_COMM_WORLD); or programs, "
+    "for short calls as they\n"
     "                       alternate in programs\n"
     "  --mixed              besides, in a shuffled order of all kinds, the same at all ranks\n"
-    "  --cold BYTES         besides, each rank streams over so much memory before each operation; and with --mixed both\n"
+    "  --cold BYTES         besides, each rank streams over so much memory before each operation; "
+    "and with --mixed both\n"
     "  --seed N             of the shuffled order (1)\n"
     "  --iterations N       operations a cell; auto: as many as the budget holds (auto)\n"
     "  --budget-ms N        time a cell, everything included (40)\n"
-    "  --root R             of the collectives that have one; every: each rank in turn, with a row of its own, because\n"
+    "  --root R             of the collectives that have one; every: each rank in turn, with a row "
+    "of its own, because\n"
     "                       root 0 flatters trees that know nothing of the machine (0)\n"
     "  --[no-]dirty         owners rewrite their buffers before each operation (--dirty)\n"
-    "  --[no-]verify        compare each result with what it must be, outside of the timed part (--verify)\n"
-    "  --ground FILE        made anew, which all nodes see as memory of one machine (tests/hosts): ranks meet there\n"
+    "  --[no-]verify        compare each result with what it must be, outside of the timed part "
+    "(--verify)\n"
+    "  --ground FILE        made anew, which all nodes see as memory of one machine (tests/hosts): "
+    "ranks meet there\n"
     "  --json FILE          results as JSON, - for stdout, instead of a table\n";
 
 static bool unknown_collective(const char* word, char* message) {
   size_t length = (size_t)snprintf(message, 256, "unknown collective '%.32s'; known are all", word);
   for (int known = 0; known < BENCH_COLLECTIVES && length < 256; ++known) {
-    length += (size_t)snprintf(message + length, 256 - length, ", %s", bench_collective_names[known]);
+    length +=
+        (size_t)snprintf(message + length, 256 - length, ", %s", bench_collective_names[known]);
   }
   return false;
 }
@@ -67,7 +79,8 @@ static bool parse_sizes(char* words, BenchOptions* options, char* message) {
   for (char *rest = words, *word; (word = strsep(&rest, ",")) != NULL;) {
     size_t bytes;
     if (!bench_parse_bytes(word, strlen(word), &bytes) || bytes % sizeof(double) != 0) {
-      snprintf(message, 256, "size '%.40s' is not accepted; sizes are multiples of 8 bytes up to 1024M", word);
+      snprintf(message, 256,
+               "size '%.40s' is not accepted; sizes are multiples of 8 bytes up to 1024M", word);
       return false;
     }
     if (options->size_count == BENCH_MOST_SIZES) {
@@ -79,12 +92,14 @@ static bool parse_sizes(char* words, BenchOptions* options, char* message) {
   return true;
 }
 
-static bool parse_number(const char* option, const char* word, long least, long most, long* number, char* message) {
+static bool parse_number(const char* option, const char* word, long least, long most, long* number,
+                         char* message) {
   char* end;
   errno = 0;
   *number = strtol(word, &end, 10);
   if (*word == '\0' || *end != '\0' || errno != 0 || *number < least || *number > most) {
-    snprintf(message, 256, "%s '%.40s' is not accepted; a whole number from %ld to %ld is", option, word, least, most);
+    snprintf(message, 256, "%s '%.40s' is not accepted; a whole number from %ld to %ld is", option,
+             word, least, most);
     return false;
   }
   return true;
@@ -109,7 +124,8 @@ static bool parse_cold(const char* value, BenchOptions* options, char* message) 
   return false;
 }
 
-static bool parse_value(const char* option, char* value, int ranks, BenchOptions* options, char* message) {
+static bool parse_value(const char* option, char* value, int ranks, BenchOptions* options,
+                        char* message) {
   long number;
   if (strcmp(option, "--collectives") == 0) return parse_collectives(value, options, message);
   if (strcmp(option, "--sizes") == 0) return parse_sizes(value, options, message);
@@ -151,13 +167,20 @@ static bool parse_value(const char* option, char* value, int ranks, BenchOptions
 }
 
 static bool parse_flag(const char* option, BenchOptions* options) {
-  if (strcmp(option, "--dirty") == 0) options->dirty = true;
-  else if (strcmp(option, "--no-dirty") == 0) options->dirty = false;
-  else if (strcmp(option, "--verify") == 0) options->verify = true;
-  else if (strcmp(option, "--no-verify") == 0) options->verify = false;
-  else if (strcmp(option, "--mixed") == 0) options->mixed = true;
-  else if (strcmp(option, "--help") == 0) options->help = true;
-  else return false;
+  if (strcmp(option, "--dirty") == 0)
+    options->dirty = true;
+  else if (strcmp(option, "--no-dirty") == 0)
+    options->dirty = false;
+  else if (strcmp(option, "--verify") == 0)
+    options->verify = true;
+  else if (strcmp(option, "--no-verify") == 0)
+    options->verify = false;
+  else if (strcmp(option, "--mixed") == 0)
+    options->mixed = true;
+  else if (strcmp(option, "--help") == 0)
+    options->help = true;
+  else
+    return false;
   return true;
 }
 
@@ -167,7 +190,8 @@ static bool make_grid(BenchOptions* options, int ranks) {
     BenchKind kind = {.collective = options->collectives[c]};
     const bool rooted = bench_rooted(kind.collective);
     const int sizes = kind.collective == BENCH_BARRIER ? 1 : options->size_count;
-    const int first = rooted && !options->every_root ? options->root : 0, end = rooted && options->every_root ? ranks : first + 1;
+    const int first = rooted && !options->every_root ? options->root : 0,
+              end = rooted && options->every_root ? ranks : first + 1;
     for (int s = 0; s < sizes; ++s) {
       if (kind.collective != BENCH_BARRIER) kind.bytes = options->sizes[s];
       for (kind.root = first; kind.root < end; ++kind.root) {
@@ -181,7 +205,9 @@ static bool make_grid(BenchOptions* options, int ranks) {
 /* What all of the words say together. */
 static bool complete(BenchOptions* options, int ranks, char* message) {
   if (options->mixed && !options->dirty) {
-    snprintf(message, 256, "--no-dirty: kinds that alternate share their buffers, which owners rewrite; leave out one of it and --mixed");
+    snprintf(message, 256,
+             "--no-dirty: kinds that alternate share their buffers, which owners rewrite; leave "
+             "out one of it and --mixed");
     return false;
   }
   if (!options->listed && !make_grid(options, ranks)) {
@@ -189,13 +215,15 @@ static bool complete(BenchOptions* options, int ranks, char* message) {
     return false;
   }
   if (options->mixed && options->kinds.count > BENCH_MOST_ITERATIONS) {
-    snprintf(message, 256, "--mixed: %d kinds are too many to alternate; up to %d do", options->kinds.count, BENCH_MOST_ITERATIONS);
+    snprintf(message, 256, "--mixed: %d kinds are too many to alternate; up to %d do",
+             options->kinds.count, BENCH_MOST_ITERATIONS);
     return false;
   }
   return true;
 }
 
-int bench_conditions(const BenchOptions* options, BenchCondition conditions[BENCH_MOST_CONDITIONS]) {
+int bench_conditions(const BenchOptions* options,
+                     BenchCondition conditions[BENCH_MOST_CONDITIONS]) {
   int count = 0;
   for (int cold = 0; cold <= (options->cold_bytes > 0); ++cold) {
     for (int mixed = 0; mixed <= options->mixed; ++mixed) {
@@ -218,7 +246,8 @@ bool bench_parse(int argc, char** argv, int ranks, BenchOptions* options, char m
   for (int i = 1; i < argc; ++i) {
     if (parse_flag(argv[i], options)) continue;
     if (i + 1 == argc) {
-      snprintf(message, 256, "option '%.40s' is unknown or lacks its value; see tutti-bench --help", argv[i]);
+      snprintf(message, 256, "option '%.40s' is unknown or lacks its value; see tutti-bench --help",
+               argv[i]);
       return false;
     }
     if (!parse_value(argv[i], argv[i + 1], ranks, options, message)) return false;

@@ -1,4 +1,5 @@
-/* What a tutti-bench job measures: its command line, parsed. Every rank parses the same words to the same end. */
+/* What a tutti-bench job measures: its command line, parsed. Every rank parses the same words to
+ * the same end. */
 #ifndef TUTTI_BENCH_OPTIONS_H
 #define TUTTI_BENCH_OPTIONS_H
 
@@ -10,8 +11,8 @@
 
 enum { BENCH_MOST_SIZES = 64, BENCH_MOST_ITERATIONS = 20000 };
 
-/* Under what conditions kinds are measured: each again and again, or in a shuffled order; with what the caches hold, or
- * after the ranks streamed over other memory. */
+/* Under what conditions kinds are measured: each again and again, or in a shuffled order; with what
+ * the caches hold, or after the ranks streamed over other memory. */
 typedef struct {
   bool mixed, cold;
 } BenchCondition;
@@ -19,23 +20,25 @@ enum { BENCH_MOST_CONDITIONS = 4 };
 const char* bench_condition_name(BenchCondition condition);
 
 typedef struct {
-  BenchKinds kinds;               /* in the order of the tables; its memory is the caller's */
-  bool listed;                    /* as --kinds says; else each collective in each size */
+  BenchKinds kinds; /* in the order of the tables; its memory is the caller's */
+  bool listed;      /* as --kinds says; else each collective in each size */
   BenchCollective collectives[BENCH_COLLECTIVES];
   int collective_count;
-  size_t sizes[BENCH_MOST_SIZES]; /* bytes, whole doubles: see collectives.h for what of; barriers have none */
+  size_t sizes[BENCH_MOST_SIZES]; /* bytes, whole doubles: see collectives.h for what of; barriers
+                                     have none */
   int size_count;
-  bool mixed;                     /* besides, in a shuffled order */
-  size_t cold_bytes;              /* besides, cold: so much is streamed over before each operation; 0: not */
-  uint64_t seed;                  /* of the shuffled order */
-  int iterations;                 /* 0: as many as fit into the budget */
-  double budget_seconds;          /* for each cell, everything included */
+  bool mixed;            /* besides, in a shuffled order */
+  size_t cold_bytes;     /* besides, cold: so much is streamed over before each operation; 0: not */
+  uint64_t seed;         /* of the shuffled order */
+  int iterations;        /* 0: as many as fit into the budget */
+  double budget_seconds; /* for each cell, everything included */
   int root;
-  bool every_root;                /* each root in turn, a cell each */
-  bool dirty;                     /* owners rewrite their buffers before each operation */
+  bool every_root; /* each root in turn, a cell each */
+  bool dirty;      /* owners rewrite their buffers before each operation */
   bool verify;
-  const char* ground;             /* the file in whose memory ranks of several nodes of one machine meet; NULL: one node */
-  const char* json;               /* a file, "-" for stdout, or NULL for a table */
+  const char* ground; /* the file in whose memory ranks of several nodes of one machine meet; NULL:
+                         one node */
+  const char* json;   /* a file, "-" for stdout, or NULL for a table */
   bool help;
 } BenchOptions;
 

@@ -9,7 +9,9 @@ static uint64_t next(uint64_t* state) {
 }
 
 /* The upper half times the bound: no remainder, whose bias is 2^-32 of the bound. */
-static int below(uint64_t* state, int bound) { return (int)(((next(state) >> 32) * (uint64_t)bound) >> 32); }
+static int below(uint64_t* state, int bound) {
+  return (int)(((next(state) >> 32) * (uint64_t)bound) >> 32);
+}
 
 void bench_order(int* order, int kinds, int rounds, uint64_t seed) {
   uint64_t state = seed;

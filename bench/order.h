@@ -1,6 +1,8 @@
-/* The order in which a job calls kinds that alternate: rounds of all kinds, each round shuffled anew.
+/* The order in which a job calls kinds that alternate: rounds of all kinds, each round shuffled
+ * anew.
  *
- * A pure function of the number of kinds and the seed, so that every rank has the same order without being told. */
+ * A pure function of the number of kinds and the seed, so that every rank has the same order
+ * without being told. */
 #ifndef TUTTI_BENCH_ORDER_H
 #define TUTTI_BENCH_ORDER_H
 

@@ -9,7 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The first processing unit of the core that `unit` belongs to; units of one core share more than cores do. */
+/* The first processing unit of the core that `unit` belongs to; units of one core share more than
+ * cores do. */
 static int core_of(int unit) {
   char name[96];
   snprintf(name, sizeof name, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", unit);
@@ -35,7 +36,8 @@ int pair_cores(int core[2]) {
 }
 
 PairShared* pair_shared(void) {
-  void* memory = mmap(NULL, sizeof(PairShared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  void* memory =
+      mmap(NULL, sizeof(PairShared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   return memory == MAP_FAILED ? NULL : memory;
 }
 
@@ -46,7 +48,8 @@ static void bind_to(int core) {
   sched_setaffinity(0, sizeof one, &one);
 }
 
-bool pair_run(PairShared* shared, const BenchClock* clock, const int core[2], size_t bytes, PairBody body) {
+bool pair_run(PairShared* shared, const BenchClock* clock, const int core[2], size_t bytes,
+              PairBody body) {
   memset(shared, 0, sizeof *shared);
   pid_t child[2] = {-1, -1};
   bool good = true;
@@ -71,13 +74,17 @@ bool pair_run(PairShared* shared, const BenchClock* clock, const int core[2], si
 void pair_meet(Pair* pair) {
   PairShared* shared = pair->shared;
   const unsigned meeting = ++pair->meetings;
-  if (atomic_fetch_add_explicit(&shared->arrived.value, 1, memory_order_acq_rel) + 1 == 2 * meeting) {
+  if (atomic_fetch_add_explicit(&shared->arrived.value, 1, memory_order_acq_rel) + 1 ==
+      2 * meeting) {
     shared->start = bench_now(&pair->clock) + (uint64_t)(0.8e-6 * pair->clock.ticks_per_second);
     atomic_store_explicit(&shared->released.value, meeting, memory_order_release);
   }
-  for (unsigned polls = 0; atomic_load_explicit(&shared->released.value, memory_order_acquire) != meeting; ++polls) {
-    if (polls < 1000) bench_pause();
-    else sched_yield(); /* they may have to share a core */
+  for (unsigned polls = 0;
+       atomic_load_explicit(&shared->released.value, memory_order_acquire) != meeting; ++polls) {
+    if (polls < 1000)
+      bench_pause();
+    else
+      sched_yield(); /* they may have to share a core */
   }
   while (bench_now(&pair->clock) < shared->start) continue;
 }

@@ -1,7 +1,8 @@
 /* Two processes on chosen cores that run one measurement together: what tutti-limits is made of.
  *
- * Processes and not threads, because ranks are processes: one reads the other's memory as an MPI would. The two are
- * forked for each measurement, share one anonymous mapping, and are gone when pair_run returns. One caller at a time. */
+ * Processes and not threads, because ranks are processes: one reads the other's memory as an MPI
+ * would. The two are forked for each measurement, share one anonymous mapping, and are gone when
+ * pair_run returns. One caller at a time. */
 #ifndef TUTTI_BENCH_PAIR_H
 #define TUTTI_BENCH_PAIR_H
 
@@ -18,32 +19,35 @@ typedef struct {
 } PairLine;
 
 typedef struct {
-  PairLine line[2];   /* line[i] is written by process i, or by both */
+  PairLine line[2]; /* line[i] is written by process i, or by both */
   PairLine arrived;
   PairLine released;
-  uint64_t start;     /* ticks; belongs to the last release */
+  uint64_t start; /* ticks; belongs to the last release */
   pid_t process[2];
-  void* address[2];   /* private memory that a process offers */
-  double result[2];   /* by process; a negative one says that the measurement failed */
+  void* address[2]; /* private memory that a process offers */
+  double result[2]; /* by process; a negative one says that the measurement failed */
   uint64_t ticks[2][4096];
   int error;
 } PairShared;
 
 typedef struct {
   PairShared* shared;
-  int self;           /* 0 or 1 */
+  int self; /* 0 or 1 */
   unsigned meetings;
   BenchClock clock;
-  size_t bytes;       /* the argument of the measurement */
+  size_t bytes; /* the argument of the measurement */
 } Pair;
 
 typedef void (*PairBody)(Pair* pair);
 
-/* Two cores that the caller may run on, different ones where there are two. Returns how many it found: 0, 1 or 2. */
+/* Two cores that the caller may run on, different ones where there are two. Returns how many it
+ * found: 0, 1 or 2. */
 int pair_cores(int core[2]);
 
-/* Runs `body` in both processes. False where they could not be started or one died. The caller reads `shared`. */
-bool pair_run(PairShared* shared, const BenchClock* clock, const int core[2], size_t bytes, PairBody body);
+/* Runs `body` in both processes. False where they could not be started or one died. The caller
+ * reads `shared`. */
+bool pair_run(PairShared* shared, const BenchClock* clock, const int core[2], size_t bytes,
+              PairBody body);
 PairShared* pair_shared(void);
 
 /* For bodies. Both have arrived, and go on at one instant where they have cores of their own. */

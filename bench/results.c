@@ -52,13 +52,15 @@ void results_free(Results* results) {
   free(results->left_out.kinds);
 }
 
-/* Not what the launcher was asked for but what is mapped: a preload that did not take is a wrong measurement. */
+/* Not what the launcher was asked for but what is mapped: a preload that did not take is a wrong
+ * measurement. */
 static bool interposed(void) {
   FILE* maps = fopen("/proc/self/maps", "r");
   if (maps == NULL) return false;
   char line[4352];
   bool found = false;
-  while (!found && fgets(line, sizeof line, maps) != NULL) found = strstr(line, "/libtutti-") != NULL;
+  while (!found && fgets(line, sizeof line, maps) != NULL)
+    found = strstr(line, "/libtutti-") != NULL;
   fclose(maps);
   return found;
 }
@@ -77,14 +79,16 @@ static void write_library(FILE* file) {
 
 static void write_cell(FILE* file, const ResultsCell* cell) {
   const BenchKind* const kind = &cell->kind;
-  fprintf(file, "{\"collective\": \"%s\", \"bytes\": %zu, ", bench_collective_names[kind->collective], kind->bytes);
+  fprintf(file, "{\"collective\": \"%s\", \"bytes\": %zu, ",
+          bench_collective_names[kind->collective], kind->bytes);
   if (bench_rooted(kind->collective)) fprintf(file, "\"root\": %d, ", kind->root);
   fprintf(file,
-          "\"element\": \"%s\", \"communicator\": \"%s\", \"condition\": \"%s\", \"operations\": %d, \"missed\": %d, "
+          "\"element\": \"%s\", \"communicator\": \"%s\", \"condition\": \"%s\", \"operations\": "
+          "%d, \"missed\": %d, "
           "\"median_us\": %.4f, \"mean_us\": %.4f, \"min_us\": %.4f, \"p95_us\": %.4f}",
           pattern_element_names[kind->element], bench_communicator_names[kind->communicator],
-          bench_condition_name(cell->condition), cell->kept, cell->missed, cell->median, cell->mean, cell->least,
-          cell->percentile_95);
+          bench_condition_name(cell->condition), cell->kept, cell->missed, cell->median, cell->mean,
+          cell->least, cell->percentile_95);
 }
 
 /* The first of the shuffled rounds, in the words of --kinds. */
@@ -107,8 +111,8 @@ static void write_hand_overs(FILE* file, const Results* results) {
   fputs("  \"hand_overs\": [", file);
   for (int i = 0; i < results->hand_over_count; ++i) {
     const ResultsHandOvers* const one = &results->hand_overs[i];
-    fprintf(file, "%s{\"condition\": \"%s\", \"ns\": [%.2f, %.2f]}", i ? ", " : "", bench_condition_name(one->condition),
-            one->before, one->after);
+    fprintf(file, "%s{\"condition\": \"%s\", \"ns\": [%.2f, %.2f]}", i ? ", " : "",
+            bench_condition_name(one->condition), one->before, one->after);
   }
   fputs("],\n", file);
 }
@@ -118,14 +122,16 @@ static void write_json(FILE* file, const Results* results, const ResultsJob* job
   fputs("{\n  \"format\": \"tutti-bench-job 2\",\n", file);
   write_library(file);
   fprintf(file, "  \"interposed\": %s,\n", interposed() ? "true" : "false");
-  fprintf(file, "  \"ranks\": %d, \"cores\": %d, \"yields\": %s, \"clock\": \"%s\",\n", job->ranks, job->cores,
-          job->yields ? "true" : "false", job->counter ? "tsc" : "monotonic");
-  if (results->flag_exchange > 0) fprintf(file, "  \"flag_exchange_us\": %.4f,\n", results->flag_exchange);
+  fprintf(file, "  \"ranks\": %d, \"cores\": %d, \"yields\": %s, \"clock\": \"%s\",\n", job->ranks,
+          job->cores, job->yields ? "true" : "false", job->counter ? "tsc" : "monotonic");
+  if (results->flag_exchange > 0)
+    fprintf(file, "  \"flag_exchange_us\": %.4f,\n", results->flag_exchange);
   write_hand_overs(file, results);
   if (options->mixed) write_first_round(file, options);
   if (options->cold_bytes > 0) fprintf(file, "  \"cold_bytes\": %zu,\n", options->cold_bytes);
-  fprintf(file, "  \"dirty\": %s, \"verified\": %s, \"every_root\": %s,\n  \"cells\": [", options->dirty ? "true" : "false",
-          options->verify ? "true" : "false", options->every_root ? "true" : "false");
+  fprintf(file, "  \"dirty\": %s, \"verified\": %s, \"every_root\": %s,\n  \"cells\": [",
+          options->dirty ? "true" : "false", options->verify ? "true" : "false",
+          options->every_root ? "true" : "false");
   for (int i = 0; i < results->count; ++i) {
     fprintf(file, "%s\n    ", i ? "," : "");
     write_cell(file, &results->cells[i]);
@@ -134,7 +140,8 @@ static void write_json(FILE* file, const Results* results, const ResultsJob* job
   for (int i = 0; i < results->left_out.count; ++i) {
     const BenchKind* cell = &results->left_out.kinds[i];
     fprintf(file, "%s{\"collective\": \"%s\", \"bytes\": %zu}%s", i ? ", " : ",\n  \"left_out\": [",
-            bench_collective_names[cell->collective], cell->bytes, i + 1 == results->left_out.count ? "]" : "");
+            bench_collective_names[cell->collective], cell->bytes,
+            i + 1 == results->left_out.count ? "]" : "");
   }
   fputs("\n}\n", file);
 }
@@ -156,17 +163,20 @@ static void write_table(FILE* file, const Results* results, const ResultsJob* jo
   const bool several = bench_conditions(job->options, conditions) > 1;
   fprintf(file, "%d ranks, %d cores, microseconds%s%s\n", job->ranks, job->cores,
           job->options->dirty ? ", buffers rewritten" : "", interposed() ? ", with Tutti" : "");
-  if (results->flag_exchange > 0) fprintf(file, "two ranks see each other's word after %.3f\n", results->flag_exchange);
-  if (job->options->mixed) fprintf(file, "order by seed %llu\n", (unsigned long long)job->options->seed);
-  fprintf(file, "%-30s%s %10s %10s %10s %10s %10s\n", "kind", several ? " condition " : "", "median", "mean", "min", "p95",
-          "operations");
+  if (results->flag_exchange > 0)
+    fprintf(file, "two ranks see each other's word after %.3f\n", results->flag_exchange);
+  if (job->options->mixed)
+    fprintf(file, "order by seed %llu\n", (unsigned long long)job->options->seed);
+  fprintf(file, "%-30s%s %10s %10s %10s %10s %10s\n", "kind", several ? " condition " : "",
+          "median", "mean", "min", "p95", "operations");
   for (int i = 0; i < results->count; ++i) {
     const ResultsCell* cell = &results->cells[i];
     char word[BENCH_KIND_WORD];
     kind_word(&cell->kind, word);
     fprintf(file, "%-30s", word);
     if (several) fprintf(file, " %-10s", bench_condition_name(cell->condition));
-    fprintf(file, " %10.3f %10.3f %10.3f %10.3f %10d\n", cell->median, cell->mean, cell->least, cell->percentile_95, cell->kept);
+    fprintf(file, " %10.3f %10.3f %10.3f %10.3f %10d\n", cell->median, cell->mean, cell->least,
+            cell->percentile_95, cell->kept);
   }
 }
 
@@ -186,8 +196,10 @@ static bool write_file(const char* name, const Results* results, const ResultsJo
 
 bool results_write(const Results* results, const ResultsJob* job) {
   const char* name = job->options->json;
-  if (name == NULL) write_table(stdout, results, job);
-  else if (!write_file(name, results, job)) return false;
+  if (name == NULL)
+    write_table(stdout, results, job);
+  else if (!write_file(name, results, job))
+    return false;
   say_left_out(&results->left_out);
   return true;
 }

@@ -1,4 +1,5 @@
-/* What a job measured, and how it is written: a table for people, JSON for `tutti bench`. Held by the first rank. */
+/* What a job measured, and how it is written: a table for people, JSON for `tutti bench`. Held by
+ * the first rank. */
 #ifndef TUTTI_BENCH_RESULTS_H
 #define TUTTI_BENCH_RESULTS_H
 
@@ -14,7 +15,8 @@ typedef struct {
   double median, mean, least, percentile_95; /* microseconds */
 } ResultsCell;
 
-/* How long a line took from core to core around the measurements under a condition, in nanoseconds. */
+/* How long a line took from core to core around the measurements under a condition, in nanoseconds.
+ */
 typedef struct {
   BenchCondition condition;
   double before, after;
@@ -24,7 +26,8 @@ typedef struct {
   ResultsCell* cells;
   int count, room;
   BenchKinds left_out; /* collectives and sizes whose buffers would be beyond the bound */
-  ResultsHandOvers hand_overs[BENCH_MOST_CONDITIONS]; /* in the order measured; none where ranks may share cores */
+  ResultsHandOvers hand_overs[BENCH_MOST_CONDITIONS]; /* in the order measured; none where ranks may
+                                                         share cores */
   int hand_over_count;
   double flag_exchange; /* microseconds; 0: not two ranks with a core each */
 } Results;
@@ -35,7 +38,8 @@ typedef struct {
   const BenchOptions* options;
 } ResultsJob;
 
-/* Both sort the samples. The second takes the cell's kind and condition, and is false without memory. */
+/* Both sort the samples. The second takes the cell's kind and condition, and is false without
+ * memory. */
 double results_median(double* samples, int count);
 bool results_add(Results* results, ResultsCell cell, double* samples, int kept, int missed);
 
@@ -43,7 +47,8 @@ bool results_add(Results* results, ResultsCell cell, double* samples, int kept, 
 bool results_leave_out(Results* results, BenchKind kind);
 void results_free(Results* results);
 
-/* And says in one line on stderr what was left out. False, after a line there, if the file cannot be written. */
+/* And says in one line on stderr what was left out. False, after a line there, if the file cannot
+ * be written. */
 bool results_write(const Results* results, const ResultsJob* job);
 
 #endif

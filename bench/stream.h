@@ -1,5 +1,5 @@
-/* Memory of a rank's own that it streams over between operations, as a program does that computes: what the caches held of
- * the MPI's code and data goes. One Stream a rank, used by one thread. */
+/* Memory of a rank's own that it streams over between operations, as a program does that computes:
+ * what the caches held of the MPI's code and data goes. One Stream a rank, used by one thread. */
 #ifndef TUTTI_BENCH_STREAM_H
 #define TUTTI_BENCH_STREAM_H
 

@@ -14,7 +14,19 @@ import sys
 from pathlib import Path
 from typing import Any
 
-COLUMNS = ("ranks", "variant", "collective", "bytes", "peer", "peer_us", "tutti_us", "ratio", "low", "high", "figure")
+COLUMNS = (
+    "ranks",
+    "variant",
+    "collective",
+    "bytes",
+    "peer",
+    "peer_us",
+    "tutti_us",
+    "ratio",
+    "low",
+    "high",
+    "figure",
+)
 
 
 def cells_of(document: dict[str, Any]) -> list[dict[str, Any]]:
@@ -42,7 +54,10 @@ def size(count: int) -> str:
 
 
 def named(rows: list[dict[str, Any]]) -> str:
-    return ", ".join(f"{row['collective']} {size(row['bytes'])} {row['ratio']:.2f}x" for row in rows) or "none"
+    return (
+        ", ".join(f"{row['collective']} {size(row['bytes'])} {row['ratio']:.2f}x" for row in rows)
+        or "none"
+    )
 
 
 def table(document: dict[str, Any]) -> str:
@@ -50,7 +65,11 @@ def table(document: dict[str, Any]) -> str:
     lines = ["| ranks | Tutti on | cells | over the best peer | slowest cell | below 0.95x with the whole interval |",
              "| --- | --- | --- | --- | --- | --- |"]  # fmt: skip
     for best in document["best_peers"]:
-        own = [row for row in cells if (row["ranks"], row["variant"]) == (best["ranks"], best["variant"])]
+        own = [
+            row
+            for row in cells
+            if (row["ranks"], row["variant"]) == (best["ranks"], best["variant"])
+        ]
         every = best["all_cells"]
         interval = "" if every["low"] is None else f" ({every['low']:.2f}-{every['high']:.2f})"
         slowest = min(own, key=lambda row: float(row["ratio"]))
@@ -60,7 +79,9 @@ def table(document: dict[str, Any]) -> str:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("result", type=Path, help="what tutti bench --json wrote")
     parser.add_argument("--csv", type=Path, help="write a line a cell here")
     options = parser.parse_args()
@@ -75,7 +96,10 @@ def main() -> int:
                 writer.writeheader()
                 writer.writerows(cells_of(document))
     except (OSError, ValueError, KeyError, TypeError) as error:
-        print(f"table: {options.result}: {type(error).__name__}: {error}; it takes what `tutti bench --json FILE` wrote", file=sys.stderr)
+        print(
+            f"table: {options.result}: {type(error).__name__}: {error}; it takes what `tutti bench --json FILE` wrote",
+            file=sys.stderr,
+        )
         return 2
     return 0
 

@@ -1,6 +1,8 @@
-/* tutti-bench: times the collectives of whatever MPI it runs under, kind by kind of calls (kinds.h) in one job.
+/* tutti-bench: times the collectives of whatever MPI it runs under, kind by kind of calls (kinds.h)
+ * in one job.
  *
- * How is in measuring.h. The program calls MPI as any program does, so that an interposer serves it. */
+ * How is in measuring.h. The program calls MPI as any program does, so that an interposer serves
+ * it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <mpi.h>
@@ -18,7 +20,8 @@ static void let_mpi_progress(void) {
   MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 }
 
-/* Whether the nodes are all on one machine, whose clock and files they share: the kernel's number of its start says so. */
+/* Whether the nodes are all on one machine, whose clock and files they share: the kernel's number
+ * of its start says so. */
 static bool on_one_machine(void) {
   char mine[64] = "", first[64];
   FILE* file = fopen("/proc/sys/kernel/random/boot_id", "r");
@@ -56,10 +59,12 @@ static const char* meet_on_neutral_ground(Bench* bench) {
   if (bench->rank == 0) failed = neutral_make(&name, ground, bench->ranks, BENCH_MOST_ITERATIONS);
   MPI_Bcast(name.path, sizeof name.path, MPI_CHAR, 0, MPI_COMM_WORLD);
   if (failed == NULL) {
-    failed = neutral_join(&bench->neutral, name.path, bench->rank, bench->ranks, bench->cores, BENCH_MOST_ITERATIONS);
+    failed = neutral_join(&bench->neutral, name.path, bench->rank, bench->ranks, bench->cores,
+                          BENCH_MOST_ITERATIONS);
   }
   int mine = failed == NULL, all;
-  if (failed != NULL) fprintf(stderr, "tutti-bench: rank %d: %s: %s\n", bench->rank, failed, strerror(errno));
+  if (failed != NULL)
+    fprintf(stderr, "tutti-bench: rank %d: %s: %s\n", bench->rank, failed, strerror(errno));
   MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
   if (bench->rank == 0 && name.file >= 0) neutral_unname(&name);
   bench->neutral.while_waiting = let_mpi_progress;
@@ -81,8 +86,12 @@ static int run_job(Bench* bench, int argc, char** argv) {
   }
   bench->cores = cores_of_all(bench->ranks, bench->options.ground != NULL);
   if (bench->cores == 0) {
-    if (speaks) fputs("tutti-bench: the ranks are on several nodes; start all of them on one, or on nodes of one machine "
-                      "with --ground\n", stderr);
+    if (speaks)
+      fputs(
+          "tutti-bench: the ranks are on several nodes; start all of them on one, or on nodes of "
+          "one machine "
+          "with --ground\n",
+          stderr);
     return 2;
   }
   if (meet_on_neutral_ground(bench) != NULL) return 1;
@@ -96,8 +105,11 @@ static int run_job(Bench* bench, int argc, char** argv) {
   cell_close(&bench->cell);
   stream_close(&bench->stream);
   if (!speaks) return results_free(&results), 0;
-  const ResultsJob job = {.ranks = bench->ranks, .cores = bench->cores, .yields = bench->neutral.yields,
-                          .counter = bench->neutral.clock.counter, .options = &bench->options};
+  const ResultsJob job = {.ranks = bench->ranks,
+                          .cores = bench->cores,
+                          .yields = bench->neutral.yields,
+                          .counter = bench->neutral.clock.counter,
+                          .options = &bench->options};
   const bool written = results_write(&results, &job);
   results_free(&results);
   return written ? 0 : 2;

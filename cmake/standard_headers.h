@@ -1,4 +1,5 @@
-// What most sources of Tutti include of the standard library, for tutti_precompile (cmake/Tutti.cmake).
+// What most sources of Tutti include of the standard library, for tutti_precompile
+// (cmake/Tutti.cmake).
 #pragma once
 
 #include <algorithm>

@@ -1,11 +1,14 @@
-/* Solves Poisson's equation on the unit square by conjugate gradients: mpiexec -n RANKS cg [--grid N] [--json]
+/* Solves Poisson's equation on the unit square by conjugate gradients: mpiexec -n RANKS cg [--grid
+ * N] [--json]
  *
- * The program is what many MPI programs are at heart: a sparse matrix distributed by rows, neighbours that exchange
- * their borders, and in each iteration two dot products, each an MPI_Allreduce of 8 bytes that everybody waits for.
- * It knows nothing of Tutti; start it as `mpiexec -n RANKS tutti-run cg` and those calls get faster.
+ * The program is what many MPI programs are at heart: a sparse matrix distributed by rows,
+ * neighbours that exchange their borders, and in each iteration two dot products, each an
+ * MPI_Allreduce of 8 bytes that everybody waits for. It knows nothing of Tutti; start it as
+ * `mpiexec -n RANKS tutti-run cg` and those calls get faster.
  *
- * It solves the same system again until a second has passed, and says "name: value" lines: iterations and residual,
- * norm and checksum of the solution, the median seconds of a solution and of the allreduces in it. */
+ * It solves the same system again until a second has passed, and says "name: value" lines:
+ * iterations and residual, norm and checksum of the solution, the median seconds of a solution and
+ * of the allreduces in it. */
 #include <math.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -43,7 +46,8 @@ static double dot(const double* a, const double* b, int count) {
   return sum;
 }
 
-/* The right-hand side: two sources and a sink, so that the solution has no symmetry to hide an error behind. */
+/* The right-hand side: two sources and a sink, so that the solution has no symmetry to hide an
+ * error behind. */
 static double right_hand_side(int row, int side) {
   const double h = 1.0 / (side + 1), x = (row % side + 1) * h, y = (row / side + 1) * h;
   const double one = exp(-60 * ((x - 0.3) * (x - 0.3) + (y - 0.25) * (y - 0.25)));
@@ -69,14 +73,16 @@ static Solution solve(Sparse* matrix, int side, Vectors* v) {
   const double target = tolerance * tolerance * squared, initial = squared;
   while (squared > target && s.iterations < 20 * side) {
     sparse_multiply(matrix, v->direction, v->product);
-    const double step = squared / sum_over_ranks(dot(v->direction, v->product, n), matrix->comm, &s);
+    const double step =
+        squared / sum_over_ranks(dot(v->direction, v->product, n), matrix->comm, &s);
     for (int i = 0; i < n; ++i) {
       v->solution[i] += step * v->direction[i];
       v->residual[i] -= step * v->product[i];
     }
     const double before = squared;
     squared = sum_over_ranks(dot(v->residual, v->residual, n), matrix->comm, &s);
-    for (int i = 0; i < n; ++i) v->direction[i] = v->residual[i] + squared / before * v->direction[i];
+    for (int i = 0; i < n; ++i)
+      v->direction[i] = v->residual[i] + squared / before * v->direction[i];
     ++s.iterations;
   }
   s.seconds = MPI_Wtime() - began;
@@ -84,10 +90,12 @@ static Solution solve(Sparse* matrix, int side, Vectors* v) {
   return s;
 }
 
-/* The norm says whether two runs got the same solution; the checksum, weighted by place, whether it is in place. */
+/* The norm says whether two runs got the same solution; the checksum, weighted by place, whether it
+ * is in place. */
 static void measure(const Sparse* matrix, const Vectors* v, Solution* s) {
   double mine[2] = {dot(v->solution, v->solution, matrix->count), 0}, all[2];
-  for (int i = 0; i < matrix->count; ++i) mine[1] += v->solution[i] * (1 + (matrix->first + i) % 97);
+  for (int i = 0; i < matrix->count; ++i)
+    mine[1] += v->solution[i] * (1 + (matrix->first + i) % 97);
   MPI_Allreduce(mine, all, 2, MPI_DOUBLE, MPI_SUM, matrix->comm);
   s->norm = sqrt(all[0]);
   s->checksum = all[1];
@@ -132,13 +140,15 @@ static Solution solve_repeatedly(Sparse* matrix, int side, Vectors* v, int rank,
 }
 
 static void report(const Solution* s, int side, int ranks, int solutions, int json) {
-  printf(json ? "{\"grid\": %d, \"ranks\": %d, \"iterations\": %d, \"residual\": %.3e, \"norm\": %.15e, "
+  printf(json ? "{\"grid\": %d, \"ranks\": %d, \"iterations\": %d, \"residual\": %.3e, \"norm\": "
+                "%.15e, "
                 "\"checksum\": %.15e, \"solutions\": %d, \"seconds\": %.6f, \"allreduces\": %ld, "
                 "\"allreduce_seconds\": %.6f}\n"
-              : "grid: %d\nranks: %d\niterations: %d\nresidual: %.3e\nnorm: %.15e\nchecksum: %.15e\nsolutions: %d\n"
+              : "grid: %d\nranks: %d\niterations: %d\nresidual: %.3e\nnorm: %.15e\nchecksum: "
+                "%.15e\nsolutions: %d\n"
                 "seconds: %.6f\nallreduces: %ld\nallreduce_seconds: %.6f\n",
-         side, ranks, s->iterations, s->relative_residual, s->norm, s->checksum, solutions, s->seconds, s->allreduces,
-         s->allreduce_seconds);
+         side, ranks, s->iterations, s->relative_residual, s->norm, s->checksum, solutions,
+         s->seconds, s->allreduces, s->allreduce_seconds);
 }
 
 /* 0, or what is wrong with the command line. */
@@ -149,7 +159,8 @@ static const char* parse(int argc, char** argv, int* side, int* json) {
     } else if (strcmp(argv[i], "--grid") == 0 && i + 1 < argc) {
       char* end;
       const long number = strtol(argv[++i], &end, 10);
-      if (*end != '\0' || number < 2 || number > 8192) return "--grid takes a whole number from 2 to 8192";
+      if (*end != '\0' || number < 2 || number > 8192)
+        return "--grid takes a whole number from 2 to 8192";
       *side = (int)number;
     } else {
       return "usage: cg [--grid N] [--json]";

@@ -8,7 +8,9 @@ static void* allocate(size_t count, size_t size) {
   return memory;
 }
 
-static int first_row(int rows, int ranks, int rank) { return (int)((long long)rows * rank / ranks); }
+static int first_row(int rows, int ranks, int rank) {
+  return (int)((long long)rows * rank / ranks);
+}
 
 static int owner_of(int row, int rows, int ranks) {
   int rank = (int)((long long)row * ranks / rows);
@@ -39,7 +41,9 @@ static void assemble(Sparse* matrix, int side) {
   }
 }
 
-static int ascending(const void* one, const void* other) { return *(const int*)one - *(const int*)other; }
+static int ascending(const void* one, const void* other) {
+  return *(const int*)one - *(const int*)other;
+}
 
 /* The columns of other ranks, each once, sorted, and so grouped by owner. */
 static int* find_halo(Sparse* matrix) {
@@ -60,7 +64,8 @@ static int* find_halo(Sparse* matrix) {
     if (local >= 0 && local < matrix->count) {
       matrix->column[e] = local;
     } else {
-      const int* place = bsearch(&matrix->column[e], halo, (size_t)matrix->halo_count, sizeof(int), ascending);
+      const int* place =
+          bsearch(&matrix->column[e], halo, (size_t)matrix->halo_count, sizeof(int), ascending);
       matrix->column[e] = matrix->count + (int)(place - halo);
     }
   }
@@ -79,17 +84,22 @@ static void find_neighbours(Sparse* matrix, const int* halo, int ranks) {
   for (int rank = 0; rank < ranks; ++rank) {
     if (needs[rank] == 0 && gives[rank] == 0) continue;
     Neighbour* other = &matrix->neighbour[matrix->neighbour_count++];
-    *other = (Neighbour){.rank = rank, .receive_count = needs[rank], .send_count = gives[rank], .receive_first = received};
+    *other = (Neighbour){.rank = rank,
+                         .receive_count = needs[rank],
+                         .send_count = gives[rank],
+                         .receive_first = received};
     received += needs[rank];
     other->send = allocate((size_t)gives[rank], sizeof(int));
     other->send_values = allocate((size_t)gives[rank], sizeof(double));
-    MPI_Irecv(other->send, other->send_count, MPI_INT, rank, 1, matrix->comm, &matrix->request[requests++]);
+    MPI_Irecv(other->send, other->send_count, MPI_INT, rank, 1, matrix->comm,
+              &matrix->request[requests++]);
     MPI_Isend(halo + other->receive_first, other->receive_count, MPI_INT, rank, 1, matrix->comm,
               &matrix->request[requests++]);
   }
   MPI_Waitall(requests, matrix->request, MPI_STATUSES_IGNORE);
   for (int n = 0; n < matrix->neighbour_count; ++n) {
-    for (int i = 0; i < matrix->neighbour[n].send_count; ++i) matrix->neighbour[n].send[i] -= matrix->first;
+    for (int i = 0; i < matrix->neighbour[n].send_count; ++i)
+      matrix->neighbour[n].send[i] -= matrix->first;
   }
   free(needs);
   free(gives);
@@ -125,8 +135,8 @@ static void exchange_halo(Sparse* matrix, double* vector) {
   int requests = 0;
   for (int n = 0; n < matrix->neighbour_count; ++n) {
     Neighbour* other = &matrix->neighbour[n];
-    MPI_Irecv(vector + matrix->count + other->receive_first, other->receive_count, MPI_DOUBLE, other->rank, 2,
-              matrix->comm, &matrix->request[requests++]);
+    MPI_Irecv(vector + matrix->count + other->receive_first, other->receive_count, MPI_DOUBLE,
+              other->rank, 2, matrix->comm, &matrix->request[requests++]);
   }
   for (int n = 0; n < matrix->neighbour_count; ++n) {
     Neighbour* other = &matrix->neighbour[n];

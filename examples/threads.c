@@ -1,4 +1,5 @@
-/* Collectives without MPI: the threads of one process are the ranks. Approximates pi, each rank a part of the sum.
+/* Collectives without MPI: the threads of one process are the ranks. Approximates pi, each rank a
+ * part of the sum.
  *
  *   cc threads.c $(pkg-config --cflags --libs tutti) -pthread && ./a.out 4 */
 #include <pthread.h>
@@ -39,7 +40,8 @@ static void* work(void* argument) {
   double all[most_ranks];
   stop_on(tutti_gather(group, &pi, all, sizeof pi, 0));
   if (worker->rank == 0) {
-    for (int rank = 1; rank < worker->ranks; ++rank) worker->failed = worker->failed || all[rank] != pi;
+    for (int rank = 1; rank < worker->ranks; ++rank)
+      worker->failed = worker->failed || all[rank] != pi;
     printf("%d ranks: pi is about %.12f, %s\n", worker->ranks, pi,
            worker->failed ? "which DIFFERS" : "the same bits at all ranks");
   }

@@ -82,7 +82,9 @@ def check(source: Path) -> list[str]:
     for file in files:
         room = file.relative_to(source).parts[0]
         if room not in RULES:
-            complaints.append(f"{file}: '{room}' is no room; add it to RULES in scripts/check_includes.py")
+            complaints.append(
+                f"{file}: '{room}' is no room; add it to RULES in scripts/check_includes.py"
+            )
             continue
         text = file.read_text(encoding="utf-8")
         for match in INCLUDE.finditer(text):

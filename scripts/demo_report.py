@@ -28,7 +28,11 @@ def read_runs(directory: Path) -> Runs:
     runs: Runs = {}
     for file in sorted(directory.glob("cg-*.txt")):
         _, mpi, ranks, way = file.name.split(".")[0].split("-", 3)
-        pairs = (line.split(":", 1) for line in file.read_text(encoding="utf-8").splitlines() if ": " in line)
+        pairs = (
+            line.split(":", 1)
+            for line in file.read_text(encoding="utf-8").splitlines()
+            if ": " in line
+        )
         values = {name: value.strip() for name, value in pairs}
         wanted = ("iterations", "norm", "checksum", "seconds", "allreduce_seconds")
         try:
@@ -44,7 +48,11 @@ def differing(runs: Runs) -> str:
     last digits may differ, and the last iteration; nothing more."""
     every = [run for group in runs.values() for run in group]
     first = every[0]
-    for name, tolerance in (("iterations", 1), ("norm", 1e-9 * abs(first["norm"])), ("checksum", 1e-9 * abs(first["checksum"]))):
+    for name, tolerance in (
+        ("iterations", 1),
+        ("norm", 1e-9 * abs(first["norm"])),
+        ("checksum", 1e-9 * abs(first["checksum"])),
+    ):
         if any(abs(run[name] - first[name]) > tolerance for run in every):
             return name
     return ""
@@ -55,8 +63,12 @@ def median_of(group: list[dict[str, float]], name: str) -> float:
 
 
 def solver_table(runs: Runs) -> list[str]:
-    lines = [f"{'MPI':8} ranks  {'':21} {'iterations':>10} {'norm':>13} {'checksum':>13} {'solved, ms':>11} {'allreduce, ms':>13}  speed-up"]
-    for (mpi, ranks, way), group in sorted(runs.items(), key=lambda entry: (entry[0][:2], list(WAYS).index(entry[0][2]))):
+    lines = [
+        f"{'MPI':8} ranks  {'':21} {'iterations':>10} {'norm':>13} {'checksum':>13} {'solved, ms':>11} {'allreduce, ms':>13}  speed-up"
+    ]
+    for (mpi, ranks, way), group in sorted(
+        runs.items(), key=lambda entry: (entry[0][:2], list(WAYS).index(entry[0][2]))
+    ):
         label, base = WAYS[way]
         seconds = median_of(group, "seconds")
         gain = f"{median_of(runs[mpi, ranks, base], 'seconds') / seconds:.2f}x" if base else ""
@@ -79,10 +91,15 @@ def solver_lines(runs: Runs) -> list[str]:
         words = []
         for mpi in sorted({mpi for mpi, other, _ in runs if other == ranks}):
             base = fair_base(runs, mpi, ranks)
-            alone, tutti = runs[mpi, ranks, base], runs[mpi, ranks, "tutti" if base == "alone" else "yielding-tutti"]
+            alone, tutti = (
+                runs[mpi, ranks, base],
+                runs[mpi, ranks, "tutti" if base == "alone" else "yielding-tutti"],
+            )
             gain = median_of(alone, "seconds") / median_of(tutti, "seconds")
             share = median_of(alone, "allreduce_seconds") / median_of(alone, "seconds")
-            words.append(f"{NAMES.get(mpi, mpi)} {gain:.2f}x (of its time {share:.0%} in allreduce)")
+            words.append(
+                f"{NAMES.get(mpi, mpi)} {gain:.2f}x (of its time {share:.0%} in allreduce)"
+            )
         lines.append(f"   solver, {ranks} ranks: {', '.join(words)}")
     return lines
 
@@ -120,10 +137,19 @@ def bench_lines(bench: dict[str, Any]) -> tuple[list[str], list[str]]:
                  for row in rows if row["ranks"] == ranks]  # fmt: skip
         gained.append(f"   collectives up to 64 KiB, {ranks} ranks: {', '.join(words)}")
     pairs = {(row["ranks"], row["base"], row["other"]) for row in rows}
-    cells = [cell for cell in bench["comparisons"] if (cell["ranks"], cell["base"], cell["other"]) in pairs]
-    slower = sorted((cell for cell in cells if cell["slower"]), key=lambda cell: cell["ratio_of_medians"]["value"])
+    cells = [
+        cell
+        for cell in bench["comparisons"]
+        if (cell["ranks"], cell["base"], cell["other"]) in pairs
+    ]
+    slower = sorted(
+        (cell for cell in cells if cell["slower"]),
+        key=lambda cell: cell["ratio_of_medians"]["value"],
+    )
     if not slower:
-        return gained, [f"   none of the {len(cells)} cells measured (collective, size, ranks, MPI) is clearly slower with Tutti"]
+        return gained, [
+            f"   none of the {len(cells)} cells measured (collective, size, ranks, MPI) is clearly slower with Tutti"
+        ]
     worst = [f"{cell['collective']}{' ' + size(cell['bytes']) if cell['bytes'] else ''}, {cell['ranks']} ranks, {bench['variants'][cell['base']]['label']}: "
              f"{cell['ratio_of_medians']['value']:.2f}x" for cell in slower[:2]]  # fmt: skip
     return gained, [f"   clearly slower with Tutti: {len(slower)} of {len(cells)} cells (collective, size, ranks, MPI); worst:",
@@ -156,7 +182,15 @@ def main() -> None:
     if not runs:
         sys.exit(f"{directory}: no run of the solver")
     if sys.argv[1] == "closing":
-        print("\n".join(closing(runs, json.loads((directory / "bench.json").read_text(encoding="utf-8")), directory)))
+        print(
+            "\n".join(
+                closing(
+                    runs,
+                    json.loads((directory / "bench.json").read_text(encoding="utf-8")),
+                    directory,
+                )
+            )
+        )
         return
     print("\n".join(solver_table(runs)))
     if what := differing(runs):

@@ -29,11 +29,15 @@ class Bar:
         if self.terminal:
             filled = WIDTH * done // total
             name = what.split("/")[-1].removesuffix(".o")[:36]
-            self.output.write(f"\r\x1b[K   [{'#' * filled}{'.' * (WIDTH - filled)}] {done}/{total} {name}")
+            self.output.write(
+                f"\r\x1b[K   [{'#' * filled}{'.' * (WIDTH - filled)}] {done}/{total} {name}"
+            )
             self.drawn = True
         elif (quarter := 4 * done // total) > self.quarter:
             self.quarter = quarter
-            self.output.write(f"   {done} of {total} steps after {time.monotonic() - self.began:.0f} s\n")
+            self.output.write(
+                f"   {done} of {total} steps after {time.monotonic() - self.began:.0f} s\n"
+            )
         self.output.flush()
 
     def line(self, text: str) -> None:

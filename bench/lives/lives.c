@@ -1,9 +1,11 @@
 // What communicators cost that live for some calls: split off, so many 8-byte allreduces, freed.
 //
-//   lives CALLS ROUNDS      prints one line of JSON: the median and the mean over the rounds of the slowest rank's time, in us
+//   lives CALLS ROUNDS      prints one line of JSON: the median and the mean over the rounds of the
+//   slowest rank's time, in us
 //
-// Each round is timed at each rank; ranks' times are compared after all rounds. Before it the ranks meet in shared memory of their own:
-// a barrier of the host would leave the host's code and data in the caches, and a barrier of Tutti would leave Tutti's.
+// Each round is timed at each rank; ranks' times are compared after all rounds. Before it the ranks
+// meet in shared memory of their own: a barrier of the host would leave the host's code and data in
+// the caches, and a barrier of Tutti would leave Tutti's.
 #include <mpi.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -46,7 +48,8 @@ int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
   MPI_Comm_size(MPI_COMM_WORLD, &size);
-  const int calls = argc > 1 ? atoi(argv[1]) : -1, rounds = argc > 2 ? atoi(argv[2]) : 0, warming = 20;
+  const int calls = argc > 1 ? atoi(argv[1]) : -1, rounds = argc > 2 ? atoi(argv[2]) : 0,
+            warming = 20;
   if (calls < 0 || rounds < 1) {
     if (rank == 0) fprintf(stderr, "usage: lives CALLS ROUNDS\n");
     MPI_Finalize();

@@ -29,19 +29,28 @@ from tutti.places import program
 GOAL = 1.1
 
 
-def run(mpi: Mpi, with_tutti: bool, calls: int, options: argparse.Namespace, directory: Path) -> dict[str, float]:
+def run(
+    mpi: Mpi, with_tutti: bool, calls: int, options: argparse.Namespace, directory: Path
+) -> dict[str, float]:
     oversubscribed = options.ranks > options.cores
     variant = Variant(mpi, "best" if oversubscribed else "default", with_tutti)
     binding = "none" if oversubscribed else "core"
     words = [str(program(f"lives-{mpi.abi}")), str(calls), str(options.rounds)]
     launcher = program("tutti-run") if with_tutti else None
-    code, out, err = execute(command(variant, options.ranks, binding, words, launcher), environment(variant, binding, directory))
+    code, out, err = execute(
+        command(variant, options.ranks, binding, words, launcher),
+        environment(variant, binding, directory),
+    )
     if code != 0:
-        raise RunError(f"{variant.label}, {calls} calls: exit code {code}: {err.strip() or out.strip()}")
+        raise RunError(
+            f"{variant.label}, {calls} calls: exit code {code}: {err.strip() or out.strip()}"
+        )
     return dict(json.loads(out))
 
 
-def measure(mpis: list[Mpi], options: argparse.Namespace, directory: Path) -> dict[tuple[str, int, bool], list[dict[str, float]]]:
+def measure(
+    mpis: list[Mpi], options: argparse.Namespace, directory: Path
+) -> dict[tuple[str, int, bool], list[dict[str, float]]]:
     cells = [(mpi, calls) for mpi in mpis for calls in options.calls]
     results: dict[tuple[str, int, bool], list[dict[str, float]]] = {}
     shuffle = random.Random(1)
@@ -52,19 +61,29 @@ def measure(mpis: list[Mpi], options: argparse.Namespace, directory: Path) -> di
             for mpi, calls in cells:
                 before_job(f"{mpi.label}, {calls} calls")
                 for with_tutti in shuffle.sample((False, True), 2):
-                    results.setdefault((mpi.name, calls, with_tutti), []).append(run(mpi, with_tutti, calls, options, directory))
+                    results.setdefault((mpi.name, calls, with_tutti), []).append(
+                        run(mpi, with_tutti, calls, options, directory)
+                    )
 
     with_progress(options.repetitions * len(cells), "", all_jobs)
     return results
 
 
-def rows_of(mpis: list[Mpi], options: argparse.Namespace, results: dict[tuple[str, int, bool], list[dict[str, float]]]) -> list[dict[str, object]]:
+def rows_of(
+    mpis: list[Mpi],
+    options: argparse.Namespace,
+    results: dict[tuple[str, int, bool], list[dict[str, float]]],
+) -> list[dict[str, object]]:
     rows = []
     for mpi in mpis:
         for calls in options.calls:
             # A host whose times have two modes has no median that says anything.
-            host, tutti = ([one for one in results[mpi.name, calls, which]] for which in (False, True))
-            two_modes = any(has_two_modes([one["median"] for one in times]) for times in (host, tutti))
+            host, tutti = (
+                [one for one in results[mpi.name, calls, which]] for which in (False, True)
+            )
+            two_modes = any(
+                has_two_modes([one["median"] for one in times]) for times in (host, tutti)
+            )
             figure = "mean" if two_modes else "median"
             ours, theirs = [one[figure] for one in tutti], [one[figure] for one in host]
             ratio = compare(ours, theirs)
@@ -83,7 +102,9 @@ def show(rows: list[dict[str, object]]) -> None:
         interval = "" if row["low"] is None else f"{row['low']:.2f}-{row['high']:.2f}"
         note = f"over {GOAL}" if float(row["low"] or row["ratio"]) > GOAL else ""  # type: ignore[arg-type]
         note += " means" if row["figure"] == "mean" else ""
-        print(f"| {row['mpi']} | {row['calls']} | {row['host_us']:.2f} | {row['tutti_us']:.2f} | {row['ratio']:.2f} | {interval} | {note} |")
+        print(
+            f"| {row['mpi']} | {row['calls']} | {row['host_us']:.2f} | {row['tutti_us']:.2f} | {row['ratio']:.2f} | {interval} | {note} |"
+        )
 
 
 def draw(rows: list[dict[str, object]], stem: Path, ranks: int) -> None:
@@ -95,7 +116,9 @@ def draw(rows: list[dict[str, object]], stem: Path, ranks: int) -> None:
     figure, axes = pyplot.subplots(figsize=(7, 4.5))
     for label in dict.fromkeys(str(row["mpi"]) for row in rows):
         mine = [row for row in rows if row["mpi"] == label]
-        axes.plot([row["calls"] for row in mine], [row["ratio"] for row in mine], marker="o", label=label)
+        axes.plot(
+            [row["calls"] for row in mine], [row["ratio"] for row in mine], marker="o", label=label
+        )
     axes.axhline(GOAL, color="grey", linestyle="--", linewidth=1)
     axes.set_xscale("symlog", linthresh=1)
     axes.set_yscale("log")
@@ -117,10 +140,19 @@ def numbers(text: str) -> list[int]:
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--mpi", help="host MPIs, as tutti bench names them, with commas; all that are here")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--mpi", help="host MPIs, as tutti bench names them, with commas; all that are here"
+    )
     parser.add_argument("--ranks", type=int, default=2)
-    parser.add_argument("--calls", type=numbers, default=[0, 1, 2, 3, 5, 10, 20, 30, 100], help="that each communicator lives for")
+    parser.add_argument(
+        "--calls",
+        type=numbers,
+        default=[0, 1, 2, 3, 5, 10, 20, 30, 100],
+        help="that each communicator lives for",
+    )
     parser.add_argument("--rounds", type=int, default=300, help="communicators of a job")
     parser.add_argument("--repetitions", type=int, default=10)
     parser.add_argument("--json", help="write everything that was measured")
@@ -137,7 +169,10 @@ def main() -> int:
     try:
         mpis = choose_mpis([options.mpi or ",".join(mpi.name for mpi in find_mpis())], find_mpis())
         result = output_file("--json", options.json)
-        with tempfile.TemporaryDirectory(prefix="tutti-lives-") as name, watched(options.ranks) as watch:
+        with (
+            tempfile.TemporaryDirectory(prefix="tutti-lives-") as name,
+            watched(options.ranks) as watch,
+        ):
             results = measure(mpis, options, Path(name))
     except (UserError, RunError) as error:
         print(f"lives: {error}", file=sys.stderr)
@@ -145,8 +180,16 @@ def main() -> int:
     rows = rows_of(mpis, options, results)
     show(rows)
     if result:
-        document = {"format": "tutti-lives 1", "ranks": options.ranks, "cores": options.cores, "rounds": options.rounds, "rows": rows}
-        result.write_text(json.dumps(document | {"share_of_other_processes": watch.share}, indent=1) + "\n")
+        document = {
+            "format": "tutti-lives 1",
+            "ranks": options.ranks,
+            "cores": options.cores,
+            "rounds": options.rounds,
+            "rows": rows,
+        }
+        result.write_text(
+            json.dumps(document | {"share_of_other_processes": watch.share}, indent=1) + "\n"
+        )
     if options.plot:
         draw(rows, options.plot, options.ranks)
     return 0

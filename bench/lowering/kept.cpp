@@ -17,7 +17,8 @@ namespace {
 
 constexpr size_t bytes_of_call = 1024;
 
-// Carries nothing: programs are made, not run. Keeps what messages between nodes do of where their peers are.
+// Carries nothing: programs are made, not run. Keeps what messages between nodes do of where their
+// peers are.
 class Unused final : public exec::Net {
  public:
   explicit Unused(const std::vector<int32_t>& machine_nodes) : machine_nodes_(machine_nodes) {}
@@ -40,7 +41,9 @@ class Unused final : public exec::Net {
 
 // Zeroed, and not counted: it is shared memory elsewhere.
 struct Areas {
-  explicit Areas(size_t size) : bytes(size), memory(mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+  explicit Areas(size_t size)
+      : bytes(size),
+        memory(mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
     if (memory == MAP_FAILED) throw std::bad_alloc();
   }
   ~Areas() { munmap(memory, bytes); }
@@ -94,7 +97,8 @@ Kept kept(int nodes, int cores, Dealing dealing, const std::vector<plan::Collect
     group = std::make_unique<group::Group>(settings);
   }
   kept.communicator = held_bytes() - before - kept.world;
-  for (const plan::Collective collective : collectives) group->algorithm(collective, bytes_of_call, 0);
+  for (const plan::Collective collective : collectives)
+    group->algorithm(collective, bytes_of_call, 0);
   kept.programs = held_bytes() - before - kept.world - kept.communicator;
   kept.most = most_held_bytes() - before;
   return kept;

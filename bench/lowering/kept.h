@@ -1,8 +1,10 @@
-// What a rank keeps of the world and of one communicator of all its ranks, without an MPI and other ranks.
+// What a rank keeps of the world and of one communicator of all its ranks, without an MPI and other
+// ranks.
 //
-// Everything that Tutti's set-up makes and keeps in memory of its own is there: where the world's ranks are, the group with its
-// nodes and levels, which node each peer of a message is on, and the programs of some collectives. What is not: shared memory
-// (an area for each rank of the node) and what the host MPI keeps for its communicators.
+// Everything that Tutti's set-up makes and keeps in memory of its own is there: where the world's
+// ranks are, the group with its nodes and levels, which node each peer of a message is on, and the
+// programs of some collectives. What is not: shared memory (an area for each rank of the node) and
+// what the host MPI keeps for its communicators.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-// What a rank keeps does not grow with the ranks, but with their log: programs do, by a round each time ranks double.
+// What a rank keeps does not grow with the ranks, but with their log: programs do, by a round each
+// time ranks double.
 #include "kept.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +12,8 @@ namespace {
 using plan::Collective;
 
 constexpr int cores = 8;
-const std::vector<Collective> collectives{Collective::barrier, Collective::bcast, Collective::reduce, Collective::allreduce};
+const std::vector<Collective> collectives{Collective::barrier, Collective::bcast,
+                                          Collective::reduce, Collective::allreduce};
 
 // A byte a rank more would be 3,840.
 constexpr size_t of_placement = 512;
@@ -21,7 +23,8 @@ class KeptBytes : public testing::TestWithParam<Dealing> {};
 
 TEST_P(KeptBytes, GrowWithTheLogOfTheRanks) {
   kept(2, cores, GetParam(), collectives);  // what a process makes but once
-  const Kept small = kept(32, cores, GetParam(), collectives), large = kept(512, cores, GetParam(), collectives);
+  const Kept small = kept(32, cores, GetParam(), collectives),
+             large = kept(512, cores, GetParam(), collectives);
   EXPECT_LE(large.world, small.world + of_placement);
   EXPECT_LE(large.communicator, small.communicator + of_placement);
   EXPECT_LE(large.programs, small.programs + 4 * of_programs_by_doubling);

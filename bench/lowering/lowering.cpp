@@ -1,13 +1,16 @@
-// What one rank does to have its program, and what it keeps: for every collective by the table's own algorithm, on a cluster of
-// any size. No MPI and no other ranks: each rank of a communicator does this by itself.
+// What one rank does to have its program, and what it keeps: for every collective by the table's
+// own algorithm, on a cluster of any size. No MPI and no other ranks: each rank of a communicator
+// does this by itself.
 //
 // Usage: tutti-lowering [--json] NODES CORES [COLLECTIVE...]
 //        tutti-lowering --kept [--json] CORES NODES...
 //
-// The second form compares what a rank keeps on clusters of several sizes (kept.h), with a program each of those collectives
-// whose programs do not grow with the ranks by their nature, as those with a part for every rank do.
+// The second form compares what a rank keeps on clusters of several sizes (kept.h), with a program
+// each of those collectives whose programs do not grow with the ranks by their nature, as those
+// with a part for every rank do.
 //
-// Times are the medians of several rounds; memory is what is asked of the allocator, at most at one time, and what is kept.
+// Times are the medians of several rounds; memory is what is asked of the allocator, at most at one
+// time, and what is kept.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -37,7 +40,10 @@ constexpr size_t bytes_of_call = 1024;  // of the vector or one part, for the ta
 struct Phases {
   enum Phase { generate, stage, depend, lower, count };
   double milliseconds[count] = {};
-  double total() const { return milliseconds[generate] + milliseconds[stage] + milliseconds[depend] + milliseconds[lower]; }
+  double total() const {
+    return milliseconds[generate] + milliseconds[stage] + milliseconds[depend] +
+           milliseconds[lower];
+  }
 };
 
 struct Result {
@@ -80,11 +86,13 @@ Phases one_round(plan::Collective collective, const Cluster& cluster, int rank, 
   const size_t before = held_bytes();
   bench::begin_most();
   Timer timer;
-  const plan::Plan plan = algo::generate(collective, result.algorithm, cluster.ranks, 0, cluster.levels);
+  const plan::Plan plan =
+      algo::generate(collective, result.algorithm, cluster.ranks, 0, cluster.levels);
   phases.milliseconds[Phases::generate] = timer.lap();
   const plan::Plan staged = plan::stage(plan, cluster.nodes);
   phases.milliseconds[Phases::stage] = timer.lap();
-  const plan::Carrier carrier = plan::lines_serve(staged) ? plan::Carrier::line : plan::Carrier::slot;
+  const plan::Carrier carrier =
+      plan::lines_serve(staged) ? plan::Carrier::line : plan::Carrier::slot;
   const plan::Dependences dependences = plan::depend(staged, carrier);
   phases.milliseconds[Phases::depend] = timer.lap();
   const size_t without = held_bytes();
@@ -100,38 +108,50 @@ Phases one_round(plan::Collective collective, const Cluster& cluster, int rank, 
 
 Result measured(plan::Collective collective, const Cluster& cluster, int cores) {
   const int32_t node_count = cluster.ranks / cores;
-  select::Call call{.collective = collective, .bytes = bytes_of_call, .ranks = cluster.ranks, .shape = {}, .root = 0};
+  select::Call call{.collective = collective,
+                    .bytes = bytes_of_call,
+                    .ranks = cluster.ranks,
+                    .shape = {},
+                    .root = 0};
   call.levels = &cluster.levels;
   call.nodes = node_count;
   Result result{.collective = std::string(plan::name(collective)),
                 .algorithm = std::string(select::choose(call, {}).algorithm)};
   std::vector<Phases> all;
-  for (int round = 0; round < rounds; ++round) all.push_back(one_round(collective, cluster, node_count / 2 * cores, result));
-  std::sort(all.begin(), all.end(), [](const Phases& one, const Phases& other) { return one.total() < other.total(); });
+  for (int round = 0; round < rounds; ++round)
+    all.push_back(one_round(collective, cluster, node_count / 2 * cores, result));
+  std::sort(all.begin(), all.end(),
+            [](const Phases& one, const Phases& other) { return one.total() < other.total(); });
   result.median = all[rounds / 2];
   return result;
 }
 
 void print_line(const Result& one) {
   const double* const ms = one.median.milliseconds;
-  std::printf("%-14s %-32s %9zu %9zu %8.2f %8.2f %8.2f %8.2f %8.2f %9.1f %6zu %9zu\n", one.collective.c_str(),
-              one.algorithm.c_str(), one.transfers, one.staged, ms[Phases::generate], ms[Phases::stage], ms[Phases::depend],
-              ms[Phases::lower], one.median.total(), static_cast<double>(one.most_bytes) / (1 << 20), one.steps,
+  std::printf("%-14s %-32s %9zu %9zu %8.2f %8.2f %8.2f %8.2f %8.2f %9.1f %6zu %9zu\n",
+              one.collective.c_str(), one.algorithm.c_str(), one.transfers, one.staged,
+              ms[Phases::generate], ms[Phases::stage], ms[Phases::depend], ms[Phases::lower],
+              one.median.total(), static_cast<double>(one.most_bytes) / (1 << 20), one.steps,
               one.program_bytes);
 }
 
 void print_json(const Cluster& cluster, const std::vector<Result>& results) {
-  std::printf("{\"format\": \"tutti-lowering 1\", \"ranks\": %d, \"nodes_bytes\": %zu, \"levels_bytes\": %zu, \"collectives\": [",
-              cluster.ranks, cluster.nodes_bytes, cluster.levels_bytes);
+  std::printf(
+      "{\"format\": \"tutti-lowering 1\", \"ranks\": %d, \"nodes_bytes\": %zu, \"levels_bytes\": "
+      "%zu, \"collectives\": [",
+      cluster.ranks, cluster.nodes_bytes, cluster.levels_bytes);
   const char* separator = "";
   for (const Result& one : results) {
     const double* const ms = one.median.milliseconds;
-    std::printf("%s\n {\"collective\": \"%s\", \"algorithm\": \"%s\", \"transfers\": %zu, \"staged\": %zu, \"generate_ms\": %.3f, "
-                "\"stage_ms\": %.3f, \"depend_ms\": %.3f, \"lower_ms\": %.3f, \"total_ms\": %.3f, \"most_bytes\": %zu, "
-                "\"steps\": %zu, \"program_bytes\": %zu}",
-                separator, one.collective.c_str(), one.algorithm.c_str(), one.transfers, one.staged, ms[Phases::generate],
-                ms[Phases::stage], ms[Phases::depend], ms[Phases::lower], one.median.total(), one.most_bytes, one.steps,
-                one.program_bytes);
+    std::printf(
+        "%s\n {\"collective\": \"%s\", \"algorithm\": \"%s\", \"transfers\": %zu, \"staged\": %zu, "
+        "\"generate_ms\": %.3f, "
+        "\"stage_ms\": %.3f, \"depend_ms\": %.3f, \"lower_ms\": %.3f, \"total_ms\": %.3f, "
+        "\"most_bytes\": %zu, "
+        "\"steps\": %zu, \"program_bytes\": %zu}",
+        separator, one.collective.c_str(), one.algorithm.c_str(), one.transfers, one.staged,
+        ms[Phases::generate], ms[Phases::stage], ms[Phases::depend], ms[Phases::lower],
+        one.median.total(), one.most_bytes, one.steps, one.program_bytes);
     separator = ",";
   }
   std::printf("\n]}\n");
@@ -148,10 +168,13 @@ void print_kept_json(const std::vector<KeptLine>& lines) {
   std::printf("{\"format\": \"tutti-kept 1\", \"clusters\": [");
   const char* separator = "";
   for (const KeptLine& line : lines) {
-    std::printf("%s\n {\"ranks\": %d, \"nodes\": %d, \"placement\": \"%s\", \"world_bytes\": %zu, \"communicator_bytes\": %zu, "
-                "\"programs_bytes\": %zu, \"kept_bytes\": %zu, \"most_bytes\": %zu}",
-                separator, line.nodes * line.cores, line.nodes, std::string(name(line.dealing)).c_str(), line.bytes.world,
-                line.bytes.communicator, line.bytes.programs, line.bytes.all(), line.bytes.most);
+    std::printf(
+        "%s\n {\"ranks\": %d, \"nodes\": %d, \"placement\": \"%s\", \"world_bytes\": %zu, "
+        "\"communicator_bytes\": %zu, "
+        "\"programs_bytes\": %zu, \"kept_bytes\": %zu, \"most_bytes\": %zu}",
+        separator, line.nodes * line.cores, line.nodes, std::string(name(line.dealing)).c_str(),
+        line.bytes.world, line.bytes.communicator, line.bytes.programs, line.bytes.all(),
+        line.bytes.most);
     separator = ",";
   }
   std::printf("\n]}\n");
@@ -162,14 +185,17 @@ void compare_kept(int cores, const std::vector<int>& sizes, bool json) {
   const std::vector<C> collectives{C::barrier, C::bcast, C::reduce, C::allreduce};
   bench::kept(2, cores, bench::Dealing::blocks, collectives);  // what a process makes but once
   std::vector<KeptLine> lines;
-  if (!json) std::printf("%6s %6s %-9s %7s %12s %8s %8s %9s\n", "ranks", "nodes", "placement", "world", "communicator", "programs", "kept", "most MiB");
+  if (!json)
+    std::printf("%6s %6s %-9s %7s %12s %8s %8s %9s\n", "ranks", "nodes", "placement", "world",
+                "communicator", "programs", "kept", "most MiB");
   for (const bench::Dealing dealing : {bench::Dealing::blocks, bench::Dealing::cyclic}) {
     for (const int nodes : sizes) {
       const bench::Kept bytes = bench::kept(nodes, cores, dealing, collectives);
       lines.push_back({nodes, cores, dealing, bytes});
       if (json) continue;
-      std::printf("%6d %6d %-9s %7zu %12zu %8zu %8zu %9.1f\n", nodes * cores, nodes, std::string(name(dealing)).c_str(), bytes.world,
-                  bytes.communicator, bytes.programs, bytes.all(), static_cast<double>(bytes.most) / (1 << 20));
+      std::printf("%6d %6d %-9s %7zu %12zu %8zu %8zu %9.1f\n", nodes * cores, nodes,
+                  std::string(name(dealing)).c_str(), bytes.world, bytes.communicator,
+                  bytes.programs, bytes.all(), static_cast<double>(bytes.most) / (1 << 20));
     }
   }
   if (json) print_kept_json(lines);
@@ -180,7 +206,8 @@ int number(const char* text, const char* what) {
   const char* const end = text + std::strlen(text);
   const auto read = std::from_chars(text, end, value);
   if (read.ec == std::errc() && read.ptr == end && value >= 1 && value <= 65536) return value;
-  throw Error(Code::invalid_argument, std::string(what) + ": '" + text + "' is no number from 1 to 65536");
+  throw Error(Code::invalid_argument,
+              std::string(what) + ": '" + text + "' is no number from 1 to 65536");
 }
 
 plan::Collective collective_of(std::string_view word) {
@@ -190,17 +217,20 @@ plan::Collective collective_of(std::string_view word) {
     if (plan::name(collective) == word) return collective;
     known.append(known.empty() ? "" : ", ").append(plan::name(collective));
   }
-  throw Error(Code::invalid_argument, "unknown collective '" + std::string(word) + "'; known are " + known);
+  throw Error(Code::invalid_argument,
+              "unknown collective '" + std::string(word) + "'; known are " + known);
 }
 
 void hold_ranks(int nodes, int cores) {
-  if (int64_t{nodes} * cores > 65536) throw Error(Code::invalid_argument, "NODES x CORES: more than 65536 ranks; give fewer");
+  if (int64_t{nodes} * cores > 65536)
+    throw Error(Code::invalid_argument, "NODES x CORES: more than 65536 ranks; give fewer");
 }
 
 void run_kept(int argc, char** argv) {
   const bool json = argc > 2 && std::string_view(argv[2]) == "--json";
   const int first = json ? 3 : 2;
-  if (argc < first + 2) throw Error(Code::invalid_argument, "usage: tutti-lowering --kept [--json] CORES NODES...");
+  if (argc < first + 2)
+    throw Error(Code::invalid_argument, "usage: tutti-lowering --kept [--json] CORES NODES...");
   const int cores = number(argv[first], "CORES");
   std::vector<int> sizes;
   for (int i = first + 1; i < argc; ++i) {
@@ -215,18 +245,23 @@ void run(int argc, char** argv) {
   if (argc > 1 && std::string_view(argv[1]) == "--kept") return run_kept(argc, argv);
   const bool json = argc > 1 && std::string_view(argv[1]) == "--json";
   const int first = json ? 2 : 1;
-  if (argc < first + 2) throw Error(Code::invalid_argument, "usage: tutti-lowering [--json] NODES CORES [COLLECTIVE...]");
+  if (argc < first + 2)
+    throw Error(Code::invalid_argument,
+                "usage: tutti-lowering [--json] NODES CORES [COLLECTIVE...]");
   const int nodes = number(argv[first], "NODES"), cores = number(argv[first + 1], "CORES");
   hold_ranks(nodes, cores);
   std::vector<plan::Collective> collectives;
   for (int i = first + 2; i < argc; ++i) collectives.push_back(collective_of(argv[i]));
-  for (int i = 0; i < plan::collective_count && argc == first + 2; ++i) collectives.push_back(static_cast<plan::Collective>(i));
+  for (int i = 0; i < plan::collective_count && argc == first + 2; ++i)
+    collectives.push_back(static_cast<plan::Collective>(i));
   const Cluster cluster(nodes, cores);
   if (!json) {
-    std::printf("%d ranks on %d nodes; of where they are each keeps %zu + %zu bytes (nodes, levels)\n", cluster.ranks, nodes,
-                cluster.nodes_bytes, cluster.levels_bytes);
-    std::printf("%-14s %-32s %9s %9s %8s %8s %8s %8s %8s %9s %6s %9s\n", "collective", "algorithm", "transfers", "staged",
-                "generate", "stage", "depend", "lower", "total ms", "most MiB", "steps", "bytes");
+    std::printf(
+        "%d ranks on %d nodes; of where they are each keeps %zu + %zu bytes (nodes, levels)\n",
+        cluster.ranks, nodes, cluster.nodes_bytes, cluster.levels_bytes);
+    std::printf("%-14s %-32s %9s %9s %8s %8s %8s %8s %8s %9s %6s %9s\n", "collective", "algorithm",
+                "transfers", "staged", "generate", "stage", "depend", "lower", "total ms",
+                "most MiB", "steps", "bytes");
   }
   std::vector<Result> results;
   for (const plan::Collective collective : collectives) {

@@ -1,4 +1,5 @@
-// What this process, of one thread, has asked of the allocator: every `new` is counted (memory.cpp).
+// What this process, of one thread, has asked of the allocator: every `new` is counted
+// (memory.cpp).
 #pragma once
 
 #include <cstddef>

@@ -66,7 +66,9 @@ def tree_cases(options: argparse.Namespace, directory: Path) -> list[Case]:
         for name, (allreduce, _, _) in lam.SCHEMES.items():
             plan = allreduce.build(placed)
             # Without its shape: every scheme is to run here, whatever this machine is.
-            text = "".join(line for line in plan.text.splitlines(True) if not line.startswith("shape "))
+            text = "".join(
+                line for line in plan.text.splitlines(True) if not line.startswith("shape ")
+            )
             between = sum(
                 1
                 for transfer in plan.transfers
@@ -94,15 +96,21 @@ def arrival_cases(options: argparse.Namespace, directory: Path) -> list[Case]:
     cases = []
     for ranks in options.ranks:
         plans = {
-            "in sequence": write_map(directory / f"sequence-{ranks}", in_sequence.build(ranks=ranks).text),
-            "by arrival": write_map(directory / f"arrival-{ranks}", by_arrival.build(ranks=ranks).text),
+            "in sequence": write_map(
+                directory / f"sequence-{ranks}", in_sequence.build(ranks=ranks).text
+            ),
+            "by arrival": write_map(
+                directory / f"arrival-{ranks}", by_arrival.build(ranks=ranks).text
+            ),
         }
         for late in options.late:
             for count in options.counts:
                 words = ["late", str(options.iterations), str(late), str(count)]
                 note = f"late by up to {late} us, {8 * count} bytes"
                 cases.append(Case(ranks, HOST, words, tutti=False, note=note))
-                cases += [Case(ranks, name, words, place, note=note) for name, place in plans.items()]
+                cases += [
+                    Case(ranks, name, words, place, note=note) for name, place in plans.items()
+                ]
     return cases
 
 
@@ -117,13 +125,27 @@ def same_cases(options: argparse.Namespace, directory: Path) -> list[Case]:
     for ranks in options.ranks:
         words = ["loop", str(options.iterations)]
         cases += [
-            Case(ranks, "built-in", words, write_map(directory / f"builtin-{ranks}", None, "builtin:binomial")),
-            Case(ranks, "scripted", words, write_map(directory / f"scripted-{ranks}", scripted.build(ranks=ranks).text)),
+            Case(
+                ranks,
+                "built-in",
+                words,
+                write_map(directory / f"builtin-{ranks}", None, "builtin:binomial"),
+            ),
+            Case(
+                ranks,
+                "scripted",
+                words,
+                write_map(directory / f"scripted-{ranks}", scripted.build(ranks=ranks).text),
+            ),
         ]
     return cases
 
 
-EXPERIMENTS = {"trees": (tree_cases, "lam"), "arrival": (arrival_cases, "in sequence"), "same": (same_cases, "built-in")}
+EXPERIMENTS = {
+    "trees": (tree_cases, "lam"),
+    "arrival": (arrival_cases, "in sequence"),
+    "same": (same_cases, "built-in"),
+}
 
 
 def run_case(case: Case, mpi: Mpi, oversubscribed: bool, directory: Path) -> float:
@@ -136,7 +158,9 @@ def run_case(case: Case, mpi: Mpi, oversubscribed: bool, directory: Path) -> flo
     launcher = program("tutti-run") if case.tutti else None
     code, out, err = execute(command(variant, case.ranks, binding, words, launcher), variables)
     if code != 0:
-        raise RunError(f"{case.name}, {case.ranks} ranks: exit code {code}: {err.strip() or out.strip()}")
+        raise RunError(
+            f"{case.name}, {case.ranks} ranks: exit code {code}: {err.strip() or out.strip()}"
+        )
     # Refusals are said there: a plan that did not run must not pass for one that did.
     if case.plans is not None and "tutti" in err:
         raise RunError(f"{case.name}, {case.ranks} ranks: {err.strip()}")
@@ -151,7 +175,11 @@ def measure(cases: list[Case], mpi: Mpi, options: argparse.Namespace, directory:
         shuffle.shuffle(order)
         for number, case in enumerate(order, start=1):
             if sys.stderr.isatty():
-                print(f"\r{repetition + 1}/{options.repetitions}: {number}/{len(order)} ", end="", file=sys.stderr)
+                print(
+                    f"\r{repetition + 1}/{options.repetitions}: {number}/{len(order)} ",
+                    end="",
+                    file=sys.stderr,
+                )
             case.microseconds.append(run_case(case, mpi, case.ranks > options.cores, directory))
     if sys.stderr.isatty():
         print("\r" + " " * 30 + "\r", end="", file=sys.stderr)
@@ -160,7 +188,11 @@ def measure(cases: list[Case], mpi: Mpi, options: argparse.Namespace, directory:
 def comparisons(cases: list[Case], base_name: str) -> list[dict[str, object]]:
     rows = []
     for case in cases:
-        same = [c for c in cases if c.ranks == case.ranks and c.name == base_name and c.words == case.words]
+        same = [
+            c
+            for c in cases
+            if c.ranks == case.ranks and c.name == base_name and c.words == case.words
+        ]
         ratio = compare(same[0].microseconds, case.microseconds)
         rows.append({
             "ranks": case.ranks, "name": case.name, "note": case.note, "repetitions": case.microseconds,
@@ -174,7 +206,9 @@ def show(rows: list[dict[str, object]], base_name: str) -> None:
     print("| --- | --- | --- | --- | --- | --- |")
     for row in rows:
         interval = "" if row["low"] is None else f"{row['low']:.2f}-{row['high']:.2f}"
-        print(f"| {row['ranks']} | {row['name']} | {row['note']} | {row['median_us']:.2f} | {row['ratio']:.2f}x | {interval} |")
+        print(
+            f"| {row['ranks']} | {row['name']} | {row['note']} | {row['median_us']:.2f} | {row['ratio']:.2f}x | {interval} |"
+        )
 
 
 def draw(rows: list[dict[str, object]], stem: Path, title: str) -> None:
@@ -186,7 +220,12 @@ def draw(rows: list[dict[str, object]], stem: Path, title: str) -> None:
     figure, axes = pyplot.subplots(figsize=(7, 4.5))
     for name in dict.fromkeys(str(row["name"]) for row in rows):
         mine = [row for row in rows if row["name"] == name]
-        axes.plot([row["ranks"] for row in mine], [row["median_us"] for row in mine], marker="o", label=name)
+        axes.plot(
+            [row["ranks"] for row in mine],
+            [row["median_us"] for row in mine],
+            marker="o",
+            label=name,
+        )
     axes.set_xlabel("ranks")
     axes.set_ylabel("an allreduce, us (median)")
     axes.set_yscale("log")
@@ -206,13 +245,21 @@ def numbers(text: str) -> list[int]:
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("what", choices=sorted(EXPERIMENTS))
     parser.add_argument("--mpi", default="mpich", help="which host MPI, as tutti bench names them")
     parser.add_argument("--ranks", type=numbers, default=[4, 8, 16, 32])
-    parser.add_argument("--shape", default="node:8 core:4", help="of the machine that trees are mapped to")
-    parser.add_argument("--late", type=numbers, default=[50, 500], help="the most microseconds that a rank is late")
-    parser.add_argument("--counts", type=numbers, default=[1, 1024, 16384], help="doubles, of arrival")
+    parser.add_argument(
+        "--shape", default="node:8 core:4", help="of the machine that trees are mapped to"
+    )
+    parser.add_argument(
+        "--late", type=numbers, default=[50, 500], help="the most microseconds that a rank is late"
+    )
+    parser.add_argument(
+        "--counts", type=numbers, default=[1, 1024, 16384], help="doubles, of arrival"
+    )
     parser.add_argument("--iterations", type=int, default=1000)
     parser.add_argument("--repetitions", type=int, default=10)
     parser.add_argument("--json", type=Path, help="write everything that was measured")
@@ -240,7 +287,11 @@ def main() -> int:
         options.json.write_text(json.dumps({"format": "tutti-paths 1", "mpi": found[0].label, "shape": options.shape,
                                             "cores": options.cores, "rows": rows}, indent=1) + "\n")  # fmt: skip
     if options.plot:
-        draw(rows, options.plot, f"{found[0].label}, trees for {options.shape}, {options.cores} cores")
+        draw(
+            rows,
+            options.plot,
+            f"{found[0].label}, trees for {options.shape}, {options.cores} cores",
+        )
     return 0
 
 

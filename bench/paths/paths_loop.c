@@ -1,17 +1,17 @@
-/* The allreduce loop of PATHS, figure 4, and the same with late ranks (its section 5.3 leaves open what it is worth to
- * combine partial sums in the order in which they arrive).
+/* The allreduce loop of PATHS, figure 4, and the same with late ranks (its section 5.3 leaves open
+ * what it is worth to combine partial sums in the order in which they arrive).
  *
- *   paths_loop loop ITERATIONS             one MPI_INT summed over all ranks, the result checked every time;
- *                                          the mean time of an operation
- *   paths_loop late ITERATIONS MICROSECONDS COUNT
- *                                          before every operation one rank, drawn anew each time, works for a random
- *                                          time of up to MICROSECONDS; COUNT doubles are summed; the time from the last
- *                                          rank's arrival to the last rank's return, mean and median
+ *   paths_loop loop ITERATIONS             one MPI_INT summed over all ranks, the result checked
+ * every time; the mean time of an operation paths_loop late ITERATIONS MICROSECONDS COUNT before
+ * every operation one rank, drawn anew each time, works for a random time of up to MICROSECONDS;
+ * COUNT doubles are summed; the time from the last rank's arrival to the last rank's return, mean
+ * and median
  *
- *   paths_loop vector ITERATIONS COUNT     COUNT ints are summed, one operation after the other; the time that each took
- *                                          rank 0, mean and median. Ranks may be on several nodes
+ *   paths_loop vector ITERATIONS COUNT     COUNT ints are summed, one operation after the other;
+ * the time that each took rank 0, mean and median. Ranks may be on several nodes
  *
- * Prints one line of JSON at rank 0. All ranks are on one node, whose clock they share, but for `vector`. */
+ * Prints one line of JSON at rank 0. All ranks are on one node, whose clock they share, but for
+ * `vector`. */
 #define _POSIX_C_SOURCE 200809L
 #include <mpi.h>
 #include <stdint.h>
@@ -27,8 +27,9 @@ static double now(void) {
 }
 
 static void usage(void) {
-  fprintf(stderr, "usage: paths_loop loop ITERATIONS | paths_loop late ITERATIONS MICROSECONDS COUNT | "
-                  "paths_loop vector ITERATIONS COUNT\n");
+  fprintf(stderr,
+          "usage: paths_loop loop ITERATIONS | paths_loop late ITERATIONS MICROSECONDS COUNT | "
+          "paths_loop vector ITERATIONS COUNT\n");
   exit(2);
 }
 
@@ -73,7 +74,8 @@ static void print_times(double* costs, long iterations) {
   double sum = 0;
   for (long i = 0; i < iterations; ++i) sum += costs[i];
   qsort(costs, (size_t)iterations, sizeof *costs, ascending);
-  printf("{\"microseconds\": %.4f, \"median\": %.4f}\n", sum / (double)iterations, costs[iterations / 2]);
+  printf("{\"microseconds\": %.4f, \"median\": %.4f}\n", sum / (double)iterations,
+         costs[iterations / 2]);
 }
 
 static void late(long iterations, long microseconds, long count, int rank, int ranks) {
@@ -133,7 +135,8 @@ int main(int argc, char** argv) {
   if (argc == 3 && strcmp(argv[1], "loop") == 0) {
     loop(positive(argv[2], 10000000), rank, ranks);
   } else if (argc == 5 && strcmp(argv[1], "late") == 0) {
-    late(positive(argv[2], 1000000), positive(argv[3], 1000000), positive(argv[4], 1 << 24), rank, ranks);
+    late(positive(argv[2], 1000000), positive(argv[3], 1000000), positive(argv[4], 1 << 24), rank,
+         ranks);
   } else if (argc == 4 && strcmp(argv[1], "vector") == 0) {
     vector(positive(argv[2], 1000000), positive(argv[3], 1 << 24), rank, ranks);
   } else {

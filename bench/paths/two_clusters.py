@@ -87,7 +87,12 @@ def wrong_side(c: Context) -> None:
     algo.tree_bcast(c, tree)
 
 
-MAPPINGS = {"lam": lam.lam, "linear": lam.linear, "one message": one_message, "wrong side": wrong_side}
+MAPPINGS = {
+    "lam": lam.lam,
+    "linear": lam.linear,
+    "one message": one_message,
+    "wrong side": wrong_side,
+}
 
 
 @dataclass
@@ -107,40 +112,62 @@ class Case:
 
 def crossing_of(transfers: list[dict[str, Any]], placed: Placed) -> int:
     """Messages between clusters."""
-    pairs = ((source["rank"], transfer["dst"]["rank"]) for transfer in transfers for source in transfer["src"])
+    pairs = (
+        (source["rank"], transfer["dst"]["rank"])
+        for transfer in transfers
+        for source in transfer["src"]
+    )
     return sum(1 for source, target in pairs if placed.level(source, target) == "machine")
 
 
 def cases_of(options: argparse.Namespace, directory: Path) -> list[Case]:
     machine = Machine.parse(f"cluster:2 node:{options.nodes} core:{options.per_node}")
     told = directory / "clusters"
-    names = [[f"node{1 + first + node}" for node in range(options.nodes)] for first in (0, options.nodes)]
-    told.write_text(f"tutti-clusters 1\nfirst: {' '.join(names[0])}\nsecond: {' '.join(names[1])}\n")
+    names = [
+        [f"node{1 + first + node}" for node in range(options.nodes)] for first in (0, options.nodes)
+    ]
+    told.write_text(
+        f"tutti-clusters 1\nfirst: {' '.join(names[0])}\nsecond: {' '.join(names[1])}\n"
+    )
     cases = []
     for second in options.second:
         placed = machine.place(options.nodes * options.per_node + second, "block")
         written: dict[str, tuple[Path, int]] = {}
         for name, function in MAPPINGS.items():
             plan = function.build(placed)
-            text = "".join(line for line in plan.text.splitlines(True) if not line.startswith("shape "))
+            text = "".join(
+                line for line in plan.text.splitlines(True) if not line.startswith("shape ")
+            )
             plans = write_map(directory / f"{name}-{second}".replace(" ", "-"), text)
             written[name] = plans, crossing_of(plan.transfers, placed)
         for size in options.sizes:
-            cases += [Case(HOST, second, size, {}, False, None), Case(OWN, second, size, {}, True, None)]
+            cases += [
+                Case(HOST, second, size, {}, False, None),
+                Case(OWN, second, size, {}, True, None),
+            ]
             cases.append(Case(TOLD, second, size, {"TUTTI_CLUSTERS": str(told)}, True, None))
             for name, (plans, crossing) in written.items():
                 cases.append(Case(name, second, size, {"TUTTI_PLANS": str(plans)}, True, crossing))
     return cases
 
 
-def run_case(case: Case, mpi: Mpi, options: argparse.Namespace, hosts: Hosts, directory: Path) -> None:
+def run_case(
+    case: Case, mpi: Mpi, options: argparse.Namespace, hosts: Hosts, directory: Path
+) -> None:
     """Adds a repetition."""
     variant = Variant(mpi, "default", case.tutti)
-    words = [str(program(f"paths-loop-{mpi.abi}")), "vector", str(options.iterations), str(case.bytes // 4)]
+    words = [
+        str(program(f"paths-loop-{mpi.abi}")),
+        "vector",
+        str(options.iterations),
+        str(case.bytes // 4),
+    ]
     variables = environment(variant, "none", directory) | hosts.variables | case.variables
     launcher = program("tutti-run") if case.tutti else None
     ranks = options.nodes * options.per_node + case.second
-    code, out, err = execute_job(hosts.command(variant, ranks, options.per_node, words, launcher), variables)
+    code, out, err = execute_job(
+        hosts.command(variant, ranks, options.per_node, words, launcher), variables
+    )
     where = f"{case.name}, {case.second} ranks in the second cluster, {size_text(case.bytes)}"
     if code != 0:
         raise RunError(f"{where}: exit code {code}: {err.strip() or out.strip()}")
@@ -164,7 +191,9 @@ def measure(cases: list[Case], mpi: Mpi, options: argparse.Namespace, directory:
                 order = list(cases)
                 shuffle.shuffle(order)
                 for case in order:
-                    before_job(f"{repetition + 1}/{options.repetitions}, {case.name}, {case.second} ranks, {size_text(case.bytes)}")
+                    before_job(
+                        f"{repetition + 1}/{options.repetitions}, {case.name}, {case.second} ranks, {size_text(case.bytes)}"
+                    )
                     run_case(case, mpi, options, hosts, directory)
 
         with_progress(options.repetitions * len(cases), "the nodes", run_all)
@@ -173,9 +202,15 @@ def measure(cases: list[Case], mpi: Mpi, options: argparse.Namespace, directory:
 
 def show(cases: list[Case], one_way: float, options: argparse.Namespace) -> None:
     first = options.nodes * options.per_node
-    print(f"{first} ranks in the first cluster; {one_way:.1f} ms one way between the two, {options.rate}; of rank 0's times")
-    print("the median and the mean in ms, and the mean in delays between the clusters, of which an allreduce needs one")
-    print("| in the second | size | mapping | messages over the link | median ms | mean ms | mean in delays |")
+    print(
+        f"{first} ranks in the first cluster; {one_way:.1f} ms one way between the two, {options.rate}; of rank 0's times"
+    )
+    print(
+        "the median and the mean in ms, and the mean in delays between the clusters, of which an allreduce needs one"
+    )
+    print(
+        "| in the second | size | mapping | messages over the link | median ms | mean ms | mean in delays |"
+    )
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for case in sorted(cases, key=lambda one: (one.second, one.bytes)):
         time, mean = median(case.medians), median(case.means)
@@ -191,11 +226,17 @@ def draw(cases: list[Case], stem: Path, options: argparse.Namespace, title: str)
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    names, sizes = list(dict.fromkeys(case.name for case in cases)), sorted({case.bytes for case in cases})
+    names, sizes = (
+        list(dict.fromkeys(case.name for case in cases)),
+        sorted({case.bytes for case in cases}),
+    )
     first = options.nodes * options.per_node
 
     def line(axes: Any, name: str, size: int, **style: Any) -> None:
-        mine = sorted((case for case in cases if case.name == name and case.bytes == size), key=lambda case: case.second)
+        mine = sorted(
+            (case for case in cases if case.name == name and case.bytes == size),
+            key=lambda case: case.second,
+        )
         points = [first + case.second for case in mine], [median(case.medians) for case in mine]
         axes.plot(*points, marker="o", markersize=4, **style)
 
@@ -207,15 +248,30 @@ def draw(cases: list[Case], stem: Path, options: argparse.Namespace, title: str)
 
     figure, axes = pyplot.subplots(figsize=(8.5, 4.5))
     for place, name in enumerate(names):
-        for size, style in zip([size for size in sizes if size <= 2048][::-1][:2], ("-", ":"), strict=False):
-            line(axes, name, size, color=f"C{place}", linestyle=style, label=f"{name}, {size_text(size)}")
-    axes.set(xlabel=f"ranks, {first} of them in the first cluster", ylabel="an allreduce, ms (median)", ylim=(0, None))
+        for size, style in zip(
+            [size for size in sizes if size <= 2048][::-1][:2], ("-", ":"), strict=False
+        ):
+            line(
+                axes,
+                name,
+                size,
+                color=f"C{place}",
+                linestyle=style,
+                label=f"{name}, {size_text(size)}",
+            )
+    axes.set(
+        xlabel=f"ranks, {first} of them in the first cluster",
+        ylabel="an allreduce, ms (median)",
+        ylim=(0, None),
+    )
     axes.set_title(title, fontsize=9)
     axes.grid(True, alpha=0.3)
     axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))
     finish(figure, 8)
 
-    figure, panels = pyplot.subplots(1, len(names), figsize=(2.6 * len(names) + 1, 4), sharey=True, squeeze=False)
+    figure, panels = pyplot.subplots(
+        1, len(names), figsize=(2.6 * len(names) + 1, 4), sharey=True, squeeze=False
+    )
     for axes, name in zip(panels.flat, names, strict=True):
         for size in sizes:
             line(axes, name, size, label=size_text(size))
@@ -237,14 +293,22 @@ def sizes_of(text: str) -> list[int]:
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--mpi", default="mpich", help="which host MPI, as tutti bench names them")
     parser.add_argument("--nodes", type=int, default=2, help="of each cluster")
     parser.add_argument("--per-node", type=int, default=4, help="ranks on each node")
-    parser.add_argument("--second", type=numbers, help="ranks in the second cluster [1,2,4,8; quick: 2]")
-    parser.add_argument("--sizes", type=sizes_of, help="bytes of the vector [4,2K,16K,128K,1M,4M; quick: 4,16K]")
+    parser.add_argument(
+        "--second", type=numbers, help="ranks in the second cluster [1,2,4,8; quick: 2]"
+    )
+    parser.add_argument(
+        "--sizes", type=sizes_of, help="bytes of the vector [4,2K,16K,128K,1M,4M; quick: 4,16K]"
+    )
     parser.add_argument("--delay", default="20ms", help="one way between the clusters [20ms]")
-    parser.add_argument("--rate", default="100mbit", help="of the link between them, each way [100mbit]")
+    parser.add_argument(
+        "--rate", default="100mbit", help="of the link between them, each way [100mbit]"
+    )
     parser.add_argument("--iterations", type=int, default=5)
     parser.add_argument("--repetitions", type=int, help="[3; quick: 1]")
     parser.add_argument("--quick", action="store_true", help="a small form of the experiment")
@@ -257,7 +321,9 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     if not 1 <= options.nodes <= 16 or not 1 <= options.per_node <= 16:
         parser.error("--nodes and --per-node: whole numbers from 1 to 16 are accepted")
     if max(options.second) > options.nodes * options.per_node:
-        parser.error(f"--second: at most {options.nodes * options.per_node} ranks fit the second cluster")
+        parser.error(
+            f"--second: at most {options.nodes * options.per_node} ranks fit the second cluster"
+        )
     return options
 
 

@@ -20,14 +20,20 @@ def positive(text: str) -> int:
     return int(text)
 
 
-parser = argparse.ArgumentParser(description="Conjugate gradients of PETSc, again and again. Other options go to PETSc.")
+parser = argparse.ArgumentParser(
+    description="Conjugate gradients of PETSc, again and again. Other options go to PETSc."
+)
 parser.add_argument("--points", type=positive, default=64, help="on a side (64)")
-parser.add_argument("--steps", type=positive, default=300, help="systems solved one after another (300)")
+parser.add_argument(
+    "--steps", type=positive, default=300, help="systems solved one after another (300)"
+)
 options, of_petsc = parser.parse_known_args()
 try:
     import petsc4py
 except ImportError:
-    parser.error(f"{sys.executable} has no petsc4py: apt-get install python3-petsc4py, set PETSC_DIR and use /usr/bin/python3")
+    parser.error(
+        f"{sys.executable} has no petsc4py: apt-get install python3-petsc4py, set PETSC_DIR and use /usr/bin/python3"
+    )
 petsc4py.init([sys.argv[0], *of_petsc])
 
 from petsc4py import PETSc  # noqa: E402: after init
@@ -39,7 +45,13 @@ row, column = PETSc.Mat.Stencil(), PETSc.Mat.Stencil()
 for y in range(first_y, end_y):
     for x in range(first_x, end_x):
         row.index = (x, y)
-        for to_x, to_y, value in ((0, 0, 4.01), (-1, 0, -1.0), (1, 0, -1.0), (0, -1, -1.0), (0, 1, -1.0)):
+        for to_x, to_y, value in (
+            (0, 0, 4.01),
+            (-1, 0, -1.0),
+            (1, 0, -1.0),
+            (0, -1, -1.0),
+            (0, 1, -1.0),
+        ):
             if 0 <= x + to_x < options.points and 0 <= y + to_y < options.points:
                 column.index = (x + to_x, y + to_y)
                 matrix.setValueStencil(row, column, value)

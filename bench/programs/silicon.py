@@ -19,7 +19,10 @@ Values = NDArray[np.float64]
 
 CHARGE, LOCAL_RADIUS, LOCAL_FACTOR = 4, 0.44, -7.33610297
 # By angular momentum: radius and coefficients (Hartree atomic units).
-PROJECTORS = {0: (0.42273813, [[5.90692831, -1.26189397], [-1.26189397, 3.25819622]]), 1: (0.48427842, [[2.72701346]])}
+PROJECTORS = {
+    0: (0.42273813, [[5.90692831, -1.26189397], [-1.26189397, 3.25819622]]),
+    1: (0.48427842, [[2.72701346]]),
+}
 RYDBERGS = 2  # in a Hartree
 
 POINTS, FIRST, STEP, NUCLEUS = 1141, -7.0, 0.0125, 14.0  # of the logarithmic mesh
@@ -52,13 +55,18 @@ def projector(radius: Values, momentum: int, which: int, width: float) -> Values
 def table(name: str, values: Values, columns: int = 4, **attributes: object) -> str:
     words = {"type": "real", "size": values.size, "columns": columns, **attributes}
     head = " ".join(f'{key}="{value}"' for key, value in words.items())
-    lines = [" ".join(f"{value:.12E}" for value in values[at : at + columns]) for at in range(0, values.size, columns)]
+    lines = [
+        " ".join(f"{value:.12E}" for value in values[at : at + columns])
+        for at in range(0, values.size, columns)
+    ]
     return "\n".join([f"<{name} {head}>", *lines, f"</{name}>"])
 
 
 def pseudopotential() -> str:
     radius = np.exp(FIRST + STEP * np.arange(POINTS)) / NUCLEUS
-    local = -CHARGE / radius * np.array([math.erf(r / (math.sqrt(2) * LOCAL_RADIUS)) for r in radius])
+    local = (
+        -CHARGE / radius * np.array([math.erf(r / (math.sqrt(2) * LOCAL_RADIUS)) for r in radius])
+    )
     local += LOCAL_FACTOR * np.exp(-0.5 * (radius / LOCAL_RADIUS) ** 2)
     density = 16 * radius**2 * np.exp(-((radius / 1.4) ** 2)) / (math.sqrt(math.pi) * 1.4**3)
     end = int(np.searchsorted(radius, PROJECTORS_END))
@@ -76,7 +84,17 @@ def pseudopotential() -> str:
     for number, (label, momentum, width) in enumerate((("3S", 0, 1.8), ("3P", 1, 2.0)), start=1):
         orbital = radius ** (momentum + 1) * np.exp(-((radius / width) ** 2))
         orbital /= math.sqrt(float(np.sum(orbital**2 * radius * STEP)))
-        orbitals.append(table(f"PP_CHI.{number}", orbital, index=number, label=label, l=momentum, occupation=2.0, n=3))
+        orbitals.append(
+            table(
+                f"PP_CHI.{number}",
+                orbital,
+                index=number,
+                label=label,
+                l=momentum,
+                occupation=2.0,
+                n=3,
+            )
+        )
     false = "is_ultrasoft is_paw is_coulomb has_so has_wfc has_gipaw paw_as_gipaw core_correction"
     header = " ".join(f'{name}="F"' for name in false.split())
     return "\n".join([
@@ -96,7 +114,11 @@ def write_input(directory: Path, atoms: int, cutoff: float, points: int) -> Path
     """The primitive cell of 2 atoms, or the cube of 8."""
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "Si.upf").write_text(pseudopotential())
-    corners = [(0.0, 0.0, 0.0)] if atoms == 2 else [(0.0, 0.0, 0.0), (0.0, 0.5, 0.5), (0.5, 0.0, 0.5), (0.5, 0.5, 0.0)]
+    corners = (
+        [(0.0, 0.0, 0.0)]
+        if atoms == 2
+        else [(0.0, 0.0, 0.0), (0.0, 0.5, 0.5), (0.5, 0.0, 0.5), (0.5, 0.5, 0.0)]
+    )
     places = [tuple(x + shift for x in corner) for corner in corners for shift in (0.0, 0.25)]
     text = INPUT.format(
         directory=directory.resolve(), lattice=2 if atoms == 2 else 1, atoms=atoms, cutoff=cutoff, bands=4 * atoms, points=points,
@@ -108,7 +130,9 @@ def write_input(directory: Path, atoms: int, cutoff: float, points: int) -> Path
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("directory", type=Path)
     parser.add_argument("--atoms", type=int, choices=(2, 8), default=2)
     parser.add_argument("--cutoff", type=float, default=12.0, help="of plane waves, in Rydberg")

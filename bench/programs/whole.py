@@ -49,10 +49,14 @@ def run(times: Times, options: argparse.Namespace, directory: Path) -> None:
     launcher = program("tutti-run") if times.variant.tutti else None
     words = command(times.variant, times.ranks, binding, options.program, launcher)
     begin = time.monotonic()
-    code, out, err = execute(words, environment(times.variant, binding, directory) | {"OMP_NUM_THREADS": "1"})
+    code, out, err = execute(
+        words, environment(times.variant, binding, directory) | {"OMP_NUM_THREADS": "1"}
+    )
     times.whole.append(time.monotonic() - begin)
     if code != 0:
-        raise RunError(f"{times.variant.label}, {times.ranks} ranks: exit code {code}: {(err.strip() or out.strip())[-2000:]}")
+        raise RunError(
+            f"{times.variant.label}, {times.ranks} ranks: exit code {code}: {(err.strip() or out.strip())[-2000:]}"
+        )
     if options.time is None:
         return
     found = options.time.findall(out)
@@ -61,9 +65,13 @@ def run(times: Times, options: argparse.Namespace, directory: Path) -> None:
     times.told.append(float(found[-1]))
 
 
-def measure(mpis: list[Mpi], ranks: list[int], options: argparse.Namespace, directory: Path) -> list[Times]:
+def measure(
+    mpis: list[Mpi], ranks: list[int], options: argparse.Namespace, directory: Path
+) -> list[Times]:
     cells = [
-        Times(count, variant) for count in ranks for variant in variants_for(mpis, "auto", count > options.cores, True, options.heap)
+        Times(count, variant)
+        for count in ranks
+        for variant in variants_for(mpis, "auto", count > options.cores, True, options.heap)
     ]
     shuffle = random.Random(1)
 
@@ -112,12 +120,22 @@ def show(rows: list[dict[str, object]]) -> None:
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--mpi", required=True, help="host MPIs of the program's ABI, as tutti doctor names them, with commas")
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    parser.add_argument(
+        "--mpi",
+        required=True,
+        help="host MPIs of the program's ABI, as tutti doctor names them, with commas",
+    )
     parser.add_argument("--ranks", default="2", help="rank counts, with commas")
     parser.add_argument("--repetitions", type=int, default=10)
     parser.add_argument("--heap", action="store_true", help="besides, with the shared heap")
-    parser.add_argument("--time", type=re.compile, help="a regular expression whose group is seconds that the program prints")
+    parser.add_argument(
+        "--time",
+        type=re.compile,
+        help="a regular expression whose group is seconds that the program prints",
+    )
     parser.add_argument("--json", help="write everything that was measured")
     parser.add_argument("program", nargs="+", help="and its arguments, after --")
     options = parser.parse_args(arguments)
@@ -132,8 +150,15 @@ def parse(arguments: list[str]) -> argparse.Namespace:
 def main() -> int:
     options = parse(sys.argv[1:])
     try:
-        mpis, ranks, result = choose_mpis([options.mpi], find_mpis()), parse_ranks(options.ranks), output_file("--json", options.json)
-        with tempfile.TemporaryDirectory(prefix="tutti-whole-") as name, watched(max(ranks)) as watch:
+        mpis, ranks, result = (
+            choose_mpis([options.mpi], find_mpis()),
+            parse_ranks(options.ranks),
+            output_file("--json", options.json),
+        )
+        with (
+            tempfile.TemporaryDirectory(prefix="tutti-whole-") as name,
+            watched(max(ranks)) as watch,
+        ):
             cells = measure(mpis, ranks, options, Path(name))
     except (UserError, RunError) as error:
         print(f"whole: {error}", file=sys.stderr)
@@ -141,8 +166,15 @@ def main() -> int:
     rows = rows_of(cells)
     show(rows)
     if result:
-        document = {"format": "tutti-whole 1", "program": options.program, "cores": options.cores, "rows": rows}
-        result.write_text(json.dumps(document | {"share_of_other_processes": watch.share}, indent=1) + "\n")
+        document = {
+            "format": "tutti-whole 1",
+            "program": options.program,
+            "cores": options.cores,
+            "rows": rows,
+        }
+        result.write_text(
+            json.dumps(document | {"share_of_other_processes": watch.share}, indent=1) + "\n"
+        )
     return 0
 
 

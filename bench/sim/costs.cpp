@@ -10,16 +10,18 @@
 namespace {
 
 using Node = simgrid::s4u::Host;
-// When each node's adapter is free again. On the heap: the simulation asks on behalf of every rank, and each rank has
-// its own copy of what is global.
+// When each node's adapter is free again. On the heap: the simulation asks on behalf of every rank,
+// and each rank has its own copy of what is global.
 using Adapters = std::unordered_map<const Node*, double>;
 
-double send(const SimCosts& costs, Adapters& adapters, size_t bytes, const Node* from, const Node* to) {
+double send(const SimCosts& costs, Adapters& adapters, size_t bytes, const Node* from,
+            const Node* to) {
   if (from == to) return costs.overhead_within;
   const double now = simgrid_get_clock();
   double& free = adapters[from];
   const double waited = std::max(0.0, free - now);
-  const double on_the_way = bytes < costs.short_bytes ? static_cast<double>(bytes) / costs.bytes_per_second : 0;
+  const double on_the_way =
+      bytes < costs.short_bytes ? static_cast<double>(bytes) / costs.bytes_per_second : 0;
   free = std::max(free, now) + std::max(costs.gap, on_the_way);
   return waited + costs.overhead_between;
 }
@@ -28,10 +30,13 @@ double send(const SimCosts& costs, Adapters& adapters, size_t bytes, const Node*
 
 void sim_charge(SimCosts costs) {
   const auto adapters = std::make_shared<Adapters>();
-  const auto sending = [costs, adapters](size_t bytes, Node* from, Node* to) { return send(costs, *adapters, bytes, from, to); };
+  const auto sending = [costs, adapters](size_t bytes, Node* from, Node* to) {
+    return send(costs, *adapters, bytes, from, to);
+  };
   smpi_register_op_cost_callback(SmpiOperation::SEND, sending);
   smpi_register_op_cost_callback(SmpiOperation::ISEND, sending);
-  smpi_register_op_cost_callback(SmpiOperation::RECV, [costs](size_t, const Node* from, const Node* to) {
-    return from == to ? costs.overhead_within : costs.overhead_between;
-  });
+  smpi_register_op_cost_callback(
+      SmpiOperation::RECV, [costs](size_t, const Node* from, const Node* to) {
+        return from == to ? costs.overhead_within : costs.overhead_between;
+      });
 }

@@ -25,5 +25,6 @@ SimCounts* sim_count() {
 }
 
 void sim_sent(const SimCounts* counts, size_t ranks, long* sent) {
-  for (size_t rank = 0; rank < ranks; ++rank) sent[rank] = rank + 1 < counts->sent.size() ? counts->sent[rank + 1] : 0;
+  for (size_t rank = 0; rank < ranks; ++rank)
+    sent[rank] = rank + 1 < counts->sent.size() ? counts->sent[rank + 1] : 0;
 }

@@ -1,6 +1,7 @@
-/* How many messages each simulated rank has sent so far, over SimGrid's SMPI, whoever sent them for it: the program, Tutti, or
- * one of SMPI's own collectives. Counted from the call of sim_count on, which the first rank makes before it begins MPI: the
- * others run only once it waits. One object in a simulation, of all ranks, for as long as the simulation lasts. */
+/* How many messages each simulated rank has sent so far, over SimGrid's SMPI, whoever sent them for
+ * it: the program, Tutti, or one of SMPI's own collectives. Counted from the call of sim_count on,
+ * which the first rank makes before it begins MPI: the others run only once it waits. One object in
+ * a simulation, of all ranks, for as long as the simulation lasts. */
 #ifndef TUTTI_BENCH_SIM_COUNTS_H
 #define TUTTI_BENCH_SIM_COUNTS_H
 

@@ -56,30 +56,47 @@ def counted(by_rank: list[int]) -> Counted:
 
 def row_of(nodes: int, cores: int, deal: str, said: dict[str, list[int]]) -> Row:
     def rest(phase: str, *others: str) -> list[int]:
-        return [sent - sum(said[other][rank] for other in others) for rank, sent in enumerate(said[phase])]
+        return [
+            sent - sum(said[other][rank] for other in others)
+            for rank, sent in enumerate(said[phase])
+        ]
 
-    splits = [one + other for one, other in zip(said["init_splits"], said["first_split"], strict=True)]
+    splits = [
+        one + other for one, other in zip(said["init_splits"], said["first_split"], strict=True)
+    ]
     return Row(nodes, cores, deal, counted(rest("init", "board", "init_splits")), counted(rest("first", "second", "first_split")),
                counted(splits))  # fmt: skip
 
 
 def count(machine: Machine, deal: str, seconds: float) -> Row:
     if not PROGRAM.is_file():
-        raise UserError(f"{PROGRAM} is missing: Tutti was not built here, or without SimGrid; install {PACKAGE} and build (make)")
+        raise UserError(
+            f"{PROGRAM} is missing: Tutti was not built here, or without SimGrid; install {PACKAGE} and build (make)"
+        )
     with tempfile.TemporaryDirectory(prefix="tutti-setup-") as name:
         (Path(name) / "platform.xml").write_text(platform(machine))
         (Path(name) / "hosts").write_text(hostfile(machine, machine.ranks, deal))
         words = [smpirun(), "-quiet", "-np", str(machine.ranks), "-platform", f"{name}/platform.xml", "-hostfile", f"{name}/hosts",
                  *(f"--cfg={option}" for option in (*SETTINGS, *PLAIN)), "--log=root.thres:warning", str(PROGRAM)]  # fmt: skip
-        inherited = {name: value for name, value in os.environ.items() if name != "LD_PRELOAD" and not name.startswith("TUTTI_")}
+        inherited = {
+            name: value
+            for name, value in os.environ.items()
+            if name != "LD_PRELOAD" and not name.startswith("TUTTI_")
+        }
         environment = inherited | ALLOCATOR | SIMULATED
         try:
-            done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=seconds, check=False)
+            done = subprocess.run(
+                words, env=environment, capture_output=True, text=True, timeout=seconds, check=False
+            )
         except subprocess.TimeoutExpired:
-            raise RunError(f"{machine.ranks} ranks: no end after {seconds:.0f} s; give more with --seconds") from None
+            raise RunError(
+                f"{machine.ranks} ranks: no end after {seconds:.0f} s; give more with --seconds"
+            ) from None
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
     if done.returncode != 0 or not lines:
-        raise RunError(f"{machine.ranks} ranks: exit code {done.returncode}: {(done.stderr.splitlines() or ['it said nothing'])[-1]}")
+        raise RunError(
+            f"{machine.ranks} ranks: exit code {done.returncode}: {(done.stderr.splitlines() or ['it said nothing'])[-1]}"
+        )
     return row_of(machine.nodes, machine.cores, deal, json.loads(lines[-1]))
 
 
@@ -95,16 +112,29 @@ def machines(options: argparse.Namespace) -> list[Machine]:
     cores = numbers(options.cores, "--cores", 1)
     if len(cores) != 1:
         raise UserError(f"--cores: '{options.cores}' is not accepted; give one number")
-    found = [replace(OWN, nodes=nodes, cores=cores[0]) for nodes in numbers(options.nodes, "--nodes", 2)]
+    found = [
+        replace(OWN, nodes=nodes, cores=cores[0]) for nodes in numbers(options.nodes, "--nodes", 2)
+    ]
     for machine in found:
         if machine.ranks > MOST_RANKS:
-            raise UserError(f"--nodes: {machine.nodes} nodes of {machine.cores} are more than {MOST_RANKS} ranks; give fewer")
+            raise UserError(
+                f"--nodes: {machine.nodes} nodes of {machine.cores} are more than {MOST_RANKS} ranks; give fewer"
+            )
     return found
 
 
 def as_json(row: Row) -> dict[str, Any]:
-    pairs = {f"{name}_{which}": getattr(getattr(row, name), which) for name in ("init", "set_up", "splits") for which in ("most", "all")}
-    return {"ranks": row.nodes * row.cores, "nodes": row.nodes, "cores": row.cores, "deal": row.deal} | pairs
+    pairs = {
+        f"{name}_{which}": getattr(getattr(row, name), which)
+        for name in ("init", "set_up", "splits")
+        for which in ("most", "all")
+    }
+    return {
+        "ranks": row.nodes * row.cores,
+        "nodes": row.nodes,
+        "cores": row.cores,
+        "deal": row.deal,
+    } | pairs
 
 
 def show(row: Row) -> None:
@@ -114,18 +144,28 @@ def show(row: Row) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Messages that a rank sends while Tutti sets up, counted in simulations.")
-    parser.add_argument("--nodes", default="8,32,128,512", help="so many nodes, with commas [8,32,128,512]")
+    parser = argparse.ArgumentParser(
+        description="Messages that a rank sends while Tutti sets up, counted in simulations."
+    )
+    parser.add_argument(
+        "--nodes", default="8,32,128,512", help="so many nodes, with commas [8,32,128,512]"
+    )
     parser.add_argument("--cores", default="8", help="ranks of each [8]")
     parser.add_argument("--deal", default="block", choices=DEALS, help="how ranks lie on nodes")
-    parser.add_argument("--seconds", type=float, default=600, help="give one up after so long [600]")
+    parser.add_argument(
+        "--seconds", type=float, default=600, help="give one up after so long [600]"
+    )
     parser.add_argument("--json", metavar="FILE", help="write the numbers here too")
     options = parser.parse_args()
     rows = []
     try:
         found, splits = machines(options), "the host's splits"
         print(f"{'':13}{'MPI_Init':>20} {'set-up':>20} {splits:>20}")
-        print(f"{'ranks':>6} {'nodes':>6} " + " ".join(f"{'most':>9} {'a rank':>10}" for _ in range(3)), flush=True)
+        print(
+            f"{'ranks':>6} {'nodes':>6} "
+            + " ".join(f"{'most':>9} {'a rank':>10}" for _ in range(3)),
+            flush=True,
+        )
         for machine in found:
             rows.append(count(machine, options.deal, options.seconds))
             show(rows[-1])

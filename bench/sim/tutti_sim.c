@@ -1,11 +1,14 @@
-/* tutti-sim: times collectives of ranks that SimGrid's SMPI simulates, cell by cell, in simulated time.
+/* tutti-sim: times collectives of ranks that SimGrid's SMPI simulates, cell by cell, in simulated
+ * time.
  *
- * Compiled twice: with Tutti linked in before SimGrid, whose collectives it then takes over, and without. All ranks are in
- * one process and on one thread, each with its own copy of this program's globals. They start an operation at the very
- * same simulated instant, after a barrier of SimGrid's own that takes no simulated time and sends no message; an
- * operation's time is the largest over the ranks. The simulation is deterministic, so a few operations do.
+ * Compiled twice: with Tutti linked in before SimGrid, whose collectives it then takes over, and
+ * without. All ranks are in one process and on one thread, each with its own copy of this program's
+ * globals. They start an operation at the very same simulated instant, after a barrier of SimGrid's
+ * own that takes no simulated time and sends no message; an operation's time is the largest over
+ * the ranks. The simulation is deterministic, so a few operations do.
  *
- * A cell is a word, COLLECTIVE:BYTES:ROOT. The first rank writes a line of JSON for each as soon as it is done. */
+ * A cell is a word, COLLECTIVE:BYTES:ROOT. The first rank writes a line of JSON for each as soon as
+ * it is done. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <mpi.h>
@@ -25,8 +28,10 @@ static const char usage[] =
     "Times simulated collectives; `tutti sim` starts it.\n"
     "  WARM        operations of a cell before the timed ones\n"
     "  OPERATIONS  timed operations of a cell\n"
-    "  MEBIBYTES   that the buffers of all ranks may take; beyond it they share one, and results are not verified\n"
-    "  WITHIN      nanoseconds that a message to a rank of the same node keeps its sender busy, and its receiver\n"
+    "  MEBIBYTES   that the buffers of all ranks may take; beyond it they share one, and results "
+    "are not verified\n"
+    "  WITHIN      nanoseconds that a message to a rank of the same node keeps its sender busy, "
+    "and its receiver\n"
     "  BETWEEN     the same of a message to another node\n"
     "  GAP         nanoseconds for which a message to another node holds its node's adapter\n"
     "  RATE        megabytes a second of an adapter\n"
@@ -54,8 +59,8 @@ typedef struct {
   int root;
 } Job;
 
-/* Ends the simulation as a whole, without what a process does at its end: the ranks share that too, and would all destroy
- * what one of them has. */
+/* Ends the simulation as a whole, without what a process does at its end: the ranks share that too,
+ * and would all destroy what one of them has. */
 static void end(int code) {
   fflush(NULL);
   _exit(code);
@@ -89,14 +94,15 @@ static bool parse_job(const char* word, int ranks, Job* job) {
   if (collective == BENCH_COLLECTIVES || word[length] == '\0') return false;
   char* end;
   const long bytes = parse_number(word + length + 1, &end);
-  if (bytes < 0 || bytes > (1L << 30) || bytes % (long)sizeof(double) != 0 || *end != ':') return false;
+  if (bytes < 0 || bytes > (1L << 30) || bytes % (long)sizeof(double) != 0 || *end != ':')
+    return false;
   const int root = count_of(end + 1, ranks - 1);
   *job = (Job){collective, (size_t)bytes, root};
   return root >= 0;
 }
 
-/* The ranks' buffers, or, where all of them would take too much, one piece of memory that all of them see as theirs: what
- * a simulated message costs does not hang on what is in it. */
+/* The ranks' buffers, or, where all of them would take too much, one piece of memory that all of
+ * them see as theirs: what a simulated message costs does not hang on what is in it. */
 static void* buffer(const Sim* sim, size_t bytes, bool folded) {
   if (bytes == 0) return NULL;
   void* memory = NULL;
@@ -135,10 +141,12 @@ static int ascending(const void* one, const void* other) {
 
 static void say(const Job* job, double* times, int count, bool verified) {
   qsort(times, (size_t)count, sizeof *times, ascending);
-  printf("{\"collective\": \"%s\", \"bytes\": %zu, \"root\": %d, \"us\": %.4f, \"least_us\": %.4f, \"most_us\": %.4f, "
-         "\"verified\": %s}\n",
-         bench_collective_names[job->collective], job->bytes, job->root, times[count / 2], times[0], times[count - 1],
-         verified ? "true" : "false");
+  printf(
+      "{\"collective\": \"%s\", \"bytes\": %zu, \"root\": %d, \"us\": %.4f, \"least_us\": %.4f, "
+      "\"most_us\": %.4f, "
+      "\"verified\": %s}\n",
+      bench_collective_names[job->collective], job->bytes, job->root, times[count / 2], times[0],
+      times[count - 1], verified ? "true" : "false");
   fflush(stdout);
 }
 
@@ -146,7 +154,8 @@ static void run_job(Sim* sim, const Job* job) {
   Cell cell;
   double times[most_operations];
   if (!cell_open_bare(&cell, sim->rank, sim->ranks)) need(sim, NULL);
-  cell_set(&cell, &(BenchKind){.collective = job->collective, .bytes = job->bytes, .root = job->root});
+  cell_set(&cell,
+           &(BenchKind){.collective = job->collective, .bytes = job->bytes, .root = job->root});
   const size_t in = cell_in_bytes(&cell), out = cell_out_bytes(&cell);
   double all = (double)(in + out), most = 0;
   PMPI_Allreduce(&all, &most, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
@@ -189,7 +198,8 @@ static bool parse(Sim* sim, int argc, char** argv) {
   const int mebibytes = count_of(argv[3], 1 << 24);
   sim->most_bytes = (size_t)mebibytes << 20;
   if (sim->warm < 0 || sim->operations < 1 || mebibytes < 0) return false;
-  if (!parse_seconds(argv[4], &sim->costs.overhead_within) || !parse_seconds(argv[5], &sim->costs.overhead_between) ||
+  if (!parse_seconds(argv[4], &sim->costs.overhead_within) ||
+      !parse_seconds(argv[5], &sim->costs.overhead_between) ||
       !parse_seconds(argv[6], &sim->costs.gap))
     return false;
   const int rate = count_of(argv[7], most_number), shortest = count_of(argv[8], most_number);

@@ -1,9 +1,10 @@
 /* tutti-sim-setup: how many messages the simulated ranks send while Tutti sets up, by rank.
  *
- * Between phases all ranks meet at a barrier of SimGrid's own, which sends no message, and the first rank notes what each has
- * sent so far. The phases after the first two do once more what these ask of the host MPI, so that its share can be told from
- * Tutti's: SMPI's MPI_Comm_split goes by its first rank alone, which says nothing of other MPIs'. The first rank writes a
- * line of JSON: by phase and rank, the messages sent in it.
+ * Between phases all ranks meet at a barrier of SimGrid's own, which sends no message, and the
+ * first rank notes what each has sent so far. The phases after the first two do once more what
+ * these ask of the host MPI, so that its share can be told from Tutti's: SMPI's MPI_Comm_split goes
+ * by its first rank alone, which says nothing of other MPIs'. The first rank writes a line of JSON:
+ * by phase and rank, the messages sent in it.
  *
  * bench/sim/setup_messages.py starts it, with Tutti linked in. */
 #include <mpi.h>
@@ -21,9 +22,11 @@ static const char* const phase_names[phases] = {
     "init",        /* MPI_Init */
     "first",       /* a communicator's first collective, a barrier, with its set-up */
     "second",      /* the next barrier */
-    "init_splits", /* the communicators that MPI_Init has the host make: a node's, and that of nodes' first ranks */
+    "init_splits", /* the communicators that MPI_Init has the host make: a node's, and that of
+                      nodes' first ranks */
     "first_split", /* and the set-up: all ranks' */
-    "board",       /* a bcast, which is in the first phase too: it shows the others what the first rank counts */
+    "board", /* a bcast, which is in the first phase too: it shows the others what the first rank
+                counts */
 };
 
 typedef struct {
@@ -34,7 +37,8 @@ typedef struct {
 
 static void note(const Board* board, int phase, int rank, int ranks) {
   sg_barrier_wait(board->meeting);
-  if (rank == 0) sim_sent(board->counts, (size_t)ranks, board->sent + (size_t)phase * (size_t)ranks);
+  if (rank == 0)
+    sim_sent(board->counts, (size_t)ranks, board->sent + (size_t)phase * (size_t)ranks);
   sg_barrier_wait(board->meeting);
 }
 
@@ -63,9 +67,11 @@ static void split_as_init_does(void) {
 
 /* On the heap of the first rank, which all see. */
 static Board make_board(SimCounts* counts, int ranks) {
-  const Board board = {counts, sg_barrier_init((unsigned)ranks), calloc((size_t)ranks * phases, sizeof(long))};
+  const Board board = {counts, sg_barrier_init((unsigned)ranks),
+                       calloc((size_t)ranks * phases, sizeof(long))};
   if (counts == NULL || board.sent == NULL) {
-    fputs("tutti-sim-setup: the first rank is not SimGrid's first actor, or there is no memory\n", stderr);
+    fputs("tutti-sim-setup: the first rank is not SimGrid's first actor, or there is no memory\n",
+          stderr);
     _exit(1);
   }
   return board;

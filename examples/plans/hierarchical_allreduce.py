@@ -14,7 +14,9 @@ def hierarchical_allreduce(c: tp.Context) -> None:
     trees = []
     members = c.ranks
     for groups in (c.tree.numa, c.tree.nodes, c.tree.clusters):
-        trees += [tp.Tree.binomial([rank for rank in group.ranks if rank in members]) for group in groups]
+        trees += [
+            tp.Tree.binomial([rank for rank in group.ranks if rank in members]) for group in groups
+        ]
         members = tp.Ranks(group.lead for group in groups)
     trees.append(tp.Tree.binomial(members))
     tree = tp.Tree.joined(reversed(trees))

@@ -1,8 +1,8 @@
 /* Tutti: fast collectives on many-core machines. The native C API, without MPI.
  *
- * A team is a fixed number of ranks, each a thread of this process. Every rank joins once and gets a group, its handle
- * for collective calls. All ranks of a team make the same collective calls in the same order, as in MPI; each group is
- * used by one thread at a time.
+ * A team is a fixed number of ranks, each a thread of this process. Every rank joins once and gets
+ * a group, its handle for collective calls. All ranks of a team make the same collective calls in
+ * the same order, as in MPI; each group is used by one thread at a time.
  *
  *   tutti_team* team;
  *   tutti_team_create(4, &team);
@@ -14,14 +14,15 @@
  *   // when all threads are done:
  *   tutti_team_free(team);
  *
- * Every function returns TUTTI_OK or an error; tutti_error_message() then says what was wrong, in one line, to the
- * thread that made the call. After an error in TUTTI_INVALID_ARGUMENT nothing has happened. After TUTTI_MISMATCH the team
- * can only be freed.
+ * Every function returns TUTTI_OK or an error; tutti_error_message() then says what was wrong, in
+ * one line, to the thread that made the call. After an error in TUTTI_INVALID_ARGUMENT nothing has
+ * happened. After TUTTI_MISMATCH the team can only be freed.
  *
- * Buffers are the caller's, aligned for their type, and may be reused when the call returns. `in` and `out` of one rank
- * do not overlap, or are one buffer as the function's comment says (in place), which each rank decides for itself.
- * `count` is elements, `bytes` and `part_bytes` are bytes; 0 is allowed, and buffers may be null then. "n parts" is a
- * buffer with a part for each of the n ranks, in rank order and without gaps.
+ * Buffers are the caller's, aligned for their type, and may be reused when the call returns. `in`
+ * and `out` of one rank do not overlap, or are one buffer as the function's comment says (in
+ * place), which each rank decides for itself. `count` is elements, `bytes` and `part_bytes` are
+ * bytes; 0 is allowed, and buffers may be null then. "n parts" is a buffer with a part for each of
+ * the n ranks, in rank order and without gaps.
  */
 #ifndef TUTTI_H
 #define TUTTI_H
@@ -50,9 +51,9 @@ typedef enum tutti_status TUTTI_INT {
   TUTTI_INVALID_ARGUMENT = 1, /* null, out of range, overlapping, unknown */
   TUTTI_INVALID_PLAN = 2,     /* a plan that does not compute its collective */
   TUTTI_UNAVAILABLE = 3,      /* memory or a permission is missing */
-  TUTTI_MISMATCH = 4,         /* ranks called different collectives, or with different counts or roots */
-  TUTTI_DEAD_PEER = 5,        /* a rank is gone, or has stalled and TUTTI_STALL=abort */
-  TUTTI_INTERNAL = 6          /* a defect in Tutti: please report it */
+  TUTTI_MISMATCH = 4,  /* ranks called different collectives, or with different counts or roots */
+  TUTTI_DEAD_PEER = 5, /* a rank is gone, or has stalled and TUTTI_STALL=abort */
+  TUTTI_INTERNAL = 6   /* a defect in Tutti: please report it */
 } tutti_status;
 
 typedef enum tutti_type TUTTI_INT {
@@ -85,16 +86,17 @@ typedef enum tutti_op TUTTI_INT {
 typedef struct tutti_team tutti_team;
 typedef struct tutti_group tutti_group;
 
-/* Makes a team of `ranks` ranks (at least 1). The caller frees it after all its groups. With more ranks than the process's
- * threads may use cores now, ranks sleep while they wait, which is slower. So where threads are bound, as OpenMP binds its
- * own, the team is best made when they exist. */
+/* Makes a team of `ranks` ranks (at least 1). The caller frees it after all its groups. With more
+ * ranks than the process's threads may use cores now, ranks sleep while they wait, which is slower.
+ * So where threads are bound, as OpenMP binds its own, the team is best made when they exist. */
 TUTTI_API tutti_status tutti_team_create(int ranks, tutti_team** team);
 TUTTI_API void tutti_team_free(tutti_team* team);
 
-/* Rank `rank`'s handle; each rank joins once. Does not wait for the others; the first collective call does, until all
- * have joined. Call it in the thread that will be the rank, bound to the cores that it will run on: from where the ranks
- * are bound follows which of them share caches and numa regions, and so which algorithms serve. Without bindings, or where
- * one thread joins for all, they are one level. */
+/* Rank `rank`'s handle; each rank joins once. Does not wait for the others; the first collective
+ * call does, until all have joined. Call it in the thread that will be the rank, bound to the cores
+ * that it will run on: from where the ranks are bound follows which of them share caches and numa
+ * regions, and so which algorithms serve. Without bindings, or where one thread joins for all, they
+ * are one level. */
 TUTTI_API tutti_status tutti_team_join(tutti_team* team, int rank, tutti_group** group);
 TUTTI_API void tutti_group_free(tutti_group* group);
 
@@ -107,53 +109,60 @@ TUTTI_API tutti_status tutti_barrier(tutti_group* group);
 /* `bytes` bytes at `data`: read at the root, written elsewhere. */
 TUTTI_API tutti_status tutti_bcast(tutti_group* group, void* data, size_t bytes, int root);
 
-/* out[i] = in of rank 0 [i] op in of rank 1 [i] op ..., in rank order, at the root. `out` is ignored elsewhere and may
- * be null there. In place: out = in. */
-TUTTI_API tutti_status tutti_reduce(tutti_group* group, const void* in, void* out, size_t count, tutti_type type,
-                                    tutti_op op, int root);
+/* out[i] = in of rank 0 [i] op in of rank 1 [i] op ..., in rank order, at the root. `out` is
+ * ignored elsewhere and may be null there. In place: out = in. */
+TUTTI_API tutti_status tutti_reduce(tutti_group* group, const void* in, void* out, size_t count,
+                                    tutti_type type, tutti_op op, int root);
 
 /* The same at every rank, with the same bits. In place: out = in. */
-TUTTI_API tutti_status tutti_allreduce(tutti_group* group, const void* in, void* out, size_t count, tutti_type type,
-                                       tutti_op op);
+TUTTI_API tutti_status tutti_allreduce(tutti_group* group, const void* in, void* out, size_t count,
+                                       tutti_type type, tutti_op op);
 
-/* Every rank's `in`, one part, is that rank's part of the root's `out`, n parts. `out` is ignored elsewhere and may be
- * null there. In place, at the root: in = out + rank * part_bytes. */
-TUTTI_API tutti_status tutti_gather(tutti_group* group, const void* in, void* out, size_t part_bytes, int root);
+/* Every rank's `in`, one part, is that rank's part of the root's `out`, n parts. `out` is ignored
+ * elsewhere and may be null there. In place, at the root: in = out + rank * part_bytes. */
+TUTTI_API tutti_status tutti_gather(tutti_group* group, const void* in, void* out,
+                                    size_t part_bytes, int root);
 
-/* Every rank's `out`, one part, is that rank's part of the root's `in`, n parts. `in` is ignored elsewhere and may be
- * null there. In place, at the root: out = in + rank * part_bytes. */
-TUTTI_API tutti_status tutti_scatter(tutti_group* group, const void* in, void* out, size_t part_bytes, int root);
+/* Every rank's `out`, one part, is that rank's part of the root's `in`, n parts. `in` is ignored
+ * elsewhere and may be null there. In place, at the root: out = in + rank * part_bytes. */
+TUTTI_API tutti_status tutti_scatter(tutti_group* group, const void* in, void* out,
+                                     size_t part_bytes, int root);
 
 /* A gather whose `out` every rank has. In place: in = out + rank * part_bytes. */
-TUTTI_API tutti_status tutti_allgather(tutti_group* group, const void* in, void* out, size_t part_bytes);
+TUTTI_API tutti_status tutti_allgather(tutti_group* group, const void* in, void* out,
+                                       size_t part_bytes);
 
 /* Part j of rank r's `in` is part r of rank j's `out`; both are n parts. In place: out = in. */
-TUTTI_API tutti_status tutti_alltoall(tutti_group* group, const void* in, void* out, size_t part_bytes);
+TUTTI_API tutti_status tutti_alltoall(tutti_group* group, const void* in, void* out,
+                                      size_t part_bytes);
 
-/* `in` is n parts of `count` elements; `out`, one part, is the rank's part of what a reduce of all `in` would give. In
- * place: out = in, whose first part then holds the result. */
-TUTTI_API tutti_status tutti_reduce_scatter(tutti_group* group, const void* in, void* out, size_t count,
-                                            tutti_type type, tutti_op op);
+/* `in` is n parts of `count` elements; `out`, one part, is the rank's part of what a reduce of all
+ * `in` would give. In place: out = in, whose first part then holds the result. */
+TUTTI_API tutti_status tutti_reduce_scatter(tutti_group* group, const void* in, void* out,
+                                            size_t count, tutti_type type, tutti_op op);
 
 /* out[i] = in of rank 0 [i] op ... op in of this rank [i], in rank order. In place: out = in. */
-TUTTI_API tutti_status tutti_scan(tutti_group* group, const void* in, void* out, size_t count, tutti_type type,
-                                  tutti_op op);
+TUTTI_API tutti_status tutti_scan(tutti_group* group, const void* in, void* out, size_t count,
+                                  tutti_type type, tutti_op op);
 
-/* The same without this rank's own `in`, which still counts for the ranks after it. Rank 0 has nothing to combine: its
- * `out` is ignored, left as it is and may be null. In place: out = in. */
-TUTTI_API tutti_status tutti_exscan(tutti_group* group, const void* in, void* out, size_t count, tutti_type type,
-                                    tutti_op op);
+/* The same without this rank's own `in`, which still counts for the ranks after it. Rank 0 has
+ * nothing to combine: its `out` is ignored, left as it is and may be null. In place: out = in. */
+TUTTI_API tutti_status tutti_exscan(tutti_group* group, const void* in, void* out, size_t count,
+                                    tutti_type type, tutti_op op);
 
-/* Memory that all ranks of the node reach directly, so that collectives on it need no copy: `bytes` bytes aligned to 64, not
- * set to anything; null where there is none. Of thread ranks all memory is such; in an MPI program under tutti-run it is
- * what MPI_Alloc_mem gives, once MPI_Init is done. tutti_free gives it back, and nothing else may; null is allowed. */
+/* Memory that all ranks of the node reach directly, so that collectives on it need no copy: `bytes`
+ * bytes aligned to 64, not set to anything; null where there is none. Of thread ranks all memory is
+ * such; in an MPI program under tutti-run it is what MPI_Alloc_mem gives, once MPI_Init is done.
+ * tutti_free gives it back, and nothing else may; null is allowed. */
 TUTTI_API void* tutti_alloc(size_t bytes);
 TUTTI_API void tutti_free(void* memory);
 
-/* What the last failed call of this thread was about; never null; valid until this thread's next call. */
+/* What the last failed call of this thread was about; never null; valid until this thread's next
+ * call. */
 TUTTI_API const char* tutti_error_message(void);
 
-/* Where a rank stands, one line, for debugging hangs. Valid until this thread's next call; never null. */
+/* Where a rank stands, one line, for debugging hangs. Valid until this thread's next call; never
+ * null. */
 TUTTI_API const char* tutti_standing(const tutti_group* group, int rank);
 
 /* "0.1.0" */

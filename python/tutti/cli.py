@@ -27,7 +27,10 @@ def _show_version(wanted: bool) -> None:
 @app.callback()
 def tutti(
     version: Annotated[
-        bool, typer.Option("--version", callback=_show_version, is_eager=True, help="Show the version and exit.")
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Tutti: the collectives of any MPI program, fast on many-core machines."""

@@ -43,7 +43,12 @@ def examine_cores(tree: Any) -> Finding:
     total, usable = len(tree.cores), tree.usable_cores
     says = f"{usable} of {total} cores usable ({tree.source})"
     if usable < total:
-        return Finding("cores", POOR, says, "this process is bound; ranks may use other cores (taskset, cpusets)")
+        return Finding(
+            "cores",
+            POOR,
+            says,
+            "this process is bound; ranks may use other cores (taskset, cpusets)",
+        )
     return Finding("cores", GOOD, says)
 
 
@@ -52,14 +57,28 @@ def examine_shared_memory() -> list[Finding]:
     named, size, free = probes.shm_directory()
     found = []
     if anonymous.works:
-        found.append(Finding("memfd", GOOD, "shared between processes, no name, not bound by the size of /dev/shm"))
+        found.append(
+            Finding(
+                "memfd",
+                GOOD,
+                "shared between processes, no name, not bound by the size of /dev/shm",
+            )
+        )
     else:
-        remedy = "nothing to do, /dev/shm serves" if named.works else "run on a kernel with memfd, or mount /dev/shm"
+        remedy = (
+            "nothing to do, /dev/shm serves"
+            if named.works
+            else "run on a kernel with memfd, or mount /dev/shm"
+        )
         found.append(Finding("memfd", POOR if named.works else BAD, anonymous.reason, remedy))
     if named.works:
         found.append(Finding("/dev/shm", GOOD, f"{bytes_text(size)}, {bytes_text(free)} free"))
     else:
-        remedy = "nothing to do, memfd serves" if anonymous.works else "mount a tmpfs there (containers: --shm-size)"
+        remedy = (
+            "nothing to do, memfd serves"
+            if anonymous.works
+            else "mount a tmpfs there (containers: --shm-size)"
+        )
         found.append(Finding("/dev/shm", POOR if anonymous.works else BAD, named.reason, remedy))
     return found
 
@@ -68,7 +87,12 @@ def examine_heap() -> Finding:
     """Direct reach: a heap that the ranks of a node map."""
     size, reason = core().try_shared_heap()
     if size == 0:
-        return Finding("shared heap", POOR, reason, "ranks go without direct reach; raise the limit it names, or use memfd")
+        return Finding(
+            "shared heap",
+            POOR,
+            reason,
+            "ranks go without direct reach; raise the limit it names, or use memfd",
+        )
     says = f"{bytes_text(size)} of addresses a rank; MPI_Alloc_mem and tutti_alloc give memory that ranks reach directly"
     if find_library("libtutti-heap.so") is None:
         remedy = "needed for tutti-run --shared-heap: install a tutti-mpi wheel that was built with jemalloc"
@@ -90,19 +114,30 @@ def examine_task_groups() -> list[Finding]:
         return []
     says = ("each session is scheduled as a group: where ranks outnumber cores and the launcher makes a session of each rank, as "
             "MPICH's does, a rank that yields keeps its core")  # fmt: skip
-    return [Finding("task groups", POOR, says, "for such jobs: sysctl kernel.sched_autogroup_enabled=0")]
+    return [
+        Finding("task groups", POOR, says, "for such jobs: sysctl kernel.sched_autogroup_enabled=0")
+    ]
 
 
 def examine_launcher() -> Finding:
     launcher = find_program("tutti-run")
     if launcher is None:
-        return Finding("tutti-run", BAD, "not found", "install the tutti-mpi wheel, or put tutti-run on the PATH")
+        return Finding(
+            "tutti-run",
+            BAD,
+            "not found",
+            "install the tutti-mpi wheel, or put tutti-run on the PATH",
+        )
     return Finding("tutti-run", GOOD, str(launcher))
 
 
 def examine_interposers() -> list[Finding]:
     found = []
-    serves = {"mpich": "MPICH, Intel MPI, MVAPICH", "openmpi": "Open MPI", "mpiabi": "programs of the MPI standard ABI"}
+    serves = {
+        "mpich": "MPICH, Intel MPI, MVAPICH",
+        "openmpi": "Open MPI",
+        "mpiabi": "programs of the MPI standard ABI",
+    }
     for abi, name in INTERPOSERS.items():
         library = find_interposer(abi)
         if library is None:
@@ -118,16 +153,27 @@ def examine_interposers() -> list[Finding]:
 def examine_mpi(mpi: Mpi) -> Finding:
     name = f"MPI {mpi.name}"
     if mpi.library is None:
-        return Finding(name, POOR, f"{mpi.label}, {mpi.launcher}: its library is not found", "install it anew")
+        return Finding(
+            name, POOR, f"{mpi.label}, {mpi.launcher}: its library is not found", "install it anew"
+        )
     if find_interposer(mpi.abi) is None:
-        return Finding(name, POOR, f"{mpi.label}, {mpi.launcher}", f"Tutti cannot serve it without {INTERPOSERS[mpi.abi]}")
+        return Finding(
+            name,
+            POOR,
+            f"{mpi.label}, {mpi.launcher}",
+            f"Tutti cannot serve it without {INTERPOSERS[mpi.abi]}",
+        )
     return Finding(name, GOOD, f"{mpi.label}, {mpi.launcher}, served by {INTERPOSERS[mpi.abi]}")
 
 
 def examine_mpis() -> list[Finding]:
     mpis = find_mpis()
     if not mpis:
-        return [Finding("MPI", BAD, "none found", "install one: pip install mpich, or the system's packages")]
+        return [
+            Finding(
+                "MPI", BAD, "none found", "install one: pip install mpich, or the system's packages"
+            )
+        ]
     return [examine_mpi(mpi) for mpi in mpis]
 
 
@@ -138,7 +184,10 @@ def examine_environment() -> list[Finding]:
         return [Finding("environment", BAD, str(error), "correct it, or unset the variable")]
     found = [Finding("environment", POOR, warning, "rename or unset it") for warning in warnings]
     given = {name: row for name, row in core().environment().items() if row[0] is not None}
-    found += [Finding(name, GOOD, f"{row[0]} (default: {row[1] or 'not set'})") for name, row in given.items()]
+    found += [
+        Finding(name, GOOD, f"{row[0]} (default: {row[1] or 'not set'})")
+        for name, row in given.items()
+    ]
     return found
 
 
@@ -146,13 +195,21 @@ def what_is_used(findings: list[Finding], cores: int) -> list[str]:
     """What a job on this machine will use, in words."""
     state = {finding.name: finding.state for finding in findings}
     if any(finding.state == BAD for finding in findings):
-        return ["Tutti cannot work here until what is missing is remedied; programs then run on their MPI alone."]
+        return [
+            "Tutti cannot work here until what is missing is remedied; programs then run on their MPI alone."
+        ]
     memory = "memfd" if state.get("memfd") == GOOD else "/dev/shm"
     served = [finding.name.removeprefix("MPI ") for finding in findings
               if finding.name.startswith("MPI ") and finding.state == GOOD]  # fmt: skip
     reach = ["slots in shared memory"]
-    reach += ["the shared heap, for buffers that lie in it"] if state.get("shared heap") == GOOD else []
-    reach += ["CMA, for long messages, where TUTTI_REACH or a rule asks for it"] if state.get("CMA") == GOOD else []
+    reach += (
+        ["the shared heap, for buffers that lie in it"] if state.get("shared heap") == GOOD else []
+    )
+    reach += (
+        ["CMA, for long messages, where TUTTI_REACH or a rule asks for it"]
+        if state.get("CMA") == GOOD
+        else []
+    )
     return [
         f"Shared memory comes from {memory}.",
         f"Ranks reach each other's buffers through {', '.join(reach)} (TUTTI_REACH restricts it).",
@@ -194,7 +251,12 @@ def doctor(as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] 
         document = {
             "format": "tutti-doctor 1",
             "tutti": __version__,
-            "tree": {"source": tree.source, "cores": tree.cores, "vertices": tree.vertices, "usable": tree.usable_cores},
+            "tree": {
+                "source": tree.source,
+                "cores": tree.cores,
+                "vertices": tree.vertices,
+                "usable": tree.usable_cores,
+            },
             "findings": [asdict(finding) for finding in findings],
             "used": used,
         }

@@ -14,7 +14,11 @@ from typing import Any
 from tutti.errors import UserError
 
 PACKAGE = Path(__file__).resolve().parent
-INTERPOSERS = {"mpich": "libtutti-mpich.so", "openmpi": "libtutti-openmpi.so", "mpiabi": "libtutti-mpiabi.so"}
+INTERPOSERS = {
+    "mpich": "libtutti-mpich.so",
+    "openmpi": "libtutti-openmpi.so",
+    "mpiabi": "libtutti-mpiabi.so",
+}
 
 
 @cache
@@ -23,12 +27,18 @@ def core() -> Any:
     try:
         return import_module("tutti._core")
     except ImportError as error:
-        raise UserError(f"the compiled module tutti._core is missing ({error}); install the tutti-mpi wheel") from error
+        raise UserError(
+            f"the compiled module tutti._core is missing ({error}); install the tutti-mpi wheel"
+        ) from error
 
 
 def _directories() -> list[Path]:
     # Absolute, but not resolved: an environment's scripts are found beside its own interpreter.
-    return [Path(__file__).absolute().parent / "bin", PACKAGE / "bin", Path(sys.executable).absolute().parent]
+    return [
+        Path(__file__).absolute().parent / "bin",
+        PACKAGE / "bin",
+        Path(sys.executable).absolute().parent,
+    ]
 
 
 def find_program(name: str) -> Path | None:
@@ -43,7 +53,9 @@ def find_program(name: str) -> Path | None:
 def program(name: str) -> Path:
     found = find_program(name)
     if found is None:
-        raise UserError(f"the program {name} is missing; install the tutti-mpi wheel, or put it on the PATH")
+        raise UserError(
+            f"the program {name} is missing; install the tutti-mpi wheel, or put it on the PATH"
+        )
     return found
 
 

@@ -83,7 +83,9 @@ def cma() -> Outcome:
     if owner == 0:
         try:
             os.close(finish)
-            ctypes.CDLL(None).prctl(PR_SET_PTRACER, ctypes.c_ulong(os.getppid()), 0, 0, 0)  # without Yama of no effect
+            ctypes.CDLL(None).prctl(
+                PR_SET_PTRACER, ctypes.c_ulong(os.getppid()), 0, 0, 0
+            )  # without Yama of no effect
             held = ctypes.create_string_buffer(TOKEN, len(TOKEN))
             os.write(theirs, struct.pack("Q", ctypes.addressof(held)))
             os.read(wait, 1)  # until the parent closes the other end

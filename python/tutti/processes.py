@@ -28,7 +28,9 @@ exec "$@"
 
 
 @contextmanager
-def started(words: list[str], env: dict[str, str], stderr: int | IO[str]) -> Iterator["subprocess.Popen[str]"]:
+def started(
+    words: list[str], env: dict[str, str], stderr: int | IO[str]
+) -> Iterator["subprocess.Popen[str]"]:
     """A job in a session of its own, without input, its output in a pipe. What is raised within ends all of it."""
     reading, writing = os.pipe()
     with (

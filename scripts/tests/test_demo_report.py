@@ -10,7 +10,9 @@ import pytest
 SCRIPT = Path(__file__).resolve().parents[1] / "demo_report.py"
 
 
-def solver_said(seconds: float, allreduce: float, norm: float = 0.125, iterations: int = 300) -> str:
+def solver_said(
+    seconds: float, allreduce: float, norm: float = 0.125, iterations: int = 300
+) -> str:
     return (f"iterations: {iterations}\nresidual: 1e-13\nnorm: {norm!r}\nchecksum: -7.25\nseconds: {seconds}\n"
             f"allreduce_seconds: {allreduce}\n")  # fmt: skip
 
@@ -20,7 +22,13 @@ def ratio(value: float) -> dict:
 
 
 def mean(ranks: int, base: str, other: str, value: float) -> dict:
-    return {"ranks": ranks, "base": base, "other": other, "up_to_64_KiB": ratio(value), "all_cells": ratio(value)}
+    return {
+        "ranks": ranks,
+        "base": base,
+        "other": other,
+        "up_to_64_KiB": ratio(value),
+        "all_cells": ratio(value),
+    }
 
 
 def cell(ranks: int, base: str, value: float) -> dict:
@@ -28,7 +36,11 @@ def cell(ranks: int, base: str, value: float) -> dict:
             "ratio_of_medians": ratio(value), "slower": value < 0.8}  # fmt: skip
 
 
-BASES = {"mpich": "MPICH 5.0.2", "mpich@best": "MPICH 5.0.2, best setting", "openmpi": "Open MPI 5.0.11"}
+BASES = {
+    "mpich": "MPICH 5.0.2",
+    "mpich@best": "MPICH 5.0.2, best setting",
+    "openmpi": "Open MPI 5.0.11",
+}
 BENCH = {
     "machine": {"cores": 2, "processor": "A processor"},
     "variants": {key: {"label": label} for key, label in BASES.items()},
@@ -46,20 +58,34 @@ def results(tmp_path: Path) -> Path:
             "mpich-4-yielding": (6.0, 3.0), "mpich-4-yielding-tutti": (4.0, 1.0)}  # fmt: skip
     for name, (seconds, allreduce) in runs.items():
         for repetition, factor in enumerate((1, 1.01, 50), 1):  # the median is the second
-            (tmp_path / f"cg-{name}.{repetition}.txt").write_text(solver_said(seconds * factor, allreduce * factor), encoding="utf-8")
+            (tmp_path / f"cg-{name}.{repetition}.txt").write_text(
+                solver_said(seconds * factor, allreduce * factor), encoding="utf-8"
+            )
     (tmp_path / "bench.json").write_text(json.dumps(BENCH), encoding="utf-8")
     return tmp_path
 
 
 def report(what: str, directory: Path) -> subprocess.CompletedProcess:
-    return subprocess.run([sys.executable, SCRIPT, what, directory], capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        [sys.executable, SCRIPT, what, directory],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
 
 
 def test_the_table_compares_each_way_with_its_own(results: Path) -> None:
     done = report("solver", results)
     assert done.returncode == 0, done.stderr
-    rows = {line[16:37].strip() + line[8:14]: line.split()[-1] for line in done.stdout.splitlines()[1:]}
-    assert rows["with Tutti     2"] == "2.00x" and rows["with Tutti     4"] == "100.00x" and rows["with Tutti, yielding     4"] == "1.50x"
+    rows = {
+        line[16:37].strip() + line[8:14]: line.split()[-1] for line in done.stdout.splitlines()[1:]
+    }
+    assert (
+        rows["with Tutti     2"] == "2.00x"
+        and rows["with Tutti     4"] == "100.00x"
+        and rows["with Tutti, yielding     4"] == "1.50x"
+    )
     assert " 2020.00 " in done.stdout and len(done.stdout.splitlines()) == 7
 
 
@@ -72,14 +98,20 @@ def test_answers_that_differ_are_a_failure(results: Path, change: dict) -> None:
 
 
 def test_a_last_digit_is_no_difference(results: Path) -> None:
-    (results / "cg-mpich-4-tutti.2.txt").write_text(solver_said(1, 1, norm=0.125 * (1 + 1e-12), iterations=301), encoding="utf-8")
+    (results / "cg-mpich-4-tutti.2.txt").write_text(
+        solver_said(1, 1, norm=0.125 * (1 + 1e-12), iterations=301), encoding="utf-8"
+    )
     assert report("solver", results).returncode == 0
 
 
 def test_a_run_without_its_numbers_is_named(results: Path) -> None:
     (results / "cg-mpich-4-tutti.2.txt").write_text("norm: 1\n", encoding="utf-8")
     done = report("solver", results)
-    assert done.returncode == 1 and "cg-mpich-4-tutti.2.txt" in done.stderr and len(done.stderr.splitlines()) == 1
+    assert (
+        done.returncode == 1
+        and "cg-mpich-4-tutti.2.txt" in done.stderr
+        and len(done.stderr.splitlines()) == 1
+    )
 
 
 def test_the_closing_lines_tell_gains_and_losses_and_no_thousandfold(results: Path) -> None:
@@ -88,7 +120,10 @@ def test_the_closing_lines_tell_gains_and_losses_and_no_thousandfold(results: Pa
     lines = done.stdout.splitlines()
     assert len(lines) <= 15
     assert "   solver, 4 ranks: MPICH 1.50x (of its time 50% in allreduce)" in lines
-    assert "   collectives up to 64 KiB, 2 ranks: MPICH 5.0.2 2.00x (1.80 to 2.20), Open MPI 5.0.11 1.50x (1.35 to 1.65)" in lines
+    assert (
+        "   collectives up to 64 KiB, 2 ranks: MPICH 5.0.2 2.00x (1.80 to 2.20), Open MPI 5.0.11 1.50x (1.35 to 1.65)"
+        in lines
+    )
     assert any("4 ranks: MPICH 5.0.2, best setting 3.00x" in line for line in lines)
     assert "1000" not in done.stdout and "9.00x" not in done.stdout
     assert any("clearly slower with Tutti: 2 of 4 cells" in line for line in lines)

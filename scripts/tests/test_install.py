@@ -22,7 +22,12 @@ int main(void) { return sizeof(void *) == 0; }
 
 def run(*command: object, **options: object) -> str:
     result = subprocess.run(
-        [str(word) for word in command], capture_output=True, text=True, timeout=240, check=False, **options
+        [str(word) for word in command],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+        **options,
     )
     assert result.returncode == 0, f"{command}: {result.stdout}{result.stderr}"
     return result.stdout
@@ -48,7 +53,14 @@ def library(prefix: Path, name: str) -> Path:
 
 def test_programs_and_files_are_installed(prefix: Path) -> None:
     assert os.access(prefix / "bin" / "tutti-run", os.X_OK)
-    for name in ["tutti.h", "TuttiConfig.cmake", "TuttiConfigVersion.cmake", "tutti.pc", "LICENSE", "THIRD_PARTY.md"]:
+    for name in [
+        "tutti.h",
+        "TuttiConfig.cmake",
+        "TuttiConfigVersion.cmake",
+        "tutti.pc",
+        "LICENSE",
+        "THIRD_PARTY.md",
+    ]:
         library(prefix, name)
     # what belongs into the wheel only stays out
     assert not list(prefix.rglob("_core*"))
@@ -71,7 +83,9 @@ def test_sonames_carry_the_major_version(prefix: Path) -> None:
 def test_only_the_interface_is_visible(prefix: Path, name: str, pattern: str) -> None:
     table = run("nm", "-D", "--defined-only", library(prefix, name))
     symbols = {line.split()[-1].split("@")[0] for line in table.splitlines()}
-    strangers = sorted(symbol for symbol in symbols if not re.fullmatch(pattern, symbol, re.IGNORECASE))
+    strangers = sorted(
+        symbol for symbol in symbols if not re.fullmatch(pattern, symbol, re.IGNORECASE)
+    )
     assert symbols, f"{name} shows no symbol at all"
     assert not strangers, f"{name} shows {strangers[:10]}"
 
@@ -98,7 +112,16 @@ def test_pkg_config_users_find_it(prefix: Path, tmp_path: Path) -> None:
     directory = library(moved, "tutti.pc").parent
     environment = {**os.environ, "PKG_CONFIG_PATH": str(directory)}
     flags = run("pkg-config", "--cflags", "--libs", "tutti", env=environment).split()
-    run("gcc", "-std=c99", "-pedantic-errors", "-Werror", tmp_path / "main.c", "-o", tmp_path / "consumer", *flags)
+    run(
+        "gcc",
+        "-std=c99",
+        "-pedantic-errors",
+        "-Werror",
+        tmp_path / "main.c",
+        "-o",
+        tmp_path / "consumer",
+        *flags,
+    )
     run(tmp_path / "consumer", env={**os.environ, "LD_LIBRARY_PATH": str(directory.parent)})
 
 
@@ -108,9 +131,13 @@ def test_it_configures_without_tests(tmp_path: Path) -> None:
 
 
 def test_the_wheel_holds_libraries_and_launcher() -> None:
-    package = Path(run(sys.executable, "-c", "import tutti; print(tutti.__path__[0])", cwd="/").strip())
+    package = Path(
+        run(sys.executable, "-c", "import tutti; print(tutti.__path__[0])", cwd="/").strip()
+    )
     for name in ["libtutti.so", *(f"libtutti-{abi}.so" for abi in ABIS)]:
         assert (package / "lib" / name).is_file()
     assert (package / "py.typed").is_file()
     launcher = Path(sys.executable).parent / "tutti-run"
-    assert launcher.read_bytes()[:4] == b"\x7fELF", "tutti-run must be a native program: starting Python takes long"
+    assert launcher.read_bytes()[:4] == b"\x7fELF", (
+        "tutti-run must be a native program: starting Python takes long"
+    )

@@ -10,7 +10,10 @@ sys.path.insert(0, str(SCRIPTS))
 
 import progress  # noqa: E402
 
-STEPS = [f"[{i}/200] Building CXX object src/room/CMakeFiles/tutti_core.dir/file{i}.cpp.o" for i in range(1, 201)]
+STEPS = [
+    f"[{i}/200] Building CXX object src/room/CMakeFiles/tutti_core.dir/file{i}.cpp.o"
+    for i in range(1, 201)
+]
 WARNING = ["src/file7.cpp:3:5: warning: unused variable", "    3 | int x;"]
 
 
@@ -27,14 +30,19 @@ def shown(lines: list[str], output: io.StringIO) -> tuple[str, str]:
 
 def test_a_file_gets_a_line_a_quarter() -> None:
     said, log = shown(["ninja: Entering directory `build'", *STEPS], io.StringIO())
-    assert [line.split(" after ")[0] for line in said.splitlines()] == [f"   {n} of 200 steps" for n in (50, 100, 150, 200)]
+    assert [line.split(" after ")[0] for line in said.splitlines()] == [
+        f"   {n} of 200 steps" for n in (50, 100, 150, 200)
+    ]
     assert log.splitlines()[1:] == STEPS
 
 
 def test_a_terminal_gets_one_line_which_is_gone_in_the_end() -> None:
     said, _ = shown(STEPS, Terminal())
     assert "\n" not in said
-    assert said.count("\r\x1b[K   [") == 200 and "[###############...............] 100/200 file100.cpp" in said
+    assert (
+        said.count("\r\x1b[K   [") == 200
+        and "[###############...............] 100/200 file100.cpp" in said
+    )
     assert said.endswith("\r\x1b[K")
 
 
@@ -52,13 +60,22 @@ def test_nothing_to_do_says_nothing() -> None:
 def test_what_failed_fails_the_script(tmp_path: Path) -> None:
     """compile() of common.sh passes on that a build failed, and what it said."""
     stand_in = tmp_path / "cmake"
-    stand_in.write_text("#!/bin/sh\necho '[1/2] Building a'\necho 'FAILED: b'\necho \"arguments $*\"\nexit 3\n", encoding="utf-8")
+    stand_in.write_text(
+        "#!/bin/sh\necho '[1/2] Building a'\necho 'FAILED: b'\necho \"arguments $*\"\nexit 3\n",
+        encoding="utf-8",
+    )
     stand_in.chmod(0o755)
     script = tmp_path / "build.sh"
     script.write_text(f'source "{SCRIPTS}/common.sh"\nlogs={tmp_path}/logs\nPATH={tmp_path}:$PATH\ncompile name tree one two\n'
                       "echo reached\n", encoding="utf-8")  # fmt: skip
-    done = subprocess.run(["bash", str(script)], capture_output=True, text=True, timeout=60, check=False)
+    done = subprocess.run(
+        ["bash", str(script)], capture_output=True, text=True, timeout=60, check=False
+    )
     assert done.returncode == 3, done.stderr
     assert "FAILED: b\n" in done.stdout and "reached" not in done.stdout
     assert "--target one two" in done.stdout
-    assert (tmp_path / "logs" / "name.log").read_text(encoding="utf-8").startswith("[1/2] Building a\nFAILED: b\n")
+    assert (
+        (tmp_path / "logs" / "name.log")
+        .read_text(encoding="utf-8")
+        .startswith("[1/2] Building a\nFAILED: b\n")
+    )

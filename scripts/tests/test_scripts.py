@@ -32,7 +32,10 @@ def test_missing_packages_without_root_print_the_one_command(tmp_path: Path) -> 
     stand_in(tmp_path, "id", "echo 1000")
     stand_in(tmp_path, "apt-get", f"touch {tmp_path}/called")
     result = run(
-        SCRIPTS / "system_packages.sh", "build", PYTHON="/no/such/python", PATH=f"{tmp_path}:{os.environ['PATH']}"
+        SCRIPTS / "system_packages.sh",
+        "build",
+        PYTHON="/no/such/python",
+        PATH=f"{tmp_path}:{os.environ['PATH']}",
     )
     assert result.returncode == 2
     assert len(result.stderr.splitlines()) == 1
@@ -45,7 +48,10 @@ def test_root_installs_what_is_missing_and_looks_again(tmp_path: Path) -> None:
     stand_in(tmp_path, "id", "echo 0")
     stand_in(tmp_path, "apt-get", f'echo "$@" >>{tmp_path}/called')
     result = run(
-        SCRIPTS / "system_packages.sh", "build", PYTHON="/no/such/python", PATH=f"{tmp_path}:{os.environ['PATH']}"
+        SCRIPTS / "system_packages.sh",
+        "build",
+        PYTHON="/no/such/python",
+        PATH=f"{tmp_path}:{os.environ['PATH']}",
     )
     update, install = (tmp_path / "called").read_text(encoding="utf-8").splitlines()
     assert update == "update"

@@ -27,17 +27,21 @@ using plan::Collective;
 
 using Collectives = std::vector<Collective>;
 
-const Collectives of_all = {Collective::barrier,   Collective::bcast,    Collective::reduce,         Collective::allreduce,
-                            Collective::gather,    Collective::scatter,  Collective::allgather,      Collective::alltoall,
-                            Collective::reduce_scatter, Collective::scan, Collective::exscan};
+const Collectives of_all = {Collective::barrier,   Collective::bcast,    Collective::reduce,
+                            Collective::allreduce, Collective::gather,   Collective::scatter,
+                            Collective::allgather, Collective::alltoall, Collective::reduce_scatter,
+                            Collective::scan,      Collective::exscan};
 const Collectives of_trees = {Collective::barrier,   Collective::bcast,  Collective::reduce,
                               Collective::allreduce, Collective::gather, Collective::scatter};
 
-bool is_scan(Collective collective) { return collective == Collective::scan || collective == Collective::exscan; }
+bool is_scan(Collective collective) {
+  return collective == Collective::scan || collective == Collective::exscan;
+}
 
 plan::Plan of_branches(const Request& request, const Branch& up, const Branch& down) {
-  return plan::parted(request.collective) ? parts_tree(request.collective, request.ranks, request.root, up)
-                                          : tree(request.collective, request.ranks, request.root, up, down);
+  return plan::parted(request.collective)
+             ? parts_tree(request.collective, request.ranks, request.root, up)
+             : tree(request.collective, request.ranks, request.root, up, down);
 }
 
 // On one level, whatever the machine.
@@ -54,21 +58,26 @@ plan::Plan tree_on_levels(const Request& request) {
   const Form& form = request.form;
   const int leader = form.fixed ? 0 : request.root;
   const Branch up = branch_of(request.ranks, leader, request.levels, form.outer, form.inner);
-  plan::Plan plan = of_branches(request, up, form.one_stage ? branch_of(request.ranks, leader, {}, {0}, {0}) : up);
+  plan::Plan plan = of_branches(
+      request, up, form.one_stage ? branch_of(request.ranks, leader, {}, {0}, {0}) : up);
   plan.commutative = plan::combines(request.collective) && !request.levels.in_rank_order();
   return form.push ? pushed(std::move(plan)) : plan;
 }
 
 // What works for all ranks, roots and elements, with little room in the slots.
 plan::Plan flat(const Request& request) {
-  if (plan::parted(request.collective)) return one_hand_over(request.collective, request.ranks, request.root, most_window);
-  return is_scan(request.collective) ? scan_chain(request.collective, request.ranks) : one_tree(request, {0});
+  if (plan::parted(request.collective))
+    return one_hand_over(request.collective, request.ranks, request.root, most_window);
+  return is_scan(request.collective) ? scan_chain(request.collective, request.ranks)
+                                     : one_tree(request, {0});
 }
 
 plan::Plan one_step(const Request& request) {
   const int ranks = request.ranks;
-  if (plan::parted(request.collective)) return one_hand_over(request.collective, ranks, request.root, ranks + ranks % 2);
-  return is_scan(request.collective) ? scan_all_read(request.collective, ranks) : all_read_all(request.collective, ranks);
+  if (plan::parted(request.collective))
+    return one_hand_over(request.collective, ranks, request.root, ranks + ranks % 2);
+  return is_scan(request.collective) ? scan_all_read(request.collective, ranks)
+                                     : all_read_all(request.collective, ranks);
 }
 
 plan::Plan by_doubling(const Request& request) {
@@ -80,13 +89,15 @@ plan::Plan in_tiles(const Request& request) {
   Tiling tiling{{}, request.form.cyclic};
   const bool by_groups = request.form.levels && !request.levels.one_level();
   tiling.groups.resize(by_groups ? static_cast<size_t>(request.levels.floors().front().groups) : 1);
-  const std::vector<int32_t> group_of = by_groups ? request.levels.floors().front().group_of.values() : std::vector<int32_t>{};
+  const std::vector<int32_t> group_of =
+      by_groups ? request.levels.floors().front().group_of.values() : std::vector<int32_t>{};
   for (int32_t rank = 0; rank < request.ranks; ++rank) {
     const int32_t group = by_groups ? group_of[static_cast<size_t>(rank)] : 0;
     tiling.groups[static_cast<size_t>(group)].push_back(rank);
   }
   plan::Plan plan = tiled(request.collective, request.ranks, request.root, tiling);
-  plan.commutative = (tiling.cyclic && request.ranks > 1) || (by_groups && !request.levels.in_rank_order());
+  plan.commutative =
+      (tiling.cyclic && request.ranks > 1) || (by_groups && !request.levels.in_rank_order());
   return plan;
 }
 
@@ -98,70 +109,172 @@ plan::Plan directly(const Request& request) {
 void check_request(const Algorithm& algorithm, const Request& request) {
   const std::string collective{plan::name(request.collective)};
   if (!serves(algorithm, request.collective)) {
-    throw Error(Code::invalid_argument, "algorithm '" + std::string(algorithm.name) + "' does not serve " + collective);
+    throw Error(Code::invalid_argument,
+                "algorithm '" + std::string(algorithm.name) + "' does not serve " + collective);
   }
   const int ranks = request.ranks;
   if (ranks < 1 || ranks > plan::max_ranks) {
-    throw Error(Code::invalid_argument, "rank count " + std::to_string(ranks) + " is out of range; 1 to " +
+    throw Error(Code::invalid_argument, "rank count " + std::to_string(ranks) +
+                                            " is out of range; 1 to " +
                                             std::to_string(plan::max_ranks) + " are possible");
   }
   const bool has_root = plan::rooted(request.collective);
   if (request.root < 0 || request.root >= ranks || (!has_root && request.root != 0)) {
-    throw Error(Code::invalid_argument, has_root ? "root " + std::to_string(request.root) + " is out of range; ranks are 0 to " +
+    throw Error(Code::invalid_argument, has_root ? "root " + std::to_string(request.root) +
+                                                       " is out of range; ranks are 0 to " +
                                                        std::to_string(ranks - 1)
                                                  : collective + " has no root; leave it out");
   }
-  if (!request.levels.one_level() && request.levels.floors().front().group_of.size() != static_cast<size_t>(ranks)) {
+  if (!request.levels.one_level() &&
+      request.levels.floors().front().group_of.size() != static_cast<size_t>(ranks)) {
     const size_t others = request.levels.floors().front().group_of.size();
-    throw Error(Code::invalid_argument, "the levels are of " + std::to_string(others) + " ranks, the plan of " +
-                                            std::to_string(ranks) + "; give each rank its group");
+    throw Error(Code::invalid_argument, "the levels are of " + std::to_string(others) +
+                                            " ranks, the plan of " + std::to_string(ranks) +
+                                            "; give each rank its group");
   }
 }
 
 std::vector<Algorithm> table() {
   using C = Collective;
   return {
-      {"flat", "every rank hands its data to the ranks that want it, by way of the root where there is one", false, 0,
-       of_all, flat},
+      {"flat",
+       "every rank hands its data to the ranks that want it, by way of the root where there is one",
+       false, 0, of_all, flat},
       {"binomial", "binomial tree, in rank order", false, 2, of_trees, any_tree},
-      {"binary", "binary tree, in rank order: nobody has more than two to send to, for long messages in segments (MPICH2)", false,
-       0, of_trees, binary_tree},
-      {"nary", "tree of degree N: a leader combines N - 1 others a level (HMPI 2.2)", true, 4, of_trees, any_tree},
-      {"levels", "trees in the machine's groups and above them, binomial above flat ones unless said (HMPI 2.2, NUMACol 3)",
-       false, 0, of_trees, tree_on_levels,
+      {"binary",
+       "binary tree, in rank order: nobody has more than two to send to, for long messages in "
+       "segments (MPICH2)",
+       false, 0, of_trees, binary_tree},
+      {"nary", "tree of degree N: a leader combines N - 1 others a level (HMPI 2.2)", true, 4,
+       of_trees, any_tree},
+      {"levels",
+       "trees in the machine's groups and above them, binomial above flat ones unless said (HMPI "
+       "2.2, NUMACol 3)",
+       false,
+       0,
+       of_trees,
+       tree_on_levels,
        {"SHAPE", "fixed", "one_stage", "push"},
-       {"levels:flat", "levels:binomial", "levels:4", "levels:binomial:one_stage", "levels:fixed", "levels:push",
-        "levels:flat:push"},
-       true, Order::kept_in_runs},
-      {"direct", "every rank hands its parts to the ranks that want them, N at a time", true, most_window,
-       {C::gather, C::scatter, C::allgather, C::alltoall, C::reduce_scatter}, directly},
-      {"token_ring", "as direct, while N ranks at a time hold a token to cross the border to the root (NUMACol 3.2)", true, 1,
+       {"levels:flat", "levels:binomial", "levels:4", "levels:binomial:one_stage", "levels:fixed",
+        "levels:push", "levels:flat:push"},
+       true,
+       Order::kept_in_runs},
+      {"direct",
+       "every rank hands its parts to the ranks that want them, N at a time",
+       true,
+       most_window,
+       {C::gather, C::scatter, C::allgather, C::alltoall, C::reduce_scatter},
+       directly},
+      {"token_ring",
+       "as direct, while N ranks at a time hold a token to cross the border to the root (NUMACol "
+       "3.2)",
+       true,
+       1,
        {C::gather, C::scatter},
-       [](const Request& r) { return token_ring(r.collective, r.ranks, r.root, r.form.degree, r.levels); }, {}, {}, true,
-       Order::kept, true, 1},
-      {"all_read_all", "every rank offers all it has and reads all it wants in one step; for a few ranks and bytes", false, 0,
-       {C::barrier, C::allreduce, C::allgather, C::alltoall, C::reduce_scatter, C::scan, C::exscan}, one_step},
-      {"ring", "every rank takes from its left neighbour what that has taken or combined before", false, 0,
+       [](const Request& r) {
+         return token_ring(r.collective, r.ranks, r.root, r.form.degree, r.levels);
+       },
+       {},
+       {},
+       true,
+       Order::kept,
+       true,
+       1},
+      {"all_read_all",
+       "every rank offers all it has and reads all it wants in one step; for a few ranks and bytes",
+       false,
+       0,
+       {C::barrier, C::allreduce, C::allgather, C::alltoall, C::reduce_scatter, C::scan, C::exscan},
+       one_step},
+      {"ring",
+       "every rank takes from its left neighbour what that has taken or combined before",
+       false,
+       0,
        {C::allgather, C::reduce_scatter, C::allreduce},
-       [](const Request& r) { return ring(r.collective, r.ranks, r.levels); }, {}, {}, true, Order::lost},
-      {"chain", "every rank combines its left neighbour's result with its own vector (linear-time scan)", false, 0,
-       {C::scan, C::exscan}, [](const Request& r) { return scan_chain(r.collective, r.ranks); }},
-      {"tiled", "every rank combines one tile for all, for long vectors (HMPI 2.4)", false, 0, {C::allreduce, C::reduce},
-       in_tiles, {"cyclic", "levels"}, {"tiled:cyclic", "tiled:levels"}, true},
-      {"doubling", "pairs at doubling distances exchange all they have", false, 0,
-       {C::barrier, C::allreduce, C::allgather, C::scan, C::exscan}, by_doubling, {}, {}, true, Order::kept_in_runs},
-      {"halving", "pairs exchange halves, for long vectors (Rabenseifner)", false, 0, {C::allreduce, C::reduce_scatter},
-       [](const Request& r) { return halving(r.collective, r.ranks, r.levels); }, {}, {}, true, Order::kept_in_runs},
-      {"dissemination", "every rank combines what ranks at doubling distances have; not for floating point (HMPI 2.3)", false, 0,
-       {C::barrier, C::allreduce}, [](const Request& r) { return dissemination(r.collective, r.ranks, r.levels); }, {}, {},
-       true, Order::lost, false},
-      {"staggered", "a barrier as dissemination, but every rank sends N messages before it hears the first (Bar-Noy 1993)", true,
-       3, {C::barrier}, [](const Request& r) { return staggered_barrier(r.ranks, r.form.degree); }, {}, {}, false, Order::kept,
-       true, 1},
-      {"bruck", "parts travel by powers of two, for short parts and many ranks", false, 0, {C::allgather, C::alltoall},
+       [](const Request& r) { return ring(r.collective, r.ranks, r.levels); },
+       {},
+       {},
+       true,
+       Order::lost},
+      {"chain",
+       "every rank combines its left neighbour's result with its own vector (linear-time scan)",
+       false,
+       0,
+       {C::scan, C::exscan},
+       [](const Request& r) { return scan_chain(r.collective, r.ranks); }},
+      {"tiled",
+       "every rank combines one tile for all, for long vectors (HMPI 2.4)",
+       false,
+       0,
+       {C::allreduce, C::reduce},
+       in_tiles,
+       {"cyclic", "levels"},
+       {"tiled:cyclic", "tiled:levels"},
+       true},
+      {"doubling",
+       "pairs at doubling distances exchange all they have",
+       false,
+       0,
+       {C::barrier, C::allreduce, C::allgather, C::scan, C::exscan},
+       by_doubling,
+       {},
+       {},
+       true,
+       Order::kept_in_runs},
+      {"halving",
+       "pairs exchange halves, for long vectors (Rabenseifner)",
+       false,
+       0,
+       {C::allreduce, C::reduce_scatter},
+       [](const Request& r) { return halving(r.collective, r.ranks, r.levels); },
+       {},
+       {},
+       true,
+       Order::kept_in_runs},
+      {"dissemination",
+       "every rank combines what ranks at doubling distances have; not for floating point (HMPI "
+       "2.3)",
+       false,
+       0,
+       {C::barrier, C::allreduce},
+       [](const Request& r) { return dissemination(r.collective, r.ranks, r.levels); },
+       {},
+       {},
+       true,
+       Order::lost,
+       false},
+      {"staggered",
+       "a barrier as dissemination, but every rank sends N messages before it hears the first "
+       "(Bar-Noy 1993)",
+       true,
+       3,
+       {C::barrier},
+       [](const Request& r) { return staggered_barrier(r.ranks, r.form.degree); },
+       {},
+       {},
+       false,
+       Order::kept,
+       true,
+       1},
+      {"bruck",
+       "parts travel by powers of two, for short parts and many ranks",
+       false,
+       0,
+       {C::allgather, C::alltoall},
        [](const Request& r) { return bruck(r.collective, r.ranks); }},
-      {"hierarchical", "one algorithm between nodes, among their leaders, and one within each (HMPI 2.5, MPICH2)", false, 0, of_all,
-       hierarchical, {"leaders=K"}, {}, true, Order::kept_in_runs, true, 2, true},
+      {"hierarchical",
+       "one algorithm between nodes, among their leaders, and one within each (HMPI 2.5, MPICH2)",
+       false,
+       0,
+       of_all,
+       hierarchical,
+       {"leaders=K"},
+       {},
+       true,
+       Order::kept_in_runs,
+       true,
+       2,
+       true},
   };
 }
 
@@ -172,7 +285,8 @@ const std::vector<Algorithm>& algorithms() {
   return made;
 }
 
-plan::Plan generate(Collective collective, std::string_view spec, int ranks, int root, const topo::Levels& levels) {
+plan::Plan generate(Collective collective, std::string_view spec, int ranks, int root,
+                    const topo::Levels& levels) {
   const Algorithm& algorithm = named(spec);
   Request request{collective, ranks, root, levels, {}};
   check_request(algorithm, request);
@@ -184,7 +298,8 @@ plan::Plan generate(Collective collective, std::string_view spec, int ranks, int
 
 bool goes_by_levels(std::string_view spec) {
   const Algorithm& algorithm = named(spec);
-  const bool by_word = std::find(algorithm.words.begin(), algorithm.words.end(), "levels") != algorithm.words.end();
+  const bool by_word =
+      std::find(algorithm.words.begin(), algorithm.words.end(), "levels") != algorithm.words.end();
   return algorithm.by_levels && (!by_word || form_of(algorithm, spec, 1).levels);
 }
 
@@ -197,7 +312,8 @@ Serves serves(Collective collective, std::string_view spec, const topo::Levels& 
   if (form.levels) order = Order::kept_in_runs;
   if (form.cyclic) order = Order::lost;
   if (is_scan(collective)) order = Order::kept;
-  return {order == Order::kept || (order == Order::kept_in_runs && levels.in_rank_order()), algorithm.uniform};
+  return {order == Order::kept || (order == Order::kept_in_runs && levels.in_rank_order()),
+          algorithm.uniform};
 }
 
 }  // namespace tutti::algo

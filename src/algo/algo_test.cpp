@@ -27,16 +27,18 @@ using plan::Collective;
 using plan::Plan;
 using plan::Program;
 
-// The names that users write: each algorithm, and those with a degree at some degrees. What is made of others is one of them
-// where no levels are known.
+// The names that users write: each algorithm, and those with a degree at some degrees. What is made
+// of others is one of them where no levels are known.
 std::vector<std::string> specs(Collective collective) {
   std::vector<std::string> result;
   for (const Algorithm& algorithm : algorithms()) {
     const auto& serves = algorithm.collectives;
-    if (algorithm.of_others || std::find(serves.begin(), serves.end(), collective) == serves.end()) continue;
+    if (algorithm.of_others || std::find(serves.begin(), serves.end(), collective) == serves.end())
+      continue;
     result.emplace_back(algorithm.name);
     if (!algorithm.takes_degree) continue;
-    for (int degree : {2, 3, 8}) result.push_back(std::string(algorithm.name) + ":" + std::to_string(degree));
+    for (int degree : {2, 3, 8})
+      result.push_back(std::string(algorithm.name) + ":" + std::to_string(degree));
   }
   return result;
 }
@@ -47,8 +49,8 @@ void for_each_shape(int from, int to, const std::function<void(const Plan&)>& vi
     for (const std::string& spec : specs(collective)) {
       for (int ranks = from; ranks <= to; ++ranks) {
         for (int root = 0; root < (plan::rooted(collective) ? ranks : 1); ++root) {
-          SCOPED_TRACE(std::string(plan::name(collective)) + " " + spec + ", ranks " + std::to_string(ranks) +
-                       ", root " + std::to_string(root));
+          SCOPED_TRACE(std::string(plan::name(collective)) + " " + spec + ", ranks " +
+                       std::to_string(ranks) + ", root " + std::to_string(root));
           visit(generate(collective, spec, ranks, root));
         }
       }
@@ -70,7 +72,8 @@ std::vector<Program> programs_of(const Plan& plan, Carrier carrier) {
 double milliseconds(const std::function<void()>& work) {
   const auto start = std::chrono::steady_clock::now();
   work();
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start).count();
+  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
+      .count();
 }
 
 TEST(Algorithms, PlansAreRightForAllRanksAndRoots) {
@@ -113,21 +116,26 @@ void simulate_shapes(int from, int to, Carrier carrier, const plan::Simulation& 
 }
 
 TEST(Algorithms, ProgramsOverSlotsAreOrdered) {
-  simulate_shapes(1, 9, Carrier::slot, {.segments = 4, .positions = 2, .operations = 3, .interleavings = 4, .seed = 11});
-  simulate_shapes(10, most_simulated, Carrier::slot, {.segments = 3, .positions = 0, .operations = 2, .interleavings = 1, .seed = 12});
+  simulate_shapes(1, 9, Carrier::slot,
+                  {.segments = 4, .positions = 2, .operations = 3, .interleavings = 4, .seed = 11});
+  simulate_shapes(10, most_simulated, Carrier::slot,
+                  {.segments = 3, .positions = 0, .operations = 2, .interleavings = 1, .seed = 12});
 }
 
 TEST(Algorithms, ProgramsOfOneSegmentAreOrdered) {
-  simulate_shapes(1, 9, Carrier::slot, {.segments = 1, .positions = 1, .operations = 4, .interleavings = 3, .seed = 13});
+  simulate_shapes(1, 9, Carrier::slot,
+                  {.segments = 1, .positions = 1, .operations = 4, .interleavings = 3, .seed = 13});
 }
 
 TEST(Algorithms, ProgramsOverLinesAreOrdered) {
-  simulate_shapes(1, 9, Carrier::line, {.segments = 1, .positions = 0, .operations = 5, .interleavings = 4, .seed = 14});
-  simulate_shapes(10, most_simulated, Carrier::line, {.segments = 1, .positions = 0, .operations = 3, .interleavings = 1, .seed = 15});
+  simulate_shapes(1, 9, Carrier::line,
+                  {.segments = 1, .positions = 0, .operations = 5, .interleavings = 4, .seed = 14});
+  simulate_shapes(10, most_simulated, Carrier::line,
+                  {.segments = 1, .positions = 0, .operations = 3, .interleavings = 1, .seed = 15});
 }
 
-// Shapes whose text is kept in plans/: a change of an algorithm shows as a difference of text. Written anew where
-// TUTTI_TEST_WRITE_GOLDEN is set.
+// Shapes whose text is kept in plans/: a change of an algorithm shows as a difference of text.
+// Written anew where TUTTI_TEST_WRITE_GOLDEN is set.
 struct Golden {
   Collective collective;
   const char* spec;
@@ -143,8 +151,10 @@ std::filesystem::path plans_folder() {
 
 std::string file_of(const Golden& golden) {
   std::string spec = golden.spec;
-  std::replace_if(spec.begin(), spec.end(), [](char c) { return c == ':' || c == '=' || c == '+'; }, '_');
-  std::string file = std::string(plan::name(golden.collective)) + "-" + spec + "-" + std::to_string(golden.ranks);
+  std::replace_if(
+      spec.begin(), spec.end(), [](char c) { return c == ':' || c == '=' || c == '+'; }, '_');
+  std::string file =
+      std::string(plan::name(golden.collective)) + "-" + spec + "-" + std::to_string(golden.ranks);
   if (plan::rooted(golden.collective)) file += "-root" + std::to_string(golden.root);
   return (plans_folder() / (file + ".plan")).string();
 }
@@ -153,8 +163,8 @@ class GoldenPlans : public testing::TestWithParam<Golden> {};
 
 TEST_P(GoldenPlans, AreWhatTheGeneratorsWrite) {
   const Golden& golden = GetParam();
-  const std::string text = plan::print(
-      generate(golden.collective, golden.spec, golden.ranks, golden.root, topo::read_levels(golden.levels)));
+  const std::string text = plan::print(generate(golden.collective, golden.spec, golden.ranks,
+                                                golden.root, topo::read_levels(golden.levels)));
   if (std::getenv("TUTTI_TEST_WRITE_GOLDEN") != nullptr) std::ofstream(file_of(golden)) << text;
   std::ifstream file(file_of(golden));
   ASSERT_TRUE(file) << file_of(golden) << " is missing; set TUTTI_TEST_WRITE_GOLDEN=1 to write it";
@@ -163,67 +173,56 @@ TEST_P(GoldenPlans, AreWhatTheGeneratorsWrite) {
   EXPECT_EQ(text, kept.str());
 }
 
-INSTANTIATE_TEST_SUITE_P(Shapes, GoldenPlans,
-                         testing::Values(Golden{Collective::allreduce, "flat", 4, 0},
-                                         Golden{Collective::allreduce, "binomial", 8, 0},
-                                         Golden{Collective::allreduce, "nary:3", 7, 0},
-                                         Golden{Collective::allreduce, "all_read_all", 3, 0},
-                                         Golden{Collective::bcast, "binomial", 6, 2},
-                                         Golden{Collective::bcast, "flat", 4, 1},
-                                         Golden{Collective::reduce, "nary:4", 9, 5},
-                                         Golden{Collective::reduce, "binomial", 5, 0},
-                                         Golden{Collective::barrier, "binomial", 4, 0},
-                                         Golden{Collective::gather, "binomial", 6, 2},
-                                         Golden{Collective::gather, "direct", 4, 1},
-                                         Golden{Collective::scatter, "nary:3", 5, 1},
-                                         Golden{Collective::scatter, "direct:2", 6, 4},
-                                         Golden{Collective::gather, "token_ring", 4, 1},
-                                         Golden{Collective::scatter, "token_ring:2", 5, 4},
-                                         Golden{Collective::allgather, "ring", 4, 0},
-                                         Golden{Collective::allgather, "direct", 3, 0},
-                                         Golden{Collective::alltoall, "direct", 4, 0},
-                                         Golden{Collective::alltoall, "direct:2", 5, 0},
-                                         Golden{Collective::reduce_scatter, "direct", 3, 0},
-                                         Golden{Collective::reduce_scatter, "direct:2", 5, 0},
-                                         Golden{Collective::scan, "chain", 4, 0},
-                                         Golden{Collective::scan, "all_read_all", 3, 0},
-                                         Golden{Collective::exscan, "chain", 4, 0},
-                                         Golden{Collective::exscan, "all_read_all", 4, 0},
-                                         Golden{Collective::reduce, "levels:leaves=2:push", 5, 1},
-                                         Golden{Collective::bcast, "levels:fixed", 4, 2},
-                                         Golden{Collective::barrier, "dissemination", 5, 0},
-                                         Golden{Collective::barrier, "staggered:2", 5, 0},
-                                         Golden{Collective::allreduce, "dissemination", 6, 0},
-                                         Golden{Collective::allreduce, "doubling", 5, 0},
-                                         Golden{Collective::allreduce, "halving", 5, 0},
-                                         Golden{Collective::reduce_scatter, "halving", 3, 0},
-                                         Golden{Collective::allgather, "doubling", 3, 0},
-                                         Golden{Collective::allgather, "bruck", 3, 0},
-                                         Golden{Collective::alltoall, "bruck", 4, 0},
-                                         Golden{Collective::allreduce, "ring", 3, 0},
-                                         Golden{Collective::reduce, "tiled:cyclic", 3, 1},
-                                         Golden{Collective::bcast, "hierarchical+flat+flat", 6, 4,
-                                                "node:0,0,1,1,1,2"},
-                                         Golden{Collective::reduce, "hierarchical:leaders=2+binomial+flat", 6, 1,
-                                                "node:0,0,1,1,2,2"},
-                                         Golden{Collective::allreduce, "hierarchical+all_read_all+flat", 6, 0,
-                                                "node:0,0,0,1,1,1"},
-                                         Golden{Collective::allreduce, "hierarchical+dissemination+flat", 6, 0,
-                                                "node:0,0,0,1,1,1"},
-                                         Golden{Collective::barrier, "hierarchical+all_read_all+flat", 6, 0,
-                                                "node:0,0,1,1,2,2"},
-                                         Golden{Collective::gather, "hierarchical+flat+flat", 5, 1, "node:0,1,0,1,0"},
-                                         Golden{Collective::scatter, "hierarchical+binomial+flat", 6, 3, "node:0,0,1,1,2,2"},
-                                         Golden{Collective::allgather, "hierarchical+ring+flat", 5, 0, "node:0,0,1,2,2"},
-                                         Golden{Collective::alltoall, "hierarchical+direct+flat", 4, 0, "node:0,0,1,1"},
-                                         Golden{Collective::reduce_scatter, "hierarchical:leaders=2+direct+flat", 4, 0,
-                                                "node:0,0,1,1"},
-                                         Golden{Collective::scan, "hierarchical+all_read_all+flat", 6, 0, "node:0,0,1,1,2,2"},
-                                         Golden{Collective::exscan, "hierarchical+flat+flat", 5, 0, "node:0,1,0,0,1"},
-                                         Golden{Collective::bcast, "binary", 7, 1},
-                                         Golden{Collective::gather, "levels:binary", 6, 0},
-                                         Golden{Collective::scan, "doubling", 4, 0},
-                                         Golden{Collective::exscan, "doubling", 5, 0}));
+INSTANTIATE_TEST_SUITE_P(
+    Shapes, GoldenPlans,
+    testing::Values(
+        Golden{Collective::allreduce, "flat", 4, 0},
+        Golden{Collective::allreduce, "binomial", 8, 0},
+        Golden{Collective::allreduce, "nary:3", 7, 0},
+        Golden{Collective::allreduce, "all_read_all", 3, 0},
+        Golden{Collective::bcast, "binomial", 6, 2}, Golden{Collective::bcast, "flat", 4, 1},
+        Golden{Collective::reduce, "nary:4", 9, 5}, Golden{Collective::reduce, "binomial", 5, 0},
+        Golden{Collective::barrier, "binomial", 4, 0}, Golden{Collective::gather, "binomial", 6, 2},
+        Golden{Collective::gather, "direct", 4, 1}, Golden{Collective::scatter, "nary:3", 5, 1},
+        Golden{Collective::scatter, "direct:2", 6, 4},
+        Golden{Collective::gather, "token_ring", 4, 1},
+        Golden{Collective::scatter, "token_ring:2", 5, 4},
+        Golden{Collective::allgather, "ring", 4, 0}, Golden{Collective::allgather, "direct", 3, 0},
+        Golden{Collective::alltoall, "direct", 4, 0},
+        Golden{Collective::alltoall, "direct:2", 5, 0},
+        Golden{Collective::reduce_scatter, "direct", 3, 0},
+        Golden{Collective::reduce_scatter, "direct:2", 5, 0},
+        Golden{Collective::scan, "chain", 4, 0}, Golden{Collective::scan, "all_read_all", 3, 0},
+        Golden{Collective::exscan, "chain", 4, 0}, Golden{Collective::exscan, "all_read_all", 4, 0},
+        Golden{Collective::reduce, "levels:leaves=2:push", 5, 1},
+        Golden{Collective::bcast, "levels:fixed", 4, 2},
+        Golden{Collective::barrier, "dissemination", 5, 0},
+        Golden{Collective::barrier, "staggered:2", 5, 0},
+        Golden{Collective::allreduce, "dissemination", 6, 0},
+        Golden{Collective::allreduce, "doubling", 5, 0},
+        Golden{Collective::allreduce, "halving", 5, 0},
+        Golden{Collective::reduce_scatter, "halving", 3, 0},
+        Golden{Collective::allgather, "doubling", 3, 0},
+        Golden{Collective::allgather, "bruck", 3, 0}, Golden{Collective::alltoall, "bruck", 4, 0},
+        Golden{Collective::allreduce, "ring", 3, 0},
+        Golden{Collective::reduce, "tiled:cyclic", 3, 1},
+        Golden{Collective::bcast, "hierarchical+flat+flat", 6, 4, "node:0,0,1,1,1,2"},
+        Golden{Collective::reduce, "hierarchical:leaders=2+binomial+flat", 6, 1,
+               "node:0,0,1,1,2,2"},
+        Golden{Collective::allreduce, "hierarchical+all_read_all+flat", 6, 0, "node:0,0,0,1,1,1"},
+        Golden{Collective::allreduce, "hierarchical+dissemination+flat", 6, 0, "node:0,0,0,1,1,1"},
+        Golden{Collective::barrier, "hierarchical+all_read_all+flat", 6, 0, "node:0,0,1,1,2,2"},
+        Golden{Collective::gather, "hierarchical+flat+flat", 5, 1, "node:0,1,0,1,0"},
+        Golden{Collective::scatter, "hierarchical+binomial+flat", 6, 3, "node:0,0,1,1,2,2"},
+        Golden{Collective::allgather, "hierarchical+ring+flat", 5, 0, "node:0,0,1,2,2"},
+        Golden{Collective::alltoall, "hierarchical+direct+flat", 4, 0, "node:0,0,1,1"},
+        Golden{Collective::reduce_scatter, "hierarchical:leaders=2+direct+flat", 4, 0,
+               "node:0,0,1,1"},
+        Golden{Collective::scan, "hierarchical+all_read_all+flat", 6, 0, "node:0,0,1,1,2,2"},
+        Golden{Collective::exscan, "hierarchical+flat+flat", 5, 0, "node:0,1,0,0,1"},
+        Golden{Collective::bcast, "binary", 7, 1},
+        Golden{Collective::gather, "levels:binary", 6, 0},
+        Golden{Collective::scan, "doubling", 4, 0}, Golden{Collective::exscan, "doubling", 5, 0}));
 
 // Every text in plans/ must read and pass its check, also those that no generator writes.
 TEST(ShippedPlans, PassTheirCheck) {
@@ -261,7 +260,9 @@ double median_milliseconds(const std::function<void()>& work) {
   for (int round = 0; round < 25; ++round) {
     const auto begin = std::chrono::steady_clock::now();
     work();
-    times.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
+    times.push_back(
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+            .count());
   }
   std::sort(times.begin(), times.end());
   return times[times.size() / 2];
@@ -272,7 +273,8 @@ TEST(Algorithms, TimesOfA64RankTree) {
   for (Carrier carrier : {Carrier::line, Carrier::slot}) {
     const double lower_time = median_milliseconds(
         [&] { plan::lower(generate(Collective::allreduce, "binomial", 64, 0), 5, carrier); });
-    std::printf("generate and lower one rank's program, over %s: %.3f ms\n", carrier == Carrier::line ? "lines" : "slots", lower_time);
+    std::printf("generate and lower one rank's program, over %s: %.3f ms\n",
+                carrier == Carrier::line ? "lines" : "slots", lower_time);
   }
   const Plan plan = generate(Collective::allreduce, "binomial", 64, 0);
   std::printf("check the whole plan: %.3f ms\n", median_milliseconds([&] { plan::check(plan); }));
@@ -287,14 +289,16 @@ TEST(Algorithms, UnknownNamesAreRefused) {
   EXPECT_THROW(generate(Collective::bcast, "flat", 0, 0), Error);
   EXPECT_THROW(generate(Collective::bcast, "flat", 4, 4), Error);
   EXPECT_THROW(generate(Collective::barrier, "flat", 4, 1), Error);
-  for (const char* spec : {"levels:1", "levels:2:3:4", "levels:push:push", "levels:leaves=0", "levels:leaves=", "levels:",
-                           "levels:cyclic", "tiled:cyclic:levels", "tiled:4", "nary:4:4", "doubling:2"}) {
+  for (const char* spec : {"levels:1", "levels:2:3:4", "levels:push:push", "levels:leaves=0",
+                           "levels:leaves=", "levels:", "levels:cyclic", "tiled:cyclic:levels",
+                           "tiled:4", "nary:4:4", "doubling:2"}) {
     EXPECT_THROW(generate(Collective::allreduce, spec, 4, 0), Error) << spec;
   }
   EXPECT_THROW(generate(Collective::barrier, "staggered:0", 4, 0), Error);
   EXPECT_THROW(generate(Collective::allreduce, "staggered", 4, 0), Error);
   EXPECT_THROW(generate(Collective::gather, "token_ring:0", 4, 0), Error);
-  EXPECT_THROW(generate(Collective::barrier, "levels", 4, 0, topo::read_levels("numa:0,0,1")), Error);
+  EXPECT_THROW(generate(Collective::barrier, "levels", 4, 0, topo::read_levels("numa:0,0,1")),
+               Error);
 }
 
 }  // namespace

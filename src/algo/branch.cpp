@@ -25,11 +25,13 @@ Branch of_parts(std::vector<Branch> parts, int32_t root) {
 Branch join(std::vector<Branch>& branches, Interval interval, int32_t degree, int32_t root) {
   if (interval.size() == 1) return std::move(branches[static_cast<size_t>(interval.low)]);
   std::vector<Branch> made;
-  for (const Interval& part : parts(interval, degree)) made.push_back(join(branches, part, degree, root));
+  for (const Interval& part : parts(interval, degree))
+    made.push_back(join(branches, part, degree, root));
   return of_parts(std::move(made), root);
 }
 
-// The leader's own branch is in the middle but where the root's is not; where nothing is on one side of it, the other is two.
+// The leader's own branch is in the middle but where the root's is not; where nothing is on one
+// side of it, the other is two.
 Branch join_binary(std::vector<Branch>& branches, Interval interval, int32_t root) {
   int32_t top = interval.low + (interval.size() - 1) / 2;
   for (int32_t at = interval.low; at < interval.high; ++at) {
@@ -58,7 +60,9 @@ std::vector<Branch> in_runs(std::vector<Branch> branches, int32_t runs, int32_t 
   std::vector<Branch> result;
   for (int32_t run = 0; run < runs; ++run) {
     const int64_t low = run * count / runs, high = (run + 1) * count / runs;
-    const auto at = [&](int64_t place) { return std::make_move_iterator(branches.begin() + place); };
+    const auto at = [&](int64_t place) {
+      return std::make_move_iterator(branches.begin() + place);
+    };
     result.push_back(of_parts({at(low), at(high)}, root));
   }
   return result;
@@ -105,15 +109,20 @@ void append_ranks(const Branch& branch, std::vector<int32_t>& ranks) {
 
 Branch joined(std::vector<Branch> branches, TreeShape shape, int32_t root) {
   if (shape.leaves > 0) {
-    branches = in_pairs(in_runs(std::move(branches), std::min(shape.leaves, static_cast<int32_t>(branches.size())), root), root);
+    branches =
+        in_pairs(in_runs(std::move(branches),
+                         std::min(shape.leaves, static_cast<int32_t>(branches.size())), root),
+                 root);
   }
   const auto count = static_cast<int32_t>(branches.size());
-  if (shape.binary) return count == 1 ? std::move(branches.front()) : join_binary(branches, {0, count}, root);
+  if (shape.binary)
+    return count == 1 ? std::move(branches.front()) : join_binary(branches, {0, count}, root);
   const int32_t degree = shape.degree == 0 ? std::max(count, 2) : shape.degree;
   return join(branches, {0, count}, shape.leaves > 0 ? 2 : degree, root);
 }
 
-Branch branch_of(int32_t ranks, int32_t root, const topo::Levels& levels, TreeShape outer, TreeShape inner) {
+Branch branch_of(int32_t ranks, int32_t root, const topo::Levels& levels, TreeShape outer,
+                 TreeShape inner) {
   std::vector<int32_t> members(static_cast<size_t>(ranks));
   std::iota(members.begin(), members.end(), 0);
   std::vector<std::vector<int32_t>> floors;
@@ -130,9 +139,11 @@ std::vector<int32_t> ranks_of(const Branch& branch) {
 int32_t leaves_without_congestion(int32_t ranks, double link, double shared) {
   // As many at once as there are ranks is no bound at all; it also keeps odd measurements out.
   const double most = std::max(ranks, 1);
-  const double at_once = shared > 0 && link / shared < most ? std::max(std::floor(link / shared), 1.0) : most;
+  const double at_once =
+      shared > 0 && link / shared < most ? std::max(std::floor(link / shared), 1.0) : most;
   const auto c = static_cast<uint64_t>(at_once);
-  return static_cast<int32_t>(std::min<uint64_t>(static_cast<uint64_t>(most), 2 * std::bit_floor(c) + c));
+  return static_cast<int32_t>(
+      std::min<uint64_t>(static_cast<uint64_t>(most), 2 * std::bit_floor(c) + c));
 }
 
 }  // namespace tutti::algo

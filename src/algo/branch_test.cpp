@@ -49,7 +49,8 @@ Reports reports(const Branch& branch, int others = 0) {
   for (const Branch& part : branch.parts) {
     const bool own = part.leader == branch.leader;
     const Reports inner = reports(part, own ? others : 0);
-    result = {std::max(result.most, inner.most), std::max(result.depth, inner.depth + (own ? 0 : 1))};
+    result = {std::max(result.most, inner.most),
+              std::max(result.depth, inner.depth + (own ? 0 : 1))};
   }
   return result;
 }
@@ -72,11 +73,13 @@ TEST(Branch, NobodyHasMoreThanTwoInABinaryTree) {
   }
 }
 
-// Whether d values become one in as few steps as any binary tree needs, with at most c combinations in each.
+// Whether d values become one in as few steps as any binary tree needs, with at most c combinations
+// in each.
 bool bears(int d, int c) {
   int values = d;
   // As many at once as can be leaves the least to the steps that follow.
-  for (int steps = std::bit_width(static_cast<unsigned>(d - 1)); steps > 0; --steps) values -= std::min(c, values / 2);
+  for (int steps = std::bit_width(static_cast<unsigned>(d - 1)); steps > 0; --steps)
+    values -= std::min(c, values / 2);
   return values == 1;
 }
 
@@ -91,8 +94,9 @@ TEST(Leaves, AreAllThatEveryLeastTreeBears) {
 
 TEST(Leaves, AreNoMoreThanTheRanks) {
   EXPECT_EQ(leaves_without_congestion(4, 3.0, 1.0), 4);
-  EXPECT_EQ(leaves_without_congestion(100, 3.0, 1.0), 7);   // the paper's text has 11, which takes five at once
-  EXPECT_EQ(leaves_without_congestion(100, 0.1, 1.0), 3);   // one at a time at least
+  EXPECT_EQ(leaves_without_congestion(100, 3.0, 1.0),
+            7);  // the paper's text has 11, which takes five at once
+  EXPECT_EQ(leaves_without_congestion(100, 0.1, 1.0), 3);  // one at a time at least
   EXPECT_EQ(leaves_without_congestion(100, 1.0, 0.0), 100);
   EXPECT_EQ(leaves_without_congestion(1, 1.0, 1.0), 1);
 }

@@ -23,11 +23,13 @@ void allgather(Plan& plan) {
   }
 }
 
-// tmp[rank].k is at first the part for the rank k ahead, and each move has a place of its own behind these.
+// tmp[rank].k is at first the part for the rank k ahead, and each move has a place of its own
+// behind these.
 void alltoall(Plan& plan) {
   const int32_t ranks = plan.ranks;
   for (int32_t rank = 0; rank < ranks; ++rank) {
-    for (int32_t k = 1; k < ranks; ++k) plan.copy(plan::tmp(rank, k), plan::in(rank, (rank + k) % ranks));
+    for (int32_t k = 1; k < ranks; ++k)
+      plan.copy(plan::tmp(rank, k), plan::in(rank, (rank + k) % ranks));
   }
   std::vector<int32_t> place(static_cast<size_t>(ranks));  // of the parts that go k ahead
   for (int32_t k = 0; k < ranks; ++k) place[static_cast<size_t>(k)] = k;
@@ -38,12 +40,14 @@ void alltoall(Plan& plan) {
       const bool arrives = k < 2 * distance;
       for (int32_t rank = 0; rank < ranks; ++rank) {
         const int32_t behind = (rank + ranks - distance) % ranks, from = (rank + ranks - k) % ranks;
-        plan.copy(arrives ? plan::out(rank, from) : plan::tmp(rank, next), plan::tmp(behind, place[static_cast<size_t>(k)]));
+        plan.copy(arrives ? plan::out(rank, from) : plan::tmp(rank, next),
+                  plan::tmp(behind, place[static_cast<size_t>(k)]));
       }
       if (!arrives) place[static_cast<size_t>(k)] = next++;
     }
   }
-  for (int32_t rank = 0; rank < ranks; ++rank) plan.copy(plan::out(rank, rank), plan::in(rank, rank));
+  for (int32_t rank = 0; rank < ranks; ++rank)
+    plan.copy(plan::out(rank, rank), plan::in(rank, rank));
 }
 
 }  // namespace

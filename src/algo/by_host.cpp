@@ -18,13 +18,15 @@ using Lists = std::vector<Regions>;
 class Phases {
  public:
   // In one plan, or each phase in a plan of its own, which then has its own object.
-  Phases(const Request& request, bool in_one) : nodes_(request), root_(request.root), in_one_(in_one) {
+  Phases(const Request& request, bool in_one)
+      : nodes_(request), root_(request.root), in_one_(in_one) {
     const Collective collective = request.collective;
     if (in_one_) nodes_.between(collective, root_node());
     for (int32_t node = 0; node < nodes_.nodes(); ++node) {
       const int32_t leader = nodes_.leader(node, 0);
       if (combines()) nodes_.within(Collective::reduce, nodes_.members(node), leader);
-      if (collective != Collective::reduce) nodes_.within(Collective::bcast, those_served(node), leader);
+      if (collective != Collective::reduce)
+        nodes_.within(Collective::bcast, those_served(node), leader);
     }
     nodes_.cut_vectors();
     for (int32_t node = 0; node < nodes_.nodes(); ++node) given_.push_back({given(node)});
@@ -42,11 +44,14 @@ class Phases {
       if (ranks.size() == 1) continue;
       Lists in;
       for (const int32_t rank : ranks) in.push_back({vector(Buffer::in, rank)});
-      nodes_.embed_within(Collective::reduce, ranks, nodes_.leader(node, 0), in, Lists(ranks.size(), at(given_, node)));
+      nodes_.embed_within(Collective::reduce, ranks, nodes_.leader(node, 0), in,
+                          Lists(ranks.size(), at(given_, node)));
     }
   }
 
-  void stand_in() { nodes_.embed_between(plan().collective, nodes_.leaders(0), root_node(), given_, results_); }
+  void stand_in() {
+    nodes_.embed_between(plan().collective, nodes_.leaders(0), root_node(), given_, results_);
+  }
 
   void after() {
     if (plan().collective == Collective::reduce) {
@@ -62,8 +67,12 @@ class Phases {
   Plan& plan() { return nodes_.plan(); }
 
  private:
-  static const Regions& at(const Lists& lists, int32_t node) { return lists[static_cast<size_t>(node)]; }
-  bool combines() { return plan().collective != Collective::bcast; }  // a barrier combines nothing at all
+  static const Regions& at(const Lists& lists, int32_t node) {
+    return lists[static_cast<size_t>(node)];
+  }
+  bool combines() {
+    return plan().collective != Collective::bcast;
+  }  // a barrier combines nothing at all
   int32_t root_node() { return plan::rooted(plan().collective) ? nodes_.root_node() : 0; }
   std::vector<int32_t> those_served(int32_t node) {
     return combines() ? nodes_.members(node) : takers(nodes_, node, nodes_.leader(node, 0), root_);
@@ -95,8 +104,8 @@ class Phases {
 }  // namespace
 
 bool host_serves(Collective collective) {
-  return collective == Collective::barrier || collective == Collective::bcast || collective == Collective::reduce ||
-         collective == Collective::allreduce;
+  return collective == Collective::barrier || collective == Collective::bcast ||
+         collective == Collective::reduce || collective == Collective::allreduce;
 }
 
 bool by_host(std::string_view spec) {
@@ -115,18 +124,21 @@ std::vector<int32_t> leaders(const topo::Levels& levels, int ranks) {
   const std::vector<int32_t> node_of = levels.floors()[static_cast<size_t>(at)].group_of.values();
   for (int32_t rank = 0; rank < ranks; ++rank) {
     // Nodes are numbered as their first ranks stand.
-    if (node_of[static_cast<size_t>(rank)] == static_cast<int32_t>(result.size())) result.push_back(rank);
+    if (node_of[static_cast<size_t>(rank)] == static_cast<int32_t>(result.size()))
+      result.push_back(rank);
   }
   return result;
 }
 
-Plan phase_by_host(Phase phase, Collective collective, std::string_view spec, int ranks, int root, const topo::Levels& levels) {
+Plan phase_by_host(Phase phase, Collective collective, std::string_view spec, int ranks, int root,
+                   const topo::Levels& levels) {
   const Form form = form_of(named(spec), spec, ranks);
   const Request request{collective, ranks, root, levels, form};
   check_parts(request);
   Plan plan;
   if (node_floor(levels) < 0) {
-    if (phase == Phase::standing_in) plan = generate(collective, usual_between(collective, ranks), ranks, root, levels);
+    if (phase == Phase::standing_in)
+      plan = generate(collective, usual_between(collective, ranks), ranks, root, levels);
     plan.collective = collective;
     plan.ranks = ranks;
     plan.root = root;

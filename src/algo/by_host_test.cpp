@@ -1,4 +1,5 @@
-// Phases around the host MPI's collective: with one of ours in its place they make a right plan, and nothing of them crosses.
+// Phases around the host MPI's collective: with one of ours in its place they make a right plan,
+// and nothing of them crosses.
 #include "algo/by_host.h"
 
 #include <gtest/gtest.h>
@@ -17,17 +18,20 @@ using plan::Collective;
 using plan::Plan;
 using topo::Levels;
 
-constexpr Collective served[] = {Collective::barrier, Collective::bcast, Collective::reduce, Collective::allreduce};
-constexpr const char* specs[] = {"hierarchical+host", "hierarchical+host+flat", "hierarchical+host+levels:2",
-                                 "hierarchical+host+binomial"};
+constexpr Collective served[] = {Collective::barrier, Collective::bcast, Collective::reduce,
+                                 Collective::allreduce};
+constexpr const char* specs[] = {"hierarchical+host", "hierarchical+host+flat",
+                                 "hierarchical+host+levels:2", "hierarchical+host+binomial"};
 
 TEST(ByHost, PhasesAreRightAroundACollectiveOfOurs) {
   for (const Cluster& cluster : clusters()) {
     for (const Collective collective : served) {
       for (const char* spec : specs) {
         for (const int root : some_roots(collective, cluster.ranks())) {
-          SCOPED_TRACE(std::string(plan::name(collective)) + " " + spec + ", " + cluster.name + ", root " + std::to_string(root));
-          const Plan plan = phase_by_host(Phase::standing_in, collective, spec, cluster.ranks(), root, cluster.levels());
+          SCOPED_TRACE(std::string(plan::name(collective)) + " " + spec + ", " + cluster.name +
+                       ", root " + std::to_string(root));
+          const Plan plan = phase_by_host(Phase::standing_in, collective, spec, cluster.ranks(),
+                                          root, cluster.levels());
           ASSERT_NO_THROW(plan::validate(plan));
           plan::Verdict verdict;
           ASSERT_NO_THROW(verdict = plan::check(plan)) << plan::print(plan);
@@ -45,9 +49,11 @@ TEST(ByHost, NothingOfThePhasesCrosses) {
     for (const Collective collective : served) {
       for (const int root : some_roots(collective, cluster.ranks())) {
         for (const Phase phase : {Phase::before, Phase::after}) {
-          const Plan plan = phase_by_host(phase, collective, "hierarchical+host", cluster.ranks(), root, cluster.levels());
+          const Plan plan = phase_by_host(phase, collective, "hierarchical+host", cluster.ranks(),
+                                          root, cluster.levels());
           ASSERT_NO_THROW(plan::validate(plan));
-          EXPECT_EQ(plan::inter_node_traffic(plan, cluster.node_of).messages, 0) << plan::print(plan);
+          EXPECT_EQ(plan::inter_node_traffic(plan, cluster.node_of).messages, 0)
+              << plan::print(plan);
         }
       }
     }
@@ -58,7 +64,8 @@ TEST(ByHost, NothingOfThePhasesCrosses) {
 TEST(ByHost, PhasesAreWhatTheyShouldBe) {
   const Levels levels({{"node", {0, 0, 0, 1, 1, 1, 2, 2, 2}, 3}});
   const auto transfers = [&](Phase phase, Collective collective, int root) {
-    return phase_by_host(phase, collective, "hierarchical+host+flat", 9, root, levels).transfers.size();
+    return phase_by_host(phase, collective, "hierarchical+host+flat", 9, root, levels)
+        .transfers.size();
   };
   EXPECT_EQ(leaders(levels, 9), (std::vector<int32_t>{0, 3, 6}));
   EXPECT_EQ(transfers(Phase::before, Collective::allreduce, 0), 3u);  // a reduce each
@@ -72,13 +79,15 @@ TEST(ByHost, PhasesAreWhatTheyShouldBe) {
 }
 
 TEST(ByHost, LeadersAreTheFirstOfTheirNodes) {
-  EXPECT_EQ(leaders(Levels({{"node", {0, 1, 2, 0, 1, 2, 0, 1}, 3}}), 8), (std::vector<int32_t>{0, 1, 2}));
+  EXPECT_EQ(leaders(Levels({{"node", {0, 1, 2, 0, 1, 2, 0, 1}, 3}}), 8),
+            (std::vector<int32_t>{0, 1, 2}));
   const Levels far_apart({{"cluster", {0, 0, 1, 1, 0, 0}, 2}, {"node", {5, 5, 7, 7, 6, 6}, 3}});
   EXPECT_EQ(leaders(far_apart, 6), (std::vector<int32_t>{0, 2, 4}));
   EXPECT_EQ(leaders({}, 3), (std::vector<int32_t>{0, 1, 2}));  // a rank each
 }
 
-// Operations that do not commute need nodes that are runs of ranks; the host combines its communicator's ranks in order.
+// Operations that do not commute need nodes that are runs of ranks; the host combines its
+// communicator's ranks in order.
 TEST(ByHost, WhatOperationsItServes) {
   const Levels runs({{"node", {0, 0, 1, 1}, 2}}), dealt({{"node", {0, 1, 0, 1}, 2}});
   EXPECT_TRUE(serves(Collective::reduce, "hierarchical+host", runs).rank_order);
@@ -109,16 +118,21 @@ TEST(ByHost, OnOneNodeItIsTheOneWithin) {
 
 TEST(ByHost, WhatCannotServeIsRefusedWhereItIsRead) {
   EXPECT_EQ(message(Collective::gather, "hierarchical+host"),
-            "algorithm 'hierarchical+host': the host MPI's own collective stands between nodes for barrier, bcast, reduce and "
+            "algorithm 'hierarchical+host': the host MPI's own collective stands between nodes for "
+            "barrier, bcast, reduce and "
             "allreduce, not for gather; name an algorithm in the place of host");
   EXPECT_EQ(message(Collective::bcast, "hierarchical:leaders=2+host"),
-            "algorithm 'hierarchical+host': a node has one leader in the host MPI's own collective; leave out leaders=2");
+            "algorithm 'hierarchical+host': a node has one leader in the host MPI's own "
+            "collective; leave out leaders=2");
   EXPECT_EQ(message(Collective::bcast, "hierarchical+flat+host"),
-            "algorithm 'hierarchical+flat+host': the host MPI's collective stands between nodes alone; write hierarchical+host");
+            "algorithm 'hierarchical+flat+host': the host MPI's collective stands between nodes "
+            "alone; write hierarchical+host");
   EXPECT_EQ(message(Collective::bcast, "hierarchical+host", Levels({{"node", {0, 0, 1, 1}, 2}})),
-            "algorithm 'hierarchical+host': between nodes it is the host MPI's own collective, which is no plan; name an "
+            "algorithm 'hierarchical+host': between nodes it is the host MPI's own collective, "
+            "which is no plan; name an "
             "algorithm in the place of host to see one");
-  for (const char* spec : {"host", "host+flat", "hierarchical+host:2", "hierarchical+host+ring", "hierarchical+host+host"}) {
+  for (const char* spec : {"host", "host+flat", "hierarchical+host:2", "hierarchical+host+ring",
+                           "hierarchical+host+host"}) {
     EXPECT_NE(message(Collective::allreduce, spec), "") << spec;
   }
 }

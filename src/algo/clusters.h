@@ -28,7 +28,8 @@ struct Cluster {
 inline Cluster of_sizes(const std::string& name, const std::vector<int>& sizes) {
   Cluster cluster{name, {}, {}};
   for (size_t node = 0; node < sizes.size(); ++node) {
-    for (int rank = 0; rank < sizes[node]; ++rank) cluster.node_of.push_back(static_cast<int32_t>(node));
+    for (int rank = 0; rank < sizes[node]; ++rank)
+      cluster.node_of.push_back(static_cast<int32_t>(node));
   }
   return cluster;
 }
@@ -55,7 +56,8 @@ inline const std::vector<Cluster>& clusters() {
       of_sizes("1, 5, 2, 1", {1, 5, 2, 1}),
       of_sizes("6, 1, 3", {6, 1, 3}),
       dealt("round robin over 3", 11, [](int rank) { return rank % 3; }),
-      with_numa(dealt("round robin over 2", 12, [](int rank) { return rank % 2; }), [](int rank) { return rank % 4; }),
+      with_numa(dealt("round robin over 2", 12, [](int rank) { return rank % 2; }),
+                [](int rank) { return rank % 4; }),
       dealt("odd pieces", 13, [](int rank) { return rank * 7 % 5 % 4; }),
       dealt("one between the others", 6, [](int rank) { return rank == 2 ? 1 : 0; }),
       of_sizes("9x2", {2, 2, 2, 2, 2, 2, 2, 2, 2}),

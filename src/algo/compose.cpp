@@ -21,7 +21,8 @@ std::vector<Block> blocks_in(const Regions& list) {
   std::vector<Block> blocks;
   blocks.reserve(static_cast<size_t>(blocks_of(list)));
   for (const Region& region : list) {
-    for (int32_t i = 0; i < region.count; ++i) blocks.push_back({region.buffer, region.first + i * region.stride});
+    for (int32_t i = 0; i < region.count; ++i)
+      blocks.push_back({region.buffer, region.first + i * region.stride});
   }
   return blocks;
 }
@@ -30,7 +31,8 @@ std::vector<Block> blocks_in(const Regions& list) {
 size_t end_of_run(const std::vector<Block>& blocks, size_t low) {
   size_t high = low + 1;
   const auto step = [&](size_t at) { return blocks[at].number - blocks[at - 1].number; };
-  while (high < blocks.size() && blocks[high].buffer == blocks[low].buffer && step(high) >= 1 && step(high) == step(low + 1)) {
+  while (high < blocks.size() && blocks[high].buffer == blocks[low].buffer && step(high) >= 1 &&
+         step(high) == step(low + 1)) {
     ++high;
   }
   return high;
@@ -51,7 +53,8 @@ Transfer made_like(const Transfer& like, const Region& dst) {
 }
 
 // Of a copy, the blocks that are not there already.
-void drop_those_in_place(const Regions& dst, const Regions& src, std::vector<Block>& to, std::vector<Block>& from) {
+void drop_those_in_place(const Regions& dst, const Regions& src, std::vector<Block>& to,
+                         std::vector<Block>& from) {
   if (dst.front().rank != src.front().rank) return;
   size_t kept = 0;
   for (size_t i = 0; i < to.size(); ++i) {
@@ -64,7 +67,8 @@ void drop_those_in_place(const Regions& dst, const Regions& src, std::vector<Blo
 }
 
 bool all_runs(const Regions& dst, const std::vector<Regions>& src) {
-  return dst.size() == 1 && std::all_of(src.begin(), src.end(), [](const Regions& list) { return list.size() == 1; });
+  return dst.size() == 1 &&
+         std::all_of(src.begin(), src.end(), [](const Regions& list) { return list.size() == 1; });
 }
 
 }  // namespace
@@ -98,12 +102,14 @@ void Composer::add(const Transfer& like, const Regions& dst, std::vector<Regions
     high = end_of_run(to, low);
     for (const std::vector<Block>& blocks : from) high = std::min(high, end_of_run(blocks, low));
     Transfer transfer = made_like(like, run_of(to, low, high, dst.front().rank));
-    for (size_t i = 0; i < src.size(); ++i) transfer.src.push_back(run_of(from[i], low, high, src[i].front().rank));
+    for (size_t i = 0; i < src.size(); ++i)
+      transfer.src.push_back(run_of(from[i], low, high, src[i].front().rank));
     whole_.transfers.push_back(std::move(transfer));
   }
 }
 
-void Composer::add_in_one_message(const Transfer& like, const Regions& dst, std::vector<Regions>& src) {
+void Composer::add_in_one_message(const Transfer& like, const Regions& dst,
+                                  std::vector<Regions>& src) {
   if (dst.empty()) return;
   const int32_t rank = dst.front().rank, count = blocks_of(dst);
   for (Regions& list : src) {

@@ -38,7 +38,11 @@ TEST(Regions, NeighboursBecomeOne) {
   append(list, plan::out(0, 14));
   append(list, plan::out(1, 15));
   append(list, plan::out(1, 15));
-  const Regions expected{{0, plan::Buffer::in, 3, 3, 2}, plan::in(0, 8, 6), plan::out(0, 14), plan::out(1, 15), plan::out(1, 15)};
+  const Regions expected{{0, plan::Buffer::in, 3, 3, 2},
+                         plan::in(0, 8, 6),
+                         plan::out(0, 14),
+                         plan::out(1, 15),
+                         plan::out(1, 15)};
   EXPECT_EQ(list, expected);
   EXPECT_EQ(blocks_of(list), 12);
   Regions slice;
@@ -50,11 +54,14 @@ TEST(Composer, ListsAreMovedInAsFewTransfersAsCanBe) {
   Plan plan = whole_of(Collective::bcast, 2, 16);
   Composer composer(plan);
   // Both are runs of blocks where they have the same steps: 0 2 4 | 5 6 and 8 9 10 | 12 13.
-  composer.copy({plan::out(1, 0), plan::out(1, 2), plan::out(1, 4), plan::out(1, 5, 2)}, {plan::in(0, 8, 3), plan::in(0, 12, 2)});
-  EXPECT_EQ(texts(plan), (Texts{"copy out[1].0+3/2 <- in[0].8+3", "copy out[1].5+2 <- in[0].12+2"}));
+  composer.copy({plan::out(1, 0), plan::out(1, 2), plan::out(1, 4), plan::out(1, 5, 2)},
+                {plan::in(0, 8, 3), plan::in(0, 12, 2)});
+  EXPECT_EQ(texts(plan),
+            (Texts{"copy out[1].0+3/2 <- in[0].8+3", "copy out[1].5+2 <- in[0].12+2"}));
   plan.transfers.clear();
   composer.copy({plan::out(0, 3, 2), plan::out(0, 9)}, {plan::out(0, 3, 3)});
-  EXPECT_EQ(texts(plan), (Texts{"copy out[0].9 <- out[0].5"})) << "what is there already is not moved";
+  EXPECT_EQ(texts(plan), (Texts{"copy out[0].9 <- out[0].5"}))
+      << "what is there already is not moved";
 }
 
 TEST(Composer, PartsShareNoScratch) {
@@ -92,21 +99,25 @@ TEST(Composer, ItemsMayDifferInLength) {
     append(regions, plan::out(leaders[static_cast<size_t>(rank)], leaders[node], sizes[node]));
   };
   Composer(plan).embed({part, leaders, lies, lies, true, true});
-  EXPECT_EQ(texts(plan), (Texts{"copy out[0].4+2 <- out[4].4+2", "copy out[1] <- out[0]", "copy out[4].1+3 <- out[1].1+3",
-                                "copy out[0].1+3 <- out[4].1+3", "copy out[1].4+2 <- out[0].4+2", "copy out[4] <- out[1]"}));
+  EXPECT_EQ(texts(plan), (Texts{"copy out[0].4+2 <- out[4].4+2", "copy out[1] <- out[0]",
+                                "copy out[4].1+3 <- out[1].1+3", "copy out[0].1+3 <- out[4].1+3",
+                                "copy out[1].4+2 <- out[0].4+2", "copy out[4] <- out[1]"}));
 }
 
 TEST(Composer, ItemsOfNoBlocksAreNotMoved) {
   const Plan part = generate(Collective::gather, "binomial", 4, 0);
   Plan plan = whole_of(Collective::gather, 4, 4);
   const std::vector<int32_t> ranks{0, 1, 2, 3};
-  const auto in = [](int32_t rank, int64_t, Regions& regions) { append(regions, plan::in(rank, 0, rank % 2)); };
+  const auto in = [](int32_t rank, int64_t, Regions& regions) {
+    append(regions, plan::in(rank, 0, rank % 2));
+  };
   const auto out = [](int32_t, int64_t item, Regions& regions) {
     append(regions, plan::out(0, static_cast<int32_t>(item), static_cast<int32_t>(item % 2)));
   };
   Composer(plan).embed({part, ranks, in, out});
-  EXPECT_EQ(texts(plan), (Texts{"copy tmp[1] <- in[1]", "copy out[0].1 <- tmp[1]", "copy tmp[3] <- in[3]", "copy tmp[2] <- tmp[3]",
-                                "copy out[0].3 <- tmp[2]"}));
+  EXPECT_EQ(texts(plan),
+            (Texts{"copy tmp[1] <- in[1]", "copy out[0].1 <- tmp[1]", "copy tmp[3] <- in[3]",
+                   "copy tmp[2] <- tmp[3]", "copy out[0].3 <- tmp[2]"}));
 }
 
 // The parts of node {1, 3, 4} go to rank 0 as one message, whose places at the root are no run.
@@ -126,10 +137,12 @@ TEST(Composer, WhatIsNoRunGoesPackedBetweenNodes) {
     };
     composer.embed({part, ranks, in, out, true, one_message});
     if (one_message) {
-      EXPECT_EQ(texts(plan), (Texts{"copy tmp[0].0+3 <- tmp[1].0+3", "copy out[0].1+2/2 <- tmp[0].0+2",
-                                    "copy out[0].4 <- tmp[0].2"}));
+      EXPECT_EQ(texts(plan),
+                (Texts{"copy tmp[0].0+3 <- tmp[1].0+3", "copy out[0].1+2/2 <- tmp[0].0+2",
+                       "copy out[0].4 <- tmp[0].2"}));
     } else {
-      EXPECT_EQ(texts(plan), (Texts{"copy out[0].1+2/2 <- tmp[1].0+2", "copy out[0].4 <- tmp[1].2"}));
+      EXPECT_EQ(texts(plan),
+                (Texts{"copy out[0].1+2/2 <- tmp[1].0+2", "copy out[0].4 <- tmp[1].2"}));
     }
   }
 }
@@ -139,23 +152,28 @@ TEST(Composer, WhatStaysIsReadWhereItLies) {
   Plan plan = whole_of(Collective::allreduce, 2, 1);
   const std::vector<int32_t> ranks{0, 1};
   Composer composer(plan);
-  std::vector<Regions> in{{composer.scratch(0, 1)}, {plan::in(1)}}, out{{plan::out(0)}, {plan::out(1)}};
+  std::vector<Regions> in{{composer.scratch(0, 1)}, {plan::in(1)}},
+      out{{plan::out(0)}, {plan::out(1)}};
   composer.embed({part, ranks, cut(in, 1), cut(out, 1)});
   // A user's `in` may be the `out` that is written; what is in `tmp` is not.
-  EXPECT_EQ(texts(plan), (Texts{"copy tmp[1] <- in[1]", "reduce out[0] <- tmp[0], tmp[1]", "reduce out[1] <- tmp[0], in[1]"}));
+  EXPECT_EQ(texts(plan), (Texts{"copy tmp[1] <- in[1]", "reduce out[0] <- tmp[0], tmp[1]",
+                                "reduce out[1] <- tmp[0], in[1]"}));
 }
 
 TEST(Composer, PushesAndTokensStayWhatTheyAre) {
   const Plan part = generate(Collective::gather, "token_ring", 3, 0);
   Plan plan = whole_of(Collective::gather, 6, 6);
   const std::vector<int32_t> ranks{5, 3, 1};
-  const auto in = [&](int32_t rank, int64_t, Regions& regions) { append(regions, plan::in(ranks[static_cast<size_t>(rank)])); };
+  const auto in = [&](int32_t rank, int64_t, Regions& regions) {
+    append(regions, plan::in(ranks[static_cast<size_t>(rank)]));
+  };
   const auto out = [&](int32_t, int64_t item, Regions& regions) {
     append(regions, plan::out(5, ranks[static_cast<size_t>(item)]));
   };
   Composer(plan).embed({part, ranks, in, out});
-  EXPECT_EQ(texts(plan), (Texts{"token 3 <- 1", "push tmp[5] <- in[3]", "token 1 <- 3", "push tmp[5].1 <- in[1]",
-                                "copy out[5].3 <- tmp[5]", "copy out[5].1 <- tmp[5].1", "copy out[5].5 <- in[5]"}));
+  EXPECT_EQ(texts(plan), (Texts{"token 3 <- 1", "push tmp[5] <- in[3]", "token 1 <- 3",
+                                "push tmp[5].1 <- in[1]", "copy out[5].3 <- tmp[5]",
+                                "copy out[5].1 <- tmp[5].1", "copy out[5].5 <- in[5]"}));
 }
 
 }  // namespace

@@ -30,7 +30,8 @@ Plan dissemination(plan::Collective collective, int ranks, const topo::Levels& l
   for (int32_t step = 0; step < vectors.steps(); ++step) {
     for (int32_t at = 0; at < frame.size(); ++at) {
       const int32_t other = behind(at, 1 << step, frame.local, frame.size());
-      plan.reduce(vectors.value(at, step + 1), {vectors.value(other, step), vectors.value(at, step)});
+      plan.reduce(vectors.value(at, step + 1),
+                  {vectors.value(other, step), vectors.value(at, step)});
     }
   }
   vectors.close();

@@ -36,7 +36,8 @@ std::vector<Region> in_order(int32_t at, Region mine, int32_t partner, Region th
 void exchange_vectors(Plan& plan, const Fold& frame) {
   FoldedVectors vectors(plan, frame);
   for_each_exchange(frame, [&](int32_t at, int32_t partner, int32_t step) {
-    plan.reduce(vectors.value(at, step + 1), in_order(at, vectors.value(at, step), partner, vectors.value(partner, step)));
+    plan.reduce(vectors.value(at, step + 1),
+                in_order(at, vectors.value(at, step), partner, vectors.value(partner, step)));
   });
   vectors.close();
 }
@@ -69,7 +70,8 @@ void exchange_parts(Plan& plan, const Fold& frame) {
     holds[at].insert(holds[at].end(), before[partner].begin(), before[partner].end());
   });
   for (const Fold::Place& place : frame.places) {
-    if (place.folded != nobody) plan.copy(plan::out(place.folded, 0, plan.ranks), plan::out(place.rank, 0, plan.ranks));
+    if (place.folded != nobody)
+      plan.copy(plan::out(place.folded, 0, plan.ranks), plan::out(place.rank, 0, plan.ranks));
   }
 }
 
@@ -80,8 +82,8 @@ Region slice(const Region& region, int32_t from, int32_t count) {
   return result;
 }
 
-// A tile of the vector for each place; afterwards each has its own in `out`. The range of tiles that a place still works
-// on is halved by its number's bits.
+// A tile of the vector for each place; afterwards each has its own in `out`. The range of tiles
+// that a place still works on is halved by its number's bits.
 void halve_vectors(Plan& plan, const Fold& frame) {
   struct Work {
     int32_t low, count, next_tmp;
@@ -91,16 +93,22 @@ void halve_vectors(Plan& plan, const Fold& frame) {
   std::vector<Work> works;
   for (const Fold::Place& place : frame.places) {
     const bool alone = place.folded == nobody;
-    if (!alone) plan.reduce(plan::tmp(place.rank, 0, tiles), {plan::in(place.rank, 0, tiles), plan::in(place.folded, 0, tiles)});
-    works.push_back({0, tiles, alone ? 0 : tiles, alone ? plan::in(place.rank, 0, tiles) : plan::tmp(place.rank, 0, tiles)});
+    if (!alone)
+      plan.reduce(plan::tmp(place.rank, 0, tiles),
+                  {plan::in(place.rank, 0, tiles), plan::in(place.folded, 0, tiles)});
+    works.push_back({0, tiles, alone ? 0 : tiles,
+                     alone ? plan::in(place.rank, 0, tiles) : plan::tmp(place.rank, 0, tiles)});
   }
   std::vector<Work> before;
   for_each_exchange(frame, [&](int32_t at, int32_t partner, int32_t) {
     if (at == 0) before = works;
     Work& work = works[at];
-    const int32_t half = work.count / 2, rank = frame.places[at].rank, from = at < partner ? 0 : half;
-    const Region value = half == 1 ? plan::out(rank, work.low + from) : plan::tmp(rank, work.next_tmp, half);
-    plan.reduce(value, in_order(at, slice(before[at].value, from, half), partner, slice(before[partner].value, from, half)));
+    const int32_t half = work.count / 2, rank = frame.places[at].rank,
+                  from = at < partner ? 0 : half;
+    const Region value =
+        half == 1 ? plan::out(rank, work.low + from) : plan::tmp(rank, work.next_tmp, half);
+    plan.reduce(value, in_order(at, slice(before[at].value, from, half), partner,
+                                slice(before[partner].value, from, half)));
     work = {work.low + from, half, work.next_tmp + half, value};
   });
 }
@@ -110,25 +118,32 @@ void collect_tiles(Plan& plan, const Fold& frame) {
   const int32_t tiles = frame.size();
   const auto low_of = [&](int32_t at, int32_t count) {
     int32_t low = 0;
-    for (int32_t bit = 1, half = tiles / 2; half >= count; bit *= 2, half /= 2) low += (at & bit) != 0 ? half : 0;
+    for (int32_t bit = 1, half = tiles / 2; half >= count; bit *= 2, half /= 2)
+      low += (at & bit) != 0 ? half : 0;
     return low;
   };
   for (int32_t count = 1; count < tiles; count *= 2) {
     for (int32_t at = 0; at < tiles; ++at) {
       const int32_t partner = at ^ (tiles / (2 * count)), low = low_of(partner, count);
-      plan.copy(plan::out(frame.places[at].rank, low, count), plan::out(frame.places[partner].rank, low, count));
+      plan.copy(plan::out(frame.places[at].rank, low, count),
+                plan::out(frame.places[partner].rank, low, count));
     }
   }
   for (const Fold::Place& place : frame.places) {
-    if (place.folded != nobody) plan.copy(plan::out(place.folded, 0, tiles), plan::out(place.rank, 0, tiles));
+    if (place.folded != nobody)
+      plan.copy(plan::out(place.folded, 0, tiles), plan::out(place.rank, 0, tiles));
   }
 }
 
-// Halving where the blocks are the ranks' parts: each step keeps those of the places that share one more bit.
+// Halving where the blocks are the ranks' parts: each step keeps those of the places that share one
+// more bit.
 class PartsHalving {
  public:
   PartsHalving(Plan& plan, const Fold& frame)
-      : plan_(plan), frame_(frame), values_(frame.places.size()), next_tmp_(frame.places.size(), 0) {}
+      : plan_(plan),
+        frame_(frame),
+        values_(frame.places.size()),
+        next_tmp_(frame.places.size(), 0) {}
 
   void run() {
     for (int32_t at = 0; at < frame_.size(); ++at) begin(at);
@@ -151,7 +166,8 @@ class PartsHalving {
  private:
   void begin(int32_t at) {
     const Fold::Place& place = frame_.places[at];
-    for (int32_t part = 0; part < plan_.ranks; ++part) values_[at].push_back(plan::in(place.rank, part));
+    for (int32_t part = 0; part < plan_.ranks; ++part)
+      values_[at].push_back(plan::in(place.rank, part));
     if (place.folded == nobody) return;
     for (int32_t part = 0; part < plan_.ranks; ++part) {
       values_[at][part] = fresh(at);

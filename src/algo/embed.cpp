@@ -1,4 +1,5 @@
-// How a part's transfers become the whole's: it is walked twice, to see what its `tmp` needs, and to write.
+// How a part's transfers become the whole's: it is walked twice, to see what its `tmp` needs, and
+// to write.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -17,11 +18,11 @@ using plan::TransferKind;
 
 // A block of the part's `tmp`.
 struct Cell {
-  int32_t first = -1;     // of the whole's `tmp`
-  int32_t room = 0;       // blocks of the largest item that ever stands there
+  int32_t first = -1;  // of the whole's `tmp`
+  int32_t room = 0;    // blocks of the largest item that ever stands there
   int32_t writes = 0;
-  bool alone = true;      // in no region of several blocks
-  int64_t item = 0;       // that stands there now, of so many blocks
+  bool alone = true;  // in no region of several blocks
+  int64_t item = 0;   // that stands there now, of so many blocks
   int32_t blocks = 0;
   bool borrowed = false;  // it is read in `in`
 };
@@ -29,7 +30,11 @@ struct Cell {
 class Embedder {
  public:
   Embedder(Composer& composer, Plan& whole, const Embedding& embedding)
-      : composer_(composer), whole_(whole), embedding_(embedding), part_(embedding.part), definition_(part_.definition()),
+      : composer_(composer),
+        whole_(whole),
+        embedding_(embedding),
+        part_(embedding.part),
+        definition_(part_.definition()),
         writes_(static_cast<size_t>(part_.ranks), 0) {}
 
   void run() {
@@ -55,14 +60,18 @@ class Embedder {
     for (const Transfer& transfer : part_.transfers) {
       const Region& dst = transfer.dst;
       int32_t& most = blocks[static_cast<size_t>(dst.rank)];
-      if (transfer.kind != TransferKind::token && dst.buffer == Buffer::tmp) most = std::max(most, dst.last() + 1);
+      if (transfer.kind != TransferKind::token && dst.buffer == Buffer::tmp)
+        most = std::max(most, dst.last() + 1);
     }
     starts_.assign(1, 0);
-    for (const int32_t count : blocks) starts_.push_back(starts_.back() + static_cast<size_t>(count));
+    for (const int32_t count : blocks)
+      starts_.push_back(starts_.back() + static_cast<size_t>(count));
     cells_.resize(starts_.back());
   }
 
-  Cell& cell(int32_t rank, int32_t block) { return cells_[starts_[static_cast<size_t>(rank)] + static_cast<size_t>(block)]; }
+  Cell& cell(int32_t rank, int32_t block) {
+    return cells_[starts_[static_cast<size_t>(rank)] + static_cast<size_t>(block)];
+  }
 
   void look_at(const Transfer& transfer) {
     if (transfer.kind == TransferKind::token) return;
@@ -70,33 +79,37 @@ class Embedder {
     const Region& dst = transfer.dst;
     see_neighbours(dst);
     for (const Region& src : transfer.src) see_neighbours(src);
-    for (int32_t k = 0; dst.buffer == Buffer::out && k < dst.count; ++k) ++result_writes_[{dst.rank, dst.first + k * dst.stride}];
+    for (int32_t k = 0; dst.buffer == Buffer::out && k < dst.count; ++k)
+      ++result_writes_[{dst.rank, dst.first + k * dst.stride}];
     note(transfer);
   }
 
   void see_neighbours(const Region& region) {
     if (region.buffer != Buffer::tmp || region.count == 1) return;
-    for (int32_t k = 0; k < region.count; ++k) cell(region.rank, region.first + k * region.stride).alone = false;
+    for (int32_t k = 0; k < region.count; ++k)
+      cell(region.rank, region.first + k * region.stride).alone = false;
   }
 
   // What only goes on to a result that lies in `tmp` may stand there from the start.
   void put_at_results() {
     for (const Transfer& transfer : part_.transfers) {
       const Region &dst = transfer.dst, &src = transfer.src.front();
-      const bool arrives = transfer.kind == TransferKind::copy && src.rank == dst.rank && src.buffer == Buffer::tmp &&
-                           dst.buffer == Buffer::out && dst.count == 1;
+      const bool arrives = transfer.kind == TransferKind::copy && src.rank == dst.rank &&
+                           src.buffer == Buffer::tmp && dst.buffer == Buffer::out && dst.count == 1;
       if (!arrives || result_writes_[{dst.rank, dst.first}] != 1) continue;
       Cell& from = cell(src.rank, src.first);
       if (!from.alone || from.writes != 1 || from.borrowed || from.first >= 0) continue;
       Regions lies;
       embedding_.out(dst.rank, definition_.item_out(dst.rank, dst.first), lies);
-      if (lies.size() == 1 && lies.front().buffer == Buffer::tmp && lies.front().stride == 1) from.first = lies.front().first;
+      if (lies.size() == 1 && lies.front().buffer == Buffer::tmp && lies.front().stride == 1)
+        from.first = lies.front().first;
     }
   }
 
   void lay_out_tmp() {
     for (int32_t rank = 0; rank < part_.ranks; ++rank) {
-      for (size_t at = starts_[static_cast<size_t>(rank)]; at < starts_[static_cast<size_t>(rank) + 1]; ++at) {
+      for (size_t at = starts_[static_cast<size_t>(rank)];
+           at < starts_[static_cast<size_t>(rank) + 1]; ++at) {
         Cell& cell = cells_[at];
         if (cell.first < 0) cell.first = composer_.scratch(rank_of(rank), cell.room).first;
       }
@@ -115,24 +128,27 @@ class Embedder {
     const bool borrowed = region.buffer == Buffer::tmp && cell(region.rank, block).borrowed;
     if (region.buffer == Buffer::in || borrowed) return embedding_.in(region.rank, item, regions);
     if (region.buffer == Buffer::out) return embedding_.out(region.rank, item, regions);
-    append(regions, plan::tmp(rank_of(region.rank), cell(region.rank, block).first, cell(region.rank, block).blocks));
+    append(regions, plan::tmp(rank_of(region.rank), cell(region.rank, block).first,
+                              cell(region.rank, block).blocks));
   }
 
   Regions where(const Region& region) {
     Regions regions;
-    for (int32_t k = 0; k < region.count; ++k) append_block(region, region.first + k * region.stride, regions);
+    for (int32_t k = 0; k < region.count; ++k)
+      append_block(region, region.first + k * region.stride, regions);
     return regions;
   }
 
   bool borrows(const Transfer& transfer) {
     const Region& src = transfer.src.front();
-    if (transfer.kind != TransferKind::copy || transfer.dst.buffer != Buffer::tmp || src.buffer != Buffer::in ||
-        src.rank != transfer.dst.rank) {
+    if (transfer.kind != TransferKind::copy || transfer.dst.buffer != Buffer::tmp ||
+        src.buffer != Buffer::in || src.rank != transfer.dst.rank) {
       return false;
     }
     if (embedding_.in_stays) return true;
     const Regions lies = where(src);
-    return std::all_of(lies.begin(), lies.end(), [](const Region& region) { return region.buffer == Buffer::tmp; });
+    return std::all_of(lies.begin(), lies.end(),
+                       [](const Region& region) { return region.buffer == Buffer::tmp; });
   }
 
   // What stands in `tmp` behind a transfer.
@@ -164,7 +180,13 @@ class Embedder {
   // What a rank reads, at one time: until a block of its owner is written.
   using Read = std::tuple<int32_t, int32_t, Buffer, int32_t, int32_t, int32_t, int32_t>;
   Read read(const Transfer& transfer, const Region& src) const {
-    return {transfer.dst.rank, src.rank, src.buffer, src.first, src.count, src.stride, writes_[static_cast<size_t>(src.rank)]};
+    return {transfer.dst.rank,
+            src.rank,
+            src.buffer,
+            src.first,
+            src.count,
+            src.stride,
+            writes_[static_cast<size_t>(src.rank)]};
   }
 
   void count_reads(const Transfer& transfer) {
@@ -181,7 +203,8 @@ class Embedder {
     if (message.reads < 2) return where(src);
     if (message.landed.empty()) {
       std::vector<Regions> list{where(src)};
-      append(message.landed, composer_.scratch(rank_of(transfer.dst.rank), blocks_of(list.front())));
+      append(message.landed,
+             composer_.scratch(rank_of(transfer.dst.rank), blocks_of(list.front())));
       composer_.add_in_one_message({}, message.landed, list);
     }
     return message.landed;
@@ -189,7 +212,8 @@ class Embedder {
 
   void embed(const Transfer& transfer) {
     std::vector<Regions> src;
-    for (const Region& source : transfer.src) src.push_back(embedding_.one_message ? arrived(transfer, source) : where(source));
+    for (const Region& source : transfer.src)
+      src.push_back(embedding_.one_message ? arrived(transfer, source) : where(source));
     ++writes_[static_cast<size_t>(transfer.dst.rank)];
     note(transfer);
     if (borrows(transfer)) return;

@@ -11,12 +11,13 @@ namespace {
 std::vector<int32_t> group_sizes(int32_t ranks, const topo::Levels& levels) {
   if (levels.one_level()) return {ranks};
   std::vector<int32_t> sizes(static_cast<size_t>(levels.floors().front().groups), 0);
-  for (const int32_t group : levels.floors().front().group_of.values()) ++sizes[static_cast<size_t>(group)];
+  for (const int32_t group : levels.floors().front().group_of.values())
+    ++sizes[static_cast<size_t>(group)];
   return sizes;
 }
 
-// How many ranks of each group stay at work, multiples of `run` that sum up to `wanted`; empty where that cannot be. At
-// least half of a group does, so that each of the others has a neighbour.
+// How many ranks of each group stay at work, multiples of `run` that sum up to `wanted`; empty
+// where that cannot be. At least half of a group does, so that each of the others has a neighbour.
 std::vector<int32_t> at_work(const std::vector<int32_t>& sizes, int32_t wanted, int32_t run) {
   std::vector<int32_t> working;
   int32_t left = wanted;
@@ -42,7 +43,8 @@ std::vector<int32_t> by_levels(int32_t ranks, const topo::Levels& levels) {
   for (const topo::Floor& floor : levels.floors()) floors.push_back(floor.group_of.values());
   std::stable_sort(order.begin(), order.end(), [&](int32_t one, int32_t other) {
     for (const std::vector<int32_t>& group_of : floors) {
-      const int32_t mine = group_of[static_cast<size_t>(one)], theirs = group_of[static_cast<size_t>(other)];
+      const int32_t mine = group_of[static_cast<size_t>(one)],
+                    theirs = group_of[static_cast<size_t>(other)];
       if (mine != theirs) return mine < theirs;
     }
     return false;

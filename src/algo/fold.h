@@ -1,12 +1,13 @@
 // Ranks brought down to a power of two, laid out by levels: the frame of exchanges between pairs.
 //
-// With p ranks and P the largest power of two that is not above p, p - P ranks are folded: a neighbour does their work, and
-// hands them the result in a closing step. The P places stand in the order of levels (then of ranks), and which ranks are
-// folded is chosen so that aligned runs of as many places as possible (`local`, a power of two) lie within one outermost
-// group each: exchanges over distances below `local` cross no border. Folded ranks are their neighbours' in the group,
-// except where groups are too odd for it (three groups of one rank). On one level, or where groups are runs of ranks,
-// places stand in rank order, each for a run of ranks.
-// Source: HMPI, section 2.3. Pure.
+// With p ranks and P the largest power of two that is not above p, p - P ranks are folded: a
+// neighbour does their work, and hands them the result in a closing step. The P places stand in the
+// order of levels (then of ranks), and which ranks are folded is chosen so that aligned runs of as
+// many places as possible (`local`, a power of two) lie within one outermost group each: exchanges
+// over distances below `local` cross no border. Folded ranks are their neighbours' in the group,
+// except where groups are too odd for it (three groups of one rank). On one level, or where groups
+// are runs of ranks, places stand in rank order, each for a run of ranks. Source: HMPI,
+// section 2.3. Pure.
 #pragma once
 
 #include <cstdint>
@@ -32,8 +33,9 @@ struct Fold {
 
 Fold fold(int32_t ranks, const topo::Levels& levels);
 
-// Whole vectors on their way through such a frame, of which each step makes one of two. The last step's is the result, and
-// comes where that belongs, but where it has to be handed on to a folded rank.
+// Whole vectors on their way through such a frame, of which each step makes one of two. The last
+// step's is the result, and comes where that belongs, but where it has to be handed on to a folded
+// rank.
 class FoldedVectors {
  public:
   // Writes the first values: the ranks' own, or what two that are folded combine to.

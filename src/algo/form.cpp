@@ -23,23 +23,27 @@ bool takes(const Algorithm& algorithm, std::string_view word) {
   std::string accepted;
   for (const std::string_view one : algorithm.words) {
     accepted += accepted.empty() ? "" : ", ";
-    accepted += one == shape_word ? "binomial, binary, flat, a degree of at least 2, leaves=N" : one;
+    accepted +=
+        one == shape_word ? "binomial, binary, flat, a degree of at least 2, leaves=N" : one;
   }
   const std::string what = "algorithm '" + std::string(spec.substr(0, 80)) + "': ";
   if (algorithm.takes_degree) {
     const std::string least = std::to_string(algorithm.least_degree);
     throw Error(Code::invalid_argument, what + "the degree must be a number of at least " + least);
   }
-  if (accepted.empty()) throw Error(Code::invalid_argument, what + "takes no degree; leave out ':' and what follows");
-  throw Error(Code::invalid_argument, what + "unexpected " + in_quotes(word.substr(0, 40)) + "; behind " +
-                                          std::string(algorithm.name) + " may stand, each once: " + accepted);
+  if (accepted.empty())
+    throw Error(Code::invalid_argument, what + "takes no degree; leave out ':' and what follows");
+  throw Error(Code::invalid_argument, what + "unexpected " + in_quotes(word.substr(0, 40)) +
+                                          "; behind " + std::string(algorithm.name) +
+                                          " may stand, each once: " + accepted);
 }
 
 std::optional<int> number_of(std::string_view digits, int least) {
   int number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
   const bool whole = error == std::errc() && end == digits.data() + digits.size();
-  return whole && number >= least && number <= plan::max_ranks ? std::optional(number) : std::nullopt;
+  return whole && number >= least && number <= plan::max_ranks ? std::optional(number)
+                                                               : std::nullopt;
 }
 
 std::optional<TreeShape> shape_of(std::string_view word) {
@@ -66,7 +70,9 @@ bool* flag_of(Form& form, std::string_view word) {
 // False where the word is none that may stand there.
 bool take(const Algorithm& algorithm, std::string_view word, int& shapes, Form& form) {
   if (takes(algorithm, leaders_word)) {
-    const auto leaders = word.starts_with(leaders_prefix) ? number_of(word.substr(leaders_prefix.size()), 1) : std::nullopt;
+    const auto leaders = word.starts_with(leaders_prefix)
+                             ? number_of(word.substr(leaders_prefix.size()), 1)
+                             : std::nullopt;
     if (!leaders || shapes++ > 0) return false;
     form.leaders = *leaders;
     return true;
@@ -77,7 +83,8 @@ bool take(const Algorithm& algorithm, std::string_view word, int& shapes, Form& 
     form.degree = *degree;
     return true;
   }
-  if (bool* const flag = flag_of(form, word); flag != nullptr && takes(algorithm, word) && !*flag) return *flag = true;
+  if (bool* const flag = flag_of(form, word); flag != nullptr && takes(algorithm, word) && !*flag)
+    return *flag = true;
   const auto shape = takes(algorithm, shape_word) && shapes < 2 ? shape_of(word) : std::nullopt;
   if (!shape) return false;
   if (shapes++ == 0) form.outer = *shape;
@@ -92,25 +99,30 @@ std::string_view without_parts(const Algorithm& algorithm, std::string_view spec
   const std::string what = "algorithm '" + std::string(spec.substr(0, 80)) + "': ";
   if (!algorithm.of_others) {
     throw Error(Code::invalid_argument,
-                what + std::string(algorithm.name) + " is made of no others; leave out '+' and what follows");
+                what + std::string(algorithm.name) +
+                    " is made of no others; leave out '+' and what follows");
   }
   const std::string_view parts = spec.substr(plus + 1);
   const size_t second = std::min(parts.find('+'), parts.size());
   form.between = parts.substr(0, second);
   if (second < parts.size()) form.within = parts.substr(second + 1);
   for (const std::string_view part : {form.between, form.within}) {
-    const bool left_out = part.empty() && (part.data() == form.between.data() || second < parts.size());
+    const bool left_out =
+        part.empty() && (part.data() == form.between.data() || second < parts.size());
     if (left_out || part.find('+') != std::string_view::npos) {
-      throw Error(Code::invalid_argument, what + "write " + usage(algorithm) + ", with an algorithm behind each '+'");
+      throw Error(Code::invalid_argument,
+                  what + "write " + usage(algorithm) + ", with an algorithm behind each '+'");
     }
     const bool is_between = part.data() == form.between.data();
     if (part == host_word && is_between) continue;
     if (part == host_word) {
       throw Error(Code::invalid_argument,
-                  what + "the host MPI's collective stands between nodes alone; write " + std::string(algorithm.name) + "+host");
+                  what + "the host MPI's collective stands between nodes alone; write " +
+                      std::string(algorithm.name) + "+host");
     }
     if (!part.empty() && named(part).of_others) {
-      throw Error(Code::invalid_argument, what + std::string(algorithm.name) + " is made of simple algorithms, not of itself");
+      throw Error(Code::invalid_argument, what + std::string(algorithm.name) +
+                                              " is made of simple algorithms, not of itself");
     }
   }
   return spec.substr(0, plus);
@@ -133,7 +145,8 @@ const Algorithm& named(std::string_view spec) {
   for (const Algorithm& algorithm : algorithms()) {
     if (algorithm.name == name) return algorithm;
   }
-  throw Error(Code::invalid_argument, "unknown algorithm '" + std::string(name.substr(0, 80)) + "'; known are " + names());
+  throw Error(Code::invalid_argument,
+              "unknown algorithm '" + std::string(name.substr(0, 80)) + "'; known are " + names());
 }
 
 bool serves(const Algorithm& algorithm, plan::Collective collective) {
@@ -148,7 +161,8 @@ Form form_of(const Algorithm& algorithm, std::string_view spec, int ranks) {
   int shapes = 0;
   for (size_t colon = spec.find(':'); colon != std::string_view::npos;) {
     const size_t next = spec.find(':', colon + 1);
-    const std::string_view word = spec.substr(colon + 1, next == std::string_view::npos ? next : next - colon - 1);
+    const std::string_view word =
+        spec.substr(colon + 1, next == std::string_view::npos ? next : next - colon - 1);
     if (!take(algorithm, word, shapes, form)) refuse(algorithm, spec, word);
     colon = next;
   }

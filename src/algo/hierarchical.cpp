@@ -17,10 +17,14 @@ bool by_dissemination(Collective collective, std::string_view between) {
   return collective == Collective::allreduce && between.starts_with("dissemination");
 }
 
-bool is_scan(Collective collective) { return collective == Collective::scan || collective == Collective::exscan; }
+bool is_scan(Collective collective) {
+  return collective == Collective::scan || collective == Collective::exscan;
+}
 
 // What the leaders do, and what is done within nodes.
-Collective between_nodes(Collective collective) { return collective == Collective::scan ? Collective::exscan : collective; }
+Collective between_nodes(Collective collective) {
+  return collective == Collective::scan ? Collective::exscan : collective;
+}
 
 std::vector<Collective> within_nodes(Collective collective, std::string_view between) {
   using C = Collective;
@@ -40,30 +44,39 @@ std::vector<Collective> within_nodes(Collective collective, std::string_view bet
 [[noreturn]] void refuse(Collective collective, std::string_view spec, const std::string& where,
                          const std::vector<Collective>& needed) {
   std::string names;
-  for (const Collective one : needed) names.append(names.empty() ? "" : " and ").append(plan::name(one));
-  throw Error(Code::invalid_argument, "algorithm 'hierarchical': " + std::string(spec) + " does not serve " + names + " " + where +
-                                          ", which " + std::string(plan::name(collective)) + " needs; name one that does");
+  for (const Collective one : needed)
+    names.append(names.empty() ? "" : " and ").append(plan::name(one));
+  throw Error(Code::invalid_argument, "algorithm 'hierarchical': " + std::string(spec) +
+                                          " does not serve " + names + " " + where + ", which " +
+                                          std::string(plan::name(collective)) +
+                                          " needs; name one that does");
 }
 
 // The host's collectives that a leader has all the arguments of.
 void check_host(const Request& request) {
   const Collective collective = request.collective;
   if (!host_serves(collective)) {
-    throw Error(Code::invalid_argument, "algorithm 'hierarchical+host': the host MPI's own collective stands between nodes for "
-                                        "barrier, bcast, reduce and allreduce, not for " + std::string(plan::name(collective)) +
-                                            "; name an algorithm in the place of host");
+    throw Error(
+        Code::invalid_argument,
+        "algorithm 'hierarchical+host': the host MPI's own collective stands between nodes for "
+        "barrier, bcast, reduce and allreduce, not for " +
+            std::string(plan::name(collective)) + "; name an algorithm in the place of host");
   }
   if (request.form.leaders > 1) {
-    throw Error(Code::invalid_argument, "algorithm 'hierarchical+host': a node has one leader in the host MPI's own collective; "
-                                        "leave out leaders=" + std::to_string(request.form.leaders));
+    throw Error(
+        Code::invalid_argument,
+        "algorithm 'hierarchical+host': a node has one leader in the host MPI's own collective; "
+        "leave out leaders=" +
+            std::to_string(request.form.leaders));
   }
 }
 
-// Where there is no floor of nodes: the algorithm for all ranks. Levels without such a floor are those of one node, or of
-// groups of nodes with a rank each.
+// Where there is no floor of nodes: the algorithm for all ranks. Levels without such a floor are
+// those of one node, or of groups of nodes with a rank each.
 std::string alone(const Form& form, Collective collective, const Levels& levels, int32_t ranks) {
   const std::string_view within = form.within.empty() ? "levels" : form.within;
-  if (form.between == host_word && !form.within.empty() && serves(named(within), collective)) return std::string(within);
+  if (form.between == host_word && !form.within.empty() && serves(named(within), collective))
+    return std::string(within);
   const bool one_node = !levels.one_level() && levels.floors().front().name != "cluster";
   if (one_node && serves(named(within), collective)) return std::string(within);
   const bool usual = form.between.empty() || form.between == host_word;
@@ -92,19 +105,24 @@ void check_parts(const Request& request) {
   const std::vector<Collective> needed = within_nodes(collective, between);
   const auto served = [&](Collective one) { return serves(named(within), one); };
   // Tiles are blocks, and a barrier has one.
-  if (collective == Collective::barrier && !served(collective)) refuse(collective, within, "within nodes", {collective});
-  if (std::none_of(needed.begin(), needed.end(), served)) refuse(collective, within, "within nodes", needed);
+  if (collective == Collective::barrier && !served(collective))
+    refuse(collective, within, "within nodes", {collective});
+  if (std::none_of(needed.begin(), needed.end(), served))
+    refuse(collective, within, "within nodes", needed);
 }
 
 plan::Plan hierarchical(const Request& request) {
   check_parts(request);
   if (node_floor(request.levels) < 0) {
-    return generate(request.collective, alone(request.form, request.collective, request.levels, request.ranks), request.ranks,
-                    request.root, request.levels);
+    return generate(request.collective,
+                    alone(request.form, request.collective, request.levels, request.ranks),
+                    request.ranks, request.root, request.levels);
   }
   if (request.form.between == host_word) {
-    throw Error(Code::invalid_argument, "algorithm 'hierarchical+host': between nodes it is the host MPI's own collective, which is "
-                                        "no plan; name an algorithm in the place of host to see one");
+    throw Error(Code::invalid_argument,
+                "algorithm 'hierarchical+host': between nodes it is the host MPI's own collective, "
+                "which is "
+                "no plan; name an algorithm in the place of host to see one");
   }
   Hierarchy nodes(request);
   const bool disseminates = by_dissemination(request.collective, request.form.between);
@@ -112,7 +130,9 @@ plan::Plan hierarchical(const Request& request) {
     case Collective::barrier: hierarchical_allreduce(nodes); break;
     case Collective::bcast: hierarchical_bcast(nodes); break;
     case Collective::reduce: hierarchical_reduce(nodes); break;
-    case Collective::allreduce: disseminates ? hierarchical_dissemination(nodes) : hierarchical_allreduce(nodes); break;
+    case Collective::allreduce:
+      disseminates ? hierarchical_dissemination(nodes) : hierarchical_allreduce(nodes);
+      break;
     case Collective::gather: hierarchical_gather(nodes); break;
     case Collective::scatter: hierarchical_scatter(nodes); break;
     case Collective::allgather: hierarchical_allgather(nodes); break;
@@ -131,11 +151,15 @@ Serves hierarchical_serves(Collective collective, const Form& form, const Levels
   const auto& floors = levels.floors();
   const Levels in_order;
   const bool outside = std::all_of(floors.begin(), floors.begin() + at + 1, in_rank_order);
-  const bool inside = levels.in_rank_order(), inner_floors = at + 1 < static_cast<int32_t>(floors.size());
+  const bool inside = levels.in_rank_order(),
+             inner_floors = at + 1 < static_cast<int32_t>(floors.size());
   const int32_t nodes = floors[static_cast<size_t>(at)].groups;
-  const std::string_view between = form.between.empty() ? usual_between(collective, nodes) : form.between;
-  // Ranks of a communicator are combined in their order, and all are given one result: MPI's word, as without Tutti.
-  Serves result = between == host_word ? Serves{} : serves(collective, between, outside ? in_order : levels);
+  const std::string_view between =
+      form.between.empty() ? usual_between(collective, nodes) : form.between;
+  // Ranks of a communicator are combined in their order, and all are given one result: MPI's word,
+  // as without Tutti.
+  Serves result =
+      between == host_word ? Serves{} : serves(collective, between, outside ? in_order : levels);
   result.rank_order &= outside;
   for (const Collective one : within_nodes(collective, between)) {
     if (!plan::combines(one)) continue;

@@ -7,8 +7,9 @@ using plan::Buffer;
 using plan::Collective;
 using plan::Region;
 
-// What goes from a node to another is one message, from leader to leader: the parts of its first rank for all ranks of the
-// other, then those of its second. Where a node has one rank that is where they lie in its `in` or `out`.
+// What goes from a node to another is one message, from leader to leader: the parts of its first
+// rank for all ranks of the other, then those of its second. Where a node has one rank that is
+// where they lie in its `in` or `out`.
 class Exchange {
  public:
   explicit Exchange(Hierarchy& nodes) : nodes_(nodes), leaders_(nodes.leaders(0)) {
@@ -37,8 +38,10 @@ class Exchange {
 
   // Of the places for all other nodes in a leader's `tmp`, those of one.
   Region for_node(const Region& all, int32_t node, int32_t other) const {
-    const int32_t before = before_[static_cast<size_t>(other)] - (other > node ? nodes_.size(node) : 0);
-    return plan::tmp(all.rank, all.first + nodes_.size(node) * before, nodes_.size(node) * nodes_.size(other));
+    const int32_t before =
+        before_[static_cast<size_t>(other)] - (other > node ? nodes_.size(node) : 0);
+    return plan::tmp(all.rank, all.first + nodes_.size(node) * before,
+                     nodes_.size(node) * nodes_.size(other));
   }
 
   // All that a member has for other nodes, or gets from them, node by node.
@@ -48,7 +51,9 @@ class Exchange {
     }
   }
 
-  int32_t member(int32_t node, int64_t place) const { return nodes_.members(node)[static_cast<size_t>(place)]; }
+  int32_t member(int32_t node, int64_t place) const {
+    return nodes_.members(node)[static_cast<size_t>(place)];
+  }
 
   void collect(int32_t node) {
     const Lies in = [&](int32_t rank, int64_t, Regions& regions) {
@@ -57,8 +62,10 @@ class Exchange {
     const Lies out = [&](int32_t, int64_t item, Regions& regions) {
       for (int32_t other = 0; other < nodes_.nodes(); ++other) {
         if (other == node) continue;
-        const int32_t size = nodes_.size(other), first = for_node(sent_[static_cast<size_t>(node)], node, other).first;
-        append(regions, plan::tmp(leaders_[static_cast<size_t>(node)], first + static_cast<int32_t>(item) * size, size));
+        const int32_t size = nodes_.size(other),
+                      first = for_node(sent_[static_cast<size_t>(node)], node, other).first;
+        append(regions, plan::tmp(leaders_[static_cast<size_t>(node)],
+                                  first + static_cast<int32_t>(item) * size, size));
       }
     };
     embed(Collective::gather, node, in, out);
@@ -77,10 +84,12 @@ class Exchange {
 
   void between() {
     const int32_t count = nodes_.nodes();
-    const auto lies = [this](Buffer buffer, const std::vector<Region>& all, int32_t node, int32_t other, Regions& regions) {
+    const auto lies = [this](Buffer buffer, const std::vector<Region>& all, int32_t node,
+                             int32_t other, Regions& regions) {
       if (node == other) return;
       const auto at = static_cast<size_t>(node);
-      if (nodes_.size(node) == 1) return append_parts(regions, buffer, leaders_[at], parts_[static_cast<size_t>(other)]);
+      if (nodes_.size(node) == 1)
+        return append_parts(regions, buffer, leaders_[at], parts_[static_cast<size_t>(other)]);
       append(regions, for_node(all[at], node, other));
     };
     const Lies in = [&](int32_t rank, int64_t item, Regions& regions) {
@@ -112,14 +121,15 @@ class Exchange {
 
   void embed(Collective collective, int32_t node, const Lies& in, const Lies& out) {
     const std::vector<int32_t>& ranks = nodes_.members(node);
-    nodes_.composer().embed({nodes_.within(collective, ranks, leaders_[static_cast<size_t>(node)]), ranks, in, out});
+    nodes_.composer().embed(
+        {nodes_.within(collective, ranks, leaders_[static_cast<size_t>(node)]), ranks, in, out});
   }
 
   Hierarchy& nodes_;
   const std::vector<int32_t> leaders_;
-  std::vector<int32_t> before_;             // by node: how many ranks are on nodes before it
-  std::vector<Regions> parts_;              // by node: its ranks' parts
-  std::vector<Region> sent_, received_;     // by node, at its leader
+  std::vector<int32_t> before_;          // by node: how many ranks are on nodes before it
+  std::vector<Regions> parts_;           // by node: its ranks' parts
+  std::vector<Region> sent_, received_;  // by node, at its leader
 };
 
 }  // namespace

@@ -1,4 +1,5 @@
-// What hierarchical plans send between nodes: as few messages, and as few one after the other, as is claimed.
+// What hierarchical plans send between nodes: as few messages, and as few one after the other, as
+// is claimed.
 #include "algo/algo.h"
 
 #include <gtest/gtest.h>
@@ -19,14 +20,19 @@ using plan::InterNodeTraffic;
 using plan::Plan;
 using topo::Levels;
 
-InterNodeTraffic traffic_of(Collective collective, const std::string& spec, const Cluster& cluster, int root = 0) {
-  return plan::inter_node_traffic(generate(collective, spec, cluster.ranks(), root, cluster.levels()), cluster.node_of);
+InterNodeTraffic traffic_of(Collective collective, const std::string& spec, const Cluster& cluster,
+                            int root = 0) {
+  return plan::inter_node_traffic(
+      generate(collective, spec, cluster.ranks(), root, cluster.levels()), cluster.node_of);
 }
 
-void for_each_cluster_and_root(Collective collective, const std::function<void(const Cluster&, int64_t nodes, int root)>& visit) {
+void for_each_cluster_and_root(
+    Collective collective,
+    const std::function<void(const Cluster&, int64_t nodes, int root)>& visit) {
   for (const Cluster& cluster : clusters()) {
     for (const int root : some_roots(collective, cluster.ranks())) {
-      SCOPED_TRACE(std::string(plan::name(collective)) + ", " + cluster.name + ", root " + std::to_string(root));
+      SCOPED_TRACE(std::string(plan::name(collective)) + ", " + cluster.name + ", root " +
+                   std::to_string(root));
       visit(cluster, cluster.levels().groups("node"), root);
     }
   }
@@ -38,7 +44,8 @@ TEST(HierarchicalCrossing, TreesSendOneMessageToEachOtherNode) {
       // One rank a node is no floor: the plan is the algorithm between nodes.
       if (nodes == 1) nodes = cluster.ranks();
       for (const char* between : {"flat", "binomial", "nary:3", "levels"}) {
-        const InterNodeTraffic found = traffic_of(collective, "hierarchical+" + std::string(between), cluster, root);
+        const InterNodeTraffic found =
+            traffic_of(collective, "hierarchical+" + std::string(between), cluster, root);
         EXPECT_EQ(found.messages, nodes - 1) << between;
       }
       const InterNodeTraffic flat = traffic_of(collective, "hierarchical+flat", cluster, root);
@@ -56,7 +63,9 @@ TEST(HierarchicalCrossing, BarriersAndAllreducesTakeTheLeastDelaysOrMessages) {
       EXPECT_EQ(all.messages, nodes * (nodes - 1));
       EXPECT_EQ(all.delays, 1);
       for (const char* between : {"flat", "binomial"}) {
-        EXPECT_EQ(traffic_of(collective, "hierarchical+" + std::string(between), cluster).messages, 2 * (nodes - 1)) << between;
+        EXPECT_EQ(traffic_of(collective, "hierarchical+" + std::string(between), cluster).messages,
+                  2 * (nodes - 1))
+            << between;
       }
       EXPECT_EQ(traffic_of(collective, "hierarchical+flat", cluster).delays, 2);
     });
@@ -68,11 +77,15 @@ TEST(HierarchicalCrossing, PartsOfANodeAreOneMessage) {
     for_each_cluster_and_root(collective, [&](const Cluster& cluster, int64_t nodes, int root) {
       if (nodes == 1) nodes = cluster.ranks();
       for (const char* between : {"flat", "binomial", "direct", "direct:2", "nary:3"}) {
-        EXPECT_EQ(traffic_of(collective, "hierarchical+" + std::string(between), cluster, root).messages, nodes - 1) << between;
+        EXPECT_EQ(
+            traffic_of(collective, "hierarchical+" + std::string(between), cluster, root).messages,
+            nodes - 1)
+            << between;
       }
       const InterNodeTraffic flat = traffic_of(collective, "hierarchical+flat", cluster, root);
       const int32_t root_node = cluster.node_of[static_cast<size_t>(root)];
-      const auto at_the_root = std::count(cluster.node_of.begin(), cluster.node_of.end(), root_node);
+      const auto at_the_root =
+          std::count(cluster.node_of.begin(), cluster.node_of.end(), root_node);
       EXPECT_EQ(flat.delays, 1);
       EXPECT_EQ(flat.blocks, cluster.ranks() - at_the_root);
     });
@@ -80,11 +93,13 @@ TEST(HierarchicalCrossing, PartsOfANodeAreOneMessage) {
 }
 
 TEST(HierarchicalCrossing, PairsOfNodesExchangeOneMessageEachWay) {
-  for (const Collective collective : {Collective::allgather, Collective::alltoall, Collective::reduce_scatter}) {
+  for (const Collective collective :
+       {Collective::allgather, Collective::alltoall, Collective::reduce_scatter}) {
     for_each_cluster_and_root(collective, [&](const Cluster& cluster, int64_t nodes, int) {
       if (nodes == 1) nodes = cluster.ranks();
       for (const char* between : {"flat", "all_read_all", "direct:2"}) {
-        const InterNodeTraffic found = traffic_of(collective, "hierarchical+" + std::string(between), cluster);
+        const InterNodeTraffic found =
+            traffic_of(collective, "hierarchical+" + std::string(between), cluster);
         EXPECT_EQ(found.messages, nodes * (nodes - 1)) << between;
         EXPECT_EQ(found.delays, 1) << between;
       }
@@ -119,22 +134,31 @@ TEST(HierarchicalCrossing, ScansSendToLaterNodesAlone) {
   const Cluster cluster = of_sizes("16x2", std::vector<int>(16, 2));
   for (const Collective collective : {Collective::scan, Collective::exscan}) {
     const InterNodeTraffic found = traffic_of(collective, "hierarchical+doubling", cluster);
-    EXPECT_EQ(found, (InterNodeTraffic{.messages = 15 + 14 + 12 + 8, .blocks = 49, .delays = 4, .most_messages = 4}));
+    EXPECT_EQ(found,
+              (InterNodeTraffic{
+                  .messages = 15 + 14 + 12 + 8, .blocks = 49, .delays = 4, .most_messages = 4}));
   }
 }
 
 TEST(HierarchicalCrossing, PowersOfTwoTakeAsManyDelaysAsTheyAre) {
   const Cluster cluster = of_sizes("8x3", std::vector<int>(8, 3));
   for (const char* between : {"doubling", "dissemination"}) {
-    const InterNodeTraffic found = traffic_of(Collective::allreduce, "hierarchical+" + std::string(between), cluster);
-    EXPECT_EQ(found, (InterNodeTraffic{.messages = 24, .blocks = 24, .delays = 3, .most_messages = 3})) << between;
+    const InterNodeTraffic found =
+        traffic_of(Collective::allreduce, "hierarchical+" + std::string(between), cluster);
+    EXPECT_EQ(found,
+              (InterNodeTraffic{.messages = 24, .blocks = 24, .delays = 3, .most_messages = 3}))
+        << between;
   }
   for (const char* between : {"doubling", "bruck"}) {
-    EXPECT_EQ(traffic_of(Collective::allgather, "hierarchical+" + std::string(between), cluster).delays, 3) << between;
+    EXPECT_EQ(
+        traffic_of(Collective::allgather, "hierarchical+" + std::string(between), cluster).delays,
+        3)
+        << between;
   }
   EXPECT_EQ(traffic_of(Collective::alltoall, "hierarchical+bruck", cluster).delays, 3);
   EXPECT_EQ(traffic_of(Collective::reduce_scatter, "hierarchical+halving", cluster).delays, 3);
-  const InterNodeTraffic halving = traffic_of(Collective::allreduce, "hierarchical+halving", cluster);
+  const InterNodeTraffic halving =
+      traffic_of(Collective::allreduce, "hierarchical+halving", cluster);
   EXPECT_EQ(halving.delays, 6);
   EXPECT_EQ(halving.blocks, 8 * 2 * 7);  // of eight to the vector: seven each way
 }
@@ -145,15 +169,21 @@ TEST(HierarchicalCrossing, AStaggeredBarrierTakesFewerDelaysAndMoreMessages) {
   const auto found = [&](const std::string& between) {
     return traffic_of(Collective::barrier, "hierarchical+" + between, cluster);
   };
-  EXPECT_EQ(found("staggered:3"), (InterNodeTraffic{.messages = 16 * 7, .blocks = 16 * 7, .delays = 3, .most_messages = 7}));
-  EXPECT_EQ(found("staggered:1"), (InterNodeTraffic{.messages = 16 * 4, .blocks = 16 * 4, .delays = 4, .most_messages = 4}));
+  EXPECT_EQ(
+      found("staggered:3"),
+      (InterNodeTraffic{.messages = 16 * 7, .blocks = 16 * 7, .delays = 3, .most_messages = 7}));
+  EXPECT_EQ(
+      found("staggered:1"),
+      (InterNodeTraffic{.messages = 16 * 4, .blocks = 16 * 4, .delays = 4, .most_messages = 4}));
   EXPECT_EQ(found("staggered:15").delays, 1);
 }
 
-// K leaders a node send K times the messages, of a K-th of the vector each, and no rank sends more than one did.
+// K leaders a node send K times the messages, of a K-th of the vector each, and no rank sends more
+// than one did.
 TEST(HierarchicalCrossing, LeadersDivideTheVector) {
   const Cluster cluster = of_sizes("4x4", {4, 4, 4, 4});
-  for (const Collective collective : {Collective::bcast, Collective::reduce, Collective::allreduce}) {
+  for (const Collective collective :
+       {Collective::bcast, Collective::reduce, Collective::allreduce}) {
     SCOPED_TRACE(plan::name(collective));
     const InterNodeTraffic one = traffic_of(collective, "hierarchical+flat", cluster, 0);
     const InterNodeTraffic four = traffic_of(collective, "hierarchical:leaders=4+flat", cluster, 0);
@@ -165,8 +195,10 @@ TEST(HierarchicalCrossing, LeadersDivideTheVector) {
   for (const Collective collective : {Collective::allgather, Collective::reduce_scatter}) {
     SCOPED_TRACE(plan::name(collective));
     const InterNodeTraffic one = traffic_of(collective, "hierarchical+direct", cluster, 0);
-    const InterNodeTraffic four = traffic_of(collective, "hierarchical:leaders=4+direct", cluster, 0);
-    EXPECT_EQ(four, (InterNodeTraffic{4 * one.messages, one.blocks, one.delays, one.most_messages}));
+    const InterNodeTraffic four =
+        traffic_of(collective, "hierarchical:leaders=4+direct", cluster, 0);
+    EXPECT_EQ(four,
+              (InterNodeTraffic{4 * one.messages, one.blocks, one.delays, one.most_messages}));
   }
 }
 
@@ -175,7 +207,9 @@ double median_milliseconds(const std::function<void()>& work) {
   for (int round = 0; round < 9; ++round) {
     const auto begin = std::chrono::steady_clock::now();
     work();
-    times.push_back(std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin).count());
+    times.push_back(
+        std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - begin)
+            .count());
   }
   std::nth_element(times.begin(), times.begin() + 4, times.end());
   return times[4];
@@ -183,16 +217,21 @@ double median_milliseconds(const std::function<void()>& work) {
 
 // Reported, never held to: a busy machine must not fail a test.
 TEST(HierarchicalCrossing, TimesOfLargeClusters) {
-  const Cluster cluster = with_numa(of_sizes("512x8", std::vector<int>(512, 8)), [](int rank) { return rank / 4; });
+  const Cluster cluster =
+      with_numa(of_sizes("512x8", std::vector<int>(512, 8)), [](int rank) { return rank / 4; });
   const Levels levels = cluster.levels();
-  for (const Collective collective : {Collective::barrier, Collective::bcast, Collective::reduce, Collective::allreduce}) {
-    for (const char* spec : {"hierarchical", "hierarchical+binomial", "hierarchical:leaders=4+binomial"}) {
+  for (const Collective collective :
+       {Collective::barrier, Collective::bcast, Collective::reduce, Collective::allreduce}) {
+    for (const char* spec :
+         {"hierarchical", "hierarchical+binomial", "hierarchical:leaders=4+binomial"}) {
       Plan plan;
-      const double time = median_milliseconds([&] { plan = generate(collective, spec, cluster.ranks(), 0, levels); });
+      const double time = median_milliseconds(
+          [&] { plan = generate(collective, spec, cluster.ranks(), 0, levels); });
       const InterNodeTraffic found = plan::inter_node_traffic(plan, cluster.node_of);
-      std::printf("%s by %s, 512 nodes of 8 ranks: %.2f ms, %zu transfers, %lld messages, %d delays\n",
-                  std::string(plan::name(collective)).c_str(), spec, time, plan.transfers.size(),
-                  static_cast<long long>(found.messages), found.delays);
+      std::printf(
+          "%s by %s, 512 nodes of 8 ranks: %.2f ms, %zu transfers, %lld messages, %d delays\n",
+          std::string(plan::name(collective)).c_str(), spec, time, plan.transfers.size(),
+          static_cast<long long>(found.messages), found.delays);
       EXPECT_GE(found.messages, 511);
     }
   }

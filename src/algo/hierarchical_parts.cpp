@@ -9,20 +9,32 @@ using plan::Region;
 
 std::vector<Regions> parts_of_nodes(const Hierarchy& nodes) {
   std::vector<Regions> parts;
-  for (int32_t node = 0; node < nodes.nodes(); ++node) parts.push_back(parts_of(nodes.members(node)));
+  for (int32_t node = 0; node < nodes.nodes(); ++node)
+    parts.push_back(parts_of(nodes.members(node)));
   return parts;
 }
 
-// From some ranks of a node to one of them, or back: the part of the i-th is the i-th block of `list`.
-void collect(Hierarchy& nodes, const std::vector<int32_t>& ranks, int32_t leader, const Regions& list) {
-  const Lies in = [&](int32_t rank, int64_t, Regions& regions) { append(regions, plan::in(ranks[static_cast<size_t>(rank)])); };
-  const Lies out = [&](int32_t, int64_t item, Regions& regions) { append_slice(regions, list, static_cast<int32_t>(item), 1); };
+// From some ranks of a node to one of them, or back: the part of the i-th is the i-th block of
+// `list`.
+void collect(Hierarchy& nodes, const std::vector<int32_t>& ranks, int32_t leader,
+             const Regions& list) {
+  const Lies in = [&](int32_t rank, int64_t, Regions& regions) {
+    append(regions, plan::in(ranks[static_cast<size_t>(rank)]));
+  };
+  const Lies out = [&](int32_t, int64_t item, Regions& regions) {
+    append_slice(regions, list, static_cast<int32_t>(item), 1);
+  };
   nodes.composer().embed({nodes.within(Collective::gather, ranks, leader), ranks, in, out});
 }
 
-void distribute(Hierarchy& nodes, const std::vector<int32_t>& ranks, int32_t leader, const Regions& list) {
-  const Lies in = [&](int32_t, int64_t item, Regions& regions) { append_slice(regions, list, static_cast<int32_t>(item), 1); };
-  const Lies out = [&](int32_t rank, int64_t, Regions& regions) { append(regions, plan::out(ranks[static_cast<size_t>(rank)])); };
+void distribute(Hierarchy& nodes, const std::vector<int32_t>& ranks, int32_t leader,
+                const Regions& list) {
+  const Lies in = [&](int32_t, int64_t item, Regions& regions) {
+    append_slice(regions, list, static_cast<int32_t>(item), 1);
+  };
+  const Lies out = [&](int32_t rank, int64_t, Regions& regions) {
+    append(regions, plan::out(ranks[static_cast<size_t>(rank)]));
+  };
   nodes.composer().embed({nodes.within(Collective::scatter, ranks, leader), ranks, in, out});
 }
 
@@ -46,7 +58,9 @@ struct Rail {
     parts = parts_of(ranks);
   }
 
-  int32_t share_size(int64_t node) const { return static_cast<int32_t>(shares[static_cast<size_t>(node)].size()); }
+  int32_t share_size(int64_t node) const {
+    return static_cast<int32_t>(shares[static_cast<size_t>(node)].size());
+  }
   // Of a list of all its parts, those of a node.
   void append_share(Regions& regions, const Regions& list, int64_t node) const {
     append_slice(regions, list, firsts[static_cast<size_t>(node)], share_size(node));
@@ -65,8 +79,8 @@ std::vector<Rail> rails_of(const Hierarchy& nodes) {
   return rails;
 }
 
-// A rail of an allgather. Where nodes are runs of ranks their parts are too, and leaders collect them in `out`; else in `tmp`,
-// node by node, so that what is sent needs no packing.
+// A rail of an allgather. Where nodes are runs of ranks their parts are too, and leaders collect
+// them in `out`; else in `tmp`, node by node, so that what is sent needs no packing.
 class Collection {
  public:
   Collection(Hierarchy& nodes, int32_t number) : nodes_(nodes), rail_(nodes, number) {
@@ -86,8 +100,11 @@ class Collection {
   }
 
   void between_nodes() {
-    const Lies lies = [&](int32_t rank, int64_t item, Regions& regions) { rail_.append_share(regions, list(rank), item); };
-    nodes_.composer().embed({nodes_.between(Collective::allgather), rail_.leaders, lies, lies, true, true});
+    const Lies lies = [&](int32_t rank, int64_t item, Regions& regions) {
+      rail_.append_share(regions, list(rank), item);
+    };
+    nodes_.composer().embed(
+        {nodes_.between(Collective::allgather), rail_.leaders, lies, lies, true, true});
   }
 
   void to_members() {
@@ -120,15 +137,17 @@ void hierarchical_gather(Hierarchy& nodes) {
   for (int32_t node = 0; node < nodes.nodes(); ++node) {
     const int32_t leader = nodes.leader(node, 0);
     const bool alone = nodes.size(node) == 1 && node != root_node;
-    collected.push_back(alone              ? Regions{plan::in(leader)}
-                        : node == root_node ? parts_in(Buffer::out, root, parts[static_cast<size_t>(node)])
-                                            : Regions{nodes.composer().scratch(leader, nodes.size(node))});
+    collected.push_back(alone ? Regions{plan::in(leader)}
+                        : node == root_node
+                            ? parts_in(Buffer::out, root, parts[static_cast<size_t>(node)])
+                            : Regions{nodes.composer().scratch(leader, nodes.size(node))});
     if (!alone) collect(nodes, nodes.members(node), leader, collected.back());
   }
   const Lies out = [&](int32_t, int64_t item, Regions& regions) {
     append_parts(regions, Buffer::out, root, parts[static_cast<size_t>(item)]);
   };
-  nodes.composer().embed({nodes.between(Collective::gather, root_node), nodes.leaders(0), one_each(collected), out, true, true});
+  nodes.composer().embed({nodes.between(Collective::gather, root_node), nodes.leaders(0),
+                          one_each(collected), out, true, true});
 }
 
 void hierarchical_scatter(Hierarchy& nodes) {
@@ -137,17 +156,21 @@ void hierarchical_scatter(Hierarchy& nodes) {
   std::vector<Regions> handed;  // by node, to its leader
   for (int32_t node = 0; node < nodes.nodes(); ++node) {
     const int32_t leader = nodes.leader(node, 0);
-    handed.push_back(node == root_node        ? parts_in(Buffer::in, root, parts[static_cast<size_t>(node)])
-                     : nodes.size(node) == 1 ? Regions{plan::out(leader)}
-                                              : Regions{nodes.composer().scratch(leader, nodes.size(node))});
+    handed.push_back(
+        node == root_node       ? parts_in(Buffer::in, root, parts[static_cast<size_t>(node)])
+        : nodes.size(node) == 1 ? Regions{plan::out(leader)}
+                                : Regions{nodes.composer().scratch(leader, nodes.size(node))});
   }
   const Lies in = [&](int32_t, int64_t item, Regions& regions) {
     append_parts(regions, Buffer::in, root, parts[static_cast<size_t>(item)]);
   };
-  nodes.composer().embed({nodes.between(Collective::scatter, root_node), nodes.leaders(0), in, one_each(handed), true, true});
+  nodes.composer().embed({nodes.between(Collective::scatter, root_node), nodes.leaders(0), in,
+                          one_each(handed), true, true});
   for (int32_t node = 0; node < nodes.nodes(); ++node) {
     const bool there = nodes.size(node) == 1 && node != root_node;
-    if (!there) distribute(nodes, nodes.members(node), nodes.leader(node, 0), handed[static_cast<size_t>(node)]);
+    if (!there)
+      distribute(nodes, nodes.members(node), nodes.leader(node, 0),
+                 handed[static_cast<size_t>(node)]);
   }
 }
 
@@ -161,7 +184,8 @@ void hierarchical_allgather(Hierarchy& nodes) {
 
 void hierarchical_reduce_scatter(Hierarchy& nodes) {
   const std::vector<Rail> rails = rails_of(nodes);
-  std::vector<std::vector<Regions>> combined(rails.size()), results(rails.size());  // by rail and node
+  std::vector<std::vector<Regions>> combined(rails.size()),
+      results(rails.size());  // by rail and node
   for (size_t number = 0; number < rails.size(); ++number) {
     const Rail& rail = rails[number];
     for (int32_t node = 0; node < nodes.nodes(); ++node) {
@@ -174,7 +198,8 @@ void hierarchical_reduce_scatter(Hierarchy& nodes) {
         continue;
       }
       combined[number].push_back({nodes.composer().scratch(leader, rail.count)});
-      nodes.embed_within(Collective::reduce, ranks, leader, in, std::vector<Regions>(ranks.size(), combined[number].back()));
+      nodes.embed_within(Collective::reduce, ranks, leader, in,
+                         std::vector<Regions>(ranks.size(), combined[number].back()));
     }
   }
   for (size_t number = 0; number < rails.size(); ++number) {
@@ -182,17 +207,20 @@ void hierarchical_reduce_scatter(Hierarchy& nodes) {
     for (int32_t node = 0; node < nodes.nodes(); ++node) {
       const int32_t leader = rail.leaders[static_cast<size_t>(node)], size = rail.share_size(node);
       results[number].emplace_back();
-      append(results[number].back(), size == 1 ? plan::out(leader) : nodes.composer().scratch(leader, size));
+      append(results[number].back(),
+             size == 1 ? plan::out(leader) : nodes.composer().scratch(leader, size));
     }
     const Lies in = [&](int32_t rank, int64_t item, Regions& regions) {
       rail.append_share(regions, combined[number][static_cast<size_t>(rank)], item);
     };
-    nodes.composer().embed({nodes.between(Collective::reduce_scatter), rail.leaders, in, one_each(results[number]), false, true});
+    nodes.composer().embed({nodes.between(Collective::reduce_scatter), rail.leaders, in,
+                            one_each(results[number]), false, true});
   }
   for (size_t number = 0; number < rails.size(); ++number) {
     const Rail& rail = rails[number];
     for (size_t node = 0; node < rail.shares.size(); ++node) {
-      if (rail.shares[node].size() > 1) distribute(nodes, rail.shares[node], rail.leaders[node], results[number][node]);
+      if (rail.shares[node].size() > 1)
+        distribute(nodes, rail.shares[node], rail.leaders[node], results[number][node]);
     }
   }
 }

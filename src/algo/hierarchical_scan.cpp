@@ -11,12 +11,14 @@ using plan::Collective;
 using plan::Plan;
 using plan::Region;
 
-// Ranks are taken in runs of neighbours on one node. Each scans by itself; then it wants what all runs before it combine to.
-// Where nodes are runs that is an exscan of the nodes' leaders. Where they are not, leaders exchange what each of their runs
-// combines to, and combine what comes before each run themselves.
+// Ranks are taken in runs of neighbours on one node. Each scans by itself; then it wants what all
+// runs before it combine to. Where nodes are runs that is an exscan of the nodes' leaders. Where
+// they are not, leaders exchange what each of their runs combines to, and combine what comes before
+// each run themselves.
 class Scan {
  public:
-  explicit Scan(Hierarchy& nodes) : nodes_(nodes), plan_(nodes.plan()), inclusive_(plan_.collective == Collective::scan) {
+  explicit Scan(Hierarchy& nodes)
+      : nodes_(nodes), plan_(nodes.plan()), inclusive_(plan_.collective == Collective::scan) {
     for (int32_t rank = 0; rank < plan_.ranks; ++rank) {
       const int32_t node = nodes.node_of(rank);
       if (runs_.empty() || runs_.back().node != node) runs_.push_back({node, {}, {}});
@@ -39,8 +41,9 @@ class Scan {
   struct Run {
     int32_t node;
     std::vector<int32_t> ranks;
-    std::vector<Region> scanned;  // by rank of the run: what it and those before it in the run combine to
-    Region before = {};           // what all runs before it combine to, at the node's leader
+    std::vector<Region>
+        scanned;         // by rank of the run: what it and those before it in the run combine to
+    Region before = {};  // what all runs before it combine to, at the node's leader
   };
 
   // Who has the total of its node's last run.
@@ -55,7 +58,9 @@ class Scan {
     std::vector<Regions> in, out;
     for (const int32_t rank : ranks) {
       const bool has_own = rank == ranks.front();
-      run.scanned.push_back(inclusive_ && first ? plan::out(rank) : has_own ? plan::in(rank) : nodes_.composer().scratch(rank, 1));
+      run.scanned.push_back(inclusive_ && first ? plan::out(rank)
+                            : has_own           ? plan::in(rank)
+                                                : nodes_.composer().scratch(rank, 1));
       in.push_back({plan::in(rank)});
       out.push_back({run.scanned.back()});
     }
@@ -71,12 +76,15 @@ class Scan {
       leaders.push_back(run.ranks.back());
       in.push_back({run.scanned.empty() ? plan::in(leaders.back()) : total(run)});
       const bool is_result = !inclusive_ && run.ranks.size() == 1;
-      run.before = is_result ? plan::out(leaders.back()) : nodes_.composer().scratch(leaders.back(), 1);
+      run.before =
+          is_result ? plan::out(leaders.back()) : nodes_.composer().scratch(leaders.back(), 1);
       out.push_back({run.before});
     }
-    // Of an exscan a rank alone on its node gets its result in this step, and may have one buffer for both.
+    // Of an exscan a rank alone on its node gets its result in this step, and may have one buffer
+    // for both.
     const bool in_stays = inclusive_;
-    nodes_.composer().embed({nodes_.between(Collective::exscan), leaders, cut(in, 1), cut(out, 1), in_stays, true});
+    nodes_.composer().embed(
+        {nodes_.between(Collective::exscan), leaders, cut(in, 1), cut(out, 1), in_stays, true});
   }
 
   // At every leader the totals of all runs, node by node.
@@ -88,7 +96,8 @@ class Scan {
       firsts.push_back(first);
       first += static_cast<int32_t>(of_nodes[static_cast<size_t>(node)].size());
       leaders.push_back(leader(node));
-      totals.push_back(nodes_.composer().scratch(leaders.back(), static_cast<int32_t>(runs_.size())));
+      totals.push_back(
+          nodes_.composer().scratch(leaders.back(), static_cast<int32_t>(runs_.size())));
     }
     std::vector<int32_t> places(runs_.size());
     for (int32_t node = 0; node < nodes_.nodes(); ++node) {
@@ -101,9 +110,11 @@ class Scan {
     const Lies lies = [&](int32_t rank, int64_t item, Regions& regions) {
       const auto node = static_cast<size_t>(item);
       const Region& all = totals[static_cast<size_t>(rank)];
-      append(regions, plan::tmp(all.rank, all.first + firsts[node], static_cast<int32_t>(of_nodes[node].size())));
+      append(regions, plan::tmp(all.rank, all.first + firsts[node],
+                                static_cast<int32_t>(of_nodes[node].size())));
     };
-    nodes_.composer().embed({nodes_.between(Collective::allgather), leaders, lies, lies, true, true});
+    nodes_.composer().embed(
+        {nodes_.between(Collective::allgather), leaders, lies, lies, true, true});
     for (int32_t node = 0; node < nodes_.nodes(); ++node) {
       combine(of_nodes[static_cast<size_t>(node)], totals[static_cast<size_t>(node)], places);
     }
@@ -111,14 +122,19 @@ class Scan {
 
   std::vector<std::vector<size_t>> runs_of_nodes() const {
     std::vector<std::vector<size_t>> runs(static_cast<size_t>(nodes_.nodes()));
-    for (size_t run = 0; run < runs_.size(); ++run) runs[static_cast<size_t>(runs_[run].node)].push_back(run);
+    for (size_t run = 0; run < runs_.size(); ++run)
+      runs[static_cast<size_t>(runs_[run].node)].push_back(run);
     return runs;
   }
 
-  static Region at(const Region& all, int32_t place) { return plan::tmp(all.rank, all.first + place); }
+  static Region at(const Region& all, int32_t place) {
+    return plan::tmp(all.rank, all.first + place);
+  }
 
-  // What comes before each of a node's runs: what came before its run before that, and all from there on.
-  void combine(const std::vector<size_t>& runs, const Region& totals, const std::vector<int32_t>& places) {
+  // What comes before each of a node's runs: what came before its run before that, and all from
+  // there on.
+  void combine(const std::vector<size_t>& runs, const Region& totals,
+               const std::vector<int32_t>& places) {
     std::vector<Region> sources;
     size_t next = 0;
     for (const size_t run : runs) {
@@ -137,10 +153,12 @@ class Scan {
       if (run.ranks.size() == 1) plan_.copy(plan::out(0), plan::in(0));
       return;
     }
-    for (size_t i = 1; i < run.ranks.size(); ++i) plan_.copy(plan::out(run.ranks[i]), run.scanned[i - 1]);
+    for (size_t i = 1; i < run.ranks.size(); ++i)
+      plan_.copy(plan::out(run.ranks[i]), run.scanned[i - 1]);
   }
 
-  // The last rank first: what one takes from its left neighbour may be the `in` that the neighbour's result overwrites.
+  // The last rank first: what one takes from its left neighbour may be the `in` that the
+  // neighbour's result overwrites.
   void finish(const Run& run) {
     for (size_t i = run.ranks.size(); i-- > 0;) {
       const Region result = plan::out(run.ranks[i]);
@@ -150,7 +168,8 @@ class Scan {
       } else if (i > 0) {
         sources.push_back(run.scanned[i - 1]);
       }
-      if (!(sources.size() == 1 && sources.front() == result)) plan_.reduce(result, std::move(sources));
+      if (!(sources.size() == 1 && sources.front() == result))
+        plan_.reduce(result, std::move(sources));
     }
   }
 

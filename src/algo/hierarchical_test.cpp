@@ -28,7 +28,8 @@ std::vector<std::string> serving(Collective collective) {
   std::vector<std::string> specs;
   for (const Algorithm& algorithm : algorithms()) {
     const auto& serves = algorithm.collectives;
-    if (algorithm.of_others || std::find(serves.begin(), serves.end(), collective) == serves.end()) continue;
+    if (algorithm.of_others || std::find(serves.begin(), serves.end(), collective) == serves.end())
+      continue;
     specs.emplace_back(algorithm.name);
     specs.insert(specs.end(), algorithm.variants.begin(), algorithm.variants.end());
   }
@@ -40,7 +41,8 @@ std::vector<std::string> within_specs(Collective collective) {
   std::vector<std::string> result;
   for (const Algorithm& algorithm : algorithms()) {
     if (algorithm.of_others) continue;
-    const std::string spec = "hierarchical+" + std::string(usual_between(collective, 2)) + "+" + std::string(algorithm.name);
+    const std::string spec = "hierarchical+" + std::string(usual_between(collective, 2)) + "+" +
+                             std::string(algorithm.name);
     try {
       generate(collective, spec, 2, 0);
       result.emplace_back(algorithm.name);
@@ -53,7 +55,8 @@ std::vector<std::string> within_specs(Collective collective) {
 std::vector<Collective> served() { return named("hierarchical").collectives; }
 
 std::vector<std::string> specs(Collective collective) {
-  std::vector<std::string> result{"hierarchical", "hierarchical:leaders=2", "hierarchical:leaders=3"};
+  std::vector<std::string> result{"hierarchical", "hierarchical:leaders=2",
+                                  "hierarchical:leaders=3"};
   const Collective between = collective == Collective::scan ? Collective::exscan : collective;
   for (const std::string& spec : serving(between)) {
     result.push_back("hierarchical+" + spec);
@@ -73,7 +76,8 @@ void for_each_plan(const std::function<void(const Plan&, const Cluster&)>& visit
     for (const Collective collective : served()) {
       for (const std::string& spec : specs(collective)) {
         for (const int root : some_roots(collective, cluster.ranks())) {
-          SCOPED_TRACE(std::string(plan::name(collective)) + " " + spec + ", " + cluster.name + ", root " + std::to_string(root));
+          SCOPED_TRACE(std::string(plan::name(collective)) + " " + spec + ", " + cluster.name +
+                       ", root " + std::to_string(root));
           visit(generate(collective, spec, cluster.ranks(), root, levels), cluster);
         }
       }
@@ -98,7 +102,8 @@ TEST(Hierarchical, PlansAreRightOnAllClusters) {
   });
 }
 
-std::vector<plan::Program> programs_of(const Plan& plan, const plan::Nodes& nodes, plan::Carrier carrier) {
+std::vector<plan::Program> programs_of(const Plan& plan, const plan::Nodes& nodes,
+                                       plan::Carrier carrier) {
   const Plan staged = plan::stage(plan, nodes);
   const auto dependences = plan::depend(staged, carrier);
   std::vector<plan::Program> programs;
@@ -113,32 +118,38 @@ TEST(Hierarchical, ProgramsAreOrdered) {
   for_each_plan([](const Plan& plan, const Cluster& cluster) {
     if (cluster.ranks() > (looks_at_memory ? 8 : 12)) return;
     const plan::Nodes nodes(cluster.node_of);
-    ASSERT_NO_THROW(plan::simulate(plan, programs_of(plan, nodes, plan::Carrier::slot),
-                                   {.segments = 3, .operations = 2, .interleavings = 1, .seed = 31, .nodes = nodes}));
+    ASSERT_NO_THROW(plan::simulate(
+        plan, programs_of(plan, nodes, plan::Carrier::slot),
+        {.segments = 3, .operations = 2, .interleavings = 1, .seed = 31, .nodes = nodes}));
     if (!plan::lines_serve(plan::stage(plan, nodes))) return;
-    ASSERT_NO_THROW(plan::simulate(plan, programs_of(plan, nodes, plan::Carrier::line),
-                                   {.segments = 1, .operations = 2, .interleavings = 1, .seed = 32, .nodes = nodes}));
+    ASSERT_NO_THROW(plan::simulate(
+        plan, programs_of(plan, nodes, plan::Carrier::line),
+        {.segments = 1, .operations = 2, .interleavings = 1, .seed = 32, .nodes = nodes}));
   });
 }
 
 TEST(Hierarchical, EverybodyCombinesWhatALeaderTakesIn) {
   const Cluster cluster = of_sizes("2x3", {3, 3});
-  const Plan plan = generate(Collective::allreduce, "hierarchical+dissemination+flat", 6, 0, cluster.levels());
+  const Plan plan =
+      generate(Collective::allreduce, "hierarchical+dissemination+flat", 6, 0, cluster.levels());
   int combining = 0;
   for (const plan::Transfer& transfer : plan.transfers) {
-    if (transfer.kind == plan::TransferKind::reduce && transfer.dst.buffer == plan::Buffer::out) ++combining;
+    if (transfer.kind == plan::TransferKind::reduce && transfer.dst.buffer == plan::Buffer::out)
+      ++combining;
   }
   EXPECT_EQ(combining, 6);
   EXPECT_EQ(plan::inter_node_traffic(plan, cluster.node_of).messages, 2);
 }
 
-// Orders that operations which do not commute need are kept where nodes are runs of ranks, and only there.
+// Orders that operations which do not commute need are kept where nodes are runs of ranks, and only
+// there.
 TEST(Hierarchical, RankOrderIsKeptWhereNodesAreRuns) {
   for (const Cluster& cluster : clusters()) {
     const bool runs = std::is_sorted(cluster.node_of.begin(), cluster.node_of.end());
     for (const Collective collective : {Collective::reduce, Collective::allreduce}) {
-      for (const char* spec : {"hierarchical", "hierarchical+flat+flat", "hierarchical:leaders=2+binomial",
-                               "hierarchical+nary:3+levels:flat"}) {
+      for (const char* spec :
+           {"hierarchical", "hierarchical+flat+flat", "hierarchical:leaders=2+binomial",
+            "hierarchical+nary:3+levels:flat"}) {
         SCOPED_TRACE(std::string(plan::name(collective)) + " " + spec + ", " + cluster.name);
         const Plan plan = generate(collective, spec, cluster.ranks(), 0, cluster.levels());
         EXPECT_EQ(plan::check(plan).rank_order, runs);
@@ -149,17 +160,23 @@ TEST(Hierarchical, RankOrderIsKeptWhereNodesAreRuns) {
   }
 }
 
-// The root leads its node, and what comes for a node lands where it belongs: no copy but those that hand out.
+// The root leads its node, and what comes for a node lands where it belongs: no copy but those that
+// hand out.
 TEST(Hierarchical, NothingIsCopiedBesides) {
   const Cluster cluster = of_sizes("3x4", {4, 4, 4});
   for (int root = 0; root < 12; ++root) {
-    const Plan plan = generate(Collective::bcast, "hierarchical+flat+flat", 12, root, cluster.levels());
+    const Plan plan =
+        generate(Collective::bcast, "hierarchical+flat+flat", 12, root, cluster.levels());
     EXPECT_EQ(plan.transfers.size(), 11u) << root;
     EXPECT_EQ(plan.largest_tmp(), 0) << root;
   }
-  // A reduction within each node and one between; the same, and one read of each partial result by two others.
-  EXPECT_EQ(generate(Collective::reduce, "hierarchical+flat+flat", 12, 5, cluster.levels()).transfers.size(), 4u);
-  const Plan allreduce = generate(Collective::allreduce, "hierarchical+all_read_all+flat", 12, 0, cluster.levels());
+  // A reduction within each node and one between; the same, and one read of each partial result by
+  // two others.
+  EXPECT_EQ(generate(Collective::reduce, "hierarchical+flat+flat", 12, 5, cluster.levels())
+                .transfers.size(),
+            4u);
+  const Plan allreduce =
+      generate(Collective::allreduce, "hierarchical+all_read_all+flat", 12, 0, cluster.levels());
   EXPECT_EQ(allreduce.transfers.size(), 3u + 3u + 9u);
 }
 
@@ -169,12 +186,18 @@ TEST(Hierarchical, WithoutNodesItIsOneOfTheTwo) {
     plan.algorithm.clear();
     return plan::print(plan);
   };
-  const Levels regions({{"numa", {0, 0, 1, 1, 2, 2, 3, 3}, 4}}), groups({{"cluster", {0, 1, 0, 1, 0, 1, 0, 1}, 2}});
-  EXPECT_EQ(text(Collective::bcast, "hierarchical+binomial", {}), text(Collective::bcast, "binomial", {}));
-  EXPECT_EQ(text(Collective::bcast, "hierarchical+flat+levels:3", {}), text(Collective::bcast, "flat", {}));
-  EXPECT_EQ(text(Collective::bcast, "hierarchical+flat+levels:3", regions), text(Collective::bcast, "levels:3", regions));
-  EXPECT_EQ(text(Collective::bcast, "hierarchical+flat", regions), text(Collective::bcast, "levels", regions));
-  EXPECT_EQ(text(Collective::bcast, "hierarchical+levels", groups), text(Collective::bcast, "levels", groups));
+  const Levels regions({{"numa", {0, 0, 1, 1, 2, 2, 3, 3}, 4}}),
+      groups({{"cluster", {0, 1, 0, 1, 0, 1, 0, 1}, 2}});
+  EXPECT_EQ(text(Collective::bcast, "hierarchical+binomial", {}),
+            text(Collective::bcast, "binomial", {}));
+  EXPECT_EQ(text(Collective::bcast, "hierarchical+flat+levels:3", {}),
+            text(Collective::bcast, "flat", {}));
+  EXPECT_EQ(text(Collective::bcast, "hierarchical+flat+levels:3", regions),
+            text(Collective::bcast, "levels:3", regions));
+  EXPECT_EQ(text(Collective::bcast, "hierarchical+flat", regions),
+            text(Collective::bcast, "levels", regions));
+  EXPECT_EQ(text(Collective::bcast, "hierarchical+levels", groups),
+            text(Collective::bcast, "levels", groups));
 }
 
 // Groups of nodes (racks, say) are floors to the algorithm between nodes.
@@ -200,18 +223,21 @@ TEST(Hierarchical, WhatCannotServeIsRefused) {
     }
     return {};
   };
-  for (const char* spec : {"hierarchical+", "hierarchical+flat+", "hierarchical++flat", "hierarchical+flat+flat+flat",
-                           "hierarchical+nonesuch", "hierarchical+flat+nonesuch", "hierarchical:leaders=0", "hierarchical:flat",
-                           "hierarchical:leaders=x+flat", "hierarchical:leaders=2:leaders=2", "hierarchical+hierarchical",
-                           "hierarchical+flat+hierarchical", "hierarchical+nary:1", "hierarchical+flat+nary:x", "flat+flat",
-                           "hierarchical+ring", "hierarchical+flat+bruck"}) {
+  for (const char* spec :
+       {"hierarchical+", "hierarchical+flat+", "hierarchical++flat", "hierarchical+flat+flat+flat",
+        "hierarchical+nonesuch", "hierarchical+flat+nonesuch", "hierarchical:leaders=0",
+        "hierarchical:flat", "hierarchical:leaders=x+flat", "hierarchical:leaders=2:leaders=2",
+        "hierarchical+hierarchical", "hierarchical+flat+hierarchical", "hierarchical+nary:1",
+        "hierarchical+flat+nary:x", "flat+flat", "hierarchical+ring", "hierarchical+flat+bruck"}) {
     EXPECT_NE(message(Collective::bcast, spec), "") << spec;
     EXPECT_EQ(message(Collective::bcast, spec).find('\n'), std::string::npos) << spec;
   }
   EXPECT_EQ(message(Collective::barrier, "hierarchical+ring"),
-            "algorithm 'hierarchical': ring does not serve barrier between nodes, which barrier needs; name one that does");
+            "algorithm 'hierarchical': ring does not serve barrier between nodes, which barrier "
+            "needs; name one that does");
   EXPECT_EQ(message(Collective::allreduce, "hierarchical+flat+ring"),
-            "algorithm 'hierarchical': ring does not serve reduce and bcast within nodes, which allreduce needs; name one that does");
+            "algorithm 'hierarchical': ring does not serve reduce and bcast within nodes, which "
+            "allreduce needs; name one that does");
   EXPECT_NE(message(Collective::barrier, "hierarchical+flat+tiled"), "");
   EXPECT_EQ(message(Collective::allreduce, "hierarchical+flat+tiled"), "");
 }

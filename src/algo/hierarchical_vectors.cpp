@@ -36,30 +36,35 @@ void make_plans(Hierarchy& nodes, Collective between, std::initializer_list<Coll
   nodes.between(between, plan::rooted(between) ? nodes.root_node() : 0);
   for (int32_t node = 0; node < nodes.nodes(); ++node) {
     for (int32_t rail = 0; rail < nodes.rails(); ++rail) {
-      for (const Collective collective : within) nodes.within(collective, nodes.members(node), nodes.leader(node, rail));
+      for (const Collective collective : within)
+        nodes.within(collective, nodes.members(node), nodes.leader(node, rail));
     }
   }
   nodes.cut_vectors();
 }
 
-// One dissemination between nodes for all members at once: a leader takes in what comes, and everybody combines it with what
-// he has.
+// One dissemination between nodes for all members at once: a leader takes in what comes, and
+// everybody combines it with what he has.
 class Dissemination {
  public:
-  Dissemination(Hierarchy& nodes, int32_t rail) : nodes_(nodes), rail_(rail), frame_(fold(nodes.nodes(), {})) {
+  Dissemination(Hierarchy& nodes, int32_t rail)
+      : nodes_(nodes), rail_(rail), frame_(fold(nodes.nodes(), {})) {
     for (int32_t node = 0; node < nodes_.nodes(); ++node) values_.push_back(of_the_node(node));
   }
 
   void run() {
     Arrivals folded;
     for (const Fold::Place& place : frame_.places) {
-      if (place.folded != nobody) folded.push_back({place.rank, arrival(place.rank, place.folded), true});
+      if (place.folded != nobody)
+        folded.push_back({place.rank, arrival(place.rank, place.folded), true});
     }
     combine(folded, false);
     for (int32_t distance = 1; distance < frame_.size(); distance *= 2) {
       Arrivals arrivals;
       for (int32_t at = 0; at < frame_.size(); ++at) {
-        const int32_t other = frame_.places[static_cast<size_t>((at + frame_.size() - distance) % frame_.size())].rank;
+        const int32_t other =
+            frame_.places[static_cast<size_t>((at + frame_.size() - distance) % frame_.size())]
+                .rank;
         const int32_t node = frame_.places[static_cast<size_t>(at)].rank;
         arrivals.push_back({node, arrival(node, other), false});
       }
@@ -94,7 +99,8 @@ class Dissemination {
 
   const Region& led(int32_t node) const {
     const std::vector<int32_t>& ranks = nodes_.members(node);
-    const auto place = std::find(ranks.begin(), ranks.end(), nodes_.leader(node, rail_)) - ranks.begin();
+    const auto place =
+        std::find(ranks.begin(), ranks.end(), nodes_.leader(node, rail_)) - ranks.begin();
     return values_[static_cast<size_t>(node)][static_cast<size_t>(place)];
   }
 
@@ -109,9 +115,11 @@ class Dissemination {
       const std::vector<int32_t>& ranks = nodes_.members(arrival.node);
       for (size_t i = 0; i < ranks.size(); ++i) {
         Region& value = values_[static_cast<size_t>(arrival.node)][i];
-        const Region result = last ? nodes_.piece(Buffer::out, ranks[i], rail_) : nodes_.scratch_piece(ranks[i]);
+        const Region result =
+            last ? nodes_.piece(Buffer::out, ranks[i], rail_) : nodes_.scratch_piece(ranks[i]);
         const Region mine = std::exchange(value, result);
-        nodes_.plan().reduce(result, arrival.behind ? std::vector{mine, arrival.landed} : std::vector{arrival.landed, mine});
+        nodes_.plan().reduce(result, arrival.behind ? std::vector{mine, arrival.landed}
+                                                    : std::vector{arrival.landed, mine});
       }
     }
   }
@@ -139,7 +147,8 @@ std::vector<int32_t> takers(const Hierarchy& nodes, int32_t node, int32_t leader
   return ranks;
 }
 
-void hand_out(Hierarchy& nodes, const std::vector<int32_t>& ranks, int32_t leader, int32_t rail, const Region& source) {
+void hand_out(Hierarchy& nodes, const std::vector<int32_t>& ranks, int32_t leader, int32_t rail,
+              const Region& source) {
   if (ranks.size() == 1) return;
   Lists in(ranks.size(), Regions{source}), out;
   for (const int32_t rank : ranks) out.push_back({nodes.piece(Buffer::out, rank, rail)});
@@ -161,7 +170,9 @@ void hierarchical_bcast(Hierarchy& nodes) {
   };
   for (int32_t rail = 0; rail < nodes.rails(); ++rail) {
     const int32_t leader = nodes.leader(nodes.root_node(), rail);
-    if (leader != root) nodes.plan().copy(nodes.piece(Buffer::out, leader, rail), nodes.piece(Buffer::in, root, rail));
+    if (leader != root)
+      nodes.plan().copy(nodes.piece(Buffer::out, leader, rail),
+                        nodes.piece(Buffer::in, root, rail));
   }
   for (int32_t rail = 0; rail < nodes.rails(); ++rail) {
     const std::vector<int32_t> leaders = nodes.leaders(rail);
@@ -185,8 +196,10 @@ void hierarchical_reduce(Hierarchy& nodes) {
   for (int32_t rail = 0; rail < nodes.rails(); ++rail) {
     const std::vector<int32_t> leaders = nodes.leaders(rail);
     const int32_t top = leaders[static_cast<size_t>(nodes.root_node())];
-    const Region wanted = nodes.piece(Buffer::out, root, rail), result = top == root ? wanted : nodes.scratch_piece(top);
-    nodes.embed_between(Collective::reduce, leaders, nodes.root_node(), of_nodes[static_cast<size_t>(rail)],
+    const Region wanted = nodes.piece(Buffer::out, root, rail),
+                 result = top == root ? wanted : nodes.scratch_piece(top);
+    nodes.embed_between(Collective::reduce, leaders, nodes.root_node(),
+                        of_nodes[static_cast<size_t>(rail)],
                         Lists(leaders.size(), Regions{result}));
     if (top != root) nodes.plan().copy(wanted, result);
   }
@@ -200,7 +213,8 @@ void hierarchical_allreduce(Hierarchy& nodes) {
   for (int32_t rail = 0; rail < nodes.rails(); ++rail) {
     const std::vector<int32_t> leaders = nodes.leaders(rail);
     Lists results;
-    for (const int32_t leader : leaders) results.push_back({nodes.piece(Buffer::out, leader, rail)});
+    for (const int32_t leader : leaders)
+      results.push_back({nodes.piece(Buffer::out, leader, rail)});
     nodes.embed_between(collective, leaders, 0, of_nodes[static_cast<size_t>(rail)], results);
   }
   for (int32_t rail = 0; rail < nodes.rails(); ++rail) {

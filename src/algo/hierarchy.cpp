@@ -20,8 +20,9 @@ constexpr int64_t most_even_blocks = 1024;
 
 // Of the others one leader a node moves all there is.
 bool takes_leaders(Collective collective) {
-  return collective == Collective::bcast || collective == Collective::reduce || collective == Collective::allreduce ||
-         collective == Collective::allgather || collective == Collective::reduce_scatter;
+  return collective == Collective::bcast || collective == Collective::reduce ||
+         collective == Collective::allreduce || collective == Collective::allgather ||
+         collective == Collective::reduce_scatter;
 }
 
 Plan begun(const Request& request) {
@@ -37,7 +38,8 @@ Plan begun(const Request& request) {
 
 int32_t node_floor(const topo::Levels& levels) {
   const auto& floors = levels.floors();
-  const auto found = std::find_if(floors.begin(), floors.end(), [](const topo::Floor& floor) { return floor.name == "node"; });
+  const auto found = std::find_if(floors.begin(), floors.end(),
+                                  [](const topo::Floor& floor) { return floor.name == "node"; });
   return found == floors.end() ? -1 : static_cast<int32_t>(found - floors.begin());
 }
 
@@ -57,12 +59,14 @@ std::string_view usual_between(Collective collective, int32_t nodes) {
   }
 }
 
-std::string_view spec_within(std::string_view asked, Collective collective, const topo::Levels& levels) {
+std::string_view spec_within(std::string_view asked, Collective collective,
+                             const topo::Levels& levels) {
   if (!asked.empty() && serves(named(asked), collective)) return asked;
   return !levels.one_level() && serves(named("levels"), collective) ? "levels" : "flat";
 }
 
-Hierarchy::Hierarchy(const Request& request) : request_(request), plan_(begun(request)), composer_(plan_) {
+Hierarchy::Hierarchy(const Request& request)
+    : request_(request), plan_(begun(request)), composer_(plan_) {
   const auto at = static_cast<size_t>(node_floor(request.levels));
   const topo::Floor& floor = request.levels.floors()[at];
   node_of_ = floor.group_of.values();
@@ -75,11 +79,15 @@ Hierarchy::Hierarchy(const Request& request) : request_(request), plan_(begun(re
   }
   size_t largest = 0;
   for (const std::vector<int32_t>& ranks : members_) largest = std::max(largest, ranks.size());
-  if (takes_leaders(request.collective)) rails_ = std::min(request.form.leaders, static_cast<int32_t>(largest));
-  const bool scan = request.collective == Collective::scan || request.collective == Collective::exscan;
+  if (takes_leaders(request.collective))
+    rails_ = std::min(request.form.leaders, static_cast<int32_t>(largest));
+  const bool scan =
+      request.collective == Collective::scan || request.collective == Collective::exscan;
   plan_.commutative = plan::combines(request.collective) && !scan && !in_runs_;
   by_host_ = request.form.between == host_word;
-  between_spec_ = request.form.between.empty() || by_host_ ? usual_between(request.collective, nodes()) : request.form.between;
+  between_spec_ = request.form.between.empty() || by_host_
+                      ? usual_between(request.collective, nodes())
+                      : request.form.between;
 }
 
 int32_t Hierarchy::leader(int32_t node, int32_t rail) const {
@@ -100,14 +108,16 @@ std::vector<int32_t> Hierarchy::leaders(int32_t rail) const {
 
 std::vector<int32_t> Hierarchy::share(int32_t node, int32_t rail) const {
   const std::vector<int32_t>& ranks = members(node);
-  const int64_t low = int64_t{rail} * size(node) / rails_, high = (int64_t{rail} + 1) * size(node) / rails_;
+  const int64_t low = int64_t{rail} * size(node) / rails_,
+                high = (int64_t{rail} + 1) * size(node) / rails_;
   return {ranks.begin() + low, ranks.begin() + high};
 }
 
 const Plan& Hierarchy::made(Key key, std::string_view spec, const topo::Levels& levels) {
   std::unique_ptr<const Plan>& plan = made_[key];
   if (plan == nullptr) {
-    plan = std::make_unique<const Plan>(generate(std::get<1>(key), spec, std::get<2>(key), std::get<3>(key), levels));
+    plan = std::make_unique<const Plan>(
+        generate(std::get<1>(key), spec, std::get<2>(key), std::get<3>(key), levels));
     plan_.commutative |= plan->commutative && plan::combines(plan_.collective);
   }
   return *plan;
@@ -120,30 +130,38 @@ const topo::Levels& Hierarchy::levels_within(int32_t node) {
   return *levels;
 }
 
-const Plan& Hierarchy::within(Collective collective, const std::vector<int32_t>& ranks, int32_t leader) {
+const Plan& Hierarchy::within(Collective collective, const std::vector<int32_t>& ranks,
+                              int32_t leader) {
   const int32_t node = node_of(ranks.front());
   const bool all = static_cast<int32_t>(ranks.size()) == size(node);
-  const topo::Levels& levels = all || !inner_floors_ ? levels_within(node) : request_.levels.of(ranks);
-  const auto place = plan::rooted(collective) ? std::find(ranks.begin(), ranks.end(), leader) - ranks.begin() : 0;
-  return made({true, collective, static_cast<int32_t>(ranks.size()), static_cast<int32_t>(place), levels.contents()},
+  const topo::Levels& levels =
+      all || !inner_floors_ ? levels_within(node) : request_.levels.of(ranks);
+  const auto place =
+      plan::rooted(collective) ? std::find(ranks.begin(), ranks.end(), leader) - ranks.begin() : 0;
+  return made({true, collective, static_cast<int32_t>(ranks.size()), static_cast<int32_t>(place),
+               levels.contents()},
               spec_within(request_.form.within, collective, levels), levels);
 }
 
 const Plan& Hierarchy::between(Collective collective, int32_t root_node) {
   // Leaders are on different nodes, so that floors further inside say nothing of them.
-  const topo::Levels levels = node_floor(request_.levels) > 0 ? request_.levels.of(leaders(0)) : topo::Levels{};
+  const topo::Levels levels =
+      node_floor(request_.levels) > 0 ? request_.levels.of(leaders(0)) : topo::Levels{};
   const bool able = serves(named(between_spec_), collective);
-  return made({false, collective, nodes(), root_node, {}}, able ? between_spec_ : usual_between(collective, nodes()), levels);
+  return made({false, collective, nodes(), root_node, {}},
+              able ? between_spec_ : usual_between(collective, nodes()), levels);
 }
 
-void Hierarchy::embed_within(Collective collective, const std::vector<int32_t>& ranks, int32_t leader,
-                             const std::vector<Regions>& in, const std::vector<Regions>& out) {
+void Hierarchy::embed_within(Collective collective, const std::vector<int32_t>& ranks,
+                             int32_t leader, const std::vector<Regions>& in,
+                             const std::vector<Regions>& out) {
   const Plan& part = within(collective, ranks, leader);
   composer_.embed({part, ranks, cut(in, part.blocks), cut(out, part.blocks)});
 }
 
-void Hierarchy::embed_between(Collective collective, const std::vector<int32_t>& ranks, int32_t root_node,
-                              const std::vector<Regions>& in, const std::vector<Regions>& out) {
+void Hierarchy::embed_between(Collective collective, const std::vector<int32_t>& ranks,
+                              int32_t root_node, const std::vector<Regions>& in,
+                              const std::vector<Regions>& out) {
   const Plan& part = between(collective, root_node);
   composer_.embed({part, ranks, cut(in, part.blocks), cut(out, part.blocks), false, true});
 }
@@ -162,6 +180,8 @@ Region Hierarchy::piece(plan::Buffer buffer, int32_t rank, int32_t rail) const {
   return {rank, buffer, rail * blocks, blocks, 1};
 }
 
-Region Hierarchy::scratch_piece(int32_t rank) { return composer_.scratch(rank, plan_.blocks / rails_); }
+Region Hierarchy::scratch_piece(int32_t rank) {
+  return composer_.scratch(rank, plan_.blocks / rails_);
+}
 
 }  // namespace tutti::algo

@@ -9,7 +9,8 @@ std::vector<Interval> parts(Interval interval, int32_t degree) {
   while (length * degree < interval.size()) length *= degree;
   std::vector<Interval> result;
   for (int64_t low = interval.low; low < interval.high; low += length) {
-    result.push_back({static_cast<int32_t>(low), static_cast<int32_t>(std::min<int64_t>(low + length, interval.high))});
+    result.push_back({static_cast<int32_t>(low),
+                      static_cast<int32_t>(std::min<int64_t>(low + length, interval.high))});
   }
   return result;
 }

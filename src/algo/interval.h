@@ -1,9 +1,10 @@
 // Trees over intervals of ranks: the index arithmetic of every tree algorithm, apart from any data.
 //
-// An interval of ranks is cut into at most `degree` parts, each but the last a power of `degree` long; the leaders of
-// the parts report to the interval's leader, and so on within each part. With degree 2 this is the binomial tree, with
-// degree p the flat one, in between HMPI's n-ary tree (section 2.2). Because parts are intervals, partial results
-// combine in rank order whatever rank leads, so no algorithm here needs the operation to commute.
+// An interval of ranks is cut into at most `degree` parts, each but the last a power of `degree`
+// long; the leaders of the parts report to the interval's leader, and so on within each part. With
+// degree 2 this is the binomial tree, with degree p the flat one, in between HMPI's n-ary tree
+// (section 2.2). Because parts are intervals, partial results combine in rank order whatever rank
+// leads, so no algorithm here needs the operation to commute.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Algorithms on levels: right on machines of all shapes, with ranks dealt in any way, and what is claimed of them holds.
+// Algorithms on levels: right on machines of all shapes, with ranks dealt in any way, and what is
+// claimed of them holds.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +32,8 @@ const std::vector<Deal>& deals() {
       {"two halves", {[](int r, int p) { return r * 2 / p; }}},
       {"three sockets", {[](int r, int p) { return r * 3 / p; }}},
       {"seven a socket", {[](int r, int) { return r / 7; }}},
-      {"four sockets, caches of two", {[](int r, int p) { return r * 4 / p; }, [](int r, int) { return r / 2; }}},
+      {"four sockets, caches of two",
+       {[](int r, int p) { return r * 4 / p; }, [](int r, int) { return r / 2; }}},
       {"round robin over three", {[](int r, int) { return r % 3; }}},
       {"round robin, caches", {[](int r, int) { return r % 2; }, [](int r, int) { return r % 6; }}},
       {"one and the rest", {[](int r, int) { return r == 1 ? 1 : 0; }}},
@@ -59,8 +61,9 @@ std::vector<std::string> specs(Collective collective) {
     result.emplace_back(algorithm.name);
     result.insert(result.end(), algorithm.variants.begin(), algorithm.variants.end());
     if (algorithm.name != "levels") continue;
-    for (const char* more : {"levels:3:2:push", "levels:2:leaves=3:one_stage", "levels:fixed:binomial:push", "levels:flat:fixed",
-                             "levels:binary:flat", "levels:binary:fixed"}) {
+    for (const char* more :
+         {"levels:3:2:push", "levels:2:leaves=3:one_stage", "levels:fixed:binomial:push",
+          "levels:flat:fixed", "levels:binary:flat", "levels:binary:fixed"}) {
       result.emplace_back(more);
     }
   }
@@ -72,12 +75,14 @@ std::vector<int> some_roots(Collective collective, int ranks) {
   std::vector<int> roots{0};
   if (!plan::rooted(collective)) return roots;
   for (const int root : {1, ranks / 2, ranks - 1}) {
-    if (root < ranks && std::find(roots.begin(), roots.end(), root) == roots.end()) roots.push_back(root);
+    if (root < ranks && std::find(roots.begin(), roots.end(), root) == roots.end())
+      roots.push_back(root);
   }
   return roots;
 }
 
-void for_each_plan(const std::vector<int>& counts, const std::function<void(const Plan&, const Levels&)>& visit) {
+void for_each_plan(const std::vector<int>& counts,
+                   const std::function<void(const Plan&, const Levels&)>& visit) {
   for (const Deal& deal : deals()) {
     for (const int ranks : counts) {
       const Levels levels = levels_of(deal, ranks);
@@ -85,8 +90,9 @@ void for_each_plan(const std::vector<int>& counts, const std::function<void(cons
         const auto collective = static_cast<Collective>(i);
         for (const std::string& spec : specs(collective)) {
           for (const int root : some_roots(collective, ranks)) {
-            SCOPED_TRACE(std::string(plan::name(collective)) + " " + spec + ", ranks " + std::to_string(ranks) + ", root " +
-                         std::to_string(root) + ", " + deal.name);
+            SCOPED_TRACE(std::string(plan::name(collective)) + " " + spec + ", ranks " +
+                         std::to_string(ranks) + ", root " + std::to_string(root) + ", " +
+                         deal.name);
             visit(generate(collective, spec, ranks, root, levels), levels);
           }
         }
@@ -95,22 +101,27 @@ void for_each_plan(const std::vector<int>& counts, const std::function<void(cons
   }
 }
 
-// Ranks of the root's group cross no border, so they take no token; a ring with a token for each rank needs none at all.
+// Ranks of the root's group cross no border, so they take no token; a ring with a token for each
+// rank needs none at all.
 TEST(Levels, TokensAreOfRanksBeyondTheBorder) {
   const Levels halves = levels_of(deals().front(), 8);
   for (const Collective collective : {Collective::gather, Collective::scatter}) {
     for (const int root : {0, 5}) {
       std::vector<int32_t> waiting, awaited;
-      for (const plan::Transfer& transfer : generate(collective, "token_ring:3", 8, root, halves).transfers) {
+      for (const plan::Transfer& transfer :
+           generate(collective, "token_ring:3", 8, root, halves).transfers) {
         if (transfer.kind != plan::TransferKind::token) continue;
         waiting.push_back(transfer.dst.rank);
         awaited.push_back(transfer.src.front().rank);
       }
-      const std::vector<int32_t> ring = root == 0 ? std::vector<int32_t>{4, 5, 6, 7} : std::vector<int32_t>{0, 1, 2, 3};
+      const std::vector<int32_t> ring =
+          root == 0 ? std::vector<int32_t>{4, 5, 6, 7} : std::vector<int32_t>{0, 1, 2, 3};
       EXPECT_EQ(waiting, ring);
-      std::rotate(awaited.begin(), awaited.end() - 1, awaited.end());  // three places before is one behind
+      std::rotate(awaited.begin(), awaited.end() - 1,
+                  awaited.end());  // three places before is one behind
       EXPECT_EQ(awaited, ring);
-      for (const plan::Transfer& transfer : generate(collective, "token_ring:4", 8, root, halves).transfers) {
+      for (const plan::Transfer& transfer :
+           generate(collective, "token_ring:4", 8, root, halves).transfers) {
         EXPECT_NE(transfer.kind, plan::TransferKind::token);
       }
     }
@@ -145,13 +156,17 @@ std::vector<plan::Program> programs_of(const Plan& plan, Carrier carrier) {
 }
 
 TEST(LevelsPlans, ProgramsAreOrdered) {
-  for_each_plan(looks_at_memory ? std::vector{3, 6, 8} : std::vector{3, 6, 8, 11}, [](const Plan& plan, const Levels&) {
-    ASSERT_NO_THROW(plan::simulate(plan, programs_of(plan, Carrier::slot),
-                                   {.segments = 3, .positions = 0, .operations = 2, .interleavings = 1, .seed = 21}));
-    if (!plan::lines_serve(plan::stage(plan))) return;
-    ASSERT_NO_THROW(plan::simulate(plan, programs_of(plan, Carrier::line),
-                                   {.segments = 1, .positions = 0, .operations = 3, .interleavings = 1, .seed = 22}));
-  });
+  for_each_plan(
+      looks_at_memory ? std::vector{3, 6, 8} : std::vector{3, 6, 8, 11},
+      [](const Plan& plan, const Levels&) {
+        ASSERT_NO_THROW(plan::simulate(
+            plan, programs_of(plan, Carrier::slot),
+            {.segments = 3, .positions = 0, .operations = 2, .interleavings = 1, .seed = 21}));
+        if (!plan::lines_serve(plan::stage(plan))) return;
+        ASSERT_NO_THROW(plan::simulate(
+            plan, programs_of(plan, Carrier::line),
+            {.segments = 1, .positions = 0, .operations = 3, .interleavings = 1, .seed = 22}));
+      });
 }
 
 Levels levels_of_machine(const char* description, int ranks, bool round_robin) {
@@ -166,7 +181,8 @@ Levels levels_of_machine(const char* description, int ranks, bool round_robin) {
 }
 
 TEST(LevelsPlans, AreRightOnLargeMachines) {
-  for (const char* machine : {"numa:4 core:32", "numa:4 cache:4 core:8", "socket:4 numa:2 cache:2 core:8", "socket:4 core:32"}) {
+  for (const char* machine : {"numa:4 core:32", "numa:4 cache:4 core:8",
+                              "socket:4 numa:2 cache:2 core:8", "socket:4 core:32"}) {
     for (const int ranks : {128, 101}) {
       for (const bool round_robin : {false, true}) {
         const Levels levels = levels_of_machine(machine, ranks, round_robin);
@@ -175,7 +191,8 @@ TEST(LevelsPlans, AreRightOnLargeMachines) {
         for (int i = 0; i < plan::collective_count; ++i) {
           const auto collective = static_cast<Collective>(i);
           for (const std::string& spec : specs(collective)) {
-            SCOPED_TRACE(std::string(machine) + ": " + std::string(plan::name(collective)) + " " + spec);
+            SCOPED_TRACE(std::string(machine) + ": " + std::string(plan::name(collective)) + " " +
+                         spec);
             check_claims(generate(collective, spec, ranks, 0, levels), levels);
           }
         }
@@ -184,7 +201,8 @@ TEST(LevelsPlans, AreRightOnLargeMachines) {
   }
 }
 
-// Hand-overs between groups of a floor, the outermost unless said, by the stage in which they happen.
+// Hand-overs between groups of a floor, the outermost unless said, by the stage in which they
+// happen.
 std::vector<int> crossings(const Plan& plan, const Levels& levels, size_t floor = 0) {
   const Plan staged = plan::stage(plan);
   const std::vector<int32_t> group = levels.floors().at(floor).group_of.values();
@@ -192,7 +210,8 @@ std::vector<int> crossings(const Plan& plan, const Levels& levels, size_t floor 
   for (const plan::Transfer& transfer : staged.transfers) {
     result.resize(std::max(result.size(), static_cast<size_t>(transfer.stage) + 1), 0);
     for (const plan::Region& source : transfer.src) {
-      const bool crosses = group[static_cast<size_t>(source.rank)] != group[static_cast<size_t>(transfer.dst.rank)];
+      const bool crosses =
+          group[static_cast<size_t>(source.rank)] != group[static_cast<size_t>(transfer.dst.rank)];
       result[static_cast<size_t>(transfer.stage)] += crosses;
     }
   }
@@ -208,13 +227,16 @@ int total(const std::vector<int>& counts) {
 TEST(LevelsPlans, TreesCrossBordersOnceAGroup) {
   const Levels levels = levels_of_machine("numa:4 core:32", 128, true);
   for (const char* spec : {"levels", "levels:flat", "levels:binomial", "levels:4"}) {
-    EXPECT_EQ(total(crossings(generate(Collective::bcast, spec, 128, 5, levels), levels)), 3) << spec;
-    EXPECT_EQ(total(crossings(generate(Collective::reduce, spec, 128, 5, levels), levels)), 3) << spec;
+    EXPECT_EQ(total(crossings(generate(Collective::bcast, spec, 128, 5, levels), levels)), 3)
+        << spec;
+    EXPECT_EQ(total(crossings(generate(Collective::reduce, spec, 128, 5, levels), levels)), 3)
+        << spec;
   }
   EXPECT_GT(total(crossings(generate(Collective::reduce, "binomial", 128, 5, levels), levels)), 3);
 }
 
-// Sockets of several numa regions, and several sockets in one: borders between sockets are crossed at the top alone.
+// Sockets of several numa regions, and several sockets in one: borders between sockets are crossed
+// at the top alone.
 TEST(LevelsPlans, SocketsAreABorderOfTheirOwn) {
   const Levels clustered = levels_of_machine("socket:4 numa:2 cache:2 core:8", 128, true);
   ASSERT_EQ(clustered.floors().size(), 3u);
@@ -222,33 +244,45 @@ TEST(LevelsPlans, SocketsAreABorderOfTheirOwn) {
     for (const Collective collective : {Collective::bcast, Collective::reduce}) {
       SCOPED_TRACE(std::string(plan::name(collective)) + " " + spec);
       const Plan plan = generate(collective, spec, 128, 5, clustered);
-      // Between four sockets, between the two regions of each, between the two caches of each of those.
+      // Between four sockets, between the two regions of each, between the two caches of each of
+      // those.
       const int expected[] = {3, 3 + 4, 3 + 4 + 8};
-      for (const size_t floor : {0, 1, 2}) EXPECT_EQ(total(crossings(plan, clustered, floor)), expected[floor]);
+      for (const size_t floor : {0, 1, 2})
+        EXPECT_EQ(total(crossings(plan, clustered, floor)), expected[floor]);
     }
   }
-  // A reduce comes to the borders of sockets last: each of the other three has combined its regions by then.
+  // A reduce comes to the borders of sockets last: each of the other three has combined its regions
+  // by then.
   const Plan reduce = generate(Collective::reduce, "levels:flat", 128, 0, clustered);
-  const std::vector<int> sockets = crossings(reduce, clustered), regions = crossings(reduce, clustered, 1);
-  const auto first = std::find_if(sockets.begin(), sockets.end(), [](int count) { return count > 0; });
+  const std::vector<int> sockets = crossings(reduce, clustered),
+                         regions = crossings(reduce, clustered, 1);
+  const auto first =
+      std::find_if(sockets.begin(), sockets.end(), [](int count) { return count > 0; });
   EXPECT_EQ(first, sockets.end() - 1);
   EXPECT_EQ(total({regions.begin(), regions.begin() + (first - sockets.begin())}), 3);
 
   const Levels in_region = levels_of_machine("socket:4 core:32", 128, true);
   EXPECT_EQ(in_region.floors().front().name, "socket");
-  EXPECT_EQ(total(crossings(generate(Collective::reduce, "levels:binomial:8", 128, 0, in_region), in_region)), 3);
-  EXPECT_EQ(total(crossings(generate(Collective::allreduce, "tiled:levels", 128, 0, clustered), clustered)), 32 * 3 * 2);
+  EXPECT_EQ(total(crossings(generate(Collective::reduce, "levels:binomial:8", 128, 0, in_region),
+                            in_region)),
+            3);
+  EXPECT_EQ(total(crossings(generate(Collective::allreduce, "tiled:levels", 128, 0, clustered),
+                            clustered)),
+            32 * 3 * 2);
 }
 
 TEST(LevelsPlans, DisseminationCrossesInItsLastSteps) {
   const Levels whole = levels_of_machine("numa:4 core:8", 32, true);
-  const std::vector<int> steps = crossings(generate(Collective::barrier, "dissemination", 32, 0, whole), whole);
+  const std::vector<int> steps =
+      crossings(generate(Collective::barrier, "dissemination", 32, 0, whole), whole);
   ASSERT_GE(steps.size(), 6u);
-  for (size_t step = 0; step < steps.size(); ++step) EXPECT_EQ(steps[step] > 0, step == 4 || step == 5) << step;
+  for (size_t step = 0; step < steps.size(); ++step)
+    EXPECT_EQ(steps[step] > 0, step == 4 || step == 5) << step;
   // 12 ranks in two groups of 6: folded to 4 and 4; the closing step is local as well.
   std::vector<topo::Floor> halves{{"numa", {0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1}, 2}};
   const Levels odd(halves);
-  const std::vector<int> folded = crossings(generate(Collective::allreduce, "dissemination", 12, 0, odd), odd);
+  const std::vector<int> folded =
+      crossings(generate(Collective::allreduce, "dissemination", 12, 0, odd), odd);
   EXPECT_EQ(folded.front() + folded.at(1) + folded.back(), 0);
   EXPECT_EQ(total(folded), 8);  // one step of eight places
 }
@@ -256,20 +290,25 @@ TEST(LevelsPlans, DisseminationCrossesInItsLastSteps) {
 TEST(LevelsPlans, TilesCrossBordersOnceAGroup) {
   const Levels levels = levels_of_machine("numa:4 core:8", 32, false);
   // 8 tiles, each to 3 other groups and, combined, from 3 of them.
-  EXPECT_EQ(total(crossings(generate(Collective::allreduce, "tiled:levels", 32, 0, levels), levels)), 8 * 3 * 2);
+  EXPECT_EQ(
+      total(crossings(generate(Collective::allreduce, "tiled:levels", 32, 0, levels), levels)),
+      8 * 3 * 2);
 }
 
 TEST(LevelsPlans, ARingCrossesEachBorderOnceAStep) {
   const Levels levels = levels_of_machine("numa:4 core:8", 32, true);
-  EXPECT_EQ(total(crossings(generate(Collective::allgather, "ring", 32, 0, levels), levels)), 31 * 4);
+  EXPECT_EQ(total(crossings(generate(Collective::allgather, "ring", 32, 0, levels), levels)),
+            31 * 4);
 }
 
 TEST(LevelsPlans, PushLetsTheOwnerMoveTheData) {
   const Levels levels = levels_of_machine("numa:4 core:8", 32, false);
-  for (const Collective collective : {Collective::bcast, Collective::reduce, Collective::gather, Collective::scatter}) {
+  for (const Collective collective :
+       {Collective::bcast, Collective::reduce, Collective::gather, Collective::scatter}) {
     const Plan plan = generate(collective, "levels:push", 32, 0, levels);
     for (const plan::Transfer& transfer : plan.transfers) {
-      for (const plan::Region& source : transfer.src) EXPECT_EQ(source.rank, transfer.executor()) << plan::name(collective);
+      for (const plan::Region& source : transfer.src)
+        EXPECT_EQ(source.rank, transfer.executor()) << plan::name(collective);
     }
   }
 }

@@ -34,8 +34,12 @@ void scatter(Plan& plan, int32_t window) {
   const auto rank_at = [&](int32_t step) { return (root + step) % plan.ranks; };
   in_groups(
       plan.ranks, window,
-      [&](int32_t step, int32_t place) { plan.copy(plan::tmp(root, place), plan::in(root, rank_at(step))); },
-      [&](int32_t step, int32_t place) { plan.copy(plan::out(rank_at(step)), plan::tmp(root, place)); });
+      [&](int32_t step, int32_t place) {
+        plan.copy(plan::tmp(root, place), plan::in(root, rank_at(step)));
+      },
+      [&](int32_t step, int32_t place) {
+        plan.copy(plan::out(rank_at(step)), plan::tmp(root, place));
+      });
   plan.copy(plan::out(root), plan::in(root, root));
 }
 
@@ -53,9 +57,12 @@ void allgather(Plan& plan) {
   }
 }
 
-// The distances of partners in the order 1, p - 1, 2, p - 2, ...: a rank's result from one of a pair comes where its part
-// for the other was, so that with both in a group ranks may pass one buffer as `in` and `out`.
-int32_t distance(int32_t ranks, int32_t step) { return step % 2 == 1 ? (step + 1) / 2 : ranks - step / 2; }
+// The distances of partners in the order 1, p - 1, 2, p - 2, ...: a rank's result from one of a
+// pair comes where its part for the other was, so that with both in a group ranks may pass one
+// buffer as `in` and `out`.
+int32_t distance(int32_t ranks, int32_t step) {
+  return step % 2 == 1 ? (step + 1) / 2 : ranks - step / 2;
+}
 
 void alltoall(Plan& plan, int32_t window) {
   const int32_t ranks = plan.ranks;
@@ -71,7 +78,8 @@ void alltoall(Plan& plan, int32_t window) {
     }
   };
   in_groups(ranks, window, offer, take);
-  for (int32_t rank = 0; rank < ranks; ++rank) plan.copy(plan::out(rank, rank), plan::in(rank, rank));
+  for (int32_t rank = 0; rank < ranks; ++rank)
+    plan.copy(plan::out(rank, rank), plan::in(rank, rank));
 }
 
 void reduce_scatter(Plan& plan, int32_t window) {
@@ -106,7 +114,8 @@ Plan one_hand_over(Collective collective, int ranks, int root, int window) {
   if (collective == Collective::allgather) allgather(plan);
   if (collective == Collective::alltoall) alltoall(plan, window);
   if (collective == Collective::reduce_scatter) reduce_scatter(plan, window);
-  // Stages would give each group its own, and a slot's place would be needed for as many segments at once.
+  // Stages would give each group its own, and a slot's place would be needed for as many segments
+  // at once.
   if (window < ranks - 1) {
     for (plan::Transfer& transfer : plan.transfers) transfer.stage = 0;
   }

@@ -66,7 +66,8 @@ void gather(Plan& plan, const Branch& branch) {
 
 // Hands out the parts of a branch from tmp[leader].place ... , where they stand in its order.
 void hand_out(Plan& plan, const Branch& branch, int32_t place) {
-  if (branch.parts.empty()) return plan.copy(plan::out(branch.leader), plan::tmp(branch.leader, place));
+  if (branch.parts.empty())
+    return plan.copy(plan::out(branch.leader), plan::tmp(branch.leader, place));
   int32_t at = place;
   for (const Branch& part : branch.parts) {
     if (part.leader != branch.leader) {

@@ -12,7 +12,8 @@ void append(Regions& regions, const Region& region) {
     Region& last = regions.back();
     const int32_t step = region.first - last.last();
     const bool one_buffer = last.buffer == region.buffer && last.rank == region.rank;
-    const bool fits = (last.count == 1 || last.stride == step) && (region.count == 1 || region.stride == step);
+    const bool fits =
+        (last.count == 1 || last.stride == step) && (region.count == 1 || region.stride == step);
     if (one_buffer && step >= 1 && fits) {
       last.count += region.count;
       last.stride = step;

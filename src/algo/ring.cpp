@@ -11,15 +11,18 @@ using plan::Region;
 
 class Ring {
  public:
-  Ring(Plan& plan, const topo::Levels& levels) : plan_(plan), order_(by_levels(plan.ranks, levels)) {}
+  Ring(Plan& plan, const topo::Levels& levels)
+      : plan_(plan), order_(by_levels(plan.ranks, levels)) {}
 
   // Of parts that are in `in`, and go to the ranks' places of `out`.
   void allgather() {
-    for_each_rank([&](int32_t at) { plan_.copy(plan::out(rank(at), rank(at)), plan::in(rank(at))); });
+    for_each_rank(
+        [&](int32_t at) { plan_.copy(plan::out(rank(at), rank(at)), plan::in(rank(at))); });
     for (int32_t step = 1; step < plan_.ranks; ++step) {
       for_each_rank([&](int32_t at) {
         const int32_t part = rank(at - step);
-        plan_.copy(plan::out(rank(at), part), step == 1 ? plan::in(rank(at - 1)) : plan::out(rank(at - 1), part));
+        plan_.copy(plan::out(rank(at), part),
+                   step == 1 ? plan::in(rank(at - 1)) : plan::out(rank(at - 1), part));
       });
     }
   }
@@ -39,16 +42,20 @@ class Ring {
     for (int32_t step = 1; step < plan_.ranks; ++step) {
       for_each_rank([&](int32_t at) {
         const int32_t block = rank(at - step - 1);
-        const Region left = step == 1 ? plan::in(rank(at - 1), block) : plan::tmp(rank(at - 1), (step - 1) % 2);
+        const Region left =
+            step == 1 ? plan::in(rank(at - 1), block) : plan::tmp(rank(at - 1), (step - 1) % 2);
         const bool arrives = step + 1 == plan_.ranks;
-        const Region value = arrives ? plan::out(rank(at), one_part ? 0 : block) : plan::tmp(rank(at), step % 2);
+        const Region value =
+            arrives ? plan::out(rank(at), one_part ? 0 : block) : plan::tmp(rank(at), step % 2);
         plan_.reduce(value, {left, plan::in(rank(at), block)});
       });
     }
   }
 
  private:
-  int32_t rank(int32_t at) const { return order_[static_cast<size_t>((at + 2 * plan_.ranks) % plan_.ranks)]; }
+  int32_t rank(int32_t at) const {
+    return order_[static_cast<size_t>((at + 2 * plan_.ranks) % plan_.ranks)];
+  }
   void for_each_rank(auto&& visit) const {
     for (int32_t at = 0; at < plan_.ranks; ++at) visit(at);
   }

@@ -18,7 +18,8 @@ Plan empty_plan(Collective collective, int ranks) {
 
 Plan scan_all_read(Collective collective, int ranks) {
   Plan plan = empty_plan(collective, ranks);
-  // Everybody offers before anybody writes a result, so that ranks may pass one buffer as `in` and `out`.
+  // Everybody offers before anybody writes a result, so that ranks may pass one buffer as `in` and
+  // `out`.
   for (int32_t rank = 0; rank + 1 < ranks; ++rank) plan.copy(plan::tmp(rank), plan::in(rank));
   std::vector<Region> before;
   for (int32_t rank = 0; rank < ranks; ++rank) {
@@ -38,7 +39,8 @@ Plan scan_chain(Collective collective, int ranks) {
     std::vector<Region> sources;
     if (rank > 0) sources.push_back(plan::tmp(rank - 1));
     sources.push_back(plan::in(rank));
-    // The result for the right neighbour comes first: it has to wait for it, nobody waits for `out`.
+    // The result for the right neighbour comes first: it has to wait for it, nobody waits for
+    // `out`.
     if (!last) plan.reduce(plan::tmp(rank), sources);
     if (is_scan && last) plan.reduce(plan::out(rank), sources);
     if (is_scan && !last) plan.copy(plan::out(rank), plan::tmp(rank));
@@ -50,7 +52,8 @@ Plan scan_chain(Collective collective, int ranks) {
 Plan scan_doubling(Collective collective, int ranks) {
   Plan plan = empty_plan(collective, ranks);
   const bool is_scan = collective == Collective::scan;
-  // By rank: what it has of itself and the ranks before it, and of these alone, from the farthest on.
+  // By rank: what it has of itself and the ranks before it, and of these alone, from the farthest
+  // on.
   std::vector<Region> value;
   std::vector<std::vector<Region>> before(static_cast<size_t>(ranks));
   std::vector<int32_t> next(static_cast<size_t>(ranks), 1);  // the first free block of `tmp`
@@ -63,7 +66,7 @@ Plan scan_doubling(Collective collective, int ranks) {
     const std::vector<Region> taken = value;
     for (int32_t rank = distance; rank < ranks; ++rank) {
       const auto at = static_cast<size_t>(rank);
-      const bool goes_on = rank + 2 * distance < ranks, is_last = 2 * distance > rank;
+      const bool goes_on = rank + 2 * distance<ranks, is_last = 2 * distance> rank;
       Region theirs = taken[at - static_cast<size_t>(distance)];
       if (!is_scan && goes_on) {
         // Combined twice, and taken once.

@@ -4,7 +4,8 @@ namespace tutti::algo {
 
 plan::Plan staggered_barrier(int ranks, int ahead) {
   std::vector<int32_t> known(static_cast<size_t>(ahead), 1);  // by slot
-  while (known.back() < ranks) known.push_back(known.back() + known[known.size() - static_cast<size_t>(ahead)]);
+  while (known.back() < ranks)
+    known.push_back(known.back() + known[known.size() - static_cast<size_t>(ahead)]);
   const auto last = static_cast<int32_t>(known.size()) - 1;
   const auto value = [&](int32_t rank, int32_t slot) {
     if (slot < ahead) return plan::tmp(rank);
@@ -21,7 +22,8 @@ plan::Plan staggered_barrier(int ranks, int ahead) {
       plan.reduce(value(rank, slot), {value(other, slot - ahead), value(rank, slot - 1)});
     }
   }
-  for (int32_t rank = 0; rank < ranks && last < ahead; ++rank) plan.copy(plan::out(rank), plan::tmp(rank));
+  for (int32_t rank = 0; rank < ranks && last < ahead; ++rank)
+    plan.copy(plan::out(rank), plan::tmp(rank));
   return plan;
 }
 

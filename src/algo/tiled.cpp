@@ -12,7 +12,8 @@ using plan::Region;
 
 class Tiler {
  public:
-  Tiler(Plan& plan, const Tiling& tiling) : plan_(plan), groups_(tiling.groups), cyclic_(tiling.cyclic) {
+  Tiler(Plan& plan, const Tiling& tiling)
+      : plan_(plan), groups_(tiling.groups), cyclic_(tiling.cyclic) {
     for (const auto& group : groups_) tiles_ = std::max(tiles_, size(group));
     plan_.blocks = tiles_;
   }
@@ -32,8 +33,12 @@ class Tiler {
   using Group = std::vector<int32_t>;
 
   static int32_t size(const Group& group) { return static_cast<int32_t>(group.size()); }
-  int32_t owner_place(const Group& group, int32_t tile) const { return static_cast<int32_t>(int64_t{tile} * size(group) / tiles_); }
-  int32_t owner(const Group& group, int32_t tile) const { return group[static_cast<size_t>(owner_place(group, tile))]; }
+  int32_t owner_place(const Group& group, int32_t tile) const {
+    return static_cast<int32_t>(int64_t{tile} * size(group) / tiles_);
+  }
+  int32_t owner(const Group& group, int32_t tile) const {
+    return group[static_cast<size_t>(owner_place(group, tile))];
+  }
   Region partial(int32_t rank, int32_t tile) const { return plan::tmp(rank, tiles_ + tile); }
 
   // The group whose owner gets a tile's result: the root's, or each in turn.
@@ -43,7 +48,8 @@ class Tiler {
         if (std::find(group.begin(), group.end(), plan_.root) != group.end()) return group;
       }
     }
-    return groups_[static_cast<size_t>(int64_t{tile} * static_cast<int64_t>(groups_.size()) / tiles_)];
+    return groups_[static_cast<size_t>(int64_t{tile} * static_cast<int64_t>(groups_.size()) /
+                                       tiles_)];
   }
   int32_t top(int32_t tile) const { return owner(top_group(tile), tile); }
 
@@ -53,15 +59,16 @@ class Tiler {
     return has_out ? plan::out(rank, tile) : partial(rank, tile);
   }
 
-  // Everybody offers the others' tiles before anybody writes a result, so that ranks may pass one buffer as `in` and
-  // `out`.
+  // Everybody offers the others' tiles before anybody writes a result, so that ranks may pass one
+  // buffer as `in` and `out`.
   void offer(const Group& group) {
     for (int32_t place = 0; place < size(group); ++place) {
       const int32_t rank = group[static_cast<size_t>(place)];
       int32_t first = 0;
       for (int32_t tile = 0; tile <= tiles_; ++tile) {
         if (tile < tiles_ && owner_place(group, tile) != place) continue;
-        if (tile > first) plan_.copy(plan::tmp(rank, first, tile - first), plan::in(rank, first, tile - first));
+        if (tile > first)
+          plan_.copy(plan::tmp(rank, first, tile - first), plan::in(rank, first, tile - first));
         first = tile + 1;
       }
     }
@@ -84,7 +91,8 @@ class Tiler {
     std::vector<Region> regions;
     const int32_t own = owner_place(group, tile);
     for (int32_t i = 0; i < size(group); ++i) {
-      const int32_t place = cyclic_ ? (own + i) % size(group) : i, rank = group[static_cast<size_t>(place)];
+      const int32_t place = cyclic_ ? (own + i) % size(group) : i,
+                    rank = group[static_cast<size_t>(place)];
       regions.push_back(place == own ? plan::in(rank, tile) : plan::tmp(rank, tile));
     }
     return regions;
@@ -113,7 +121,8 @@ class Tiler {
 
   void to_groups(int32_t tile) {
     for (const Group& group : groups_) {
-      if (owner(group, tile) != top(tile)) plan_.copy(plan::out(owner(group, tile), tile), result(tile));
+      if (owner(group, tile) != top(tile))
+        plan_.copy(plan::out(owner(group, tile), tile), result(tile));
     }
   }
 
@@ -122,8 +131,10 @@ class Tiler {
     for (int32_t place = 0; place < size(group); ++place) {
       const int32_t rank = group[static_cast<size_t>(place)];
       for (int32_t step = 0; step < tiles_; ++step) {
-        const int32_t tile = (static_cast<int32_t>(int64_t{place} * tiles_ / size(group)) + step) % tiles_;
-        if (owner(group, tile) != rank) plan_.copy(plan::out(rank, tile), plan::out(owner(group, tile), tile));
+        const int32_t tile =
+            (static_cast<int32_t>(int64_t{place} * tiles_ / size(group)) + step) % tiles_;
+        if (owner(group, tile) != rank)
+          plan_.copy(plan::out(rank, tile), plan::out(owner(group, tile), tile));
       }
     }
   }

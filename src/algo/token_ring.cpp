@@ -20,27 +20,35 @@ class TokenRing {
     std::vector<int32_t> group_of(static_cast<size_t>(plan.ranks));
     if (!levels.one_level()) group_of = levels.floors().front().group_of.values();
     const auto at_the_root = [&](int32_t rank) {
-      return !levels.one_level() && group_of[static_cast<size_t>(rank)] == group_of[static_cast<size_t>(plan.root)];
+      return !levels.one_level() &&
+             group_of[static_cast<size_t>(rank)] == group_of[static_cast<size_t>(plan.root)];
     };
     std::copy_if(others_.begin(), others_.end(), std::back_inserter(ring_),
                  [&](int32_t rank) { return !at_the_root(rank); });
   }
 
   void gather() {
-    in_groups([&](int32_t rank, int32_t place) {
-      take_token(rank);
-      plan_.copy(plan::tmp(plan_.root, place), plan::in(rank));
-      plan_.transfers.back().push = true;
-    }, [&](int32_t rank, int32_t place) { plan_.copy(plan::out(plan_.root, rank), plan::tmp(plan_.root, place)); });
+    in_groups(
+        [&](int32_t rank, int32_t place) {
+          take_token(rank);
+          plan_.copy(plan::tmp(plan_.root, place), plan::in(rank));
+          plan_.transfers.back().push = true;
+        },
+        [&](int32_t rank, int32_t place) {
+          plan_.copy(plan::out(plan_.root, rank), plan::tmp(plan_.root, place));
+        });
     plan_.copy(plan::out(plan_.root, plan_.root), plan::in(plan_.root));
   }
 
   void scatter() {
-    in_groups([&](int32_t rank, int32_t place) { plan_.copy(plan::tmp(plan_.root, place), plan::in(plan_.root, rank)); },
-              [&](int32_t rank, int32_t place) {
-                take_token(rank);
-                plan_.copy(plan::out(rank), plan::tmp(plan_.root, place));
-              });
+    in_groups(
+        [&](int32_t rank, int32_t place) {
+          plan_.copy(plan::tmp(plan_.root, place), plan::in(plan_.root, rank));
+        },
+        [&](int32_t rank, int32_t place) {
+          take_token(rank);
+          plan_.copy(plan::out(rank), plan::tmp(plan_.root, place));
+        });
     plan_.copy(plan::out(plan_.root), plan::in(plan_.root, plan_.root));
   }
 
@@ -54,13 +62,15 @@ class TokenRing {
     }
   }
 
-  // From the rank that is so many places before in the ring; from there on it is the segment before.
+  // From the rank that is so many places before in the ring; from there on it is the segment
+  // before.
   void take_token(int32_t rank) {
     const auto place = std::find(ring_.begin() + next_, ring_.end(), rank);
     if (place == ring_.end()) return;
     next_ = static_cast<int32_t>(place - ring_.begin()) + 1;
     const auto size = static_cast<int32_t>(ring_.size());
-    if (tokens_ < size) plan_.token(rank, ring_[static_cast<size_t>((next_ - 1 + size - tokens_) % size)]);
+    if (tokens_ < size)
+      plan_.token(rank, ring_[static_cast<size_t>((next_ - 1 + size - tokens_) % size)]);
   }
 
   Plan& plan_;
@@ -72,7 +82,8 @@ class TokenRing {
 
 }  // namespace
 
-Plan token_ring(plan::Collective collective, int ranks, int root, int tokens, const topo::Levels& levels) {
+Plan token_ring(plan::Collective collective, int ranks, int root, int tokens,
+                const topo::Levels& levels) {
   Plan plan;
   plan.collective = collective;
   plan.ranks = ranks;
@@ -80,7 +91,8 @@ Plan token_ring(plan::Collective collective, int ranks, int root, int tokens, co
   plan.blocks = ranks;
   TokenRing ring(plan, tokens, levels);
   collective == plan::Collective::gather ? ring.gather() : ring.scatter();
-  // One stage for all: in a pipeline over stages each rank would copy another segment, and all at once.
+  // One stage for all: in a pipeline over stages each rank would copy another segment, and all at
+  // once.
   for (plan::Transfer& transfer : plan.transfers) transfer.stage = 0;
   return plan;
 }

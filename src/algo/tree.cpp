@@ -6,7 +6,8 @@ namespace {
 using plan::Plan;
 using plan::Region;
 
-// Appends to `sources` what the leader combines for its branch, in the branch's order, after the transfers that make it.
+// Appends to `sources` what the leader combines for its branch, in the branch's order, after the
+// transfers that make it.
 void contributions(Plan& plan, const Branch& branch, std::vector<Region>& sources) {
   if (branch.parts.empty()) {
     sources.push_back(plan::in(branch.leader));
@@ -32,11 +33,12 @@ void reduce_phase(Plan& plan, const Branch& branch, Region result) {
   plan.reduce(result, std::move(sources));
 }
 
-// From the leader, which holds the data in `source`, to the rest of its branch; the farthest parts first. The rank `has`
-// holds it already; -1: none does.
+// From the leader, which holds the data in `source`, to the rest of its branch; the farthest parts
+// first. The rank `has` holds it already; -1: none does.
 void broadcast_phase(Plan& plan, const Branch& branch, Region source, int32_t has) {
   for (const Branch& part : branch.parts) {
-    if (part.leader != branch.leader && part.leader != has) plan.copy(plan::out(part.leader), source);
+    if (part.leader != branch.leader && part.leader != has)
+      plan.copy(plan::out(part.leader), source);
   }
   for (const Branch& part : branch.parts) {
     const Region from = part.leader == branch.leader ? source

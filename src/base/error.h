@@ -1,10 +1,10 @@
 // The one error type of Tutti's set-up code.
 //
-// Anything that happens once (parsing, planning, checking, lowering, mapping memory) reports failure by
-// throwing Error; whoever decides first that something is wrong writes the message, which names the culprit
-// (file, line, variable, rank) and the remedy, and nobody rewords it later. Errors become status codes at the
-// borders only: the C API (src/native) and the MPI entry points (src/mpi). The path of one collective call
-// throws nothing; it returns a Code.
+// Anything that happens once (parsing, planning, checking, lowering, mapping memory) reports
+// failure by throwing Error; whoever decides first that something is wrong writes the message,
+// which names the culprit (file, line, variable, rank) and the remedy, and nobody rewords it later.
+// Errors become status codes at the borders only: the C API (src/native) and the MPI entry points
+// (src/mpi). The path of one collective call throws nothing; it returns a Code.
 #pragma once
 
 #include <stdexcept>
@@ -16,10 +16,11 @@ enum class Code : int {
   ok = 0,
   invalid_argument = 1,  // null, out of range, overlapping, unknown name
   invalid_plan = 2,      // a plan that does not parse or does not compute its collective
-  unavailable = 3,       // the machine or the environment does not give what is needed (memory, permission)
-  mismatch = 4,          // ranks called different collectives, or with different sizes or roots
-  dead_peer = 5,         // a rank's process is gone
-  internal = 6,          // an invariant of Tutti itself does not hold
+  unavailable =
+      3,         // the machine or the environment does not give what is needed (memory, permission)
+  mismatch = 4,  // ranks called different collectives, or with different sizes or roots
+  dead_peer = 5,  // a rank's process is gone
+  internal = 6,   // an invariant of Tutti itself does not hold
 };
 
 class Error : public std::runtime_error {

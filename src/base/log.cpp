@@ -41,12 +41,14 @@ void log_arguments(LogLevel level, const char* format, va_list arguments) {
   const int saved_errno = errno;
   char line[PIPE_BUF];
   const int rank = rank_in_prefix.load();
-  const int prefix = rank < 0 ? snprintf(line, sizeof line, "tutti: %s: ", level_name(level))
-                              : snprintf(line, sizeof line, "tutti: [rank %d] %s: ", rank, level_name(level));
+  const int prefix =
+      rank < 0 ? snprintf(line, sizeof line, "tutti: %s: ", level_name(level))
+               : snprintf(line, sizeof line, "tutti: [rank %d] %s: ", rank, level_name(level));
   const size_t start = static_cast<size_t>(prefix);
   errno = saved_errno;  // for %m
   const int message = std::max(0, vsnprintf(line + start, sizeof line - start, format, arguments));
-  // The last byte is where a message that was cut has its terminator, and where every line has its newline.
+  // The last byte is where a message that was cut has its terminator, and where every line has its
+  // newline.
   const size_t end = std::min(start + static_cast<size_t>(message), sizeof line - 1);
   std::replace_if(line, line + end, [](char c) { return (c >= 0 && c < ' ') || c == 127; }, ' ');
   line[end] = '\n';
@@ -54,7 +56,8 @@ void log_arguments(LogLevel level, const char* format, va_list arguments) {
   errno = saved_errno;
 }
 
-// True the first time. Both objects live until the process ends: other libraries' exit handlers may still log.
+// True the first time. Both objects live until the process ends: other libraries' exit handlers may
+// still log.
 bool first_use(const std::string& key) {
   static std::mutex& mutex = *new std::mutex;
   static std::set<std::string>& used = *new std::set<std::string>;

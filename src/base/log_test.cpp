@@ -24,7 +24,8 @@ TEST_F(Log, PrefixLevelAndRank) {
   log_line(LogLevel::warning, "%d of %s", 3, "them");
   set_log_rank(7);
   log_line(LogLevel::error, "gone");
-  EXPECT_EQ(testing::internal::GetCapturedStderr(), "tutti: warning: 3 of them\ntutti: [rank 7] error: gone\n");
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "tutti: warning: 3 of them\ntutti: [rank 7] error: gone\n");
 }
 
 TEST_F(Log, DropsWhatTheLevelExcludes) {

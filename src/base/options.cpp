@@ -38,7 +38,8 @@ bool parse_number(const OptionRow& row, const std::string& text, uint64_t* numbe
   if (error != std::errc()) return false;
   uint64_t unit = 1;
   if (row.kind == OptionKind::bytes && end - rest == 1) {
-    const size_t power = std::string_view("KMG").find(*rest >= 'a' ? static_cast<char>(*rest - 'a' + 'A') : *rest);
+    const size_t power =
+        std::string_view("KMG").find(*rest >= 'a' ? static_cast<char>(*rest - 'a' + 'A') : *rest);
     if (power == std::string_view::npos) return false;
     unit = uint64_t{1} << (10 * (power + 1));
   } else if (rest != end) {
@@ -57,7 +58,8 @@ bool parse_value(const OptionRow& row, const std::string& text, OptionValue* val
       return true;
     case OptionKind::integer:
     case OptionKind::bytes:
-      if (!parse_word(row.words, text, &value->number)) return parse_number(row, text, &value->number);
+      if (!parse_word(row.words, text, &value->number))
+        return parse_number(row, text, &value->number);
       value->text = row.words[value->number];
       return true;
     case OptionKind::choice: return parse_word(row.words, text, &value->number);
@@ -77,27 +79,33 @@ std::vector<std::string_view> sorted_words(std::string_view name) {
   return words;
 }
 
-// How far a user's name is from one of ours: swapped words are near, and so is a name that only lacks its last words.
+// How far a user's name is from one of ours: swapped words are near, and so is a name that only
+// lacks its last words.
 size_t name_distance(std::string_view name, std::string_view ours) {
   if (sorted_words(name) == sorted_words(ours)) return 1;
   size_t least = edit_distance(name, ours);
-  for (size_t end = ours.find('_', prefix.size()); end != std::string_view::npos; end = ours.find('_', end + 1))
+  for (size_t end = ours.find('_', prefix.size()); end != std::string_view::npos;
+       end = ours.find('_', end + 1))
     least = std::min(least, edit_distance(name, ours.substr(0, end)) + 1);
   return least;
 }
 
 std::string unknown_name(const std::string& name) {
   const auto& table = option_table();
-  const auto nearest = std::min_element(table.begin(), table.end(), [&](const OptionRow& a, const OptionRow& b) {
-    return name_distance(name, a.name) < name_distance(name, b.name);
-  });
-  return name + " is no variable of Tutti and is ignored; the nearest is " + std::string(nearest->name);
+  const auto nearest =
+      std::min_element(table.begin(), table.end(), [&](const OptionRow& a, const OptionRow& b) {
+        return name_distance(name, a.name) < name_distance(name, b.name);
+      });
+  return name + " is no variable of Tutti and is ignored; the nearest is " +
+         std::string(nearest->name);
 }
 
 struct ProcessOptions {
   std::vector<std::string> warnings;
   Options values;
-  ProcessOptions() : values(parse_options(process_environment(), &warnings)) { set_log_level(values.log); }
+  ProcessOptions() : values(parse_options(process_environment(), &warnings)) {
+    set_log_level(values.log);
+  }
 };
 
 // Lives until the process ends: finalizers and exit handlers read it.
@@ -112,10 +120,12 @@ std::string accepted_values(const OptionRow& row) {
   switch (row.kind) {
     case OptionKind::flag: return "0 or 1 (also no, yes, off, on, false, true)";
     case OptionKind::integer:
-      return (row.words.empty() ? "" : std::string(row.words.front()) + ", or ") + "a whole number from " + std::to_string(row.least) + " to " + std::to_string(row.most);
+      return (row.words.empty() ? "" : std::string(row.words.front()) + ", or ") +
+             "a whole number from " + std::to_string(row.least) + " to " + std::to_string(row.most);
     case OptionKind::bytes:
-      return (row.words.empty() ? "" : std::string(row.words.front()) + ", or ") + "a number of bytes from " + bytes_as_written(row.least) + " to " + bytes_as_written(row.most) +
-             " (K, M and G count in 1024s)";
+      return (row.words.empty() ? "" : std::string(row.words.front()) + ", or ") +
+             "a number of bytes from " + bytes_as_written(row.least) + " to " +
+             bytes_as_written(row.most) + " (K, M and G count in 1024s)";
     case OptionKind::choice: {
       std::string list;
       for (size_t i = 0; i < row.words.size(); ++i) {
@@ -148,8 +158,8 @@ Options parse_options(const Environment& environment, std::vector<std::string>* 
     const std::string text = given ? found->second : std::string(row.default_value);
     OptionValue value;
     if (!parse_value(row, text, &value)) {
-      throw Error(Code::invalid_argument,
-                  std::string(row.name) + "=" + in_quotes(text) + " is not accepted: give " + accepted_values(row));
+      throw Error(Code::invalid_argument, std::string(row.name) + "=" + in_quotes(text) +
+                                              " is not accepted: give " + accepted_values(row));
     }
     row.store(options, value);
   }
@@ -170,20 +180,25 @@ std::string environment_page() {
   std::string page =
       "# Environment variables\n"
       "\n"
-      "Generated from the table in `src/base/option_table.cpp`; a test holds the two together, and the build target\n"
+      "Generated from the table in `src/base/option_table.cpp`; a test holds the two together, and "
+      "the build target\n"
       "`environment_docs` writes this page anew.\n"
       "\n"
-      "The variables are read once, when a process first uses Tutti, and should be the same for all ranks of a\n"
-      "job. An empty value counts as not set. A value that is not accepted is an error of one line that names the\n"
-      "variable, the value and what is accepted; a `TUTTI_` name that is not in this table is ignored with a\n"
+      "The variables are read once, when a process first uses Tutti, and should be the same for "
+      "all ranks of a\n"
+      "job. An empty value counts as not set. A value that is not accepted is an error of one line "
+      "that names the\n"
+      "variable, the value and what is accepted; a `TUTTI_` name that is not in this table is "
+      "ignored with a\n"
       "warning that names the nearest one.\n"
       "\n"
       "| variable | meaning | accepted values | default |\n"
       "| --- | --- | --- | --- |\n";
   for (const OptionRow& row : option_table()) {
-    const std::string fallback = row.default_value.empty() ? "not set" : "`" + std::string(row.default_value) + "`";
-    page += "| `" + std::string(row.name) + "` | " + std::string(row.doc) + " | " + accepted_values(row) + " | " +
-            fallback + " |\n";
+    const std::string fallback =
+        row.default_value.empty() ? "not set" : "`" + std::string(row.default_value) + "`";
+    page += "| `" + std::string(row.name) + "` | " + std::string(row.doc) + " | " +
+            accepted_values(row) + " | " + fallback + " |\n";
   }
   return page;
 }

@@ -1,9 +1,10 @@
-// The TUTTI_* environment variables: one table, which the parser, the messages about malformed values and
-// docs/environment.md all come from.
+// The TUTTI_* environment variables: one table, which the parser, the messages about malformed
+// values and docs/environment.md all come from.
 //
-// Options is plain data, parsed once for the process and constant from then on, so any thread may read it.
-// Parsing itself is pure (environment in, options and warnings out), which is how the tests run it.
-// To add a variable: a field here, a row in option_table.cpp, and `cmake --build BUILD --target environment_docs`.
+// Options is plain data, parsed once for the process and constant from then on, so any thread may
+// read it. Parsing itself is pure (environment in, options and warnings out), which is how the
+// tests run it. To add a variable: a field here, a row in option_table.cpp, and `cmake --build
+// BUILD --target environment_docs`.
 #pragma once
 
 #include <array>
@@ -36,7 +37,8 @@ inline constexpr std::array<std::string_view, 11> collective_words = {
 
 inline constexpr int setup_after_automatic = -1;
 
-// The defaults stand in the table: an Options comes from options() or parse_options(), never from braces.
+// The defaults stand in the table: an Options comes from options() or parse_options(), never from
+// braces.
 struct Options {
   bool disable;
   bool check;
@@ -57,11 +59,11 @@ struct Options {
   // Of each collective, in the order of plan::Collective; empty where Tutti chooses.
   std::array<std::string, collective_words.size()> algorithms;
   size_t segment_bytes;  // 0: automatic
-  std::string plans;  // a directory with a map and plans; empty: none
+  std::string plans;     // a directory with a map and plans; empty: none
   std::string clusters;  // a file that says which nodes are near each other; empty: none
-  std::string table;  // a file with rules that name built-in algorithms; empty: none
+  std::string table;     // a file with rules that name built-in algorithms; empty: none
   Reproducible reproducible;
-  int setup_after;     // collectives; or setup_after_automatic
+  int setup_after;  // collectives; or setup_after_automatic
   MpiChoice mpi;
   std::string topology;  // empty: this machine
 
@@ -98,15 +100,17 @@ using Environment = std::map<std::string, std::string>;
 // The TUTTI_* part of this process's environment, now.
 Environment process_environment();
 
-// Throws Error(invalid_argument), one line with variable, value and accepted values, for the first malformed
-// value. Appends one line to *warnings for each TUTTI_* name that is in no row, with the nearest name that is.
+// Throws Error(invalid_argument), one line with variable, value and accepted values, for the first
+// malformed value. Appends one line to *warnings for each TUTTI_* name that is in no row, with the
+// nearest name that is.
 Options parse_options(const Environment& environment, std::vector<std::string>* warnings);
 
-// The process's options: read and parsed by the first call, which also sets the log level. Throws as
-// parse_options, each time, for as long as the environment is malformed.
+// The process's options: read and parsed by the first call, which also sets the log level. Throws
+// as parse_options, each time, for as long as the environment is malformed.
 const Options& options();
 
-// The warnings of options(), which does not print them: of a job's many ranks only one should (log_line).
+// The warnings of options(), which does not print them: of a job's many ranks only one should
+// (log_line).
 const std::vector<std::string>& option_warnings();
 
 // docs/environment.md, generated from the table.

@@ -72,7 +72,8 @@ TEST(Options, EveryVariableReachesItsField) {
                                  {"TUTTI_ALGORITHM_SCAN", "chain"},
                                  {"TUTTI_ALGORITHM_EXSCAN", "nary:8"},
                                  {"TUTTI_SEGMENT_BYTES", "16k"},
-                                 {"TUTTI_PLANS", "plans"}, {"TUTTI_TABLE", "my.map"},
+                                 {"TUTTI_PLANS", "plans"},
+                                 {"TUTTI_TABLE", "my.map"},
                                  {"TUTTI_REPRODUCIBLE", "placement"},
                                  {"TUTTI_SETUP_AFTER", "7"},
                                  {"TUTTI_MPI", "mpiabi"},
@@ -90,8 +91,8 @@ TEST(Options, EveryVariableReachesItsField) {
                             .stores = StoresChoice::past_cache,
                             .shm_bytes_per_rank = 65536,
                             .shm = ShmChoice::posix,
-                            .algorithms = {"flat", "binomial", "nary:4", "all_read_all", "nary:3", "nary:5", "ring",
-                                           "nary:6", "nary:7", "chain", "nary:8"},
+                            .algorithms = {"flat", "binomial", "nary:4", "all_read_all", "nary:3",
+                                           "nary:5", "ring", "nary:6", "nary:7", "chain", "nary:8"},
                             .segment_bytes = 16384,
                             .plans = "plans",
                             .table = "my.map",
@@ -114,7 +115,8 @@ TEST(Options, WordsStandInTheOrderOfTheirEnumerators) {
 }
 
 TEST(Options, AnEmptyValueCountsAsNotSet) {
-  EXPECT_EQ(parse({{"TUTTI_STALL_SECONDS", ""}, {"TUTTI_LOG", ""}, {"TUTTI_DISABLE", ""}}), parse({}));
+  EXPECT_EQ(parse({{"TUTTI_STALL_SECONDS", ""}, {"TUTTI_LOG", ""}, {"TUTTI_DISABLE", ""}}),
+            parse({}));
 }
 
 TEST(Options, Flags) {
@@ -130,9 +132,11 @@ TEST(Options, Flags) {
 
 TEST(Options, Integers) {
   EXPECT_EQ(parse({{"TUTTI_STALL_SECONDS", "86400"}}).stall_seconds, 86400);
-  for (const char* value : {"86401", "-1", "+1", "1.5", "ten", " 1", "1 ", "0x10", "1K", "99999999999999999999"}) {
-    EXPECT_EQ(refusal("TUTTI_STALL_SECONDS", value), "TUTTI_STALL_SECONDS=\"" + std::string(value) +
-                                                         "\" is not accepted: give a whole number from 0 to 86400");
+  for (const char* value :
+       {"86401", "-1", "+1", "1.5", "ten", " 1", "1 ", "0x10", "1K", "99999999999999999999"}) {
+    EXPECT_EQ(refusal("TUTTI_STALL_SECONDS", value),
+              "TUTTI_STALL_SECONDS=\"" + std::string(value) +
+                  "\" is not accepted: give a whole number from 0 to 86400");
   }
 }
 
@@ -140,17 +144,20 @@ TEST(Options, Bytes) {
   EXPECT_EQ(parse({{"TUTTI_SHM_BYTES_PER_RANK", "32768"}}).shm_bytes_per_rank, 32768u);
   EXPECT_EQ(parse({{"TUTTI_SHM_BYTES_PER_RANK", "2m"}}).shm_bytes_per_rank, 2u << 20);
   EXPECT_EQ(parse({{"TUTTI_SHM_BYTES_PER_RANK", "1G"}}).shm_bytes_per_rank, 1u << 30);
-  for (const char* value : {"32767", "31K", "0", "2G", "1025M", "1KB", "1T", "K", "64 K", "64K ", "-1K",
-                            "18014398509481985K", "18446744073709551615G", "99999999999999999999999G"}) {
+  for (const char* value :
+       {"32767", "31K", "0", "2G", "1025M", "1KB", "1T", "K", "64 K", "64K ", "-1K",
+        "18014398509481985K", "18446744073709551615G", "99999999999999999999999G"}) {
     EXPECT_EQ(refusal("TUTTI_SHM_BYTES_PER_RANK", value),
               "TUTTI_SHM_BYTES_PER_RANK=\"" + std::string(value) +
-                  "\" is not accepted: give auto, or a number of bytes from 32K to 1G (K, M and G count in 1024s)");
+                  "\" is not accepted: give auto, or a number of bytes from 32K to 1G (K, M and G "
+                  "count in 1024s)");
   }
 }
 
 TEST(Options, Choices) {
   EXPECT_EQ(parse({{"TUTTI_STALL", "Abort"}}).stall, StallAction::abort_job);
-  EXPECT_EQ(refusal("TUTTI_SHM", "sysv"), "TUTTI_SHM=\"sysv\" is not accepted: give auto, memfd or posix");
+  EXPECT_EQ(refusal("TUTTI_SHM", "sysv"),
+            "TUTTI_SHM=\"sysv\" is not accepted: give auto, memfd or posix");
 }
 
 TEST(Options, AMessageIsOneLineWhateverTheValue) {
@@ -162,20 +169,22 @@ TEST(Options, AMessageIsOneLineWhateverTheValue) {
 
 TEST(Options, UnknownNamesGiveTheNearestKnownOne) {
   std::vector<std::string> warnings;
-  const Options options = parse_options(
-      {{"TUTTI_DISABEL", "1"},
-       {"TUTTI_ALGORITHM_BROADCAST", "x"},
-       {"TUTTI_ALGORITM", "flat"},
-       {"TUTTI_REDUCE_ALGORITHM", "flat"},
-       {"TUTTIFRUTTI", "x"},
-       {"TUTTI_LOG", "info"}},
-      &warnings);
+  const Options options = parse_options({{"TUTTI_DISABEL", "1"},
+                                         {"TUTTI_ALGORITHM_BROADCAST", "x"},
+                                         {"TUTTI_ALGORITM", "flat"},
+                                         {"TUTTI_REDUCE_ALGORITHM", "flat"},
+                                         {"TUTTIFRUTTI", "x"},
+                                         {"TUTTI_LOG", "info"}},
+                                        &warnings);
   EXPECT_FALSE(options.disable);
   const std::vector<std::string> expected = {
-      "TUTTI_ALGORITHM_BROADCAST is no variable of Tutti and is ignored; the nearest is TUTTI_ALGORITHM_BCAST",
-      "TUTTI_ALGORITM is no variable of Tutti and is ignored; the nearest is TUTTI_ALGORITHM_BARRIER",
+      "TUTTI_ALGORITHM_BROADCAST is no variable of Tutti and is ignored; the nearest is "
+      "TUTTI_ALGORITHM_BCAST",
+      "TUTTI_ALGORITM is no variable of Tutti and is ignored; the nearest is "
+      "TUTTI_ALGORITHM_BARRIER",
       "TUTTI_DISABEL is no variable of Tutti and is ignored; the nearest is TUTTI_DISABLE",
-      "TUTTI_REDUCE_ALGORITHM is no variable of Tutti and is ignored; the nearest is TUTTI_ALGORITHM_REDUCE"};
+      "TUTTI_REDUCE_ALGORITHM is no variable of Tutti and is ignored; the nearest is "
+      "TUTTI_ALGORITHM_REDUCE"};
   EXPECT_EQ(warnings, expected);
 }
 
@@ -187,7 +196,8 @@ TEST(Options, TheTableIsSound) {
     EXPECT_FALSE(row.doc.empty()) << row.name;
     EXPECT_FALSE(accepted_values(row).empty()) << row.name;
     // A line break or a bar would break the page's table.
-    EXPECT_EQ((std::string(row.doc) + accepted_values(row)).find_first_of("\n|"), std::string::npos) << row.name;
+    EXPECT_EQ((std::string(row.doc) + accepted_values(row)).find_first_of("\n|"), std::string::npos)
+        << row.name;
   }
 }
 
@@ -200,7 +210,8 @@ TEST(Options, ProcessEnvironmentHoldsOnlyOurNames) {
   EXPECT_FALSE(environment.contains("PATH"));
 }
 
-// The only test that uses the process's options: it must see them malformed first, before they are read for good.
+// The only test that uses the process's options: it must see them malformed first, before they are
+// read for good.
 TEST(Options, TheProcessReadsItsOwnOnce) {
   ASSERT_EQ(setenv("TUTTI_LOG", "loud", 1), 0);
   EXPECT_THROW(options(), Error);
@@ -219,10 +230,12 @@ TEST(Options, TheProcessReadsItsOwnOnce) {
 
 TEST(Options, TheCommittedPageIsTheGeneratedOne) {
   std::ifstream file(TUTTI_SOURCE_DIR "/docs/environment.md");
-  ASSERT_TRUE(file) << "docs/environment.md is missing; write it with: cmake --build BUILD --target environment_docs";
+  ASSERT_TRUE(file) << "docs/environment.md is missing; write it with: cmake --build BUILD "
+                       "--target environment_docs";
   std::stringstream text;
   text << file.rdbuf();
-  EXPECT_EQ(text.str(), environment_page()) << "write it anew with: cmake --build BUILD --target environment_docs";
+  EXPECT_EQ(text.str(), environment_page())
+      << "write it anew with: cmake --build BUILD --target environment_docs";
 }
 
 }  // namespace

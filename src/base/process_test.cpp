@@ -20,7 +20,8 @@ TEST(Process, IsGoneBeforeAndAfterItsParentTakesNote) {
   EXPECT_FALSE(is_gone(child));
   kill(child, SIGKILL);
   siginfo_t ended{};
-  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT), 0);  // has ended, and stays a zombie
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child), &ended, WEXITED | WNOWAIT),
+            0);  // has ended, and stays a zombie
   EXPECT_TRUE(is_gone(child));
   ASSERT_EQ(waitpid(child, nullptr, 0), child);
   EXPECT_TRUE(is_gone(child));

@@ -41,7 +41,8 @@ class Search {
     size_t done = 0, plain_from = 0;
     const auto end_plain = [&] {
       if (plain_from == done) return;
-      add(form, {done - plain_from, done - plain_from, 0, row.subspan(plain_from, done - plain_from), nullptr});
+      add(form, {done - plain_from, done - plain_from, 0,
+                 row.subspan(plain_from, done - plain_from), nullptr});
     };
     for (size_t skip = 1; row.size() > plain_up_to && row.size() - done > plain_up_to;) {
       const Part part = best_of(row.subspan(done));
@@ -73,8 +74,9 @@ class Search {
     return words_of_piece + (part.head != nullptr ? part.head->words : part.plain.size());
   }
 
-  // The piece at a row's begin that keeps most numbers a word; of length 0 where none is worth it. Numbers that come again,
-  // larger by a step, are differences that come again, and the borders of their prefixes tell after how many.
+  // The piece at a row's begin that keeps most numbers a word; of length 0 where none is worth it.
+  // Numbers that come again, larger by a step, are differences that come again, and the borders of
+  // their prefixes tell after how many.
   Part best_of(Words row) {
     row = row.first(std::min(row.size(), looks_left_ > 0 ? row.size() : short_window));
     looks_left_ -= std::min(looks_left_, row.size());
@@ -85,7 +87,8 @@ class Search {
     for (size_t length = 1; length <= differences; ++length) {
       if (length > 1) {
         uint32_t shorter = border[length - 1];
-        while (shorter > 0 && difference(shorter) != difference(length - 1)) shorter = border[shorter];
+        while (shorter > 0 && difference(shorter) != difference(length - 1))
+          shorter = border[shorter];
         border[length] = difference(shorter) == difference(length - 1) ? shorter + 1 : 0;
       }
       if (length > 1 && length - border[length] != length - 1 - border[length - 1])
@@ -126,7 +129,8 @@ class RepeatedMaker {
     for (size_t i = 0; i < form.parts.size(); ++i) {
       const Part& part = form.parts[i];
       end += part.length;
-      Repeated::Piece piece{static_cast<uint32_t>(end), static_cast<uint32_t>(part.period), static_cast<int32_t>(part.step), 0, 0};
+      Repeated::Piece piece{static_cast<uint32_t>(end), static_cast<uint32_t>(part.period),
+                            static_cast<int32_t>(part.step), 0, 0};
       if (part.head != nullptr) {
         piece.first = static_cast<uint32_t>(made_.pieces_.size());
         piece.pieces = static_cast<uint32_t>(part.head->parts.size());
@@ -143,7 +147,8 @@ class RepeatedMaker {
   Repeated& made_;
 };
 
-Repeated::Repeated(const std::vector<int32_t>& numbers) : size_(static_cast<uint32_t>(numbers.size())) {
+Repeated::Repeated(const std::vector<int32_t>& numbers)
+    : size_(static_cast<uint32_t>(numbers.size())) {
   if (numbers.empty()) return;
   if (numbers.size() <= plain_up_to) {
     own_pieces_ = 1;
@@ -164,16 +169,18 @@ int32_t Repeated::operator[](size_t place) const {
   Word added = 0;
   for (uint32_t first = 0, pieces = own_pieces_;;) {
     const Piece* const list = pieces_.data() + first;
-    const Piece* const piece = pieces == 1 ? list
-                                           : std::upper_bound(list, list + pieces, at, [](uint32_t one, const Piece& other) {
-                                               return one < other.end;
-                                             });
+    const Piece* const piece =
+        pieces == 1
+            ? list
+            : std::upper_bound(list, list + pieces, at,
+                               [](uint32_t one, const Piece& other) { return one < other.end; });
     if (piece != list) at -= (piece - 1)->end;
     if (at >= piece->period) {
       added += at / piece->period * static_cast<Word>(piece->step);
       at %= piece->period;
     }
-    if (piece->pieces == 0) return static_cast<int32_t>(static_cast<Word>(numbers_[piece->first + at]) + added);
+    if (piece->pieces == 0)
+      return static_cast<int32_t>(static_cast<Word>(numbers_[piece->first + at]) + added);
     first = piece->first;
     pieces = piece->pieces;
   }
@@ -187,7 +194,8 @@ void Repeated::append(uint32_t first, uint32_t pieces, std::vector<int32_t>& to)
     if (piece.pieces != 0)
       append(piece.first, piece.pieces, to);
     else
-      to.insert(to.end(), numbers_.begin() + piece.first, numbers_.begin() + piece.first + piece.period);
+      to.insert(to.end(), numbers_.begin() + piece.first,
+                numbers_.begin() + piece.first + piece.period);
     for (size_t at = head; to.size() < end; ++at) {
       to.push_back(static_cast<int32_t>(static_cast<Word>(to[at]) + static_cast<Word>(piece.step)));
     }
@@ -269,7 +277,8 @@ class Reader {
     const size_t head = to.size();
     uint32_t length = 0;
     int32_t step = 0;
-    if (depth == most_depth || !row(to, depth + 1) || !take(')') || !take('*') || !read(length)) return false;
+    if (depth == most_depth || !row(to, depth + 1) || !take(')') || !take('*') || !read(length))
+      return false;
     const bool sign = !rest_.empty() && (rest_.front() == '+' || rest_.front() == '-');
     if (take('+') && !rest_.empty() && rest_.front() == '-') return false;
     if (sign && !read(step)) return false;

@@ -22,7 +22,8 @@ void hold(const std::vector<int32_t>& numbers) {
   const Repeated row(numbers);
   ASSERT_EQ(row.size(), numbers.size());
   ASSERT_EQ(row.values(), numbers) << row.text();
-  for (size_t i = 0; i < numbers.size(); ++i) ASSERT_EQ(row[i], numbers[i]) << i << " of " << row.text();
+  for (size_t i = 0; i < numbers.size(); ++i)
+    ASSERT_EQ(row[i], numbers[i]) << i << " of " << row.text();
   const std::optional<Repeated> again = Repeated::read(row.text(), most);
   ASSERT_TRUE(again) << row.text();
   ASSERT_EQ(*again, row) << row.text();
@@ -43,16 +44,22 @@ TEST(Repeated, ShortRowsStandAsTheyAre) {
 
 TEST(Repeated, WhereRanksLie) {
   EXPECT_EQ(Repeated(std::vector<int32_t>(33, 5)).text(), "(5)*33");
-  EXPECT_EQ(Repeated(row_of(4096, [](int32_t rank) { return rank / 8; })).text(), "(0,0,0,0,0,0,0,0)*4096+1");
-  EXPECT_EQ(Repeated(row_of(4096, [](int32_t rank) { return rank / 128; })).text(), "((0)*128)*4096+1");
-  EXPECT_EQ(Repeated(row_of(4096, [](int32_t rank) { return rank % 512; })).text(), "((0)*512+1)*4096");
+  EXPECT_EQ(Repeated(row_of(4096, [](int32_t rank) { return rank / 8; })).text(),
+            "(0,0,0,0,0,0,0,0)*4096+1");
+  EXPECT_EQ(Repeated(row_of(4096, [](int32_t rank) { return rank / 128; })).text(),
+            "((0)*128)*4096+1");
+  EXPECT_EQ(Repeated(row_of(4096, [](int32_t rank) { return rank % 512; })).text(),
+            "((0)*512+1)*4096");
   EXPECT_EQ(Repeated(row_of(4096, [](int32_t rank) { return -rank; })).text(), "(0)*4096-1");
   // The last node has fewer, and so has the first.
-  EXPECT_EQ(Repeated(row_of(4093, [](int32_t rank) { return rank / 8; })).text(), "(0,0,0,0,0,0,0,0)*4093+1");
-  EXPECT_EQ(Repeated(row_of(4092, [](int32_t rank) { return (rank + 4) / 8; })).text(), "(0,0,0,0,1,1,1,1)*4092+1");
+  EXPECT_EQ(Repeated(row_of(4093, [](int32_t rank) { return rank / 8; })).text(),
+            "(0,0,0,0,0,0,0,0)*4093+1");
+  EXPECT_EQ(Repeated(row_of(4092, [](int32_t rank) { return (rank + 4) / 8; })).text(),
+            "(0,0,0,0,1,1,1,1)*4092+1");
 }
 
-// What a rank keeps does not grow with the ranks, whichever way they lie; a node that differs is a piece more.
+// What a rank keeps does not grow with the ranks, whichever way they lie; a node that differs is a
+// piece more.
 TEST(Repeated, TakesWhatOneNodeDoes) {
   for (const int32_t cores : {2, 8, 24, 64}) {
     // Up to twice 32 numbers may stand as they are.
@@ -60,18 +67,21 @@ TEST(Repeated, TakesWhatOneNodeDoes) {
     for (const int32_t ranks : {64, 256, 1024, 4096, 8192}) {
       const int32_t nodes = std::max(ranks / cores, 1);
       const std::vector<std::function<int32_t(int32_t)>> ways = {
-          [&](int32_t rank) { return rank / cores; },                                 // node after node
-          [&](int32_t rank) { return rank / cores * cores; },                         // by its first rank
-          [&](int32_t rank) { return rank % nodes; },                                 // on the next node each
-          [&](int32_t rank) { return rank * 2 / cores; },                             // halves of nodes
-          [&](int32_t rank) { return rank % nodes + rank / nodes * 2 / cores * nodes; },  // and on the next node each
-          [&](int32_t rank) { return rank / cores * 2 + rank % 2; },                  // dealt out to halves
+          [&](int32_t rank) { return rank / cores; },          // node after node
+          [&](int32_t rank) { return rank / cores * cores; },  // by its first rank
+          [&](int32_t rank) { return rank % nodes; },          // on the next node each
+          [&](int32_t rank) { return rank * 2 / cores; },      // halves of nodes
+          [&](int32_t rank) {
+            return rank % nodes + rank / nodes * 2 / cores * nodes;
+          },                                                          // and on the next node each
+          [&](int32_t rank) { return rank / cores * 2 + rank % 2; },  // dealt out to halves
           [&](int32_t rank) { return rank < ranks / 3 ? rank / cores : rank % nodes; },
       };
       for (const auto& way : ways) {
         const std::vector<int32_t> numbers = row_of(ranks, way);
         hold(numbers);
-        EXPECT_LE(Repeated(numbers).bytes(), bound) << ranks << " ranks: " << Repeated(numbers).text();
+        EXPECT_LE(Repeated(numbers).bytes(), bound)
+            << ranks << " ranks: " << Repeated(numbers).text();
       }
       std::vector<int32_t> odd = row_of(ranks, [&](int32_t rank) { return rank / cores; });
       odd.erase(odd.begin() + ranks / 2);
@@ -92,17 +102,21 @@ TEST(Repeated, NumbersThatDoNotRepeatAreKept) {
   EXPECT_LE(Repeated(numbers).bytes(), numbers.size() * 4 + 64);
   // Every node another size: a piece each, which is still fewer bytes than numbers have.
   std::vector<int32_t> sizes;
-  for (int32_t node = 0; node < 40; ++node) sizes.insert(sizes.end(), static_cast<size_t>(40 + random() % 40), node);
+  for (int32_t node = 0; node < 40; ++node)
+    sizes.insert(sizes.end(), static_cast<size_t>(40 + random() % 40), node);
   hold(sizes);
   EXPECT_LE(Repeated(sizes).bytes(), sizes.size() * 2);
 }
 
 TEST(Repeated, ExtremesWrap) {
-  constexpr int32_t low = std::numeric_limits<int32_t>::min(), high = std::numeric_limits<int32_t>::max();
+  constexpr int32_t low = std::numeric_limits<int32_t>::min(),
+                    high = std::numeric_limits<int32_t>::max();
   std::vector<int32_t> numbers;
   for (int i = 0; i < 100; ++i) numbers.push_back(i % 2 == 0 ? low : high);
   hold(numbers);
-  numbers = row_of(100, [](int32_t i) { return static_cast<int32_t>(uint32_t{0x40000000} * static_cast<uint32_t>(i)); });
+  numbers = row_of(100, [](int32_t i) {
+    return static_cast<int32_t>(uint32_t{0x40000000} * static_cast<uint32_t>(i));
+  });
   hold(numbers);
 }
 
@@ -114,7 +128,8 @@ std::vector<int32_t> random_row(std::mt19937& random, int depth) {
     std::vector<int32_t> head{below(5)};
     if (depth > 0 && below(3) > 0) head = random_row(random, depth - 1);
     for (int32_t more = below(8); depth == 0 && more > 0; --more) head.push_back(below(4));
-    const size_t start = row.size(), length = head.size() * static_cast<size_t>(1 + below(12)) + random() % head.size();
+    const size_t start = row.size(),
+                 length = head.size() * static_cast<size_t>(1 + below(12)) + random() % head.size();
     const int32_t step = below(4) - 1;
     row.insert(row.end(), head.begin(), head.end());
     for (size_t at = start; row.size() < start + length; ++at) row.push_back(row[at] + step);
@@ -136,16 +151,41 @@ TEST(Repeated, RandomRowsComeBack) {
 }
 
 TEST(Repeated, ReadsWhatPeopleWrite) {
-  const auto values = [](std::string_view text) { return Repeated::read(text, most).value().values(); };
+  const auto values = [](std::string_view text) {
+    return Repeated::read(text, most).value().values();
+  };
   EXPECT_EQ(values("1,2,-3"), (std::vector<int32_t>{1, 2, -3}));
   EXPECT_EQ(values("(0)*3,7,(1,2)*5+10"), (std::vector<int32_t>{0, 0, 0, 7, 1, 2, 11, 12, 21}));
   EXPECT_EQ(values("((0)*2,5)*6-1"), (std::vector<int32_t>{0, 0, 5, -1, -1, 4}));
   EXPECT_EQ(values("(4,5)*2"), (std::vector<int32_t>{4, 5}));
   EXPECT_TRUE(values("").empty());
-  for (const char* broken : {",", "1,", ",1", "1,,2", "(", "()", "()*3", "(1)", "(1)*", "(1)*+1", "(1)*3+", "(1)*3+-1", "(1)*3-", "(1,2)*1",
-                             "1 ", " 1", "1x",
-                             "(1)*-3", "(1)3", "1)", "99999999999", "(1)*99999999999", "(1)*2000000", "0x1", "+1",
-                             "(((((((((((((((((((1)*2)*2)*2)*2)*2)*2)*2)*2)*2)*2)*2)*2)*2)*2)*2)*2)*2)*2)*2"}) {
+  for (const char* broken :
+       {",",
+        "1,",
+        ",1",
+        "1,,2",
+        "(",
+        "()",
+        "()*3",
+        "(1)",
+        "(1)*",
+        "(1)*+1",
+        "(1)*3+",
+        "(1)*3+-1",
+        "(1)*3-",
+        "(1,2)*1",
+        "1 ",
+        " 1",
+        "1x",
+        "(1)*-3",
+        "(1)3",
+        "1)",
+        "99999999999",
+        "(1)*99999999999",
+        "(1)*2000000",
+        "0x1",
+        "+1",
+        "(((((((((((((((((((1)*2)*2)*2)*2)*2)*2)*2)*2)*2)*2)*2)*2)*2)*2)*2)*2)*2)*2)*2"}) {
     EXPECT_FALSE(Repeated::read(broken, most)) << broken;
   }
   EXPECT_FALSE(Repeated::read("1,2,3", 2));

@@ -1,5 +1,6 @@
-// For tests: which sanitizer the build has. Tests take ten times as long then, and what a sanitizer looks for shows in fewer ranks, plans
-// or seeds than what a test itself looks for; the usual build runs all of them.
+// For tests: which sanitizer the build has. Tests take ten times as long then, and what a sanitizer
+// looks for shows in fewer ranks, plans or seeds than what a test itself looks for; the usual build
+// runs all of them.
 #pragma once
 
 namespace tutti {

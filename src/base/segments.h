@@ -1,5 +1,6 @@
-// A size of segments that hangs on the message: halves of it. In the place of a number of bytes, wherever a rule, a
-// variable or a call says how long messages are cut (executor.h has what becomes of it). A number no message has.
+// A size of segments that hangs on the message: halves of it. In the place of a number of bytes,
+// wherever a rule, a variable or a call says how long messages are cut (executor.h has what becomes
+// of it). A number no message has.
 #pragma once
 
 #include <cstddef>

@@ -10,7 +10,8 @@ namespace tutti {
 std::string in_quotes(std::string_view text) {
   constexpr size_t most_shown = 200;  // a path fits
   std::string shown(text.substr(0, most_shown));
-  std::replace_if(shown.begin(), shown.end(), [](char c) { return (c >= 0 && c < ' ') || c == 127; }, '?');
+  std::replace_if(
+      shown.begin(), shown.end(), [](char c) { return (c >= 0 && c < ' ') || c == 127; }, '?');
   return '"' + shown + (text.size() > most_shown ? "...\"" : "\"");
 }
 

@@ -1,4 +1,5 @@
-// Small pure functions on text that messages need: quoting, numbers of bytes, which name is nearest.
+// Small pure functions on text that messages need: quoting, numbers of bytes, which name is
+// nearest.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +9,8 @@
 
 namespace tutti {
 
-// What a user wrote, in quotes, fit for a message of one line: cut when long, control characters as '?'.
+// What a user wrote, in quotes, fit for a message of one line: cut when long, control characters as
+// '?'.
 std::string in_quotes(std::string_view text);
 
 // The fewest insertions, removals and replacements of characters that turn one text into the other.

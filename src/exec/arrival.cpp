@@ -17,14 +17,18 @@ ArrivalReduce::ArrivalReduce(Channel& channel, const BoundProgram& bound, const 
       sources_(step.operand_count - 1) {}
 
 std::byte* ArrivalReduce::address(uint32_t operand) const {
-  const BoundOperand& at = operand < 3 ? step_.operands[operand] : bound_.operands[bound_.details[step_.details].more_operands + operand - 3];
+  const BoundOperand& at =
+      operand < 3 ? step_.operands[operand]
+                  : bound_.operands[bound_.details[step_.details].more_operands + operand - 3];
   return place_.base_of[at.space] + at.displacement() + place_.offsets.of(at);
 }
 
 Awaited ArrivalReduce::awaited(const BoundArrival& arrival) const {
   const uint64_t value = place_.base + arrival.offset;
-  if (!bound_.program->uses_lines) return {&channel_.control(arrival.peer).word, value, arrival.peer, nullptr};
-  const auto& line = *reinterpret_cast<const shm::Line*>(place_.lines + arrival.line * shm::line_size);
+  if (!bound_.program->uses_lines)
+    return {&channel_.control(arrival.peer).word, value, arrival.peer, nullptr};
+  const auto& line =
+      *reinterpret_cast<const shm::Line*>(place_.lines + arrival.line * shm::line_size);
   return {&line.stamp, value, arrival.peer, &line};
 }
 
@@ -44,12 +48,13 @@ void ArrivalReduce::make_room() {
   awaited_ = many_awaited_.data();
 }
 
-// Where dst is one of the sources, nothing may be written to it before: it is the partial result that all begins with.
-// Lowering gives it no arrival of its own.
+// Where dst is one of the sources, nothing may be written to it before: it is the partial result
+// that all begins with. Lowering gives it no arrival of its own.
 void ArrivalReduce::sort_sources() {
   for (int i = 0; i < sources_; ++i) {
     const std::byte* const source = address(static_cast<uint32_t>(i) + 1);
-    const BoundArrival& arrival = bound_.arrivals[bound_.details[step_.details].first_arrival + static_cast<uint32_t>(i)];
+    const BoundArrival& arrival =
+        bound_.arrivals[bound_.details[step_.details].first_arrival + static_cast<uint32_t>(i)];
     if (source == dst_) {
       started_ = true;
     } else if (arrival.peer < 0) {
@@ -65,7 +70,8 @@ Code ArrivalReduce::take_arrived() {
   int left = 0;
   for (int i = 0; i < pending_count_; ++i) {
     if (awaited_[i].here()) {
-      if (is_of_other_call(awaited_[i])) return channel_.fail_mismatch(awaited_[i].peer, operation_.call);
+      if (is_of_other_call(awaited_[i]))
+        return channel_.fail_mismatch(awaited_[i].peer, operation_.call);
       taken_[taken_count_++] = pending_[i];
     } else {
       awaited_[left] = awaited_[i];
@@ -82,7 +88,8 @@ void ArrivalReduce::combine_taken() {
   const Combine& how = *operation_.combine;
   const void** sources = taken_;
   if (started_) {
-    // dst stands where combining it needs no scratch (combine.h): kernels fold from the left, `apply` from the right.
+    // dst stands where combining it needs no scratch (combine.h): kernels fold from the left,
+    // `apply` from the right.
     if (how.kernel != nullptr) sources = taken_ - 1;
     sources[how.kernel != nullptr ? 0 : taken_count_] = dst_;
   }
@@ -102,13 +109,15 @@ void ArrivalReduce::combine_taken() {
 // Recorded are the combining before it, the wait, and who ended it.
 Code ArrivalReduce::wait_for_next() {
   if (record_.recorder != nullptr && combined_)
-    record_.recorder->step(static_cast<uint32_t>(step_.kind), step_.place, record_.segment, -1, place_.bytes);
+    record_.recorder->step(static_cast<uint32_t>(step_.kind), step_.place, record_.segment, -1,
+                           place_.bytes);
   combined_ = false;
   const Code code = wait_for_any(channel_, awaited_, pending_count_, operation_.call);
   if (record_.recorder == nullptr || code != Code::ok) return code;
   const Awaited* first = awaited_;
   while (!first->here()) ++first;
-  record_.recorder->step(static_cast<uint32_t>(trace::Kind::wait_arrival), step_.place, record_.segment, channel_.rank_of(first->peer), 0);
+  record_.recorder->step(static_cast<uint32_t>(trace::Kind::wait_arrival), step_.place,
+                         record_.segment, channel_.rank_of(first->peer), 0);
   return code;
 }
 

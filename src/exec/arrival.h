@@ -1,8 +1,8 @@
 // A reduce in the order of arrival: one step of one rank, from its first source to its last.
 //
-// It takes what is there, in the order found, and combines it; then waits for whichever of the others comes first. While
-// only one source has come, nothing is moved: the next is combined with it straight into the destination. Lives on the
-// stack of the executing rank.
+// It takes what is there, in the order found, and combines it; then waits for whichever of the
+// others comes first. While only one source has come, nothing is moved: the next is combined with
+// it straight into the destination. Lives on the stack of the executing rank.
 #pragma once
 
 #include <vector>
@@ -19,16 +19,16 @@ class ArrivalReduce {
     std::byte* const* base_of;  // by space
     const std::byte* lines;     // rank 0's first line of the operation
     Offsets offsets;
-    size_t bytes;               // of every operand; may be 0
-    uint64_t base;              // what the arrivals' offsets count from
+    size_t bytes;   // of every operand; may be 0
+    uint64_t base;  // what the arrivals' offsets count from
   };
   // Who records what happens in it; null: nobody.
   struct Record {
     trace::Recorder* recorder;
     int64_t segment;
   };
-  ArrivalReduce(Channel& channel, const BoundProgram& bound, const BoundStep& step, const Operation& operation,
-                const Place& place, const Record& record);
+  ArrivalReduce(Channel& channel, const BoundProgram& bound, const BoundStep& step,
+                const Operation& operation, const Place& place, const Record& record);
   ArrivalReduce(const ArrivalReduce&) = delete;
 
   // Ends when all sources have been taken, or a wait failed.

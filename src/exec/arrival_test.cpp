@@ -43,23 +43,27 @@ struct Pair {
 };
 
 Pair value(int operation, int rank, size_t element) {
-  const auto mixed = static_cast<uint64_t>(operation) * 1000003u + static_cast<uint64_t>(rank) * 8191u + element * 31u;
+  const auto mixed = static_cast<uint64_t>(operation) * 1000003u +
+                     static_cast<uint64_t>(rank) * 8191u + element * 31u;
   return {static_cast<int64_t>(mixed % 100000u), mixed * 0x9E3779B97F4A7C15u};
 }
 
 void apply_pairs(void*, const void* in, void* inout, size_t count) {
   const auto* from = static_cast<const Pair*>(in);
   auto* to = static_cast<Pair*>(inout);
-  for (size_t i = 0; i < count; ++i) to[i] = {from[i].sum + to[i].sum, from[i].parity ^ to[i].parity};
+  for (size_t i = 0; i < count; ++i)
+    to[i] = {from[i].sum + to[i].sum, from[i].parity ^ to[i].parity};
 }
 
 Combine pairs_by_user() { return {nullptr, &apply_pairs, nullptr, sizeof(Pair), true}; }
 Combine sums_by_kernel() {
-  return {kernels::find_reduce(kernels::Type::int64, kernels::Op::sum), nullptr, nullptr, sizeof(int64_t), true};
+  return {kernels::find_reduce(kernels::Type::int64, kernels::Op::sum), nullptr, nullptr,
+          sizeof(int64_t), true};
 }
 
 // What all ranks together give, and what one gives, as bytes of the operation's elements.
-std::vector<std::byte> bytes_of(const Combine& how, int operation, int low, int high, size_t count) {
+std::vector<std::byte> bytes_of(const Combine& how, int operation, int low, int high,
+                                size_t count) {
   std::vector<std::byte> bytes(count * how.element);
   for (size_t i = 0; i < count; ++i) {
     Pair total{0, 0};
@@ -79,8 +83,8 @@ void be_late(int operation, int rank, int ranks) {
 }
 
 // Operations of several sizes, each with one rank late, every other rank in place.
-void run_operations(PlanRanks& group, int rank, int root, Collective collective, const std::vector<size_t>& counts,
-                    const Combine& how) {
+void run_operations(PlanRanks& group, int rank, int root, Collective collective,
+                    const std::vector<size_t>& counts, const Combine& how) {
   int operation = 0;
   for (size_t count : counts) {
     for (int repeat = 0; repeat < 12; ++repeat, ++operation) {
@@ -89,9 +93,11 @@ void run_operations(PlanRanks& group, int rank, int root, Collective collective,
       const bool in_place = (rank + repeat) % 2 == 0 && group.program(rank).program->in_place;
       std::vector<std::byte>& out = in_place ? in : separate;
       be_late(operation, rank, group.ranks());
-      ASSERT_EQ(group.run(rank, in.data(), out.data(), count, how, 1024, root), Code::ok) << group.channel(rank).failure();
+      ASSERT_EQ(group.run(rank, in.data(), out.data(), count, how, 1024, root), Code::ok)
+          << group.channel(rank).failure();
       if (collective == Collective::reduce && rank != root) continue;
-      ASSERT_EQ(out, bytes_of(how, operation, 0, group.ranks(), count)) << "count " << count << " operation " << operation;
+      ASSERT_EQ(out, bytes_of(how, operation, 0, group.ranks(), count))
+          << "count " << count << " operation " << operation;
     }
   }
 }
@@ -109,10 +115,18 @@ class Arrivals : public testing::TestWithParam<std::tuple<const char*, int>> {
   }
 };
 
-TEST_P(Arrivals, ReduceByKernel) { over_slots(Collective::reduce, sums_by_kernel(), {0, 1, 7, 500, 3000}); }
-TEST_P(Arrivals, ReduceByUser) { over_slots(Collective::reduce, pairs_by_user(), {0, 1, 7, 300, 1500}); }
-TEST_P(Arrivals, AllreduceByKernel) { over_slots(Collective::allreduce, sums_by_kernel(), {0, 1, 7, 500, 3000}); }
-TEST_P(Arrivals, AllreduceByUser) { over_slots(Collective::allreduce, pairs_by_user(), {0, 1, 7, 300, 1500}); }
+TEST_P(Arrivals, ReduceByKernel) {
+  over_slots(Collective::reduce, sums_by_kernel(), {0, 1, 7, 500, 3000});
+}
+TEST_P(Arrivals, ReduceByUser) {
+  over_slots(Collective::reduce, pairs_by_user(), {0, 1, 7, 300, 1500});
+}
+TEST_P(Arrivals, AllreduceByKernel) {
+  over_slots(Collective::allreduce, sums_by_kernel(), {0, 1, 7, 500, 3000});
+}
+TEST_P(Arrivals, AllreduceByUser) {
+  over_slots(Collective::allreduce, pairs_by_user(), {0, 1, 7, 300, 1500});
+}
 
 TEST_P(Arrivals, OverLines) {
   const auto [algorithm, ranks] = GetParam();
@@ -121,7 +135,9 @@ TEST_P(Arrivals, OverLines) {
       if (style == WaitStyle::spin && ranks > 4) continue;
       const Plan plan = generated(Collective::allreduce, algorithm, ranks);
       PlanRanks group(plan, Carrier::line, 32 * 1024, style);
-      group.spawn([&](int rank) { run_operations(group, rank, 0, Collective::allreduce, {0, 1, 2, 3}, how); });
+      group.spawn([&](int rank) {
+        run_operations(group, rank, 0, Collective::allreduce, {0, 1, 2, 3}, how);
+      });
     }
   }
 }
@@ -133,20 +149,28 @@ INSTANTIATE_TEST_SUITE_P(Trees, Arrivals,
 // Every rank reduces for itself, a tile of the vector or all of it.
 class ArrivalsEverywhere : public Arrivals {};
 
-TEST_P(ArrivalsEverywhere, AllreduceByKernel) { over_slots(Collective::allreduce, sums_by_kernel(), {0, 1, 7, 500, 3000}); }
-TEST_P(ArrivalsEverywhere, AllreduceByUser) { over_slots(Collective::allreduce, pairs_by_user(), {0, 1, 7, 300, 1500}); }
+TEST_P(ArrivalsEverywhere, AllreduceByKernel) {
+  over_slots(Collective::allreduce, sums_by_kernel(), {0, 1, 7, 500, 3000});
+}
+TEST_P(ArrivalsEverywhere, AllreduceByUser) {
+  over_slots(Collective::allreduce, pairs_by_user(), {0, 1, 7, 300, 1500});
+}
 
 INSTANTIATE_TEST_SUITE_P(Plans, ArrivalsEverywhere,
-                         testing::Combine(testing::Values("tiled", "all_read_all"), testing::Values(2, 3, 5, 8, 13)));
+                         testing::Combine(testing::Values("tiled", "all_read_all"),
+                                          testing::Values(2, 3, 5, 8, 13)));
 
 // More sources than are gathered on the stack.
 TEST(Arrival, OfManySources) {
   const Plan plan = generated(Collective::allreduce, "flat", 80);
   PlanRanks group(plan, Carrier::slot, 32 * 1024, WaitStyle::yield);
-  group.spawn([&](int rank) { run_operations(group, rank, 0, Collective::allreduce, {300}, sums_by_kernel()); });
+  group.spawn([&](int rank) {
+    run_operations(group, rank, 0, Collective::allreduce, {300}, sums_by_kernel());
+  });
 }
 
-// Rank 1 comes only when rank 0 has combined what the others gave: in the order of the sources that would be never.
+// Rank 1 comes only when rank 0 has combined what the others gave: in the order of the sources that
+// would be never.
 class LateFirstSource : public testing::TestWithParam<std::tuple<Carrier, WaitStyle>> {};
 
 TEST_P(LateFirstSource, IsNotWaitedForFirst) {
@@ -170,7 +194,8 @@ TEST_P(LateFirstSource, IsNotWaitedForFirst) {
     const std::vector<std::byte> in = bytes_of(how, 0, rank, rank + 1, count);
     std::vector<std::byte> out(in.size());
     while (rank == 1 && !combined) std::this_thread::yield();
-    ASSERT_EQ(group.run(rank, in.data(), out.data(), count, how, 0, 0), Code::ok) << group.channel(rank).failure();
+    ASSERT_EQ(group.run(rank, in.data(), out.data(), count, how, 0, 0), Code::ok)
+        << group.channel(rank).failure();
     if (rank == 0) {
       ASSERT_EQ(out, bytes_of(how, 0, 0, ranks, count));
     }
@@ -191,7 +216,8 @@ TEST(Arrival, MismatchedCallsAreNamed) {
         const Code code = group.run(rank, in, out, rank == 2 ? 3 : 2, sums_by_kernel(), 0, 0);
         EXPECT_EQ(code, rank == 0 ? Code::mismatch : Code::ok);
       });
-      EXPECT_NE(group.channel(0).failure().find("rank 2 called reduce of 24 bytes"), std::string::npos)
+      EXPECT_NE(group.channel(0).failure().find("rank 2 called reduce of 24 bytes"),
+                std::string::npos)
           << group.channel(0).failure();
     }
   }
@@ -209,7 +235,8 @@ TEST(Arrival, ADeadPeerIsNoticedAmongThoseThatLive) {
     plan.ranks = 4;
     plan.commutative = true;
     plan.reduce_any(plan::out(0), {plan::in(0), plan::in(1), plan::in(2), plan::in(3)});
-    PlanRanks group(plan, Carrier::slot, 32 * 1024, style, {own, own, static_cast<uint64_t>(child), own});
+    PlanRanks group(plan, Carrier::slot, 32 * 1024, style,
+                    {own, own, static_cast<uint64_t>(child), own});
     group.spawn([&](int rank) {
       if (rank == 2) return;
       const std::vector<int64_t> in(100, rank);
@@ -217,8 +244,9 @@ TEST(Arrival, ADeadPeerIsNoticedAmongThoseThatLive) {
       const Code code = group.run(rank, in.data(), out.data(), 100, sums_by_kernel(), 0, 0);
       EXPECT_EQ(code, rank == 0 ? Code::dead_peer : Code::ok);
     });
-    EXPECT_NE(group.channel(0).failure().find("rank 2 (process " + std::to_string(child) + ") is gone"),
-              std::string::npos)
+    EXPECT_NE(
+        group.channel(0).failure().find("rank 2 (process " + std::to_string(child) + ") is gone"),
+        std::string::npos)
         << group.channel(0).failure();
   }
 }

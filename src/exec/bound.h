@@ -1,5 +1,6 @@
-// A program bound to a channel: every name of a place resolved, so that the loop only adds. Made by Channel::bind, immutable,
-// and good for that channel alone; where it has several segments or parts, the executor adds their offsets.
+// A program bound to a channel: every name of a place resolved, so that the loop only adds. Made by
+// Channel::bind, immutable, and good for that channel alone; where it has several segments or
+// parts, the executor adds their offsets.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +17,13 @@ namespace tutti::exec {
 
 class Channel;
 
-// A program with its addresses resolved for one channel. Steps are what a call reads most of, so they are small: places in shared memory
-// are counted in lines (shm::line_size), and what few steps need lies elsewhere.
+// A program with its addresses resolved for one channel. Steps are what a call reads most of, so
+// they are small: places in shared memory are counted in lines (shm::line_size), and what few steps
+// need lies elsewhere.
 struct BoundOperand {
-  uint32_t lines = 0;          // from the base of the space
+  uint32_t lines = 0;  // from the base of the space
   uint32_t block : 24 = 0;
-  uint8_t space = 0;           // plan::Space; a byte of its own, which takes one instruction to read
+  uint8_t space = 0;  // plan::Space; a byte of its own, which takes one instruction to read
 
   static constexpr uint32_t most_blocks = (1 << 24) - 1;
   size_t displacement() const { return static_cast<size_t>(lines) * shm::line_size; }
@@ -30,37 +32,39 @@ struct BoundOperand {
 static_assert(sizeof(BoundOperand) == 8 && plan::max_blocks <= BoundOperand::most_blocks);
 struct alignas(64) BoundStep {
   plan::StepKind kind;
-  bool then_stamp;             // a stamp step follows and is done with this one: `line` and `offset` are the stamp's
-  bool elidable;                  // plan::Step::elidable
+  bool then_stamp;  // a stamp step follows and is done with this one: `line` and `offset` are the
+                    // stamp's
+  bool elidable;    // plan::Step::elidable
   uint16_t operand_count;
   int32_t stage;
   int32_t peer;
-  uint64_t offset;             // stage * transfers + number of what is waited for, published or stamped
-  BoundOperand operands[3];    // the first three: all of them for a copy and a reduce of two sources
-  uint32_t line;               // for wait_line and stamp: from rank 0's first one of the operation, in lines
-  uint32_t elsewhere;          // where its operands start in BoundProgram::elsewhere; `nowhere` where none can be bypassed
-  uint32_t details;            // in BoundProgram::details
-  uint32_t place;              // of this step in the program, for traces
+  uint64_t offset;  // stage * transfers + number of what is waited for, published or stamped
+  BoundOperand operands[3];  // the first three: all of them for a copy and a reduce of two sources
+  uint32_t line;  // for wait_line and stamp: from rank 0's first one of the operation, in lines
+  uint32_t elsewhere;  // where its operands start in BoundProgram::elsewhere; `nowhere` where none
+                       // can be bypassed
+  uint32_t details;    // in BoundProgram::details
+  uint32_t place;      // of this step in the program, for traces
   static constexpr uint32_t nowhere = UINT32_MAX;
 };
 static_assert(sizeof(BoundStep) == 64, "one cache line");
 struct BoundDetails {
-  uint32_t more_operands;      // where the other sources start in BoundProgram::operands
-  uint32_t first_arrival;      // of a reduce_any, in BoundProgram::arrivals
-  uint32_t extent_first;       // as in plan::Step
+  uint32_t more_operands;  // where the other sources start in BoundProgram::operands
+  uint32_t first_arrival;  // of a reduce_any, in BoundProgram::arrivals
+  uint32_t extent_first;   // as in plan::Step
   uint32_t extent_count;
-  uint32_t message;            // of post, send, receive and sent: which of BoundProgram::messages
+  uint32_t message;  // of post, send, receive and sent: which of BoundProgram::messages
 };
 // Where the bytes of an operand are, too: in a buffer of the user of `rank`.
 struct Elsewhere {
-  int32_t rank = -1;           // -1: nowhere
-  BoundOperand operand;        // of space in or out, by its block alone
+  int32_t rank = -1;     // -1: nowhere
+  BoundOperand operand;  // of space in or out, by its block alone
 };
 // What makes a source of a reduce_any ready.
 struct BoundArrival {
-  int32_t peer = -1;           // -1: ready from the start
-  uint64_t offset = 0;         // as BoundStep::offset
-  uint32_t line = 0;           // as BoundStep::line, in programs that use lines
+  int32_t peer = -1;    // -1: ready from the start
+  uint64_t offset = 0;  // as BoundStep::offset
+  uint32_t line = 0;    // as BoundStep::line, in programs that use lines
 };
 // One end of a copy between nodes (plan::Message), and where what it carries lies.
 struct BoundPiece {
@@ -68,33 +72,35 @@ struct BoundPiece {
   uint32_t extent_first = 0, extent_count = 1;
 };
 struct BoundMessage {
-  int32_t peer = -1;           // a rank of the group
-  uint64_t offset = 0;         // as BoundStep::offset: of its tag
+  int32_t peer = -1;    // a rank of the group
+  uint64_t offset = 0;  // as BoundStep::offset: of its tag
   uint32_t first_piece = 0, piece_count = 0;
   uint32_t first_request = 0, in_flight = 1;
 };
-// A program of lines in which this rank posts its data, waits for one other, and combines both or has no result: the
-// allreduce and the barrier of two ranks. exchange.cpp finds it and runs it.
+// A program of lines in which this rank posts its data, waits for one other, and combines both or
+// has no result: the allreduce and the barrier of two ranks. exchange.cpp finds it and runs it.
 struct Exchange {
   uint32_t own_line = 0, their_line = 0;  // as BoundStep::line
   uint32_t posted = 0, awaited = 0;       // as BoundStep::offset
   int32_t peer = -1;                      // -1: the program is none
   bool combines = false;
-  bool theirs_first = false;              // in the order of combining
+  bool theirs_first = false;  // in the order of combining
 };
 struct BoundProgram;
-// What every run of a bound program reads besides its steps. Who remembers calls keeps a copy beside each, so that one whose data has
-// left the caches waits for memory once and not for one pointer after another. Its pointers are good as long as the BoundProgram.
+// What every run of a bound program reads besides its steps. Who remembers calls keeps a copy
+// beside each, so that one whose data has left the caches waits for memory once and not for one
+// pointer after another. Its pointers are good as long as the BoundProgram.
 struct Start {
-  Code (*run)(Channel&, const Start&, const Operation&) = nullptr;  // the loop, compiled for what the program needs
+  Code (*run)(Channel&, const Start&,
+              const Operation&) = nullptr;  // the loop, compiled for what the program needs
   const BoundProgram* bound = nullptr;
   const plan::Program* program = nullptr;
   const BoundStep* steps = nullptr;
   uint32_t step_count = 0;
-  uint32_t lines = 0;          // plan::Program::lines
-  uint64_t span = 0;           // of one segment
+  uint32_t lines = 0;  // plan::Program::lines
+  uint64_t span = 0;   // of one segment
   Exchange exchange;
-  bool knows_all = false;      // plan::Program::knows_all
+  bool knows_all = false;  // plan::Program::knows_all
 };
 struct BoundProgram {
   BoundProgram() = default;
@@ -103,16 +109,18 @@ struct BoundProgram {
   Start start;
   std::vector<BoundStep> steps;
   std::shared_ptr<const plan::Program> program;
-  size_t reach_from = SIZE_MAX;  // bytes from which readers may bypass slots, the same at all ranks; SIZE_MAX: never
-  size_t cma_from = SIZE_MAX;    // and do so by the system's copies, where they have not mapped the buffer
+  size_t reach_from = SIZE_MAX;  // bytes from which readers may bypass slots, the same at all
+                                 // ranks; SIZE_MAX: never
+  size_t cma_from =
+      SIZE_MAX;  // and do so by the system's copies, where they have not mapped the buffer
 
   std::vector<BoundDetails> details;
   std::vector<BoundOperand> operands;
   std::vector<BoundArrival> arrivals;
-  std::vector<Elsewhere> elsewhere;    // by operand of the steps that read elidable copies
+  std::vector<Elsewhere> elsewhere;  // by operand of the steps that read elidable copies
   std::vector<BoundMessage> messages;
   std::vector<BoundPiece> pieces;
-  std::vector<BoundStep> returns;      // the wait_return steps, which are in no other list
+  std::vector<BoundStep> returns;  // the wait_return steps, which are in no other list
   // Where a trace is recorded: the program's number in it.
   uint32_t traced_as = 0;
   uint32_t traced_as_gather = 0;  // of an allgather, by which the records of a gather go
@@ -125,7 +133,8 @@ struct Offsets {
   const VParts* v_parts = nullptr;
 
   ptrdiff_t of(const BoundOperand& operand) const {
-    if (operand.space >= static_cast<uint32_t>(plan::Space::slot)) return static_cast<ptrdiff_t>(operand.block * slot);
+    if (operand.space >= static_cast<uint32_t>(plan::Space::slot))
+      return static_cast<ptrdiff_t>(operand.block * slot);
     if (v_parts == nullptr) return static_cast<ptrdiff_t>(operand.block * user);
     const bool is_in = operand.space == static_cast<uint32_t>(plan::Space::in);
     return (is_in ? v_parts->in : v_parts->out).at[operand.block];

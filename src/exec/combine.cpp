@@ -9,7 +9,8 @@ namespace {
 
 constexpr size_t strip_bytes = 4096;
 
-void fold_left(const Combine& how, std::byte* dst, const std::byte* const* sources, int count, size_t bytes) {
+void fold_left(const Combine& how, std::byte* dst, const std::byte* const* sources, int count,
+               size_t bytes) {
   alignas(64) std::byte scratch[strip_bytes];
   const bool read_late = std::find(sources + 2, sources + count, dst) != sources + count;
   const size_t per_strip = std::max<size_t>(strip_bytes / how.element, 1);
@@ -17,7 +18,8 @@ void fold_left(const Combine& how, std::byte* dst, const std::byte* const* sourc
   for (size_t first = 0; first < elements; first += per_strip) {
     const size_t n = std::min(per_strip, elements - first);
     const size_t at = first * how.element;
-    // Where dst is read by a later fold of this strip, the partial results must not overwrite it before.
+    // Where dst is read by a later fold of this strip, the partial results must not overwrite it
+    // before.
     std::byte* partial = read_late ? scratch : dst + at;
     how.kernel(partial, sources[0] + at, sources[1] + at, n);
     for (int i = 2; i < count; ++i) {
@@ -26,12 +28,14 @@ void fold_left(const Combine& how, std::byte* dst, const std::byte* const* sourc
   }
 }
 
-void fold_right(const Combine& how, std::byte* dst, const std::byte* const* sources, int count, size_t bytes) {
+void fold_right(const Combine& how, std::byte* dst, const std::byte* const* sources, int count,
+                size_t bytes) {
   const bool read_late = std::find(sources, sources + count - 1, dst) != sources + count - 1;
   std::vector<std::byte> scratch(read_late ? bytes : 0);
   std::byte* partial = read_late ? scratch.data() : dst;
   if (partial != sources[count - 1]) std::memcpy(partial, sources[count - 1], bytes);
-  for (int i = count - 2; i >= 0; --i) how.apply(how.context, sources[i], partial, bytes / how.element);
+  for (int i = count - 2; i >= 0; --i)
+    how.apply(how.context, sources[i], partial, bytes / how.element);
   if (read_late) std::memcpy(dst, partial, bytes);
 }
 

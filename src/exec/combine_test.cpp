@@ -18,7 +18,8 @@ std::string text(const std::vector<std::byte>& data, size_t i) {
 
 std::vector<std::byte> named(const std::string& name, size_t count) {
   std::vector<std::byte> data(count * element);
-  for (size_t i = 0; i < count; ++i) std::strcpy(reinterpret_cast<char*>(data.data() + i * element), name.c_str());
+  for (size_t i = 0; i < count; ++i)
+    std::strcpy(reinterpret_cast<char*>(data.data() + i * element), name.c_str());
   return data;
 }
 
@@ -34,8 +35,9 @@ void join(void* dst, const void* a, const void* b, size_t count) {
 
 Combine kernel_form() { return {join, nullptr, nullptr, element, false}; }
 Combine apply_form() {
-  return {nullptr, [](void*, const void* in, void* inout, size_t count) { join(inout, in, inout, count); }, nullptr,
-          element, false};
+  return {nullptr,
+          [](void*, const void* in, void* inout, size_t count) { join(inout, in, inout, count); },
+          nullptr, element, false};
 }
 
 class FoldOrder : public testing::TestWithParam<bool> {
@@ -48,7 +50,8 @@ class FoldOrder : public testing::TestWithParam<bool> {
 constexpr size_t count = 150;
 
 TEST_P(FoldOrder, SeparateDestination) {
-  const auto a = named("a", count), b = named("b", count), c = named("c", count), d = named("d", count);
+  const auto a = named("a", count), b = named("b", count), c = named("c", count),
+             d = named("d", count);
   auto dst = named("?", count);
   const void* sources[] = {a.data(), b.data(), c.data(), d.data()};
   combine(how(), dst.data(), sources, 4, count * element);
@@ -57,10 +60,12 @@ TEST_P(FoldOrder, SeparateDestination) {
 
 TEST_P(FoldOrder, DestinationIsAnySource) {
   for (int place = 0; place < 4; ++place) {
-    std::vector<std::vector<std::byte>> data = {named("a", count), named("b", count), named("c", count), named("d", count)};
+    std::vector<std::vector<std::byte>> data = {named("a", count), named("b", count),
+                                                named("c", count), named("d", count)};
     const void* sources[] = {data[0].data(), data[1].data(), data[2].data(), data[3].data()};
     combine(how(), data[place].data(), sources, 4, count * element);
-    for (size_t i = 0; i < count; ++i) ASSERT_EQ(text(data[place], i), expected()) << "place " << place;
+    for (size_t i = 0; i < count; ++i)
+      ASSERT_EQ(text(data[place], i), expected()) << "place " << place;
     for (int other = 0; other < 4; ++other) {
       if (other == place) continue;
       ASSERT_EQ(data[other], named(std::string(1, static_cast<char>('a' + other)), count));
@@ -68,7 +73,8 @@ TEST_P(FoldOrder, DestinationIsAnySource) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Forms, FoldOrder, testing::Bool(), [](const auto& form) { return form.param ? "kernel" : "apply"; });
+INSTANTIATE_TEST_SUITE_P(Forms, FoldOrder, testing::Bool(),
+                         [](const auto& form) { return form.param ? "kernel" : "apply"; });
 
 }  // namespace
 }  // namespace tutti::exec

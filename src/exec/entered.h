@@ -1,10 +1,13 @@
-// Which operation a rank says that it is in, so that its peers notice a call that does not match theirs. Internal to src/exec.
+// Which operation a rank says that it is in, so that its peers notice a call that does not match
+// theirs. Internal to src/exec.
 //
-// A rank says it with whatever it publishes, on the same cache line, so that it costs its peers nothing; and where it waits for long.
+// A rank says it with whatever it publishes, on the same cache line, so that it costs its peers
+// nothing; and where it waits for long.
 //
-// The base of an operation and its call are two words of the rank's Control, which peers read while the rank may already write
-// those of a later operation. The writer clears the base before it changes the call; a reader that finds another call than its own
-// looks at the base a second time. Whoever has read a later call sees that the earlier base is gone, because the call is published
+// The base of an operation and its call are two words of the rank's Control, which peers read while
+// the rank may already write those of a later operation. The writer clears the base before it
+// changes the call; a reader that finds another call than its own looks at the base a second time.
+// Whoever has read a later call sees that the earlier base is gone, because the call is published
 // after the base was cleared.
 #pragma once
 
@@ -22,7 +25,8 @@ inline void say_entered(shm::Control& own, uint64_t base, uint64_t call) {
 
 // True if the peer is in the operation that starts at `base`, but with another call.
 inline bool entered_other_call(const shm::Control& peer, uint64_t base, uint64_t call) {
-  if (shm::observe(peer.entered) != base + 1 || shm::observe(peer.entered_call) == call) return false;
+  if (shm::observe(peer.entered) != base + 1 || shm::observe(peer.entered_call) == call)
+    return false;
   return shm::observe(peer.entered) == base + 1;
 }
 

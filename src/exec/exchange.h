@@ -1,9 +1,10 @@
-// Programs that are one exchange of lines (executor.h: Exchange): found when a program is bound, and run without a loop over
-// steps. Internal to src/exec.
+// Programs that are one exchange of lines (executor.h: Exchange): found when a program is bound,
+// and run without a loop over steps. Internal to src/exec.
 //
-// The frequent short calls of two ranks. All addresses and numbers but the ring's position are known from binding, so a call
-// takes about half the instructions that the loop takes for the same three steps. Waiting, the hook, the watchdog and
-// mismatched calls are the loop's own; where steps are recorded, the loop runs.
+// The frequent short calls of two ranks. All addresses and numbers but the ring's position are
+// known from binding, so a call takes about half the instructions that the loop takes for the same
+// three steps. Waiting, the hook, the watchdog and mismatched calls are the loop's own; where steps
+// are recorded, the loop runs.
 #pragma once
 
 #include "exec/combine.h"
@@ -21,14 +22,17 @@ Code Channel::run_exchange(Channel& channel, const Start& start, const Operation
   Ring& ring = channel.lines_;
   shm::store_relaxed(channel.own_->call, operation.call);
   if (ring.cursor + start.lines > ring.limit) [[unlikely]] {
-    if (const Code code = channel.make_room(ring, start.lines, true, operation); code != Code::ok) return code;
+    if (const Code code = channel.make_room(ring, start.lines, true, operation); code != Code::ok)
+      return code;
   }
   std::byte* const lines = channel.first_line_ + ring.position() * shm::line_size;
   auto& own = *reinterpret_cast<shm::Line*>(lines + exchange.own_line * shm::line_size);
   if constexpr (combines) kernels::copy(own.payload, operation.in, operation.bytes);
   channel.post<yielding>(own, channel.base_ + exchange.posted, operation.call);
-  const auto& theirs = *reinterpret_cast<const shm::Line*>(lines + exchange.their_line * shm::line_size);
-  if (const Code code = channel.expect(theirs, channel.base_ + exchange.awaited, exchange.peer, operation.call);
+  const auto& theirs =
+      *reinterpret_cast<const shm::Line*>(lines + exchange.their_line * shm::line_size);
+  if (const Code code =
+          channel.expect(theirs, channel.base_ + exchange.awaited, exchange.peer, operation.call);
       code != Code::ok) {
     return code;
   }
@@ -42,7 +46,8 @@ Code Channel::run_exchange(Channel& channel, const Start& start, const Operation
       combine(*operation.combine, operation.out, sources, 2, operation.bytes);
     }
   }
-  ring.safe = ring.cursor;  // the other has entered this operation, so it has ended all earlier ones
+  ring.safe =
+      ring.cursor;  // the other has entered this operation, so it has ended all earlier ones
   ring.cursor += start.lines;
   channel.end<yielding>(channel.base_ + start.span);
   return Code::ok;

@@ -1,12 +1,13 @@
-// One operation of one rank: the loop over its program's steps, and what each kind of step does. Internal to
-// executor.cpp.
+// One operation of one rank: the loop over its program's steps, and what each kind of step does.
+// Internal to executor.cpp.
 //
-// Lives on the stack of the executing rank. The path of every call: no allocation, lock, system call, string or log
-// while nothing is waited for. What depends on the shape is decided at compile time, and all of an instance becomes one
-// function, which keeps its members in registers: so nothing that is not inlined gets the address of one, but for a
-// recorder's, and the bases that steps address their operands from stand outside. Waits are marked unlikely lest the
-// compiler prepare them before the loop. A line program of three steps takes about 130 instructions;
-// the most frequent one has a path of its own (exchange.h).
+// Lives on the stack of the executing rank. The path of every call: no allocation, lock, system
+// call, string or log while nothing is waited for. What depends on the shape is decided at compile
+// time, and all of an instance becomes one function, which keeps its members in registers: so
+// nothing that is not inlined gets the address of one, but for a recorder's, and the bases that
+// steps address their operands from stand outside. Waits are marked unlikely lest the compiler
+// prepare them before the loop. A line program of three steps takes about 130 instructions; the
+// most frequent one has a path of its own (exchange.h).
 #pragma once
 
 #include <algorithm>
@@ -41,7 +42,8 @@ class Channel::Execution {
   using Records = std::conditional_t<traced, trace::Recorder, Unrecorded>;
 
   // What others get the address of is not the object's own.
-  Execution(Channel& channel, const Start& start, const Operation& operation, std::byte* (&base_of)[spaces], Records& recorder)
+  Execution(Channel& channel, const Start& start, const Operation& operation,
+            std::byte* (&base_of)[spaces], Records& recorder)
       : channel_(channel),
         start_(start),
         bound_(*start.bound),
@@ -64,7 +66,8 @@ class Channel::Execution {
       for (const BoundStep& step : std::span(start_.steps, start_.step_count)) {
         const int64_t segment = several ? tick - step.stage : 0;
         if (several && (segment < 0 || segment >= geometry_.segments)) continue;
-        // Movement first: it is most of a short program, and the count of operands tells all that its dispatch needs.
+        // Movement first: it is most of a short program, and the count of operands tells all that
+        // its dispatch needs.
         const Code code = step.operand_count != 0 ? move(step, segment) : hand_over(step, segment);
         if (code != Code::ok) return code;
       }
@@ -82,21 +85,27 @@ class Channel::Execution {
   static constexpr uint32_t slot_space = static_cast<uint32_t>(plan::Space::slot);
   static constexpr bool lines_only = shape == Shape::lines || shape == Shape::part_lines;
   static constexpr bool has_parts = shape == Shape::part_lines || shape == Shape::parts;
-  static constexpr bool segmented = shape == Shape::segmented || shape == Shape::parts;  // into one segment, maybe
+  static constexpr bool segmented =
+      shape == Shape::segmented || shape == Shape::parts;  // into one segment, maybe
 
   // Says what this rank does, and takes its share of a ring.
   [[gnu::always_inline]] Code enter() {
     if constexpr (!lines_only) {
       const size_t element = operation_.combine != nullptr ? operation_.combine->element : 1;
       const bool several = segmented && operation_.segment_bytes < operation_.bytes;
-      geometry_ = several ? geometry_of_segments(program_, operation_, element, channel_.long_slots_.size - table_share())
-                            : geometry_of_whole(program_, operation_, element);
+      geometry_ = several ? geometry_of_segments(program_, operation_, element,
+                                                 channel_.long_slots_.size - table_share())
+                          : geometry_of_whole(program_, operation_, element);
     }
     share_ = lines_only ? static_cast<uint64_t>(start_.lines)
-                        : geometry_.position_bytes * static_cast<size_t>(geometry_.positions) + table_share();
+                        : geometry_.position_bytes * static_cast<size_t>(geometry_.positions) +
+                              table_share();
     shm::store_relaxed(own_.call, operation_.call);
-    const bool is_short = !lines_only && (shape != Shape::segmented || has_messages) && geometry_.segments == 1 && share_ <= channel_.most_short_;
-    ring_ = lines_only ? &channel_.lines_ : is_short ? &channel_.short_slots_ : &channel_.long_slots_;
+    const bool is_short = !lines_only && (shape != Shape::segmented || has_messages) &&
+                          geometry_.segments == 1 && share_ <= channel_.most_short_;
+    ring_ = lines_only ? &channel_.lines_
+            : is_short ? &channel_.short_slots_
+                       : &channel_.long_slots_;
     begin_ = ring_->cursor;
     if (begin_ + share_ > ring_->limit) [[unlikely]] {
       const Code code = channel_.make_room(*ring_, share_, program_.writes_shared, operation_);
@@ -105,7 +114,8 @@ class Channel::Execution {
     }
     lines_ = channel_.first_line_ + channel_.lines_.position() * shm::line_size;
     if constexpr (!lines_only) {
-      slots_ = channel_.first_slot_ + ring_->position() + (is_short ? 0 : channel_.short_slots_.size);
+      slots_ =
+          channel_.first_slot_ + ring_->position() + (is_short ? 0 : channel_.short_slots_.size);
     }
     if constexpr (reaching) {
       reached_.announce(table_share() > 0 ? slots_ : nullptr);
@@ -128,10 +138,12 @@ class Channel::Execution {
     if (!reached_.any_of_own()) return Code::ok;
     const auto segments_before = static_cast<uint64_t>(geometry_.segments - 1);
     for (const BoundStep& step : bound_.returns) {
-      const uint64_t number = base_ + step.offset + segments_before * static_cast<uint64_t>(program_.transfers);
+      const uint64_t number =
+          base_ + step.offset + segments_before * static_cast<uint64_t>(program_.transfers);
       if (const Code code = wait_word(step, number); code != Code::ok) return code;
       if constexpr (traced) {
-        recorder_.step(static_cast<uint32_t>(step.kind), step.place, geometry_.segments - 1, step.peer, 0);
+        recorder_.step(static_cast<uint32_t>(step.kind), step.place, geometry_.segments - 1,
+                       step.peer, 0);
       }
     }
     return Code::ok;
@@ -139,7 +151,8 @@ class Channel::Execution {
 
   [[gnu::always_inline]] void leave() {
     uint64_t next = base_ + start_.span;
-    if constexpr (segmented) next = base_ + static_cast<uint64_t>(program_.span(geometry_.segments));
+    if constexpr (segmented)
+      next = base_ + static_cast<uint64_t>(program_.span(geometry_.segments));
     if constexpr (!lines_only) say_entered(own_, base_, operation_.call);
     channel_.end<yielding>(next);
     ring_->cursor += share_;
@@ -147,18 +160,25 @@ class Channel::Execution {
     if (start_.knows_all) ring_->safe = begin_;
     if constexpr (traced) {
       const bool several = geometry_.segments > 1;
-      trace::Recorder::What what{bound_.traced_as, channel_.communicator_, channel_.epoch_++, operation_.bytes,
+      trace::Recorder::What what{bound_.traced_as,
+                                 channel_.communicator_,
+                                 channel_.epoch_++,
+                                 operation_.bytes,
                                  several ? geometry_.segment_bytes : operation_.bytes,
                                  several ? static_cast<uint32_t>(geometry_.segments) : 1,
-                                 several ? static_cast<uint32_t>(geometry_.positions) : 1, program_.root};
+                                 several ? static_cast<uint32_t>(geometry_.positions) : 1,
+                                 program_.root};
       if constexpr (has_parts)
-        if (operation_.v_parts != nullptr && operation_.v_parts->agreement != nullptr) name_records(what, bound_, operation_);
+        if (operation_.v_parts != nullptr && operation_.v_parts->agreement != nullptr)
+          name_records(what, bound_, operation_);
       recorder_.exit(what);
     }
   }
 
-  // The bytes of a part that the step moves of a segment: every movement has a user's buffer at one end.
-  [[gnu::always_inline]] size_t part_bytes(const BoundStep& step, size_t before, size_t bytes) const {
+  // The bytes of a part that the step moves of a segment: every movement has a user's buffer at one
+  // end.
+  [[gnu::always_inline]] size_t part_bytes(const BoundStep& step, size_t before,
+                                           size_t bytes) const {
     if (operation_.v_parts == nullptr) return bytes;
     constexpr auto first_shared = static_cast<uint32_t>(plan::Space::slot);
     const BoundOperand& user = step.operands[step.operands[0].space < first_shared ? 0 : 1];
@@ -174,7 +194,8 @@ class Channel::Execution {
     const size_t at = static_cast<size_t>(segment) * geometry_.segment_bytes;
     base_of_[0] = static_cast<std::byte*>(const_cast<void*>(operation_.in)) + at;
     base_of_[1] = static_cast<std::byte*>(operation_.out) + at;
-    base_of_[2] = slots_ + static_cast<size_t>(segment % geometry_.positions) * geometry_.position_bytes;
+    base_of_[2] =
+        slots_ + static_cast<size_t>(segment % geometry_.positions) * geometry_.position_bytes;
     return std::min(geometry_.segment_bytes, operation_.bytes - at);
   }
 
@@ -182,7 +203,8 @@ class Channel::Execution {
   [[gnu::always_inline]] size_t go_to(const BoundStep& step, int64_t segment) {
     size_t bytes = go_to(segment);
     if constexpr (segmented) {
-      if constexpr (has_parts) return part_bytes(step, static_cast<size_t>(segment) * geometry_.segment_bytes, bytes);
+      if constexpr (has_parts)
+        return part_bytes(step, static_cast<size_t>(segment) * geometry_.segment_bytes, bytes);
     } else if constexpr (has_parts) {
       return part_bytes(step, 0, bytes);
     }
@@ -244,8 +266,9 @@ class Channel::Execution {
     if (step.operand_count == 2) {
       copy(step, bytes);
     } else if (step.operand_count == 3 && operation_.combine->kernel != nullptr) [[likely]] {
-      operation_.combine->kernel(address(step.operands[0]), address(step.operands[1]), address(step.operands[2]),
-                                 shape == Shape::lines ? operation_.count : operation_.count_of(bytes));
+      operation_.combine->kernel(
+          address(step.operands[0]), address(step.operands[1]), address(step.operands[2]),
+          shape == Shape::lines ? operation_.count : operation_.count_of(bytes));
     } else {
       combine_many(bound_, step, operation_, base_of_, offsets(), bytes);
     }
@@ -258,7 +281,8 @@ class Channel::Execution {
     const std::byte* const src = address(step.operands[1]);
     if (!lines_only && bytes >= SlotStores::least_bytes && step.operands[0].space == slot_space) {
       channel_.stores_.copy(dst, src, bytes);
-    } else if (!lines_only && bytes >= SlotStores::least_bytes && step.operands[1].space == slot_space) {
+    } else if (!lines_only && bytes >= SlotStores::least_bytes &&
+               step.operands[1].space == slot_space) {
       kernels::copy_from_other(dst, src, bytes);
     } else if (src != dst) {
       kernels::copy(dst, src, bytes);
@@ -266,7 +290,8 @@ class Channel::Execution {
   }
 
   [[gnu::always_inline]] Code reduce_any(const BoundStep& step, int64_t segment, size_t bytes) {
-    const uint64_t before = base_ + static_cast<uint64_t>(segment) * static_cast<uint64_t>(program_.transfers);
+    const uint64_t before =
+        base_ + static_cast<uint64_t>(segment) * static_cast<uint64_t>(program_.transfers);
     const ArrivalReduce::Place place{base_of_, lines_, offsets(), bytes, before};
     const ArrivalReduce::Record record{address_of(recorder_), segment};
     return ArrivalReduce(channel_, bound_, step, operation_, place, record).run();
@@ -286,7 +311,8 @@ class Channel::Execution {
       if (plan::is_message(step.kind)) return message(step, segment);
     }
     uint64_t number = base_ + step.offset;
-    if constexpr (segmented) number += static_cast<uint64_t>(segment) * static_cast<uint64_t>(program_.transfers);
+    if constexpr (segmented)
+      number += static_cast<uint64_t>(segment) * static_cast<uint64_t>(program_.transfers);
     if (step.kind == StepKind::wait_line) {
       if (const Code code = wait_line(step, number); code != Code::ok) return code;
     } else if (step.kind == StepKind::stamp) {
@@ -309,8 +335,10 @@ class Channel::Execution {
 
   [[gnu::noinline]] Code message(const BoundStep& step, int64_t segment) {
     const size_t bytes = go_to(segment);
-    const uint64_t number = base_ + static_cast<uint64_t>(segment) * static_cast<uint64_t>(program_.transfers);
-    const MessageStep::Place place{base_of_, offsets(), lines_only ? nullptr : &geometry_, bytes, has_parts, segment, number};
+    const uint64_t number =
+        base_ + static_cast<uint64_t>(segment) * static_cast<uint64_t>(program_.transfers);
+    const MessageStep::Place place{
+        base_of_, offsets(), lines_only ? nullptr : &geometry_, bytes, has_parts, segment, number};
     size_t moved = 0;
     const Code code = MessageStep(channel_, bound_, step, operation_, place).run(moved);
     if (code == Code::ok) record(step, step.kind, 0, segment, -1, moved);
@@ -318,30 +346,36 @@ class Channel::Execution {
   }
 
   [[gnu::always_inline]] Code wait_line(const BoundStep& step, uint64_t number) {
-    return channel_.expect(*reinterpret_cast<const shm::Line*>(lines_ + step.line * shm::line_size), number, step.peer, operation_.call);
+    return channel_.expect(*reinterpret_cast<const shm::Line*>(lines_ + step.line * shm::line_size),
+                           number, step.peer, operation_.call);
   }
 
   [[gnu::always_inline]] Code wait_word(const BoundStep& step, uint64_t number) {
     const shm::Control& peer = channel_.control(step.peer);
     if (shm::observe(peer.word) < number) [[unlikely]] {
       const Awaited awaited{&peer.word, number, step.peer, nullptr};
-      if (const Code code = wait_for(channel_, awaited, operation_.call); code != Code::ok) return code;
+      if (const Code code = wait_for(channel_, awaited, operation_.call); code != Code::ok)
+        return code;
     }
-    if (entered_other_call(peer, base_, operation_.call)) [[unlikely]] return channel_.fail_mismatch(step.peer, operation_.call);
+    if (entered_other_call(peer, base_, operation_.call)) [[unlikely]]
+      return channel_.fail_mismatch(step.peer, operation_.call);
     return Code::ok;
   }
 
   [[gnu::always_inline]] void stamp(const BoundStep& step) {
-    channel_.post<yielding>(*reinterpret_cast<shm::Line*>(lines_ + step.line * shm::line_size), base_ + step.offset, operation_.call);
+    channel_.post<yielding>(*reinterpret_cast<shm::Line*>(lines_ + step.line * shm::line_size),
+                            base_ + step.offset, operation_.call);
   }
 
-  [[gnu::always_inline]] void record(const BoundStep& step, StepKind kind, uint32_t further, int64_t segment, int32_t peer,
-                                     size_t bytes) {
+  [[gnu::always_inline]] void record(const BoundStep& step, StepKind kind, uint32_t further,
+                                     int64_t segment, int32_t peer, size_t bytes) {
     if constexpr (traced) {
       int32_t rank = peer;
       if constexpr (has_messages) {
-        if (plan::is_message(kind)) rank = bound_.messages[bound_.details[step.details].message].peer;
-        else if (peer >= 0) rank = channel_.rank_of(peer);
+        if (plan::is_message(kind))
+          rank = bound_.messages[bound_.details[step.details].message].peer;
+        else if (peer >= 0)
+          rank = channel_.rank_of(peer);
       }
       recorder_.step(static_cast<uint32_t>(kind), step.place + further, segment, rank, bytes);
     }

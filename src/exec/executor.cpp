@@ -13,8 +13,9 @@ constexpr uint32_t sources_inline = 64;  // more are gathered on the heap
 
 }  // namespace
 
-void Channel::combine_many(const BoundProgram& bound, const BoundStep& step, const Operation& operation,
-                           std::byte* const* base_of, const Offsets& offsets, size_t bytes) {
+void Channel::combine_many(const BoundProgram& bound, const BoundStep& step,
+                           const Operation& operation, std::byte* const* base_of,
+                           const Offsets& offsets, size_t bytes) {
   auto address = [&](const BoundOperand& operand) {
     return base_of[operand.space] + operand.displacement() + offsets.of(operand);
   };
@@ -23,7 +24,8 @@ void Channel::combine_many(const BoundProgram& bound, const BoundStep& step, con
   std::vector<const void*> many(count > sources_inline ? count : 0);
   const void** sources = many.empty() ? few : many.data();
   for (uint32_t i = 0; i < count; ++i) {
-    sources[i] = address(i < 2 ? step.operands[i + 1] : bound.operands[bound.details[step.details].more_operands + i - 2]);
+    sources[i] = address(i < 2 ? step.operands[i + 1]
+                               : bound.operands[bound.details[step.details].more_operands + i - 2]);
   }
   combine(*operation.combine, address(step.operands[0]), sources, static_cast<int>(count), bytes);
 }
@@ -31,8 +33,10 @@ void Channel::combine_many(const BoundProgram& bound, const BoundStep& step, con
 bool Channel::has_table(const BoundProgram& bound, const Operation& operation) const {
   const plan::Program& program = *bound.program;
   const size_t element = operation.combine != nullptr ? operation.combine->element : 1;
-  const size_t position = position_bytes_of(program, element, std::min(operation.segment_bytes, operation.bytes));
-  return position * static_cast<size_t>(program.min_positions) + table_bytes(program.ranks) <= long_slots_.size;
+  const size_t position =
+      position_bytes_of(program, element, std::min(operation.segment_bytes, operation.bytes));
+  return position * static_cast<size_t>(program.min_positions) + table_bytes(program.ranks) <=
+         long_slots_.size;
 }
 
 template <bool yielding, Shape shape, bool arrivals, bool traced, Beyond beyond>
@@ -54,21 +58,26 @@ Code Channel::run_slots(Channel& channel, const Start& start, const Operation& o
 template <bool yielding, bool arrivals, bool traced>
 Code Channel::run_offers(Channel& channel, const Start& start, const Operation& operation) {
   const BoundProgram& bound = *start.bound;
-  const bool reaching = operation.bytes >= bound.reach_from && (operation.v_parts == nullptr || channel.has_table(bound, operation));
+  const bool reaching = operation.bytes >= bound.reach_from &&
+                        (operation.v_parts == nullptr || channel.has_table(bound, operation));
   if (bound.program->parted) {
-    return reaching ? run<yielding, Shape::parts, true, traced, Beyond::buffers>(channel, start, operation)
+    return reaching ? run<yielding, Shape::parts, true, traced, Beyond::buffers>(channel, start,
+                                                                                 operation)
                     : run<yielding, Shape::parts, arrivals, traced>(channel, start, operation);
   }
-  return reaching ? run<yielding, Shape::segmented, true, traced, Beyond::buffers>(channel, start, operation)
+  return reaching ? run<yielding, Shape::segmented, true, traced, Beyond::buffers>(channel, start,
+                                                                                   operation)
                   : run_slots<yielding, arrivals, traced>(channel, start, operation);
 }
 
 template <bool yielding, bool traced>
 Channel::Runner Channel::net_runner(const plan::Program& program) {
   constexpr Beyond nodes = Beyond::nodes;
-  if (program.parted && !program.uses_lines) return &run<yielding, Shape::parts, true, traced, nodes>;
+  if (program.parted && !program.uses_lines)
+    return &run<yielding, Shape::parts, true, traced, nodes>;
   if (program.parted) return &run<yielding, Shape::part_lines, true, traced, nodes>;
-  return program.uses_lines ? &run<yielding, Shape::lines, true, traced, nodes> : &run<yielding, Shape::segmented, true, traced, nodes>;
+  return program.uses_lines ? &run<yielding, Shape::lines, true, traced, nodes>
+                            : &run<yielding, Shape::segmented, true, traced, nodes>;
 }
 
 // What is recorded costs anyway, so one instance serves programs with arrivals and without.

@@ -32,7 +32,8 @@ TEST(Channel, RefusesMoreMemoryThanStepsCanName) {
   shm::Layout layout{2, 16, 128 * 1024};
   const plan::Plan plan = algo::generate(Collective::barrier, "all_read_all", 2, 0);
   const plan::Plan staged = plan::stage(plan);
-  const auto program = std::make_shared<plan::Program>(plan::lower(staged, plan::depend(staged, Carrier::line), 0, Carrier::line));
+  const auto program = std::make_shared<plan::Program>(
+      plan::lower(staged, plan::depend(staged, Carrier::line), 0, Carrier::line));
   EXPECT_NE(Channel(areas, layout, 0, {}).bind(program), nullptr);
   layout.slot_bytes = shm::most_bytes / 2;
   EXPECT_THROW(Channel(areas, layout, 0, {}).bind(program), Error);
@@ -50,7 +51,8 @@ class Segments : public testing::Test {
   std::vector<std::byte> areas_;
 };
 
-// Whatever is asked for, a segment fits the ring as often as the program's waits between segments need.
+// Whatever is asked for, a segment fits the ring as often as the program's waits between segments
+// need.
 TEST_F(Segments, FitTheRing) {
   for (int ranks : {2, 5, 16, 64}) {
     for (const char* algorithm : {"flat", "binomial", "nary:4", "all_read_all", "tiled"}) {
@@ -66,10 +68,14 @@ TEST_F(Segments, FitTheRing) {
             EXPECT_EQ(segment % element, 0u);
             const size_t blocks = static_cast<size_t>(program.blocks);
             const size_t elements = (segment / element + blocks - 1) / blocks;
-            const size_t block = 128 % element == 0 || blocks == 1 ? (elements * element + 127) / 128 * 128 : elements * element;
-            EXPECT_LE(block * static_cast<size_t>(program.slot_blocks) * static_cast<size_t>(program.min_positions),
+            const size_t block = 128 % element == 0 || blocks == 1
+                                     ? (elements * element + 127) / 128 * 128
+                                     : elements * element;
+            EXPECT_LE(block * static_cast<size_t>(program.slot_blocks) *
+                          static_cast<size_t>(program.min_positions),
                       channel.layout().slot_bytes)
-                << algorithm << " " << ranks << " area " << area << " element " << element << " wanted " << wanted;
+                << algorithm << " " << ranks << " area " << area << " element " << element
+                << " wanted " << wanted;
           }
         }
       }
@@ -77,7 +83,8 @@ TEST_F(Segments, FitTheRing) {
   }
 }
 
-// Two halves, or 4, 8, ... pieces where the ring does not hold so much; the ring holds what the program waits for.
+// Two halves, or 4, 8, ... pieces where the ring does not hold so much; the ring holds what the
+// program waits for.
 TEST_F(Segments, HalvesAreHalvedUntilTheyFit) {
   for (int ranks : {2, 5, 16}) {
     for (const char* algorithm : {"flat", "binomial", "tiled"}) {
@@ -86,7 +93,8 @@ TEST_F(Segments, HalvesAreHalvedUntilTheyFit) {
       for (size_t area : {shm::smallest_area, size_t{8192}, size_t{131072}, size_t{1} << 22}) {
         const Channel channel = this->channel(area, ranks);
         size_t least_parts = 1;
-        for (const size_t bytes : {size_t{9} << 10, size_t{64} << 10, size_t{1} << 20, size_t{3'000'000}}) {
+        for (const size_t bytes :
+             {size_t{9} << 10, size_t{64} << 10, size_t{1} << 20, size_t{3'000'000}}) {
           const size_t segment = channel.segment_bytes(program, 8, bytes, segment_halves);
           if (segment == bytes) continue;  // one piece
           const size_t parts = (bytes + segment - 1) / segment;
@@ -97,8 +105,11 @@ TEST_F(Segments, HalvesAreHalvedUntilTheyFit) {
             size_t wanted = 2;
             while (wanted < parts) wanted *= 2;
             EXPECT_LE(segment, bytes / wanted + shm::line_size);
-            const size_t room = area >= size_t{1} << 22 && parts == 2 ? 2u : static_cast<size_t>(program.min_positions);
-            EXPECT_LE(segment / static_cast<size_t>(program.blocks) * static_cast<size_t>(program.slot_blocks) * std::min(room, parts),
+            const size_t room = area >= size_t{1} << 22 && parts == 2
+                                    ? 2u
+                                    : static_cast<size_t>(program.min_positions);
+            EXPECT_LE(segment / static_cast<size_t>(program.blocks) *
+                          static_cast<size_t>(program.slot_blocks) * std::min(room, parts),
                       channel.layout().slot_bytes)
                 << algorithm << " " << ranks << " area " << area << " bytes " << bytes;
           }
@@ -113,7 +124,8 @@ TEST_F(Segments, HalvesAreHalvedUntilTheyFit) {
 
 TEST_F(Segments, ShortMessagesAreWhole) {
   const Channel channel = this->channel(131072, 2);
-  const plan::Program program = plan::lower(algo::generate(Collective::bcast, "flat", 2, 0), 0, Carrier::slot);
+  const plan::Program program =
+      plan::lower(algo::generate(Collective::bcast, "flat", 2, 0), 0, Carrier::slot);
   EXPECT_EQ(channel.segment_bytes(program, 1, 49, 0), 49u);
   EXPECT_EQ(channel.segment_bytes(program, 1, 8192, 0), 8192u);
   EXPECT_LT(channel.segment_bytes(program, 1, 1 << 20, 0), size_t{1} << 20);
@@ -125,7 +137,8 @@ TEST_F(Segments, ElementsUpToTheLimitFitFlatPlans) {
   for (size_t area : {shm::smallest_area, size_t{8192}, size_t{131072}}) {
     const Channel channel = this->channel(area, 64);
     for (Collective collective : {Collective::reduce, Collective::allreduce}) {
-      const plan::Program program = plan::lower(algo::generate(collective, "flat", 64, 0), 0, Carrier::slot);
+      const plan::Program program =
+          plan::lower(algo::generate(collective, "flat", 64, 0), 0, Carrier::slot);
       EXPECT_TRUE(channel.fits(program, channel.max_element()));
     }
   }

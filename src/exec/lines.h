@@ -1,4 +1,5 @@
-// Hand-overs in lines, and the end of an operation: what the executor's loop and the exchange share. Internal to src/exec.
+// Hand-overs in lines, and the end of an operation: what the executor's loop and the exchange
+// share. Internal to src/exec.
 #pragma once
 
 #include "exec/wait.h"
@@ -13,11 +14,14 @@ template <bool yielding>
   if constexpr (yielding) wake_sleepers(*own_);
 }
 
-[[gnu::always_inline]] inline Code Channel::expect(const shm::Line& line, uint64_t number, int32_t peer, uint64_t call) {
+[[gnu::always_inline]] inline Code Channel::expect(const shm::Line& line, uint64_t number,
+                                                   int32_t peer, uint64_t call) {
   if (shm::observe(line.stamp) != number) [[unlikely]] {
-    if (const Code code = wait_for_line(*this, line, number, peer, call); code != Code::ok) return code;
+    if (const Code code = wait_for_line(*this, line, number, peer, call); code != Code::ok)
+      return code;
   }
-  if (shm::load_relaxed(line.call) != call) [[unlikely]] return fail_mismatch(peer, call);
+  if (shm::load_relaxed(line.call) != call) [[unlikely]]
+    return fail_mismatch(peer, call);
   return Code::ok;
 }
 

@@ -1,5 +1,6 @@
-// Messages between thread ranks, for tests: what src/net does over MPI, over a table with a lock. Short ones go at once, as
-// hosts' eager messages do; long ones when their receiver has posted them.
+// Messages between thread ranks, for tests: what src/net does over MPI, over a table with a lock.
+// Short ones go at once, as hosts' eager messages do; long ones when their receiver has posted
+// them.
 #pragma once
 
 #include <cstring>
@@ -29,7 +30,9 @@ class Mailboxes {
       ++sent_;
       return all_.send(requests_[request].key, from, bytes);
     }
-    State test(size_t request) override { return all_.test(requests_[request].key, requests_[request].sends); }
+    State test(size_t request) override {
+      return all_.test(requests_[request].key, requests_[request].sends);
+    }
     std::string failure() const override { return "a message of another length than was posted"; }
     int64_t sent() const { return sent_; }
 
@@ -54,7 +57,8 @@ class Mailboxes {
     const void* from = nullptr;
     std::vector<char> eager;
     size_t posted_bytes = 0, sent_bytes = 0;
-    bool posted = false, sent = false, moved = false, wrong = false, received = false, ended = false;
+    bool posted = false, sent = false, moved = false, wrong = false, received = false,
+         ended = false;
   };
 
   bool post(const Key& key, void* to, size_t bytes) {
@@ -89,7 +93,8 @@ class Mailboxes {
     mail.moved = true;
     mail.wrong = mail.posted_bytes != mail.sent_bytes;
     if (mail.wrong) return;
-    if (mail.sent_bytes > 0) std::memcpy(mail.to, mail.from != nullptr ? mail.from : mail.eager.data(), mail.sent_bytes);
+    if (mail.sent_bytes > 0)
+      std::memcpy(mail.to, mail.from != nullptr ? mail.from : mail.eager.data(), mail.sent_bytes);
   }
 
   Net::State test(const Key& key, bool sends) {

@@ -19,13 +19,15 @@ using Clock = std::chrono::steady_clock;
 // A message takes microseconds at least, so a wait for one soon looks at the clock.
 constexpr int eager_tests = 20;
 constexpr int tests_between_looks = 8;
-// A rank knows how many share its cores on its node, not who else does (containers and virtual machines look like nodes of
-// their own), so every wait for a message yields: that takes no longer than a test of a message where nobody wants the core.
-// Where cores are known to be few, it sleeps once that has gone on for a while.
+// A rank knows how many share its cores on its node, not who else does (containers and virtual
+// machines look like nodes of their own), so every wait for a message yields: that takes no longer
+// than a test of a message where nobody wants the core. Where cores are known to be few, it sleeps
+// once that has gone on for a while.
 constexpr auto yield_before_sleep = std::chrono::microseconds(100);
 constexpr useconds_t sleep_microseconds = 10;
 
-// The system lets a thread's timers be late by 50 us, more than a message takes; not while one is awaited.
+// The system lets a thread's timers be late by 50 us, more than a message takes; not while one is
+// awaited.
 class PromptTimers {
  public:
   PromptTimers() : before_(prctl(PR_GET_TIMERSLACK)) { prctl(PR_SET_TIMERSLACK, 1UL); }
@@ -38,8 +40,8 @@ class PromptTimers {
 
 }  // namespace
 
-MessageStep::MessageStep(Channel& channel, const BoundProgram& bound, const BoundStep& step, const Operation& operation,
-                         const Place& place)
+MessageStep::MessageStep(Channel& channel, const BoundProgram& bound, const BoundStep& step,
+                         const Operation& operation, const Place& place)
     : channel_(channel),
       message_(bound.messages[bound.details[step.details].message]),
       pieces_(bound.pieces.data() + message_.first_piece),
@@ -49,7 +51,8 @@ MessageStep::MessageStep(Channel& channel, const BoundProgram& bound, const Boun
       request_(message_.first_request + static_cast<size_t>(place.segment) % message_.in_flight) {}
 
 MessageStep::Run MessageStep::run_of(const BoundPiece& piece) const {
-  std::byte* const at = place_.base_of[piece.operand.space] + piece.operand.displacement() + place_.offsets.of(piece.operand);
+  std::byte* const at = place_.base_of[piece.operand.space] + piece.operand.displacement() +
+                        place_.offsets.of(piece.operand);
   if (place_.geometry == nullptr || place_.parts) return {at, place_.bytes};
   const size_t block = place_.geometry->block_bytes;
   const size_t begin = std::min(piece.extent_first * block, place_.bytes);
@@ -106,8 +109,7 @@ Code MessageStep::run(size_t& bytes) {
       if (const Code code = wait(); code != Code::ok) return code;
       if (!in_one_piece_) unpack(at);
       return Code::ok;
-    default:
-      return wait();
+    default: return wait();
   }
 }
 
@@ -122,7 +124,8 @@ Code MessageStep::wait() {
   shm::Control& own = *channel_.own_;
   const bool takes = step_.kind == plan::StepKind::sent;
   shm::store_relaxed(own.call, operation_.call);
-  shm::store_relaxed(own.waits_for_message, (static_cast<uint64_t>(message_.peer) + 1) << 1 | (takes ? 1 : 0));
+  shm::store_relaxed(own.waits_for_message,
+                     (static_cast<uint64_t>(message_.peer) + 1) << 1 | (takes ? 1 : 0));
   const auto begin = Clock::now();
   const int64_t limit = options().stall_seconds;
   bool reported = false;

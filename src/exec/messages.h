@@ -1,8 +1,9 @@
 // The steps of a message between nodes: post, send, receive, sent. Internal to src/exec.
 //
-// What lies in one piece goes from where it is to where it belongs; what lies in several (parts in slots, every second
-// block) is packed by its sender and unpacked by its receiver, in memory that the channel keeps for the request. The tag is
-// the number of the sending step, which is the same at both ends and grows for ever.
+// What lies in one piece goes from where it is to where it belongs; what lies in several (parts in
+// slots, every second block) is packed by its sender and unpacked by its receiver, in memory that
+// the channel keeps for the request. The tag is the number of the sending step, which is the same
+// at both ends and grows for ever.
 #pragma once
 
 #include "exec/executor.h"
@@ -16,13 +17,14 @@ class MessageStep {
   struct Place {
     std::byte* const* base_of;  // by space
     Offsets offsets;
-    const Geometry* geometry;   // null where a message is one block of `bytes`
-    size_t bytes;               // of the vector, or of a part, in the segment
-    bool parts;                 // blocks are parts, all of `bytes`
+    const Geometry* geometry;  // null where a message is one block of `bytes`
+    size_t bytes;              // of the vector, or of a part, in the segment
+    bool parts;                // blocks are parts, all of `bytes`
     int64_t segment;
-    uint64_t number;            // that offsets count from, in this segment
+    uint64_t number;  // that offsets count from, in this segment
   };
-  MessageStep(Channel& channel, const BoundProgram& bound, const BoundStep& step, const Operation& operation, const Place& place);
+  MessageStep(Channel& channel, const BoundProgram& bound, const BoundStep& step,
+              const Operation& operation, const Place& place);
 
   // Bytes that the message has are given back for the record.
   [[gnu::noinline]] Code run(size_t& bytes);

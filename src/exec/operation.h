@@ -1,5 +1,6 @@
-// One call of a collective as the executor gets it: its data, how elements are combined, where parts lie, and what all ranks'
-// calls must have in common. Values that point to the caller's memory, for as long as the call lasts.
+// One call of a collective as the executor gets it: its data, how elements are combined, where
+// parts lie, and what all ranks' calls must have in common. Values that point to the caller's
+// memory, for as long as the call lasts.
 #pragma once
 
 #include <cstddef>
@@ -11,12 +12,13 @@
 
 namespace tutti::exec {
 
-// What an operation needs of a plan, beside that it reduces. As bits above those of a rank, so that a group looks up
-// root and needs in one comparison.
+// What an operation needs of a plan, beside that it reduces. As bits above those of a rank, so that
+// a group looks up root and needs in one comparison.
 enum Needs : int32_t {
-  needs_nothing = 0,                 // any right plan gives the same bits: integers
-  needs_same_expression = 1 << 24,   // floating point and users' operations: all ranks must evaluate one expression
-  needs_rank_order = 1 << 25,        // operations that do not commute
+  needs_nothing = 0,  // any right plan gives the same bits: integers
+  needs_same_expression = 1
+      << 24,  // floating point and users' operations: all ranks must evaluate one expression
+  needs_rank_order = 1 << 25,  // operations that do not commute
 };
 
 // How elements are combined. `kernel` serves built-in operations; where it is null, `apply` does
@@ -25,25 +27,26 @@ struct Combine {
   kernels::Reduce kernel = nullptr;
   void (*apply)(void* context, const void* in, void* inout, size_t count) = nullptr;
   void* context = nullptr;
-  size_t element = 1;        // bytes of one element
+  size_t element = 1;  // bytes of one element
   bool commutative = true;
   int32_t needs = needs_same_expression;
 };
 
-// Where the parts of one of a rank's buffers are: bytes from the buffer's start, and length, by block. Arrays of the
-// caller's; null for a buffer that the rank has not.
+// Where the parts of one of a rank's buffers are: bytes from the buffer's start, and length, by
+// block. Arrays of the caller's; null for a buffer that the rank has not.
 struct Parts {
   const ptrdiff_t* at = nullptr;
   const size_t* bytes = nullptr;
 };
-// Of an operation that moves parts while its ranks find out how long they are (record.h): those of owners whose parts all
-// have room. The collective's plan decides who learns of whom.
+// Of an operation that moves parts while its ranks find out how long they are (record.h): those of
+// owners whose parts all have room. The collective's plan decides who learns of whom.
 struct Agreement {
   uint64_t own = 0;      // the longest of this rank's parts, which it tells
   size_t room = 0;       // for a part in a record, the same at all ranks
   uint64_t longest = 0;  // given back: the longest of those that this rank was told, 0 if none
 };
-inline constexpr size_t record_header = sizeof(uint64_t);  // before the part; Operation::bytes is both
+inline constexpr size_t record_header =
+    sizeof(uint64_t);  // before the part; Operation::bytes is both
 
 // The parts of a rank's two buffers, for operations whose parts differ in length.
 struct VParts {
@@ -55,11 +58,13 @@ struct VParts {
 struct Operation {
   const void* in = nullptr;
   void* out = nullptr;
-  size_t bytes = 0;               // of the vector; of a part where buffers have parts (the longest, if they differ)
-  size_t count = 0;               // its elements
+  size_t bytes =
+      0;  // of the vector; of a part where buffers have parts (the longest, if they differ)
+  size_t count = 0;                  // its elements
   const Combine* combine = nullptr;  // null for barrier and bcast
-  size_t segment_bytes = 0;       // a multiple of the element and of line_size, or >= bytes for one segment
-  uint64_t call = 0;              // call_signature
+  size_t segment_bytes =
+      0;              // a multiple of the element and of line_size, or >= bytes for one segment
+  uint64_t call = 0;  // call_signature
   const VParts* v_parts = nullptr;  // where the parts differ in length
 
   // Elements in a part of the vector; the whole is the usual case, and division is slow.
@@ -70,12 +75,15 @@ struct Operation {
 inline constexpr size_t bytes_not_agreed = (size_t{1} << 40) - 1;
 
 // What every rank of a matching call has in common; never 0.
-static_assert(plan::collective_count < 16 && plan::max_ranks <= 1 << 20, "a signature has 4 bits for 1 + the collective, 20 for the root");
+static_assert(plan::collective_count < 16 && plan::max_ranks <= 1 << 20,
+              "a signature has 4 bits for 1 + the collective, 20 for the root");
 inline uint64_t call_signature(plan::Collective collective, size_t bytes, int root) {
   return (static_cast<uint64_t>(collective) + 1) << 60 | static_cast<uint64_t>(root) << 40 |
          (bytes & ((uint64_t{1} << 40) - 1));
 }
-inline plan::Collective call_collective(uint64_t call) { return static_cast<plan::Collective>((call >> 60) - 1); }
+inline plan::Collective call_collective(uint64_t call) {
+  return static_cast<plan::Collective>((call >> 60) - 1);
+}
 inline int call_root(uint64_t call) { return static_cast<int>(call >> 40 & ((1u << 20) - 1)); }
 // For messages: "allreduce of 8 bytes", "bcast of 64 bytes from root 2".
 std::string describe_call(uint64_t call);

@@ -1,5 +1,6 @@
-// Runs any plan on thread ranks over channels of its own, without a group's choices: for tests of the executor. A rank
-// that does not come back within the time ends the program with a line on where every rank stands.
+// Runs any plan on thread ranks over channels of its own, without a group's choices: for tests of
+// the executor. A rank that does not come back within the time ends the program with a line on
+// where every rank stands.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -25,7 +26,8 @@ class PlanRanks {
  public:
   PlanRanks(const plan::Plan& plan, plan::Carrier carrier, size_t bytes_per_rank, WaitStyle style,
             const std::vector<uint64_t>& processes = {}, trace::Tracer* tracer = nullptr)
-      : layout_(shm::Layout::fit(plan.ranks, bytes_per_rank)), memory_(layout_.bytes() + shm::line_size) {
+      : layout_(shm::Layout::fit(plan.ranks, bytes_per_rank)),
+        memory_(layout_.bytes() + shm::line_size) {
     auto address = reinterpret_cast<uintptr_t>(memory_.data());
     address = (address + shm::line_size - 1) / shm::line_size * shm::line_size;
     plan::validate(plan);
@@ -33,7 +35,8 @@ class PlanRanks {
     const plan::Plan staged = plan::stage(plan);
     const plan::Dependences dependences = plan::depend(staged, carrier);
     for (int rank = 0; rank < plan.ranks; ++rank) {
-      auto program = std::make_shared<plan::Program>(plan::lower(staged, dependences, rank, carrier));
+      auto program =
+          std::make_shared<plan::Program>(plan::lower(staged, dependences, rank, carrier));
       program->in_place = in_place;
       Channel::Settings settings;
       settings.style = style;
@@ -49,24 +52,31 @@ class PlanRanks {
   const BoundProgram& program(int rank) const { return *programs_[static_cast<size_t>(rank)]; }
 
   // One operation of one rank, as a group would run it.
-  Code run(int rank, const void* in, void* out, size_t count, const Combine& how, size_t wanted_segment, int root) {
+  Code run(int rank, const void* in, void* out, size_t count, const Combine& how,
+           size_t wanted_segment, int root) {
     const plan::Program& its = *program(rank).program;
     const size_t bytes = count * how.element;
-    Operation operation{in, out, bytes, count, &how, bytes, call_signature(its.collective, bytes, root)};
-    if (!its.uses_lines) operation.segment_bytes = channel(rank).segment_bytes(its, how.element, bytes, wanted_segment);
+    Operation operation{
+        in, out, bytes, count, &how, bytes, call_signature(its.collective, bytes, root)};
+    if (!its.uses_lines)
+      operation.segment_bytes =
+          channel(rank).segment_bytes(its, how.element, bytes, wanted_segment);
     return channel(rank).execute(program(rank).start, operation);
   }
 
   // Runs `body` on a thread for each rank.
-  void spawn(const std::function<void(int rank)>& body, std::chrono::seconds limit = std::chrono::seconds(60)) {
+  void spawn(const std::function<void(int rank)>& body,
+             std::chrono::seconds limit = std::chrono::seconds(60)) {
     std::mutex mutex;
     std::condition_variable ended;
     int running = ranks();
     std::thread watchdog([&] {
       std::unique_lock lock(mutex);
       if (ended.wait_for(lock, limit, [&] { return running == 0; })) return;
-      std::fprintf(stderr, "thread ranks did not end within %lld s:\n", static_cast<long long>(limit.count()));
-      for (int rank = 0; rank < ranks(); ++rank) std::fprintf(stderr, "  %s\n", channel(0).standing(rank).c_str());
+      std::fprintf(stderr, "thread ranks did not end within %lld s:\n",
+                   static_cast<long long>(limit.count()));
+      for (int rank = 0; rank < ranks(); ++rank)
+        std::fprintf(stderr, "  %s\n", channel(0).standing(rank).c_str());
       std::abort();
     });
     std::vector<std::thread> threads;

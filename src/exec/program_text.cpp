@@ -23,8 +23,9 @@ std::string program_head(const plan::Program& program, plan::Collective collecti
   };
   return "\"collective\":" + trace::json_text(plan::name(collective)) +
          ",\"algorithm\":" + trace::json_text(program.algorithm) + number("ranks", program.ranks) +
-         number("rank", program.rank) + number("root", program.root) + number("blocks", program.blocks) +
-         number("transfers", program.transfers) + number("stages", program.stages) +
+         number("rank", program.rank) + number("root", program.root) +
+         number("blocks", program.blocks) + number("transfers", program.transfers) +
+         number("stages", program.stages) +
          ",\"carrier\":" + (program.uses_lines ? "\"line\"" : "\"slot\"");
 }
 
@@ -32,9 +33,11 @@ std::string program_steps(const plan::Program& program) {
   std::string text = "[";
   for (const plan::Step& step : program.steps) {
     text += '[';
-    const int32_t peer = plan::is_message(step.kind) ? program.messages[static_cast<size_t>(step.message)].peer : step.peer;
-    append(text, step.kind, step.stage, step.number, step.number_stage, peer, step.line, step.extent_first,
-           step.extent_count);
+    const int32_t peer = plan::is_message(step.kind)
+                             ? program.messages[static_cast<size_t>(step.message)].peer
+                             : step.peer;
+    append(text, step.kind, step.stage, step.number, step.number_stage, peer, step.line,
+           step.extent_first, step.extent_count);
     text += '[';
     for (int32_t i = 0; i < step.operand_count; ++i) {
       const plan::Operand& operand = program.operands[static_cast<size_t>(step.first_operand + i)];
@@ -44,7 +47,8 @@ std::string program_steps(const plan::Program& program) {
     text += ",[";
     if (step.kind == plan::StepKind::reduce_any) {
       for (int32_t i = 0; i + 1 < step.operand_count; ++i) {
-        const plan::Arrival& arrival = program.arrivals[static_cast<size_t>(step.first_arrival + i)];
+        const plan::Arrival& arrival =
+            program.arrivals[static_cast<size_t>(step.first_arrival + i)];
         append(text, arrival.peer, arrival.number, arrival.number_stage);
       }
     }

@@ -1,7 +1,8 @@
 // Reach: how a channel gets at other ranks' buffers, beside the slots that always serve.
 //
-// Found out when the group is made, the same kinds at all ranks of it. Plain data, copied into the channel.
-// Source: the design of HMPI's shared heap (HMPI 2.1): one range of addresses a rank, mapped by all others.
+// Found out when the group is made, the same kinds at all ranks of it. Plain data, copied into the
+// channel. Source: the design of HMPI's shared heap (HMPI 2.1): one range of addresses a rank,
+// mapped by all others.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +12,22 @@
 namespace tutti::exec {
 
 struct Reach {
-  // `direct`: the range of this rank's addresses that every other rank of the group has mapped, and by rank where that
-  // rank's range is mapped here (this rank's own entry: own_base). No entries: no direct reach. Thread ranks share all
-  // addresses: the range is everything, and every entry is null.
-  // `one_process`: the ranks are threads, so all buffers are reached but for those that a plan needs in slots.
+  // `direct`: the range of this rank's addresses that every other rank of the group has mapped, and
+  // by rank where that rank's range is mapped here (this rank's own entry: own_base). No entries:
+  // no direct reach. Thread ranks share all addresses: the range is everything, and every entry is
+  // null. `one_process`: the ranks are threads, so all buffers are reached but for those that a
+  // plan needs in slots.
   bool one_process = false;
-  // Agreed: what the program allocates is reached, at all ranks: they are threads, or malloc takes from ranges that are mapped.
+  // Agreed: what the program allocates is reached, at all ranks: they are threads, or malloc takes
+  // from ranges that are mapped.
   bool ordinary = false;
   std::byte* own_base = nullptr;
   size_t own_bytes = 0;
   std::vector<std::byte*> mapped;
   // `cma`: by rank the process whose memory process_vm_readv reads. No entries: not permitted.
   std::vector<int64_t> processes;
-  bool cma_unasked = false;  // for long messages of programs that were bound without a word about it, too
+  bool cma_unasked =
+      false;  // for long messages of programs that were bound without a word about it, too
 };
 
 }  // namespace tutti::exec

@@ -19,7 +19,10 @@ std::byte* at_address(uint64_t address) { return reinterpret_cast<std::byte*>(ad
 }  // namespace
 
 Reached::Reached(Channel& channel, const BoundProgram& bound, const Operation& operation)
-    : channel_(channel), bound_(bound), operation_(operation), number_(++channel.reaching_ << number_shift) {}
+    : channel_(channel),
+      bound_(bound),
+      operation_(operation),
+      number_(++channel.reaching_ << number_shift) {}
 
 // Where the buffer ends is not looked at: a buffer lies in one piece of memory.
 uint64_t Reached::place_of(const void* buffer) const {
@@ -35,8 +38,9 @@ uint64_t* Reached::table_of(int32_t rank) const {
   return reinterpret_cast<uint64_t*>(tables_ + static_cast<size_t>(rank) * channel_.stride_);
 }
 
-// All of them, or none: whether a copy is left out does not hang on the part. Nobody looks at the place of an empty one.
-// Where this rank writes no slot it offers nothing, and has not waited until the table may be written.
+// All of them, or none: whether a copy is left out does not hang on the part. Nobody looks at the
+// place of an empty one. Where this rank writes no slot it offers nothing, and has not waited until
+// the table may be written.
 bool Reached::announce_parts(const Parts& parts) {
   if (parts.at == nullptr || !bound_.program->writes_shared) return false;
   const int count = plan::parted_in(bound_.program->collective) ? bound_.program->ranks : 1;
@@ -63,16 +67,19 @@ void Reached::announce(std::byte* tables) {
     own_[0] = place_of(operation_.in);
     own_[1] = place_of(operation_.out);
   }
-  for (size_t space = 0; space < 2; ++space) shm::store_relaxed(channel_.own_->buffers[space], number_ | own_[space]);
+  for (size_t space = 0; space < 2; ++space)
+    shm::store_relaxed(channel_.own_->buffers[space], number_ | own_[space]);
 }
 
 const BoundOperand& Reached::operand(const BoundStep& step, uint32_t i) const {
-  return i < 3 ? step.operands[i] : bound_.operands[bound_.details[step.details].more_operands + i - 3];
+  return i < 3 ? step.operands[i]
+               : bound_.operands[bound_.details[step.details].more_operands + i - 3];
 }
 
 // 0: in the slot.
 uint64_t Reached::place_of(const Elsewhere& elsewhere) const {
-  const uint64_t word = shm::load_relaxed(channel_.control(elsewhere.rank).buffers[elsewhere.operand.space]);
+  const uint64_t word =
+      shm::load_relaxed(channel_.control(elsewhere.rank).buffers[elsewhere.operand.space]);
   if ((word ^ number_) >> number_shift != 0 || (word & place_mask) == 0) return 0;
   return tables_ != nullptr ? table_of(elsewhere.rank)[elsewhere.operand.block] : word & place_mask;
 }
@@ -86,8 +93,10 @@ Code Reached::read(int32_t rank, std::byte* dst, uint64_t address, size_t bytes)
     if (done < 0 && errno == EINTR) continue;
     if (done <= 0) {
       const std::string why = done == 0 ? "nothing came" : std::generic_category().message(errno);
-      return channel_.fail(Code::unavailable, "rank " + std::to_string(channel_.rank_) + " cannot read the memory of rank " +
-                                                  std::to_string(rank) + " (process " + std::to_string(process) + "): " + why +
+      return channel_.fail(Code::unavailable, "rank " + std::to_string(channel_.rank_) +
+                                                  " cannot read the memory of rank " +
+                                                  std::to_string(rank) + " (process " +
+                                                  std::to_string(process) + "): " + why +
                                                   "; TUTTI_REACH=staged does without");
     }
     dst += done;
@@ -118,19 +127,26 @@ Code Reached::move(const BoundStep& step, const Place& place) {
       sources[i] = address(operand(step, i + 1));
       continue;
     }
-    const size_t before = tables_ != nullptr ? 0 : elsewhere.operand.block * place.offsets.user;  // places in tables are the parts'
+    const size_t before =
+        tables_ != nullptr
+            ? 0
+            : elsewhere.operand.block * place.offsets.user;  // places in tables are the parts'
     const uint64_t distance = (buffer & ~in_other_process) + before + place.at;
     if ((buffer & in_other_process) == 0) {
-      sources[i] = at_address(reinterpret_cast<uint64_t>(channel_.reach_.mapped[static_cast<size_t>(elsewhere.rank)]) + distance);
+      sources[i] = at_address(
+          reinterpret_cast<uint64_t>(channel_.reach_.mapped[static_cast<size_t>(elsewhere.rank)]) +
+          distance);
       continue;
     }
     std::byte* into = dst;
     if (count > 1) {
-      if (channel_.scratch_.size() < count * place.bytes) channel_.scratch_.resize(count * place.bytes);
+      if (channel_.scratch_.size() < count * place.bytes)
+        channel_.scratch_.resize(count * place.bytes);
       into = channel_.scratch_.data() + read_so_far;
       read_so_far += place.bytes;
     }
-    if (const Code code = read(elsewhere.rank, into, distance, place.bytes); code != Code::ok) return code;
+    if (const Code code = read(elsewhere.rank, into, distance, place.bytes); code != Code::ok)
+      return code;
     sources[i] = into;
   }
   if (count > 1) {

@@ -6,11 +6,14 @@
 namespace tutti::exec {
 namespace {
 
-bool is_users(const BoundOperand& operand) { return operand.space < static_cast<uint32_t>(plan::Space::slot); }
+bool is_users(const BoundOperand& operand) {
+  return operand.space < static_cast<uint32_t>(plan::Space::slot);
+}
 
 class Movement {
  public:
-  Movement(const BoundStep& step, const Operation& operation, std::byte* const* base_of, const Offsets& offsets)
+  Movement(const BoundStep& step, const Operation& operation, std::byte* const* base_of,
+           const Offsets& offsets)
       : dst_(step.operands[0]),
         src_(step.operands[1]),
         v_parts_(*operation.v_parts),
@@ -41,8 +44,8 @@ class Movement {
     return record_header + bytes;
   }
 
-  // Into the user's part. Where this rank's own parts are too long all are moved again, so it is left as it was: it may
-  // be the memory of one of them.
+  // Into the user's part. Where this rank's own parts are too long all are moved again, so it is
+  // left as it was: it may be the memory of one of them.
   size_t move(const std::byte* from) {
     const size_t bytes = fits() ? length(dst_) : 0;
     if (bytes == 0) return 0;
@@ -55,7 +58,8 @@ class Movement {
 
   // Whatever a wrong program says, no more than has room.
   size_t length(const BoundOperand& user) const {
-    const Parts& parts = user.space == static_cast<uint32_t>(plan::Space::in) ? v_parts_.in : v_parts_.out;
+    const Parts& parts =
+        user.space == static_cast<uint32_t>(plan::Space::in) ? v_parts_.in : v_parts_.out;
     return parts.bytes == nullptr ? 0 : std::min(parts.bytes[user.block], agreement_.room);
   }
 
@@ -73,15 +77,18 @@ class Movement {
 
 }  // namespace
 
-size_t move_record(const BoundStep& step, const Operation& operation, std::byte* const* base_of, const Offsets& offsets) {
+size_t move_record(const BoundStep& step, const Operation& operation, std::byte* const* base_of,
+                   const Offsets& offsets) {
   return Movement(step, operation, base_of, offsets).run();
 }
 
-void name_records(trace::Recorder::What& what, const BoundProgram& bound, const Operation& operation) {
+void name_records(trace::Recorder::What& what, const BoundProgram& bound,
+                  const Operation& operation) {
   const Agreement& agreement = *operation.v_parts->agreement;
   what.bytes = std::max(agreement.own, agreement.longest);
   what.root = call_root(operation.call);
-  if (call_collective(operation.call) == plan::Collective::gather) what.program = bound.traced_as_gather;
+  if (call_collective(operation.call) == plan::Collective::gather)
+    what.program = bound.traced_as_gather;
 }
 
 }  // namespace tutti::exec

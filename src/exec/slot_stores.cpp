@@ -7,11 +7,12 @@
 namespace tutti::exec {
 namespace {
 
-// A plain copy that takes longer a line is slow. A line that goes past the cache costs about as much in all: at the writer, and at the
-// reader, which fetches it from memory.
+// A plain copy that takes longer a line is slow. A line that goes past the cache costs about as
+// much in all: at the writer, and at the reader, which fetches it from memory.
 constexpr double slow_nanoseconds = 10;
-// The limit while stores go past the cache. The reader's cache then holds the lines that a timed plain copy writes, and each waits for
-// its invalidation: 7 ns between near cores. In a deep ring plain copies that follow each other need not wait for it.
+// The limit while stores go past the cache. The reader's cache then holds the lines that a timed
+// plain copy writes, and each waits for its invalidation: 7 ns between near cores. In a deep ring
+// plain copies that follow each other need not wait for it.
 constexpr double slow_nanoseconds_past_cache = 14;
 constexpr size_t cache_line = 64;
 constexpr size_t least_timed = 4096;
@@ -23,7 +24,8 @@ constexpr int apart_while_past_cache = 128;
 
 void SlotStores::note(double nanoseconds_per_line) {
   if (policy_ != Policy::measured) return;
-  const bool slow = nanoseconds_per_line > (past_cache_ ? slow_nanoseconds_past_cache : slow_nanoseconds);
+  const bool slow =
+      nanoseconds_per_line > (past_cache_ ? slow_nanoseconds_past_cache : slow_nanoseconds);
   past_cache_ = slow && was_slow_;
   was_slow_ = slow;
   until_next_ = past_cache_ ? apart_while_past_cache : apart_while_plain;

@@ -1,10 +1,12 @@
-// How a rank writes long data into slots: with plain stores, or past the cache, whichever is quicker just now.
+// How a rank writes long data into slots: with plain stores, or past the cache, whichever is
+// quicker just now.
 //
-// Plain stores are best while the lines to be written have left the cache of the rank that read them (a deep ring) and the
-// cores share a cache. Where they have not, or the cores lie far apart, each line waits for the other core's copy to be
-// invalidated; stores past the cache do not wait, but their reader fetches from memory. So now and then a plain copy is
-// timed, and while two in a row were slow, stores go past the cache (docs/decisions/stores-past-the-cache.md). The choice
-// is each writer's own and nobody else can see it. One thread.
+// Plain stores are best while the lines to be written have left the cache of the rank that read
+// them (a deep ring) and the cores share a cache. Where they have not, or the cores lie far apart,
+// each line waits for the other core's copy to be invalidated; stores past the cache do not wait,
+// but their reader fetches from memory. So now and then a plain copy is timed, and while two in a
+// row were slow, stores go past the cache (docs/decisions/stores-past-the-cache.md). The choice is
+// each writer's own and nobody else can see it. One thread.
 #pragma once
 
 #include <cstddef>

@@ -20,11 +20,13 @@ TEST(SlotStores, GoPastTheCacheAfterTwoSlowCopiesAndComeBackAfterAQuickOne) {
 }
 
 TEST(SlotStores, CopyWhateverTheyAre) {
-  for (const auto policy : {SlotStores::Policy::plain, SlotStores::Policy::past_cache, SlotStores::Policy::measured}) {
+  for (const auto policy :
+       {SlotStores::Policy::plain, SlotStores::Policy::past_cache, SlotStores::Policy::measured}) {
     SlotStores stores(policy);
     for (int round = 0; round < 300; ++round) {
       const size_t bytes = SlotStores::least_bytes + static_cast<size_t>(round) * 37;
-      std::vector<unsigned char> from(bytes, static_cast<unsigned char>(round)), to(bytes + 1, 0xFF);
+      std::vector<unsigned char> from(bytes, static_cast<unsigned char>(round)),
+          to(bytes + 1, 0xFF);
       stores.copy(to.data(), from.data(), bytes);
       to.pop_back();
       ASSERT_EQ(to, from);

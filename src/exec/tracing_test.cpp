@@ -24,12 +24,14 @@ uint32_t kind_of(const Record& record) { return record.what & 0xFF; }
 uint32_t value_of(const Record& record) { return record.what >> 8; }
 
 Combine sums() {
-  return {kernels::find_reduce(kernels::Type::int64, kernels::Op::sum), nullptr, nullptr, sizeof(int64_t), true};
+  return {kernels::find_reduce(kernels::Type::int64, kernels::Op::sum), nullptr, nullptr,
+          sizeof(int64_t), true};
 }
 
 // Runs `operations` allreduces of `count` elements and returns the records by rank.
-std::vector<std::vector<Record>> records_of(const Plan& plan, Carrier carrier, WaitStyle style, size_t count,
-                                            size_t wanted_segment, int operations, int late = -1) {
+std::vector<std::vector<Record>> records_of(const Plan& plan, Carrier carrier, WaitStyle style,
+                                            size_t count, size_t wanted_segment, int operations,
+                                            int late = -1) {
   trace::Tracer tracer({.records = 1 << 16});
   PlanRanks ranks(plan, carrier, 65536, style, {}, &tracer);
   std::vector<std::vector<Record>> all(static_cast<size_t>(plan.ranks));
@@ -103,7 +105,8 @@ TEST_P(Traced, EveryStepOfEveryOperation) {
       const uint32_t positions = details.what >> 8;
       for (uint32_t i = 0; i < program.steps.size(); ++i) {
         const bool reuse = program.steps[i].kind == plan::StepKind::wait_reuse;
-        const bool returns = program.steps[i].kind == plan::StepKind::wait_return;  // nobody reads others' buffers here
+        const bool returns = program.steps[i].kind ==
+                             plan::StepKind::wait_return;  // nobody reads others' buffers here
         EXPECT_EQ(times[i], returns ? 0
                             : reuse ? details.segment - std::min(positions, details.segment)
                                     : details.segment);
@@ -120,14 +123,16 @@ INSTANTIATE_TEST_SUITE_P(Ways, Traced,
 TEST(TracedArrivals, TellWhoCameFirst) {
   Plan plan = algo::generate(Collective::allreduce, "flat", 4, 0);
   plan.commutative = true;
-  for (plan::Transfer& transfer : plan.transfers) transfer.any_order = transfer.kind == plan::TransferKind::reduce;
+  for (plan::Transfer& transfer : plan.transfers)
+    transfer.any_order = transfer.kind == plan::TransferKind::reduce;
   for (const Carrier carrier : {Carrier::line, Carrier::slot}) {
     const auto all = records_of(plan, carrier, WaitStyle::yield, 4, 0, 10, 2);
     int waited_for_late = 0, reduced = 0;
     for (const auto& operation : operations_of(all[0])) {
       expect_chain(operation);
       for (const Record& record : operation) {
-        if (kind_of(record) == static_cast<uint32_t>(Kind::wait_arrival) && record.peer == 2) ++waited_for_late;
+        if (kind_of(record) == static_cast<uint32_t>(Kind::wait_arrival) && record.peer == 2)
+          ++waited_for_late;
         if (kind_of(record) == static_cast<uint32_t>(plan::StepKind::reduce_any)) ++reduced;
       }
     }
@@ -137,11 +142,14 @@ TEST(TracedArrivals, TellWhoCameFirst) {
 }
 
 TEST(ProgramText, IsTheWholeProgram) {
-  const plan::Program program = plan::lower(algo::generate(Collective::bcast, "flat", 2, 0), 1, Carrier::line);
+  const plan::Program program =
+      plan::lower(algo::generate(Collective::bcast, "flat", 2, 0), 1, Carrier::line);
   EXPECT_EQ(program_head(program),
-            "\"collective\":\"bcast\",\"algorithm\":\"flat\",\"ranks\":2,\"rank\":1,\"root\":0,\"blocks\":1,"
+            "\"collective\":\"bcast\",\"algorithm\":\"flat\",\"ranks\":2,\"rank\":1,\"root\":0,"
+            "\"blocks\":1,"
             "\"transfers\":2,\"stages\":2,\"carrier\":\"line\"");
-  EXPECT_EQ(program_steps(program), "[[1,1,1,0,0,0,0,1,[],[]],[3,1,2,1,-1,0,0,1,[1,1,0,0,3,0,0,0],[]]]");
+  EXPECT_EQ(program_steps(program),
+            "[[1,1,1,0,0,0,0,1,[],[]],[3,1,2,1,-1,0,0,1,[1,1,0,0,3,0,0,0],[]]]");
 }
 
 }  // namespace

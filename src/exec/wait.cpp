@@ -28,14 +28,17 @@ constexpr int spin_polls = 512;
 constexpr int yield_polls = 20;
 constexpr int polls_after_yield = 4;
 constexpr int yields_between_looks = 4;
-// Yielding hands a core over among the ranks of one session alone: some launchers make one for each rank, and automatic grouping then
-// schedules them as groups. There it must not go on for long; sleeping always hands over, and costs two system calls and a wake-up.
+// Yielding hands a core over among the ranks of one session alone: some launchers make one for each
+// rank, and automatic grouping then schedules them as groups. There it must not go on for long;
+// sleeping always hands over, and costs two system calls and a wake-up.
 constexpr auto yield_before_sleep = std::chrono::microseconds(20);
 constexpr auto yield_before_sleep_in_session = std::chrono::microseconds(1000);
 constexpr auto spin_before_yield = std::chrono::microseconds(100);
 constexpr auto peers_checked_every = std::chrono::milliseconds(100);
-constexpr long sleep_nanoseconds = 1'000'000;  // so that the progress hook is called a thousand times a second
-// Only one of several peers can wake a sleeper, and none of them a message that is under way: these are looked at this often.
+constexpr long sleep_nanoseconds =
+    1'000'000;  // so that the progress hook is called a thousand times a second
+// Only one of several peers can wake a sleeper, and none of them a message that is under way: these
+// are looked at this often.
 constexpr long short_sleep_nanoseconds = 100'000;
 
 void futex_wait(const shm::Count& futex, uint32_t seen, long nanoseconds) {
@@ -52,11 +55,16 @@ void wake_sleepers(shm::Control& own) {
   syscall(SYS_futex, &own.doorbell.rings, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-// One slow wait, for the first of several values: what it has done so far, and the actions that come round in it.
+// One slow wait, for the first of several values: what it has done so far, and the actions that
+// come round in it.
 class SlowWait {
  public:
   SlowWait(Channel& channel, const Awaited* awaited, int count, uint64_t call)
-      : channel_(channel), awaited_(awaited), count_(count), call_(call), begin_(Clock::now()),
+      : channel_(channel),
+        awaited_(awaited),
+        count_(count),
+        call_(call),
+        begin_(Clock::now()),
         next_look_(begin_ + peers_checked_every) {
     shm::Control& own = channel.control(channel.index_);
     // Operations over lines do not say so before: their lines bear the call, and that is cheaper.
@@ -69,7 +77,8 @@ class SlowWait {
   Code run() { return channel_.style_ == WaitStyle::yield ? run_yielding() : run_spinning(); }
 
  private:
-  // Others may need this core: every look is followed by a yield, and by sleep once that has gone on for a while.
+  // Others may need this core: every look is followed by a yield, and by sleep once that has gone
+  // on for a while.
   Code run_yielding() {
     bool sleeps = false;
     std::optional<bool> in_session;
@@ -94,8 +103,8 @@ class SlowWait {
     return process == 0 || getsid(process) == getsid(0);  // 0: threads of this process
   }
 
-  // This core is ours: poll, and let others run only when the wait has become long in any case, or is for a rank that may
-  // itself wait for a message.
+  // This core is ours: poll, and let others run only when the wait has become long in any case, or
+  // is for a rank that may itself wait for a message.
   Code run_spinning() {
     for (;;) {
       if (poll(spin_polls)) return Code::ok;
@@ -119,12 +128,16 @@ class SlowWait {
     shm::enter(doorbell.sleepers);
     const uint32_t rings = shm::look(doorbell.rings);
     shm::fence_before_looking();
-    if (!awaited.here()) futex_wait(doorbell.rings, rings, count_ == 1 && channel_.net_ == nullptr ? sleep_nanoseconds : short_sleep_nanoseconds);
+    if (!awaited.here())
+      futex_wait(
+          doorbell.rings, rings,
+          count_ == 1 && channel_.net_ == nullptr ? sleep_nanoseconds : short_sleep_nanoseconds);
     shm::leave(doorbell.sleepers);
   }
 
-  // What must happen now and then in a wait: progress of the host MPI, and a look at the peers, which may be in this
-  // very operation with another call, be dead, or have kept us waiting too long.
+  // What must happen now and then in a wait: progress of the host MPI, and a look at the peers,
+  // which may be in this very operation with another call, be dead, or have kept us waiting too
+  // long.
   Code look_around() {
     if (channel_.hook_.call != nullptr) channel_.hook_.call(channel_.hook_.context);
     const auto now = Clock::now();
@@ -136,7 +149,8 @@ class SlowWait {
       if (look_closely && is_dead(awaited_[k])) return fail_dead(awaited_[k].peer);
     }
     const int64_t limit = options().stall_seconds;
-    if (look_closely && limit > 0 && !reported_ && elapsed_ > std::chrono::seconds(limit)) return report();
+    if (look_closely && limit > 0 && !reported_ && elapsed_ > std::chrono::seconds(limit))
+      return report();
     return Code::ok;
   }
 
@@ -144,7 +158,9 @@ class SlowWait {
   bool is_in_other_call(const Awaited& awaited) const {
     if (awaited.line != nullptr) {
       const uint64_t stamp = shm::observe(awaited.line->stamp);
-      if (stamp > channel_.base_ && stamp != awaited.value && shm::load_relaxed(awaited.line->call) != call_) return true;
+      if (stamp > channel_.base_ && stamp != awaited.value &&
+          shm::load_relaxed(awaited.line->call) != call_)
+        return true;
     }
     return entered_other_call(channel_.control(awaited.peer), channel_.base_, call_);
   }
@@ -156,7 +172,8 @@ class SlowWait {
 
   Code fail_dead(int peer) {
     const uint64_t process = shm::load_relaxed(channel_.control(peer).process);
-    return channel_.fail(Code::dead_peer, "rank " + std::to_string(channel_.rank_of(peer)) + " (process " + std::to_string(process) +
+    return channel_.fail(Code::dead_peer, "rank " + std::to_string(channel_.rank_of(peer)) +
+                                              " (process " + std::to_string(process) +
                                               ") is gone; rank " + std::to_string(channel_.rank_) +
                                               " waited for it in " + describe_call(call_));
   }
@@ -184,7 +201,8 @@ Code wait_for(Channel& channel, const Awaited& awaited, uint64_t call) {
   return SlowWait(channel, &awaited, 1, call).run();
 }
 
-Code wait_for_line(Channel& channel, const shm::Line& line, uint64_t number, int32_t peer, uint64_t call) {
+Code wait_for_line(Channel& channel, const shm::Line& line, uint64_t number, int32_t peer,
+                   uint64_t call) {
   return wait_for(channel, {&line.stamp, number, peer, &line}, call);
 }
 

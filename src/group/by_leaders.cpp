@@ -1,8 +1,8 @@
-// Collectives whose leaders exchange by the host MPI's own (algo/by_host.h): two programs on the group's channel, and between
-// them, at leaders, the host's call (group/leaders.h).
+// Collectives whose leaders exchange by the host MPI's own (algo/by_host.h): two programs on the
+// group's channel, and between them, at leaders, the host's call (group/leaders.h).
 //
-// To a node's ranks it is two operations one after the other, so that nothing of a phase waits for what another node does.
-// The whole vector goes through each: the host takes no segments.
+// To a node's ranks it is two operations one after the other, so that nothing of a phase waits for
+// what another node does. The whole vector goes through each: the host takes no segments.
 #include <algorithm>
 
 #include "algo/by_host.h"
@@ -30,11 +30,15 @@ std::vector<int32_t> places_above(const topo::Levels& levels, const std::vector<
 
 }  // namespace
 
-bool Group::goes_by_host(std::string_view algorithm) const { return node_count_ > 1 && algo::by_host(algorithm); }
+bool Group::goes_by_host(std::string_view algorithm) const {
+  return node_count_ > 1 && algo::by_host(algorithm);
+}
 
 bool Group::fits(const Entry& entry, size_t element) const {
   if (entry.by_leaders == nullptr) return channel_.fits(*entry.bound->program, element);
-  const auto phase_fits = [&](const std::unique_ptr<Entry>& phase) { return phase == nullptr || fits(*phase, element); };
+  const auto phase_fits = [&](const std::unique_ptr<Entry>& phase) {
+    return phase == nullptr || fits(*phase, element);
+  };
   return phase_fits(entry.by_leaders->before) && phase_fits(entry.by_leaders->after);
 }
 
@@ -75,7 +79,8 @@ Code Group::run_by_leaders(const Entry& entry, exec::Operation operation, size_t
     if (code != Code::ok && failure().empty()) channel_.give_up(code, leaders_->failure());
   }
   try {
-    if (code == Code::ok && phases.after != nullptr) code = run_entry(*phases.after, operation, element);
+    if (code == Code::ok && phases.after != nullptr)
+      code = run_entry(*phases.after, operation, element);
   } catch (...) {  // the phases before were this rank's entry
     code = fail_thrown(operation.call);
   }
@@ -89,7 +94,8 @@ bool Group::among_leaders(const ByLeaders& phases, const exec::Operation& operat
   switch (phases.collective) {
     case Collective::barrier: return leaders_->barrier();
     case Collective::bcast: return leaders_->bcast(operation.out, operation.bytes, phases.root);
-    case Collective::reduce: return leaders_->reduce(in, operation.out, operation.count, *operation.combine, phases.root);
+    case Collective::reduce:
+      return leaders_->reduce(in, operation.out, operation.count, *operation.combine, phases.root);
     default: return leaders_->allreduce(in, operation.out, operation.count, *operation.combine);
   }
 }

@@ -1,4 +1,5 @@
-// Groups whose leaders exchange by what stands in for the host MPI: results, who was asked, and what is refused.
+// Groups whose leaders exchange by what stands in for the host MPI: results, who was asked, and
+// what is refused.
 #include <gtest/gtest.h>
 
 #include <condition_variable>
@@ -58,7 +59,8 @@ class ThreadLeaders final : public Leaders {
     });
     return works;
   }
-  bool reduce(const void* in, void* out, size_t count, const exec::Combine& combine, int root) override {
+  bool reduce(const void* in, void* out, size_t count, const exec::Combine& combine,
+              int root) override {
     meeting_.meet(place_, {in, out}, [&](const std::vector<Meeting::Guest>& all) {
       const auto sum = combined(all, count, combine);
       std::memcpy(all[static_cast<size_t>(root)].out, sum.data(), sum.size());
@@ -77,7 +79,8 @@ class ThreadLeaders final : public Leaders {
   bool works = true;
 
  private:
-  static std::vector<char> combined(const std::vector<Meeting::Guest>& all, size_t count, const exec::Combine& combine) {
+  static std::vector<char> combined(const std::vector<Meeting::Guest>& all, size_t count,
+                                    const exec::Combine& combine) {
     const auto* const last = static_cast<const char*>(all.back().in);
     std::vector<char> result(last, last + count * combine.element);
     for (size_t i = all.size() - 1; i-- > 0;) {
@@ -94,13 +97,15 @@ class ThreadLeaders final : public Leaders {
   size_t place_;
 };
 
-constexpr Collective served[] = {Collective::barrier, Collective::bcast, Collective::reduce, Collective::allreduce};
+constexpr Collective served[] = {Collective::barrier, Collective::bcast, Collective::reduce,
+                                 Collective::allreduce};
 const std::vector<std::vector<int32_t>> node_maps = {
     {0, 0, 1, 1}, {0, 1, 0, 1, 1}, {2, 0, 1}, {0, 0, 0, 1, 0, 2, 2}, {0, 0, 1, 2, 2, 2}};
 
 select::Overrides by_host(const std::string& algorithm = "hierarchical+host") {
   select::Overrides overrides;
-  for (const Collective collective : served) overrides.algorithm[static_cast<size_t>(collective)] = algorithm;
+  for (const Collective collective : served)
+    overrides.algorithm[static_cast<size_t>(collective)] = algorithm;
   return overrides;
 }
 
@@ -110,8 +115,9 @@ struct Outcome {
   int64_t leaders = 0;
 };
 
-Outcome with_leaders(const std::vector<int32_t>& nodes, const select::Overrides& overrides, const std::function<void(Group&)>& body,
-                     size_t slot_bytes = 64 * 1024, bool check = false, bool works = true) {
+Outcome with_leaders(const std::vector<int32_t>& nodes, const select::Overrides& overrides,
+                     const std::function<void(Group&)>& body, size_t slot_bytes = 64 * 1024,
+                     bool check = false, bool works = true) {
   const topo::Levels levels({{"node", nodes, 0}});
   const std::vector<int32_t> leading = algo::leaders(levels, static_cast<int>(nodes.size()));
   Meeting meeting;
@@ -119,13 +125,16 @@ Outcome with_leaders(const std::vector<int32_t>& nodes, const select::Overrides&
   std::vector<std::unique_ptr<ThreadLeaders>> made;
   std::vector<Leaders*> leaders;
   for (size_t rank = 0; rank < nodes.size(); ++rank) {
-    const auto place = std::find(leading.begin(), leading.end(), static_cast<int32_t>(rank)) - leading.begin();
+    const auto place =
+        std::find(leading.begin(), leading.end(), static_cast<int32_t>(rank)) - leading.begin();
     made.push_back(std::make_unique<ThreadLeaders>(meeting, static_cast<size_t>(place)));
     made.back()->works = works;
     leaders.push_back(made.back().get());
   }
-  const std::vector<int64_t> sent = with_nodes(nodes, overrides, body, slot_bytes, levels, check, leaders);
-  return {meeting.calls, std::accumulate(sent.begin(), sent.end(), int64_t{0}), static_cast<int64_t>(leading.size())};
+  const std::vector<int64_t> sent =
+      with_nodes(nodes, overrides, body, slot_bytes, levels, check, leaders);
+  return {meeting.calls, std::accumulate(sent.begin(), sent.end(), int64_t{0}),
+          static_cast<int64_t>(leading.size())};
 }
 
 void call_once(Group& group, const Call& asked) {
@@ -138,17 +147,21 @@ TEST(ByLeaders, ResultsFromAllRoots) {
     const int ranks = static_cast<int>(nodes.size());
     for (const char* spec : {"hierarchical+host", "hierarchical+host+binomial"}) {
       int calls = 0;
-      const Outcome outcome = with_leaders(nodes, by_host(spec), [&](Group& group) {
-        int round = 0;
-        for (const Collective collective : served) {
-          for (const size_t count : {size_t{1}, size_t{6}, size_t{33}, size_t{9000}}) {
-            for (int root = 0; root < (plan::rooted(collective) ? ranks : 1); ++root) {
-              for (const bool in_place : {false, true}) call_once(group, {collective, count, root, in_place, ++round});
+      const Outcome outcome = with_leaders(
+          nodes, by_host(spec),
+          [&](Group& group) {
+            int round = 0;
+            for (const Collective collective : served) {
+              for (const size_t count : {size_t{1}, size_t{6}, size_t{33}, size_t{9000}}) {
+                for (int root = 0; root < (plan::rooted(collective) ? ranks : 1); ++root) {
+                  for (const bool in_place : {false, true})
+                    call_once(group, {collective, count, root, in_place, ++round});
+                }
+              }
             }
-          }
-        }
-        if (group.rank() == 0) calls = round;
-      }, 32 * 1024);
+            if (group.rank() == 0) calls = round;
+          },
+          32 * 1024);
       EXPECT_EQ(outcome.calls, calls * outcome.leaders);
       EXPECT_EQ(outcome.messages, 0);
     }
@@ -156,9 +169,13 @@ TEST(ByLeaders, ResultsFromAllRoots) {
 }
 
 TEST(ByLeaders, PhasesAreCheckedWhereProgramsAre) {
-  const Outcome outcome = with_leaders({0, 1, 0, 1, 1}, by_host(), [](Group& group) {
-    for (const Collective collective : served) call_once(group, {collective, 5, plan::rooted(collective) ? 3 : 0, false, 1});
-  }, 64 * 1024, true);
+  const Outcome outcome = with_leaders(
+      {0, 1, 0, 1, 1}, by_host(),
+      [](Group& group) {
+        for (const Collective collective : served)
+          call_once(group, {collective, 5, plan::rooted(collective) ? 3 : 0, false, 1});
+      },
+      64 * 1024, true);
   EXPECT_EQ(outcome.calls, 8);
 }
 
@@ -166,13 +183,17 @@ TEST(ByLeaders, SegmentsAndOtherAlgorithmsBetweenTheCalls) {
   select::Overrides overrides = by_host();
   overrides.segment_bytes = 512;
   overrides.algorithm[static_cast<size_t>(Collective::reduce)].clear();
-  const Outcome outcome = with_leaders({0, 0, 0, 1, 0, 2, 2}, overrides, [](Group& group) {
-    for (int round = 1; round < 20; ++round) {
-      const Collective collective = served[round % 4];
-      const int root = plan::rooted(collective) ? round % 7 : 0;
-      call_once(group, {collective, size_t{300} * static_cast<size_t>(round), root, round % 3 == 0, round});
-    }
-  }, 16 * 1024);
+  const Outcome outcome = with_leaders(
+      {0, 0, 0, 1, 0, 2, 2}, overrides,
+      [](Group& group) {
+        for (int round = 1; round < 20; ++round) {
+          const Collective collective = served[round % 4];
+          const int root = plan::rooted(collective) ? round % 7 : 0;
+          call_once(group, {collective, size_t{300} * static_cast<size_t>(round), root,
+                            round % 3 == 0, round});
+        }
+      },
+      16 * 1024);
   EXPECT_EQ(outcome.calls, 14 * 3);  // all but the reductions to a root
   EXPECT_GT(outcome.messages, 0);
 }
@@ -188,10 +209,13 @@ TEST(ByLeaders, TheyAreNamed) {
 
 TEST(ByLeaders, WithoutACommunicatorOfLeadersOthersServe) {
   const std::vector<int32_t> nodes{0, 0, 1, 1};
-  const auto sent = with_nodes(nodes, by_host(), [](Group& group) {
-    for (const Collective collective : served) call_once(group, {collective, 3, 0, false, 1});
-    EXPECT_EQ(group.algorithm(Collective::allreduce, 24, 0), "hierarchical");
-  }, 64 * 1024, topo::Levels({{"node", nodes, 0}}));
+  const auto sent = with_nodes(
+      nodes, by_host(),
+      [](Group& group) {
+        for (const Collective collective : served) call_once(group, {collective, 3, 0, false, 1});
+        EXPECT_EQ(group.algorithm(Collective::allreduce, 24, 0), "hierarchical");
+      },
+      64 * 1024, topo::Levels({{"node", nodes, 0}}));
   EXPECT_GT(std::accumulate(sent.begin(), sent.end(), int64_t{0}), 0);
 }
 
@@ -220,9 +244,12 @@ void take_right(void*, const void* in, void* inout, size_t count) {
 
 TEST(ByLeaders, OperationsThatDoNotCommuteNeedRunsOfRanks) {
   for (const bool runs : {true, false}) {
-    const std::vector<int32_t> nodes = runs ? std::vector<int32_t>{0, 0, 1, 1} : std::vector<int32_t>{0, 1, 0, 1};
+    const std::vector<int32_t> nodes =
+        runs ? std::vector<int32_t>{0, 0, 1, 1} : std::vector<int32_t>{0, 1, 0, 1};
     const Outcome outcome = with_leaders(nodes, by_host(), [](Group& group) {
-      const exec::Combine combine{nullptr, take_right, nullptr, 8, false, exec::needs_same_expression | exec::needs_rank_order};
+      const exec::Combine combine{nullptr, take_right,
+                                  nullptr, 8,
+                                  false,   exec::needs_same_expression | exec::needs_rank_order};
       const uint64_t in = static_cast<uint64_t>(group.rank()) + 1;
       uint64_t out = 0;
       ASSERT_EQ(group.allreduce(&in, &out, 1, combine), Code::ok);
@@ -234,16 +261,20 @@ TEST(ByLeaders, OperationsThatDoNotCommuteNeedRunsOfRanks) {
 TEST(ByLeaders, AFailureIsSaidAndStays) {
   std::mutex mutex;
   std::vector<std::string> said;
-  with_leaders({0, 1}, by_host(), [&](Group& group) {
-    EXPECT_EQ(group.barrier(), Code::unavailable);
-    EXPECT_EQ(group.barrier(), Code::unavailable);
-    const std::lock_guard lock(mutex);
-    said.push_back(group.failure());
-  }, 64 * 1024, false, false);
+  with_leaders(
+      {0, 1}, by_host(),
+      [&](Group& group) {
+        EXPECT_EQ(group.barrier(), Code::unavailable);
+        EXPECT_EQ(group.barrier(), Code::unavailable);
+        const std::lock_guard lock(mutex);
+        said.push_back(group.failure());
+      },
+      64 * 1024, false, false);
   EXPECT_EQ(said, (std::vector<std::string>{"the leaders fell out", "the leaders fell out"}));
 }
 
-// While a leader is in the host's collective the others of its node wait for it, and their watchdogs say where it is.
+// While a leader is in the host's collective the others of its node wait for it, and their
+// watchdogs say where it is.
 TEST(ByLeaders, TheWatchdogTellsOfThem) {
   std::atomic<int> checked = 0;
   with_leaders({0, 0, 1, 1}, by_host(), [&](Group& group) {
@@ -253,10 +284,12 @@ TEST(ByLeaders, TheWatchdogTellsOfThem) {
     }
     if (group.rank() == 1) {
       const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-      const std::string wanted = "rank 0: in barrier, in the host MPI's own collective among the nodes' leaders";
+      const std::string wanted =
+          "rank 0: in barrier, in the host MPI's own collective among the nodes' leaders";
       // It has to come in before rank 0 goes on, so rank 0 is asked about by a thread of its own.
       std::thread asking([&] {
-        while (group.standing(0) != wanted && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+        while (group.standing(0) != wanted && std::chrono::steady_clock::now() < end)
+          std::this_thread::yield();
         EXPECT_EQ(group.standing(0), wanted);
         ++checked;
       });

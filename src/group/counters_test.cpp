@@ -1,5 +1,5 @@
-// Every counter of a channel near the places where a part of its bits comes round: results stay right, and no peer is reported to be
-// in another collective.
+// Every counter of a channel near the places where a part of its bits comes round: results stay
+// right, and no peer is reported to be in another collective.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -23,7 +23,9 @@ void mixed_calls(Group& group, int& round) {
   for (int call = 0; call < 60; ++call) {
     const auto collective = static_cast<Collective>(1 + random() % (plan::collective_count - 1));
     const size_t count = counts[random() % std::size(counts)];
-    const int root = plan::rooted(collective) ? static_cast<int>(random() % static_cast<unsigned>(group.ranks())) : 0;
+    const int root = plan::rooted(collective)
+                         ? static_cast<int>(random() % static_cast<unsigned>(group.ranks()))
+                         : 0;
     if (random() % 8 == static_cast<unsigned>(group.rank())) std::this_thread::yield();
     perform(group, {collective, count, root, false, ++round});
     if (testing::Test::HasFailure()) return;
@@ -34,23 +36,28 @@ class NearWraps : public testing::TestWithParam<std::tuple<int, Reaching>> {};
 
 TEST_P(NearWraps, CallsOfEveryKind) {
   const auto [ranks, reaching] = GetParam();
-  with_groups(ranks, {}, {}, [](Group& group) {
-    int round = 0;
-    mixed_calls(group, round);
-    uint64_t passed = 0;
-    for (const int bits : {16, 32, 48, 63}) {
-      const uint64_t next = below(bits);
-      group.advance({next - passed, next - passed, next - passed});
-      passed = next + 40 * shm::line_size;  // at least: the calls count too
-      mixed_calls(group, round);
-    }
-  }, true, 64 * 1024, false, {}, reaching);
+  with_groups(
+      ranks, {}, {},
+      [](Group& group) {
+        int round = 0;
+        mixed_calls(group, round);
+        uint64_t passed = 0;
+        for (const int bits : {16, 32, 48, 63}) {
+          const uint64_t next = below(bits);
+          group.advance({next - passed, next - passed, next - passed});
+          passed = next + 40 * shm::line_size;  // at least: the calls count too
+          mixed_calls(group, round);
+        }
+      },
+      true, 64 * 1024, false, {}, reaching);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, NearWraps, testing::Combine(testing::Values(2, 3, 8), testing::Values(Reaching::none, Reaching::direct)));
+INSTANTIATE_TEST_SUITE_P(Ranks, NearWraps,
+                         testing::Combine(testing::Values(2, 3, 8),
+                                          testing::Values(Reaching::none, Reaching::direct)));
 
-// A peer that has not come yet still says what it was in before. The first call starts at 0 and takes a few transfers, so that one
-// of the second calls starts where the low bits are 0 again.
+// A peer that has not come yet still says what it was in before. The first call starts at 0 and
+// takes a few transfers, so that one of the second calls starts where the low bits are 0 again.
 TEST(Wraps, ALatePeerIsInNoOtherCollective) {
   constexpr uint64_t most_transfers = 12;
   for (const int bits : {16, 31, 32, 33, 48}) {

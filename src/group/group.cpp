@@ -14,7 +14,8 @@ namespace {
 using plan::Carrier;
 using plan::Collective;
 
-// Programs kept: four collectives with roots, each from every one of 64 ranks, short and long. Beyond it all are made anew.
+// Programs kept: four collectives with roots, each from every one of 64 ranks, short and long.
+// Beyond it all are made anew.
 constexpr size_t max_entries = 1024;
 const std::string_view flat = "flat";
 constexpr int rank_bits = exec::needs_same_expression - 1;  // of a RootAndNeeds
@@ -62,12 +63,23 @@ Group::Group(const Settings& settings)
       levels_(settings.levels) {}
 
 select::Call Group::call_of(Collective collective, size_t bytes, RootAndNeeds root) const {
-  return {collective, bytes, ranks(), shape_, root & rank_bits, (root & exec::needs_rank_order) != 0,
-          (root & exec::needs_same_expression) != 0, oversubscribed_, &levels_, node_count_, reached_, leaders_ != nullptr,
+  return {collective,
+          bytes,
+          ranks(),
+          shape_,
+          root & rank_bits,
+          (root & exec::needs_rank_order) != 0,
+          (root & exec::needs_same_expression) != 0,
+          oversubscribed_,
+          &levels_,
+          node_count_,
+          reached_,
+          leaders_ != nullptr,
           overrides_.reproducible != Reproducible::off};
 }
 
-Group::Entry* Group::look_up(Collective collective, size_t bytes, RootAndNeeds root, size_t element) {
+Group::Entry* Group::look_up(Collective collective, size_t bytes, RootAndNeeds root,
+                             size_t element) {
   select::Choice choice = select::choose(call_of(collective, bytes, root), overrides_);
   const Carrier carrier = bytes <= shm::line_payload ? Carrier::line : Carrier::slot;
   if (carrier == Carrier::line) {
@@ -77,11 +89,13 @@ Group::Entry* Group::look_up(Collective collective, size_t bytes, RootAndNeeds r
   }
   Entry* entry = mapped(collective, bytes, root, element, carrier, choice);
   if (entry == nullptr) entry = built_in(collective, root & rank_bits, element, carrier, choice);
-  ranges_.note(key_of(collective, root, element), bytes, choice.bytes_low, choice.bytes_high, entry);
+  ranges_.note(key_of(collective, root, element), bytes, choice.bytes_low, choice.bytes_high,
+               entry);
   return entry;
 }
 
-Group::Entry* Group::built_in(Collective collective, int root, size_t element, Carrier carrier, select::Choice& choice) {
+Group::Entry* Group::built_in(Collective collective, int root, size_t element, Carrier carrier,
+                              select::Choice& choice) {
   if (element > large_element) choice.algorithm = flat;
   Entry* entry = find_or_make(collective, {choice}, root, carrier);
   // Many ranks' parts may be more lines than there are.
@@ -93,17 +107,22 @@ Group::Entry* Group::built_in(Collective collective, int root, size_t element, C
   if (fits(*entry, staged_element)) return entry;
   const std::string asked = entry->name;
   entry = with_room(collective, root, staged_element, carrier, choice);
-  // Between nodes the last resort needs room as well, more with more ranks. All ranks find the same, before any has begun.
+  // Between nodes the last resort needs room as well, more with more ranks. All ranks find the
+  // same, before any has begun.
   if (!on_one_node() && !fits(*entry, staged_element))
-    throw Error(Code::unavailable, std::string(plan::name(collective)) + " of elements of " + std::to_string(element) +
-                                       " bytes needs more shared memory than this communicator has; raise "
-                                       "TUTTI_SHM_BYTES_PER_RANK");
-  log_once("group/" + asked, LogLevel::info, "%s by %s needs more shared memory than this communicator has; %s serves",
-           std::string(plan::name(collective)).c_str(), asked.c_str(), std::string(choice.algorithm).c_str());
+    throw Error(Code::unavailable,
+                std::string(plan::name(collective)) + " of elements of " + std::to_string(element) +
+                    " bytes needs more shared memory than this communicator has; raise "
+                    "TUTTI_SHM_BYTES_PER_RANK");
+  log_once("group/" + asked, LogLevel::info,
+           "%s by %s needs more shared memory than this communicator has; %s serves",
+           std::string(plan::name(collective)).c_str(), asked.c_str(),
+           std::string(choice.algorithm).c_str());
   return entry;
 }
 
-Group::Entry* Group::with_room(Collective collective, int root, size_t element, Carrier carrier, select::Choice& choice) {
+Group::Entry* Group::with_room(Collective collective, int root, size_t element, Carrier carrier,
+                               select::Choice& choice) {
   if (!plan::parted(collective)) {
     choice.algorithm = flat;
     return find_or_make(collective, {choice}, root, carrier);
@@ -117,8 +136,8 @@ Group::Entry* Group::with_room(Collective collective, int root, size_t element, 
   return entry;
 }
 
-Group::Entry* Group::mapped(Collective collective, size_t bytes, RootAndNeeds root, size_t element, Carrier carrier,
-                            select::Choice& choice) {
+Group::Entry* Group::mapped(Collective collective, size_t bytes, RootAndNeeds root, size_t element,
+                            Carrier carrier, select::Choice& choice) {
   const std::string& asked = overrides_.algorithm[static_cast<size_t>(collective)];
   const select::Call call = call_of(collective, bytes, root);
   const bool user_named_one = !asked.empty() && select::refusal(asked, call).empty();
@@ -127,8 +146,10 @@ Group::Entry* Group::mapped(Collective collective, size_t bytes, RootAndNeeds ro
   choice.bytes_low = std::max(choice.bytes_low, match.sizes.low);
   choice.bytes_high = std::min(choice.bytes_high, match.sizes.high);
   if (match.rule == nullptr) return nullptr;
-  const size_t segment = overrides_.segment_bytes != 0 ? overrides_.segment_bytes : match.rule->rule.segment_bytes;
-  const ReachChoice reach = overrides_.reach == ReachChoice::automatic ? match.rule->rule.reach : ReachChoice::automatic;
+  const size_t segment =
+      overrides_.segment_bytes != 0 ? overrides_.segment_bytes : match.rule->rule.segment_bytes;
+  const ReachChoice reach =
+      overrides_.reach == ReachChoice::automatic ? match.rule->rule.reach : ReachChoice::automatic;
   if (match.rule->plan == nullptr) {
     if (const std::string why = select::refusal(match.rule->rule.target, call); !why.empty()) {
       select::note_refusal(*match.rule, why);
@@ -151,13 +172,15 @@ Group::Entry* Group::mapped(Collective collective, size_t bytes, RootAndNeeds ro
   }
   select::note_refusal(*match.rule, why);
   if (rank() == 0) {
-    log_once(match.rule->place + why, LogLevel::warning, "%s: %s is refused: %s; the built-in choice runs",
-             match.rule->place.c_str(), plan.file.c_str(), why.c_str());
+    log_once(match.rule->place + why, LogLevel::warning,
+             "%s: %s is refused: %s; the built-in choice runs", match.rule->place.c_str(),
+             plan.file.c_str(), why.c_str());
   }
   return nullptr;
 }
 
-Group::Entry* Group::find_or_make(Collective collective, const Choice& choice, int root, Carrier carrier) {
+Group::Entry* Group::find_or_make(Collective collective, const Choice& choice, int root,
+                                  Carrier carrier) {
   const select::LoadedPlan* const plan = choice.users_plan;
   const size_t segment = choice.built_in.segment_bytes;
   EntryKey key{collective, root, carrier, choice.built_in.reach, segment, plan, {}};
@@ -166,8 +189,12 @@ Group::Entry* Group::find_or_make(Collective collective, const Choice& choice, i
   if (entries_.size() >= max_entries) forget_programs();
   auto entry = std::make_unique<Entry>();
   const bool fixed_order = overrides_.reproducible != Reproducible::off;
-  const ProgramRequest request{collective, choice.built_in.algorithm, ranks(), rank(), root, carrier, check_, fixed_order, plan,
-                               &levels_, &nodes_, {}};
+  const ProgramRequest request{collective, choice.built_in.algorithm,
+                               ranks(),    rank(),
+                               root,       carrier,
+                               check_,     fixed_order,
+                               plan,       &levels_,
+                               &nodes_,    {}};
   if (plan == nullptr && goes_by_host(choice.built_in.algorithm)) {
     entry->by_leaders = make_phases(request, segment);
     entry->name = choice.built_in.algorithm;
@@ -180,22 +207,25 @@ Group::Entry* Group::find_or_make(Collective collective, const Choice& choice, i
   return (entries_[key] = std::move(entry)).get();
 }
 
-void Group::bind(Entry& entry, const ProgramRequest& request, size_t segment_bytes, ReachChoice reach) {
+void Group::bind(Entry& entry, const ProgramRequest& request, size_t segment_bytes,
+                 ReachChoice reach) {
   entry.bound = channel_.bind(program_for(request), reach);
   entry.wanted_segment = segment_bytes;
   const plan::Program& program = *entry.bound->program;
   entry.name = program.algorithm;
   if (!program.in_place) return;
-  const size_t up_to = program.uses_lines ? shm::line_payload : channel_.whole_up_to(program, segment_bytes);
+  const size_t up_to =
+      program.uses_lines ? shm::line_payload : channel_.whole_up_to(program, segment_bytes);
   entry.direct_below = up_to + (up_to < SIZE_MAX ? 1 : 0);
 }
 
-Code Group::run(Collective collective, const void* in, void* out, size_t count, size_t element, int root,
-                const exec::Combine* combine) {
+Code Group::run(Collective collective, const void* in, void* out, size_t count, size_t element,
+                int root, const exec::Combine* combine) {
   const size_t bytes = count * element;
   const RootAndNeeds key = combine == nullptr ? root : root | combine->needs;
   const Entry& entry = entry_for(collective, bytes, key, element);
-  exec::Operation operation{in, out, bytes, count, combine, bytes, exec::call_signature(collective, bytes, root)};
+  exec::Operation operation{
+      in, out, bytes, count, combine, bytes, exec::call_signature(collective, bytes, root)};
   last_ = {operation.call, &entry};
   return run_entry(entry, operation, element);
 }
@@ -203,11 +233,14 @@ Code Group::run(Collective collective, const void* in, void* out, size_t count, 
 void Group::note(const CallKey& key, Collective collective, size_t count, size_t element, int root,
                  const exec::Combine* combine) noexcept {
   const size_t bytes = count * element;
-  const Entry* const entry = ranges_.find(key_of(collective, combine == nullptr ? root : root | combine->needs, element), bytes);
+  const Entry* const entry = ranges_.find(
+      key_of(collective, combine == nullptr ? root : root | combine->needs, element), bytes);
   if (entry == nullptr || bytes >= entry->direct_below) return;
   try {
-    known_.note({key, entry->bound->start,
-                 {nullptr, nullptr, bytes, count, combine, bytes, exec::call_signature(collective, bytes, root)}});
+    known_.note({key,
+                 entry->bound->start,
+                 {nullptr, nullptr, bytes, count, combine, bytes,
+                  exec::call_signature(collective, bytes, root)}});
   } catch (const std::bad_alloc&) {
   }
 }
@@ -217,7 +250,8 @@ Code Group::run_entry(const Entry& entry, exec::Operation& operation, size_t ele
   if (operation.bytes < entry.direct_below) return channel_.execute(entry.bound->start, operation);
   const plan::Program& program = *entry.bound->program;
   if (!program.uses_lines) {
-    operation.segment_bytes = channel_.segment_bytes(program, element, operation.bytes, entry.wanted_segment);
+    operation.segment_bytes =
+        channel_.segment_bytes(program, element, operation.bytes, entry.wanted_segment);
   }
   if (operation.in == operation.out && !program.in_place) {
     const auto* in = static_cast<const std::byte*>(operation.in);
@@ -248,7 +282,8 @@ Code Group::bcast(void* data, size_t bytes, int root) {
   return run(Collective::bcast, data, data, bytes, 1, root, nullptr);
 }
 
-Code Group::reduce(const void* in, void* out, size_t count, const exec::Combine& combine, int root) {
+Code Group::reduce(const void* in, void* out, size_t count, const exec::Combine& combine,
+                   int root) {
   return run(Collective::reduce, in, out, count, combine.element, root, &combine);
 }
 
@@ -286,9 +321,12 @@ Code Group::exscan(const void* in, void* out, size_t count, const exec::Combine&
 }
 
 std::string_view Group::algorithm(Collective collective, size_t bytes, int root) {
-  if (last_.entry != nullptr && last_.call == exec::call_signature(collective, bytes, root)) return last_.entry->name;
-  for (const RootAndNeeds needs : {0, exec::needs_same_expression | 0, exec::needs_same_expression | exec::needs_rank_order})
-    if (const Entry* const found = ranges_.find(key_of(collective, root | needs, 1), bytes)) return found->name;
+  if (last_.entry != nullptr && last_.call == exec::call_signature(collective, bytes, root))
+    return last_.entry->name;
+  for (const RootAndNeeds needs :
+       {0, exec::needs_same_expression | 0, exec::needs_same_expression | exec::needs_rank_order})
+    if (const Entry* const found = ranges_.find(key_of(collective, root | needs, 1), bytes))
+      return found->name;
   return look_up(collective, bytes, root, 1)->name;
 }
 

@@ -1,12 +1,14 @@
 // A group: a communicator (or a team of threads) as Tutti sees it. One object a rank.
 //
-// Owns the rank's channel and the cache of bound programs; picks the algorithm for a call from what all ranks share
-// (collective, bytes, root, size of an element) and runs it. Buffers are the user's, bytes are packed.
-// One thread at a time may use a group. The shared memory belongs to whoever made it and outlives the group.
+// Owns the rank's channel and the cache of bound programs; picks the algorithm for a call from what
+// all ranks share (collective, bytes, root, size of an element) and runs it. Buffers are the
+// user's, bytes are packed. One thread at a time may use a group. The shared memory belongs to
+// whoever made it and outlives the group.
 //
-// Every function returns Code::ok, or a code that leaves the group unusable, with a line in failure(). What it throws
-// instead, it throws before this rank has entered the operation: Error at all ranks alike, anything else (memory that ran
-// out) at this rank alone, which may make the same call again.
+// Every function returns Code::ok, or a code that leaves the group unusable, with a line in
+// failure(). What it throws instead, it throws before this rank has entered the operation: Error at
+// all ranks alike, anything else (memory that ran out) at this rank alone, which may make the same
+// call again.
 #pragma once
 
 #include <array>
@@ -34,20 +36,23 @@ struct ProgramRequest;
 class Group {
  public:
   struct Settings {
-    std::byte* areas = nullptr;   // zeroed shared memory of layout.bytes(), of this node's ranks
-    shm::Layout layout;           // its ranks are those of this node; its areas as large as on every node
-    int rank = 0;                 // of the group
-    int ranks = 0;                // of the group; 0: all are on this node
-    plan::Nodes nodes;            // who shares areas; the same at all ranks
-    exec::Net* net = nullptr;     // messages between nodes; outlives the group; null: one node
-    Leaders* leaders = nullptr;   // the host MPI's collectives among nodes' leaders, at all ranks; likewise; null: none
+    std::byte* areas = nullptr;  // zeroed shared memory of layout.bytes(), of this node's ranks
+    shm::Layout layout;  // its ranks are those of this node; its areas as large as on every node
+    int rank = 0;        // of the group
+    int ranks = 0;       // of the group; 0: all are on this node
+    plan::Nodes nodes;   // who shares areas; the same at all ranks
+    exec::Net* net = nullptr;    // messages between nodes; outlives the group; null: one node
+    Leaders* leaders = nullptr;  // the host MPI's collectives among nodes' leaders, at all ranks;
+                                 // likewise; null: none
     exec::WaitStyle style = exec::WaitStyle::spin;
-    std::optional<bool> oversubscribed;  // on any node, the same at all ranks; nothing: as the style says
+    std::optional<bool>
+        oversubscribed;  // on any node, the same at all ranks; nothing: as the style says
     exec::ProgressHook hook;
-    uint64_t process = 0;         // this rank's pid where ranks are processes; 0 for threads
-    trace::Tracer* tracer = nullptr;  // records every operation; outlives the group; null: nobody does
-    uint32_t communicator = 0;    // the group's number there
-    bool check = false;           // check plans and lowered programs when they are made (TUTTI_CHECK)
+    uint64_t process = 0;  // this rank's pid where ranks are processes; 0 for threads
+    trace::Tracer* tracer =
+        nullptr;                // records every operation; outlives the group; null: nobody does
+    uint32_t communicator = 0;  // the group's number there
+    bool check = false;         // check plans and lowered programs when they are made (TUTTI_CHECK)
     select::Overrides overrides;  // algorithms, segment size and plans that the user asked for
     exec::Reach reach;            // beside slots, as all ranks found
     topo::Shape shape;            // of the machine that the ranks may run on; empty: unknown
@@ -55,13 +60,14 @@ class Group {
   };
   explicit Group(const Settings& settings);
 
-  // For ranks that learn what they share after they have a group: as Settings::levels. All ranks say the same between the
-  // same two calls.
+  // For ranks that learn what they share after they have a group: as Settings::levels. All ranks
+  // say the same between the same two calls.
   void lie_on(const topo::Levels& levels);
 
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
-  // Whether its ranks share memory, all of them. Collectives of parts of different lengths need that.
+  // Whether its ranks share memory, all of them. Collectives of parts of different lengths need
+  // that.
   bool on_one_node() const { return nodes_.one(); }
 
   Code barrier();
@@ -71,31 +77,35 @@ class Group {
   Code reduce(const void* in, void* out, size_t count, const exec::Combine& combine, int root);
   Code allreduce(const void* in, void* out, size_t count, const exec::Combine& combine);
 
-  // With a part for each rank; `part` is the bytes of one, `count` the elements of one. In place the buffers of a rank are
-  // one where the collective's definition says (plan/collective.h): its own part of a gather's or an allgather's `out` is
-  // its `in`, its own part of a scatter's `in` is its `out`, and an alltoall's and a reduce_scatter's two are one.
+  // With a part for each rank; `part` is the bytes of one, `count` the elements of one. In place
+  // the buffers of a rank are one where the collective's definition says (plan/collective.h): its
+  // own part of a gather's or an allgather's `out` is its `in`, its own part of a scatter's `in` is
+  // its `out`, and an alltoall's and a reduce_scatter's two are one.
   Code gather(const void* in, void* out, size_t part, int root);
   Code scatter(const void* in, void* out, size_t part, int root);
   Code allgather(const void* in, void* out, size_t part);
   Code alltoall(const void* in, void* out, size_t part);
   Code reduce_scatter(const void* in, void* out, size_t count, const exec::Combine& combine);
 
-  // Parts of different lengths. `in` and `out` tell where each part of this rank's buffers is (exec::Parts, arrays of
-  // ranks() entries; where a buffer is one part, of one entry; null where the rank has no such buffer). The longest part of
-  // all ranks decides how the data travels: `longest` where all know it, else the ranks agree on it first, and short parts
-  // go with the agreement (exec/record.h). Lengths agree in pairs, as MPI demands of a sender and its receiver.
+  // Parts of different lengths. `in` and `out` tell where each part of this rank's buffers is
+  // (exec::Parts, arrays of ranks() entries; where a buffer is one part, of one entry; null where
+  // the rank has no such buffer). The longest part of all ranks decides how the data travels:
+  // `longest` where all know it, else the ranks agree on it first, and short parts go with the
+  // agreement (exec/record.h). Lengths agree in pairs, as MPI demands of a sender and its receiver.
   static constexpr size_t unknown = SIZE_MAX;
   static constexpr std::string_view v_algorithm = "direct";
-  Code v_collective(plan::Collective collective, const void* in, void* out, const exec::VParts& parts, size_t longest, int root);
+  Code v_collective(plan::Collective collective, const void* in, void* out,
+                    const exec::VParts& parts, size_t longest, int root);
   // A reduce_scatter; lengths are multiples of an element, and known to all.
   Code v_reduce_scatter(const void* in, void* out, const exec::VParts& parts, size_t longest,
-                             const exec::Combine& combine);
+                        const exec::Combine& combine);
 
   // in == out: in place. Rank 0's `out` of an exscan is left as it is.
   Code scan(const void* in, void* out, size_t count, const exec::Combine& combine);
   Code exscan(const void* in, void* out, size_t count, const exec::Combine& combine);
 
-  // The calls that were made before, as a caller keys them; null where this one was not, or takes more than running its program.
+  // The calls that were made before, as a caller keys them; null where this one was not, or takes
+  // more than running its program.
   KnownCall* known(const CallKey& key) { return known_.find(key); }
   // Runs one of them. Only programs that bear one buffer for both are known.
   Code run(KnownCall& call, const void* in, void* out) {
@@ -108,29 +118,32 @@ class Group {
     prefetch<0, fetched_of_kernels>(call.kernel());
     return run(call, in, out);
   }
-  // Notes a call that this group has just run, so that known() finds it; without memory for that, nothing happens. `combine` lives as
-  // long as the group; null where nothing is combined.
+  // Notes a call that this group has just run, so that known() finds it; without memory for that,
+  // nothing happens. `combine` lives as long as the group; null where nothing is combined.
   void note(const CallKey& key, plan::Collective collective, size_t count, size_t element, int root,
             const exec::Combine* combine) noexcept;
 
   // As Channel::advance.
   void advance(const exec::Channel::Counters& by) { channel_.advance(by); }
 
-  // For callers to whom a call of this group is a part of theirs, in a handler: as Channel::fail_thrown.
+  // For callers to whom a call of this group is a part of theirs, in a handler: as
+  // Channel::fail_thrown.
   Code fail_thrown(uint64_t call) noexcept { return channel_.fail_thrown(call); }
 
   const std::string& failure() const { return channel_.failure(); }
   bool stalled() const { return channel_.stalled(); }
   std::string standing(int rank) const { return channel_.standing(rank); }
 
-  // The algorithm (of a user's plan: its file) of the last call, if it was like this one, else of an earlier or the next one like
-  // it: for reports. Owned by the group.
+  // The algorithm (of a user's plan: its file) of the last call, if it was like this one, else of
+  // an earlier or the next one like it: for reports. Owned by the group.
   std::string_view algorithm(plan::Collective collective, size_t bytes, int root);
 
-  // Elements larger than this cannot be combined here: the same at all ranks, so that all can choose another way. Between
-  // nodes a flat plan's root has a place in its slot for what each of the others sends, and several segments on their way.
+  // Elements larger than this cannot be combined here: the same at all ranks, so that all can
+  // choose another way. Between nodes a flat plan's root has a place in its slot for what each of
+  // the others sends, and several segments on their way.
   size_t max_element() const {
-    return on_one_node() ? channel_.max_element() : channel_.max_element() / (2 * static_cast<size_t>(ranks()));
+    return on_one_node() ? channel_.max_element()
+                         : channel_.max_element() / (2 * static_cast<size_t>(ranks()));
   }
 
  private:
@@ -140,9 +153,11 @@ class Group {
     size_t wanted_segment = 0;
     size_t direct_below = 0;  // bytes that need neither segments nor a copy of `in` are fewer
     std::string name;         // of the algorithm or the user's file
-    std::unique_ptr<ByLeaders> by_leaders;  // what serves, where leaders exchange by the host; nothing else is then set
+    std::unique_ptr<ByLeaders>
+        by_leaders;  // what serves, where leaders exchange by the host; nothing else is then set
   };
-  // The phases of a collective around the host's (by_leaders.cpp); null where nobody has anything to do in one.
+  // The phases of a collective around the host's (by_leaders.cpp); null where nobody has anything
+  // to do in one.
   struct ByLeaders {
     std::unique_ptr<Entry> before, after;
     plan::Collective collective = plan::Collective::barrier;
@@ -156,19 +171,24 @@ class Group {
     select::Choice built_in;
     const select::LoadedPlan* users_plan = nullptr;  // instead, where not null
   };
-  // A call as programs are looked up by it: the rank of the root, and the needs of the operation above it.
+  // A call as programs are looked up by it: the rank of the root, and the needs of the operation
+  // above it.
   using RootAndNeeds = int;
-  static constexpr int collective_shift = 26, v_shift = 30, element_shift = 32;  // in keys of ranges
-  static_assert(plan::max_ranks <= exec::needs_same_expression && exec::needs_rank_order < 1 << collective_shift);
+  static constexpr int collective_shift = 26, v_shift = 30,
+                       element_shift = 32;  // in keys of ranges
+  static_assert(plan::max_ranks <= exec::needs_same_expression &&
+                exec::needs_rank_order < 1 << collective_shift);
   static_assert(plan::collective_count <= 1 << (v_shift - collective_shift));
   static constexpr size_t fetched_of_kernels = 128;  // bytes of code: short calls need no more
-  static constexpr size_t large_element = 64;  // beyond it only flat plans are sure to find room in the slots
-  // What decides about an entry besides the bytes. An entry for a large element must not serve calls with small ones, nor the
-  // reverse.
-  static uint64_t key_of(plan::Collective collective, RootAndNeeds root, size_t element, bool v_form = false) {
+  static constexpr size_t large_element =
+      64;  // beyond it only flat plans are sure to find room in the slots
+  // What decides about an entry besides the bytes. An entry for a large element must not serve
+  // calls with small ones, nor the reverse.
+  static uint64_t key_of(plan::Collective collective, RootAndNeeds root, size_t element,
+                         bool v_form = false) {
     return static_cast<uint64_t>(element > large_element ? element : 0) << element_shift |
-           static_cast<uint64_t>(v_form) << v_shift | static_cast<uint64_t>(collective) << collective_shift |
-           static_cast<uint64_t>(root);
+           static_cast<uint64_t>(v_form) << v_shift |
+           static_cast<uint64_t>(collective) << collective_shift | static_cast<uint64_t>(root);
   }
   // What a call is by itself, as plain words: what programs are kept by.
   struct EntryKey {
@@ -178,7 +198,8 @@ class Group {
     ReachChoice reach;
     size_t segment_bytes;
     const select::LoadedPlan* users_plan;
-    std::string_view algorithm;  // points into a table, the overrides or the program; unused where there is a plan
+    std::string_view algorithm;  // points into a table, the overrides or the program; unused where
+                                 // there is a plan
     auto operator<=>(const EntryKey&) const = default;
   };
 
@@ -188,14 +209,18 @@ class Group {
   }
   Entry* look_up(plan::Collective collective, size_t bytes, RootAndNeeds root, size_t element);
   select::Call call_of(plan::Collective collective, size_t bytes, RootAndNeeds root) const;
-  // The entry of the user's plan that the map has for a call; null where it has none or that cannot serve. Narrows the
-  // range of sizes for which the choice is the same, and puts a built-in algorithm that the map names into it.
-  Entry* mapped(plan::Collective collective, size_t bytes, RootAndNeeds root, size_t element, plan::Carrier carrier,
-                select::Choice& choice);
-  Entry* built_in(plan::Collective collective, int root, size_t element, plan::Carrier carrier, select::Choice& choice);
+  // The entry of the user's plan that the map has for a call; null where it has none or that cannot
+  // serve. Narrows the range of sizes for which the choice is the same, and puts a built-in
+  // algorithm that the map names into it.
+  Entry* mapped(plan::Collective collective, size_t bytes, RootAndNeeds root, size_t element,
+                plan::Carrier carrier, select::Choice& choice);
+  Entry* built_in(plan::Collective collective, int root, size_t element, plan::Carrier carrier,
+                  select::Choice& choice);
   // What always fits: flat, or the parts of many ranks as many at a time as the slots can hold.
-  Entry* with_room(plan::Collective collective, int root, size_t element, plan::Carrier carrier, select::Choice& choice);
-  Entry* find_or_make(plan::Collective collective, const Choice& choice, int root, plan::Carrier carrier);
+  Entry* with_room(plan::Collective collective, int root, size_t element, plan::Carrier carrier,
+                   select::Choice& choice);
+  Entry* find_or_make(plan::Collective collective, const Choice& choice, int root,
+                      plan::Carrier carrier);
   void bind(Entry& entry, const ProgramRequest& request, size_t segment_bytes, ReachChoice reach);
   bool fits(const Entry& entry, size_t element) const;
   // by_leaders.cpp
@@ -205,17 +230,19 @@ class Group {
   bool among_leaders(const ByLeaders& phases, const exec::Operation& operation);
   // The longest part of this rank's buffers.
   size_t longest_part(plan::Collective collective, const exec::VParts& parts, int root) const;
-  // What runs records for parts of about the expected length, and the room in them; null where none should be.
+  // What runs records for parts of about the expected length, and the room in them; null where none
+  // should be.
   Entry* find_records(plan::Collective collective, size_t expected, int root, size_t& room);
-  Code run_records(Entry& entry, const void* in, void* out, const exec::VParts& parts, uint64_t call);
+  Code run_records(Entry& entry, const void* in, void* out, const exec::VParts& parts,
+                   uint64_t call);
   Code agree_on_longest(plan::Collective collective, exec::Agreement& agreement, int root);
   // Copies `in` into scratch, side by side, and tells the parts' places there.
   const void* set_aside(const void* in, exec::Parts& parts);
   Entry* find_v(plan::Collective collective, size_t longest, int root, size_t element);
-  Code run_v(plan::Collective collective, const void* in, void* out, const exec::VParts& parts, size_t longest,
-                  int root, const exec::Combine* combine);
-  Code run(plan::Collective collective, const void* in, void* out, size_t count, size_t element, int root,
-           const exec::Combine* combine);
+  Code run_v(plan::Collective collective, const void* in, void* out, const exec::VParts& parts,
+             size_t longest, int root, const exec::Combine* combine);
+  Code run(plan::Collective collective, const void* in, void* out, size_t count, size_t element,
+           int root, const exec::Combine* combine);
   Code run_entry(const Entry& entry, exec::Operation& operation, size_t element);
   void forget_programs();
 
@@ -229,7 +256,7 @@ class Group {
   int32_t node_count_;  // of the machine's nodes, as rules ask for it
   bool check_;
   bool oversubscribed_;  // more ranks than cores
-  bool reached_;  // what the program allocates, by all ranks
+  bool reached_;         // what the program allocates, by all ranks
   select::Overrides overrides_;
   topo::Shape shape_;
   topo::Levels levels_;
@@ -238,19 +265,22 @@ class Group {
     uint64_t call = 0;  // signature
     const Entry* entry = nullptr;
   } last_;  // that was not a known one
-  std::array<size_t, plan::collective_count> expected_longest_{};  // part, by what was agreed; the same at all ranks
+  std::array<size_t, plan::collective_count>
+      expected_longest_{};  // part, by what was agreed; the same at all ranks
   std::map<EntryKey, std::unique_ptr<Entry>> entries_;
-  std::vector<std::byte> scratch_;  // a copy of `in`, or the result, where one buffer cannot be both
+  std::vector<std::byte>
+      scratch_;  // a copy of `in`, or the result, where one buffer cannot be both
   std::vector<ptrdiff_t> set_aside_at_;  // where the parts are in it
-  std::vector<std::byte> lent_;  // ByLeaders::lent
+  std::vector<std::byte> lent_;          // ByLeaders::lent
 };
 
 // What TUTTI_STORES asks for.
 exec::SlotStores::Policy store_policy(StoresChoice choice);
 
-// What TUTTI_ALGORITHM_*, TUTTI_SEGMENT_BYTES, TUTTI_REPRODUCIBLE, TUTTI_PLANS and TUTTI_TABLE ask for; reads plans and
-// table when it is first asked. Throws Error naming the variable where an algorithm is unknown, does not serve the
-// collective or cannot keep what TUTTI_REPRODUCIBLE asks for, and the file where plans or the table are broken.
+// What TUTTI_ALGORITHM_*, TUTTI_SEGMENT_BYTES, TUTTI_REPRODUCIBLE, TUTTI_PLANS and TUTTI_TABLE ask
+// for; reads plans and table when it is first asked. Throws Error naming the variable where an
+// algorithm is unknown, does not serve the collective or cannot keep what TUTTI_REPRODUCIBLE asks
+// for, and the file where plans or the table are broken.
 select::Overrides overrides_of(const Options& options);
 
 }  // namespace tutti::group

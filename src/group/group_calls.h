@@ -1,5 +1,5 @@
-// Collective calls of thread ranks with values that tell rank, round and element apart, held against what MPI says that
-// they give.
+// Collective calls of thread ranks with values that tell rank, round and element apart, held
+// against what MPI says that they give.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,7 +17,8 @@ using Vector = std::vector<uint64_t>;
 
 // A rank's element, another in every round; sums of a few stay exact.
 inline uint64_t value(int round, int rank, size_t i) {
-  return (static_cast<uint64_t>(round) << 40) + (static_cast<uint64_t>(rank + 1) << 24) * (1 + i % 3) + i;
+  return (static_cast<uint64_t>(round) << 40) +
+         (static_cast<uint64_t>(rank + 1) << 24) * (1 + i % 3) + i;
 }
 
 inline Vector data_of(int round, int rank, size_t count) {
@@ -36,15 +37,18 @@ struct Call {
   int round;
 };
 
-void expect_parts(Group& group, const Call& call, const Vector& out, size_t first, size_t blocks, auto&& expected) {
+void expect_parts(Group& group, const Call& call, const Vector& out, size_t first, size_t blocks,
+                  auto&& expected) {
   for (size_t block = 0; block < blocks; ++block) {
     for (size_t i = 0; i < call.count; ++i) {
       const uint64_t found = out[first + block * call.count + i];
       if (found == expected(block, i)) continue;
-      ADD_FAILURE() << plan::name(call.collective) << " by " << group.algorithm(call.collective, call.count * 8, call.root)
-                    << ", " << group.ranks() << " ranks, rank " << group.rank() << ", root " << call.root << ", count "
-                    << call.count << (call.in_place ? ", in place" : "") << ": element " << i << " of block " << block << " is "
-                    << found << ", must be " << expected(block, i);
+      ADD_FAILURE() << plan::name(call.collective) << " by "
+                    << group.algorithm(call.collective, call.count * 8, call.root) << ", "
+                    << group.ranks() << " ranks, rank " << group.rank() << ", root " << call.root
+                    << ", count " << call.count << (call.in_place ? ", in place" : "")
+                    << ": element " << i << " of block " << block << " is " << found << ", must be "
+                    << expected(block, i);
       return;
     }
   }
@@ -65,7 +69,9 @@ inline void gather_or_allgather(Group& group, const Call& call) {
                                : group.gather(source, out.data(), call.count * 8, call.root);
   ASSERT_EQ(code, Code::ok) << group.failure();
   if (!receives) return;
-  expect_parts(group, call, out, 0, ranks, [&](size_t block, size_t i) { return value(call.round, static_cast<int>(block), i); });
+  expect_parts(group, call, out, 0, ranks, [&](size_t block, size_t i) {
+    return value(call.round, static_cast<int>(block), i);
+  });
 }
 
 inline void scatter(Group& group, const Call& call) {
@@ -74,10 +80,12 @@ inline void scatter(Group& group, const Call& call) {
   Vector in = at_root ? data_of(call.round, call.root, ranks * call.count) : Vector();
   Vector out(call.count, untouched);
   uint64_t* target = at_root && call.in_place ? in.data() + rank * call.count : out.data();
-  ASSERT_EQ(group.scatter(in.data(), target, call.count * 8, call.root), Code::ok) << group.failure();
+  ASSERT_EQ(group.scatter(in.data(), target, call.count * 8, call.root), Code::ok)
+      << group.failure();
   out.assign(target, target + call.count);
-  expect_parts(group, call, out, 0, 1,
-               [&](size_t, size_t i) { return value(call.round, call.root, rank * call.count + i); });
+  expect_parts(group, call, out, 0, 1, [&](size_t, size_t i) {
+    return value(call.round, call.root, rank * call.count + i);
+  });
 }
 
 inline void alltoall(Group& group, const Call& call) {
@@ -102,9 +110,12 @@ inline void reduce_scatter(Group& group, const Call& call) {
   Vector in = data_of(call.round, group.rank(), ranks * call.count);
   Vector out(call.count, untouched);
   uint64_t* target = call.in_place ? in.data() : out.data();
-  ASSERT_EQ(group.reduce_scatter(in.data(), target, call.count, sum_of_integers()), Code::ok) << group.failure();
+  ASSERT_EQ(group.reduce_scatter(in.data(), target, call.count, sum_of_integers()), Code::ok)
+      << group.failure();
   out.assign(target, target + call.count);
-  expect_parts(group, call, out, 0, 1, [&](size_t, size_t i) { return sum_of(call, group.ranks(), rank * call.count + i); });
+  expect_parts(group, call, out, 0, 1, [&](size_t, size_t i) {
+    return sum_of(call, group.ranks(), rank * call.count + i);
+  });
 }
 
 inline void scan(Group& group, const Call& call) {
@@ -112,8 +123,9 @@ inline void scan(Group& group, const Call& call) {
   Vector in = data_of(call.round, group.rank(), call.count);
   Vector out(call.in_place ? 0 : call.count, untouched);
   Vector& result = call.in_place ? in : out;
-  const Code code = exclusive ? group.exscan(in.data(), result.data(), call.count, sum_of_integers())
-                              : group.scan(in.data(), result.data(), call.count, sum_of_integers());
+  const Code code = exclusive
+                        ? group.exscan(in.data(), result.data(), call.count, sum_of_integers())
+                        : group.scan(in.data(), result.data(), call.count, sum_of_integers());
   ASSERT_EQ(code, Code::ok) << group.failure();
   const int first_ranks = group.rank() + (exclusive ? 0 : 1);
   expect_parts(group, call, result, 0, 1, [&](size_t, size_t i) {
@@ -123,9 +135,11 @@ inline void scan(Group& group, const Call& call) {
 }
 
 inline void bcast(Group& group, const Call& call) {
-  Vector data = group.rank() == call.root ? data_of(call.round, call.root, call.count) : Vector(call.count, untouched);
+  Vector data = group.rank() == call.root ? data_of(call.round, call.root, call.count)
+                                          : Vector(call.count, untouched);
   ASSERT_EQ(group.bcast(data.data(), call.count * 8, call.root), Code::ok) << group.failure();
-  expect_parts(group, call, data, 0, 1, [&](size_t, size_t i) { return value(call.round, call.root, i); });
+  expect_parts(group, call, data, 0, 1,
+               [&](size_t, size_t i) { return value(call.round, call.root, i); });
 }
 
 inline void reduce_or_allreduce(Group& group, const Call& call) {
@@ -134,13 +148,15 @@ inline void reduce_or_allreduce(Group& group, const Call& call) {
   Vector in = data_of(call.round, group.rank(), call.count);
   Vector out(receives && !call.in_place ? call.count : 0, untouched);
   uint64_t* const target = !receives ? nullptr : call.in_place ? in.data() : out.data();
-  const Code code = everywhere ? group.allreduce(in.data(), target, call.count, sum_of_integers())
-                               : group.reduce(in.data(), target, call.count, sum_of_integers(), call.root);
+  const Code code = everywhere
+                        ? group.allreduce(in.data(), target, call.count, sum_of_integers())
+                        : group.reduce(in.data(), target, call.count, sum_of_integers(), call.root);
   ASSERT_EQ(code, Code::ok) << group.failure();
   // Whoever returns may use its buffer at once.
   if (target != in.data()) std::fill(in.begin(), in.end(), untouched);
   if (!receives) return;
-  expect_parts(group, call, call.in_place ? in : out, 0, 1, [&](size_t, size_t i) { return sum_of(call, group.ranks(), i); });
+  expect_parts(group, call, call.in_place ? in : out, 0, 1,
+               [&](size_t, size_t i) { return sum_of(call, group.ranks(), i); });
 }
 
 inline void perform(Group& group, const Call& call) {

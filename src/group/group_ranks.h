@@ -21,22 +21,33 @@
 namespace tutti::group::test {
 
 inline exec::Combine sum_of(kernels::Type type, int32_t needs) {
-  return {kernels::find_reduce(type, kernels::Op::sum), nullptr, nullptr, kernels::size(type), true, needs};
+  return {kernels::find_reduce(type, kernels::Op::sum),
+          nullptr,
+          nullptr,
+          kernels::size(type),
+          true,
+          needs};
 }
-inline exec::Combine sum_of_doubles() { return sum_of(kernels::Type::float64, exec::needs_same_expression); }
+inline exec::Combine sum_of_doubles() {
+  return sum_of(kernels::Type::float64, exec::needs_same_expression);
+}
 inline exec::Combine sum_of_integers() { return sum_of(kernels::Type::int64, exec::needs_nothing); }
 
 // The check of lowered programs has no threads, and takes half of a sanitized build's time.
-inline constexpr int most_ranks = looks_for_races ? 5 : 64, most_checked_ranks = looks_for_races || looks_at_memory ? 2 : 64;
+inline constexpr int most_ranks = looks_for_races ? 5 : 64,
+                     most_checked_ranks = looks_for_races || looks_at_memory ? 2 : 64;
 inline std::vector<int> rank_counts(std::initializer_list<int> wanted) {
   std::vector<int> counts;
-  std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(counts), [](int ranks) { return ranks <= most_ranks; });
+  std::copy_if(wanted.begin(), wanted.end(), std::back_inserter(counts),
+               [](int ranks) { return ranks <= most_ranks; });
   return counts;
 }
 
-// How the ranks' buffers are reached: all, those of even ranks alone, by the system as other processes' are, or not.
+// How the ranks' buffers are reached: all, those of even ranks alone, by the system as other
+// processes' are, or not.
 enum class Reaching : uint8_t { direct, mixed, by_system, none };
-inline constexpr Reaching all_reaching[] = {Reaching::direct, Reaching::mixed, Reaching::by_system, Reaching::none};
+inline constexpr Reaching all_reaching[] = {Reaching::direct, Reaching::mixed, Reaching::by_system,
+                                            Reaching::none};
 
 inline exec::Reach reach_of(Reaching how, int rank, int ranks) {
   exec::Reach reach;
@@ -48,12 +59,16 @@ inline exec::Reach reach_of(Reaching how, int rank, int ranks) {
   return reach;
 }
 
-// Runs `body` on so many threads, each with its rank's group. The program's own timeout ends what hangs.
+// Runs `body` on so many threads, each with its rank's group. The program's own timeout ends what
+// hangs.
 inline void with_groups(int ranks, const select::Overrides& overrides, const topo::Shape& shape,
-                        const std::function<void(Group&)>& body, bool oversubscribed = true, size_t slot_bytes = 64 * 1024,
-                        bool check = true, const topo::Levels& levels = {}, Reaching reaching = Reaching::mixed) {
+                        const std::function<void(Group&)>& body, bool oversubscribed = true,
+                        size_t slot_bytes = 64 * 1024, bool check = true,
+                        const topo::Levels& levels = {}, Reaching reaching = Reaching::mixed) {
   struct Free {
-    void operator()(std::byte* areas) const { ::operator delete(areas, std::align_val_t{shm::page_size}); }
+    void operator()(std::byte* areas) const {
+      ::operator delete(areas, std::align_val_t{shm::page_size});
+    }
   };
   shm::Layout layout = shm::Layout::fit(ranks, slot_bytes);
   const std::unique_ptr<std::byte, Free> areas(

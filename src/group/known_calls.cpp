@@ -6,7 +6,8 @@
 
 namespace tutti::group {
 
-KnownCall::KnownCall(const CallKey& its_key, const exec::Start& its_start, const exec::Operation& its_operation)
+KnownCall::KnownCall(const CallKey& its_key, const exec::Start& its_start,
+                     const exec::Operation& its_operation)
     : key(its_key), operation(its_operation), start(its_start) {
   operation.in = nullptr;
   operation.out = nullptr;
@@ -33,7 +34,8 @@ KnownCall& KnownCall::operator=(const KnownCall& other) {
 
 namespace {
 
-// Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014: SplitMix64; made odd.
+// Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014: SplitMix64;
+// made odd.
 uint64_t next_multiplier(uint64_t& state) {
   uint64_t mixed = state += 0x9E3779B97F4A7C15u;
   mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9u;
@@ -46,7 +48,9 @@ constexpr int tries = 64;  // of each size
 }  // namespace
 
 void KnownCalls::note(const KnownCall& call) {
-  if (const KnownCall& place = place_of(call.key); place.key.is_call() && !(place.key == call.key) && !oversubscribed_) make_room(call.key);
+  if (const KnownCall& place = place_of(call.key);
+      place.key.is_call() && !(place.key == call.key) && !oversubscribed_)
+    make_room(call.key);
   place_for(call.key) = call;
 }
 

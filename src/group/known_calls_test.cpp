@@ -1,4 +1,5 @@
-// The two tables by which a group finds what serves a call, against plain searches; and that calls made before allocate nothing.
+// The two tables by which a group finds what serves a call, against plain searches; and that calls
+// made before allocate nothing.
 #include "group/known_calls.h"
 
 #include <gtest/gtest.h>
@@ -26,16 +27,23 @@ void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
   throw std::bad_alloc();
 }
 [[gnu::noinline]] void operator delete(void* memory) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, const std::nothrow_t&) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, const std::nothrow_t&) noexcept {
+  std::free(memory);
+}
 [[gnu::noinline]] void operator delete(void* memory, size_t) noexcept { std::free(memory); }
 [[gnu::noinline]] void* operator new(size_t bytes, std::align_val_t alignment) {
   ++allocations;
   const auto unit = static_cast<size_t>(alignment);
-  if (void* const memory = std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit)) return memory;
+  if (void* const memory = std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit))
+    return memory;
   throw std::bad_alloc();
 }
-[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept { std::free(memory); }
-[[gnu::noinline]] void operator delete(void* memory, size_t, std::align_val_t) noexcept { std::free(memory); }
+[[gnu::noinline]] void operator delete(void* memory, std::align_val_t) noexcept {
+  std::free(memory);
+}
+[[gnu::noinline]] void operator delete(void* memory, size_t, std::align_val_t) noexcept {
+  std::free(memory);
+}
 
 namespace tutti::group::test {
 namespace {
@@ -49,7 +57,8 @@ TEST(RangeTable, FindsWhatASearchFinds) {
   std::map<std::pair<uint64_t, size_t>, bool> noted;
   for (int i = 0; i < 20000; ++i) {
     const uint64_t key = random() % 40;
-    const size_t bytes = random() % 3 == 0 ? random() % 8192 : limits[random() % std::size(limits)] + random() % 2;
+    const size_t bytes =
+        random() % 3 == 0 ? random() % 8192 : limits[random() % std::size(limits)] + random() % 2;
     size_t range = std::size(limits) - 1;
     while (limits[range] > bytes) --range;
     const int* const expected = &values[(range + key) % 8];
@@ -83,7 +92,8 @@ TEST(KnownCalls, KeepWhatTheyHaveRoomFor) {
   const exec::Start start;
   std::vector<CallKey> keys;
   for (int root = 0; root < 64; ++root)
-    for (const uint64_t type : {0x4c00080bu, 0x4c00040au}) keys.emplace_back(plan::Collective::bcast, root, type, 0, 1);
+    for (const uint64_t type : {0x4c00080bu, 0x4c00040au})
+      keys.emplace_back(plan::Collective::bcast, root, type, 0, 1);
   for (const CallKey& key : keys) EXPECT_EQ(calls.find(key), nullptr);
   for (int round = 0; round < 2; ++round)
     for (const CallKey& key : keys) {
@@ -105,10 +115,12 @@ TEST(KnownCalls, OfAProgramAllHavePlaces) {
   std::minstd_rand random(3);
   for (int program = 0; program < 300; ++program) {
     KnownCalls calls;
-    const uint64_t types = 0x4c00080bu + (uint64_t{random()} << 20), ops = 0x58000003u + (uint64_t{random()} << 18);
+    const uint64_t types = 0x4c00080bu + (uint64_t{random()} << 20),
+                   ops = 0x58000003u + (uint64_t{random()} << 18);
     std::vector<CallKey> keys{{plan::Collective::barrier, 0, 0, 0, 0}};
     for (int kind = 1; kind < 30; ++kind)
-      keys.emplace_back(plan::Collective(kind % 6), kind % 3, types + 64 * (random() % 2), ops, uint64_t{1} << kind / 3);
+      keys.emplace_back(plan::Collective(kind % 6), kind % 3, types + 64 * (random() % 2), ops,
+                        uint64_t{1} << kind / 3);
     for (const CallKey& key : keys)
       if (calls.find(key) == nullptr) calls.note({key, {}, {}});
     for (const CallKey& key : keys) ASSERT_NE(calls.find(key), nullptr) << "program " << program;
@@ -141,7 +153,8 @@ TEST(KnownCalls, HoldCopiesOfWhatTheyNeed) {
     EXPECT_EQ(call->start.steps, count > KnownCall::most_steps ? steps : call->steps);
     for (uint32_t i = 0; i < count; ++i) EXPECT_EQ(call->start.steps[i].place, 10 + i);
     EXPECT_EQ(call->operation.combine, root % 2 == 0 ? &call->combine : nullptr);
-    EXPECT_EQ(call->kernel(), root % 2 == 0 ? reinterpret_cast<const void*>(combine.kernel) : nullptr);
+    EXPECT_EQ(call->kernel(),
+              root % 2 == 0 ? reinterpret_cast<const void*>(combine.kernel) : nullptr);
   }
   EXPECT_GT(found, 30);
 }
@@ -153,8 +166,12 @@ Code one_call(Group& group, int which, std::vector<double>& in, std::vector<doub
   switch (which % 7) {
     case 0: return group.barrier();
     case 1: return group.bcast(in.data(), 8 << which % 10, root);
-    case 2: return group.reduce(in.data(), out.data(), 1 + static_cast<size_t>(which % 60), doubles, root);
-    case 3: return group.allreduce(in.data(), out.data(), 1 + static_cast<size_t>(which % 600), which % 2 != 0 ? doubles : integers);
+    case 2:
+      return group.reduce(in.data(), out.data(), 1 + static_cast<size_t>(which % 60), doubles,
+                          root);
+    case 3:
+      return group.allreduce(in.data(), out.data(), 1 + static_cast<size_t>(which % 600),
+                             which % 2 != 0 ? doubles : integers);
     case 4: return group.gather(in.data(), out.data(), 8 << which % 8, root);
     case 5: return group.alltoall(in.data(), out.data(), 8);
     default: return group.scan(in.data(), out.data(), 3, doubles);
@@ -166,7 +183,8 @@ TEST(KnownCalls, CallsMadeBeforeAllocateNothing) {
     std::vector<double> in(4096, 1), out(4096);
     for (int round = 0; round < 3; ++round) {
       const uint64_t before = allocations;
-      for (int which = 0; which < 420; ++which) ASSERT_EQ(one_call(group, which, in, out), Code::ok) << group.failure();
+      for (int which = 0; which < 420; ++which)
+        ASSERT_EQ(one_call(group, which, in, out), Code::ok) << group.failure();
       if (round > 0) {
         EXPECT_EQ(allocations, before);
       }

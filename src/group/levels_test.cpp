@@ -1,4 +1,5 @@
-// Groups on machines with levels: what rules choose there, and every algorithm that goes by levels, by thread ranks.
+// Groups on machines with levels: what rules choose there, and every algorithm that goes by levels,
+// by thread ranks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -31,7 +32,9 @@ constexpr std::array<size_t, 3> counts{1, 33, 3000};
 // One call of each size, from a root, whose every rank's results are known.
 void call(Group& group, Collective collective, size_t count, int root) {
   const auto p = static_cast<size_t>(group.ranks()), me = static_cast<size_t>(group.rank());
-  const auto value = [](size_t rank, size_t i) { return static_cast<int64_t>(rank * 1000 + i % 997); };
+  const auto value = [](size_t rank, size_t i) {
+    return static_cast<int64_t>(rank * 1000 + i % 997);
+  };
   const auto sum = [&](size_t i) {
     int64_t all = 0;
     for (size_t rank = 0; rank < p; ++rank) all += value(rank, i);
@@ -48,32 +51,39 @@ void call(Group& group, Collective collective, size_t count, int root) {
       for (size_t i = 0; i < count; ++i) ASSERT_EQ(in[i], value(static_cast<size_t>(root), i));
       break;
     case Collective::reduce:
-      ASSERT_EQ(group.reduce(in.data(), out.data(), count, sum_of_integers(), root), Code::ok) << group.failure();
+      ASSERT_EQ(group.reduce(in.data(), out.data(), count, sum_of_integers(), root), Code::ok)
+          << group.failure();
       for (size_t i = 0; i < count && at_root; ++i) ASSERT_EQ(out[i], sum(i));
       break;
     case Collective::allreduce:
-      ASSERT_EQ(group.allreduce(in.data(), in.data(), count, sum_of_integers()), Code::ok) << group.failure();
+      ASSERT_EQ(group.allreduce(in.data(), in.data(), count, sum_of_integers()), Code::ok)
+          << group.failure();
       for (size_t i = 0; i < count; ++i) ASSERT_EQ(in[i], sum(i));
       break;
     case Collective::reduce_scatter:
-      ASSERT_EQ(group.reduce_scatter(in.data(), out.data(), count, sum_of_integers()), Code::ok) << group.failure();
+      ASSERT_EQ(group.reduce_scatter(in.data(), out.data(), count, sum_of_integers()), Code::ok)
+          << group.failure();
       for (size_t i = 0; i < count; ++i) ASSERT_EQ(out[i], sum(me * count + i));
       break;
     case Collective::gather:
     case Collective::allgather: {
       const bool all = collective == Collective::allgather;
-      const Code code = all ? group.allgather(in.data(), out.data(), part) : group.gather(in.data(), out.data(), part, root);
+      const Code code = all ? group.allgather(in.data(), out.data(), part)
+                            : group.gather(in.data(), out.data(), part, root);
       ASSERT_EQ(code, Code::ok) << group.failure();
-      for (size_t i = 0; i < count * p && (all || at_root); ++i) ASSERT_EQ(out[i], value(i / count, i % count));
+      for (size_t i = 0; i < count * p && (all || at_root); ++i)
+        ASSERT_EQ(out[i], value(i / count, i % count));
       break;
     }
     case Collective::scatter:
       ASSERT_EQ(group.scatter(in.data(), out.data(), part, root), Code::ok) << group.failure();
-      for (size_t i = 0; i < count; ++i) ASSERT_EQ(out[i], value(static_cast<size_t>(root), me * count + i));
+      for (size_t i = 0; i < count; ++i)
+        ASSERT_EQ(out[i], value(static_cast<size_t>(root), me * count + i));
       break;
     case Collective::alltoall:
       ASSERT_EQ(group.alltoall(in.data(), out.data(), part), Code::ok) << group.failure();
-      for (size_t i = 0; i < count * p; ++i) ASSERT_EQ(out[i], value(i / count, me * count + i % count));
+      for (size_t i = 0; i < count * p; ++i)
+        ASSERT_EQ(out[i], value(i / count, me * count + i % count));
       break;
     default: break;
   }
@@ -95,8 +105,10 @@ void every_call(Group& group, const std::string& spec, const select::Overrides& 
     const auto collective = static_cast<Collective>(i);
     const int last = plan::rooted(collective) ? group.ranks() - 1 : 0;
     for (const size_t count : counts) {
-      SCOPED_TRACE(spec + " " + std::string(plan::name(collective)) + ", count " + std::to_string(count));
-      for (const int root : {0, last}) ASSERT_NO_FATAL_FAILURE(call(group, collective, count, root));
+      SCOPED_TRACE(spec + " " + std::string(plan::name(collective)) + ", count " +
+                   std::to_string(count));
+      for (const int root : {0, last})
+        ASSERT_NO_FATAL_FAILURE(call(group, collective, count, root));
     }
   }
 }
@@ -114,12 +126,15 @@ TEST_P(OnLevels, EveryAlgorithm) {
     const std::string name = spec.substr(0, spec.find(':'));
     for (const algo::Algorithm& algorithm : algo::algorithms()) {
       if (algorithm.name != name) continue;
-      for (const Collective collective : algorithm.collectives) overrides.algorithm[static_cast<size_t>(collective)] = spec;
+      for (const Collective collective : algorithm.collectives)
+        overrides.algorithm[static_cast<size_t>(collective)] = spec;
     }
     for (size_t layout = 0; layout < layouts.size(); ++layout) {
-      if (ranks > 7 && layout == turn % 2) continue;  // many threads on few cores take long: one of the two in turn
-      with_groups(ranks, overrides, {}, [&](Group& group) { every_call(group, spec, overrides); }, true, 64 * 1024, ranks < 4,
-                  layouts[layout]);
+      if (ranks > 7 && layout == turn % 2)
+        continue;  // many threads on few cores take long: one of the two in turn
+      with_groups(
+          ranks, overrides, {}, [&](Group& group) { every_call(group, spec, overrides); }, true,
+          64 * 1024, ranks < 4, layouts[layout]);
     }
   }
 }
@@ -131,43 +146,57 @@ TEST(GroupOnLevels, ProgramsAreKeptByLevels) {
   select::Overrides overrides;
   overrides.algorithm[static_cast<size_t>(Collective::bcast)] = "levels:flat";
   for (const topo::Levels& levels : {in_halves(6), round_robin(6), topo::Levels()}) {
-    with_groups(6, overrides, {}, [](Group& group) { call(group, Collective::bcast, 100, 1); }, true, 64 * 1024, true, levels);
+    with_groups(
+        6, overrides, {}, [](Group& group) { call(group, Collective::bcast, 100, 1); }, true,
+        64 * 1024, true, levels);
   }
 }
 
 TEST(GroupOnLevels, RulesChooseByLevels) {
   const auto chosen = [](const topo::Levels& levels) {
     std::string algorithm;
-    with_groups(6, {}, {}, [&](Group& group) {
-      if (group.rank() == 0) algorithm = group.algorithm(Collective::bcast, 4096, 0);
-    }, false, 64 * 1024, true, levels);
+    with_groups(
+        6, {}, {},
+        [&](Group& group) {
+          if (group.rank() == 0) algorithm = group.algorithm(Collective::bcast, 4096, 0);
+        },
+        false, 64 * 1024, true, levels);
     return algorithm;
   };
   EXPECT_EQ(chosen({}), "flat");
   EXPECT_EQ(chosen(in_halves(6)), "levels:flat");
 }
 
-// Thread ranks, one on each core of four sockets, learn their levels after they have made calls without.
+// Thread ranks, one on each core of four sockets, learn their levels after they have made calls
+// without.
 TEST(GroupOnLevels, RanksThatLearnTheirLevelsLater) {
   std::vector<std::vector<int>> bindings;
   for (int core = 0; core < 128; core += 4) bindings.push_back({core});
   const topo::Levels levels = topo::levels_of_bound(bindings, "numa:4 core:32");
   ASSERT_EQ(levels.groups("numa"), 4);
-  const std::array collectives{Collective::barrier, Collective::bcast, Collective::reduce, Collective::allreduce};
+  const std::array collectives{Collective::barrier, Collective::bcast, Collective::reduce,
+                               Collective::allreduce};
   select::Overrides overrides;
-  for (const Collective collective : collectives) overrides.algorithm[static_cast<size_t>(collective)] = "levels";
-  with_groups(32, overrides, {}, [&](Group& group) {
-    for (const bool known : {false, true}) {
-      if (known) group.lie_on(levels);
-      for (const Collective collective : collectives) call(group, collective, 100, 5);
-    }
-  }, true, 64 * 1024, false);
-  with_groups(32, {}, {}, [&](Group& group) {
-    if (group.rank() != 0) return;
-    EXPECT_EQ(group.algorithm(Collective::bcast, 4096, 0), "nary:8");
-    group.lie_on(levels);
-    EXPECT_EQ(group.algorithm(Collective::bcast, 4096, 0), "levels:flat");
-  }, false);
+  for (const Collective collective : collectives)
+    overrides.algorithm[static_cast<size_t>(collective)] = "levels";
+  with_groups(
+      32, overrides, {},
+      [&](Group& group) {
+        for (const bool known : {false, true}) {
+          if (known) group.lie_on(levels);
+          for (const Collective collective : collectives) call(group, collective, 100, 5);
+        }
+      },
+      true, 64 * 1024, false);
+  with_groups(
+      32, {}, {},
+      [&](Group& group) {
+        if (group.rank() != 0) return;
+        EXPECT_EQ(group.algorithm(Collective::bcast, 4096, 0), "nary:8");
+        group.lie_on(levels);
+        EXPECT_EQ(group.algorithm(Collective::bcast, 4096, 0), "levels:flat");
+      },
+      false);
 }
 
 TEST(GroupScratch, LargeScratchIsNotKept) {

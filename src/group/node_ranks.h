@@ -9,14 +9,19 @@
 
 namespace tutti::group::test {
 
-// As with_groups, for a rank by entry of `nodes`, the number of its node; `leaders`, by rank, have those of nodes exchange what
-// their rules leave to the host. Tells how many messages each rank sent.
-inline std::vector<int64_t> with_nodes(const std::vector<int32_t>& nodes, const select::Overrides& overrides,
-                                       const std::function<void(Group&)>& body, size_t slot_bytes = 64 * 1024,
+// As with_groups, for a rank by entry of `nodes`, the number of its node; `leaders`, by rank, have
+// those of nodes exchange what their rules leave to the host. Tells how many messages each rank
+// sent.
+inline std::vector<int64_t> with_nodes(const std::vector<int32_t>& nodes,
+                                       const select::Overrides& overrides,
+                                       const std::function<void(Group&)>& body,
+                                       size_t slot_bytes = 64 * 1024,
                                        const topo::Levels& levels = {}, bool check = false,
                                        const std::vector<Leaders*>& leaders = {}) {
   struct Free {
-    void operator()(std::byte* areas) const { ::operator delete(areas, std::align_val_t{shm::page_size}); }
+    void operator()(std::byte* areas) const {
+      ::operator delete(areas, std::align_val_t{shm::page_size});
+    }
   };
   const auto ranks = static_cast<int32_t>(nodes.size());
   const plan::Nodes apart(nodes);
@@ -30,7 +35,8 @@ inline std::vector<int64_t> with_nodes(const std::vector<int32_t>& nodes, const 
     settings.layout = shm::Layout::fit(static_cast<int32_t>(here.size()), slot_bytes);
     std::unique_ptr<std::byte, Free>& of_node = areas[here.front()];
     if (of_node == nullptr) {
-      of_node.reset(static_cast<std::byte*>(::operator new(settings.layout.bytes(), std::align_val_t{shm::page_size})));
+      of_node.reset(static_cast<std::byte*>(
+          ::operator new(settings.layout.bytes(), std::align_val_t{shm::page_size})));
       std::memset(of_node.get(), 0, settings.layout.bytes());
     }
     settings.areas = of_node.get();

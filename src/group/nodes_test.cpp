@@ -1,4 +1,5 @@
-// Groups on several nodes: every algorithm's results, in one piece and in segments, with odd pieces of nodes.
+// Groups on several nodes: every algorithm's results, in one piece and in segments, with odd pieces
+// of nodes.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -12,7 +13,8 @@
 namespace tutti::group::test {
 namespace {
 
-const std::vector<std::vector<int32_t>> node_maps = {{0, 0, 1, 1}, {0, 1, 0, 1, 1}, {2, 0, 1}, {0, 0, 0, 1, 0, 2, 2}};
+const std::vector<std::vector<int32_t>> node_maps = {
+    {0, 0, 1, 1}, {0, 1, 0, 1, 1}, {2, 0, 1}, {0, 0, 0, 1, 0, 2, 2}};
 constexpr std::array<size_t, 4> counts{1, 6, 33, 9000};
 
 select::Overrides asking_for(Collective collective, const std::string& algorithm) {
@@ -42,47 +44,60 @@ TEST(OnNodes, EveryAlgorithmGivesItsResult) {
     for (const Collective collective : algorithm.collectives) {
       const std::vector<int32_t>& nodes = node_maps[turn++ % node_maps.size()];
       SCOPED_TRACE(std::string(plan::name(collective)) + " by " + std::string(algorithm.name));
-      with_nodes(nodes, asking_for(collective, std::string(algorithm.name)),
-                 [&](Group& group) { call_all_sizes(group, collective); }, 16 * 1024, topo::Levels({{"node", nodes, 0}}));
+      with_nodes(
+          nodes, asking_for(collective, std::string(algorithm.name)),
+          [&](Group& group) { call_all_sizes(group, collective); }, 16 * 1024,
+          topo::Levels({{"node", nodes, 0}}));
     }
   }
 }
 
 TEST(OnNodes, WhatTheRulesChooseGivesItsResult) {
   for (const std::vector<int32_t>& nodes : node_maps) {
-    with_nodes(nodes, {}, [&](Group& group) {
-      for (int i = 0; i < plan::collective_count; ++i) call_all_sizes(group, static_cast<Collective>(i));
-    }, 16 * 1024, topo::Levels({{"node", nodes, 0}}));
+    with_nodes(
+        nodes, {},
+        [&](Group& group) {
+          for (int i = 0; i < plan::collective_count; ++i)
+            call_all_sizes(group, static_cast<Collective>(i));
+        },
+        16 * 1024, topo::Levels({{"node", nodes, 0}}));
   }
 }
 
 TEST(OnNodes, ShortSegmentsGoThroughFewPositions) {
   for (const std::vector<int32_t>& nodes : node_maps) {
-    for (const Collective collective : {Collective::bcast, Collective::allreduce, Collective::alltoall, Collective::scan}) {
+    for (const Collective collective :
+         {Collective::bcast, Collective::allreduce, Collective::alltoall, Collective::scan}) {
       select::Overrides overrides;
       overrides.segment_bytes = 512;
-      with_nodes(nodes, overrides, [&](Group& group) { call_all_sizes(group, collective); }, 8 * 1024);
+      with_nodes(
+          nodes, overrides, [&](Group& group) { call_all_sizes(group, collective); }, 8 * 1024);
     }
   }
 }
 
 TEST(OnNodes, LoweredProgramsAreHeldAgainstTheirPlans) {
-  for (const Collective collective : {Collective::bcast, Collective::allreduce, Collective::gather}) {
-    with_nodes({0, 1, 0, 1, 1}, {}, [&](Group& group) { call_all_sizes(group, collective); }, 16 * 1024, {}, true);
+  for (const Collective collective :
+       {Collective::bcast, Collective::allreduce, Collective::gather}) {
+    with_nodes(
+        {0, 1, 0, 1, 1}, {}, [&](Group& group) { call_all_sizes(group, collective); }, 16 * 1024,
+        {}, true);
   }
 }
 
 TEST(OnNodes, AMessageCrossesForEveryTransferThatDoes) {
   const auto count_of = [](const std::vector<int32_t>& nodes, const std::string& algorithm) {
     const std::vector<int64_t> sent =
-        with_nodes(nodes, asking_for(Collective::bcast, algorithm), [](Group& group) { bcast(group, {Collective::bcast, 4, 0, false, 1}); });
+        with_nodes(nodes, asking_for(Collective::bcast, algorithm),
+                   [](Group& group) { bcast(group, {Collective::bcast, 4, 0, false, 1}); });
     return std::accumulate(sent.begin(), sent.end(), int64_t{0});
   };
   EXPECT_EQ(count_of({0, 0, 1, 1}, "flat"), 2);
   EXPECT_EQ(count_of({0, 1, 2, 3}, "binomial"), 3);
 }
 
-// What the default rules choose for short calls sends what its plan says, and of some collectives the least there is.
+// What the default rules choose for short calls sends what its plan says, and of some collectives
+// the least there is.
 TEST(OnNodes, MessagesAreThoseOfThePlan) {
   for (const std::vector<int32_t>& nodes : node_maps) {
     const auto n = static_cast<int64_t>(plan::Nodes(nodes).count());
@@ -91,15 +106,18 @@ TEST(OnNodes, MessagesAreThoseOfThePlan) {
       const auto collective = static_cast<Collective>(i);
       const auto ranks = static_cast<int>(nodes.size());
       const int root = plan::rooted(collective) ? ranks - 1 : 0;
-      const std::vector<int64_t> sent = with_nodes(nodes, {}, [&](Group& group) {
-        if (collective == Collective::barrier) {
-          ASSERT_EQ(group.barrier(), Code::ok);
-        } else {
-          perform(group, {collective, 4, root, false, 1});
-        }
-      }, 256 * 1024, levels);
-      const plan::InterNodeTraffic traffic =
-          plan::inter_node_traffic(algo::generate(collective, "hierarchical", ranks, root, levels), nodes);
+      const std::vector<int64_t> sent = with_nodes(
+          nodes, {},
+          [&](Group& group) {
+            if (collective == Collective::barrier) {
+              ASSERT_EQ(group.barrier(), Code::ok);
+            } else {
+              perform(group, {collective, 4, root, false, 1});
+            }
+          },
+          256 * 1024, levels);
+      const plan::InterNodeTraffic traffic = plan::inter_node_traffic(
+          algo::generate(collective, "hierarchical", ranks, root, levels), nodes);
       const int64_t counted = std::accumulate(sent.begin(), sent.end(), int64_t{0});
       EXPECT_EQ(counted, traffic.messages) << plan::name(collective);
       EXPECT_EQ(traffic.delays, 1) << plan::name(collective);
@@ -118,21 +136,24 @@ TEST(OnNodes, MessagesAreThoseOfThePlan) {
 // Sums of vectors that are one element each, as users' operations on derived types have them.
 void add_vectors(void* context, const void* in, void* inout, size_t count) {
   const size_t words = *static_cast<const size_t*>(context) * count;
-  for (size_t i = 0; i < words; ++i) static_cast<uint64_t*>(inout)[i] += static_cast<const uint64_t*>(in)[i];
+  for (size_t i = 0; i < words; ++i)
+    static_cast<uint64_t*>(inout)[i] += static_cast<const uint64_t*>(in)[i];
 }
 
 // Whether it was served; then with the right result.
 bool sums_large_elements(Group& group, Collective collective, size_t words) {
   constexpr size_t count = 3;
-  const exec::Combine combine{nullptr, add_vectors, &words, words * 8, true, exec::needs_same_expression};
+  const exec::Combine combine{nullptr,   add_vectors, &words,
+                              words * 8, true,        exec::needs_same_expression};
   const Vector in = data_of(1, group.rank(), words * count);
   Vector out(words * count, untouched);
   const int last = collective == Collective::scan ? group.rank() : group.ranks() - 1;
   const int root = group.ranks() - 1;
   try {
-    const Code code = collective == Collective::reduce ? group.reduce(in.data(), out.data(), count, combine, root)
-                      : collective == Collective::scan ? group.scan(in.data(), out.data(), count, combine)
-                                                       : group.allreduce(in.data(), out.data(), count, combine);
+    const Code code =
+        collective == Collective::reduce ? group.reduce(in.data(), out.data(), count, combine, root)
+        : collective == Collective::scan ? group.scan(in.data(), out.data(), count, combine)
+                                         : group.allreduce(in.data(), out.data(), count, combine);
     EXPECT_EQ(code, Code::ok) << group.failure();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::unavailable) << error.what();
@@ -143,7 +164,8 @@ bool sums_large_elements(Group& group, Collective collective, size_t words) {
     uint64_t expected = 0;
     for (int rank = 0; rank <= last; ++rank) expected += value(1, rank, i);
     if (out[i] == expected) continue;
-    ADD_FAILURE() << plan::name(collective) << " of elements of " << words * 8 << " bytes, rank " << group.rank() << ": " << i;
+    ADD_FAILURE() << plan::name(collective) << " of elements of " << words * 8 << " bytes, rank "
+                  << group.rank() << ": " << i;
     break;
   }
   return true;
@@ -151,14 +173,19 @@ bool sums_large_elements(Group& group, Collective collective, size_t words) {
 
 TEST(OnNodes, LargeElementsAreCombinedOrRefusedByAllRanks) {
   for (const std::vector<int32_t>& nodes : {node_maps[0], node_maps[3], {0, 0, 1, 1, 2, 2, 3, 3}}) {
-    for (const Collective collective : {Collective::reduce, Collective::allreduce, Collective::scan}) {
+    for (const Collective collective :
+         {Collective::reduce, Collective::allreduce, Collective::scan}) {
       for (size_t words = 16; words <= 4096; words *= 2) {
         std::atomic<size_t> served = 0;
-        with_nodes(nodes, {}, [&](Group& group) {
-          const bool here = sums_large_elements(group, collective, words);
-          EXPECT_TRUE(here || words * 8 > group.max_element()) << words * 8 << " bytes of " << group.max_element();
-          served += here ? 1 : 0;
-        }, 128 * 1024);
+        with_nodes(
+            nodes, {},
+            [&](Group& group) {
+              const bool here = sums_large_elements(group, collective, words);
+              EXPECT_TRUE(here || words * 8 > group.max_element())
+                  << words * 8 << " bytes of " << group.max_element();
+              served += here ? 1 : 0;
+            },
+            128 * 1024);
         EXPECT_TRUE(served == 0 || served == nodes.size()) << served;
       }
     }

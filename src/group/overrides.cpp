@@ -15,29 +15,36 @@ namespace {
 
 static_assert(collective_words.size() == plan::collective_count);
 
-void check_algorithm(Collective collective, const std::string& algorithm, Reproducible reproducible) {
+void check_algorithm(Collective collective, const std::string& algorithm,
+                     Reproducible reproducible) {
   const std::string variable = select::algorithm_variable(collective);
   try {
     algo::generate(collective, algorithm, 2, 0);
   } catch (const Error& error) {
     throw Error(Code::invalid_argument, variable + ": " + error.what());
   }
-  const bool folds = algorithm == "flat" || algorithm == "all_read_all" || algorithm == "tiled" || algorithm == "chain";
+  const bool folds = algorithm == "flat" || algorithm == "all_read_all" || algorithm == "tiled" ||
+                     algorithm == "chain";
   if (plan::combines(collective) && !folds && reproducible == Reproducible::placement) {
-    throw Error(Code::invalid_argument, variable + "=" + algorithm + " combines partial results, which " +
-                                            "TUTTI_REPRODUCIBLE=placement excludes; give flat, or leave one of the two out");
+    throw Error(
+        Code::invalid_argument,
+        variable + "=" + algorithm + " combines partial results, which " +
+            "TUTTI_REPRODUCIBLE=placement excludes; give flat, or leave one of the two out");
   }
   if (plan::combines(collective) && reproducible != Reproducible::off && algo::by_host(algorithm)) {
-    throw Error(Code::invalid_argument, variable + "=" + algorithm + " leaves the order of combining to the host MPI, which " +
-                                            "TUTTI_REPRODUCIBLE=run excludes; name an algorithm in the place of host, or leave "
-                                            "one of the two out");
+    throw Error(
+        Code::invalid_argument,
+        variable + "=" + algorithm + " leaves the order of combining to the host MPI, which " +
+            "TUTTI_REPRODUCIBLE=run excludes; name an algorithm in the place of host, or leave "
+            "one of the two out");
   }
 }
 
 // Read once and kept: groups and the report look at it to the end.
 const select::Library* users_library(const Options& options) {
   // Whatever the tables and files say, the same expression is asked for.
-  if (options.plans.empty() || options.disable || options.reproducible == Reproducible::placement) return nullptr;
+  if (options.plans.empty() || options.disable || options.reproducible == Reproducible::placement)
+    return nullptr;
   static std::mutex& mutex = *new std::mutex;
   static auto& libraries = *new std::map<std::pair<std::string, bool>, select::Library>;
   const bool fixed_order = options.reproducible != Reproducible::off;
@@ -57,7 +64,8 @@ const select::Table* users_table(const Options& options) {
   static auto& tables = *new std::map<std::string, select::Table>;
   const std::lock_guard lock(mutex);
   auto found = tables.find(options.table);
-  if (found == tables.end()) found = tables.emplace(options.table, select::load_table(options.table)).first;
+  if (found == tables.end())
+    found = tables.emplace(options.table, select::load_table(options.table)).first;
   return &found->second;
 }
 

@@ -1,5 +1,5 @@
-// The collectives with parts, and the scans, on thread ranks: every algorithm, root, buffers of one and of two, sizes from
-// nothing to many segments, against what MPI says that they give.
+// The collectives with parts, and the scans, on thread ranks: every algorithm, root, buffers of one
+// and of two, sizes from nothing to many segments, against what MPI says that they give.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,8 +11,9 @@
 namespace tutti::group::test {
 namespace {
 
-const Collective collectives[] = {Collective::gather,         Collective::scatter, Collective::allgather, Collective::alltoall,
-                                  Collective::reduce_scatter, Collective::scan,    Collective::exscan};
+const Collective collectives[] = {
+    Collective::gather,         Collective::scatter, Collective::allgather, Collective::alltoall,
+    Collective::reduce_scatter, Collective::scan,    Collective::exscan};
 const size_t counts[] = {0, 1, 5, 6, 7, 100, 1500, 9001};
 
 void all_calls(Group& group, Collective collective, std::span<const size_t> sizes) {
@@ -38,9 +39,12 @@ TEST_P(Parts, ByTheChosenAlgorithms) {
     for (size_t segment : {size_t{0}, size_t{640}}) {
       select::Overrides overrides;
       overrides.segment_bytes = segment;
-      with_groups(GetParam(), overrides, {}, [](Group& group) {
-        for (Collective collective : collectives) all_calls(group, collective, counts);
-      }, oversubscribed, 64 * 1024, GetParam() < checked_below);
+      with_groups(
+          GetParam(), overrides, {},
+          [](Group& group) {
+            for (Collective collective : collectives) all_calls(group, collective, counts);
+          },
+          oversubscribed, 64 * 1024, GetParam() < checked_below);
     }
   }
 }
@@ -51,14 +55,20 @@ TEST_P(Parts, ByEveryAlgorithm) {
     overrides.segment_bytes = 1024;
     std::vector<Collective> served;
     for (Collective collective : collectives) {
-      if (std::find(algorithm.collectives.begin(), algorithm.collectives.end(), collective) == algorithm.collectives.end()) continue;
+      if (std::find(algorithm.collectives.begin(), algorithm.collectives.end(), collective) ==
+          algorithm.collectives.end())
+        continue;
       overrides.algorithm[static_cast<size_t>(collective)] = algorithm.name;
       served.push_back(collective);
     }
     if (served.empty()) continue;
-    with_groups(GetParam(), overrides, {}, [&](Group& group) {
-      for (Collective collective : served) all_calls(group, collective, std::array<size_t, 4>{1, 7, 200, 3000});
-    }, true, 64 * 1024, GetParam() < checked_below);
+    with_groups(
+        GetParam(), overrides, {},
+        [&](Group& group) {
+          for (Collective collective : served)
+            all_calls(group, collective, std::array<size_t, 4>{1, 7, 200, 3000});
+        },
+        true, 64 * 1024, GetParam() < checked_below);
   }
 }
 
@@ -66,9 +76,13 @@ INSTANTIATE_TEST_SUITE_P(Ranks, Parts, testing::ValuesIn(rank_counts({1, 2, 3, 5
 
 // Slots and lines for many ranks' parts are short: then slots serve what lines cannot.
 TEST(Parts, ManyRanksInLittleMemory) {
-  with_groups(18, {}, {}, [](Group& group) {
-    for (Collective collective : collectives) all_calls(group, collective, std::array<size_t, 2>{1, 700});
-  }, true, shm::smallest_area, false);
+  with_groups(
+      18, {}, {},
+      [](Group& group) {
+        for (Collective collective : collectives)
+          all_calls(group, collective, std::array<size_t, 2>{1, 700});
+      },
+      true, shm::smallest_area, false);
 }
 
 }  // namespace

@@ -13,7 +13,8 @@ constexpr size_t most_ranks = size_t{1} << 24;  // that a text may tell of
 }  // namespace
 
 Placement::Placement(std::vector<Place> places) {
-  std::sort(places.begin(), places.end(), [](const Place& one, const Place& other) { return one.rank < other.rank; });
+  std::sort(places.begin(), places.end(),
+            [](const Place& one, const Place& other) { return one.rank < other.rank; });
   const auto keep = [&](size_t attribute, auto&& number_of) {
     std::vector<int32_t> numbers;
     numbers.reserve(places.size());
@@ -36,7 +37,9 @@ std::vector<int32_t> Placement::numbers(size_t attribute, const std::vector<int>
   return numbers;
 }
 
-plan::Nodes Placement::nodes(const std::vector<int>& ranks) const { return plan::Nodes(numbers(at_memory, ranks)); }
+plan::Nodes Placement::nodes(const std::vector<int>& ranks) const {
+  return plan::Nodes(numbers(at_memory, ranks));
+}
 
 topo::Levels Placement::levels(const std::vector<int>& ranks) const {
   const std::vector<int32_t> clusters = numbers(at_cluster, ranks), nodes = machine_nodes(ranks);
@@ -47,14 +50,16 @@ topo::Levels Placement::levels(const std::vector<int>& ranks) const {
   floors.push_back({"node", nodes, 1});
   for (size_t i = 0; i < topo::floor_names.size(); ++i) {
     const std::string_view name = topo::floor_names[i];
-    floors.push_back({std::string(name.substr(0, name.find(' '))), numbers(at_floors + i, ranks), 1});
+    floors.push_back(
+        {std::string(name.substr(0, name.find(' '))), numbers(at_floors + i, ranks), 1});
   }
   return topo::Levels(std::move(floors));
 }
 
 bool Placement::oversubscribed(const std::vector<int>& ranks) const {
   const Repeated& oversubscribed = of_[at_oversubscribed];
-  return std::any_of(ranks.begin(), ranks.end(), [&](int rank) { return oversubscribed[static_cast<size_t>(rank)] != 0; });
+  return std::any_of(ranks.begin(), ranks.end(),
+                     [&](int rank) { return oversubscribed[static_cast<size_t>(rank)] != 0; });
 }
 
 std::string Placement::text() const {
@@ -70,8 +75,10 @@ Placement Placement::read(std::string_view text) {
     text.remove_prefix(std::min(word.size() + 1, text.size()));
     const std::optional<Repeated> read = Repeated::read(word, most_ranks);
     if (read) row = *read;
-    if (row.empty() || row.size() != placement.of_.front().size() || (&row == &placement.of_.back() && !text.empty()))
-      throw Error(Code::internal, "what a node's first rank says of where all ranks are cannot be read");
+    if (row.empty() || row.size() != placement.of_.front().size() ||
+        (&row == &placement.of_.back() && !text.empty()))
+      throw Error(Code::internal,
+                  "what a node's first rank says of where all ranks are cannot be read");
   }
   return placement;
 }

@@ -30,12 +30,15 @@ std::vector<int32_t> all_ranks(int count) {
 void check_lowered(const plan::Plan& plan, const plan::Plan& staged, Carrier carrier) {
   plan::Simulation how;
   how.nodes = staged.nodes;
-  plan::simulate(plan, plan::lower(staged, plan::depend(staged, carrier), all_ranks(plan.ranks), carrier), how);
+  plan::simulate(plan,
+                 plan::lower(staged, plan::depend(staged, carrier), all_ranks(plan.ranks), carrier),
+                 how);
 }
 
 const topo::Levels& levels_of(const ProgramRequest& request) {
   static const topo::Levels one_level;
-  const bool by_levels = request.users_plan == nullptr && request.levels != nullptr && algo::goes_by_levels(request.algorithm);
+  const bool by_levels = request.users_plan == nullptr && request.levels != nullptr &&
+                         algo::goes_by_levels(request.algorithm);
   return by_levels ? *request.levels : one_level;
 }
 
@@ -47,7 +50,8 @@ const plan::Nodes& nodes_of(const ProgramRequest& request) {
 plan::Plan built_in(const ProgramRequest& request) {
   const topo::Levels& levels = levels_of(request);
   if (request.phase) {
-    return algo::phase_by_host(*request.phase, request.collective, request.algorithm, request.ranks, request.root, levels);
+    return algo::phase_by_host(*request.phase, request.collective, request.algorithm, request.ranks,
+                               request.root, levels);
   }
   return algo::generate(request.collective, request.algorithm, request.ranks, request.root, levels);
 }
@@ -68,7 +72,8 @@ Programs make(const ProgramRequest& request, const std::vector<int32_t>& ranks) 
     check_lowered(plan, staged, carrier);
   }
   Programs programs;
-  for (plan::Program& program : plan::lower(staged, plan::depend(staged, carrier), ranks, carrier)) {
+  for (plan::Program& program :
+       plan::lower(staged, plan::depend(staged, carrier), ranks, carrier)) {
     program.in_place = in_place;
     programs.push_back(std::make_shared<const plan::Program>(std::move(program)));
   }
@@ -91,8 +96,9 @@ Store& store() {
 namespace {
 
 std::string key_of(const ProgramRequest& request) {
-  std::string key = request.users_plan != nullptr ? "plan " + std::to_string(request.users_plan->contents)
-                                                  : std::string(request.algorithm);
+  std::string key = request.users_plan != nullptr
+                        ? "plan " + std::to_string(request.users_plan->contents)
+                        : std::string(request.algorithm);
   for (const int number : {static_cast<int>(request.collective), request.ranks, request.root,
                            static_cast<int>(request.carrier), static_cast<int>(request.fixed_order),
                            request.phase ? 1 + static_cast<int>(*request.phase) : 0}) {
@@ -139,7 +145,8 @@ std::shared_ptr<const plan::Program> program_for(const ProgramRequest& request) 
   Store& store = group::store();
   {
     const std::lock_guard lock(store.mutex);
-    if (const auto found = store.programs.find(key); found != store.programs.end()) return found->second;
+    if (const auto found = store.programs.find(key); found != store.programs.end())
+      return found->second;
   }
   std::shared_ptr<const plan::Program> program = make(request, {request.rank}).front();
   const std::lock_guard lock(store.mutex);

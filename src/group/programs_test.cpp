@@ -1,4 +1,5 @@
-// Programs that the ranks of a process have in common are those that each would have made by itself.
+// Programs that the ranks of a process have in common are those that each would have made by
+// itself.
 #include "group/programs.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +19,8 @@ class Common : public testing::Test {
   void SetUp() override { use_common_programs(programs_.get()); }
   void TearDown() override { use_common_programs(nullptr); }
 
-  const std::unique_ptr<CommonPrograms, void (*)(CommonPrograms*)> programs_{make_common_programs(), end_common_programs};
+  const std::unique_ptr<CommonPrograms, void (*)(CommonPrograms*)> programs_{make_common_programs(),
+                                                                             end_common_programs};
 };
 
 TEST_F(Common, ProgramsAreThoseOfEachRank) {
@@ -26,7 +28,9 @@ TEST_F(Common, ProgramsAreThoseOfEachRank) {
   const topo::Levels levels({{"node", {0, 0, 1, 1, 1}, 0}});
   for (const char* const algorithm : {"binomial", "hierarchical"}) {
     for (int rank = 0; rank < 5; ++rank) {
-      const ProgramRequest request{Collective::bcast, algorithm, 5, rank, 2, Carrier::slot, true, false, nullptr, &levels, &nodes};
+      const ProgramRequest request{
+          Collective::bcast, algorithm, 5,     rank, 2, Carrier::slot, true, false,
+          nullptr,           &levels,   &nodes};
       use_common_programs(programs_.get());
       const auto common = program_for(request);
       EXPECT_EQ(program_for(request), common);
@@ -47,7 +51,9 @@ TEST_F(Common, RootsAndCarriersAreToldApart) {
 }
 
 TEST_F(Common, OldOnesAreMadeAgain) {
-  const auto of = [](int root) { return program_for({Collective::bcast, "binomial", 40, 7, root, Carrier::slot, false}); };
+  const auto of = [](int root) {
+    return program_for({Collective::bcast, "binomial", 40, 7, root, Carrier::slot, false});
+  };
   const auto first = of(0);
   for (int root = 1; root < 40; ++root) of(root);
   const auto again = of(0);

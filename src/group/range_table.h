@@ -1,8 +1,11 @@
-// A table from (key, bytes) to a value that holds for a range of bytes: what serves the calls that a group has made.
+// A table from (key, bytes) to a value that holds for a range of bytes: what serves the calls that
+// a group has made.
 //
-// Owned by one group and used by its thread alone. Open addressing: a range is found by its key and by the power of two in which the
-// bytes lie, so that calls of any mix of sizes find theirs in one or two probes, without a lock, an allocation or a search. A range that
-// spans several powers of two is noted once for each of them that was asked for. The table grows to `most` ranges and is then emptied.
+// Owned by one group and used by its thread alone. Open addressing: a range is found by its key and
+// by the power of two in which the bytes lie, so that calls of any mix of sizes find theirs in one
+// or two probes, without a lock, an allocation or a search. A range that spans several powers of
+// two is noted once for each of them that was asked for. The table grows to `most` ranges and is
+// then emptied.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +29,8 @@ class RangeTable {
     }
   }
 
-  // Notes that `value` serves from `low` to `high`, found for `bytes` among them, for which none was noted.
+  // Notes that `value` serves from `low` to `high`, found for `bytes` among them, for which none
+  // was noted.
   void note(uint64_t key, size_t bytes, size_t low, size_t high, Value* value) {
     if (2 * (noted_ + 1) > ranges_.size()) {
       if (noted_ >= most) clear();

@@ -1,4 +1,5 @@
-// Long messages by every way of reaching buffers: all algorithms, roots, one buffer and two, on thread ranks.
+// Long messages by every way of reaching buffers: all algorithms, roots, one buffer and two, on
+// thread ranks.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,10 +12,12 @@ namespace tutti::group::test {
 namespace {
 
 // Just below and at the sizes from which slots are passed by, and segments that end short.
-const size_t counts[] = {exec::direct_from / 8 - 1, exec::direct_from / 8, 5003, exec::cma_from / 8 + 77};
+const size_t counts[] = {exec::direct_from / 8 - 1, exec::direct_from / 8, 5003,
+                         exec::cma_from / 8 + 77};
 
 bool serves(const algo::Algorithm& algorithm, Collective collective) {
-  return std::find(algorithm.collectives.begin(), algorithm.collectives.end(), collective) != algorithm.collectives.end();
+  return std::find(algorithm.collectives.begin(), algorithm.collectives.end(), collective) !=
+         algorithm.collectives.end();
 }
 
 void calls(Group& group, Collective collective) {
@@ -22,7 +25,8 @@ void calls(Group& group, Collective collective) {
   for (const size_t count : counts) {
     for (const int root : {0, group.ranks() - 1}) {
       if (root > 0 && !plan::rooted(collective)) continue;
-      for (const bool in_place : {false, true}) perform(group, {collective, count, root, in_place, ++round});
+      for (const bool in_place : {false, true})
+        perform(group, {collective, count, root, in_place, ++round});
     }
   }
 }
@@ -40,9 +44,12 @@ TEST_P(Reach, EveryAlgorithm) {
       overrides.algorithm[static_cast<size_t>(i)] = algorithm.name;
       served.push_back(collective);
     }
-    with_groups(ranks, overrides, {}, [&](Group& group) {
-      for (const Collective collective : served) calls(group, collective);
-    }, true, 64 * 1024, false, {}, reaching);
+    with_groups(
+        ranks, overrides, {},
+        [&](Group& group) {
+          for (const Collective collective : served) calls(group, collective);
+        },
+        true, 64 * 1024, false, {}, reaching);
   }
 }
 
@@ -53,14 +60,20 @@ TEST_P(Reach, AsRulesSay) {
     std::vector<Collective> served;
     for (int i = 1; i < plan::collective_count; ++i) {
       served.push_back(static_cast<Collective>(i));
-      rules.append(plan::name(served.back())).append(" -> builtin:flat reach ").append(way).append("\n");
+      rules.append(plan::name(served.back()))
+          .append(" -> builtin:flat reach ")
+          .append(way)
+          .append("\n");
     }
     const select::Table table = select::read_table(rules, way);
     select::Overrides overrides;
     overrides.table = &table;
-    with_groups(ranks, overrides, {}, [&](Group& group) {
-      for (const Collective collective : served) calls(group, collective);
-    }, true, 64 * 1024, false, {}, reaching);
+    with_groups(
+        ranks, overrides, {},
+        [&](Group& group) {
+          for (const Collective collective : served) calls(group, collective);
+        },
+        true, 64 * 1024, false, {}, reaching);
   }
 }
 
@@ -88,7 +101,8 @@ TEST(ReachFrom, IsWhatRanksHaveAndRulesAllow) {
   EXPECT_EQ(from(ReachChoice::staged), never);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, Reach, testing::Combine(testing::ValuesIn(all_reaching), testing::Values(2, 5)));
+INSTANTIATE_TEST_SUITE_P(Kinds, Reach,
+                         testing::Combine(testing::ValuesIn(all_reaching), testing::Values(2, 5)));
 
 }  // namespace
 }  // namespace tutti::group::test

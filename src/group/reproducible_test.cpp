@@ -17,7 +17,8 @@ using plan::Collective;
 
 // Of many magnitudes, so that almost every order of adding them has bits of its own.
 double value(int rank, size_t i) {
-  std::minstd_rand random(static_cast<unsigned>(rank * 7919 + 104729 * static_cast<int>(i % 977) + 1));
+  std::minstd_rand random(
+      static_cast<unsigned>(rank * 7919 + 104729 * static_cast<int>(i % 977) + 1));
   random.discard(3);
   return std::ldexp(static_cast<double>(random()) - 1e9, static_cast<int>(random() % 60) - 30);
 }
@@ -36,28 +37,36 @@ std::vector<double> left_fold(int ranks, size_t count) {
 }
 
 bool same_bits(const std::vector<double>& one, const std::vector<double>& other) {
-  return one.size() == other.size() && std::memcmp(one.data(), other.data(), one.size() * sizeof(double)) == 0;
+  return one.size() == other.size() &&
+         std::memcmp(one.data(), other.data(), one.size() * sizeof(double)) == 0;
 }
 
 const size_t counts[] = {1, 6, 7, 100, 256, 257, 2100, 5000, 20000};
 
 // Every count, allreduce and reduce, against the fold that one process makes.
 void expect_left_folds(int ranks, const select::Overrides& overrides, bool oversubscribed) {
-  with_groups(ranks, overrides, {}, [](Group& group) {
-    for (size_t count : counts) {
-      const std::vector<double> expected = left_fold(group.ranks(), count);
-      const std::vector<double> in = data_of(group.rank(), count);
-      std::vector<double> out(count);
-      ASSERT_EQ(group.allreduce(in.data(), out.data(), count, sum_of_doubles()), Code::ok) << group.failure();
-      EXPECT_TRUE(same_bits(out, expected)) << count << " by " << group.algorithm(Collective::allreduce, count * 8, 0);
-      const int root = static_cast<int>(count) % group.ranks();
-      out = in;  // in place at the root
-      ASSERT_EQ(group.reduce(out.data(), group.rank() == root ? out.data() : nullptr, count, sum_of_doubles(), root), Code::ok);
-      if (group.rank() == root) {
-        EXPECT_TRUE(same_bits(out, expected)) << count << " to " << root;
-      }
-    }
-  }, oversubscribed);
+  with_groups(
+      ranks, overrides, {},
+      [](Group& group) {
+        for (size_t count : counts) {
+          const std::vector<double> expected = left_fold(group.ranks(), count);
+          const std::vector<double> in = data_of(group.rank(), count);
+          std::vector<double> out(count);
+          ASSERT_EQ(group.allreduce(in.data(), out.data(), count, sum_of_doubles()), Code::ok)
+              << group.failure();
+          EXPECT_TRUE(same_bits(out, expected))
+              << count << " by " << group.algorithm(Collective::allreduce, count * 8, 0);
+          const int root = static_cast<int>(count) % group.ranks();
+          out = in;  // in place at the root
+          ASSERT_EQ(group.reduce(out.data(), group.rank() == root ? out.data() : nullptr, count,
+                                 sum_of_doubles(), root),
+                    Code::ok);
+          if (group.rank() == root) {
+            EXPECT_TRUE(same_bits(out, expected)) << count << " to " << root;
+          }
+        }
+      },
+      oversubscribed);
 }
 
 class Placement : public testing::TestWithParam<int> {};
@@ -81,7 +90,8 @@ TEST_P(Placement, HoldsForEachOfItsAlgorithms) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, Placement, testing::ValuesIn(rank_counts({2, 3, 4, 5, 6, 7, 8, 9})));
+INSTANTIATE_TEST_SUITE_P(Ranks, Placement,
+                         testing::ValuesIn(rank_counts({2, 3, 4, 5, 6, 7, 8, 9})));
 
 // What these tests would see if another algorithm were chosen.
 TEST(Reproducible, OtherAlgorithmsGiveOtherBits) {
@@ -102,7 +112,8 @@ TEST(Reproducible, PlacementChoosesLeftFoldsOnly) {
     for (bool oversubscribed : {false, true}) {
       for (int ranks : {1, 2, 3, 8, 16, 17, 64, 4096}) {
         for (size_t bytes = 0; bytes < size_t{1} << 26; bytes = bytes * 3 + 1) {
-          const std::string_view name = select::choose(collective, bytes, ranks, oversubscribed, overrides).algorithm;
+          const std::string_view name =
+              select::choose(collective, bytes, ranks, oversubscribed, overrides).algorithm;
           EXPECT_TRUE(name == "flat" || name == "all_read_all" || name == "tiled") << name;
         }
       }
@@ -113,14 +124,16 @@ TEST(Reproducible, PlacementChoosesLeftFoldsOnly) {
 TEST(Reproducible, PlacementRefusesAnotherAlgorithmByName) {
   const auto refusal = [](const char* variable, const char* algorithm) {
     try {
-      overrides_of(parse_options({{variable, algorithm}, {"TUTTI_REPRODUCIBLE", "placement"}}, nullptr));
+      overrides_of(
+          parse_options({{variable, algorithm}, {"TUTTI_REPRODUCIBLE", "placement"}}, nullptr));
     } catch (const Error& error) {
       return std::string(error.what());
     }
     return std::string();
   };
   EXPECT_EQ(refusal("TUTTI_ALGORITHM_ALLREDUCE", "nary:4"),
-            "TUTTI_ALGORITHM_ALLREDUCE=nary:4 combines partial results, which TUTTI_REPRODUCIBLE=placement excludes; give flat, "
+            "TUTTI_ALGORITHM_ALLREDUCE=nary:4 combines partial results, which "
+            "TUTTI_REPRODUCIBLE=placement excludes; give flat, "
             "or leave one of the two out");
   EXPECT_EQ(refusal("TUTTI_ALGORITHM_ALLREDUCE", "tiled"), "");
   EXPECT_EQ(refusal("TUTTI_ALGORITHM_BCAST", "nary:4"), "");
@@ -130,10 +143,15 @@ TEST(Reproducible, PlacementRefusesAnotherAlgorithmByName) {
 TEST(Reproducible, RunsRepeatTheOrderOfThePlan) {
   const std::string path = testing::TempDir() + "reproducible_test_" + std::to_string(getpid());
   std::filesystem::create_directories(path);
-  std::ofstream(path + "/any.tree") << "tutti-tree 1\ncollective allreduce\nranks 4\nany_order yes\nreduce 0: 3 1 2\n";
+  std::ofstream(path + "/any.tree")
+      << "tutti-tree 1\ncollective allreduce\nranks 4\nany_order yes\nreduce 0: 3 1 2\n";
   std::ofstream(path + "/map") << "tutti-map 1\nallreduce -> any.tree\n";
-  select::Overrides overrides = overrides_of(parse_options({{"TUTTI_PLANS", path}, {"TUTTI_REPRODUCIBLE", "run"}}, nullptr));
-  EXPECT_EQ(overrides_of(parse_options({{"TUTTI_PLANS", path}, {"TUTTI_REPRODUCIBLE", "placement"}}, nullptr)).library, nullptr);
+  select::Overrides overrides =
+      overrides_of(parse_options({{"TUTTI_PLANS", path}, {"TUTTI_REPRODUCIBLE", "run"}}, nullptr));
+  EXPECT_EQ(overrides_of(parse_options({{"TUTTI_PLANS", path}, {"TUTTI_REPRODUCIBLE", "placement"}},
+                                       nullptr))
+                .library,
+            nullptr);
   std::filesystem::remove_all(path);
   ASSERT_NE(overrides.library, nullptr);
   with_groups(4, overrides, {}, [](Group& group) {
@@ -141,9 +159,11 @@ TEST(Reproducible, RunsRepeatTheOrderOfThePlan) {
       for (size_t count : {size_t{1}, size_t{500}}) {
         const std::vector<double> in = data_of(group.rank(), count);
         std::vector<double> out(count), expected(count);
-        for (size_t i = 0; i < count; ++i) expected[i] = ((value(0, i) + value(3, i)) + value(1, i)) + value(2, i);
+        for (size_t i = 0; i < count; ++i)
+          expected[i] = ((value(0, i) + value(3, i)) + value(1, i)) + value(2, i);
         if (group.rank() == late) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        ASSERT_EQ(group.allreduce(in.data(), out.data(), count, sum_of_doubles()), Code::ok) << group.failure();
+        ASSERT_EQ(group.allreduce(in.data(), out.data(), count, sum_of_doubles()), Code::ok)
+            << group.failure();
         EXPECT_EQ(group.algorithm(Collective::allreduce, count * 8, 0), "any.tree");
         EXPECT_TRUE(same_bits(out, expected)) << count << " with rank " << late << " late";
       }

@@ -6,7 +6,8 @@
 
 namespace tutti::group {
 
-// NUMACol keeps 16 MiB (section 3.2); here only copies of users' buffers are in such memory, never a tree's parts.
+// NUMACol keeps 16 MiB (section 3.2); here only copies of users' buffers are in such memory, never
+// a tree's parts.
 inline constexpr size_t most_kept_scratch = 256 * 1024;
 
 inline void release_scratch(std::vector<std::byte>& memory) {

@@ -1,5 +1,5 @@
-// Users' plans in groups of thread ranks: which calls they serve, which go to the built-in choice, and that results are
-// right either way.
+// Users' plans in groups of thread ranks: which calls they serve, which go to the built-in choice,
+// and that results are right either way.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -16,11 +16,13 @@ namespace {
 using plan::Collective;
 
 constexpr const char* flat_tree = "tutti-tree 1\ncollective allreduce\nranks 4\nreduce 0: 1..3\n";
-constexpr const char* mixed_tree = "tutti-tree 1\ncollective allreduce\nranks 4\nreduce 0: 2\nreduce 2: 3 1\n";
+constexpr const char* mixed_tree =
+    "tutti-tree 1\ncollective allreduce\nranks 4\nreduce 0: 2\nreduce 2: 3 1\n";
 
 size_t refusals_with(const std::string& part) {
   size_t count = 0;
-  for (const std::string& line : select::refusals()) count += line.find(part) != std::string::npos ? 1 : 0;
+  for (const std::string& line : select::refusals())
+    count += line.find(part) != std::string::npos ? 1 : 0;
   return count;
 }
 
@@ -31,7 +33,9 @@ class UsersPlans : public testing::Test {
   }
   ~UsersPlans() override { std::filesystem::remove_all(path_); }
 
-  void put(const std::string& name, const std::string& text) const { std::ofstream(path_ + "/" + name) << text; }
+  void put(const std::string& name, const std::string& text) const {
+    std::ofstream(path_ + "/" + name) << text;
+  }
   const select::Overrides& load(const std::string& rules) {
     put("map", "tutti-map 1\n" + rules);
     library_ = select::load_library(path_, false);
@@ -49,12 +53,16 @@ class UsersPlans : public testing::Test {
 template <class Number>
 void expect_sum(Group& group, const exec::Combine& combine, size_t count, bool in_place) {
   std::vector<Number> in(count), out(count, Number(-1));
-  for (size_t i = 0; i < count; ++i) in[i] = static_cast<Number>(static_cast<size_t>(group.rank()) * 10 + i % 7);
+  for (size_t i = 0; i < count; ++i)
+    in[i] = static_cast<Number>(static_cast<size_t>(group.rank()) * 10 + i % 7);
   if (in_place) out = in;
-  ASSERT_EQ(group.allreduce(in_place ? out.data() : in.data(), out.data(), count, combine), Code::ok) << group.failure();
+  ASSERT_EQ(group.allreduce(in_place ? out.data() : in.data(), out.data(), count, combine),
+            Code::ok)
+      << group.failure();
   const int ranks = group.ranks();
   for (size_t i = 0; i < count; ++i) {
-    const auto expected = static_cast<Number>(ranks * (ranks - 1) / 2 * 10 + ranks * static_cast<int>(i % 7));
+    const auto expected =
+        static_cast<Number>(ranks * (ranks - 1) / 2 * 10 + ranks * static_cast<int>(i % 7));
     ASSERT_EQ(out[i], expected) << "count " << count << " at " << i;
   }
 }
@@ -67,18 +75,22 @@ struct Affine {
 void compose(void*, const void* in, void* inout, size_t count) {
   const auto* left = static_cast<const Affine*>(in);
   auto* right = static_cast<Affine*>(inout);
-  for (size_t i = 0; i < count; ++i) right[i] = {left[i].a * right[i].a, left[i].b * right[i].a + right[i].b};
+  for (size_t i = 0; i < count; ++i)
+    right[i] = {left[i].a * right[i].a, left[i].b * right[i].a + right[i].b};
 }
-const exec::Combine composition{nullptr, compose, nullptr, sizeof(Affine), false,
-                                exec::needs_same_expression | exec::needs_rank_order};
+const exec::Combine composition{nullptr, compose,
+                                nullptr, sizeof(Affine),
+                                false,   exec::needs_same_expression | exec::needs_rank_order};
 
 void expect_composition(Group& group, size_t count) {
   const auto of = [](int rank, size_t i) {
-    return Affine{static_cast<uint32_t>(2 * rank + 3), static_cast<uint32_t>(rank + 5 * static_cast<int>(i % 3))};
+    return Affine{static_cast<uint32_t>(2 * rank + 3),
+                  static_cast<uint32_t>(rank + 5 * static_cast<int>(i % 3))};
   };
   std::vector<Affine> in(count), out(count);
   for (size_t i = 0; i < count; ++i) in[i] = of(group.rank(), i);
-  ASSERT_EQ(group.allreduce(in.data(), out.data(), count, composition), Code::ok) << group.failure();
+  ASSERT_EQ(group.allreduce(in.data(), out.data(), count, composition), Code::ok)
+      << group.failure();
   for (size_t i = 0; i < count; ++i) {
     Affine expected = of(0, i);
     for (int rank = 1; rank < group.ranks(); ++rank) {
@@ -124,8 +136,11 @@ TEST_F(UsersPlans, NeverServeOperationsWhoseOrderTheyLose) {
 
 TEST_F(UsersPlans, NeverGiveRanksDifferentBits) {
   std::string text = "tutti-plan 1\ncollective allreduce\nranks 3\ncommutative yes\nblocks 1\n";
-  for (int rank = 0; rank < 3; ++rank) text += "copy tmp[" + std::to_string(rank) + "] <- in[" + std::to_string(rank) + "]\n";
-  text += "reduce out[0] <- tmp[0], tmp[1], tmp[2]\nreduce out[1] <- tmp[1], tmp[2], tmp[0]\nreduce out[2] <- tmp[2], tmp[0], tmp[1]\n";
+  for (int rank = 0; rank < 3; ++rank)
+    text += "copy tmp[" + std::to_string(rank) + "] <- in[" + std::to_string(rank) + "]\n";
+  text +=
+      "reduce out[0] <- tmp[0], tmp[1], tmp[2]\nreduce out[1] <- tmp[1], tmp[2], tmp[0]\nreduce "
+      "out[2] <- tmp[2], tmp[0], tmp[1]\n";
   put("own.plan", text);
   with_groups(3, load("allreduce -> own.plan\n"), {}, [](Group& group) {
     for (size_t count : counts) {
@@ -139,20 +154,27 @@ TEST_F(UsersPlans, NeverGiveRanksDifferentBits) {
 
 TEST_F(UsersPlans, ForOthersAreRefusedAndTheBuiltInChoiceRuns) {
   put("flat.tree", flat_tree);
-  put("shaped.tree", "tutti-tree 1\ncollective allreduce\nranks 3\nshape node:2 core:4\nreduce 0: 1 2\n");
+  put("shaped.tree",
+      "tutti-tree 1\ncollective allreduce\nranks 3\nshape node:2 core:4\nreduce 0: 1 2\n");
   with_groups(3, load("allreduce sizes ..100 -> flat.tree\nallreduce -> shaped.tree\n"),
               topo::parse_shape("node:1 numa:1 core:2"), [](Group& group) {
-    for (size_t count : {size_t{1}, size_t{2}, size_t{100}}) {
-      expect_sum<int64_t>(group, sum_of_integers(), count, false);
-      EXPECT_EQ(group.algorithm(Collective::allreduce, count * 8, 0).find(".tree"), std::string_view::npos);
-    }
-  });
-  EXPECT_EQ(refusals_with(path_ + "/map:2: flat.tree is refused: it is for 4 ranks, the communicator has 3"), 1u);
-  EXPECT_EQ(refusals_with("shaped.tree is refused: it is for the shape node:2 core:4, the communicator runs on node:1 numa:1 core:2"), 1u);
-  with_groups(3, load("allreduce -> shaped.tree\n"), topo::parse_shape("node:2 core:4"), [](Group& group) {
-    expect_sum<int64_t>(group, sum_of_integers(), 1, false);
-    EXPECT_EQ(group.algorithm(Collective::allreduce, 8, 0), "shaped.tree");
-  });
+                for (size_t count : {size_t{1}, size_t{2}, size_t{100}}) {
+                  expect_sum<int64_t>(group, sum_of_integers(), count, false);
+                  EXPECT_EQ(group.algorithm(Collective::allreduce, count * 8, 0).find(".tree"),
+                            std::string_view::npos);
+                }
+              });
+  EXPECT_EQ(refusals_with(
+                path_ + "/map:2: flat.tree is refused: it is for 4 ranks, the communicator has 3"),
+            1u);
+  EXPECT_EQ(refusals_with("shaped.tree is refused: it is for the shape node:2 core:4, the "
+                          "communicator runs on node:1 numa:1 core:2"),
+            1u);
+  with_groups(3, load("allreduce -> shaped.tree\n"), topo::parse_shape("node:2 core:4"),
+              [](Group& group) {
+                expect_sum<int64_t>(group, sum_of_integers(), 1, false);
+                EXPECT_EQ(group.algorithm(Collective::allreduce, 8, 0), "shaped.tree");
+              });
 }
 
 TEST_F(UsersPlans, HaveOneRoot) {
@@ -166,7 +188,9 @@ TEST_F(UsersPlans, HaveOneRoot) {
       EXPECT_EQ(group.algorithm(Collective::bcast, sizeof value, root) == "down.tree", root == 1);
       const int64_t own = 1 << group.rank();
       int64_t sum = 0;
-      ASSERT_EQ(group.reduce(&own, group.rank() == root ? &sum : nullptr, 1, sum_of_integers(), root), Code::ok);
+      ASSERT_EQ(
+          group.reduce(&own, group.rank() == root ? &sum : nullptr, 1, sum_of_integers(), root),
+          Code::ok);
       ASSERT_EQ(sum, group.rank() == root ? 7 : 0);
       EXPECT_EQ(group.algorithm(Collective::reduce, sizeof own, root) == "up.tree", root == 2);
     }
@@ -176,11 +200,13 @@ TEST_F(UsersPlans, HaveOneRoot) {
 TEST_F(UsersPlans, AndBuiltInAlgorithmsByRule) {
   put("flat.tree", flat_tree);
   put("same.tree", flat_tree);
-  const std::string rules = "allreduce sizes 100..200 -> builtin:nary:3\nallreduce sizes ..800 -> flat.tree\n"
-                            "allreduce sizes 5000.. -> same.tree segment 4K\nbarrier -> builtin:binomial\n";
+  const std::string rules =
+      "allreduce sizes 100..200 -> builtin:nary:3\nallreduce sizes ..800 -> flat.tree\n"
+      "allreduce sizes 5000.. -> same.tree segment 4K\nbarrier -> builtin:binomial\n";
   with_groups(4, load(rules), {}, [](Group& group) {
     const std::pair<size_t, std::string_view> expected[] = {
-        {96, "flat.tree"}, {104, "nary:3"}, {200, "nary:3"}, {208, "flat.tree"}, {800, "flat.tree"}, {320000, "same.tree"}};
+        {96, "flat.tree"},  {104, "nary:3"},    {200, "nary:3"},
+        {208, "flat.tree"}, {800, "flat.tree"}, {320000, "same.tree"}};
     for (int repeat = 0; repeat < 3; ++repeat) {
       for (const auto& [bytes, name] : expected) {
         expect_sum<int64_t>(group, sum_of_integers(), bytes / 8, false);
@@ -190,35 +216,46 @@ TEST_F(UsersPlans, AndBuiltInAlgorithmsByRule) {
       EXPECT_EQ(group.algorithm(Collective::barrier, 0, 0), "binomial");
     }
   });
-  overrides_.algorithm[static_cast<size_t>(Collective::allreduce)] = "all_read_all";  // the user's word beats the map
+  overrides_.algorithm[static_cast<size_t>(Collective::allreduce)] =
+      "all_read_all";  // the user's word beats the map
   with_groups(4, overrides_, {}, [](Group& group) {
     expect_sum<int64_t>(group, sum_of_integers(), 12, false);
     EXPECT_EQ(group.algorithm(Collective::allreduce, 96, 0), "all_read_all");
   });
 }
 
-// One element of 4 KiB in slots of few positions: the plan gives way where it does not fit, flat always does.
+// One element of 4 KiB in slots of few positions: the plan gives way where it does not fit, flat
+// always does.
 TEST_F(UsersPlans, OfTooManySlotsGiveWay) {
   std::string wide = "tutti-plan 1\ncollective allreduce\nranks 2\nblocks 1\n";
-  for (int block = 0; block < 200; ++block) wide += "copy tmp[1]." + std::to_string(block) + " <- in[1]\n";
+  for (int block = 0; block < 200; ++block)
+    wide += "copy tmp[1]." + std::to_string(block) + " <- in[1]\n";
   wide += "reduce out[0] <- in[0], tmp[1].199\ncopy out[1] <- out[0]\n";
   put("wide.plan", wide);
-  with_groups(2, load("allreduce -> wide.plan\n"), {}, [](Group& group) {
-    struct Block { std::array<int64_t, 512> values; };
-    exec::Combine combine{nullptr, [](void*, const void* in, void* inout, size_t count) {
-                            const auto* a = static_cast<const int64_t*>(in);
-                            auto* b = static_cast<int64_t*>(inout);
-                            for (size_t i = 0; i < count * 512; ++i) b[i] += a[i];
-                          }, nullptr, sizeof(Block)};
-    std::vector<Block> in(3), out(3);
-    for (Block& block : in) block.values.fill(group.rank() + 1);
-    for (int repeat = 0; repeat < 3; ++repeat) {
-      ASSERT_EQ(group.allreduce(in.data(), out.data(), 3, combine), Code::ok) << group.failure();
-      EXPECT_EQ(group.algorithm(Collective::allreduce, 3 * sizeof(Block), 0), "flat");
-      for (const Block& block : out) ASSERT_EQ(block.values[511], 3);
-      expect_sum<int64_t>(group, sum_of_integers(), 1536, false);
-    }
-  }, true, 32 * 1024);
+  with_groups(
+      2, load("allreduce -> wide.plan\n"), {},
+      [](Group& group) {
+        struct Block {
+          std::array<int64_t, 512> values;
+        };
+        exec::Combine combine{nullptr,
+                              [](void*, const void* in, void* inout, size_t count) {
+                                const auto* a = static_cast<const int64_t*>(in);
+                                auto* b = static_cast<int64_t*>(inout);
+                                for (size_t i = 0; i < count * 512; ++i) b[i] += a[i];
+                              },
+                              nullptr, sizeof(Block)};
+        std::vector<Block> in(3), out(3);
+        for (Block& block : in) block.values.fill(group.rank() + 1);
+        for (int repeat = 0; repeat < 3; ++repeat) {
+          ASSERT_EQ(group.allreduce(in.data(), out.data(), 3, combine), Code::ok)
+              << group.failure();
+          EXPECT_EQ(group.algorithm(Collective::allreduce, 3 * sizeof(Block), 0), "flat");
+          for (const Block& block : out) ASSERT_EQ(block.values[511], 3);
+          expect_sum<int64_t>(group, sum_of_integers(), 1536, false);
+        }
+      },
+      true, 32 * 1024);
   EXPECT_EQ(refusals_with("wide.plan is refused: it needs more shared memory"), 1u);
 }
 

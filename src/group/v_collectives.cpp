@@ -14,8 +14,9 @@ using plan::Collective;
 
 namespace {
 
-constexpr size_t most_record = 2048;     // bytes; beyond it an agreement costs less than what goes with it
-constexpr int most_ranks_told = 16;      // that an allgather of lines serves well (docs/algorithms.md)
+constexpr size_t most_record =
+    2048;  // bytes; beyond it an agreement costs less than what goes with it
+constexpr int most_ranks_told = 16;  // that an allgather of lines serves well (docs/algorithms.md)
 
 }  // namespace
 
@@ -25,12 +26,17 @@ size_t Group::longest_part(Collective collective, const exec::VParts& parts, int
     return parted ? *std::max_element(of.bytes, of.bytes + ranks()) : of.bytes[0];
   };
   const bool at_root = rank() == root;
-  const size_t in = collective != Collective::scatter || at_root ? longest_of(parts.in, plan::parted_in(collective)) : 0;
-  const size_t out = collective != Collective::gather || at_root ? longest_of(parts.out, plan::parted_out(collective)) : 0;
+  const size_t in = collective != Collective::scatter || at_root
+                        ? longest_of(parts.in, plan::parted_in(collective))
+                        : 0;
+  const size_t out = collective != Collective::gather || at_root
+                         ? longest_of(parts.out, plan::parted_out(collective))
+                         : 0;
   return std::max(in, out);
 }
 
-// Every movement of a direct plan has the user's buffer at one end, so whoever moves a part knows its length.
+// Every movement of a direct plan has the user's buffer at one end, so whoever moves a part knows
+// its length.
 Group::Entry* Group::find_v(Collective collective, size_t longest, int root, size_t element) {
   const uint64_t key = key_of(collective, root, element, true);
   if (Entry* const found = ranges_.find(key, longest)) return found;
@@ -39,21 +45,30 @@ Group::Entry* Group::find_v(Collective collective, size_t longest, int root, siz
   const select::Sizes ruled{choice.bytes_low, choice.bytes_high};
   choice.algorithm = v_algorithm;
   const bool is_short = longest <= shm::line_payload;
-  Entry* const entry = built_in(collective, root, element, is_short ? Carrier::line : Carrier::slot, choice);
+  Entry* const entry =
+      built_in(collective, root, element, is_short ? Carrier::line : Carrier::slot, choice);
   const size_t low = std::max(is_short ? 0 : shm::line_payload + 1, ruled.low);
-  ranges_.note(key, longest, low, std::min(is_short ? shm::line_payload : SIZE_MAX, ruled.high), entry);
+  ranges_.note(key, longest, low, std::min(is_short ? shm::line_payload : SIZE_MAX, ruled.high),
+               entry);
   return entry;
 }
 
-Code Group::run_v(Collective collective, const void* in, void* out, const exec::VParts& parts, size_t longest, int root,
-                       const exec::Combine* combine) {
+Code Group::run_v(Collective collective, const void* in, void* out, const exec::VParts& parts,
+                  size_t longest, int root, const exec::Combine* combine) {
   const size_t element = combine == nullptr ? 1 : combine->element;
   Entry& entry = *find_v(collective, longest, root, element);
   const plan::Program& program = *entry.bound->program;
-  exec::Operation operation{in, out, longest, longest / element, combine, longest, exec::call_signature(collective, longest, root),
+  exec::Operation operation{in,
+                            out,
+                            longest,
+                            longest / element,
+                            combine,
+                            longest,
+                            exec::call_signature(collective, longest, root),
                             &parts};
   if (!program.uses_lines) {
-    operation.segment_bytes = channel_.segment_bytes(program, element, longest, entry.wanted_segment);
+    operation.segment_bytes =
+        channel_.segment_bytes(program, element, longest, entry.wanted_segment);
   }
   // In place, the result may lie across parts that are still wanted.
   const bool lies_across = in == out && collective == Collective::reduce_scatter;
@@ -69,8 +84,10 @@ Code Group::run_v(Collective collective, const void* in, void* out, const exec::
 }
 
 // What was long is forgotten slowly, so that lengths that change do not go wrong every other time.
-Code Group::v_collective(Collective collective, const void* in, void* out, const exec::VParts& parts, size_t longest, int root) {
-  if (longest != unknown) return longest == 0 ? Code::ok : run_v(collective, in, out, parts, longest, root, nullptr);
+Code Group::v_collective(Collective collective, const void* in, void* out,
+                         const exec::VParts& parts, size_t longest, int root) {
+  if (longest != unknown)
+    return longest == 0 ? Code::ok : run_v(collective, in, out, parts, longest, root, nullptr);
   // The root of a scatter knows all of its parts.
   const bool tells = collective != Collective::scatter || rank() == root;
   exec::Agreement agreement{tells ? longest_part(collective, parts, root) : 0};
@@ -78,9 +95,11 @@ Code Group::v_collective(Collective collective, const void* in, void* out, const
   size_t& expected = expected_longest_[static_cast<size_t>(collective)];
   Code code = Code::ok;
   if (Entry* const entry = find_records(collective, expected, root, agreement.room)) {
-    if (in == out && collective == Collective::alltoall && agreement.own <= agreement.room) in = set_aside(in, all.in);
+    if (in == out && collective == Collective::alltoall && agreement.own <= agreement.room)
+      in = set_aside(in, all.in);
     all.agreement = &agreement;
-    code = run_records(*entry, in, out, all, exec::call_signature(collective, exec::bytes_not_agreed, root));
+    code = run_records(*entry, in, out, all,
+                       exec::call_signature(collective, exec::bytes_not_agreed, root));
     all.agreement = nullptr;
   } else {
     code = agree_on_longest(collective, agreement, root);
@@ -98,24 +117,30 @@ Code Group::v_collective(Collective collective, const void* in, void* out, const
 
 Group::Entry* Group::find_records(Collective collective, size_t expected, int root, size_t& room) {
   const bool gathers = collective == Collective::gather;
-  if (expected > most_record - exec::record_header || (gathers && ranks() > most_ranks_told)) return nullptr;
+  if (expected > most_record - exec::record_header || (gathers && ranks() > most_ranks_told))
+    return nullptr;
   const size_t least = expected + exec::record_header;
-  const size_t record = least <= shm::line_payload ? shm::line_payload : std::max(shm::line_size, std::bit_ceil(least));
-  Entry* const entry = find_v(gathers ? Collective::allgather : collective, record, gathers ? 0 : root, 1);
+  const size_t record = least <= shm::line_payload ? shm::line_payload
+                                                   : std::max(shm::line_size, std::bit_ceil(least));
+  Entry* const entry =
+      find_v(gathers ? Collective::allgather : collective, record, gathers ? 0 : root, 1);
   if (record >= entry->direct_below) return nullptr;  // many ranks, or little memory
   room = record - exec::record_header;
   return entry;
 }
 
-Code Group::run_records(Entry& entry, const void* in, void* out, const exec::VParts& parts, uint64_t call) {
+Code Group::run_records(Entry& entry, const void* in, void* out, const exec::VParts& parts,
+                        uint64_t call) {
   exec::Agreement& agreement = *parts.agreement;
   const size_t record = exec::record_header + agreement.room;
-  const Code code = channel_.execute(entry.bound->start, {in, out, record, record, nullptr, record, call, &parts});
+  const Code code = channel_.execute(entry.bound->start,
+                                     {in, out, record, record, nullptr, record, call, &parts});
   agreement.longest = std::max(agreement.longest, agreement.own);
   return code;
 }
 
-// In one buffer, parts that come take the place of parts that may yet have to go. Lengths are the same both ways.
+// In one buffer, parts that come take the place of parts that may yet have to go. Lengths are the
+// same both ways.
 const void* Group::set_aside(const void* in, exec::Parts& parts) {
   const auto count = static_cast<size_t>(ranks());
   set_aside_at_.resize(count);
@@ -124,24 +149,35 @@ const void* Group::set_aside(const void* in, exec::Parts& parts) {
   for (size_t part = 0; part < count; ++part) {
     if (parts.bytes[part] == 0) continue;
     set_aside_at_[part] = static_cast<ptrdiff_t>(next);
-    std::memcpy(scratch_.data() + next, static_cast<const std::byte*>(in) + parts.at[part], parts.bytes[part]);
+    std::memcpy(scratch_.data() + next, static_cast<const std::byte*>(in) + parts.at[part],
+                parts.bytes[part]);
     next += parts.bytes[part];
   }
   parts.at = set_aside_at_.data();
   return scratch_.data();
 }
 
-// The root of a gather or scatter knows all lengths; else it is an allreduce. Either bears the collective's name where it
-// is told of.
+// The root of a gather or scatter knows all lengths; else it is an allreduce. Either bears the
+// collective's name where it is told of.
 Code Group::agree_on_longest(Collective collective, exec::Agreement& agreement, int root) {
-  static const exec::Combine largest{kernels::find_reduce(kernels::Type::uint64, kernels::Op::max), nullptr, nullptr,
-                                     sizeof(uint64_t), true, exec::needs_nothing};
+  static const exec::Combine largest{kernels::find_reduce(kernels::Type::uint64, kernels::Op::max),
+                                     nullptr,
+                                     nullptr,
+                                     sizeof(uint64_t),
+                                     true,
+                                     exec::needs_nothing};
   const bool rooted = plan::rooted(collective);
-  const Entry& entry = rooted ? entry_for(Collective::bcast, sizeof(uint64_t), root, 1)
-                              : entry_for(Collective::allreduce, sizeof(uint64_t), largest.needs, sizeof(uint64_t));
+  const Entry& entry =
+      rooted ? entry_for(Collective::bcast, sizeof(uint64_t), root, 1)
+             : entry_for(Collective::allreduce, sizeof(uint64_t), largest.needs, sizeof(uint64_t));
   uint64_t own = agreement.own;
   void* const out = rooted ? &own : &agreement.longest;
-  exec::Operation operation{&own, out, sizeof own, 1, rooted ? nullptr : &largest, sizeof own,
+  exec::Operation operation{&own,
+                            out,
+                            sizeof own,
+                            1,
+                            rooted ? nullptr : &largest,
+                            sizeof own,
                             exec::call_signature(collective, exec::bytes_not_agreed, root)};
   const Code code = run_entry(entry, operation, sizeof own);
   if (rooted) agreement.longest = own;
@@ -149,7 +185,7 @@ Code Group::agree_on_longest(Collective collective, exec::Agreement& agreement, 
 }
 
 Code Group::v_reduce_scatter(const void* in, void* out, const exec::VParts& parts, size_t longest,
-                                  const exec::Combine& combine) {
+                             const exec::Combine& combine) {
   return run_v(Collective::reduce_scatter, in, out, parts, longest, 0, &combine);
 }
 

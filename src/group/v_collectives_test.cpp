@@ -1,4 +1,5 @@
-// Parts of different lengths, some empty, with gaps between: on thread ranks, against what MPI says of the v-collectives.
+// Parts of different lengths, some empty, with gaps between: on thread ranks, against what MPI says
+// of the v-collectives.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -53,7 +54,9 @@ struct Buffer {
     }
     data.assign(next, untouched);
   }
-  uint64_t* part(int i) { return data.data() + at[static_cast<size_t>(i)] / static_cast<ptrdiff_t>(sizeof(uint64_t)); }
+  uint64_t* part(int i) {
+    return data.data() + at[static_cast<size_t>(i)] / static_cast<ptrdiff_t>(sizeof(uint64_t));
+  }
   size_t length(int i) const { return bytes[static_cast<size_t>(i)] / sizeof(uint64_t); }
   exec::Parts parts() const { return {at.data(), bytes.data()}; }
   exec::Parts part_alone(int i) const { return {&zero, &bytes[static_cast<size_t>(i)]}; }
@@ -81,8 +84,9 @@ void expect(Group& group, const Call& call, Buffer& found, auto&& value) {
   std::fill(expected.data.begin(), expected.data.end(), untouched);
   fill(expected, static_cast<int>(found.at.size()), value);
   EXPECT_EQ(found.data == expected.data, true)
-      << plan::name(call.collective) << ", " << group.ranks() << " ranks, rank " << group.rank() << ", root " << call.root
-      << ", scale " << call.scale << (call.in_place ? ", in place" : "") << ", round " << call.round;
+      << plan::name(call.collective) << ", " << group.ranks() << " ranks, rank " << group.rank()
+      << ", root " << call.root << ", scale " << call.scale << (call.in_place ? ", in place" : "")
+      << ", round " << call.round;
 }
 
 size_t longest(const Call& call, int ranks) {
@@ -90,7 +94,8 @@ size_t longest(const Call& call, int ranks) {
   size_t most = 0;
   for (int from = 0; from < ranks; ++from) {
     for (int to = 0; to < ranks; ++to) {
-      const bool one_length = call.collective == Collective::allgather || call.collective == Collective::reduce_scatter;
+      const bool one_length =
+          call.collective == Collective::allgather || call.collective == Collective::reduce_scatter;
       most = std::max(most, one_length ? call.part(from) : call.length(from, to));
     }
   }
@@ -100,8 +105,12 @@ size_t longest(const Call& call, int ranks) {
 void gather(Group& group, const Call& call) {
   const bool everywhere = call.collective == Collective::allgather;
   const int ranks = group.ranks(), rank = group.rank();
-  const auto length = [&](int from) { return everywhere ? call.part(from) : call.length(from, call.root); };
-  const auto value = [&](int from, size_t i) { return call.value(from, everywhere ? 0 : call.root, i); };
+  const auto length = [&](int from) {
+    return everywhere ? call.part(from) : call.length(from, call.root);
+  };
+  const auto value = [&](int from, size_t i) {
+    return call.value(from, everywhere ? 0 : call.root, i);
+  };
   const bool receives = everywhere || rank == call.root;
   Buffer out(receives ? lengths(ranks, length) : std::vector<size_t>());
   Buffer in({length(rank)});
@@ -112,7 +121,9 @@ void gather(Group& group, const Call& call) {
     source = out.part(rank);
   }
   const exec::VParts parts{in.part_alone(0), receives ? out.parts() : exec::Parts{}};
-  ASSERT_EQ(group.v_collective(call.collective, source, out.data.data(), parts, longest(call, ranks), call.root), Code::ok)
+  ASSERT_EQ(group.v_collective(call.collective, source, out.data.data(), parts,
+                               longest(call, ranks), call.root),
+            Code::ok)
       << group.failure();
   spoil(in);
   if (receives) expect(group, call, out, value);
@@ -127,8 +138,11 @@ void scatter(Group& group, const Call& call) {
   Buffer out({length(rank)});
   const bool in_place = call.in_place && sends;
   const exec::VParts parts{sends ? in.parts() : exec::Parts{}, out.part_alone(0)};
-  ASSERT_EQ(group.v_collective(call.collective, in.data.data(), in_place ? in.part(rank) : out.part(0), parts,
-                         longest(call, ranks), call.root), Code::ok) << group.failure();
+  ASSERT_EQ(
+      group.v_collective(call.collective, in.data.data(), in_place ? in.part(rank) : out.part(0),
+                         parts, longest(call, ranks), call.root),
+      Code::ok)
+      << group.failure();
   if (in_place) std::copy_n(in.part(rank), length(rank), out.part(0));
   spoil(in);
   expect(group, call, out, [&](int, size_t i) { return call.value(call.root, rank, i); });
@@ -138,14 +152,17 @@ void alltoall(Group& group, const Call& call) {
   const int ranks = group.ranks(), rank = group.rank();
   // In place a part takes the place of another, so the lengths of both ways are one.
   const auto length = [&](int from, int to) {
-    return call.in_place ? call.length(std::min(from, to), std::max(from, to)) : call.length(from, to);
+    return call.in_place ? call.length(std::min(from, to), std::max(from, to))
+                         : call.length(from, to);
   };
   Buffer in(lengths(ranks, [&](int to) { return length(rank, to); }));
   fill(in, ranks, [&](int to, size_t i) { return call.value(rank, to, i); });
   Buffer separate(lengths(ranks, [&](int from) { return length(from, rank); }));
   Buffer& out = call.in_place ? in : separate;
-  ASSERT_EQ(group.v_collective(call.collective, in.data.data(), out.data.data(), {in.parts(), out.parts()}, longest(call, ranks), 0),
-            Code::ok) << group.failure();
+  ASSERT_EQ(group.v_collective(call.collective, in.data.data(), out.data.data(),
+                               {in.parts(), out.parts()}, longest(call, ranks), 0),
+            Code::ok)
+      << group.failure();
   if (!call.in_place) spoil(in);
   expect(group, call, out, [&](int from, size_t i) { return call.value(from, rank, i); });
 }
@@ -156,8 +173,10 @@ void reduce_scatter(Group& group, const Call& call) {
   fill(in, ranks, [&](int part, size_t i) { return call.value(rank, part, i); });
   Buffer out({call.part(rank)});
   const exec::VParts parts{in.parts(), out.part_alone(0)};
-  ASSERT_EQ(group.v_reduce_scatter(in.data.data(), call.in_place ? in.data.data() : out.part(0), parts,
-                                        longest(call, ranks), sum_of_integers()), Code::ok) << group.failure();
+  ASSERT_EQ(group.v_reduce_scatter(in.data.data(), call.in_place ? in.data.data() : out.part(0),
+                                   parts, longest(call, ranks), sum_of_integers()),
+            Code::ok)
+      << group.failure();
   if (call.in_place) std::copy_n(in.data.data(), call.part(rank), out.part(0));
   spoil(in);
   expect(group, call, out, [&](int, size_t i) {
@@ -178,8 +197,8 @@ void perform(Group& group, const Call& call) {
 
 void all_calls(Group& group, std::span<const size_t> scales) {
   int round = 0;
-  for (Collective collective : {Collective::gather, Collective::scatter, Collective::allgather, Collective::alltoall,
-                                Collective::reduce_scatter}) {
+  for (Collective collective : {Collective::gather, Collective::scatter, Collective::allgather,
+                                Collective::alltoall, Collective::reduce_scatter}) {
     for (size_t scale : scales) {
       for (int turn = 0; turn < 8; ++turn) {
         const int root = plan::rooted(collective) ? (turn * 3) % group.ranks() : 0;
@@ -191,7 +210,9 @@ void all_calls(Group& group, std::span<const size_t> scales) {
   }
 }
 
-void calls_of_all_sizes(Group& group) { all_calls(group, std::array<size_t, 5>{0, 2, 40, 1200, 9000}); }
+void calls_of_all_sizes(Group& group) {
+  all_calls(group, std::array<size_t, 5>{0, 2, 40, 1200, 9000});
+}
 
 class VCollectives : public testing::TestWithParam<int> {};
 
@@ -206,22 +227,30 @@ TEST_P(VCollectives, AreWhereMpiSays) {
 
 INSTANTIATE_TEST_SUITE_P(Ranks, VCollectives, testing::ValuesIn(rank_counts({1, 2, 3, 4, 5, 8})));
 
-// Long parts by every way of reaching buffers, in slots with room for some segments or for hardly any.
+// Long parts by every way of reaching buffers, in slots with room for some segments or for hardly
+// any.
 class ReachedParts : public testing::TestWithParam<std::tuple<Reaching, int>> {};
 
 TEST_P(ReachedParts, AreWhereMpiSays) {
   const auto [reaching, ranks] = GetParam();
   const std::array<size_t, 3> scales{700, 2500, 9000};
-  with_groups(ranks, {}, {}, [&](Group& group) { all_calls(group, scales); }, true, 64 * 1024, false, {}, reaching);
+  with_groups(
+      ranks, {}, {}, [&](Group& group) { all_calls(group, scales); }, true, 64 * 1024, false, {},
+      reaching);
   const std::span<const size_t> few(scales.data(), 2);
-  with_groups(ranks, {}, {}, [&](Group& group) { all_calls(group, few); }, true, shm::smallest_area, false, {}, reaching);
+  with_groups(
+      ranks, {}, {}, [&](Group& group) { all_calls(group, few); }, true, shm::smallest_area, false,
+      {}, reaching);
 }
 
-INSTANTIATE_TEST_SUITE_P(Kinds, ReachedParts, testing::Combine(testing::ValuesIn(all_reaching), testing::Values(2, 3)));
+INSTANTIATE_TEST_SUITE_P(Kinds, ReachedParts,
+                         testing::Combine(testing::ValuesIn(all_reaching), testing::Values(2, 3)));
 
-// Whatever the last calls' lengths make the ranks expect: just as long, longer, much longer, long ago.
+// Whatever the last calls' lengths make the ranks expect: just as long, longer, much longer, long
+// ago.
 void calls_unlike_the_last(Group& group) {
-  const std::array<size_t, 24> scales{1, 1, 2, 1, 40, 40, 1, 100, 1200, 1, 1, 1, 40, 1, 1, 1, 1, 1, 1, 9000, 100, 0, 0, 1};
+  const std::array<size_t, 24> scales{1,  1, 2, 1, 40, 40, 1, 100,  1200, 1, 1, 1,
+                                      40, 1, 1, 1, 1,  1,  1, 9000, 100,  0, 0, 1};
   int round = 0;
   for (Collective collective : {Collective::gather, Collective::scatter, Collective::alltoall}) {
     for (size_t scale : scales) {
@@ -237,7 +266,9 @@ TEST_P(VCollectives, UnlikeTheLastOnes) {
   if (GetParam() <= 2) with_groups(GetParam(), {}, {}, calls_unlike_the_last, false);
 }
 
-TEST(VCollectives, OfManyRanks) { with_groups(18, {}, {}, calls_unlike_the_last, true, 64 * 1024, false); }
+TEST(VCollectives, OfManyRanks) {
+  with_groups(18, {}, {}, calls_unlike_the_last, true, 64 * 1024, false);
+}
 
 // A part that is long where short ones are expected: from every rank to every other.
 void one_is_long(Group& group) {
@@ -254,8 +285,10 @@ void one_is_long(Group& group) {
     Buffer& out = in_place ? in : separate;
     const Call call{Collective::alltoall, 1, 0, in_place, false, round};
     fill(in, ranks, [&](int other, size_t i) { return call.value(rank, other, i); });
-    ASSERT_EQ(group.v_collective(call.collective, in.data.data(), out.data.data(), {in.parts(), out.parts()}, Group::unknown, 0),
-              Code::ok) << group.failure();
+    ASSERT_EQ(group.v_collective(call.collective, in.data.data(), out.data.data(),
+                                 {in.parts(), out.parts()}, Group::unknown, 0),
+              Code::ok)
+        << group.failure();
     expect(group, call, out, [&](int other, size_t i) { return call.value(other, rank, i); });
   }
 }
@@ -271,16 +304,20 @@ TEST(VCollectives, AMismatchBearsTheCollectivesNames) {
     const std::array<size_t, 2> bytes{8, 8};
     const exec::Parts parts{at.data(), bytes.data()};
     const Collective collective = group.rank() == 0 ? Collective::gather : Collective::scatter;
-    EXPECT_EQ(group.v_collective(collective, in.data(), out.data(), {parts, parts}, Group::unknown, 0), Code::mismatch);
-    for (const char* name : {"gather of parts of different lengths, root 0", "scatter of parts of different lengths, root 0"}) {
+    EXPECT_EQ(
+        group.v_collective(collective, in.data(), out.data(), {parts, parts}, Group::unknown, 0),
+        Code::mismatch);
+    for (const char* name : {"gather of parts of different lengths, root 0",
+                             "scatter of parts of different lengths, root 0"}) {
       EXPECT_NE(group.failure().find(name), std::string::npos) << group.failure();
     }
   });
 }
 
 TEST(VCollectives, InLittleMemory) {
-  with_groups(18, {}, {}, [](Group& group) { all_calls(group, std::array<size_t, 3>{0, 2, 300}); }, true, shm::smallest_area,
-              false);
+  with_groups(
+      18, {}, {}, [](Group& group) { all_calls(group, std::array<size_t, 3>{0, 2, 300}); }, true,
+      shm::smallest_area, false);
 }
 
 }  // namespace

@@ -30,9 +30,10 @@ constinit unsigned arenas[most_arenas] = {};
 constinit unsigned arena_count = 0;
 constinit std::atomic<unsigned> next_arena{0};
 
-// jemalloc keeps addresses that the hooks do not take back, and asks only that their memory be given up. So parts of the
-// heap are taken once, joined and split at will.
-void* take(extent_hooks_t*, void* wanted, size_t bytes, size_t alignment, bool* zero, bool* commit, unsigned) {
+// jemalloc keeps addresses that the hooks do not take back, and asks only that their memory be
+// given up. So parts of the heap are taken once, joined and split at will.
+void* take(extent_hooks_t*, void* wanted, size_t bytes, size_t alignment, bool* zero, bool* commit,
+           unsigned) {
   if (wanted != nullptr) return nullptr;
   void* const address = heap->take(bytes, alignment);
   if (address != nullptr) *zero = *commit = true;
@@ -61,11 +62,13 @@ bool make_arena(unsigned* arena) {
 
 shm::Heap* make_arenas() {
   cpu_set_t cores;
-  const unsigned wanted =
-      sched_getaffinity(0, sizeof cores, &cores) == 0 ? static_cast<unsigned>(CPU_COUNT(&cores)) : most_arenas;
+  const unsigned wanted = sched_getaffinity(0, sizeof cores, &cores) == 0
+                              ? static_cast<unsigned>(CPU_COUNT(&cores))
+                              : most_arenas;
   try {
     heap = new (storage) shm::Heap;
-    while (arena_count < std::clamp(wanted, 1u, most_arenas) && make_arena(&arenas[arena_count])) ++arena_count;
+    while (arena_count < std::clamp(wanted, 1u, most_arenas) && make_arena(&arenas[arena_count]))
+      ++arena_count;
     if (arena_count == 0) heap = nullptr;
   } catch (const std::exception& error) {
     log_line(LogLevel::info, "malloc stays what it is: %s", error.what());

@@ -1,8 +1,9 @@
 // Arenas: jemalloc, whose memory comes from one shared heap.
 //
-// Made once a process, by the first call of malloc, and never undone. jemalloc's own book-keeping stays in private memory:
-// a child of fork then has a copy of it from the start, and a peer that writes wildly does not reach it. Any thread.
-// Source: jemalloc's extent hooks (jemalloc(3), arena.<i>.extent_hooks).
+// Made once a process, by the first call of malloc, and never undone. jemalloc's own book-keeping
+// stays in private memory: a child of fork then has a copy of it from the start, and a peer that
+// writes wildly does not reach it. Any thread. Source: jemalloc's extent hooks (jemalloc(3),
+// arena.<i>.extent_hooks).
 #pragma once
 
 #include <cstddef>
@@ -29,5 +30,6 @@ void* tutti_jemalloc_realloc(void* address, size_t bytes) noexcept;
 void* tutti_jemalloc_memalign(size_t alignment, size_t bytes) noexcept;
 void tutti_jemalloc_free(void* address) noexcept;
 size_t tutti_jemalloc_malloc_usable_size(void* address) noexcept;
-int tutti_jemalloc_mallctl(const char* name, void* old_value, size_t* old_bytes, void* new_value, size_t bytes) noexcept;
+int tutti_jemalloc_mallctl(const char* name, void* old_value, size_t* old_bytes, void* new_value,
+                           size_t bytes) noexcept;
 }

@@ -1,11 +1,13 @@
-// malloc and its kin, for programs under `tutti-run --shared-heap`: from the shared heap, or else from the C library.
+// malloc and its kin, for programs under `tutti-run --shared-heap`: from the shared heap, or else
+// from the C library.
 //
-// What the C library and the dynamic linker allocate for themselves (streams' locks, threads' tables) stays in the C
-// library's own memory: they write to it in a child of fork before any handler could have given the child its copy.
-// They are told by the caller's address. Memory of either kind is known by its address, so each may free the other's.
+// What the C library and the dynamic linker allocate for themselves (streams' locks, threads'
+// tables) stays in the C library's own memory: they write to it in a child of fork before any
+// handler could have given the child its copy. They are told by the caller's address. Memory of
+// either kind is known by its address, so each may free the other's.
 //
-// The first call may come before any constructor has run, and from within: what is static here needs none, and calls that
-// arrive meanwhile go to the C library.
+// The first call may come before any constructor has run, and from within: what is static here
+// needs none, and calls that arrive meanwhile go to the C library.
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
@@ -38,7 +40,9 @@ namespace {
 struct Range {
   uintptr_t begin = 0;
   uintptr_t bytes = 0;
-  bool holds(const void* address) const { return reinterpret_cast<uintptr_t>(address) - begin < bytes; }
+  bool holds(const void* address) const {
+    return reinterpret_cast<uintptr_t>(address) - begin < bytes;
+  }
 };
 
 enum class State : int { unset, starting, on, off };
@@ -46,7 +50,8 @@ enum class State : int { unset, starting, on, off };
 // Constant once the state is on.
 constinit Range heap_range;
 constinit shm::Heap* heap = nullptr;
-constinit Range library_ranges[4];  // of the C library and the dynamic linker; unused ones hold nothing
+constinit Range
+    library_ranges[4];  // of the C library and the dynamic linker; unused ones hold nothing
 using UsableSize = size_t (*)(void*);
 constinit UsableSize usable_size_of_next = nullptr;
 
@@ -85,7 +90,8 @@ void start() {
   const int error = errno;
   size_t count = 0;
   dl_iterate_phdr(note_library, &count);
-  std::sort(std::begin(library_ranges), std::end(library_ranges), [](auto a, auto b) { return a.bytes > b.bytes; });
+  std::sort(std::begin(library_ranges), std::end(library_ranges),
+            [](auto a, auto b) { return a.bytes > b.bytes; });
   usable_size_of_next = reinterpret_cast<UsableSize>(dlsym(RTLD_NEXT, "malloc_usable_size"));
   heap = count > 0 ? make_arenas() : nullptr;
   if (heap != nullptr) heap_range = {reinterpret_cast<uintptr_t>(heap->base()), heap->bytes()};
@@ -119,7 +125,8 @@ inline bool serves(const void* caller) {
 
 // jemalloc's answer, if it lies in the heap. Where a thread is ending, it may come from elsewhere.
 inline void* in_heap(void* address) {
-  if (heap_range.holds(address)) [[likely]] return address;
+  if (heap_range.holds(address)) [[likely]]
+    return address;
   if (address != nullptr) tutti_jemalloc_free(address);
   return nullptr;
 }
@@ -132,7 +139,8 @@ void* aligned(size_t alignment, size_t bytes, const void* caller) {
   return __libc_memalign(alignment, bytes);
 }
 
-// A block of the heap whose contents move to the C library's memory: the heap is full, or the thread is ending.
+// A block of the heap whose contents move to the C library's memory: the heap is full, or the
+// thread is ending.
 void* leave_heap(void* address, size_t kept, size_t bytes) {
   void* const elsewhere = __libc_malloc(bytes);
   if (elsewhere == nullptr) return nullptr;
@@ -155,7 +163,8 @@ void* resize(void* address, size_t bytes, const void* caller) {
   if (!has_arena) prepare_thread();
   const size_t had = tutti_jemalloc_malloc_usable_size(address);
   void* const moved = tutti_jemalloc_realloc(address, bytes);
-  if (heap_range.holds(moved)) [[likely]] return moved;
+  if (heap_range.holds(moved)) [[likely]]
+    return moved;
   return moved == nullptr ? leave_heap(address, had, bytes) : leave_heap(moved, bytes, bytes);
 }
 
@@ -166,13 +175,15 @@ using namespace tutti::heap;
 
 TUTTI_ENTRY void* malloc(size_t bytes) noexcept {
   if (serves(__builtin_return_address(0))) [[likely]]
-    if (void* const address = in_heap(tutti_jemalloc_malloc(bytes))) [[likely]] return address;
+    if (void* const address = in_heap(tutti_jemalloc_malloc(bytes))) [[likely]]
+      return address;
   return __libc_malloc(bytes);
 }
 
 TUTTI_ENTRY void* calloc(size_t count, size_t bytes) noexcept {
   if (serves(__builtin_return_address(0))) [[likely]]
-    if (void* const address = in_heap(tutti_jemalloc_calloc(count, bytes))) [[likely]] return address;
+    if (void* const address = in_heap(tutti_jemalloc_calloc(count, bytes))) [[likely]]
+      return address;
   return __libc_calloc(count, bytes);
 }
 
@@ -232,7 +243,8 @@ TUTTI_ENTRY size_t malloc_usable_size(void* address) noexcept {
   return usable_size_of_next != nullptr ? usable_size_of_next(address) : 0;
 }
 
-// For the interposer of the same installation: the heap that malloc hands out, null where there is none.
+// For the interposer of the same installation: the heap that malloc hands out, null where there is
+// none.
 TUTTI_ENTRY tutti::shm::Heap* tutti_heap() {
   start();
   return heap;

@@ -1,8 +1,10 @@
-// The long copy, compiled once for each instruction set (see reduce.inc.h for the rules of such a file).
+// The long copy, compiled once for each instruction set (see reduce.inc.h for the rules of such a
+// file).
 //
-// Plain vector stores to aligned addresses. The C library's memcpy is as fast where it uses the same, but above some
-// size it may take string instructions, which took up to 3 times as long here where dst and src were offset
-// unluckily, and above a further one non-temporal stores, which send the data past the cache its reader looks in.
+// Plain vector stores to aligned addresses. The C library's memcpy is as fast where it uses the
+// same, but above some size it may take string instructions, which took up to 3 times as long here
+// where dst and src were offset unluckily, and above a further one non-temporal stores, which send
+// the data past the cache its reader looks in.
 #pragma once
 
 #include <stddef.h>
@@ -15,7 +17,8 @@ namespace tutti::kernels {
 namespace {
 
 #if defined(__AVX2__)
-constexpr size_t vector_bytes = 32;  // wider is no faster, and a cache line border is then crossed by every load
+constexpr size_t vector_bytes =
+    32;  // wider is no faster, and a cache line border is then crossed by every load
 #else
 constexpr size_t vector_bytes = 16;
 #endif
@@ -41,19 +44,21 @@ inline void store(unsigned char* dst, const Stride& stride) {
   to[3] = stride.fourth;
 }
 
-// Needs stride_bytes or more. The last stride is stored whole, over what is already there if need be.
+// Needs stride_bytes or more. The last stride is stored whole, over what is already there if need
+// be.
 void copy_stream(void* dst, const void* src, size_t bytes) {
   auto* to = static_cast<unsigned char*>(dst);
   const auto* from = static_cast<const unsigned char*>(src);
   const size_t last = bytes - stride_bytes;
   store(to, load(from));
-  for (size_t at = vector_bytes - reinterpret_cast<uintptr_t>(to) % vector_bytes; at < last; at += stride_bytes)
+  for (size_t at = vector_bytes - reinterpret_cast<uintptr_t>(to) % vector_bytes; at < last;
+       at += stride_bytes)
     store(to + at, load(from + at));
   store(to + last, load(from + last));
 }
 
-// Four streams at once, a quarter of the whole apart, so that more lines are on their way: for what comes from memory or
-// from far. Needs quarters_least bytes or more.
+// Four streams at once, a quarter of the whole apart, so that more lines are on their way: for what
+// comes from memory or from far. Needs quarters_least bytes or more.
 void copy_in_quarters(void* dst, const void* src, size_t bytes) {
   auto* to = static_cast<unsigned char*>(dst);
   const auto* from = static_cast<const unsigned char*>(src);
@@ -82,17 +87,20 @@ inline void order_stores() { _mm_sfence(); }
 #elif defined(__x86_64__)
 inline void store_through(unsigned char* dst, const unsigned char* src) {
   for (size_t at = 0; at < cache_line; at += 16) {
-    _mm_stream_si128(reinterpret_cast<__m128i*>(dst + at), _mm_loadu_si128(reinterpret_cast<const __m128i*>(src + at)));
+    _mm_stream_si128(reinterpret_cast<__m128i*>(dst + at),
+                     _mm_loadu_si128(reinterpret_cast<const __m128i*>(src + at)));
   }
 }
 inline void order_stores() { _mm_sfence(); }
 #else
-inline void store_through(unsigned char* dst, const unsigned char* src) { __builtin_memcpy(dst, src, cache_line); }
+inline void store_through(unsigned char* dst, const unsigned char* src) {
+  __builtin_memcpy(dst, src, cache_line);
+}
 inline void order_stores() {}
 #endif
 
-// Whole cache lines past the cache, what is left over at either end by plain stores. A release store does not order
-// stores past the cache, so the fence is here.
+// Whole cache lines past the cache, what is left over at either end by plain stores. A release
+// store does not order stores past the cache, so the fence is here.
 void copy_lines_through(void* dst, const void* src, size_t bytes) {
   auto* to = static_cast<unsigned char*>(dst);
   const auto* from = static_cast<const unsigned char*>(src);

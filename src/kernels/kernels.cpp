@@ -9,7 +9,8 @@
 namespace tutti::kernels {
 namespace {
 
-// Best first. Each but the last is offered only where the processor and the operating system carry it.
+// Best first. Each but the last is offered only where the processor and the operating system carry
+// it.
 constexpr Variant variants[] = {
 #if defined(__x86_64__)
     {"avx512", &table_avx512},
@@ -29,11 +30,15 @@ bool runs_here(const Variant& variant) {
   return variant.table == &table_baseline;
 }
 
-// Valid before any constructor has run, so that a look-up from another file's initialisation finds a table.
+// Valid before any constructor has run, so that a look-up from another file's initialisation finds
+// a table.
 constinit const Variant* active = std::end(variants) - 1;
 
-// Reads the environment itself: base/options reports malformed values, and may throw, which loading a library must not.
-[[gnu::constructor]] void choose_when_loaded() { active = &choose_variant(std::getenv("TUTTI_ISA")); }
+// Reads the environment itself: base/options reports malformed values, and may throw, which loading
+// a library must not.
+[[gnu::constructor]] void choose_when_loaded() {
+  active = &choose_variant(std::getenv("TUTTI_ISA"));
+}
 
 }  // namespace
 
@@ -56,20 +61,52 @@ void copy_from_other(void* dst, const void* src, size_t bytes) {
   active->table->copy_in_quarters(dst, src, bytes);
 }
 
-void copy_through(void* dst, const void* src, size_t bytes) { active->table->copy_through(dst, src, bytes); }
+void copy_through(void* dst, const void* src, size_t bytes) {
+  active->table->copy_through(dst, src, bytes);
+}
 
 size_t size(Type type) {
-  struct Int16Int { int16_t value; int index; };
-  struct Int32Int { int32_t value; int index; };
-  struct Int64Int { int64_t value; int index; };
-  struct Float32Int { float value; int index; };
-  struct Float64Int { double value; int index; };
-  struct Float80Int { long double value; int index; };
+  struct Int16Int {
+    int16_t value;
+    int index;
+  };
+  struct Int32Int {
+    int32_t value;
+    int index;
+  };
+  struct Int64Int {
+    int64_t value;
+    int index;
+  };
+  struct Float32Int {
+    float value;
+    int index;
+  };
+  struct Float64Int {
+    double value;
+    int index;
+  };
+  struct Float80Int {
+    long double value;
+    int index;
+  };
   switch (type) {
-    case Type::int8: case Type::uint8: case Type::bool8: case Type::logical8: case Type::byte: return 1;
-    case Type::int16: case Type::uint16: case Type::logical16: return 2;
-    case Type::int32: case Type::uint32: case Type::logical32: case Type::float32: return 4;
-    case Type::int64: case Type::uint64: case Type::logical64: case Type::float64: return 8;
+    case Type::int8:
+    case Type::uint8:
+    case Type::bool8:
+    case Type::logical8:
+    case Type::byte: return 1;
+    case Type::int16:
+    case Type::uint16:
+    case Type::logical16: return 2;
+    case Type::int32:
+    case Type::uint32:
+    case Type::logical32:
+    case Type::float32: return 4;
+    case Type::int64:
+    case Type::uint64:
+    case Type::logical64:
+    case Type::float64: return 8;
     case Type::float80: return sizeof(long double);
     case Type::complex64: return 2 * sizeof(float);
     case Type::complex128: return 2 * sizeof(double);

@@ -1,11 +1,13 @@
 // The reduction kernels: the one source of all instruction sets.
 //
-// Each isa_*.cpp includes this file and is compiled with its own flags; the compiler vectorises the plain loops.
-// Two rules follow:
-// - Everything here has internal linkage, and no header with inline functions is included. A function that the
-//   linker could merge with its twin from another file might bring AVX-512 code to a processor without it;
-//   check_symbols.cmake holds this.
-// - An element's result depends on its two operands alone, never on its place in the vector or on the instruction
+// Each isa_*.cpp includes this file and is compiled with its own flags; the compiler vectorises the
+// plain loops. Two rules follow:
+// - Everything here has internal linkage, and no header with inline functions is included. A
+// function that the
+//   linker could merge with its twin from another file might bring AVX-512 code to a processor
+//   without it; check_symbols.cmake holds this.
+// - An element's result depends on its two operands alone, never on its place in the vector or on
+// the instruction
 //   set: no contraction to fused multiply-add, no reassociation, max and min by one comparison.
 #pragma once
 
@@ -30,22 +32,29 @@ struct Loose {
   typedef T type __attribute__((aligned(1), may_alias));
 };
 
-// Integer arithmetic wraps: it is done in the unsigned type, and in at least 32 bits, because the product of two
-// uint16_t promoted to int can overflow.
+// Integer arithmetic wraps: it is done in the unsigned type, and in at least 32 bits, because the
+// product of two uint16_t promoted to int can overflow.
 struct IntegerSum {
   template <class U>
-  static U apply(U x, U y) { return static_cast<U>(1u * x + y); }
+  static U apply(U x, U y) {
+    return static_cast<U>(1u * x + y);
+  }
 };
 struct IntegerProduct {
   template <class U>
-  static U apply(U x, U y) { return static_cast<U>(1u * x * y); }
+  static U apply(U x, U y) {
+    return static_cast<U>(1u * x * y);
+  }
 };
-// Of two NaNs the processor keeps the first operand's bits, and the compiler, to whom sums and products commute, may
-// swap them in one place and not in another. With x in both places there is nothing to swap.
-// `alone` is apply for a single element: a predicted branch there is faster than what the vector code does.
+// Of two NaNs the processor keeps the first operand's bits, and the compiler, to whom sums and
+// products commute, may swap them in one place and not in another. With x in both places there is
+// nothing to swap. `alone` is apply for a single element: a predicted branch there is faster than
+// what the vector code does.
 struct FloatSum {
   template <class T>
-  static T apply(T x, T y) { return x + (x != x ? x : y); }
+  static T apply(T x, T y) {
+    return x + (x != x ? x : y);
+  }
   template <class T>
   static T alone(T x, T y) {
     if (__builtin_expect_with_probability(x != x, 0, 1.0)) return x + x;
@@ -54,46 +63,64 @@ struct FloatSum {
 };
 struct FloatProduct {
   template <class T>
-  static T apply(T x, T y) { return x * (x != x ? x : y); }
+  static T apply(T x, T y) {
+    return x * (x != x ? x : y);
+  }
   template <class T>
   static T alone(T x, T y) {
     if (__builtin_expect_with_probability(x != x, 0, 1.0)) return x * x;
     return x * y;
   }
 };
-// Where neither is greater (equal, zeros of both signs, a NaN) the second operand is the result, as x86's own
-// max and min instructions have it.
+// Where neither is greater (equal, zeros of both signs, a NaN) the second operand is the result, as
+// x86's own max and min instructions have it.
 struct Maximum {
   template <class T>
-  static T apply(T x, T y) { return x > y ? x : y; }
+  static T apply(T x, T y) {
+    return x > y ? x : y;
+  }
 };
 struct Minimum {
   template <class T>
-  static T apply(T x, T y) { return x < y ? x : y; }
+  static T apply(T x, T y) {
+    return x < y ? x : y;
+  }
 };
 struct LogicalAnd {
   template <class U>
-  static U apply(U x, U y) { return static_cast<U>((x != 0) & (y != 0)); }
+  static U apply(U x, U y) {
+    return static_cast<U>((x != 0) & (y != 0));
+  }
 };
 struct LogicalOr {
   template <class U>
-  static U apply(U x, U y) { return static_cast<U>((x | y) != 0); }
+  static U apply(U x, U y) {
+    return static_cast<U>((x | y) != 0);
+  }
 };
 struct LogicalXor {
   template <class U>
-  static U apply(U x, U y) { return static_cast<U>((x != 0) ^ (y != 0)); }
+  static U apply(U x, U y) {
+    return static_cast<U>((x != 0) ^ (y != 0));
+  }
 };
 struct BitAnd {
   template <class U>
-  static U apply(U x, U y) { return x & y; }
+  static U apply(U x, U y) {
+    return x & y;
+  }
 };
 struct BitOr {
   template <class U>
-  static U apply(U x, U y) { return x | y; }
+  static U apply(U x, U y) {
+    return x | y;
+  }
 };
 struct BitXor {
   template <class U>
-  static U apply(U x, U y) { return x ^ y; }
+  static U apply(U x, U y) {
+    return x ^ y;
+  }
 };
 
 template <class T, class Operation>
@@ -120,8 +147,8 @@ void complex_sum(void* dst, const void* a, const void* b, size_t count) {
   reduce<T, FloatSum>(dst, a, b, 2 * count);
 }
 
-// GCC 12 fuses a product into alternating additions and subtractions even where contraction is forbidden; a
-// barrier between the two keeps both roundings.
+// GCC 12 fuses a product into alternating additions and subtractions even where contraction is
+// forbidden; a barrier between the two keeps both roundings.
 template <class T>
 T rounded_product(T x, T y) {
 #if defined(__has_builtin)
@@ -132,8 +159,9 @@ T rounded_product(T x, T y) {
   return x * y;
 }
 
-// The textbook product, as Fortran has it: infinities that it turns into NaNs are not recovered. All NaNs that it
-// gives are the same, since which of several would survive depends on the order of instructions.
+// The textbook product, as Fortran has it: infinities that it turns into NaNs are not recovered.
+// All NaNs that it gives are the same, since which of several would survive depends on the order of
+// instructions.
 template <class T>
 void complex_product(void* dst, const void* a, const void* b, size_t count) {
   using Element = typename Loose<T>::type;
@@ -152,8 +180,8 @@ void complex_product(void* dst, const void* a, const void* b, size_t count) {
   }
 }
 
-// The value is that of Operation, the index that of the value's owner, and of both owners the lower. Members are
-// stored one by one, so dst's padding stays as it is.
+// The value is that of Operation, the index that of the value's owner, and of both owners the
+// lower. Members are stored one by one, so dst's padding stays as it is.
 template <class Value, class Index, class Operation>
 void reduce_pairs(void* dst, const void* a, const void* b, size_t count) {
   struct Pair {
@@ -184,11 +212,15 @@ void reduce_pairs(void* dst, const void* a, const void* b, size_t count) {
 
 struct MaximumLocation : Maximum {
   template <class T>
-  static bool wins(T x, T y) { return x > y; }
+  static bool wins(T x, T y) {
+    return x > y;
+  }
 };
 struct MinimumLocation : Minimum {
   template <class T>
-  static bool wins(T x, T y) { return x < y; }
+  static bool wins(T x, T y) {
+    return x < y;
+  }
 };
 
 // From here on, what is defined on what: MPI 5.0, section 6.9.2.

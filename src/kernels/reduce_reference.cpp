@@ -32,10 +32,16 @@ void with_type(Type type, Use use) {
     case Type::int16: return use(As<int16_t>{});
     case Type::int32: return use(As<int32_t>{});
     case Type::int64: return use(As<int64_t>{});
-    case Type::uint8: case Type::bool8: case Type::logical8: case Type::byte: return use(As<uint8_t>{});
-    case Type::uint16: case Type::logical16: return use(As<uint16_t>{});
-    case Type::uint32: case Type::logical32: return use(As<uint32_t>{});
-    case Type::uint64: case Type::logical64: return use(As<uint64_t>{});
+    case Type::uint8:
+    case Type::bool8:
+    case Type::logical8:
+    case Type::byte: return use(As<uint8_t>{});
+    case Type::uint16:
+    case Type::logical16: return use(As<uint16_t>{});
+    case Type::uint32:
+    case Type::logical32: return use(As<uint32_t>{});
+    case Type::uint64:
+    case Type::logical64: return use(As<uint64_t>{});
     case Type::float32: return use(As<float>{});
     case Type::float64: return use(As<double>{});
     case Type::float80: return use(As<long double>{});
@@ -87,7 +93,8 @@ void integer_one(Op op, void* dst, T x, T y) {
   }
 }
 
-// Of two NaNs the first survives: adding or multiplying it with itself makes it quiet and keeps its bits.
+// Of two NaNs the first survives: adding or multiplying it with itself makes it quiet and keeps its
+// bits.
 template <class T>
 void float_one(Op op, void* dst, T x, T y) {
   const T second = x != x ? x : y;
@@ -133,8 +140,9 @@ void one(As<Pair<V, I>>, Op op, void* dst, const void* a, const void* b) {
   const bool first_wins = op == Op::maxloc ? x.value > y.value : x.value < y.value;
   const I lower = x.index < y.index ? x.index : y.index;
   write(dst, first_wins ? x.value : y.value);
-  write(static_cast<unsigned char*>(dst) + offsetof(P, index),
-        x.value == y.value ? lower : first_wins ? x.index : y.index);
+  write(static_cast<unsigned char*>(dst) + offsetof(P, index), x.value == y.value ? lower
+                                                               : first_wins       ? x.index
+                                                                                  : y.index);
 }
 
 template <class T>
@@ -148,13 +156,18 @@ T troublesome(std::mt19937_64& random) {
   } else {
     using Limits = std::numeric_limits<T>;
     if (choice < 6) {
-      const T values[] = {0,             Limits::infinity(), Limits::quiet_NaN(),
-                          Limits::min(), Limits::max(),      Limits::denorm_min()};
+      const T values[] = {0,
+                          Limits::infinity(),
+                          Limits::quiet_NaN(),
+                          Limits::min(),
+                          Limits::max(),
+                          Limits::denorm_min()};
       return random() % 2 ? values[choice] : -values[choice];
     }
     if (choice < 10) return static_cast<T>(static_cast<int>(choice) - 8);  // ties
     if (choice < 13) {
-      const float payloads[] = {__builtin_nanf("1"), __builtin_nanf("0x1234"), __builtin_nanf("0x3fffff")};
+      const float payloads[] = {__builtin_nanf("1"), __builtin_nanf("0x1234"),
+                                __builtin_nanf("0x3fffff")};
       const T nan = static_cast<T>(payloads[choice - 10]);
       return random() % 2 ? nan : -nan;
     }
@@ -170,7 +183,8 @@ void fill(As<T>, void* element, std::mt19937_64& random) {
 template <class T>
 void fill(As<Complex<T>>, void* element, std::mt19937_64& random) {
   write(element, troublesome<T>(random));
-  write(static_cast<unsigned char*>(element) + offsetof(Complex<T>, imaginary), troublesome<T>(random));
+  write(static_cast<unsigned char*>(element) + offsetof(Complex<T>, imaginary),
+        troublesome<T>(random));
 }
 template <class V, class I>
 void fill(As<Pair<V, I>>, void* element, std::mt19937_64& random) {
@@ -183,10 +197,17 @@ enum class Class { integer, floating, complex, logical, byte, pair };
 
 Class class_of(Type type) {
   switch (type) {
-    case Type::float32: case Type::float64: case Type::float80: return Class::floating;
-    case Type::complex64: case Type::complex128: case Type::complex160: return Class::complex;
-    case Type::bool8: case Type::logical8: case Type::logical16: case Type::logical32: case Type::logical64:
-      return Class::logical;
+    case Type::float32:
+    case Type::float64:
+    case Type::float80: return Class::floating;
+    case Type::complex64:
+    case Type::complex128:
+    case Type::complex160: return Class::complex;
+    case Type::bool8:
+    case Type::logical8:
+    case Type::logical16:
+    case Type::logical32:
+    case Type::logical64: return Class::logical;
     case Type::byte: return Class::byte;
     default: return type < Type::float32 ? Class::integer : Class::pair;
   }
@@ -197,11 +218,18 @@ Class class_of(Type type) {
 bool is_defined(Type type, Op op) {
   const Class of = class_of(type);
   switch (op) {
-    case Op::max: case Op::min: return of == Class::integer || of == Class::floating;
-    case Op::sum: case Op::prod: return of == Class::integer || of == Class::floating || of == Class::complex;
-    case Op::land: case Op::lor: case Op::lxor: return of == Class::integer || of == Class::logical;
-    case Op::band: case Op::bor: case Op::bxor: return of == Class::integer || of == Class::byte;
-    case Op::maxloc: case Op::minloc: return of == Class::pair;
+    case Op::max:
+    case Op::min: return of == Class::integer || of == Class::floating;
+    case Op::sum:
+    case Op::prod: return of == Class::integer || of == Class::floating || of == Class::complex;
+    case Op::land:
+    case Op::lor:
+    case Op::lxor: return of == Class::integer || of == Class::logical;
+    case Op::band:
+    case Op::bor:
+    case Op::bxor: return of == Class::integer || of == Class::byte;
+    case Op::maxloc:
+    case Op::minloc: return of == Class::pair;
     case Op::count_: break;
   }
   return false;

@@ -1,4 +1,5 @@
-// What the kernels' tests compare with: every operation on one element, written as plainly as it can be.
+// What the kernels' tests compare with: every operation on one element, written as plainly as it
+// can be.
 #pragma once
 
 #include <cstddef>
@@ -15,8 +16,9 @@ bool is_defined(Type type, Op op);
 // *dst = *a op *b for one element. Leaves dst's padding as it is.
 void reduce_one(Type type, Op op, void* dst, const void* a, const void* b);
 
-// An element that makes trouble often: NaNs of both signs and several payloads, zeros and infinities of both signs,
-// the smallest and largest numbers, equal values, truth values other than one.
+// An element that makes trouble often: NaNs of both signs and several payloads, zeros and
+// infinities of both signs, the smallest and largest numbers, equal values, truth values other than
+// one.
 void fill_one(Type type, void* element, std::mt19937_64& random);
 
 // sizeof the C type.

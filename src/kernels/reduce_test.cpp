@@ -27,11 +27,13 @@ using Bytes = std::vector<unsigned char>;
 
 Bytes filled(Type type, size_t offset, size_t count, std::mt19937_64& random) {
   Bytes bytes(guard + offset + count * size(type) + guard, untouched);
-  for (size_t i = 0; i < count; ++i) fill_one(type, bytes.data() + guard + offset + i * size(type), random);
+  for (size_t i = 0; i < count; ++i)
+    fill_one(type, bytes.data() + guard + offset + i * size(type), random);
   return bytes;
 }
 
-// Runs a kernel and the reference and compares all of dst: results, padding and the guards around them.
+// Runs a kernel and the reference and compares all of dst: results, padding and the guards around
+// them.
 void check(Reduce kernel, const Case& c, std::mt19937_64& random) {
   const size_t extent = size(c.type);
   const size_t a_offset = c.offset, b_offset = 2 * c.offset, dst_offset = 3 * c.offset;
@@ -46,14 +48,14 @@ void check(Reduce kernel, const Case& c, std::mt19937_64& random) {
                                                    : a_data;
   Bytes expected = dst;
   for (size_t i = 0; i < c.count; ++i)
-    reduce_one(c.type, c.op, expected.data() + (dst_data - dst.data()) + i * extent, a_data + i * extent,
-               b_data + i * extent);
+    reduce_one(c.type, c.op, expected.data() + (dst_data - dst.data()) + i * extent,
+               a_data + i * extent, b_data + i * extent);
   kernel(dst_data, a_data, b_data, c.count);
   size_t first = 0;
   while (first < dst.size() && dst[first] == expected[first]) ++first;
   ASSERT_EQ(first, dst.size()) << "byte " << static_cast<ptrdiff_t>(first) - (dst_data - dst.data())
-                               << " of dst; count " << c.count << ", offset " << c.offset << ", alias "
-                               << static_cast<int>(c.alias);
+                               << " of dst; count " << c.count << ", offset " << c.offset
+                               << ", alias " << static_cast<int>(c.alias);
 }
 
 void check_counts_and_places(Reduce kernel, Type type, Op op) {
@@ -77,7 +79,8 @@ TEST_P(EveryKernel, GivesTheReferencesBits) {
       const Reduce kernel = variant->table->reductions.entry[type][op];
       if (kernel == nullptr) continue;
       SCOPED_TRACE("type " + std::to_string(type) + " op " + std::to_string(op));
-      ASSERT_NO_FATAL_FAILURE(check_counts_and_places(kernel, static_cast<Type>(type), static_cast<Op>(op)));
+      ASSERT_NO_FATAL_FAILURE(
+          check_counts_and_places(kernel, static_cast<Type>(type), static_cast<Op>(op)));
     }
 }
 

@@ -1,8 +1,8 @@
 // The tables of kernels, one for each instruction set, and the choice between them.
 //
-// Private to this room and its tests. A table is a constant in memory, filled by the compiler; every variant of an
-// operation gives the same bits, so which table is in use changes speed and nothing else. Constant once the library
-// is loaded, so any thread may read.
+// Private to this room and its tests. A table is a constant in memory, filled by the compiler;
+// every variant of an operation gives the same bits, so which table is in use changes speed and
+// nothing else. Constant once the library is loaded, so any thread may read.
 #pragma once
 
 #include <cstddef>
@@ -44,8 +44,8 @@ extern const Table table_avx512;
 // The variant of that name, or nullptr where it is not compiled in or this processor cannot run it.
 const Variant* find_variant(const char* name);
 
-// What `wish` (the value of TUTTI_ISA, or nullptr) leads to: the variant of that name where it can run, else the
-// best that can.
+// What `wish` (the value of TUTTI_ISA, or nullptr) leads to: the variant of that name where it can
+// run, else the best that can.
 const Variant& choose_variant(const char* wish);
 
 }  // namespace tutti::kernels

@@ -41,7 +41,8 @@ TEST(Variant, TheEnvironmentChooses) {
   const Variant& expected = choose_variant(std::getenv("TUTTI_ISA"));
   EXPECT_STREQ(isa(), expected.name);
   EXPECT_EQ(find_reduce(Type::float64, Op::sum),
-            expected.table->reductions.entry[static_cast<size_t>(Type::float64)][static_cast<size_t>(Op::sum)]);
+            expected.table->reductions
+                .entry[static_cast<size_t>(Type::float64)][static_cast<size_t>(Op::sum)]);
 }
 
 }  // namespace

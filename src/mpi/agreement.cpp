@@ -31,16 +31,18 @@ uint64_t fingerprint(const Options& options, bool with_report) {
   std::string text = with_report && !options.report.empty() ? "report\n" : "\n";
   text += with_report && !options.trace.empty() ? "trace\n" : "\n";
   for (const std::string& word : options.algorithms) text += word + '\n';
-  for (const size_t number : {static_cast<size_t>(options.wait), static_cast<size_t>(options.shm),
-                              options.shm_bytes_per_rank, options.segment_bytes,
-                              static_cast<size_t>(options.setup_after), static_cast<size_t>(options.reach),
-                              static_cast<size_t>(options.shared_heap)})
+  for (const size_t number :
+       {static_cast<size_t>(options.wait), static_cast<size_t>(options.shm),
+        options.shm_bytes_per_rank, options.segment_bytes, static_cast<size_t>(options.setup_after),
+        static_cast<size_t>(options.reach), static_cast<size_t>(options.shared_heap)})
     text += std::to_string(number) + '\n';
   text += options.topology + '\n' + std::to_string(static_cast<int>(options.reproducible)) + '\n';
   const select::Overrides overrides = group::overrides_of(options);
   if (overrides.library != nullptr) text += std::to_string(overrides.library->fingerprint) + '\n';
-  if (!options.clusters.empty()) text += "clusters " + std::to_string(clusters_fingerprint()) + '\n';
-  if (overrides.table != nullptr) text += "table " + std::to_string(overrides.table->fingerprint) + '\n';
+  if (!options.clusters.empty())
+    text += "clusters " + std::to_string(clusters_fingerprint()) + '\n';
+  if (overrides.table != nullptr)
+    text += "table " + std::to_string(overrides.table->fingerprint) + '\n';
   uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a: the same in every process
   for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3u;
   return hash;
@@ -82,8 +84,11 @@ class Waiting {
     said_ = true;
     const int limit = options().stall_seconds;
     const seconds after_the_speaker{speaker_->chosen() ? 0 : 1};
-    if (limit == 0 || options().stall != StallAction::abort_job || elapsed < seconds(limit) + after_the_speaker) return;
-    if (speaker_->chosen()) log_line(LogLevel::error, "stalled for %d s; ended because TUTTI_STALL=abort", limit);
+    if (limit == 0 || options().stall != StallAction::abort_job ||
+        elapsed < seconds(limit) + after_the_speaker)
+      return;
+    if (speaker_->chosen())
+      log_line(LogLevel::error, "stalled for %d s; ended because TUTTI_STALL=abort", limit);
     let_launcher_read();
     end_job(communicator_);
   }
@@ -95,12 +100,17 @@ class Waiting {
   bool said_ = false;
 };
 
-bool least_of_all(const uint64_t* own, uint64_t* least, int count, MPI_Comm communicator, const Patience& patience) {
+bool least_of_all(const uint64_t* own, uint64_t* least, int count, MPI_Comm communicator,
+                  const Patience& patience) {
   const Host& mpi = host();
   // No simulated rank lacks Tutti; and SMPI's nonblocking form is linear, by all ranks at once.
-  if (simulated) return mpi.Allreduce(own, least, count, mpi.type_uint64, mpi.op_min, communicator) == MPI_SUCCESS;
+  if (simulated)
+    return mpi.Allreduce(own, least, count, mpi.type_uint64, mpi.op_min, communicator) ==
+           MPI_SUCCESS;
   MPI_Request request;
-  if (mpi.Iallreduce(own, least, count, mpi.type_uint64, mpi.op_min, communicator, &request) != MPI_SUCCESS) return false;
+  if (mpi.Iallreduce(own, least, count, mpi.type_uint64, mpi.op_min, communicator, &request) !=
+      MPI_SUCCESS)
+    return false;
   Waiting waiting(communicator, patience);
   for (;;) {
     int done = 0;
@@ -110,7 +120,8 @@ bool least_of_all(const uint64_t* own, uint64_t* least, int count, MPI_Comm comm
   }
 }
 
-Common agree(MPI_Comm communicator, uint64_t options_hash, uint64_t extra, const Patience& patience) {
+Common agree(MPI_Comm communicator, uint64_t options_hash, uint64_t extra,
+             const Patience& patience) {
   const uint64_t disabled = options().disable ? 1 : 0;
   // The least of a word and of its complement tell whether all are the same.
   const uint64_t own[] = {options_hash, ~options_hash, disabled, 1 - disabled, extra, ~extra};
@@ -131,12 +142,15 @@ Common agree(MPI_Comm communicator, uint64_t options_hash, uint64_t extra, const
 
 const char* culprit(Verdict verdict) {
   if (verdict == Verdict::disabled_at_some) return "TUTTI_DISABLE variables";
-  return verdict == Verdict::different_options ? "TUTTI_* variables, or TUTTI_PLANS, TUTTI_TABLE or TUTTI_CLUSTERS with different files" : "";
+  return verdict == Verdict::different_options ? "TUTTI_* variables, or TUTTI_PLANS, TUTTI_TABLE "
+                                                 "or TUTTI_CLUSTERS with different files"
+                                               : "";
 }
 
 Verdict agree_in_init() {
   return agree(host().comm_world, fingerprint(options(), true), 0,
-               patience_in_init("MPI_Init waits for ranks that have not come, likely because they do not run under "
+               patience_in_init("MPI_Init waits for ranks that have not come, likely because they "
+                                "do not run under "
                                 "tutti-run"))
       .verdict;
 }
@@ -144,9 +158,11 @@ Verdict agree_in_init() {
 bool agree_with_others(MPI_Comm inter, bool on) {
   const uint64_t own[] = {fingerprint(options(), false), on ? uint64_t{1} : 0};
   uint64_t others[2] = {};
-  if (!least_of_all(own, others, 2, inter,
-                    patience_in_init("spawned processes and their parents wait for each other; some do not run under "
-                                     "tutti-run, though MPI_Comm_spawn started it")))
+  if (!least_of_all(
+          own, others, 2, inter,
+          patience_in_init(
+              "spawned processes and their parents wait for each other; some do not run under "
+              "tutti-run, though MPI_Comm_spawn started it")))
     return false;
   return on && others[1] == 1 && others[0] == own[0];
 }
@@ -155,7 +171,8 @@ Common agree_in_setup(MPI_Comm communicator, uint64_t own) {
   // Ranks may be late here for reasons of their own.
   return agree(communicator, fingerprint(options(), false), own,
                {seconds(options().stall_seconds),
-                "a communicator's first collective waits for ranks that are late, or do not run under tutti-run"});
+                "a communicator's first collective waits for ranks that are late, or do not run "
+                "under tutti-run"});
 }
 
 }  // namespace tutti::mpi

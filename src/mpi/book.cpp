@@ -26,11 +26,12 @@ struct Book {
   std::mutex mutex;
   bool open = false;
   bool record = false;
-  shm::Word off{0};         // these two change under the lock and are read without
+  shm::Word off{0};  // these two change under the lock and are read without
   shm::Word left_world{0};
   uint64_t made = 0;  // communicators so far
   std::unordered_map<uint64_t, Communicator> communicators;
-  std::vector<decltype(communicators)::node_type> spare;  // memory of those that ended before they set up, for the next
+  std::vector<decltype(communicators)::node_type>
+      spare;                   // memory of those that ended before they set up, for the next
   std::shared_ptr<Team> team;  // the world's
   std::string why_no_team;
   std::shared_ptr<const Places> places;
@@ -111,20 +112,25 @@ void* attribute(MPI_Comm handle, int keyval) {
   void* value = nullptr;
   int found = 0;
   const Inside inside;
-  return host().Comm_get_attr(handle, keyval, &value, &found) == MPI_SUCCESS && found != 0 ? value : nullptr;
+  return host().Comm_get_attr(handle, keyval, &value, &found) == MPI_SUCCESS && found != 0
+             ? value
+             : nullptr;
 }
 
-// Where MPI_COMM_WORLD has ended: its communicators that were not freed have ended without a word, and a session's may have their handles.
+// Where MPI_COMM_WORLD has ended: its communicators that were not freed have ended without a word,
+// and a session's may have their handles.
 Communicator* find_in_sessions(MPI_Comm handle) {
   Book& book = mpi::book();
   Ended stale;
   const std::lock_guard<std::mutex> lock(book.mutex);
   const auto found = book.communicators.find(key_of(handle));
   if (found == book.communicators.end()) return nullptr;
-  // A handle that is no communicator's must not be asked for attributes: the host would raise an error for it. What was noted by calls was
-  // made while there was no session, so it has ended with the world.
+  // A handle that is no communicator's must not be asked for attributes: the host would raise an
+  // error for it. What was noted by calls was made while there was no session, so it has ended with
+  // the world.
   const Noted noted = found->second.noted();
-  if (noted == Noted::not_yet || (noted == Noted::by_attribute && attribute(handle, book.keyval) == &found->second)) {
+  if (noted == Noted::not_yet ||
+      (noted == Noted::by_attribute && attribute(handle, book.keyval) == &found->second)) {
     tables().known.put(key_of(handle), {&found->second});
     return &found->second;
   }
@@ -134,8 +140,8 @@ Communicator* find_in_sessions(MPI_Comm handle) {
 
 constexpr size_t most_spare = 16;
 
-// The lock is held, and the book has no communicator of this handle. It takes all memory that counting calls needs: memory may run
-// out at one rank alone, which then has not made the call.
+// The lock is held, and the book has no communicator of this handle. It takes all memory that
+// counting calls needs: memory may run out at one rank alone, which then has not made the call.
 Communicator* make_communicator(Book& book, MPI_Comm handle) {
   const uint64_t key = key_of(handle);
   if (book.spare.empty()) {
@@ -163,7 +169,8 @@ Communicator* make_communicator(MPI_Comm handle) {
 // The host will tell when it ends; false where the handle is no communicator's.
 bool note(Communicator& communicator) {
   const Inside inside;
-  if (host().Comm_set_attr(communicator.handle(), book().keyval, &communicator) != MPI_SUCCESS) return false;
+  if (host().Comm_set_attr(communicator.handle(), book().keyval, &communicator) != MPI_SUCCESS)
+    return false;
   communicator.note(Noted::by_attribute);
   return true;
 }
@@ -172,15 +179,17 @@ bool note(Communicator& communicator) {
 bool refused_for_arguments(int code) {
   int kind = MPI_SUCCESS;
   if (code == MPI_SUCCESS || host().Error_class(code, &kind) != MPI_SUCCESS) return false;
-  for (const int refusal : {MPI_ERR_BUFFER, MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_COMM, MPI_ERR_ROOT, MPI_ERR_OP, MPI_ERR_ARG, MPI_ERR_RANK})
+  for (const int refusal : {MPI_ERR_BUFFER, MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_COMM, MPI_ERR_ROOT,
+                            MPI_ERR_OP, MPI_ERR_ARG, MPI_ERR_RANK})
     if (kind == refusal) return true;
   return false;
 }
 
 // Destroys them in the order of their making, because some end communicators of the host.
 void destroy(std::vector<Ended> communicators) {
-  std::sort(communicators.begin(), communicators.end(),
-            [](const Ended& one, const Ended& other) { return one.mapped().number() < other.mapped().number(); });
+  std::sort(communicators.begin(), communicators.end(), [](const Ended& one, const Ended& other) {
+    return one.mapped().number() < other.mapped().number();
+  });
   for (Ended& communicator : communicators) communicator = {};
 }
 
@@ -208,7 +217,8 @@ void close_book() {
     book.open = false;
     tables().clear();
     shm::store_relaxed(generation, shm::load_relaxed(generation) + 1);
-    while (!book.communicators.empty()) ended.push_back(book.communicators.extract(book.communicators.begin()));
+    while (!book.communicators.empty())
+      ended.push_back(book.communicators.extract(book.communicators.begin()));
     book.spare.clear();
     book.teams.clear();
     team = std::move(book.team);
@@ -222,7 +232,8 @@ void close_book() {
   team.reset();
 }
 
-void enter_world(std::shared_ptr<Team> team, std::string why_no_team, std::shared_ptr<const Places> places) {
+void enter_world(std::shared_ptr<Team> team, std::string why_no_team,
+                 std::shared_ptr<const Places> places) {
   Book& book = mpi::book();
   const std::lock_guard<std::mutex> lock(book.mutex);
   book.team = std::move(team);
@@ -240,7 +251,8 @@ void leave_world() {
     const std::lock_guard<std::mutex> lock(book.mutex);
     std::vector<uint64_t> keys;
     for (const auto& [key, communicator] : book.communicators)
-      if (communicator.team() != nullptr && communicator.team()->of_several_jobs()) keys.push_back(key);
+      if (communicator.team() != nullptr && communicator.team()->of_several_jobs())
+        keys.push_back(key);
     for (const uint64_t key : keys) ended.push_back(take_out(book, key));
     // Those that have ended without a word are found out when they are looked up again.
     tables().clear();
@@ -281,9 +293,11 @@ bool in_world(MPI_Comm communicator, int ranks) {
   return book().world_known && all_within(communicator, ranks, book().world);
 }
 
-std::shared_ptr<const Places> world_places(MPI_Comm communicator, int ranks, std::vector<int>* members) {
+std::shared_ptr<const Places> world_places(MPI_Comm communicator, int ranks,
+                                           std::vector<int>* members) {
   const std::lock_guard<std::mutex> lock(book().mutex);
-  if (book().places != nullptr && book().world_known) *members = places_in(communicator, ranks, book().world);
+  if (book().places != nullptr && book().world_known)
+    *members = places_in(communicator, ranks, book().world);
   return book().places;
 }
 
@@ -302,7 +316,8 @@ bool forget_session(uint64_t session) {
   if (found == book.sessions.end()) return false;
   MPI_Group processes = found->processes;
   book.sessions.erase(found);
-  if (shm::load_relaxed(book.left_world) != 0 && !book.sessions.empty()) {  // what was told by the session's group must be told by another's
+  if (shm::load_relaxed(book.left_world) != 0 &&
+      !book.sessions.empty()) {  // what was told by the session's group must be told by another's
     if (book.world_known) rebase(&book.world, book.sessions.front().processes);
     if (book.team != nullptr) book.team->leave_world(book.sessions.front().processes);
   }
@@ -321,14 +336,19 @@ bool any_session() {
   return !book().sessions.empty();
 }
 
-void trust(MPI_Comm communicator) { host().Comm_set_attr(communicator, book().trust_keyval, &book()); }
-bool trusted(MPI_Comm communicator) { return attribute(communicator, book().trust_keyval) != nullptr; }
+void trust(MPI_Comm communicator) {
+  host().Comm_set_attr(communicator, book().trust_keyval, &book());
+}
+bool trusted(MPI_Comm communicator) {
+  return attribute(communicator, book().trust_keyval) != nullptr;
+}
 
 bool may_ask(MPI_Comm communicator, int ranks) {
   if (trusted(communicator) || noted_team(communicator, ranks) != nullptr) return true;
   const std::lock_guard<std::mutex> lock(book().mutex);
-  return std::any_of(book().sessions.begin(), book().sessions.end(),
-                     [&](const Session& session) { return all_within(communicator, ranks, session.processes); });
+  return std::any_of(book().sessions.begin(), book().sessions.end(), [&](const Session& session) {
+    return all_within(communicator, ranks, session.processes);
+  });
 }
 
 void note_team(const std::shared_ptr<Team>& team) {
@@ -343,8 +363,9 @@ std::shared_ptr<Team> noted_team(MPI_Comm communicator, int ranks) {
   const std::lock_guard<std::mutex> lock(book().mutex);
   for (const std::weak_ptr<Team>& noted : book().teams)
     if (std::shared_ptr<Team> team = noted.lock()) alive.push_back(std::move(team));
-  const auto newest = std::find_if(alive.rbegin(), alive.rend(),
-                                   [&](const auto& team) { return team->covers(communicator, ranks); });
+  const auto newest = std::find_if(alive.rbegin(), alive.rend(), [&](const auto& team) {
+    return team->covers(communicator, ranks);
+  });
   return newest == alive.rend() ? nullptr : *newest;
 }
 
@@ -353,7 +374,8 @@ void communicator_made(MPI_Comm handle) noexcept {
   if (!book.open || Inside::depth != 0 || handle == host().comm_null) return;
   Ended stale;  // destroyed without the lock
   const std::lock_guard<std::mutex> lock(book.mutex);
-  if (!book.sessions.empty()) return;  // or nobody would know which communicators end with the world
+  if (!book.sessions.empty())
+    return;  // or nobody would know which communicators end with the world
   try {
     if (book.communicators.contains(key_of(handle))) stale = take_out(book, key_of(handle));
     make_communicator(book, handle)->note(Noted::by_calls);
@@ -407,9 +429,12 @@ Communicator* find_communicator(MPI_Comm handle) {
   Book& book = mpi::book();
   if (!book.open || Inside::depth != 0 || handle == host().comm_null) return nullptr;
   Communicator* communicator = tables().known.find(key_of(handle)).communicator;
-  if (communicator == nullptr && shm::load_relaxed(book.left_world) != 0) communicator = find_in_sessions(handle);
+  if (communicator == nullptr && shm::load_relaxed(book.left_world) != 0)
+    communicator = find_in_sessions(handle);
   if (communicator == nullptr) communicator = make_communicator(handle);
-  if (communicator->group() != nullptr && tables().ready.find(key_of(handle)).communicator == nullptr) note_ready(*communicator);
+  if (communicator->group() != nullptr &&
+      tables().ready.find(key_of(handle)).communicator == nullptr)
+    note_ready(*communicator);
   if (communicator->is_decided() || !communicator->has_enough_calls()) return communicator;
   if (!communicator->is_noted() && !note(*communicator)) return nullptr;
   decide(*communicator);

@@ -27,12 +27,14 @@ void Clocks::find_nodes() {
   mpi.Bcast(&leader, sizeof leader, mpi.type_byte, 0, node);
   mpi.Comm_free(&node);
   std::vector<int> leader_of(static_cast<size_t>(ranks_));
-  mpi.Allgather(&leader, sizeof leader, mpi.type_byte, leader_of.data(), sizeof leader, mpi.type_byte, communicator_);
+  mpi.Allgather(&leader, sizeof leader, mpi.type_byte, leader_of.data(), sizeof leader,
+                mpi.type_byte, communicator_);
   leaders_ = leader_of;
   std::sort(leaders_.begin(), leaders_.end());
   leaders_.erase(std::unique(leaders_.begin(), leaders_.end()), leaders_.end());
   for (const int its : leader_of)
-    node_of_.push_back(static_cast<int>(std::lower_bound(leaders_.begin(), leaders_.end(), its) - leaders_.begin()));
+    node_of_.push_back(static_cast<int>(std::lower_bound(leaders_.begin(), leaders_.end(), its) -
+                                        leaders_.begin()));
 }
 
 Reading Clocks::ask(int leader) const {
@@ -67,18 +69,21 @@ void Clocks::read() {
   }
   if (!moments_.empty()) {
     const uint64_t passed = trace::monotonic_nanoseconds() - moments_.front().nanoseconds;
-    if (passed < least_distance) std::this_thread::sleep_for(std::chrono::nanoseconds(least_distance - passed));
+    if (passed < least_distance)
+      std::this_thread::sleep_for(std::chrono::nanoseconds(least_distance - passed));
   }
   moments_.push_back(trace::now_by_both());
   auto& readings = readings_.emplace_back();
-  for (const int leader : leaders_) readings.push_back(leader == 0 ? Reading{moments_.back().ticks, moments_.back().ticks, 0} : ask(leader));
+  for (const int leader : leaders_)
+    readings.push_back(leader == 0 ? Reading{moments_.back().ticks, moments_.back().ticks, 0}
+                                   : ask(leader));
 }
 
 Clocks::Anchor Clocks::anchor(int node, int reading) const {
   const trace::Moment& first = moments_.front();
   const trace::Moment& last = moments_.back();
-  const double nanoseconds_per_tick =
-      static_cast<double>(last.nanoseconds - first.nanoseconds) / static_cast<double>(last.ticks - first.ticks);
+  const double nanoseconds_per_tick = static_cast<double>(last.nanoseconds - first.nanoseconds) /
+                                      static_cast<double>(last.ticks - first.ticks);
   const Reading& read = readings_[static_cast<size_t>(reading)][static_cast<size_t>(node)];
   return {read.node_ticks, static_cast<double>(read.ticks - first.ticks) * nanoseconds_per_tick,
           static_cast<double>(read.error) * nanoseconds_per_tick};

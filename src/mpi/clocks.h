@@ -1,9 +1,11 @@
-// The clocks of a job's nodes, set beside each other: what turns the ticks in a trace into one time.
+// The clocks of a job's nodes, set beside each other: what turns the ticks in a trace into one
+// time.
 //
-// Ranks of a node read one clock. Rank 0 of the job asks the leader of every other node for its ticks, by round trips over
-// a private communicator, when the trace starts and again when it ends; a line through the two answers gives the node's
-// offset and its rate. The best of some tries counts, and half of its round trip bounds the error.
-// Used inside MPI_Init and MPI_Finalize only, by all ranks together.
+// Ranks of a node read one clock. Rank 0 of the job asks the leader of every other node for its
+// ticks, by round trips over a private communicator, when the trace starts and again when it ends;
+// a line through the two answers gives the node's offset and its rate. The best of some tries
+// counts, and half of its round trip bounds the error. Used inside MPI_Init and MPI_Finalize only,
+// by all ranks together.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +25,8 @@ struct Reading {
 
 class Clocks {
  public:
-  // Collective over `communicator`, which is private, has the ranks of MPI_COMM_WORLD and outlives this.
+  // Collective over `communicator`, which is private, has the ranks of MPI_COMM_WORLD and outlives
+  // this.
   explicit Clocks(MPI_Comm communicator);
 
   // Collective. Nanoseconds are counted from the first call's moment.

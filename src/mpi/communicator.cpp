@@ -27,13 +27,16 @@ uint64_t new_service_identity(const std::vector<int>& members) {
   return leader << 32 | made.fetch_add(1);
 }
 
-// How many calls of a communicator cost so much in the host that set-up, 1 to 1.5 us, is a tenth of them and of making the communicator
-// (docs/decisions/set-up-after-some-collectives.md). MPICH 5 sets up its own shared-memory collectives with the fifth call, of which
-// Tutti's set-up makes one, and that costs a hundred times as much.
+// How many calls of a communicator cost so much in the host that set-up, 1 to 1.5 us, is a tenth of
+// them and of making the communicator (docs/decisions/set-up-after-some-collectives.md). MPICH 5
+// sets up its own shared-memory collectives with the fifth call, of which Tutti's set-up makes one,
+// and that costs a hundred times as much.
 int calls_before_setup(std::string_view version) {
   constexpr std::string_view mpich = "MPICH Version:";
   if (abi == Abi::openmpi) return 48;
-  const size_t number = version.substr(0, mpich.size()) == mpich ? version.find_first_of("0123456789", mpich.size()) : version.npos;
+  const size_t number = version.substr(0, mpich.size()) == mpich
+                            ? version.find_first_of("0123456789", mpich.size())
+                            : version.npos;
   const bool early = number != version.npos && version[number] >= '5' && version[number + 1] == '.';
   return early ? 3 : 24;
 }
@@ -46,7 +49,8 @@ std::string host_version() {
   return text;
 }
 
-// With `placement`, the host's own bits may depend on where ranks are. MPI_COMM_WORLD lives as long as the program.
+// With `placement`, the host's own bits may depend on where ranks are. MPI_COMM_WORLD lives as long
+// as the program.
 int calls_to_host(MPI_Comm communicator) {
   static const int automatic = calls_before_setup(host_version());
   if (options().reproducible == Reproducible::placement) return 0;
@@ -83,24 +87,29 @@ const char* describe(Reason reason) {
     case Reason::intercommunicator: return "intercommunicator";
     case Reason::not_on_one_node: return "ranks on several nodes, or of several jobs";
     case Reason::no_shared_memory: return "no shared memory on this node";
-    case Reason::shared_memory_exhausted: return "shared memory exhausted (TUTTI_SHM_BYTES_PER_RANK)";
+    case Reason::shared_memory_exhausted:
+      return "shared memory exhausted (TUTTI_SHM_BYTES_PER_RANK)";
     case Reason::different_options: return "ranks with different TUTTI_* variables";
     case Reason::host_failed: return "host MPI failed in set-up (a revoked communicator)";
     case Reason::set_up_broken: return "set-up failed at a rank (memory ran out)";
     case Reason::large_element: return "elements too large for the slots";
     case Reason::wrong_arguments: return "arguments for the host MPI to judge";
-    case Reason::no_program: return "the algorithm that was asked for does not serve this communicator";
+    case Reason::no_program:
+      return "the algorithm that was asked for does not serve this communicator";
     case Reason::users_operation: return "persistent collectives by a user's operation";
-    case Reason::large_persistent: return "persistent collectives of more data than shared memory is kept for";
+    case Reason::large_persistent:
+      return "persistent collectives of more data than shared memory is kept for";
     case Reason::v_between_nodes: return "parts of different lengths between nodes";
     case Reason::persistent_between_nodes: return "persistent collectives between nodes";
-    case Reason::among_leaders: return "the host MPI's part of a collective of Tutti's, among the nodes' leaders";
+    case Reason::among_leaders:
+      return "the host MPI's part of a collective of Tutti's, among the nodes' leaders";
     case Reason::count_: break;
   }
   return "unknown";
 }
 
-// Programs are kept for a next communicator of the same ranks, but not where something else is made for each.
+// Programs are kept for a next communicator of the same ranks, but not where something else is made
+// for each.
 Communicator::~Communicator() {
   if (net_ == nullptr && service_ != nullptr && tracer() == nullptr && world_lasts()) {
     park(std::move(service_));
@@ -130,12 +139,15 @@ void Communicator::decide() {
     reason_ = Reason::set_up_broken;
     throw;
   }
-  if (options().reproducible != Reproducible::placement || group_ != nullptr || reason_ == Reason::one_rank) return;
+  if (options().reproducible != Reproducible::placement || group_ != nullptr ||
+      reason_ == Reason::one_rank)
+    return;
   int rank = 0;
   host().Comm_rank(handle_, &rank);
   if (rank == 0)
     log_once(std::string("placement/") + describe(reason_), LogLevel::warning,
-             "TUTTI_REPRODUCIBLE=placement does not hold for a communicator, whose calls stay on the host MPI: %s",
+             "TUTTI_REPRODUCIBLE=placement does not hold for a communicator, whose calls stay on "
+             "the host MPI: %s",
              describe(reason_));
 }
 
@@ -158,7 +170,8 @@ Reason Communicator::set_up() {
   return form_team(ranks);
 }
 
-// Ranks of several jobs, or of one that has no MPI_COMM_WORLD: a team of their own, or the one that they all are in.
+// Ranks of several jobs, or of one that has no MPI_COMM_WORLD: a team of their own, or the one that
+// they all are in.
 Reason Communicator::form_team(int ranks) {
   team_ = noted_team(handle_, ranks);
   const Common common = agree_in_setup(handle_, team_ == nullptr ? 0 : team_->identity());
@@ -184,7 +197,9 @@ Service& Communicator::service() {
 bool Communicator::take_over(const Placement& placement) {
   if (!placement.taken_over) return false;
   if (service_ == nullptr) service_ = take_parked(*team_, placement.service);
-  if (service_ == nullptr) throw std::logic_error("a parked communicator has gone");  // the leader has seen that it is there
+  if (service_ == nullptr)
+    throw std::logic_error(
+        "a parked communicator has gone");  // the leader has seen that it is there
   group_ = service_->group.get();
   largest_element_ = group_->max_element();
   return true;
@@ -207,19 +222,24 @@ Reason Communicator::join(int ranks, std::vector<int> members) {
     if (tracer() != nullptr) placement.identity = new_identity();
     placement.missing_types = missing_types();
   }
-  // On a revoked communicator it fails at all ranks; the call that set-up is part of will raise the same error.
-  if (mpi.Bcast(&placement, sizeof placement, mpi.type_byte, 0, handle_) != MPI_SUCCESS) return Reason::host_failed;
+  // On a revoked communicator it fails at all ranks; the call that set-up is part of will raise the
+  // same error.
+  if (mpi.Bcast(&placement, sizeof placement, mpi.type_byte, 0, handle_) != MPI_SUCCESS)
+    return Reason::host_failed;
   if (take_over(placement)) return Reason::none;
   if (!placement.granted) return Reason::shared_memory_exhausted;
   Service& service = this->service();
   service.segment = team_->segment(placement);
   service.page = placement.page;
   service.missing_types = placement.missing_types;
-  if (!placement.node_segment && !all_attached(service.segment != nullptr)) return Reason::shared_memory_exhausted;
+  if (!placement.node_segment && !all_attached(service.segment != nullptr))
+    return Reason::shared_memory_exhausted;
 
   const shm::Layout layout = shm::Layout::fit(ranks, placement.bytes_per_rank);
   if (placement.touch) {
-    touch_area(service.segment->address(placement.page) + static_cast<size_t>(rank) * layout.stride(), layout.stride());
+    touch_area(
+        service.segment->address(placement.page) + static_cast<size_t>(rank) * layout.stride(),
+        layout.stride());
     if (mpi.Barrier(handle_) != MPI_SUCCESS) return Reason::host_failed;
   }
   group::Group::Settings settings;
@@ -228,7 +248,9 @@ Reason Communicator::join(int ranks, std::vector<int> members) {
   settings.rank = rank;
   settings.style = team_->wait_style();
   settings.hook = team_->progress_hook();
-  if (tracer() != nullptr) settings.communicator = traced_as_ = note_communicator(handle_, placement.identity, rank, ranks);
+  if (tracer() != nullptr)
+    settings.communicator = traced_as_ =
+        note_communicator(handle_, placement.identity, rank, ranks);
   settings.reach = team_->reach(handle_, ranks);
   settings.shape = team_->shape();
   settings.levels = team_->levels(handle_, ranks);
@@ -260,7 +282,8 @@ bool Communicator::all_attached(bool attached) {
 
 const exec::Combine* Communicator::kernel(MPI_Datatype type, MPI_Op op) {
   const std::pair<MPI_Datatype, MPI_Op> key(type, op);
-  if (const auto found = service_->kernels.find(key); found != service_->kernels.end()) return &found->second.combine;
+  if (const auto found = service_->kernels.find(key); found != service_->kernels.end())
+    return &found->second.combine;
   const auto named = named_op(op);
   if (!named) return nullptr;
   const NamedType* const element = predefined_type(type);
@@ -269,7 +292,10 @@ const exec::Combine* Communicator::kernel(MPI_Datatype type, MPI_Op op) {
   if (kernel == nullptr) return nullptr;
   KernelChoice& choice = service_->kernels[key];
   // Leaders ask it for the host's handles.
-  choice = {type, op, {kernel, nullptr, &choice, kernels::size(*element->kernel), true, needs_of(*element->kernel)}};
+  choice = {type,
+            op,
+            {kernel, nullptr, &choice, kernels::size(*element->kernel), true,
+             needs_of(*element->kernel)}};
   return &choice.combine;
 }
 

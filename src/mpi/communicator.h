@@ -1,10 +1,11 @@
 // What Tutti knows of one of the program's communicators.
 //
-// A Communicator is made by the communicator's first collective and counts those that the host has made. With the last one of
-// TUTTI_SETUP_AFTER it sets up: it gets a group, or the reason why its calls stay on the host MPI. All members make the same
-// calls, so all set up inside the same one, by collective calls on the program's communicator, holding no lock. A call that the host
-// refuses at one rank for its arguments counts nowhere, because the other ranks have not made it. The book (book.h)
-// owns it. MPI forbids concurrent collectives on one communicator, so it needs no lock.
+// A Communicator is made by the communicator's first collective and counts those that the host has
+// made. With the last one of TUTTI_SETUP_AFTER it sets up: it gets a group, or the reason why its
+// calls stay on the host MPI. All members make the same calls, so all set up inside the same one,
+// by collective calls on the program's communicator, holding no lock. A call that the host refuses
+// at one rank for its arguments counts nowhere, because the other ranks have not made it. The book
+// (book.h) owns it. MPI forbids concurrent collectives on one communicator, so it needs no lock.
 #pragma once
 
 #include <array>
@@ -64,7 +65,7 @@ struct OwnArea {
 
 // How the book will hear of a communicator's end.
 enum class Noted : uint8_t {
-  not_yet,  // the handle may be no communicator's
+  not_yet,   // the handle may be no communicator's
   by_calls,  // it was made and will be freed by calls that Tutti sees
   by_attribute,
 };
@@ -84,7 +85,8 @@ class Communicator {
   bool has_enough_calls() const { return calls_left_ == 0; }
   // Counts a call that the host has made.
   void count() { --calls_left_; }
-  // Counts it if nothing else is to be done: the communicator is noted and does not set up yet. Returns whether it did.
+  // Counts it if nothing else is to be done: the communicator is noted and does not set up yet.
+  // Returns whether it did.
   bool count_only() {
     if (!is_noted() || calls_left_ <= 1) return false;
     count();
@@ -98,36 +100,47 @@ class Communicator {
   uint64_t number() const { return number_; }  // in the order of making
   const Team* team() const { return team_.get(); }
   const std::shared_ptr<Team>& shared_team() const { return team_; }
-  const net::PointToPoint* net() const { return net_.get(); }  // null where all ranks are on one node
-  const HostLeaders* leaders() const { return leaders_.get(); }  // null where no rule has them exchange by the host
+  const net::PointToPoint* net() const {
+    return net_.get();
+  }  // null where all ranks are on one node
+  const HostLeaders* leaders() const {
+    return leaders_.get();
+  }  // null where no rule has them exchange by the host
   shm::Segment* segment() const { return service_->segment; }  // the team's that its areas are in
-  // What its persistent collectives take their memory from, made as they need it; other members' too.
-  std::vector<std::shared_ptr<shm::Segment>>& segments_of_deposits() { return segments_of_deposits_; }
+  // What its persistent collectives take their memory from, made as they need it; other members'
+  // too.
+  std::vector<std::shared_ptr<shm::Segment>>& segments_of_deposits() {
+    return segments_of_deposits_;
+  }
   // Made by its first call, which is collective.
   const std::shared_ptr<Loopback>& loopback();
   group::Group* group() const { return group_; }
   uint32_t traced_as() const { return traced_as_; }  // its number in traces, where there are any
   Reason reason() const { return reason_; }
 
-  // The combination for a predefined type and operation, kept as long as the communicator; null where there is no kernel.
+  // The combination for a predefined type and operation, kept as long as the communicator; null
+  // where there is no kernel.
   const exec::Combine* kernel(MPI_Datatype type, MPI_Op op);
 
-  // True where MPI defines the predefined operation for the type and the host's MPI_Reduce_local knows it. The same at
-  // all ranks: rank 0 said which types its host lacks.
+  // True where MPI defines the predefined operation for the type and the host's MPI_Reduce_local
+  // knows it. The same at all ranks: rank 0 said which types its host lacks.
   bool host_combines(MPI_Datatype type, MPI_Op op) const;
 
   // Bytes of a predefined datatype without gaps, remembered; 0 for any other.
   size_t dense_bytes(MPI_Datatype type) {
-    if (type == dense_type_ && dense_bytes_ != 0) [[likely]] return dense_bytes_;
+    if (type == dense_type_ && dense_bytes_ != 0) [[likely]]
+      return dense_bytes_;
     return find_dense_bytes(type);
   }
   // Elements beyond it do not fit the slots' rings. The same at all ranks.
   size_t largest_element() const { return largest_element_; }
 
-  // An MPI error code for a group's one; the failure is said once and raised on the communicator's error handler.
+  // An MPI error code for a group's one; the failure is said once and raised on the communicator's
+  // error handler.
   int finish(Code code) {
     ServedCalls::note();
-    if (code == Code::ok) [[likely]] return MPI_SUCCESS;
+    if (code == Code::ok) [[likely]]
+      return MPI_SUCCESS;
     return fail();
   }
   int fail();
@@ -137,7 +150,8 @@ class Communicator {
   // Where the parts of a call's two buffers are, for the time of the call.
   PartTable& parts(int which) { return parts_[static_cast<size_t>(which)]; }
 
-  // Scratch of at least so many bytes for packed data; two of them. Large ones do not outlive release_scratch.
+  // Scratch of at least so many bytes for packed data; two of them. Large ones do not outlive
+  // release_scratch.
   std::byte* scratch(int which, size_t bytes);
   void release_scratch();
 
@@ -150,7 +164,8 @@ class Communicator {
   // several_nodes.cpp
   Reason span_nodes(int ranks);
   bool take_areas(const std::vector<int32_t>& here, uint64_t* bytes_per_rank, Placement* placement);
-  std::byte* ready_areas(const std::vector<int32_t>& here, const shm::Layout& layout, const Placement& placement);
+  std::byte* ready_areas(const std::vector<int32_t>& here, const shm::Layout& layout,
+                         const Placement& placement);
   group::Leaders* make_leaders(const topo::Levels& levels, int ranks);
   void make_group(group::Group::Settings settings);
   Service& service();
@@ -163,9 +178,9 @@ class Communicator {
   bool decided_ = false;
   bool said_ = false;
   Reason reason_ = Reason::set_up_pending;
-  std::shared_ptr<Team> team_;  // before the group, which lies in its memory
-  std::unique_ptr<net::PointToPoint> net_;  // likewise
-  std::unique_ptr<HostLeaders> leaders_;    // likewise
+  std::shared_ptr<Team> team_;                    // before the group, which lies in its memory
+  std::unique_ptr<net::PointToPoint> net_;        // likewise
+  std::unique_ptr<HostLeaders> leaders_;          // likewise
   std::unique_ptr<std::byte, OwnArea> own_area_;  // of a rank that shares memory with no other
   std::unique_ptr<Service> service_;
   group::Group* group_ = nullptr;  // the service's

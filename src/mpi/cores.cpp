@@ -37,8 +37,8 @@ bool oversubscribed(const std::vector<CoreMask>& masks) {
   for (const CoreMask& mask : masks)
     if (std::find(sets.begin(), sets.end(), mask) == sets.end()) sets.push_back(mask);
   for (const CoreMask& set : sets) {
-    const auto confined =
-        std::count_if(masks.begin(), masks.end(), [&](const CoreMask& mask) { return (mask & ~set).none(); });
+    const auto confined = std::count_if(masks.begin(), masks.end(),
+                                        [&](const CoreMask& mask) { return (mask & ~set).none(); });
     if (static_cast<size_t>(confined) > set.count()) return true;
   }
   return false;

@@ -1,5 +1,5 @@
-// The C entry points of starting, testing and waiting, through which persistent collectives of Tutti's go on. What they add
-// to the host's functions is told in requests.h.
+// The C entry points of starting, testing and waiting, through which persistent collectives of
+// Tutti's go on. What they add to the host's functions is told in requests.h.
 #include "mpi/requests.h"
 
 #define TUTTI_ENTRY extern "C" __attribute__((visibility("default")))
@@ -23,13 +23,16 @@ TUTTI_ENTRY int MPI_Wait(MPI_Request* request, MPI_Status* status) {
   return host().Wait(request, status);
 }
 
-TUTTI_ENTRY int MPI_Waitall(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[]) {
+TUTTI_ENTRY int MPI_Waitall(int count, MPI_Request array_of_requests[],
+                            MPI_Status array_of_statuses[]) {
   if (has_own_requests())
-    if (const int code = mpi::complete_own(count, array_of_requests); code != MPI_SUCCESS) return code;
+    if (const int code = mpi::complete_own(count, array_of_requests); code != MPI_SUCCESS)
+      return code;
   return host().Waitall(count, array_of_requests, array_of_statuses);
 }
 
-TUTTI_ENTRY int MPI_Waitany(int count, MPI_Request array_of_requests[], int* index, MPI_Status* status) {
+TUTTI_ENTRY int MPI_Waitany(int count, MPI_Request array_of_requests[], int* index,
+                            MPI_Status* status) {
   if (has_own_requests()) {
     bool found = false;
     const int code = mpi::wait_with_own(count, array_of_requests, &found, [&] {
@@ -43,12 +46,13 @@ TUTTI_ENTRY int MPI_Waitany(int count, MPI_Request array_of_requests[], int* ind
   return host().Waitany(count, array_of_requests, index, status);
 }
 
-TUTTI_ENTRY int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[],
-                             MPI_Status array_of_statuses[]) {
+TUTTI_ENTRY int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int* outcount,
+                             int array_of_indices[], MPI_Status array_of_statuses[]) {
   if (has_own_requests()) {
     bool found = false;
     const int code = mpi::wait_with_own(incount, array_of_requests, &found, [&] {
-      const int said = host().Testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+      const int said = host().Testsome(incount, array_of_requests, outcount, array_of_indices,
+                                       array_of_statuses);
       found = *outcount != MPI_UNDEFINED && *outcount > 0;
       return said;
     });
@@ -68,7 +72,8 @@ TUTTI_ENTRY int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
   return code;
 }
 
-TUTTI_ENTRY int MPI_Testall(int count, MPI_Request array_of_requests[], int* flag, MPI_Status array_of_statuses[]) {
+TUTTI_ENTRY int MPI_Testall(int count, MPI_Request array_of_requests[], int* flag,
+                            MPI_Status array_of_statuses[]) {
   if (has_own_requests()) {
     const Left left = mpi::take_own(count, array_of_requests);
     *flag = 0;
@@ -79,8 +84,10 @@ TUTTI_ENTRY int MPI_Testall(int count, MPI_Request array_of_requests[], int* fla
   return code;
 }
 
-// To the host ours are inactive while they are left: where it finds no other active one, it says that there is none.
-TUTTI_ENTRY int MPI_Testany(int count, MPI_Request array_of_requests[], int* index, int* flag, MPI_Status* status) {
+// To the host ours are inactive while they are left: where it finds no other active one, it says
+// that there is none.
+TUTTI_ENTRY int MPI_Testany(int count, MPI_Request array_of_requests[], int* index, int* flag,
+                            MPI_Status* status) {
   const Left left = has_own_requests() ? mpi::show_own(count, array_of_requests) : Left{};
   if (left.code != MPI_SUCCESS) return left.code;
   const int code = host().Testany(count, array_of_requests, index, flag, status);
@@ -88,11 +95,12 @@ TUTTI_ENTRY int MPI_Testany(int count, MPI_Request array_of_requests[], int* ind
   return code;
 }
 
-TUTTI_ENTRY int MPI_Testsome(int incount, MPI_Request array_of_requests[], int* outcount, int array_of_indices[],
-                             MPI_Status array_of_statuses[]) {
+TUTTI_ENTRY int MPI_Testsome(int incount, MPI_Request array_of_requests[], int* outcount,
+                             int array_of_indices[], MPI_Status array_of_statuses[]) {
   const Left left = has_own_requests() ? mpi::show_own(incount, array_of_requests) : Left{};
   if (left.code != MPI_SUCCESS) return left.code;
-  const int code = host().Testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+  const int code =
+      host().Testsome(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
   if (code == MPI_SUCCESS && left.count > 0 && *outcount == MPI_UNDEFINED) *outcount = 0;
   return code;
 }
@@ -106,19 +114,22 @@ TUTTI_ENTRY int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Statu
   return host().Request_get_status(request, flag, status);
 }
 
-// Of MPI 4.1. Libraries look for them by name while they run (mpi4py does), and find these in an older MPI too, so here they
-// work there as well, request by request; an inactive request then counts as complete, as in MPI_Request_get_status.
+// Of MPI 4.1. Libraries look for them by name while they run (mpi4py does), and find these in an
+// older MPI too, so here they work there as well, request by request; an inactive request then
+// counts as complete, as in MPI_Request_get_status.
 namespace {
 
 // Of the requests, in their order, those that are complete; -1 where none is active.
-int complete_ones(int count, const MPI_Request requests[], int most, int indices[], MPI_Status* statuses, int* code) {
+int complete_ones(int count, const MPI_Request requests[], int most, int indices[],
+                  MPI_Status* statuses, int* code) {
   int found = 0;
   bool any = false;
   for (int i = 0; i < count && found < most; ++i) {
     if (requests[i] == mpi::no_request()) continue;
     any = true;
     int flag = 0;
-    *code = MPI_Request_get_status(requests[i], &flag, statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[found]);
+    *code = MPI_Request_get_status(
+        requests[i], &flag, statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[found]);
     if (*code != MPI_SUCCESS) return found;
     if (flag != 0) indices[found++] = i;
   }
@@ -127,15 +138,17 @@ int complete_ones(int count, const MPI_Request requests[], int most, int indices
 
 }  // namespace
 
-TUTTI_ENTRY int MPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int* flag,
-                                           MPI_Status* array_of_statuses) {
+TUTTI_ENTRY int MPI_Request_get_status_all(int count, const MPI_Request array_of_requests[],
+                                           int* flag, MPI_Status* array_of_statuses) {
   *flag = 1;
   if (host().Request_get_status_all == nullptr) {
     int code = MPI_SUCCESS;
-    for (int i = 0; i < count && array_of_statuses != MPI_STATUSES_IGNORE; ++i) array_of_statuses[i].MPI_ERROR = MPI_SUCCESS;
+    for (int i = 0; i < count && array_of_statuses != MPI_STATUSES_IGNORE; ++i)
+      array_of_statuses[i].MPI_ERROR = MPI_SUCCESS;
     for (int i = 0; i < count && *flag != 0 && code == MPI_SUCCESS; ++i)
-      code = MPI_Request_get_status(array_of_requests[i], flag,
-                                    array_of_statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &array_of_statuses[i]);
+      code = MPI_Request_get_status(
+          array_of_requests[i], flag,
+          array_of_statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &array_of_statuses[i]);
     return code;
   }
   if (has_own_requests()) {
@@ -146,8 +159,8 @@ TUTTI_ENTRY int MPI_Request_get_status_all(int count, const MPI_Request array_of
   return host().Request_get_status_all(count, array_of_requests, flag, array_of_statuses);
 }
 
-TUTTI_ENTRY int MPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int* index, int* flag,
-                                           MPI_Status* status) {
+TUTTI_ENTRY int MPI_Request_get_status_any(int count, const MPI_Request array_of_requests[],
+                                           int* index, int* flag, MPI_Status* status) {
   if (host().Request_get_status_any == nullptr) {
     int code = MPI_SUCCESS;
     const int found = complete_ones(count, array_of_requests, 1, index, status, &code);
@@ -165,17 +178,20 @@ TUTTI_ENTRY int MPI_Request_get_status_any(int count, const MPI_Request array_of
   return code;
 }
 
-TUTTI_ENTRY int MPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int* outcount,
-                                            int array_of_indices[], MPI_Status* array_of_statuses) {
+TUTTI_ENTRY int MPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[],
+                                            int* outcount, int array_of_indices[],
+                                            MPI_Status* array_of_statuses) {
   if (host().Request_get_status_some == nullptr) {
     int code = MPI_SUCCESS;
-    *outcount = complete_ones(incount, array_of_requests, incount, array_of_indices, array_of_statuses, &code);
+    *outcount = complete_ones(incount, array_of_requests, incount, array_of_indices,
+                              array_of_statuses, &code);
     if (*outcount < 0) *outcount = MPI_UNDEFINED;
     return code;
   }
   const Left left = has_own_requests() ? mpi::show_own(incount, array_of_requests) : Left{};
   if (left.code != MPI_SUCCESS) return left.code;
-  const int code = host().Request_get_status_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+  const int code = host().Request_get_status_some(incount, array_of_requests, outcount,
+                                                  array_of_indices, array_of_statuses);
   if (code == MPI_SUCCESS && left.count > 0 && *outcount == MPI_UNDEFINED) *outcount = 0;
   return code;
 }

@@ -1,6 +1,7 @@
 // What the Fortran entry points of this room have in common. Internal to fortran*.cpp.
 //
-// Which of them there are, and why, is told in fortran.cpp. `error` may be null (optional in mpi_f08).
+// Which of them there are, and why, is told in fortran.cpp. `error` may be null (optional in
+// mpi_f08).
 #pragma once
 
 #include <dlfcn.h>
@@ -33,10 +34,12 @@ inline MPI_Info c_info(MPI_Fint handle) {
 #if defined(TUTTI_ABI_MPICH)
   return handle;
 #elif defined(TUTTI_ABI_OPENMPI)
-  static const auto convert = reinterpret_cast<decltype(&PMPI_Info_f2c)>(host_symbol("PMPI_Info_f2c"));
+  static const auto convert =
+      reinterpret_cast<decltype(&PMPI_Info_f2c)>(host_symbol("PMPI_Info_f2c"));
   return convert(handle);
 #else
-  static const auto convert = reinterpret_cast<decltype(&PMPI_Info_fromint)>(host_symbol("PMPI_Info_fromint"));
+  static const auto convert =
+      reinterpret_cast<decltype(&PMPI_Info_fromint)>(host_symbol("PMPI_Info_fromint"));
   return convert(handle);
 #endif
 }
@@ -45,10 +48,12 @@ inline MPI_Comm c_communicator(MPI_Fint handle) {
 #if defined(TUTTI_ABI_MPICH)
   return handle;
 #elif defined(TUTTI_ABI_OPENMPI)
-  static const auto convert = reinterpret_cast<decltype(&PMPI_Comm_f2c)>(mpi::host_symbol("PMPI_Comm_f2c"));
+  static const auto convert =
+      reinterpret_cast<decltype(&PMPI_Comm_f2c)>(mpi::host_symbol("PMPI_Comm_f2c"));
   return convert(handle);
 #else
-  static const auto convert = reinterpret_cast<decltype(&PMPI_Comm_fromint)>(mpi::host_symbol("PMPI_Comm_fromint"));
+  static const auto convert =
+      reinterpret_cast<decltype(&PMPI_Comm_fromint)>(mpi::host_symbol("PMPI_Comm_fromint"));
   return convert(handle);
 #endif
 }
@@ -56,17 +61,20 @@ inline MPI_Comm c_communicator(MPI_Fint handle) {
 #if defined(TUTTI_ABI_OPENMPI)
 
 inline MPI_Datatype c_type(MPI_Fint handle) {
-  static const auto convert = reinterpret_cast<decltype(&PMPI_Type_f2c)>(mpi::host_symbol("PMPI_Type_f2c"));
+  static const auto convert =
+      reinterpret_cast<decltype(&PMPI_Type_f2c)>(mpi::host_symbol("PMPI_Type_f2c"));
   return convert(handle);
 }
 
 inline MPI_Op c_op(MPI_Fint handle) {
-  static const auto convert = reinterpret_cast<decltype(&PMPI_Op_f2c)>(mpi::host_symbol("PMPI_Op_f2c"));
+  static const auto convert =
+      reinterpret_cast<decltype(&PMPI_Op_f2c)>(mpi::host_symbol("PMPI_Op_f2c"));
   return convert(handle);
 }
 
-// MPI_IN_PLACE and MPI_BOTTOM of Fortran are common blocks, known by address; each has a name for every way in which
-// compilers write names, and which of them the program uses is the compiler's choice.
+// MPI_IN_PLACE and MPI_BOTTOM of Fortran are common blocks, known by address; each has a name for
+// every way in which compilers write names, and which of them the program uses is the compiler's
+// choice.
 struct Constants {
   const void* in_place[4];
   const void* bottom[4];
@@ -75,10 +83,10 @@ struct Constants {
 inline const Constants& constants() {
   using mpi::host_symbol;
   static const Constants found{
-      {host_symbol("mpi_fortran_in_place_"), host_symbol("mpi_fortran_in_place"), host_symbol("mpi_fortran_in_place__"),
-       host_symbol("MPI_FORTRAN_IN_PLACE")},
-      {host_symbol("mpi_fortran_bottom_"), host_symbol("mpi_fortran_bottom"), host_symbol("mpi_fortran_bottom__"),
-       host_symbol("MPI_FORTRAN_BOTTOM")}};
+      {host_symbol("mpi_fortran_in_place_"), host_symbol("mpi_fortran_in_place"),
+       host_symbol("mpi_fortran_in_place__"), host_symbol("MPI_FORTRAN_IN_PLACE")},
+      {host_symbol("mpi_fortran_bottom_"), host_symbol("mpi_fortran_bottom"),
+       host_symbol("mpi_fortran_bottom__"), host_symbol("MPI_FORTRAN_BOTTOM")}};
   return found;
 }
 
@@ -92,12 +100,15 @@ inline void* c_address(void* buffer) {
 }
 
 // As many as the communicator's ranks; of a buffer given in place they may be anything.
-inline std::vector<MPI_Datatype> c_types(const MPI_Fint* handles, MPI_Comm communicator, const void* buffer) {
+inline std::vector<MPI_Datatype> c_types(const MPI_Fint* handles, MPI_Comm communicator,
+                                         const void* buffer) {
   int ranks = 0;
   if (buffer == MPI_IN_PLACE || mpi::host().Comm_size == nullptr) return {};
   int inter = 0;
   if (mpi::host().Comm_test_inter(communicator, &inter) != MPI_SUCCESS) return {};
-  if ((inter != 0 ? mpi::host().Comm_remote_size(communicator, &ranks) : mpi::host().Comm_size(communicator, &ranks)) != MPI_SUCCESS) return {};
+  if ((inter != 0 ? mpi::host().Comm_remote_size(communicator, &ranks)
+                  : mpi::host().Comm_size(communicator, &ranks)) != MPI_SUCCESS)
+    return {};
   std::vector<MPI_Datatype> types;
   for (int rank = 0; rank < ranks; ++rank) types.push_back(c_type(handles[rank]));
   return types;

@@ -1,5 +1,6 @@
-// The Fortran entry points of MPI_Alloc_mem and MPI_Free_mem. Which of them would pass the C entry points by is told in
-// fortran.cpp. The base comes as the address of an integer of an address's size, or of a type(c_ptr): the same to us.
+// The Fortran entry points of MPI_Alloc_mem and MPI_Free_mem. Which of them would pass the C entry
+// points by is told in fortran.cpp. The base comes as the address of an integer of an address's
+// size, or of a type(c_ptr): the same to us.
 #include "mpi/fortran.h"
 
 #include "mpi/memory.h"
@@ -15,7 +16,8 @@ void alloc_mem(MPI_Aint* size, MPI_Fint* info, void* baseptr, MPI_Fint* error) {
 
 }  // namespace
 
-TUTTI_ENTRY void mpi_alloc_mem_f08_(MPI_Aint* size, MPI_Fint* info, void* baseptr, MPI_Fint* error) {
+TUTTI_ENTRY void mpi_alloc_mem_f08_(MPI_Aint* size, MPI_Fint* info, void* baseptr,
+                                    MPI_Fint* error) {
   alloc_mem(size, info, baseptr, error);
 }
 

@@ -1,5 +1,5 @@
-// The Fortran entry points of the polls (poll.h): the library's own routine, asked again. Which of them would pass the C
-// entry points by is told in fortran.cpp.
+// The Fortran entry points of the polls (poll.h): the library's own routine, asked again. Which of
+// them would pass the C entry points by is told in fortran.cpp.
 #include "mpi/fortran.h"
 #include "mpi/poll.h"
 
@@ -25,15 +25,16 @@ void look_again_in_fortran(const char* name, const int* flag, int* error, Argume
 
 }  // namespace
 
-#define TUTTI_POLLS(iprobe, improbe, win_test)                                                                     \
-  TUTTI_ENTRY void iprobe(int* source, int* tag, int* comm, int* flag, void* status, int* error) {                 \
-    look_again_in_fortran(#iprobe, flag, error, source, tag, comm, flag, status);                                  \
-  }                                                                                                                \
-  TUTTI_ENTRY void improbe(int* source, int* tag, int* comm, int* flag, int* message, void* status, int* error) {  \
-    look_again_in_fortran(#improbe, flag, error, source, tag, comm, flag, message, status);                        \
-  }                                                                                                                \
-  TUTTI_ENTRY void win_test(int* window, int* flag, int* error) {                                                  \
-    look_again_in_fortran(#win_test, flag, error, window, flag);                                                   \
+#define TUTTI_POLLS(iprobe, improbe, win_test)                                                     \
+  TUTTI_ENTRY void iprobe(int* source, int* tag, int* comm, int* flag, void* status, int* error) { \
+    look_again_in_fortran(#iprobe, flag, error, source, tag, comm, flag, status);                  \
+  }                                                                                                \
+  TUTTI_ENTRY void improbe(int* source, int* tag, int* comm, int* flag, int* message,              \
+                           void* status, int* error) {                                             \
+    look_again_in_fortran(#improbe, flag, error, source, tag, comm, flag, message, status);        \
+  }                                                                                                \
+  TUTTI_ENTRY void win_test(int* window, int* flag, int* error) {                                  \
+    look_again_in_fortran(#win_test, flag, error, window, flag);                                   \
   }
 
 TUTTI_POLLS(mpi_iprobe_f08_, mpi_improbe_f08_, mpi_win_test_f08_)

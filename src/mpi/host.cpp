@@ -16,11 +16,13 @@ std::string_view base_name(std::string_view path) { return path.substr(path.rfin
 
 bool looks_like_mpi(std::string_view path) {
   const std::string_view name = base_name(path);
-  return (name.starts_with("libmpi") || name.starts_with("libpmpi")) && name.find(".so") != name.npos;
+  return (name.starts_with("libmpi") || name.starts_with("libpmpi")) &&
+         name.find(".so") != name.npos;
 }
 
-// Programs see their MPI in the global scope. Interpreters load it into a scope of its own, where only a walk over all
-// loaded libraries finds it; that walk is not for every look-up, so the library is remembered.
+// Programs see their MPI in the global scope. Interpreters load it into a scope of its own, where
+// only a walk over all loaded libraries finds it; that walk is not for every look-up, so the
+// library is remembered.
 struct Library {
   void* handle = RTLD_DEFAULT;
   std::string path;  // of the library that defines PMPI_Init; empty: there is none
@@ -110,8 +112,11 @@ void find_collectives(Host& host, auto&& locate) {
 }
 
 template <class Count, class Displacement>
-void find_persistent(PersistentInits<Count, Displacement>& inits, const std::string& form, auto&& locate) {
-  const auto look = [&](auto& function, const char* name) { locate(function, std::string(name).append(form).c_str()); };
+void find_persistent(PersistentInits<Count, Displacement>& inits, const std::string& form,
+                     auto&& locate) {
+  const auto look = [&](auto& function, const char* name) {
+    locate(function, std::string(name).append(form).c_str());
+  };
   look(inits.Bcast_init, "PMPI_Bcast_init");
   look(inits.Gather_init, "PMPI_Gather_init");
   look(inits.Scatter_init, "PMPI_Scatter_init");
@@ -150,7 +155,9 @@ void find_requests(Host& host, auto&& locate) {
 
 // `profiled` is "P" or nothing.
 void find_makers(Makers& makers, const char* profiled) {
-  const auto look = [&](auto& function, const char* name) { find_next(function, std::string(profiled).append(name).c_str()); };
+  const auto look = [&](auto& function, const char* name) {
+    find_next(function, std::string(profiled).append(name).c_str());
+  };
   look(makers.Comm_dup, "MPI_Comm_dup");
   look(makers.Comm_dup_with_info, "MPI_Comm_dup_with_info");
   look(makers.Comm_create, "MPI_Comm_create");
@@ -276,7 +283,8 @@ void find_handles(Host& host) {
 
 Host* make_host() {
   if (library().path.empty()) {
-    log_line(LogLevel::error, "lib%s.so finds no MPI library in this process; link the program to one",
+    log_line(LogLevel::error,
+             "lib%s.so finds no MPI library in this process; link the program to one",
              (std::string("tutti-") + std::string(abi_name)).c_str());
     _exit(2);
   }
@@ -284,8 +292,8 @@ Host* make_host() {
   host->foreign = !speaks_our_abi();
   find_entries(*host);
   if (host->foreign) {
-    log_line(LogLevel::info, "%s is no MPI of the ABI '%s'; its calls pass through", library().path.c_str(),
-             std::string(abi_name).c_str());
+    log_line(LogLevel::info, "%s is no MPI of the ABI '%s'; its calls pass through",
+             library().path.c_str(), std::string(abi_name).c_str());
     return host;
   }
   find_functions(*host);
@@ -305,7 +313,8 @@ bool host_tolerates_faults() {
 shm::Word found_host{0};
 
 const Host& find_host() {
-  static const Host* const made = make_host();  // lives until the process ends: exit handlers may still call MPI
+  static const Host* const made =
+      make_host();  // lives until the process ends: exit handlers may still call MPI
   shm::publish(found_host, reinterpret_cast<uint64_t>(made));
   return *made;
 }

@@ -1,8 +1,10 @@
-// The host MPI: the PMPI functions that Tutti calls, found in the process when the first MPI call arrives.
+// The host MPI: the PMPI functions that Tutti calls, found in the process when the first MPI call
+// arrives.
 //
-// One object a process, made once, constant from then on; any thread may read it. Where the process runs an MPI of
-// another ABI than this build's (two interposers may be preloaded into an interpreter), the entry points pass their
-// calls on to the next definition of MPI_* and Tutti stays out.
+// One object a process, made once, constant from then on; any thread may read it. Where the process
+// runs an MPI of another ABI than this build's (two interposers may be preloaded into an
+// interpreter), the entry points pass their calls on to the next definition of MPI_* and Tutti
+// stays out.
 #pragma once
 
 #include "net/abi.h"
@@ -14,40 +16,48 @@ namespace tutti::mpi {
 enum class Form { plain, large };
 
 // Large-count forms, whether or not the header that Tutti is built with has them.
-using LargeMove = int(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MPI_Datatype, MPI_Comm);
-using LargeRootedMove = int(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MPI_Datatype, int, MPI_Comm);
+using LargeMove = int(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MPI_Datatype,
+                      MPI_Comm);
+using LargeRootedMove = int(const void*, MPI_Count, MPI_Datatype, void*, MPI_Count, MPI_Datatype,
+                            int, MPI_Comm);
 using LargeReduction = int(const void*, void*, MPI_Count, MPI_Datatype, MPI_Op, MPI_Comm);
 
-// What makes persistent collectives, whether or not the header has it: Count is int, and int or MPI_Count and MPI_Aint are
-// what arrays hold.
+// What makes persistent collectives, whether or not the header has it: Count is int, and int or
+// MPI_Count and MPI_Aint are what arrays hold.
 template <class Count>
 using BcastInit = int(void*, Count, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request*);
 template <class Count>
-using MoveInit = int(const void*, Count, MPI_Datatype, void*, Count, MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request*);
+using MoveInit = int(const void*, Count, MPI_Datatype, void*, Count, MPI_Datatype, MPI_Comm,
+                     MPI_Info, MPI_Request*);
 template <class Count>
-using RootedMoveInit = int(const void*, Count, MPI_Datatype, void*, Count, MPI_Datatype, int, MPI_Comm, MPI_Info,
-                           MPI_Request*);
-template <class Count, class Displacement>
-using GathervInit = int(const void*, Count, MPI_Datatype, void*, const Count[], const Displacement[], MPI_Datatype, int,
-                        MPI_Comm, MPI_Info, MPI_Request*);
-template <class Count, class Displacement>
-using ScattervInit = int(const void*, const Count[], const Displacement[], MPI_Datatype, void*, Count, MPI_Datatype, int,
-                         MPI_Comm, MPI_Info, MPI_Request*);
-template <class Count, class Displacement>
-using AllgathervInit = int(const void*, Count, MPI_Datatype, void*, const Count[], const Displacement[], MPI_Datatype,
+using RootedMoveInit = int(const void*, Count, MPI_Datatype, void*, Count, MPI_Datatype, int,
                            MPI_Comm, MPI_Info, MPI_Request*);
 template <class Count, class Displacement>
-using AlltoallvInit = int(const void*, const Count[], const Displacement[], MPI_Datatype, void*, const Count[],
-                          const Displacement[], MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request*);
+using GathervInit = int(const void*, Count, MPI_Datatype, void*, const Count[],
+                        const Displacement[], MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request*);
 template <class Count, class Displacement>
-using AlltoallwInit = int(const void*, const Count[], const Displacement[], const MPI_Datatype[], void*, const Count[],
-                          const Displacement[], const MPI_Datatype[], MPI_Comm, MPI_Info, MPI_Request*);
+using ScattervInit = int(const void*, const Count[], const Displacement[], MPI_Datatype, void*,
+                         Count, MPI_Datatype, int, MPI_Comm, MPI_Info, MPI_Request*);
+template <class Count, class Displacement>
+using AllgathervInit = int(const void*, Count, MPI_Datatype, void*, const Count[],
+                           const Displacement[], MPI_Datatype, MPI_Comm, MPI_Info, MPI_Request*);
+template <class Count, class Displacement>
+using AlltoallvInit = int(const void*, const Count[], const Displacement[], MPI_Datatype, void*,
+                          const Count[], const Displacement[], MPI_Datatype, MPI_Comm, MPI_Info,
+                          MPI_Request*);
+template <class Count, class Displacement>
+using AlltoallwInit = int(const void*, const Count[], const Displacement[], const MPI_Datatype[],
+                          void*, const Count[], const Displacement[], const MPI_Datatype[],
+                          MPI_Comm, MPI_Info, MPI_Request*);
 template <class Count>
-using ReductionInit = int(const void*, void*, Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request*);
+using ReductionInit = int(const void*, void*, Count, MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info,
+                          MPI_Request*);
 template <class Count>
-using ReduceInit = int(const void*, void*, Count, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Info, MPI_Request*);
+using ReduceInit = int(const void*, void*, Count, MPI_Datatype, MPI_Op, int, MPI_Comm, MPI_Info,
+                       MPI_Request*);
 template <class Count>
-using ReduceScatterInit = int(const void*, void*, const Count[], MPI_Datatype, MPI_Op, MPI_Comm, MPI_Info, MPI_Request*);
+using ReduceScatterInit = int(const void*, void*, const Count[], MPI_Datatype, MPI_Op, MPI_Comm,
+                              MPI_Info, MPI_Request*);
 
 // One form of each; null where the MPI has none.
 template <class Count, class Displacement>
@@ -221,8 +231,8 @@ struct Host {
   bool foreign = false;
 };
 
-// True where programs may outlive failed ranks (Open MPI's --with-ft): what a collective then returns, and that it
-// returns at all, is the host's to say. Asked after MPI_Init.
+// True where programs may outlive failed ranks (Open MPI's --with-ft): what a collective then
+// returns, and that it returns at all, is the host's to say. Asked after MPI_Init.
 bool host_tolerates_faults();
 
 extern shm::Word found_host;  // its address; 0 before the first MPI call arrives

@@ -1,9 +1,9 @@
-// A reduction that our kernels do not know: a user's operation, or a predefined one on a type that they lack, combined
-// by the host's MPI_Reduce_local.
+// A reduction that our kernels do not know: a user's operation, or a predefined one on a type that
+// they lack, combined by the host's MPI_Reduce_local.
 //
-// Slots hold packed elements. Where the type has gaps, a few elements at a time are unpacked into memory of the user's
-// layout, combined there and packed again. One object lives for one call on one thread; it uses the communicator's
-// scratch for nothing, so that buffers packed there stay.
+// Slots hold packed elements. Where the type has gaps, a few elements at a time are unpacked into
+// memory of the user's layout, combined there and packed again. One object lives for one call on
+// one thread; it uses the communicator's scratch for nothing, so that buffers packed there stay.
 #pragma once
 
 #include <vector>

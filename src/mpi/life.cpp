@@ -28,26 +28,32 @@
 namespace tutti::mpi {
 namespace {
 
-// What the first of these variables says that is set, as launchers tell it before MPI does; 0 where none is, so that somebody
-// speaks.
+// What the first of these variables says that is set, as launchers tell it before MPI does; 0 where
+// none is, so that somebody speaks.
 int launched(std::initializer_list<const char*> names) {
   for (const char* name : names)
     if (const char* value = getenv(name); value != nullptr && *value != '\0') return atoi(value);
   return 0;
 }
-int launched_rank() { return launched({"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"}); }
+int launched_rank() {
+  return launched({"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"});
+}
 int launched_rank_on_node() {
-  return launched({"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "PMI_LOCAL_RANK", "SLURM_LOCALID"});
+  return launched(
+      {"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "PMI_LOCAL_RANK", "SLURM_LOCALID"});
 }
 
-// A launcher ends the job with the first rank that fails, which must not be before rank 0 has said why.
+// A launcher ends the job with the first rank that fails, which must not be before rank 0 has said
+// why.
 constexpr useconds_t speaker_first_microseconds = 500'000;
 
 // Null where there is none, the reason in *why_not.
 std::unique_ptr<Team> form_team(std::string* why_not) {
   if (simulated) return nullptr;  // who waits for simulated ranks must do so in the host
   if (host_tolerates_faults()) {
-    *why_not = "the host MPI's fault tolerance is on, which shared memory has none of; start without --with-ft";
+    *why_not =
+        "the host MPI's fault tolerance is on, which shared memory has none of; start without "
+        "--with-ft";
     return nullptr;
   }
   std::unique_ptr<Team> team = Team::form_of_world(why_not);
@@ -77,7 +83,8 @@ Life& life() {
 
 void warn_of_options() {
   if (options().disable) return;
-  for (const std::string& warning : option_warnings()) log_once(warning, LogLevel::warning, "%s", warning.c_str());
+  for (const std::string& warning : option_warnings())
+    log_once(warning, LogLevel::warning, "%s", warning.c_str());
 }
 
 void open() {
@@ -89,7 +96,8 @@ void open() {
 // Says it once, where there is something to say.
 void say_why_off(Verdict verdict, int rank) {
   if (rank == 0 && *culprit(verdict) != '\0')
-    log_line(LogLevel::warning, "off: the ranks have different %s; give all of them the same", culprit(verdict));
+    log_line(LogLevel::warning, "off: the ranks have different %s; give all of them the same",
+             culprit(verdict));
 }
 
 void go_on_without_tutti() {
@@ -101,7 +109,8 @@ void go_on_without_tutti() {
 void close() {
   if (recording() && !life().settled && launched_rank() == 0)
     log_once("life/report", LogLevel::warning,
-             "no report: it is gathered over MPI_COMM_WORLD, and this program has sessions alone; it needs MPI_Init");
+             "no report: it is gathered over MPI_COMM_WORLD, and this program has sessions alone; "
+             "it needs MPI_Init");
   close_book();
 }
 
@@ -116,7 +125,8 @@ void before_init() {
     if (own_cluster() >= 0) return;
     // Only its own ranks know that a node is missing.
     if (launched_rank_on_node() == 0) {
-      log_line(LogLevel::error, "%s: host '%s' is in no cluster; add it to one", options().clusters.c_str(), host_name().c_str());
+      log_line(LogLevel::error, "%s: host '%s' is in no cluster; add it to one",
+               options().clusters.c_str(), host_name().c_str());
       let_launcher_read();
     } else {
       usleep(speaker_first_microseconds);
@@ -238,13 +248,15 @@ constexpr const char* processes_of_this_job = "mpi://WORLD";
 uint64_t key_of(MPI_Session session) { return (uint64_t)session; }
 
 void settle_session(MPI_Session session) {
-  if (host().foreign || host_tolerates_faults() || host().Group_from_session_pset == nullptr) return;
+  if (host().foreign || host_tolerates_faults() || host().Group_from_session_pset == nullptr)
+    return;
   const std::lock_guard<std::mutex> lock(life().mutex);
   // A disabled process takes part in what other ranks agree on.
   if (life().off || knows_session(key_of(session))) return;  // Fortran's may call C's
   const Inside inside;
   MPI_Group processes;
-  if (host().Group_from_session_pset(session, processes_of_this_job, &processes) != MPI_SUCCESS) return;
+  if (host().Group_from_session_pset(session, processes_of_this_job, &processes) != MPI_SUCCESS)
+    return;
   if (launched_rank() == 0) warn_of_options();
   open();
   note_session(key_of(session), processes);
@@ -269,7 +281,8 @@ void before_session_finalize(MPI_Session session) {
 
 int session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
   before_init();
-  if (host().Session_init == nullptr) return MPI_ERR_OTHER;  // a program for a newer MPI than this one
+  if (host().Session_init == nullptr)
+    return MPI_ERR_OTHER;  // a program for a newer MPI than this one
   const int code = host().Session_init(info, handler, session);
   return code == MPI_SUCCESS ? after_session_init(*session) : code;
 }

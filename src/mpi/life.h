@@ -1,12 +1,14 @@
-// Beginning and end: what happens around the host's MPI_Init and MPI_Finalize, which one thread of the process calls, and
-// around its sessions, which any thread may begin and end. The book is open from the first beginning to the last end.
+// Beginning and end: what happens around the host's MPI_Init and MPI_Finalize, which one thread of
+// the process calls, and around its sessions, which any thread may begin and end. The book is open
+// from the first beginning to the last end.
 #pragma once
 
 #include "mpi/host.h"
 
 namespace tutti::mpi {
 
-// Before the host's: reads the environment; ends the process with one line and exit code 2 where it is malformed.
+// Before the host's: reads the environment; ends the process with one line and exit code 2 where it
+// is malformed.
 void before_init();
 // After the host's, if that went well; an MPI error code.
 int after_init();

@@ -30,7 +30,8 @@ class Memory {
  public:
   Memory() {
     using Preloaded = shm::Heap*();
-    if (auto* const preloaded = reinterpret_cast<Preloaded*>(dlsym(RTLD_DEFAULT, "tutti_heap"))) heap_ = preloaded();
+    if (auto* const preloaded = reinterpret_cast<Preloaded*>(dlsym(RTLD_DEFAULT, "tutti_heap")))
+      heap_ = preloaded();
     if (heap_ != nullptr) return;
     try {
       heap_ = new shm::Heap;
@@ -111,14 +112,19 @@ size_t wished_alignment(MPI_Info info) {
   return wish > 0 && (wish & (wish - 1)) == 0 ? static_cast<size_t>(wish) : 0;
 }
 
-// The same at all ranks of the communicator. Of one rank nobody gains, and some hosts refuse it windows over given memory.
+// The same at all ranks of the communicator. Of one rank nobody gains, and some hosts refuse it
+// windows over given memory.
 bool serves_windows_of(MPI_Comm communicator) {
-  if (!options().shared_heap || Inside::depth > 0 || !book_is_open() || communicator == host().comm_null) return false;
+  if (!options().shared_heap || Inside::depth > 0 || !book_is_open() ||
+      communicator == host().comm_null)
+    return false;
   const std::shared_ptr<Team> team = world_team();
   int ranks = 0, inter = 0;
-  if (team == nullptr || !team->direct() || host().Comm_test_inter(communicator, &inter) != MPI_SUCCESS || inter != 0)
+  if (team == nullptr || !team->direct() ||
+      host().Comm_test_inter(communicator, &inter) != MPI_SUCCESS || inter != 0)
     return false;
-  return host().Comm_size(communicator, &ranks) == MPI_SUCCESS && ranks > 1 && team->covers(communicator, ranks);
+  return host().Comm_size(communicator, &ranks) == MPI_SUCCESS && ranks > 1 &&
+         team->covers(communicator, ranks);
 }
 
 void give_back(const WindowMemory& held) {
@@ -130,13 +136,15 @@ WindowMemory take_for_window(MPI_Aint size) {
   WindowMemory held{take_memory(size > 0 ? static_cast<size_t>(size) : 1, usual_alignment), false};
   if (held.base != nullptr) return held;
   held.from_host = true;
-  if (host().Alloc_mem(size > 0 ? size : 1, host().info_null, &held.base) != MPI_SUCCESS) held.base = nullptr;
+  if (host().Alloc_mem(size > 0 ? size : 1, host().info_null, &held.base) != MPI_SUCCESS)
+    held.base = nullptr;
   return held;
 }
 
 void return_code(MPI_Comm*, int*, ...) {}
 
-// A copy of a communicator for one try, whose errors come back as codes: the program's handler hears of none.
+// A copy of a communicator for one try, whose errors come back as codes: the program's handler
+// hears of none.
 class Trial {
  public:
   // Collective; a failure is raised on the program's communicator.
@@ -161,7 +169,9 @@ class Trial {
   bool all(bool own) const {
     const uint64_t here = own ? 1 : 0;
     uint64_t least = 0;
-    return host().Allreduce(&here, &least, 1, host().type_uint64, host().op_min, copy_) == MPI_SUCCESS && least == 1;
+    return host().Allreduce(&here, &least, 1, host().type_uint64, host().op_min, copy_) ==
+               MPI_SUCCESS &&
+           least == 1;
   }
 
  private:
@@ -169,8 +179,10 @@ class Trial {
   int code_ = MPI_SUCCESS;
 };
 
-// A window over the heap's memory, or none, at all ranks alike. Collective. *code is an error that the program has heard of.
-bool make_window(MPI_Aint size, int unit, MPI_Info info, MPI_Comm communicator, void* baseptr, MPI_Win* window, int* code) {
+// A window over the heap's memory, or none, at all ranks alike. Collective. *code is an error that
+// the program has heard of.
+bool make_window(MPI_Aint size, int unit, MPI_Info info, MPI_Comm communicator, void* baseptr,
+                 MPI_Win* window, int* code) {
   const Trial trial(communicator);
   *code = trial.code();
   if (*code != MPI_SUCCESS) return false;
@@ -179,11 +191,13 @@ bool make_window(MPI_Aint size, int unit, MPI_Info info, MPI_Comm communicator, 
     if (held.base != nullptr) give_back(held);
     return false;
   }
-  const bool made = host().Win_create(held.base, size, unit, info, trial.communicator(), window) == MPI_SUCCESS;
+  const bool made =
+      host().Win_create(held.base, size, unit, info, trial.communicator(), window) == MPI_SUCCESS;
   if (!trial.all(made)) {
     // A window that others lack cannot be freed; nor can its memory, then.
     if (!made) give_back(held);
-    log_once("windows", LogLevel::info, "the host MPI makes no windows over the shared heap; their memory is its own");
+    log_once("windows", LogLevel::info,
+             "the host MPI makes no windows over the shared heap; their memory is its own");
     return false;
   }
   *static_cast<void**>(baseptr) = held.base;
@@ -220,9 +234,11 @@ bool give_memory(void* address) {
 }
 
 int alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr) {
-  if (!host().foreign && Inside::depth == 0 && size > 0 && baseptr != nullptr && memory != nullptr) {
+  if (!host().foreign && Inside::depth == 0 && size > 0 && baseptr != nullptr &&
+      memory != nullptr) {
     const size_t alignment = wished_alignment(info);
-    if (void* const address = alignment > 0 ? take_memory(static_cast<size_t>(size), alignment) : nullptr) {
+    if (void* const address =
+            alignment > 0 ? take_memory(static_cast<size_t>(size), alignment) : nullptr) {
       *static_cast<void**>(baseptr) = address;
       return MPI_SUCCESS;
     }
@@ -232,7 +248,8 @@ int alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr) {
 
 int free_mem(void* base) { return give_memory(base) ? MPI_SUCCESS : host().Free_mem(base); }
 
-int win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm communicator, void* baseptr, MPI_Win* window) {
+int win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm communicator, void* baseptr,
+                 MPI_Win* window) {
   if (host().foreign || baseptr == nullptr || window == nullptr || !serves_windows_of(communicator))
     return host().Win_allocate(size, unit, info, communicator, baseptr, window);
   const Inside inside;
@@ -266,7 +283,9 @@ int win_free(MPI_Win* window) {
 // A window over our memory is one that MPI allocated, for all the program can tell.
 int win_get_attr(MPI_Win window, int keyval, void* value, int* flag) {
   const int code = host().Win_get_attr(window, keyval, value, flag);
-  if (code != MPI_SUCCESS || host().foreign || keyval != MPI_WIN_CREATE_FLAVOR || flag == nullptr || *flag == 0) return code;
+  if (code != MPI_SUCCESS || host().foreign || keyval != MPI_WIN_CREATE_FLAVOR || flag == nullptr ||
+      *flag == 0)
+    return code;
   static int allocated = MPI_WIN_FLAVOR_ALLOCATE;
   const std::lock_guard<std::mutex> lock(windows().mutex);
   if (windows().memory.contains(key_of(window))) *static_cast<int**>(value) = &allocated;

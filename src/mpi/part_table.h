@@ -1,4 +1,5 @@
-// Where the parts of a buffer are in one call (exec::Parts). A communicator keeps two, so that calls allocate nothing.
+// Where the parts of a buffer are in one call (exec::Parts). A communicator keeps two, so that
+// calls allocate nothing.
 #pragma once
 
 #include <cstddef>
@@ -12,9 +13,11 @@ struct PartTable {
 
   // Room for so many parts; a call of fewer leaves the rest as it was.
   void hold(size_t parts) {
-    if (at.size() >= parts) [[likely]] return;
+    if (at.size() >= parts) [[likely]]
+      return;
     bytes.resize(parts);
-    at.resize(parts);  // last: it is what tells that there is room, also where memory runs out between the two
+    at.resize(parts);  // last: it is what tells that there is room, also where memory runs out
+                       // between the two
   }
 };
 

@@ -1,5 +1,5 @@
-// Between two looks at what other ranks do: spin a little, then let others run, then sleep. For waits that may be long; the
-// executor has its own.
+// Between two looks at what other ranks do: spin a little, then let others run, then sleep. For
+// waits that may be long; the executor has its own.
 #pragma once
 
 #include <sched.h>
@@ -41,11 +41,14 @@ class Pause {
     next_look_ = now + looks_every;
     return true;
   }
-  int64_t seconds() const { return std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - begin_).count(); }
+  int64_t seconds() const {
+    return std::chrono::duration_cast<std::chrono::seconds>(Clock::now() - begin_).count();
+  }
 
  private:
-  // Yielding does not hand a core over where ranks are in scheduling groups of their own (as in exec/wait.cpp): a round of
-  // four ranks on two cores took the whole time of yielding, which was 1 ms.
+  // Yielding does not hand a core over where ranks are in scheduling groups of their own (as in
+  // exec/wait.cpp): a round of four ranks on two cores took the whole time of yielding, which was 1
+  // ms.
   static constexpr auto yield_before_sleep = std::chrono::microseconds(20);
   static constexpr auto looks_every = std::chrono::milliseconds(100);
   static constexpr useconds_t longest_sleep_microseconds = 50;

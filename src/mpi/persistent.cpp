@@ -28,7 +28,8 @@ Persistent::Persistent(Communicator& communicator, const PersistentCall& call)
 
 Persistent::~Persistent() {
   for (MPI_Datatype& type : kept_types_) host().Type_free(&type);
-  if (state_ == State::pending) (void)deposits_.release();  // others may still come for what lies there
+  if (state_ == State::pending)
+    (void)deposits_.release();  // others may still come for what lies there
 }
 
 int Persistent::start_round() {
@@ -44,7 +45,8 @@ int Persistent::start_round() {
     const Part& part = given_[i];
     std::byte* const to = buffer + table[i].at;
     if (!part.dense) {
-      code = first_error(code, pack(part.at, part.count, part.type, communicator_, to, part.bytes)).code;
+      code = first_error(code, pack(part.at, part.count, part.type, communicator_, to, part.bytes))
+                 .code;
     } else if (part.bytes >= exec::SlotStores::least_bytes) {
       stores_.copy(to, part.at, part.bytes);
     } else if (part.bytes > 0) {
@@ -65,9 +67,10 @@ int Persistent::take_result(const Result& result) {
   for (int i = 0; i < sources; ++i) {
     const int rank = result.from.low + i;
     if (deposits_->bytes(rank, result.block) != part.bytes)
-      return fail(("rank " + std::to_string(rank) + " gives " + std::to_string(deposits_->bytes(rank, result.block)) +
-                   " bytes to a persistent " + std::string(plan::name(collective_)) + " where rank " + std::to_string(rank_) +
-                   " takes " + std::to_string(part.bytes))
+      return fail(("rank " + std::to_string(rank) + " gives " +
+                   std::to_string(deposits_->bytes(rank, result.block)) +
+                   " bytes to a persistent " + std::string(plan::name(collective_)) +
+                   " where rank " + std::to_string(rank_) + " takes " + std::to_string(part.bytes))
                       .c_str(),
                   MPI_ERR_TRUNCATE);
     sources_[static_cast<size_t>(i)] = deposits_->block(rank, result.block, round_);
@@ -80,8 +83,11 @@ int Persistent::take_result(const Result& result) {
     return MPI_SUCCESS;
   }
   if (!part.dense) packed_.resize(part.bytes);
-  exec::combine(combine_, part.dense ? part.at : packed_.data(), sources_.data(), sources, part.bytes);
-  return part.dense ? MPI_SUCCESS : unpack(packed_.data(), part.at, part.count, part.type, communicator_, part.bytes);
+  exec::combine(combine_, part.dense ? part.at : packed_.data(), sources_.data(), sources,
+                part.bytes);
+  return part.dense
+             ? MPI_SUCCESS
+             : unpack(packed_.data(), part.at, part.count, part.type, communicator_, part.bytes);
 }
 
 bool Persistent::all_started() const {
@@ -101,7 +107,9 @@ int Persistent::complete_round() {
   }
   const int code = take(recorder);
   if (recorder) record_exit(*recorder);
-  if (recording()) record({collective_, part_bytes_, Reason::none, deposits_name, spent_ + (Clock::now() - begin)});
+  if (recording())
+    record(
+        {collective_, part_bytes_, Reason::none, deposits_name, spent_ + (Clock::now() - begin)});
   return code;
 }
 
@@ -152,10 +160,13 @@ void Persistent::drive_host() {
 }
 
 void Persistent::say_late(int64_t seconds, int rank) const {
-  log_line(LogLevel::warning, "no progress for %ld s in a persistent %s: rank %d of its communicator has not started it",
-           static_cast<long>(seconds), std::string(plan::name(collective_)).c_str(), rank);
+  log_line(
+      LogLevel::warning,
+      "no progress for %ld s in a persistent %s: rank %d of its communicator has not started it",
+      static_cast<long>(seconds), std::string(plan::name(collective_)).c_str(), rank);
   if (options().stall != StallAction::abort_job) return;
-  log_line(LogLevel::error, "stalled for %ld s; ended because TUTTI_STALL=abort", static_cast<long>(seconds));
+  log_line(LogLevel::error, "stalled for %ld s; ended because TUTTI_STALL=abort",
+           static_cast<long>(seconds));
   let_launcher_read();
   end_job(communicator_);
 }

@@ -1,13 +1,14 @@
 // Persistent collectives: what MPI_Bcast_init and its like make.
 //
-// A Persistent is made by a collective call, in which the ranks tell each other what they give and get memory for it
-// (deposits.h). What a rank does in each round is read off the collective's definition (plan/collective.h) once, and kept:
-// which of its blocks it deposits, and which blocks of whom each block of its result is copied or combined from, in rank
-// order. To start waits for nobody; to complete waits until all ranks have started, never for what they do later. So no
-// order of other calls between start and completion can hang a program that MPI calls correct.
+// A Persistent is made by a collective call, in which the ranks tell each other what they give and
+// get memory for it (deposits.h). What a rank does in each round is read off the collective's
+// definition (plan/collective.h) once, and kept: which of its blocks it deposits, and which blocks
+// of whom each block of its result is copied or combined from, in rank order. To start waits for
+// nobody; to complete waits until all ranks have started, never for what they do later. So no order
+// of other calls between start and completion can hang a program that MPI calls correct.
 //
-// The program holds a request of the host's, which names a Persistent in the table of requests.h. One thread at a time
-// may use a Persistent, as MPI demands of a request.
+// The program holds a request of the host's, which names a Persistent in the table of requests.h.
+// One thread at a time may use a Persistent, as MPI demands of a request.
 #pragma once
 
 #include <chrono>
@@ -25,34 +26,38 @@
 
 namespace tutti::mpi {
 
-// The arguments of an _init call. A side of a bcast is its buffer; of reductions both sides have the call's type.
+// The arguments of an _init call. A side of a bcast is its buffer; of reductions both sides have
+// the call's type.
 struct PersistentCall {
   plan::Collective collective;
   VSide in, out;
   int root = 0;
-  bool v_form = false;  // the sides with parts have counts (and displacements, but for a reduction's)
-  MPI_Op op{};          // of those that combine
+  bool v_form =
+      false;    // the sides with parts have counts (and displacements, but for a reduction's)
+  MPI_Op op{};  // of those that combine
 };
 
 // The collective call itself: by Tutti, or by the host at all ranks alike.
-int persistent_init(const PersistentCall& call, MPI_Comm communicator, MPI_Request* request, HostCall by_host);
+int persistent_init(const PersistentCall& call, MPI_Comm communicator, MPI_Request* request,
+                    HostCall by_host);
 
 class Persistent {
  public:
   // What reports and traces call them, in the place of a plan's algorithm.
   static constexpr std::string_view deposits_name = "deposits";
 
-  // Collective; null, and *reason, where the host must make it, at all ranks alike. A failure is raised: *code.
-  static std::unique_ptr<Persistent> make(Communicator& communicator, const PersistentCall& call, Reason* reason,
-                                          int* code);
+  // Collective; null, and *reason, where the host must make it, at all ranks alike. A failure is
+  // raised: *code.
+  static std::unique_ptr<Persistent> make(Communicator& communicator, const PersistentCall& call,
+                                          Reason* reason, int* code);
   ~Persistent();
 
   // The next round; returns at once.
   int start() {
     return guarded(communicator_, [&] { return start_round(); });
   }
-  // How far the round is. Taken: the results are there, and the program has not been told. Shown: the host will tell it
-  // (requests.h), so to Tutti it is as if idle.
+  // How far the round is. Taken: the results are there, and the program has not been told. Shown:
+  // the host will tell it (requests.h), so to Tutti it is as if idle.
   enum class State : uint8_t { idle, pending, taken, shown };
   State state() const { return state_; }
   void set_idle() { state_ = State::idle; }
@@ -85,10 +90,11 @@ class Persistent {
   };
 
   Persistent(Communicator& communicator, const PersistentCall& call);
-  bool agree(Communicator& communicator, const Deposits::Announced& own, const std::vector<Deposits::Announced>& all,
-             Reason* reason, int* code);
+  bool agree(Communicator& communicator, const Deposits::Announced& own,
+             const std::vector<Deposits::Announced>& all, Reason* reason, int* code);
   Reason describe_buffers(Communicator& communicator, const PersistentCall& call);
-  bool describe(const VSide& side, bool parted, const PersistentCall& call, std::vector<Part>& parts);
+  bool describe(const VSide& side, bool parted, const PersistentCall& call,
+                std::vector<Part>& parts);
   Reason choose_combine(Communicator& communicator, const PersistentCall& call);
   void link();
   void describe_for_traces(const Communicator& communicator, uint64_t number);
@@ -126,10 +132,11 @@ class Persistent {
   exec::SlotStores stores_{group::store_policy(options().stores)};  // into deposits
   State state_ = State::idle;
   std::shared_ptr<Loopback> loopback_;
-  size_t part_bytes_ = 0;  // the longest part of all ranks, for the report and traces
+  size_t part_bytes_ = 0;              // the longest part of all ranks, for the report and traces
   std::chrono::nanoseconds spent_{0};  // of the round so far, for the report
 
-  // For traces: what was noted when the request was made, and when the round's start began and ended.
+  // For traces: what was noted when the request was made, and when the round's start began and
+  // ended.
   struct Traced {
     uint32_t program = 0, communicator = 0;
     uint64_t number = 0;

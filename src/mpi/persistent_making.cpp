@@ -1,4 +1,5 @@
-// Making persistent collectives: what a rank gives and takes is read off the definition, and the ranks agree.
+// Making persistent collectives: what a rank gives and takes is read off the definition, and the
+// ranks agree.
 #include <unistd.h>
 
 #include <algorithm>
@@ -30,14 +31,15 @@ bool by_bad_root(const PersistentCall& call, int ranks) {
 size_t part_to_report(const PersistentCall& call) {
   const bool by_in = call.in.data != MPI_IN_PLACE && call.collective != Collective::scatter;
   const VSide& side = by_in ? call.in : call.out;
-  if (side.data == MPI_IN_PLACE || side.types != nullptr || call.collective == Collective::barrier) return 0;
+  if (side.data == MPI_IN_PLACE || side.types != nullptr || call.collective == Collective::barrier)
+    return 0;
   return bytes_to_report(side.counts.given() ? side.counts[0] : side.count, side.type);
 }
 
 }  // namespace
 
-std::unique_ptr<Persistent> Persistent::make(Communicator& communicator, const PersistentCall& call, Reason* reason,
-                                             int* code) {
+std::unique_ptr<Persistent> Persistent::make(Communicator& communicator, const PersistentCall& call,
+                                             Reason* reason, int* code) {
   std::unique_ptr<Persistent> made(new Persistent(communicator, call));
   Deposits::Announced own;
   own.call = call_word(call);
@@ -58,20 +60,25 @@ std::unique_ptr<Persistent> Persistent::make(Communicator& communicator, const P
   } catch (const Error&) {  // at all ranks
     throw;
   } catch (...) {  // the other ranks go on with what they have told each other
-    *code = communicator.finish(communicator.group()->fail_thrown(exec::call_signature(call.collective, own.longest, call.root)));
+    *code = communicator.finish(communicator.group()->fail_thrown(
+        exec::call_signature(call.collective, own.longest, call.root)));
   }
   return nullptr;
 }
 
-// The rest of the making, once all have announced. False, and *reason or *code, where it ends without a request.
-bool Persistent::agree(Communicator& communicator, const Deposits::Announced& own, const std::vector<Deposits::Announced>& all,
-                       Reason* reason, int* code) {
-  for (const Deposits::Announced& rank : all) *reason = std::max(*reason, static_cast<Reason>(rank.refuses));
+// The rest of the making, once all have announced. False, and *reason or *code, where it ends
+// without a request.
+bool Persistent::agree(Communicator& communicator, const Deposits::Announced& own,
+                       const std::vector<Deposits::Announced>& all, Reason* reason, int* code) {
+  for (const Deposits::Announced& rank : all)
+    *reason = std::max(*reason, static_cast<Reason>(rank.refuses));
   if (*reason != Reason::none) return false;
   for (int rank = 0; rank < ranks_; ++rank) {
     if (all[static_cast<size_t>(rank)].call == own.call) continue;
-    communicator.say("rank " + std::to_string(rank) + " makes another persistent collective, or with another root, than rank " +
-                     std::to_string(rank_) + ", which makes a persistent " + std::string(plan::name(collective_)) +
+    communicator.say("rank " + std::to_string(rank) +
+                     " makes another persistent collective, or with another root, than rank " +
+                     std::to_string(rank_) + ", which makes a persistent " +
+                     std::string(plan::name(collective_)) +
                      "; all ranks of a communicator must make the same in the same order");
     *code = communicator.fail();
     return false;
@@ -85,7 +92,8 @@ bool Persistent::agree(Communicator& communicator, const Deposits::Announced& ow
     *reason = Reason::shared_memory_exhausted;
     return false;
   }
-  for (const Deposits::Announced& rank : all) part_bytes_ = std::max<size_t>(part_bytes_, rank.longest);
+  for (const Deposits::Announced& rank : all)
+    part_bytes_ = std::max<size_t>(part_bytes_, rank.longest);
   link();
   if (tracer() != nullptr) describe_for_traces(communicator, all[0].number);
   return true;
@@ -100,12 +108,14 @@ MPI_Datatype Persistent::keep(MPI_Datatype type) {
 }
 
 // False where an argument is wrong.
-bool Persistent::describe(const VSide& side, bool parted, const PersistentCall& call, std::vector<Part>& parts) {
+bool Persistent::describe(const VSide& side, bool parted, const PersistentCall& call,
+                          std::vector<Part>& parts) {
   if (side.data == MPI_IN_PLACE || (parted && call.v_form && !side.counts.given())) return false;
   const size_t count_of_parts = parted ? static_cast<size_t>(ranks_) : 1;
   size_t before = 0;  // elements of the parts so far, where they lie side by side
   for (size_t i = 0; i < count_of_parts; ++i) {
-    const MPI_Count count = !side.counts.given() ? side.count : side.counts[parted ? i : static_cast<size_t>(rank_)];
+    const MPI_Count count =
+        !side.counts.given() ? side.count : side.counts[parted ? i : static_cast<size_t>(rank_)];
     if (count < 0) return false;
     Part& part = parts.emplace_back();
     if (count == 0) continue;
@@ -119,9 +129,11 @@ bool Persistent::describe(const VSide& side, bool parted, const PersistentCall& 
     part.dense = shape.dense;
     const bool placed = side.displacements.given();
     if (side.types != nullptr)
-      part.at = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(side.data) + static_cast<uintptr_t>(side.displacements[i]));
+      part.at = reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(side.data) +
+                                        static_cast<uintptr_t>(side.displacements[i]));
     else
-      part.at = element(side.data, placed ? static_cast<size_t>(side.displacements[i]) : before, type);
+      part.at =
+          element(side.data, placed ? static_cast<size_t>(side.displacements[i]) : before, type);
     part.type = keep(type);
     before += part.count;
   }
@@ -148,24 +160,33 @@ Reason Persistent::describe_buffers(Communicator& communicator, const Persistent
   if (by_bad_root(call, ranks_)) return Reason::wrong_arguments;
   const bool combines = plan::combines(collective_);
   if (combines) {
-    if (const Reason reason = choose_combine(communicator, call); reason != Reason::none) return reason;
-    if (call.in.data == call.out.data && call.in.count > 0 && host_judges_aliases(collective_)) return Reason::wrong_arguments;
+    if (const Reason reason = choose_combine(communicator, call); reason != Reason::none)
+      return reason;
+    if (call.in.data == call.out.data && call.in.count > 0 && host_judges_aliases(collective_))
+      return Reason::wrong_arguments;
   }
-  const plan::Definition definition{collective_, ranks_, root_, plan::parted(collective_) ? ranks_ : 1};
+  const plan::Definition definition{collective_, ranks_, root_,
+                                    plan::parted(collective_) ? ranks_ : 1};
   const bool at_root = rank_ == root_;
-  const bool keeps_own = collective_ == Collective::scatter && at_root && call.out.data == MPI_IN_PLACE;
-  const bool wants = definition.has_out(rank_) && !keeps_own && !(collective_ == Collective::bcast && at_root);
-  if (wants && !describe(call.out, plan::parted_out(collective_), call, wanted_)) return Reason::wrong_arguments;
+  const bool keeps_own =
+      collective_ == Collective::scatter && at_root && call.out.data == MPI_IN_PLACE;
+  const bool wants =
+      definition.has_out(rank_) && !keeps_own && !(collective_ == Collective::bcast && at_root);
+  if (wants && !describe(call.out, plan::parted_out(collective_), call, wanted_))
+    return Reason::wrong_arguments;
   if (!definition.has_in(rank_)) return Reason::none;
   if (call.in.data != MPI_IN_PLACE)
-    return describe(call.in, plan::parted_in(collective_), call, given_) ? Reason::none : Reason::wrong_arguments;
+    return describe(call.in, plan::parted_in(collective_), call, given_) ? Reason::none
+                                                                         : Reason::wrong_arguments;
   // Rank 0 of an exscan gets nothing, but gives what is in its `out`.
   if (!wants && collective_ != Collective::exscan) return Reason::wrong_arguments;
-  if (collective_ == Collective::bcast || collective_ == Collective::scatter) return Reason::wrong_arguments;
+  if (collective_ == Collective::bcast || collective_ == Collective::scatter)
+    return Reason::wrong_arguments;
   if (combines) {
     VSide in = call.in;
     in.data = call.out.data;
-    return describe(in, plan::parted_in(collective_), call, given_) ? Reason::none : Reason::wrong_arguments;
+    return describe(in, plan::parted_in(collective_), call, given_) ? Reason::none
+                                                                    : Reason::wrong_arguments;
   }
   if (collective_ == Collective::alltoall)
     given_ = wanted_;
@@ -181,7 +202,8 @@ void Persistent::link() {
     table[i] = {at, given_[i].bytes};
     at += (given_[i].bytes + 15) / 16 * 16;
   }
-  const plan::Definition definition{collective_, ranks_, root_, plan::parted(collective_) ? ranks_ : 1};
+  const plan::Definition definition{collective_, ranks_, root_,
+                                    plan::parted(collective_) ? ranks_ : 1};
   const size_t block = plan::parted_in(collective_) ? static_cast<size_t>(rank_) : 0;
   for (size_t i = 0; i < wanted_.size(); ++i) {
     const plan::RankRange from = definition.sources(rank_, static_cast<int32_t>(i));
@@ -193,7 +215,8 @@ void Persistent::link() {
 namespace {
 
 // A code; *reason says why the host must make the request, where it must.
-int make_request(Communicator& communicator, const PersistentCall& call, MPI_Request* request, Reason* reason) {
+int make_request(Communicator& communicator, const PersistentCall& call, MPI_Request* request,
+                 Reason* reason) {
   std::unique_ptr<Persistent> made;
   int code = MPI_SUCCESS;
   try {
@@ -206,7 +229,8 @@ int make_request(Communicator& communicator, const PersistentCall& call, MPI_Req
 
 }  // namespace
 
-int persistent_init(const PersistentCall& call, MPI_Comm communicator, MPI_Request* request, HostCall by_host) {
+int persistent_init(const PersistentCall& call, MPI_Comm communicator, MPI_Request* request,
+                    HostCall by_host) {
   const Found found = find(communicator);
   Communicator* const known = found.communicator;
   if (found.code != MPI_SUCCESS) return found.code;
@@ -216,7 +240,8 @@ int persistent_init(const PersistentCall& call, MPI_Comm communicator, MPI_Reque
   if (known->group() != nullptr && !known->group()->on_one_node()) {
     reason = Reason::persistent_between_nodes;
   } else if (known->group() != nullptr) {
-    const int code = guarded(communicator, [&] { return make_request(*known, call, request, &reason); });
+    const int code =
+        guarded(communicator, [&] { return make_request(*known, call, request, &reason); });
     if (code != MPI_SUCCESS || reason == Reason::none) return code;
   }
   const uint64_t entry = tracer() != nullptr ? trace::ticks() : 0;
@@ -227,7 +252,8 @@ int persistent_init(const PersistentCall& call, MPI_Comm communicator, MPI_Reque
   }
   const size_t bytes = part_to_report(call);
   if (tracer() != nullptr) trace_host_call(entry, call.collective, reason, bytes, call.root);
-  if (recording() && code == MPI_SUCCESS) note_hosts_request(*request, {call.collective, bytes, reason, {}, {}});
+  if (recording() && code == MPI_SUCCESS)
+    note_hosts_request(*request, {call.collective, bytes, reason, {}, {}});
   return counted(*known, code);
 }
 

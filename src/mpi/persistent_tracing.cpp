@@ -1,9 +1,12 @@
-// Traces of persistent collectives: a round is an operation like a plan's, with a program that tells its steps.
+// Traces of persistent collectives: a round is an operation like a plan's, with a program that
+// tells its steps.
 //
-// The steps are: a copy of what the rank gives into its deposit (where it gives something), the publication of the round;
-// `elsewhere` until the completion begins; a wait for each other rank; a copy or a reduction for each block of the result.
-// The transfer of rank r's deposit is r + 1 at all ranks, those of the results follow. The thread may leave other records
-// between start and completion, so all of a round's are written at its completion. That of one never completed leaves none.
+// The steps are: a copy of what the rank gives into its deposit (where it gives something), the
+// publication of the round; `elsewhere` until the completion begins; a wait for each other rank; a
+// copy or a reduction for each block of the result. The transfer of rank r's deposit is r + 1 at
+// all ranks, those of the results follow. The thread may leave other records between start and
+// completion, so all of a round's are written at its completion. That of one never completed leaves
+// none.
 #include "exec/program_text.h"
 #include "mpi/persistent.h"
 #include "mpi/tracing.h"
@@ -49,7 +52,8 @@ void Persistent::describe_for_traces(const Communicator& communicator, uint64_t 
   add(program, {.kind = StepKind::publish, .number = rank_ + 1});
   add(program, {.kind = elsewhere});
   for (int rank = 0; rank < ranks_; ++rank)
-    if (rank != rank_) add(program, {.kind = StepKind::wait_word, .stage = 1, .number = rank + 1, .peer = rank});
+    if (rank != rank_)
+      add(program, {.kind = StepKind::wait_word, .stage = 1, .number = rank + 1, .peer = rank});
   for (size_t i = 0; i < results_.size(); ++i) {
     const Result& result = results_[i];
     std::vector<plan::Operand> operands{operand(Space::out, rank_, i)};
@@ -78,7 +82,8 @@ void Persistent::record_start(std::optional<trace::Recorder>& recorder) const {
   size_t bytes = 0;
   for (const Part& part : given_) bytes += part.bytes;
   uint32_t index = 0;
-  if (!given_.empty()) recorder->step_until(traced_.deposited, number_of(StepKind::copy), index++, bytes);
+  if (!given_.empty())
+    recorder->step_until(traced_.deposited, number_of(StepKind::copy), index++, bytes);
   recorder->step_until(traced_.published, number_of(StepKind::publish), index++, 0);
   recorder->step(number_of(elsewhere), index, 0, -1, 0);
 }
@@ -90,13 +95,15 @@ void Persistent::record_wait(trace::Recorder& recorder, int rank) const {
 }
 
 void Persistent::record_result(trace::Recorder& recorder, size_t result) const {
-  const auto place = static_cast<uint32_t>(first_wait() + ranks_ - 1) + static_cast<uint32_t>(result);
+  const auto place =
+      static_cast<uint32_t>(first_wait() + ranks_ - 1) + static_cast<uint32_t>(result);
   recorder.step(number_of(kind_of(results_[result])), place, 0, -1, results_[result].part.bytes);
 }
 
 // Rounds are numbered apart from the communicator's other operations.
 void Persistent::record_exit(trace::Recorder& recorder) const {
-  recorder.exit({traced_.program, traced_.communicator, traced_.number << 32 | round_, part_bytes_, part_bytes_, 1, 1, root_});
+  recorder.exit({traced_.program, traced_.communicator, traced_.number << 32 | round_, part_bytes_,
+                 part_bytes_, 1, 1, root_});
 }
 
 }  // namespace tutti::mpi

@@ -24,7 +24,8 @@ std::string host_name() {
 
 namespace {
 
-// A communicator of ranks that are together somewhere, for as long as they find out what they share.
+// A communicator of ranks that are together somewhere, for as long as they find out what they
+// share.
 class Neighbours {
  public:
   static Neighbours on_node() {
@@ -50,7 +51,8 @@ class Neighbours {
   template <class Item>
   std::vector<Item> gather(const Item& own) const {
     std::vector<Item> all(static_cast<size_t>(ranks_));
-    host().Allgather(&own, sizeof own, host().type_byte, all.data(), sizeof own, host().type_byte, communicator_);
+    host().Allgather(&own, sizeof own, host().type_byte, all.data(), sizeof own, host().type_byte,
+                     communicator_);
     return all;
   }
 
@@ -62,14 +64,17 @@ class Neighbours {
   // Likewise of a text.
   std::string of_first(std::string text) const {
     text.resize(static_cast<size_t>(of_first(static_cast<int32_t>(text.size()))));
-    if (!text.empty()) host().Bcast(text.data(), static_cast<int>(text.size()), host().type_byte, 0, communicator_);
+    if (!text.empty())
+      host().Bcast(text.data(), static_cast<int>(text.size()), host().type_byte, 0, communicator_);
     return text;
   }
   topo::Levels levels(const std::vector<CoreMask>& masks) const {
-    return topo::read_levels(of_first(rank_ == 0 ? levels_of(masks, options().topology).contents() : std::string()));
+    return topo::read_levels(
+        of_first(rank_ == 0 ? levels_of(masks, options().topology).contents() : std::string()));
   }
 
-  // All shares, each of items with a number that no other's have, this rank's first. At most so many items in all.
+  // All shares, each of items with a number that no other's have, this rank's first. At most so
+  // many items in all.
   template <class Item, class Number>
   std::vector<Item> gather_shares(std::vector<Item> items, size_t most, Number number_of) const {
     const Host& mpi = host();
@@ -85,7 +90,8 @@ class Neighbours {
       MPI_Request request{};
       MPI_Status status{};
       int bytes = 0;
-      mpi.Irecv(items.data() + held, bytes_of<Item>(most - held), mpi.type_byte, round.from, 0, communicator_, &request);
+      mpi.Irecv(items.data() + held, bytes_of<Item>(most - held), mpi.type_byte, round.from, 0,
+                communicator_, &request);
       mpi.Send(items.data(), bytes_of<Item>(sent), mpi.type_byte, round.to, 0, communicator_);
       mpi.Wait(&request, &status);
       mpi.Get_count(&status, mpi.type_byte, &bytes);
@@ -117,13 +123,15 @@ group::Placement exchanged(const Neighbours& node, const group::Place& own, int 
   const Neighbours firsts = Neighbours::by(first ? 0 : MPI_UNDEFINED);
   if (!first) return group::Placement::read(node.of_first(std::string()));
   const auto node_of = [](const group::Place& place) { return place.node; };
-  const group::Placement all(firsts.gather_shares(std::move(here), static_cast<size_t>(world_ranks), node_of));
+  const group::Placement all(
+      firsts.gather_shares(std::move(here), static_cast<size_t>(world_ranks), node_of));
   node.of_first(all.text());
   return all;
 }
 
-// Whether ranks outnumber cores among those whose nodes are one machine: containers have names, memory and processes of their
-// own, but the same cores. `node`: the number of this process's node. Collective over all ranks.
+// Whether ranks outnumber cores among those whose nodes are one machine: containers have names,
+// memory and processes of their own, but the same cores. `node`: the number of this process's node.
+// Collective over all ranks.
 bool oversubscribed_on_machine(int32_t node) {
   struct Resident {
     uint64_t kernel;
@@ -131,7 +139,8 @@ bool oversubscribed_on_machine(int32_t node) {
   };
   if (simulated) return false;
   const uint64_t kernel = kernel_identity();
-  // Numbers of several kernels may meet in 30 bits; a node's own number serves where a kernel has none.
+  // Numbers of several kernels may meet in 30 bits; a node's own number serves where a kernel has
+  // none.
   constexpr int kernels = 1 << 30;
   const int number = kernel != 0 ? static_cast<int>(kernel % kernels) : kernels + node % kernels;
   std::vector<CoreMask> masks;
@@ -140,7 +149,8 @@ bool oversubscribed_on_machine(int32_t node) {
   return oversubscribed(masks);
 }
 
-// A rank's groups on its node, by the floors that a machine may have; of two caches the inner one is the second.
+// A rank's groups on its node, by the floors that a machine may have; of two caches the inner one
+// is the second.
 std::array<int32_t, topo::floor_names.size()> groups_of(const topo::Levels& levels, int rank) {
   std::array<int32_t, topo::floor_names.size()> groups{};
   size_t next = 0;
@@ -161,8 +171,10 @@ struct ClustersFile {
 const ClustersFile& clusters_file() {
   static const ClustersFile& read = *new ClustersFile([] {
     const std::string& file = options().clusters;
-    const std::string text = select::read_file(file, "give TUTTI_CLUSTERS the name of a file (docs/clusters.md)");
-    return ClustersFile{select::hashed(select::hash_of_nothing, text), topo::Clusters::read(text, file).of(host_name())};
+    const std::string text =
+        select::read_file(file, "give TUTTI_CLUSTERS the name of a file (docs/clusters.md)");
+    return ClustersFile{select::hashed(select::hash_of_nothing, text),
+                        topo::Clusters::read(text, file).of(host_name())};
   }());
   return read;
 }
@@ -179,7 +191,8 @@ std::shared_ptr<const Places> Places::gather(Team* team) {
   mpi.Comm_size(mpi.comm_world, &world_ranks);
   const bool uses_memory = options().reach != ReachChoice::net;
   // All ranks of a team of all know it, and so do all others.
-  if (world_ranks < 2 || (uses_memory && team != nullptr && team->ranks() == world_ranks)) return nullptr;
+  if (world_ranks < 2 || (uses_memory && team != nullptr && team->ranks() == world_ranks))
+    return nullptr;
   const Neighbours node = Neighbours::on_node();
   const auto made = std::make_shared<Places>();
   group::Place own;
@@ -188,7 +201,9 @@ std::shared_ptr<const Places> Places::gather(Team* team) {
   made->oversubscribed_here_ = oversubscribed_on_machine(own.node);
   if (team != nullptr && made->oversubscribed_here_) team->know_oversubscribed();
   if (made->oversubscribed_here_ && world_rank == 0)
-    log_line(LogLevel::info, "ranks outnumber the cores of their machine, on this node or with other nodes of it: waits yield");
+    log_line(LogLevel::info,
+             "ranks outnumber the cores of their machine, on this node or with other nodes of it: "
+             "waits yield");
   own.memory = uses_memory && team != nullptr ? own.node : world_rank;
   own.cluster = node.of_first(own_cluster());
   own.oversubscribed = made->oversubscribed_here_ ? 1 : 0;

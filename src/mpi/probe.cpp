@@ -6,18 +6,19 @@
 namespace tutti::mpi {
 namespace {
 
-// Instead of MPI_ERRORS_RETURN, whose value implementations of the standard ABI do not agree on yet; what a call
-// returns after its handler differs too.
+// Instead of MPI_ERRORS_RETURN, whose value implementations of the standard ABI do not agree on
+// yet; what a call returns after its handler differs too.
 bool error_raised = false;
 void note_error(MPI_Comm*, int*, ...) { error_raised = true; }
 
-// Split from MPI_COMM_SELF, so that no other process takes part. Only calls with a communicator may be tried: errors of
-// others go to the handler of MPI_COMM_SELF or MPI_COMM_WORLD.
+// Split from MPI_COMM_SELF, so that no other process takes part. Only calls with a communicator may
+// be tried: errors of others go to the handler of MPI_COMM_SELF or MPI_COMM_WORLD.
 class Trial {
  public:
   Trial() {
     const Host& mpi = host();
-    if (mpi.Comm_split(mpi.comm_self, 0, 0, &communicator_) != MPI_SUCCESS) communicator_ = mpi.comm_null;
+    if (mpi.Comm_split(mpi.comm_self, 0, 0, &communicator_) != MPI_SUCCESS)
+      communicator_ = mpi.comm_null;
     if (!made()) return;
     MPI_Errhandler noting{};
     mpi.Comm_create_errhandler(note_error, &noting);

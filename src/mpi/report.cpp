@@ -29,7 +29,8 @@ size_t row_of(plan::Collective collective, size_t bytes) {
 }
 
 void add_name(std::string& names, std::string_view name) {
-  if (name.empty() || ("," + names + ",").find("," + std::string(name) + ",") != std::string::npos) return;
+  if (name.empty() || ("," + names + ",").find("," + std::string(name) + ",") != std::string::npos)
+    return;
   if (!names.empty()) names += ',';
   names += name;
 }
@@ -77,20 +78,24 @@ void write_report(const std::string& destination, const std::string& why_no_team
   int rank = 0, ranks = 0;
   mpi.Comm_rank(mpi.comm_world, &rank);
   mpi.Comm_size(mpi.comm_world, &ranks);
-  mpi.Reduce(&tally().numbers, total.get(), number_count, mpi.type_uint64, mpi.op_sum, 0, mpi.comm_world);
+  mpi.Reduce(&tally().numbers, total.get(), number_count, mpi.type_uint64, mpi.op_sum, 0,
+             mpi.comm_world);
   if (rank == 0) write_pages(destination, {*total, tally().algorithms, why_no_team, ranks});
 }
 
 void write_own_report(const std::string& destination, const std::string& why_no_team) {
-  static const OnlyOne& writer = *new OnlyOne("aborts");  // until this process ends: others may abort meanwhile
+  static const OnlyOne& writer =
+      *new OnlyOne("aborts");  // until this process ends: others may abort meanwhile
   if (!writer.chosen()) return;
   const Host& mpi = host();
   int rank = 0, ranks = 0;
   mpi.Comm_rank(mpi.comm_world, &rank);
   mpi.Comm_size(mpi.comm_world, &ranks);
   Tally& tally = mpi::tally();
-  const std::unique_lock<std::mutex> lock(tally.mutex, std::try_to_lock);  // a thread may be in the middle of a record for ever
-  if (lock.owns_lock()) write_pages(destination, {tally.numbers, tally.algorithms, why_no_team, ranks, rank});
+  const std::unique_lock<std::mutex> lock(
+      tally.mutex, std::try_to_lock);  // a thread may be in the middle of a record for ever
+  if (lock.owns_lock())
+    write_pages(destination, {tally.numbers, tally.algorithms, why_no_team, ranks, rank});
 }
 
 }  // namespace tutti::mpi

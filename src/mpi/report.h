@@ -1,8 +1,8 @@
-// The report: what each collective did, printed at MPI_Finalize (TUTTI_REPORT, tutti-run --report), or at MPI_Abort by the rank
-// that calls it.
+// The report: what each collective did, printed at MPI_Finalize (TUTTI_REPORT, tutti-run --report),
+// or at MPI_Abort by the rank that calls it.
 //
-// One tally a process, guarded by a lock; it is touched only while recording is on, and then every call is timed.
-// Gathered by collective calls over MPI_COMM_WORLD and written by its rank 0.
+// One tally a process, guarded by a lock; it is touched only while recording is on, and then every
+// call is timed. Gathered by collective calls over MPI_COMM_WORLD and written by its rank 0.
 #pragma once
 
 #include <chrono>
@@ -29,12 +29,13 @@ struct Record {
 };
 void record(const Record& record);
 
-// What a communicator over several nodes has sent, by messages and by its leaders; it sends no more.
+// What a communicator over several nodes has sent, by messages and by its leaders; it sends no
+// more.
 void record_messages(const Communicator& communicator);
 
-// Collective over MPI_COMM_WORLD, after all else was recorded. A file that cannot be written is said and ends nothing.
+// Collective over MPI_COMM_WORLD, after all else was recorded. A file that cannot be written is
+// said and ends nothing.
 void write_report(const std::string& destination, const std::string& why_no_team);
-
 
 // Not collective: this rank's numbers alone, by the first rank of its node that comes.
 void write_own_report(const std::string& destination, const std::string& why_no_team);

@@ -1,4 +1,5 @@
-// What a report is made of: the numbers of some ranks, added up, and the pages that show them. Internal to the report.
+// What a report is made of: the numbers of some ranks, added up, and the pages that show them.
+// Internal to the report.
 #pragma once
 
 #include <array>
@@ -12,7 +13,8 @@
 namespace tutti::mpi {
 
 // Rows of sizes: up to each of these bytes, the last without bound.
-inline constexpr std::array<uint64_t, 9> size_limits{0, 8, 64, 512, 4096, 32768, 262144, 2097152, UINT64_MAX};
+inline constexpr std::array<uint64_t, 9> size_limits{0,     8,      64,      512,       4096,
+                                                     32768, 262144, 2097152, UINT64_MAX};
 inline constexpr size_t row_count = plan::collective_count * size_limits.size();
 inline constexpr size_t reason_count = static_cast<size_t>(Reason::count_);
 
@@ -32,7 +34,7 @@ struct ReportNumbers {
   std::array<ReportRow, row_count> rows{};
   std::array<uint64_t, reason_count> reasons{};
   ReportSent across, within;  // nodes; by Tutti's messages
-  ReportSent led;             // the host's collectives among leaders: calls, and bytes of their vectors
+  ReportSent led;  // the host's collectives among leaders: calls, and bytes of their vectors
 };
 inline constexpr int number_count = static_cast<int>(sizeof(ReportNumbers) / sizeof(uint64_t));
 
@@ -43,11 +45,13 @@ struct Report {
   const ReportNumbers& total;
   const AlgorithmNames& algorithms;
   const std::string& why_no_team;
-  int ranks = 0;        // of the job
-  int aborted_by = -1;  // the rank that ended the job by MPI_Abort, whose own numbers these are; -1: none did
+  int ranks = 0;  // of the job
+  int aborted_by =
+      -1;  // the rank that ended the job by MPI_Abort, whose own numbers these are; -1: none did
 };
 
-// To stderr (1 or -) or into a file, as JSON where its name ends so. A file that cannot be written is said.
+// To stderr (1 or -) or into a file, as JSON where its name ends so. A file that cannot be written
+// is said.
 void write_pages(const std::string& destination, const Report& report);
 
 }  // namespace tutti::mpi

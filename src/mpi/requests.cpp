@@ -10,7 +10,7 @@ namespace {
 struct Table {
   std::mutex mutex;
   std::unordered_map<uint64_t, std::unique_ptr<Persistent>> requests;  // by the program's handle
-  std::unordered_map<uint64_t, Record> by_host;                        // made by the host, while calls are recorded
+  std::unordered_map<uint64_t, Record> by_host;  // made by the host, while calls are recorded
 };
 
 // Never destroyed: exit handlers may still call MPI.
@@ -33,7 +33,8 @@ using State = Persistent::State;
 
 int note_request(std::unique_ptr<Persistent> persistent, MPI_Request* request) {
   static char nothing = 0;
-  const int code = host().Send_init(&nothing, 0, host().type_byte, 0, 0, persistent->loopback(), request);
+  const int code =
+      host().Send_init(&nothing, 0, host().type_byte, 0, 0, persistent->loopback(), request);
   if (code != MPI_SUCCESS) return code;
   const std::lock_guard<std::mutex> lock(table().mutex);
   table().requests[key_of(*request)] = std::move(persistent);
@@ -91,11 +92,13 @@ MPI_Request no_request() {
 
 int start(MPI_Request* request) {
   Persistent* const own = has_own_requests() ? own_request(*request) : nullptr;
-  return own != nullptr ? own->start() : start_by_host(*request, [&] { return host().Start(request); });
+  return own != nullptr ? own->start()
+                        : start_by_host(*request, [&] { return host().Start(request); });
 }
 
 int start_all(int count, MPI_Request* requests) {
-  if ((!has_own_requests() && !records_starts()) || requests == nullptr) return host().Startall(count, requests);
+  if ((!has_own_requests() && !records_starts()) || requests == nullptr)
+    return host().Startall(count, requests);
   for (int i = 0; i < count; ++i)
     if (const int code = start(&requests[i]); code != MPI_SUCCESS) return code;
   return MPI_SUCCESS;

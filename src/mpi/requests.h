@@ -1,13 +1,16 @@
-// The program's requests that are persistent collectives of Tutti's, and what starting, testing and waiting do with them.
+// The program's requests that are persistent collectives of Tutti's, and what starting, testing and
+// waiting do with them.
 //
-// The program's handle is a request of the host's own: a persistent send of nothing from this process to itself, which
-// keeps its place in arrays, in Fortran and in MPI_Request_free. It stays inactive, so that the host passes over it where it
-// waits for all or tests all. Where the host is to name one that is complete (MPI_Waitany and its like), it is started, and
-// received, when the collective's results are there (a send to MPI_PROC_NULL would do, but MPICH never names those). What
-// these functions add is therefore one step before the host's own: look which requests are ours, and take what can be taken.
+// The program's handle is a request of the host's own: a persistent send of nothing from this
+// process to itself, which keeps its place in arrays, in Fortran and in MPI_Request_free. It stays
+// inactive, so that the host passes over it where it waits for all or tests all. Where the host is
+// to name one that is complete (MPI_Waitany and its like), it is started, and received, when the
+// collective's results are there (a send to MPI_PROC_NULL would do, but MPICH never names those).
+// What these functions add is therefore one step before the host's own: look which requests are
+// ours, and take what can be taken.
 //
-// A table a process, with a lock that is not held while communicating. A process without such requests pays one load a
-// call.
+// A table a process, with a lock that is not held while communicating. A process without such
+// requests pays one load a call.
 #pragma once
 
 #include <memory>
@@ -29,8 +32,8 @@ std::unique_ptr<Persistent> forget_request(MPI_Request request);
 // Null where the request is the host's own.
 Persistent* own_request(MPI_Request request);
 
-// For the report: persistent collectives that the host made, while calls are recorded. Their starts count, as do the rounds
-// of ours.
+// For the report: persistent collectives that the host made, while calls are recorded. Their starts
+// count, as do the rounds of ours.
 inline constinit shm::Word hosts_requests{0};
 inline bool records_starts() { return shm::load_relaxed(hosts_requests) != 0; }
 void note_hosts_request(MPI_Request request, const Record& call) noexcept;
@@ -55,9 +58,11 @@ int start(MPI_Request* request);
 int start_all(int count, MPI_Request* requests);
 int free_request(MPI_Request* request);
 
-// Waits for each of ours that has been started. The host's wait for all follows, which is when the program is told.
+// Waits for each of ours that has been started. The host's wait for all follows, which is when the
+// program is told.
 int complete_own(int count, const MPI_Request* requests);
-// Takes what can be taken without waiting, makes the host progress where something is left, and counts that.
+// Takes what can be taken without waiting, makes the host progress where something is left, and
+// counts that.
 struct Left {
   int count = 0;
   int code = MPI_SUCCESS;  // of what was taken
@@ -68,8 +73,8 @@ Left show_own(int count, const MPI_Request* requests);
 // The host has said that all of them are complete.
 void note_told(int count, const MPI_Request* requests);
 
-// A wait for one of several: asks the host's test again and again for as long as some of ours are left. `ask` returns an
-// error code and says in *found whether it found a request.
+// A wait for one of several: asks the host's test again and again for as long as some of ours are
+// left. `ask` returns an error code and says in *found whether it found a request.
 template <class Ask>
 int wait_with_own(int count, const MPI_Request* requests, bool* found, Ask ask) {
   Pause pause(exec::WaitStyle::yield);

@@ -1,9 +1,9 @@
-// What the general paths of all collectives share: from entry to return of a call that the inline ones (moves.h,
-// reductions.h) did not serve, by the communicator's group or by the host. Internal to calls.cpp, moves.cpp and
-// reductions.cpp.
+// What the general paths of all collectives share: from entry to return of a call that the inline
+// ones (moves.h, reductions.h) did not serve, by the communicator's group or by the host. Internal
+// to calls.cpp, moves.cpp and reductions.cpp.
 //
-// Decisions are made by what all ranks share (communicator, collective, bytes of the signature, operation); only wrong
-// arguments are judged by one rank alone, and those are the host's.
+// Decisions are made by what all ranks share (communicator, collective, bytes of the signature,
+// operation); only wrong arguments are judged by one rank alone, and those are the host's.
 #pragma once
 
 #include <chrono>
@@ -49,16 +49,20 @@ inline size_t bytes_of(MPI_Count count, const TypeShape& shape) {
   if (count <= 0) return 0;
   return __builtin_mul_overflow(static_cast<size_t>(count), shape.bytes, &bytes) ? SIZE_MAX : bytes;
 }
-inline size_t bytes_of(MPI_Count count, MPI_Datatype type) { return bytes_of(count, TypeShape{signature_bytes(type)}); }
-
-// For the report and traces alone; asking the host for the size of a wrong type would raise an error too early.
-inline size_t bytes_to_report(MPI_Count count, MPI_Datatype type) {
-  return (recording() || tracer() != nullptr) && type != host().type_null ? bytes_of(count, type) : 0;
+inline size_t bytes_of(MPI_Count count, MPI_Datatype type) {
+  return bytes_of(count, TypeShape{signature_bytes(type)});
 }
 
-// True where this host raises an error for one address as input and output where MPI asks for MPI_IN_PLACE. Where it
-// does not, it works, as if in place, and so must Tutti: such a rank alone on the host would wait for ever. Open MPI
-// judges it of a reduce only.
+// For the report and traces alone; asking the host for the size of a wrong type would raise an
+// error too early.
+inline size_t bytes_to_report(MPI_Count count, MPI_Datatype type) {
+  return (recording() || tracer() != nullptr) && type != host().type_null ? bytes_of(count, type)
+                                                                          : 0;
+}
+
+// True where this host raises an error for one address as input and output where MPI asks for
+// MPI_IN_PLACE. Where it does not, it works, as if in place, and so must Tutti: such a rank alone
+// on the host would wait for ever. Open MPI judges it of a reduce only.
 bool host_judges_aliases(Collective collective);
 
 int too_many(MPI_Comm communicator);
@@ -66,13 +70,16 @@ int too_many(MPI_Comm communicator);
 // An Error was thrown while making a program: by all ranks, before any arrived.
 Served refused(Communicator& communicator, const Error& error) noexcept;
 // For the report.
-void note_call(Communicator& communicator, const Subject& subject, Reason reason, std::chrono::nanoseconds time) noexcept;
+void note_call(Communicator& communicator, const Subject& subject, Reason reason,
+               std::chrono::nanoseconds time) noexcept;
 
 template <class ByGroup>
 Served try_group(Communicator& communicator, ByGroup&& by_group) {
   if (communicator.group() == nullptr) {
-    // Other ranks may still be in the set-up, or have a group: the host must not be asked by this rank alone.
-    if (communicator.reason() == Reason::set_up_broken) return raise(communicator.handle(), MPI_ERR_OTHER);
+    // Other ranks may still be in the set-up, or have a group: the host must not be asked by this
+    // rank alone.
+    if (communicator.reason() == Reason::set_up_broken)
+      return raise(communicator.handle(), MPI_ERR_OTHER);
     return communicator.reason();
   }
   try {
@@ -87,11 +94,12 @@ Served try_group(Communicator& communicator, ByGroup&& by_group) {
 // What Tutti knows of a call's communicator.
 struct Found {
   Communicator* communicator = nullptr;  // null: the call is none of Tutti's
-  int code = MPI_SUCCESS;  // of an error that was raised meanwhile
+  int code = MPI_SUCCESS;                // of an error that was raised meanwhile
 };
 
 inline Found find(MPI_Comm handle) {
-  if (const Remembered& known = place_of(handle); is_ready(known, handle)) return {known.communicator};
+  if (const Remembered& known = place_of(handle); is_ready(known, handle))
+    return {known.communicator};
   Found found;
   if (host().foreign) return found;
   found.code = guarded(handle, [&]() -> int {
@@ -103,7 +111,8 @@ inline Found find(MPI_Comm handle) {
 
 // After a call that the host has made: its code, or an error of the set-up that came with it.
 inline int counted(Communicator& communicator, int code) {
-  if (code == MPI_SUCCESS && communicator.count_only()) [[likely]] return code;
+  if (code == MPI_SUCCESS && communicator.count_only()) [[likely]]
+    return code;
   const int set_up = guarded(communicator.handle(), [&]() -> int {
     count_call(communicator, code);
     return MPI_SUCCESS;
@@ -111,8 +120,8 @@ inline int counted(Communicator& communicator, int code) {
   return code != MPI_SUCCESS ? code : set_up;
 }
 
-// This rank and the ranks of a communicator; false where the host raises an error, and between the groups of an intercommunicator, whose
-// arguments mean something else.
+// This rank and the ranks of a communicator; false where the host raises an error, and between the
+// groups of an intercommunicator, whose arguments mean something else.
 bool ranks_of(MPI_Comm communicator, int* rank, int* ranks);
 
 // A root that no rank is.
@@ -121,11 +130,13 @@ inline bool no_such_root(MPI_Comm communicator, int root) {
   return root != 0 && ranks_of(communicator, &rank, &ranks) && (root < 0 || root >= ranks);
 }
 
-// One call from entry to return. `by_group` is asked where the communicator has a group, `by_host` does the rest. `refused` is asked
-// whether this rank's arguments are such that no host makes the call, while calls are counted. A host's code need not tell: MPICH
-// returns success where an error handler of the program's own has returned.
+// One call from entry to return. `by_group` is asked where the communicator has a group, `by_host`
+// does the rest. `refused` is asked whether this rank's arguments are such that no host makes the
+// call, while calls are counted. A host's code need not tell: MPICH returns success where an error
+// handler of the program's own has returned.
 template <class ByGroup, class ByHost, class Refused>
-int route(MPI_Comm handle, const Subject& subject, ByGroup&& by_group, ByHost&& by_host, Refused&& refused) {
+int route(MPI_Comm handle, const Subject& subject, ByGroup&& by_group, ByHost&& by_host,
+          Refused&& refused) {
   using Clock = std::chrono::steady_clock;
   const Found found = find(handle);
   if (found.code != MPI_SUCCESS) return found.code;
@@ -139,8 +150,10 @@ int route(MPI_Comm handle, const Subject& subject, ByGroup&& by_group, ByHost&& 
       const Inside inside;  // some hosts call MPI_* themselves
       served.code = by_host();
     }
-    if (tracer() != nullptr) trace_host_call(entry, subject.collective, served.reason, subject.bytes, subject.root);
-    if (!communicator.is_decided() && !(served.code == MPI_SUCCESS && refused())) served.code = counted(communicator, served.code);
+    if (tracer() != nullptr)
+      trace_host_call(entry, subject.collective, served.reason, subject.bytes, subject.root);
+    if (!communicator.is_decided() && !(served.code == MPI_SUCCESS && refused()))
+      served.code = counted(communicator, served.code);
   }
   if (recording()) note_call(communicator, subject, served.reason, Clock::now() - begin);
   return served.code;

@@ -22,11 +22,13 @@ void ServedCalls::take_place() {
 size_t ServedCalls::places_in_use() { return std::min<size_t>(shm::load_relaxed(threads), most); }
 
 bool ServedCalls::any() {
-  return std::any_of(places, places + places_in_use(), [](const Place& place) { return shm::load_relaxed(place.served) != 0; });
+  return std::any_of(places, places + places_in_use(),
+                     [](const Place& place) { return shm::load_relaxed(place.served) != 0; });
 }
 
 void ServedCalls::forget() {
-  for (size_t place = 0; place < places_in_use(); ++place) shm::store_relaxed(places[place].served, 0);
+  for (size_t place = 0; place < places_in_use(); ++place)
+    shm::store_relaxed(places[place].served, 0);
 }
 
 }  // namespace tutti::mpi

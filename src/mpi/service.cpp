@@ -62,7 +62,8 @@ template <class Wanted>
 std::unique_ptr<Service> take(Wanted wanted) {
   const std::lock_guard<std::mutex> lock(lot().mutex);
   Services& services = lot().services;
-  const auto found = std::find_if(services.rbegin(), services.rend(), [&](const auto& one) { return wanted(*one); });
+  const auto found = std::find_if(services.rbegin(), services.rend(),
+                                  [&](const auto& one) { return wanted(*one); });
   if (found == services.rend()) return nullptr;
   std::unique_ptr<Service> taken = std::move(*found);
   services.erase(std::next(found).base());
@@ -101,15 +102,18 @@ void park(std::unique_ptr<Service> service) noexcept {
 
 std::unique_ptr<Service> take_parked(const Team& team, const std::vector<int>& members) {
   std::unique_ptr<Service> taken = take([&](const Service& one) {
-    return one.is_leader() && one.team.get() == &team && one.members == members && is_parked_by_all(one);
+    return one.is_leader() && one.team.get() == &team && one.members == members &&
+           is_parked_by_all(one);
   });
   if (taken == nullptr) return nullptr;
-  for (int rank = 0; rank < taken->layout.ranks; ++rank) shm::store_relaxed(taken->parked(rank), in_use);
+  for (int rank = 0; rank < taken->layout.ranks; ++rank)
+    shm::store_relaxed(taken->parked(rank), in_use);
   return taken;
 }
 
 std::unique_ptr<Service> take_parked(const Team& team, uint64_t identity) {
-  return take([&](const Service& one) { return one.team.get() == &team && one.identity == identity; });
+  return take(
+      [&](const Service& one) { return one.team.get() == &team && one.identity == identity; });
 }
 
 void empty_parking_lot() {

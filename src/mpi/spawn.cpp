@@ -23,10 +23,12 @@ constexpr const char* env_program = "/usr/bin/env";
 
 bool is_program(const std::string& path) {
   struct stat status;
-  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) && access(path.c_str(), X_OK) == 0;
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+         access(path.c_str(), X_OK) == 0;
 }
 
-// The path of tutti-run where the command is that, else nothing: what this process does not find, it does not touch.
+// The path of tutti-run where the command is that, else nothing: what this process does not find,
+// it does not touch.
 std::string path_of_tutti_run(const char* command) {
   const std::string_view name = command == nullptr ? "" : command;
   if (name.substr(name.rfind('/') + 1) != "tutti-run" || !is_program(env_program)) return {};
@@ -34,14 +36,17 @@ std::string path_of_tutti_run(const char* command) {
   const char* path = getenv("PATH");
   std::istringstream directories(path == nullptr ? "" : path);
   for (std::string directory; std::getline(directories, directory, ':');)
-    if (const std::string candidate = directory + "/" + command; is_program(candidate)) return candidate;
+    if (const std::string candidate = directory + "/" + command; is_program(candidate))
+      return candidate;
   return {};
 }
 
 // All of the world, which agreed in MPI_Init.
 bool may_tell(MPI_Comm communicator, int root) {
   const Host& mpi = host();
-  if (mpi.foreign || !book_is_open() || !may_set_up() || Inside::depth > 0 || communicator == mpi.comm_null) return false;
+  if (mpi.foreign || !book_is_open() || !may_set_up() || Inside::depth > 0 ||
+      communicator == mpi.comm_null)
+    return false;
   const Inside inside;
   int inter = 0, ranks = 0;
   if (mpi.Comm_test_inter(communicator, &inter) != MPI_SUCCESS || inter != 0) return false;
@@ -71,32 +76,36 @@ void meet_children(MPI_Comm children) {
 
 namespace {
 
-int spawn_through_us(const char* command, char** arguments, int processes, MPI_Info info, int root, MPI_Comm communicator,
-                     MPI_Comm* children, int* error_codes) {
+int spawn_through_us(const char* command, char** arguments, int processes, MPI_Info info, int root,
+                     MPI_Comm communicator, MPI_Comm* children, int* error_codes) {
   const Host& mpi = host();
   std::string tutti_run;
-  if (may_tell(communicator, root) && rank_in(communicator) == root) tutti_run = path_of_tutti_run(command);
+  if (may_tell(communicator, root) && rank_in(communicator) == root)
+    tutti_run = path_of_tutti_run(command);
   const bool through_us = tell_spawn(communicator, root, !tutti_run.empty());
   std::string variable = std::string(told_by) + "=1";
   std::vector<char*> words;
   if (through_us && !tutti_run.empty()) {
     words = {variable.data(), tutti_run.data()};
-    for (char** word = arguments; word != nullptr && *word != nullptr; ++word) words.push_back(*word);
+    for (char** word = arguments; word != nullptr && *word != nullptr; ++word)
+      words.push_back(*word);
     words.push_back(nullptr);
     command = env_program;
     arguments = words.data();
   }
-  const int code = mpi.Comm_spawn(command, arguments, processes, info, root, communicator, children, error_codes);
+  const int code = mpi.Comm_spawn(command, arguments, processes, info, root, communicator, children,
+                                  error_codes);
   if (code == MPI_SUCCESS && through_us) meet_children(*children);
   return code;
 }
 
 }  // namespace
 
-int spawn(const char* command, char** arguments, int processes, MPI_Info info, int root, MPI_Comm communicator,
-          MPI_Comm* children, int* error_codes) {
+int spawn(const char* command, char** arguments, int processes, MPI_Info info, int root,
+          MPI_Comm communicator, MPI_Comm* children, int* error_codes) {
   return guarded(communicator, [&] {
-    return spawn_through_us(command, arguments, processes, info, root, communicator, children, error_codes);
+    return spawn_through_us(command, arguments, processes, info, root, communicator, children,
+                            error_codes);
   });
 }
 

@@ -22,8 +22,8 @@ constexpr size_t least_comfortable_area = 8 * 1024;
 // What all further segments that one process makes may hold, in node segments.
 constexpr size_t further_segments = 4;
 
-// The node's segment. What is not used takes no memory there but in /dev/shm, so there is room for more deep rings than one,
-// unless something limits it.
+// The node's segment. What is not used takes no memory there but in /dev/shm, so there is room for
+// more deep rings than one, unless something limits it.
 shm::Segment make_segment(shm::Segment::Kind kind, int ranks) {
   constexpr size_t deep_areas = 4;
   const auto all = static_cast<size_t>(ranks);
@@ -41,7 +41,8 @@ shm::Segment make_segment(shm::Segment::Kind kind, int ranks) {
 void progress(void* context) {
   const MPI_Comm private_communicator = *static_cast<MPI_Comm*>(context);
   int flag = 0;
-  if (private_communicator != host().comm_null) host().Iprobe(0, 0, private_communicator, &flag, MPI_STATUS_IGNORE);
+  if (private_communicator != host().comm_null)
+    host().Iprobe(0, 0, private_communicator, &flag, MPI_STATUS_IGNORE);
 }
 
 size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
@@ -96,7 +97,8 @@ void Team::split(MPI_Comm communicator) {
   mpi.Comm_group(private_communicator_, &group_);
 }
 
-std::unique_ptr<Team> Team::form_of_all(MPI_Comm communicator, int ranks, bool of_several_jobs, std::string* why_not) {
+std::unique_ptr<Team> Team::form_of_all(MPI_Comm communicator, int ranks, bool of_several_jobs,
+                                        std::string* why_not) {
   std::unique_ptr<Team> team(new Team);
   team->of_several_jobs_ = of_several_jobs;
   team->split(communicator);
@@ -172,10 +174,12 @@ void Team::agree_on_waiting() {
   host().Allgather(&own, sizeof own, host().type_byte, masks.data(), sizeof own, host().type_byte,
                    private_communicator_);
   const WaitChoice choice = options().wait;
-  const bool yields = choice == WaitChoice::automatic ? oversubscribed(masks) : choice == WaitChoice::yield;
+  const bool yields =
+      choice == WaitChoice::automatic ? oversubscribed(masks) : choice == WaitChoice::yield;
   wait_style_ = yields ? exec::WaitStyle::yield : exec::WaitStyle::spin;
   const topo::Shape shape = shape_of(masks, options().topology);
-  several_regions_ = std::max(shape.counts[topo::socket_level], 1) * shape.counts[topo::numa_level] > 1;
+  several_regions_ =
+      std::max(shape.counts[topo::socket_level], 1) * shape.counts[topo::numa_level] > 1;
   if (!options().plans.empty() || !options().table.empty()) shape_ = shape;
   agree_on_levels(masks);
 }
@@ -191,7 +195,9 @@ void Team::agree_on_levels(const std::vector<CoreMask>& masks) {
   uint64_t length = contents.size();
   host().Bcast(&length, sizeof length, host().type_byte, 0, private_communicator_);
   contents.resize(length);
-  if (length > 0) host().Bcast(contents.data(), static_cast<int>(length), host().type_byte, 0, private_communicator_);
+  if (length > 0)
+    host().Bcast(contents.data(), static_cast<int>(length), host().type_byte, 0,
+                 private_communicator_);
   levels_ = topo::read_levels(contents);
 }
 
@@ -211,9 +217,9 @@ bool Team::covers(MPI_Comm communicator, int ranks) const {
   return !members(communicator, ranks).empty();
 }
 
-// The communicator of all ranks takes half of a segment that is still whole; others a quarter of what is left, in
-// proportion to their ranks, so that there is always something for the next. Nobody takes more than a deep ring needs,
-// unless the user gave more.
+// The communicator of all ranks takes half of a segment that is still whole; others a quarter of
+// what is left, in proportion to their ranks, so that there is always something for the next.
+// Nobody takes more than a deep ring needs, unless the user gave more.
 Placement Team::place(int ranks) {
   try {
     const size_t whole = node_segment_->usable_bytes();
@@ -231,12 +237,14 @@ Placement Team::place(int ranks) {
       if (const auto placement = take(*segment, ranks, comfortable)) return *placement;
     const size_t bytes = std::max(whole / 4, comfortable);
     if (further_bytes_ + bytes > further_segments * whole) return {};
-    made_.push_back(std::make_unique<shm::Segment>(shm::Segment::create(node_segment_->location().kind, bytes)));
+    made_.push_back(std::make_unique<shm::Segment>(
+        shm::Segment::create(node_segment_->location().kind, bytes)));
     made_.back()->forget_name();  // others attach through this process
     further_bytes_ += bytes;
     if (const auto placement = take(*made_.back(), ranks, comfortable)) return *placement;
   } catch (const Error& error) {
-    log_once("team/place", LogLevel::info, "%s; some communicators stay on the host MPI", error.what());
+    log_once("team/place", LogLevel::info, "%s; some communicators stay on the host MPI",
+             error.what());
   }
   return {};
 }
@@ -244,10 +252,14 @@ Placement Team::place(int ranks) {
 std::optional<Placement> Team::take(shm::Segment& segment, int ranks, size_t share) {
   const size_t least = round_up(shm::smallest_area * static_cast<size_t>(ranks), shm::page_size);
   const size_t comfortable = least_comfortable_area * static_cast<size_t>(ranks);
-  const auto piece = segment.take(least, std::max(share, comfortable), static_cast<uint32_t>(ranks));
+  const auto piece =
+      segment.take(least, std::max(share, comfortable), static_cast<uint32_t>(ranks));
   if (!piece) return std::nullopt;
-  // What one rank says here all ranks have: on one node by its word, on several by the least of all nodes.
-  const size_t bytes_per_rank = std::min(static_cast<size_t>(piece->pages) * shm::page_size, shm::most_bytes) / static_cast<size_t>(ranks);
+  // What one rank says here all ranks have: on one node by its word, on several by the least of all
+  // nodes.
+  const size_t bytes_per_rank =
+      std::min(static_cast<size_t>(piece->pages) * shm::page_size, shm::most_bytes) /
+      static_cast<size_t>(ranks);
   Placement placement;
   placement.granted = true;
   placement.node_segment = &segment == node_segment_.get();
@@ -256,7 +268,8 @@ std::optional<Placement> Team::take(shm::Segment& segment, int ranks, size_t sha
   placement.page = piece->first_page;
   placement.bytes_per_rank = bytes_per_rank;
   placement.segment = segment.location();
-  if (!piece->fresh) clear_areas(segment.address(piece->first_page), shm::Layout::fit(ranks, bytes_per_rank));
+  if (!piece->fresh)
+    clear_areas(segment.address(piece->first_page), shm::Layout::fit(ranks, bytes_per_rank));
   return placement;
 }
 

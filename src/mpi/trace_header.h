@@ -15,7 +15,8 @@ namespace tutti::mpi {
 // One rank: where it ran, its programs and communicators, how much its rings hold. A JSON object.
 std::string describe_rank(int rank, std::string_view clock, const trace::Tracer& tracer);
 
-// The whole header, from the descriptions of all ranks in their order. After both readings of the clocks, at rank 0.
+// The whole header, from the descriptions of all ranks in their order. After both readings of the
+// clocks, at rank 0.
 std::string describe_job(const std::vector<std::string>& ranks, const Clocks& clocks);
 
 }  // namespace tutti::mpi

@@ -26,7 +26,8 @@ constinit trace::Tracer* process_tracer = nullptr;
 namespace {
 
 constexpr size_t piece = size_t{1} << 22;  // bytes of one message at most
-// What the programs of all ranks may take in the file's header, so that no trace is too large to be read.
+// What the programs of all ranks may take in the file's header, so that no trace is too large to be
+// read.
 constexpr size_t most_description_bytes = size_t{128} << 20;
 
 // Inside MPI_Init made, inside MPI_Finalize ended.
@@ -44,21 +45,23 @@ std::atomic<uint32_t> identities{0};
 void send(const void* bytes, size_t count, int to) {
   const auto* at = static_cast<const std::byte*>(bytes);
   for (size_t sent = 0; sent < count; sent += piece)
-    host().Send(at + sent, static_cast<int>(std::min(piece, count - sent)), host().type_byte, to, 0, job->communicator);
+    host().Send(at + sent, static_cast<int>(std::min(piece, count - sent)), host().type_byte, to, 0,
+                job->communicator);
 }
 
 void receive(void* bytes, size_t count, int from) {
   auto* at = static_cast<std::byte*>(bytes);
   for (size_t done = 0; done < count; done += piece)
-    host().Recv(at + done, static_cast<int>(std::min(piece, count - done)), host().type_byte, from, 0,
-                job->communicator, MPI_STATUS_IGNORE);
+    host().Recv(at + done, static_cast<int>(std::min(piece, count - done)), host().type_byte, from,
+                0, job->communicator, MPI_STATUS_IGNORE);
 }
 
 // This rank's records, oldest first within a ring, ring after ring.
 std::vector<std::span<const trace::Record>> own_parts() {
   std::vector<std::span<const trace::Record>> parts;
   for (const trace::Ring* ring : tracer()->rings())
-    for (const auto& part : {ring->contents().first, ring->contents().second}) parts.push_back(part);
+    for (const auto& part : {ring->contents().first, ring->contents().second})
+      parts.push_back(part);
   return parts;
 }
 
@@ -89,7 +92,8 @@ Announced receive_announced(int rank) {
   return announced;
 }
 
-// Adds to the file; where nothing can be written any more it is null, and records are received all the same.
+// Adds to the file; where nothing can be written any more it is null, and records are received all
+// the same.
 void append(std::unique_ptr<trace::File>& file, const void* bytes, size_t count) {
   try {
     if (file != nullptr) file->append(bytes, count);
@@ -174,7 +178,8 @@ void start_tracing() {
   made->clocks->read();
   const size_t descriptions = most_description_bytes / static_cast<size_t>(made->ranks);
   try {
-    process_tracer = new trace::Tracer({options().trace_bytes / sizeof(trace::Record), descriptions});
+    process_tracer =
+        new trace::Tracer({options().trace_bytes / sizeof(trace::Record), descriptions});
   } catch (const Error& error) {
     log_line(LogLevel::error, "%s", error.what());
     _exit(2);
@@ -197,7 +202,8 @@ uint64_t new_identity() { return static_cast<uint64_t>(job->rank) << 32 | identi
 
 uint32_t note_communicator(MPI_Comm communicator, uint64_t identity, int rank, int ranks) {
   std::vector<int> world;
-  // One member is enough to name all; of large jobs' many communicators the file would grow with the square.
+  // One member is enough to name all; of large jobs' many communicators the file would grow with
+  // the square.
   if (rank == 0) {
     const Host& mpi = host();
     std::vector<int> own(static_cast<size_t>(ranks));
@@ -214,8 +220,10 @@ uint32_t note_communicator(MPI_Comm communicator, uint64_t identity, int rank, i
   return tracer()->communicator({identity, std::move(world)});
 }
 
-void trace_host_call(uint64_t entry, plan::Collective collective, Reason reason, size_t bytes, int root) {
-  trace::record_host_call(*tracer(), {entry, -1, static_cast<uint32_t>(collective), static_cast<uint32_t>(reason), bytes, root});
+void trace_host_call(uint64_t entry, plan::Collective collective, Reason reason, size_t bytes,
+                     int root) {
+  trace::record_host_call(*tracer(), {entry, -1, static_cast<uint32_t>(collective),
+                                      static_cast<uint32_t>(reason), bytes, root});
 }
 
 }  // namespace tutti::mpi

@@ -57,21 +57,27 @@ struct Table {
   // A handle that this host lacks equals the null handle or has no address.
   bool known(MPI_Datatype type) const { return type != MPI_Datatype{} && type != host().type_null; }
 
-  // C types have the compiler's size, so the host need not be asked (an unknown type would raise an error).
+  // C types have the compiler's size, so the host need not be asked (an unknown type would raise an
+  // error).
   void c_type(MPI_Datatype type, Class kind, size_t bytes) {
     add(type, {kernel_of(kind, bytes), bytes, true, kind}, true);
   }
   void row(MPI_Datatype type, Class kind, Type kernel, size_t signature) {
     add(type, {kernel, signature, signature == kernels::size(kernel), kind}, true);
   }
-  void pair(MPI_Datatype type, Type kernel, size_t signature) { row(type, Class::pair, kernel, signature); }
-  void fortran(MPI_Datatype type, Class kind, std::optional<Type> pair = {}) { add(type, {pair, 0, true, kind}, false); }
+  void pair(MPI_Datatype type, Type kernel, size_t signature) {
+    row(type, Class::pair, kernel, signature);
+  }
+  void fortran(MPI_Datatype type, Class kind, std::optional<Type> pair = {}) {
+    add(type, {pair, 0, true, kind}, false);
+  }
 
  private:
   // Names of one type may have one handle: the first one counts.
   void add(MPI_Datatype type, const NamedType& named, bool is_sized) {
     const auto same = [&](const TypeRow& row) { return row.handle == type; };
-    if (known(type) && std::none_of(rows.begin(), rows.end(), same)) rows.push_back({type, named, is_sized});
+    if (known(type) && std::none_of(rows.begin(), rows.end(), same))
+      rows.push_back({type, named, is_sized});
   }
 };
 
@@ -196,7 +202,9 @@ class Rows {
 
  private:
   // Handles are integers or addresses.
-  size_t first_place(MPI_Datatype handle) const { return ((uint64_t)handle * 0x9E3779B97F4A7C15u) >> 32 & (places_.size() - 1); }
+  size_t first_place(MPI_Datatype handle) const {
+    return ((uint64_t)handle * 0x9E3779B97F4A7C15u) >> 32 & (places_.size() - 1);
+  }
   size_t next(size_t at) const { return (at + 1) & (places_.size() - 1); }
 
   std::vector<TypeRow> rows_;

@@ -41,20 +41,25 @@ std::optional<Class> class_of_combiner(int combiner) {
 
 std::optional<NamedType> type_on_request(MPI_Datatype type) {
   int integers = 0, addresses = 0, types = 0, combiner = 0;
-  if (host().Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS) return std::nullopt;
+  if (host().Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS)
+    return std::nullopt;
   const auto kind = class_of_combiner(combiner);
   if (!kind) return std::nullopt;
   const size_t bytes = size_of(type);
   return NamedType{kernel_of(*kind, bytes), bytes, *kind != Class::pair, *kind};
 }
 
-// Representations that the kernels lack and hosts may lack; the types of MPI_Type_create_f90_* are of them too.
+// Representations that the kernels lack and hosts may lack; the types of MPI_Type_create_f90_* are
+// of them too.
 struct Rare {
   Class kind;
   size_t bytes;
 };
-constexpr Rare rare[] = {
-    {Class::real, 2}, {Class::real, 16}, {Class::complex, 4}, {Class::complex, 32}, {Class::fortran_integer, 16}};
+constexpr Rare rare[] = {{Class::real, 2},
+                         {Class::real, 16},
+                         {Class::complex, 4},
+                         {Class::complex, 32},
+                         {Class::fortran_integer, 16}};
 
 uint32_t missing = 0;
 
@@ -86,7 +91,9 @@ bool takes(kernels::Op op, TypeClass kind) {
   const bool integer = kind == Class::integer || kind == Class::natural;
   switch (op) {
     case Op::sum:
-    case Op::prod: return integer || kind == Class::fortran_integer || kind == Class::real || kind == Class::complex;
+    case Op::prod:
+      return integer || kind == Class::fortran_integer || kind == Class::real ||
+             kind == Class::complex;
     case Op::max:
     case Op::min: return integer || kind == Class::fortran_integer || kind == Class::real;
     case Op::land:
@@ -104,7 +111,8 @@ bool takes(kernels::Op op, TypeClass kind) {
 
 uint32_t rare_type_bit(const NamedType& type) {
   for (size_t i = 0; i < std::size(rare); ++i)
-    if (rare[i].kind == type.kind && rare[i].bytes == type.bytes && !type.kernel) return uint32_t{1} << i;
+    if (rare[i].kind == type.kind && rare[i].bytes == type.bytes && !type.kernel)
+      return uint32_t{1} << i;
   return 0;
 }
 
@@ -112,7 +120,8 @@ std::vector<RareType> rare_types() {
   std::vector<RareType> found;
   for (const TypeRow& row : type_rows()) {
     if (row.is_sized) continue;
-    if (const uint32_t bit = rare_type_bit(*named_type(row.handle)); bit != 0) found.push_back({row.handle, bit});
+    if (const uint32_t bit = rare_type_bit(*named_type(row.handle)); bit != 0)
+      found.push_back({row.handle, bit});
   }
   return found;
 }
@@ -123,9 +132,10 @@ void set_missing_types(uint32_t bits) { missing = bits; }
 std::optional<kernels::Op> named_op(MPI_Op op) {
   using kernels::Op;
   static const auto& ops = *new std::map<MPI_Op, Op>{
-      {MPI_SUM, Op::sum},   {MPI_PROD, Op::prod}, {MPI_MAX, Op::max},   {MPI_MIN, Op::min},
-      {MPI_LAND, Op::land}, {MPI_LOR, Op::lor},   {MPI_LXOR, Op::lxor}, {MPI_BAND, Op::band},
-      {MPI_BOR, Op::bor},   {MPI_BXOR, Op::bxor}, {MPI_MAXLOC, Op::maxloc}, {MPI_MINLOC, Op::minloc}};
+      {MPI_SUM, Op::sum},   {MPI_PROD, Op::prod},     {MPI_MAX, Op::max},
+      {MPI_MIN, Op::min},   {MPI_LAND, Op::land},     {MPI_LOR, Op::lor},
+      {MPI_LXOR, Op::lxor}, {MPI_BAND, Op::band},     {MPI_BOR, Op::bor},
+      {MPI_BXOR, Op::bxor}, {MPI_MAXLOC, Op::maxloc}, {MPI_MINLOC, Op::minloc}};
   const auto found = ops.find(op);
   if (found == ops.end()) return std::nullopt;
   return found->second;
@@ -133,7 +143,8 @@ std::optional<kernels::Op> named_op(MPI_Op op) {
 
 bool predefined_op(MPI_Op op) {
   static const MPI_Op others[] = {host().op_null, MPI_REPLACE, MPI_NO_OP};
-  return named_op(op).has_value() || std::find(std::begin(others), std::end(others), op) != std::end(others);
+  return named_op(op).has_value() ||
+         std::find(std::begin(others), std::end(others), op) != std::end(others);
 }
 
 }  // namespace tutti::mpi

@@ -1,8 +1,10 @@
-// The collectives whose parts differ in length: gatherv, scatterv, allgatherv, alltoallv, alltoallw and reduce_scatter.
+// The collectives whose parts differ in length: gatherv, scatterv, allgatherv, alltoallv, alltoallw
+// and reduce_scatter.
 //
-// A rank sees its own counts only, but for allgatherv and reduce_scatter, whose counts all ranks have. So nothing of the
-// path is decided by counts: the group finds the longest part of all ranks first where they cannot know it
-// (group/group.h). Types may differ between sides and, in an alltoallw, between parts.
+// A rank sees its own counts only, but for allgatherv and reduce_scatter, whose counts all ranks
+// have. So nothing of the path is decided by counts: the group finds the longest part of all ranks
+// first where they cannot know it (group/group.h). Types may differ between sides and, in an
+// alltoallw, between parts.
 #pragma once
 
 #include "mpi/host.h"
@@ -20,7 +22,9 @@ class Numbers {
 
   bool given() const { return plain_ != nullptr || large_ != nullptr; }
   const int* plain() const { return plain_; }  // null where they are large
-  bool is(const Numbers& other) const { return plain_ == other.plain_ && large_ == other.large_; }  // the same array
+  bool is(const Numbers& other) const {
+    return plain_ == other.plain_ && large_ == other.large_;
+  }  // the same array
   Large operator[](size_t i) const { return plain_ != nullptr ? plain_[i] : large_[i]; }
 
  private:
@@ -59,7 +63,8 @@ struct VReduction {
 class HostCall {
  public:
   template <class Call>
-  HostCall(const Call& call) : call_(&call), run_([](const void* it) { return (*static_cast<const Call*>(it))(); }) {}
+  HostCall(const Call& call)
+      : call_(&call), run_([](const void* it) { return (*static_cast<const Call*>(it))(); }) {}
   int operator()() const { return run_(call_); }
 
  private:

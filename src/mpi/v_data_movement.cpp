@@ -30,13 +30,16 @@ Roles roles_of(bool at_root, const VMove& move) {
   return roles;
 }
 
-// The same memory for this rank's part on both sides, as a host sees it: by the size of the type, not by its extent, and of
-// an alltoall where one array says what is sent and received. A wider notion than the host's would leave this rank alone on
-// the host.
+// The same memory for this rank's part on both sides, as a host sees it: by the size of the type,
+// not by its extent, and of an alltoall where one array says what is sent and received. A wider
+// notion than the host's would leave this rank alone on the host.
 [[gnu::cold]] bool aliased(const Communicator& communicator, const VMove& move) {
-  if (!host_judges_aliases(move.collective) || move.in.type != move.out.type || move.in.types != move.out.types) return false;
+  if (!host_judges_aliases(move.collective) || move.in.type != move.out.type ||
+      move.in.types != move.out.types)
+    return false;
   if (move.collective == Collective::alltoall)  // no buffer at all is none that is given twice
-    return move.in.data != nullptr && move.in.counts.is(move.out.counts) && move.in.data == move.out.data;
+    return move.in.data != nullptr && move.in.counts.is(move.out.counts) &&
+           move.in.data == move.out.data;
   const bool scatters = move.collective == Collective::scatter;
   const VSide& parts = scatters ? move.in : move.out;
   const VSide& alone = scatters ? move.out : move.in;
@@ -46,8 +49,8 @@ Roles roles_of(bool at_root, const VMove& move) {
   return alone.data == static_cast<std::byte*>(parts.data) + at;
 }
 
-// What short calls have: one predefined type without gaps, and counts that cannot sum up beyond a size_t. Then the user's
-// memory is what groups see, and a part takes some ten instructions.
+// What short calls have: one predefined type without gaps, and counts that cannot sum up beyond a
+// size_t. Then the user's memory is what groups see, and a part takes some ten instructions.
 enum class Plain : uint8_t { no, wrong, yes };
 
 constexpr ptrdiff_t at_the_start = 0;  // where a buffer's only part is
@@ -59,7 +62,8 @@ inline Plain measure_one(const VSide& side, size_t element, size_t& bytes) {
   return side.count == 0 || side.data != nullptr ? Plain::yes : Plain::wrong;
 }
 
-Plain measure_parts(const Communicator& communicator, const VSide& side, size_t element, PartTable& table) {
+Plain measure_parts(const Communicator& communicator, const VSide& side, size_t element,
+                    PartTable& table) {
   const int* const counts = side.counts.plain();
   const int* const displacements = side.displacements.plain();
   if (counts == nullptr || displacements == nullptr) return Plain::no;
@@ -77,8 +81,9 @@ Plain measure_parts(const Communicator& communicator, const VSide& side, size_t 
 }
 
 // `only` holds the bytes of a side of one part.
-[[gnu::always_inline]] inline Plain measure_plain(Communicator& communicator, const VSide& side, bool parted,
-                                                  PartTable& table, size_t& only, exec::Parts& parts) {
+[[gnu::always_inline]] inline Plain measure_plain(Communicator& communicator, const VSide& side,
+                                                  bool parted, PartTable& table, size_t& only,
+                                                  exec::Parts& parts) {
   const size_t element = side.types == nullptr ? communicator.dense_bytes(side.type) : 0;
   if (element == 0 || side.data == MPI_IN_PLACE) return Plain::no;
   if (!parted) {
@@ -109,13 +114,15 @@ class Ends {
     size_t total = 0;
     for (size_t part = 0; part < parts_; ++part) {
       if (count(part) < 0) return false;
-      // Some programs give no type where they have no elements, which is one rank's own matter: it must not leave the others.
+      // Some programs give no type where they have no elements, which is one rank's own matter: it
+      // must not leave the others.
       table_.bytes[part] = 0;
       if (count(part) == 0) continue;
       if (side_.type_of(part) == host().type_null) return false;
       look_at(side_.type_of(part));
       size_t bytes = 0;
-      if (__builtin_mul_overflow(static_cast<size_t>(count(part)), element_.bytes, &bytes)) return false;
+      if (__builtin_mul_overflow(static_cast<size_t>(count(part)), element_.bytes, &bytes))
+        return false;
       if (__builtin_add_overflow(total, bytes, &total) || total > most_bytes) return false;
       table_.bytes[part] = bytes;
       if (bytes > 0 && side_.data == nullptr && named_type(element_.type) != nullptr) return false;
@@ -139,8 +146,8 @@ class Ends {
 
   int pack_part(size_t part) const {
     if (table_.bytes[part] == 0) return MPI_SUCCESS;
-    return pack(address(part), static_cast<size_t>(count(part)), side_.type_of(part), communicator_.handle(),
-                data_ + table_.at[part], table_.bytes[part]);
+    return pack(address(part), static_cast<size_t>(count(part)), side_.type_of(part),
+                communicator_.handle(), data_ + table_.at[part], table_.bytes[part]);
   }
   int pack_all() const {
     return each([this](size_t part) -> int { return pack_part(part); });
@@ -148,8 +155,8 @@ class Ends {
   int unpack_all() const {
     return each([this](size_t part) -> int {
       if (table_.bytes[part] == 0) return MPI_SUCCESS;
-      return unpack(data_ + table_.at[part], address(part), static_cast<size_t>(count(part)), side_.type_of(part),
-                    communicator_.handle(), table_.bytes[part]);
+      return unpack(data_ + table_.at[part], address(part), static_cast<size_t>(count(part)),
+                    side_.type_of(part), communicator_.handle(), table_.bytes[part]);
     });
   }
 
@@ -163,8 +170,10 @@ class Ends {
   void* address(size_t part) const {
     if (!parted_) return side_.data;
     const MPI_Aint displacement = side_.displacements[part];
-    if (side_.types == nullptr) return element(side_.data, static_cast<size_t>(displacement), side_.type);
-    return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(side_.data) + static_cast<uintptr_t>(displacement));
+    if (side_.types == nullptr)
+      return element(side_.data, static_cast<size_t>(displacement), side_.type);
+    return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(side_.data) +
+                                   static_cast<uintptr_t>(displacement));
   }
 
   // Most sides have one type, and to look it up costs more than all else of a part.
@@ -187,7 +196,8 @@ class Ends {
     }
     data_ = static_cast<std::byte*>(side_.data);
     const MPI_Aint extent = side_.types == nullptr ? static_cast<MPI_Aint>(element_.bytes) : 1;
-    for (size_t part = 0; part < parts_; ++part) table_.at[part] = parted_ ? side_.displacements[part] * extent : 0;
+    for (size_t part = 0; part < parts_; ++part)
+      table_.at[part] = parted_ ? side_.displacements[part] * extent : 0;
   }
 
   int each(auto&& what) const {
@@ -204,9 +214,9 @@ class Ends {
   PartTable& table_;
   struct Element {
     MPI_Datatype type = (MPI_Datatype)-1;  // that no program has
-    size_t bytes = 0;  // of its signature
+    size_t bytes = 0;                      // of its signature
     bool dense = false;
-  } element_;          // the type of the last part that has elements
+  } element_;  // the type of the last part that has elements
   bool packed_ = false;
   std::byte* data_ = nullptr;
 };
@@ -236,22 +246,27 @@ Served move_any(Communicator& communicator, const VMove& move, const Roles& role
   group::Group& group = *communicator.group();
   Ends in(communicator, move.in, 0, plan::parted_in(move.collective));
   Ends out(communicator, move.out, 1, plan::parted_out(move.collective));
-  if ((roles.uses_in && !in.measure()) || (roles.uses_out && !out.measure())) return Reason::wrong_arguments;
+  if ((roles.uses_in && !in.measure()) || (roles.uses_out && !out.measure()))
+    return Reason::wrong_arguments;
   const size_t longest = known_longest(communicator, move, communicator.parts(1));
   if (longest == 0) return MPI_SUCCESS;  // all ranks know, and nobody waits for anybody
-  if (roles.uses_in && roles.uses_out && aliased(communicator, move)) return Reason::wrong_arguments;
+  if (roles.uses_in && roles.uses_out && aliased(communicator, move))
+    return Reason::wrong_arguments;
   int packing = roles.uses_in && in.packed() ? in.pack_all() : MPI_SUCCESS;
   if (roles.in_place) packing = first_error(packing, share(communicator, move, in, out)).code;
   const exec::VParts parts{roles.uses_in || roles.in_place ? in.parts() : exec::Parts{},
                            roles.uses_out || roles.in_place ? out.parts() : exec::Parts{}};
-  const int code = communicator.finish(group.v_collective(move.collective, in.data(), out.data(), parts, longest, move.root));
-  if (roles.uses_out && out.packed() && code == MPI_SUCCESS) packing = first_error(packing, out.unpack_all()).code;
+  const int code = communicator.finish(
+      group.v_collective(move.collective, in.data(), out.data(), parts, longest, move.root));
+  if (roles.uses_out && out.packed() && code == MPI_SUCCESS)
+    packing = first_error(packing, out.unpack_all()).code;
   communicator.release_scratch();
   return first_error(code, packing);
 }
 
 // As share(), of sides that need no packing.
-void share_plain(const VMove& move, size_t rank, exec::VParts& parts, const void*& from, void*& to) {
+void share_plain(const VMove& move, size_t rank, exec::VParts& parts, const void*& from,
+                 void*& to) {
   if (move.collective == Collective::scatter) {
     to = static_cast<std::byte*>(move.in.data) + parts.in.at[rank];
     parts.out = {&at_the_start, parts.in.bytes + rank};
@@ -265,45 +280,56 @@ void share_plain(const VMove& move, size_t rank, exec::VParts& parts, const void
 }
 
 // Whether one address is given for this rank's part on both sides; of sides that need no packing.
-inline bool may_alias(const VMove& move, size_t rank, const exec::VParts& parts, const void* from, const void* to) {
+inline bool may_alias(const VMove& move, size_t rank, const exec::VParts& parts, const void* from,
+                      const void* to) {
   if (from == nullptr || to == nullptr) return false;
   if (move.collective == Collective::alltoall) return from == to;
-  if (move.collective == Collective::scatter) return static_cast<const std::byte*>(from) + parts.in.at[rank] == to;
+  if (move.collective == Collective::scatter)
+    return static_cast<const std::byte*>(from) + parts.in.at[rank] == to;
   return static_cast<const std::byte*>(to) + parts.out.at[rank] == from;
 }
 
 Served move_by_group(Communicator& communicator, const VMove& move) {
   group::Group& group = *communicator.group();
   if (!group.on_one_node()) return Reason::v_between_nodes;
-  if (plan::rooted(move.collective) && (move.root < 0 || move.root >= group.ranks())) return Reason::wrong_arguments;
+  if (plan::rooted(move.collective) && (move.root < 0 || move.root >= group.ranks()))
+    return Reason::wrong_arguments;
   const Roles roles = roles_of(communicator.group()->rank() == move.root, move);
   exec::VParts parts;
   size_t only[2];
   if (roles.uses_in) {
-    const Plain measured =
-        measure_plain(communicator, move.in, plan::parted_in(move.collective), communicator.parts(0), only[0], parts.in);
-    if (measured != Plain::yes) return measured == Plain::no ? move_any(communicator, move, roles) : Reason::wrong_arguments;
+    const Plain measured = measure_plain(communicator, move.in, plan::parted_in(move.collective),
+                                         communicator.parts(0), only[0], parts.in);
+    if (measured != Plain::yes)
+      return measured == Plain::no ? move_any(communicator, move, roles) : Reason::wrong_arguments;
   }
   if (roles.uses_out) {
-    const Plain measured =
-        measure_plain(communicator, move.out, plan::parted_out(move.collective), communicator.parts(1), only[1], parts.out);
-    if (measured != Plain::yes) return measured == Plain::no ? move_any(communicator, move, roles) : Reason::wrong_arguments;
+    const Plain measured = measure_plain(communicator, move.out, plan::parted_out(move.collective),
+                                         communicator.parts(1), only[1], parts.out);
+    if (measured != Plain::yes)
+      return measured == Plain::no ? move_any(communicator, move, roles) : Reason::wrong_arguments;
   }
   const size_t longest = known_longest(communicator, move, communicator.parts(1));
   if (longest == 0) return MPI_SUCCESS;  // all ranks know, and nobody waits for anybody
   const void* from = roles.uses_in ? move.in.data : nullptr;
   void* to = roles.uses_out ? move.out.data : nullptr;
-  if (may_alias(move, static_cast<size_t>(group.rank()), parts, from, to) && aliased(communicator, move)) [[unlikely]]
+  if (may_alias(move, static_cast<size_t>(group.rank()), parts, from, to) &&
+      aliased(communicator, move)) [[unlikely]]
     return Reason::wrong_arguments;
   if (roles.in_place) share_plain(move, static_cast<size_t>(group.rank()), parts, from, to);
-  return communicator.finish(group.v_collective(move.collective, from, to, parts, longest, move.root));
+  return communicator.finish(
+      group.v_collective(move.collective, from, to, parts, longest, move.root));
 }
 
 // For the report: a part that this rank surely has.
 size_t part_to_report(const VMove& move) {
-  const bool by_in = move.collective == Collective::scatter ? move.out.data == MPI_IN_PLACE : move.in.data != MPI_IN_PLACE;
-  const bool one_part = by_in ? !plan::parted_in(move.collective) : !plan::parted_out(move.collective);
-  const VSide& side = move.collective == Collective::scatter && !by_in ? move.out : by_in ? move.in : move.out;
+  const bool by_in = move.collective == Collective::scatter ? move.out.data == MPI_IN_PLACE
+                                                            : move.in.data != MPI_IN_PLACE;
+  const bool one_part =
+      by_in ? !plan::parted_in(move.collective) : !plan::parted_out(move.collective);
+  const VSide& side = move.collective == Collective::scatter && !by_in ? move.out
+                      : by_in                                          ? move.in
+                                                                       : move.out;
   if (one_part) return bytes_to_report(side.count, side.type);
   return side.counts.given() && (side.types == nullptr || side.types[0] != host().type_null)
              ? bytes_to_report(side.counts[0], side.type_of(0))
@@ -336,7 +362,8 @@ int v_move(const VMove& move, MPI_Comm communicator, HostCall by_host) {
   const bool reports = recording() || tracer() != nullptr;
   return route(
       communicator, {move.collective, reports ? part_to_report(move) : 0, move.root, true},
-      [&](Communicator& known) { return move_by_group(known, move); }, by_host, [&] { return refused(communicator, move); });
+      [&](Communicator& known) { return move_by_group(known, move); }, by_host,
+      [&] { return refused(communicator, move); });
 }
 
 }  // namespace tutti::mpi

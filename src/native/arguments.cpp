@@ -15,9 +15,11 @@ void require(bool holds, const char* message) {
 exec::Combine combine_of(tutti_type type, tutti_op op) {
   using kernels::Op;
   using kernels::Type;
-  static constexpr Type types[] = {Type::int8,   Type::int16,  Type::int32,  Type::int64,   Type::uint8,
-                                   Type::uint16, Type::uint32, Type::uint64, Type::float32, Type::float64};
-  static constexpr Op ops[] = {Op::sum, Op::prod, Op::max, Op::min, Op::land, Op::lor, Op::lxor, Op::band, Op::bor, Op::bxor};
+  static constexpr Type types[] = {Type::int8,    Type::int16,  Type::int32,  Type::int64,
+                                   Type::uint8,   Type::uint16, Type::uint32, Type::uint64,
+                                   Type::float32, Type::float64};
+  static constexpr Op ops[] = {Op::sum, Op::prod, Op::max,  Op::min, Op::land,
+                               Op::lor, Op::lxor, Op::band, Op::bor, Op::bxor};
   require(static_cast<unsigned>(type) < std::size(types), "unknown type; see tutti_type");
   require(static_cast<unsigned>(op) < std::size(ops), "unknown operation; see tutti_op");
   exec::Combine combine;
@@ -29,7 +31,8 @@ exec::Combine combine_of(tutti_type type, tutti_op op) {
 
 void require_root(int root, int ranks) {
   if (root >= 0 && root < ranks) return;
-  throw Error(Code::invalid_argument, "root " + std::to_string(root) + " is out of range; ranks are 0 to " +
+  throw Error(Code::invalid_argument, "root " + std::to_string(root) +
+                                          " is out of range; ranks are 0 to " +
                                           std::to_string(ranks - 1));
 }
 
@@ -37,19 +40,26 @@ size_t bytes_of(size_t count, size_t element, int parts) {
   size_t bytes = 0;
   // Half of what can be counted, so that an address and a length never wrap together.
   const bool fits = !__builtin_mul_overflow(count, element, &bytes) &&
-                    !__builtin_mul_overflow(bytes, static_cast<size_t>(parts), &bytes) && bytes <= SIZE_MAX / 2;
-  require(fits, "the length of a buffer is out of range; count * size, or part * ranks, must be at most SIZE_MAX / 2 bytes");
+                    !__builtin_mul_overflow(bytes, static_cast<size_t>(parts), &bytes) &&
+                    bytes <= SIZE_MAX / 2;
+  require(fits,
+          "the length of a buffer is out of range; count * size, or part * ranks, must be at most "
+          "SIZE_MAX / 2 bytes");
   return bytes;
 }
 
 void require_buffers(const Buffer& in, const Buffer& out, const char* in_place) {
-  require(in.data != nullptr || in.bytes == 0, "in is null while its length is not 0; pass its address");
-  require(out.data != nullptr || out.bytes == 0, "out is null while its length is not 0; pass its address");
+  require(in.data != nullptr || in.bytes == 0,
+          "in is null while its length is not 0; pass its address");
+  require(out.data != nullptr || out.bytes == 0,
+          "out is null while its length is not 0; pass its address");
   const auto first = reinterpret_cast<uintptr_t>(in.data);
   const auto second = reinterpret_cast<uintptr_t>(out.data);
   if (in.bytes == 0 || out.bytes == 0 || first + in.own == second + out.own) return;
   if (first + in.bytes <= second || second + out.bytes <= first) return;
-  throw Error(Code::invalid_argument, std::string("in and out overlap; pass separate buffers, or ") + in_place + " for in place");
+  throw Error(
+      Code::invalid_argument,
+      std::string("in and out overlap; pass separate buffers, or ") + in_place + " for in place");
 }
 
 }  // namespace tutti::native

@@ -1,7 +1,8 @@
-// What the C API asks of a call's arguments before anything happens: pure functions of plain data, for any thread.
+// What the C API asks of a call's arguments before anything happens: pure functions of plain data,
+// for any thread.
 //
-// Each throws Error(invalid_argument) with one line that names the argument and what to pass instead. Nothing is owned
-// and no buffer is read.
+// Each throws Error(invalid_argument) with one line that names the argument and what to pass
+// instead. Nothing is owned and no buffer is read.
 #pragma once
 
 #include <cstddef>
@@ -18,16 +19,19 @@ exec::Combine combine_of(tutti_type type, tutti_op op);
 
 void require_root(int root, int ranks);
 
-// Bytes of `parts` parts of `count` elements of `element` bytes each; throws where no buffer can be so long.
+// Bytes of `parts` parts of `count` elements of `element` bytes each; throws where no buffer can be
+// so long.
 size_t bytes_of(size_t count, size_t element, int parts);
 
 // A buffer as a call passes it. Null and anything else will do where it has no bytes.
 struct Buffer {
   const void* data = nullptr;
   size_t bytes = 0;
-  size_t own = 0;  // where in it the rank's own part lies, if the other buffer of the call may be that part
+  size_t own =
+      0;  // where in it the rank's own part lies, if the other buffer of the call may be that part
 };
-// Holds that both are there, and that they are one buffer as `in_place` says (in C, for the message) or lie apart.
+// Holds that both are there, and that they are one buffer as `in_place` says (in C, for the
+// message) or lie apart.
 void require_buffers(const Buffer& in, const Buffer& out, const char* in_place = "out = in");
 
 }  // namespace tutti::native

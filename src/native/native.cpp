@@ -1,4 +1,5 @@
-// The C API: every function one expression behind a guard; exceptions become status here and only here.
+// The C API: every function one expression behind a guard; exceptions become status here and only
+// here.
 #include <stdlib.h>
 
 #include <new>
@@ -46,17 +47,23 @@ constexpr int max_team = 4096;
 
 // Of a call whose arguments are right.
 tutti::group::Group& ready(tutti_group* group) {
-  if (!group->knows_levels) [[unlikely]] tutti::native::find_levels(*group);
+  if (!group->knows_levels) [[unlikely]]
+    tutti::native::find_levels(*group);
   return group->group;
 }
 
-void require_group(const tutti_group* group) { require(group != nullptr, "group is null; tutti_team_join makes one"); }
+void require_group(const tutti_group* group) {
+  require(group != nullptr, "group is null; tutti_team_join makes one");
+}
 
-void require_root(const tutti_group* group, int root) { tutti::native::require_root(root, group->group.ranks()); }
+void require_root(const tutti_group* group, int root) {
+  tutti::native::require_root(root, group->group.ranks());
+}
 
 bool is_root(const tutti_group* group, int root) { return group->group.rank() == root; }
 
-// All ranks' parts in one buffer, which may be the place of this rank's other buffer at its own part.
+// All ranks' parts in one buffer, which may be the place of this rank's other buffer at its own
+// part.
 Buffer all_parts(const tutti_group* group, const void* data, size_t part_bytes) {
   const size_t bytes = bytes_of(part_bytes, 1, group->group.ranks());
   return {data, bytes, static_cast<size_t>(group->group.rank()) * part_bytes};
@@ -76,7 +83,8 @@ extern "C" {
 tutti_status tutti_team_create(int ranks, tutti_team** team) {
   return guarded([&] {
     require(team != nullptr, "team is null; pass the address of a tutti_team*");
-    require(ranks >= 1 && ranks <= max_team, "the number of ranks is out of range; 1 to 4096 are possible");
+    require(ranks >= 1 && ranks <= max_team,
+            "the number of ranks is out of range; 1 to 4096 are possible");
     *team = new tutti_team(ranks);
     return TUTTI_OK;
   });
@@ -87,8 +95,10 @@ void tutti_team_free(tutti_team* team) { delete team; }
 tutti_status tutti_team_join(tutti_team* team, int rank, tutti_group** group) {
   return guarded([&] {
     require(team != nullptr && group != nullptr, "team or group is null");
-    require(rank >= 0 && rank < team->layout.ranks, "the rank is out of range; 0 to the team's size less 1 are possible");
-    require(!team->joined[static_cast<size_t>(rank)].exchange(true), "this rank has joined already; each joins once");
+    require(rank >= 0 && rank < team->layout.ranks,
+            "the rank is out of range; 0 to the team's size less 1 are possible");
+    require(!team->joined[static_cast<size_t>(rank)].exchange(true),
+            "this rank has joined already; each joins once");
     tutti::group::Group::Settings settings;
     settings.areas = team->areas.get();
     settings.layout = team->layout;
@@ -99,7 +109,8 @@ tutti_status tutti_team_join(tutti_team* team, int rank, tutti_group** group) {
     settings.reach.own_bytes = SIZE_MAX;
     settings.reach.mapped.resize(static_cast<size_t>(team->layout.ranks));
     settings.overrides = tutti::group::overrides_of(tutti::options());
-    if (settings.overrides.library != nullptr) settings.shape = tutti::topo::shape_of_node(tutti::topo::binding_of_process());
+    if (settings.overrides.library != nullptr)
+      settings.shape = tutti::topo::shape_of_node(tutti::topo::binding_of_process());
     *group = new tutti_group{tutti::group::Group(settings), team};
     team->bindings[static_cast<size_t>(rank)] = tutti::topo::binding();
     ++team->present;
@@ -109,8 +120,12 @@ tutti_status tutti_team_join(tutti_team* team, int rank, tutti_group** group) {
 
 void tutti_group_free(tutti_group* group) { delete group; }
 
-int tutti_group_rank(const tutti_group* group) { return group == nullptr ? -1 : group->group.rank(); }
-int tutti_group_size(const tutti_group* group) { return group == nullptr ? -1 : group->group.ranks(); }
+int tutti_group_rank(const tutti_group* group) {
+  return group == nullptr ? -1 : group->group.rank();
+}
+int tutti_group_size(const tutti_group* group) {
+  return group == nullptr ? -1 : group->group.ranks();
+}
 
 tutti_status tutti_barrier(tutti_group* group) {
   return guarded([&] {
@@ -128,8 +143,8 @@ tutti_status tutti_bcast(tutti_group* group, void* data, size_t bytes, int root)
   });
 }
 
-tutti_status tutti_reduce(tutti_group* group, const void* in, void* out, size_t count, tutti_type type, tutti_op op,
-                          int root) {
+tutti_status tutti_reduce(tutti_group* group, const void* in, void* out, size_t count,
+                          tutti_type type, tutti_op op, int root) {
   return guarded([&] {
     require_group(group);
     require_root(group, root);
@@ -141,7 +156,8 @@ tutti_status tutti_reduce(tutti_group* group, const void* in, void* out, size_t 
   });
 }
 
-tutti_status tutti_allreduce(tutti_group* group, const void* in, void* out, size_t count, tutti_type type, tutti_op op) {
+tutti_status tutti_allreduce(tutti_group* group, const void* in, void* out, size_t count,
+                             tutti_type type, tutti_op op) {
   return guarded([&] {
     require_group(group);
     const tutti::exec::Combine combine = combine_of(type, op);
@@ -151,7 +167,8 @@ tutti_status tutti_allreduce(tutti_group* group, const void* in, void* out, size
   });
 }
 
-tutti_status tutti_gather(tutti_group* group, const void* in, void* out, size_t part_bytes, int root) {
+tutti_status tutti_gather(tutti_group* group, const void* in, void* out, size_t part_bytes,
+                          int root) {
   return guarded([&] {
     require_group(group);
     require_root(group, root);
@@ -162,7 +179,8 @@ tutti_status tutti_gather(tutti_group* group, const void* in, void* out, size_t 
   });
 }
 
-tutti_status tutti_scatter(tutti_group* group, const void* in, void* out, size_t part_bytes, int root) {
+tutti_status tutti_scatter(tutti_group* group, const void* in, void* out, size_t part_bytes,
+                           int root) {
   return guarded([&] {
     require_group(group);
     require_root(group, root);
@@ -189,8 +207,8 @@ tutti_status tutti_alltoall(tutti_group* group, const void* in, void* out, size_
   });
 }
 
-tutti_status tutti_reduce_scatter(tutti_group* group, const void* in, void* out, size_t count, tutti_type type,
-                                  tutti_op op) {
+tutti_status tutti_reduce_scatter(tutti_group* group, const void* in, void* out, size_t count,
+                                  tutti_type type, tutti_op op) {
   return guarded([&] {
     require_group(group);
     const tutti::exec::Combine combine = combine_of(type, op);
@@ -200,7 +218,8 @@ tutti_status tutti_reduce_scatter(tutti_group* group, const void* in, void* out,
   });
 }
 
-tutti_status tutti_scan(tutti_group* group, const void* in, void* out, size_t count, tutti_type type, tutti_op op) {
+tutti_status tutti_scan(tutti_group* group, const void* in, void* out, size_t count,
+                        tutti_type type, tutti_op op) {
   return guarded([&] {
     require_group(group);
     const tutti::exec::Combine combine = combine_of(type, op);
@@ -210,7 +229,8 @@ tutti_status tutti_scan(tutti_group* group, const void* in, void* out, size_t co
   });
 }
 
-tutti_status tutti_exscan(tutti_group* group, const void* in, void* out, size_t count, tutti_type type, tutti_op op) {
+tutti_status tutti_exscan(tutti_group* group, const void* in, void* out, size_t count,
+                          tutti_type type, tutti_op op) {
   return guarded([&] {
     require_group(group);
     const tutti::exec::Combine combine = combine_of(type, op);

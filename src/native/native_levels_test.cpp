@@ -1,4 +1,5 @@
-// Thread ranks whose threads are bound, on a machine that TUTTI_TOPOLOGY describes: two numa regions of a core each.
+// Thread ranks whose threads are bound, on a machine that TUTTI_TOPOLOGY describes: two numa
+// regions of a core each.
 #include <sched.h>
 
 #include <atomic>
@@ -25,25 +26,32 @@ class NativeLevels : public testing::Test {
  protected:
   void SetUp() override {
     ASSERT_EQ(sched_getaffinity(0, sizeof before_, &before_), 0);
-    if (std::getenv("TUTTI_TOPOLOGY") == nullptr) GTEST_SKIP() << "runs where TUTTI_TOPOLOGY says numa:2 core:1";
-    if (!CPU_ISSET(0, &before_) || !CPU_ISSET(1, &before_)) GTEST_SKIP() << "processing units 0 and 1 are not for us";
+    if (std::getenv("TUTTI_TOPOLOGY") == nullptr)
+      GTEST_SKIP() << "runs where TUTTI_TOPOLOGY says numa:2 core:1";
+    if (!CPU_ISSET(0, &before_) || !CPU_ISSET(1, &before_))
+      GTEST_SKIP() << "processing units 0 and 1 are not for us";
   }
   void TearDown() override { sched_setaffinity(0, sizeof before_, &before_); }
 
   // What the library says of the levels that it found.
   std::string levels_of(int ranks, const std::function<void(int)>& before_join) {
     testing::internal::CaptureStderr();
-    spawn(ranks, [](tutti_group* group, int rank) {
-      for (const size_t count : {size_t{1}, size_t{100}, size_t{5000}}) {
-        std::vector<int64_t> data(count, rank + 1), sum(count);
-        ASSERT_EQ(tutti_allreduce(group, data.data(), sum.data(), count, TUTTI_INT64, TUTTI_SUM), TUTTI_OK);
-        const int64_t all = tutti_group_size(group);
-        ASSERT_EQ(sum, std::vector<int64_t>(count, all * (all + 1) / 2));
-        ASSERT_EQ(tutti_bcast(group, data.data(), count * 8, 3), TUTTI_OK);
-        ASSERT_EQ(data, std::vector<int64_t>(count, 4));
-        ASSERT_EQ(tutti_barrier(group), TUTTI_OK);
-      }
-    }, std::chrono::seconds(60), before_join);
+    spawn(
+        ranks,
+        [](tutti_group* group, int rank) {
+          for (const size_t count : {size_t{1}, size_t{100}, size_t{5000}}) {
+            std::vector<int64_t> data(count, rank + 1), sum(count);
+            ASSERT_EQ(
+                tutti_allreduce(group, data.data(), sum.data(), count, TUTTI_INT64, TUTTI_SUM),
+                TUTTI_OK);
+            const int64_t all = tutti_group_size(group);
+            ASSERT_EQ(sum, std::vector<int64_t>(count, all * (all + 1) / 2));
+            ASSERT_EQ(tutti_bcast(group, data.data(), count * 8, 3), TUTTI_OK);
+            ASSERT_EQ(data, std::vector<int64_t>(count, 4));
+            ASSERT_EQ(tutti_barrier(group), TUTTI_OK);
+          }
+        },
+        std::chrono::seconds(60), before_join);
     sched_setaffinity(0, sizeof before_, &before_);
     const std::string said = testing::internal::GetCapturedStderr();
     const size_t at = said.find("thread ranks: ");
@@ -66,10 +74,12 @@ TEST_F(NativeLevels, AreThoseOfTheThreadsBindings) {
 }
 
 TEST_F(NativeLevels, AreUnknownWhereARankIsUnbound) {
-  EXPECT_EQ(levels_of(4, [this](int rank) {
-    const cpu_set_t set = rank == 2 ? before_ : only(rank % 2);
-    ASSERT_EQ(sched_setaffinity(0, sizeof set, &set), 0);
-  }), "");
+  EXPECT_EQ(levels_of(4,
+                      [this](int rank) {
+                        const cpu_set_t set = rank == 2 ? before_ : only(rank % 2);
+                        ASSERT_EQ(sched_setaffinity(0, sizeof set, &set), 0);
+                      }),
+            "");
 }
 
 // The first call waits for a rank that joins late, whatever the collective.
@@ -81,7 +91,8 @@ TEST(NativeJoin, TheFirstCallWaitsForAll) {
     tutti_group* group = nullptr;
     int64_t data = 7;
     ASSERT_EQ(tutti_team_join(team, 0, &group), TUTTI_OK);
-    EXPECT_EQ(tutti_bcast(group, nullptr, 8, 0), TUTTI_INVALID_ARGUMENT);  // a wrong call waits for nobody
+    EXPECT_EQ(tutti_bcast(group, nullptr, 8, 0),
+              TUTTI_INVALID_ARGUMENT);  // a wrong call waits for nobody
     EXPECT_FALSE(joined);
     ASSERT_EQ(tutti_bcast(group, &data, sizeof data, 0), TUTTI_OK);
     known = joined.load();

@@ -32,14 +32,16 @@ struct Call {
 };
 
 std::ostream& operator<<(std::ostream& out, const Call& call) {
-  return out << "rank " << call.rank << " of " << call.ranks << ", root " << call.root << ", operation " << call.operation
-             << (call.in_place() ? ", in place: " : ": ") << tutti_error_message();
+  return out << "rank " << call.rank << " of " << call.ranks << ", root " << call.root
+             << ", operation " << call.operation << (call.in_place() ? ", in place: " : ": ")
+             << tutti_error_message();
 }
 
 // `bytes` bytes of a rank's data from byte `first`.
 Bytes data(int operation, int rank, size_t bytes, size_t first = 0) {
   Bytes data(bytes);
-  for (size_t i = 0; i < bytes; ++i) data[i] = static_cast<uint8_t>(value(operation, rank, first + i) % 251);
+  for (size_t i = 0; i < bytes; ++i)
+    data[i] = static_cast<uint8_t>(value(operation, rank, first + i) % 251);
   return data;
 }
 
@@ -61,9 +63,13 @@ void gather(const Call& call, size_t part, bool everywhere) {
     source = out.data() + call.own(part);
   }
   ASSERT_EQ(everywhere ? tutti_allgather(call.group, source, out.data(), part)
-                       : tutti_gather(call.group, source, receives ? out.data() : nullptr, part, call.root), TUTTI_OK) << call;
+                       : tutti_gather(call.group, source, receives ? out.data() : nullptr, part,
+                                      call.root),
+            TUTTI_OK)
+      << call;
   Bytes expected;
-  for (int rank = 0; receives && rank < call.ranks; ++rank) append(expected, data(call.operation, rank, part));
+  for (int rank = 0; receives && rank < call.ranks; ++rank)
+    append(expected, data(call.operation, rank, part));
   expect_start(call, out, expected);
 }
 
@@ -72,11 +78,18 @@ void scatter(const Call& call, size_t part) {
   Bytes in = sent;
   Bytes out(part + margin, untouched);
   const bool in_place = call.at_root() && call.in_place();
-  // What is ignored may be anything: nothing, or the other buffer, which is too short to be all ranks' parts.
-  const uint8_t* source = call.at_root() ? in.data() : call.operation % 2 == 0 ? nullptr : out.data();
-  ASSERT_EQ(tutti_scatter(call.group, source, in_place ? in.data() + call.own(part) : out.data(), part, call.root), TUTTI_OK) << call;
+  // What is ignored may be anything: nothing, or the other buffer, which is too short to be all
+  // ranks' parts.
+  const uint8_t* source = call.at_root()            ? in.data()
+                          : call.operation % 2 == 0 ? nullptr
+                                                    : out.data();
+  ASSERT_EQ(tutti_scatter(call.group, source, in_place ? in.data() + call.own(part) : out.data(),
+                          part, call.root),
+            TUTTI_OK)
+      << call;
   ASSERT_TRUE(in == sent) << call;
-  expect_start(call, out, in_place ? Bytes() : data(call.operation, call.root, part, call.own(part)));
+  expect_start(call, out,
+               in_place ? Bytes() : data(call.operation, call.root, part, call.own(part)));
 }
 
 void alltoall(const Call& call, size_t part) {
@@ -86,7 +99,8 @@ void alltoall(const Call& call, size_t part) {
   Bytes& out = call.in_place() ? in : separate;
   ASSERT_EQ(tutti_alltoall(call.group, in.data(), out.data(), part), TUTTI_OK) << call;
   Bytes expected;
-  for (int rank = 0; rank < call.ranks; ++rank) append(expected, data(call.operation, rank, part, call.own(part)));
+  for (int rank = 0; rank < call.ranks; ++rank)
+    append(expected, data(call.operation, rank, part, call.own(part)));
   expect_start(call, out, expected);
 }
 
@@ -94,16 +108,21 @@ void reduce_scatter(const Call& call, size_t count) {
   Numbers in = contribution(call.operation, call.rank, call.all(count));
   Numbers separate(count);
   Numbers& out = call.in_place() ? in : separate;
-  ASSERT_EQ(tutti_reduce_scatter(call.group, in.data(), out.data(), count, TUTTI_INT64, TUTTI_SUM), TUTTI_OK) << call;
-  for (size_t i = 0; i < count; ++i) ASSERT_EQ(out[i], sum(call.operation, call.ranks, call.own(count) + i)) << call;
+  ASSERT_EQ(tutti_reduce_scatter(call.group, in.data(), out.data(), count, TUTTI_INT64, TUTTI_SUM),
+            TUTTI_OK)
+      << call;
+  for (size_t i = 0; i < count; ++i)
+    ASSERT_EQ(out[i], sum(call.operation, call.ranks, call.own(count) + i)) << call;
 }
 
 void scan(const Call& call, size_t count) {
   Numbers in = contribution(call.operation, call.rank, count);
   Numbers separate(count);
   Numbers& out = call.in_place() ? in : separate;
-  ASSERT_EQ(tutti_scan(call.group, in.data(), out.data(), count, TUTTI_INT64, TUTTI_SUM), TUTTI_OK) << call;
-  for (size_t i = 0; i < count; ++i) ASSERT_EQ(out[i], sum(call.operation, call.rank + 1, i)) << call;
+  ASSERT_EQ(tutti_scan(call.group, in.data(), out.data(), count, TUTTI_INT64, TUTTI_SUM), TUTTI_OK)
+      << call;
+  for (size_t i = 0; i < count; ++i)
+    ASSERT_EQ(out[i], sum(call.operation, call.rank + 1, i)) << call;
 }
 
 void exscan(const Call& call, size_t count) {
@@ -112,7 +131,10 @@ void exscan(const Call& call, size_t count) {
   Numbers& out = call.in_place() ? in : separate;
   const Numbers before = out;  // and after, at rank 0
   const bool passes_null = call.rank == 0 && call.operation % 3 == 0;
-  ASSERT_EQ(tutti_exscan(call.group, in.data(), passes_null ? nullptr : out.data(), count, TUTTI_INT64, TUTTI_SUM), TUTTI_OK) << call;
+  ASSERT_EQ(tutti_exscan(call.group, in.data(), passes_null ? nullptr : out.data(), count,
+                         TUTTI_INT64, TUTTI_SUM),
+            TUTTI_OK)
+      << call;
   for (size_t i = 0; i < count; ++i) {
     ASSERT_EQ(out[i], call.rank == 0 ? before[i] : sum(call.operation, call.rank, i)) << call;
   }
@@ -131,7 +153,8 @@ void for_all(int ranks, std::span<const size_t> sizes, bool rooted, Perform perf
     for (size_t size : sizes) {
       for (int root = 0; root < (rooted ? ranks : 1); ++root) {
         for (int repeat = 0; repeat < 3; ++repeat) {
-          ASSERT_NO_FATAL_FAILURE(perform(Call{group, rank, ranks, root, operation++}, size)) << "size " << size;
+          ASSERT_NO_FATAL_FAILURE(perform(Call{group, rank, ranks, root, operation++}, size))
+              << "size " << size;
         }
       }
     }
@@ -139,22 +162,26 @@ void for_all(int ranks, std::span<const size_t> sizes, bool rooted, Perform perf
 }
 
 TEST_P(NativeParts, GatherToEveryRoot) {
-  for_all(GetParam(), part_sizes, true, [](const Call& call, size_t part) { gather(call, part, false); });
+  for_all(GetParam(), part_sizes, true,
+          [](const Call& call, size_t part) { gather(call, part, false); });
 }
 
 TEST_P(NativeParts, ScatterFromEveryRoot) { for_all(GetParam(), part_sizes, true, scatter); }
 
 TEST_P(NativeParts, AllgatherGivesEveryPartToAll) {
-  for_all(GetParam(), part_sizes, false, [](const Call& call, size_t part) { gather(call, part, true); });
+  for_all(GetParam(), part_sizes, false,
+          [](const Call& call, size_t part) { gather(call, part, true); });
 }
 
 TEST_P(NativeParts, AlltoallExchangesParts) { for_all(GetParam(), part_sizes, false, alltoall); }
-TEST_P(NativeParts, ReduceScatterGivesEveryRankItsPart) { for_all(GetParam(), counts, false, reduce_scatter); }
+TEST_P(NativeParts, ReduceScatterGivesEveryRankItsPart) {
+  for_all(GetParam(), counts, false, reduce_scatter);
+}
 TEST_P(NativeParts, ScanSumsUpToTheRank) { for_all(GetParam(), counts, false, scan); }
 TEST_P(NativeParts, ExscanSumsUpToTheRankBefore) { for_all(GetParam(), counts, false, exscan); }
 
-// Ranks that run ahead by themselves (a gather's leaves, a scatter's root, a scan's first) must wait when the rings come
-// round.
+// Ranks that run ahead by themselves (a gather's leaves, a scatter's root, a scan's first) must
+// wait when the rings come round.
 TEST_P(NativeParts, LongRunsOfOneSidedCollectives) {
   spawn(GetParam(), [](tutti_group* group, int rank) {
     const int ranks = tutti_group_size(group);
@@ -179,10 +206,15 @@ void bcast(const Call& call, size_t count) {
 void reduce(const Call& call, size_t count, bool everywhere) {
   const Numbers in = contribution(call.operation, call.rank, count);
   Numbers out(count);
-  ASSERT_EQ(everywhere ? tutti_allreduce(call.group, in.data(), out.data(), count, TUTTI_INT64, TUTTI_SUM)
-                       : tutti_reduce(call.group, in.data(), out.data(), count, TUTTI_INT64, TUTTI_SUM, call.root), TUTTI_OK) << call;
+  ASSERT_EQ(everywhere
+                ? tutti_allreduce(call.group, in.data(), out.data(), count, TUTTI_INT64, TUTTI_SUM)
+                : tutti_reduce(call.group, in.data(), out.data(), count, TUTTI_INT64, TUTTI_SUM,
+                               call.root),
+            TUTTI_OK)
+      << call;
   const bool receives = everywhere || call.at_root();
-  for (size_t i = 0; i < count; ++i) ASSERT_EQ(out[i], receives ? sum(call.operation, call.ranks, i) : 0) << call;
+  for (size_t i = 0; i < count; ++i)
+    ASSERT_EQ(out[i], receives ? sum(call.operation, call.ranks, i) : 0) << call;
 }
 
 void one_of_all(const Call& call, unsigned kind, size_t count) {
@@ -209,11 +241,13 @@ TEST_P(NativeParts, RandomMixtureOfAllCollectives) {
     for (int operation = 0; operation < 400; ++operation) {
       const size_t count = random() % 4 == 0 ? random() % 3000 : random() % 9;
       const int root = static_cast<int>(random() % static_cast<unsigned>(ranks));
-      ASSERT_NO_FATAL_FAILURE(one_of_all({group, rank, ranks, root, operation}, random() % 11, count));
+      ASSERT_NO_FATAL_FAILURE(
+          one_of_all({group, rank, ranks, root, operation}, random() % 11, count));
     }
   });
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, NativeParts, testing::Range(1, 9), testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Ranks, NativeParts, testing::Range(1, 9),
+                         testing::PrintToStringParamName());
 
 }  // namespace

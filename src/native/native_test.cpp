@@ -23,8 +23,11 @@ TEST_P(Native, AllreduceGivesTheSumEverywhere) {
       for (int repeat = 0; repeat < 5; ++repeat, ++operation) {
         const std::vector<int64_t> in = contribution(operation, rank, count);
         std::vector<int64_t> out(count, -1);
-        ASSERT_EQ(tutti_allreduce(group, in.data(), out.data(), count, TUTTI_INT64, TUTTI_SUM), TUTTI_OK) << tutti_error_message();
-        for (size_t i = 0; i < count; ++i) ASSERT_EQ(out[i], sum(operation, ranks, i)) << "count " << count << " at " << i;
+        ASSERT_EQ(tutti_allreduce(group, in.data(), out.data(), count, TUTTI_INT64, TUTTI_SUM),
+                  TUTTI_OK)
+            << tutti_error_message();
+        for (size_t i = 0; i < count; ++i)
+          ASSERT_EQ(out[i], sum(operation, ranks, i)) << "count " << count << " at " << i;
       }
     }
   });
@@ -40,7 +43,9 @@ TEST_P(Native, AllreduceInPlace) {
         std::vector<int64_t> in = contribution(operation, rank, count);
         std::vector<int64_t> separate(count, -1);
         std::vector<int64_t>& out = (rank + repeat) % 2 == 0 ? in : separate;
-        ASSERT_EQ(tutti_allreduce(group, in.data(), out.data(), count, TUTTI_INT64, TUTTI_SUM), TUTTI_OK) << tutti_error_message();
+        ASSERT_EQ(tutti_allreduce(group, in.data(), out.data(), count, TUTTI_INT64, TUTTI_SUM),
+                  TUTTI_OK)
+            << tutti_error_message();
         for (size_t i = 0; i < count; ++i) ASSERT_EQ(out[i], sum(operation, ranks, i));
       }
     }
@@ -54,7 +59,8 @@ TEST_P(Native, BcastFromEveryRoot) {
     for (size_t count : counts) {
       for (int root = 0; root < ranks; ++root, ++operation) {
         std::vector<int64_t> data = contribution(operation, rank, count);
-        ASSERT_EQ(tutti_bcast(group, data.data(), count * 8, root), TUTTI_OK) << tutti_error_message();
+        ASSERT_EQ(tutti_bcast(group, data.data(), count * 8, root), TUTTI_OK)
+            << tutti_error_message();
         ASSERT_EQ(data, contribution(operation, root, count)) << "root " << root;
       }
     }
@@ -70,9 +76,12 @@ TEST_P(Native, ReduceToEveryRoot) {
         std::vector<int64_t> in = contribution(operation, rank, count);
         std::vector<int64_t> separate(count, -1);
         std::vector<int64_t>& out = root % 2 == 0 ? in : separate;
-        ASSERT_EQ(tutti_reduce(group, in.data(), rank == root ? out.data() : nullptr, count, TUTTI_INT64, TUTTI_SUM, root), TUTTI_OK)
+        ASSERT_EQ(tutti_reduce(group, in.data(), rank == root ? out.data() : nullptr, count,
+                               TUTTI_INT64, TUTTI_SUM, root),
+                  TUTTI_OK)
             << tutti_error_message();
-        for (size_t i = 0; rank == root && i < count; ++i) ASSERT_EQ(out[i], sum(operation, ranks, i)) << "root " << root;
+        for (size_t i = 0; rank == root && i < count; ++i)
+          ASSERT_EQ(out[i], sum(operation, ranks, i)) << "root " << root;
       }
     }
   });
@@ -90,7 +99,8 @@ TEST_P(Native, BarrierHoldsUntilAllHaveEntered) {
   });
 }
 
-// Ranks that run ahead by themselves (a broadcast's root, a reduction's leaves) must wait when the rings come round.
+// Ranks that run ahead by themselves (a broadcast's root, a reduction's leaves) must wait when the
+// rings come round.
 TEST_P(Native, LongRunsOfOneSidedCollectives) {
   spawn(GetParam(), [](tutti_group* group, int rank) {
     const int ranks = tutti_group_size(group);
@@ -104,8 +114,11 @@ TEST_P(Native, LongRunsOfOneSidedCollectives) {
       const size_t count = operation % 3 == 0 ? 1 : operation % 3 == 1 ? 300 : 6;
       const std::vector<int64_t> in = contribution(operation, rank, count);
       std::vector<int64_t> out(count);
-      ASSERT_EQ(tutti_reduce(group, in.data(), out.data(), count, TUTTI_INT64, TUTTI_SUM, ranks - 1), TUTTI_OK);
-      for (size_t i = 0; rank == ranks - 1 && i < count; ++i) ASSERT_EQ(out[i], sum(operation, ranks, i));
+      ASSERT_EQ(
+          tutti_reduce(group, in.data(), out.data(), count, TUTTI_INT64, TUTTI_SUM, ranks - 1),
+          TUTTI_OK);
+      for (size_t i = 0; rank == ranks - 1 && i < count; ++i)
+        ASSERT_EQ(out[i], sum(operation, ranks, i));
     }
   });
 }
@@ -122,7 +135,8 @@ TEST_P(Native, RandomMixture) {
       std::vector<int64_t> out(count);
       switch (random() % 4) {
         case 0:
-          ASSERT_EQ(tutti_allreduce(group, in.data(), out.data(), count, TUTTI_INT64, TUTTI_SUM), TUTTI_OK);
+          ASSERT_EQ(tutti_allreduce(group, in.data(), out.data(), count, TUTTI_INT64, TUTTI_SUM),
+                    TUTTI_OK);
           for (size_t i = 0; i < count; ++i) ASSERT_EQ(out[i], sum(operation, ranks, i));
           break;
         case 1:
@@ -130,29 +144,36 @@ TEST_P(Native, RandomMixture) {
           ASSERT_EQ(in, contribution(operation, root, count));
           break;
         case 2:
-          ASSERT_EQ(tutti_reduce(group, in.data(), out.data(), count, TUTTI_INT64, TUTTI_SUM, root), TUTTI_OK);
-          for (size_t i = 0; rank == root && i < count; ++i) ASSERT_EQ(out[i], sum(operation, ranks, i));
+          ASSERT_EQ(tutti_reduce(group, in.data(), out.data(), count, TUTTI_INT64, TUTTI_SUM, root),
+                    TUTTI_OK);
+          for (size_t i = 0; rank == root && i < count; ++i)
+            ASSERT_EQ(out[i], sum(operation, ranks, i));
           break;
-        default:
-          ASSERT_EQ(tutti_barrier(group), TUTTI_OK);
+        default: ASSERT_EQ(tutti_barrier(group), TUTTI_OK);
       }
     }
   });
 }
 
-// Sums of floating-point numbers depend on their order, so equal bits at all ranks show one expression.
+// Sums of floating-point numbers depend on their order, so equal bits at all ranks show one
+// expression.
 TEST_P(Native, EqualBitsEverywhere) {
   const int ranks = GetParam();
   std::vector<std::vector<double>> results(static_cast<size_t>(ranks));
   spawn(ranks, [&](tutti_group* group, int rank) {
     std::vector<double> in(3000);
-    for (size_t i = 0; i < in.size(); ++i) in[i] = 1.0 / static_cast<double>(1 + i * 7 + static_cast<size_t>(rank) * 13);
+    for (size_t i = 0; i < in.size(); ++i)
+      in[i] = 1.0 / static_cast<double>(1 + i * 7 + static_cast<size_t>(rank) * 13);
     results[static_cast<size_t>(rank)].resize(in.size());
-    ASSERT_EQ(tutti_allreduce(group, in.data(), results[static_cast<size_t>(rank)].data(), in.size(), TUTTI_FLOAT64, TUTTI_SUM), TUTTI_OK);
+    ASSERT_EQ(tutti_allreduce(group, in.data(), results[static_cast<size_t>(rank)].data(),
+                              in.size(), TUTTI_FLOAT64, TUTTI_SUM),
+              TUTTI_OK);
   });
-  for (const auto& result : results) ASSERT_EQ(std::memcmp(result.data(), results[0].data(), result.size() * 8), 0);
+  for (const auto& result : results)
+    ASSERT_EQ(std::memcmp(result.data(), results[0].data(), result.size() * 8), 0);
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, Native, testing::Values(1, 2, 3, 4, 5, 7, 8, 13), testing::PrintToStringParamName());
+INSTANTIATE_TEST_SUITE_P(Ranks, Native, testing::Values(1, 2, 3, 4, 5, 7, 8, 13),
+                         testing::PrintToStringParamName());
 
 }  // namespace

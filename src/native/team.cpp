@@ -19,7 +19,7 @@ size_t area_of(const tutti::Options& options) {
 
 tutti_team::tutti_team(int ranks)
     : layout(tutti::shm::Layout::fit(ranks, area_of(tutti::options()))),
-      areas(new(std::align_val_t{tutti::shm::line_size}) std::byte[layout.bytes()]),
+      areas(new (std::align_val_t{tutti::shm::line_size}) std::byte[layout.bytes()]),
       joined(static_cast<size_t>(ranks)),
       bindings(static_cast<size_t>(ranks)) {
   std::memset(areas.get(), 0, layout.bytes());
@@ -27,7 +27,7 @@ tutti_team::tutti_team(int ranks)
   const bool oversubscribed = static_cast<size_t>(ranks) > tutti::topo::binding_of_process().size();
   style = wait == tutti::WaitChoice::spin    ? tutti::exec::WaitStyle::spin
           : wait == tutti::WaitChoice::yield ? tutti::exec::WaitStyle::yield
-          : oversubscribed                          ? tutti::exec::WaitStyle::yield
+          : oversubscribed                   ? tutti::exec::WaitStyle::yield
                                              : tutti::exec::WaitStyle::spin;
 }
 
@@ -43,7 +43,8 @@ void wait_for_all(const tutti_team& team, int rank) {
     std::this_thread::sleep_for(std::chrono::microseconds(50));
     if (told || Clock::now() - begin < patience) continue;
     told = true;
-    log_line(LogLevel::warning, "rank %d waits since %d s for all %d ranks of its team to join; %d have", rank,
+    log_line(LogLevel::warning,
+             "rank %d waits since %d s for all %d ranks of its team to join; %d have", rank,
              options().stall_seconds, team.layout.ranks, team.present.load());
   }
 }
@@ -56,7 +57,8 @@ void find_levels(tutti_group& group) {
   std::call_once(team.levels_found, [&team] {
     team.levels = topo::levels_of_bound(team.bindings, options().topology);
     if (team.levels.one_level()) return;
-    log_line(LogLevel::info, "levels of %d thread ranks: %s", team.layout.ranks, team.levels.contents().c_str());
+    log_line(LogLevel::info, "levels of %d thread ranks: %s", team.layout.ranks,
+             team.levels.contents().c_str());
   });
   if (!team.levels.one_level()) group.group.lie_on(team.levels);
   group.knows_levels = true;

@@ -1,7 +1,9 @@
-// A team of thread ranks and their groups: what the C API's opaque handles are. Internal to src/native.
+// A team of thread ranks and their groups: what the C API's opaque handles are. Internal to
+// src/native.
 //
-// A team is made by one thread, joined by each rank once, and freed after all groups. Its levels are found by the first
-// collective call that comes when all have joined, and constant from then on.
+// A team is made by one thread, joined by each rank once, and freed after all groups. Its levels
+// are found by the first collective call that comes when all have joined, and constant from then
+// on.
 #pragma once
 
 #include <atomic>
@@ -18,7 +20,9 @@ struct tutti_team {
   explicit tutti_team(int ranks);
 
   struct FreeAligned {
-    void operator()(std::byte* memory) const { operator delete[](memory, std::align_val_t{tutti::shm::line_size}); }
+    void operator()(std::byte* memory) const {
+      operator delete[](memory, std::align_val_t{tutti::shm::line_size});
+    }
   };
 
   tutti::shm::Layout layout;
@@ -40,8 +44,8 @@ struct tutti_group {
 
 namespace tutti::native {
 
-// Of a group's first collective call: waits until all ranks have joined, since all must choose by the same levels, which are
-// those of all ranks' bindings.
+// Of a group's first collective call: waits until all ranks have joined, since all must choose by
+// the same levels, which are those of all ranks' bindings.
 void find_levels(tutti_group& group);
 
 }  // namespace tutti::native

@@ -7,10 +7,12 @@
 
 namespace tutti::test {
 
-// A value that tells operation, rank and element apart, small enough that sums over ranks stay exact.
+// A value that tells operation, rank and element apart, small enough that sums over ranks stay
+// exact.
 inline int64_t value(int operation, int rank, size_t element) {
-  return static_cast<int64_t>((static_cast<uint64_t>(operation) * 1000003u + static_cast<uint64_t>(rank) * 8191u +
-                               element * 31u) % 100000u);
+  return static_cast<int64_t>((static_cast<uint64_t>(operation) * 1000003u +
+                               static_cast<uint64_t>(rank) * 8191u + element * 31u) %
+                              100000u);
 }
 
 inline int64_t sum(int operation, int ranks, size_t element) {

@@ -1,5 +1,6 @@
-// Runs a function on N thread ranks of one team, for tests. A rank that does not come back within the time ends the
-// program with a line on where every rank stands, so that a hang is always a message and never a silence.
+// Runs a function on N thread ranks of one team, for tests. A rank that does not come back within
+// the time ends the program with a line on where every rank stands, so that a hang is always a
+// message and never a silence.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -20,13 +21,15 @@ namespace tutti::test {
 
 // `before_join` runs before each rank joins, in the same thread.
 inline void spawn(int ranks, const std::function<void(tutti_group*, int)>& body,
-                  std::chrono::seconds limit = std::chrono::seconds(60), const std::function<void(int)>& before_join = {}) {
+                  std::chrono::seconds limit = std::chrono::seconds(60),
+                  const std::function<void(int)>& before_join = {}) {
   tutti_team* team = nullptr;
   ASSERT_EQ(tutti_team_create(ranks, &team), TUTTI_OK) << tutti_error_message();
   std::vector<tutti_group*> groups(static_cast<size_t>(ranks), nullptr);
   for (int rank = 0; rank < ranks; ++rank) {
     if (before_join) before_join(rank);
-    ASSERT_EQ(tutti_team_join(team, rank, &groups[static_cast<size_t>(rank)]), TUTTI_OK) << tutti_error_message();
+    ASSERT_EQ(tutti_team_join(team, rank, &groups[static_cast<size_t>(rank)]), TUTTI_OK)
+        << tutti_error_message();
   }
   std::mutex mutex;
   std::condition_variable ended;
@@ -34,8 +37,10 @@ inline void spawn(int ranks, const std::function<void(tutti_group*, int)>& body,
   std::thread watchdog([&] {
     std::unique_lock lock(mutex);
     if (ended.wait_for(lock, limit, [&] { return running == 0; })) return;
-    std::fprintf(stderr, "thread ranks did not end within %lld s:\n", static_cast<long long>(limit.count()));
-    for (int rank = 0; rank < ranks; ++rank) std::fprintf(stderr, "  %s\n", tutti_standing(groups[0], rank));
+    std::fprintf(stderr, "thread ranks did not end within %lld s:\n",
+                 static_cast<long long>(limit.count()));
+    for (int rank = 0; rank < ranks; ++rank)
+      std::fprintf(stderr, "  %s\n", tutti_standing(groups[0], rank));
     std::abort();
   });
   std::vector<std::thread> threads;

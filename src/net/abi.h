@@ -1,9 +1,11 @@
-// The MPI that this build speaks: TUTTI_ABI_MPICH, TUTTI_ABI_OPENMPI, TUTTI_ABI_STANDARD or TUTTI_ABI_SMPI (SimGrid's,
-// whose ranks are simulated). Every file of this room includes MPI through here and is compiled once for each.
+// The MPI that this build speaks: TUTTI_ABI_MPICH, TUTTI_ABI_OPENMPI, TUTTI_ABI_STANDARD or
+// TUTTI_ABI_SMPI (SimGrid's, whose ranks are simulated). Every file of this room includes MPI
+// through here and is compiled once for each.
 //
-// The library must load into programs without MPI (a shell under tutti-run), so it refers to no symbol of an MPI:
-// functions are called through Host (host.h) and Open MPI's handles, which are addresses of its data, are looked up by
-// name. A handle such as MPI_INT therefore costs a search and belongs in tables made at set-up.
+// The library must load into programs without MPI (a shell under tutti-run), so it refers to no
+// symbol of an MPI: functions are called through Host (host.h) and Open MPI's handles, which are
+// addresses of its data, are looked up by name. A handle such as MPI_INT therefore costs a search
+// and belongs in tables made at set-up.
 #pragma once
 
 #if defined(TUTTI_ABI_STANDARD)
@@ -37,8 +39,8 @@ inline constexpr std::string_view abi_name = "smpi";
 #error "define TUTTI_ABI_MPICH, TUTTI_ABI_OPENMPI, TUTTI_ABI_STANDARD or TUTTI_ABI_SMPI"
 #endif
 
-// The ranks of SMPI share one process, a thread and the machine's time; each has its own copy of the library's globals, but
-// nothing else is its own.
+// The ranks of SMPI share one process, a thread and the machine's time; each has its own copy of
+// the library's globals, but nothing else is its own.
 inline constexpr bool simulated = abi == Abi::smpi;
 
 // The address of a data symbol of the host MPI, null where it has none of that name.
@@ -59,7 +61,8 @@ void* host_symbol(const char* name);
 #endif
 
 #if defined(TUTTI_ABI_SMPI)
-// Its header names these by other names than it declares them by, and it has only one float complex.
+// Its header names these by other names than it declares them by, and it has only one float
+// complex.
 #undef MPI_CXX_FLOAT_COMPLEX
 #undef MPI_CXX_DOUBLE_COMPLEX
 #undef MPI_CXX_LONG_DOUBLE_COMPLEX

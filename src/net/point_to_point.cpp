@@ -13,8 +13,8 @@ constexpr size_t most_copies = 256;
 
 }  // namespace
 
-PointToPoint::PointToPoint(const Calls& calls, MPI_Comm communicator, MPI_Datatype byte, int largest_tag,
-                           Repeated machine_nodes, int own_rank)
+PointToPoint::PointToPoint(const Calls& calls, MPI_Comm communicator, MPI_Datatype byte,
+                           int largest_tag, Repeated machine_nodes, int own_rank)
     : calls_(calls),
       communicator_(communicator),
       byte_(byte),
@@ -22,7 +22,8 @@ PointToPoint::PointToPoint(const Calls& calls, MPI_Comm communicator, MPI_Dataty
       machine_nodes_(std::move(machine_nodes)),
       own_node_(machine_nodes_[static_cast<size_t>(own_rank)]) {}
 
-// Whoever ends a communicator has ended its operations, so what is under way is awaited. After a failure it may never come.
+// Whoever ends a communicator has ended its operations, so what is under way is awaited. After a
+// failure it may never come.
 PointToPoint::~PointToPoint() {
   for (Copy& copy : copies_) {
     if (failure_.empty()) calls_.Wait(&copy.request, MPI_STATUS_IGNORE);
@@ -44,7 +45,8 @@ bool PointToPoint::begin(size_t request, size_t bytes, int rank, bool sends, Beg
   message.sends = sends;
   for (size_t i = 0; i < pieces; ++i) {
     const size_t at = i * most_piece;
-    const int code = begin_piece(at, static_cast<int>(std::min(most_piece, bytes - at)), &message.pieces[i]);
+    const int code =
+        begin_piece(at, static_cast<int>(std::min(most_piece, bytes - at)), &message.pieces[i]);
     if (code != MPI_SUCCESS) return fail(message, code);
   }
   return true;
@@ -53,12 +55,15 @@ bool PointToPoint::begin(size_t request, size_t bytes, int rank, bool sends, Beg
 PointToPoint::Copy* PointToPoint::take_copy(const void* from, size_t bytes) {
   while (!copies_.empty()) {
     int done = 0;
-    if (calls_.Test(&copies_.front().request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done == 0) break;
+    if (calls_.Test(&copies_.front().request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done == 0)
+      break;
     copied_bytes_ -= copies_.front().data.size();
     free_.push_back(std::move(copies_.front().data));
     copies_.pop_front();
   }
-  if (bytes > prompt() || copies_.size() == most_copies || copied_bytes_ + bytes > most_copies_bytes) return nullptr;
+  if (bytes > prompt() || copies_.size() == most_copies ||
+      copied_bytes_ + bytes > most_copies_bytes)
+    return nullptr;
   copies_.emplace_back();
   Copy& copy = copies_.back();
   if (!free_.empty()) {
@@ -73,7 +78,8 @@ PointToPoint::Copy* PointToPoint::take_copy(const void* from, size_t bytes) {
 
 bool PointToPoint::receive(size_t request, void* to, size_t bytes, int rank, uint64_t tag) {
   return begin(request, bytes, rank, false, [&](size_t at, int length, MPI_Request* piece) {
-    return calls_.Irecv(static_cast<char*>(to) + at, length, byte_, rank, tag_of(tag), communicator_, piece);
+    return calls_.Irecv(static_cast<char*>(to) + at, length, byte_, rank, tag_of(tag),
+                        communicator_, piece);
   });
 }
 
@@ -85,14 +91,16 @@ bool PointToPoint::send(size_t request, const void* from, size_t bytes, int rank
   if (Copy* const copy = take_copy(from, bytes); copy != nullptr) {
     UnderWay& message = requests_[request];
     message = {{}, 0, rank, true};
-    const int code = calls_.Isend(copy->data.data(), static_cast<int>(bytes), byte_, rank, tag_of(tag), communicator_, &copy->request);
+    const int code = calls_.Isend(copy->data.data(), static_cast<int>(bytes), byte_, rank,
+                                  tag_of(tag), communicator_, &copy->request);
     if (code == MPI_SUCCESS) return true;
     copied_bytes_ -= bytes;
     copies_.pop_back();
     return fail(message, code);
   }
   return begin(request, bytes, rank, true, [&](size_t at, int length, MPI_Request* piece) {
-    return calls_.Isend(static_cast<const char*>(from) + at, length, byte_, rank, tag_of(tag), communicator_, piece);
+    return calls_.Isend(static_cast<const char*>(from) + at, length, byte_, rank, tag_of(tag),
+                        communicator_, piece);
   });
 }
 
@@ -101,8 +109,9 @@ exec::Net::State PointToPoint::test(size_t request) {
   while (message.done < message.pieces.size()) {
     int done = 1;
     // A simulated rank's messages go on without it, and each of its tests takes simulated time.
-    const int code = mpi::simulated ? calls_.Wait(&message.pieces[message.done], MPI_STATUS_IGNORE)
-                                    : calls_.Test(&message.pieces[message.done], &done, MPI_STATUS_IGNORE);
+    const int code = mpi::simulated
+                         ? calls_.Wait(&message.pieces[message.done], MPI_STATUS_IGNORE)
+                         : calls_.Test(&message.pieces[message.done], &done, MPI_STATUS_IGNORE);
     if (code != MPI_SUCCESS) {
       fail(message, code);
       return State::failed;
@@ -114,8 +123,8 @@ exec::Net::State PointToPoint::test(size_t request) {
 }
 
 bool PointToPoint::fail(const UnderWay& message, int code) {
-  failure_ = std::string("the host MPI failed to ") + (message.sends ? "send to" : "receive from") + " rank " +
-             std::to_string(message.peer) + " (its error " + std::to_string(code) +
+  failure_ = std::string("the host MPI failed to ") + (message.sends ? "send to" : "receive from") +
+             " rank " + std::to_string(message.peer) + " (its error " + std::to_string(code) +
              "); do all ranks make the same collective calls, with the same lengths?";
   return false;
 }

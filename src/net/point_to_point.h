@@ -1,14 +1,17 @@
-// Messages between nodes over the host MPI's point-to-point calls, on a communicator that carries nothing else.
+// Messages between nodes over the host MPI's point-to-point calls, on a communicator that carries
+// nothing else.
 //
-// One object a communicator, made by its set-up and ended with it; the private communicator is the object's. Compiled with
-// each interposer, against its MPI (abi.h). Tags are the executor's numbers, cut to what the host's tags can hold: two
-// messages of one pair that are under way at once never differ by so much. One thread at a time.
+// One object a communicator, made by its set-up and ended with it; the private communicator is the
+// object's. Compiled with each interposer, against its MPI (abi.h). Tags are the executor's
+// numbers, cut to what the host's tags can hold: two messages of one pair that are under way at
+// once never differ by so much. One thread at a time.
 //
-// A message that the host sends unasked (prompt) goes from a copy and counts as sent at once: whether a host calls its own
-// sends complete before the receiver has answered is its affair (MPICH over libfabric's TCP does not, from some hundred bytes on),
-// and a rank that waited for that would return a round trip late. The copies are bounded; beyond, a message goes from where it
-// is. So does a longer one, which needs its sender until it is through: who left it under way would make others wait until
-// its program next calls MPI.
+// A message that the host sends unasked (prompt) goes from a copy and counts as sent at once:
+// whether a host calls its own sends complete before the receiver has answered is its affair (MPICH
+// over libfabric's TCP does not, from some hundred bytes on), and a rank that waited for that would
+// return a round trip late. The copies are bounded; beyond, a message goes from where it is. So
+// does a longer one, which needs its sender until it is through: who left it under way would make
+// others wait until its program next calls MPI.
 #pragma once
 
 #include <deque>
@@ -32,9 +35,10 @@ struct Calls {
 
 class PointToPoint final : public exec::Net {
  public:
-  // Errors of the communicator must come back as codes. `largest_tag`: the host's MPI_TAG_UB. `machine_nodes`: by rank, its node,
-  // whether or not that shares memory.
-  PointToPoint(const Calls& calls, MPI_Comm communicator, MPI_Datatype byte, int largest_tag, Repeated machine_nodes, int own_rank);
+  // Errors of the communicator must come back as codes. `largest_tag`: the host's MPI_TAG_UB.
+  // `machine_nodes`: by rank, its node, whether or not that shares memory.
+  PointToPoint(const Calls& calls, MPI_Comm communicator, MPI_Datatype byte, int largest_tag,
+               Repeated machine_nodes, int own_rank);
   ~PointToPoint() override;
   PointToPoint(const PointToPoint&) = delete;
 
@@ -61,7 +65,8 @@ class PointToPoint final : public exec::Net {
     std::vector<char> data;
     MPI_Request request;
   };
-  // One number of the executor's: a message of more bytes than the host's counts hold goes as several.
+  // One number of the executor's: a message of more bytes than the host's counts hold goes as
+  // several.
   struct UnderWay {
     std::vector<MPI_Request> pieces;
     size_t done = 0;
@@ -82,7 +87,7 @@ class PointToPoint final : public exec::Net {
   const Repeated machine_nodes_;
   const int32_t own_node_;
   std::vector<UnderWay> requests_;
-  std::deque<Copy> copies_;             // under way, the oldest first
+  std::deque<Copy> copies_;              // under way, the oldest first
   std::vector<std::vector<char>> free_;  // memory for the next ones
   size_t copied_bytes_ = 0;
   Sent across_, within_;

@@ -1,7 +1,9 @@
-// A value for every block that a plan names: what the check and lowering know of each block as they walk the plan.
+// A value for every block that a plan names: what the check and lowering know of each block as they
+// walk the plan.
 //
-// Dense by rank, which is fast, where the plan names most of the blocks up to its largest; else a hash table, so that a
-// text of few lines with large numbers takes little memory. Owned by one walk; one thread.
+// Dense by rank, which is fast, where the plan names most of the blocks up to its largest; else a
+// hash table, so that a text of few lines with large numbers takes little memory. Owned by one
+// walk; one thread.
 #pragma once
 
 #include <algorithm>
@@ -18,11 +20,13 @@ class BlockTable {
  public:
   enum class Aliasing : uint8_t {
     none,
-    user_buffers_are_one,  // `in` and `out` of a rank share their blocks: right for ranks that pass one buffer
+    user_buffers_are_one,  // `in` and `out` of a rank share their blocks: right for ranks that pass
+                           // one buffer
   };
 
   BlockTable(const Plan& plan, Aliasing aliasing)
-      : blocks_(std::max(plan.blocks, 1)), user_is_one_(aliasing == Aliasing::user_buffers_are_one) {
+      : blocks_(std::max(plan.blocks, 1)),
+        user_is_one_(aliasing == Aliasing::user_buffers_are_one) {
     start_.reserve(static_cast<size_t>(plan.ranks) + 1);
     std::vector<int32_t> tmp(plan.ranks, 0);
     size_t named = 0;
@@ -60,7 +64,8 @@ class BlockTable {
 
   template <class Visit>
   void each(const Region& region, Visit visit) {
-    for (int32_t i = 0; i < region.count; ++i) visit(at(region.rank, region.buffer, region.first + i * region.stride));
+    for (int32_t i = 0; i < region.count; ++i)
+      visit(at(region.rank, region.buffer, region.first + i * region.stride));
   }
 
  private:

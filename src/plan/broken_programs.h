@@ -15,7 +15,8 @@
 
 namespace tutti::plan {
 
-// Rank 3 hands over to rank 2 before rank 2 writes, so what has come from rank 2 says that rank 3's data is there too.
+// Rank 3 hands over to rank 2 before rank 2 writes, so what has come from rank 2 says that rank 3's
+// data is there too.
 inline constexpr const char* any_order_allreduce = R"(tutti-plan 1
 collective allreduce
 ranks 4
@@ -41,7 +42,8 @@ inline std::vector<Program> programs_of(const Plan& plan, Carrier carrier) {
 }
 
 // Empty where the simulation accepts the programs.
-inline std::string fault(const Plan& plan, const std::vector<Program>& programs, const Simulation& how) {
+inline std::string fault(const Plan& plan, const std::vector<Program>& programs,
+                         const Simulation& how) {
   try {
     simulate(plan, programs, how);
     return {};
@@ -62,8 +64,8 @@ struct Outcome {
 };
 
 // Breaks each step of a kind, one at a time, in each program.
-inline Outcome break_each(const Plan& plan, Carrier carrier, StepKind kind, const Simulation& how, const Break& break_it,
-                          const Applies& applies = nullptr) {
+inline Outcome break_each(const Plan& plan, Carrier carrier, StepKind kind, const Simulation& how,
+                          const Break& break_it, const Applies& applies = nullptr) {
   const std::vector<Program> right = programs_of(plan, carrier);
   EXPECT_EQ(fault(plan, right, how), "");
   Outcome outcome;

@@ -1,4 +1,5 @@
-// A text with bytes changed at random, for tests of what reads untrusted text only. Same seed, same changes.
+// A text with bytes changed at random, for tests of what reads untrusted text only. Same seed, same
+// changes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -32,8 +33,9 @@ class ChangedText {
     return text;
   }
 
-  // Every one of 20000 is read, by a function that asserts what holds of what it has read, or refused by one line that
-  // starts with the name and the number of a line. More than so many are read.
+  // Every one of 20000 is read, by a function that asserts what holds of what it has read, or
+  // refused by one line that starts with the name and the number of a line. More than so many are
+  // read.
   template <class Read>
   void expect_read_or_refused(const std::string& name, int more_than, Read read) {
     int read_well = 0;
@@ -45,7 +47,9 @@ class ChangedText {
       } catch (const Error& error) {
         const std::string message = error.what();
         ASSERT_TRUE(message.starts_with(name + ":")) << message << "\n" << text;
-        ASSERT_TRUE(std::isdigit(static_cast<unsigned char>(message[name.size() + 1]))) << message << "\n" << text;
+        ASSERT_TRUE(std::isdigit(static_cast<unsigned char>(message[name.size() + 1])))
+            << message << "\n"
+            << text;
         ASSERT_EQ(message.find('\n'), std::string::npos);
       }
       if (testing::Test::HasFatalFailure()) return;

@@ -12,15 +12,16 @@
 namespace tutti::plan {
 namespace {
 
-// What max_moves does not bound, in plans that commute: the intervals of ranks in all partial results together.
+// What max_moves does not bound, in plans that commute: the intervals of ranks in all partial
+// results together.
 constexpr size_t max_pieces = size_t{1} << 25;
 
-// What a block holds: leaves of one item (for a barrier: arrivals). Never changed once made, and shared by all blocks
-// that it was copied to.
+// What a block holds: leaves of one item (for a barrier: arrivals). Never changed once made, and
+// shared by all blocks that it was copied to.
 struct Value {
-  uint64_t expression;           // hash: equal for equal expressions
-  int64_t item;                  // Definition::item_in
-  bool ordered;                  // made by joining neighbours in rank order: then `leaves` is one interval
+  uint64_t expression;  // hash: equal for equal expressions
+  int64_t item;         // Definition::item_in
+  bool ordered;         // made by joining neighbours in rank order: then `leaves` is one interval
   KeptIntervals leaves;
 };
 
@@ -58,7 +59,8 @@ class Checker {
 
   // The root of a bcast has one buffer, its `in` and `out`.
   Cell& cell(int32_t rank, Buffer buffer, int32_t block) {
-    if (plan_.collective == Collective::bcast && rank == plan_.root && buffer == Buffer::out) buffer = Buffer::in;
+    if (plan_.collective == Collective::bcast && rank == plan_.root && buffer == Buffer::out)
+      buffer = Buffer::in;
     return cells_.at(rank, buffer, block);
   }
 
@@ -68,7 +70,8 @@ class Checker {
 
   std::string collective_text() const {
     const std::string_view word = name(plan_.collective);
-    return (std::string_view("aeiou").find(word.front()) == std::string_view::npos ? "a " : "an ") + std::string(word);
+    return (std::string_view("aeiou").find(word.front()) == std::string_view::npos ? "a " : "an ") +
+           std::string(word);
   }
 
   std::string item_text(int64_t item) const {
@@ -79,7 +82,8 @@ class Checker {
       case Collective::scatter:
       case Collective::reduce_scatter: return "the part for rank " + number;
       case Collective::alltoall:
-        return "the part of rank " + std::to_string(item / plan_.ranks) + " for rank " + std::to_string(item % plan_.ranks);
+        return "the part of rank " + std::to_string(item / plan_.ranks) + " for rank " +
+               std::to_string(item % plan_.ranks);
       default: return "block " + number + " of the vector";
     }
   }
@@ -90,33 +94,39 @@ class Checker {
   }
 
   bool is_leaf(const Value& value, int32_t rank, int32_t block) const {
-    return value.item == definition_.item_in(rank, block) && value.leaves.all().size() == 1 && value.leaves.front().low == rank &&
-           value.leaves.front().high == rank + 1;
+    return value.item == definition_.item_in(rank, block) && value.leaves.all().size() == 1 &&
+           value.leaves.front().low == rank && value.leaves.front().high == rank + 1;
   }
 
   const Value* read(const Region& region, int32_t k) {
     const int32_t block = region.first + k * region.stride;
     if (region.buffer == Buffer::in && in_place_) find_clobbered(region.rank, block);
-    if (const Value* value = cell(region.rank, region.buffer, block).value; value != nullptr) return value;
-    if (region.buffer != Buffer::tmp && plan_.collective == Collective::bcast && region.rank == plan_.root) {
+    if (const Value* value = cell(region.rank, region.buffer, block).value; value != nullptr)
+      return value;
+    if (region.buffer != Buffer::tmp && plan_.collective == Collective::bcast &&
+        region.rank == plan_.root) {
       return leaf(region.rank, block);
     }
-    if (region.buffer == Buffer::in && definition_.has_in(region.rank)) return leaf(region.rank, block);
+    if (region.buffer == Buffer::in && definition_.has_in(region.rank))
+      return leaf(region.rank, block);
     refuse_here(region.buffer == Buffer::in
                     ? print(region) + " holds nothing: only the root of " + collective_text() +
                           " has an `in`; read `out` or `tmp`"
-                    : "it reads " + block_text(region, block) + ", which nobody wrote; write it in a line before");
+                    : "it reads " + block_text(region, block) +
+                          ", which nobody wrote; write it in a line before");
   }
 
   const Value* leaf(int32_t rank, int32_t block) {
-    const Value* value = keep({mix(mix(static_cast<uint32_t>(rank) + 1) + static_cast<uint32_t>(block)),
-                               definition_.item_in(rank, block), true, Interval{rank, rank + 1}});
+    const Value* value =
+        keep({mix(mix(static_cast<uint32_t>(rank) + 1) + static_cast<uint32_t>(block)),
+              definition_.item_in(rank, block), true, Interval{rank, rank + 1}});
     cell(rank, Buffer::in, block) = {value, no_transfer};
     return value;
   }
 
-  // In place, `in` shows what is in `out` by now. Where that is still the rank's own data, nothing differs; the first
-  // read that does differ is the same whatever other ranks do, so one pass serves all subsets of ranks.
+  // In place, `in` shows what is in `out` by now. Where that is still the rank's own data, nothing
+  // differs; the first read that does differ is the same whatever other ranks do, so one pass
+  // serves all subsets of ranks.
   void find_clobbered(int32_t rank, int32_t block) {
     if (plan_.collective == Collective::barrier || plan_.collective == Collective::bcast) return;
     const int32_t alias = definition_.alias(rank, block);
@@ -126,25 +136,31 @@ class Checker {
   }
 
   void execute(const Transfer& transfer) {
-    if (transfer.kind == TransferKind::reduce && !reduces_ && plan_.collective != Collective::barrier) {
+    if (transfer.kind == TransferKind::reduce && !reduces_ &&
+        plan_.collective != Collective::barrier) {
       refuse_here(collective_text() + " has no operation to reduce with; use `copy`");
     }
     if (transfer.dst.buffer == Buffer::out && !definition_.has_out(transfer.dst.rank)) {
       refuse_here(plan_.collective == Collective::exscan
                       ? "rank 0 has no `out` in an exscan; use `tmp`"
-                      : "only the root, rank " + std::to_string(plan_.root) + ", has an `out` in " + collective_text() +
-                            "; use `tmp`");
+                      : "only the root, rank " + std::to_string(plan_.root) + ", has an `out` in " +
+                            collective_text() + "; use `tmp`");
     }
     arrival_ |= reduces_ && transfer.any_order;
     for (int32_t k = 0; k < transfer.dst.count; ++k) {
-      const Value* value = transfer.kind == TransferKind::copy ? read(transfer.src.front(), k) : combine(transfer, k);
+      const Value* value = transfer.kind == TransferKind::copy ? read(transfer.src.front(), k)
+                                                               : combine(transfer, k);
       const int32_t block = transfer.dst.first + k * transfer.dst.stride;
-      // Even where it is overwritten later: blocks differ in length, and a movement has that of its place in `out`.
-      if (transfer.dst.buffer == Buffer::out && value->item != definition_.item_out(transfer.dst.rank, block)) {
+      // Even where it is overwritten later: blocks differ in length, and a movement has that of its
+      // place in `out`.
+      if (transfer.dst.buffer == Buffer::out &&
+          value->item != definition_.item_out(transfer.dst.rank, block)) {
         const int64_t belongs = definition_.item_out(transfer.dst.rank, block);
-        const std::string place =
-            parted(plan_.collective) ? item_text(belongs) : "block " + std::to_string(belongs) + " of `out`";
-        refuse_here("it writes " + item_text(value->item) + " where " + place + " belongs; use `tmp` for data on its way");
+        const std::string place = parted(plan_.collective)
+                                      ? item_text(belongs)
+                                      : "block " + std::to_string(belongs) + " of `out`";
+        refuse_here("it writes " + item_text(value->item) + " where " + place +
+                    " belongs; use `tmp` for data on its way");
       }
       cell(transfer.dst.rank, transfer.dst.buffer, block) = {value, index_};
     }
@@ -155,7 +171,8 @@ class Checker {
     for (const Region& source : transfer.src) sources_.push_back(read(source, k));
     const Value& first = *sources_.front();
     // In the order of arrival the expression is its own: nobody else computes the same.
-    const uint64_t seed = transfer.any_order ? mix(index_ + 1) + static_cast<uint64_t>(k) : 0x243f6a8885a308d3u;
+    const uint64_t seed =
+        transfer.any_order ? mix(index_ + 1) + static_cast<uint64_t>(k) : 0x243f6a8885a308d3u;
     uint64_t expression = seed;
     for (const Value* source : sources_) {
       expression = mix(expression * 0x9e3779b97f4a7c15u + source->expression);
@@ -167,7 +184,7 @@ class Checker {
     bool ordered = true;
     for (size_t i = 0; i < sources_.size(); ++i) {
       ordered &= sources_[i]->ordered &&
-                        (i == 0 || sources_[i - 1]->leaves.back().high == sources_[i]->leaves.front().low);
+                 (i == 0 || sources_[i - 1]->leaves.back().high == sources_[i]->leaves.front().low);
     }
     if (ordered) {
       const Interval joined{first.leaves.front().low, sources_.back()->leaves.back().high};
@@ -178,7 +195,8 @@ class Checker {
     return keep({expression, first.item, false, std::move(leaves)});
   }
 
-  // The leaves of all sources. In a reduction each goes in once; that a barrier hears of an arrival twice is no harm.
+  // The leaves of all sources. In a reduction each goes in once; that a barrier hears of an arrival
+  // twice is no harm.
   Intervals united() {
     Intervals all;
     for (const Value* source : sources_) {
@@ -190,7 +208,8 @@ class Checker {
       refuse_here("until here partial results are in more than " + std::to_string(max_pieces) +
                   " pieces; combine neighbours in rank order");
     }
-    std::sort(all.begin(), all.end(), [](const Interval& one, const Interval& other) { return one.low < other.low; });
+    std::sort(all.begin(), all.end(),
+              [](const Interval& one, const Interval& other) { return one.low < other.low; });
     Intervals result;
     for (const Interval& interval : all) {
       if (result.empty() || interval.low > result.back().high) {
@@ -199,7 +218,8 @@ class Checker {
       }
       Interval& last = result.back();
       if (reduces_ && interval.low < last.high) {
-        refuse_here("it combines the data of " + ranks_text({interval.low, std::min(last.high, interval.high)}) +
+        refuse_here("it combines the data of " +
+                    ranks_text({interval.low, std::min(last.high, interval.high)}) +
                     " twice; each rank's data goes in once");
       }
       last.high = std::max(last.high, interval.high);
@@ -237,26 +257,32 @@ class Checker {
     return verdict;
   }
 
-  // The value of a right result; null where it is the data that the root of a bcast had from the start.
+  // The value of a right result; null where it is the data that the root of a bcast had from the
+  // start.
   const Value* result(int32_t rank, int32_t block) {
     const Cell& at = cell(rank, Buffer::out, block);
-    if (at.value == nullptr && plan_.collective == Collective::bcast && rank == plan_.root) return nullptr;
+    if (at.value == nullptr && plan_.collective == Collective::bcast && rank == plan_.root)
+      return nullptr;
     const RankRange sources = definition_.sources(rank, block);
     const Interval wanted{sources.low, sources.high};
     const bool right = at.value != nullptr && missing(at.value->leaves.all(), wanted).empty() &&
-                       at.value->leaves.front().low == wanted.low && at.value->leaves.back().high == wanted.high;
+                       at.value->leaves.front().low == wanted.low &&
+                       at.value->leaves.back().high == wanted.high;
     if (!right) refuse_result(rank, block, at, wanted);
     return at.value;
   }
 
-  [[noreturn]] void refuse_result(int32_t rank, int32_t block, const Cell& at, const Interval& wanted) const {
-    std::string text = "block " + std::to_string(block) + " of out[" + std::to_string(rank) + "] holds ";
+  [[noreturn]] void refuse_result(int32_t rank, int32_t block, const Cell& at,
+                                  const Interval& wanted) const {
+    std::string text =
+        "block " + std::to_string(block) + " of out[" + std::to_string(rank) + "] holds ";
     text += at.value == nullptr ? "nothing" : "ranks " + set_text(at.value->leaves.all());
     text += "; the " + std::string(name(plan_.collective)) + " needs " + range_text(wanted);
     if (at.writer == no_transfer) {
       text += "; no transfer writes it";
     } else {
-      text += "; last written at " + place(plan_, at.writer) + " by '" + shortened(plan_.transfers[at.writer]) + "'";
+      text += "; last written at " + place(plan_, at.writer) + " by '" +
+              shortened(plan_.transfers[at.writer]) + "'";
     }
     if (at.value != nullptr) {
       const Intervals lacking = missing(at.value->leaves.all(), wanted);
@@ -281,8 +307,9 @@ class Checker {
 
 Verdict check(const Plan& plan) {
   if (const int64_t moved = moves(plan); moved > max_moves) {
-    throw Error(Code::invalid_plan, "the plan moves " + std::to_string(moved) + " blocks, more than the " +
-                                        std::to_string(max_moves) + " that are checked; use fewer, larger blocks");
+    throw Error(Code::invalid_plan, "the plan moves " + std::to_string(moved) +
+                                        " blocks, more than the " + std::to_string(max_moves) +
+                                        " that are checked; use fewer, larger blocks");
   }
   return Checker(plan).run();
 }

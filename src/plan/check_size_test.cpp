@@ -21,7 +21,8 @@ TEST(Check, LargeNumbersTakeLittleMemory) {
       "copy tmp[1048575].1048575 <- in[1048575].1048575\ncopy tmp[0] <- tmp[1048575].1048575\n");
   EXPECT_THROW(check(plan), Error);
   EXPECT_EQ(depend(stage(plan), Carrier::slot).waits[1].size(), 1u);
-  const Plan bcast = read("tutti-plan 1\ncollective bcast\nranks 1048576\nroot 1048575\ncopy out[3] <- in[1048575]\n");
+  const Plan bcast = read(
+      "tutti-plan 1\ncollective bcast\nranks 1048576\nroot 1048575\ncopy out[3] <- in[1048575]\n");
   EXPECT_THROW(check(bcast), Error);
 }
 
@@ -41,15 +42,17 @@ TEST(Check, AllMayReadAllOf4096Ranks) {
   EXPECT_TRUE(check(plan).rank_order);
 }
 
-// What a user waits for when a plan is compiled and loaded: all that is done to the whole plan. The goals are 1 s for
-// trees of 4096 ranks and 50 ms for tiles of 64; times hang on the machine, so they are printed and not held.
+// What a user waits for when a plan is compiled and loaded: all that is done to the whole plan. The
+// goals are 1 s for trees of 4096 ranks and 50 ms for tiles of 64; times hang on the machine, so
+// they are printed and not held.
 TEST(Speed, OfCheckingAndLowering) {
   struct Case {
     const char* algorithm;
     int ranks;
     double goal;  // ms
   };
-  for (const Case& what : {Case{"binomial", 4096, 1000}, Case{"nary:8", 4096, 1000}, Case{"tiled", 64, 50}}) {
+  for (const Case& what :
+       {Case{"binomial", 4096, 1000}, Case{"nary:8", 4096, 1000}, Case{"tiled", 64, 50}}) {
     const Plan plan = algo::generate(Collective::allreduce, what.algorithm, what.ranks, 0);
     const auto begin = std::chrono::steady_clock::now();
     validate(plan);
@@ -59,7 +62,8 @@ TEST(Speed, OfCheckingAndLowering) {
     const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
     EXPECT_TRUE(found.uniform);
     EXPECT_EQ(dependences.waits.size(), staged.transfers.size());
-    std::printf("%s allreduce of %d ranks: %.1f ms (goal %.0f)\n", what.algorithm, what.ranks, took.count(), what.goal);
+    std::printf("%s allreduce of %d ranks: %.1f ms (goal %.0f)\n", what.algorithm, what.ranks,
+                took.count(), what.goal);
   }
 }
 

@@ -6,7 +6,8 @@ namespace tutti::plan {
 
 std::string collective_names() {
   std::string text;
-  for (const CollectiveProperties& one : collective_properties) text.append(text.empty() ? "" : ", ").append(one.name);
+  for (const CollectiveProperties& one : collective_properties)
+    text.append(text.empty() ? "" : ", ").append(one.name);
   return text;
 }
 
@@ -14,8 +15,8 @@ Collective collective_named(std::string_view word) {
   for (size_t i = 0; i < collective_properties.size(); ++i) {
     if (collective_properties[i].name == word) return static_cast<Collective>(i);
   }
-  throw Error(Code::invalid_argument,
-              "there is no collective '" + std::string(word.substr(0, 40)) + "'; it is one of " + collective_names());
+  throw Error(Code::invalid_argument, "there is no collective '" + std::string(word.substr(0, 40)) +
+                                          "'; it is one of " + collective_names());
 }
 
 int64_t Definition::item_in(int32_t rank, int32_t block) const {

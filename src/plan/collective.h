@@ -1,20 +1,20 @@
-// The collectives as plans see them: who has which buffer, in how many blocks, and what `out` must hold at the end.
+// The collectives as plans see them: who has which buffer, in how many blocks, and what `out` must
+// hold at the end.
 //
-// A vector collective has one vector a rank, cut into as many blocks as the plan likes. A parted one has a buffer of
-// one part for each rank (the plan's blocks are these parts, all of one length) on one side or on both; a side that is
-// not parted is a single part, block 0.
+// A vector collective has one vector a rank, cut into as many blocks as the plan likes. A parted
+// one has a buffer of one part for each rank (the plan's blocks are these parts, all of one length)
+// on one side or on both; a side that is not parted is a single part, block 0.
 //
 //   barrier         blocks have no bytes; `in` of a rank is its arrival, `out` its exit
-//   bcast           `in` of the root is the data and is the root's `out` too (one user buffer); the others' `in` is nothing
-//   reduce          `in` of every rank; `out` of the root only
-//   allreduce       `in` and `out` of every rank
-//   gather          `in` of every rank: its part; `out` of the root only: block r is rank r's part
-//   scatter         `in` of the root only: block r is for rank r; `out` of every rank: its part
-//   allgather       a gather whose `out` every rank has
-//   alltoall        block j of rank r's `in` is block r of rank j's `out`
-//   reduce_scatter  blocks r of all ranks' `in`, combined, are rank r's `out` (MPI_Reduce_scatter_block)
-//   scan            `out` of rank r combines `in` of ranks 0..r
-//   exscan          `out` of rank r combines `in` of ranks 0..r-1; rank 0 has none
+//   bcast           `in` of the root is the data and is the root's `out` too (one user buffer); the
+//   others' `in` is nothing reduce          `in` of every rank; `out` of the root only allreduce
+//   `in` and `out` of every rank gather          `in` of every rank: its part; `out` of the root
+//   only: block r is rank r's part scatter         `in` of the root only: block r is for rank r;
+//   `out` of every rank: its part allgather       a gather whose `out` every rank has alltoall
+//   block j of rank r's `in` is block r of rank j's `out` reduce_scatter  blocks r of all ranks'
+//   `in`, combined, are rank r's `out` (MPI_Reduce_scatter_block) scan            `out` of rank r
+//   combines `in` of ranks 0..r exscan          `out` of rank r combines `in` of ranks 0..r-1; rank
+//   0 has none
 //
 // Source: MPI 4.1, chapter 6. Pure functions of plain data; any thread.
 #pragma once
@@ -28,7 +28,17 @@
 namespace tutti::plan {
 
 enum class Collective : uint8_t {
-  barrier, bcast, reduce, allreduce, gather, scatter, allgather, alltoall, reduce_scatter, scan, exscan
+  barrier,
+  bcast,
+  reduce,
+  allreduce,
+  gather,
+  scatter,
+  allgather,
+  alltoall,
+  reduce_scatter,
+  scan,
+  exscan
 };
 inline constexpr int collective_count = 11;
 
@@ -67,7 +77,9 @@ constexpr bool combines(Collective collective) { return properties_of(collective
 // True where a buffer has a part for each rank.
 constexpr bool parted_in(Collective collective) { return properties_of(collective).parted_in; }
 constexpr bool parted_out(Collective collective) { return properties_of(collective).parted_out; }
-constexpr bool parted(Collective collective) { return parted_in(collective) || parted_out(collective); }
+constexpr bool parted(Collective collective) {
+  return parted_in(collective) || parted_out(collective);
+}
 
 // Ranks low .. high - 1.
 struct RankRange {
@@ -95,14 +107,15 @@ struct Definition {
   int32_t in_blocks() const { return parted(collective) && !parted_in(collective) ? 1 : blocks; }
   int32_t out_blocks() const { return parted(collective) && !parted_out(collective) ? 1 : blocks; }
 
-  // Each block of data has an item number, the same in `in`, on its way and in `out`; the blocks of different ranks that
-  // may be combined have one number. These are the item that block `block` of a rank's `in` holds, and the one that
-  // belongs in block `block` of its `out`.
+  // Each block of data has an item number, the same in `in`, on its way and in `out`; the blocks of
+  // different ranks that may be combined have one number. These are the item that block `block` of
+  // a rank's `in` holds, and the one that belongs in block `block` of its `out`.
   int64_t item_in(int32_t rank, int32_t block) const;
   int64_t item_out(int32_t rank, int32_t block) const;
   // Whose data a block of a rank's `out` must hold.
   RankRange sources(int32_t rank, int32_t block) const;
-  // The block of a rank's `out` that is the same memory as block `block` of its `in` where it passes one buffer; -1: none.
+  // The block of a rank's `out` that is the same memory as block `block` of its `in` where it
+  // passes one buffer; -1: none.
   int32_t alias(int32_t rank, int32_t block) const;
 };
 

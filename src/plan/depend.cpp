@@ -21,9 +21,14 @@ struct Uses {
 class Finder {
  public:
   Finder(const Plan& staged, Carrier carrier)
-      : staged_(staged), node_of_(staged.nodes), carrier_(carrier), table_(staged, Table::Aliasing::none), known_(staged),
+      : staged_(staged),
+        node_of_(staged.nodes),
+        carrier_(carrier),
+        table_(staged, Table::Aliasing::none),
+        known_(staged),
         first_of_(static_cast<size_t>(staged.ranks), static_cast<int32_t>(staged.transfers.size())),
-        last_of_(static_cast<size_t>(staged.ranks), -1), send_of_(staged.transfers.size() / 4, -1) {}
+        last_of_(static_cast<size_t>(staged.ranks), -1),
+        send_of_(staged.transfers.size() / 4, -1) {}
 
   Dependences run() {
     const auto count = static_cast<int32_t>(staged_.transfers.size());
@@ -41,14 +46,16 @@ class Finder {
     }
     result_.segment_before = tokens_of_the_segment_before();
     result_.knows_all.resize(staged_.ranks);
-    for (int32_t rank = 0; rank < staged_.ranks; ++rank) result_.knows_all[rank] = known_.knows_all(rank, node_of_);
+    for (int32_t rank = 0; rank < staged_.ranks; ++rank)
+      result_.knows_all[rank] = known_.knows_all(rank, node_of_);
     return std::move(result_);
   }
 
  private:
   using Table = BlockTable<Uses>;
 
-  // What conflicts: with a source that may arrive by itself in its own list, with anything else in `before_`.
+  // What conflicts: with a source that may arrive by itself in its own list, with anything else in
+  // `before_`.
   void collect(int32_t i) {
     const Transfer& transfer = staged_.transfers[i];
     // A barrier moves no data, so its waits are all there is to do.
@@ -59,7 +66,8 @@ class Finder {
     }
     if (transfer.kind == TransferKind::send) send_of_[transfer.message] = i;
     // The message itself tells what its sender knew.
-    if (transfer.kind == TransferKind::receive) known_.wait(transfer.executor(), send_of_[transfer.message]);
+    if (transfer.kind == TransferKind::receive)
+      known_.wait(transfer.executor(), send_of_[transfer.message]);
     by_source_.assign(apart ? transfer.src.size() : 0, {});
     for (size_t k = 0; k < transfer.src.size() && transfer.reads(); ++k) {
       std::vector<int32_t>& candidates = apart ? by_source_[k] : before_;
@@ -79,8 +87,9 @@ class Finder {
     });
   }
 
-  // Of the ranks that a token has nothing of in its own segment: the last that they do, in the segment before, of the
-  // token's stage or earlier ones. Later stages run after it: their numbers of the segment before are larger than its own.
+  // Of the ranks that a token has nothing of in its own segment: the last that they do, in the
+  // segment before, of the token's stage or earlier ones. Later stages run after it: their numbers
+  // of the segment before are larger than its own.
   std::vector<std::vector<int32_t>> tokens_of_the_segment_before() {
     std::vector<std::vector<int32_t>> awaited(staged_.transfers.size());
     std::vector<int32_t> last(static_cast<size_t>(staged_.ranks), -1);
@@ -89,7 +98,9 @@ class Finder {
       if (transfer.kind == TransferKind::token) {
         for (const Region& src : transfer.src) {
           const int32_t candidate = last[src.rank];
-          if (first_of_[src.rank] < i || candidate < 0 || staged_.transfers[candidate].stage != transfer.stage) continue;
+          if (first_of_[src.rank] < i || candidate < 0 ||
+              staged_.transfers[candidate].stage != transfer.stage)
+            continue;
           awaited[i].push_back(candidate);
         }
       }
@@ -115,15 +126,16 @@ class Finder {
     return known_.knows(staged_.transfers[i].executor(), staged_, earlier);
   }
 
-  // Each source arrives with its latest writer. Where that does not imply the others (a region of several blocks that
-  // several ranks pushed), they are waited for before.
+  // Each source arrives with its latest writer. Where that does not imply the others (a region of
+  // several blocks that several ranks pushed), they are waited for before.
   void choose_arrivals(int32_t i) {
     for (std::vector<int32_t>& candidates : by_source_) {
       std::erase_if(candidates, [&](int32_t earlier) { return knows(i, earlier); });
       sort(candidates);
       result_.arrivals[i].push_back(candidates.empty() ? -1 : candidates.front());
       for (size_t k = 1; k < candidates.size(); ++k) {
-        if (!known_.implied(candidates[k], staged_, candidates.front())) before_.push_back(candidates[k]);
+        if (!known_.implied(candidates[k], staged_, candidates.front()))
+          before_.push_back(candidates[k]);
       }
     }
   }
@@ -132,9 +144,12 @@ class Finder {
     sort(before_);
     for (int32_t earlier : before_) {
       if (knows(i, earlier)) continue;
-      if (!node_of_.together(staged_.transfers[earlier].executor(), staged_.transfers[i].executor())) {
-        if (!known_.enabled()) continue;  // a message tells, as it does in plans that are small enough to be followed
-        refuse(place(staged_, i), "it waits for another node without a message; this is a fault of lowering");
+      if (!node_of_.together(staged_.transfers[earlier].executor(),
+                             staged_.transfers[i].executor())) {
+        if (!known_.enabled())
+          continue;  // a message tells, as it does in plans that are small enough to be followed
+        refuse(place(staged_, i),
+               "it waits for another node without a message; this is a fault of lowering");
       }
       known_.wait(staged_.transfers[i].executor(), earlier);
       result_.waits[i].push_back(earlier);
@@ -143,8 +158,8 @@ class Finder {
     std::reverse(result_.waits[i].begin(), result_.waits[i].end());
   }
 
-  // One source's arrival must not stand for another's, so all are settled before any is known to have happened. The
-  // waits are settled already, and in plan order.
+  // One source's arrival must not stand for another's, so all are settled before any is known to
+  // have happened. The waits are settled already, and in plan order.
   void settle_arrivals(int32_t i) {
     const std::vector<int32_t>& waits = result_.waits[i];
     for (int32_t& earlier : result_.arrivals[i]) {
@@ -162,18 +177,21 @@ class Finder {
   Table table_;
   VectorClocks known_;
   Dependences result_;
-  std::vector<int32_t> first_of_;                // by rank: its first transfer so far, past the end where it has none
-  std::vector<int32_t> last_of_;                 // by rank: its last transfer so far, -1 where it has none
-  std::vector<int32_t> send_of_;                 // by message
-  std::vector<int32_t> before_;                  // of the transfer at hand
-  std::vector<std::vector<int32_t>> by_source_;  // likewise; empty where it takes its sources in order
+  std::vector<int32_t>
+      first_of_;  // by rank: its first transfer so far, past the end where it has none
+  std::vector<int32_t> last_of_;  // by rank: its last transfer so far, -1 where it has none
+  std::vector<int32_t> send_of_;  // by message
+  std::vector<int32_t> before_;   // of the transfer at hand
+  std::vector<std::vector<int32_t>>
+      by_source_;  // likewise; empty where it takes its sources in order
 };
 
 }  // namespace
 
 Dependences depend(const Plan& staged, Carrier carrier) {
   Dependences dependences = Finder(staged, carrier).run();
-  if (carrier == Carrier::slot && staged.nodes.one()) dependences.elidable = find_elidable_copies(staged, dependences);
+  if (carrier == Carrier::slot && staged.nodes.one())
+    dependences.elidable = find_elidable_copies(staged, dependences);
   return dependences;
 }
 

@@ -14,14 +14,14 @@ bool could_offer(const Plan& staged, const Transfer& transfer) {
   if (staged.collective == Collective::barrier || transfer.kind != TransferKind::copy) return false;
   const Region& src = transfer.src.front();
   const int32_t executor = transfer.executor();
-  return transfer.dst.buffer == Buffer::tmp && transfer.dst.rank == executor && src.buffer != Buffer::tmp &&
-         src.rank == executor;
+  return transfer.dst.buffer == Buffer::tmp && transfer.dst.rank == executor &&
+         src.buffer != Buffer::tmp && src.rank == executor;
 }
 
 namespace {
 
-// Walks a staged plan twice: first who reads what through which copy, then, with what the waits tell, what is
-// overwritten too early.
+// Walks a staged plan twice: first who reads what through which copy, then, with what the waits
+// tell, what is overwritten too early.
 class ElidableCopyFinder {
  public:
   ElidableCopyFinder(const Plan& staged, const Dependences& dependences)
@@ -55,8 +55,10 @@ class ElidableCopyFinder {
       const bool could = could_offer(staged_, transfer);
       found_.copies[i] = could;
       for (int32_t k = 0; k < transfer.dst.count; ++k) {
-        Held& held = table.at(transfer.dst.rank, Buffer::tmp, transfer.dst.first + k * transfer.dst.stride);
-        held = could ? Held{i, transfer.src.front().first + k * transfer.src.front().stride} : Held{};
+        Held& held =
+            table.at(transfer.dst.rank, Buffer::tmp, transfer.dst.first + k * transfer.dst.stride);
+        held =
+            could ? Held{i, transfer.src.front().first + k * transfer.src.front().stride} : Held{};
       }
     }
     for (int32_t i = 0; i < count(); ++i) {
@@ -64,21 +66,24 @@ class ElidableCopyFinder {
     }
   }
 
-  // A reader takes all of a region from one copy, or none; runs of blocks must be runs in the user's buffer too.
+  // A reader takes all of a region from one copy, or none; runs of blocks must be runs in the
+  // user's buffer too.
   void note_read(BlockTable<Held>& table, const Region& src, int32_t reader) {
     if (src.count == 0) return;  // a token
     const Held first = table.at(src.rank, src.buffer, src.first);
     bool whole = !staged_.transfers[reader].any_order;
     for (int32_t k = 0; k < src.count; ++k) {
       const Held& held = table.at(src.rank, src.buffer, src.first + k * src.stride);
-      if (held.copy >= 0 && (held.copy != first.copy || held.block != first.block + k * src.stride)) whole = false;
+      if (held.copy >= 0 && (held.copy != first.copy || held.block != first.block + k * src.stride))
+        whole = false;
       if (held.copy < 0 && first.copy >= 0) whole = false;
     }
     for (int32_t k = 0; k < src.count; ++k) {
       const Held& held = table.at(src.rank, src.buffer, src.first + k * src.stride);
       if (held.copy < 0) continue;
       if (!whole) found_.copies[held.copy] = false;
-      if (readers_[held.copy].empty() || readers_[held.copy].back() != reader) readers_[held.copy].push_back(reader);
+      if (readers_[held.copy].empty() || readers_[held.copy].back() != reader)
+        readers_[held.copy].push_back(reader);
     }
   }
 
@@ -90,7 +95,8 @@ class ElidableCopyFinder {
 
   void find_overwriting() {
     VectorClocks known(staged_);
-    BlockTable<std::vector<Read>> table(staged_, BlockTable<std::vector<Read>>::Aliasing::user_buffers_are_one);
+    BlockTable<std::vector<Read>> table(
+        staged_, BlockTable<std::vector<Read>>::Aliasing::user_buffers_are_one);
     for (int32_t i = 0; i < count(); ++i) {
       const Transfer& transfer = staged_.transfers[i];
       const int32_t executor = transfer.executor();
@@ -114,20 +120,24 @@ class ElidableCopyFinder {
     known_at_end_ = std::make_unique<VectorClocks>(std::move(known));
   }
 
-  // In place it does nothing, and else it leaves `in` alone: only what was bypassable of `out` can be overwritten.
+  // In place it does nothing, and else it leaves `in` alone: only what was bypassable of `out` can
+  // be overwritten.
   static bool leaves_as_it_is(const Transfer& transfer) {
     const Region& src = transfer.src.front();
-    return transfer.kind == TransferKind::copy && src.buffer == Buffer::in && src.rank == transfer.dst.rank &&
-           src.first == transfer.dst.first && src.count == transfer.dst.count && src.stride == transfer.dst.stride;
+    return transfer.kind == TransferKind::copy && src.buffer == Buffer::in &&
+           src.rank == transfer.dst.rank && src.first == transfer.dst.first &&
+           src.count == transfer.dst.count && src.stride == transfer.dst.stride;
   }
 
   void check_overwriting(const VectorClocks& known, int32_t writer, const Read& read) {
     const Transfer& transfer = staged_.transfers[writer];
-    const bool all_read = std::all_of(readers_[read.copy].begin(), readers_[read.copy].end(), [&](int32_t reader) {
-      const int32_t by = staged_.transfers[reader].executor();
-      if (by == transfer.executor()) return reader < writer || (reader == writer && transfer.src.size() == 1);
-      return known.knows(transfer.executor(), staged_, reader);
-    });
+    const bool all_read =
+        std::all_of(readers_[read.copy].begin(), readers_[read.copy].end(), [&](int32_t reader) {
+          const int32_t by = staged_.transfers[reader].executor();
+          if (by == transfer.executor())
+            return reader < writer || (reader == writer && transfer.src.size() == 1);
+          return known.knows(transfer.executor(), staged_, reader);
+        });
     if (all_read) return;
     if (read.buffer == transfer.dst.buffer) {
       found_.copies[read.copy] = false;
@@ -146,12 +156,14 @@ class ElidableCopyFinder {
         if (staged_.transfers[reader].executor() != owner) last[owner].push_back(reader);
       }
     }
-    std::vector<int32_t> waited_by(static_cast<size_t>(staged_.ranks), -1);  // by reading rank: the last owner that does
+    std::vector<int32_t> waited_by(static_cast<size_t>(staged_.ranks),
+                                   -1);  // by reading rank: the last owner that does
     for (int32_t owner = 0; owner < staged_.ranks; ++owner) {
       std::sort(last[owner].begin(), last[owner].end(), std::greater<>());
       last[owner].erase(std::unique(last[owner].begin(), last[owner].end()), last[owner].end());
       for (int32_t reader : last[owner]) {
-        const bool waits_for_later = std::exchange(waited_by[staged_.transfers[reader].executor()], owner) == owner;
+        const bool waits_for_later =
+            std::exchange(waited_by[staged_.transfers[reader].executor()], owner) == owner;
         if (waits_for_later || known_at_end_->knows(owner, staged_, reader)) continue;
         known_at_end_->wait(owner, reader);
         found_.returns[owner].push_back(reader);
@@ -171,6 +183,8 @@ class ElidableCopyFinder {
 
 }  // namespace
 
-ElidableCopies find_elidable_copies(const Plan& staged, const Dependences& dependences) { return ElidableCopyFinder(staged, dependences).run(); }
+ElidableCopies find_elidable_copies(const Plan& staged, const Dependences& dependences) {
+  return ElidableCopyFinder(staged, dependences).run();
+}
 
 }  // namespace tutti::plan

@@ -1,11 +1,11 @@
-// ElidableCopies: copies of a user's blocks into their owner's slot that readers can pass by, where they reach the blocks
-// themselves. Internal to src/plan.
+// ElidableCopies: copies of a user's blocks into their owner's slot that readers can pass by, where
+// they reach the blocks themselves. Internal to src/plan.
 //
-// A staged plan leads every read of another rank's `in` or `out` through a slot. Where the reader can map or copy the
-// owner's memory, the slot is a detour: the owner skips the copy and the reader takes the blocks from where they are. That
-// is right if nothing overwrites them before they have been read, and if the owner does not return before that; both are
-// found here, from the waits that the plan has anyway.
-// Source: one-copy reads of HMPI's shared heap (HMPI 2.1).
+// A staged plan leads every read of another rank's `in` or `out` through a slot. Where the reader
+// can map or copy the owner's memory, the slot is a detour: the owner skips the copy and the reader
+// takes the blocks from where they are. That is right if nothing overwrites them before they have
+// been read, and if the owner does not return before that; both are found here, from the waits that
+// the plan has anyway. Source: one-copy reads of HMPI's shared heap (HMPI 2.1).
 #pragma once
 
 #include "plan/lower.h"

@@ -12,7 +12,9 @@ namespace {
 struct Found {
   Plan staged;
   ElidableCopies elidable;
-  size_t count() const { return static_cast<size_t>(std::count(elidable.copies.begin(), elidable.copies.end(), true)); }
+  size_t count() const {
+    return static_cast<size_t>(std::count(elidable.copies.begin(), elidable.copies.end(), true));
+  }
 };
 
 Found find(const std::string& text) {
@@ -21,7 +23,8 @@ Found find(const std::string& text) {
 }
 
 TEST(ElidableCopies, EveryReadOfAnothersBuffer) {
-  const Found found = find("collective bcast\nranks 3\nroot 1\ncopy out[0] <- in[1]\ncopy out[2] <- in[1]\n");
+  const Found found =
+      find("collective bcast\nranks 3\nroot 1\ncopy out[0] <- in[1]\ncopy out[2] <- in[1]\n");
   EXPECT_TRUE(found.elidable.any);
   EXPECT_EQ(found.count(), 1u);  // one copy serves both
   EXPECT_EQ(found.elidable.returns[1].size(), 2u);
@@ -29,29 +32,34 @@ TEST(ElidableCopies, EveryReadOfAnothersBuffer) {
 }
 
 TEST(ElidableCopies, WhoKnowsOfItsReadersNeedNotWaitForThem) {
-  const Found found = find("collective allreduce\nranks 2\nreduce out[0] <- in[0], in[1]\ncopy out[1] <- out[0]\n");
+  const Found found =
+      find("collective allreduce\nranks 2\nreduce out[0] <- in[0], in[1]\ncopy out[1] <- out[0]\n");
   EXPECT_EQ(found.count(), 2u);
   EXPECT_TRUE(found.elidable.returns[1].empty());  // what it waits for comes after the reading
   EXPECT_EQ(found.elidable.returns[0].size(), 1u);
 }
 
 TEST(ElidableCopies, NotWhatIsOverwrittenBeforeItHasBeenRead) {
-  const std::string begin = "collective allreduce\nranks 2\ncopy out[0] <- in[0]\ncopy tmp[0] <- out[0]\n";
+  const std::string begin =
+      "collective allreduce\nranks 2\ncopy out[0] <- in[0]\ncopy tmp[0] <- out[0]\n";
   const std::string end = "reduce out[1] <- tmp[0], in[1]\n";
   EXPECT_EQ(find(begin + "reduce out[0] <- in[0], in[1]\n" + end).count(), 1u);  // of in[1] alone
   EXPECT_EQ(find(begin + end + "copy out[0] <- out[1]\n").count(), 2u);
 }
 
 TEST(ElidableCopies, NotWhatItsOwnInputIsCopiedOverAgain) {
-  // Nothing in place, where the second copy to out[0] moves nothing; with two buffers it writes what rank 1 reads.
-  const std::string begin = "collective allgather\nranks 2\ncopy out[0].0 <- in[0]\ncopy out[0].1 <- in[1]\n";
+  // Nothing in place, where the second copy to out[0] moves nothing; with two buffers it writes
+  // what rank 1 reads.
+  const std::string begin =
+      "collective allgather\nranks 2\ncopy out[0].0 <- in[0]\ncopy out[0].1 <- in[1]\n";
   const std::string read = "copy out[1].0+2 <- out[0].0+2\n";
   EXPECT_EQ(find(begin + read).count(), 2u);
   EXPECT_EQ(find(begin + read + "copy out[0].0 <- in[0]\n").count(), 1u);
 }
 
 TEST(ElidableCopies, InPlaceWhereReadersComeFirst) {
-  const Found ordered = find("collective allreduce\nranks 2\nreduce out[0] <- in[0], in[1]\ncopy out[1] <- out[0]\n");
+  const Found ordered =
+      find("collective allreduce\nranks 2\nreduce out[0] <- in[0], in[1]\ncopy out[1] <- out[0]\n");
   EXPECT_TRUE(ordered.elidable.in_place[1]);
   const Found exchanged = find(
       "collective allreduce\nranks 2\ncopy tmp[0] <- in[0]\ncopy tmp[1] <- in[1]\n"
@@ -61,7 +69,8 @@ TEST(ElidableCopies, InPlaceWhereReadersComeFirst) {
 }
 
 TEST(ElidableCopies, NotWhatIsTakenAsItArrives) {
-  const Found found = find("collective reduce\nranks 2\ncommutative yes\nreduce any out[0] <- in[0], in[1]\n");
+  const Found found =
+      find("collective reduce\nranks 2\ncommutative yes\nreduce any out[0] <- in[0], in[1]\n");
   EXPECT_FALSE(found.elidable.any);
 }
 
@@ -74,14 +83,17 @@ TEST(ElidableCopies, NotWhatIsReadTogetherWithAnotherRanksBlocks) {
 
 TEST(ElidableCopies, NotRunsThatAreNoRunsWhereTheyCameFrom) {
   const Found found = find(
-      "collective bcast\nranks 2\nblocks 4\ncopy tmp[0].0+2 <- in[0].0+2/2\ncopy tmp[0].2+2 <- in[0].1+2/2\n"
+      "collective bcast\nranks 2\nblocks 4\ncopy tmp[0].0+2 <- in[0].0+2/2\ncopy tmp[0].2+2 <- "
+      "in[0].1+2/2\n"
       "copy out[1].0+2/2 <- tmp[0].0+2\ncopy out[1].1+2/2 <- tmp[0].2+2\n");
   EXPECT_EQ(found.count(), 0u);
 }
 
 TEST(ElidableCopies, NoneInABarrierAndOverLines) {
-  EXPECT_FALSE(find("collective barrier\nranks 2\ncopy out[0] <- in[1]\ncopy out[1] <- in[0]\n").elidable.any);
-  const Plan staged = stage(read("tutti-plan 1\ncollective bcast\nranks 2\ncopy out[1] <- in[0]\n"));
+  EXPECT_FALSE(find("collective barrier\nranks 2\ncopy out[0] <- in[1]\ncopy out[1] <- in[0]\n")
+                   .elidable.any);
+  const Plan staged =
+      stage(read("tutti-plan 1\ncollective bcast\nranks 2\ncopy out[1] <- in[0]\n"));
   EXPECT_FALSE(depend(staged, Carrier::line).elidable.any);
 }
 

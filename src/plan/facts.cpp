@@ -16,7 +16,8 @@ std::vector<Facts::Ends> find_messages(const Plan& staged) {
     if (messages.size() <= message) messages.resize(message + 1);
     Facts::Ends& ends = messages[message];
     int32_t* const which[] = {&ends.post, &ends.send, &ends.receive, &ends.sent};
-    *which[static_cast<size_t>(transfer.kind) - static_cast<size_t>(TransferKind::post)] = static_cast<int32_t>(i);
+    *which[static_cast<size_t>(transfer.kind) - static_cast<size_t>(TransferKind::post)] =
+        static_cast<int32_t>(i);
   }
   return messages;
 }
@@ -26,7 +27,9 @@ void keep_last_of_each_rank(const Plan& staged, std::vector<int32_t>& touches) {
   std::sort(touches.begin(), touches.end(), [&](int32_t one, int32_t other) {
     return executor(one) != executor(other) ? executor(one) < executor(other) : one > other;
   });
-  const auto same_rank = [&](int32_t one, int32_t other) { return executor(one) == executor(other); };
+  const auto same_rank = [&](int32_t one, int32_t other) {
+    return executor(one) == executor(other);
+  };
   touches.erase(std::unique(touches.begin(), touches.end(), same_rank), touches.end());
 }
 
@@ -40,10 +43,15 @@ Facts gather_facts(const Plan& staged, const Dependences& dependences) {
   using Table = BlockTable<Held>;
   Table table(staged, Table::Aliasing::none);
   const size_t count = staged.transfers.size();
-  Facts facts{std::vector<int32_t>(count, -1), std::vector<bool>(count), std::vector<std::vector<int32_t>>(count),
-              std::vector<int32_t>(count), 0, find_messages(staged)};
+  Facts facts{std::vector<int32_t>(count, -1),
+              std::vector<bool>(count),
+              std::vector<std::vector<int32_t>>(count),
+              std::vector<int32_t>(count),
+              0,
+              find_messages(staged)};
   for (const Facts::Ends& ends : facts.messages)
-    facts.message_blocks = std::max(facts.message_blocks, staged.transfers[static_cast<size_t>(ends.receive)].dst.count);
+    facts.message_blocks = std::max(facts.message_blocks,
+                                    staged.transfers[static_cast<size_t>(ends.receive)].dst.count);
   for (const auto* awaited : {&dependences.waits, &dependences.arrivals}) {
     for (const auto& transfers : *awaited) {
       for (int32_t earlier : transfers) {
@@ -51,7 +59,8 @@ Facts gather_facts(const Plan& staged, const Dependences& dependences) {
       }
     }
   }
-  std::vector<bool> tells(count);  // what a token waits for: it stamps a line, if only to say that it is done
+  std::vector<bool> tells(
+      count);  // what a token waits for: it stamps a line, if only to say that it is done
   for (size_t i = 0; i < count; ++i) {
     if (staged.transfers[i].kind != TransferKind::token) continue;
     for (int32_t earlier : dependences.waits[i]) tells[earlier] = true;
@@ -63,25 +72,32 @@ Facts gather_facts(const Plan& staged, const Dependences& dependences) {
     if (transfer.kind == TransferKind::token || transfer.dst.count == 0) continue;
     auto extent_at = [&](const Region& region, int32_t k) {
       const int32_t block = region.first + k * region.stride;
-      return region.buffer == Buffer::tmp ? table.at(region.rank, region.buffer, block).extent : block;
+      return region.buffer == Buffer::tmp ? table.at(region.rank, region.buffer, block).extent
+                                          : block;
     };
     if (transfer.kind == TransferKind::send) {
-      const Region& known = transfer.dst.buffer == Buffer::tmp ? transfer.src.front() : transfer.dst;
+      const Region& known =
+          transfer.dst.buffer == Buffer::tmp ? transfer.src.front() : transfer.dst;
       std::vector<int32_t>& extents = facts.messages[transfer.message].extents;
       for (int32_t k = 0; k < transfer.dst.count; ++k) extents.push_back(extent_at(known, k));
     }
-    facts.extent[i] = transfer.dst.buffer == Buffer::tmp ? extent_at(transfer.src.front(), 0) : transfer.dst.first;
+    facts.extent[i] = transfer.dst.buffer == Buffer::tmp ? extent_at(transfer.src.front(), 0)
+                                                         : transfer.dst.first;
     for (const Region& src : transfer.src) {
       facts.source_writer[i].push_back(
           src.buffer == Buffer::tmp ? table.at(src.rank, src.buffer, src.first).writer : -1);
     }
-    if (transfer.dst.buffer != Buffer::tmp || (is_message(transfer.kind) && transfer.kind != TransferKind::receive)) continue;
+    if (transfer.dst.buffer != Buffer::tmp ||
+        (is_message(transfer.kind) && transfer.kind != TransferKind::receive))
+      continue;
     for (int32_t k = 0; k < transfer.dst.count; ++k) {
       const Region& src = transfer.src.front();
       const int32_t source_block = src.first + k * src.stride;
       Held held{static_cast<int32_t>(i), source_block};
       if (transfer.kind == TransferKind::receive) {
-        held.extent = facts.messages[transfer.message].extents[static_cast<size_t>(k)];  // the source may hold another value by now
+        held.extent =
+            facts.messages[transfer.message]
+                .extents[static_cast<size_t>(k)];  // the source may hold another value by now
       } else if (src.buffer == Buffer::tmp) {
         held.extent = table.at(src.rank, src.buffer, source_block).extent;
       }
@@ -105,13 +121,15 @@ Reuse find_reuse(const Plan& staged) {
     if (region.buffer != Buffer::tmp) return;
     table.each(region, [&](Touches& touches) {
       if (writes && touches.first_writer < 0) touches.first_writer = i;
-      if (!touches.all.empty() && executor(touches.all.back()) == executor(i)) touches.all.pop_back();
+      if (!touches.all.empty() && executor(touches.all.back()) == executor(i))
+        touches.all.pop_back();
       touches.all.push_back(i);
     });
   };
   for (int32_t i = 0; i < count; ++i) {
     const Transfer& transfer = staged.transfers[i];
-    for (size_t k = 0; k < transfer.src.size() && transfer.reads(); ++k) touch(transfer.src[k], i, false);
+    for (size_t k = 0; k < transfer.src.size() && transfer.reads(); ++k)
+      touch(transfer.src[k], i, false);
     if (transfer.writes()) touch(transfer.dst, i, true);
   }
   Reuse reuse{std::vector<std::vector<int32_t>>(count), std::vector<bool>(count), 1};
@@ -123,7 +141,8 @@ Reuse find_reuse(const Plan& staged) {
       if (touches.first_writer != i) return;
       keep_last_of_each_rank(staged, touches.all);
       for (int32_t last : touches.all) {
-        reuse.min_positions = std::max(reuse.min_positions, staged.transfers[last].stage - transfer.stage + 1);
+        reuse.min_positions =
+            std::max(reuse.min_positions, staged.transfers[last].stage - transfer.stage + 1);
         if (executor(last) != transfer.executor()) waits.push_back(last);
       }
     });

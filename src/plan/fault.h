@@ -1,8 +1,8 @@
 // How the messages of this room name what is at fault. Internal to src/plan.
 //
-// A message is "PLACE: what is wrong; what would be right", one line. The place is NAME:LINE where the plan was read
-// from a named text or says its files, "line LINE" where only the line is known, and "transfer NUMBER" (from 1) for a
-// plan from code that says neither.
+// A message is "PLACE: what is wrong; what would be right", one line. The place is NAME:LINE where
+// the plan was read from a named text or says its files, "line LINE" where only the line is known,
+// and "transfer NUMBER" (from 1) for a plan from code that says neither.
 #pragma once
 
 #include <string>

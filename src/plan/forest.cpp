@@ -12,7 +12,8 @@ std::string rank_text(int32_t rank) { return "rank " + std::to_string(rank); }
 
 }  // namespace
 
-Forest::Forest(const Trees& trees) : collective_(trees.collective), ranks_(trees.ranks), root_(trees.root) {
+Forest::Forest(const Trees& trees)
+    : collective_(trees.collective), ranks_(trees.ranks), root_(trees.root) {
   tree(TreeKind::reduce).wanted = collective_ != Collective::bcast;
   tree(TreeKind::bcast).wanted = collective_ != Collective::reduce;
   for (Tree& each : trees_) {
@@ -32,14 +33,15 @@ std::string Forest::at_line(const Tree& tree, int32_t parent) const {
 std::string Forest::begin_list(TreeKind kind, int32_t parent, int32_t line) {
   Tree& into = tree(kind);
   if (!into.wanted) {
-    return "a " + std::string(name(collective_)) + " has no " + std::string(word(kind)) + " tree; remove the line";
+    return "a " + std::string(name(collective_)) + " has no " + std::string(word(kind)) +
+           " tree; remove the line";
   }
   if (parent < 0 || parent >= ranks_) {
     return "there is no " + rank_text(parent) + "; ranks are 0 to " + std::to_string(ranks_ - 1);
   }
   if (into.line[static_cast<size_t>(parent)] != 0) {
-    return rank_text(parent) + " has its " + std::string(word(kind)) + " list already" + at_line(into, parent) +
-           "; write its children in one";
+    return rank_text(parent) + " has its " + std::string(word(kind)) + " list already" +
+           at_line(into, parent) + "; write its children in one";
   }
   into.line[static_cast<size_t>(parent)] = into.last_line = line;
   kind_ = kind;
@@ -54,9 +56,11 @@ std::string Forest::add(int32_t child) {
   }
   std::vector<int32_t>& list = into.children[static_cast<size_t>(parent_)];
   if (child == parent_) {
-    if (kind_ == TreeKind::bcast) return rank_text(child) + " in its own list, but it cannot hand on to itself; leave it out";
+    if (kind_ == TreeKind::bcast)
+      return rank_text(child) + " in its own list, but it cannot hand on to itself; leave it out";
     if (std::find(list.begin(), list.end(), child) != list.end()) {
-      return rank_text(child) + " a second time in its own list; its data is combined once, keep one";
+      return rank_text(child) +
+             " a second time in its own list; its data is combined once, keep one";
     }
     list.push_back(child);
     return {};
@@ -66,8 +70,8 @@ std::string Forest::add(int32_t child) {
   }
   int32_t& parent = into.parent[static_cast<size_t>(child)];
   if (parent != -1) {
-    return rank_text(child) + " has " + rank_text(parent) + " as its parent already" + at_line(into, parent) +
-           "; name it once";
+    return rank_text(child) + " has " + rank_text(parent) + " as its parent already" +
+           at_line(into, parent) + "; name it once";
   }
   parent = parent_;
   list.push_back(child);
@@ -87,7 +91,8 @@ std::optional<Fault> Forest::end() const {
   if (needs_reduce) {
     if (auto fault = end(TreeKind::reduce)) return fault;
   }
-  const bool needs_bcast = tree(TreeKind::bcast).wanted && (!needs_reduce || has_lists(TreeKind::bcast));
+  const bool needs_bcast =
+      tree(TreeKind::bcast).wanted && (!needs_reduce || has_lists(TreeKind::bcast));
   return needs_bcast ? end(TreeKind::bcast) : std::nullopt;
 }
 
@@ -99,17 +104,21 @@ std::optional<Fault> Forest::end(TreeKind kind) const {
     if (rank == root_ || whole.parent[static_cast<size_t>(rank)] != -1) continue;
     const int32_t line = std::max(whole.last_line, 0);
     return Fault{line, rank_text(rank) + " has no parent in the " + std::string(word(kind)) +
-                           " tree; name it in a list that begins with '" + std::string(word(kind)) + " PARENT:'"};
+                           " tree; name it in a list that begins with '" + std::string(word(kind)) +
+                           " PARENT:'"};
   }
-  // All have a parent, so whoever the root does not reach hangs on a circle; as many steps as ranks lead into it.
+  // All have a parent, so whoever the root does not reach hangs on a circle; as many steps as ranks
+  // lead into it.
   std::vector<bool> reached(static_cast<size_t>(ranks_), false);
   for (int32_t rank : from_the_root(whole)) reached[static_cast<size_t>(rank)] = true;
   while (reached[static_cast<size_t>(cut_off)]) cut_off = (cut_off + 1) % ranks_;
-  for (int32_t step = 0; step < ranks_; ++step) cut_off = whole.parent[static_cast<size_t>(cut_off)];
+  for (int32_t step = 0; step < ranks_; ++step)
+    cut_off = whole.parent[static_cast<size_t>(cut_off)];
   const int32_t parent = whole.parent[static_cast<size_t>(cut_off)];
   return Fault{std::max(whole.line[static_cast<size_t>(parent)], 0),
-               "ranks " + std::to_string(cut_off) + " and " + std::to_string(parent) + " are in a circle of the " +
-                   std::string(word(kind)) + " tree, each above the other; give one a parent that leads to the root, rank " +
+               "ranks " + std::to_string(cut_off) + " and " + std::to_string(parent) +
+                   " are in a circle of the " + std::string(word(kind)) +
+                   " tree, each above the other; give one a parent that leads to the root, rank " +
                    std::to_string(root_)};
 }
 
@@ -214,7 +223,9 @@ Plan Forest::plan(const Trees& trees) const {
     plan.commutative = trees.any_order || !keeps_rank_order();
     reduce_phase(plan, trees.any_order);
   }
-  if (broadcasts) bcast_phase(plan, reduces && !has_lists(TreeKind::bcast) ? upside_down() : tree(TreeKind::bcast));
+  if (broadcasts)
+    bcast_phase(plan,
+                reduces && !has_lists(TreeKind::bcast) ? upside_down() : tree(TreeKind::bcast));
   return plan;
 }
 
@@ -223,12 +234,15 @@ Plan plan_of(const Trees& trees) {
     if (!fault.empty()) refuse("tree", fault);
   };
   if (trees.ranks < 1 || trees.ranks > max_ranks) {
-    hold("the number of ranks is " + std::to_string(trees.ranks) + "; it is 1 to " + std::to_string(max_ranks));
+    hold("the number of ranks is " + std::to_string(trees.ranks) + "; it is 1 to " +
+         std::to_string(max_ranks));
   }
   if (trees.root < 0 || trees.root >= trees.ranks) {
-    hold("there is no " + rank_text(trees.root) + " to be the root; ranks are 0 to " + std::to_string(trees.ranks - 1));
+    hold("there is no " + rank_text(trees.root) + " to be the root; ranks are 0 to " +
+         std::to_string(trees.ranks - 1));
   }
-  for (const std::string& fault : {label_fault(trees.algorithm), shape_fault(trees.shape)}) hold(fault);
+  for (const std::string& fault : {label_fault(trees.algorithm), shape_fault(trees.shape)})
+    hold(fault);
   Forest forest(trees);
   const auto take = [&](TreeKind kind, const Trees::Children& children) {
     for (size_t parent = 0; parent < children.size(); ++parent) {

@@ -1,7 +1,8 @@
-// The trees of a tree text while they are written down, list by list, and the plan that they mean. Internal to src/plan.
+// The trees of a tree text while they are written down, list by list, and the plan that they mean.
+// Internal to src/plan.
 //
-// Every function that takes something tells what is wrong with it, in words, or nothing. A value of its reader; one
-// thread.
+// Every function that takes something tells what is wrong with it, in words, or nothing. A value of
+// its reader; one thread.
 #pragma once
 
 #include <array>
@@ -45,7 +46,9 @@ class Forest {
     int32_t last_line = 0;
   };
 
-  static std::string_view word(TreeKind kind) { return kind == TreeKind::reduce ? "reduce" : "bcast"; }
+  static std::string_view word(TreeKind kind) {
+    return kind == TreeKind::reduce ? "reduce" : "bcast";
+  }
   Tree& tree(TreeKind kind) { return trees_[static_cast<size_t>(kind)]; }
   const Tree& tree(TreeKind kind) const { return trees_[static_cast<size_t>(kind)]; }
   bool has_lists(TreeKind kind) const { return tree(kind).last_line != 0; }

@@ -7,11 +7,14 @@
 namespace tutti::plan {
 namespace {
 
-// Walks a plan once. A depth is the number of messages, one after the other, that had to come before.
+// Walks a plan once. A depth is the number of messages, one after the other, that had to come
+// before.
 class Walk {
  public:
   Walk(const Plan& plan, const std::vector<int32_t>& node_of)
-      : plan_(plan), node_of_(node_of), depths_(plan, BlockTable<int32_t>::Aliasing::none),
+      : plan_(plan),
+        node_of_(node_of),
+        depths_(plan, BlockTable<int32_t>::Aliasing::none),
         ranks_(static_cast<size_t>(plan.ranks)) {}
 
   InterNodeTraffic run() {
@@ -22,7 +25,8 @@ class Walk {
         execute(transfer);
       }
     }
-    for (const Rank& rank : ranks_) result_.most_messages = std::max(result_.most_messages, rank.sent);
+    for (const Rank& rank : ranks_)
+      result_.most_messages = std::max(result_.most_messages, rank.sent);
     return result_;
   }
 
@@ -41,8 +45,10 @@ class Walk {
 
   // The root of a bcast has one buffer, its `in` and `out`.
   int32_t& depth(const Region& region, int32_t k) {
-    const bool one_buffer = plan_.collective == Collective::bcast && region.rank == plan_.root && region.buffer == Buffer::out;
-    return depths_.at(region.rank, one_buffer ? Buffer::in : region.buffer, region.first + k * region.stride);
+    const bool one_buffer = plan_.collective == Collective::bcast && region.rank == plan_.root &&
+                            region.buffer == Buffer::out;
+    return depths_.at(region.rank, one_buffer ? Buffer::in : region.buffer,
+                      region.first + k * region.stride);
   }
 
   int32_t sent(const Region& from, int32_t depth) {
@@ -62,7 +68,8 @@ class Walk {
     taker.reached = std::max(taker.reached, taker.held);
   }
 
-  // A message brings all of its blocks at once; what comes from the same node does so block by block.
+  // A message brings all of its blocks at once; what comes from the same node does so block by
+  // block.
   void execute(const Transfer& transfer) {
     const Region& dst = transfer.dst;
     int32_t together = rank(transfer.executor()).held;
@@ -92,6 +99,8 @@ class Walk {
 
 }  // namespace
 
-InterNodeTraffic inter_node_traffic(const Plan& plan, const std::vector<int32_t>& node_of) { return Walk(plan, node_of).run(); }
+InterNodeTraffic inter_node_traffic(const Plan& plan, const std::vector<int32_t>& node_of) {
+  return Walk(plan, node_of).run();
+}
 
 }  // namespace tutti::plan

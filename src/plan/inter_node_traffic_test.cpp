@@ -29,14 +29,17 @@ TEST(InterNodeTraffic, ATransferIsOneMessageOfAllItsBlocks) {
   Plan plan = of(Collective::bcast, 4, 6);
   plan.copy(out(2, 0, 6), in(0, 0, 6));
   plan.copy(out(3, 0, 6), out(2, 0, 6));
-  EXPECT_EQ(inter_node_traffic(plan, pairs), (InterNodeTraffic{.messages = 1, .blocks = 6, .delays = 1, .most_messages = 1}));
+  EXPECT_EQ(inter_node_traffic(plan, pairs),
+            (InterNodeTraffic{.messages = 1, .blocks = 6, .delays = 1, .most_messages = 1}));
 }
 
 TEST(InterNodeTraffic, EachRemoteSourceOfAReduceIsAMessage) {
   Plan plan = of(Collective::reduce, 4);
   plan.reduce(out(0), {in(0), in(1), in(2), in(3)});
-  EXPECT_EQ(inter_node_traffic(plan, pairs), (InterNodeTraffic{.messages = 2, .blocks = 2, .delays = 1, .most_messages = 1}));
-  EXPECT_EQ(inter_node_traffic(plan, {0, 1, 2, 3}), (InterNodeTraffic{.messages = 3, .blocks = 3, .delays = 1, .most_messages = 1}));
+  EXPECT_EQ(inter_node_traffic(plan, pairs),
+            (InterNodeTraffic{.messages = 2, .blocks = 2, .delays = 1, .most_messages = 1}));
+  EXPECT_EQ(inter_node_traffic(plan, {0, 1, 2, 3}),
+            (InterNodeTraffic{.messages = 3, .blocks = 3, .delays = 1, .most_messages = 1}));
 }
 
 TEST(InterNodeTraffic, DelaysAreOfWhatHangsTogether) {
@@ -48,9 +51,11 @@ TEST(InterNodeTraffic, DelaysAreOfWhatHangsTogether) {
   EXPECT_EQ(inter_node_traffic(plan, apart).delays, 2);
   plan.copy(out(3, 0), out(2, 0));
   EXPECT_EQ(inter_node_traffic(plan, apart).delays, 3);
-  // A block that came in one delay goes on as the second, though its rank has others that came later.
+  // A block that came in one delay goes on as the second, though its rank has others that came
+  // later.
   plan.copy(tmp(2), out(3, 1));
-  EXPECT_EQ(inter_node_traffic(plan, apart), (InterNodeTraffic{.messages = 5, .blocks = 5, .delays = 3, .most_messages = 2}));
+  EXPECT_EQ(inter_node_traffic(plan, apart),
+            (InterNodeTraffic{.messages = 5, .blocks = 5, .delays = 3, .most_messages = 2}));
 }
 
 TEST(InterNodeTraffic, AMessageOfManyBlocksWaitsForTheLast) {
@@ -89,7 +94,8 @@ TEST(InterNodeTraffic, TokensAreMessagesAndHoldWhatFollows) {
   plan.copy(out(0, 2), in(2));
   plan.transfers.back().push = true;
   // One after the other: the part of 1, the token that says so, the part of 2.
-  EXPECT_EQ(inter_node_traffic(plan, apart), (InterNodeTraffic{.messages = 3, .blocks = 2, .delays = 3, .most_messages = 2}));
+  EXPECT_EQ(inter_node_traffic(plan, apart),
+            (InterNodeTraffic{.messages = 3, .blocks = 2, .delays = 3, .most_messages = 2}));
   EXPECT_EQ(inter_node_traffic(plan, {0, 1, 1}).delays, 2);
 }
 

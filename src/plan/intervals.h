@@ -24,7 +24,9 @@ class KeptIntervals {
     if (intervals.size() > 1) many_ = std::make_unique<const Intervals>(std::move(intervals));
   }
 
-  std::span<const Interval> all() const { return many_ == nullptr ? std::span(&one_, 1) : std::span(*many_); }
+  std::span<const Interval> all() const {
+    return many_ == nullptr ? std::span(&one_, 1) : std::span(*many_);
+  }
   const Interval& front() const { return all().front(); }
   const Interval& back() const { return all().back(); }
 
@@ -55,7 +57,8 @@ inline Intervals missing(std::span<const Interval> held, const Interval& within)
   return result;
 }
 
-// {0,1,2,4} or {0..5,8,10..31}: longer runs as ranges, a large set only to where it would fill the line.
+// {0,1,2,4} or {0..5,8,10..31}: longer runs as ranges, a large set only to where it would fill the
+// line.
 inline std::string set_text(std::span<const Interval> intervals) {
   constexpr int32_t most_items = 8;
   constexpr int32_t longest_listed = 3;
@@ -63,7 +66,8 @@ inline std::string set_text(std::span<const Interval> intervals) {
   int32_t items = 0;
   for (const Interval& interval : intervals) {
     const bool listed = interval.high - interval.low <= longest_listed;
-    for (int32_t rank = interval.low; rank < interval.high; rank = listed ? rank + 1 : interval.high) {
+    for (int32_t rank = interval.low; rank < interval.high;
+         rank = listed ? rank + 1 : interval.high) {
       if (items++ == most_items) return "{" + text + ",...}";
       text += (text.empty() ? "" : ",") + std::to_string(rank);
       if (!listed) text += ".." + std::to_string(interval.high - 1);

@@ -13,7 +13,8 @@ bool lines_serve(const Plan& staged) {
   if (staged.blocks > 1 && !parted(staged.collective)) return false;
   auto single = [](const Region& region) { return region.count <= 1; };
   for (const Transfer& transfer : staged.transfers) {
-    if (!single(transfer.dst) || !std::all_of(transfer.src.begin(), transfer.src.end(), single)) return false;
+    if (!single(transfer.dst) || !std::all_of(transfer.src.begin(), transfer.src.end(), single))
+      return false;
   }
   return true;
 }
@@ -26,19 +27,23 @@ void hold(BlockTable<Held>& table, const Transfer& transfer, bool elidable, cons
   const Region& src = transfer.src.front();
   for (int32_t k = 0; k < transfer.dst.count; ++k) {
     const int32_t block = src.first + k * src.stride;
-    const int32_t extent = transfer.kind == TransferKind::receive ? facts.messages[transfer.message].extents[static_cast<size_t>(k)]
-                           : src.buffer == Buffer::tmp            ? table.at(src.rank, Buffer::tmp, block).extent
-                                                                  : block;
-    table.at(transfer.dst.rank, Buffer::tmp, transfer.dst.first + k * transfer.dst.stride) = {extent, elidable, src.buffer, block};
+    const int32_t extent = transfer.kind == TransferKind::receive
+                               ? facts.messages[transfer.message].extents[static_cast<size_t>(k)]
+                           : src.buffer == Buffer::tmp
+                               ? table.at(src.rank, Buffer::tmp, block).extent
+                               : block;
+    table.at(transfer.dst.rank, Buffer::tmp, transfer.dst.first + k * transfer.dst.stride) = {
+        extent, elidable, src.buffer, block};
   }
 }
 
 // The steps of one transfer, which the writer's rank executes.
-void write(Writer& writer, const Plan& staged, const Dependences& dependences, Carrier carrier, const Facts& facts,
-           const Reuse& reuse, int32_t i) {
+void write(Writer& writer, const Plan& staged, const Dependences& dependences, Carrier carrier,
+           const Facts& facts, const Reuse& reuse, int32_t i) {
   const Transfer& transfer = staged.transfers[i];
   for (int32_t earlier : dependences.waits[i]) {
-    Step& wait = writer.step(carrier == Carrier::line ? StepKind::wait_line : StepKind::wait_word, i, earlier);
+    Step& wait = writer.step(carrier == Carrier::line ? StepKind::wait_line : StepKind::wait_word,
+                             i, earlier);
     wait.peer = staged.transfers[earlier].executor();
     wait.line = std::max(facts.line[earlier], 0);
   }
@@ -46,26 +51,32 @@ void write(Writer& writer, const Plan& staged, const Dependences& dependences, C
     for (int32_t last : dependences.segment_before[i]) {
       writer.step(StepKind::wait_before, i, last).peer = staged.transfers[last].executor();
     }
-    for (int32_t last : reuse.waits[i]) writer.step(StepKind::wait_reuse, i, last).peer = staged.transfers[last].executor();
+    for (int32_t last : reuse.waits[i])
+      writer.step(StepKind::wait_reuse, i, last).peer = staged.transfers[last].executor();
   }
   if (is_message(transfer.kind)) {
     writer.message(i);
   } else {
     writer.move(i, dependences.arrivals[i]);
   }
-  if (writes_tmp(transfer) || (carrier == Carrier::line && facts.line[i] >= 0)) writer.program().writes_shared = true;
-  if (carrier == Carrier::line && facts.awaited[i]) writer.step(StepKind::stamp, i, i).line = facts.line[i];
-  if (carrier == Carrier::slot && (facts.awaited[i] || reuse.awaited[i])) writer.step(StepKind::publish, i, i);
+  if (writes_tmp(transfer) || (carrier == Carrier::line && facts.line[i] >= 0))
+    writer.program().writes_shared = true;
+  if (carrier == Carrier::line && facts.awaited[i])
+    writer.step(StepKind::stamp, i, i).line = facts.line[i];
+  if (carrier == Carrier::slot && (facts.awaited[i] || reuse.awaited[i]))
+    writer.step(StepKind::publish, i, i);
 }
 
 }  // namespace
 
-std::vector<Program> lower(const Plan& staged, const Dependences& dependences, const std::vector<int32_t>& ranks, Carrier carrier) {
+std::vector<Program> lower(const Plan& staged, const Dependences& dependences,
+                           const std::vector<int32_t>& ranks, Carrier carrier) {
   Facts facts = gather_facts(staged, dependences);
   const Reuse reuse = carrier == Carrier::slot ? find_reuse(staged) : Reuse{};
   for (const auto* awaited : {&dependences.elidable.returns, &dependences.segment_before}) {
     for (const auto& transfers : *awaited) {
-      for (int32_t other : transfers) facts.awaited[other] = facts.awaited[other] || carrier == Carrier::slot;
+      for (int32_t other : transfers)
+        facts.awaited[other] = facts.awaited[other] || carrier == Carrier::slot;
     }
   }
   BlockTable<Held> held(staged, BlockTable<Held>::Aliasing::none);
@@ -105,7 +116,8 @@ Program lower(const Plan& staged, const Dependences& dependences, int32_t rank, 
 Program lower(const Plan& plan, int32_t rank, Carrier carrier, const Nodes& nodes) {
   const Plan staged = stage(plan, nodes);
   if (carrier == Carrier::line && !lines_serve(staged)) {
-    throw Error(Code::invalid_plan, "plan " + plan.algorithm + ": lines carry single blocks only; use slots");
+    throw Error(Code::invalid_plan,
+                "plan " + plan.algorithm + ": lines carry single blocks only; use slots");
   }
   return lower(staged, depend(staged, carrier), rank, carrier);
 }

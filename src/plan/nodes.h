@@ -1,8 +1,9 @@
 // Which ranks share memory: the nodes of a communicator, as lowering sees them.
 //
-// Ranks of one node reach each other by loads and stores, ranks of two by messages alone. Without numbers all ranks are
-// on one node. A node without shared memory counts as many, of a rank each (TUTTI_REACH=net: every node). A value,
-// constant once made, the same at all ranks; where ranks lie regularly it takes no more than one node's ranks do.
+// Ranks of one node reach each other by loads and stores, ranks of two by messages alone. Without
+// numbers all ranks are on one node. A node without shared memory counts as many, of a rank each
+// (TUTTI_REACH=net: every node). A value, constant once made, the same at all ranks; where ranks
+// lie regularly it takes no more than one node's ranks do.
 #pragma once
 
 #include <algorithm>
@@ -30,7 +31,8 @@ class Nodes {
     const std::vector<int32_t> of = of_.values();
     std::vector<int32_t> members;
     for (int32_t other = 0; other < ranks; ++other) {
-      if (one() || of[static_cast<size_t>(other)] == of[static_cast<size_t>(rank)]) members.push_back(other);
+      if (one() || of[static_cast<size_t>(other)] == of[static_cast<size_t>(rank)])
+        members.push_back(other);
     }
     return members;
   }
@@ -38,7 +40,9 @@ class Nodes {
   int32_t count() const {
     std::vector<int32_t> numbers = of_.values();
     std::sort(numbers.begin(), numbers.end());
-    return of_.empty() ? 1 : static_cast<int32_t>(std::unique(numbers.begin(), numbers.end()) - numbers.begin());
+    return of_.empty() ? 1
+                       : static_cast<int32_t>(std::unique(numbers.begin(), numbers.end()) -
+                                              numbers.begin());
   }
   // By rank; empty: one node.
   const Repeated& of() const { return of_; }
@@ -52,8 +56,8 @@ class Nodes {
   std::string contents_;
 };
 
-// Who is together, for the many questions of whoever makes a plan: takes 4 bytes a rank while it is there. The nodes need
-// not outlive it.
+// Who is together, for the many questions of whoever makes a plan: takes 4 bytes a rank while it is
+// there. The nodes need not outlive it.
 class NodeOf {
  public:
   explicit NodeOf(const Nodes& nodes) : of_(nodes.of().values()) {}

@@ -1,9 +1,11 @@
-// A simulated memory that knows which accesses are ordered: vector clocks over the ranks. Internal to src/plan.
+// A simulated memory that knows which accesses are ordered: vector clocks over the ranks. Internal
+// to src/plan.
 //
-// Every action of a rank has a time on that rank's own count. A rank's clock holds, for every rank, the last time that
-// it is ordered after. A release keeps a snapshot of the clock with the value; a wait joins the snapshot of the oldest
-// value that satisfies it, because a real wait may have seen that one: so two accesses count as ordered only if they
-// are in every execution. One owner, one thread.
+// Every action of a rank has a time on that rank's own count. A rank's clock holds, for every rank,
+// the last time that it is ordered after. A release keeps a snapshot of the clock with the value; a
+// wait joins the snapshot of the oldest value that satisfies it, because a real wait may have seen
+// that one: so two accesses count as ordered only if they are in every execution. One owner, one
+// thread.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +20,7 @@ using Clock = std::vector<uint32_t>;  // by rank
 struct Access {
   int32_t rank = -1;
   uint32_t time = 0;
-  int32_t step = -1;     // of the rank's program, for messages
+  int32_t step = -1;  // of the rank's program, for messages
   int32_t segment = 0;
   int32_t operation = 0;
 
@@ -31,7 +33,8 @@ struct Symbol {
   int32_t block = -1;
 };
 
-// One block of memory. `read` and `write` return the earlier access that this one races with, if there is one.
+// One block of memory. `read` and `write` return the earlier access that this one races with, if
+// there is one.
 class OrderedCell {
  public:
   std::optional<Access> read(const Access& access, const Clock& clock) {
@@ -82,8 +85,9 @@ class ReleasedWord {
 
   // The oldest release of at least this value; null while there is none.
   const Release* reached(int64_t value) const {
-    auto found = std::partition_point(history_.begin(), history_.end(),
-                                      [value](const Release& release) { return release.value < value; });
+    auto found =
+        std::partition_point(history_.begin(), history_.end(),
+                             [value](const Release& release) { return release.value < value; });
     return found == history_.end() ? nullptr : &*found;
   }
 

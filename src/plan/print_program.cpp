@@ -11,7 +11,8 @@ std::string text_of(const Operand& operand, int32_t extent_count) {
     case Space::in: text = "in[" + std::to_string(operand.rank) + "]"; break;
     case Space::out: text = "out[" + std::to_string(operand.rank) + "]"; break;
     case Space::slot: text = "slot[" + std::to_string(operand.rank) + "]"; break;
-    case Space::line: return "line[" + std::to_string(operand.rank) + "]." + std::to_string(operand.line);
+    case Space::line:
+      return "line[" + std::to_string(operand.rank) + "]." + std::to_string(operand.line);
   }
   text += "." + std::to_string(operand.block);
   if (extent_count > 1) text += "+" + std::to_string(extent_count);
@@ -21,7 +22,8 @@ std::string text_of(const Operand& operand, int32_t extent_count) {
 }
 
 std::string transfer_text(const Step& step) {
-  return "transfer " + std::to_string(step.number) + " at stage " + std::to_string(step.number_stage);
+  return "transfer " + std::to_string(step.number) + " at stage " +
+         std::to_string(step.number_stage);
 }
 
 std::string text_of(const Program& program, const Arrival& arrival) {
@@ -33,8 +35,10 @@ std::string text_of(const Program& program, const Arrival& arrival) {
 
 std::string message_of(const Program& program, const Step& step) {
   const Message& message = program.messages[static_cast<size_t>(step.message)];
-  std::string text = (message.sends ? "to rank " : "from rank ") + std::to_string(message.peer) + ", " + transfer_text(step) +
-                     ", tag of transfer " + std::to_string(message.number) + " at stage " + std::to_string(message.number_stage) + ":";
+  std::string text = (message.sends ? "to rank " : "from rank ") + std::to_string(message.peer) +
+                     ", " + transfer_text(step) + ", tag of transfer " +
+                     std::to_string(message.number) + " at stage " +
+                     std::to_string(message.number_stage) + ":";
   if (message.piece_count == 0) return text + " nothing";
   for (int32_t i = 0; i < message.piece_count; ++i) {
     const Piece& piece = program.pieces[static_cast<size_t>(message.first_piece + i)];
@@ -51,29 +55,31 @@ std::string operands_of(const Program& program, const Step& step) {
     case StepKind::wait_before:
       return "rank " + std::to_string(step.peer) + ", " + transfer_text(step);
     case StepKind::wait_line:
-      return "line[" + std::to_string(step.peer) + "]." + std::to_string(step.line) + ", " + transfer_text(step);
-    case StepKind::publish:
-      return transfer_text(step);
+      return "line[" + std::to_string(step.peer) + "]." + std::to_string(step.line) + ", " +
+             transfer_text(step);
+    case StepKind::publish: return transfer_text(step);
     case StepKind::stamp:
-      return "line[" + std::to_string(program.rank) + "]." + std::to_string(step.line) + ", " + transfer_text(step);
+      return "line[" + std::to_string(program.rank) + "]." + std::to_string(step.line) + ", " +
+             transfer_text(step);
     case StepKind::post:
     case StepKind::send:
     case StepKind::receive:
-    case StepKind::sent:
-      return message_of(program, step);
+    case StepKind::sent: return message_of(program, step);
     case StepKind::copy:
     case StepKind::reduce:
-    case StepKind::reduce_any:
-      break;
+    case StepKind::reduce_any: break;
   }
   std::string text;
   for (int32_t i = 0; i < step.operand_count; ++i) {
     text += i == 0 ? "" : i == 1 ? " <- " : ", ";
     text += text_of(program.operands[step.first_operand + i], step.extent_count);
-    if (step.kind == StepKind::reduce_any && i > 0) text += text_of(program, program.arrivals[step.first_arrival + i - 1]);
+    if (step.kind == StepKind::reduce_any && i > 0)
+      text += text_of(program, program.arrivals[step.first_arrival + i - 1]);
   }
   return text + "  (lengths of block " + std::to_string(step.extent_first) +
-         (step.extent_count == 1 ? "" : ".." + std::to_string(step.extent_first + step.extent_count - 1)) +
+         (step.extent_count == 1
+              ? ""
+              : ".." + std::to_string(step.extent_first + step.extent_count - 1)) +
          (step.elidable ? "; elidable)" : ")");
 }
 
@@ -81,18 +87,25 @@ std::string operands_of(const Program& program, const Step& step) {
 
 const std::vector<StepKindInfo>& step_kinds() {
   static const std::vector<StepKindInfo> table = {
-      {StepKind::wait_word, "wait_word", "peer, transfer", "wait until the peer's word shows this segment's transfer"},
-      {StepKind::wait_line, "wait_line", "peer's line, transfer", "wait until the line bears the transfer's stamp"},
+      {StepKind::wait_word, "wait_word", "peer, transfer",
+       "wait until the peer's word shows this segment's transfer"},
+      {StepKind::wait_line, "wait_line", "peer's line, transfer",
+       "wait until the line bears the transfer's stamp"},
       {StepKind::wait_reuse, "wait_reuse", "peer, transfer",
-       "wait until the peer's word shows the transfer of the segment that used this ring position before"},
+       "wait until the peer's word shows the transfer of the segment that used this ring position "
+       "before"},
       {StepKind::copy, "copy", "destination, source", "copy blocks"},
-      {StepKind::reduce, "reduce", "destination, sources", "combine blocks, in the order of the sources"},
+      {StepKind::reduce, "reduce", "destination, sources",
+       "combine blocks, in the order of the sources"},
       {StepKind::reduce_any, "reduce_any", "destination, sources with what each hangs on",
        "combine blocks, each source as soon as its peer's word, or line, shows its transfer"},
-      {StepKind::publish, "publish", "transfer", "let this rank's word show this segment's transfer"},
-      {StepKind::stamp, "stamp", "line, transfer", "let this rank's line bear the transfer's stamp"},
+      {StepKind::publish, "publish", "transfer",
+       "let this rank's word show this segment's transfer"},
+      {StepKind::stamp, "stamp", "line, transfer",
+       "let this rank's line bear the transfer's stamp"},
       {StepKind::wait_return, "wait_return", "peer, transfer",
-       "where others read this rank's own buffers: wait until the peer's word shows the last segment's transfer"},
+       "where others read this rank's own buffers: wait until the peer's word shows the last "
+       "segment's transfer"},
       {StepKind::wait_before, "wait_before", "peer, transfer",
        "wait until the peer's word shows the transfer of the segment before"},
       {StepKind::post, "post", "message", "let the message come: its place is free"},
@@ -104,14 +117,16 @@ const std::vector<StepKindInfo>& step_kinds() {
 }
 
 std::string print(const Program& program) {
-  std::string text = "program of rank " + std::to_string(program.rank) + " of " + std::to_string(program.ranks) + ": " +
-                     std::string(name(program.collective));
+  std::string text = "program of rank " + std::to_string(program.rank) + " of " +
+                     std::to_string(program.ranks) + ": " + std::string(name(program.collective));
   if (!program.algorithm.empty()) text += " " + program.algorithm;
   if (rooted(program.collective)) text += ", root " + std::to_string(program.root);
-  text += program.uses_lines ? ", " + std::to_string(program.lines) + " lines"
-                             : ", " + std::to_string(program.slot_blocks) + " slot blocks in at least " +
-                                   std::to_string(program.min_positions) + " positions";
-  text += ", " + std::to_string(program.stages) + " stages, " + std::to_string(program.transfers) + " transfers\n";
+  text += program.uses_lines
+              ? ", " + std::to_string(program.lines) + " lines"
+              : ", " + std::to_string(program.slot_blocks) + " slot blocks in at least " +
+                    std::to_string(program.min_positions) + " positions";
+  text += ", " + std::to_string(program.stages) + " stages, " + std::to_string(program.transfers) +
+          " transfers\n";
   for (size_t i = 0; i < program.steps.size(); ++i) {
     const Step& step = program.steps[i];
     char start[64];

@@ -23,10 +23,11 @@ TEST(StepKinds, TheTableIsInTheOrderOfTheKinds) {
 }
 
 TEST(Lower, OfSeveralRanksIsThatOfEachInTheOrderAsked) {
-  const Plan staged = stage(read("tutti-plan 1\ncollective allreduce\nranks 4\ncommutative yes\n"
-                                 "reduce any tmp[2] <- in[2], in[3]\nreduce any out[0] <- in[1], tmp[2], in[0]\n"
-                                 "copy out[2] <- out[0]\ncopy out[1] <- out[0]\ncopy out[3] <- out[2]\n"),
-                            Nodes({0, 0, 1, 1}));
+  const Plan staged =
+      stage(read("tutti-plan 1\ncollective allreduce\nranks 4\ncommutative yes\n"
+                 "reduce any tmp[2] <- in[2], in[3]\nreduce any out[0] <- in[1], tmp[2], in[0]\n"
+                 "copy out[2] <- out[0]\ncopy out[1] <- out[0]\ncopy out[3] <- out[2]\n"),
+            Nodes({0, 0, 1, 1}));
   for (const Carrier carrier : {Carrier::line, Carrier::slot}) {
     const Dependences dependences = depend(staged, carrier);
     const std::vector<int32_t> ranks{3, 0, 2};
@@ -45,19 +46,23 @@ TEST(Lower, PlansTooLargeToFollowGoBetweenNodesToo) {
   std::vector<int32_t> nodes;
   for (int32_t rank = 0; rank < ranks; ++rank) {
     nodes.push_back(rank / 4);
-    if (rank > 0) text += "copy out[" + std::to_string(rank) + "] <- " + (rank < 4 ? "in[0]" : "out[" + std::to_string(rank - 4) + "]") + "\n";
+    if (rank > 0)
+      text += "copy out[" + std::to_string(rank) + "] <- " +
+              (rank < 4 ? "in[0]" : "out[" + std::to_string(rank - 4) + "]") + "\n";
   }
   const Plan staged = stage(read(text), Nodes(nodes));
   for (const Carrier carrier : {Carrier::line, Carrier::slot}) {
     const Program program = lower(staged, depend(staged, carrier), ranks - 1, carrier);
     EXPECT_EQ(program.messages.size(), 1u);
-    for (const Step& step : program.steps) EXPECT_NE(step.kind, StepKind::wait_word) << print(program);
+    for (const Step& step : program.steps)
+      EXPECT_NE(step.kind, StepKind::wait_word) << print(program);
   }
 }
 
 TEST(PrintProgram, OverSlots) {
   EXPECT_EQ(print(lower(two_ranks, 1, Carrier::slot)),
-            "program of rank 1 of 2: allreduce example, 1 slot blocks in at least 2 positions, 3 stages, 4 transfers\n"
+            "program of rank 1 of 2: allreduce example, 1 slot blocks in at least 2 positions, 3 "
+            "stages, 4 transfers\n"
             "   0  stage 0   wait_reuse rank 0, transfer 2 at stage 1\n"
             "   1  stage 0   copy       slot[1].0 <- in[1].0  (lengths of block 0; elidable)\n"
             "   2  stage 0   publish    transfer 1 at stage 0\n"
@@ -69,7 +74,8 @@ TEST(PrintProgram, OverSlots) {
 TEST(PrintProgram, WhatWaitsForReaders) {
   const Plan plan = read("tutti-plan 1\ncollective bcast\nranks 2\nroot 1\ncopy out[0] <- in[1]\n");
   EXPECT_EQ(print(lower(plan, 1, Carrier::slot)),
-            "program of rank 1 of 2: bcast, root 1, 1 slot blocks in at least 2 positions, 2 stages, 2 transfers\n"
+            "program of rank 1 of 2: bcast, root 1, 1 slot blocks in at least 2 positions, 2 "
+            "stages, 2 transfers\n"
             "   0  stage 0   wait_reuse rank 0, transfer 2 at stage 1\n"
             "   1  stage 0   copy       slot[1].0 <- in[1].0  (lengths of block 0; elidable)\n"
             "   2  stage 0   publish    transfer 1 at stage 0\n"
@@ -87,16 +93,20 @@ TEST(PrintProgram, OverLines) {
 
 TEST(PrintProgram, InTheOrderOfArrival) {
   const Plan plan = read(
-      "tutti-plan 1\ncollective reduce\nranks 3\ncommutative yes\nreduce any out[0] <- in[0], in[1], in[2]\n");
+      "tutti-plan 1\ncollective reduce\nranks 3\ncommutative yes\nreduce any out[0] <- in[0], "
+      "in[1], in[2]\n");
   EXPECT_EQ(print(lower(plan, 0, Carrier::slot)),
-            "program of rank 0 of 3: reduce, root 0, 1 slot blocks in at least 2 positions, 2 stages, 3 transfers\n"
-            "   0  stage 1   reduce_any out[0].0 <- in[0].0, slot[1].0 (after rank 1, transfer 1 at stage 0), "
+            "program of rank 0 of 3: reduce, root 0, 1 slot blocks in at least 2 positions, 2 "
+            "stages, 3 transfers\n"
+            "   0  stage 1   reduce_any out[0].0 <- in[0].0, slot[1].0 (after rank 1, transfer 1 "
+            "at stage 0), "
             "slot[2].0 (after rank 2, transfer 2 at stage 0)  (lengths of block 0)\n"
             "   1  stage 1   publish    transfer 3 at stage 1\n");
-  EXPECT_EQ(print(lower(plan, 0, Carrier::line)),
-            "program of rank 0 of 3: reduce, root 0, 1 lines, 2 stages, 3 transfers\n"
-            "   0  stage 1   reduce_any out[0].0 <- in[0].0, line[1].0 (after transfer 1 at stage 0), "
-            "line[2].0 (after transfer 2 at stage 0)  (lengths of block 0)\n");
+  EXPECT_EQ(
+      print(lower(plan, 0, Carrier::line)),
+      "program of rank 0 of 3: reduce, root 0, 1 lines, 2 stages, 3 transfers\n"
+      "   0  stage 1   reduce_any out[0].0 <- in[0].0, line[1].0 (after transfer 1 at stage 0), "
+      "line[2].0 (after transfer 2 at stage 0)  (lengths of block 0)\n");
 }
 
 TEST(PrintProgram, RunsOfBlocks) {
@@ -111,7 +121,8 @@ TEST(PrintProgram, RunsOfBlocks) {
   program.steps = {step};
   program.operands = {{Space::slot, 1, 0, 4}, {Space::in, 0, 0, 1}};
   EXPECT_EQ(print(program),
-            "program of rank 0 of 3: bcast, root 2, 0 slot blocks in at least 1 positions, 1 stages, 0 transfers\n"
+            "program of rank 0 of 3: bcast, root 2, 0 slot blocks in at least 1 positions, 1 "
+            "stages, 0 transfers\n"
             "   0  stage 0   copy       slot[1].4+3 <- in[0].1+3  (lengths of block 1..3)\n");
 }
 

@@ -1,5 +1,6 @@
-// The checker, the lowering and the simulation on random plans, right and broken, against a plain evaluation of the
-// plan on concrete values: lists of leaves, which are the free monoid, and expressions written out as text.
+// The checker, the lowering and the simulation on random plans, right and broken, against a plain
+// evaluation of the plan on concrete values: lists of leaves, which are the free monoid, and
+// expressions written out as text.
 #include <gtest/gtest.h>
 
 #include <map>
@@ -41,7 +42,8 @@ std::vector<Leaf> wanted(const Plan& plan, int32_t rank, int32_t block) {
 }
 
 bool has_in(const Plan& plan, int32_t rank) {
-  const bool root_only = plan.collective == Collective::bcast || plan.collective == Collective::scatter;
+  const bool root_only =
+      plan.collective == Collective::bcast || plan.collective == Collective::scatter;
   return rank == plan.root || !root_only;
 }
 
@@ -65,8 +67,8 @@ struct Held {
   bool by_arrival = false;  // a reduction in any order is in it
 };
 
-// Executes a plan literally. `in_place` has a bit for each rank that passes one buffer; `backwards` moves the blocks of
-// a transfer last to first, so that a result which hangs on their order shows.
+// Executes a plan literally. `in_place` has a bit for each rank that passes one buffer; `backwards`
+// moves the blocks of a transfer last to first, so that a result which hangs on their order shows.
 class Evaluation {
  public:
   Evaluation(const Plan& plan, uint32_t in_place, bool backwards)
@@ -76,7 +78,8 @@ class Evaluation {
     for (int32_t rank = 0; rank < plan_.ranks; ++rank) {
       if (!has_in(plan_, rank)) continue;
       for (int32_t block = 0; block < (one_part_in(plan_) ? 1 : plan_.blocks); ++block) {
-        cells_[key(rank, Buffer::in, block)] = {{{rank, block}}, std::to_string(rank) + "." + std::to_string(block)};
+        cells_[key(rank, Buffer::in, block)] = {{{rank, block}},
+                                                std::to_string(rank) + "." + std::to_string(block)};
       }
     }
     for (const Transfer& transfer : plan_.transfers) {
@@ -89,10 +92,13 @@ class Evaluation {
 
   bool has_out(int32_t rank) const {
     if (plan_.collective == Collective::exscan) return rank != 0;
-    return rank == plan_.root || (plan_.collective != Collective::reduce && plan_.collective != Collective::gather);
+    return rank == plan_.root ||
+           (plan_.collective != Collective::reduce && plan_.collective != Collective::gather);
   }
   int32_t out_blocks() const { return one_part_out(plan_) ? 1 : plan_.blocks; }
-  const Held& result(int32_t rank, int32_t block) { return cells_.at(key(rank, Buffer::out, block)); }
+  const Held& result(int32_t rank, int32_t block) {
+    return cells_.at(key(rank, Buffer::out, block));
+  }
 
   bool rank_order() {
     if (!reduces(plan_)) return true;
@@ -106,7 +112,8 @@ class Evaluation {
   }
 
   bool uniform() {
-    for (int32_t block = 0; block < plan_.blocks && plan_.collective == Collective::allreduce; ++block) {
+    for (int32_t block = 0; block < plan_.blocks && plan_.collective == Collective::allreduce;
+         ++block) {
       for (int32_t rank = 1; rank < plan_.ranks; ++rank) {
         if (result(rank, block).expression != result(0, block).expression) return false;
       }
@@ -118,20 +125,24 @@ class Evaluation {
   using Key = std::tuple<int32_t, Buffer, int32_t>;
 
   Key key(int32_t rank, Buffer buffer, int32_t block) const {
-    const bool one_buffer =
-        (in_place_ >> rank & 1) != 0 || (plan_.collective == Collective::bcast && rank == plan_.root);
+    const bool one_buffer = (in_place_ >> rank & 1) != 0 ||
+                            (plan_.collective == Collective::bcast && rank == plan_.root);
     if (!one_buffer || buffer != Buffer::out) return {rank, buffer, block};
-    if (one_part_in(plan_)) return block == rank ? Key{rank, Buffer::in, 0} : Key{rank, buffer, block};
+    if (one_part_in(plan_))
+      return block == rank ? Key{rank, Buffer::in, 0} : Key{rank, buffer, block};
     if (plan_.collective == Collective::scatter) return {rank, Buffer::in, rank};
     return {rank, Buffer::in, block};
   }
 
   bool move(const Transfer& transfer, int32_t k) {
     if (transfer.dst.buffer == Buffer::out && !has_out(transfer.dst.rank)) return false;
-    if (transfer.kind == TransferKind::reduce && !reduces(plan_) && plan_.collective != Collective::barrier) return false;
+    if (transfer.kind == TransferKind::reduce && !reduces(plan_) &&
+        plan_.collective != Collective::barrier)
+      return false;
     Held result;
     for (const Region& source : transfer.src) {
-      const auto found = cells_.find(key(source.rank, source.buffer, source.first + k * source.stride));
+      const auto found =
+          cells_.find(key(source.rank, source.buffer, source.first + k * source.stride));
       if (found == cells_.end()) return false;
       const Held& held = found->second;
       result.leaves.insert(result.leaves.end(), held.leaves.begin(), held.leaves.end());
@@ -147,7 +158,9 @@ class Evaluation {
       if (plan_.collective != Collective::barrier && !may_be_combined(result.leaves)) return false;
     }
     const int32_t block = transfer.dst.first + k * transfer.dst.stride;
-    if (transfer.dst.buffer == Buffer::out && !may_be_there(result.leaves.front(), transfer.dst.rank, block)) return false;
+    if (transfer.dst.buffer == Buffer::out &&
+        !may_be_there(result.leaves.front(), transfer.dst.rank, block))
+      return false;
     cells_[key(transfer.dst.rank, transfer.dst.buffer, block)] = result;
     return true;
   }
@@ -155,7 +168,8 @@ class Evaluation {
   // Of a reduction, and a bcast that only its root could fail: any rank's data for this place.
   bool may_be_there(const Leaf& leaf, int32_t rank, int32_t block) const {
     const Leaf belongs = wanted(plan_, rank, block).front();
-    return parted(plan_.collective) && !reduces(plan_) ? leaf == belongs : leaf.second == belongs.second;
+    return parted(plan_.collective) && !reduces(plan_) ? leaf == belongs
+                                                       : leaf.second == belongs.second;
   }
 
   bool may_be_combined(std::vector<Leaf> leaves) const {
@@ -164,7 +178,8 @@ class Evaluation {
     }
     std::sort(leaves.begin(), leaves.end());
     for (size_t i = 1; i < leaves.size(); ++i) {
-      if (leaves[i].second != leaves[0].second || leaves[i].first == leaves[i - 1].first) return false;
+      if (leaves[i].second != leaves[0].second || leaves[i].first == leaves[i - 1].first)
+        return false;
     }
     return true;
   }
@@ -195,16 +210,20 @@ bool by_arrival(const Plan& plan) {
 }
 
 bool right_in_place(const Plan& plan) {
-  const bool two_buffers = plan.collective != Collective::barrier && plan.collective != Collective::bcast;
+  const bool two_buffers =
+      plan.collective != Collective::barrier && plan.collective != Collective::bcast;
   for (uint32_t subset = 0; subset < (1u << plan.ranks) && two_buffers; ++subset) {
-    const bool root_alone = plan.collective == Collective::gather || plan.collective == Collective::scatter;
+    const bool root_alone =
+        plan.collective == Collective::gather || plan.collective == Collective::scatter;
     if (root_alone && (subset & ~(1u << plan.root)) != 0) continue;
-    if (!Evaluation(plan, subset, false).right() || !Evaluation(plan, subset, true).right()) return false;
+    if (!Evaluation(plan, subset, false).right() || !Evaluation(plan, subset, true).right())
+      return false;
   }
   return true;
 }
 
-std::vector<Program> programs_of(const Plan& plan, const Plan& staged, Carrier carrier, bool in_place) {
+std::vector<Program> programs_of(const Plan& plan, const Plan& staged, Carrier carrier,
+                                 bool in_place) {
   const Dependences dependences = depend(staged, carrier);
   std::vector<Program> programs;
   for (int32_t rank = 0; rank < plan.ranks; ++rank) {
@@ -220,12 +239,15 @@ void lower_and_simulate(const Plan& plan, bool in_place, uint64_t seed) {
   ASSERT_NO_THROW(validate(staged)) << print(staged);
   ASSERT_NO_THROW(check(staged)) << print(staged);
   const std::vector<Program> slots = programs_of(plan, staged, Carrier::slot, in_place);
-  for (const Simulation& how : {Simulation{1, 1, 3, 2, seed}, Simulation{5, 0, 2, 2, seed}, Simulation{4, 3, 2, 2, seed}}) {
-    ASSERT_NO_THROW(simulate(plan, slots, how)) << "segments " << how.segments << "\n" << print(plan) << print(staged);
+  for (const Simulation& how :
+       {Simulation{1, 1, 3, 2, seed}, Simulation{5, 0, 2, 2, seed}, Simulation{4, 3, 2, 2, seed}}) {
+    ASSERT_NO_THROW(simulate(plan, slots, how)) << "segments " << how.segments << "\n"
+                                                << print(plan) << print(staged);
   }
   if (!lines_serve(staged)) return;
   const std::vector<Program> lines = programs_of(plan, staged, Carrier::line, in_place);
-  ASSERT_NO_THROW(simulate(plan, lines, {1, 0, 5, 2, seed})) << "lines\n" << print(plan) << print(staged);
+  ASSERT_NO_THROW(simulate(plan, lines, {1, 0, 5, 2, seed})) << "lines\n"
+                                                             << print(plan) << print(staged);
 }
 
 // The same with the ranks on several nodes.
@@ -237,7 +259,8 @@ void lower_between_nodes(const Plan& plan, bool in_place, uint64_t seed) {
   const Plan staged = stage(plan, nodes);
   const std::string where = "nodes " + nodes.contents() + "\n" + print(plan);
   const std::vector<Program> slots = programs_of(plan, staged, Carrier::slot, in_place);
-  for (const Simulation& how : {Simulation{1, 1, 3, 2, seed, true, nodes}, Simulation{5, 0, 2, 2, seed, true, nodes}}) {
+  for (const Simulation& how :
+       {Simulation{1, 1, 3, 2, seed, true, nodes}, Simulation{5, 0, 2, 2, seed, true, nodes}}) {
     ASSERT_NO_THROW(simulate(plan, slots, how)) << "segments " << how.segments << "\n" << where;
   }
   if (!lines_serve(staged)) return;
@@ -340,7 +363,8 @@ TEST(RandomPlans, TheCheckAgreesWithPlainEvaluationOnChangedPlans) {
     ASSERT_TRUE(!verdict->in_place || right_in_place(plan)) << print(plan);
     ASSERT_NO_FATAL_FAILURE(lower_and_simulate(plan, verdict->in_place, seed));
   }
-  printf("changed plans: %d refused, %d still right, %d malformed\n", refused, still_right, malformed);
+  printf("changed plans: %d refused, %d still right, %d malformed\n", refused, still_right,
+         malformed);
   EXPECT_GT(refused, broken_plans / 6);
   EXPECT_GT(still_right, broken_plans / 24);
 }

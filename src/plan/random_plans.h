@@ -1,9 +1,10 @@
 // Random right plans and random changes of plans, for property tests only.
 //
-// A plan is made unit by unit (a unit: some blocks of the vector that travel together): a random tree combines the
-// ranks' data in rank order (in a commutative plan in another, or as it arrives), partial results detour through `tmp`, transfers are
-// pushed or pulled, `tmp` is used again once it is read; then random holders hand the result on. The units' transfers
-// are shuffled into one plan. A part of a parted collective is a unit. Same seed, same plan.
+// A plan is made unit by unit (a unit: some blocks of the vector that travel together): a random
+// tree combines the ranks' data in rank order (in a commutative plan in another, or as it arrives),
+// partial results detour through `tmp`, transfers are pushed or pulled, `tmp` is used again once it
+// is read; then random holders hand the result on. The units' transfers are shuffled into one plan.
+// A part of a parted collective is a unit. Same seed, same plan.
 #pragma once
 
 #include <algorithm>
@@ -17,7 +18,8 @@ namespace tutti::plan {
 
 class RandomPlan {
  public:
-  explicit RandomPlan(uint64_t seed, int32_t most_ranks = 7) : random_(seed * 7919 + 1), most_ranks_(most_ranks) {}
+  explicit RandomPlan(uint64_t seed, int32_t most_ranks = 7)
+      : random_(seed * 7919 + 1), most_ranks_(most_ranks) {}
 
   Plan make() {
     plan_.collective = static_cast<Collective>(below(collective_count));
@@ -41,7 +43,9 @@ class RandomPlan {
   }
 
  private:
-  int32_t below(int32_t limit) { return static_cast<int32_t>(random_() % static_cast<uint64_t>(limit)); }
+  int32_t below(int32_t limit) {
+    return static_cast<int32_t>(random_() % static_cast<uint64_t>(limit));
+  }
   bool chance(int32_t one_in) { return below(one_in) == 0; }
 
   // The blocks of the vector as runs, some with every second block.
@@ -86,11 +90,13 @@ class RandomPlan {
   }
 
   void add(const Region& dst, const std::vector<Region>& sources) {
-    const bool one_rank = std::all_of(sources.begin(), sources.end(),
-                                      [&](const Region& source) { return source.rank == sources.front().rank; });
+    const bool one_rank = std::all_of(sources.begin(), sources.end(), [&](const Region& source) {
+      return source.rank == sources.front().rank;
+    });
     const TransferKind kind = sources.size() == 1 ? TransferKind::copy : TransferKind::reduce;
     Transfer transfer{kind, one_rank && chance(3), stage_automatic, 0, dst, sources};
-    transfer.any_order = plan_.commutative && kind == TransferKind::reduce && !transfer.push && chance(2);
+    transfer.any_order =
+        plan_.commutative && kind == TransferKind::reduce && !transfer.push && chance(2);
     unit_.push_back(std::move(transfer));
   }
 
@@ -107,13 +113,15 @@ class RandomPlan {
     std::vector<Region> sources;
     const int32_t parts = std::min(high - low, 2 + below(3));
     for (int32_t i = 0; i < parts; ++i) {
-      sources.push_back(combined(low + (high - low) * i / parts, low + (high - low) * (i + 1) / parts));
+      sources.push_back(
+          combined(low + (high - low) * i / parts, low + (high - low) * (i + 1) / parts));
     }
     const bool any_order = plan_.commutative || plan_.collective == Collective::barrier;
     if (any_order) std::shuffle(sources.begin(), sources.end(), random_);
     if (chance(6)) gather_at(below(plan_.ranks), sources);
     const Region& some = sources[below(parts)];
-    const Region dst = some.buffer == Buffer::tmp && chance(3) ? some : take_tmp(below(plan_.ranks));
+    const Region dst =
+        some.buffer == Buffer::tmp && chance(3) ? some : take_tmp(below(plan_.ranks));
     add(dst, sources);
     for (const Region& source : sources) {
       if (!(source == dst)) done_with(source);
@@ -170,7 +178,8 @@ class RandomPlan {
       if (plan_.collective == Collective::gather) hand_on({user(part, Buffer::in)}, {plan_.root});
       if (plan_.collective == Collective::allgather) hand_on({user(part, Buffer::in)}, all);
       if (plan_.collective == Collective::scatter) hand_on({user(plan_.root, Buffer::in)}, {part});
-      if (plan_.collective == Collective::reduce_scatter) hand_on({combined(0, plan_.ranks)}, {part});
+      if (plan_.collective == Collective::reduce_scatter)
+        hand_on({combined(0, plan_.ranks)}, {part});
       units.push_back(std::move(unit_));
     }
   }
@@ -181,20 +190,24 @@ class RandomPlan {
     free_.clear();
     if (plan_.collective == Collective::scan || plan_.collective == Collective::exscan) {
       const int32_t own = plan_.collective == Collective::scan ? 1 : 0;
-      for (int32_t rank = 1 - own; rank < plan_.ranks; ++rank) hand_on({combined(0, rank + own)}, {rank});
+      for (int32_t rank = 1 - own; rank < plan_.ranks; ++rank)
+        hand_on({combined(0, rank + own)}, {rank});
       return std::move(unit_);
     }
     std::vector<int32_t> to;
     for (int32_t rank = 0; rank < plan_.ranks; ++rank) {
       const bool is_root = rank == plan_.root;
-      if (plan_.collective == Collective::bcast ? !is_root : plan_.collective != Collective::reduce || is_root) {
+      if (plan_.collective == Collective::bcast
+              ? !is_root
+              : plan_.collective != Collective::reduce || is_root) {
         to.push_back(rank);
       }
     }
     if (plan_.collective == Collective::bcast) {
       hand_on({user(plan_.root, Buffer::in)}, to);
     } else if (chance(4)) {
-      for (int32_t rank : to) add(user(rank, Buffer::out), {combined(0, plan_.ranks)});  // each its own expression
+      for (int32_t rank : to)
+        add(user(rank, Buffer::out), {combined(0, plan_.ranks)});  // each its own expression
     } else {
       hand_on({combined(0, plan_.ranks)}, to);
     }
@@ -220,9 +233,11 @@ class RandomPlan {
       const int32_t rank = below(plan_.ranks);
       Transfer token{TransferKind::token, false, stage_automatic, 0, nothing_of(rank), {}};
       for (int32_t other = 0; other < plan_.ranks; ++other) {
-        if (other != rank && (chance(3) || other == (rank + 1) % plan_.ranks)) token.src.push_back(nothing_of(other));
+        if (other != rank && (chance(3) || other == (rank + 1) % plan_.ranks))
+          token.src.push_back(nothing_of(other));
       }
-      const auto at = plan_.transfers.begin() + below(static_cast<int32_t>(plan_.transfers.size()) + 1);
+      const auto at =
+          plan_.transfers.begin() + below(static_cast<int32_t>(plan_.transfers.size()) + 1);
       plan_.transfers.insert(at, std::move(token));
     }
   }
@@ -265,7 +280,8 @@ inline void change(Plan& plan, std::mt19937_64& random) {
     case 5:
       transfer.src.erase(transfer.src.begin() + static_cast<ptrdiff_t>(below(transfer.src.size())));
       if (transfer.src.size() == 1) transfer.kind = TransferKind::copy;
-      if (transfer.src.empty()) plan.transfers.erase(plan.transfers.begin() + static_cast<ptrdiff_t>(which));
+      if (transfer.src.empty())
+        plan.transfers.erase(plan.transfers.begin() + static_cast<ptrdiff_t>(which));
       break;
     case 6: std::swap(transfer.src.front(), transfer.src[below(transfer.src.size())]); break;
     case 7: region.buffer = static_cast<Buffer>(below(3)); break;

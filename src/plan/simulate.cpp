@@ -18,22 +18,26 @@ namespace {
 SimulatedSchedule schedule_of(const Program& program, const Simulation& how) {
   SimulatedSchedule schedule;
   schedule.segments = program.uses_lines ? 1 : std::max(how.segments, 1);
-  schedule.positions = std::min(schedule.segments, std::max({program.min_positions, how.positions, 1}));
+  schedule.positions =
+      std::min(schedule.segments, std::max({program.min_positions, how.positions, 1}));
   schedule.ring_positions = std::max(schedule.positions, program.min_positions);
   const int32_t lines = std::max(program.lines, 1);
   schedule.ring_lines = 2 * lines;
   schedule.span = program.span(schedule.segments);
-  std::vector<int32_t> position_user(schedule.ring_positions, -1), line_user(schedule.ring_lines, -1);
+  std::vector<int32_t> position_user(schedule.ring_positions, -1),
+      line_user(schedule.ring_lines, -1);
   SimulatedSchedule::Place next;
   for (int32_t operation = 0; operation < how.operations; ++operation) {
     if (next.position + schedule.positions > schedule.ring_positions) next.position = 0;
     if (next.line + lines > schedule.ring_lines) next.line = 0;
     SimulatedSchedule::Place place = next;
     for (int32_t i = 0; i < schedule.positions && !program.uses_lines; ++i) {
-      place.must_end = std::max(place.must_end, std::exchange(position_user[place.position + i], operation));
+      place.must_end =
+          std::max(place.must_end, std::exchange(position_user[place.position + i], operation));
     }
     for (int32_t i = 0; i < lines && program.uses_lines; ++i) {
-      place.must_end = std::max(place.must_end, std::exchange(line_user[place.line + i], operation));
+      place.must_end =
+          std::max(place.must_end, std::exchange(line_user[place.line + i], operation));
     }
     schedule.operations.push_back(place);
     next.position += schedule.positions;
@@ -49,7 +53,8 @@ uint64_t expression(const Transfer& transfer, const std::vector<uint64_t>& sourc
 }
 
 // What the plan itself, transfer after transfer, leaves in every `out`; appended by rank and block.
-void append_results(const Plan& plan, int32_t operation, int32_t segment, std::vector<uint64_t>& results) {
+void append_results(const Plan& plan, int32_t operation, int32_t segment,
+                    std::vector<uint64_t>& results) {
   BlockTable<uint64_t> table(plan, BlockTable<uint64_t>::Aliasing::none);
   const auto at = [&](int32_t rank, Buffer buffer, int32_t block) -> uint64_t& {
     const bool one_buffer = plan.collective == Collective::bcast && rank == plan.root;
@@ -64,12 +69,15 @@ void append_results(const Plan& plan, int32_t operation, int32_t segment, std::v
   for (const Transfer& transfer : plan.transfers) {
     for (int32_t k = 0; k < transfer.dst.count; ++k) {
       sources.clear();
-      for (const Region& src : transfer.src) sources.push_back(at(src.rank, src.buffer, src.first + k * src.stride));
-      at(transfer.dst.rank, transfer.dst.buffer, transfer.dst.first + k * transfer.dst.stride) = expression(transfer, sources);
+      for (const Region& src : transfer.src)
+        sources.push_back(at(src.rank, src.buffer, src.first + k * src.stride));
+      at(transfer.dst.rank, transfer.dst.buffer, transfer.dst.first + k * transfer.dst.stride) =
+          expression(transfer, sources);
     }
   }
   for (int32_t rank = 0; rank < plan.ranks; ++rank) {
-    for (int32_t block = 0; block < plan.blocks; ++block) results.push_back(at(rank, Buffer::out, block));
+    for (int32_t block = 0; block < plan.blocks; ++block)
+      results.push_back(at(rank, Buffer::out, block));
   }
 }
 
@@ -96,29 +104,36 @@ void check_messages(const std::vector<Program>& programs) {
         const Piece& piece = program.pieces[static_cast<size_t>(message.first_piece + i)];
         for (int32_t k = 0; k < piece.extent_count; ++k) extents.push_back(piece.extent_first + k);
       }
-      const int32_t from = message.sends ? program.rank : message.peer, to = message.sends ? message.peer : program.rank;
+      const int32_t from = message.sends ? program.rank : message.peer,
+                    to = message.sends ? message.peer : program.rank;
       auto& there = message.sends ? sent : received;
-      if (!there.emplace(Key{from, to, message.number, message.number_stage}, std::move(extents)).second) {
+      if (!there.emplace(Key{from, to, message.number, message.number_stage}, std::move(extents))
+               .second) {
         refuse_programs("rank " + std::to_string(program.rank) + " has two messages of one tag");
       }
     }
   }
-  if (sent != received) refuse_programs("the messages that ranks send are not those that ranks receive");
+  if (sent != received)
+    refuse_programs("the messages that ranks send are not those that ranks receive");
 }
 
-void check_wait(const Program& program, int32_t peer, int64_t number, int64_t precedes, const std::string& where) {
+void check_wait(const Program& program, int32_t peer, int64_t number, int64_t precedes,
+                const std::string& where) {
   if (peer < 0 || peer >= program.ranks || peer == program.rank) {
-    refuse_programs(where + ": waits for rank " + std::to_string(peer) + ", which is no other rank");
+    refuse_programs(where + ": waits for rank " + std::to_string(peer) +
+                    ", which is no other rank");
   }
   if (number >= precedes) {
-    refuse_programs(where + ": waits for a number that is not less than that of the transfer that it precedes");
+    refuse_programs(
+        where + ": waits for a number that is not less than that of the transfer that it precedes");
   }
 }
 
 void check_arrivals(const Program& program, const Step& step, const std::string& where) {
   const int64_t transfers = program.transfers;
   const auto sources = static_cast<size_t>(std::max(step.operand_count - 1, 0));
-  if (step.first_arrival < 0 || static_cast<size_t>(step.first_arrival) + sources > program.arrivals.size()) {
+  if (step.first_arrival < 0 ||
+      static_cast<size_t>(step.first_arrival) + sources > program.arrivals.size()) {
     refuse_programs(where + ": it has fewer arrivals than sources");
   }
   for (size_t i = 0; i < sources; ++i) {
@@ -129,8 +144,9 @@ void check_arrivals(const Program& program, const Step& step, const std::string&
   }
 }
 
-// The rule that excludes deadlock: a wait is for a smaller number than that of the transfer that it precedes, and a
-// program's transfers are in the order of their numbers. Numbers of one segment: what is added for others is the same.
+// The rule that excludes deadlock: a wait is for a smaller number than that of the transfer that it
+// precedes, and a program's transfers are in the order of their numbers. Numbers of one segment:
+// what is added for others is the same.
 void check_total_order(const Program& program, int32_t positions) {
   const int64_t transfers = program.transfers;
   int64_t next = INT64_MAX;
@@ -138,7 +154,8 @@ void check_total_order(const Program& program, int32_t positions) {
     const Step& step = program.steps[i];
     int64_t number = step.number_stage * transfers + step.number;
     const std::string where = "rank " + std::to_string(program.rank) + ", " + step_text(program, i);
-    if (step.stage < 0 || step.stage >= program.stages || step.number < 1 || step.number > transfers) {
+    if (step.stage < 0 || step.stage >= program.stages || step.number < 1 ||
+        step.number > transfers) {
       refuse_programs(where + ": stage or number out of range");
     }
     if (!is_wait(step.kind)) {
@@ -155,16 +172,19 @@ void check_total_order(const Program& program, int32_t positions) {
 
 void check_shapes(const Plan& plan, const std::vector<Program>& programs) {
   if (programs.size() != static_cast<size_t>(plan.ranks)) {
-    refuse_programs(std::to_string(programs.size()) + " programs for " + std::to_string(plan.ranks) + " ranks");
+    refuse_programs(std::to_string(programs.size()) + " programs for " +
+                    std::to_string(plan.ranks) + " ranks");
   }
   const Program& first = programs.front();
   for (int32_t rank = 0; rank < plan.ranks; ++rank) {
     const Program& program = programs[rank];
     const bool same = program.transfers == first.transfers && program.stages == first.stages &&
                       program.slot_blocks == first.slot_blocks && program.lines == first.lines &&
-                      program.min_positions == first.min_positions && program.uses_lines == first.uses_lines;
+                      program.min_positions == first.min_positions &&
+                      program.uses_lines == first.uses_lines;
     if (program.rank != rank || !same) {
-      refuse_programs("the program of rank " + std::to_string(rank) + " has other sizes than that of rank 0");
+      refuse_programs("the program of rank " + std::to_string(rank) +
+                      " has other sizes than that of rank 0");
     }
   }
 }
@@ -175,10 +195,12 @@ void simulate(const Plan& plan, const std::vector<Program>& programs, const Simu
   check(plan);
   check_shapes(plan, programs);
   check_messages(programs);
-  SimulatedCase what{plan, programs, schedule_of(programs.front(), how), {}, {}, how.reached, tokens_of(stage(plan, how.nodes)), NodeOf(how.nodes)};
+  SimulatedCase what{plan, programs,    schedule_of(programs.front(), how), {},
+                     {},   how.reached, tokens_of(stage(plan, how.nodes)),  NodeOf(how.nodes)};
   const SimulatedSchedule& schedule = what.schedule;
   // Where every segment has a position of its own, no wait for reuse is ever executed.
-  const int32_t positions = schedule.positions == schedule.segments ? INT32_MAX : schedule.positions;
+  const int32_t positions =
+      schedule.positions == schedule.segments ? INT32_MAX : schedule.positions;
   for (const Program& program : programs) {
     check_total_order(program, positions);
     what.orders.push_back(executed_order(program, schedule.segments));

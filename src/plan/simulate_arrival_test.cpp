@@ -35,7 +35,8 @@ Outcome break_each_arrival(const Plan& plan, Carrier carrier, const Simulation& 
 }
 
 constexpr const char* any_order_reduce =
-    "tutti-plan 1\ncollective reduce\nranks 4\ncommutative yes\nreduce any out[0] <- in[1], in[2], in[0], in[3]\n";
+    "tutti-plan 1\ncollective reduce\nranks 4\ncommutative yes\nreduce any out[0] <- in[1], in[2], "
+    "in[0], in[3]\n";
 
 // Two sources of which one implies the other: rank 2 has read what rank 1 wrote.
 constexpr const char* any_order_of_a_chain = R"(tutti-plan 1
@@ -65,7 +66,8 @@ TEST(SimulateArrivals, ASourceTakenBeforeItArrivesIsFoundInRandomPlans) {
   for (uint64_t seed = 0; seed < 600; ++seed) {
     const Plan plan = RandomPlan(seed, 5).make();
     const bool lines = lines_serve(stage(plan));
-    const Outcome outcome = break_each_arrival(plan, lines ? Carrier::line : Carrier::slot, {1, 1, 2, 6, seed}, take_at_once);
+    const Outcome outcome = break_each_arrival(plan, lines ? Carrier::line : Carrier::slot,
+                                               {1, 1, 2, 6, seed}, take_at_once);
     ASSERT_EQ(outcome.missed, 0) << "seed " << seed << "\n" << outcome.first_missed;
     found += outcome.found;
   }
@@ -104,7 +106,8 @@ TEST(SimulateArrivals, AnArrivalOfALaterTransferBreaksTheTotalOrder) {
     arrival.number = program.transfers;
     arrival.number_stage = program.stages - 1;
   };
-  const Outcome outcome = break_each_arrival(read(any_order_reduce), Carrier::slot, one_segment, later);
+  const Outcome outcome =
+      break_each_arrival(read(any_order_reduce), Carrier::slot, one_segment, later);
   EXPECT_EQ(outcome.missed, 0) << outcome.first_missed;
   EXPECT_NE(outcome.last.find("not less than"), std::string::npos) << outcome.last;
 }
@@ -113,7 +116,8 @@ TEST(SimulateArrivals, ArrivalsThatAreMissingAltogetherAreFound) {
   const Plan plan = read(any_order_reduce);
   std::vector<Program> programs = programs_of(plan, Carrier::slot);
   programs[0].arrivals.pop_back();
-  EXPECT_NE(fault(plan, programs, one_segment).find("fewer arrivals than sources"), std::string::npos);
+  EXPECT_NE(fault(plan, programs, one_segment).find("fewer arrivals than sources"),
+            std::string::npos);
 }
 
 TEST(SimulateArrivals, ASourceThatNeverArrivesLeavesItsReaderWaiting) {
@@ -121,10 +125,13 @@ TEST(SimulateArrivals, ASourceThatNeverArrivesLeavesItsReaderWaiting) {
   for (Carrier carrier : {Carrier::slot, Carrier::line}) {
     std::vector<Program> programs = programs_of(plan, carrier);
     auto& steps = programs[2].steps;
-    std::erase_if(steps, [](const Step& step) { return step.kind == StepKind::publish || step.kind == StepKind::stamp; });
+    std::erase_if(steps, [](const Step& step) {
+      return step.kind == StepKind::publish || step.kind == StepKind::stamp;
+    });
     // Over slots, the word that ends the operation tells its reader in time.
     const std::string message = fault(plan, programs, one_segment);
-    EXPECT_EQ(message.find("wait for ever") != std::string::npos, carrier == Carrier::line) << message;
+    EXPECT_EQ(message.find("wait for ever") != std::string::npos, carrier == Carrier::line)
+        << message;
   }
 }
 
@@ -134,14 +141,17 @@ TEST(SimulateArrivals, ADestinationThatIsAnotherSourceIsFound) {
   std::vector<Program> programs = programs_of(plan, Carrier::slot);
   const Step& step = programs[0].steps.front();
   ASSERT_EQ(step.kind, StepKind::reduce_any);
-  programs[0].operands[static_cast<size_t>(step.first_operand)] = programs[0].operands[static_cast<size_t>(step.first_operand) + 1];
+  programs[0].operands[static_cast<size_t>(step.first_operand)] =
+      programs[0].operands[static_cast<size_t>(step.first_operand) + 1];
   programs[0].writes_shared = true;
-  EXPECT_NE(fault(plan, programs, one_segment).find("waits for its own destination"), std::string::npos);
+  EXPECT_NE(fault(plan, programs, one_segment).find("waits for its own destination"),
+            std::string::npos);
 }
 
 // A slot that a reduce_any has read may be written again only when that rank has published so.
 TEST(SimulateArrivals, AReuseWaitForAReductionInAnyOrderThatIsDroppedIsFound) {
-  const Outcome outcome = break_each(read(any_order_reduce), Carrier::slot, StepKind::wait_reuse, few_positions, drop);
+  const Outcome outcome =
+      break_each(read(any_order_reduce), Carrier::slot, StepKind::wait_reuse, few_positions, drop);
   EXPECT_EQ(outcome.found, 3);
   EXPECT_EQ(outcome.missed, 0) << outcome.first_missed;
   EXPECT_NE(outcome.last.find("not ordered after"), std::string::npos) << outcome.last;
@@ -155,9 +165,13 @@ TEST(SimulateArrivals, AReuseWaitForAReductionInAnyOrderThatIsDroppedIsFound) {
 }
 
 TEST(SimulateArrivals, AnOrderOfArrivalWhereThePlanHasAFixedOneIsFound) {
-  const Plan plan = read("tutti-plan 1\ncollective reduce\nranks 2\ncommutative yes\nreduce out[0] <- in[0], in[1]\n");
-  const Plan any = read("tutti-plan 1\ncollective reduce\nranks 2\ncommutative yes\nreduce any out[0] <- in[0], in[1]\n");
-  EXPECT_NE(fault(plan, programs_of(any, Carrier::slot), one_segment).find("with a wrong block 0"), std::string::npos);
+  const Plan plan = read(
+      "tutti-plan 1\ncollective reduce\nranks 2\ncommutative yes\nreduce out[0] <- in[0], in[1]\n");
+  const Plan any = read(
+      "tutti-plan 1\ncollective reduce\nranks 2\ncommutative yes\nreduce any out[0] <- in[0], "
+      "in[1]\n");
+  EXPECT_NE(fault(plan, programs_of(any, Carrier::slot), one_segment).find("with a wrong block 0"),
+            std::string::npos);
 }
 
 }  // namespace

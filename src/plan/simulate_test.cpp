@@ -1,5 +1,5 @@
-// The simulation accepts what lowering writes and finds what is broken on purpose: each kind of breakage, everywhere in
-// the programs of several plans.
+// The simulation accepts what lowering writes and finds what is broken on purpose: each kind of
+// breakage, everywhere in the programs of several plans.
 #include "plan/simulate.h"
 
 #include <gtest/gtest.h>
@@ -75,14 +75,16 @@ token @0 2 <- 1
 copy @0 out[2] <- in[0]
 )";
 
-const std::vector<const char*> texts = {flat_allreduce, tree_allreduce, tiled_allreduce, chain_bcast, barrier, any_order_allreduce,
+const std::vector<const char*> texts = {flat_allreduce, tree_allreduce, tiled_allreduce,
+                                        chain_bcast,    barrier,        any_order_allreduce,
                                         token_bcast};
 
 void before_the_movement(Program& program, size_t step) {
   if (step > 0) std::swap(program.steps[step - 1], program.steps[step]);
 }
 
-// Somebody waits for the data, not only for the ring position; that a position is free may be known by other ways.
+// Somebody waits for the data, not only for the ring position; that a position is free may be known
+// by other ways.
 bool data_is_awaited(const std::vector<Program>& programs, const Step& announcement) {
   for (const Program& program : programs) {
     for (const Step& step : program.steps) {
@@ -101,7 +103,9 @@ TEST(Simulate, RightProgramsPass) {
     const Plan plan = read(text);
     for (int segments : {1, 2, 5}) {
       for (int positions : {0, 1, 2, 8}) {
-        EXPECT_EQ(fault(plan, programs_of(plan, Carrier::slot), {segments, positions, 4, 10, 3}), "") << text;
+        EXPECT_EQ(fault(plan, programs_of(plan, Carrier::slot), {segments, positions, 4, 10, 3}),
+                  "")
+            << text;
       }
     }
     if (!lines_serve(stage(plan))) continue;
@@ -126,14 +130,17 @@ TEST(Simulate, EveryReturnWithoutItsReadersIsFound) {
   int found = 0;
   for (uint64_t seed = 0; seed < 100; ++seed) {
     const Plan plan = RandomPlan(seed, 5).make();
-    const Outcome slots = break_each(plan, Carrier::slot, StepKind::wait_return, {2, 0, 3, 6, seed}, drop);
+    const Outcome slots =
+        break_each(plan, Carrier::slot, StepKind::wait_return, {2, 0, 3, 6, seed}, drop);
     ASSERT_EQ(slots.missed, 0) << "seed " << seed << "\n" << slots.first_missed;
     found += slots.found;
   }
   EXPECT_GT(found, 100);
   const Plan plan = read("tutti-plan 1\ncollective bcast\nranks 2\nroot 1\ncopy out[0] <- in[1]\n");
-  const std::string last = break_each(plan, Carrier::slot, StepKind::wait_return, few_positions, drop).last;
-  EXPECT_NE(last.find("its user has in[1].0 while it is in use by step"), std::string::npos) << last;
+  const std::string last =
+      break_each(plan, Carrier::slot, StepKind::wait_return, few_positions, drop).last;
+  EXPECT_NE(last.find("its user has in[1].0 while it is in use by step"), std::string::npos)
+      << last;
 }
 
 TEST(Simulate, AReadPastAnOfferThatIsOverwrittenIsFound) {
@@ -149,14 +156,18 @@ TEST(Simulate, EveryWaitThatIsDroppedFromRandomPlansIsFound) {
   int found = 0;
   for (uint64_t seed = 0; seed < 150; ++seed) {
     Plan plan = RandomPlan(seed, 5).make();
-    if (plan.collective == Collective::barrier) continue;  // its exits may hear of an arrival by several ways
+    if (plan.collective == Collective::barrier)
+      continue;  // its exits may hear of an arrival by several ways
     // What a token waits for may be told by another wait before anything is done.
-    std::erase_if(plan.transfers, [](const Transfer& transfer) { return transfer.kind == TransferKind::token; });
-    const Outcome slots = break_each(plan, Carrier::slot, StepKind::wait_word, {1, 1, 2, 1, seed, false}, drop);
+    std::erase_if(plan.transfers,
+                  [](const Transfer& transfer) { return transfer.kind == TransferKind::token; });
+    const Outcome slots =
+        break_each(plan, Carrier::slot, StepKind::wait_word, {1, 1, 2, 1, seed, false}, drop);
     ASSERT_EQ(slots.missed, 0) << "seed " << seed << "\n" << slots.first_missed;
     found += slots.found;
     if (!lines_serve(stage(plan))) continue;
-    const Outcome lines = break_each(plan, Carrier::line, StepKind::wait_line, {1, 1, 2, 1, seed}, drop);
+    const Outcome lines =
+        break_each(plan, Carrier::line, StepKind::wait_line, {1, 1, 2, 1, seed}, drop);
     ASSERT_EQ(lines.missed, 0) << "seed " << seed << "\n" << lines.first_missed;
     found += lines.found;
   }
@@ -169,7 +180,9 @@ TEST(Simulate, ATokenForTheSegmentBeforeThatIsDroppedIsFound) {
   const Simulation how{7, 7, 2, 4, 6};
   const Outcome outcome = break_each(plan, Carrier::slot, StepKind::wait_before, how, drop);
   EXPECT_EQ(outcome.found, 1) << outcome.first_missed;
-  EXPECT_NE(outcome.last.find("rank 2 has done transfer 5 of the segment before"), std::string::npos) << outcome.last;
+  EXPECT_NE(outcome.last.find("rank 2 has done transfer 5 of the segment before"),
+            std::string::npos)
+      << outcome.last;
   // What it waits for is nobody else's business, so that its announcement is the token's alone.
   const Outcome silent = break_each(plan, Carrier::slot, StepKind::publish, how, drop);
   EXPECT_EQ(silent.missed, 0) << silent.first_missed;
@@ -177,12 +190,15 @@ TEST(Simulate, ATokenForTheSegmentBeforeThatIsDroppedIsFound) {
 
 TEST(Simulate, AReuseWaitThatIsDroppedIsFound) {
   // Nothing else tells the root of these that its slot has been read.
-  const Plan bcast = read("tutti-plan 1\ncollective bcast\nranks 3\ncopy out[1] <- in[0]\ncopy out[2] <- in[0]\n");
-  const Outcome outcome = break_each(bcast, Carrier::slot, StepKind::wait_reuse, few_positions, drop);
+  const Plan bcast =
+      read("tutti-plan 1\ncollective bcast\nranks 3\ncopy out[1] <- in[0]\ncopy out[2] <- in[0]\n");
+  const Outcome outcome =
+      break_each(bcast, Carrier::slot, StepKind::wait_reuse, few_positions, drop);
   EXPECT_EQ(outcome.found, 2);
   EXPECT_EQ(outcome.missed, 0) << outcome.first_missed;
   EXPECT_NE(outcome.last.find("not ordered after"), std::string::npos) << outcome.last;
-  const Outcome chain = break_each(read(chain_bcast), Carrier::slot, StepKind::wait_reuse, few_positions, drop);
+  const Outcome chain =
+      break_each(read(chain_bcast), Carrier::slot, StepKind::wait_reuse, few_positions, drop);
   EXPECT_GT(chain.found, 0);
 }
 
@@ -190,12 +206,13 @@ TEST(Simulate, AnnouncingTooEarlyIsFound) {
   for (const char* text : texts) {
     const Plan plan = read(text);
     if (plan.collective == Collective::barrier) continue;  // no movement
-    const Outcome slots = break_each(plan, Carrier::slot, StepKind::publish, few_positions, before_the_movement,
-                                     data_is_awaited);
+    const Outcome slots = break_each(plan, Carrier::slot, StepKind::publish, few_positions,
+                                     before_the_movement, data_is_awaited);
     EXPECT_GT(slots.found, 0);
     EXPECT_EQ(slots.missed, 0) << slots.first_missed;
     if (!lines_serve(stage(plan))) continue;
-    const Outcome lines = break_each(plan, Carrier::line, StepKind::stamp, one_segment, before_the_movement);
+    const Outcome lines =
+        break_each(plan, Carrier::line, StepKind::stamp, one_segment, before_the_movement);
     EXPECT_GT(lines.found, 0);
     EXPECT_EQ(lines.missed, 0) << lines.first_missed;
   }
@@ -226,7 +243,8 @@ TEST(Simulate, APublicationThatIsMissingLeavesRanksWaiting) {
   const Plan plan = read(flat_allreduce);
   std::vector<Program> programs = programs_of(plan, Carrier::slot);
   auto& steps = programs[1].steps;
-  const auto publish = std::find_if(steps.begin(), steps.end(), [](const Step& s) { return s.kind == StepKind::publish; });
+  const auto publish = std::find_if(steps.begin(), steps.end(),
+                                    [](const Step& s) { return s.kind == StepKind::publish; });
   ASSERT_NE(publish, steps.end());
   steps.erase(publish);
   EXPECT_NE(fault(plan, programs, one_segment).find("wait for ever"), std::string::npos);
@@ -249,7 +267,9 @@ TEST(Simulate, AMovementOfAnotherBlockIsFound) {
     const auto shift_source = [](Program& program, size_t step) {
       program.operands[program.steps[step].first_operand + 1].block ^= 1;
     };
-    const auto shift_lengths = [](Program& program, size_t step) { program.steps[step].extent_first ^= 1; };
+    const auto shift_lengths = [](Program& program, size_t step) {
+      program.steps[step].extent_first ^= 1;
+    };
     for (const Break& break_it : {Break(shift_source), Break(shift_lengths)}) {
       const Outcome outcome = break_each(plan, Carrier::slot, kind, one_segment, break_it);
       EXPECT_GT(outcome.found, 0);
@@ -264,7 +284,8 @@ TEST(Simulate, SourcesInAnotherOrderAreFound) {
     const int32_t first = program.steps[step].first_operand;
     std::swap(program.operands[first + 1], program.operands[first + 2]);
   };
-  const Outcome outcome = break_each(plan, Carrier::slot, StepKind::reduce, one_segment, swap_sources);
+  const Outcome outcome =
+      break_each(plan, Carrier::slot, StepKind::reduce, one_segment, swap_sources);
   EXPECT_EQ(outcome.found, 2);
   EXPECT_EQ(outcome.missed, 0);
 }
@@ -275,7 +296,8 @@ TEST(Simulate, AWaitForALaterTransferBreaksTheTotalOrder) {
     program.steps[step].number = program.transfers;
     program.steps[step].number_stage = program.stages - 1;
   };
-  const Outcome outcome = break_each(plan, Carrier::slot, StepKind::wait_word, one_segment, wait_for_the_last);
+  const Outcome outcome =
+      break_each(plan, Carrier::slot, StepKind::wait_word, one_segment, wait_for_the_last);
   EXPECT_EQ(outcome.missed, 0) << outcome.first_missed;
   EXPECT_NE(outcome.last.find("not less than"), std::string::npos) << outcome.last;
 }
@@ -283,8 +305,10 @@ TEST(Simulate, AWaitForALaterTransferBreaksTheTotalOrder) {
 TEST(Simulate, TooFewPositionsBreakTheTotalOrder) {
   // The slot of rank 1 is read again two hand-overs after it is written.
   const Plan plan = read(
-      "tutti-plan 1\ncollective allreduce\nranks 3\ncopy tmp[1] <- in[1]\nreduce tmp[0] <- in[0], tmp[1]\n"
-      "copy tmp[2] <- tmp[0]\nreduce out[2] <- tmp[2], in[2]\ncopy out[0] <- out[2]\ncopy out[1] <- out[2]\n"
+      "tutti-plan 1\ncollective allreduce\nranks 3\ncopy tmp[1] <- in[1]\nreduce tmp[0] <- in[0], "
+      "tmp[1]\n"
+      "copy tmp[2] <- tmp[0]\nreduce out[2] <- tmp[2], in[2]\ncopy out[0] <- out[2]\ncopy out[1] "
+      "<- out[2]\n"
       "copy tmp[2].1 <- tmp[1]\n");
   std::vector<Program> programs = programs_of(plan, Carrier::slot);
   EXPECT_EQ(fault(plan, programs, few_positions), "");
@@ -294,17 +318,20 @@ TEST(Simulate, TooFewPositionsBreakTheTotalOrder) {
 }
 
 TEST(Simulate, WrongClaimsOfAProgramAreFound) {
-  const Plan reduce = read("tutti-plan 1\ncollective reduce\nranks 2\nreduce out[0] <- in[0], in[1]\n");
+  const Plan reduce =
+      read("tutti-plan 1\ncollective reduce\nranks 2\nreduce out[0] <- in[0], in[1]\n");
   std::vector<Program> programs = programs_of(reduce, Carrier::slot);
   EXPECT_EQ(fault(reduce, programs, one_segment), "");
   programs[1].knows_all = true;  // rank 1 hands its data over and is told nothing
-  EXPECT_NE(fault(reduce, programs, one_segment).find("without knowing that rank 0"), std::string::npos);
+  EXPECT_NE(fault(reduce, programs, one_segment).find("without knowing that rank 0"),
+            std::string::npos);
   programs = programs_of(reduce, Carrier::slot);
   programs[1].writes_shared = false;
   EXPECT_NE(fault(reduce, programs, one_segment).find("says that it does not"), std::string::npos);
 
   const Plan overwrites = read(
-      "tutti-plan 1\ncollective allreduce\nranks 2\ncopy out[0] <- in[1]\nreduce tmp[0] <- in[0], out[0]\n"
+      "tutti-plan 1\ncollective allreduce\nranks 2\ncopy out[0] <- in[1]\nreduce tmp[0] <- in[0], "
+      "out[0]\n"
       "copy out[0] <- tmp[0]\ncopy out[1] <- tmp[0]\n");
   ASSERT_FALSE(check(overwrites).in_place);
   programs = programs_of(overwrites, Carrier::slot);

@@ -1,4 +1,5 @@
-// A reduce in the order of arrival, in a simulated run: the interleaving chooses among the sources that are there.
+// A reduce in the order of arrival, in a simulated run: the interleaving chooses among the sources
+// that are there.
 #include <algorithm>
 
 #include "plan/simulated_run.h"
@@ -6,13 +7,15 @@
 namespace tutti::plan {
 
 // What makes a source ready; null while it is not.
-const ReleasedWord::Release* SimulatedRun::arrived(int32_t rank, SimulatedStep at, const Arrival& arrival) const {
+const ReleasedWord::Release* SimulatedRun::arrived(int32_t rank, SimulatedStep at,
+                                                   const Arrival& arrival) const {
   const int64_t number = number_of(rank, at, arrival.number_stage, arrival.number);
   if (!what_.programs[rank].uses_lines) return words_[arrival.peer].reached(number);
   return stamped(rank, arrival.peer, arrival.line, number);
 }
 
-// Sources that may be taken next. A destination that is one of them goes first: it would be lost otherwise.
+// Sources that may be taken next. A destination that is one of them goes first: it would be lost
+// otherwise.
 std::vector<int32_t> SimulatedRun::ready_sources(int32_t rank, SimulatedStep at) {
   const Program& program = what_.programs[rank];
   const Step& step = program.steps[at.step];
@@ -21,8 +24,9 @@ std::vector<int32_t> SimulatedRun::ready_sources(int32_t rank, SimulatedStep at)
   std::vector<int32_t> ready;
   for (int32_t source = 0; source < step.operand_count - 1; ++source) {
     const Arrival& arrival = program.arrivals[step.first_arrival + source];
-    const bool is_destination = &cell(rank, at.segment, operands[source + 1], 0, step.extent_first) ==
-                                &cell(rank, at.segment, operands[0], 0, step.extent_first);
+    const bool is_destination =
+        &cell(rank, at.segment, operands[source + 1], 0, step.extent_first) ==
+        &cell(rank, at.segment, operands[0], 0, step.extent_first);
     if (is_destination && arrival.peer >= 0) {
       refuse_programs(context(rank) + ": waits for its own destination, which goes first");
     }
@@ -46,11 +50,13 @@ void SimulatedRun::take_source(int32_t rank, SimulatedStep at, int32_t source) {
     const int32_t extent = step.extent_first + k;
     OrderedCell& from = cell(rank, at.segment, operands[source + 1], k, extent);
     OrderedCell& to = cell(rank, at.segment, operands[0], k, extent);
-    if (const auto race = from.read(access, self.clock)) refuse_race(rank, "reads", operands[source + 1], k, *race);
+    if (const auto race = from.read(access, self.clock))
+      refuse_race(rank, "reads", operands[source + 1], k, *race);
     check_source(rank, from.symbol(), operands[source + 1], k, extent);
     const uint64_t partial = self.taken.empty() ? 0 : to.symbol().expression;
     const Symbol result{added_expression(partial, from.symbol().expression), extent};
-    if (const auto race = to.write(access, self.clock, result)) refuse_race(rank, "writes", operands[0], k, *race);
+    if (const auto race = to.write(access, self.clock, result))
+      refuse_race(rank, "writes", operands[0], k, *race);
   }
 }
 

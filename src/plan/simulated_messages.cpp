@@ -1,5 +1,5 @@
-// Messages in a simulated run. They are as late as MPI allows: none goes before its receiver has posted it, none has been
-// sent before it has come, and its source is looked at again when it ends.
+// Messages in a simulated run. They are as late as MPI allows: none goes before its receiver has
+// posted it, none has been sent before it has come, and its source is looked at again when it ends.
 #include "plan/simulated_run.h"
 
 namespace tutti::plan {
@@ -12,7 +12,8 @@ void SimulatedRun::each_cell(int32_t rank, SimulatedStep at, const Message& mess
   for (int32_t i = 0; i < message.piece_count; ++i) {
     const Piece& piece = program.pieces[static_cast<size_t>(message.first_piece + i)];
     for (int32_t k = 0; k < piece.extent_count; ++k) {
-      visit(cell(rank, at.segment, piece.operand, k, piece.extent_first + k), piece.operand, k, piece.extent_first + k, index++);
+      visit(cell(rank, at.segment, piece.operand, k, piece.extent_first + k), piece.operand, k,
+            piece.extent_first + k, index++);
     }
   }
 }
@@ -21,7 +22,8 @@ bool SimulatedRun::message(int32_t rank, SimulatedStep at) {
   const Program& program = what_.programs[rank];
   const Step& step = program.steps[at.step];
   const Message& message = program.messages[static_cast<size_t>(step.message)];
-  if (what_.nodes.together(rank, message.peer)) refuse_programs(context(rank) + ": a message within a node");
+  if (what_.nodes.together(rank, message.peer))
+    refuse_programs(context(rank) + ": a message within a node");
   switch (step.kind) {
     case StepKind::post: return post(rank, at, message);
     case StepKind::send: return send(rank, at, message);
@@ -35,26 +37,35 @@ bool SimulatedRun::post(int32_t rank, SimulatedStep at, const Message& message) 
   for (int32_t i = 0; i < message.piece_count; ++i) {
     const Operand& operand = program.pieces[static_cast<size_t>(message.first_piece + i)].operand;
     check_destination(rank, operand);
-    if ((operand.space == Space::slot || operand.space == Space::line) && !reserve(rank)) return false;
+    if ((operand.space == Space::slot || operand.space == Space::line) && !reserve(rank))
+      return false;
   }
-  const Access access{rank, ++ranks_[rank].clock[rank], at.step, at.segment, ranks_[rank].operation};
-  each_cell(rank, at, message, [&](OrderedCell& cell, const Operand& operand, int32_t k, int32_t, size_t) {
-    // From here on it may be overwritten at any time.
-    if (const auto race = cell.write(access, ranks_[rank].clock, Symbol{})) refuse_race(rank, "lets a message write", operand, k, *race);
-  });
-  mail_[{message.peer, rank, number_of(rank, at, message.number_stage, message.number)}].posted = true;
+  const Access access{rank, ++ranks_[rank].clock[rank], at.step, at.segment,
+                      ranks_[rank].operation};
+  each_cell(rank, at, message,
+            [&](OrderedCell& cell, const Operand& operand, int32_t k, int32_t, size_t) {
+              // From here on it may be overwritten at any time.
+              if (const auto race = cell.write(access, ranks_[rank].clock, Symbol{}))
+                refuse_race(rank, "lets a message write", operand, k, *race);
+            });
+  mail_[{message.peer, rank, number_of(rank, at, message.number_stage, message.number)}].posted =
+      true;
   released_ = true;
   return true;
 }
 
 bool SimulatedRun::send(int32_t rank, SimulatedStep at, const Message& message) {
-  Mail& mail = mail_[{rank, message.peer, number_of(rank, at, message.number_stage, message.number)}];
-  const Access access{rank, ++ranks_[rank].clock[rank], at.step, at.segment, ranks_[rank].operation};
-  each_cell(rank, at, message, [&](OrderedCell& cell, const Operand& operand, int32_t k, int32_t extent, size_t) {
-    if (const auto race = cell.read(access, ranks_[rank].clock)) refuse_race(rank, "sends", operand, k, *race);
-    check_source(rank, cell.symbol(), operand, k, extent);
-    mail.data.push_back(cell.symbol());
-  });
+  Mail& mail =
+      mail_[{rank, message.peer, number_of(rank, at, message.number_stage, message.number)}];
+  const Access access{rank, ++ranks_[rank].clock[rank], at.step, at.segment,
+                      ranks_[rank].operation};
+  each_cell(rank, at, message,
+            [&](OrderedCell& cell, const Operand& operand, int32_t k, int32_t extent, size_t) {
+              if (const auto race = cell.read(access, ranks_[rank].clock))
+                refuse_race(rank, "sends", operand, k, *race);
+              check_source(rank, cell.symbol(), operand, k, extent);
+              mail.data.push_back(cell.symbol());
+            });
   mail.clock = ranks_[rank].clock;
   mail.gone = true;
   released_ = true;
@@ -62,32 +73,45 @@ bool SimulatedRun::send(int32_t rank, SimulatedStep at, const Message& message) 
 }
 
 bool SimulatedRun::receive(int32_t rank, SimulatedStep at, const Message& message) {
-  const auto found = mail_.find({message.peer, rank, number_of(rank, at, message.number_stage, message.number)});
-  if (found == mail_.end() || !found->second.posted) refuse_programs(context(rank) + ": awaits a message that it has not posted");
+  const auto found =
+      mail_.find({message.peer, rank, number_of(rank, at, message.number_stage, message.number)});
+  if (found == mail_.end() || !found->second.posted)
+    refuse_programs(context(rank) + ": awaits a message that it has not posted");
   const Mail& mail = found->second;
   if (!mail.gone) return false;
   join(ranks_[rank].clock, mail.clock);
-  const Access access{rank, ++ranks_[rank].clock[rank], at.step, at.segment, ranks_[rank].operation};
-  each_cell(rank, at, message, [&](OrderedCell& cell, const Operand& operand, int32_t k, int32_t extent, size_t index) {
-    if (cell.symbol().expression != 0) refuse_programs(context(rank) + ": something was written where a message is to come");
-    const Symbol symbol{mail.data[index].expression, extent};
-    if (const auto race = cell.write(access, ranks_[rank].clock, symbol)) refuse_race(rank, "receives", operand, k, *race);
-  });
+  const Access access{rank, ++ranks_[rank].clock[rank], at.step, at.segment,
+                      ranks_[rank].operation};
+  each_cell(
+      rank, at, message,
+      [&](OrderedCell& cell, const Operand& operand, int32_t k, int32_t extent, size_t index) {
+        if (cell.symbol().expression != 0)
+          refuse_programs(context(rank) + ": something was written where a message is to come");
+        const Symbol symbol{mail.data[index].expression, extent};
+        if (const auto race = cell.write(access, ranks_[rank].clock, symbol))
+          refuse_race(rank, "receives", operand, k, *race);
+      });
   return true;
 }
 
 bool SimulatedRun::sent(int32_t rank, SimulatedStep at, const Message& message) {
-  const auto key = std::tuple(rank, message.peer, number_of(rank, at, message.number_stage, message.number));
+  const auto key =
+      std::tuple(rank, message.peer, number_of(rank, at, message.number_stage, message.number));
   const auto found = mail_.find(key);
-  if (found == mail_.end() || !found->second.gone) refuse_programs(context(rank) + ": ends a message that it has not sent");
+  if (found == mail_.end() || !found->second.gone)
+    refuse_programs(context(rank) + ": ends a message that it has not sent");
   if (!found->second.posted) return false;
-  const Access access{rank, ++ranks_[rank].clock[rank], at.step, at.segment, ranks_[rank].operation};
-  each_cell(rank, at, message, [&](OrderedCell& cell, const Operand& operand, int32_t k, int32_t, size_t index) {
-    if (const auto race = cell.read(access, ranks_[rank].clock)) refuse_race(rank, "is sending", operand, k, *race);
-    if (cell.symbol().expression != found->second.data[index].expression) {
-      refuse_programs(context(rank) + ": a message's source was overwritten while it was under way");
-    }
-  });
+  const Access access{rank, ++ranks_[rank].clock[rank], at.step, at.segment,
+                      ranks_[rank].operation};
+  each_cell(rank, at, message,
+            [&](OrderedCell& cell, const Operand& operand, int32_t k, int32_t, size_t index) {
+              if (const auto race = cell.read(access, ranks_[rank].clock))
+                refuse_race(rank, "is sending", operand, k, *race);
+              if (cell.symbol().expression != found->second.data[index].expression) {
+                refuse_programs(context(rank) +
+                                ": a message's source was overwritten while it was under way");
+              }
+            });
   return true;
 }
 

@@ -15,7 +15,8 @@ uint64_t mix(uint64_t x) {
 
 uint64_t leaf_expression(int32_t operation, int32_t rank, int32_t segment, int32_t block) {
   uint64_t hash = 0x9e3779b97f4a7c15u;
-  for (int32_t part : {operation, rank, segment, block}) hash = mix(hash + static_cast<uint32_t>(part) + 1);
+  for (int32_t part : {operation, rank, segment, block})
+    hash = mix(hash + static_cast<uint32_t>(part) + 1);
   return hash;
 }
 
@@ -25,11 +26,16 @@ uint64_t combined_expression(const std::vector<uint64_t>& sources) {
   return hash;
 }
 
-uint64_t added_expression(uint64_t partial, uint64_t source) { return partial + mix(source ^ 0x5851f42d4c957f2du); }
+uint64_t added_expression(uint64_t partial, uint64_t source) {
+  return partial + mix(source ^ 0x5851f42d4c957f2du);
+}
 
 SimulatedRun::SimulatedRun(const SimulatedCase& what, int32_t interleaving, uint64_t seed)
-    : what_(what), plan_(what.plan), interleaving_(interleaving),
-      random_(mix(seed) + static_cast<uint64_t>(interleaving)), salt_(random_()),
+    : what_(what),
+      plan_(what.plan),
+      interleaving_(interleaving),
+      random_(mix(seed) + static_cast<uint64_t>(interleaving)),
+      salt_(random_()),
       tokens_(what.tokens, what.programs.front().transfers, what.schedule.segments) {
   const auto ranks = static_cast<size_t>(plan_.ranks);
   ranks_.resize(ranks);
@@ -49,7 +55,8 @@ void SimulatedRun::run() {
     const int32_t rank = movable[choice];
     released_ = false;
     bool moved = true;
-    for (uint64_t burst = 1 + random_() % 6; burst > 0 && moved && ranks_[rank].operation < operations(); --burst) {
+    for (uint64_t burst = 1 + random_() % 6;
+         burst > 0 && moved && ranks_[rank].operation < operations(); --burst) {
       moved = advance(rank);
     }
     if (released_) {
@@ -62,13 +69,15 @@ void SimulatedRun::run() {
   check_results();
 }
 
-// Even interleavings choose evenly; odd ones keep an order of preference for a while, so that ranks run far apart.
+// Even interleavings choose evenly; odd ones keep an order of preference for a while, so that ranks
+// run far apart.
 size_t SimulatedRun::choose(const std::vector<int32_t>& movable) {
   if (interleaving_ % 2 == 0) return random_() % movable.size();
   if (random_() % 64 == 0) salt_ = random_();
-  const auto preferred = std::min_element(movable.begin(), movable.end(), [this](int32_t one, int32_t other) {
-    return mix(salt_ + static_cast<uint64_t>(one)) < mix(salt_ + static_cast<uint64_t>(other));
-  });
+  const auto preferred =
+      std::min_element(movable.begin(), movable.end(), [this](int32_t one, int32_t other) {
+        return mix(salt_ + static_cast<uint64_t>(one)) < mix(salt_ + static_cast<uint64_t>(other));
+      });
   return static_cast<size_t>(preferred - movable.begin());
 }
 
@@ -81,7 +90,8 @@ std::vector<int32_t> SimulatedRun::all_unfinished() const {
 }
 
 // User buffers are fresh in every operation. In place, and at the root of a bcast, `out` is `in`.
-OrderedCell& SimulatedRun::user(int32_t operation, int32_t rank, Space space, int32_t segment, int32_t block) {
+OrderedCell& SimulatedRun::user(int32_t operation, int32_t rank, Space space, int32_t segment,
+                                int32_t block) {
   const size_t owner = size_t(operation) * plan_.ranks + rank;
   const size_t buffer = space == Space::out && !in_place_[owner] ? 1 : 0;
   return user_[((owner * 2 + buffer) * what_.schedule.segments + segment) * plan_.blocks + block];
@@ -91,15 +101,19 @@ void SimulatedRun::fill_user_buffers() {
   const int32_t segments = what_.schedule.segments;
   user_.resize(size_t(operations()) * plan_.ranks * 2 * segments * plan_.blocks);
   const bool is_bcast = plan_.collective == Collective::bcast;
-  // Of a gather, an allgather and a scatter only a rank's own part lies in both, which they leave as it is.
-  const bool may_be_in_place = combines(plan_.collective) || plan_.collective == Collective::alltoall;
+  // Of a gather, an allgather and a scatter only a rank's own part lies in both, which they leave
+  // as it is.
+  const bool may_be_in_place =
+      combines(plan_.collective) || plan_.collective == Collective::alltoall;
   for (int32_t operation = 0; operation < operations(); ++operation) {
     for (int32_t rank = 0; rank < plan_.ranks; ++rank) {
       const bool root_of_bcast = is_bcast && rank == plan_.root;
       const bool in_place = may_be_in_place && what_.programs[rank].in_place && random_() % 2 == 0;
       in_place_.push_back(root_of_bcast || in_place);
-      const bool any = what_.programs[rank].has_elidable_copies && (!in_place_.back() || what_.programs[rank].elides_in_place);
-      for (int buffer = 0; buffer < 2; ++buffer) reached_.push_back(what_.reached && any && random_() % 2 == 0);
+      const bool any = what_.programs[rank].has_elidable_copies &&
+                       (!in_place_.back() || what_.programs[rank].elides_in_place);
+      for (int buffer = 0; buffer < 2; ++buffer)
+        reached_.push_back(what_.reached && any && random_() % 2 == 0);
       if (!plan_.definition().has_in(rank)) continue;
       for (int32_t segment = 0; segment < segments; ++segment) {
         for (int32_t block = 0; block < plan_.definition().in_blocks(); ++block) {
@@ -131,7 +145,8 @@ bool SimulatedRun::advance(int32_t rank) {
     const Step& step = what_.programs[rank].steps[at.step];
     // What was done before it is told of may be known by a message.
     const bool tells = step.kind == StepKind::publish || step.kind == StepKind::stamp;
-    if (!is_wait(step.kind)) check_tokens(rank, number_of(rank, at, step.number_stage, step.number), tells);
+    if (!is_wait(step.kind))
+      check_tokens(rank, number_of(rank, at, step.number_stage, step.number), tells);
   }
   ++self.at;
   return true;
@@ -140,7 +155,8 @@ bool SimulatedRun::advance(int32_t rank) {
 // The rank has done something of this number, or all of them.
 void SimulatedRun::check_tokens(int32_t rank, int64_t number, bool tells) {
   if (what_.tokens.empty()) return;
-  const std::string fault = tokens_.done(rank, base(ranks_[rank].operation), number, ranks_[rank].clock, tells);
+  const std::string fault =
+      tokens_.done(rank, base(ranks_[rank].operation), number, ranks_[rank].clock, tells);
   if (!fault.empty()) refuse_programs(context(rank) + ": " + fault);
 }
 
@@ -163,7 +179,8 @@ void SimulatedRun::use_user_buffers(int32_t rank) {
     for (int32_t segment = 0; segment < what_.schedule.segments; ++segment) {
       for (int32_t block = 0; block < plan_.blocks; ++block) {
         OrderedCell& cell = user(self.operation, rank, space, segment, block);
-        if (const auto race = cell.write(access, self.clock, cell.symbol())) refuse_use(rank, space, block, *race);
+        if (const auto race = cell.write(access, self.clock, cell.symbol()))
+          refuse_use(rank, space, block, *race);
       }
     }
   }
@@ -177,8 +194,8 @@ void SimulatedRun::end(int32_t rank) {
     if (plan_.collective != Collective::barrier && !what_.nodes.together(rank, other)) continue;
     const uint32_t entry = entered_[size_t(self.operation) * plan_.ranks + other];
     if (entry == 0 || self.clock[other] < entry) {
-      refuse_programs(context(rank) + ": ends it without knowing that rank " + std::to_string(other) +
-                      " has entered it");
+      refuse_programs(context(rank) + ": ends it without knowing that rank " +
+                      std::to_string(other) + " has entered it");
     }
   }
   ++self.clock[rank];
@@ -203,12 +220,9 @@ bool SimulatedRun::execute(int32_t rank, SimulatedStep at) {
       if (at.segment == 0) return true;
       number -= program.transfers;
       return wait(rank, words_[step.peer].reached(number));
-    case StepKind::wait_word:
-      return wait(rank, words_[step.peer].reached(number));
-    case StepKind::wait_return:
-      return returns(rank, at, number);
-    case StepKind::wait_line:
-      return wait(rank, stamped(rank, step.peer, step.line, number));
+    case StepKind::wait_word: return wait(rank, words_[step.peer].reached(number));
+    case StepKind::wait_return: return returns(rank, at, number);
+    case StepKind::wait_line: return wait(rank, stamped(rank, step.peer, step.line, number));
     case StepKind::publish:
       ++ranks_[rank].clock[rank];
       release(words_[rank], number, rank);
@@ -219,21 +233,20 @@ bool SimulatedRun::execute(int32_t rank, SimulatedStep at) {
       release(stamps_[line_index(rank, rank, step.line)], number, rank);
       return true;
     case StepKind::copy:
-    case StepKind::reduce:
-      return move(rank, at);
-    case StepKind::reduce_any:
-      return move_any(rank, at);
+    case StepKind::reduce: return move(rank, at);
+    case StepKind::reduce_any: return move_any(rank, at);
     case StepKind::post:
     case StepKind::send:
     case StepKind::receive:
-    case StepKind::sent:
-      return message(rank, at);
+    case StepKind::sent: return message(rank, at);
   }
   return true;
 }
 
-int64_t SimulatedRun::number_of(int32_t rank, SimulatedStep at, int32_t stage, int32_t number) const {
-  return base(ranks_[rank].operation) + int64_t{at.segment + stage} * what_.programs[rank].transfers + number;
+int64_t SimulatedRun::number_of(int32_t rank, SimulatedStep at, int32_t stage,
+                                int32_t number) const {
+  return base(ranks_[rank].operation) +
+         int64_t{at.segment + stage} * what_.programs[rank].transfers + number;
 }
 
 bool SimulatedRun::wait(int32_t rank, const ReleasedWord::Release* seen) {
@@ -243,29 +256,32 @@ bool SimulatedRun::wait(int32_t rank, const ReleasedWord::Release* seen) {
 }
 
 // The stamp of transfer `number`, null while it is not there.
-const ReleasedWord::Release* SimulatedRun::stamped(int32_t rank, int32_t peer, int32_t line, int64_t number) const {
+const ReleasedWord::Release* SimulatedRun::stamped(int32_t rank, int32_t peer, int32_t line,
+                                                   int64_t number) const {
   const auto* stamp = stamps_[line_index(rank, peer, line)].reached(number);
   if (stamp != nullptr && stamp->value != number) {
-    refuse_programs(context(rank) + ": line " + std::to_string(line) + " of rank " + std::to_string(peer) +
-                    " bears the stamp of another transfer");
+    refuse_programs(context(rank) + ": line " + std::to_string(line) + " of rank " +
+                    std::to_string(peer) + " bears the stamp of another transfer");
   }
   return stamp;
 }
 
 void SimulatedRun::release(ReleasedWord& word, int64_t value, int32_t rank) {
   if (!word.release(value, ranks_[rank].clock)) {
-    refuse_programs(context(rank) + ": shows " + std::to_string(value) + " after " + std::to_string(word.value()) +
-                    "; what a rank shows must grow");
+    refuse_programs(context(rank) + ": shows " + std::to_string(value) + " after " +
+                    std::to_string(word.value()) + "; what a rank shows must grow");
   }
   released_ = true;
 }
 
-// Before the first write of shared memory in an operation: everybody has ended the one that used the place before.
+// Before the first write of shared memory in an operation: everybody has ended the one that used
+// the place before.
 bool SimulatedRun::reserve(int32_t rank) {
   Rank& self = ranks_[rank];
   if (self.reserved) return true;
   if (!what_.programs[rank].writes_shared) {
-    refuse_programs(context(rank) + ": writes shared memory, but its program says that it does not");
+    refuse_programs(context(rank) +
+                    ": writes shared memory, but its program says that it does not");
   }
   const int32_t must_end = what_.schedule.operations[self.operation].must_end;
   for (int32_t other = 0; other < plan_.ranks; ++other) {
@@ -279,15 +295,19 @@ bool SimulatedRun::reserve(int32_t rank) {
 size_t SimulatedRun::line_index(int32_t rank, int32_t owner, int32_t line) const {
   const Program& program = what_.programs[rank];
   if (line < 0 || line >= program.lines || !program.uses_lines) {
-    refuse_programs(context(rank) + ": there is no line " + std::to_string(line) + " in this operation");
+    refuse_programs(context(rank) + ": there is no line " + std::to_string(line) +
+                    " in this operation");
   }
-  return size_t(owner) * what_.schedule.ring_lines + what_.schedule.operations[ranks_[rank].operation].line + line;
+  return size_t(owner) * what_.schedule.ring_lines +
+         what_.schedule.operations[ranks_[rank].operation].line + line;
 }
 
-OrderedCell& SimulatedRun::cell(int32_t rank, int32_t segment, const Operand& operand, int32_t k, int32_t extent) {
+OrderedCell& SimulatedRun::cell(int32_t rank, int32_t segment, const Operand& operand, int32_t k,
+                                int32_t extent) {
   const int32_t operation = ranks_[rank].operation;
   const int32_t block = operand.block + k;
-  if (operand.rank < 0 || operand.rank >= plan_.ranks) refuse_programs(context(rank) + ": an operand of no rank");
+  if (operand.rank < 0 || operand.rank >= plan_.ranks)
+    refuse_programs(context(rank) + ": an operand of no rank");
   if (operand.bypassable && reached(operation, operand.rank, operand.bypass_space)) {
     return user(operation, operand.rank, operand.bypass_space, segment, operand.bypass_block + k);
   }
@@ -297,18 +317,22 @@ OrderedCell& SimulatedRun::cell(int32_t rank, int32_t segment, const Operand& op
     if (block < 0 || block >= blocks) {
       refuse_programs(context(rank) + ": there is no slot block " + std::to_string(block));
     }
-    const int32_t position = what_.schedule.operations[operation].position + segment % what_.schedule.positions;
-    return slots_[(size_t(operand.rank) * what_.schedule.ring_positions + position) * blocks + block];
+    const int32_t position =
+        what_.schedule.operations[operation].position + segment % what_.schedule.positions;
+    return slots_[(size_t(operand.rank) * what_.schedule.ring_positions + position) * blocks +
+                  block];
   }
   if (operand.rank != rank) {
-    refuse_programs(context(rank) + ": touches a user's buffer of rank " + std::to_string(operand.rank));
+    refuse_programs(context(rank) + ": touches a user's buffer of rank " +
+                    std::to_string(operand.rank));
   }
   if (block < 0 || block >= plan_.blocks) {
-    refuse_programs(context(rank) + ": there is no block " + std::to_string(block) + " of the vector");
+    refuse_programs(context(rank) + ": there is no block " + std::to_string(block) +
+                    " of the vector");
   }
   if (block != extent && !parted(plan_.collective)) {
-    refuse_programs(context(rank) + ": moves block " + std::to_string(block) + " with the length of block " +
-                    std::to_string(extent));
+    refuse_programs(context(rank) + ": moves block " + std::to_string(block) +
+                    " with the length of block " + std::to_string(extent));
   }
   return user(operation, rank, operand.space, segment, block);
 }
@@ -329,14 +353,18 @@ bool SimulatedRun::move(int32_t rank, SimulatedStep at) {
     sources.clear();
     OrderedCell& destination = cell(rank, at.segment, operands[0], k, extent);
     // In place there is nothing to copy.
-    if (step.kind == StepKind::copy && &cell(rank, at.segment, operands[1], k, extent) == &destination) continue;
+    if (step.kind == StepKind::copy &&
+        &cell(rank, at.segment, operands[1], k, extent) == &destination)
+      continue;
     for (int32_t i = 1; i < step.operand_count; ++i) {
       OrderedCell& source = cell(rank, at.segment, operands[i], k, extent);
-      if (const auto race = source.read(access, self.clock)) refuse_race(rank, "reads", operands[i], k, *race);
+      if (const auto race = source.read(access, self.clock))
+        refuse_race(rank, "reads", operands[i], k, *race);
       check_source(rank, source.symbol(), operands[i], k, extent);
       sources.push_back(source.symbol().expression);
     }
-    const Symbol result{step.kind == StepKind::copy ? sources.front() : combined_expression(sources), extent};
+    const Symbol result{
+        step.kind == StepKind::copy ? sources.front() : combined_expression(sources), extent};
     if (const auto race = destination.write(access, self.clock, result)) {
       refuse_race(rank, "writes", operands[0], k, *race);
     }

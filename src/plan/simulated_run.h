@@ -1,5 +1,5 @@
-// One interleaving of all ranks' programs over one simulated memory. Internal to src/plan; simulate.cpp makes the parts
-// that all interleavings share and owns them. One thread.
+// One interleaving of all ranks' programs over one simulated memory. Internal to src/plan;
+// simulate.cpp makes the parts that all interleavings share and owns them. One thread.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +24,10 @@ struct SimulatedSchedule {
   int32_t ring_lines = 1;      // of a rank
   int64_t span = 1;            // numbers that an operation takes
   struct Place {
-    int32_t position = 0;   // first ring position
-    int32_t line = 0;       // first line
-    int32_t must_end = -1;  // the newest operation that used these positions or lines before; -1: none
+    int32_t position = 0;  // first ring position
+    int32_t line = 0;      // first line
+    int32_t must_end =
+        -1;  // the newest operation that used these positions or lines before; -1: none
   };
   std::vector<Place> operations;
 };
@@ -41,19 +42,21 @@ struct SimulatedCase {
   const Plan& plan;
   const std::vector<Program>& programs;
   SimulatedSchedule schedule;
-  std::vector<std::vector<SimulatedStep>> orders;  // by rank: its steps as executed in one operation
-  std::vector<uint64_t> results;                   // by operation, segment, rank, block: the expression in `out`
-  bool reached;                                    // Simulation::reached
-  Tokens tokens;                                   // of the staged plan
+  std::vector<std::vector<SimulatedStep>>
+      orders;                     // by rank: its steps as executed in one operation
+  std::vector<uint64_t> results;  // by operation, segment, rank, block: the expression in `out`
+  bool reached;                   // Simulation::reached
+  Tokens tokens;                  // of the staged plan
   NodeOf nodes;
 
   size_t result(int32_t operation, int32_t segment, int32_t rank, int32_t block) const {
-    return ((size_t(operation) * schedule.segments + segment) * plan.ranks + rank) * plan.blocks + block;
+    return ((size_t(operation) * schedule.segments + segment) * plan.ranks + rank) * plan.blocks +
+           block;
   }
 };
 
-// Hashes of expressions: of one rank's own data, of sources combined in this order, and of sources combined one at a
-// time in whatever order, from 0 until all have been added.
+// Hashes of expressions: of one rank's own data, of sources combined in this order, and of sources
+// combined one at a time in whatever order, from 0 until all have been added.
 uint64_t leaf_expression(int32_t operation, int32_t rank, int32_t segment, int32_t block);
 uint64_t combined_expression(const std::vector<uint64_t>& sources);
 uint64_t added_expression(uint64_t partial, uint64_t source);
@@ -73,7 +76,8 @@ class SimulatedRun {
     int32_t operation = 0;
     size_t at = 0;          // 0: about to enter the operation; 1..n: steps; n + 1: about to end it
     bool reserved = false;  // has made sure of the rings in this operation
-    std::vector<int32_t> taken;  // sources of the reduce_any at hand, in the order of this interleaving
+    std::vector<int32_t>
+        taken;  // sources of the reduce_any at hand, in the order of this interleaving
     Clock clock;
   };
 
@@ -91,7 +95,8 @@ class SimulatedRun {
   // Takes one source; `at` is done when all have been taken.
   bool move_any(int32_t rank, SimulatedStep at);
   std::vector<int32_t> ready_sources(int32_t rank, SimulatedStep at);
-  const ReleasedWord::Release* arrived(int32_t rank, SimulatedStep at, const Arrival& arrival) const;
+  const ReleasedWord::Release* arrived(int32_t rank, SimulatedStep at,
+                                       const Arrival& arrival) const;
   void take_source(int32_t rank, SimulatedStep at, int32_t source);
   bool reserve(int32_t rank);
   // Messages (simulated_messages.cpp).
@@ -103,7 +108,8 @@ class SimulatedRun {
   template <class Visit>
   void each_cell(int32_t rank, SimulatedStep at, const Message& message, Visit visit);
   bool wait(int32_t rank, const ReleasedWord::Release* seen);
-  const ReleasedWord::Release* stamped(int32_t rank, int32_t peer, int32_t line, int64_t number) const;
+  const ReleasedWord::Release* stamped(int32_t rank, int32_t peer, int32_t line,
+                                       int64_t number) const;
   int64_t number_of(int32_t rank, SimulatedStep at, int32_t stage, int32_t number) const;
   void end(int32_t rank);
   void release(ReleasedWord& word, int64_t value, int32_t rank);
@@ -114,9 +120,11 @@ class SimulatedRun {
   void use_user_buffers(int32_t rank);
   OrderedCell& user(int32_t operation, int32_t rank, Space space, int32_t segment, int32_t block);
   size_t line_index(int32_t rank, int32_t owner, int32_t line) const;
-  OrderedCell& cell(int32_t rank, int32_t segment, const Operand& operand, int32_t k, int32_t extent);
+  OrderedCell& cell(int32_t rank, int32_t segment, const Operand& operand, int32_t k,
+                    int32_t extent);
   void check_destination(int32_t rank, const Operand& operand) const;
-  void check_source(int32_t rank, Symbol symbol, const Operand& operand, int32_t k, int32_t extent) const;
+  void check_source(int32_t rank, Symbol symbol, const Operand& operand, int32_t k,
+                    int32_t extent) const;
   void check_results();
   void check_result(int32_t operation, int32_t rank);
   [[noreturn]] void refuse_race(int32_t rank, const char* does, const Operand& operand, int32_t k,
@@ -138,13 +146,13 @@ class SimulatedRun {
   std::vector<OrderedCell> lines_;    // likewise
   std::vector<OrderedCell> slots_;    // by rank, ring position and block
   std::vector<OrderedCell> user_;
-  std::vector<bool> in_place_;        // by operation and rank
-  std::vector<bool> reached_;         // by operation, rank and user's buffer: not by way of a slot
-  std::vector<uint32_t> entered_;     // by operation and rank: its time of entry, 0 before
+  std::vector<bool> in_place_;     // by operation and rank
+  std::vector<bool> reached_;      // by operation, rank and user's buffer: not by way of a slot
+  std::vector<uint32_t> entered_;  // by operation and rank: its time of entry, 0 before
   struct Mail {
     bool posted = false, gone = false;
     std::vector<Symbol> data;
-    Clock clock;                      // its sender's
+    Clock clock;  // its sender's
   };
   std::map<std::tuple<int32_t, int32_t, int64_t>, Mail> mail_;  // by sender, receiver and tag
 };

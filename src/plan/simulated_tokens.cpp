@@ -5,7 +5,8 @@
 namespace tutti::plan {
 namespace {
 
-// The last transfer of `peer` among those from `first` to before `end`, of no larger stage than `most`; -1: none.
+// The last transfer of `peer` among those from `first` to before `end`, of no larger stage than
+// `most`; -1: none.
 int32_t last_of(const Plan& staged, int32_t peer, int32_t first, int32_t end, int32_t most) {
   for (int32_t i = end - 1; i >= first; --i) {
     if (staged.transfers[i].executor() == peer && staged.transfers[i].stage <= most) return i;
@@ -16,7 +17,9 @@ int32_t last_of(const Plan& staged, int32_t peer, int32_t first, int32_t end, in
 }  // namespace
 
 Tokens tokens_of(const Plan& staged) {
-  const auto is_token = [](const Transfer& transfer) { return transfer.kind == TransferKind::token; };
+  const auto is_token = [](const Transfer& transfer) {
+    return transfer.kind == TransferKind::token;
+  };
   if (std::none_of(staged.transfers.begin(), staged.transfers.end(), is_token)) return {};
   Tokens tokens(static_cast<size_t>(staged.ranks));
   const auto count = static_cast<int32_t>(staged.transfers.size());
@@ -37,20 +40,24 @@ Tokens tokens_of(const Plan& staged) {
   return tokens;
 }
 
-std::string TokenWatch::done(int32_t rank, int64_t base, int64_t number, const Clock& clock, bool tells) {
+std::string TokenWatch::done(int32_t rank, int64_t base, int64_t number, const Clock& clock,
+                             bool tells) {
   std::vector<Done>& done = done_[static_cast<size_t>(rank)];
   if (tells && !done.empty() && done.back().number == number) return {};
-  const int64_t from = done.empty() ? 0 : done.back().number;  // every token up to there has been held
+  const int64_t from =
+      done.empty() ? 0 : done.back().number;  // every token up to there has been held
   done.push_back({number, clock[static_cast<size_t>(rank)]});
   const int64_t last_tick = (number - base - 1) / transfers_;
-  for (int64_t tick = std::max<int64_t>((from - base - 1) / transfers_, 0); tick <= last_tick; ++tick) {
+  for (int64_t tick = std::max<int64_t>((from - base - 1) / transfers_, 0); tick <= last_tick;
+       ++tick) {
     for (const Awaited& token : tokens_[static_cast<size_t>(rank)]) {
       const int64_t its = base + tick * transfers_ + token.number;
       const int64_t segment = tick - token.stage;
       if (its <= from || its > number || segment < 0 || segment >= segments_) continue;
       if (!holds(token, base, tick, clock)) {
-        return "goes on behind the token of transfer " + std::to_string(token.number) + " without knowing that rank " +
-               std::to_string(token.peer) + " has done transfer " + std::to_string(token.peer_number) +
+        return "goes on behind the token of transfer " + std::to_string(token.number) +
+               " without knowing that rank " + std::to_string(token.peer) + " has done transfer " +
+               std::to_string(token.peer_number) +
                (token.segment_before ? " of the segment before" : "");
       }
     }
@@ -63,8 +70,10 @@ bool TokenWatch::holds(const Awaited& token, int64_t base, int64_t tick, const C
   if (segment < 0) return true;  // the first segment has none before
   const int64_t number = base + (segment + token.peer_stage) * transfers_ + token.peer_number;
   const std::vector<Done>& done = done_[static_cast<size_t>(token.peer)];
-  const auto after = std::partition_point(done.begin(), done.end(), [&](const Done& one) { return one.number <= number; });
-  const bool reached = after != done.end() || (after != done.begin() && std::prev(after)->number == number);
+  const auto after = std::partition_point(done.begin(), done.end(),
+                                          [&](const Done& one) { return one.number <= number; });
+  const bool reached =
+      after != done.end() || (after != done.begin() && std::prev(after)->number == number);
   if (!reached) return false;
   return after == done.begin() || std::prev(after)->time <= clock[static_cast<size_t>(token.peer)];
 }

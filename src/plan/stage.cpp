@@ -12,11 +12,15 @@
 namespace tutti::plan {
 namespace {
 
-// Rewrites one plan so that remote user buffers are reached through `tmp`, and other nodes by messages.
+// Rewrites one plan so that remote user buffers are reached through `tmp`, and other nodes by
+// messages.
 class Stager {
  public:
   Stager(const Plan& plan, const Nodes& nodes)
-      : staged_(plan), node_of_(nodes), next_(plan.ranks, 0), written_(plan, BlockTable<size_t>::Aliasing::none),
+      : staged_(plan),
+        node_of_(nodes),
+        next_(plan.ranks, 0),
+        written_(plan, BlockTable<size_t>::Aliasing::none),
         leaving_(plan, BlockTable<std::vector<int32_t>>::Aliasing::user_buffers_are_one) {
     staged_.nodes = nodes;
     staged_.transfers.clear();
@@ -81,7 +85,9 @@ class Stager {
     written_.each(dst, [this](size_t& written) { written = staged_.transfers.size(); });
   }
 
-  bool crosses(const Region& one, const Region& other) const { return !node_of_.together(one.rank, other.rank); }
+  bool crosses(const Region& one, const Region& other) const {
+    return !node_of_.together(one.rank, other.rank);
+  }
 
   // A copy between nodes, for `whose` sake.
   void add_message(const Transfer& whose, const Region& dst, const Region& src) {
@@ -101,7 +107,8 @@ class Stager {
     end.kind = TransferKind::sent;
     end.push = true;
     under_way_.push_back(std::move(end));
-    if (is_original(src)) leaving_.each(src, [&](std::vector<int32_t>& messages) { messages.push_back(message); });
+    if (is_original(src))
+      leaving_.each(src, [&](std::vector<int32_t>& messages) { messages.push_back(message); });
     note_written(dst);
   }
 
@@ -153,7 +160,8 @@ class Stager {
   }
 
   void note_tmp(const Region& region) {
-    if (region.buffer == Buffer::tmp) next_[region.rank] = std::max(next_[region.rank], region.last() + 1);
+    if (region.buffer == Buffer::tmp)
+      next_[region.rank] = std::max(next_[region.rank], region.last() + 1);
   }
 
   Region fresh(const Region& like) { return fresh_at(like.rank, like); }
@@ -174,10 +182,12 @@ class Stager {
     return copy.region;
   }
 
-  // Asked when a copy is wanted, not noted when a block is written: so each costs what the transfer itself does.
+  // Asked when a copy is wanted, not noted when a block is written: so each costs what the transfer
+  // itself does.
   bool overwritten(const Region& src, size_t made) {
     bool found = false;
-    if (src.buffer == Buffer::out) written_.each(src, [&](size_t written) { found |= written > made; });
+    if (src.buffer == Buffer::out)
+      written_.each(src, [&](size_t written) { found |= written > made; });
     return found;
   }
 
@@ -185,20 +195,24 @@ class Stager {
   const NodeOf node_of_;
   std::vector<int32_t> next_;  // first unused block of each rank's tmp
   std::map<Key, Copy> copies_;
-  BlockTable<size_t> written_;  // of `out`: how many staged transfers there were behind the last that wrote a block
-  std::vector<int32_t> first_fresh_;            // by rank
-  std::vector<Transfer> under_way_;             // by message: what ends it, of no message where that is staged already
-  BlockTable<std::vector<int32_t>> leaving_;    // messages under way from a block
+  BlockTable<size_t> written_;  // of `out`: how many staged transfers there were behind the last
+                                // that wrote a block
+  std::vector<int32_t> first_fresh_;  // by rank
+  std::vector<Transfer>
+      under_way_;  // by message: what ends it, of no message where that is staged already
+  BlockTable<std::vector<int32_t>> leaving_;  // messages under way from a block
 };
 
-// What each block last saw, for stages: a user's `in` and `out` may be one buffer, so they count as one here.
+// What each block last saw, for stages: a user's `in` and `out` may be one buffer, so they count as
+// one here.
 struct LastUse {
   int32_t writer = -1;
   std::vector<int32_t> readers;
 };
 
-// While a message is on its way its ends do what else there is, of the segments behind it: so many stages lie between its
-// sending and its coming, at most so many between its posting and its coming, and so many until its source is asked for.
+// While a message is on its way its ends do what else there is, of the segments behind it: so many
+// stages lie between its sending and its coming, at most so many between its posting and its
+// coming, and so many until its source is asked for.
 constexpr int32_t stages_until_come = 4;
 constexpr int32_t most_stages_ahead = 6;
 constexpr int32_t stages_until_sent = 4;
@@ -210,13 +224,17 @@ struct Reached {
   int32_t token = -1;   // that one
 };
 
-// By stage, and within one in the order of the plan; but what is sent goes right behind the transfer that made it. A leader
-// that takes in several messages of one stage would else send nothing on before all of them have come.
+// By stage, and within one in the order of the plan; but what is sent goes right behind the
+// transfer that made it. A leader that takes in several messages of one stage would else send
+// nothing on before all of them have come.
 void put_in_order(std::vector<Transfer>& transfers, const std::vector<int32_t>& behind) {
   std::vector<int32_t> order(transfers.size());
   std::iota(order.begin(), order.end(), 0);
-  const auto place = [&](int32_t i) { return std::tuple(transfers[i].stage, behind[i] < 0 ? i : behind[i]); };
-  std::stable_sort(order.begin(), order.end(), [&](int32_t one, int32_t other) { return place(one) < place(other); });
+  const auto place = [&](int32_t i) {
+    return std::tuple(transfers[i].stage, behind[i] < 0 ? i : behind[i]);
+  };
+  std::stable_sort(order.begin(), order.end(),
+                   [&](int32_t one, int32_t other) { return place(one) < place(other); });
   std::vector<Transfer> sorted;
   sorted.reserve(transfers.size());
   for (const int32_t i : order) sorted.push_back(std::move(transfers[i]));
@@ -230,14 +248,17 @@ void schedule(Plan& plan) {
   std::vector<Reached> reached(static_cast<size_t>(plan.ranks));
   auto& transfers = plan.transfers;
   std::vector<int32_t> post_of, send_of;  // by message
-  std::vector<int32_t> behind(transfers.size(), -1);  // of what is sent: the transfer of its stage that it goes right behind
+  std::vector<int32_t> behind(
+      transfers.size(),
+      -1);  // of what is sent: the transfer of its stage that it goes right behind
   for (int32_t i = 0; i < static_cast<int32_t>(transfers.size()); ++i) {
     Transfer& transfer = transfers[i];
     const int32_t executor = transfer.executor();
     int32_t stage = std::max(transfer.stage, reached[executor].least);
     auto after = [&](int32_t earlier) {
       if (earlier < 0 || earlier == i) return;
-      const bool handed_over = transfers[earlier].executor() != executor && transfer.stage == stage_automatic;
+      const bool handed_over =
+          transfers[earlier].executor() != executor && transfer.stage == stage_automatic;
       stage = std::max(stage, transfers[earlier].stage + (handed_over ? 1 : 0));
     };
     for (const Region& src : transfer.src) {
@@ -264,19 +285,24 @@ void schedule(Plan& plan) {
     if (transfer.kind == TransferKind::send) send_of.push_back(i);
     if (transfer.kind == TransferKind::sent) {
       // It may go no earlier than it is posted.
-      stage = std::max({stage, transfers[send_of[transfer.message]].stage + stages_until_sent, transfers[post_of[transfer.message]].stage});
+      stage = std::max({stage, transfers[send_of[transfer.message]].stage + stages_until_sent,
+                        transfers[post_of[transfer.message]].stage});
     }
     if (transfer.kind == TransferKind::receive) {
       stage = std::max(stage, transfers[send_of[transfer.message]].stage + stages_until_come);
       Transfer& post = transfers[post_of[transfer.message]];
       post.stage = std::max(post.stage, stage - most_stages_ahead);
     }
-    const bool says_only = transfer.kind == TransferKind::send && transfer.dst.count == 0;  // for a token's sake
-    if (says_only && reached[executor].latest >= 0) stage = std::max(stage, reached[executor].latest);
-    if (transfer.kind == TransferKind::token || (transfer.kind == TransferKind::receive && transfer.dst.count == 0)) {
+    const bool says_only =
+        transfer.kind == TransferKind::send && transfer.dst.count == 0;  // for a token's sake
+    if (says_only && reached[executor].latest >= 0)
+      stage = std::max(stage, reached[executor].latest);
+    if (transfer.kind == TransferKind::token ||
+        (transfer.kind == TransferKind::receive && transfer.dst.count == 0)) {
       for (const Region& src : transfer.src) {
         const int32_t latest = transfer.kind == TransferKind::token ? reached[src.rank].latest : -1;
-        if (latest >= 0) stage = std::max(stage, latest + (transfer.stage == stage_automatic ? 1 : 0));
+        if (latest >= 0)
+          stage = std::max(stage, latest + (transfer.stage == stage_automatic ? 1 : 0));
       }
       reached[executor].least = stage;
       reached[executor].token = i;
@@ -290,8 +316,8 @@ void schedule(Plan& plan) {
 
 Plan stage(const Plan& plan, const Nodes& nodes) {
   if (const int64_t moved = moves(plan); moved > max_moves) {
-    throw Error(Code::invalid_plan, "the plan moves " + std::to_string(moved) + " blocks, more than the " +
-                                        std::to_string(max_moves) +
+    throw Error(Code::invalid_plan, "the plan moves " + std::to_string(moved) +
+                                        " blocks, more than the " + std::to_string(max_moves) +
                                         " that a program is made of; use fewer, larger blocks");
   }
   Stager stager(plan, nodes);

@@ -21,17 +21,17 @@ constexpr auto patience = std::chrono::seconds(10);
 using Clock = std::chrono::steady_clock;
 
 TEST(Stage, AValueIsCopiedOnceUntilItIsOverwritten) {
-  const Plan staged = stage(read(
-      "tutti-plan 1\ncollective allreduce\nranks 3\nblocks 3\n"
-      "reduce out[0].0+3 <- in[0].0+3, in[1].0+3, in[2].0+3\n"
-      "copy out[1].0+3 <- out[0].0+3\n"   // makes the copy
-      "copy out[2].0+3 <- out[0].0+3\n"   // finds it
-      "copy out[0].2 <- out[1].2\n"       // overwrites one block of it
-      "copy tmp[1].0+3 <- out[0].0+3\n"   // makes another
-      "copy tmp[1].0+2 <- out[0].0+2\n"   // of other blocks
-      "copy out[0].2 <- out[1].2\n"       // of which this is none
-      "copy tmp[2].0+2 <- out[0].0+2\n"   // so that this finds it
-      "copy tmp[2].0+3 <- out[0].0+3\n"));
+  const Plan staged =
+      stage(read("tutti-plan 1\ncollective allreduce\nranks 3\nblocks 3\n"
+                 "reduce out[0].0+3 <- in[0].0+3, in[1].0+3, in[2].0+3\n"
+                 "copy out[1].0+3 <- out[0].0+3\n"  // makes the copy
+                 "copy out[2].0+3 <- out[0].0+3\n"  // finds it
+                 "copy out[0].2 <- out[1].2\n"      // overwrites one block of it
+                 "copy tmp[1].0+3 <- out[0].0+3\n"  // makes another
+                 "copy tmp[1].0+2 <- out[0].0+2\n"  // of other blocks
+                 "copy out[0].2 <- out[1].2\n"      // of which this is none
+                 "copy tmp[2].0+2 <- out[0].0+2\n"  // so that this finds it
+                 "copy tmp[2].0+3 <- out[0].0+3\n"));
   int of_three = 0, of_two = 0;
   for (const Transfer& transfer : staged.transfers) {
     const Region& src = transfer.src.front();
@@ -43,42 +43,45 @@ TEST(Stage, AValueIsCopiedOnceUntilItIsOverwritten) {
   EXPECT_EQ(of_two, 1);
 }
 
-// What stands behind a token is of its stage or a later one, and a token of a later one than what it waits for.
+// What stands behind a token is of its stage or a later one, and a token of a later one than what
+// it waits for.
 TEST(Stage, ATokenHoldsBackWhatFollowsIt) {
-  const Plan staged = stage(read(
-      "tutti-plan 1\ncollective bcast\nranks 4\n"
-      "copy out[1] <- in[0]\n"      // stage 1, behind the root's copy into its slot
-      "token 2 <- 1\n"
-      "copy out[2] <- in[0]\n"
-      "copy out[3] <- in[0]\n"));
+  const Plan staged =
+      stage(read("tutti-plan 1\ncollective bcast\nranks 4\n"
+                 "copy out[1] <- in[0]\n"  // stage 1, behind the root's copy into its slot
+                 "token 2 <- 1\n"
+                 "copy out[2] <- in[0]\n"
+                 "copy out[3] <- in[0]\n"));
   std::vector<std::pair<int32_t, int32_t>> found;  // executor and stage
-  for (const Transfer& transfer : staged.transfers) found.emplace_back(transfer.executor(), transfer.stage);
+  for (const Transfer& transfer : staged.transfers)
+    found.emplace_back(transfer.executor(), transfer.stage);
   const std::vector<std::pair<int32_t, int32_t>> wanted = {{0, 0}, {1, 1}, {3, 1}, {2, 2}, {2, 2}};
   EXPECT_EQ(found, wanted);
 }
 
 // Of two messages that come at one stage the first goes on before the second has come.
 TEST(Stage, WhatIsSentGoesRightBehindWhatMadeIt) {
-  const Plan staged = stage(read(
-      "tutti-plan 1\ncollective allreduce\nranks 3\n"
-      "copy tmp[1].0 <- in[0]\n"
-      "reduce tmp[1].1 <- tmp[1].0, in[1]\n"
-      "copy tmp[1].2 <- in[2]\n"
-      "copy out[0] <- tmp[1].1\n"),
-      Nodes({0, 1, 2}));
+  const Plan staged = stage(read("tutti-plan 1\ncollective allreduce\nranks 3\n"
+                                 "copy tmp[1].0 <- in[0]\n"
+                                 "reduce tmp[1].1 <- tmp[1].0, in[1]\n"
+                                 "copy tmp[1].2 <- in[2]\n"
+                                 "copy out[0] <- tmp[1].1\n"),
+                            Nodes({0, 1, 2}));
   std::vector<TransferKind> found;  // of rank 1, from its first message on
   for (const Transfer& transfer : staged.transfers) {
-    if (transfer.executor() == 1 && transfer.kind != TransferKind::post) found.push_back(transfer.kind);
+    if (transfer.executor() == 1 && transfer.kind != TransferKind::post)
+      found.push_back(transfer.kind);
   }
   using K = TransferKind;
   EXPECT_EQ(found, (std::vector<K>{K::receive, K::reduce, K::send, K::receive, K::sent}));
 }
 
-// A token waits for the last of what stands before it; for the segment before where nothing does; over lines too.
+// A token waits for the last of what stands before it; for the segment before where nothing does;
+// over lines too.
 TEST(Depend, ATokenWaitsForWhatStandsBefore) {
-  const Plan staged = stage(read(
-      "tutti-plan 1\ncollective bcast\nranks 3\n"
-      "token @0 1 <- 2\ncopy @0 out[1] <- in[0]\ntoken @0 2 <- 1\ncopy @0 out[2] <- in[0]\n"));
+  const Plan staged = stage(
+      read("tutti-plan 1\ncollective bcast\nranks 3\n"
+           "token @0 1 <- 2\ncopy @0 out[1] <- in[0]\ntoken @0 2 <- 1\ncopy @0 out[2] <- in[0]\n"));
   for (const Carrier carrier : {Carrier::slot, Carrier::line}) {
     const Dependences found = depend(staged, carrier);
     ASSERT_EQ(found.waits.size(), 5u);  // the second is the root's copy into its slot
@@ -88,7 +91,8 @@ TEST(Depend, ATokenWaitsForWhatStandsBefore) {
     EXPECT_TRUE(found.segment_before[3].empty());
     const Program first = lower(staged, found, 1, carrier);
     const auto count = [&](StepKind kind) {
-      return std::count_if(first.steps.begin(), first.steps.end(), [&](const Step& step) { return step.kind == kind; });
+      return std::count_if(first.steps.begin(), first.steps.end(),
+                           [&](const Step& step) { return step.kind == kind; });
     };
     EXPECT_EQ(count(StepKind::wait_before), carrier == Carrier::slot ? 1 : 0);
     EXPECT_EQ(count(carrier == Carrier::slot ? StepKind::publish : StepKind::stamp), 1);
@@ -144,7 +148,9 @@ TEST(Lower, ALineThatNobodyWritesIsRefused) {
     } catch (const Error& error) {
       EXPECT_EQ(rank, 0);
       EXPECT_EQ(error.code(), Code::invalid_plan);
-      EXPECT_STREQ(error.what(), "line 5: it reads tmp[1], which nobody wrote; check a plan before it is lowered");
+      EXPECT_STREQ(
+          error.what(),
+          "line 5: it reads tmp[1], which nobody wrote; check a plan before it is lowered");
     }
   }
 }

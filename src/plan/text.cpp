@@ -13,8 +13,9 @@ namespace tutti::plan {
 namespace {
 
 constexpr std::string_view first_line = "tutti-plan 1";
-constexpr std::array<std::string_view, 11> words = {"collective", "algorithm", "ranks",  "root", "commutative", "blocks",
-                                                    "shape",      "copy",      "reduce", "push", "token"};
+constexpr std::array<std::string_view, 11> words = {"collective",  "algorithm", "ranks", "root",
+                                                    "commutative", "blocks",    "shape", "copy",
+                                                    "reduce",      "push",      "token"};
 
 std::string nearest_word(std::string_view word) {
   for (std::string_view known : words) {
@@ -22,13 +23,15 @@ std::string nearest_word(std::string_view word) {
       return "; is it '" + std::string(known) + "'?";
     }
   }
-  return "; a line is a setting (collective, algorithm, ranks, root, commutative, blocks, shape) or a transfer "
+  return "; a line is a setting (collective, algorithm, ranks, root, commutative, blocks, shape) "
+         "or a transfer "
          "(copy, reduce, push, token)";
 }
 
 class Reader {
  public:
-  Reader(std::string_view text, std::string_view name) : lines_(text, name.empty() ? "plan" : name) {
+  Reader(std::string_view text, std::string_view name)
+      : lines_(text, name.empty() ? "plan" : name) {
     if (!name.empty()) plan_.files.emplace_back(name);
   }
 
@@ -57,12 +60,15 @@ class Reader {
       return;
     }
     std::optional<std::string>* setting = setting_named(word);
-    if (setting == nullptr) line.refuse("unknown word " + quoted(word.empty() ? whole : word) + nearest_word(word));
+    if (setting == nullptr)
+      line.refuse("unknown word " + quoted(word.empty() ? whole : word) + nearest_word(word));
     if (in_transfers_) {
-      line.refuse("'" + std::string(word) + "' after the first transfer; move it before the transfers");
+      line.refuse("'" + std::string(word) +
+                  "' after the first transfer; move it before the transfers");
     }
     if (setting->has_value()) {
-      line.refuse("'" + std::string(word) + "' a second time; the first is at " + **setting + ", keep one");
+      line.refuse("'" + std::string(word) + "' a second time; the first is at " + **setting +
+                  ", keep one");
     }
     if (line.at_end()) line.refuse("'" + std::string(word) + "' without a value; write it behind");
     *setting = lines_.place();
@@ -115,7 +121,8 @@ class Reader {
   static int32_t bounded(Line& line, std::string_view what, int32_t most) {
     const int32_t value = line.number(what);
     if (value < 1 || value > most) {
-      line.refuse(std::string(what) + " is " + std::to_string(value) + "; it is 1 to " + std::to_string(most));
+      line.refuse(std::string(what) + " is " + std::to_string(value) + "; it is 1 to " +
+                  std::to_string(most));
     }
     return value;
   }
@@ -123,23 +130,29 @@ class Reader {
   // What only the whole header tells, said with the line of the setting at fault.
   void end_header() {
     in_transfers_ = true;
-    if (!has_version_) refuse(lines_.place(), "the text is empty; a plan begins with '" + std::string(first_line) + "'");
+    if (!has_version_)
+      refuse(lines_.place(),
+             "the text is empty; a plan begins with '" + std::string(first_line) + "'");
     for (std::string_view word : {"collective", "ranks"}) {
       if (!setting_named(word)->has_value()) {
-        refuse(lines_.place(), "the plan does not say its '" + std::string(word) + "'; set it before the transfers");
+        refuse(lines_.place(), "the plan does not say its '" + std::string(word) +
+                                   "'; set it before the transfers");
       }
     }
-    if (parted(plan_.collective) && !setting_named("blocks")->has_value()) plan_.blocks = plan_.ranks;
+    if (parted(plan_.collective) && !setting_named("blocks")->has_value())
+      plan_.blocks = plan_.ranks;
     if (parted(plan_.collective) && plan_.blocks != plan_.ranks) {
-      refuse(**setting_named("blocks"), std::string(name(plan_.collective)) + " has a block for each rank; remove the line");
+      refuse(**setting_named("blocks"),
+             std::string(name(plan_.collective)) + " has a block for each rank; remove the line");
     }
     const std::optional<std::string>& root = *setting_named("root");
     if (root && !rooted(plan_.collective)) {
-      refuse(*root, "a root, which " + std::string(name(plan_.collective)) + " has not; remove the line");
+      refuse(*root,
+             "a root, which " + std::string(name(plan_.collective)) + " has not; remove the line");
     }
     if (root && plan_.root >= plan_.ranks) {
-      refuse(*root, "there is no rank " + std::to_string(plan_.root) + " to be the root; ranks are 0 to " +
-                        std::to_string(plan_.ranks - 1));
+      refuse(*root, "there is no rank " + std::to_string(plan_.root) +
+                        " to be the root; ranks are 0 to " + std::to_string(plan_.ranks - 1));
     }
     if (plan_.collective == Collective::barrier && plan_.blocks != 1) {
       refuse(**setting_named("blocks"), "a barrier has 1 block, of no bytes; remove the line");
@@ -156,7 +169,9 @@ class Reader {
     transfer.any_order = word == "reduce" && line.take_word("any");
     if (line.take("@")) transfer.stage = line.number("a stage");
     const bool is_token = word == "token";
-    const auto operand = [&] { return is_token ? nothing_of(line.number("a rank")) : region(line); };
+    const auto operand = [&] {
+      return is_token ? nothing_of(line.number("a rank")) : region(line);
+    };
     transfer.dst = operand();
     line.expect("<-", is_token ? "the rank" : "the destination");
     do {
@@ -164,7 +179,9 @@ class Reader {
     } while (line.take(","));
     line.expect_end();
     const bool combines = word == "reduce" || (transfer.push && transfer.src.size() > 1);
-    transfer.kind = is_token ? TransferKind::token : combines ? TransferKind::reduce : TransferKind::copy;
+    transfer.kind = is_token   ? TransferKind::token
+                    : combines ? TransferKind::reduce
+                               : TransferKind::copy;
     plan_.transfers.push_back(std::move(transfer));
   }
 
@@ -195,7 +212,8 @@ class Reader {
   Lines lines_;
   bool has_version_ = false;
   bool in_transfers_ = false;
-  std::array<std::optional<std::string>, 7> set_at_;  // the place of each setting, in the order of `words`
+  std::array<std::optional<std::string>, 7>
+      set_at_;  // the place of each setting, in the order of `words`
   Plan plan_;
 };
 
@@ -247,7 +265,8 @@ std::string print(const Transfer& transfer) {
 }
 
 std::string print(const Plan& plan) {
-  std::string text = std::string(first_line) + "\ncollective " + std::string(name(plan.collective)) + '\n';
+  std::string text =
+      std::string(first_line) + "\ncollective " + std::string(name(plan.collective)) + '\n';
   if (!plan.algorithm.empty()) text += "algorithm " + plan.algorithm + '\n';
   text += "ranks " + std::to_string(plan.ranks) + '\n';
   if (rooted(plan.collective)) text += "root " + std::to_string(plan.root) + '\n';

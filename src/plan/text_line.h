@@ -1,5 +1,5 @@
-// One line of a plan's text, read from left to right; knows its place for messages. Internal to src/plan. It views the
-// text, which must outlive it.
+// One line of a plan's text, read from left to right; knows its place for messages. Internal to
+// src/plan. It views the text, which must outlive it.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,9 @@
 namespace tutti::plan {
 
 inline bool is_space(char c) { return c == ' ' || c == '\t' || c == '\r'; }
-inline bool is_word(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-'; }
+inline bool is_word(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_' || c == '-';
+}
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // As much of untrusted text as fits into a message, on one line.
@@ -26,9 +28,13 @@ inline std::string quoted(std::string_view text) {
 
 class Line {
  public:
-  Line(std::string_view text, std::string place) : rest_(text), place_(std::move(place)) { skip_spaces(); }
+  Line(std::string_view text, std::string place) : rest_(text), place_(std::move(place)) {
+    skip_spaces();
+  }
 
-  [[noreturn]] void refuse(const std::string& message) const { tutti::plan::refuse(place_, message); }
+  [[noreturn]] void refuse(const std::string& message) const {
+    tutti::plan::refuse(place_, message);
+  }
 
   bool at_end() const { return rest_.empty(); }
   std::string_view rest() const { return rest_; }
@@ -59,19 +65,22 @@ class Line {
 
   void expect(std::string_view symbol, std::string_view after) {
     if (take(symbol)) return;
-    refuse("expected '" + std::string(symbol) + "' after " + std::string(after) + ", found " + what_is_next());
+    refuse("expected '" + std::string(symbol) + "' after " + std::string(after) + ", found " +
+           what_is_next());
   }
 
   int32_t number(std::string_view what) {
     size_t length = 0;
     while (length < rest_.size() && is_digit(rest_[length])) ++length;
     if (length == 0) {
-      refuse("expected " + std::string(what) + ", a whole number of at least 0, found " + what_is_next());
+      refuse("expected " + std::string(what) + ", a whole number of at least 0, found " +
+             what_is_next());
     }
     int32_t value = 0;
     const auto [end, error] = std::from_chars(rest_.data(), rest_.data() + length, value);
     if (error != std::errc()) {
-      refuse(std::string(what) + " " + quoted(rest_.substr(0, length)) + " is too large; at most 2147483647");
+      refuse(std::string(what) + " " + quoted(rest_.substr(0, length)) +
+             " is too large; at most 2147483647");
     }
     rest_.remove_prefix(length);
     skip_spaces();
@@ -93,7 +102,8 @@ class Line {
   std::string place_;
 };
 
-// A text as its lines, without comments and what is blank at their ends; views the text and its name.
+// A text as its lines, without comments and what is blank at their ends; views the text and its
+// name.
 class Lines {
  public:
   Lines(std::string_view text, std::string_view name) : text_(text), name_(name) {}
@@ -113,7 +123,9 @@ class Lines {
   int32_t number() const { return number_; }  // of the line that next() found, from 1
   Line line() const { return Line(current_, place()); }
   std::string place() const { return place(number_); }
-  std::string place(int32_t number) const { return std::string(name_) + ":" + std::to_string(std::max(number, 1)); }
+  std::string place(int32_t number) const {
+    return std::string(name_) + ":" + std::to_string(std::max(number, 1));
+  }
 
  private:
   std::string_view text_, name_, current_;
@@ -125,10 +137,12 @@ inline void expect_version(Line& line, const std::string& kind) {
   const std::string first_word = "tutti-" + kind;
   const std::string_view whole = line.rest();
   const bool is_kind = line.word() == first_word && !line.at_end();
-  if (!is_kind) line.refuse("not a " + kind + ": expected '" + first_word + " 1', found " + quoted(whole));
+  if (!is_kind)
+    line.refuse("not a " + kind + ": expected '" + first_word + " 1', found " + quoted(whole));
   const int32_t number = line.number("the version");
   if (number != 1) {
-    line.refuse("version " + std::to_string(number) + " of the " + kind + " format; this Tutti reads version 1");
+    line.refuse("version " + std::to_string(number) + " of the " + kind +
+                " format; this Tutti reads version 1");
   }
   line.expect_end();
 }

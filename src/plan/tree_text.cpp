@@ -25,7 +25,8 @@ std::string nearest_word(std::string_view word) {
       return "; is it '" + std::string(known) + "'?";
     }
   }
-  return "; a line is a setting (collective, algorithm, ranks, root, shape, any_order) or a parent's list "
+  return "; a line is a setting (collective, algorithm, ranks, root, shape, any_order) or a "
+         "parent's list "
          "(reduce 0: 1 2, bcast 0: 1 2)";
 }
 
@@ -76,9 +77,11 @@ class Reader {
       list(line, word);
       return;
     }
-    if (forest_) line.refuse("'" + std::string(word) + "' after the first list; move it before the lists");
+    if (forest_)
+      line.refuse("'" + std::string(word) + "' after the first list; move it before the lists");
     if (set_at_[which] != 0) {
-      line.refuse("'" + std::string(word) + "' a second time; the first is at " + lines_.place(set_at_[which]) + ", keep one");
+      line.refuse("'" + std::string(word) + "' a second time; the first is at " +
+                  lines_.place(set_at_[which]) + ", keep one");
     }
     if (line.at_end()) line.refuse("'" + std::string(word) + "' without a value; write it behind");
     set_at_[which] = lines_.number();
@@ -87,7 +90,8 @@ class Reader {
 
   void set(Line& line, std::string_view word) {
     if (word == "algorithm" || word == "shape") {
-      const std::string fault = word == "shape" ? shape_fault(line.rest()) : label_fault(line.rest());
+      const std::string fault =
+          word == "shape" ? shape_fault(line.rest()) : label_fault(line.rest());
       if (!fault.empty()) line.refuse(fault);
       (word == "shape" ? trees_.shape : trees_.algorithm) = std::string(line.rest());
       return;
@@ -98,7 +102,8 @@ class Reader {
     if (word == "ranks") {
       trees_.ranks = line.number("the number of ranks");
       if (trees_.ranks < 1 || trees_.ranks > max_ranks) {
-        line.refuse("the number of ranks is " + std::to_string(trees_.ranks) + "; it is 1 to " + std::to_string(max_ranks));
+        line.refuse("the number of ranks is " + std::to_string(trees_.ranks) + "; it is 1 to " +
+                    std::to_string(max_ranks));
       }
     }
     line.expect_end();
@@ -107,10 +112,12 @@ class Reader {
   static Collective collective(Line& line) {
     const std::string_view whole = line.rest();
     const std::string_view word = line.word();
-    for (Collective one : {Collective::barrier, Collective::bcast, Collective::reduce, Collective::allreduce}) {
+    for (Collective one :
+         {Collective::barrier, Collective::bcast, Collective::reduce, Collective::allreduce}) {
       if (name(one) == word) return one;
     }
-    line.refuse("there are no trees of " + quoted(whole) + "; they are of one of barrier, bcast, reduce, allreduce");
+    line.refuse("there are no trees of " + quoted(whole) +
+                "; they are of one of barrier, bcast, reduce, allreduce");
   }
 
   static bool yes_or_no(Line& line) {
@@ -120,20 +127,25 @@ class Reader {
   }
 
   int32_t set_at(std::string_view word) const {
-    return set_at_[static_cast<size_t>(std::find(words.begin(), words.end(), word) - words.begin())];
+    return set_at_[static_cast<size_t>(std::find(words.begin(), words.end(), word) -
+                                       words.begin())];
   }
 
   // What only the whole header tells, said with the line of the setting at fault.
   void end_header() {
-    if (!has_version_) refuse(lines_.place(), "the text is empty; a tree begins with '" + std::string(first_line) + "'");
+    if (!has_version_)
+      refuse(lines_.place(),
+             "the text is empty; a tree begins with '" + std::string(first_line) + "'");
     for (std::string_view word : {"collective", "ranks"}) {
       if (set_at(word) == 0) {
-        refuse(lines_.place(), "the tree does not say its '" + std::string(word) + "'; set it before the lists");
+        refuse(lines_.place(),
+               "the tree does not say its '" + std::string(word) + "'; set it before the lists");
       }
     }
     if (trees_.root >= trees_.ranks) {
-      refuse(lines_.place(set_at("root")), "there is no rank " + std::to_string(trees_.root) + " to be the root; ranks are 0 to " +
-                                        std::to_string(trees_.ranks - 1));
+      refuse(lines_.place(set_at("root")), "there is no rank " + std::to_string(trees_.root) +
+                                               " to be the root; ranks are 0 to " +
+                                               std::to_string(trees_.ranks - 1));
     }
     if (trees_.any_order && trees_.collective == Collective::bcast) {
       refuse(lines_.place(set_at("any_order")), "a bcast combines nothing; remove the line");
@@ -155,21 +167,25 @@ class Reader {
       if (line.take("..")) {
         last = line.number("the last rank of the range");
         if (line.take("/")) step = line.number("the step of the range");
-        if (last < first || step < 1) line.refuse("an empty range; write FIRST..LAST or FIRST..LAST/STEP, upwards");
+        if (last < first || step < 1)
+          line.refuse("an empty range; write FIRST..LAST or FIRST..LAST/STEP, upwards");
       }
-      for (int64_t child = first; child <= last; child += step) hold(forest_->add(static_cast<int32_t>(child)));
+      for (int64_t child = first; child <= last; child += step)
+        hold(forest_->add(static_cast<int32_t>(child)));
     }
     hold(forest_->end_list());
   }
 
   Lines lines_;
   bool has_version_ = false;
-  std::array<int32_t, setting_count> set_at_{};  // the line of each setting, in the order of `words`; 0: none
+  std::array<int32_t, setting_count>
+      set_at_{};  // the line of each setting, in the order of `words`; 0: none
   Trees trees_;
   std::optional<Forest> forest_;  // from the end of the header on
 };
 
-// The length of the run of equal steps upwards that starts at `at`, if a range is shorter than its ranks.
+// The length of the run of equal steps upwards that starts at `at`, if a range is shorter than its
+// ranks.
 size_t run_length(const std::vector<int32_t>& ranks, size_t at) {
   size_t end = at + 1;
   const auto step = [&](size_t i) { return ranks[i] - ranks[i - 1]; };
@@ -188,7 +204,8 @@ void append_lists(std::string& text, std::string_view word, const Trees::Childre
       const size_t length = run_length(list, i);
       text.append(" ").append(std::to_string(list[i]));
       if (length > 1) text.append("..").append(std::to_string(list[i + length - 1]));
-      if (length > 1 && list[i + 1] - list[i] > 1) text.append("/").append(std::to_string(list[i + 1] - list[i]));
+      if (length > 1 && list[i + 1] - list[i] > 1)
+        text.append("/").append(std::to_string(list[i + 1] - list[i]));
       i += length;
     }
     text += '\n';
@@ -197,15 +214,19 @@ void append_lists(std::string& text, std::string_view word, const Trees::Childre
 
 }  // namespace
 
-Trees read_trees(std::string_view text, std::string_view name) { return Reader(text, name).trees(); }
+Trees read_trees(std::string_view text, std::string_view name) {
+  return Reader(text, name).trees();
+}
 
 Plan read_tree(std::string_view text, std::string_view name) { return Reader(text, name).plan(); }
 
 std::string print(const Trees& trees) {
-  std::string text = std::string(first_line) + "\ncollective " + std::string(name(trees.collective)) + '\n';
+  std::string text =
+      std::string(first_line) + "\ncollective " + std::string(name(trees.collective)) + '\n';
   if (!trees.algorithm.empty()) text += "algorithm " + trees.algorithm + '\n';
   text += "ranks " + std::to_string(trees.ranks) + '\n';
-  if (rooted(trees.collective) || trees.root != 0) text += "root " + std::to_string(trees.root) + '\n';
+  if (rooted(trees.collective) || trees.root != 0)
+    text += "root " + std::to_string(trees.root) + '\n';
   if (!trees.shape.empty()) text += "shape " + trees.shape + '\n';
   if (trees.any_order) text += "any_order yes\n";
   append_lists(text, "reduce", trees.reduce);

@@ -5,17 +5,16 @@
 //   ranks 8
 //   root 0                     # the tops of the trees; 0 where it is left out
 //   shape node:2 core:4        # the machine that it is for; any where it is left out
-//   any_order yes              # parents combine their children as they arrive; no where it is left out
-//   reduce 0: 1 2 4            # rank 0 combines its own data, then what 1, 2 and 4 hand it, in this order
-//   reduce 2: 3
-//   reduce 4: 5 6
-//   reduce 6: 7
-//   bcast 0: 1..7              # a list may hold ranges FIRST..LAST, and FIRST..LAST/STEP
+//   any_order yes              # parents combine their children as they arrive; no where it is left
+//   out reduce 0: 1 2 4            # rank 0 combines its own data, then what 1, 2 and 4 hand it, in
+//   this order reduce 2: 3 reduce 4: 5 6 reduce 6: 7 bcast 0: 1..7              # a list may hold
+//   ranges FIRST..LAST, and FIRST..LAST/STEP
 //
-// A parent that stands in its own list combines its own data in that place, not first. An allreduce and a barrier have
-// two trees; where the bcast tree is left out it is the reduce tree upside down, the last child first. The plan says
-// `commutative` where the order in which the reduce tree combines is not 0, 1, 2, ..., or is that of arrival.
-// Text is untrusted input: sizes are bounded, nothing is executed. docs/plan-format.md holds the grammar.
+// A parent that stands in its own list combines its own data in that place, not first. An allreduce
+// and a barrier have two trees; where the bcast tree is left out it is the reduce tree upside down,
+// the last child first. The plan says `commutative` where the order in which the reduce tree
+// combines is not 0, 1, 2, ..., or is that of arrival. Text is untrusted input: sizes are bounded,
+// nothing is executed. docs/plan-format.md holds the grammar.
 #pragma once
 
 #include <cstdint>
@@ -29,16 +28,18 @@ namespace tutti::plan {
 
 // What a tree's text says, as plain data.
 struct Trees {
-  using Children = std::vector<std::vector<int32_t>>;  // by parent, in order; either empty or one for each rank
+  using Children =
+      std::vector<std::vector<int32_t>>;  // by parent, in order; either empty or one for each rank
 
   Collective collective = Collective::allreduce;
   std::string algorithm;  // a label for people
   int32_t ranks = 1;
   int32_t root = 0;
-  std::string shape;      // as topo::print writes it; empty: any
+  std::string shape;  // as topo::print writes it; empty: any
   bool any_order = false;
-  Children reduce;        // of a barrier, a reduce, an allreduce
-  Children bcast;         // of a bcast; of a barrier and an allreduce too, empty for the reduce tree upside down
+  Children reduce;  // of a barrier, a reduce, an allreduce
+  Children bcast;   // of a bcast; of a barrier and an allreduce too, empty for the reduce tree
+                    // upside down
 
   bool operator==(const Trees&) const = default;
 };

@@ -1,8 +1,8 @@
-// What each rank knows to have been executed, by the waits of a scheduled plan: vector clocks over its ranks. Internal to
-// src/plan.
+// What each rank knows to have been executed, by the waits of a scheduled plan: vector clocks over
+// its ranks. Internal to src/plan.
 //
-// Of one walk over the transfers in order, by one thread. Plans too large for it know nothing, which costs waits, never
-// correctness.
+// Of one walk over the transfers in order, by one thread. Plans too large for it know nothing,
+// which costs waits, never correctness.
 #pragma once
 
 #include <algorithm>
@@ -22,7 +22,8 @@ class VectorClocks {
  public:
   explicit VectorClocks(const Plan& plan)
       : ranks_(plan.ranks),
-        enabled_(plan.ranks <= max_clocked_ranks && plan.transfers.size() <= max_clock_entries / size_t(plan.ranks)),
+        enabled_(plan.ranks <= max_clocked_ranks &&
+                 plan.transfers.size() <= max_clock_entries / size_t(plan.ranks)),
         now_(enabled_ ? size_t(ranks_) * ranks_ : 0) {
     if (enabled_) after_.resize(plan.transfers.size() * static_cast<size_t>(ranks_));
   }
@@ -58,7 +59,8 @@ class VectorClocks {
   bool knows_all(int32_t rank, const NodeOf& nodes) const {
     if (!enabled_) return ranks_ == 1;
     for (int32_t q = 0; q < ranks_; ++q) {
-      if (q != rank && nodes.together(q, rank) && now_[size_t(rank) * ranks_ + q] == 0) return false;
+      if (q != rank && nodes.together(q, rank) && now_[size_t(rank) * ranks_ + q] == 0)
+        return false;
     }
     return true;
   }

@@ -7,9 +7,13 @@
 
 namespace tutti::plan {
 
-Writer::Writer(const Plan& staged, const Dependences& dependences, int32_t rank, Carrier carrier, const Facts& facts,
-               BlockTable<Held>& held)
-    : staged_(staged), elidable_(dependences.elidable), carrier_(carrier), facts_(facts), held_(held) {
+Writer::Writer(const Plan& staged, const Dependences& dependences, int32_t rank, Carrier carrier,
+               const Facts& facts, BlockTable<Held>& held)
+    : staged_(staged),
+      elidable_(dependences.elidable),
+      carrier_(carrier),
+      facts_(facts),
+      held_(held) {
   program_.collective = staged.collective;
   program_.algorithm = staged.algorithm;
   program_.ranks = staged.ranks;
@@ -38,7 +42,8 @@ void Writer::move(int32_t i, const std::vector<int32_t>& arrivals) {
   const Transfer& transfer = staged_.transfers[i];
   if (staged_.collective == Collective::barrier || transfer.kind == TransferKind::token) return;
   auto run = [](const Region& region) { return region.count == 1 || region.stride == 1; };
-  const bool whole = run(transfer.dst) && std::all_of(transfer.src.begin(), transfer.src.end(), run) &&
+  const bool whole = run(transfer.dst) &&
+                     std::all_of(transfer.src.begin(), transfer.src.end(), run) &&
                      (!program_.parted || transfer.dst.count == 1) &&
                      (transfer.dst.count == 1 || transfer.dst.buffer != Buffer::tmp ||
                       transfer.src.front().buffer != Buffer::tmp);
@@ -64,9 +69,11 @@ void Writer::move(int32_t i, const std::vector<int32_t>& arrivals) {
 }
 
 void Writer::message(int32_t i) {
-  static constexpr StepKind kinds[] = {StepKind::post, StepKind::send, StepKind::receive, StepKind::sent};
+  static constexpr StepKind kinds[] = {StepKind::post, StepKind::send, StepKind::receive,
+                                       StepKind::sent};
   const Transfer& transfer = staged_.transfers[i];
-  const auto place = message_of_.try_emplace(transfer.message, static_cast<int32_t>(program_.messages.size()));
+  const auto place =
+      message_of_.try_emplace(transfer.message, static_cast<int32_t>(program_.messages.size()));
   if (place.second) program_.messages.push_back(end_of(transfer));
   const auto kind = static_cast<size_t>(transfer.kind) - static_cast<size_t>(TransferKind::post);
   step(kinds[kind], i, i).message = place.first->second;
@@ -94,14 +101,17 @@ Message Writer::end_of(const Transfer& transfer) {
   message.first_piece = static_cast<int32_t>(program_.pieces.size());
   if (staged_.collective == Collective::barrier) return message;
   const Region& here = message.sends ? transfer.src.front() : transfer.dst;
-  const int32_t writer = !message.sends                ? ends.receive
-                         : here.buffer == Buffer::tmp && here.count > 0 ? facts_.source_writer[ends.send].front()
-                                                       : -1;
-  for (int32_t k = 0; k < here.count; ++k) append_piece(message, here, k, ends.extents[static_cast<size_t>(k)], writer);
+  const int32_t writer = !message.sends ? ends.receive
+                         : here.buffer == Buffer::tmp && here.count > 0
+                             ? facts_.source_writer[ends.send].front()
+                             : -1;
+  for (int32_t k = 0; k < here.count; ++k)
+    append_piece(message, here, k, ends.extents[static_cast<size_t>(k)], writer);
   return message;
 }
 
-void Writer::append_piece(Message& message, const Region& here, int32_t k, int32_t extent, int32_t writer) {
+void Writer::append_piece(Message& message, const Region& here, int32_t k, int32_t extent,
+                          int32_t writer) {
   Piece* const last = message.piece_count > 0 ? &program_.pieces.back() : nullptr;
   const bool goes_on = last != nullptr && here.stride == 1 && !program_.parted &&
                        extent == last->extent_first + last->extent_count;
@@ -118,7 +128,8 @@ int32_t Writer::extent_of_piece(int32_t i, int32_t piece) const {
   auto block = [&](const Region& region) { return region.first + piece * region.stride; };
   if (transfer.dst.buffer != Buffer::tmp) return block(transfer.dst);
   const Region& src = transfer.src.front();
-  return src.buffer != Buffer::tmp ? block(src) : held_.at(src.rank, Buffer::tmp, block(src)).extent;
+  return src.buffer != Buffer::tmp ? block(src)
+                                   : held_.at(src.rank, Buffer::tmp, block(src)).extent;
 }
 
 Arrival Writer::arrival(int32_t earlier) const {
@@ -132,8 +143,8 @@ Operand Writer::source(int32_t i, size_t k, int32_t piece) const {
   const int32_t writer = facts_.source_writer[i][k];
   const bool on_line = carrier_ == Carrier::line && transfer.src[k].buffer == Buffer::tmp;
   if (on_line && writer < 0) {
-    refuse(place(staged_, i),
-           "it reads " + print(transfer.src[k]) + ", which nobody wrote; check a plan before it is lowered");
+    refuse(place(staged_, i), "it reads " + print(transfer.src[k]) +
+                                  ", which nobody wrote; check a plan before it is lowered");
   }
   Operand source = operand(transfer.src[k], piece, writer);
   if (source.space == Space::slot) {

@@ -1,4 +1,5 @@
-// Writes one rank's program, transfer by transfer in the order of a staged plan. Internal to src/plan.
+// Writes one rank's program, transfer by transfer in the order of a staged plan. Internal to
+// src/plan.
 //
 // Of one lowering, which owns what a writer refers to and it outlives none of. One thread.
 #pragma once
@@ -24,12 +25,13 @@ struct Held {
 class Writer {
  public:
   // `held` tells of every block of tmp what the walk over the plan has left in it.
-  Writer(const Plan& staged, const Dependences& dependences, int32_t rank, Carrier carrier, const Facts& facts,
-         BlockTable<Held>& held);
+  Writer(const Plan& staged, const Dependences& dependences, int32_t rank, Carrier carrier,
+         const Facts& facts, BlockTable<Held>& held);
 
   Step& step(StepKind kind, int32_t serves, int32_t target);
-  // One step where the regions are runs of blocks, one a block where they are not, and a part: runs of parts have gaps in
-  // slots. `arrivals` of a transfer in any order go with each: those behind the first find all sources there.
+  // One step where the regions are runs of blocks, one a block where they are not, and a part: runs
+  // of parts have gaps in slots. `arrivals` of a transfer in any order go with each: those behind
+  // the first find all sources there.
   void move(int32_t i, const std::vector<int32_t>& arrivals);
   // The step of a message's end, and with the first of the two what it refers to.
   void message(int32_t i);
@@ -42,7 +44,8 @@ class Writer {
   // This rank's end of a message.
   Message end_of(const Transfer& transfer);
   // Runs of blocks are one piece; parts lie apart in slots.
-  void append_piece(Message& message, const Region& here, int32_t k, int32_t extent, int32_t writer);
+  void append_piece(Message& message, const Region& here, int32_t k, int32_t extent,
+                    int32_t writer);
 
   int32_t stage_of(int32_t transfer) const { return staged_.transfers[transfer].stage; }
   bool is_elidable(int32_t i) const { return !elidable_.copies.empty() && elidable_.copies[i]; }

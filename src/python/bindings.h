@@ -1,8 +1,9 @@
-// The parts of the Python module tutti._core, each of which binds one room. Called once, when the module is imported.
+// The parts of the Python module tutti._core, each of which binds one room. Called once, when the
+// module is imported.
 //
-// Objects are values: what Python gets is a copy or is owned by Python, immutable, and safe to use from any thread
-// (but for PlanBuilder, which says so).
-// tutti::Error becomes tutti._core.Error, whose message is that of the C++ error.
+// Objects are values: what Python gets is a copy or is owned by Python, immutable, and safe to use
+// from any thread (but for PlanBuilder, which says so). tutti::Error becomes tutti._core.Error,
+// whose message is that of the C++ error.
 #pragma once
 
 #include <nanobind/nanobind.h>

@@ -1,8 +1,10 @@
-// Plans made by Python, transfer by transfer: what the plan language (python/tutti/plan) writes through.
+// Plans made by Python, transfer by transfer: what the plan language (python/tutti/plan) writes
+// through.
 //
-// A PlanBuilder is the one thing here that changes. It belongs to the call of one plan function and to one thread; the
-// Plan that finish() returns is a value like any other. Ranges of ranks and blocks are the language's to check, because
-// it can do so in the user's line; everything else finish() finds, by plan::validate.
+// A PlanBuilder is the one thing here that changes. It belongs to the call of one plan function and
+// to one thread; the Plan that finish() returns is a value like any other. Ranges of ranks and
+// blocks are the language's to check, because it can do so in the user's line; everything else
+// finish() finds, by plan::validate.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -28,7 +30,8 @@ using RegionTuple = std::tuple<int32_t, int32_t, int32_t, int32_t, int32_t>;
 plan::Region region(const RegionTuple& tuple) {
   const auto [rank, buffer, first, count, stride] = tuple;
   if (buffer < 0 || buffer > static_cast<int32_t>(plan::Buffer::tmp)) {
-    throw Error(Code::invalid_argument, "buffer " + std::to_string(buffer) + "; 0 is in, 1 out, 2 tmp");
+    throw Error(Code::invalid_argument,
+                "buffer " + std::to_string(buffer) + "; 0 is in, 1 out, 2 tmp");
   }
   return {rank, static_cast<plan::Buffer>(buffer), first, count, stride};
 }
@@ -46,9 +49,11 @@ class PlanBuilder {
     return static_cast<int32_t>(plan_.files.size()) - 1;
   }
 
-  // A copy where there is one source, else a reduce. `included`: its stage is that of another plan, included in this one.
-  void transfer(const RegionTuple& dst, const std::vector<RegionTuple>& src, bool push, bool any_order,
-                std::optional<int32_t> stage, int32_t file, int32_t line, bool included) {
+  // A copy where there is one source, else a reduce. `included`: its stage is that of another plan,
+  // included in this one.
+  void transfer(const RegionTuple& dst, const std::vector<RegionTuple>& src, bool push,
+                bool any_order, std::optional<int32_t> stage, int32_t file, int32_t line,
+                bool included) {
     plan::Transfer transfer;
     transfer.kind = src.size() > 1 ? plan::TransferKind::reduce : plan::TransferKind::copy;
     transfer.push = push;
@@ -56,13 +61,14 @@ class PlanBuilder {
     transfer.dst = region(dst);
     transfer.src.reserve(src.size());
     for (const RegionTuple& source : src) transfer.src.push_back(region(source));
-    if (transfer.src.empty()) throw Error(Code::invalid_argument, "a transfer reads nothing; name a source");
+    if (transfer.src.empty())
+      throw Error(Code::invalid_argument, "a transfer reads nothing; name a source");
     add(std::move(transfer), stage, file, line, included);
   }
 
   // What `rank` does behind it waits for what the ranks `after` do before it.
-  void token(int32_t rank, const std::vector<int32_t>& after, std::optional<int32_t> stage, int32_t file, int32_t line,
-             bool included) {
+  void token(int32_t rank, const std::vector<int32_t>& after, std::optional<int32_t> stage,
+             int32_t file, int32_t line, bool included) {
     plan::Transfer transfer;
     transfer.kind = plan::TransferKind::token;
     transfer.dst = plan::nothing_of(rank);
@@ -70,7 +76,8 @@ class PlanBuilder {
     add(std::move(transfer), stage, file, line, included);
   }
 
-  plan::Plan finish(std::string_view algorithm, int32_t blocks, bool commutative, std::string_view shape) const {
+  plan::Plan finish(std::string_view algorithm, int32_t blocks, bool commutative,
+                    std::string_view shape) const {
     plan::Plan plan = plan_;
     plan.algorithm = algorithm;
     plan.blocks = blocks;
@@ -84,7 +91,8 @@ class PlanBuilder {
   }
 
  private:
-  void add(plan::Transfer transfer, std::optional<int32_t> stage, int32_t file, int32_t line, bool included) {
+  void add(plan::Transfer transfer, std::optional<int32_t> stage, int32_t file, int32_t line,
+           bool included) {
     if (stage) transfer.stage = *stage;
     transfer.line = line;
     transfer.file = file;
@@ -92,8 +100,8 @@ class PlanBuilder {
     plan_.transfers.push_back(std::move(transfer));
   }
 
-  // Whether every transfer has a stage and they do not decrease. Stages of included plans are theirs alone, and hold beside
-  // others only then.
+  // Whether every transfer has a stage and they do not decrease. Stages of included plans are
+  // theirs alone, and hold beside others only then.
   static bool has_stages(const plan::Plan& plan) {
     int32_t before = 0;
     for (const plan::Transfer& transfer : plan.transfers) {
@@ -112,11 +120,15 @@ class PlanBuilder {
 void bind_builder(nb::module_& module) {
   nb::class_<PlanBuilder>(module, "PlanBuilder", "A plan in the making.")
       .def(nb::init<std::string_view, int32_t, int32_t>(), "collective"_a, "ranks"_a, "root"_a)
-      .def("file", &PlanBuilder::file, "name"_a, "Names a file that transfers are written in; its index.")
-      .def("transfer", &PlanBuilder::transfer, "dst"_a, "src"_a, "push"_a, "any_order"_a, "stage"_a.none(), "file"_a,
-           "line"_a, "included"_a = false, "Appends a transfer; regions are (rank, buffer, first, count, stride).")
-      .def("token", &PlanBuilder::token, "rank"_a, "after"_a, "stage"_a.none(), "file"_a, "line"_a, "included"_a = false,
-           "Appends a token: the rank goes on when those that it is after have done what stands before.")
+      .def("file", &PlanBuilder::file, "name"_a,
+           "Names a file that transfers are written in; its index.")
+      .def("transfer", &PlanBuilder::transfer, "dst"_a, "src"_a, "push"_a, "any_order"_a,
+           "stage"_a.none(), "file"_a, "line"_a, "included"_a = false,
+           "Appends a transfer; regions are (rank, buffer, first, count, stride).")
+      .def("token", &PlanBuilder::token, "rank"_a, "after"_a, "stage"_a.none(), "file"_a, "line"_a,
+           "included"_a = false,
+           "Appends a token: the rank goes on when those that it is after have done what stands "
+           "before.")
       .def("finish", &PlanBuilder::finish, "algorithm"_a, "blocks"_a, "commutative"_a, "shape"_a,
            "The plan, well formed, or raises Error.");
 }

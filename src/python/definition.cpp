@@ -1,6 +1,7 @@
 // The collectives: their names and properties, and the definition of one over so many ranks.
 //
-// A Definition is a value that never changes. What it is asked about a rank or a block that is not there is an Error.
+// A Definition is a value that never changes. What it is asked about a rank or a block that is not
+// there is an Error.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -23,15 +24,19 @@ using plan::Definition;
 
 void expect(int32_t value, int32_t count, std::string_view what) {
   if (value >= 0 && value < count) return;
-  throw Error(Code::invalid_argument, "there is no " + std::string(what) + " " + std::to_string(value) + "; there are " +
+  throw Error(Code::invalid_argument, "there is no " + std::string(what) + " " +
+                                          std::to_string(value) + "; there are " +
                                           std::to_string(count) + ", counted from 0");
 }
 
-void define(Definition* definition, std::string_view word, int32_t ranks, int32_t root, int32_t blocks) {
+void define(Definition* definition, std::string_view word, int32_t ranks, int32_t root,
+            int32_t blocks) {
   const plan::Collective collective = plan::collective_named(word);
   if (ranks < 1 || ranks > plan::max_ranks || blocks < 1 || blocks > plan::max_blocks) {
-    throw Error(Code::invalid_argument, std::to_string(ranks) + " ranks, " + std::to_string(blocks) +
-                                            " blocks; a collective has 1 to " + std::to_string(plan::max_ranks) + " of each");
+    throw Error(Code::invalid_argument, std::to_string(ranks) + " ranks, " +
+                                            std::to_string(blocks) +
+                                            " blocks; a collective has 1 to " +
+                                            std::to_string(plan::max_ranks) + " of each");
   }
   expect(root, plan::rooted(collective) ? ranks : 1, "root");
   new (definition) Definition{collective, ranks, root, plan::parted(collective) ? ranks : blocks};
@@ -68,7 +73,8 @@ std::pair<int32_t, int32_t> sources(const Definition& definition, int32_t rank, 
 
 std::vector<std::string> names() {
   std::vector<std::string> list;
-  for (int i = 0; i < plan::collective_count; ++i) list.emplace_back(plan::name(static_cast<plan::Collective>(i)));
+  for (int i = 0; i < plan::collective_count; ++i)
+    list.emplace_back(plan::name(static_cast<plan::Collective>(i)));
   return list;
 }
 
@@ -80,19 +86,28 @@ bool named(std::string_view word) {
 }  // namespace
 
 void bind_definition(nb::module_& module) {
-  nb::class_<Definition>(module, "Definition", "A collective over so many ranks from one root, in a plan of so many blocks.")
+  nb::class_<Definition>(
+      module, "Definition",
+      "A collective over so many ranks from one root, in a plan of so many blocks.")
       .def("__init__", &define, "collective"_a, "ranks"_a, "root"_a = 0, "blocks"_a = 1)
-      .def_prop_ro("in_blocks", &Definition::in_blocks, "Blocks of `in`, at the ranks that have one.")
-      .def_prop_ro("out_blocks", &Definition::out_blocks, "Blocks of `out`, at the ranks that have one.")
+      .def_prop_ro("in_blocks", &Definition::in_blocks,
+                   "Blocks of `in`, at the ranks that have one.")
+      .def_prop_ro("out_blocks", &Definition::out_blocks,
+                   "Blocks of `out`, at the ranks that have one.")
       .def("has_in", &has_in, "rank"_a)
       .def("has_out", &has_out, "rank"_a)
-      .def("item_in", &item_in, "rank"_a, "block"_a, "Which item a block of a rank's `in` holds; equal ones may be combined.")
-      .def("item_out", &item_out, "rank"_a, "block"_a, "Which item belongs in a block of a rank's `out`.")
-      .def("sources", &sources, "rank"_a, "block"_a, "(first rank, one past the last) whose data a block of `out` must hold.");
+      .def("item_in", &item_in, "rank"_a, "block"_a,
+           "Which item a block of a rank's `in` holds; equal ones may be combined.")
+      .def("item_out", &item_out, "rank"_a, "block"_a,
+           "Which item belongs in a block of a rank's `out`.")
+      .def("sources", &sources, "rank"_a, "block"_a,
+           "(first rank, one past the last) whose data a block of `out` must hold.");
   module.def("collectives", &names, "The names of the collectives that have plans.");
   module.def("rooted", &named<plan::rooted>, "collective"_a, "Whether a collective has a root.");
-  module.def("combines", &named<plan::combines>, "collective"_a, "Whether it combines data with an operation.");
-  module.def("parted", &named<plan::parted>, "collective"_a, "Whether a buffer has a part for each rank.");
+  module.def("combines", &named<plan::combines>, "collective"_a,
+             "Whether it combines data with an operation.");
+  module.def("parted", &named<plan::parted>, "collective"_a,
+             "Whether a buffer has a part for each rank.");
 }
 
 }  // namespace tutti::python

@@ -43,15 +43,17 @@ nb::list cores(const topo::Tree& tree) {
   return list;
 }
 
-// The options of this process's environment, by variable: (value or None, default, accepted values, meaning).
+// The options of this process's environment, by variable: (value or None, default, accepted values,
+// meaning).
 nb::dict environment() {
   const Environment set = process_environment();
   nb::dict dict;
   for (const OptionRow& row : option_table()) {
     const auto found = set.find(std::string(row.name));
     const bool given = found != set.end() && !found->second.empty();
-    dict[nb::str(row.name.data(), row.name.size())] = nb::make_tuple(
-        given ? nb::object(nb::str(found->second.c_str())) : nb::none(), row.default_value, accepted_values(row), row.doc);
+    dict[nb::str(row.name.data(), row.name.size())] =
+        nb::make_tuple(given ? nb::object(nb::str(found->second.c_str())) : nb::none(),
+                       row.default_value, accepted_values(row), row.doc);
   }
   return dict;
 }
@@ -69,16 +71,19 @@ nb::tuple try_shared_heap() {
 }  // namespace
 
 void bind_machine(nb::module_& module) {
-  nb::class_<topo::Tree>(module, "Tree", "The machine's tree: cores, caches, numa regions, sockets, node.")
+  nb::class_<topo::Tree>(module, "Tree",
+                         "The machine's tree: cores, caches, numa regions, sockets, node.")
       .def_ro("source", &topo::Tree::source)
       .def_prop_ro("vertices", &vertices)
       .def_prop_ro("cores", &cores)
       .def_prop_ro("usable_cores", &topo::usable_cores)
       .def_prop_ro("text", &topo::to_text);
   module.def("load_tree", &topo::load, "topology"_a = "",
-             "The tree that a value of TUTTI_TOPOLOGY names: empty for this machine, a file, or a description.");
+             "The tree that a value of TUTTI_TOPOLOGY names: empty for this machine, a file, or a "
+             "description.");
   module.def("try_shared_heap", &try_shared_heap,
-             "Makes a shared heap and attaches to it as another rank would: its bytes of addresses, or 0 and why not.");
+             "Makes a shared heap and attaches to it as another rank would: its bytes of "
+             "addresses, or 0 and why not.");
   module.def("environment", &environment, "Tutti's variables and what they are set to.");
   module.def(
       "environment_warnings",

@@ -23,8 +23,9 @@ nb::dict as_dict(const select::Rule& rule) {
   dict["collective"] = plan::name(rule.collective);
   dict["ranks"] = nb::make_tuple(rule.ranks_low, rule.ranks_high);
   dict["shape"] = topo::print(rule.shape);
-  dict["bytes"] = nb::make_tuple(
-      rule.bytes_low, rule.bytes_high == SIZE_MAX ? nb::none() : nb::object(nb::int_(rule.bytes_high)));
+  dict["bytes"] = nb::make_tuple(rule.bytes_low, rule.bytes_high == SIZE_MAX
+                                                     ? nb::none()
+                                                     : nb::object(nb::int_(rule.bytes_high)));
   dict["root"] = rule.root == select::any_root ? nb::none() : nb::object(nb::int_(rule.root));
   dict["builtin"] = rule.builtin;
   dict["target"] = rule.target;
@@ -44,7 +45,8 @@ nb::dict read_map(std::string_view text, std::string_view name) {
   return dict;
 }
 
-// The rules of a directory of plans, as a program under tutti-run loads it: every plan read, checked and held to fit.
+// The rules of a directory of plans, as a program under tutti-run loads it: every plan read,
+// checked and held to fit.
 nb::list load_library(const std::string& directory) {
   nb::list rules;
   for (const select::LoadedRule& loaded : select::load_library(directory, false).rules) {
@@ -69,11 +71,15 @@ nb::dict shape_counts(std::string_view text) {
 }  // namespace
 
 void bind_maps(nb::module_& module) {
-  module.def("read_tree", &plan::read_tree, "text"_a, "name"_a = "tree", "The plan that a tree's text means.");
-  module.def("read_map", &read_map, "text"_a, "name"_a = "map", "A map's rules as dictionaries; its files are not read.");
-  module.def("load_library", &load_library, "directory"_a,
-             "The rules of a directory, with what the check found of their plans; as programs load it.");
-  module.def("shape_counts", &shape_counts, "text"_a, "The counts of a shape by level, from the outside in.");
+  module.def("read_tree", &plan::read_tree, "text"_a, "name"_a = "tree",
+             "The plan that a tree's text means.");
+  module.def("read_map", &read_map, "text"_a, "name"_a = "map",
+             "A map's rules as dictionaries; its files are not read.");
+  module.def(
+      "load_library", &load_library, "directory"_a,
+      "The rules of a directory, with what the check found of their plans; as programs load it.");
+  module.def("shape_counts", &shape_counts, "text"_a,
+             "The counts of a shape by level, from the outside in.");
   module.def(
       "shapes_agree",
       [](std::string_view one, std::string_view other) {

@@ -62,7 +62,8 @@ nb::list transfers(const plan::Plan& plan) {
     dict["kind"] = name(transfer.kind);
     dict["push"] = transfer.push;
     dict["any_order"] = transfer.any_order;
-    dict["stage"] = transfer.stage == plan::stage_automatic ? nb::none() : nb::object(nb::int_(transfer.stage));
+    dict["stage"] =
+        transfer.stage == plan::stage_automatic ? nb::none() : nb::object(nb::int_(transfer.stage));
     dict["executor"] = transfer.executor();
     dict["dst"] = as_dict(transfer.dst);
     nb::list sources;
@@ -73,7 +74,8 @@ nb::list transfers(const plan::Plan& plan) {
   return list;
 }
 
-// (source rank, destination rank, index of the transfer) wherever bytes cross from rank to rank, in plan order.
+// (source rank, destination rank, index of the transfer) wherever bytes cross from rank to rank, in
+// plan order.
 std::vector<std::tuple<int32_t, int32_t, size_t>> edges(const plan::Plan& plan) {
   std::vector<std::tuple<int32_t, int32_t, size_t>> list;
   for (size_t i = 0; i < plan.transfers.size(); ++i) {
@@ -108,7 +110,8 @@ nb::dict as_dict(const plan::Program& program, const plan::Step& step) {
   dict["stage"] = step.stage;
   dict["transfer"] = step.number;
   if (plan::is_wait(step.kind)) dict["peer"] = step.peer;
-  if (step.kind == plan::StepKind::wait_line || step.kind == plan::StepKind::stamp) dict["line"] = step.line;
+  if (step.kind == plan::StepKind::wait_line || step.kind == plan::StepKind::stamp)
+    dict["line"] = step.line;
   if (step.operand_count == 0) return dict;
   nb::list operands;
   for (int32_t i = 0; i < step.operand_count; ++i) {
@@ -118,10 +121,13 @@ nb::dict as_dict(const plan::Program& program, const plan::Step& step) {
     entry["rank"] = operand.rank;
     if (operand.space == plan::Space::line) entry["line"] = operand.line;
     entry["block"] = operand.block;
-    if (operand.bypassable) entry["or"] = nb::make_tuple(name(operand.bypass_space), operand.bypass_block);
+    if (operand.bypassable)
+      entry["or"] = nb::make_tuple(name(operand.bypass_space), operand.bypass_block);
     if (step.kind == plan::StepKind::reduce_any && i > 0) {
-      const plan::Arrival& arrival = program.arrivals[static_cast<size_t>(step.first_arrival + i - 1)];
-      entry["after"] = arrival.peer < 0 ? nb::none() : nb::object(nb::make_tuple(arrival.peer, arrival.number));
+      const plan::Arrival& arrival =
+          program.arrivals[static_cast<size_t>(step.first_arrival + i - 1)];
+      entry["after"] =
+          arrival.peer < 0 ? nb::none() : nb::object(nb::make_tuple(arrival.peer, arrival.number));
     }
     operands.append(entry);
   }
@@ -140,21 +146,25 @@ nb::list steps(const plan::Program& program) {
 plan::Carrier carrier_named(std::string_view word) {
   if (word == "line") return plan::Carrier::line;
   if (word == "slot") return plan::Carrier::slot;
-  throw Error(Code::invalid_argument, "unknown carrier '" + std::string(word) + "'; known are line, slot");
+  throw Error(Code::invalid_argument,
+              "unknown carrier '" + std::string(word) + "'; known are line, slot");
 }
 
 // The programs of the ranks asked for; the work that all ranks share is done once.
-std::vector<plan::Program> lower(const plan::Plan& plan, std::string_view word, const std::vector<int32_t>& ranks) {
+std::vector<plan::Program> lower(const plan::Plan& plan, std::string_view word,
+                                 const std::vector<int32_t>& ranks) {
   const plan::Carrier carrier = carrier_named(word);
   for (int32_t rank : ranks) {
     if (rank < 0 || rank >= plan.ranks) {
-      throw Error(Code::invalid_argument, "rank " + std::to_string(rank) + " is out of range; ranks are 0 to " +
+      throw Error(Code::invalid_argument, "rank " + std::to_string(rank) +
+                                              " is out of range; ranks are 0 to " +
                                               std::to_string(plan.ranks - 1));
     }
   }
   const plan::Plan staged = plan::stage(plan);
   if (carrier == plan::Carrier::line && !plan::lines_serve(staged)) {
-    throw Error(Code::invalid_argument, "this plan has regions of several blocks, which lines cannot carry; take slot");
+    throw Error(Code::invalid_argument,
+                "this plan has regions of several blocks, which lines cannot carry; take slot");
   }
   return plan::lower(staged, plan::depend(staged, carrier), ranks, carrier);
 }
@@ -163,7 +173,8 @@ nb::list algorithm_list() {
   nb::list list;
   for (const algo::Algorithm& algorithm : algo::algorithms()) {
     nb::list collectives;
-    for (plan::Collective collective : algorithm.collectives) collectives.append(plan::name(collective));
+    for (plan::Collective collective : algorithm.collectives)
+      collectives.append(plan::name(collective));
     nb::dict dict;
     dict["name"] = algorithm.name;
     dict["summary"] = algorithm.summary;
@@ -182,28 +193,37 @@ nb::list algorithm_list() {
 }
 
 void bind_plan_type(nb::module_& module) {
-  nb::class_<plan::Plan>(module, "Plan", "A collective written as transfers between the ranks' buffers.")
+  nb::class_<plan::Plan>(module, "Plan",
+                         "A collective written as transfers between the ranks' buffers.")
       .def_prop_ro("collective", [](const plan::Plan& plan) { return plan::name(plan.collective); })
       .def_ro("algorithm", &plan::Plan::algorithm)
       .def_ro("ranks", &plan::Plan::ranks)
       .def_ro("root", &plan::Plan::root)
       .def_ro("commutative", &plan::Plan::commutative)
       .def_ro("blocks", &plan::Plan::blocks)
-      .def_ro("shape", &plan::Plan::shape, "The machine it was written for, such as node:4 core:8; empty: any.")
-      .def_prop_ro("definition", &plan::Plan::definition, "Who has which buffer, and what `out` must hold.")
+      .def_ro("shape", &plan::Plan::shape,
+              "The machine it was written for, such as node:4 core:8; empty: any.")
+      .def_prop_ro("definition", &plan::Plan::definition,
+                   "Who has which buffer, and what `out` must hold.")
       .def_prop_ro("moves", &plan::moves, "Blocks read and written by all transfers.")
       .def_ro("files", &plan::Plan::files, "Where its transfers were written.")
       .def_prop_ro("transfers", &transfers, "The transfers in plan order, as dictionaries.")
       .def_prop_ro("transfer_texts", &transfer_texts, "The transfers in plan order, as text.")
       .def_prop_ro("transfer_count", [](const plan::Plan& plan) { return plan.transfers.size(); })
       .def_prop_ro("places", &places, "(file, line) of each transfer, for messages.")
-      .def_prop_ro("edges", &edges, "(source rank, destination rank, transfer) wherever bytes go from rank to rank.")
+      .def_prop_ro("edges", &edges,
+                   "(source rank, destination rank, transfer) wherever bytes go from rank to rank.")
       .def_prop_ro("text", [](const plan::Plan& plan) { return plan::print(plan); });
-  nb::class_<plan::Verdict>(module, "Verdict", "What the check found of a plan that computes its collective.")
-      .def_ro("rank_order", &plan::Verdict::rank_order, "Results combine the ranks in order: serves any operation.")
-      .def_ro("uniform", &plan::Verdict::uniform, "Every rank evaluates the same expression: the same bits.")
-      .def_ro("in_place", &plan::Verdict::in_place, "Right also where ranks pass one buffer as in and out.")
-      .def_ro("arrival", &plan::Verdict::arrival, "Reduces as data arrives: the bits may differ from run to run.");
+  nb::class_<plan::Verdict>(module, "Verdict",
+                            "What the check found of a plan that computes its collective.")
+      .def_ro("rank_order", &plan::Verdict::rank_order,
+              "Results combine the ranks in order: serves any operation.")
+      .def_ro("uniform", &plan::Verdict::uniform,
+              "Every rank evaluates the same expression: the same bits.")
+      .def_ro("in_place", &plan::Verdict::in_place,
+              "Right also where ranks pass one buffer as in and out.")
+      .def_ro("arrival", &plan::Verdict::arrival,
+              "Reduces as data arrives: the bits may differ from run to run.");
   nb::class_<plan::Program>(module, "Program", "What one rank executes for a plan.")
       .def_ro("rank", &plan::Program::rank)
       .def_ro("transfers", &plan::Program::transfers)
@@ -222,19 +242,26 @@ void bind_plans(nb::module_& module) {
   module.def("algorithms", &algorithm_list, "The built-in algorithms, as dictionaries.");
   module.def(
       "generate",
-      [](std::string_view word, std::string_view algorithm, int ranks, int root, std::string_view levels) {
-        return algo::generate(plan::collective_named(word), algorithm, ranks, root, topo::read_levels(levels));
+      [](std::string_view word, std::string_view algorithm, int ranks, int root,
+         std::string_view levels) {
+        return algo::generate(plan::collective_named(word), algorithm, ranks, root,
+                              topo::read_levels(levels));
       },
       "collective"_a, "algorithm"_a, "ranks"_a, "root"_a = 0, "levels"_a = "",
-      "The plan that a built-in algorithm writes. `levels` are words NAME:GROUP,GROUP,... from the outside in, with a group "
+      "The plan that a built-in algorithm writes. `levels` are words NAME:GROUP,GROUP,... from the "
+      "outside in, with a group "
       "for each rank.");
-  module.def("leaves_without_congestion", &algo::leaves_without_congestion, "ranks"_a, "link"_a, "shared"_a,
-             "How many leaves of a binary tree never wait for what all share (HMPI, equation 1), from times for a byte.");
-  module.def("read_plan", &plan::read, "text"_a, "name"_a = "plan", "A plan from its text form; `name` is for messages.");
-  module.def("check", &plan::check, "plan"_a, "Proves that a plan computes its collective, or raises Error.");
+  module.def("leaves_without_congestion", &algo::leaves_without_congestion, "ranks"_a, "link"_a,
+             "shared"_a,
+             "How many leaves of a binary tree never wait for what all share (HMPI, equation 1), "
+             "from times for a byte.");
+  module.def("read_plan", &plan::read, "text"_a, "name"_a = "plan",
+             "A plan from its text form; `name` is for messages.");
+  module.def("check", &plan::check, "plan"_a,
+             "Proves that a plan computes its collective, or raises Error.");
   module.def(
-      "lines_serve", [](const plan::Plan& plan) { return plan::lines_serve(plan::stage(plan)); }, "plan"_a,
-      "True where short messages of this plan can travel in stamped lines.");
+      "lines_serve", [](const plan::Plan& plan) { return plan::lines_serve(plan::stage(plan)); },
+      "plan"_a, "True where short messages of this plan can travel in stamped lines.");
   module.def("lower", &lower, "plan"_a, "carrier"_a, "ranks"_a, "The programs of these ranks.");
   module.def("step_kinds", [] {
     nb::list list;

@@ -30,8 +30,12 @@ namespace {
 class Areas {
  public:
   explicit Areas(size_t bytes)
-      : bytes_(bytes), start_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
-    if (start_ == MAP_FAILED) throw Error(Code::unavailable, std::string("no memory to try the plan in: ") + strerror(errno));
+      : bytes_(bytes),
+        start_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
+    if (start_ == MAP_FAILED)
+      throw Error(Code::unavailable,
+                  std::string("no memory to try the plan in: ") + strerror(errno));
   }
   ~Areas() { munmap(start_, bytes_); }
   Areas(const Areas&) = delete;
@@ -69,11 +73,14 @@ class NoLeaders final : public group::Leaders {
   std::string failure() const override { return "no leaders here"; }
 };
 
-bool by_host(std::string_view algorithm, const plan::Nodes& nodes) { return !nodes.one() && algo::by_host(algorithm); }
+bool by_host(std::string_view algorithm, const plan::Nodes& nodes) {
+  return !nodes.one() && algo::by_host(algorithm);
+}
 
 class Trial {
  public:
-  Trial(const select::Call& call, const plan::Nodes& nodes, const Options& options, const select::Overrides& overrides)
+  Trial(const select::Call& call, const plan::Nodes& nodes, const Options& options,
+        const select::Overrides& overrides)
       : call_(call),
         nodes_(nodes),
         overrides_(overrides),
@@ -104,23 +111,29 @@ class Trial {
     group::Group group(settings);
     const std::string algorithm{group.algorithm(call_.collective, call_.bytes, call_.root)};
     const bool is_short = call_.bytes <= shm::line_payload;
-    auto program = program_of(algorithm, nullptr, is_short ? plan::Carrier::line : plan::Carrier::slot);
-    if (is_short && !channel_.fits(*program, 1)) program = program_of(algorithm, nullptr, plan::Carrier::slot);
+    auto program =
+        program_of(algorithm, nullptr, is_short ? plan::Carrier::line : plan::Carrier::slot);
+    if (is_short && !channel_.fits(*program, 1))
+      program = program_of(algorithm, nullptr, plan::Carrier::slot);
     return travel(algorithm, std::move(program), wanted_segment);
   }
 
   // Nothing where the plan needs more shared memory than there is.
   std::optional<Travel> users(const select::Considered& chosen, size_t wanted_segment) {
-    auto program = program_of({}, chosen.plan, call_.bytes <= shm::line_payload ? plan::Carrier::line : plan::Carrier::slot);
+    auto program =
+        program_of({}, chosen.plan,
+                   call_.bytes <= shm::line_payload ? plan::Carrier::line : plan::Carrier::slot);
     if (!channel_.fits(*program, 1)) return std::nullopt;
     return travel(chosen.target, std::move(program), wanted_segment);
   }
 
  private:
-  std::shared_ptr<const plan::Program> program_of(std::string_view algorithm, const select::LoadedPlan* plan,
+  std::shared_ptr<const plan::Program> program_of(std::string_view algorithm,
+                                                  const select::LoadedPlan* plan,
                                                   plan::Carrier carrier) {
-    group::ProgramRequest request{call_.collective, algorithm, call_.ranks, 0, call_.root, carrier, false, fixed_order_, plan,
-                                  &call_.known_levels(), &nodes_, {}};
+    group::ProgramRequest request{
+        call_.collective, algorithm, call_.ranks,           0,       call_.root, carrier, false,
+        fixed_order_,     plan,      &call_.known_levels(), &nodes_, {}};
     // What is done within nodes in one plan, as an idea of the two.
     if (plan == nullptr && by_host(algorithm, nodes_)) request.phase = algo::Phase::standing_in;
     return group::program_for(request);
@@ -128,7 +141,8 @@ class Trial {
   // Of the first node's ranks.
   shm::Layout layout_of(const Options& options) const {
     const auto ranks = static_cast<int32_t>(nodes_.members(0, call_.ranks).size());
-    return shm::Layout::fit(ranks, options.shm_bytes_per_rank != 0 ? options.shm_bytes_per_rank : shm::deep_area(ranks));
+    return shm::Layout::fit(ranks, options.shm_bytes_per_rank != 0 ? options.shm_bytes_per_rank
+                                                                   : shm::deep_area(ranks));
   }
   exec::Channel::Settings settings() {
     exec::Channel::Settings settings;
@@ -137,11 +151,13 @@ class Trial {
     settings.net = &messages_;
     return settings;
   }
-  Travel travel(const std::string& algorithm, std::shared_ptr<const plan::Program> program, size_t wanted_segment) {
+  Travel travel(const std::string& algorithm, std::shared_ptr<const plan::Program> program,
+                size_t wanted_segment) {
     Travel travel{algorithm, std::move(program), call_.bytes};
     constexpr size_t element = 8;
     if (!travel.program->uses_lines) {
-      travel.segment_bytes = channel_.segment_bytes(*travel.program, element, call_.bytes, wanted_segment);
+      travel.segment_bytes =
+          channel_.segment_bytes(*travel.program, element, call_.bytes, wanted_segment);
     }
     return travel;
   }
@@ -157,7 +173,9 @@ class Trial {
   exec::Channel channel_;
 };
 
-nb::object bound_of(size_t bytes) { return bytes == SIZE_MAX ? nb::none() : nb::object(nb::int_(bytes)); }
+nb::object bound_of(size_t bytes) {
+  return bytes == SIZE_MAX ? nb::none() : nb::object(nb::int_(bytes));
+}
 
 nb::dict as_dict(const select::Considered& considered) {
   nb::dict dict;
@@ -167,7 +185,8 @@ nb::dict as_dict(const select::Considered& considered) {
   dict["builtin"] = considered.plan == nullptr;
   dict["segment_bytes"] = considered.segment_bytes;
   dict["reach"] = select::reach_word(considered.reach);
-  dict["refused"] = considered.refused.empty() ? nb::none() : nb::object(nb::str(considered.refused.c_str()));
+  dict["refused"] =
+      considered.refused.empty() ? nb::none() : nb::object(nb::str(considered.refused.c_str()));
   return dict;
 }
 
@@ -187,13 +206,17 @@ Travel travel_of(select::Explanation& explanation, Trial& trial) {
     select::Considered& chosen = explanation.considered[explanation.chosen];
     if (chosen.plan == nullptr) return trial.built_in(chosen, explanation.segment_bytes);
     if (const auto travel = trial.users(chosen, explanation.segment_bytes)) return *travel;
-    chosen.refused = "it needs more shared memory than the communicator has (TUTTI_SHM_BYTES_PER_RANK)";
+    chosen.refused =
+        "it needs more shared memory than the communicator has (TUTTI_SHM_BYTES_PER_RANK)";
     ++explanation.chosen;  // the tables' rules stand behind, and one of them always holds
     explanation.segment_bytes = explanation.considered[explanation.chosen].segment_bytes;
-    explanation.segment_place = explanation.segment_bytes == 0 ? "" : explanation.considered[explanation.chosen].place;
+    explanation.segment_place =
+        explanation.segment_bytes == 0 ? "" : explanation.considered[explanation.chosen].place;
     if (explanation.reach_place == "TUTTI_REACH") continue;
     explanation.reach = explanation.considered[explanation.chosen].reach;
-    explanation.reach_place = explanation.reach == ReachChoice::automatic ? "" : explanation.considered[explanation.chosen].place;
+    explanation.reach_place = explanation.reach == ReachChoice::automatic
+                                  ? ""
+                                  : explanation.considered[explanation.chosen].place;
   }
 }
 
@@ -231,9 +254,12 @@ nb::dict by_leaders(size_t leaders) {
   return dict;
 }
 
-// `oversubscribed`, `reached`, `table` and `plans` instead of what the environment says, where they are given.
-nb::dict explain(std::string_view collective, size_t bytes, int ranks, int root, bool oversubscribed, const std::vector<int>& units,
-                 const std::string& table, const std::string& plans, std::string_view levels, const std::vector<int32_t>& node_of, bool reached) {
+// `oversubscribed`, `reached`, `table` and `plans` instead of what the environment says, where they
+// are given.
+nb::dict explain(std::string_view collective, size_t bytes, int ranks, int root,
+                 bool oversubscribed, const std::vector<int>& units, const std::string& table,
+                 const std::string& plans, std::string_view levels,
+                 const std::vector<int32_t>& node_of, bool reached) {
   Options options = parse_options(process_environment(), nullptr);
   options.disable = false;
   if (!table.empty()) options.table = table;
@@ -243,8 +269,11 @@ nb::dict explain(std::string_view collective, size_t bytes, int ranks, int root,
   // Groups keep what they read; whoever asks for an explanation may have changed the file since.
   std::optional<select::Table> read;
   if (!file.empty()) overrides.table = &read.emplace(select::load_table(file));
-  select::Call call{.collective = plan::collective_named(collective), .bytes = bytes, .ranks = ranks,
-                    .shape = shape_of(options, units), .root = root};
+  select::Call call{.collective = plan::collective_named(collective),
+                    .bytes = bytes,
+                    .ranks = ranks,
+                    .shape = shape_of(options, units),
+                    .root = root};
   call.oversubscribed = oversubscribed;
   call.reached = reached;
   const plan::Nodes nodes(node_of);
@@ -265,8 +294,10 @@ nb::dict explain(std::string_view collective, size_t bytes, int ranks, int root,
   if (chosen.plan == nullptr && by_host(travel.algorithm, nodes)) {
     dict["between_nodes"] = by_leaders(algo::leaders(of_ranks, ranks).size());
   } else if (!nodes.one()) {
-    const plan::Plan plan = chosen.plan != nullptr ? chosen.plan->plan
-                                                   : algo::generate(call.collective, travel.algorithm, ranks, root, of_ranks);
+    const plan::Plan plan =
+        chosen.plan != nullptr
+            ? chosen.plan->plan
+            : algo::generate(call.collective, travel.algorithm, ranks, root, of_ranks);
     dict["between_nodes"] = as_dict(plan::inter_node_traffic(plan, node_of));
   }
   dict["shape"] = topo::print(call.shape);
@@ -274,13 +305,15 @@ nb::dict explain(std::string_view collective, size_t bytes, int ranks, int root,
   return dict;
 }
 
-// (place, rule) of every rule of a user's table, which may be none, and of the default, in the order in which they are tried.
+// (place, rule) of every rule of a user's table, which may be none, and of the default, in the
+// order in which they are tried.
 nb::list table_rules(const std::string& file) {
   nb::list list;
   const auto add = [&](const select::Table& table) {
     for (const auto& rules : table.rules) {
       for (const select::Rule& rule : rules) {
-        list.append(nb::make_tuple(table.name + ":" + std::to_string(rule.line), select::print(rule)));
+        list.append(
+            nb::make_tuple(table.name + ":" + std::to_string(rule.line), select::print(rule)));
       }
     }
   };
@@ -292,12 +325,16 @@ nb::list table_rules(const std::string& file) {
 }  // namespace
 
 void bind_selection(nb::module_& module) {
-  module.def("explain", &explain, "collective"_a, "bytes"_a, "ranks"_a, "root"_a, "oversubscribed"_a, "units"_a, "table"_a = "",
-             "plans"_a = "", "levels"_a = "", "node_of"_a = std::vector<int32_t>{}, "reached"_a = false,
-             "Which algorithm serves a call, and every rule and variable that has a say about it. `units` are the processing "
-             "units that the ranks may run on; `node_of` has a node's number for each rank, where they are on several; reductions are "
+  module.def("explain", &explain, "collective"_a, "bytes"_a, "ranks"_a, "root"_a,
+             "oversubscribed"_a, "units"_a, "table"_a = "", "plans"_a = "", "levels"_a = "",
+             "node_of"_a = std::vector<int32_t>{}, "reached"_a = false,
+             "Which algorithm serves a call, and every rule and variable that has a say about it. "
+             "`units` are the processing "
+             "units that the ranks may run on; `node_of` has a node's number for each rank, where "
+             "they are on several; reductions are "
              "of doubles. Raises Error for broken tables, plans and variables.");
-  module.def("table_rules", &table_rules, "file"_a = "", "(place, rule) of a table and of the default behind it.");
+  module.def("table_rules", &table_rules, "file"_a = "",
+             "(place, rule) of a table and of the default behind it.");
   module.attr("line_payload") = shm::line_payload;
 }
 

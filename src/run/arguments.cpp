@@ -13,12 +13,15 @@ namespace {
 constexpr const char* usage =
     "usage: [mpiexec -n N] tutti-run [options] [--] PROGRAM [ARGUMENTS]\n"
     "Runs an MPI program with Tutti's collectives.\n"
-    "  --report[=FILE]  print at the end what each collective did; FILE: into a file (JSON where it ends in .json)\n"
+    "  --report[=FILE]  print at the end what each collective did; FILE: into a file (JSON where "
+    "it ends in .json)\n"
     "  --trace FILE     record every step of every collective into a file, for `tutti trace`\n"
     "  --plans DIR      use the plans of a directory as its map says\n"
     "  --table FILE     choose algorithms by the rules of a table, as `tutti tune` writes it\n"
-    "  --shared-heap    give the program its memory from a heap that the node's other ranks reach directly\n"
-    "  --bind WHERE     numa, core or none: bind ranks that the launcher left unbound to a numa region or a core each\n"
+    "  --shared-heap    give the program its memory from a heap that the node's other ranks reach "
+    "directly\n"
+    "  --bind WHERE     numa, core or none: bind ranks that the launcher left unbound to a numa "
+    "region or a core each\n"
     "  --mpi NAME       mpich, openmpi or mpiabi, instead of finding out\n"
     "  --check          check every plan before it runs\n"
     "  --version        print the version\n"
@@ -36,7 +39,8 @@ class Words {
   char** rest() const { return words_ + at_; }
   char** end() const { return words_ + count_; }
 
-  // Of --name VALUE or --name=VALUE; nothing where the word is another option. `what` is said where the value lacks.
+  // Of --name VALUE or --name=VALUE; nothing where the word is another option. `what` is said where
+  // the value lacks.
   std::optional<std::string> value(const std::string& name, const char* what) {
     std::string found;
     if (word().starts_with(name + "="))
@@ -80,7 +84,8 @@ void ask_for_plans(const std::string& directory) {
 void ask_for_table(const std::string& file) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(file, error))
-    fail("--table " + file + ": " + (error ? error.message() : "not a file") + "; give a table, as `tutti tune` writes it");
+    fail("--table " + file + ": " + (error ? error.message() : "not a file") +
+         "; give a table, as `tutti tune` writes it");
   set("TUTTI_TABLE", from_here(file));
 }
 
@@ -128,7 +133,8 @@ void read_option(Words& words, Request& request) {
   else if (const auto mpi = words.value("--mpi", "a value: mpich, openmpi or mpiabi"))
     ask_for_mpi(*mpi, request);
   else
-    fail("unknown option " + word + "; accepted: --report[=FILE], --plans DIR, --table FILE, --trace FILE, "
+    fail("unknown option " + word +
+         "; accepted: --report[=FILE], --plans DIR, --table FILE, --trace FILE, "
          "--shared-heap, --bind WHERE, --mpi NAME, --check, --version, --help");
 }
 

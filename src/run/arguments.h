@@ -1,5 +1,6 @@
-// The command line of tutti-run. Most options set a variable of the environment, which the interposer reads in its turn
-// (base/options.h); what they name must be there, or it is said at once.
+// The command line of tutti-run. Most options set a variable of the environment, which the
+// interposer reads in its turn (base/options.h); what they name must be there, or it is said at
+// once.
 #pragma once
 
 #include <string>
@@ -12,7 +13,8 @@ struct Request {
   std::vector<char*> program;  // with its arguments and a null
 };
 
-// Does what --help and --version ask for, and then ends the process. Throws for what is not accepted.
+// Does what --help and --version ask for, and then ends the process. Throws for what is not
+// accepted.
 Request read_arguments(int count, char** arguments);
 
 }  // namespace tutti::run

@@ -52,28 +52,34 @@ std::optional<LocalRank> local_rank() {
   const auto rank = number_in({"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "PALS_LOCAL_RANKID",
                                "MV2_COMM_WORLD_LOCAL_RANK", "SLURM_LOCALID"});
   if (!rank) return std::nullopt;
-  const auto ranks = number_in(
-      {"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "PALS_LOCAL_SIZE", "MV2_COMM_WORLD_LOCAL_SIZE"});
+  const auto ranks = number_in({"MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "PALS_LOCAL_SIZE",
+                                "MV2_COMM_WORLD_LOCAL_SIZE"});
   return LocalRank{*rank, ranks && *ranks > *rank ? *ranks : 0};
 }
 
-std::vector<int> choose_units(BindChoice choice, LocalRank rank, const std::vector<topo::NodeCore>& cores) {
+std::vector<int> choose_units(BindChoice choice, LocalRank rank,
+                              const std::vector<topo::NodeCore>& cores) {
   const size_t own = static_cast<size_t>(rank.rank), ranks = static_cast<size_t>(rank.ranks);
   const size_t place = ranks == 0 ? own % cores.size() : own * cores.size() / ranks;
   if (choice == BindChoice::core) return cores[place].units;
   std::vector<int> units;
   for (const topo::NodeCore& core : cores)
-    if (core.region == cores[place].region) units.insert(units.end(), core.units.begin(), core.units.end());
+    if (core.region == cores[place].region)
+      units.insert(units.end(), core.units.begin(), core.units.end());
   return units;
 }
 
 std::string bind(BindChoice choice) {
   if (choice == BindChoice::none) return {};
   const std::vector<int> usable = units_of(0);
-  if (usable.empty()) return std::string("the system does not say which cores it may use: ") + strerror(errno);
-  if (usable.size() == 1 || usable != units_of(getppid())) return {};  // bound already, to a core or by the launcher
+  if (usable.empty())
+    return std::string("the system does not say which cores it may use: ") + strerror(errno);
+  if (usable.size() == 1 || usable != units_of(getppid()))
+    return {};  // bound already, to a core or by the launcher
   const auto rank = local_rank();
-  if (!rank) return "the launcher does not say which rank of its node this is (MPI_LOCALRANKID, SLURM_LOCALID, ...)";
+  if (!rank)
+    return "the launcher does not say which rank of its node this is (MPI_LOCALRANKID, "
+           "SLURM_LOCALID, ...)";
   if (!bind_to(choose_units(choice, *rank, topo::cores_of_node(usable))))
     return std::string("sched_setaffinity: ") + strerror(errno);
   return {};

@@ -1,7 +1,9 @@
-// Where tutti-run binds a rank that its launcher left unbound: to a numa region (NUMACol's advice) or to a core.
+// Where tutti-run binds a rank that its launcher left unbound: to a numa region (NUMACol's advice)
+// or to a core.
 //
-// The ranks of a node are dealt over the cores that they may run on, in order and evenly; a rank's place is its core, or
-// the numa region of that core. Choosing is a pure function; a process binds itself before it becomes the program.
+// The ranks of a node are dealt over the cores that they may run on, in order and evenly; a rank's
+// place is its core, or the numa region of that core. Choosing is a pure function; a process binds
+// itself before it becomes the program.
 #pragma once
 
 #include <optional>
@@ -21,10 +23,12 @@ struct LocalRank {
 std::optional<LocalRank> local_rank();
 
 // The processing units for a rank; `cores` is not empty. More ranks than cores share them.
-std::vector<int> choose_units(BindChoice choice, LocalRank rank, const std::vector<topo::NodeCore>& cores);
+std::vector<int> choose_units(BindChoice choice, LocalRank rank,
+                              const std::vector<topo::NodeCore>& cores);
 
-// Binds this process where it may run on more than its place and its parent may run on the same: then nobody has bound
-// it. Why it could not is for one rank to say; empty where there is nothing to say.
+// Binds this process where it may run on more than its place and its parent may run on the same:
+// then nobody has bound it. Why it could not is for one rank to say; empty where there is nothing
+// to say.
 std::string bind(BindChoice choice);
 
 }  // namespace tutti::run

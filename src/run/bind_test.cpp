@@ -40,20 +40,24 @@ TEST(Bind, FollowsRegionsOfDifferentSizes) {
   // What a cpuset leaves: one core of the first region, three of the second.
   const std::vector<topo::NodeCore> cores{{0, {2}}, {1, {4}}, {1, {5}}, {1, {6}}};
   EXPECT_EQ(choose_units(BindChoice::numa, {0, 4}, cores), Units{2});
-  for (int rank = 1; rank < 4; ++rank) EXPECT_EQ(choose_units(BindChoice::numa, {rank, 4}, cores), (Units{4, 5, 6}));
+  for (int rank = 1; rank < 4; ++rank)
+    EXPECT_EQ(choose_units(BindChoice::numa, {rank, 4}, cores), (Units{4, 5, 6}));
 }
 
 TEST(Bind, SharesCoresAmongMoreRanks) {
   const std::vector<topo::NodeCore> one{{0, {7}}};
-  for (int rank = 0; rank < 3; ++rank) EXPECT_EQ(choose_units(BindChoice::core, {rank, 3}, one), Units{7});
+  for (int rank = 0; rank < 3; ++rank)
+    EXPECT_EQ(choose_units(BindChoice::core, {rank, 3}, one), Units{7});
   const auto cores = two_regions();
   EXPECT_EQ(choose_units(BindChoice::core, {11, 12}, cores), (Units{5, 11}));
-  EXPECT_EQ(choose_units(BindChoice::core, {7, 0}, cores), (Units{1, 7}));  // their number is not told
+  EXPECT_EQ(choose_units(BindChoice::core, {7, 0}, cores),
+            (Units{1, 7}));  // their number is not told
 }
 
 TEST(Bind, ReadsTheLaunchersVariables) {
-  for (const char* name : {"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "PALS_LOCAL_RANKID", "SLURM_LOCALID",
-                           "MV2_COMM_WORLD_LOCAL_RANK", "MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE"})
+  for (const char* name :
+       {"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "PALS_LOCAL_RANKID", "SLURM_LOCALID",
+        "MV2_COMM_WORLD_LOCAL_RANK", "MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE"})
     unsetenv(name);
   EXPECT_FALSE(local_rank());
   setenv("SLURM_LOCALID", "3", 1);

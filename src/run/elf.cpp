@@ -62,7 +62,8 @@ std::vector<Segment> read_segments(Reader& reader, const Header& header) {
 // Addresses in the dynamic section are those in memory.
 std::optional<uint64_t> offset_of(const std::vector<Segment>& segments, uint64_t address) {
   for (const Segment& segment : segments)
-    if (segment.p_type == PT_LOAD && address >= segment.p_vaddr && address - segment.p_vaddr < segment.p_filesz)
+    if (segment.p_type == PT_LOAD && address >= segment.p_vaddr &&
+        address - segment.p_vaddr < segment.p_filesz)
       return segment.p_offset + (address - segment.p_vaddr);
   return std::nullopt;
 }
@@ -77,7 +78,8 @@ std::vector<Entry> read_dynamic(Reader& reader, const Segment& segment) {
   return entries;
 }
 
-std::string read_text_table(Reader& reader, const std::vector<Segment>& segments, const std::vector<Entry>& entries) {
+std::string read_text_table(Reader& reader, const std::vector<Segment>& segments,
+                            const std::vector<Entry>& entries) {
   uint64_t address = 0, bytes = 0;
   for (const Entry& entry : entries) {
     if (entry.d_tag == DT_STRTAB) address = entry.d_un.d_ptr;
@@ -111,7 +113,8 @@ std::optional<ElfFile> read_elf(const std::string& path) {
   ElfFile file;
   Header header;
   const int word = sizeof(void*) == 8 ? ELFCLASS64 : ELFCLASS32;
-  if (identity[EI_CLASS] != word || !reader.read(0, header) || header.e_machine != machine) return file;
+  if (identity[EI_CLASS] != word || !reader.read(0, header) || header.e_machine != machine)
+    return file;
   file.this_machine = true;
   const std::vector<Segment> segments = read_segments(reader, header);
   for (const Segment& segment : segments) {

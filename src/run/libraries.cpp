@@ -22,12 +22,13 @@ bool is_library(const std::string& path) {
 // $ORIGIN is the directory of the file that says it.
 std::string expand(std::string directory, const std::string& origin) {
   for (const std::string word : {"$ORIGIN", "${ORIGIN}"})
-    for (size_t at; (at = directory.find(word)) != std::string::npos;) directory.replace(at, word.size(), origin);
+    for (size_t at; (at = directory.find(word)) != std::string::npos;)
+      directory.replace(at, word.size(), origin);
   return directory;
 }
 
-// The cache that ldconfig writes: a header, entries of 24 bytes, then text; offsets count from the header. An older
-// table may stand before it.
+// The cache that ldconfig writes: a header, entries of 24 bytes, then text; offsets count from the
+// header. An older table may stand before it.
 constexpr std::string_view cache_magic = "glibc-ld.so.cache1.1";
 constexpr size_t cache_header_bytes = 48;
 struct CacheEntry {
@@ -50,7 +51,8 @@ std::multimap<std::string, std::string> read_cache(const char* path) {
   uint32_t count;
   memcpy(&count, base + cache_magic.size(), sizeof count);
   const auto text = [&](uint32_t offset) {
-    return offset < bytes ? std::string(base + offset, strnlen(base + offset, bytes - offset)) : std::string();
+    return offset < bytes ? std::string(base + offset, strnlen(base + offset, bytes - offset))
+                          : std::string();
   };
   for (size_t i = 0; i < count && cache_header_bytes + (i + 1) * sizeof(CacheEntry) <= bytes; ++i) {
     CacheEntry entry;
@@ -60,9 +62,11 @@ std::multimap<std::string, std::string> read_cache(const char* path) {
   return libraries;
 }
 
-std::string first_of(const std::vector<std::string>& directories, const std::string& name, const std::string& origin) {
+std::string first_of(const std::vector<std::string>& directories, const std::string& name,
+                     const std::string& origin) {
   for (const std::string& directory : directories) {
-    const std::string candidate = (directory.empty() ? "." : expand(directory, origin)) + "/" + name;
+    const std::string candidate =
+        (directory.empty() ? "." : expand(directory, origin)) + "/" + name;
     if (is_library(candidate)) return candidate;
   }
   return {};
@@ -79,10 +83,12 @@ LibraryFinder::LibraryFinder() : cache_(read_cache("/etc/ld.so.cache")) {
   }
 }
 
-std::string LibraryFinder::find(const std::string& name, const ElfFile& user, const std::string& path) const {
+std::string LibraryFinder::find(const std::string& name, const ElfFile& user,
+                                const std::string& path) const {
   if (name.find('/') != std::string::npos) return is_library(name) ? name : std::string();
   std::error_code ignored;
-  const std::string origin = std::filesystem::weakly_canonical(path, ignored).parent_path().string();
+  const std::string origin =
+      std::filesystem::weakly_canonical(path, ignored).parent_path().string();
   if (user.runpath.empty())
     if (const std::string found = first_of(user.rpath, name, origin); !found.empty()) return found;
   if (const std::string found = first_of(library_path_, name, origin); !found.empty()) return found;

@@ -1,7 +1,8 @@
 // tutti-run: runs a program with the interposer of its MPI. `mpiexec -n 4 tutti-run ./app`
 //
-// Finds out which MPI the program speaks, sets LD_PRELOAD and becomes the program. Whatever prevents that is said in
-// one line, by one rank of the job, and ends all of them with exit code 2 before anything ran.
+// Finds out which MPI the program speaks, sets LD_PRELOAD and becomes the program. Whatever
+// prevents that is said in one line, by one rank of the job, and ends all of them with exit code 2
+// before anything ran.
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -36,9 +37,11 @@ bool is_file(const std::string& path) {
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) {
     struct stat status;
-    if (stat(name.c_str(), &status) != 0) fail(name + ": " + strerror(errno) + "; give the path of a program");
+    if (stat(name.c_str(), &status) != 0)
+      fail(name + ": " + strerror(errno) + "; give the path of a program");
     if (S_ISDIR(status.st_mode)) fail(name + " is a directory; give the path of a program");
-    if (access(name.c_str(), X_OK) != 0) fail(name + " is not executable; chmod +x it, or name its interpreter first");
+    if (access(name.c_str(), X_OK) != 0)
+      fail(name + " is not executable; chmod +x it, or name its interpreter first");
     return name;
   }
   const char* path = getenv("PATH");
@@ -46,7 +49,8 @@ std::string find_program(const std::string& name) {
     const std::string candidate = (directory.empty() ? "." : directory) + "/" + name;
     if (is_file(candidate) && access(candidate.c_str(), X_OK) == 0) return candidate;
   }
-  if (is_file(name)) fail(name + " is not on the PATH; to run the file of this directory say ./" + name);
+  if (is_file(name))
+    fail(name + " is not on the PATH; to run the file of this directory say ./" + name);
   fail(name + " is not on the PATH");
 }
 
@@ -54,16 +58,20 @@ std::string find_program(const std::string& name) {
 void refuse_privileged(const std::string& path) {
   struct stat status;
   if (stat(path.c_str(), &status) == 0 && (status.st_mode & (S_ISUID | S_ISGID)) != 0)
-    fail(path + " is setuid or setgid, so nothing can be preloaded into it; run it without tutti-run, or chmod ug-s it");
+    fail(path +
+         " is setuid or setgid, so nothing can be preloaded into it; run it without tutti-run, or "
+         "chmod ug-s it");
   if (getxattr(path.c_str(), "security.capability", nullptr, 0) > 0)
-    fail(path + " has file capabilities, so nothing can be preloaded into it; run it without tutti-run");
+    fail(path +
+         " has file capabilities, so nothing can be preloaded into it; run it without tutti-run");
 }
 
 // Launchers of ranks, whatever an installation adds to their names (mpiexec.hydra, mpirun.openmpi).
 bool starts_ranks(const std::string& path) {
   const std::string file = path.substr(path.rfind('/') + 1);
   const std::string name = file.substr(0, file.find('.'));
-  for (const char* launcher : {"mpiexec", "mpirun", "orterun", "prterun", "prun", "srun", "aprun", "jsrun"})
+  for (const char* launcher :
+       {"mpiexec", "mpirun", "orterun", "prterun", "prun", "srun", "aprun", "jsrun"})
     if (name == launcher) return true;
   return false;
 }
@@ -78,9 +86,11 @@ std::vector<std::string> interposers_for(const std::string& path, const std::str
   const auto elf = read_elf(path);
   if (elf) {
     refuse_privileged(path);
-    if (!elf->this_machine) fail(path + " is a program for another kind of processor; build it for this one");
+    if (!elf->this_machine)
+      fail(path + " is a program for another kind of processor; build it for this one");
     if (!elf->has_interpreter)
-      fail(path + " is statically linked, so nothing can be preloaded into it; link its MPI dynamically");
+      fail(path +
+           " is statically linked, so nothing can be preloaded into it; link its MPI dynamically");
   }
   if (!asked.empty()) return {asked};
   if (elf) {
@@ -88,18 +98,21 @@ std::vector<std::string> interposers_for(const std::string& path, const std::str
     if (!choice.interposers.empty()) return choice.interposers;
     if (!choice.unknown_mpi.empty())
       fail(path + " uses " + choice.unknown_mpi +
-           ", an MPI for which there is no interposer (there are: mpich, openmpi, mpiabi); --mpi NAME if it has one of "
+           ", an MPI for which there is no interposer (there are: mpich, openmpi, mpiabi); --mpi "
+           "NAME if it has one of "
            "these ABIs");
   }
   if (starts_ranks(path)) refuse_launcher(path);
   const Choice choice = mpi_of_launcher();
   if (choice.interposers.empty())
-    fail(path + " is linked to no MPI and no launcher tells which one it will load; add --mpi mpich, openmpi or mpiabi");
+    fail(path +
+         " is linked to no MPI and no launcher tells which one it will load; add --mpi mpich, "
+         "openmpi or mpiabi");
   return choice.interposers;
 }
 
-// Where installations put the libraries, from the directory of this program: build tree and cmake --install, 64-bit
-// library directories, the wheel in an environment.
+// Where installations put the libraries, from the directory of this program: build tree and cmake
+// --install, 64-bit library directories, the wheel in an environment.
 std::vector<std::string> library_directories() {
   namespace fs = std::filesystem;
   std::error_code error;
@@ -123,7 +136,9 @@ std::string find_preload(const std::string& kind) {
     const std::string path = directory + "/" + name;
     if (!is_file(path)) continue;
     if (path.find_first_of(" :") != std::string::npos)
-      fail(path + " cannot be preloaded because its path holds a space or a colon; install Tutti elsewhere");
+      fail(path +
+           " cannot be preloaded because its path holds a space or a colon; install Tutti "
+           "elsewhere");
     return path;
   }
   return {};
@@ -131,16 +146,20 @@ std::string find_preload(const std::string& kind) {
 
 // Said once for a job, and the program runs with the memory that it would have had.
 void say_no_heap(const std::string& why) {
-  if (speaks()) fprintf(stderr, "tutti-run: no shared heap, the program has its usual memory: %s\n", why.c_str());
+  if (speaks())
+    fprintf(stderr, "tutti-run: no shared heap, the program has its usual memory: %s\n",
+            why.c_str());
 }
 
-// The library that gives the program its memory, where one is asked for and can be made here; it comes before the
-// interposers, which take their part of the same heap.
+// The library that gives the program its memory, where one is asked for and can be made here; it
+// comes before the interposers, which take their part of the same heap.
 std::string heap_library() {
   if (!options().shared_heap || options().disable) return {};
   const std::string path = find_preload("heap");
   if (path.empty()) {
-    say_no_heap("libtutti-heap.so is not installed; reinstall Tutti, built where jemalloc is (libjemalloc-dev)");
+    say_no_heap(
+        "libtutti-heap.so is not installed; reinstall Tutti, built where jemalloc is "
+        "(libjemalloc-dev)");
     return {};
   }
   try {
@@ -183,7 +202,8 @@ int run(int count, char** arguments) {
   const std::string asked = asked_mpi(request);
   const std::string path = find_program(request.program.front());
   preload(interposers_for(path, asked));
-  if (const std::string why = bind(options().disable ? BindChoice::none : options().bind); !why.empty() && speaks())
+  if (const std::string why = bind(options().disable ? BindChoice::none : options().bind);
+      !why.empty() && speaks())
     fprintf(stderr, "tutti-run: ranks are not bound: %s\n", why.c_str());
   execvp(path.c_str(), request.program.data());
   fail(path + ": " + strerror(errno));

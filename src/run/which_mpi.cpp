@@ -11,7 +11,7 @@ namespace tutti::run {
 namespace {
 
 struct Row {
-  std::string_view prefix;  // of a library's file name
+  std::string_view prefix;   // of a library's file name
   std::string_view version;  // what must follow ".so", or anything where empty
   std::string_view abi;
 };
@@ -82,9 +82,10 @@ Choice mpi_of_program(const ElfFile& program, const std::string& path) {
   return choice;
 }
 
-// Hydra starts programs of MPICH's own ABI and of the standard one: only the library that the interpreter will load
-// tells. Each interposer steps aside where the MPI is not its own, but only the standard ABI's can pass on what it does
-// not know (its handles are as wide as any), so it comes first.
+// Hydra starts programs of MPICH's own ABI and of the standard one: only the library that the
+// interpreter will load tells. Each interposer steps aside where the MPI is not its own, but only
+// the standard ABI's can pass on what it does not know (its handles are as wide as any), so it
+// comes first.
 Choice mpi_of_launcher() {
   if (is_set("OMPI_COMM_WORLD_SIZE") || is_set("OMPI_UNIVERSE_SIZE")) return {{"openmpi"}, {}};
   const bool hydra = is_set("PMI_FD") || is_set("HYDI_CONTROL_FD") || is_set("I_MPI_HYDRA_UUID") ||

@@ -1,6 +1,7 @@
 // A call as rules see it, and whether a rule is for it.
 //
-// Plain data that all ranks of a communicator share, so that every rank finds the same rule. Pure functions; any thread.
+// Plain data that all ranks of a communicator share, so that every rank finds the same rule. Pure
+// functions; any thread.
 #pragma once
 
 #include <cstddef>
@@ -17,16 +18,17 @@ struct Call {
   plan::Collective collective;
   size_t bytes;
   int ranks;
-  topo::Shape shape;             // of the machine that the communicator runs on; empty: unknown
+  topo::Shape shape;  // of the machine that the communicator runs on; empty: unknown
   int root;
   bool rank_order = false;       // the operation does not commute
-  bool same_expression = false;  // and this one's bits hang on the expression that is evaluated: floating point, users' own
-  bool oversubscribed = false;          // ranks outnumber cores
+  bool same_expression = false;  // and this one's bits hang on the expression that is evaluated:
+                                 // floating point, users' own
+  bool oversubscribed = false;   // ranks outnumber cores
   const topo::Levels* levels = nullptr;  // that the ranks lie on; null: one, or unknown
-  int32_t nodes = 1;             // that they are on
-  bool reached = false;          // what each of them allocates lies where all reach it
-  bool led = true;               // the nodes' leaders have a communicator of the host MPI's
-  bool fixed_order = false;      // the same bits on every run (TUTTI_REPRODUCIBLE)
+  int32_t nodes = 1;                     // that they are on
+  bool reached = false;                  // what each of them allocates lies where all reach it
+  bool led = true;                       // the nodes' leaders have a communicator of the host MPI's
+  bool fixed_order = false;              // the same bits on every run (TUTTI_REPRODUCIBLE)
 
   const topo::Levels& known_levels() const;
 };
@@ -36,7 +38,8 @@ struct Sizes {
   size_t low = 0, high = SIZE_MAX;
 };
 
-// Whether the rule's conditions hold. Narrows `sizes` to those around the call's for which the rule says the same.
+// Whether the rule's conditions hold. Narrows `sizes` to those around the call's for which the rule
+// says the same.
 bool holds(const Rule& rule, const Call& call, Sizes& sizes);
 
 // Why a built-in algorithm cannot serve a call of its collective; empty where it can.

@@ -1,4 +1,5 @@
-// The contents of users' files: read with a bound, and hashed so that ranks can tell whether they read the same.
+// The contents of users' files: read with a bound, and hashed so that ranks can tell whether they
+// read the same.
 //
 // Stateless; any thread.
 #pragma once
@@ -13,7 +14,8 @@ namespace tutti::select {
 inline constexpr size_t max_file_bytes = size_t{64} << 20;
 inline constexpr uint64_t hash_of_nothing = 0xcbf29ce484222325u;
 
-// The text of a regular file. Throws Error naming the file, what is wrong and, where it is not there, `remedy`.
+// The text of a regular file. Throws Error naming the file, what is wrong and, where it is not
+// there, `remedy`.
 std::string read_file(const std::string& path, std::string_view remedy);
 
 // `hash`, and this text behind what it was of: the same in every process.

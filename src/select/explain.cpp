@@ -7,14 +7,21 @@ namespace tutti::select {
 namespace {
 
 Considered of_rule(const std::string& place, const Rule& rule, const Call& call) {
-  return {place, print(rule), rule.target, nullptr, rule.segment_bytes, rule.reach, rule.builtin ? refusal(rule.target, call) : ""};
+  return {place,
+          print(rule),
+          rule.target,
+          nullptr,
+          rule.segment_bytes,
+          rule.reach,
+          rule.builtin ? refusal(rule.target, call) : ""};
 }
 
 void add_variable(const Call& call, const Overrides& overrides, Explanation& explanation) {
   const std::string& asked = overrides.algorithm[static_cast<size_t>(call.collective)];
   if (asked.empty()) return;
   const std::string variable = algorithm_variable(call.collective);
-  explanation.considered.push_back({variable, variable + "=" + asked, asked, nullptr, 0, ReachChoice::automatic, refusal(asked, call)});
+  explanation.considered.push_back({variable, variable + "=" + asked, asked, nullptr, 0,
+                                    ReachChoice::automatic, refusal(asked, call)});
 }
 
 // A map is asked once: where the plan that it names cannot serve, the tables are next.
@@ -35,7 +42,8 @@ void add_tables(const Call& call, const Overrides& overrides, Explanation& expla
   for (const Table* table : tables_for(call.collective, overrides)) {
     for (const Rule& rule : table->rules[static_cast<size_t>(call.collective)]) {
       if (!holds(rule, call, decided ? behind : explanation.sizes)) continue;
-      explanation.considered.push_back(of_rule(table->name + ":" + std::to_string(rule.line), rule, call));
+      explanation.considered.push_back(
+          of_rule(table->name + ":" + std::to_string(rule.line), rule, call));
       decided |= explanation.considered.back().refused.empty();
     }
   }
@@ -47,9 +55,11 @@ bool serves(const Considered& one) { return one.refused.empty(); }
 void find_ways(const Overrides& overrides, size_t first_of_tables, Explanation& explanation) {
   const auto& considered = explanation.considered;
   const bool by_variable = considered[explanation.chosen].place.starts_with("TUTTI_ALGORITHM_");
-  const auto of_tables = std::find_if(considered.begin() + static_cast<ptrdiff_t>(first_of_tables), considered.end(), serves);
+  const auto of_tables = std::find_if(considered.begin() + static_cast<ptrdiff_t>(first_of_tables),
+                                      considered.end(), serves);
   const bool left_to_tables = by_variable && of_tables != considered.end();
-  const size_t from = left_to_tables ? static_cast<size_t>(of_tables - considered.begin()) : explanation.chosen;
+  const size_t from =
+      left_to_tables ? static_cast<size_t>(of_tables - considered.begin()) : explanation.chosen;
   explanation.segment_bytes = considered[from].segment_bytes;
   if (explanation.segment_bytes != 0) explanation.segment_place = considered[from].place;
   explanation.reach = considered[from].reach;
@@ -76,8 +86,10 @@ Explanation explain(const Call& call, const Overrides& overrides) {
   if (named) explanation.sizes = {};
   const size_t first_of_tables = considered.size();
   add_tables(call, overrides, explanation);
-  if (considered.empty()) considered.push_back({"built-in", "flat", "flat", nullptr, 0, ReachChoice::automatic, {}});
-  explanation.chosen = static_cast<size_t>(std::find_if(considered.begin(), considered.end(), serves) - considered.begin());
+  if (considered.empty())
+    considered.push_back({"built-in", "flat", "flat", nullptr, 0, ReachChoice::automatic, {}});
+  explanation.chosen = static_cast<size_t>(
+      std::find_if(considered.begin(), considered.end(), serves) - considered.begin());
   find_ways(overrides, first_of_tables, explanation);
   return explanation;
 }

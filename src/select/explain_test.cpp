@@ -8,14 +8,20 @@ namespace {
 using plan::Collective;
 
 Call allreduce_of(size_t bytes) {
-  return {.collective = Collective::allreduce, .bytes = bytes, .ranks = 4, .shape = {}, .root = 0, .oversubscribed = true};
+  return {.collective = Collective::allreduce,
+          .bytes = bytes,
+          .ranks = 4,
+          .shape = {},
+          .root = 0,
+          .oversubscribed = true};
 }
 
 TEST(Explain, NamesTheRuleAndWhatIsBehindIt) {
   const Explanation explanation = explain(allreduce_of(1 << 18), {});
   ASSERT_EQ(explanation.considered.size(), 1u);
   EXPECT_TRUE(explanation.considered[0].place.starts_with("default.map:"));
-  EXPECT_EQ(explanation.considered[0].rule, "allreduce oversubscribed yes -> builtin:tiled segment 64K");
+  EXPECT_EQ(explanation.considered[0].rule,
+            "allreduce oversubscribed yes -> builtin:tiled segment 64K");
   EXPECT_EQ(explanation.segment_bytes, 64u * 1024);
   EXPECT_EQ(explanation.segment_place, explanation.considered[0].place);
   EXPECT_EQ(explanation.sizes.low, 32768u);
@@ -25,7 +31,8 @@ TEST(Explain, NamesTheRuleAndWhatIsBehindIt) {
 }
 
 TEST(Explain, PutsWhatOverridesInFront) {
-  const Table users = read_table("tutti-map 1\nallreduce sizes 1K..2K -> builtin:binomial segment 8K\n", "mine");
+  const Table users =
+      read_table("tutti-map 1\nallreduce sizes 1K..2K -> builtin:binomial segment 8K\n", "mine");
   Library library;
   Rule by_plan = read_map("tutti-map 1\nallreduce ranks 4 -> own.plan\n").rules[0];
   auto plan = std::make_shared<LoadedPlan>();
@@ -53,7 +60,8 @@ TEST(Explain, PutsWhatOverridesInFront) {
 }
 
 TEST(Explain, SaysWhichWaysReadersGoAndWhoWantsIt) {
-  const Table users = read_table("tutti-map 1\nallreduce sizes 1K.. -> builtin:binomial reach cma\n", "mine");
+  const Table users =
+      read_table("tutti-map 1\nallreduce sizes 1K.. -> builtin:binomial reach cma\n", "mine");
   Overrides overrides;
   overrides.table = &users;
   const Explanation by_rule = explain(allreduce_of(1024), overrides);
@@ -70,7 +78,9 @@ TEST(Explain, SaysWhichWaysReadersGoAndWhoWantsIt) {
 // An explanation is of what choose() does.
 TEST(Explain, AgreesWithChoose) {
   const Table users = read_table(
-      "tutti-map 1\nallreduce ranks 4 sizes 100..200 -> builtin:tiled segment 8K\nscan oversubscribed * -> builtin:flat\n", "mine");
+      "tutti-map 1\nallreduce ranks 4 sizes 100..200 -> builtin:tiled segment 8K\nscan "
+      "oversubscribed * -> builtin:flat\n",
+      "mine");
   for (const bool with_table : {false, true}) {
     for (const char* word : {"", "flat"}) {
       for (int i = 0; i < plan::collective_count; ++i) {

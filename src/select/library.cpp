@@ -24,12 +24,16 @@ std::vector<std::string> maps_of(const std::string& directory) {
   const std::string named = "TUTTI_PLANS=" + in_quotes(directory) + ": ";
   std::error_code error;
   std::vector<std::string> maps;
-  for (fs::directory_iterator entry(directory, error), end; !error && entry != end; entry.increment(error)) {
+  for (fs::directory_iterator entry(directory, error), end; !error && entry != end;
+       entry.increment(error)) {
     const std::string name = entry->path().filename().string();
     if (name == "map" || (name.ends_with(".map") && name != ".map")) maps.push_back(name);
   }
-  if (error) throw Error(Code::unavailable, named + error.message() + "; give a directory with a map and plans");
-  if (maps.empty()) refuse(named + "holds no map; write a file 'map' there that says which plan serves what");
+  if (error)
+    throw Error(Code::unavailable,
+                named + error.message() + "; give a directory with a map and plans");
+  if (maps.empty())
+    refuse(named + "holds no map; write a file 'map' there that says which plan serves what");
   std::sort(maps.begin(), maps.end());
   return maps;
 }
@@ -48,7 +52,8 @@ std::string contents_of(plan::Plan plan) {
   return plan::print(plan);
 }
 
-std::shared_ptr<const LoadedPlan> load_plan(const std::string& directory, const std::string& file, bool fixed_order) {
+std::shared_ptr<const LoadedPlan> load_plan(const std::string& directory, const std::string& file,
+                                            bool fixed_order) {
   const std::string path = directory + "/" + file;
   const std::string text = read_file(path, file_remedy);
   auto loaded = std::make_shared<LoadedPlan>();
@@ -72,14 +77,19 @@ void check_fit(const LoadedRule& loaded) {
   const Rule& rule = loaded.rule;
   const plan::Plan& plan = loaded.plan->plan;
   const auto hold = [&](bool fits, const std::string& is, const std::string& wants) {
-    if (!fits) refuse(loaded.place + ": " + rule.target + " is for " + is + ", the rule for " + wants + "; make them one");
+    if (!fits)
+      refuse(loaded.place + ": " + rule.target + " is for " + is + ", the rule for " + wants +
+             "; make them one");
   };
-  hold(plan.collective == rule.collective, std::string(plan::name(plan.collective)), std::string(plan::name(rule.collective)));
+  hold(plan.collective == rule.collective, std::string(plan::name(plan.collective)),
+       std::string(plan::name(rule.collective)));
   std::string wanted = std::to_string(rule.ranks_low);
   if (rule.ranks_high != rule.ranks_low) wanted += ".." + std::to_string(rule.ranks_high);
-  hold(rule.ranks_low <= plan.ranks && plan.ranks <= rule.ranks_high, std::to_string(plan.ranks) + " ranks", wanted);
+  hold(rule.ranks_low <= plan.ranks && plan.ranks <= rule.ranks_high,
+       std::to_string(plan.ranks) + " ranks", wanted);
   hold(topo::agree(rule.shape, loaded.plan->shape), plan.shape, topo::print(rule.shape));
-  hold(rule.root == any_root || rule.root == plan.root, "root " + std::to_string(plan.root), "root " + std::to_string(rule.root));
+  hold(rule.root == any_root || rule.root == plan.root, "root " + std::to_string(plan.root),
+       "root " + std::to_string(rule.root));
 }
 
 }  // namespace
@@ -103,7 +113,8 @@ Library load_library(const std::string& directory, bool fixed_order) {
       library.rules.push_back(std::move(loaded));
     }
   }
-  for (const auto& [file, plan] : plans) library.fingerprint = hashed(library.fingerprint, contents_of(plan->plan));
+  for (const auto& [file, plan] : plans)
+    library.fingerprint = hashed(library.fingerprint, contents_of(plan->plan));
   return library;
 }
 
@@ -120,7 +131,8 @@ Match match(const Library& library, const Call& call) {
 std::string refusal(const LoadedPlan& loaded, const Call& call) {
   const plan::Plan& plan = loaded.plan;
   if (plan.ranks != call.ranks) {
-    return "it is for " + std::to_string(plan.ranks) + " ranks, the communicator has " + std::to_string(call.ranks);
+    return "it is for " + std::to_string(plan.ranks) + " ranks, the communicator has " +
+           std::to_string(call.ranks);
   }
   if (!loaded.shape.empty() && (call.shape.empty() || !topo::agree(loaded.shape, call.shape))) {
     return "it is for the shape " + plan.shape + ", the communicator runs on " +
@@ -133,7 +145,8 @@ std::string refusal(const LoadedPlan& loaded, const Call& call) {
     return "it does not keep rank order, which operations that do not commute need";
   }
   if (call.same_expression && !loaded.verdict.uniform) {
-    return "its ranks evaluate different expressions, so that floating point and user-defined operations could give them "
+    return "its ranks evaluate different expressions, so that floating point and user-defined "
+           "operations could give them "
            "different bits";
   }
   return {};
@@ -159,7 +172,9 @@ void note_refusal(const LoadedRule& rule, const std::string& why) {
   std::string line = rule.place + ": " + rule.rule.target + " is refused: " + why;
   Refusals& all = noted();
   const std::lock_guard lock(all.mutex);
-  if (all.lines.size() == most || std::find(all.lines.begin(), all.lines.end(), line) != all.lines.end()) return;
+  if (all.lines.size() == most ||
+      std::find(all.lines.begin(), all.lines.end(), line) != all.lines.end())
+    return;
   all.lines.push_back(std::move(line));
 }
 

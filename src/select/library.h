@@ -1,9 +1,11 @@
-// The library: a user's own plans, and the map that says which calls they serve (TUTTI_PLANS, tutti-run --plans).
+// The library: a user's own plans, and the map that says which calls they serve (TUTTI_PLANS,
+// tutti-run --plans).
 //
-// Read once from a directory: the map (`map`, or files NAME.map in the order of their names) and every plan that it
-// names, each checked. Constant from then on and shared by all groups of the process, which read it from any thread; a
-// process keeps it to its end. What a rule's plan cannot serve is refused call by call and goes to the built-in choice;
-// that is noted here, once for each cause, for the report.
+// Read once from a directory: the map (`map`, or files NAME.map in the order of their names) and
+// every plan that it names, each checked. Constant from then on and shared by all groups of the
+// process, which read it from any thread; a process keeps it to its end. What a rule's plan cannot
+// serve is refused call by call and goes to the built-in choice; that is noted here, once for each
+// cause, for the report.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +22,11 @@
 namespace tutti::select {
 
 struct LoadedPlan {
-  std::string file;        // as the map names it: the algorithm's name in reports
+  std::string file;  // as the map names it: the algorithm's name in reports
   plan::Plan plan;
   plan::Verdict verdict;
-  topo::Shape shape;       // empty: any machine
-  uint64_t contents = 0;   // equal in this process for equal plans, whatever their files are called
+  topo::Shape shape;      // empty: any machine
+  uint64_t contents = 0;  // equal in this process for equal plans, whatever their files are called
 };
 
 struct LoadedRule {
@@ -38,12 +40,13 @@ struct Library {
   uint64_t fingerprint = 0;       // of the rules and plans: equal at ranks that read the same
 };
 
-// With `fixed_order`, reduces in the order of arrival become reduces in the order written. Throws Error with one line
-// that names file, line and remedy for whatever is broken: the directory, a map, a plan, a plan that its rule does not fit.
+// With `fixed_order`, reduces in the order of arrival become reduces in the order written. Throws
+// Error with one line that names file, line and remedy for whatever is broken: the directory, a
+// map, a plan, a plan that its rule does not fit.
 Library load_library(const std::string& directory, bool fixed_order);
 
-// What the map says about a call: the first rule whose conditions hold (null: none) and the sizes for which that is the
-// same answer.
+// What the map says about a call: the first rule whose conditions hold (null: none) and the sizes
+// for which that is the same answer.
 struct Match {
   const LoadedRule* rule = nullptr;
   Sizes sizes;

@@ -38,7 +38,8 @@ class LibraryTest : public testing::Test {
     } catch (const Error& error) {
       std::string message = error.what();
       EXPECT_EQ(message.find('\n'), std::string::npos);
-      for (size_t at; (at = message.find(path_)) != std::string::npos;) message.replace(at, path_.size(), "DIR");
+      for (size_t at; (at = message.find(path_)) != std::string::npos;)
+        message.replace(at, path_.size(), "DIR");
       return message;
     }
     return {};
@@ -47,9 +48,11 @@ class LibraryTest : public testing::Test {
   // A tree of two levels, with a leader for every 64 ranks.
   void read_large_tree(int ranks) const {
     const std::string leaders = std::to_string(ranks - 64) + "/64";
-    std::string text = "tutti-tree 1\ncollective allreduce\nranks " + std::to_string(ranks) + "\nreduce 0: 1..63 64.." + leaders + "\n";
+    std::string text = "tutti-tree 1\ncollective allreduce\nranks " + std::to_string(ranks) +
+                       "\nreduce 0: 1..63 64.." + leaders + "\n";
     for (int leader = 64; leader < ranks; leader += 64) {
-      text += "reduce " + std::to_string(leader) + ": " + std::to_string(leader + 1) + ".." + std::to_string(leader + 63) + "\n";
+      text += "reduce " + std::to_string(leader) + ": " + std::to_string(leader + 1) + ".." +
+              std::to_string(leader + 63) + "\n";
     }
     put("large.tree", text);
     map("allreduce -> large.tree\n");
@@ -63,8 +66,11 @@ class LibraryTest : public testing::Test {
 TEST_F(LibraryTest, LoadsAMapAndItsPlans) {
   put("flat.tree", flat4);
   put("below/same.tree", "# another label\n" + std::string(flat4) + "# and comment\n");
-  put("two.plan", "tutti-plan 1\ncollective barrier\nranks 2\nshape core:2\nreduce out[0] <- in[0], in[1]\ncopy out[1] <- out[0]\n");
-  map("allreduce ranks 4 -> flat.tree\nallreduce -> below/same.tree segment 8K\nbarrier ranks 2 -> two.plan\n"
+  put("two.plan",
+      "tutti-plan 1\ncollective barrier\nranks 2\nshape core:2\nreduce out[0] <- in[0], "
+      "in[1]\ncopy out[1] <- out[0]\n");
+  map("allreduce ranks 4 -> flat.tree\nallreduce -> below/same.tree segment 8K\nbarrier ranks 2 -> "
+      "two.plan\n"
       "barrier -> builtin:flat\n");
   const Library library = load();
   ASSERT_EQ(library.rules.size(), 4u);
@@ -101,15 +107,21 @@ TEST_F(LibraryTest, FingerprintsAreOfContents) {
 }
 
 TEST_F(LibraryTest, RefusesBrokenDirectoriesAndFiles) {
-  EXPECT_EQ(refusal(), "TUTTI_PLANS=\"DIR\": holds no map; write a file 'map' there that says which plan serves what");
+  EXPECT_EQ(refusal(),
+            "TUTTI_PLANS=\"DIR\": holds no map; write a file 'map' there that says which plan "
+            "serves what");
   try {
     load_library("/no/such/directory", false);
     ADD_FAILURE();
   } catch (const Error& error) {
-    EXPECT_STREQ(error.what(), "TUTTI_PLANS=\"/no/such/directory\": No such file or directory; give a directory with a map and plans");
+    EXPECT_STREQ(error.what(),
+                 "TUTTI_PLANS=\"/no/such/directory\": No such file or directory; give a directory "
+                 "with a map and plans");
   }
   map("allreduce -> none.tree\n");
-  EXPECT_EQ(refusal(), "DIR/none.tree: No such file or directory; put the file there, or take its name out of the map");
+  EXPECT_EQ(refusal(),
+            "DIR/none.tree: No such file or directory; put the file there, or take its name out of "
+            "the map");
   std::filesystem::create_directory(path_ + "/none.tree");
   EXPECT_EQ(refusal(), "DIR/none.tree: not a file; give the name of a text file");
   map("alreduce -> none.tree\n");
@@ -117,12 +129,15 @@ TEST_F(LibraryTest, RefusesBrokenDirectoriesAndFiles) {
   put("bad.tree", "tutti-tree 1\ncollective allreduce\nranks 4\nreduce 0: 1 2\n");
   map("allreduce -> bad.tree\n");
   EXPECT_TRUE(refusal().starts_with("DIR/bad.tree:4: rank 3 has no parent in the reduce tree"));
-  put("bad.plan", "tutti-plan 1\ncollective allreduce\nranks 2\nreduce out[0] <- in[0], in[1]\ncopy out[1] <- in[1]\n");
+  put("bad.plan",
+      "tutti-plan 1\ncollective allreduce\nranks 2\nreduce out[0] <- in[0], in[1]\ncopy out[1] <- "
+      "in[1]\n");
   map("allreduce -> bad.plan\n");
   EXPECT_TRUE(refusal().find("last written at DIR/bad.plan:5 ") != std::string::npos) << refusal();
   put("bad.plan", "tutti-plan 1\ncollective allreduce\nranks 2\nreduce out[0] <- in[0], in[1]\n");
   EXPECT_TRUE(refusal().starts_with("DIR/bad.plan")) << refusal();
-  put("bad.plan", "tutti-plan 1\ncollective barrier\nranks 1\nshape cores:2\ncopy out[0] <- in[0]\n");
+  put("bad.plan",
+      "tutti-plan 1\ncollective barrier\nranks 1\nshape cores:2\ncopy out[0] <- in[0]\n");
   map("barrier -> bad.plan\n");
   EXPECT_TRUE(refusal().starts_with("DIR/bad.plan: shape \"cores:2\"")) << refusal();
   put("bad.plan", "");
@@ -142,9 +157,11 @@ TEST_F(LibraryTest, RefusesPlansThatTheirRuleCannotMean) {
   const std::pair<const char*, const char*> table[] = {
       {"reduce -> flat.tree", "flat.tree is for allreduce, the rule for reduce; make them one"},
       {"allreduce ranks 8 -> flat.tree", "flat.tree is for 4 ranks, the rule for 8; make them one"},
-      {"allreduce ranks 5..8 -> flat.tree", "flat.tree is for 4 ranks, the rule for 5..8; make them one"},
+      {"allreduce ranks 5..8 -> flat.tree",
+       "flat.tree is for 4 ranks, the rule for 5..8; make them one"},
       {"bcast root 0 -> down.tree", "down.tree is for root 1, the rule for root 0; make them one"},
-      {"bcast shape node:4 -> down.tree", "down.tree is for node:2, the rule for node:4; make them one"},
+      {"bcast shape node:4 -> down.tree",
+       "down.tree is for node:2, the rule for node:4; make them one"},
   };
   for (const auto& [rule, message] : table) {
     map(std::string(rule) + "\n");
@@ -152,7 +169,8 @@ TEST_F(LibraryTest, RefusesPlansThatTheirRuleCannotMean) {
   }
 }
 
-// The first rule whose conditions hold, and a range of sizes in which every size has the same answer.
+// The first rule whose conditions hold, and a range of sizes in which every size has the same
+// answer.
 TEST_F(LibraryTest, MatchesTheFirstRule) {
   map("allreduce ranks 4 sizes 100..200 -> builtin:tiled\n"
       "allreduce ranks 4 sizes 150..300 -> builtin:nary:2\n"
@@ -167,7 +185,8 @@ TEST_F(LibraryTest, MatchesTheFirstRule) {
       EXPECT_EQ(match(library, {collective, other, ranks, shape, root}).rule, found.rule) << other;
     }
     EXPECT_TRUE(found.sizes.low <= bytes && bytes <= found.sizes.high);
-    return std::tuple(found.rule == nullptr ? 0 : found.rule->rule.line, found.sizes.low, found.sizes.high);
+    return std::tuple(found.rule == nullptr ? 0 : found.rule->rule.line, found.sizes.low,
+                      found.sizes.high);
   };
   EXPECT_EQ(answer(Collective::allreduce, 99, 4, 0), std::tuple(0, size_t{0}, size_t{99}));
   EXPECT_EQ(answer(Collective::allreduce, 100, 4, 0), std::tuple(2, size_t{100}, size_t{200}));
@@ -177,24 +196,32 @@ TEST_F(LibraryTest, MatchesTheFirstRule) {
   EXPECT_EQ(answer(Collective::bcast, 8, 3, 1), std::tuple(5, size_t{0}, size_t{8}));
   EXPECT_EQ(answer(Collective::bcast, 8, 3, 0), std::tuple(0, size_t{0}, SIZE_MAX));
   EXPECT_EQ(answer(Collective::barrier, 0, 7, 0), std::tuple(6, size_t{0}, SIZE_MAX));
-  EXPECT_EQ(match(library, {Collective::barrier, 0, 7, topo::parse_shape("core:3"), 0}).rule, nullptr);
+  EXPECT_EQ(match(library, {Collective::barrier, 0, 7, topo::parse_shape("core:3"), 0}).rule,
+            nullptr);
   EXPECT_EQ(match(library, {Collective::barrier, 0, 7, {}, 0}).rule, nullptr);
 }
 
 TEST_F(LibraryTest, TellsWhyAPlanCannotServe) {
   put("flat.tree", flat4);
   put("mixed.tree", "tutti-tree 1\ncollective allreduce\nranks 4\nreduce 0: 2 1 3\n");
-  put("arrival.tree", "tutti-tree 1\ncollective allreduce\nranks 4\nany_order yes\nshape node:2 core:2\nreduce 0: 1..3\n");
+  put("arrival.tree",
+      "tutti-tree 1\ncollective allreduce\nranks 4\nany_order yes\nshape node:2 core:2\nreduce 0: "
+      "1..3\n");
   put("root.tree", "tutti-tree 1\ncollective reduce\nranks 4\nroot 2\nreduce 2: 0..3\n");
   // Every rank combines in an order of its own.
-  put("own.plan", "tutti-plan 1\ncollective allreduce\nranks 2\ncommutative yes\n"
-                  "reduce out[0] <- in[0], in[1]\nreduce out[1] <- in[1], in[0]\n");
-  map("allreduce -> flat.tree\nallreduce -> mixed.tree\nallreduce -> arrival.tree\nreduce -> root.tree\nallreduce -> own.plan\n");
+  put("own.plan",
+      "tutti-plan 1\ncollective allreduce\nranks 2\ncommutative yes\n"
+      "reduce out[0] <- in[0], in[1]\nreduce out[1] <- in[1], in[0]\n");
+  map("allreduce -> flat.tree\nallreduce -> mixed.tree\nallreduce -> arrival.tree\nreduce -> "
+      "root.tree\nallreduce -> own.plan\n");
   const Library library = load();
-  const auto why = [&](size_t rule, Call call) { return select::refusal(*library.rules[rule].plan, call); };
+  const auto why = [&](size_t rule, Call call) {
+    return select::refusal(*library.rules[rule].plan, call);
+  };
   const topo::Shape shape = topo::parse_shape("node:1 numa:1 core:2");
   EXPECT_EQ(why(0, {Collective::allreduce, 8, 4, shape, 0, true, true}), "");
-  EXPECT_EQ(why(0, {Collective::allreduce, 8, 3, shape, 0}), "it is for 4 ranks, the communicator has 3");
+  EXPECT_EQ(why(0, {Collective::allreduce, 8, 3, shape, 0}),
+            "it is for 4 ranks, the communicator has 3");
   EXPECT_EQ(why(1, {Collective::allreduce, 8, 4, shape, 0, false, true}), "");
   EXPECT_EQ(why(1, {Collective::allreduce, 8, 4, shape, 0, true, true}),
             "it does not keep rank order, which operations that do not commute need");
@@ -202,16 +229,19 @@ TEST_F(LibraryTest, TellsWhyAPlanCannotServe) {
             "it is for the shape node:2 core:2, the communicator runs on node:1 numa:1 core:2");
   EXPECT_EQ(why(2, {Collective::allreduce, 8, 4, {}, 0}),
             "it is for the shape node:2 core:2, the communicator runs on an unknown one");
-  EXPECT_EQ(why(2, {Collective::allreduce, 8, 4, topo::parse_shape("node:2 core:2"), 0, true, true}),
-            "it does not keep rank order, which operations that do not commute need");
+  EXPECT_EQ(
+      why(2, {Collective::allreduce, 8, 4, topo::parse_shape("node:2 core:2"), 0, true, true}),
+      "it does not keep rank order, which operations that do not commute need");
   EXPECT_EQ(why(3, {Collective::reduce, 8, 4, shape, 2, true, true}), "");
   EXPECT_EQ(why(3, {Collective::reduce, 8, 4, shape, 0}), "its root is 2, and calls have others");
   EXPECT_EQ(why(4, {Collective::allreduce, 8, 2, shape, 0}), "");
-  EXPECT_TRUE(why(4, {Collective::allreduce, 8, 2, shape, 0, false, true}).starts_with("its ranks evaluate different expressions"));
+  EXPECT_TRUE(why(4, {Collective::allreduce, 8, 2, shape, 0, false, true})
+                  .starts_with("its ranks evaluate different expressions"));
 }
 
 TEST_F(LibraryTest, FixesTheOrderWhereAsked) {
-  put("arrival.tree", "tutti-tree 1\ncollective allreduce\nranks 4\nany_order yes\nreduce 0: 1..3\n");
+  put("arrival.tree",
+      "tutti-tree 1\ncollective allreduce\nranks 4\nany_order yes\nreduce 0: 1..3\n");
   map("allreduce -> arrival.tree\n");
   EXPECT_TRUE(load().rules[0].plan->verdict.arrival);
   const Library fixed = load(true);
@@ -227,7 +257,8 @@ TEST(Examples, Load) {
   EXPECT_TRUE(library.rules[2].plan->verdict.arrival);
 }
 
-// Read and checked at init, by every rank. tests/python/test_reading_cost.py counts the instructions.
+// Read and checked at init, by every rank. tests/python/test_reading_cost.py counts the
+// instructions.
 TEST_F(LibraryTest, ReadsATreeOf1024Ranks) { read_large_tree(1024); }
 TEST_F(LibraryTest, ReadsATreeOf4096Ranks) { read_large_tree(4096); }
 

@@ -16,14 +16,19 @@ constexpr std::string_view first_line = "tutti-map 1";
 constexpr std::string_view builtin_prefix = "builtin:";
 constexpr size_t longest_name = 255;
 constexpr std::string_view spaces = " \t\r";
-constexpr std::string_view conditions[] = {"ranks", "oversubscribed", "reached", "shape", "clusters", "nodes",
-                                           "socket", "numa", "cache", "sizes", "root"};
+constexpr std::string_view conditions[] = {"ranks",    "oversubscribed", "reached", "shape",
+                                           "clusters", "nodes",          "socket",  "numa",
+                                           "cache",    "sizes",          "root"};
 
 // Earlier maps say `crowded`.
-std::string_view standard_word(std::string_view word) { return word == "crowded" ? "oversubscribed" : word; }
+std::string_view standard_word(std::string_view word) {
+  return word == "crowded" ? "oversubscribed" : word;
+}
 
-constexpr std::pair<std::string_view, ReachChoice> reach_words[] = {
-    {"staged", ReachChoice::staged}, {"direct", ReachChoice::direct}, {"cma", ReachChoice::cma}, {"net", ReachChoice::net}};
+constexpr std::pair<std::string_view, ReachChoice> reach_words[] = {{"staged", ReachChoice::staged},
+                                                                    {"direct", ReachChoice::direct},
+                                                                    {"cma", ReachChoice::cma},
+                                                                    {"net", ReachChoice::net}};
 
 // As much of untrusted text as fits into a message.
 std::string shown(std::string_view text) { return in_quotes(text.substr(0, 80)); }
@@ -78,7 +83,8 @@ struct Range {
 
 // "N", "LOW..HIGH", "LOW..", "..HIGH" or "*", within the bounds.
 Range range_of(Words& words, std::string_view what, Range bounds, bool with_unit) {
-  const std::string form = std::string(what) + (with_unit ? " as 8, 8..64K, 1M.. or *" : " as 8, 2..16, 8.. or *");
+  const std::string form =
+      std::string(what) + (with_unit ? " as 8, 8..64K, 1M.. or *" : " as 8, 2..16, 8.. or *");
   const std::string_view text = words.take(form);
   if (text == "*") return bounds;
   const size_t dots = text.find("..");
@@ -89,19 +95,23 @@ Range range_of(Words& words, std::string_view what, Range bounds, bool with_unit
   for (const auto& [part, into] : {std::pair(low, &range.low), std::pair(high, &range.high)}) {
     if (part.empty() && dots != std::string_view::npos && !alone) continue;
     const std::optional<uint64_t> number = number_of(part, with_unit);
-    if (!number || *number < bounds.low || *number > bounds.high) words.refuse("expected " + form + ", found " + shown(text));
+    if (!number || *number < bounds.low || *number > bounds.high)
+      words.refuse("expected " + form + ", found " + shown(text));
     *into = *number;
   }
-  if (range.low > range.high) words.refuse("the range " + shown(text) + " is empty; write LOW..HIGH");
+  if (range.low > range.high)
+    words.refuse("the range " + shown(text) + " is empty; write LOW..HIGH");
   return range;
 }
 
 plan::Collective collective_of(Words& words) {
   const std::string_view word = words.take("a collective");
   for (int i = 0; i < plan::collective_count; ++i) {
-    if (plan::name(static_cast<plan::Collective>(i)) == word) return static_cast<plan::Collective>(i);
+    if (plan::name(static_cast<plan::Collective>(i)) == word)
+      return static_cast<plan::Collective>(i);
   }
-  words.refuse("there is no collective " + shown(word) + "; a rule begins with one of " + plan::collective_names());
+  words.refuse("there is no collective " + shown(word) + "; a rule begins with one of " +
+               plan::collective_names());
 }
 
 topo::Shape shape_of(Words& words) {
@@ -110,7 +120,8 @@ topo::Shape shape_of(Words& words) {
     return {};
   }
   std::string text;
-  while (words.peek().find(':') != std::string_view::npos) text.append(words.take("a shape")).append(" ");
+  while (words.peek().find(':') != std::string_view::npos)
+    text.append(words.take("a shape")).append(" ");
   if (text.empty()) words.refuse("expected a shape such as node:2 core:4, or *, behind shape");
   try {
     return topo::parse_shape(text);
@@ -126,7 +137,8 @@ int32_t root_of(Words& words, plan::Collective collective) {
   const std::string_view text = words.take("a root");
   if (text == "*") return any_root;
   const std::optional<uint64_t> root = number_of(text, false);
-  if (!root || *root >= plan::max_ranks) words.refuse("expected a root, a rank's number or *, found " + shown(text));
+  if (!root || *root >= plan::max_ranks)
+    words.refuse("expected a root, a rank's number or *, found " + shown(text));
   return static_cast<int32_t>(*root);
 }
 
@@ -165,7 +177,8 @@ void condition(Words& words, Rule& rule) {
   } else if (word == "shape") {
     rule.shape = shape_of(words);
   } else if (word == "sizes") {
-    if (rule.collective == plan::Collective::barrier) words.refuse("a barrier has no bytes; leave sizes out");
+    if (rule.collective == plan::Collective::barrier)
+      words.refuse("a barrier has no bytes; leave sizes out");
     const Range range = range_of(words, "sizes", {0, SIZE_MAX}, true);
     rule.bytes_low = range.low;
     rule.bytes_high = range.high;
@@ -178,20 +191,24 @@ void condition(Words& words, Rule& rule) {
 void check_file_name(const Words& words, std::string_view name) {
   const bool kind = name.ends_with(".plan") || name.ends_with(".tree");
   if (!kind) {
-    words.refuse(shown(name) + " is no plan; give the name of a .plan or .tree file, or builtin:ALGORITHM");
+    words.refuse(shown(name) +
+                 " is no plan; give the name of a .plan or .tree file, or builtin:ALGORITHM");
   }
   const std::string slashed = "/" + std::string(name) + "/";
   if (name.starts_with("/") || slashed.find("/../") != std::string::npos) {
-    words.refuse(shown(name) + " leads out of the map's directory; put the file beside the map and give its name");
+    words.refuse(
+        shown(name) +
+        " leads out of the map's directory; put the file beside the map and give its name");
   }
 }
 
 void target(Words& words, Rule& rule) {
-  const std::string_view name = words.take("the name of a .plan or .tree file, or builtin:ALGORITHM, behind ->");
+  const std::string_view name =
+      words.take("the name of a .plan or .tree file, or builtin:ALGORITHM, behind ->");
   const auto is_control = [](char c) { return (c >= 0 && c < ' ') || c == 127; };
   if (name.size() > longest_name || std::any_of(name.begin(), name.end(), is_control)) {
-    words.refuse(shown(name) + " is no name of a plan; it has at most " + std::to_string(longest_name) +
-                 " characters, all of which can be printed");
+    words.refuse(shown(name) + " is no name of a plan; it has at most " +
+                 std::to_string(longest_name) + " characters, all of which can be printed");
   }
   rule.builtin = name.starts_with(builtin_prefix);
   rule.target = rule.builtin ? name.substr(builtin_prefix.size()) : name;
@@ -207,16 +224,22 @@ void target(Words& words, Rule& rule) {
   if (words.peek() == "segment") {
     words.take("segment");
     const std::string_view size = words.take("a number of bytes or halves behind segment");
-    const std::optional<uint64_t> bytes = size == segment_halves_word ? std::optional<uint64_t>(segment_halves) : number_of(size, true);
-    if (!bytes || *bytes < 1) words.refuse("expected a number of bytes such as 32K, or halves, behind segment, found " + shown(size));
+    const std::optional<uint64_t> bytes = size == segment_halves_word
+                                              ? std::optional<uint64_t>(segment_halves)
+                                              : number_of(size, true);
+    if (!bytes || *bytes < 1)
+      words.refuse("expected a number of bytes such as 32K, or halves, behind segment, found " +
+                   shown(size));
     rule.segment_bytes = *bytes;
   }
   if (words.peek() == "reach") {
     words.take("reach");
     const std::string_view word = words.take("staged, direct or cma behind reach");
-    const auto found = std::find_if(std::begin(reach_words), std::end(reach_words), [&](const auto& one) { return one.first == word; });
+    const auto found = std::find_if(std::begin(reach_words), std::end(reach_words),
+                                    [&](const auto& one) { return one.first == word; });
     const bool of_rules = found != std::end(reach_words) && found->second != ReachChoice::net;
-    if (!of_rules) words.refuse("expected staged, direct or cma behind reach, found " + shown(word));
+    if (!of_rules)
+      words.refuse("expected staged, direct or cma behind reach, found " + shown(word));
     rule.reach = found->second;
   }
   words.expect_end();
@@ -231,7 +254,9 @@ Rule rule_of(Words& words, int32_t line) {
     const std::string_view word = standard_word(words.peek());
     if (word.empty()) words.refuse("the rule ends without -> and the plan that serves it");
     if (std::find(std::begin(conditions), std::end(conditions), word) == std::end(conditions)) {
-      words.refuse("unknown word " + shown(word) + "; conditions are ranks, oversubscribed, reached, shape, clusters, nodes, socket, numa, cache, sizes and root, then comes ->");
+      words.refuse("unknown word " + shown(word) +
+                   "; conditions are ranks, oversubscribed, reached, shape, clusters, nodes, "
+                   "socket, numa, cache, sizes and root, then comes ->");
     }
     if (std::find(seen.begin(), seen.end(), word) != seen.end()) {
       words.refuse(shown(word) + " a second time; keep one");
@@ -249,12 +274,15 @@ void check_version(Words& words, std::string_view whole) {
     words.refuse("not a map: expected '" + std::string(first_line) + "', found " + shown(whole));
   }
   const std::string_view version = words.take("the version");
-  if (version != "1") words.refuse("version " + shown(version) + " of the map format; this Tutti reads version 1");
+  if (version != "1")
+    words.refuse("version " + shown(version) + " of the map format; this Tutti reads version 1");
   words.expect_end();
 }
 
 std::string range_text(uint64_t low, uint64_t high, Range bounds) {
-  const auto number = [&](uint64_t value) { return bounds.low == 0 ? bytes_as_written(value) : std::to_string(value); };
+  const auto number = [&](uint64_t value) {
+    return bounds.low == 0 ? bytes_as_written(value) : std::to_string(value);
+  };
   if (low == high) return number(low);
   return (low == bounds.low ? "" : number(low)) + ".." + (high == bounds.high ? "" : number(high));
 }
@@ -278,29 +306,35 @@ Map read_map(std::string_view text, std::string_view name) {
       has_version = true;
       continue;
     }
-    if (map.rules.size() == max_rules) words.refuse("more than " + std::to_string(max_rules) + " rules; use fewer, wider ones");
+    if (map.rules.size() == max_rules)
+      words.refuse("more than " + std::to_string(max_rules) + " rules; use fewer, wider ones");
     map.rules.push_back(rule_of(words, line));
   }
   if (!has_version) {
     throw Error(Code::invalid_plan, map.name + ":" + std::to_string(std::max(line, 1)) +
-                                        ": the text is empty; a map begins with '" + std::string(first_line) + "'");
+                                        ": the text is empty; a map begins with '" +
+                                        std::string(first_line) + "'");
   }
   return map;
 }
 
 std::string_view reach_word(ReachChoice reach) {
-  const auto found = std::find_if(std::begin(reach_words), std::end(reach_words), [&](const auto& one) { return one.second == reach; });
+  const auto found = std::find_if(std::begin(reach_words), std::end(reach_words),
+                                  [&](const auto& one) { return one.second == reach; });
   return found != std::end(reach_words) ? found->first : std::string_view{};
 }
 
 std::string print(const Rule& rule) {
   std::string text{plan::name(rule.collective)};
   const auto count = [&](const char* word, int32_t low, int32_t high) {
-    if (low != 1 || high != plan::max_ranks) text += word + range_text(low, high, {1, plan::max_ranks});
+    if (low != 1 || high != plan::max_ranks)
+      text += word + range_text(low, high, {1, plan::max_ranks});
   };
   count(" ranks ", rule.ranks_low, rule.ranks_high);
-  if (rule.oversubscribed != YesNo::any) text += rule.oversubscribed == YesNo::yes ? " oversubscribed yes" : " oversubscribed no";
-  if (rule.reached != YesNo::any) text += rule.reached == YesNo::yes ? " reached yes" : " reached no";
+  if (rule.oversubscribed != YesNo::any)
+    text += rule.oversubscribed == YesNo::yes ? " oversubscribed yes" : " oversubscribed no";
+  if (rule.reached != YesNo::any)
+    text += rule.reached == YesNo::yes ? " reached yes" : " reached no";
   if (!rule.shape.empty()) text += " shape " + topo::print(rule.shape);
   count(" clusters ", rule.clusters_low, rule.clusters_high);
   count(" nodes ", rule.nodes_low, rule.nodes_high);

@@ -10,17 +10,20 @@
 //   allreduce ranks 2 reached yes sizes 32K..         -> builtin:all_read_all
 //   scatter oversubscribed yes sizes 32K..                   -> builtin:flat reach cma
 //
-// One rule a line, read from top to bottom; the first that matches a call decides. What a rule leaves out (or gives as
-// `*`) matches anything; oversubscribed means more ranks than cores, reached that what the program allocates lies where all ranks
-// reach it (threads, or --shared-heap); clusters and nodes count those that the ranks are on, socket, numa and cache the
-// sockets (where they are not numa regions) and numa regions that the ranks lie in and their groups that share a cache (1
-// where that is unknown). Ranks and sizes (bytes of the vector, or of one part where
-// buffers have parts; K, M, G count in 1024s) are a number or a range LOW..HIGH with both ends in it, either of which may
-// be left out. A plan is a file beside the map or below it, NAME.plan (plan/text.h) or NAME.tree (plan/tree_text.h);
-// `builtin:` names an algorithm as `tutti plan show --algorithm` takes it. Behind the plan a rule may say how long the
-// segments are, and which ways beside slots readers go, where the ranks have them: `reach staged` none, `reach direct`
-// mapped memory alone, `reach cma` also the system's copies. A map of these alone is a table (table.h).
-// Text is untrusted input: sizes are bounded, nothing is executed. docs/plan-format.md holds the grammar.
+// One rule a line, read from top to bottom; the first that matches a call decides. What a rule
+// leaves out (or gives as
+// `*`) matches anything; oversubscribed means more ranks than cores, reached that what the program
+// allocates lies where all ranks reach it (threads, or --shared-heap); clusters and nodes count
+// those that the ranks are on, socket, numa and cache the sockets (where they are not numa regions)
+// and numa regions that the ranks lie in and their groups that share a cache (1 where that is
+// unknown). Ranks and sizes (bytes of the vector, or of one part where buffers have parts; K, M, G
+// count in 1024s) are a number or a range LOW..HIGH with both ends in it, either of which may be
+// left out. A plan is a file beside the map or below it, NAME.plan (plan/text.h) or NAME.tree
+// (plan/tree_text.h); `builtin:` names an algorithm as `tutti plan show --algorithm` takes it.
+// Behind the plan a rule may say how long the segments are, and which ways beside slots readers go,
+// where the ranks have them: `reach staged` none, `reach direct` mapped memory alone, `reach cma`
+// also the system's copies. A map of these alone is a table (table.h). Text is untrusted input:
+// sizes are bounded, nothing is executed. docs/plan-format.md holds the grammar.
 #pragma once
 
 #include <cstdint>
@@ -43,19 +46,24 @@ struct Rule {
   plan::Collective collective = plan::Collective::barrier;
   int32_t ranks_low = 1, ranks_high = plan::max_ranks;  // both ends in it, as for bytes
   topo::Shape shape;                                    // empty: any
-  YesNo oversubscribed = YesNo::any;                           // whether ranks outnumber cores
-  YesNo reached = YesNo::any;                           // whether they reach what each of them allocates
+  YesNo oversubscribed = YesNo::any;                    // whether ranks outnumber cores
+  YesNo reached = YesNo::any;  // whether they reach what each of them allocates
   int32_t clusters_low = 1, clusters_high = plan::max_ranks;  // clusters that their nodes are in
-  int32_t nodes_low = 1, nodes_high = plan::max_ranks;  // nodes that the ranks are on
-  int32_t sockets_low = 1, sockets_high = plan::max_ranks;  // sockets that the ranks lie in; 1: one, numa regions, or unknown
-  int32_t numa_low = 1, numa_high = plan::max_ranks;    // numa regions that the ranks lie in; 1: one, or unknown
-  int32_t caches_low = 1, caches_high = plan::max_ranks;  // groups of ranks that share a cache, likewise
+  int32_t nodes_low = 1, nodes_high = plan::max_ranks;        // nodes that the ranks are on
+  int32_t sockets_low = 1,
+          sockets_high =
+              plan::max_ranks;  // sockets that the ranks lie in; 1: one, numa regions, or unknown
+  int32_t numa_low = 1,
+          numa_high = plan::max_ranks;  // numa regions that the ranks lie in; 1: one, or unknown
+  int32_t caches_low = 1,
+          caches_high = plan::max_ranks;  // groups of ranks that share a cache, likewise
   size_t bytes_low = 0, bytes_high = SIZE_MAX;
   int32_t root = any_root;
   bool builtin = false;
-  std::string target;          // an algorithm, or the name of a file, relative to the map
-  size_t segment_bytes = 0;    // 0: what the executor finds best
-  ReachChoice reach = ReachChoice::automatic;  // staged, direct or cma; automatic: as without a rule
+  std::string target;        // an algorithm, or the name of a file, relative to the map
+  size_t segment_bytes = 0;  // 0: what the executor finds best
+  ReachChoice reach =
+      ReachChoice::automatic;  // staged, direct or cma; automatic: as without a rule
   int32_t line = 0;
 
   bool operator==(const Rule&) const = default;

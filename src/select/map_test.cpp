@@ -59,18 +59,23 @@ TEST(Map, ReadsEveryPart) {
 
 TEST(Map, RoundTrip) {
   EXPECT_EQ(print(read_map(example)), example);
-  EXPECT_EQ(print(read_map("# mine\r\n\r\n tutti-map\t1 #\r\n  bcast root * sizes * shape * ranks * oversubscribed * -> x.plan# that is it")),
+  EXPECT_EQ(print(read_map("# mine\r\n\r\n tutti-map\t1 #\r\n  bcast root * sizes * shape * ranks "
+                           "* oversubscribed * -> x.plan# that is it")),
             "tutti-map 1\nbcast -> x.plan\n");
   // The word of earlier maps.
   EXPECT_EQ(print(read_map("tutti-map 1\nbcast crowded yes -> builtin:flat\n")),
             "tutti-map 1\nbcast oversubscribed yes -> builtin:flat\n");
   const std::string halves = "tutti-map 1\nbcast -> builtin:binomial segment halves\n";
-  const std::string where = "tutti-map 1\nbcast reached yes socket 2.. numa 4 -> x.plan\nbcast reached no -> x.plan\n";
+  const std::string where =
+      "tutti-map 1\nbcast reached yes socket 2.. numa 4 -> x.plan\nbcast reached no -> x.plan\n";
   EXPECT_EQ(read_map(where).rules.front().reached, YesNo::yes);
   EXPECT_EQ(read_map(where).rules.front().sockets_low, 2);
   EXPECT_EQ(print(read_map(where)), where);
-  EXPECT_EQ(print(read_map("tutti-map 1\nbcast socket * reached * -> x.plan")), "tutti-map 1\nbcast -> x.plan\n");
-  const std::string ways = "tutti-map 1\nbcast -> x.plan segment 8K reach cma\nbcast -> x.plan reach staged\nbcast -> builtin:flat reach direct\n";
+  EXPECT_EQ(print(read_map("tutti-map 1\nbcast socket * reached * -> x.plan")),
+            "tutti-map 1\nbcast -> x.plan\n");
+  const std::string ways =
+      "tutti-map 1\nbcast -> x.plan segment 8K reach cma\nbcast -> x.plan reach staged\nbcast -> "
+      "builtin:flat reach direct\n";
   EXPECT_EQ(read_map(ways).rules[0].reach, ReachChoice::cma);
   EXPECT_EQ(read_map(ways).rules[1].reach, ReachChoice::staged);
   EXPECT_EQ(read_map(where).rules[0].reach, ReachChoice::automatic);
@@ -83,32 +88,47 @@ TEST(Map, RefusesMalformedText) {
   const std::vector<std::pair<const char*, const char*>> table = {
       {"", "map:1: the text is empty; a map begins with 'tutti-map 1'"},
       {"\n# nothing\n", "map:2: the text is empty"},
-      {"barrier -> builtin:flat", "map:1: not a map: expected 'tutti-map 1', found \"barrier -> builtin:flat\""},
+      {"barrier -> builtin:flat",
+       "map:1: not a map: expected 'tutti-map 1', found \"barrier -> builtin:flat\""},
       {"tutti-map", "map:1: not a map"},
       {"tutti-map 2", "map:1: version \"2\" of the map format; this Tutti reads version 1"},
       {"tutti-map 1 1", "map:1: unexpected \"1\" at the end of the line; remove it"},
   };
-  for (const auto& [text, message] : table) EXPECT_TRUE(refusal(text).starts_with(message)) << text << "\n" << refusal(text);
+  for (const auto& [text, message] : table)
+    EXPECT_TRUE(refusal(text).starts_with(message)) << text << "\n" << refusal(text);
 }
 
 TEST(Map, RefusesMalformedRules) {
   const std::vector<std::pair<const char*, const char*>> table = {
-      {"gossip -> x.plan", "there is no collective \"gossip\"; a rule begins with one of barrier, bcast"},
+      {"gossip -> x.plan",
+       "there is no collective \"gossip\"; a rule begins with one of barrier, bcast"},
       {"barrier", "the rule ends without -> and the plan that serves it"},
-      {"barrier ->", "expected the name of a .plan or .tree file, or builtin:ALGORITHM, behind ->, found the end of the line"},
-      {"barrier rank 8 -> x.plan", "unknown word \"rank\"; conditions are ranks, oversubscribed, reached, shape, clusters, nodes, socket, numa, cache, sizes and root, then comes ->"},
-      {"barrier -> builtin:na\x01ry", "\"builtin:na?ry\" is no name of a plan; it has at most 255 characters, all of which can be printed"},
+      {"barrier ->",
+       "expected the name of a .plan or .tree file, or builtin:ALGORITHM, behind ->, found the end "
+       "of the line"},
+      {"barrier rank 8 -> x.plan",
+       "unknown word \"rank\"; conditions are ranks, oversubscribed, reached, shape, clusters, "
+       "nodes, socket, numa, cache, sizes and root, then comes ->"},
+      {"barrier -> builtin:na\x01ry",
+       "\"builtin:na?ry\" is no name of a plan; it has at most 255 characters, all of which can be "
+       "printed"},
       {"barrier -> a\x7f.plan", "\"a?.plan\" is no name of a plan"},
       {"barrier x.plan", "unknown word \"x.plan\""},
       {"barrier ranks 8 ranks 8 -> x.plan", "\"ranks\" a second time; keep one"},
       {"barrier ranks -> x.plan", "expected a number of ranks as 8, 2..16, 8.. or *, found \"->\""},
-      {"barrier ranks", "expected a number of ranks as 8, 2..16, 8.. or *, found the end of the line"},
-      {"barrier oversubscribed maybe -> x.plan", "expected yes, no or * behind oversubscribed, found \"maybe\""},
-      {"barrier oversubscribed", "expected yes, no or * behind oversubscribed, found the end of the line"},
+      {"barrier ranks",
+       "expected a number of ranks as 8, 2..16, 8.. or *, found the end of the line"},
+      {"barrier oversubscribed maybe -> x.plan",
+       "expected yes, no or * behind oversubscribed, found \"maybe\""},
+      {"barrier oversubscribed",
+       "expected yes, no or * behind oversubscribed, found the end of the line"},
       {"barrier reached maybe -> x.plan", "expected yes, no or * behind reached, found \"maybe\""},
-      {"barrier socket 0 -> x.plan", "expected a number of sockets as 8, 2..16, 8.. or *, found \"0\""},
-      {"barrier oversubscribed no oversubscribed no -> x.plan", "\"oversubscribed\" a second time; keep one"},
-      {"barrier ranks 0 -> x.plan", "expected a number of ranks as 8, 2..16, 8.. or *, found \"0\""},
+      {"barrier socket 0 -> x.plan",
+       "expected a number of sockets as 8, 2..16, 8.. or *, found \"0\""},
+      {"barrier oversubscribed no oversubscribed no -> x.plan",
+       "\"oversubscribed\" a second time; keep one"},
+      {"barrier ranks 0 -> x.plan",
+       "expected a number of ranks as 8, 2..16, 8.. or *, found \"0\""},
       {"barrier ranks 1048577 -> x.plan", "expected a number of ranks"},
       {"barrier ranks 8K -> x.plan", "expected a number of ranks"},
       {"barrier ranks .. -> x.plan", "expected a number of ranks"},
@@ -120,23 +140,31 @@ TEST(Map, RefusesMalformedRules) {
       {"bcast sizes 9999999999999G -> x.plan", "expected sizes"},
       {"bcast sizes -8 -> x.plan", "expected sizes"},
       {"bcast shape -> x.plan", "expected a shape such as node:2 core:4, or *, behind shape"},
-      {"bcast shape core:2 node:2 -> x.plan", "shape \"core:2 node:2 \": \"node:2\" stands behind core"},
+      {"bcast shape core:2 node:2 -> x.plan",
+       "shape \"core:2 node:2 \": \"node:2\" stands behind core"},
       {"bcast root -1 -> x.plan", "expected a root, a rank's number or *, found \"-1\""},
       {"bcast root 1048576 -> x.plan", "expected a root"},
       {"allreduce root 0 -> x.plan", "a root, which allreduce has not; leave it out"},
-      {"barrier -> x", "\"x\" is no plan; give the name of a .plan or .tree file, or builtin:ALGORITHM"},
+      {"barrier -> x",
+       "\"x\" is no plan; give the name of a .plan or .tree file, or builtin:ALGORITHM"},
       {"barrier -> /etc/x.plan", "\"/etc/x.plan\" leads out of the map's directory"},
       {"barrier -> a/../../x.plan", "\"a/../../x.plan\" leads out of the map's directory"},
       {"barrier -> builtin:tilde", "unknown algorithm 'tilde'"},
       {"barrier -> builtin:tiled", "algorithm 'tiled' does not serve barrier"},
-      {"barrier -> builtin:nary:1", "algorithm 'nary:1': the degree must be a number of at least 2"},
-      {"bcast -> x.plan segment", "expected a number of bytes or halves behind segment, found the end of the line"},
-      {"bcast -> x.plan segment 0", "expected a number of bytes such as 32K, or halves, behind segment, found \"0\""},
-      {"bcast -> x.plan segment half", "expected a number of bytes such as 32K, or halves, behind segment, found \"half\""},
+      {"barrier -> builtin:nary:1",
+       "algorithm 'nary:1': the degree must be a number of at least 2"},
+      {"bcast -> x.plan segment",
+       "expected a number of bytes or halves behind segment, found the end of the line"},
+      {"bcast -> x.plan segment 0",
+       "expected a number of bytes such as 32K, or halves, behind segment, found \"0\""},
+      {"bcast -> x.plan segment half",
+       "expected a number of bytes such as 32K, or halves, behind segment, found \"half\""},
       {"bcast -> x.plan segments 8", "unexpected \"segments\" at the end of the line; remove it"},
-      {"bcast -> x.plan reach", "expected staged, direct or cma behind reach, found the end of the line"},
+      {"bcast -> x.plan reach",
+       "expected staged, direct or cma behind reach, found the end of the line"},
       {"bcast -> x.plan reach net", "expected staged, direct or cma behind reach, found \"net\""},
-      {"bcast -> x.plan reach cma segment 8K", "unexpected \"segment\" at the end of the line; remove it"},
+      {"bcast -> x.plan reach cma segment 8K",
+       "unexpected \"segment\" at the end of the line; remove it"},
       {"bcast -> x.plan segment 8K y", "unexpected \"y\" at the end of the line; remove it"},
   };
   for (const auto& [rule, message] : table) {

@@ -48,7 +48,8 @@ std::vector<const Table*> tables_for(plan::Collective collective, const Override
 }
 
 Choice choose(const Call& call, const Overrides& overrides) {
-  Choice choice{.algorithm = "flat"};  // serves everything, should a compiled table ever have a hole
+  Choice choice{.algorithm =
+                    "flat"};  // serves everything, should a compiled table ever have a hole
   Sizes sizes;
   for (const Table* table : tables_for(call.collective, overrides)) {
     if (find_rule(*table, call, choice, sizes)) break;
@@ -63,8 +64,14 @@ Choice choose(const Call& call, const Overrides& overrides) {
   return choice;
 }
 
-Choice choose(plan::Collective collective, size_t bytes, int ranks, bool oversubscribed, const Overrides& overrides) {
-  const Call call{.collective = collective, .bytes = bytes, .ranks = ranks, .shape = {}, .root = 0, .oversubscribed = oversubscribed};
+Choice choose(plan::Collective collective, size_t bytes, int ranks, bool oversubscribed,
+              const Overrides& overrides) {
+  const Call call{.collective = collective,
+                  .bytes = bytes,
+                  .ranks = ranks,
+                  .shape = {},
+                  .root = 0,
+                  .oversubscribed = oversubscribed};
   return choose(call, overrides);
 }
 
@@ -72,7 +79,8 @@ bool may_go_by_host(const Overrides& overrides) {
   for (const std::string& asked : overrides.algorithm) {
     if (!asked.empty() && algo::by_host(asked)) return true;
   }
-  return some_rule(overrides, [](const Rule& rule) { return rule.builtin && algo::by_host(rule.target); });
+  return some_rule(overrides,
+                   [](const Rule& rule) { return rule.builtin && algo::by_host(rule.target); });
 }
 
 bool may_ask_for_cma(const Overrides& overrides) {
@@ -81,7 +89,8 @@ bool may_ask_for_cma(const Overrides& overrides) {
 
 std::string algorithm_variable(plan::Collective collective) {
   std::string variable = "TUTTI_ALGORITHM_";
-  for (const char c : plan::name(collective)) variable += c == '_' ? c : static_cast<char>(c - 'a' + 'A');
+  for (const char c : plan::name(collective))
+    variable += c == '_' ? c : static_cast<char>(c - 'a' + 'A');
   return variable;
 }
 

@@ -22,19 +22,23 @@ const std::vector<Collective>& collectives() {
   return all;
 }
 
-std::string chosen(Collective collective, size_t bytes, int ranks, bool oversubscribed, const Overrides& overrides = {}) {
+std::string chosen(Collective collective, size_t bytes, int ranks, bool oversubscribed,
+                   const Overrides& overrides = {}) {
   const Choice choice = choose(collective, bytes, ranks, oversubscribed, overrides);
-  const std::string segment = choice.segment_bytes == segment_halves ? "halves" : std::to_string(choice.segment_bytes);
+  const std::string segment =
+      choice.segment_bytes == segment_halves ? "halves" : std::to_string(choice.segment_bytes);
   return std::string(choice.algorithm) + (choice.segment_bytes == 0 ? "" : " " + segment);
 }
 
-// Every choice is an algorithm that serves the collective, and its range holds the size that was asked for.
+// Every choice is an algorithm that serves the collective, and its range holds the size that was
+// asked for.
 TEST(Choose, AlwaysAnswers) {
   for (const Collective collective : collectives()) {
     for (const bool oversubscribed : {false, true}) {
       for (const Reproducible reproducible : {Reproducible::off, Reproducible::placement}) {
         for (const int ranks : {1, 2, 3, 4, 8, 16, 17, 64, 4096, plan::max_ranks}) {
-          for (const size_t bytes : std::initializer_list<size_t>{0, 8, 48, 49, 2048, 2049, 1 << 22, SIZE_MAX}) {
+          for (const size_t bytes :
+               std::initializer_list<size_t>{0, 8, 48, 49, 2048, 2049, 1 << 22, SIZE_MAX}) {
             Overrides overrides;
             overrides.reproducible = reproducible;
             const Choice choice = choose(collective, bytes, ranks, oversubscribed, overrides);
@@ -63,11 +67,17 @@ TEST(Choose, AnswersOnLevelsWithWhatServes) {
     for (const Collective collective : collectives()) {
       for (const bool rank_order : {false, true}) {
         for (const size_t bytes : {size_t{8}, size_t{4096}, size_t{1} << 20}) {
-          Call call{.collective = collective, .bytes = bytes, .ranks = 16, .shape = {}, .root = 0, .rank_order = rank_order};
+          Call call{.collective = collective,
+                    .bytes = bytes,
+                    .ranks = 16,
+                    .shape = {},
+                    .root = 0,
+                    .rank_order = rank_order};
           call.same_expression = rank_order;
           call.levels = &levels;
           const Choice choice = choose(call, overrides);
-          EXPECT_NO_THROW(algo::generate(collective, choice.algorithm, 16, 0, levels)) << choice.algorithm;
+          EXPECT_NO_THROW(algo::generate(collective, choice.algorithm, 16, 0, levels))
+              << choice.algorithm;
           EXPECT_EQ(refusal(choice.algorithm, call), "");
         }
       }
@@ -82,12 +92,15 @@ TEST(Choose, AnswersOnLevelsWithWhatServes) {
   EXPECT_EQ(choose(call, {}).algorithm, "flat");
 }
 
-// Sockets that are no numa regions, around several of them or several in one, are borders as numa regions are.
+// Sockets that are no numa regions, around several of them or several in one, are borders as numa
+// regions are.
 TEST(Choose, AnswersForSockets) {
   const topo::Levels alone = topo::read_levels("socket:0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1");
-  const topo::Levels around = topo::read_levels("socket:0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1 numa:0,0,0,0,1,1,1,1,2,2,2,2,3,3,3,3");
+  const topo::Levels around = topo::read_levels(
+      "socket:0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1 numa:0,0,0,0,1,1,1,1,2,2,2,2,3,3,3,3");
   const topo::Levels regions = topo::read_levels("numa:0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1");
-  for (const Collective collective : {Collective::barrier, Collective::bcast, Collective::reduce, Collective::allreduce}) {
+  for (const Collective collective :
+       {Collective::barrier, Collective::bcast, Collective::reduce, Collective::allreduce}) {
     for (const size_t bytes : {size_t{8}, size_t{4096}, size_t{1} << 20}) {
       Call call{.collective = collective, .bytes = bytes, .ranks = 16, .shape = {}, .root = 0};
       call.levels = &regions;
@@ -95,11 +108,15 @@ TEST(Choose, AnswersForSockets) {
       EXPECT_NE(expected.algorithm.find("levels"), std::string_view::npos);
       for (const topo::Levels* levels : {&alone, &around}) {
         call.levels = levels;
-        EXPECT_EQ(choose(call, {}).algorithm, expected.algorithm) << plan::name(collective) << " " << levels->contents();
+        EXPECT_EQ(choose(call, {}).algorithm, expected.algorithm)
+            << plan::name(collective) << " " << levels->contents();
       }
     }
   }
-  const Table users = read_table("tutti-map 1\nbcast socket 2 numa 1 -> builtin:nary:4\nbcast socket 2.. -> builtin:binomial\n", "mine");
+  const Table users = read_table(
+      "tutti-map 1\nbcast socket 2 numa 1 -> builtin:nary:4\nbcast socket 2.. -> "
+      "builtin:binomial\n",
+      "mine");
   Overrides overrides;
   overrides.table = &users;
   const auto chosen_on = [&](const topo::Levels& levels) {
@@ -114,7 +131,9 @@ TEST(Choose, AnswersForSockets) {
 
 TEST(Choose, AnswersForMemoryThatRanksReach) {
   const Table users = read_table(
-      "tutti-map 1\nbcast reached yes sizes 4K.. -> builtin:nary:4\nbcast reached no sizes 8.. -> builtin:binomial\n", "mine");
+      "tutti-map 1\nbcast reached yes sizes 4K.. -> builtin:nary:4\nbcast reached no sizes 8.. -> "
+      "builtin:binomial\n",
+      "mine");
   Overrides overrides;
   overrides.table = &users;
   Call call{.collective = Collective::bcast, .bytes = 4096, .ranks = 4, .shape = {}, .root = 0};
@@ -126,7 +145,11 @@ TEST(Choose, AnswersForMemoryThatRanksReach) {
   EXPECT_EQ(choose(call, overrides).algorithm, "flat");
   EXPECT_EQ(choose(call, overrides).bytes_high, 4095u);
   for (const bool reached : {false, true}) {
-    Call of_two{.collective = Collective::allreduce, .bytes = size_t{1} << 20, .ranks = 2, .shape = {}, .root = 0};
+    Call of_two{.collective = Collective::allreduce,
+                .bytes = size_t{1} << 20,
+                .ranks = 2,
+                .shape = {},
+                .root = 0};
     of_two.reached = reached;
     EXPECT_EQ(choose(of_two, {}).algorithm, reached ? "all_read_all" : "tiled");
     EXPECT_EQ(choose(of_two, {}).bytes_low, 32768u);
@@ -136,7 +159,9 @@ TEST(Choose, AnswersForMemoryThatRanksReach) {
 // A cached answer serves its whole range.
 TEST(Choose, IsTheSameWithinItsRange) {
   const Table users = read_table(
-      "tutti-map 1\nallreduce ranks 4 sizes 100..200 -> builtin:tiled segment 8K\nscan sizes 1M.. -> builtin:flat\n", "mine");
+      "tutti-map 1\nallreduce ranks 4 sizes 100..200 -> builtin:tiled segment 8K\nscan sizes 1M.. "
+      "-> builtin:flat\n",
+      "mine");
   Overrides overrides;
   overrides.table = &users;
   for (const Collective collective : collectives()) {
@@ -155,7 +180,8 @@ TEST(Choose, IsTheSameWithinItsRange) {
   }
 }
 
-// What default.map and placement.map say on both sides of each of their edges: whoever changes it measures.
+// What default.map and placement.map say on both sides of each of their edges: whoever changes it
+// measures.
 TEST(Choose, TheDefaultIsGolden) {
   struct Golden {
     Collective collective;
@@ -165,39 +191,66 @@ TEST(Choose, TheDefaultIsGolden) {
     const char* algorithm;
   };
   const std::vector<Golden> table = {
-      {Collective::barrier, false, 8, 0, "all_read_all"},    {Collective::barrier, false, 9, 0, "nary:8"},
-      {Collective::barrier, true, 16, 0, "all_read_all"},    {Collective::barrier, true, 17, 0, "nary:16"},
-      {Collective::bcast, false, 16, 8, "flat"},             {Collective::bcast, false, 17, 8, "nary:8"},
-      {Collective::bcast, true, 1000, 8, "flat 65536"},            {Collective::bcast, false, 2, 8, "flat 32768"},
-      {Collective::reduce, false, 16, 8, "flat"},            {Collective::reduce, true, 17, 8, "nary:8"},
+      {Collective::barrier, false, 8, 0, "all_read_all"},
+      {Collective::barrier, false, 9, 0, "nary:8"},
+      {Collective::barrier, true, 16, 0, "all_read_all"},
+      {Collective::barrier, true, 17, 0, "nary:16"},
+      {Collective::bcast, false, 16, 8, "flat"},
+      {Collective::bcast, false, 17, 8, "nary:8"},
+      {Collective::bcast, true, 1000, 8, "flat 65536"},
+      {Collective::bcast, false, 2, 8, "flat 32768"},
+      {Collective::reduce, false, 16, 8, "flat"},
+      {Collective::reduce, true, 17, 8, "nary:8"},
       {Collective::allreduce, false, 2, 32767, "all_read_all 32768"},
       {Collective::allreduce, false, 2, 32768, "tiled 131072"},
-      {Collective::allreduce, false, 8, 2048, "all_read_all"}, {Collective::allreduce, false, 8, 2049, "nary:8"},
-      {Collective::allreduce, false, 9, 8, "nary:8"},        {Collective::allreduce, false, 3, 16383, "nary:8"},
-      {Collective::allreduce, false, 3, 16384, "tiled 24576"}, {Collective::allreduce, true, 16, 2048, "all_read_all"},
-      {Collective::allreduce, true, 2, 2049, "flat"},        {Collective::allreduce, true, 2, SIZE_MAX, "flat"},
-      {Collective::allreduce, true, 17, 8, "flat 65536"},          {Collective::allreduce, true, 3, 32767, "flat 65536"},
-      {Collective::allreduce, true, 3, 32768, "tiled 65536"}, {Collective::gather, false, 4, 8, "flat"},
-      {Collective::scatter, true, 4, 8, "flat 65536"},             {Collective::allgather, true, 4, 8, "all_read_all 65536"},
-      {Collective::alltoall, false, 4, 8, "flat"},           {Collective::alltoall, false, 2, 8, "flat 65536"},
-      {Collective::reduce_scatter, false, 4, 8, "flat"},     {Collective::scan, false, 2, 2049, "chain 65536"},
-      {Collective::scan, false, 8, 2048, "all_read_all"},    {Collective::scan, false, 8, 2049, "chain"},
-      {Collective::exscan, true, 16, 2048, "all_read_all 24576"},  {Collective::exscan, true, 17, 8, "chain"},
-      {Collective::exscan, true, 4, 65536, "chain"},         {Collective::exscan, true, 5, 65536, "all_read_all 24576"},
-      {Collective::scan, true, 16, 65536, "all_read_all 24576"}, {Collective::scan, true, 16, 65537, "flat 24576"},
-      {Collective::scan, true, 17, 65535, "chain"},          {Collective::scan, true, 4, 2048, "all_read_all"},
-      {Collective::reduce, true, 4, 16383, "flat"},          {Collective::reduce, true, 4, 16384, "flat 24576"},
-      {Collective::reduce, true, 5, 16384, "levels:push 65536"}, {Collective::reduce, true, 5, 524289, "tiled halves"},
-      {Collective::allreduce, true, 5, 131071, "tiled 65536"}, {Collective::allreduce, true, 4, 524287, "tiled 65536"},
-      {Collective::allreduce, true, 4, 524288, "tiled halves"}, {Collective::allreduce, true, 2, 524288, "flat"},
+      {Collective::allreduce, false, 8, 2048, "all_read_all"},
+      {Collective::allreduce, false, 8, 2049, "nary:8"},
+      {Collective::allreduce, false, 9, 8, "nary:8"},
+      {Collective::allreduce, false, 3, 16383, "nary:8"},
+      {Collective::allreduce, false, 3, 16384, "tiled 24576"},
+      {Collective::allreduce, true, 16, 2048, "all_read_all"},
+      {Collective::allreduce, true, 2, 2049, "flat"},
+      {Collective::allreduce, true, 2, SIZE_MAX, "flat"},
+      {Collective::allreduce, true, 17, 8, "flat 65536"},
+      {Collective::allreduce, true, 3, 32767, "flat 65536"},
+      {Collective::allreduce, true, 3, 32768, "tiled 65536"},
+      {Collective::gather, false, 4, 8, "flat"},
+      {Collective::scatter, true, 4, 8, "flat 65536"},
+      {Collective::allgather, true, 4, 8, "all_read_all 65536"},
+      {Collective::alltoall, false, 4, 8, "flat"},
+      {Collective::alltoall, false, 2, 8, "flat 65536"},
+      {Collective::reduce_scatter, false, 4, 8, "flat"},
+      {Collective::scan, false, 2, 2049, "chain 65536"},
+      {Collective::scan, false, 8, 2048, "all_read_all"},
+      {Collective::scan, false, 8, 2049, "chain"},
+      {Collective::exscan, true, 16, 2048, "all_read_all 24576"},
+      {Collective::exscan, true, 17, 8, "chain"},
+      {Collective::exscan, true, 4, 65536, "chain"},
+      {Collective::exscan, true, 5, 65536, "all_read_all 24576"},
+      {Collective::scan, true, 16, 65536, "all_read_all 24576"},
+      {Collective::scan, true, 16, 65537, "flat 24576"},
+      {Collective::scan, true, 17, 65535, "chain"},
+      {Collective::scan, true, 4, 2048, "all_read_all"},
+      {Collective::reduce, true, 4, 16383, "flat"},
+      {Collective::reduce, true, 4, 16384, "flat 24576"},
+      {Collective::reduce, true, 5, 16384, "levels:push 65536"},
+      {Collective::reduce, true, 5, 524289, "tiled halves"},
+      {Collective::allreduce, true, 5, 131071, "tiled 65536"},
+      {Collective::allreduce, true, 4, 524287, "tiled 65536"},
+      {Collective::allreduce, true, 4, 524288, "tiled halves"},
+      {Collective::allreduce, true, 2, 524288, "flat"},
       {Collective::allreduce, true, 5, 131072, "levels:binomial:one_stage halves"},
-      {Collective::gather, true, 4, 16384, "flat 24576"},    {Collective::gather, true, 5, 16384, "token_ring:8 65536"},
-      {Collective::gather, true, 5, 16383, "flat"},          {Collective::reduce_scatter, true, 4, 65536, "flat 65536"},
+      {Collective::gather, true, 4, 16384, "flat 24576"},
+      {Collective::gather, true, 5, 16384, "token_ring:8 65536"},
+      {Collective::gather, true, 5, 16383, "flat"},
+      {Collective::reduce_scatter, true, 4, 65536, "flat 65536"},
       {Collective::reduce_scatter, true, 5, 65536, "ring 65536"},
   };
   for (const Golden& golden : table) {
-    EXPECT_EQ(chosen(golden.collective, golden.bytes, golden.ranks, golden.oversubscribed), golden.algorithm)
-        << plan::name(golden.collective) << " of " << golden.bytes << " bytes, " << golden.ranks << " ranks";
+    EXPECT_EQ(chosen(golden.collective, golden.bytes, golden.ranks, golden.oversubscribed),
+              golden.algorithm)
+        << plan::name(golden.collective) << " of " << golden.bytes << " bytes, " << golden.ranks
+        << " ranks";
   }
   Overrides placement;
   placement.reproducible = Reproducible::placement;
@@ -219,8 +272,10 @@ TEST(Choose, TheUsersTableBeatsTheDefault) {
   Overrides overrides;
   overrides.table = &users;
   EXPECT_EQ(chosen(Collective::allreduce, 1024, 4, true, overrides), "binomial 8192");
-  EXPECT_EQ(chosen(Collective::allreduce, 1023, 4, true, overrides), chosen(Collective::allreduce, 1023, 4, true));
-  EXPECT_EQ(chosen(Collective::allreduce, 1024, 5, true, overrides), chosen(Collective::allreduce, 1024, 5, true));
+  EXPECT_EQ(chosen(Collective::allreduce, 1023, 4, true, overrides),
+            chosen(Collective::allreduce, 1023, 4, true));
+  EXPECT_EQ(chosen(Collective::allreduce, 1024, 5, true, overrides),
+            chosen(Collective::allreduce, 1024, 5, true));
   EXPECT_EQ(choose(Collective::allreduce, 8, 4, true, overrides).bytes_high, 1023u);
   Call call{.collective = Collective::allreduce, .bytes = 8, .ranks = 4, .shape = {}, .root = 0};
   call.shape = topo::parse_shape("node:1 core:4");
@@ -253,9 +308,11 @@ TEST(Choose, TheUsersWordKeepsTheRangesOfTheTable) {
   EXPECT_EQ(chosen(Collective::allreduce, 32768, 2, false, overrides), "tiled 131072");
 }
 
-// The user's table may combine partial results; where bits must not hang on tables, reductions do not read it.
+// The user's table may combine partial results; where bits must not hang on tables, reductions do
+// not read it.
 TEST(Choose, PlacementReadsNoTableForReductions) {
-  const Table users = read_table("tutti-map 1\nallreduce -> builtin:binomial\nbcast -> builtin:binomial\n", "mine");
+  const Table users =
+      read_table("tutti-map 1\nallreduce -> builtin:binomial\nbcast -> builtin:binomial\n", "mine");
   Overrides overrides;
   overrides.table = &users;
   overrides.reproducible = Reproducible::placement;

@@ -1,7 +1,8 @@
 // Tables: rules that name built-in algorithms alone, in the grammar of maps (map.h).
 //
-// Two are compiled in, from default.map and placement.map; a user's is read from a file (TUTTI_TABLE, tutti-run --table).
-// Constant once read, shared by all groups of the process and read by any thread; the compiled ones live to its end.
+// Two are compiled in, from default.map and placement.map; a user's is read from a file
+// (TUTTI_TABLE, tutti-run --table). Constant once read, shared by all groups of the process and
+// read by any thread; the compiled ones live to its end.
 #pragma once
 
 #include <array>
@@ -16,11 +17,14 @@ namespace tutti::select {
 
 struct Table {
   std::string name;  // as places begin with: a file's path, "default.map", "placement.map"
-  std::array<std::vector<Rule>, plan::collective_count> rules;  // of each collective, in the order in which they are tried
-  uint64_t fingerprint = 0;  // of the rules: equal at ranks that read the same, whatever the comments
+  std::array<std::vector<Rule>, plan::collective_count>
+      rules;  // of each collective, in the order in which they are tried
+  uint64_t fingerprint =
+      0;  // of the rules: equal at ranks that read the same, whatever the comments
 };
 
-// Throws Error(invalid_plan) "NAME:LINE: what is wrong; what would be right", as read_map, also where a rule names a file.
+// Throws Error(invalid_plan) "NAME:LINE: what is wrong; what would be right", as read_map, also
+// where a rule names a file.
 Table read_table(std::string_view text, std::string_view name);
 
 // From a file. Throws as read_table, and Error naming the file where it cannot be read.

@@ -23,7 +23,8 @@ std::string refusal(std::string_view rules) {
 
 TEST(Table, KeepsTheRulesOfACollectiveInOrder) {
   const Table table = read_table(
-      "tutti-map 1\nscan -> builtin:chain\nbcast ranks 2 -> builtin:flat\nscan -> builtin:flat\n", "mine");
+      "tutti-map 1\nscan -> builtin:chain\nbcast ranks 2 -> builtin:flat\nscan -> builtin:flat\n",
+      "mine");
   const auto& scans = table.rules[static_cast<size_t>(plan::Collective::scan)];
   ASSERT_EQ(scans.size(), 2u);
   EXPECT_EQ(scans[0].line, 2);
@@ -33,18 +34,30 @@ TEST(Table, KeepsTheRulesOfACollectiveInOrder) {
 
 TEST(Table, RefusesWithFileLineAndReason) {
   EXPECT_TRUE(refusal("barrier -> builtin:flat\n\nbarrier -> own.plan\n")
-                  .starts_with("mine.map:4: \"own.plan\" is a plan's file, and a table names built-in algorithms alone"));
-  EXPECT_TRUE(refusal("bcast -> builtin:ring\n").starts_with("mine.map:2: algorithm 'ring' does not serve bcast"));
-  EXPECT_TRUE(refusal("bcast -> builtin:rong\n").starts_with("mine.map:2: unknown algorithm 'rong'; known are flat"));
-  EXPECT_TRUE(refusal("bcast oversubscribed -> builtin:flat\n")
-                  .starts_with("mine.map:2: expected yes, no or * behind oversubscribed, found \"->\""));
+                  .starts_with("mine.map:4: \"own.plan\" is a plan's file, and a table names "
+                               "built-in algorithms alone"));
+  EXPECT_TRUE(refusal("bcast -> builtin:ring\n")
+                  .starts_with("mine.map:2: algorithm 'ring' does not serve bcast"));
+  EXPECT_TRUE(refusal("bcast -> builtin:rong\n")
+                  .starts_with("mine.map:2: unknown algorithm 'rong'; known are flat"));
+  EXPECT_TRUE(
+      refusal("bcast oversubscribed -> builtin:flat\n")
+          .starts_with("mine.map:2: expected yes, no or * behind oversubscribed, found \"->\""));
 }
 
 TEST(Table, FingerprintIsOfTheRules) {
-  const uint64_t one = read_table("tutti-map 1\nbcast oversubscribed yes -> builtin:flat\n", "a").fingerprint;
-  EXPECT_EQ(read_table("tutti-map 1\n# measured\n  bcast oversubscribed yes ranks * -> builtin:flat # so\n", "b").fingerprint, one);
-  EXPECT_NE(read_table("tutti-map 1\nbcast oversubscribed no -> builtin:flat\n", "a").fingerprint, one);
-  EXPECT_NE(read_table("tutti-map 1\nbcast oversubscribed yes -> builtin:flat segment 8K\n", "a").fingerprint, one);
+  const uint64_t one =
+      read_table("tutti-map 1\nbcast oversubscribed yes -> builtin:flat\n", "a").fingerprint;
+  EXPECT_EQ(
+      read_table(
+          "tutti-map 1\n# measured\n  bcast oversubscribed yes ranks * -> builtin:flat # so\n", "b")
+          .fingerprint,
+      one);
+  EXPECT_NE(read_table("tutti-map 1\nbcast oversubscribed no -> builtin:flat\n", "a").fingerprint,
+            one);
+  EXPECT_NE(read_table("tutti-map 1\nbcast oversubscribed yes -> builtin:flat segment 8K\n", "a")
+                .fingerprint,
+            one);
 }
 
 TEST(Table, LoadsAFile) {
@@ -56,22 +69,27 @@ TEST(Table, LoadsAFile) {
     load_table(path);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_TRUE(std::string(error.what()).starts_with(path + ":1: not a map: expected 'tutti-map 1'")) << error.what();
+    EXPECT_TRUE(
+        std::string(error.what()).starts_with(path + ":1: not a map: expected 'tutti-map 1'"))
+        << error.what();
   }
   std::filesystem::remove(path);
   try {
     load_table(path);
     FAIL();
   } catch (const Error& error) {
-    EXPECT_EQ(error.what(), path + ": No such file or directory; give the name of a table, as `tutti tune` writes it, or "
-                                   "unset TUTTI_TABLE");
+    EXPECT_EQ(
+        error.what(),
+        path +
+            ": No such file or directory; give the name of a table, as `tutti tune` writes it, or "
+            "unset TUTTI_TABLE");
   }
 }
 
 // The files in the source tree are what runs.
 TEST(Table, TheCompiledTablesAreTheirFiles) {
-  const std::vector<std::pair<const char*, std::string_view>> tables = {{"default.map", default_table_text},
-                                                                        {"placement.map", placement_table_text}};
+  const std::vector<std::pair<const char*, std::string_view>> tables = {
+      {"default.map", default_table_text}, {"placement.map", placement_table_text}};
   for (const auto& [name, text] : tables) {
     std::ifstream file(std::string(TUTTI_SOURCE_DIR "/src/select/") + name);
     EXPECT_EQ(std::string(std::istreambuf_iterator<char>(file), {}), text);

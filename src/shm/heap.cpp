@@ -22,7 +22,8 @@ namespace tutti::shm {
 namespace {
 
 constexpr size_t page = 4096;
-constexpr size_t huge_page = size_t{2} << 20;  // where the system has other ones, alignment to these does no harm
+constexpr size_t huge_page =
+    size_t{2} << 20;  // where the system has other ones, alignment to these does no harm
 
 [[noreturn]] void fail(const std::string& what) {
   throw Error(Code::unavailable, what + ": " + std::string(strerror(errno)));
@@ -50,8 +51,8 @@ size_t addresses_left() {
   return limit.rlim_cur - std::min<size_t>(limit.rlim_cur, addresses_in_use());
 }
 
-// What the process's limits leave. A file beyond RLIMIT_FSIZE is answered by a signal, so that is asked first; of a
-// limited number of addresses the program and the peers' heaps get their part.
+// What the process's limits leave. A file beyond RLIMIT_FSIZE is answered by a signal, so that is
+// asked first; of a limited number of addresses the program and the peers' heaps get their part.
 size_t within_limits(size_t bytes) {
   rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
@@ -66,7 +67,8 @@ Heap::Heap(size_t most_bytes) : process_(getpid()) {
   if (!HeapFork::enter(this)) {
     munmap(base_, bytes_);
     close(descriptor_);
-    throw Error(Code::unavailable, "a process has at most " + std::to_string(most_heaps) + " shared heaps");
+    throw Error(Code::unavailable,
+                "a process has at most " + std::to_string(most_heaps) + " shared heaps");
   }
 }
 
@@ -78,15 +80,19 @@ Heap::~Heap() {
 
 void Heap::reserve(size_t most_bytes) {
   if (most_bytes < least_bytes)
-    throw Error(Code::unavailable, "RLIMIT_AS or RLIMIT_FSIZE (ulimit -v, ulimit -f) leaves no room for a shared heap");
+    throw Error(
+        Code::unavailable,
+        "RLIMIT_AS or RLIMIT_FSIZE (ulimit -v, ulimit -f) leaves no room for a shared heap");
   const int low = memfd_create("tutti-heap", MFD_CLOEXEC);
   if (low < 0) fail("memfd_create for a shared heap");
   descriptor_ = move_high(low);
   struct stat status;
   uint64_t identity[2];
-  for (size_t bytes = most_bytes; base_ == nullptr && bytes >= least_bytes; bytes = bytes / 2 / huge_page * huge_page)
+  for (size_t bytes = most_bytes; base_ == nullptr && bytes >= least_bytes;
+       bytes = bytes / 2 / huge_page * huge_page)
     if (!make(bytes) && errno != ENOMEM && errno != EFBIG && errno != EINVAL) break;
-  if (base_ == nullptr || fstat(descriptor_, &status) != 0 || getrandom(identity, sizeof identity, 0) != sizeof identity) {
+  if (base_ == nullptr || fstat(descriptor_, &status) != 0 ||
+      getrandom(identity, sizeof identity, 0) != sizeof identity) {
     const int error = errno;
     if (base_ != nullptr) munmap(base_, bytes_);
     close(descriptor_);
@@ -103,12 +109,14 @@ void Heap::reserve(size_t most_bytes) {
 // Maps it at an address that suits huge pages.
 bool Heap::make(size_t bytes) {
   if (ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) return false;
-  void* const room = mmap(nullptr, bytes + huge_page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  void* const room = mmap(nullptr, bytes + huge_page, PROT_NONE,
+                          MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (room == MAP_FAILED) return false;
   std::byte* const begin = static_cast<std::byte*>(room);
   const auto start = reinterpret_cast<uintptr_t>(begin);
   std::byte* const aligned = begin + (round_up(start, huge_page) - start);
-  void* const mapped = mmap(aligned, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED | MAP_NORESERVE, descriptor_, 0);
+  void* const mapped = mmap(aligned, bytes, PROT_READ | PROT_WRITE,
+                            MAP_SHARED | MAP_FIXED | MAP_NORESERVE, descriptor_, 0);
   if (mapped == MAP_FAILED) {
     const int error = errno;
     munmap(room, bytes + huge_page);
@@ -148,22 +156,26 @@ std::byte* Heap::take(size_t bytes, size_t alignment) {
 }
 
 bool Heap::forget(std::byte* address, size_t bytes) {
-  // Dropping the pages of shared memory from one mapping would free nothing: they belong to the file.
+  // Dropping the pages of shared memory from one mapping would free nothing: they belong to the
+  // file.
   return madvise(address, bytes, shared() ? MADV_REMOVE : MADV_DONTNEED) == 0;
 }
 
 PeerHeap::PeerHeap(const Heap::Location& location) : bytes_(location.bytes) {
   if (bytes_ == 0) throw Error(Code::unavailable, "a rank has no shared heap");
   if (bytes_ > addresses_left() / 2)  // the program will want some
-    throw Error(Code::unavailable, "RLIMIT_AS (ulimit -v) leaves too few addresses for the other ranks' shared heaps");
+    throw Error(Code::unavailable,
+                "RLIMIT_AS (ulimit -v) leaves too few addresses for the other ranks' shared heaps");
   char path[64];
   snprintf(path, sizeof path, "/proc/%d/fd/%d", location.process, location.descriptor);
   const int descriptor = open(path, O_RDWR | O_CLOEXEC);
   if (descriptor < 0) fail(std::string("open ") + path);
   struct stat status;
-  const bool fits = fstat(descriptor, &status) == 0 && static_cast<uint64_t>(status.st_size) == bytes_;
-  void* const address =
-      fits ? mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, descriptor, 0) : MAP_FAILED;
+  const bool fits =
+      fstat(descriptor, &status) == 0 && static_cast<uint64_t>(status.st_size) == bytes_;
+  void* const address = fits ? mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
+                                    MAP_SHARED | MAP_NORESERVE, descriptor, 0)
+                             : MAP_FAILED;
   close(descriptor);
   if (fits && address == MAP_FAILED) fail("mmap of a rank's shared heap");
   if (!fits || std::memcmp(address, location.identity, sizeof location.identity) != 0) {
@@ -176,7 +188,8 @@ PeerHeap::PeerHeap(const Heap::Location& location) : bytes_(location.bytes) {
   madvise(base_, bytes_, MADV_DONTDUMP);
 }
 
-PeerHeap::PeerHeap(PeerHeap&& other) noexcept : base_(std::exchange(other.base_, nullptr)), bytes_(other.bytes_) {}
+PeerHeap::PeerHeap(PeerHeap&& other) noexcept
+    : base_(std::exchange(other.base_, nullptr)), bytes_(other.bytes_) {}
 
 PeerHeap::~PeerHeap() {
   if (base_ != nullptr) munmap(base_, bytes_);

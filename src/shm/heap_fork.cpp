@@ -55,8 +55,8 @@ void close_end(int which) {
   ends[which] = -1;
 }
 
-// Libraries of fast networks put hooks into mmap and its kin, which work on memory of the heap; in a child that memory is
-// not there yet. So the system is called without the C library's functions.
+// Libraries of fast networks put hooks into mmap and its kin, which work on memory of the heap; in
+// a child that memory is not there yet. So the system is called without the C library's functions.
 bool map_private(std::byte* address, size_t bytes) {
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
   return syscall(SYS_mmap, address, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != -1;
@@ -64,7 +64,8 @@ bool map_private(std::byte* address, size_t bytes) {
 
 bool read_at(int file, std::byte* to, size_t bytes, size_t from) {
   while (bytes > 0) {
-    const ssize_t length = pread(file, to, std::min(bytes, size_t{1} << 30), static_cast<off_t>(from));
+    const ssize_t length =
+        pread(file, to, std::min(bytes, size_t{1} << 30), static_cast<off_t>(from));
     if (length < 0 && errno == EINTR) continue;
     if (length <= 0) return false;
     to += length;
@@ -77,8 +78,8 @@ bool read_at(int file, std::byte* to, size_t bytes, size_t from) {
 }  // namespace
 
 bool HeapFork::enter(Heap* heap) {
-  // Before any memory of it is used: an allocator on top registers its own handlers later, and in a child they find a
-  // heap that may be written to.
+  // Before any memory of it is used: an allocator on top registers its own handlers later, and in a
+  // child they find a heap that may be written to.
   static const int registered = pthread_atfork(prepare, parent, child);
   if (registered != 0) return false;
   for (std::atomic<Heap*>& entry : heaps) {
@@ -98,12 +99,15 @@ void HeapFork::leave(Heap* heap) {
 void HeapFork::prepare() {
   const char on_stack = 0;
   if (any_holds(&on_stack)) {
-    say("fork on a stack that lies in the shared heap would give parent and child one stack; run without --shared-heap");
+    say("fork on a stack that lies in the shared heap would give parent and child one stack; run "
+        "without --shared-heap");
     abort();
   }
   pthread_mutex_lock(&forking);
-  // Without descriptors the child still gets its copy; what the parent writes meanwhile may or may not be in it.
-  if (any_shared() && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) ends[0] = ends[1] = -1;
+  // Without descriptors the child still gets its copy; what the parent writes meanwhile may or may
+  // not be in it.
+  if (any_shared() && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+    ends[0] = ends[1] = -1;
 }
 
 // Runs too where fork has failed: then nobody holds the other end.
@@ -134,10 +138,12 @@ void Heap::become_private() {
   const size_t used = std::min<size_t>(bytes_, load_relaxed(used_));
   struct stat status;
   const bool readable = descriptor_ >= 0 && fstat(descriptor_, &status) == 0 &&
-                        static_cast<uint64_t>(status.st_dev) == file_[0] && static_cast<uint64_t>(status.st_ino) == file_[1];
+                        static_cast<uint64_t>(status.st_dev) == file_[0] &&
+                        static_cast<uint64_t>(status.st_ino) == file_[1];
   const bool copied = readable ? copy_in_place(used) : copy_aside(used);
   if (!copied) {
-    say("a child of fork could not copy the shared heap for want of memory, and ends; run without --shared-heap");
+    say("a child of fork could not copy the shared heap for want of memory, and ends; run without "
+        "--shared-heap");
     _exit(127);
   }
   store_relaxed(shared_, 0);
@@ -145,7 +151,8 @@ void Heap::become_private() {
   descriptor_ = -1;
 }
 
-// Only the pages that hold something are read, from the file, which the parent has mapped and this process no more.
+// Only the pages that hold something are read, from the file, which the parent has mapped and this
+// process no more.
 bool Heap::copy_in_place(size_t used) {
   if (!map_private(base_, bytes_)) return false;
   for (off_t from = 0; from < static_cast<off_t>(used);) {
@@ -153,7 +160,9 @@ bool Heap::copy_in_place(size_t used) {
     if (begin < 0) return errno == ENXIO;  // nothing behind it
     const off_t end = lseek(descriptor_, begin, SEEK_HOLE);
     if (end < 0) return false;
-    if (!read_at(descriptor_, base_ + begin, static_cast<size_t>(end - begin), static_cast<size_t>(begin))) return false;
+    if (!read_at(descriptor_, base_ + begin, static_cast<size_t>(end - begin),
+                 static_cast<size_t>(begin)))
+      return false;
     from = end;
   }
   return true;

@@ -12,7 +12,8 @@ void* HeapPieces::take(size_t bytes) {
   if (bytes > heap_.bytes()) return nullptr;
   const size_t length = std::max<size_t>(1, (bytes + page_size - 1) / page_size) * page_size;
   const std::lock_guard<std::mutex> lock(mutex_);
-  const auto found = std::find_if(free_.begin(), free_.end(), [&](const auto& run) { return run.second >= length; });
+  const auto found = std::find_if(free_.begin(), free_.end(),
+                                  [&](const auto& run) { return run.second >= length; });
   std::byte* address = nullptr;
   if (found == free_.end()) {
     address = heap_.take(length, page_size);

@@ -1,7 +1,8 @@
-// Pieces of a heap for whoever asks for few and large ones: whole pages, the first free run that is large enough.
+// Pieces of a heap for whoever asks for few and large ones: whole pages, the first free run that is
+// large enough.
 //
-// For MPI_Alloc_mem and the like where no allocator sits on the heap. The book of pieces is private memory of this
-// process. Any thread; the heap must outlive it.
+// For MPI_Alloc_mem and the like where no allocator sits on the heap. The book of pieces is private
+// memory of this process. Any thread; the heap must outlive it.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +17,13 @@ class HeapPieces {
  public:
   explicit HeapPieces(Heap& heap) : heap_(heap) {}
 
-  // At least so many bytes, not set to anything, aligned to a page; null where the heap has no room.
+  // At least so many bytes, not set to anything, aligned to a page; null where the heap has no
+  // room.
   void* take(size_t bytes);
   // True where it was taken from here and not given back before.
   bool give(void* address);
-  // What was given back is kept with its pages for the next to take, up to so many bytes; then all of it goes back to the
-  // system.
+  // What was given back is kept with its pages for the next to take, up to so many bytes; then all
+  // of it goes back to the system.
   static constexpr size_t kept_bytes = size_t{64} << 20;
 
  private:

@@ -126,7 +126,10 @@ TEST(Heap, SaysWhenLimitsLeaveNoRoom) {
               try {
                 const Heap heap;
               } catch (const Error& error) {
-                return error.code() == Code::unavailable && strstr(error.what(), "RLIMIT_FSIZE") != nullptr ? 0 : 1;
+                return error.code() == Code::unavailable &&
+                               strstr(error.what(), "RLIMIT_FSIZE") != nullptr
+                           ? 0
+                           : 1;
               }
               return 2;
             }),
@@ -145,7 +148,10 @@ TEST(Heap, TakesItsPartOfALimitedAddressSpace) {
               try {
                 for (;;) peers.emplace_back(heap.location());
               } catch (const Error& error) {
-                return !peers.empty() && peers.size() < 4 && strstr(error.what(), "RLIMIT_AS") != nullptr ? 0 : 2;
+                return !peers.empty() && peers.size() < 4 &&
+                               strstr(error.what(), "RLIMIT_AS") != nullptr
+                           ? 0
+                           : 2;
               }
             }),
             0);
@@ -165,12 +171,16 @@ TEST(HeapFork, GivesTheChildACopyOfItsOwn) {
   if (child == 0) {
     char word;
     const bool told = read(ready[0], &word, 1) == 1;  // the parent has written since
-    const bool own = *number == 1 && strcmp(far, "kept") == 0 && !heap.shared() && heap.location().bytes == 0;
+    const bool own =
+        *number == 1 && strcmp(far, "kept") == 0 && !heap.shared() && heap.location().bytes == 0;
     *number = 3;
     strcpy(far, "the child's");
     char* const more = reinterpret_cast<char*>(heap.take(page, page));
     const bool zero = more != nullptr && more[5] == 0;
-    _exit(told && own && zero && heap.forget(reinterpret_cast<std::byte*>(number), page) && *number == 0 ? 0 : 1);
+    _exit(told && own && zero && heap.forget(reinterpret_cast<std::byte*>(number), page) &&
+                  *number == 0
+              ? 0
+              : 1);
   }
   *number = 2;
   strcpy(far, "the parent's");

@@ -11,8 +11,10 @@ namespace tutti::shm {
 
 Layout Layout::fit(int32_t ranks, size_t bytes_per_rank) {
   if (bytes_per_rank < smallest_area) {
-    throw Error(Code::unavailable, "a rank needs at least " + std::to_string(smallest_area) + " bytes of shared memory, " +
-                                       std::to_string(bytes_per_rank) + " were given; raise TUTTI_SHM_BYTES_PER_RANK");
+    throw Error(Code::unavailable, "a rank needs at least " + std::to_string(smallest_area) +
+                                       " bytes of shared memory, " +
+                                       std::to_string(bytes_per_rank) +
+                                       " were given; raise TUTTI_SHM_BYTES_PER_RANK");
   }
   constexpr size_t most_lines = 64;
   constexpr size_t fewest_lines = 16;
@@ -30,9 +32,13 @@ size_t deep_area(int32_t ranks) {
   constexpr size_t beside_the_ring = 32 * 1024;
   constexpr size_t share_of_memory = 64;
   const long cache = sysconf(_SC_LEVEL2_CACHE_SIZE);
-  const size_t ring = 2 * (cache > 0 ? std::clamp(static_cast<size_t>(cache), usual_cache / 2, most_cache) : usual_cache);
-  const auto memory = static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGE_SIZE));
-  return std::max(modest_area, std::min(ring + beside_the_ring, memory / share_of_memory / static_cast<size_t>(ranks)));
+  const size_t ring =
+      2 * (cache > 0 ? std::clamp(static_cast<size_t>(cache), usual_cache / 2, most_cache)
+                     : usual_cache);
+  const auto memory =
+      static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGE_SIZE));
+  return std::max(modest_area, std::min(ring + beside_the_ring,
+                                        memory / share_of_memory / static_cast<size_t>(ranks)));
 }
 
 }  // namespace tutti::shm

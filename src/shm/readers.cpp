@@ -10,7 +10,8 @@
 namespace tutti::shm {
 namespace {
 
-// From the kernel's line "PID (NAME) STATE PARENT ...", whose name may hold anything; 0 where there is none.
+// From the kernel's line "PID (NAME) STATE PARENT ...", whose name may hold anything; 0 where there
+// is none.
 pid_t parent_of(pid_t process, const std::string& proc) {
   std::ifstream file(proc + "/" + std::to_string(process) + "/stat");
   std::string line;
@@ -58,7 +59,8 @@ void let_read(const std::vector<pid_t>& processes) {
   if (readers.empty() || !naming_readers_helps()) return;
   std::vector<std::vector<pid_t>> ancestries;
   for (const pid_t reader : readers) ancestries.push_back(ancestry(reader));
-  if (const pid_t named = nearest_in_all(ancestries); named > 0) prctl(PR_SET_PTRACER, named, 0, 0, 0);
+  if (const pid_t named = nearest_in_all(ancestries); named > 0)
+    prctl(PR_SET_PTRACER, named, 0, 0, 0);
 }
 
 }  // namespace tutti::shm

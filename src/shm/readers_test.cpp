@@ -14,14 +14,17 @@ using Line = std::vector<pid_t>;
 // A directory like the kernel's /proc.
 class Proc {
  public:
-  Proc() : path_(std::filesystem::path(testing::TempDir()) / ("readers_test_" + std::to_string(getpid()))) {}
+  Proc()
+      : path_(std::filesystem::path(testing::TempDir()) /
+              ("readers_test_" + std::to_string(getpid()))) {}
   ~Proc() { std::filesystem::remove_all(path_); }
   void put(const std::string& name, const std::string& text) const {
     std::filesystem::create_directories((path_ / name).parent_path());
     std::ofstream(path_ / name) << text << '\n';
   }
   void put_process(pid_t process, const std::string& name, pid_t parent) const {
-    put(std::to_string(process) + "/stat", std::to_string(process) + " (" + name + ") S " + std::to_string(parent) + " 7 8");
+    put(std::to_string(process) + "/stat",
+        std::to_string(process) + " (" + name + ") S " + std::to_string(parent) + " 7 8");
   }
   std::string path(const std::string& name = "") const { return (path_ / name).string(); }
 
@@ -32,7 +35,12 @@ class Proc {
 TEST(Readers, AreNamedWhereYamaAsksForIt) {
   const Proc proc;
   EXPECT_FALSE(naming_readers_helps(proc.path("ptrace_scope")));
-  for (const auto& [text, helps] : {std::pair("0", false), {"1", true}, {"2", false}, {"3", false}, {"", false}, {"x", false}}) {
+  for (const auto& [text, helps] : {std::pair("0", false),
+                                    {"1", true},
+                                    {"2", false},
+                                    {"3", false},
+                                    {"", false},
+                                    {"x", false}}) {
     proc.put("ptrace_scope", text);
     EXPECT_EQ(naming_readers_helps(proc.path("ptrace_scope")), helps) << text;
   }

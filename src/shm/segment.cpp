@@ -22,8 +22,9 @@
 
 namespace tutti::shm {
 
-// The book: one entry for each page, of which only those at the start of a run mean something. Runs lie end to end, so
-// a walk from page `first` sees them all; free neighbours are merged by whoever walks past.
+// The book: one entry for each page, of which only those at the start of a run mean something. Runs
+// lie end to end, so a walk from page `first` sees them all; free neighbours are merged by whoever
+// walks past.
 struct Segment::Run {
   uint32_t pages;
   uint32_t members;  // who still use it; 0: free
@@ -43,7 +44,8 @@ namespace {
   throw Error(Code::unavailable, what + ": " + std::string(strerror(errno)));
 }
 
-// Holds the book. An owner that died may have left a run half taken, which costs its pages and harms nobody.
+// Holds the book. An owner that died may have left a run half taken, which costs its pages and
+// harms nobody.
 class Lock {
  public:
   explicit Lock(pthread_mutex_t& mutex) : mutex_(mutex) {
@@ -68,12 +70,17 @@ void make_mutex(pthread_mutex_t& mutex) {
 // Beyond the limit the system would send a signal.
 void check_file_limit(size_t bytes) {
   struct rlimit limit;
-  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY || bytes <= limit.rlim_cur) return;
-  throw Error(Code::unavailable, "shared memory of " + std::to_string(bytes) + " bytes is more than RLIMIT_FSIZE allows; " +
+  if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
+      bytes <= limit.rlim_cur)
+    return;
+  throw Error(Code::unavailable, "shared memory of " + std::to_string(bytes) +
+                                     " bytes is more than RLIMIT_FSIZE allows; " +
                                      "raise it (ulimit -f)");
 }
 
-uint32_t pages_for(size_t bytes) { return static_cast<uint32_t>((bytes + page_size - 1) / page_size); }
+uint32_t pages_for(size_t bytes) {
+  return static_cast<uint32_t>((bytes + page_size - 1) / page_size);
+}
 
 int open_new(Segment::Location& location) {
   if (location.kind == Segment::Kind::memfd) {
@@ -83,7 +90,8 @@ int open_new(Segment::Location& location) {
   }
   snprintf(location.name, sizeof location.name, "/tutti-%016llx",
            static_cast<unsigned long long>(location.identity[0]));
-  const int descriptor = shm_open(location.name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
+  const int descriptor =
+      shm_open(location.name, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
   if (descriptor < 0) fail("shm_open in /dev/shm");
   return descriptor;
 }
@@ -103,7 +111,8 @@ int open_existing(const Segment::Location& location) {
 
 }  // namespace
 
-Segment::Segment(int descriptor, const Location& location) : descriptor_(descriptor), location_(location) {}
+Segment::Segment(int descriptor, const Location& location)
+    : descriptor_(descriptor), location_(location) {}
 
 Segment::Segment(Segment&& other) noexcept
     : descriptor_(std::exchange(other.descriptor_, -1)),
@@ -116,7 +125,8 @@ Segment::~Segment() {
 }
 
 void Segment::map() {
-  void* address = mmap(nullptr, location_.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
+  void* address =
+      mmap(nullptr, location_.bytes, PROT_READ | PROT_WRITE, MAP_SHARED, descriptor_, 0);
   if (address == MAP_FAILED) fail("mmap of shared memory");
   base_ = static_cast<std::byte*>(address);
 }
@@ -128,7 +138,8 @@ Segment Segment::create(Kind kind, size_t usable_bytes) {
   Location location{};
   location.kind = kind;
   location.process = getpid();
-  if (getrandom(location.identity, sizeof location.identity, 0) != sizeof location.identity) fail("getrandom");
+  if (getrandom(location.identity, sizeof location.identity, 0) != sizeof location.identity)
+    fail("getrandom");
   const uint32_t usable = std::max<uint32_t>(1, pages_for(usable_bytes));
   uint32_t book = 1;
   while (pages_for(sizeof(Header) + (book + usable) * sizeof(Run)) > book) ++book;
@@ -139,7 +150,8 @@ Segment Segment::create(Kind kind, size_t usable_bytes) {
   Segment segment(move_high(open_new(location)), location);
   segment.location_.descriptor = segment.descriptor_;
   try {
-    if (ftruncate(segment.descriptor_, static_cast<off_t>(location.bytes)) != 0) fail("ftruncate of shared memory");
+    if (ftruncate(segment.descriptor_, static_cast<off_t>(location.bytes)) != 0)
+      fail("ftruncate of shared memory");
     // Without this a full /dev/shm would kill the process at its first store.
     if (!segment.reserve(0, book)) fail("no room in /dev/shm");
     segment.map();
@@ -162,9 +174,11 @@ Segment Segment::attach(const Location& location) {
   if (fstat(segment.descriptor_, &status) != 0) fail("fstat of shared memory");
   const bool large_enough = static_cast<uint64_t>(status.st_size) == location.bytes;
   if (large_enough) segment.map();
-  if (!large_enough || !std::equal(location.identity, location.identity + 2, segment.header().identity))
-    throw Error(Code::unavailable, "process " + std::to_string(location.process) +
-                                       " is another one here than where the shared memory was made");
+  if (!large_enough ||
+      !std::equal(location.identity, location.identity + 2, segment.header().identity))
+    throw Error(Code::unavailable,
+                "process " + std::to_string(location.process) +
+                    " is another one here than where the shared memory was made");
   if (location.kind == Kind::memfd) {  // only reservations need it
     close(segment.descriptor_);
     segment.descriptor_ = -1;
@@ -195,7 +209,8 @@ std::optional<Segment::Piece> Segment::take(size_t least, size_t wanted, uint32_
   for (uint32_t page = header.first; page < header.end; page += book[page].pages) {
     Run& run = book[page];
     if (run.members > 0) continue;
-    for (uint32_t next = page + run.pages; next < header.end && book[next].members == 0; next = page + run.pages)
+    for (uint32_t next = page + run.pages; next < header.end && book[next].members == 0;
+         next = page + run.pages)
       run.pages += book[next].pages;
     if (run.pages < least_pages) continue;
     const uint32_t pages = std::min(run.pages, wanted_pages);
@@ -224,6 +239,8 @@ size_t Segment::free_bytes() const {
   return pages * page_size;
 }
 
-size_t Segment::usable_bytes() const { return static_cast<size_t>(header().end - header().first) * page_size; }
+size_t Segment::usable_bytes() const {
+  return static_cast<size_t>(header().end - header().first) * page_size;
+}
 
 }  // namespace tutti::shm

@@ -1,15 +1,18 @@
-// A segment: shared memory that several processes of one node map, and the allocator that hands out pieces of it.
+// A segment: shared memory that several processes of one node map, and the allocator that hands out
+// pieces of it.
 //
-// One process makes a segment and tells the others where it is (Location, plain bytes that any transport can carry);
-// they attach to it. It never has a name that outlives its set-up: a memfd has none, a POSIX object is unlinked as soon
-// as all have mapped it (forget_name), so that a killed job leaves nothing behind. Each process owns its mapping, which
-// goes with the Segment object; the memory goes with the last mapping.
+// One process makes a segment and tells the others where it is (Location, plain bytes that any
+// transport can carry); they attach to it. It never has a name that outlives its set-up: a memfd
+// has none, a POSIX object is unlinked as soon as all have mapped it (forget_name), so that a
+// killed job leaves nothing behind. Each process owns its mapping, which goes with the Segment
+// object; the memory goes with the last mapping.
 //
 // A limit on the size of files (RLIMIT_FSIZE) is one on segments.
 //
-// Pieces are runs of pages. Whoever makes a communicator takes one for all its members; every member leaves it once, and
-// the last to leave frees it. The book of pieces lies in the segment under a lock that survives its owner's death. Any
-// thread of any attached process may take and leave.
+// Pieces are runs of pages. Whoever makes a communicator takes one for all its members; every
+// member leaves it once, and the last to leave frees it. The book of pieces lies in the segment
+// under a lock that survives its owner's death. Any thread of any attached process may take and
+// leave.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +45,8 @@ class Segment {
   // All three throw Error(unavailable) with the reason. `usable_bytes` is rounded up to pages.
   static Segment create(Kind kind, size_t usable_bytes);
   static Segment attach(const Location& location);
-  // POSIX objects lose their name; the creator calls it when all have attached, or when they cannot.
+  // POSIX objects lose their name; the creator calls it when all have attached, or when they
+  // cannot.
   void forget_name();
 
   Segment(Segment&& other) noexcept;
@@ -55,8 +59,9 @@ class Segment {
     return location_.identity[0] == other.identity[0] && location_.identity[1] == other.identity[1];
   }
 
-  // A piece of at most `wanted` and at least `least` bytes for so many members, the first run of pages that is large
-  // enough; nothing where there is none or where the system has no memory for it.
+  // A piece of at most `wanted` and at least `least` bytes for so many members, the first run of
+  // pages that is large enough; nothing where there is none or where the system has no memory for
+  // it.
   std::optional<Piece> take(size_t least, size_t wanted, uint32_t members);
   // One member no longer uses the piece that starts at this page.
   void leave(uint32_t first_page);

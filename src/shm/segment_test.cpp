@@ -118,7 +118,9 @@ TEST_P(EveryKind, ALockSurvivesItsOwner) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, EveryKind, testing::Values(Kind::memfd, Kind::posix),
-                         [](const auto& info) { return info.param == Kind::memfd ? "memfd" : "posix"; });
+                         [](const auto& info) {
+                           return info.param == Kind::memfd ? "memfd" : "posix";
+                         });
 
 TEST(SegmentTest, TakesLessThanWantedButNotLessThanNeeded) {
   Segment segment = Segment::create(Kind::memfd, 10 * page_size);
@@ -148,7 +150,8 @@ TEST(SegmentTest, PiecesNeverOverlap) {
       taken.emplace_back(piece->first_page, piece->pages);
     } else if (!taken.empty()) {
       std::swap(taken[random() % taken.size()], taken.back());
-      for (uint32_t page = 0; page < taken.back().second; ++page) used[taken.back().first + page] = false;
+      for (uint32_t page = 0; page < taken.back().second; ++page)
+        used[taken.back().first + page] = false;
       segment.leave(taken.back().first);
       taken.pop_back();
     }

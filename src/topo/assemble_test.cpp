@@ -34,7 +34,8 @@ Vertex cache(int first, int count, int depth = 3) {
 std::string shape(const Tree& tree, int vertex = 0) {
   const Vertex& at = tree.vertices[vertex];
   if (at.level == Level::core) return ".";
-  std::string text = at.level == Level::cache ? "L" + std::to_string(at.cache_depth) : level_name(at.level);
+  std::string text =
+      at.level == Level::cache ? "L" + std::to_string(at.cache_depth) : level_name(at.level);
   text += '(';
   for (const int child : at.children) text += shape(tree, child);
   return text + ')';
@@ -80,7 +81,8 @@ void expect_sound(const Tree& tree) {
 
 TEST(Assemble, NestsGroupsInAnyOrder) {
   EXPECT_EQ(assembled(4, {}), "node(....)");
-  EXPECT_EQ(assembled(8, {cache(6, 2), numa(4, 4, 1), cache(0, 2), numa(0, 4, 0), cache(2, 2), cache(4, 2)}),
+  EXPECT_EQ(assembled(8, {cache(6, 2), numa(4, 4, 1), cache(0, 2), numa(0, 4, 0), cache(2, 2),
+                          cache(4, 2)}),
             "node(numa(L3(..)L3(..))numa(L3(..)L3(..)))");
   EXPECT_EQ(assembled(4, {cache(0, 2, 2), cache(0, 4, 3), numa(0, 4)}), "node(numa(L3(L2(..)..)))");
   EXPECT_EQ(assembled(3, {numa(1, 1)}), "node(.numa(.).)");
@@ -95,7 +97,8 @@ TEST(Assemble, OfTwoCachesOverTheSameCoresTheInnerStays) {
 }
 
 TEST(Assemble, ASecondKindOfMemoryIsNoRegionOfItsOwn) {
-  const Tree tree = assemble("test", plain_cores(4), {numa(0, 2, 2), numa(0, 2, 0), numa(2, 2, 1), numa(2, 2, 3)});
+  const Tree tree = assemble("test", plain_cores(4),
+                             {numa(0, 2, 2), numa(0, 2, 0), numa(2, 2, 1), numa(2, 2, 3)});
   EXPECT_EQ(shape(tree), "node(numa(..)numa(..))");
   EXPECT_EQ(tree.vertices[1].os_index, 0);
   EXPECT_EQ(tree.vertices[4].os_index, 1);
@@ -110,16 +113,19 @@ TEST(Assemble, ACacheThatReachesBeyondARegionIsLeftOut) {
 }
 
 TEST(Assemble, SocketsStandAroundRegionsOrInsideThem) {
-  EXPECT_EQ(assembled(8, {numa(0, 2), numa(2, 2), socket(0, 4), socket(4, 4), numa(4, 2), numa(6, 2)}),
-            "node(socket(numa(..)numa(..))socket(numa(..)numa(..)))");
+  EXPECT_EQ(
+      assembled(8, {numa(0, 2), numa(2, 2), socket(0, 4), socket(4, 4), numa(4, 2), numa(6, 2)}),
+      "node(socket(numa(..)numa(..))socket(numa(..)numa(..)))");
   EXPECT_EQ(assembled(8, {numa(0, 8), socket(4, 4), socket(0, 4), cache(0, 2), cache(4, 4)}),
             "node(numa(socket(L3(..)..)socket(L3(....))))");
-  EXPECT_EQ(assembled(8, {numa(0, 4), numa(4, 4), socket(0, 2), socket(2, 2), socket(4, 2), socket(6, 2)}),
+  EXPECT_EQ(assembled(8, {numa(0, 4), numa(4, 4), socket(0, 2), socket(2, 2), socket(4, 2),
+                          socket(6, 2)}),
             "node(numa(socket(..)socket(..))numa(socket(..)socket(..)))");
 }
 
 TEST(Assemble, ASocketThatIsARegionTheNodeOrACoreIsLeftOut) {
-  EXPECT_EQ(assembled(4, {socket(0, 2), socket(2, 2), numa(0, 2), numa(2, 2)}), "node(numa(..)numa(..))");
+  EXPECT_EQ(assembled(4, {socket(0, 2), socket(2, 2), numa(0, 2), numa(2, 2)}),
+            "node(numa(..)numa(..))");
   EXPECT_EQ(assembled(4, {socket(0, 4), numa(0, 2), numa(2, 2)}), "node(numa(..)numa(..))");
   EXPECT_EQ(assembled(2, {socket(0, 1), socket(1, 1), numa(0, 2)}), "node(numa(..))");
   // One socket with one region beside one with two.
@@ -128,14 +134,16 @@ TEST(Assemble, ASocketThatIsARegionTheNodeOrACoreIsLeftOut) {
 }
 
 TEST(Assemble, MemoryOfAllAndCachesBeyondASocketAreLeftOut) {
-  EXPECT_EQ(assembled(8, {numa(0, 8, 4), socket(0, 4), socket(4, 4), numa(0, 2), numa(2, 2), numa(4, 2), numa(6, 2)}),
+  EXPECT_EQ(assembled(8, {numa(0, 8, 4), socket(0, 4), socket(4, 4), numa(0, 2), numa(2, 2),
+                          numa(4, 2), numa(6, 2)}),
             "node(socket(numa(..)numa(..))socket(numa(..)numa(..)))");
   EXPECT_EQ(assembled(4, {cache(0, 4), socket(0, 2), socket(2, 2)}), "node(socket(..)socket(..))");
 }
 
 TEST(Assemble, GroupsThatOverlapInPartOrLieOutsideAreLeftOut) {
   EXPECT_EQ(assembled(4, {cache(0, 3), cache(2, 2)}), "node(L3(...).)");
-  EXPECT_EQ(assembled(2, {cache(1, 5), cache(-1, 2), numa(2, 1), cache(1, 2147483647)}), "node(..)");
+  EXPECT_EQ(assembled(2, {cache(1, 5), cache(-1, 2), numa(2, 1), cache(1, 2147483647)}),
+            "node(..)");
 }
 
 TEST(Assemble, RandomGroupsAlwaysGiveASoundTree) {
@@ -165,7 +173,8 @@ TEST(Assemble, RandomGroupsAlwaysGiveASoundTree) {
 TEST(Assemble, NoCoresIsAnError) { EXPECT_THROW(assemble("test", {}, {}), Error); }
 
 TEST(Questions, CommonLevel) {
-  const Tree tree = assemble("test", plain_cores(8), {numa(0, 4, 0), numa(4, 4, 1), cache(0, 2), cache(2, 2)});
+  const Tree tree =
+      assemble("test", plain_cores(8), {numa(0, 4, 0), numa(4, 4, 1), cache(0, 2), cache(2, 2)});
   EXPECT_EQ(common_level(tree, 3, 3), Level::core);
   EXPECT_EQ(common_level(tree, 0, 1), Level::cache);
   EXPECT_EQ(common_level(tree, 1, 0), Level::cache);
@@ -189,7 +198,8 @@ TEST(Questions, FindCoreAndUsable) {
 }
 
 TEST(Restricted, KeepsTheCoresOfTheBinding) {
-  const Tree tree = assemble("test", plain_cores(8), {numa(0, 4, 0), numa(4, 4, 1), cache(0, 4), cache(4, 4)});
+  const Tree tree =
+      assemble("test", plain_cores(8), {numa(0, 4, 0), numa(4, 4, 1), cache(0, 4), cache(4, 4)});
   const Tree part = restricted(tree, {6, 5, 1, 99});
   EXPECT_EQ(shape(part), "node(numa(.)numa(L3(..)))");
   EXPECT_EQ(part.cores[2].os_index, 6);

@@ -16,8 +16,10 @@ Shape given_shape(const std::string& given) {
   }
 }
 
-Levels levels_of_bound(const std::vector<std::vector<int>>& bindings, const std::string& given, const std::string& system) {
-  if (std::adjacent_find(bindings.begin(), bindings.end(), std::not_equal_to<>()) == bindings.end()) return {};
+Levels levels_of_bound(const std::vector<std::vector<int>>& bindings, const std::string& given,
+                       const std::string& system) {
+  if (std::adjacent_find(bindings.begin(), bindings.end(), std::not_equal_to<>()) == bindings.end())
+    return {};
   const Shape shape = given_shape(given);
   if (!shape.empty()) return levels_of(bindings, places_of(shape));
   std::set<int> units;

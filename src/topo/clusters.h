@@ -6,8 +6,9 @@
 //   west: node1 node2
 //   east: node3 node4 node5      # a comment
 //
-// A line a cluster, with the host names of its nodes, in full or up to the first dot. Text is untrusted input: sizes are
-// bounded. Values, constant once made; any thread. Source: PATHS, section 6 (two clusters over a slow link).
+// A line a cluster, with the host names of its nodes, in full or up to the first dot. Text is
+// untrusted input: sizes are bounded. Values, constant once made; any thread. Source: PATHS,
+// section 6 (two clusters over a slow link).
 #pragma once
 
 #include <cstdint>

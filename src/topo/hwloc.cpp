@@ -1,5 +1,5 @@
-// Reads this machine, a synthetic description or an XML file through hwloc into a Tree. The only user of hwloc.h:
-// its topology is destroyed before these functions return.
+// Reads this machine, a synthetic description or an XML file through hwloc into a Tree. The only
+// user of hwloc.h: its topology is destroyed before these functions return.
 #include <hwloc.h>
 #include <unistd.h>
 
@@ -18,7 +18,8 @@
 namespace tutti::topo {
 namespace {
 
-// No node has as many; and hwloc's time grows with the third power of what it holds (two seconds here).
+// No node has as many; and hwloc's time grows with the third power of what it holds (two seconds
+// here).
 constexpr uint64_t most_units = 4096;
 
 struct Destroy {
@@ -26,13 +27,16 @@ struct Destroy {
 };
 using Topology = std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>, Destroy>;
 
-// Ready to be told where to read from. Devices and the like stay out: finding them takes longer than all the rest.
+// Ready to be told where to read from. Devices and the like stay out: finding them takes longer
+// than all the rest.
 Topology new_topology() {
   hwloc_topology_t topology = nullptr;
-  if (hwloc_topology_init(&topology) != 0) throw Error(Code::unavailable, "hwloc does not start: no memory left");
+  if (hwloc_topology_init(&topology) != 0)
+    throw Error(Code::unavailable, "hwloc does not start: no memory left");
   Topology owned(topology);
-  for (const hwloc_obj_type_t type : {HWLOC_OBJ_L1ICACHE, HWLOC_OBJ_L2ICACHE, HWLOC_OBJ_L3ICACHE, HWLOC_OBJ_BRIDGE,
-                                      HWLOC_OBJ_PCI_DEVICE, HWLOC_OBJ_OS_DEVICE, HWLOC_OBJ_MISC}) {
+  for (const hwloc_obj_type_t type :
+       {HWLOC_OBJ_L1ICACHE, HWLOC_OBJ_L2ICACHE, HWLOC_OBJ_L3ICACHE, HWLOC_OBJ_BRIDGE,
+        HWLOC_OBJ_PCI_DEVICE, HWLOC_OBJ_OS_DEVICE, HWLOC_OBJ_MISC}) {
     hwloc_topology_set_type_filter(topology, type, HWLOC_TYPE_FILTER_KEEP_NONE);
   }
   return owned;
@@ -47,16 +51,18 @@ int cache_depth(hwloc_obj_type_t type) {
   }
 }
 
-// What one reading gathers, in hwloc's logical order of processing units, in which the cores of any object of the
-// tree follow each other.
+// What one reading gathers, in hwloc's logical order of processing units, in which the cores of any
+// object of the tree follow each other.
 struct Reading {
   std::vector<Core> cores;
   std::vector<Vertex> groups;
 };
 
 void read_cores(hwloc_topology_t topology, Reading* reading) {
-  hwloc_obj_t present = nullptr;  // the hwloc core (or, without one, processing unit) of the last of our cores
-  for (hwloc_obj_t unit = nullptr; (unit = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, unit)) != nullptr;) {
+  hwloc_obj_t present =
+      nullptr;  // the hwloc core (or, without one, processing unit) of the last of our cores
+  for (hwloc_obj_t unit = nullptr;
+       (unit = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, unit)) != nullptr;) {
     hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, unit);
     if (core == nullptr) core = unit;
     if (core != present) {
@@ -76,7 +82,8 @@ void read_cores(hwloc_topology_t topology, Reading* reading) {
 }
 
 // Adds the group of cores that an object covers, if there are any and they follow each other.
-void read_group(hwloc_obj_t object, const std::map<int, int>& core_of_unit, Vertex group, Reading* reading) {
+void read_group(hwloc_obj_t object, const std::map<int, int>& core_of_unit, Vertex group,
+                Reading* reading) {
   int first = -1;
   int last = -1;
   std::vector<bool> covered(reading->cores.size(), false);
@@ -99,10 +106,13 @@ Tree read_tree(hwloc_topology_t topology, const std::string& source) {
   read_cores(topology, &reading);
   std::map<int, int> core_of_unit;
   for (size_t core = 0; core < reading.cores.size(); ++core) {
-    for (const int unit : reading.cores[core].processing_units) core_of_unit[unit] = static_cast<int>(core);
+    for (const int unit : reading.cores[core].processing_units)
+      core_of_unit[unit] = static_cast<int>(core);
   }
-  for (const hwloc_obj_type_t type : {HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_NUMANODE, HWLOC_OBJ_PACKAGE}) {
-    for (hwloc_obj_t object = nullptr; (object = hwloc_get_next_obj_by_type(topology, type, object)) != nullptr;) {
+  for (const hwloc_obj_type_t type :
+       {HWLOC_OBJ_L3CACHE, HWLOC_OBJ_L2CACHE, HWLOC_OBJ_NUMANODE, HWLOC_OBJ_PACKAGE}) {
+    for (hwloc_obj_t object = nullptr;
+         (object = hwloc_get_next_obj_by_type(topology, type, object)) != nullptr;) {
       Vertex group{.level = Level::cache, .cache_depth = cache_depth(type)};
       if (type == HWLOC_OBJ_NUMANODE) {
         group.level = Level::numa;
@@ -120,21 +130,24 @@ Tree read_tree(hwloc_topology_t topology, const std::string& source) {
   return assemble(source, std::move(reading.cores), std::move(reading.groups));
 }
 
-// Marks the cores outside the calling thread's binding. A binding that meets no core of the tree says nothing about
-// it (a container may number its processing units differently): then all stay usable.
+// Marks the cores outside the calling thread's binding. A binding that meets no core of the tree
+// says nothing about it (a container may number its processing units differently): then all stay
+// usable.
 void mark_usable(Tree* tree) {
   const std::vector<int> bound = binding();
   const auto inside = [&](const Core& core) {
-    return std::any_of(core.processing_units.begin(), core.processing_units.end(),
-                       [&](int unit) { return std::binary_search(bound.begin(), bound.end(), unit); });
+    return std::any_of(core.processing_units.begin(), core.processing_units.end(), [&](int unit) {
+      return std::binary_search(bound.begin(), bound.end(), unit);
+    });
   };
   if (std::none_of(tree->cores.begin(), tree->cores.end(), inside)) return;
   for (Core& core : tree->cores) core.usable = inside(core);
 }
 
 [[noreturn]] void refuse(const std::string& description, const std::string& reason) {
-  throw Error(Code::invalid_argument, "topology " + in_quotes(description) + ": " + reason +
-                                          "; write levels from the outside in, such as \"socket:2 numa:2 cache:2 core:4\"");
+  throw Error(Code::invalid_argument,
+              "topology " + in_quotes(description) + ": " + reason +
+                  "; write levels from the outside in, such as \"socket:2 numa:2 cache:2 core:4\"");
 }
 
 // Words are separated by blanks outside of brackets: attributes in brackets may hold blanks.
@@ -168,12 +181,15 @@ uint64_t word_count(const std::string& description, const std::string& word) {
   return count;
 }
 
-std::string level_of_word(const std::string& word) { return word.substr(0, word.find_first_of(":(")); }
+std::string level_of_word(const std::string& word) {
+  return word.substr(0, word.find_first_of(":("));
+}
 
-// Our levels from the outside in; hwloc takes them in any order and then makes trees that nobody meant. Sockets may stand
-// inside numa regions, too.
+// Our levels from the outside in; hwloc takes them in any order and then makes trees that nobody
+// meant. Sockets may stand inside numa regions, too.
 void check_order(const std::string& description, const std::vector<std::string>& words) {
-  static const std::map<std::string, int> order = {{"node", 0}, {"socket", 1}, {"numa", 1}, {"cache", 2}, {"core", 3}};
+  static const std::map<std::string, int> order = {
+      {"node", 0}, {"socket", 1}, {"numa", 1}, {"cache", 2}, {"core", 3}};
   std::string outer = "node";
   for (const std::string& word : words) {
     const std::string level = level_of_word(word);
@@ -202,7 +218,8 @@ std::string translated(const std::string& description) {
     std::string level = level_of_word(word);
     // hwloc takes "node" for a numa region; here it is the whole, which needs no word.
     if (level == "node") {
-      if (count != 1) refuse(description, "a tree is one node, and regions of its memory are called numa");
+      if (count != 1)
+        refuse(description, "a tree is one node, and regions of its memory are called numa");
       continue;
     }
     const std::string rest = word.substr(level.size());
@@ -225,7 +242,9 @@ std::string translated(const std::string& description) {
 Tree this_machine() {
   const Topology topology = new_topology();
   if (hwloc_topology_load(topology.get()) != 0) {
-    throw Error(Code::unavailable, "hwloc cannot read this machine; describe it in TUTTI_TOPOLOGY, such as \"core:8\"");
+    throw Error(
+        Code::unavailable,
+        "hwloc cannot read this machine; describe it in TUTTI_TOPOLOGY, such as \"core:8\"");
   }
   // HWLOC_XMLFILE and its like replace the machine by another, of which the binding says nothing.
   const bool real = hwloc_topology_is_thissystem(topology.get()) != 0;
@@ -237,7 +256,8 @@ Tree this_machine() {
 Tree synthetic(const std::string& description) {
   const std::string text = translated(description);
   const Topology topology = new_topology();
-  if (hwloc_topology_set_synthetic(topology.get(), text.c_str()) != 0 || hwloc_topology_load(topology.get()) != 0) {
+  if (hwloc_topology_set_synthetic(topology.get(), text.c_str()) != 0 ||
+      hwloc_topology_load(topology.get()) != 0) {
     refuse(description, "hwloc does not understand it");
   }
   return read_tree(topology.get(), "synthetic " + description);
@@ -247,9 +267,10 @@ Tree recorded(const std::string& xml_file) {
   const Topology topology = new_topology();
   // hwloc reports a missing file only when it loads, and reads "-" from stdin.
   if (xml_file == "-" || access(xml_file.c_str(), R_OK) != 0 ||
-      hwloc_topology_set_xml(topology.get(), xml_file.c_str()) != 0 || hwloc_topology_load(topology.get()) != 0) {
-    throw Error(Code::invalid_argument,
-                "topology file " + in_quotes(xml_file) + " cannot be read; record one with: lstopo FILE.xml");
+      hwloc_topology_set_xml(topology.get(), xml_file.c_str()) != 0 ||
+      hwloc_topology_load(topology.get()) != 0) {
+    throw Error(Code::invalid_argument, "topology file " + in_quotes(xml_file) +
+                                            " cannot be read; record one with: lstopo FILE.xml");
   }
   return read_tree(topology.get(), xml_file);
 }

@@ -23,7 +23,8 @@ std::set<int> numbers_of(const std::string& list) {
     const char* const last = list.data() + end;
     auto [rest, error] = std::from_chars(list.data() + begin, last, low);
     int high = low;
-    if (error == std::errc() && rest != last && *rest == '-') error = std::from_chars(rest + 1, last, high).ec;
+    if (error == std::errc() && rest != last && *rest == '-')
+      error = std::from_chars(rest + 1, last, high).ec;
     if (error != std::errc() || high - low > max_shape_cores) return {};
     for (int number = low; number <= high; ++number) numbers.insert(number);
     begin = end + 1;
@@ -34,7 +35,8 @@ std::set<int> numbers_of(const std::string& list) {
 std::map<int, int> regions_of(const std::string& system) {
   std::map<int, int> regions;
   for (const int region : numbers_of(first_line(system + "/node/online"))) {
-    for (const int unit : numbers_of(first_line(system + "/node/node" + std::to_string(region) + "/cpulist"))) {
+    for (const int unit :
+         numbers_of(first_line(system + "/node/node" + std::to_string(region) + "/cpulist"))) {
       regions[unit] = region;
     }
   }
@@ -42,7 +44,8 @@ std::map<int, int> regions_of(const std::string& system) {
 }
 
 int socket_of(int unit, const std::string& system) {
-  const std::string text = first_line(system + "/cpu/cpu" + std::to_string(unit) + "/topology/physical_package_id");
+  const std::string text =
+      first_line(system + "/cpu/cpu" + std::to_string(unit) + "/topology/physical_package_id");
   int socket = -1;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), socket);
   return error == std::errc() && rest == text.data() + text.size() && socket >= 0 ? socket : -1;

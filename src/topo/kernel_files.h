@@ -1,4 +1,5 @@
-// The kernel's small files, those that tell of processing units among them. Reads files, any thread.
+// The kernel's small files, those that tell of processing units among them. Reads files, any
+// thread.
 #pragma once
 
 #include <map>
@@ -13,7 +14,8 @@ std::string first_line(const std::string& name);
 // The numbers of a list such as "0-3,8"; empty where part of it is none.
 std::set<int> numbers_of(const std::string& list);
 
-// The numa region of each processing unit; empty where the kernel tells none. `system` is where it shows its devices.
+// The numa region of each processing unit; empty where the kernel tells none. `system` is where it
+// shows its devices.
 std::map<int, int> regions_of(const std::string& system);
 
 // The socket of a processing unit; -1 where the kernel tells none.

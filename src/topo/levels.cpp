@@ -13,7 +13,8 @@ namespace {
 constexpr int32_t unknown = -1;
 constexpr size_t most_ranks = size_t{1} << 20;  // that a text may tell of
 
-// Numbers groups in the order of their first ranks; ranks are together where they are on both floors.
+// Numbers groups in the order of their first ranks; ranks are together where they are on both
+// floors.
 Floor within(const Floor& outer, const Floor& found) {
   const std::vector<int32_t> outside = outer.group_of.values();
   std::vector<int32_t> group_of = found.group_of.values();
@@ -25,7 +26,8 @@ Floor within(const Floor& outer, const Floor& found) {
   return {found.name, group_of, static_cast<int32_t>(numbers.size())};
 }
 
-// Whether a numa floor tells the same ranks apart as the socket's before it does, and not because it is inside.
+// Whether a numa floor tells the same ranks apart as the socket's before it does, and not because
+// it is inside.
 bool sockets_are_regions(const std::vector<Floor>& floors, const Floor& whole, const Floor& found) {
   if (found.name != "numa" || floors.empty() || floors.back().name != "socket") return false;
   const Floor& outer = floors.size() > 1 ? floors[floors.size() - 2] : whole;
@@ -35,7 +37,10 @@ bool sockets_are_regions(const std::vector<Floor>& floors, const Floor& whole, c
 std::string text_of(const std::vector<Floor>& floors) {
   std::string text;
   for (const Floor& floor : floors) {
-    text.append(text.empty() ? "" : " ").append(floor.name).append(":").append(floor.group_of.text());
+    text.append(text.empty() ? "" : " ")
+        .append(floor.name)
+        .append(":")
+        .append(floor.group_of.text());
   }
   return text;
 }
@@ -51,7 +56,9 @@ int32_t common_place(const std::vector<int>& units, const Places& places, size_t
   return common;
 }
 
-std::string short_name(std::string_view floor) { return std::string(floor.substr(0, floor.find(' '))); }
+std::string short_name(std::string_view floor) {
+  return std::string(floor.substr(0, floor.find(' ')));
+}
 
 }  // namespace
 
@@ -61,7 +68,8 @@ Levels::Levels(std::vector<Floor> found) {
     const Floor whole{{}, std::vector<int32_t>(ranks, 0), 1};
     const Floor& outer = floors_.empty() ? whole : floors_.back();
     Floor nested = within(outer, floor);
-    if (nested.groups == outer.groups && sockets_are_regions(floors_, whole, floor)) floors_.back().name = "numa";
+    if (nested.groups == outer.groups && sockets_are_regions(floors_, whole, floor))
+      floors_.back().name = "numa";
     if (nested.groups == outer.groups || nested.groups == static_cast<int32_t>(ranks)) continue;
     floors_.push_back(std::move(nested));
   }
@@ -111,8 +119,9 @@ Levels levels_of(const std::vector<std::vector<int>>& bindings, const Places& pl
 Levels read_levels(std::string_view contents) {
   std::vector<Floor> floors;
   const auto refuse = [&] {
-    throw Error(Code::invalid_argument, "levels " + in_quotes(contents.substr(0, 80)) +
-                                            ": write each as NAME:GROUP,GROUP,... with a number for every rank");
+    throw Error(Code::invalid_argument,
+                "levels " + in_quotes(contents.substr(0, 80)) +
+                    ": write each as NAME:GROUP,GROUP,... with a number for every rank");
   };
   for (std::string_view rest = contents; !rest.empty();) {
     const std::string_view word = rest.substr(0, rest.find(' '));

@@ -31,9 +31,10 @@ TEST(Levels, OfATreeAreItsFloors) {
 }
 
 TEST(Levels, OfAShapeAreThoseOfItsTree) {
-  for (const char* text : {"numa:2 cache:2 core:2", "numa:3 core:4", "core:4", "cache:4 core:2", "numa:4 core:32",
-                           "socket:2 numa:2 cache:4 core:8", "socket:2 numa:1 core:4", "socket:3 core:4", "socket:4 core:1",
-                           "socket:2 cache:2 core:2", "socket:4 numa:4 cache:2 core:4"}) {
+  for (const char* text :
+       {"numa:2 cache:2 core:2", "numa:3 core:4", "core:4", "cache:4 core:2", "numa:4 core:32",
+        "socket:2 numa:2 cache:4 core:8", "socket:2 numa:1 core:4", "socket:3 core:4",
+        "socket:4 core:1", "socket:2 cache:2 core:2", "socket:4 numa:4 cache:2 core:4"}) {
     const Places by_shape = places_of(parse_shape(text)), by_tree = places_of(synthetic(text));
     std::vector<int> units;
     for (const auto& [unit, place] : by_tree) units.push_back(unit);
@@ -49,7 +50,8 @@ TEST(Levels, SocketsOfSeveralRegionsAreAFloor) {
   EXPECT_EQ(levels.groups("socket"), 2);
   EXPECT_EQ(levels.groups("numa"), 4);
   EXPECT_EQ(levels_of(bound_to({0, 1, 4, 5}), places).contents(), "numa:0,0,1,1");
-  EXPECT_EQ(levels_of(bound_to({0, 4, 8, 12}), places).contents(), "socket:0,0,1,1");  // a region each
+  EXPECT_EQ(levels_of(bound_to({0, 4, 8, 12}), places).contents(),
+            "socket:0,0,1,1");  // a region each
   // Bound to a socket each: regions are unknown.
   EXPECT_EQ(levels_of({{0, 4}, {0, 4}, {8, 12}, {8, 12}}, places).contents(), "socket:0,0,1,1");
 }
@@ -65,23 +67,29 @@ TEST(Levels, ASocketThatIsARegionIsCalledNuma) {
   EXPECT_EQ(all.of({0, 2, 4, 6}).contents(), "socket:0,0,1,1");
   EXPECT_EQ(read_levels(all.contents()), all);
   // On several nodes, whose regions are numbered alike.
-  const Levels nodes({{"node", {0, 0, 0, 0, 1, 1, 1, 1}, 2}, {"socket", {0, 0, 1, 1, 0, 0, 1, 1}, 2}, {"numa", {0, 0, 2, 2, 0, 0, 2, 2}, 2}});
+  const Levels nodes({{"node", {0, 0, 0, 0, 1, 1, 1, 1}, 2},
+                      {"socket", {0, 0, 1, 1, 0, 0, 1, 1}, 2},
+                      {"numa", {0, 0, 2, 2, 0, 0, 2, 2}, 2}});
   EXPECT_EQ(nodes.contents(), "node:0,0,0,0,1,1,1,1 numa:0,0,1,1,2,2,3,3");
 }
 
 TEST(Levels, SocketsInOneRegionAreAFloorInsideIt) {
   for (const char* text : {"socket:2 core:4", "numa:1 socket:2 core:4"}) {
-    EXPECT_EQ(levels_of(bound_to({0, 1, 4, 5}), places_of(synthetic(text))).contents(), "socket:0,0,1,1") << text;
+    EXPECT_EQ(levels_of(bound_to({0, 1, 4, 5}), places_of(synthetic(text))).contents(),
+              "socket:0,0,1,1")
+        << text;
   }
   const Places places = places_of(synthetic("numa:2 socket:2 core:2"));
-  EXPECT_EQ(levels_of(bound_to({0, 1, 2, 3, 4, 5, 6, 7}), places).contents(), "numa:0,0,0,0,1,1,1,1 socket:0,0,1,1,2,2,3,3");
+  EXPECT_EQ(levels_of(bound_to({0, 1, 2, 3, 4, 5, 6, 7}), places).contents(),
+            "numa:0,0,0,0,1,1,1,1 socket:0,0,1,1,2,2,3,3");
   EXPECT_EQ(levels_of(bound_to({0, 1, 4, 5}), places).contents(), "numa:0,0,1,1");
   // Bound to a region each: sockets are unknown.
   EXPECT_EQ(levels_of({{0, 2}, {0, 2}, {4, 6}, {4, 6}}, places).contents(), "numa:0,0,1,1");
 }
 
 TEST(Levels, RanksDealtRoundRobinAreNotInRankOrder) {
-  const Levels levels = levels_of(bound_to({0, 4, 1, 5, 2, 6}), places_of(parse_shape("numa:2 core:4")));
+  const Levels levels =
+      levels_of(bound_to({0, 4, 1, 5, 2, 6}), places_of(parse_shape("numa:2 core:4")));
   EXPECT_EQ(levels.contents(), "numa:0,1,0,1,0,1");
   EXPECT_FALSE(levels.in_rank_order());
 }
@@ -89,7 +97,8 @@ TEST(Levels, RanksDealtRoundRobinAreNotInRankOrder) {
 TEST(Levels, WhatARankDoesNotTellIsUnknownFurtherInside) {
   const Places places = places_of(parse_shape("numa:2 cache:2 core:2"));
   // Bound by numa region: caches are unknown. One rank unbound: everything is.
-  EXPECT_EQ(levels_of({{0, 1, 2, 3}, {0, 1, 2, 3}, {4, 5, 6, 7}, {4}}, places).contents(), "numa:0,0,1,1");
+  EXPECT_EQ(levels_of({{0, 1, 2, 3}, {0, 1, 2, 3}, {4, 5, 6, 7}, {4}}, places).contents(),
+            "numa:0,0,1,1");
   EXPECT_TRUE(levels_of({{0}, {1}, {4}, {0, 1, 2, 3, 4, 5, 6, 7}}, places).one_level());
   EXPECT_TRUE(levels_of({{0}, {1}, {4}, {}}, places).one_level());
   EXPECT_TRUE(levels_of({{0}, {1}, {4}, {99}}, places).one_level());
@@ -97,13 +106,14 @@ TEST(Levels, WhatARankDoesNotTellIsUnknownFurtherInside) {
 
 TEST(Levels, FloorsThatSayNothingAreLeftOut) {
   const Places places = places_of(parse_shape("numa:4 core:8"));
-  EXPECT_TRUE(levels_of(bound_to({0, 1, 2, 3}), places).one_level());      // one region
-  EXPECT_TRUE(levels_of(bound_to({0, 8, 16, 24}), places).one_level());    // each alone
+  EXPECT_TRUE(levels_of(bound_to({0, 1, 2, 3}), places).one_level());    // one region
+  EXPECT_TRUE(levels_of(bound_to({0, 8, 16, 24}), places).one_level());  // each alone
   EXPECT_EQ(levels_of(bound_to({0, 0, 1, 1}), places).contents(), "core:0,0,1,1");
 }
 
 TEST(Levels, OfSomeRanksAreRenumbered) {
-  const Levels levels = levels_of(bound_to({0, 1, 4, 5, 8, 9}), places_of(parse_shape("numa:3 core:4")));
+  const Levels levels =
+      levels_of(bound_to({0, 1, 4, 5, 8, 9}), places_of(parse_shape("numa:3 core:4")));
   EXPECT_EQ(levels.of({5, 0, 4, 1}).contents(), "numa:0,1,0,1");
   EXPECT_EQ(levels.of({4, 5, 2}).contents(), "numa:0,0,1");
   EXPECT_TRUE(levels.of({0, 1}).one_level());
@@ -115,12 +125,14 @@ TEST(Levels, InnerFloorsDivideOuterOnes) {
   EXPECT_EQ(levels.contents(), "numa:0,0,1,1 cache:0,1,2,2");
   EXPECT_EQ(read_levels(levels.contents()), levels);
   EXPECT_TRUE(read_levels("").one_level());
-  for (const char* text : {"numa", "numa:", ":0,1", "numa:0,x", "numa:0,0,1 cache:0,1", "numa:0,-1"}) {
+  for (const char* text :
+       {"numa", "numa:", ":0,1", "numa:0,x", "numa:0,0,1 cache:0,1", "numa:0,-1"}) {
     EXPECT_THROW(read_levels(text), Error) << text;
   }
 }
 
-// A machine of four sockets of 32 cores: threads a core each, some cores with two, one socket with fewer.
+// A machine of four sockets of 32 cores: threads a core each, some cores with two, one socket with
+// fewer.
 TEST(Levels, OfBoundRanks) {
   std::vector<std::vector<int>> bindings;
   for (int core = 0; core < 128; ++core) bindings.push_back({core});
@@ -131,16 +143,22 @@ TEST(Levels, OfBoundRanks) {
   const Levels odd = levels_of_bound({{0}, {33}, {64}, {33}, {1}, {127}, {96}}, "numa:4 core:32");
   EXPECT_EQ(odd.contents(), "numa:0,1,2,1,0,3,3 core:0,1,2,1,3,4,5");
   // By sockets: a socket's cores are all that a rank tells.
-  EXPECT_EQ(levels_of_bound({{0, 1}, {0, 1}, {32, 33}, {32, 33}}, "numa:4 core:32").contents(), "numa:0,0,1,1");
-  EXPECT_TRUE(levels_of_bound({{0, 32}, {0, 32}, {0, 32}}, "numa:4 core:32").one_level());  // unbound
-  EXPECT_TRUE(levels_of_bound({{0}, {0, 32}, {32}}, "numa:4 core:32").one_level());         // one of them is
+  EXPECT_EQ(levels_of_bound({{0, 1}, {0, 1}, {32, 33}, {32, 33}}, "numa:4 core:32").contents(),
+            "numa:0,0,1,1");
+  EXPECT_TRUE(
+      levels_of_bound({{0, 32}, {0, 32}, {0, 32}}, "numa:4 core:32").one_level());  // unbound
+  EXPECT_TRUE(
+      levels_of_bound({{0}, {0, 32}, {32}}, "numa:4 core:32").one_level());  // one of them is
   EXPECT_TRUE(levels_of_bound({{0}, {1}}, "no shape", "/nowhere").one_level());
   const Levels clustered = levels_of_bound(bindings, "socket:4 numa:2 cache:2 core:8");
-  EXPECT_EQ(std::tuple(clustered.groups("socket"), clustered.groups("numa"), clustered.groups("cache")), std::tuple(4, 8, 16));
+  EXPECT_EQ(
+      std::tuple(clustered.groups("socket"), clustered.groups("numa"), clustered.groups("cache")),
+      std::tuple(4, 8, 16));
 }
 
 TEST(Levels, OfTheKernelsFiles) {
-  const auto path = std::filesystem::path(testing::TempDir()) / ("levels_test_" + std::to_string(getpid()));
+  const auto path =
+      std::filesystem::path(testing::TempDir()) / ("levels_test_" + std::to_string(getpid()));
   const auto put = [&](const std::string& name, const std::string& text) {
     std::filesystem::create_directories((path / name).parent_path());
     std::ofstream(path / name) << text << '\n';
@@ -163,8 +181,10 @@ TEST(Levels, OfTheKernelsFiles) {
     put("cpu/cpu" + std::to_string(unit) + "/topology/physical_package_id", std::to_string(socket));
   };
   for (const int unit : units) put_socket(unit, unit / 4);
-  EXPECT_EQ(levels_of(bound_to(units), places_of_system(units, path)).floors().front().name, "numa");
-  // Two regions in one socket beside an equal one; then sockets of a core each, which are no more than that.
+  EXPECT_EQ(levels_of(bound_to(units), places_of_system(units, path)).floors().front().name,
+            "numa");
+  // Two regions in one socket beside an equal one; then sockets of a core each, which are no more
+  // than that.
   put("node/online", "0-2");
   put("node/node0/cpulist", "0-1");
   put("node/node2/cpulist", "2-3");

@@ -12,8 +12,8 @@ namespace {
 
 enum FloorAt : size_t { at_socket, at_numa, at_inner_socket, at_l3, at_l2, at_core };
 
-// Of a core without a group of its own there: it is with all of the floor outside that have none, so the floor says
-// nothing of it.
+// Of a core without a group of its own there: it is with all of the floor outside that have none,
+// so the floor says nothing of it.
 constexpr int32_t none = -1;
 constexpr int32_t as_outside = 1 << 28;
 
@@ -23,8 +23,8 @@ Place without_gaps(Place place) {
   return place;
 }
 
-// Which of the two floors of sockets a place's `at_socket` is for: the inner one where its region holds several. A socket
-// of one core, as emulators have them, is no more than its core.
+// Which of the two floors of sockets a place's `at_socket` is for: the inner one where its region
+// holds several. A socket of one core, as emulators have them, is no more than its core.
 Places with_sockets(Places places) {
   std::map<int32_t, std::set<int32_t>> cores, sockets;  // by socket, by numa region
   for (const auto& [unit, place] : places) cores[place[at_socket]].insert(place[at_core]);
@@ -52,13 +52,15 @@ class Numbers {
   std::map<std::string, int32_t> numbers_;
 };
 
-// The units that share a unit's cache of this depth, as the kernel lists them; empty where there is none.
+// The units that share a unit's cache of this depth, as the kernel lists them; empty where there is
+// none.
 std::string sharers(const std::string& cpu, int depth) {
   for (int index = 0; index < 8; ++index) {
     const std::string cache = cpu + "/cache/index" + std::to_string(index);
     const std::string level = first_line(cache + "/level");
     if (level.empty()) return {};
-    const bool wanted = level == std::to_string(depth) && first_line(cache + "/type") != "Instruction";
+    const bool wanted =
+        level == std::to_string(depth) && first_line(cache + "/type") != "Instruction";
     if (wanted) return first_line(cache + "/shared_cpu_list");
   }
   return {};
@@ -70,7 +72,8 @@ Places places_of(const Tree& tree) {
   Places places;
   for (size_t i = 0; i < tree.cores.size(); ++i) {
     Place place{none, 0, none, none, none, static_cast<int32_t>(i)};
-    for (int vertex = tree.cores[i].vertex; vertex >= 0; vertex = tree.vertices[static_cast<size_t>(vertex)].parent) {
+    for (int vertex = tree.cores[i].vertex; vertex >= 0;
+         vertex = tree.vertices[static_cast<size_t>(vertex)].parent) {
       const Vertex& at = tree.vertices[static_cast<size_t>(vertex)];
       if (at.level == Level::socket) place[at_socket] = vertex;
       if (at.level == Level::numa) place[at_numa] = vertex;
@@ -84,14 +87,16 @@ Places places_of(const Tree& tree) {
 Places places_of(const Shape& shape) {
   Places places;
   const auto count = [&](size_t level) { return std::max(shape.counts[level], int32_t{1}); };
-  const int32_t regions = count(socket_level) * count(numa_level), caches = regions * count(cache_level);
+  const int32_t regions = count(socket_level) * count(numa_level),
+                caches = regions * count(cache_level);
   const bool shared = shape.counts[cache_level] != 0 && count(core_level) > 1;
   // Sockets without a word of regions lie in one.
   const bool one_region = shape.counts[socket_level] != 0 && shape.counts[numa_level] == 0;
   for (int32_t core = 0; core < caches * count(core_level); ++core) {
     const int32_t cache = core / count(core_level), region = cache / count(cache_level);
     const int32_t socket = shape.counts[socket_level] == 0 ? none : region / count(numa_level);
-    places[core] = without_gaps({socket, one_region ? 0 : region, none, shared ? cache : none, none, core});
+    places[core] =
+        without_gaps({socket, one_region ? 0 : region, none, shared ? cache : none, none, core});
   }
   return with_sockets(std::move(places));
 }
@@ -109,8 +114,9 @@ Places places_of_system(const std::vector<int>& processing_units, const std::str
       return list.empty() || list == siblings ? none : numbers.of(list);
     };
     const auto region = regions.find(unit);
-    places[unit] = without_gaps({socket_of(unit, system), region == regions.end() ? 0 : region->second, none, shared(l3, 3),
-                                 shared(l2, 2), cores.of(siblings)});
+    places[unit] =
+        without_gaps({socket_of(unit, system), region == regions.end() ? 0 : region->second, none,
+                      shared(l3, 3), shared(l2, 2), cores.of(siblings)});
   }
   return with_sockets(std::move(places));
 }

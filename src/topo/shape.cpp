@@ -16,7 +16,8 @@ namespace {
 // For messages.
 std::string level_words() {
   std::string words;
-  for (const std::string_view level : shape_levels) words.append(words.empty() ? "" : ", ").append(level);
+  for (const std::string_view level : shape_levels)
+    words.append(words.empty() ? "" : ", ").append(level);
   return words;
 }
 
@@ -26,14 +27,17 @@ std::string level_words() {
 
 // The place of a level's name; the number of levels where there is none.
 size_t level_named(std::string_view name) {
-  return static_cast<size_t>(std::find(shape_levels.begin(), shape_levels.end(), name) - shape_levels.begin());
+  return static_cast<size_t>(std::find(shape_levels.begin(), shape_levels.end(), name) -
+                             shape_levels.begin());
 }
 
 int32_t count_of(std::string_view text, std::string_view word, std::string_view digits) {
   int64_t count = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), count);
-  if (error != std::errc() || end != digits.data() + digits.size() || count < 1 || count > max_shape_cores) {
-    refuse(text, in_quotes(word) + " needs a number from 1 to " + std::to_string(max_shape_cores) + " behind the colon");
+  if (error != std::errc() || end != digits.data() + digits.size() || count < 1 ||
+      count > max_shape_cores) {
+    refuse(text, in_quotes(word) + " needs a number from 1 to " + std::to_string(max_shape_cores) +
+                     " behind the colon");
   }
   return static_cast<int32_t>(count);
 }
@@ -57,7 +61,8 @@ int core_of(int unit, const std::string& system) {
   return units.empty() ? unit : *units.begin();
 }
 
-// How many sockets hold these regions, where they hold several and as many each; 0 where sockets say nothing more.
+// How many sockets hold these regions, where they hold several and as many each; 0 where sockets
+// say nothing more.
 int32_t sockets_of(const std::vector<NodeCore>& cores, const std::string& system) {
   std::map<int, std::set<int>> regions;  // by socket
   std::map<int, int> sockets;            // by region
@@ -67,7 +72,8 @@ int32_t sockets_of(const std::vector<NodeCore>& cores, const std::string& system
     regions[socket].insert(core.region);
   }
   const size_t inside = regions.empty() ? 0 : regions.begin()->second.size();
-  const bool alike = std::all_of(regions.begin(), regions.end(), [&](const auto& one) { return one.second.size() == inside; });
+  const bool alike = std::all_of(regions.begin(), regions.end(),
+                                 [&](const auto& one) { return one.second.size() == inside; });
   return regions.size() > 1 && inside > 1 && alike ? static_cast<int32_t>(regions.size()) : 0;
 }
 
@@ -89,14 +95,16 @@ Shape parse_shape(std::string_view text) {
       refuse(whole, in_quotes(word) + " is no LEVEL:COUNT; levels are " + level_words());
     }
     if (level < next_level) {
-      refuse(whole, in_quotes(word) + " stands behind " + std::string(shape_levels[next_level - 1]) +
+      refuse(whole, in_quotes(word) + " stands behind " +
+                        std::string(shape_levels[next_level - 1]) +
                         "; write each level once, from the outside in: " + level_words());
     }
     shape.counts[level] = count_of(whole, word, word.substr(colon + 1));
     cores *= shape.counts[level];
     if (cores > max_shape_cores) {
       refuse(whole, "more than " + std::to_string(max_shape_cores) +
-                        " in all; a count stands inside one of the level before, so node:4 core:8 has 32 cores");
+                        " in all; a count stands inside one of the level before, so node:4 core:8 "
+                        "has 32 cores");
     }
     next_level = level + 1;
   }
@@ -129,7 +137,8 @@ bool agree(const Shape& one, const Shape& other) {
   return true;
 }
 
-std::vector<NodeCore> cores_of_node(const std::vector<int>& processing_units, const std::string& system) {
+std::vector<NodeCore> cores_of_node(const std::vector<int>& processing_units,
+                                    const std::string& system) {
   const std::map<int, int> regions = regions_of(system);
   std::map<std::pair<int, int>, std::vector<int>> cores;  // by region and core
   for (const int unit : processing_units) {
@@ -147,7 +156,8 @@ Shape shape_of_node(const std::vector<int>& processing_units, const std::string&
   for (const NodeCore& core : of_node) ++cores[core.region];
   Shape shape;
   if (cores.empty()) return shape;
-  const auto most = std::max_element(cores.begin(), cores.end(), [](auto& a, auto& b) { return a.second < b.second; });
+  const auto most = std::max_element(cores.begin(), cores.end(),
+                                     [](auto& a, auto& b) { return a.second < b.second; });
   const int32_t sockets = sockets_of(of_node, system);
   shape.counts[node_level] = 1;
   shape.counts[socket_level] = sockets;

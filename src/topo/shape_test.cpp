@@ -26,21 +26,31 @@ TEST(Shape, ReadsAndPrints) {
   EXPECT_EQ(parse_shape("node:4 numa:2 core:8").counts, (std::array<int32_t, 6>{0, 4, 0, 2, 0, 8}));
   EXPECT_EQ(print(parse_shape("  cluster:2\tnode:3 socket:2 numa:1 cache:2  core:4 ")),
             "cluster:2 node:3 socket:2 numa:1 cache:2 core:4");
-  for (const char* text : {"", "core:1", "cluster:1048576", "node:4 core:8"}) EXPECT_EQ(print(parse_shape(text)), text);
+  for (const char* text : {"", "core:1", "cluster:1048576", "node:4 core:8"})
+    EXPECT_EQ(print(parse_shape(text)), text);
 }
 
 TEST(Shape, RefusesWhatIsNoShape) {
-  EXPECT_EQ(refusal("nodes:4"), "shape \"nodes:4\": \"nodes:4\" is no LEVEL:COUNT; levels are cluster, node, "
-                               "socket, numa, cache, core");
-  EXPECT_TRUE(refusal("node:4 core").starts_with("shape \"node:4 core\": \"core\" is no LEVEL:COUNT"));
-  EXPECT_TRUE(refusal("core:8 node:4").ends_with("\"node:4\" stands behind core; write each level once, from the outside "
-                                                 "in: cluster, node, socket, numa, cache, core"));
-  EXPECT_TRUE(refusal("numa:2 socket:2").find("\"socket:2\" stands behind numa;") != std::string::npos);
+  EXPECT_EQ(refusal("nodes:4"),
+            "shape \"nodes:4\": \"nodes:4\" is no LEVEL:COUNT; levels are cluster, node, "
+            "socket, numa, cache, core");
+  EXPECT_TRUE(
+      refusal("node:4 core").starts_with("shape \"node:4 core\": \"core\" is no LEVEL:COUNT"));
+  EXPECT_TRUE(
+      refusal("core:8 node:4")
+          .ends_with("\"node:4\" stands behind core; write each level once, from the outside "
+                     "in: cluster, node, socket, numa, cache, core"));
+  EXPECT_TRUE(refusal("numa:2 socket:2").find("\"socket:2\" stands behind numa;") !=
+              std::string::npos);
   EXPECT_TRUE(refusal("node:4 node:4").find("\"node:4\" stands behind node;") != std::string::npos);
-  for (const char* text : {"node:", "node:0", "node:-1", "node:1x", "node:99999999999999999999", "node:1048577"}) {
-    EXPECT_TRUE(refusal(text).find("needs a number from 1 to 1048576 behind the colon") != std::string::npos) << text;
+  for (const char* text :
+       {"node:", "node:0", "node:-1", "node:1x", "node:99999999999999999999", "node:1048577"}) {
+    EXPECT_TRUE(refusal(text).find("needs a number from 1 to 1048576 behind the colon") !=
+                std::string::npos)
+        << text;
   }
-  EXPECT_TRUE(refusal("cluster:1024 node:1024 core:2").find("more than 1048576 in all") != std::string::npos);
+  EXPECT_TRUE(refusal("cluster:1024 node:1024 core:2").find("more than 1048576 in all") !=
+              std::string::npos);
   EXPECT_EQ(refusal("a\nb:1").find('\n'), std::string::npos);
 }
 
@@ -78,7 +88,9 @@ TEST(Shape, AgreesWhereAllNamedLevelsDo) {
 // A directory like the kernel's, for a machine that is not this one.
 class System {
  public:
-  System() : path_(std::filesystem::path(testing::TempDir()) / ("shape_test_" + std::to_string(getpid()))) {}
+  System()
+      : path_(std::filesystem::path(testing::TempDir()) /
+              ("shape_test_" + std::to_string(getpid()))) {}
   ~System() { std::filesystem::remove_all(path_); }
   void put(const std::string& name, const std::string& text) const {
     std::filesystem::create_directories((path_ / name).parent_path());
@@ -121,12 +133,15 @@ TEST(Shape, OfANodeTellsOfSocketsOfSeveralRegions) {
   system.put("node/online", "0-3");
   std::vector<int> all;
   for (int unit = 0; unit < 16; ++unit) {
-    system.put("node/node" + std::to_string(unit / 4) + "/cpulist", std::to_string(unit / 4 * 4) + "-" + std::to_string(unit / 4 * 4 + 3));
-    system.put("cpu/cpu" + std::to_string(unit) + "/topology/physical_package_id", std::to_string(unit / 8));
+    system.put("node/node" + std::to_string(unit / 4) + "/cpulist",
+               std::to_string(unit / 4 * 4) + "-" + std::to_string(unit / 4 * 4 + 3));
+    system.put("cpu/cpu" + std::to_string(unit) + "/topology/physical_package_id",
+               std::to_string(unit / 8));
     all.push_back(unit);
   }
   EXPECT_EQ(print(shape_of_node(all, system.path())), "node:1 socket:2 numa:2 core:4");
-  // As many regions as sockets, one socket, and sockets of unlike numbers of regions: regions say it.
+  // As many regions as sockets, one socket, and sockets of unlike numbers of regions: regions say
+  // it.
   EXPECT_EQ(print(shape_of_node({0, 1, 8, 9}, system.path())), "node:1 numa:2 core:2");
   EXPECT_EQ(print(shape_of_node({0, 1, 4, 5}, system.path())), "node:1 numa:2 core:2");
   EXPECT_EQ(print(shape_of_node({0, 4, 8}, system.path())), "node:1 numa:3 core:1");

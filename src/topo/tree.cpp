@@ -16,10 +16,13 @@ namespace {
 
 int end_core(const Vertex& vertex) { return vertex.first_core + vertex.core_count; }
 
-// A vertex stands before all that it covers; of equal runs the higher level, the outer cache, the lower index.
+// A vertex stands before all that it covers; of equal runs the higher level, the outer cache, the
+// lower index.
 bool stands_before(const Vertex& a, const Vertex& b) {
-  return std::tuple(a.first_core, -a.core_count, -static_cast<int>(a.level), -a.cache_depth, a.os_index) <
-         std::tuple(b.first_core, -b.core_count, -static_cast<int>(b.level), -b.cache_depth, b.os_index);
+  return std::tuple(a.first_core, -a.core_count, -static_cast<int>(a.level), -a.cache_depth,
+                    a.os_index) < std::tuple(b.first_core, -b.core_count,
+                                             -static_cast<int>(b.level), -b.cache_depth,
+                                             b.os_index);
 }
 
 bool same_run(const Vertex& a, const Vertex& b) {
@@ -32,15 +35,16 @@ bool says_nothing(const Vertex& group, int core_count) {
   return group.core_count < (group.level == Level::cache ? 2 : 1);
 }
 
-// Removes, in order: what covers no core or only one cache's owner; groups that overlap another in part; of two numa
-// regions over the same cores (a second kind of memory) the second; of two caches over the same cores the outer one; of
-// a socket and a numa region over the same cores the socket.
-// And what covers a numa region or a socket without being the node: memory that belongs to several numa regions, and
-// caches that reach beyond one, so that levels never rise on the way inwards.
+// Removes, in order: what covers no core or only one cache's owner; groups that overlap another in
+// part; of two numa regions over the same cores (a second kind of memory) the second; of two caches
+// over the same cores the outer one; of a socket and a numa region over the same cores the socket.
+// And what covers a numa region or a socket without being the node: memory that belongs to several
+// numa regions, and caches that reach beyond one, so that levels never rise on the way inwards.
 std::vector<Vertex> usable_groups(std::vector<Vertex> groups, int core_count) {
   std::erase_if(groups, [core_count](const Vertex& group) {
-    return group.level == Level::node || group.level == Level::core || says_nothing(group, core_count) ||
-           group.first_core < 0 || group.core_count > core_count || group.first_core > core_count - group.core_count;
+    return group.level == Level::node || group.level == Level::core ||
+           says_nothing(group, core_count) || group.first_core < 0 ||
+           group.core_count > core_count || group.first_core > core_count - group.core_count;
   });
   std::sort(groups.begin(), groups.end(), stands_before);
   std::vector<bool> dropped(groups.size(), false);
@@ -62,9 +66,11 @@ std::vector<Vertex> usable_groups(std::vector<Vertex> groups, int core_count) {
       // Of what is open sockets around numa regions stay, and numa regions around sockets.
       for (const size_t outer : open) {
         const Vertex& around = groups[outer];
-        if (around.level == Level::cache || around.level == group.level || same_run(around, group)) dropped[outer] = true;
+        if (around.level == Level::cache || around.level == group.level || same_run(around, group))
+          dropped[outer] = true;
       }
-    } else if (!open.empty() && groups[open.back()].level == Level::cache && same_run(groups[open.back()], group)) {
+    } else if (!open.empty() && groups[open.back()].level == Level::cache &&
+               same_run(groups[open.back()], group)) {
       dropped[open.back()] = true;
     }
     open.push_back(i);
@@ -90,20 +96,24 @@ const char* level_name(Level level) {
 }
 
 Tree assemble(std::string source, std::vector<Core> cores, std::vector<Vertex> groups) {
-  if (cores.empty()) throw Error(Code::invalid_argument, source + ": no cores; give a topology that has some");
+  if (cores.empty())
+    throw Error(Code::invalid_argument, source + ": no cores; give a topology that has some");
   const int core_count = static_cast<int>(cores.size());
   Tree tree{.source = std::move(source), .cores = std::move(cores), .vertices = {}};
   tree.vertices = usable_groups(std::move(groups), core_count);
   tree.vertices.push_back({.level = Level::node, .core_count = core_count});
   for (int i = 0; i < core_count; ++i) {
-    tree.vertices.push_back(
-        {.level = Level::core, .first_core = i, .core_count = 1, .os_index = tree.cores[i].os_index});
+    tree.vertices.push_back({.level = Level::core,
+                             .first_core = i,
+                             .core_count = 1,
+                             .os_index = tree.cores[i].os_index});
   }
   std::sort(tree.vertices.begin(), tree.vertices.end(), stands_before);
   std::vector<int> open;
   for (int i = 0; i < static_cast<int>(tree.vertices.size()); ++i) {
     Vertex& vertex = tree.vertices[i];
-    while (!open.empty() && end_core(tree.vertices[open.back()]) <= vertex.first_core) open.pop_back();
+    while (!open.empty() && end_core(tree.vertices[open.back()]) <= vertex.first_core)
+      open.pop_back();
     vertex.parent = open.empty() ? -1 : open.back();
     vertex.children.clear();
     if (vertex.parent >= 0) tree.vertices[vertex.parent].children.push_back(i);
@@ -131,8 +141,10 @@ Tree restricted(const Tree& tree, const std::vector<int>& processing_units) {
     kept_before.push_back(static_cast<int>(cores.size()));
   }
   if (cores.empty()) {
-    throw Error(Code::invalid_argument,
-                tree.source + ": none of its cores is in the binding; bind ranks to cores that the topology has");
+    throw Error(
+        Code::invalid_argument,
+        tree.source +
+            ": none of its cores is in the binding; bind ranks to cores that the topology has");
   }
   std::vector<Vertex> groups = tree.vertices;
   for (Vertex& group : groups) {
@@ -200,7 +212,8 @@ int usable_cores(const Tree& tree) {
 int find_core(const Tree& tree, int processing_unit) {
   for (size_t i = 0; i < tree.cores.size(); ++i) {
     const std::vector<int>& units = tree.cores[i].processing_units;
-    if (std::find(units.begin(), units.end(), processing_unit) != units.end()) return static_cast<int>(i);
+    if (std::find(units.begin(), units.end(), processing_unit) != units.end())
+      return static_cast<int>(i);
   }
   return -1;
 }

@@ -41,8 +41,9 @@ class TemporaryFile {
 };
 
 int count_level(const Tree& tree, Level level) {
-  return static_cast<int>(std::count_if(tree.vertices.begin(), tree.vertices.end(),
-                                        [level](const Vertex& vertex) { return vertex.level == level; }));
+  return static_cast<int>(
+      std::count_if(tree.vertices.begin(), tree.vertices.end(),
+                    [level](const Vertex& vertex) { return vertex.level == level; }));
 }
 
 TEST(Synthetic, NumaAndCores) {
@@ -105,20 +106,28 @@ TEST(Synthetic, WhatHwlocAddsIsTaken) {
 }
 
 TEST(Synthetic, RefusalsAreOneLineWithTheRemedy) {
-  const std::string remedy = "; write levels from the outside in, such as \"socket:2 numa:2 cache:2 core:4\"";
-  EXPECT_EQ(refusal("node:2 core:4"),
-            "topology \"node:2 core:4\": a tree is one node, and regions of its memory are called numa" + remedy);
-  EXPECT_EQ(refusal("core:2 numa:2"), "topology \"core:2 numa:2\": numa stands inside core" + remedy);
-  EXPECT_EQ(refusal("cache:2 socket:2"), "topology \"cache:2 socket:2\": socket stands inside cache" + remedy);
-  EXPECT_EQ(refusal("numa:2 core"), "topology \"numa:2 core\": \"core\" has no count of 1 or more" + remedy);
+  const std::string remedy =
+      "; write levels from the outside in, such as \"socket:2 numa:2 cache:2 core:4\"";
+  EXPECT_EQ(
+      refusal("node:2 core:4"),
+      "topology \"node:2 core:4\": a tree is one node, and regions of its memory are called numa" +
+          remedy);
+  EXPECT_EQ(refusal("core:2 numa:2"),
+            "topology \"core:2 numa:2\": numa stands inside core" + remedy);
+  EXPECT_EQ(refusal("cache:2 socket:2"),
+            "topology \"cache:2 socket:2\": socket stands inside cache" + remedy);
+  EXPECT_EQ(refusal("numa:2 core"),
+            "topology \"numa:2 core\": \"core\" has no count of 1 or more" + remedy);
   EXPECT_EQ(refusal("cache:1 cache:1 cache:1 core:1"),
             "topology \"cache:1 cache:1 cache:1 core:1\": more than two levels of caches" + remedy);
   EXPECT_EQ(refusal("house:2"), "topology \"house:2\": hwloc does not understand it" + remedy);
-  EXPECT_EQ(refusal("numa:64 core:65"), "topology \"numa:64 core:65\": more than 4096 processing units" + remedy);
-  EXPECT_EQ(refusal("numa:2 core:18446744073709551616"),
-            "topology \"numa:2 core:18446744073709551616\": more than 4096 processing units" + remedy);
-  for (const char* bad : {" ", "core:0", "core:-1", "core:4097", "core:", ":", "[numa]", "[", "(", "node:1",
-                          "core:4\tpu:2", "core:2 core:2", "core:4 (x)", "a\nb:2"}) {
+  EXPECT_EQ(refusal("numa:64 core:65"),
+            "topology \"numa:64 core:65\": more than 4096 processing units" + remedy);
+  EXPECT_EQ(
+      refusal("numa:2 core:18446744073709551616"),
+      "topology \"numa:2 core:18446744073709551616\": more than 4096 processing units" + remedy);
+  for (const char* bad : {" ", "core:0", "core:-1", "core:4097", "core:", ":", "[numa]", "[", "(",
+                          "node:1", "core:4\tpu:2", "core:2 core:2", "core:4 (x)", "a\nb:2"}) {
     const std::string message = refusal(bad);
     EXPECT_NE(message, "") << bad;
     EXPECT_EQ(message.find('\n'), std::string::npos) << bad;
@@ -158,7 +167,8 @@ TEST(ThisMachine, ANarrowerBindingHidesNoCore) {
 TEST(ThisMachine, AProcessMayUseWhatAnyOfItsThreadsMay) {
   const std::vector<int> bound = binding();
   ASSERT_FALSE(bound.empty());
-  // The process's first thread keeps its binding; another that is bound to one core takes nothing away.
+  // The process's first thread keeps its binding; another that is bound to one core takes nothing
+  // away.
   std::thread([&] {
     cpu_set_t set;
     CPU_ZERO(&set);
@@ -169,14 +179,15 @@ TEST(ThisMachine, AProcessMayUseWhatAnyOfItsThreadsMay) {
     CPU_ZERO(&set);
     CPU_SET(bound.front(), &set);
     ASSERT_EQ(sched_setaffinity(getpid(), sizeof set, &set), 0);
-    EXPECT_EQ(binding_of_process(), bound.size() > 1 ? (std::vector<int>{bound.front(), bound.back()}) : bound);
+    EXPECT_EQ(binding_of_process(),
+              bound.size() > 1 ? (std::vector<int>{bound.front(), bound.back()}) : bound);
     for (const int unit : bound) CPU_SET(unit, &set);
     ASSERT_EQ(sched_setaffinity(getpid(), sizeof set, &set), 0);
   }).join();
 }
 
-// A machine with two regions of two cores of two threads, where the second core of region 1 is not allowed, and
-// whose L3 caches are the packages'.
+// A machine with two regions of two cores of two threads, where the second core of region 1 is not
+// allowed, and whose L3 caches are the packages'.
 constexpr const char* recorded_machine = R"(<?xml version="1.0" encoding="UTF-8"?>
 <!DOCTYPE topology SYSTEM "hwloc2.dtd">
 <topology version="2.0">
@@ -227,14 +238,19 @@ std::string clustered_machine() {
     return std::string(text);
   };
   int number = 0;
-  const auto object = [&](const std::string& type, int at, const std::string& cores, const std::string& regions, const std::string& more) {
-    std::string text = "<object type=\"" + type + "\" os_index=\"" + std::to_string(at) + "\" gp_index=\"" + std::to_string(++number) + "\"";
-    for (const char* name : {"cpuset", "complete_cpuset"}) text.append(" ").append(name).append("=\"").append(cores).append("\"");
-    for (const char* name : {"nodeset", "complete_nodeset"}) text.append(" ").append(name).append("=\"").append(regions).append("\"");
+  const auto object = [&](const std::string& type, int at, const std::string& cores,
+                          const std::string& regions, const std::string& more) {
+    std::string text = "<object type=\"" + type + "\" os_index=\"" + std::to_string(at) +
+                       "\" gp_index=\"" + std::to_string(++number) + "\"";
+    for (const char* name : {"cpuset", "complete_cpuset"})
+      text.append(" ").append(name).append("=\"").append(cores).append("\"");
+    for (const char* name : {"nodeset", "complete_nodeset"})
+      text.append(" ").append(name).append("=\"").append(regions).append("\"");
     if (type == "Machine") text += " allowed_cpuset=\"0xff\" allowed_nodeset=\"0xf\"";
     return text + more;
   };
-  std::string text = R"(<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE topology SYSTEM "hwloc2.dtd"><topology version="2.0">)";
+  std::string text =
+      R"(<?xml version="1.0" encoding="UTF-8"?><!DOCTYPE topology SYSTEM "hwloc2.dtd"><topology version="2.0">)";
   text += object("Machine", 0, "0xff", "0xf", ">");
   for (int socket = 0; socket < 2; ++socket) {
     text += object("Package", socket, set(4 * socket, 4), set(2 * socket, 2), ">");
@@ -243,7 +259,8 @@ std::string clustered_machine() {
       text += object("Group", region, cores, memory, " kind=\"1001\" subkind=\"0\">");
       text += object("NUMANode", region, cores, memory, " local_memory=\"1073741824\"/>");
       for (int core = 2 * region; core < 2 * region + 2; ++core) {
-        text += object("Core", core, set(core, 1), memory, ">") + object("PU", core, set(core, 1), memory, "/></object>");
+        text += object("Core", core, set(core, 1), memory, ">") +
+                object("PU", core, set(core, 1), memory, "/></object>");
       }
       text += "</object>";
     }
@@ -276,7 +293,8 @@ TEST(Recorded, SocketsOfSeveralRegions) {
 TEST(Recorded, RanksOnItHaveLevels) {
   const TemporaryFile file("levels.xml", recorded_machine);
   const Places places = places_of(load(file.path()));
-  EXPECT_EQ(levels_of({{0}, {1}, {2, 3}, {4}, {5}}, places).contents(), "numa:0,0,0,1,1 core:0,0,1,2,2");
+  EXPECT_EQ(levels_of({{0}, {1}, {2, 3}, {4}, {5}}, places).contents(),
+            "numa:0,0,0,1,1 core:0,0,1,2,2");
   EXPECT_EQ(levels_of({{4, 5}, {0, 1, 2, 3}, {0, 1, 2, 3}}, places).contents(), "numa:0,1,1");
   EXPECT_TRUE(levels_of({{0}, {2}, {6}}, places).one_level());  // 6 is hidden
 }
@@ -284,8 +302,10 @@ TEST(Recorded, RanksOnItHaveLevels) {
 TEST(Recorded, FilesThatAreNone) {
   const TemporaryFile garbage("garbage.xml", "neither XML nor anything");
   const TemporaryFile empty("empty.xml", "");
-  for (const std::string& path : {garbage.path(), empty.path(), std::string("missing.xml"), std::string("/")}) {
-    EXPECT_EQ(refusal(path), "topology file \"" + path + "\" cannot be read; record one with: lstopo FILE.xml");
+  for (const std::string& path :
+       {garbage.path(), empty.path(), std::string("missing.xml"), std::string("/")}) {
+    EXPECT_EQ(refusal(path),
+              "topology file \"" + path + "\" cannot be read; record one with: lstopo FILE.xml");
   }
   EXPECT_THROW(recorded("-"), Error);
 }

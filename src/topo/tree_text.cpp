@@ -25,12 +25,15 @@ std::string counted(int count, const char* what) {
   return std::to_string(count) + ' ' + what + (count == 1 ? "" : "s");
 }
 
-bool alike(const Core& a, const Core& b) { return a.cache_bytes == b.cache_bytes && a.usable == b.usable; }
+bool alike(const Core& a, const Core& b) {
+  return a.cache_bytes == b.cache_bytes && a.usable == b.usable;
+}
 
 // Whether the cache of this depth has a line of its own above the core.
 bool has_vertex(const Tree& tree, int core, int depth) {
   for (int i = tree.cores[core].vertex; i >= 0; i = tree.vertices[i].parent) {
-    if (tree.vertices[i].level == Level::cache && tree.vertices[i].cache_depth == depth) return true;
+    if (tree.vertices[i].level == Level::cache && tree.vertices[i].cache_depth == depth)
+      return true;
   }
   return false;
 }
@@ -40,7 +43,8 @@ std::string cores_line(const Tree& tree, int first, int end) {
   const bool one = end - first == 1;
   std::vector<int> units;
   for (int core = first; core < end; ++core) {
-    units.insert(units.end(), tree.cores[core].processing_units.begin(), tree.cores[core].processing_units.end());
+    units.insert(units.end(), tree.cores[core].processing_units.begin(),
+                 tree.cores[core].processing_units.end());
   }
   std::sort(units.begin(), units.end());
   std::string text = (one ? "core " : "cores ") + std::to_string(first);
@@ -48,7 +52,8 @@ std::string cores_line(const Tree& tree, int first, int end) {
   text += (units.size() == 1 ? ", cpu " : ", cpus ") + ranges(units);
   for (int depth = 1; depth <= 3; ++depth) {
     const uint64_t bytes = tree.cores[first].cache_bytes[static_cast<size_t>(depth)];
-    if (bytes > 0 && !has_vertex(tree, first, depth)) text += ", L" + std::to_string(depth) + ' ' + readable_bytes(bytes);
+    if (bytes > 0 && !has_vertex(tree, first, depth))
+      text += ", L" + std::to_string(depth) + ' ' + readable_bytes(bytes);
   }
   if (!tree.cores[first].usable) text += ", outside the binding";
   return text;
@@ -59,7 +64,8 @@ std::string vertex_line(const Tree& tree, const Vertex& vertex) {
   const std::string size = vertex.bytes > 0 ? ", " + readable_bytes(vertex.bytes) : "";
   switch (vertex.level) {
     case Level::node:
-      return "node: " + cores + ", " + std::to_string(usable_cores(tree)) + " usable (" + tree.source + ")";
+      return "node: " + cores + ", " + std::to_string(usable_cores(tree)) + " usable (" +
+             tree.source + ")";
     case Level::numa: return "numa " + std::to_string(vertex.os_index) + ": " + cores + size;
     case Level::socket: return "socket " + std::to_string(vertex.os_index) + ": " + cores;
     case Level::cache: return "cache L" + std::to_string(vertex.cache_depth) + ": " + cores + size;
@@ -82,7 +88,8 @@ void append_vertex(const Tree& tree, const Vertex& vertex, size_t indent, std::s
         return next.level == Level::core && alike(tree.cores[first], tree.cores[next.first_core]);
       };
       while (end < vertex.children.size() && joins(vertex.children[end])) ++end;
-      *text += std::string(indent + 2, ' ') + cores_line(tree, first, first + static_cast<int>(end - i)) + '\n';
+      *text += std::string(indent + 2, ' ') +
+               cores_line(tree, first, first + static_cast<int>(end - i)) + '\n';
     }
     i = end;
   }

@@ -31,17 +31,20 @@ static_assert(sizeof(Front) == 32);
 }  // namespace
 
 void File::fail(int error) const {
-  throw Error(Code::invalid_argument, "cannot write the trace to " + in_quotes(name_) + ": " + std::strerror(error) +
+  throw Error(Code::invalid_argument, "cannot write the trace to " + in_quotes(name_) + ": " +
+                                          std::strerror(error) +
                                           "; set TUTTI_TRACE to a file that can be written");
 }
 
-File::File(const std::string& name) : name_(name), beside_(name + "." + std::to_string(getpid()) + ".part") {
+File::File(const std::string& name)
+    : name_(name), beside_(name + "." + std::to_string(getpid()) + ".part") {
   struct stat status{};
   if (stat(name.c_str(), &status) == 0) {
     if (S_ISDIR(status.st_mode)) fail(EISDIR);
     if (!S_ISREG(status.st_mode))
-      throw Error(Code::invalid_argument, "cannot write the trace to " + in_quotes(name_) +
-                                              ": it is no plain file; set TUTTI_TRACE to the name of one");
+      throw Error(Code::invalid_argument,
+                  "cannot write the trace to " + in_quotes(name_) +
+                      ": it is no plain file; set TUTTI_TRACE to the name of one");
   }
   file_ = std::fopen(beside_.c_str(), "wbe");
   if (file_ == nullptr) fail(errno);

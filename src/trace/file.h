@@ -8,8 +8,9 @@
 //   header    JSON, padded with spaces so that the records start on a multiple of 64 bytes
 //   records   those of every track, in the order of the header's tracks
 //
-// All numbers are little-endian. A File belongs to one thread. It is written beside its final name and renamed when it
-// is whole, so that under the final name there is never a part of one; what was not committed is removed.
+// All numbers are little-endian. A File belongs to one thread. It is written beside its final name
+// and renamed when it is whole, so that under the final name there is never a part of one; what was
+// not committed is removed.
 #pragma once
 
 #include <cstdint>
@@ -23,8 +24,8 @@ inline constexpr uint32_t file_version = 1;
 
 class File {
  public:
-  // Throw Error(invalid_argument), one line with the name and the reason, where the file cannot be made. A name that is
-  // taken by anything but a plain file is refused: renaming would replace it.
+  // Throw Error(invalid_argument), one line with the name and the reason, where the file cannot be
+  // made. A name that is taken by anything but a plain file is refused: renaming would replace it.
   explicit File(const std::string& name);
   ~File();
   File(const File&) = delete;

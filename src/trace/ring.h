@@ -1,13 +1,15 @@
 // A ring of records: what one thread of a rank did lately, and how much older has been lost.
 //
-// A ring belongs to one thread at a time, which alone writes it. It is read when nobody writes any more (at finalize).
-// All of its memory is taken, and touched, when it is made: writing a record neither allocates nor faults.
+// A ring belongs to one thread at a time, which alone writes it. It is read when nobody writes any
+// more (at finalize). All of its memory is taken, and touched, when it is made: writing a record
+// neither allocates nor faults.
 //
-// Records. An operation leaves one record a step, in the order of execution, then a pair that says what the operation
-// was: `operation` (or `host_call`) and, right behind it, `details`. The pair stands at the end because only then the
-// exit is known, and so that what is left of an operation whose beginning was lost can be told: it says how many
-// records belong to it. A persistent collective writes all of its own at its completion, so that those of what the thread
-// does meanwhile stand before them.
+// Records. An operation leaves one record a step, in the order of execution, then a pair that says
+// what the operation was: `operation` (or `host_call`) and, right behind it, `details`. The pair
+// stands at the end because only then the exit is known, and so that what is left of an operation
+// whose beginning was lost can be told: it says how many records belong to it. A persistent
+// collective writes all of its own at its completion, so that those of what the thread does
+// meanwhile stand before them.
 #pragma once
 
 #include <cstddef>
@@ -16,12 +18,15 @@
 
 namespace tutti::trace {
 
-// What stands in the lower 8 bits of Record::what: a step kind's number in the file's table of step kinds, or one of
-// these.
+// What stands in the lower 8 bits of Record::what: a step kind's number in the file's table of step
+// kinds, or one of these.
 enum class Kind : uint8_t {
-  elsewhere = 0xFA,  // a step of a persistent collective: the program went on between its start and its completion
-  wait_arrival = 0xFB,  // in a step that takes its sources as they come: it waited; `peer` came first
-  make_room = 0xFC,  // the operation waited, before its first step, until slow ranks had read what it will overwrite
+  elsewhere = 0xFA,  // a step of a persistent collective: the program went on between its start and
+                     // its completion
+  wait_arrival =
+      0xFB,          // in a step that takes its sources as they come: it waited; `peer` came first
+  make_room = 0xFC,  // the operation waited, before its first step, until slow ranks had read what
+                     // it will overwrite
   host_call = 0xFD,
   operation = 0xFE,
   details = 0xFF,
@@ -38,8 +43,8 @@ enum class Kind : uint8_t {
 //              segment      how many records before this one belong to it
 //              peer         number of the communicator in this rank's table
 //              bytes        length of a segment in bytes, saturated
-//   host_call  the same, but what >> 8 is reason << 8 | collective, and nothing belongs to it; peer may be -1
-//   details    begin        bytes of the call's vector
+//   host_call  the same, but what >> 8 is reason << 8 | collective, and nothing belongs to it; peer
+//   may be -1 details    begin        bytes of the call's vector
 //              end          epoch: running number of the operation on its communicator, from 0
 //              what >> 8    ring positions that the operation's segments took
 //              segment      number of segments
@@ -86,6 +91,8 @@ class Ring {
   uint64_t laps_ = 0;
 };
 
-inline uint32_t saturated(uint64_t value) { return value < UINT32_MAX ? static_cast<uint32_t>(value) : UINT32_MAX; }
+inline uint32_t saturated(uint64_t value) {
+  return value < UINT32_MAX ? static_cast<uint32_t>(value) : UINT32_MAX;
+}
 
 }  // namespace tutti::trace

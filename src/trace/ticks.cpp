@@ -28,7 +28,8 @@ bool processor_promises() {
   return __get_cpuid(0x80000007u, &a, &b, &c, &d) != 0 && (d & 1u << 8) != 0;
 }
 
-// The kernel watches the counters of all cores and strikes the clock off its list where they disagree.
+// The kernel watches the counters of all cores and strikes the clock off its list where they
+// disagree.
 bool kernel_trusts() {
   std::ifstream list("/sys/devices/system/clocksource/clocksource0/available_clocksource");
   std::string word;

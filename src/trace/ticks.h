@@ -1,9 +1,10 @@
-// The clock of traces: the processor's own counter, which one instruction reads, where it runs evenly; else the
-// system's monotonic clock in nanoseconds.
+// The clock of traces: the processor's own counter, which one instruction reads, where it runs
+// evenly; else the system's monotonic clock in nanoseconds.
 //
-// Which of the two is decided once for the process (choose_clock, before the first ring exists) and constant from then
-// on; any thread may read the clock. All processes of a node choose alike, so their ticks can be compared. Ticks of
-// different nodes cannot: the file holds what converts them (docs/tracing.md).
+// Which of the two is decided once for the process (choose_clock, before the first ring exists) and
+// constant from then on; any thread may read the clock. All processes of a node choose alike, so
+// their ticks can be compared. Ticks of different nodes cannot: the file holds what converts them
+// (docs/tracing.md).
 #pragma once
 
 #include <cstdint>
@@ -20,8 +21,9 @@ std::string_view choose_clock();
 extern constinit bool counter_serves;
 #endif
 
-// Reads the clock after everything before it has been executed: with a plain rdtsc the end of a wait could be read
-// while the awaited value is still on its way, and be earlier than the publication that ended the wait.
+// Reads the clock after everything before it has been executed: with a plain rdtsc the end of a
+// wait could be read while the awaited value is still on its way, and be earlier than the
+// publication that ended the wait.
 inline uint64_t ticks() {
 #if defined(__x86_64__)
   if (counter_serves) [[likely]] {

@@ -46,9 +46,11 @@ TEST(Ticks, NeverRunBackwardsAndFollowTheSystemsClock) {
   std::this_thread::sleep_for(std::chrono::milliseconds(50));
   const Moment end = now_by_both();
   const auto rate = [](const Moment& a, const Moment& b) {
-    return static_cast<double>(b.ticks - a.ticks) / static_cast<double>(b.nanoseconds - a.nanoseconds);
+    return static_cast<double>(b.ticks - a.ticks) /
+           static_cast<double>(b.nanoseconds - a.nanoseconds);
   };
-  // An even clock: the rates of two intervals agree. Loose, because this thread may lose its core between two reads.
+  // An even clock: the rates of two intervals agree. Loose, because this thread may lose its core
+  // between two reads.
   EXPECT_NEAR(rate(begin, middle) / rate(middle, end), 1, 0.01);
 }
 
@@ -87,7 +89,8 @@ TEST(Ring, SaysSoWhereThereIsNoMemory) {
     Ring ring(SIZE_MAX / 64);
     FAIL() << "no error";
   } catch (const Error& error) {
-    EXPECT_NE(std::string(error.what()).find("TUTTI_TRACE_BYTES"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("TUTTI_TRACE_BYTES"), std::string::npos)
+        << error.what();
   }
 }
 
@@ -125,7 +128,8 @@ TEST(Tracer, KnowsProgramsByContents) {
   EXPECT_EQ(tracer.program("\"rank\":0", "[1]"), 0u);
   EXPECT_EQ(tracer.program("\"rank\":1", "[1]"), 1u);
   EXPECT_EQ(tracer.program("\"rank\":0", "[1]"), 0u);
-  EXPECT_EQ(tracer.programs(), (std::vector<std::string>{"{\"rank\":0,\"steps\":[1]}", "{\"rank\":1,\"steps\":[1]}"}));
+  EXPECT_EQ(tracer.programs(),
+            (std::vector<std::string>{"{\"rank\":0,\"steps\":[1]}", "{\"rank\":1,\"steps\":[1]}"}));
 }
 
 TEST(Tracer, LeavesStepsOutBeyondItsBudget) {
@@ -143,7 +147,8 @@ TEST(Recorder, StepsFollowEachOtherInsideTheOperation) {
   recorder.exit({5, 1, 42, 8, 8, 1, 1, 2});
   const auto records = tracer.ring().contents().first;
   ASSERT_EQ(records.size(), 4u);
-  const Record &first = records[0], &second = records[1], &operation = records[2], &details = records[3];
+  const Record &first = records[0], &second = records[1], &operation = records[2],
+               &details = records[3];
   EXPECT_EQ(first.what, 3u);
   EXPECT_EQ(first.bytes, UINT32_MAX);
   EXPECT_EQ(second.what, 1u << 8);
@@ -187,7 +192,8 @@ class TraceFile : public testing::Test {
   void TearDown() override { fs::remove_all(directory_); }
   std::string in_directory(const char* name) const { return (directory_ / name).string(); }
   size_t entries() const {
-    return static_cast<size_t>(std::distance(fs::directory_iterator(directory_), fs::directory_iterator{}));
+    return static_cast<size_t>(
+        std::distance(fs::directory_iterator(directory_), fs::directory_iterator{}));
   }
   void expect_refused(const std::string& name, const std::string& why) const {
     try {
@@ -224,7 +230,9 @@ TEST_F(TraceFile, AppearsWhenItIsWhole) {
 }
 
 TEST_F(TraceFile, LeavesNothingWhereItWasNotCommitted) {
-  { File(in_directory("run.trace")).begin("{}", 0); }
+  {
+    File(in_directory("run.trace")).begin("{}", 0);
+  }
   EXPECT_EQ(entries(), 0u);
   require_writable(in_directory("run.trace"));
   EXPECT_EQ(entries(), 0u);

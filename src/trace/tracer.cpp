@@ -14,7 +14,8 @@ constinit thread_local Tracer::Claim Tracer::claimed_by_thread{};
 // Of a thread, made by its first claim: gives its ring back when it ends.
 struct Tracer::GiveBack {
   ~GiveBack() {
-    if (claimed_by_thread.tracer != nullptr) claimed_by_thread.tracer->give_back(claimed_by_thread.ring);
+    if (claimed_by_thread.tracer != nullptr)
+      claimed_by_thread.tracer->give_back(claimed_by_thread.ring);
     claimed_by_thread = {};
   }
 };
@@ -31,7 +32,8 @@ Tracer::~Tracer() {
 Ring& Tracer::claim() {
   thread_local GiveBack at_the_end;
   static_cast<void>(&at_the_end);
-  if (claimed_by_thread.tracer != nullptr) claimed_by_thread.tracer->give_back(claimed_by_thread.ring);
+  if (claimed_by_thread.tracer != nullptr)
+    claimed_by_thread.tracer->give_back(claimed_by_thread.ring);
   claimed_by_thread = {};
   const std::lock_guard lock(mutex_);
   if (idle_.empty()) {

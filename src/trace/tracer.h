@@ -1,12 +1,14 @@
-// What one process records: a ring for each thread that makes collective calls, and tables of the programs and
-// communicators that the records name by number.
+// What one process records: a ring for each thread that makes collective calls, and tables of the
+// programs and communicators that the records name by number.
 //
-// One object a process (tests make others), made before the first operation and never destroyed while a thread that
-// used it lives. Any thread may call any function; ring() is on the path of an operation, the others are not. The
-// first ring is made at once, for the thread that makes the tracer; a later thread's by its first operation. A thread
-// that ends leaves its ring, with what it holds, to the next new one, so there are as many as ever ran at a time.
+// One object a process (tests make others), made before the first operation and never destroyed
+// while a thread that used it lives. Any thread may call any function; ring() is on the path of an
+// operation, the others are not. The first ring is made at once, for the thread that makes the
+// tracer; a later thread's by its first operation. A thread that ends leaves its ring, with what it
+// holds, to the next new one, so there are as many as ever ran at a time.
 //
-// This room knows no plans and no MPI: programs come as text, and what is in it is the reader's concern.
+// This room knows no plans and no MPI: programs come as text, and what is in it is the reader's
+// concern.
 #pragma once
 
 #include <cstdint>
@@ -23,31 +25,35 @@ namespace tutti::trace {
 
 // A communicator as every one of its ranks knows it.
 struct Communicator {
-  uint64_t identity = 0;    // the same at all of its ranks, of no other communicator in the job
-  std::vector<int> ranks;   // its members' ranks in the world; -1: not of this world
+  uint64_t identity = 0;   // the same at all of its ranks, of no other communicator in the job
+  std::vector<int> ranks;  // its members' ranks in the world; -1: not of this world
 };
 
 class Tracer {
  public:
   struct Settings {
-    size_t records = least_records;          // of every ring
-    size_t description_bytes = size_t{16} << 20;  // of all programs together; later ones lose their steps
+    size_t records = least_records;  // of every ring
+    size_t description_bytes = size_t{16}
+                               << 20;  // of all programs together; later ones lose their steps
   };
   explicit Tracer(const Settings& settings);
   Tracer(const Tracer&) = delete;
   ~Tracer();
 
   Ring& ring() {
-    if (claimed_by_thread.tracer == this) [[likely]] return *claimed_by_thread.ring;
+    if (claimed_by_thread.tracer == this) [[likely]]
+      return *claimed_by_thread.ring;
     return claim();
   }
 
-  // The number of a program, by its contents: `head` describes it (members of a JSON object, without braces), `steps` is
-  // a JSON array, which is left out where the budget of descriptions is spent.
+  // The number of a program, by its contents: `head` describes it (members of a JSON object,
+  // without braces), `steps` is a JSON array, which is left out where the budget of descriptions is
+  // spent.
   uint32_t program(const std::string& head, const std::string& steps);
   uint32_t communicator(Communicator communicator);
 
-  // For the file; when nobody records any more. Programs are JSON objects, in the order of their numbers.
+  // For the file; when nobody records any more. Programs are JSON objects, in the order of their
+  // numbers.
   const std::vector<std::string>& programs() const { return programs_; }
   const std::vector<Communicator>& communicators() const { return communicators_; }
   std::vector<const Ring*> rings() const;
@@ -73,8 +79,9 @@ class Tracer {
   size_t described_ = 0;  // bytes
 };
 
-// One operation as it is recorded; lives on the stack of the executor. Steps follow each other without gaps: where one
-// ends the next begins, so that one look at the clock serves both, and what lies between belongs to the later.
+// One operation as it is recorded; lives on the stack of the executor. Steps follow each other
+// without gaps: where one ends the next begins, so that one look at the clock serves both, and what
+// lies between belongs to the later.
 class Recorder {
  public:
   explicit Recorder(Tracer* tracer) : ring_(tracer->ring()), entry_(ticks()), last_(entry_) {}
@@ -88,7 +95,8 @@ class Recorder {
 
   void step(uint32_t kind, uint32_t index, int64_t segment, int32_t peer, uint64_t bytes) {
     const uint64_t now = ticks();
-    ring_.write({last_, now, index << 8 | kind, static_cast<uint32_t>(segment), peer, saturated(bytes)});
+    ring_.write(
+        {last_, now, index << 8 | kind, static_cast<uint32_t>(segment), peer, saturated(bytes)});
     last_ = now;
     ++steps_;
   }
@@ -104,10 +112,10 @@ class Recorder {
     int32_t root;
   };
   void exit(const What& what) {
-    ring_.write({entry_, ticks(), what.program << 8 | static_cast<uint32_t>(Kind::operation), steps_,
-                 static_cast<int32_t>(what.communicator), saturated(what.segment_bytes)});
-    ring_.write({what.bytes, what.epoch, what.positions << 8 | static_cast<uint32_t>(Kind::details), what.segments,
-                 what.root, 0});
+    ring_.write({entry_, ticks(), what.program << 8 | static_cast<uint32_t>(Kind::operation),
+                 steps_, static_cast<int32_t>(what.communicator), saturated(what.segment_bytes)});
+    ring_.write({what.bytes, what.epoch, what.positions << 8 | static_cast<uint32_t>(Kind::details),
+                 what.segments, what.root, 0});
   }
 
  private:
@@ -128,7 +136,8 @@ struct HostCall {
 };
 inline void record_host_call(Tracer& tracer, const HostCall& call) {
   Ring& ring = tracer.ring();
-  ring.write({call.entry, ticks(), call.reason << 16 | call.collective << 8 | static_cast<uint32_t>(Kind::host_call), 0,
+  ring.write({call.entry, ticks(),
+              call.reason << 16 | call.collective << 8 | static_cast<uint32_t>(Kind::host_call), 0,
               call.communicator, 0});
   ring.write({call.bytes, 0, static_cast<uint32_t>(Kind::details), 1, call.root, 0});
 }

@@ -1,5 +1,6 @@
-// Changes of a text that a text format calls for: whole lines and numbers. Bytes changed at random seldom leave a plan
-// that can still be read; half of the changes are of this kind instead. All targets link it; libFuzzer calls it.
+// Changes of a text that a text format calls for: whole lines and numbers. Bytes changed at random
+// seldom leave a plan that can still be read; half of the changes are of this kind instead. All
+// targets link it; libFuzzer calls it.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -32,8 +33,8 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 // Another number in place of one: its neighbour, a small one, or one at the bounds of the formats.
 void change_number(std::string& line, Random& random) {
-  static constexpr std::array<std::string_view, 7> bounds = {"0",       "1",          "2",         "1048575",
-                                                             "1048576", "2147483647", "2147483648"};
+  static constexpr std::array<std::string_view, 7> bounds = {
+      "0", "1", "2", "1048575", "1048576", "2147483647", "2147483648"};
   const size_t from = random() % line.size();
   size_t begin = from;
   do {
@@ -59,15 +60,9 @@ void change_lines(std::vector<std::string>& lines, Random& random) {
   const auto any = [&] { return static_cast<std::ptrdiff_t>(random() % lines.size()); };
   const auto from = any(), to = any();
   switch (random() % 5) {
-    case 0:
-      lines.erase(lines.begin() + from);
-      break;
-    case 1:
-      lines.insert(lines.begin() + to, std::string(lines[from]));
-      break;
-    case 2:
-      std::swap(lines[from], lines[to]);
-      break;
+    case 0: lines.erase(lines.begin() + from); break;
+    case 1: lines.insert(lines.begin() + to, std::string(lines[from])); break;
+    case 2: std::swap(lines[from], lines[to]); break;
     default:
       if (!lines[from].empty()) change_number(lines[from], random);
   }
@@ -76,11 +71,13 @@ void change_lines(std::vector<std::string>& lines, Random& random) {
 }  // namespace
 }  // namespace tutti::fuzz
 
-extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size, unsigned seed) {
+extern "C" size_t LLVMFuzzerCustomMutator(uint8_t* data, size_t size, size_t max_size,
+                                          unsigned seed) {
   tutti::fuzz::Random random(seed + 1);
   auto lines = tutti::fuzz::lines_of({reinterpret_cast<const char*>(data), size});
   if (lines.empty() || random() % 2 == 0) return LLVMFuzzerMutate(data, size, max_size);
-  for (auto changes = 1 + random() % 3; changes > 0 && !lines.empty(); --changes) tutti::fuzz::change_lines(lines, random);
+  for (auto changes = 1 + random() % 3; changes > 0 && !lines.empty(); --changes)
+    tutti::fuzz::change_lines(lines, random);
   std::string text;
   for (const std::string& line : lines) text += line + '\n';
   text.resize(std::min(text.size(), max_size));

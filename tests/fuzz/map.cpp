@@ -1,4 +1,5 @@
-// Maps: what is read is printed and read back the same, and no rule leads out of the map's directory.
+// Maps: what is read is printed and read back the same, and no rule leads out of the map's
+// directory.
 #include <cstdint>
 #include <filesystem>
 
@@ -15,14 +16,17 @@ using select::Rule;
 void hold_rule(const Rule& rule) {
   const std::string text = select::print(rule);
   hold(text.find('\n') == std::string::npos, "a rule is one line", text);
-  hold(1 <= rule.ranks_low && rule.ranks_low <= rule.ranks_high && rule.ranks_high <= plan::max_ranks,
+  hold(1 <= rule.ranks_low && rule.ranks_low <= rule.ranks_high &&
+           rule.ranks_high <= plan::max_ranks,
        "a rule's ranks are a range within the bounds", text);
   hold(rule.bytes_low <= rule.bytes_high, "a rule's sizes are a range", text);
   if (rule.builtin) {
-    surely([&] { return algo::generate(rule.collective, rule.target, 2, 0); }, "a built-in algorithm is there", text);
+    surely([&] { return algo::generate(rule.collective, rule.target, 2, 0); },
+           "a built-in algorithm is there", text);
     return;
   }
-  hold(std::none_of(rule.target.begin(), rule.target.end(), is_control), "a file's name can be printed", text);
+  hold(std::none_of(rule.target.begin(), rule.target.end(), is_control),
+       "a file's name can be printed", text);
   const std::filesystem::path path = std::filesystem::path(rule.target).lexically_normal();
   hold(path.is_relative() && *path.begin() != "..", "a file lies beside the map or below it", text);
 }
@@ -33,7 +37,8 @@ void run(std::string_view text) {
   hold(map->rules.size() <= select::max_rules, "the number of rules is bounded");
   for (const Rule& rule : map->rules) hold_rule(rule);
   const std::string printed = select::print(*map);
-  const Map again = surely([&] { return select::read_map(printed); }, "what is printed can be read", printed);
+  const Map again =
+      surely([&] { return select::read_map(printed); }, "what is printed can be read", printed);
   hold(again.rules.size() == map->rules.size(), "what is printed has as many rules", printed);
   for (size_t i = 0; i < again.rules.size(); ++i) {
     Rule rule = again.rules[i];

@@ -1,5 +1,6 @@
-// Plans: what is read is printed and read back the same; the check and, for small plans, the lowering and its simulation
-// bear whatever is read, and a plan that passes the check is lowered right.
+// Plans: what is read is printed and read back the same; the check and, for small plans, the
+// lowering and its simulation bear whatever is read, and a plan that passes the check is lowered
+// right.
 #include <cstdint>
 #include <vector>
 
@@ -60,7 +61,8 @@ void lower_and_simulate(const Plan& plan, bool in_place) {
     if (!simulated) continue;
     const int32_t segments = carrier == Carrier::line ? 1 : 3;
     const plan::Simulation how{segments, 0, 2, 2, 1};
-    surely([&] { return plan::simulate(plan, programs, how), true; }, "a plan that is right is lowered right", text);
+    surely([&] { return plan::simulate(plan, programs, how), true; },
+           "a plan that is right is lowered right", text);
   }
 }
 
@@ -73,9 +75,11 @@ void run(std::string_view text) {
   const auto verdict = taken([&] { return plan::check(*plan); });
   if (!verdict) return;
   const Plan fixed = plan::in_fixed_order(*plan);
-  const auto same_plan = surely([&] { return plan::check(fixed); }, "in fixed order a right plan is right", text);
+  const auto same_plan =
+      surely([&] { return plan::check(fixed); }, "in fixed order a right plan is right", text);
   hold(!same_plan.arrival, "in fixed order nothing hangs on arrival", text);
-  if (moves <= most_moves_lowered && plan->ranks <= most_ranks_lowered) lower_and_simulate(*plan, verdict->in_place);
+  if (moves <= most_moves_lowered && plan->ranks <= most_ranks_lowered)
+    lower_and_simulate(*plan, verdict->in_place);
 }
 
 }  // namespace

@@ -1,4 +1,5 @@
-/* Parent and child write at once and never see each other's stores; threads go on allocating while others fork. */
+/* Parent and child write at once and never see each other's stores; threads go on allocating while
+ * others fork. */
 #include <pthread.h>
 #include <spawn.h>
 #include <stdatomic.h>
@@ -49,7 +50,8 @@ static void* allocate(void* seed) {
 
 static void while_threads_allocate(void) {
   pthread_t threads[3];
-  for (uintptr_t i = 0; i < 3; ++i) CHECK(pthread_create(&threads[i], NULL, allocate, (void*)(i + 1)) == 0);
+  for (uintptr_t i = 0; i < 3; ++i)
+    CHECK(pthread_create(&threads[i], NULL, allocate, (void*)(i + 1)) == 0);
   for (int round = 0; round < 30; ++round) {
     const pid_t child = fork();
     if (child == 0) {
@@ -85,7 +87,8 @@ static void other_programs(void) {
   CHECK(system("test $(echo 6) -eq 6") == 0);
   FILE* pipe = popen("echo from the shell", "r");
   char line[64];
-  CHECK(fgets(line, sizeof line, pipe) != NULL && strcmp(line, "from the shell\n") == 0 && pclose(pipe) == 0);
+  CHECK(fgets(line, sizeof line, pipe) != NULL && strcmp(line, "from the shell\n") == 0 &&
+        pclose(pipe) == 0);
   pid_t child;
   char* arguments[] = {"true", NULL};
   CHECK(posix_spawnp(&child, "true", NULL, NULL, arguments, NULL) == 0 && ended_well(child));

@@ -1,4 +1,5 @@
-/* What the programs of this directory have in common: checks, and whether an address lies in the shared heap. */
+/* What the programs of this directory have in common: checks, and whether an address lies in the
+ * shared heap. */
 #ifndef HEAP_H
 #define HEAP_H
 
@@ -9,12 +10,12 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define CHECK(condition)                                                          \
-  do {                                                                            \
-    if (!(condition)) {                                                           \
+#define CHECK(condition)                                                            \
+  do {                                                                              \
+    if (!(condition)) {                                                             \
       fprintf(stderr, "%s:%d: %s does not hold\n", __FILE__, __LINE__, #condition); \
-      _Exit(1);                                                                   \
-    }                                                                             \
+      _Exit(1);                                                                     \
+    }                                                                               \
   } while (0)
 
 /* The inode of this process's own heap, which has a descriptor; 0 where there is none. */
@@ -23,8 +24,8 @@ static unsigned long own_heap(void) {
     char name[64], target[64] = "";
     struct stat status;
     snprintf(name, sizeof name, "/proc/self/fd/%d", descriptor);
-    if (readlink(name, target, sizeof target - 1) > 0 && strstr(target, "memfd:tutti-heap") != NULL &&
-        fstat(descriptor, &status) == 0)
+    if (readlink(name, target, sizeof target - 1) > 0 &&
+        strstr(target, "memfd:tutti-heap") != NULL && fstat(descriptor, &status) == 0)
       return status.st_ino;
   }
   return 0;
@@ -39,7 +40,8 @@ static int in_heap(const void* address) {
     FILE* maps = fopen("/proc/self/maps", "r");
     while (fgets(line, sizeof line, maps) != NULL) {
       unsigned long from, to, inode;
-      if (sscanf(line, "%lx-%lx %*s %*s %*s %lu", &from, &to, &inode) == 3 && inode == heap && strstr(line, "rw-s") != NULL) {
+      if (sscanf(line, "%lx-%lx %*s %*s %*s %lu", &from, &to, &inode) == 3 && inode == heap &&
+          strstr(line, "rw-s") != NULL) {
         begin = end == 0 ? from : begin; /* libraries may have split it by their advice */
         end = to;
       }

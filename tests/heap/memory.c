@@ -1,4 +1,5 @@
-/* malloc and its kin keep their promises, in the heap; memory that is freed goes back to the system. */
+/* malloc and its kin keep their promises, in the heap; memory that is freed goes back to the
+ * system. */
 #include <errno.h>
 #include <malloc.h>
 #include <unistd.h>
@@ -61,7 +62,8 @@ static void growth(void) {
 static void alignments(void) {
   for (size_t alignment = sizeof(void*); alignment <= (size_t)4 << 20; alignment *= 2) {
     void* memory = NULL;
-    CHECK(posix_memalign(&memory, alignment, 100) == 0 && in_heap(memory) && (uintptr_t)memory % alignment == 0);
+    CHECK(posix_memalign(&memory, alignment, 100) == 0 && in_heap(memory) &&
+          (uintptr_t)memory % alignment == 0);
     free(memory);
     memory = aligned_alloc(alignment, 3 * alignment);
     CHECK(in_heap(memory) && (uintptr_t)memory % alignment == 0);
@@ -71,7 +73,8 @@ static void alignments(void) {
     free(memory);
   }
   void* memory = NULL;
-  CHECK(posix_memalign(&memory, 24, 8) == EINVAL && posix_memalign(&memory, 2, 8) == EINVAL && memory == NULL);
+  CHECK(posix_memalign(&memory, 24, 8) == EINVAL && posix_memalign(&memory, 2, 8) == EINVAL &&
+        memory == NULL);
   memory = valloc(10);
   CHECK(in_heap(memory) && (uintptr_t)memory % 4096 == 0);
   free(memory);
@@ -103,7 +106,8 @@ static void mixed(void) {
   for (int i = 0; i < 5000; ++i) fputc('x', file);
   rewind(file);
   CHECK(getline(&line, &bytes, file) == 5000 && line[4999] == 'x');
-  CHECK(!in_heap(file)); /* children of fork write to its lock before they have a heap of their own */
+  CHECK(
+      !in_heap(file)); /* children of fork write to its lock before they have a heap of their own */
   fclose(file);
   free(line);
 }

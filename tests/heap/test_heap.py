@@ -21,10 +21,22 @@ def compiled(tmp_path_factory):
 
     def compile_program(compiler, *sources):
         program = directory / sources[0].split(".")[0]
-        command = [compiler, "-O1", "-g", "-Wall", "-Werror", "-fno-builtin-malloc", "-fno-builtin-calloc"]
+        command = [
+            compiler,
+            "-O1",
+            "-g",
+            "-Wall",
+            "-Werror",
+            "-fno-builtin-malloc",
+            "-fno-builtin-calloc",
+        ]
         command = command if compiler != "gfortran" else [compiler, "-O1", "-g"]
-        subprocess.run([*command, "-o", program, *[HERE / source for source in sources], "-pthread"], check=True,
-                       timeout=60, cwd=directory)
+        subprocess.run(
+            [*command, "-o", program, *[HERE / source for source in sources], "-pthread"],
+            check=True,
+            timeout=60,
+            cwd=directory,
+        )
         return program
 
     return compile_program
@@ -32,8 +44,12 @@ def compiled(tmp_path_factory):
 
 def run(*command, timeout=60, **variables):
     environment = {**os.environ, "LD_PRELOAD": str(LIBRARY), **variables}
-    result = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=timeout)
-    assert result.returncode == 0, f"exit code {result.returncode}\n{result.stdout}\n{result.stderr}"
+    result = subprocess.run(
+        command, env=environment, capture_output=True, text=True, timeout=timeout
+    )
+    assert result.returncode == 0, (
+        f"exit code {result.returncode}\n{result.stdout}\n{result.stderr}"
+    )
     return result
 
 
@@ -69,7 +85,9 @@ def test_python():
 @pytest.mark.parametrize("limit", ["-v 2000000", "-v 100000", "-f 0"])
 def test_tight_limits(limit):
     """Of little address space the heap takes a part, or none; the program runs either way."""
-    script = f"ulimit {limit}; exec env LD_PRELOAD={LIBRARY} sh -c 'ls / | sort | tail -n 1 && echo ok'"
+    script = (
+        f"ulimit {limit}; exec env LD_PRELOAD={LIBRARY} sh -c 'ls / | sort | tail -n 1 && echo ok'"
+    )
     result = subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=30)
     assert result.returncode == 0, result.stderr
     expect_ok(result)
@@ -94,6 +112,10 @@ def test_heaps_that_are_full(compiled, tmp_path):
         "  return 0;\n"
         "}\n"
     )
-    subprocess.run(["cc", "-O1", f"-I{HERE}", "-o", tmp_path / "full", tmp_path / "full.c"], check=True, timeout=60)
+    subprocess.run(
+        ["cc", "-O1", f"-I{HERE}", "-o", tmp_path / "full", tmp_path / "full.c"],
+        check=True,
+        timeout=60,
+    )
     script = f"ulimit -v 400000; exec env LD_PRELOAD={LIBRARY} {tmp_path / 'full'}"
     expect_ok(subprocess.run(["bash", "-c", script], capture_output=True, text=True, timeout=30))

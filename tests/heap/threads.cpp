@@ -1,4 +1,5 @@
-// Threads hand each other memory; all of it comes from the heap, whichever thread frees it. Some threads end in between.
+// Threads hand each other memory; all of it comes from the heap, whichever thread frees it. Some
+// threads end in between.
 #include <array>
 #include <memory>
 #include <mutex>
@@ -45,7 +46,8 @@ int main() {
   in_heap(nullptr);  // looks once, before there are threads
   for (int generation = 0; generation < 10; ++generation) {
     std::vector<std::thread> threads;
-    for (unsigned i = 0; i < 8; ++i) threads.emplace_back(work, i + 8 * static_cast<unsigned>(generation), 200);
+    for (unsigned i = 0; i < 8; ++i)
+      threads.emplace_back(work, i + 8 * static_cast<unsigned>(generation), 200);
     for (std::thread& thread : threads) thread.join();
   }
   const auto wide = std::make_unique<Wide>();

@@ -1,5 +1,5 @@
-/* What lock, put and unlock cost on a window that MPI allocates and on one over the program's memory; two ranks. The
- * numbers of docs/decisions/windows-stay-with-the-host.md; no test. */
+/* What lock, put and unlock cost on a window that MPI allocates and on one over the program's
+ * memory; two ranks. The numbers of docs/decisions/windows-stay-with-the-host.md; no test. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,8 @@ static void measure(const char* kind, MPI_Win window, int rank, char* data, int 
     MPI_Win_unlock(1 - rank, window);
   }
   MPI_Barrier(MPI_COMM_WORLD);
-  if (rank == 0) printf("%s, %d bytes: %.2f us\n", kind, bytes, (MPI_Wtime() - begin) / repeats * 1e6);
+  if (rank == 0)
+    printf("%s, %d bytes: %.2f us\n", kind, bytes, (MPI_Wtime() - begin) / repeats * 1e6);
 }
 
 int main(int argc, char** argv) {

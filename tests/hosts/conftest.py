@@ -37,7 +37,18 @@ def compiled(tmp_path_factory):
         if not program.exists():
             places = (HERE, ROOT / "tests" / "mpi" / "programs")
             source = next(place / f"{name}.c" for place in places if (place / f"{name}.c").exists())
-            command = [compiler, "-O1", "-g", "-Wall", "-Werror", "-o", program, source, "-pthread", "-lm"]
+            command = [
+                compiler,
+                "-O1",
+                "-g",
+                "-Wall",
+                "-Werror",
+                "-o",
+                program,
+                source,
+                "-pthread",
+                "-lm",
+            ]
             subprocess.run(command, check=True, timeout=120)
         return program
 

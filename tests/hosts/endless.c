@@ -1,9 +1,12 @@
-/* Collectives without end, for tests that kill a rank, draw a cable or stop a launcher's daemon meanwhile.
+/* Collectives without end, for tests that kill a rank, draw a cable or stop a launcher's daemon
+ * meanwhile.
  *
  *   endless FILE [VICTIM] [returns]
  *
- * Rank 0 says "going" once Tutti has set up, and all end when there is such a file. VICTIM: a rank that is killed then
- * (-1: none). returns: errors come back from MPI, and the program takes no notice of them. Every result is checked. */
+ * Rank 0 says "going" once Tutti has set up, and all end when there is such a file. VICTIM: a rank
+ * that is killed then
+ * (-1: none). returns: errors come back from MPI, and the program takes no notice of them. Every
+ * result is checked. */
 #define _GNU_SOURCE
 #include <mpi.h>
 #include <signal.h>
@@ -25,10 +28,12 @@ static int round_of_calls(int round, int rank, int size, const char* file) {
   static int data[ints];
   enum { last = 1000 };
   int one = rank == 0 && access(file, F_OK) == 0 ? 1 + last : 1, sum = 0;
-  if (MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD) == MPI_SUCCESS) check(sum % last, size, "allreduce");
+  if (MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD) == MPI_SUCCESS)
+    check(sum % last, size, "allreduce");
   const int root = round % size, count = round % 2 == 0 ? 100 : ints;
   for (int i = 0; i < count; ++i) data[i] = rank == root ? round + i : -1;
-  if (MPI_Bcast(data, count, MPI_INT, root, MPI_COMM_WORLD) == MPI_SUCCESS) check(data[count - 1], round + count - 1, "bcast");
+  if (MPI_Bcast(data, count, MPI_INT, root, MPI_COMM_WORLD) == MPI_SUCCESS)
+    check(data[count - 1], round + count - 1, "bcast");
   if (MPI_Barrier(MPI_COMM_WORLD) != MPI_SUCCESS) usleep(1000);
   return sum >= last;
 }
@@ -40,7 +45,8 @@ int main(int argc, char** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &size);
   const char* file = argc > 1 ? argv[1] : "";
   const int victim = argc > 2 ? atoi(argv[2]) : -1;
-  if (argc > 3 && strcmp(argv[3], "returns") == 0) MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+  if (argc > 3 && strcmp(argv[3], "returns") == 0)
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
   for (int round = 0, ended = 0; !ended; ++round) {
     if (round == first_rounds && rank == 0) {
       printf("going\n");

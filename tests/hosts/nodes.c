@@ -1,4 +1,5 @@
-/* Collectives over all ranks, over those of a node and over one of each node; rank 0 prints where each rank runs. */
+/* Collectives over all ranks, over those of a node and over one of each node; rank 0 prints where
+ * each rank runs. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,8 +8,9 @@
 
 static int mistakes;
 
-static void check(int got, int expected, const char *what) {
-  if (got != expected && mistakes++ == 0) fprintf(stderr, "%s: %d instead of %d\n", what, got, expected);
+static void check(int got, int expected, const char* what) {
+  if (got != expected && mistakes++ == 0)
+    fprintf(stderr, "%s: %d instead of %d\n", what, got, expected);
 }
 
 /* Each call twice and more, since Tutti leaves a communicator's first collective to the host. */
@@ -21,7 +23,8 @@ static void exercise(MPI_Comm comm) {
     for (int count = 1; count <= MOST; count = count == 1 ? 1000 : count * 50) {
       for (int i = 0; i < count; ++i) in[i] = rank + i % 1000 + round;
       MPI_Allreduce(in, out, count, MPI_INT, MPI_SUM, comm);
-      for (int i = 0; i < count; ++i) check(out[i], size * (size - 1) / 2 + size * (i % 1000 + round), "allreduce");
+      for (int i = 0; i < count; ++i)
+        check(out[i], size * (size - 1) / 2 + size * (i % 1000 + round), "allreduce");
       MPI_Bcast(in, count, MPI_INT, round % size, comm);
       for (int i = 0; i < count; ++i) check(in[i], round % size + i % 1000 + round, "broadcast");
     }
@@ -29,7 +32,7 @@ static void exercise(MPI_Comm comm) {
   }
 }
 
-int main(int argc, char **argv) {
+int main(int argc, char** argv) {
   char name[MPI_MAX_PROCESSOR_NAME] = "";
   int rank, size, length, node_rank, all_mistakes;
   MPI_Comm node, across;
@@ -44,7 +47,7 @@ int main(int argc, char **argv) {
   exercise(across);
 
   MPI_Get_processor_name(name, &length);
-  char *names = malloc((size_t)size * sizeof name);
+  char* names = malloc((size_t)size * sizeof name);
   MPI_Gather(name, sizeof name, MPI_CHAR, names, sizeof name, MPI_CHAR, 0, MPI_COMM_WORLD);
   MPI_Allreduce(&mistakes, &all_mistakes, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   if (rank == 0) {

@@ -11,13 +11,19 @@ HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
 BUILD = Path(os.environ.get("TUTTI_TEST_BUILD", ROOT / "build"))
 TUTTI_RUN = BUILD / "bin" / "tutti-run"
-STATE = Path(f"/run/tutti-hosts-{zlib.crc32(bytes(ROOT)):08x}")  # the same every time: a killed run is cleaned by the next
+STATE = Path(
+    f"/run/tutti-hosts-{zlib.crc32(bytes(ROOT)):08x}"
+)  # the same every time: a killed run is cleaned by the next
 
 
 def environment(**variables):
     """This process's, without Tutti's variables and without a surrounding job's; Tutti sets up after one call, so that short programs
     test it."""
-    own = {key: value for key, value in os.environ.items() if not key.startswith(("TUTTI_", "PMI", "OMPI_", "PRTE_"))}
+    own = {
+        key: value
+        for key, value in os.environ.items()
+        if not key.startswith(("TUTTI_", "PMI", "OMPI_", "PRTE_"))
+    }
     return own | {"HOSTS_STATE": str(STATE), "TUTTI_SETUP_AFTER": "1"} | variables
 
 
@@ -27,7 +33,9 @@ def script(name, *words, code=0, timeout=60, **variables):
         [HERE / name, *map(str, words)], env=environment(**variables),
         capture_output=True, text=True, timeout=timeout, check=False, stdin=subprocess.DEVNULL, cwd=ROOT,
     )  # fmt: skip
-    assert code in (None, result.returncode), f"{name} {words}: exit code {result.returncode}\n{result.stdout}\n{result.stderr}"
+    assert code in (None, result.returncode), (
+        f"{name} {words}: exit code {result.returncode}\n{result.stdout}\n{result.stderr}"
+    )
     return result
 
 
@@ -45,7 +53,9 @@ def wait_for(condition, seconds=20):
 def running(node, program):
     """Numbers that the node knows the processes by that run this program."""
     lines = on(node, "ps", "-ww", "-eo", "pid,args").splitlines()
-    return [line.split()[0] for line in lines if re.search(rf"\s{re.escape(str(program))}(\s|$)", line)]
+    return [
+        line.split()[0] for line in lines if re.search(rf"\s{re.escape(str(program))}(\s|$)", line)
+    ]
 
 
 def named(node, name):
@@ -56,4 +66,6 @@ def named(node, name):
 
 def mpi_words(mpi, ranks, *command, placement=()):
     """tests/hosts/mpiexec and its words."""
-    return [str(word) for word in (HERE / "mpiexec", "--mpi", mpi, *placement, "-n", ranks, *command)]
+    return [
+        str(word) for word in (HERE / "mpiexec", "--mpi", mpi, *placement, "-n", ranks, *command)
+    ]

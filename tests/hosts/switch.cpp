@@ -1,12 +1,15 @@
-// A network switch in user space, for links between nodes of this machine that are slower than the kernel's own.
+// A network switch in user space, for links between nodes of this machine that are slower than the
+// kernel's own.
 //
-//   switch serve SOCKET FILE    forwards frames between the devices that FILE names, until it is killed
-//   switch reload SOCKET        tells it to read FILE again; returns once the new numbers hold
+//   switch serve SOCKET FILE    forwards frames between the devices that FILE names, until it is
+//   killed switch reload SOCKET        tells it to read FILE again; returns once the new numbers
+//   hold
 //
-// FILE is as switch_file.h says. Each port is a packet socket on a device that the kernel does not forward from. A frame
-// bears the time when the kernel took it in, so a delay counts from there, however late this process gets to run; it
-// wakes EARLY before a frame is due and polls for the rest. Frames pass as the kernel has them, several packets of one
-// stream in one (with virtio_net_hdr, which says how to cut them), so that the switch costs little for long messages.
+// FILE is as switch_file.h says. Each port is a packet socket on a device that the kernel does not
+// forward from. A frame bears the time when the kernel took it in, so a delay counts from there,
+// however late this process gets to run; it wakes EARLY before a frame is due and polls for the
+// rest. Frames pass as the kernel has them, several packets of one stream in one (with
+// virtio_net_hdr, which says how to cut them), so that the switch costs little for long messages.
 // Each takes its whole time on a link as one.
 #include <arpa/inet.h>
 #include <linux/if_packet.h>
@@ -36,10 +39,11 @@
 
 namespace {
 
-constexpr Nanoseconds EARLY = 30'000;              // about what it takes to be woken
-constexpr std::size_t QUEUE_BYTES = 4 << 20;       // what waits for a limited link; more is lost, as in any switch
+constexpr Nanoseconds EARLY = 30'000;  // about what it takes to be woken
+constexpr std::size_t QUEUE_BYTES =
+    4 << 20;  // what waits for a limited link; more is lost, as in any switch
 constexpr int SOCKET_BYTES = 16 << 20;
-constexpr std::size_t HEADER = 10;                 // virtio_net_hdr; Linux's own definition is not C++
+constexpr std::size_t HEADER = 10;  // virtio_net_hdr; Linux's own definition is not C++
 constexpr std::size_t FRAME_BYTES = HEADER + ETH_HLEN + 65536;
 
 Nanoseconds now(clockid_t clock = CLOCK_MONOTONIC) {
@@ -66,7 +70,8 @@ bool later(const Frame& left, const Frame& right) {
 }
 
 int open_port(const std::string& device) {
-  const int port = checked(socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "packet socket");
+  const int port =
+      checked(socket(AF_PACKET, SOCK_RAW | SOCK_NONBLOCK | SOCK_CLOEXEC, 0), "packet socket");
   const int on = 1;
   const auto set = [&](int level, int option, const int& value) {
     checked(setsockopt(port, level, option, &value, sizeof value), device);
@@ -93,17 +98,21 @@ sockaddr_un address_of(const std::string& name) {
   return address;
 }
 
-int control_socket() { return checked(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), "control socket"); }
+int control_socket() {
+  return checked(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0), "control socket");
+}
 
 class Switch {
  public:
-  Switch(const std::string& socket_name, std::string file) : file_(std::move(file)), numbers_(read_file(file_)) {
+  Switch(const std::string& socket_name, std::string file)
+      : file_(std::move(file)), numbers_(read_file(file_)) {
     for (Port& port : numbers_.ports) {
       port.socket = open_port(port.device);
       watch(port.socket, static_cast<int>(&port - numbers_.ports.data()));
     }
     const sockaddr_un address = address_of(socket_name);
-    checked(bind(control_, reinterpret_cast<const sockaddr*>(&address), sizeof address), socket_name);
+    checked(bind(control_, reinterpret_cast<const sockaddr*>(&address), sizeof address),
+            socket_name);
     checked(listen(control_, 8), socket_name);
     watch(control_, CONTROL);
   }
@@ -113,7 +122,8 @@ class Switch {
       const Nanoseconds wait = send_due();
       std::array<epoll_event, 64> events{};
       const timespec limit{wait / SECOND, wait % SECOND};
-      const int count = epoll_pwait2(epoll_, events.data(), events.size(), wait < 0 ? nullptr : &limit, nullptr);
+      const int count =
+          epoll_pwait2(epoll_, events.data(), events.size(), wait < 0 ? nullptr : &limit, nullptr);
       if (count < 0 && errno != EINTR) fail("epoll_pwait2");
       for (int i = 0; i < count; ++i) {
         const int port = events[static_cast<std::size_t>(i)].data.fd;
@@ -132,18 +142,23 @@ class Switch {
     checked(epoll_ctl(epoll_, EPOLL_CTL_ADD, descriptor, &event), "epoll_ctl");
   }
 
-  // Reads the file again, for a client that waits for the reply; what cannot be read changes nothing.
+  // Reads the file again, for a client that waits for the reply; what cannot be read changes
+  // nothing.
   void answer() {
     const int client = accept4(control_, nullptr, nullptr, SOCK_CLOEXEC);
     if (client < 0) return;
     std::string reply = "ok";
     try {
       Numbers numbers = read_file(file_);
-      const auto same = [](const Port& left, const Port& right) { return left.device == right.device; };
-      if (!std::equal(numbers.ports.begin(), numbers.ports.end(), numbers_.ports.begin(), numbers_.ports.end(), same)) {
+      const auto same = [](const Port& left, const Port& right) {
+        return left.device == right.device;
+      };
+      if (!std::equal(numbers.ports.begin(), numbers.ports.end(), numbers_.ports.begin(),
+                      numbers_.ports.end(), same)) {
         throw std::runtime_error(file_ + ": other ports than before");
       }
-      for (std::size_t i = 0; i < numbers.ports.size(); ++i) numbers.ports[i].socket = numbers_.ports[i].socket;
+      for (std::size_t i = 0; i < numbers.ports.size(); ++i)
+        numbers.ports[i].socket = numbers_.ports[i].socket;
       numbers_ = std::move(numbers);
     } catch (const std::exception& error) {
       reply = error.what();
@@ -163,19 +178,26 @@ class Switch {
       message.msg_control = control.data();
       message.msg_controllen = control.size();
       const ssize_t length = recvmsg(port(from).socket, &message, MSG_DONTWAIT);
-      if (length < 0) return;  // no more; or the device was taken down, and the socket goes on when it is up again
-      if (static_cast<std::size_t>(length) < HEADER + ETH_HLEN || (message.msg_flags & MSG_TRUNC) != 0) continue;
+      if (length < 0)
+        return;  // no more; or the device was taken down, and the socket goes on when it is up
+                 // again
+      if (static_cast<std::size_t>(length) < HEADER + ETH_HLEN ||
+          (message.msg_flags & MSG_TRUNC) != 0)
+        continue;
       forward(from, static_cast<std::size_t>(length), now() - age(message));
     }
   }
 
-  // How long ago the kernel took in a frame. It says so by a clock that somebody may have set meanwhile.
+  // How long ago the kernel took in a frame. It says so by a clock that somebody may have set
+  // meanwhile.
   static Nanoseconds age(msghdr& message) {
-    for (cmsghdr* entry = CMSG_FIRSTHDR(&message); entry != nullptr; entry = CMSG_NXTHDR(&message, entry)) {
+    for (cmsghdr* entry = CMSG_FIRSTHDR(&message); entry != nullptr;
+         entry = CMSG_NXTHDR(&message, entry)) {
       if (entry->cmsg_level != SOL_SOCKET || entry->cmsg_type != SCM_TIMESTAMPNS) continue;
       timespec stamp{};
       std::memcpy(&stamp, CMSG_DATA(entry), sizeof stamp);
-      return std::clamp<Nanoseconds>(now(CLOCK_REALTIME) - stamp.tv_sec * SECOND - stamp.tv_nsec, 0, SECOND / 10);
+      return std::clamp<Nanoseconds>(now(CLOCK_REALTIME) - stamp.tv_sec * SECOND - stamp.tv_nsec, 0,
+                                     SECOND / 10);
     }
     return 0;
   }
@@ -212,7 +234,10 @@ class Switch {
       send_frame(to, buffer_.data(), length);
       return;
     }
-    frames_.push_back({due, ++number_, to, {buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(length)}});
+    frames_.push_back({due,
+                       ++number_,
+                       to,
+                       {buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(length)}});
     std::push_heap(frames_.begin(), frames_.end(), later);
   }
 
@@ -221,7 +246,8 @@ class Switch {
     [[maybe_unused]] const auto sent = send(port(to).socket, bytes, length, MSG_DONTWAIT);
   }
 
-  // Sends the frames that are due, or so soon that sleeping does not pay; returns how long to sleep (-1: until one comes).
+  // Sends the frames that are due, or so soon that sleeping does not pay; returns how long to sleep
+  // (-1: until one comes).
   Nanoseconds send_due() {
     while (!frames_.empty()) {
       const Nanoseconds left = frames_.front().due - now();
@@ -250,16 +276,19 @@ class Switch {
 int reload(const std::string& socket_name) {
   const int control = control_socket();
   const sockaddr_un address = address_of(socket_name);
-  checked(connect(control, reinterpret_cast<const sockaddr*>(&address), sizeof address), socket_name);
+  checked(connect(control, reinterpret_cast<const sockaddr*>(&address), sizeof address),
+          socket_name);
   std::array<char, 512> reply{};
-  const ssize_t length = checked(static_cast<int>(recv(control, reply.data(), reply.size(), MSG_WAITALL)), socket_name);
+  const ssize_t length = checked(
+      static_cast<int>(recv(control, reply.data(), reply.size(), MSG_WAITALL)), socket_name);
   const std::string text(reply.data(), static_cast<std::size_t>(length));
   if (text != "ok") throw std::runtime_error(text.empty() ? "the switch has ended" : text);
   return 0;
 }
 
 int serve(const std::string& socket_name, const std::string& file) {
-  // Nodes' programs may keep all cores busy; frames go first. Where that is not permitted delays are less exact.
+  // Nodes' programs may keep all cores busy; frames go first. Where that is not permitted delays
+  // are less exact.
   setpriority(PRIO_PROCESS, 0, -20);
   prctl(PR_SET_TIMERSLACK, 1);
   Switch(socket_name, file).serve();

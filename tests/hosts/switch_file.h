@@ -3,8 +3,9 @@
 // The file holds lines of words; delays are in nanoseconds, rates in bits a second (0: no limit):
 //
 //   delay NANOSECONDS              between any two nodes
-//   port DEVICE GROUP              a device to forward from and to; group 0 is near to all and without any delay
-//   between A B NANOSECONDS RATE   what the way from group A to group B adds, and its rate: one link for all of A's nodes
+//   port DEVICE GROUP              a device to forward from and to; group 0 is near to all and
+//   without any delay between A B NANOSECONDS RATE   what the way from group A to group B adds, and
+//   its rate: one link for all of A's nodes
 #pragma once
 
 #include <cerrno>
@@ -29,7 +30,8 @@ struct Way {
 
   Nanoseconds time(std::size_t bytes) const {
     if (bits_per_second == 0) return 0;
-    return static_cast<Nanoseconds>(static_cast<double>(bytes) * 8e9 / static_cast<double>(bits_per_second));
+    return static_cast<Nanoseconds>(static_cast<double>(bytes) * 8e9 /
+                                    static_cast<double>(bits_per_second));
   }
 };
 
@@ -39,7 +41,9 @@ struct Port {
   int socket = -1;  // the switch opens it
 };
 
-[[noreturn]] inline void fail(const std::string& what) { throw std::runtime_error(what + ": " + std::strerror(errno)); }
+[[noreturn]] inline void fail(const std::string& what) {
+  throw std::runtime_error(what + ": " + std::strerror(errno));
+}
 
 // What the file says.
 struct Numbers {
@@ -72,7 +76,8 @@ inline Numbers read_file(const std::string& file) {
       words.setstate(std::ios::failbit);
     }
     if (!words || words >> kind)
-      throw std::runtime_error(file + ":" + std::to_string(number) + ": cannot read '" + line + "'");
+      throw std::runtime_error(file + ":" + std::to_string(number) + ": cannot read '" + line +
+                               "'");
   }
   return numbers;
 }

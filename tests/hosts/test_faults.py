@@ -6,7 +6,17 @@ import subprocess
 from contextlib import contextmanager
 
 import pytest
-from several_nodes import HERE, TUTTI_RUN, environment, mpi_words, named, on, running, script, wait_for
+from several_nodes import (
+    HERE,
+    TUTTI_RUN,
+    environment,
+    mpi_words,
+    named,
+    on,
+    running,
+    script,
+    wait_for,
+)
 
 NODES = 3
 RANKS = 6
@@ -89,17 +99,24 @@ def test_a_killed_rank_on_another_node(compiled, mpi):
 
 def speakers(text):
     """Ranks that said that nothing goes on."""
-    lines = re.findall(r"\[rank (\d+)\] warning: no progress for \d+ s in .*; where the ranks of this node stand", text)
+    lines = re.findall(
+        r"\[rank (\d+)\] warning: no progress for \d+ s in .*; where the ranks of this node stand",
+        text,
+    )
     return {int(rank) for rank in lines}
 
 
-STANDING = r"rank (\d+) \(process \d+\): in [a-z]+.*, waits for (a message of )?rank \d+, on another node"
+STANDING = (
+    r"rank (\d+) \(process \d+\): in [a-z]+.*, waits for (a message of )?rank \d+, on another node"
+)
 
 
 @pytest.mark.parametrize("mpi", MPIS)
 def test_a_cable_drawn_for_a_while(compiled, said, tmp_path, mpi):
     """Every node is told where its ranks stand; then the job goes on, with the right results."""
-    with job(mpi, compiled(mpi, "endless"), tmp_path / "end", said=said, TUTTI_STALL_SECONDS="1") as process:
+    with job(
+        mpi, compiled(mpi, "endless"), tmp_path / "end", said=said, TUTTI_STALL_SECONDS="1"
+    ) as process:
         script("cut", 2)
         wait_for(lambda: all(speakers(said(k)) == {2 * k - 2, 2 * k - 1} for k in (1, 2, 3)))
         assert process.poll() is None
@@ -109,17 +126,31 @@ def test_a_cable_drawn_for_a_while(compiled, said, tmp_path, mpi):
         assert process.returncode == 0
     for k in (1, 2, 3):
         lines = said(k).splitlines()
-        assert {int(found[1]) for line in lines if (found := re.search(STANDING, line))} & {2 * k - 2, 2 * k - 1}, lines
-        assert {int(found[1]) for line in lines if (found := re.search(r"warning:   rank (\d+)", line))} == {2 * k - 2, 2 * k - 1}
+        assert {int(found[1]) for line in lines if (found := re.search(STANDING, line))} & {
+            2 * k - 2,
+            2 * k - 1,
+        }, lines
+        assert {
+            int(found[1]) for line in lines if (found := re.search(r"warning:   rank (\d+)", line))
+        } == {2 * k - 2, 2 * k - 1}
 
 
-BY_HOST = {f"TUTTI_ALGORITHM_{name}": "hierarchical+host" for name in ("BARRIER", "BCAST", "ALLREDUCE")}
+BY_HOST = {
+    f"TUTTI_ALGORITHM_{name}": "hierarchical+host" for name in ("BARRIER", "BCAST", "ALLREDUCE")
+}
 
 
 @pytest.mark.parametrize("mpi", MPIS)
 def test_leaders_that_wait_inside_the_host(compiled, said, tmp_path, mpi):
     """The others of their nodes say so, since they cannot; then the job goes on."""
-    with job(mpi, compiled(mpi, "endless"), tmp_path / "end", said=said, TUTTI_STALL_SECONDS="1", **BY_HOST) as process:
+    with job(
+        mpi,
+        compiled(mpi, "endless"),
+        tmp_path / "end",
+        said=said,
+        TUTTI_STALL_SECONDS="1",
+        **BY_HOST,
+    ) as process:
         script("cut", 2)
         wait_for(lambda: all(speakers(said(k)) == {2 * k - 1} for k in (1, 2, 3)))
         script("mend", 2)
@@ -185,7 +216,13 @@ def test_a_wrong_line_of_the_switch_is_named(links, tmp_path, line, what):
     file = tmp_path / "switch"
     file.write_text(f"delay 0\n{line}\n")
     switch = HERE.parents[1] / "build" / "hosts" / "switch"
-    result = subprocess.run([switch, "serve", tmp_path / "socket", file], capture_output=True, text=True, timeout=20, check=False)
+    result = subprocess.run(
+        [switch, "serve", tmp_path / "socket", file],
+        capture_output=True,
+        text=True,
+        timeout=20,
+        check=False,
+    )
     assert result.returncode != 0
     assert len(result.stderr.splitlines()) == 1
     assert f"{file}:2: cannot read '{what}'" in result.stderr

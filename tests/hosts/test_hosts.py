@@ -12,7 +12,21 @@ from pathlib import Path
 import pytest
 from several_nodes import HERE, STATE, TUTTI_RUN, environment, on, running, script, wait_for
 
-SCRIPTS = ["up", "down", "run", "mpiexec", "link", "clusters", "cut", "mend", "pingpong", "hub", "enter", "agent", "apply"]
+SCRIPTS = [
+    "up",
+    "down",
+    "run",
+    "mpiexec",
+    "link",
+    "clusters",
+    "cut",
+    "mend",
+    "pingpong",
+    "hub",
+    "enter",
+    "agent",
+    "apply",
+]
 NODES = 3
 pytestmark = [pytest.mark.alone, pytest.mark.usefixtures("nodes")]
 
@@ -66,7 +80,9 @@ def test_elsewhere_up_is_skipped(tmp_path):
 
 def test_an_up_that_fails_says_why_and_leaves_nothing(tmp_path):
     real = shutil.which("ip")
-    broken = f'#!/bin/sh\ncase "$*" in *node2*) echo no node2 >&2; exit 1 ;; esac\nexec {real} "$@"\n'
+    broken = (
+        f'#!/bin/sh\ncase "$*" in *node2*) echo no node2 >&2; exit 1 ;; esac\nexec {real} "$@"\n'
+    )
     (tmp_path / "ip").write_text(broken)
     (tmp_path / "ip").chmod(0o755)
     other = str(STATE) + "-other"
@@ -88,7 +104,9 @@ def test_an_mpi_program_on_two_nodes(compiled, mpi, tutti, tmp_path):
     program, report = compiled(mpi, "nodes"), tmp_path / "report.json"
     prefix = [TUTTI_RUN, f"--report={report}"] if tutti else []
     placement = ["--map", "cyclic"] if tutti else ["--per-node", "2"]
-    expected = ["node1", "node2", "node3", "node1"] if tutti else ["node1", "node1", "node2", "node2"]
+    expected = (
+        ["node1", "node2", "node3", "node1"] if tutti else ["node1", "node1", "node2", "node2"]
+    )
     before = received("node2")
     result = script("mpiexec", "--mpi", mpi, *placement, "-n", 4, *prefix, program)
     lines = result.stdout.splitlines()
@@ -105,7 +123,9 @@ def test_an_mpi_program_on_two_nodes(compiled, mpi, tutti, tmp_path):
 def test_a_job_ends_with_its_launcher(compiled):
     program = compiled("mpich", "endless")
     command = [HERE / "mpiexec", "-n", str(NODES), program, "never"]
-    job = subprocess.Popen(command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    job = subprocess.Popen(
+        command, env=environment(), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+    )
 
     def count():
         return sum(len(running(f"node{k}", program)) for k in range(1, NODES + 1))
@@ -194,7 +214,9 @@ def test_nothing_stays_behind(killed_after):
     state = STATE.with_name(STATE.name + "-other")  # beside the other set, which goes on
     environment = os.environ | {"HOSTS_STATE": str(state)}
     before = devices_and_mounts()
-    up = subprocess.Popen([HERE / "up", "3"], env=environment, stdout=subprocess.DEVNULL, start_new_session=True)
+    up = subprocess.Popen(
+        [HERE / "up", "3"], env=environment, stdout=subprocess.DEVNULL, start_new_session=True
+    )
     try:
         if killed_after is None:
             assert up.wait(60) == 0

@@ -20,23 +20,47 @@ def rows(report):
     return {row["collective"]: row for row in json.loads(report.read_text())["collectives"]}
 
 
-QUICK = [(3, CYCLIC, "hierarchical+host"), (5, BLOCK, "hierarchical+host+binomial"), (8, THREE, "hierarchical+host")]
-SLOW = [(4, BLOCK, "hierarchical+host"), (7, CYCLIC, "hierarchical+host+flat"), (8, CYCLIC, "hierarchical+host+levels")]
+QUICK = [
+    (3, CYCLIC, "hierarchical+host"),
+    (5, BLOCK, "hierarchical+host+binomial"),
+    (8, THREE, "hierarchical+host"),
+]
+SLOW = [
+    (4, BLOCK, "hierarchical+host"),
+    (7, CYCLIC, "hierarchical+host+flat"),
+    (8, CYCLIC, "hierarchical+host+levels"),
+]
 
 
-@pytest.mark.parametrize(("ranks", "placement", "spec"), [*QUICK, *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW)])
+@pytest.mark.parametrize(
+    ("ranks", "placement", "spec"),
+    [*QUICK, *(pytest.param(*case, marks=pytest.mark.slow) for case in SLOW)],
+)
 @pytest.mark.parametrize("mpi", MPIS)
 def test_random_calls(compiled, tmp_path, mpi, ranks, placement, spec):
     """Of every collective, in place and not, with users' operations and derived types, on communicators of all sorts."""
     report = tmp_path / "report.json"
-    expect_ok(mpi, ranks, compiled(mpi, "soak"), 100, ranks, placement=placement, report=report, **by_host(spec))
+    expect_ok(
+        mpi,
+        ranks,
+        compiled(mpi, "soak"),
+        100,
+        ranks,
+        placement=placement,
+        report=report,
+        **by_host(spec),
+    )
     assert json.loads(report.read_text())["among_leaders"]["hosts_calls"] > 0
 
 
-@pytest.mark.parametrize("name", ["derived", "communicators", pytest.param("reductions", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "name", ["derived", "communicators", pytest.param("reductions", marks=pytest.mark.slow)]
+)
 @pytest.mark.parametrize("mpi", MPIS)
 def test_results(compiled, mpi, name):
-    expect_ok(mpi, 7, compiled(mpi, name), placement=CYCLIC if name == "derived" else BLOCK, **by_host())
+    expect_ok(
+        mpi, 7, compiled(mpi, name), placement=CYCLIC if name == "derived" else BLOCK, **by_host()
+    )
 
 
 GEARS = {
@@ -62,7 +86,10 @@ def test_leaders_alone_ask_the_host(compiled, tmp_path, mpi, collective):
     expect_ok(mpi, 8, compiled(mpi, "counted"), collective, calls, size, report=report, TUTTI_SETUP_AFTER="0",
               **by_host(collectives=(collective,)))  # fmt: skip
     found = json.loads(report.read_text())
-    assert found["among_leaders"] == {"hosts_calls": calls * NODES, "bytes": 0 if collective == "barrier" else calls * NODES * size}
+    assert found["among_leaders"] == {
+        "hosts_calls": calls * NODES,
+        "bytes": 0 if collective == "barrier" else calls * NODES * size,
+    }
     assert found["messages"]["between_nodes"] == 0
     assert rows(report)[collective]["algorithm"] == "hierarchical+host"
 

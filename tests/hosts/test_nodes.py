@@ -32,12 +32,26 @@ def reasons(report):
 
 
 QUICK = [(3, CYCLIC), (5, BLOCK), (8, THREE)]
-SLOW = [(1, BLOCK), (2, BLOCK), (3, BLOCK), (4, BLOCK), (4, CYCLIC), (5, FOUR), (7, BLOCK), (7, CYCLIC), (8, BLOCK), (8, CYCLIC)]
+SLOW = [
+    (1, BLOCK),
+    (2, BLOCK),
+    (3, BLOCK),
+    (4, BLOCK),
+    (4, CYCLIC),
+    (5, FOUR),
+    (7, BLOCK),
+    (7, CYCLIC),
+    (8, BLOCK),
+    (8, CYCLIC),
+]
 
 
 def placements():
     quick = [pytest.param(*case, id=f"{case[0]}-{'-'.join(map(str, case[1]))}") for case in QUICK]
-    slow = [pytest.param(*case, id=f"{case[0]}-{'-'.join(map(str, case[1]))}", marks=pytest.mark.slow) for case in SLOW]
+    slow = [
+        pytest.param(*case, id=f"{case[0]}-{'-'.join(map(str, case[1]))}", marks=pytest.mark.slow)
+        for case in SLOW
+    ]
     return quick + slow
 
 
@@ -82,6 +96,7 @@ def test_other_gears(compiled, variables):
 @pytest.fixture
 def of_node2():
     """Mounts its /dev/shm anew."""
+
     def mount(options):
         on("node2", "mount", "-o", f"remount,{options}", "/dev/shm")
 
@@ -109,7 +124,12 @@ def test_a_node_that_refuses_copies_between_processes(compiled, tmp_path, mpi):
     if probe.returncode != 0:
         pytest.skip(f"no filter of system calls here: {probe.stderr.strip()}")
     words = mpi_words(mpi, 6, wrapper, "node2", TUTTI_RUN, compiled(mpi, "soak"), 60, 5)[1:]
-    settings = {"MPIR_CVAR_CH4_CMA_ENABLE": "0", "TUTTI_REACH": "cma", "TUTTI_STALL_SECONDS": "30", "TUTTI_STALL": "abort"}
+    settings = {
+        "MPIR_CVAR_CH4_CMA_ENABLE": "0",
+        "TUTTI_REACH": "cma",
+        "TUTTI_STALL_SECONDS": "30",
+        "TUTTI_STALL": "abort",
+    }
     result = script("mpiexec", *words, timeout=100, **settings)
     assert "ok" in result.stdout.split(), f"{result.stdout}\n{result.stderr}"
     assert "cma" in result.stderr.lower()
@@ -123,7 +143,15 @@ def test_nodes_of_one_machine_share_its_cores(compiled, mpi):
     for ranks, per_node, said in [(cores + 1, cores, True), (cores, max(cores // 2, 1), False)]:
         if ranks > NODES * per_node or ranks < 2:
             continue
-        result = expect_ok(mpi, ranks, compiled(mpi, "soak"), 20, 3, placement=("--per-node", per_node), TUTTI_LOG="info")
+        result = expect_ok(
+            mpi,
+            ranks,
+            compiled(mpi, "soak"),
+            20,
+            3,
+            placement=("--per-node", per_node),
+            TUTTI_LOG="info",
+        )
         assert (oversubscribed in result.stderr) == said, result.stderr
 
 
@@ -132,7 +160,9 @@ def messages_of_plan(collective, algorithm, ranks, per_node):
     command = [sys.executable, "-m", "tutti.cli", "explain", collective, "--bytes", "8", "--ranks", str(ranks), "--json",
                "--shape", f"node:{NODES} core:{per_node}"]  # fmt: skip
     variables = environment(**{f"TUTTI_ALGORITHM_{collective.upper()}": algorithm})
-    done = subprocess.run(command, env=variables, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(
+        command, env=variables, capture_output=True, text=True, timeout=60, check=True
+    )
     found = json.loads(done.stdout)
     assert found["runs"] == algorithm
     return found["between_nodes"]["messages"]
@@ -150,7 +180,16 @@ SLOWLY_COUNTED = [pytest.param(*case, marks=pytest.mark.slow) for case in COUNTE
 def test_messages_are_as_many_as_the_plan_has(compiled, tmp_path, collective, algorithm):
     report, calls, size = tmp_path / "report.json", 10, 8
     variables = {f"TUTTI_ALGORITHM_{collective.upper()}": algorithm, "TUTTI_SETUP_AFTER": "0"}
-    expect_ok("mpich", 8, compiled("mpich", "counted"), collective, calls, size, report=report, **variables)
+    expect_ok(
+        "mpich",
+        8,
+        compiled("mpich", "counted"),
+        collective,
+        calls,
+        size,
+        report=report,
+        **variables,
+    )
     counted = json.loads(report.read_text())["messages"]
     assert counted["between_nodes"] == calls * messages_of_plan(collective, algorithm, 8, 2)
     if collective in ("bcast", "reduce", "allreduce", "scan"):
@@ -164,4 +203,9 @@ def test_messages_within_nodes_are_counted_too(compiled, tmp_path):
     variables = {"TUTTI_ALGORITHM_BCAST": "flat", "TUTTI_SETUP_AFTER": "0", "TUTTI_REACH": "net"}
     expect_ok("mpich", 8, compiled("mpich", "counted"), "bcast", 10, 24, report=report, **variables)
     counted = json.loads(report.read_text())["messages"]
-    assert counted == {"between_nodes": 60, "bytes_between_nodes": 1440, "within_nodes": 10, "bytes_within_nodes": 240}
+    assert counted == {
+        "between_nodes": 60,
+        "bytes_between_nodes": 1440,
+        "within_nodes": 10,
+        "bytes_within_nodes": 240,
+    }

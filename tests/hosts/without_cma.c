@@ -1,5 +1,6 @@
-/* Runs a program to which the kernel refuses process_vm_readv and process_vm_writev, as many containers do:
- * without_cma NODE PROGRAM [ARGUMENT...]. Only on the node of that name; elsewhere the program runs as it is. */
+/* Runs a program to which the kernel refuses process_vm_readv and process_vm_writev, as many
+ * containers do: without_cma NODE PROGRAM [ARGUMENT...]. Only on the node of that name; elsewhere
+ * the program runs as it is. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/filter.h>
@@ -20,7 +21,8 @@ static int refuse(void) {
       BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
   };
   const struct sock_fprog program = {sizeof filter / sizeof *filter, filter};
-  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
+  return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
+         prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
 int main(int argc, char** argv) {

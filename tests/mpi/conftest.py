@@ -10,7 +10,9 @@ import support
 def built():
     """The launcher and the libraries under test."""
     if not support.TUTTI_RUN.exists():
-        pytest.fail(f"{support.TUTTI_RUN} is missing: run make, or set TUTTI_TEST_BUILD to a build directory")
+        pytest.fail(
+            f"{support.TUTTI_RUN} is missing: run make, or set TUTTI_TEST_BUILD to a build directory"
+        )
 
 
 @pytest.fixture(params=["mpich", "openmpi", "mpiabi"])
@@ -40,7 +42,18 @@ def compiled(tmp_path_factory):
         program = directory / f"{name}.{host.name}"
         if not program.exists():
             source = support.PROGRAMS / f"{name}.c"
-            command = [host.compiler, "-O1", "-g", "-Wall", "-Werror", "-o", program, source, "-pthread", "-lm"]
+            command = [
+                host.compiler,
+                "-O1",
+                "-g",
+                "-Wall",
+                "-Werror",
+                "-o",
+                program,
+                source,
+                "-pthread",
+                "-lm",
+            ]
             subprocess.run(command, check=True, timeout=120)
         return program
 

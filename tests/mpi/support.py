@@ -14,7 +14,8 @@ TUTTI_RUN = BUILD / "bin" / "tutti-run"
 
 # The hosts' own calls, which the programs compare with, wait politely where ranks share cores.
 MPICH_POLITE = {"MPIR_CVAR_POLLS_BEFORE_YIELD": "1"} | {
-    f"MPIR_CVAR_{name}_POSIX_INTRA_ALGORITHM": "mpir" for name in ("BCAST", "REDUCE", "ALLREDUCE", "BARRIER")
+    f"MPIR_CVAR_{name}_POSIX_INTRA_ALGORITHM": "mpir"
+    for name in ("BCAST", "REDUCE", "ALLREDUCE", "BARRIER")
 }
 OPENMPI_POLITE = {
     "OMPI_MCA_mpi_yield_when_idle": "1",
@@ -65,7 +66,9 @@ def clean_environment() -> dict[str, str]:
     """This process's environment without Tutti's variables and without a surrounding job's; Tutti sets up after one call, so that
     short programs test it."""
     prefixes = ("TUTTI_", "PMI", "OMPI_", "PRTE_", "HYD", "MPIR_")
-    return {key: value for key, value in os.environ.items() if not key.startswith(prefixes)} | {"TUTTI_SETUP_AFTER": "1"}
+    return {key: value for key, value in os.environ.items() if not key.startswith(prefixes)} | {
+        "TUTTI_SETUP_AFTER": "1"
+    }
 
 
 class TooLong(AssertionError):
@@ -76,8 +79,15 @@ def run(command, *, environment=None, timeout=60, cwd=None) -> subprocess.Comple
     """Runs a command in a session of its own; when time is up, ends all of its processes and fails with the output."""
     command = [str(word) for word in command]
     process = subprocess.Popen(
-        command, env=environment, cwd=cwd, text=True, errors="replace", stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True,
+        command,
+        env=environment,
+        cwd=cwd,
+        text=True,
+        errors="replace",
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        start_new_session=True,
     )
     try:
         out, err = process.communicate(timeout=timeout)
@@ -100,9 +110,21 @@ LAUNCHER_FAILED = "PMIx server's listener thread failed to start"
 BOUND = ["sh", "-c", 'exec taskset -c $((${PMI_RANK:-$OMPI_COMM_WORLD_RANK} % 2)) "$@"', "bound"]
 
 
-def job(host, ranks, program, *arguments, tutti=True, bound=False, options=(), variables=None, timeout=60):
+def job(
+    host,
+    ranks,
+    program,
+    *arguments,
+    tutti=True,
+    bound=False,
+    options=(),
+    variables=None,
+    timeout=60,
+):
     """mpiexec -n RANKS [tutti-run OPTIONS] PROGRAM ARGUMENTS."""
-    environment = clean_environment() | host.environment | {"TUTTI_STALL_SECONDS": "15"} | (variables or {})
+    environment = (
+        clean_environment() | host.environment | {"TUTTI_STALL_SECONDS": "15"} | (variables or {})
+    )
     prefix = [TUTTI_RUN, *options] if tutti else []
     command = [host.launcher, "-n", ranks, *(BOUND if bound else []), *prefix, program, *arguments]
     result = run(command, environment=environment, timeout=timeout)
@@ -113,6 +135,8 @@ def job(host, ranks, program, *arguments, tutti=True, bound=False, options=(), v
 
 def expect_ok(result):
     """The programs of this directory end with the line "ok"."""
-    assert result.returncode == 0, f"exit code {result.returncode}\n{result.stdout}\n{result.stderr}"
+    assert result.returncode == 0, (
+        f"exit code {result.returncode}\n{result.stdout}\n{result.stderr}"
+    )
     assert "ok" in result.stdout.split(), f"{result.stdout}\n{result.stderr}"
     return result

@@ -26,7 +26,9 @@ def test_results_thoroughly(host, compiled, name, ranks):
     """Reductions in thirds of all triples of type, operation and count: every triple with every host, with every rank count, and every
     host with every rank count, but not all of these together."""
     third = (HOSTS.index(host.name) + RANKS.index(ranks)) % 3
-    expect_ok(job(host, ranks, compiled(host, name), "thorough", third, options=["--check"], timeout=280))
+    expect_ok(
+        job(host, ranks, compiled(host, name), "thorough", third, options=["--check"], timeout=280)
+    )
 
 
 # The protocol in its other gears: either way to wait, either kind of shared memory, little of it, short segments.
@@ -39,8 +41,13 @@ VARIABLES = {
     "short segments": {"TUTTI_SEGMENT_BYTES": "256"},
     "halves": {"TUTTI_SEGMENT_BYTES": "halves"},
     "from the first call": {"TUTTI_SETUP_AFTER": "0"},
-    "flat": {f"TUTTI_ALGORITHM_{name}": "flat" for name in ("BARRIER", "BCAST", "REDUCE", "ALLREDUCE")},
-    "binomial": {f"TUTTI_ALGORITHM_{name}": "binomial" for name in ("BARRIER", "BCAST", "REDUCE", "ALLREDUCE")},
+    "flat": {
+        f"TUTTI_ALGORITHM_{name}": "flat" for name in ("BARRIER", "BCAST", "REDUCE", "ALLREDUCE")
+    },
+    "binomial": {
+        f"TUTTI_ALGORITHM_{name}": "binomial"
+        for name in ("BARRIER", "BCAST", "REDUCE", "ALLREDUCE")
+    },
     "baseline": {"TUTTI_ISA": "baseline"},
 }
 
@@ -90,11 +97,16 @@ def test_types_without_kernels(host_named, compiled, tmp_path, name, ranks):
     """Tutti serves them by MPI_Reduce_local; the host gets only what it lacks itself."""
     host = host_named(name)
     report = tmp_path / "report.json"
-    result = expect_ok(job(host, ranks, compiled(host, "rare_types"), options=[f"--report={report}"]))
+    result = expect_ok(
+        job(host, ranks, compiled(host, "rare_types"), options=[f"--report={report}"])
+    )
     served = int(re.search(r"served (\d+)", result.stdout)[1])
     rows = json.loads(report.read_text())["collectives"]
     assert served > 0
-    assert sum(row["calls"] for row in rows if row["collective"] in ("reduce", "allreduce")) == served * ranks
+    assert (
+        sum(row["calls"] for row in rows if row["collective"] in ("reduce", "allreduce"))
+        == served * ranks
+    )
 
 
 @pytest.mark.parametrize("name", HOSTS_OF_RARE_TYPES)

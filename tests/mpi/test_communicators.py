@@ -33,17 +33,35 @@ def test_ten_thousand_short_lived(host, compiled, ranks):
 @pytest.mark.parametrize("setup_after", ["auto", "0", "1", "3", "6"])
 def test_handles_that_come_again(host, compiled, setup_after):
     """Calls of a freed communicator count for no other one of the same handle, by whatever name it was made and freed."""
-    expect_ok(job(host, 3, compiled(host, "lives"), 300, variables={"TUTTI_SETUP_AFTER": setup_after}, timeout=60))
+    expect_ok(
+        job(
+            host,
+            3,
+            compiled(host, "lives"),
+            300,
+            variables={"TUTTI_SETUP_AFTER": setup_after},
+            timeout=60,
+        )
+    )
 
 
 def test_shared_memory_runs_out(host, compiled, tmp_path):
     """Communicators beyond the shared memory stay on the host, and the report says so."""
     report = tmp_path / "report.json"
     variables = {"TUTTI_SHM_BYTES_PER_RANK": "32K", "TUTTI_SHM": "posix"}
-    result = job(host, 3, compiled(host, "communicators"), "many", 60, variables=variables,
-                 options=[f"--report={report}"])
+    result = job(
+        host,
+        3,
+        compiled(host, "communicators"),
+        "many",
+        60,
+        variables=variables,
+        options=[f"--report={report}"],
+    )
     expect_ok(result)
-    reasons = {row["reason"]: row["calls"] for row in json.loads(report.read_text())["host_reasons"]}
+    reasons = {
+        row["reason"]: row["calls"] for row in json.loads(report.read_text())["host_reasons"]
+    }
     assert any("shared memory exhausted" in reason for reason in reasons), reasons
 
 
@@ -52,7 +70,17 @@ def test_hundred_communicators_of_many_ranks(host_named, compiled, tmp_path):
     """100 communicators of 16 ranks stay within a quarter of what 64 ranks may have."""
     host = host_named("openmpi")
     report = tmp_path / "report.json"
-    expect_ok(job(host, 16, compiled(host, "communicators"), "many", 100, options=[f"--report={report}"], timeout=280))
+    expect_ok(
+        job(
+            host,
+            16,
+            compiled(host, "communicators"),
+            "many",
+            100,
+            options=[f"--report={report}"],
+            timeout=280,
+        )
+    )
     reasons = {row["reason"] for row in json.loads(report.read_text())["host_reasons"]}
     assert not any("exhausted" in reason for reason in reasons), reasons
 
@@ -90,13 +118,27 @@ def test_a_refused_call_parts_no_ranks(host, compiled, setup_after, before):
     """A call that the host refuses at one rank counts nowhere, so that all ranks set up inside the same call."""
     if setup_after == "0" and before == 0:
         pytest.skip("set-up at the first call waits for the others, whatever the call")
-    expect_ok(job(host, 3, compiled(host, "refused"), before, variables={"TUTTI_SETUP_AFTER": setup_after}))
+    expect_ok(
+        job(
+            host, 3, compiled(host, "refused"), before, variables={"TUTTI_SETUP_AFTER": setup_after}
+        )
+    )
 
 
 @pytest.mark.parametrize("setup_after", ["auto", "1"])
 def test_a_refused_call_behind_a_handler_parts_no_ranks(host, compiled, setup_after):
     """The same with an error handler of the program's own, after which MPICH returns success."""
-    expect_ok(job(host, 3, compiled(host, "refused"), 0, "handler", variables={"TUTTI_SETUP_AFTER": setup_after}, timeout=30))
+    expect_ok(
+        job(
+            host,
+            3,
+            compiled(host, "refused"),
+            0,
+            "handler",
+            variables={"TUTTI_SETUP_AFTER": setup_after},
+            timeout=30,
+        )
+    )
 
 
 @pytest.mark.parametrize("calls", [0, 1, 6])
@@ -112,7 +154,9 @@ def test_a_freed_handle_is_an_error_of_the_call(host_named, compiled, calls):
 @pytest.mark.parametrize("setup_after", ["auto", "1"])
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_parked(host, compiled, ranks, setup_after):
-    expect_ok(job(host, ranks, compiled(host, "parked"), variables={"TUTTI_SETUP_AFTER": setup_after}))
+    expect_ok(
+        job(host, ranks, compiled(host, "parked"), variables={"TUTTI_SETUP_AFTER": setup_after})
+    )
 
 
 @pytest.mark.slow
@@ -121,6 +165,10 @@ def test_parked_of_all_sizes(host, compiled, ranks):
     expect_ok(job(host, ranks, compiled(host, "parked"), timeout=200))
 
 
-@pytest.mark.parametrize("variables", [{}, {"TUTTI_SHM_BYTES_PER_RANK": "32K", "TUTTI_SHM": "posix"}], ids=["usual", "little memory"])
+@pytest.mark.parametrize(
+    "variables",
+    [{}, {"TUTTI_SHM_BYTES_PER_RANK": "32K", "TUTTI_SHM": "posix"}],
+    ids=["usual", "little memory"],
+)
 def test_parked_in_threads(host, compiled, variables):
     expect_ok(job(host, 2, compiled(host, "parked"), "threads", variables=variables, timeout=120))

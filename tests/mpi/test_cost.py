@@ -20,10 +20,19 @@ def dumps(host, program, rounds, tmp_path):
     wrapper, counts = tmp_path / "wrapper", tmp_path / "counts"
     wrapper.write_text(
         '#!/bin/sh\n[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = 1 ] || exec "$@"\nexec valgrind -q --tool=callgrind --combine-dumps=yes '
-        f"--callgrind-out-file={counts} --toggle-collect='counted_*' \"$@\"\n")
+        f"--callgrind-out-file={counts} --toggle-collect='counted_*' \"$@\"\n"
+    )
     wrapper.chmod(0o755)
-    environment = support.clean_environment() | host.environment | {"LD_PRELOAD": str(host.interposer), "TUTTI_WAIT": "spin"}
-    support.expect_ok(support.run([host.launcher, "-n", 2, wrapper, program, rounds], environment=environment, timeout=100))
+    environment = (
+        support.clean_environment()
+        | host.environment
+        | {"LD_PRELOAD": str(host.interposer), "TUTTI_WAIT": "spin"}
+    )
+    support.expect_ok(
+        support.run(
+            [host.launcher, "-n", 2, wrapper, program, rounds], environment=environment, timeout=100
+        )
+    )
     text = counts.read_text()
     found = re.findall(r"Client Request: (\w+)$.*?^totals: (\d+)$", text, re.MULTILINE | re.DOTALL)
     return text, [(name, int(count)) for name, count in found]
@@ -46,16 +55,25 @@ def test_instructions_of_a_short_allreduce(host_named, compiled, tmp_path):
     wrapper = tmp_path / "wrapper"
     wrapper.write_text(
         "#!/bin/sh\nexec valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect=counted_allreduce "
-        '--log-file="$0.$PMI_RANK" "$@"\n')
+        '--log-file="$0.$PMI_RANK" "$@"\n'
+    )
     wrapper.chmod(0o755)
 
     calls = 100
-    environment = support.clean_environment() | host.environment | {
-        "LD_PRELOAD": str(host.interposer), "TUTTI_WAIT": "spin"}
+    environment = (
+        support.clean_environment()
+        | host.environment
+        | {"LD_PRELOAD": str(host.interposer), "TUTTI_WAIT": "spin"}
+    )
     counts = []
     for _ in range(5):  # a busy machine may keep the early rank from being early: waiting only adds
-        support.expect_ok(support.run([host.launcher, "-n", 2, wrapper, program, calls], environment=environment,
-                                      timeout=200))
+        support.expect_ok(
+            support.run(
+                [host.launcher, "-n", 2, wrapper, program, calls],
+                environment=environment,
+                timeout=200,
+            )
+        )
         log = (tmp_path / "wrapper.1").read_text()
         counts.append(int(re.search(r"Collected : (\d+)", log)[1]) / calls)
         if counts[-1] <= 199:
@@ -67,10 +85,29 @@ def test_instructions_of_a_short_allreduce(host_named, compiled, tmp_path):
 # Instructions of one call with 8 bytes (of a part) on 2 ranks, from entry to return: a little above what they are. Those that
 # end in 64 have parts of 32 and 96 bytes, and those in place have them there.
 MOST_INSTRUCTIONS = {
-    "barrier": 129, "bcast": 219, "reduce": 250, "allreduce": 204, "gather": 320, "scatter": 260, "allgather": 370,
-    "alltoall": 366, "reduce_scatter_block": 338, "scan": 243, "exscan": 229, "gatherv": 1020, "scatterv": 670, "allgatherv": 880,
-    "alltoallv": 1080, "alltoallw": 1515, "reduce_scatter": 870, "gatherv_64": 1280, "scatterv_64": 835,
-    "gatherv_in_place_64": 1220, "scatterv_in_place_64": 1035, "allgatherv_in_place_64": 1240, "persistent_allreduce": 1040,
+    "barrier": 129,
+    "bcast": 219,
+    "reduce": 250,
+    "allreduce": 204,
+    "gather": 320,
+    "scatter": 260,
+    "allgather": 370,
+    "alltoall": 366,
+    "reduce_scatter_block": 338,
+    "scan": 243,
+    "exscan": 229,
+    "gatherv": 1020,
+    "scatterv": 670,
+    "allgatherv": 880,
+    "alltoallv": 1080,
+    "alltoallw": 1515,
+    "reduce_scatter": 870,
+    "gatherv_64": 1280,
+    "scatterv_64": 835,
+    "gatherv_in_place_64": 1220,
+    "scatterv_in_place_64": 1035,
+    "allgatherv_in_place_64": 1240,
+    "persistent_allreduce": 1040,
 }
 
 
@@ -115,7 +152,12 @@ def test_types_with_gaps(host, compiled, tmp_path):
     print(found)
     functions = functions_of(text)
     assert any("bcast_packed" in function or "bcast_by_any" in function for function in functions)
-    assert sorted(function for function in functions if re.search("dlsym|do_lookup_x|_Rb_tree", function)) == []
+    assert (
+        sorted(
+            function for function in functions if re.search("dlsym|do_lookup_x|_Rb_tree", function)
+        )
+        == []
+    )
     assert {name: count for name, count in found.items() if count > MOST_STRIDED[name]} == {}
 
 

@@ -68,8 +68,15 @@ def test_killed_rank(host, compiled, calls, shared_memory):
 
 def private_shm(size, command):
     """The command with a /dev/shm of its own, of this size."""
-    return ["unshare", "--mount", "sh", "-c", f'mount -t tmpfs -o size={size} tmpfs /dev/shm && exec "$@"', "sh",
-            *map(str, command)]
+    return [
+        "unshare",
+        "--mount",
+        "sh",
+        "-c",
+        f'mount -t tmpfs -o size={size} tmpfs /dev/shm && exec "$@"',
+        "sh",
+        *map(str, command),
+    ]
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="a private /dev/shm needs root")
@@ -81,9 +88,19 @@ def test_tiny_dev_shm(host_named, compiled, size):
     if probe.returncode != 0:  # a container, or a chroot that is no mount point
         pytest.skip(f"no private /dev/shm here: {probe.stderr.strip()}")
     program = compiled(host, "communicators")
-    environment = support.clean_environment() | host.environment | {
-        "TUTTI_SHM": "posix", "TUTTI_REPORT": "1", "OMPI_MCA_btl": "self,tcp", "OMPI_MCA_pml": "ob1",
-        "PMIX_MCA_gds": "hash", "OMPI_MCA_osc": "^sm", "TUTTI_STALL_SECONDS": "15"}
+    environment = (
+        support.clean_environment()
+        | host.environment
+        | {
+            "TUTTI_SHM": "posix",
+            "TUTTI_REPORT": "1",
+            "OMPI_MCA_btl": "self,tcp",
+            "OMPI_MCA_pml": "ob1",
+            "PMIX_MCA_gds": "hash",
+            "OMPI_MCA_osc": "^sm",
+            "TUTTI_STALL_SECONDS": "15",
+        }
+    )
     command = private_shm(size, [host.launcher, "-n", 2, support.TUTTI_RUN, program, "makings"])
     result = support.run(command, environment=environment, timeout=60)
     expect_ok(result)
@@ -91,14 +108,23 @@ def test_tiny_dev_shm(host_named, compiled, size):
 
 
 def test_disabled(host, compiled):
-    result = expect_ok(job(host, 2, compiled(host, "derived"), variables={"TUTTI_DISABLE": "1", "TUTTI_REPORT": "1"}))
+    result = expect_ok(
+        job(
+            host,
+            2,
+            compiled(host, "derived"),
+            variables={"TUTTI_DISABLE": "1", "TUTTI_REPORT": "1"},
+        )
+    )
     assert "tutti" not in result.stderr
 
 
 def test_ranks_with_different_variables(host, compiled, tmp_path):
     """All ranks stay on the host together, and the job is told."""
     script = tmp_path / "different"
-    script.write_text('#!/bin/sh\nexport TUTTI_SETUP_AFTER=$(( ${PMI_RANK:-$PMIX_RANK} + 1 ))\nexec "$@"\n')
+    script.write_text(
+        '#!/bin/sh\nexport TUTTI_SETUP_AFTER=$(( ${PMI_RANK:-$PMIX_RANK} + 1 ))\nexec "$@"\n'
+    )
     script.chmod(0o755)
     command = [host.launcher, "-n", 3, script, support.TUTTI_RUN, compiled(host, "derived")]
     result = support.run(command, environment=support.clean_environment() | host.environment)
@@ -109,7 +135,14 @@ def test_ranks_with_different_variables(host, compiled, tmp_path):
 def test_malformed_variable_without_the_launcher(host, compiled):
     """A preload by hand says it too: one line, exit code 2, nothing run."""
     environment = support.clean_environment() | host.environment | {"TUTTI_WAIT": "sleep"}
-    command = [host.launcher, "-n", 2, "env", f"LD_PRELOAD={host.interposer}", compiled(host, "derived")]
+    command = [
+        host.launcher,
+        "-n",
+        2,
+        "env",
+        f"LD_PRELOAD={host.interposer}",
+        compiled(host, "derived"),
+    ]
     result = support.run(command, environment=environment)
     assert result.returncode != 0
     lines = [line for line in result.stderr.splitlines() if "TUTTI_WAIT" in line]
@@ -117,17 +150,29 @@ def test_malformed_variable_without_the_launcher(host, compiled):
 
 
 def test_preload_into_a_program_without_mpi(host):
-    result = subprocess.run(["bash", "-c", "echo fine; ls / >/dev/null"], capture_output=True, text=True, timeout=30,
-                            env=os.environ | {"LD_PRELOAD": str(host.interposer)}, check=True)
+    result = subprocess.run(
+        ["bash", "-c", "echo fine; ls / >/dev/null"],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        env=os.environ | {"LD_PRELOAD": str(host.interposer)},
+        check=True,
+    )
     assert result.stdout == "fine\n" and result.stderr == ""
 
 
 def test_symbols(host):
     """Nothing is seen but the interposed functions, under their second names only where they make or free communicators, and those that
     give memory that ranks reach; nothing of an MPI is needed to load."""
+
     def symbols(*options):
-        text = subprocess.run(["nm", "-D", *options, host.interposer], capture_output=True, text=True, timeout=30,
-                              check=True).stdout
+        text = subprocess.run(
+            ["nm", "-D", *options, host.interposer],
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=True,
+        ).stdout
         return [line.split()[-1] for line in text.splitlines()]
 
     makers = ["Comm_dup", "Comm_dup_with_info", "Comm_create", "Comm_create_group", "Comm_split", "Comm_split_type", "Cart_create",
@@ -136,7 +181,18 @@ def test_symbols(host):
     others = {name for name in defined if not name.lower().startswith("mpi_")}
     assert others == {"tutti_alloc", "tutti_free", *(f"PMPI_{name}" for name in makers)}
     assert {f"MPI_{name}" for name in makers} <= defined
-    assert [name for name in symbols("--undefined-only") if "mpi" in name.lower() or "tutti" in name.lower()] == []
-    needed = subprocess.run(["readelf", "-d", host.interposer], capture_output=True, text=True, timeout=30, check=True)
-    libraries = [line.split("[")[1].rstrip("]") for line in needed.stdout.splitlines() if "(NEEDED)" in line]
-    assert all(name.startswith(("libc.", "libm.", "ld-linux", "libpthread.", "libdl.", "librt.")) for name in libraries)
+    assert [
+        name
+        for name in symbols("--undefined-only")
+        if "mpi" in name.lower() or "tutti" in name.lower()
+    ] == []
+    needed = subprocess.run(
+        ["readelf", "-d", host.interposer], capture_output=True, text=True, timeout=30, check=True
+    )
+    libraries = [
+        line.split("[")[1].rstrip("]") for line in needed.stdout.splitlines() if "(NEEDED)" in line
+    ]
+    assert all(
+        name.startswith(("libc.", "libm.", "ld-linux", "libpthread.", "libdl.", "librt."))
+        for name in libraries
+    )

@@ -9,8 +9,19 @@ from support import PROGRAMS, expect_ok, job
 
 pytestmark = pytest.mark.mpi
 FACES = ["MPIF", "USE_MPI", "USE_F08"]
-COLLECTIVES = ["barrier", "bcast", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall",
-               "reduce_scatter", "scan", "exscan"]
+COLLECTIVES = [
+    "barrier",
+    "bcast",
+    "reduce",
+    "allreduce",
+    "gather",
+    "scatter",
+    "allgather",
+    "alltoall",
+    "reduce_scatter",
+    "scan",
+    "exscan",
+]
 
 
 @pytest.fixture(params=["debian-mpich", "debian-openmpi"])
@@ -25,8 +36,19 @@ def fortran_host(request, host_named):
 def program(fortran_host, face, tmp_path):
     path = tmp_path / f"collectives.{face}"
     compiler = fortran_host.compiler.replace("mpicc", "mpif90")
-    subprocess.run([compiler, "-w", "-fallow-argument-mismatch", f"-D{face}", "-o", path, PROGRAMS / "collectives.F90"],
-                   check=True, timeout=120)
+    subprocess.run(
+        [
+            compiler,
+            "-w",
+            "-fallow-argument-mismatch",
+            f"-D{face}",
+            "-o",
+            path,
+            PROGRAMS / "collectives.F90",
+        ],
+        check=True,
+        timeout=120,
+    )
     return path
 
 
@@ -46,7 +68,11 @@ def test_fortran_calls_arrive(fortran_host, program, tmp_path):
         served[row["collective"]] = served.get(row["collective"], 0) + row["calls"]
     assert all(served.get(name, 0) >= 10 for name in COLLECTIVES), served
     # What alone serves parts of different lengths.
-    direct = {row["collective"] for row in json.loads(report.read_text())["collectives"] if "direct" in row["algorithm"]}
+    direct = {
+        row["collective"]
+        for row in json.loads(report.read_text())["collectives"]
+        if "direct" in row["algorithm"]
+    }
     assert direct == {"gather", "scatter", "allgather", "alltoall", "reduce_scatter"}
 
 
@@ -58,6 +84,10 @@ def test_fortran_sessions(host_named, face, tmp_path):
     if shutil.which(compiler) is None:
         pytest.skip(f"{host.name} has no Fortran compiler")
     program, report = tmp_path / "sessions", tmp_path / "report.json"
-    subprocess.run([compiler, "-w", f"-D{face}", "-o", program, PROGRAMS / "sessions.F90"], check=True, timeout=120)
+    subprocess.run(
+        [compiler, "-w", f"-D{face}", "-o", program, PROGRAMS / "sessions.F90"],
+        check=True,
+        timeout=120,
+    )
     expect_ok(job(host, 2, program, options=[f"--report={report}"]))
     assert sum(row["calls"] for row in json.loads(report.read_text())["collectives"]) == 2 * 49

@@ -20,14 +20,20 @@ def lines_with(result, text):
 
 def test_ranks_without_the_launcher(host, compiled):
     """Those under it say in one line what they wait for, and end the job where they are told to."""
-    result = mixed_job(host, compiled(host, "derived"), {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"})
+    result = mixed_job(
+        host, compiled(host, "derived"), {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"}
+    )
     assert result.returncode != 0
     said = lines_with(result, "start all ranks under tutti-run, or none")
     assert len(said) == 1 and "MPI_Init waits for ranks" in said[0], result.stderr
 
 
 def test_one_line_of_many_waiting_ranks(host, compiled):
-    environment = support.clean_environment() | host.environment | {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"}
+    environment = (
+        support.clean_environment()
+        | host.environment
+        | {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"}
+    )
     program = compiled(host, "derived")
     command = [host.launcher, "-n", 1, program, ":", "-n", 3, support.TUTTI_RUN, program]
     result = support.run(command, environment=environment, timeout=60)
@@ -36,9 +42,25 @@ def test_one_line_of_many_waiting_ranks(host, compiled):
 
 
 def test_session_ranks_without_the_launcher(host, compiled):
-    environment = support.clean_environment() | host.environment | {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"}
+    environment = (
+        support.clean_environment()
+        | host.environment
+        | {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"}
+    )
     program = compiled(host, "sessions")
-    command = [host.launcher, "-n", 1, support.TUTTI_RUN, program, "alone", ":", "-n", 1, program, "alone"]
+    command = [
+        host.launcher,
+        "-n",
+        1,
+        support.TUTTI_RUN,
+        program,
+        "alone",
+        ":",
+        "-n",
+        1,
+        program,
+        "alone",
+    ]
     result = support.run(command, environment=environment, timeout=60)
     assert result.returncode != 0
     said = lines_with(result, "start all ranks under tutti-run, or none")
@@ -59,10 +81,14 @@ def test_waiting_goes_on_unless_told(host, compiled):
 def test_one_rank_is_disabled(host, compiled, tmp_path, disabled_rank):
     """Tutti is off everywhere, the results are right, and one line says why."""
     script = tmp_path / "disable_one"
-    script.write_text(f'#!/bin/sh\n[ "${{PMI_RANK:-$PMIX_RANK}}" = {disabled_rank} ] && export TUTTI_DISABLE=1\nexec "$@"\n')
+    script.write_text(
+        f'#!/bin/sh\n[ "${{PMI_RANK:-$PMIX_RANK}}" = {disabled_rank} ] && export TUTTI_DISABLE=1\nexec "$@"\n'
+    )
     script.chmod(0o755)
     command = [host.launcher, "-n", 3, script, support.TUTTI_RUN, compiled(host, "reductions")]
-    result = expect_ok(support.run(command, environment=support.clean_environment() | host.environment))
+    result = expect_ok(
+        support.run(command, environment=support.clean_environment() | host.environment)
+    )
     assert len(lines_with(result, "different TUTTI_DISABLE variables")) == 1, result.stderr
 
 

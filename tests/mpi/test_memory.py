@@ -20,10 +20,14 @@ def test_mpi_gives_memory_of_the_heap(host, compiled):
 
 
 def test_all_memory_is_of_the_heap(host, compiled):
-    support.expect_ok(support.job(host, 3, compiled(host, "memory"), 3, 1, 1, options=["--shared-heap"]))
+    support.expect_ok(
+        support.job(host, 3, compiled(host, "memory"), 3, 1, 1, options=["--shared-heap"])
+    )
 
 
-@pytest.mark.parametrize("choice, direct", [("staged", False), ("cma", False), ("direct", True), ("auto", True)])
+@pytest.mark.parametrize(
+    "choice, direct", [("staged", False), ("cma", False), ("direct", True), ("auto", True)]
+)
 def test_reach_is_restricted(host_named, compiled, choice, direct):
     host = host_named("mpich")
     result = support.job(host, 2, compiled(host, "memory"), 2 if direct else 0, 0, 0,
@@ -34,23 +38,49 @@ def test_reach_is_restricted(host_named, compiled, choice, direct):
     assert ("TUTTI_REACH=cma: " in result.stderr) == (choice == "cma" and "cma" not in reach)
 
 
-@pytest.mark.parametrize(("choice", "tried"), [("auto", True), ("direct", False), ("staged", False)])
+@pytest.mark.parametrize(
+    ("choice", "tried"), [("auto", True), ("direct", False), ("staged", False)]
+)
 def test_a_rule_asks_for_the_systems_copies(host_named, compiled, tmp_path, choice, tried):
     """They are tried, and used, where a rule of a table says so and TUTTI_REACH leaves it to rules."""
     host, table = host_named("mpich"), tmp_path / "own.map"
     moves = ("bcast", "gather", "scatter", "allgather", "alltoall", "reduce_scatter", "allreduce")
-    table.write_text("tutti-map 1\n" + "".join(f"{name} sizes 8K.. -> builtin:flat reach cma\n" for name in moves))
+    table.write_text(
+        "tutti-map 1\n"
+        + "".join(f"{name} sizes 8K.. -> builtin:flat reach cma\n" for name in moves)
+    )
 
     def reach(choice):
         variables = {"TUTTI_REACH": choice, "TUTTI_LOG": "info"}
-        return reach_of(support.expect_ok(support.job(host, 3, compiled(host, "parts"), options=[f"--table={table}"], variables=variables)))
+        return reach_of(
+            support.expect_ok(
+                support.job(
+                    host,
+                    3,
+                    compiled(host, "parts"),
+                    options=[f"--table={table}"],
+                    variables=variables,
+                )
+            )
+        )
 
     assert ("cma" in reach(choice)) == (tried and "cma" in reach("cma"))
 
 
 def test_different_reach_is_refused(host_named, compiled):
     host = host_named("mpich")
-    command = [host.launcher, "-n", 1, "env", "TUTTI_REACH=staged", support.TUTTI_RUN, compiled(host, "memory"), 0, 0, 0]
+    command = [
+        host.launcher,
+        "-n",
+        1,
+        "env",
+        "TUTTI_REACH=staged",
+        support.TUTTI_RUN,
+        compiled(host, "memory"),
+        0,
+        0,
+        0,
+    ]
     command += [":", "-n", 1, support.TUTTI_RUN, compiled(host, "memory"), 0, 0, 0]
     result = support.run(command, environment=support.clean_environment() | host.environment)
     assert "the ranks have different" in support.expect_ok(result).stderr
@@ -61,8 +91,17 @@ def test_limits(host_named, compiled, limit, reason):
     """Without a heap, or with a small one, a job runs, and its user hears of it once."""
     host = host_named("debian-mpich")
     program = compiled(host, "reductions")
-    result = support.job(host, 2, "bash", "-c", f"ulimit {limit}; exec {support.TUTTI_RUN} --shared-heap {program}", tutti=False)
-    lines = [line for line in support.expect_ok(result).stderr.splitlines() if "no shared heap" in line]
+    result = support.job(
+        host,
+        2,
+        "bash",
+        "-c",
+        f"ulimit {limit}; exec {support.TUTTI_RUN} --shared-heap {program}",
+        tutti=False,
+    )
+    lines = [
+        line for line in support.expect_ok(result).stderr.splitlines() if "no shared heap" in line
+    ]
     assert len(lines) == (1 if reason else 0)
     assert reason is None or reason in lines[0]
 
@@ -70,7 +109,11 @@ def test_limits(host_named, compiled, limit, reason):
 def test_ranks_touch_their_own_areas(host_named, compiled):
     """On several numa regions, here by word of the user's; later communicators take pieces that were used before."""
     host = host_named("mpich")
-    support.expect_ok(support.job(host, 3, compiled(host, "communicators"), variables={"TUTTI_TOPOLOGY": "numa:2 core:2"}))
+    support.expect_ok(
+        support.job(
+            host, 3, compiled(host, "communicators"), variables={"TUTTI_TOPOLOGY": "numa:2 core:2"}
+        )
+    )
 
 
 @pytest.mark.parametrize("name", ["mpich", "openmpi", "mpiabi", "debian-mpich", "debian-openmpi"])
@@ -86,7 +129,9 @@ def test_windows_where_the_heap_cannot_serve(host_named, compiled, name):
     """This component of Open MPI makes windows over memory of its own alone: all ranks take those."""
     host = host_named(name)
     variables = {"OMPI_MCA_osc": "sm", "TUTTI_LOG": "info"}
-    result = support.job(host, 2, compiled(host, "windows"), options=["--shared-heap"], variables=variables)
+    result = support.job(
+        host, 2, compiled(host, "windows"), options=["--shared-heap"], variables=variables
+    )
     assert "makes no windows over the shared heap" in support.expect_ok(result).stderr
 
 
@@ -96,9 +141,15 @@ def test_fortran(host_named, tmp_path, name):
     host = host_named(name)
     compiler = host.compiler.replace("mpicc", "mpif90")
     sources = [support.PROGRAMS / "memory.F90", support.ROOT / "tests" / "heap" / "lies_in_heap.c"]
-    subprocess.run([host.compiler, "-c", "-o", tmp_path / "heap.o", sources[1]], check=True, timeout=60)
+    subprocess.run(
+        [host.compiler, "-c", "-o", tmp_path / "heap.o", sources[1]], check=True, timeout=60
+    )
     if shutil.which(compiler) is None:
         pytest.skip(f"{host.name} has no Fortran compiler")
-    subprocess.run([compiler, "-o", tmp_path / "memory", sources[0], tmp_path / "heap.o"], check=True, timeout=60,
-                   cwd=tmp_path)  # where it writes its modules
+    subprocess.run(
+        [compiler, "-o", tmp_path / "memory", sources[0], tmp_path / "heap.o"],
+        check=True,
+        timeout=60,
+        cwd=tmp_path,
+    )  # where it writes its modules
     support.expect_ok(support.job(host, 2, tmp_path / "memory"))

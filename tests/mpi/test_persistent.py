@@ -10,8 +10,19 @@ import support
 from support import PROGRAMS, expect_ok, job
 
 pytestmark = pytest.mark.mpi
-ALL = {"barrier", "bcast", "reduce", "allreduce", "gather", "scatter", "allgather", "alltoall", "reduce_scatter", "scan",
-       "exscan"}
+ALL = {
+    "barrier",
+    "bcast",
+    "reduce",
+    "allreduce",
+    "gather",
+    "scatter",
+    "allgather",
+    "alltoall",
+    "reduce_scatter",
+    "scan",
+    "exscan",
+}
 
 
 @pytest.mark.parametrize("what", ["results", "mixed", "orders", "freed"])
@@ -34,7 +45,9 @@ def test_all_are_served(host_named, compiled, tmp_path):
     document = json.loads(report.read_text())
     rows = document["collectives"]
     # In place as well, an exscan's rank 0 with them, which gets nothing.
-    assert {row["reason"] for row in document["host_reasons"]} == {"first calls of a communicator (TUTTI_SETUP_AFTER)"}
+    assert {row["reason"] for row in document["host_reasons"]} == {
+        "first calls of a communicator (TUTTI_SETUP_AFTER)"
+    }
     served = {}
     for row in rows:
         if "deposits" in row["algorithm"]:
@@ -46,17 +59,30 @@ def test_all_are_served(host_named, compiled, tmp_path):
 def test_a_dead_rank_is_found(host_named, compiled, tmp_path):
     """Whoever waits for it says so and ends the job, also while its parent has not taken note of its end."""
     host, wrapper = host_named("mpich"), tmp_path / "careless"
-    wrapper.write_text('#!/bin/sh\n"$@" &\nexec sleep 20\n')  # which never asks what became of its child
+    wrapper.write_text(
+        '#!/bin/sh\n"$@" &\nexec sleep 20\n'
+    )  # which never asks what became of its child
     wrapper.chmod(0o755)
-    command = [host.launcher, "-n", 2, wrapper, support.TUTTI_RUN, compiled(host, "persistent_killed")]
-    result = support.run(command, environment=support.clean_environment() | host.environment, timeout=40)
+    command = [
+        host.launcher,
+        "-n",
+        2,
+        wrapper,
+        support.TUTTI_RUN,
+        compiled(host, "persistent_killed"),
+    ]
+    result = support.run(
+        command, environment=support.clean_environment() | host.environment, timeout=40
+    )
     assert "rank 1 ended before it started a persistent barrier" in result.stderr, result.stderr
 
 
 def test_long_waits_sleep(host_named, compiled):
     """Yielding need not hand a core over, so it ends after 20 us, in which at most some 50 yields fit; then ranks sleep."""
     host = host_named("mpich")  # Open MPI's own progress yields, too
-    result = expect_ok(job(host, 2, compiled(host, "persistent_yields"), variables={"TUTTI_WAIT": "yield"}))
+    result = expect_ok(
+        job(host, 2, compiled(host, "persistent_yields"), variables={"TUTTI_WAIT": "yield"})
+    )
     yields, sleeps = map(int, re.search(r"yields (\d+) sleeps (\d+)", result.stdout).groups())
     assert yields <= 150 and sleeps > 10, result.stdout
 
@@ -65,20 +91,41 @@ def test_users_operations_are_the_hosts(host_named, compiled, tmp_path):
     """Its starts count, as do the rounds of Tutti's: 7 of one request at each of 2 ranks."""
     host, report = host_named("openmpi"), tmp_path / "report.json"
     expect_ok(job(host, 2, compiled(host, "persistent"), "freed", options=[f"--report={report}"]))
-    reasons = {row["reason"]: row["calls"] for row in json.loads(report.read_text())["host_reasons"]}
+    reasons = {
+        row["reason"]: row["calls"] for row in json.loads(report.read_text())["host_reasons"]
+    }
     assert reasons["persistent collectives by a user's operation"] == 2 * 7
 
 
 @pytest.mark.parametrize("face", ["MPIF", "USE_F08"])
 def test_fortran(host_named, face, tmp_path):
-    host = host_named("debian-mpich")  # of the MPIs here with a Fortran library, the one that has persistent collectives
+    host = host_named(
+        "debian-mpich"
+    )  # of the MPIs here with a Fortran library, the one that has persistent collectives
     compiler = host.compiler.replace("mpicc", "mpif90")
     if shutil.which(compiler) is None:
         pytest.skip(f"{host.name} has no Fortran compiler")
     program, report = tmp_path / "persistent", tmp_path / "report.json"
-    subprocess.run([compiler, "-w", "-fallow-argument-mismatch", f"-D{face}", "-o", program,
-                    PROGRAMS / "persistent.F90"], check=True, timeout=120)
+    subprocess.run(
+        [
+            compiler,
+            "-w",
+            "-fallow-argument-mismatch",
+            f"-D{face}",
+            "-o",
+            program,
+            PROGRAMS / "persistent.F90",
+        ],
+        check=True,
+        timeout=120,
+    )
     expect_ok(job(host, 3, program, options=[f"--report={report}"]))
-    served = {row["collective"]: row["calls"] for row in json.loads(report.read_text())["collectives"]
-              if "deposits" in row["algorithm"]}
-    assert served == {"allreduce": 3 * 40, "barrier": 3 * (40 + 4)}  # the blocking barriers share a row
+    served = {
+        row["collective"]: row["calls"]
+        for row in json.loads(report.read_text())["collectives"]
+        if "deposits" in row["algorithm"]
+    }
+    assert served == {
+        "allreduce": 3 * 40,
+        "barrier": 3 * (40 + 4),
+    }  # the blocking barriers share a row

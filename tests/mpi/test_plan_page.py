@@ -20,7 +20,9 @@ def host(request, host_named):
 
 
 def tutti(*arguments):
-    done = support.run([sys.executable, "-m", "tutti.cli", *arguments], environment=support.clean_environment())
+    done = support.run(
+        [sys.executable, "-m", "tutti.cli", *arguments], environment=support.clean_environment()
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -39,13 +41,17 @@ def test_the_page_with_an_mpi(host, tmp_path):
         (programs / name).chmod(0o755)
     work = tmp_path / "work"
     work.mkdir()
-    (work / "hello_allreduce.py").write_text((support.ROOT / "examples" / "hello_allreduce.py").read_text())
+    (work / "hello_allreduce.py").write_text(
+        (support.ROOT / "examples" / "hello_allreduce.py").read_text()
+    )
     environment = support.clean_environment() | host.environment
     environment["PATH"] = f"{programs}:{environment['PATH']}"
     ran = []
     for language, argument, text in BLOCK.findall((support.ROOT / "docs" / "plans.md").read_text()):
         if argument == "mpi" or (language == "sh" and "plan compile" in text and not argument):
-            done = support.run(["bash", "-ec", text], environment=environment, cwd=work, timeout=120)
+            done = support.run(
+                ["bash", "-ec", text], environment=environment, cwd=work, timeout=120
+            )
             assert done.returncode == 0, f"{text}\n{done.stdout}\n{done.stderr}"
             if argument == "mpi":
                 assert "4 ranks: the sum of 1 to 4 is 10" in done.stdout
@@ -58,7 +64,14 @@ def test_the_page_with_an_mpi(host, tmp_path):
 
 
 def example(name, *options):
-    return name, [str(support.ROOT / "examples" / "plans" / f"{name}.py"), "--ranks", str(RANKS), "--shape", SHAPE, *options]
+    return name, [
+        str(support.ROOT / "examples" / "plans" / f"{name}.py"),
+        "--ranks",
+        str(RANKS),
+        "--shape",
+        SHAPE,
+        *options,
+    ]
 
 
 def scheme(name, *options):
@@ -77,7 +90,9 @@ PLANS = [
 ]
 
 
-@pytest.mark.parametrize(("collective", "name", "arguments"), PLANS, ids=[name for _, name, _ in PLANS])
+@pytest.mark.parametrize(
+    ("collective", "name", "arguments"), PLANS, ids=[name for _, name, _ in PLANS]
+)
 def test_compiled_plans_run(host, compiled, tmp_path, collective, name, arguments):
     """The program checks every result."""
     directory = tmp_path / "plans"
@@ -90,6 +105,14 @@ def test_compiled_plans_run(host, compiled, tmp_path, collective, name, argument
     report = tmp_path / "report.json"
     program = compiled(host, "plans")
     options = [f"--plans={directory}", f"--report={report}"]
-    support.expect_ok(support.job(host, RANKS, program, "roots", options=options, variables={"TUTTI_TOPOLOGY": SHAPE}))
-    ran = {row["algorithm"] for row in json.loads(report.read_text())["collectives"] if row["collective"] == collective}
+    support.expect_ok(
+        support.job(
+            host, RANKS, program, "roots", options=options, variables={"TUTTI_TOPOLOGY": SHAPE}
+        )
+    )
+    ran = {
+        row["algorithm"]
+        for row in json.loads(report.read_text())["collectives"]
+        if row["collective"] == collective
+    }
     assert any(name in algorithm for algorithm in ran), ran

@@ -13,7 +13,11 @@ ranks {ranks}
 {lists}
 """
 # Either keeps rank order in some calls only: the first always, the second never.
-CHAIN = {2: "reduce 0: 1", 3: "reduce 0: 1\nreduce 1: 2", 4: "reduce 0: 1\nreduce 1: 2\nreduce 2: 3"}
+CHAIN = {
+    2: "reduce 0: 1",
+    3: "reduce 0: 1\nreduce 1: 2",
+    4: "reduce 0: 1\nreduce 1: 2\nreduce 2: 3",
+}
 MIXED = {3: "reduce 0: 2 1", 4: "reduce 0: 2 1\nreduce 2: 3"}
 
 
@@ -45,7 +49,9 @@ def report_of(host, ranks, program, *arguments, directory=None, variables=None, 
     """The report of a job that went well, and what it wrote to stderr."""
     file = tmp_path / "report.json"
     options = [f"--report={file}"] + ([f"--plans={directory}"] if directory else [])
-    result = support.expect_ok(support.job(host, ranks, program, *arguments, options=options, variables=variables))
+    result = support.expect_ok(
+        support.job(host, ranks, program, *arguments, options=options, variables=variables)
+    )
     return json.loads(file.read_text()), result.stderr
 
 
@@ -63,8 +69,12 @@ def lines_with(text, part):
 
 @pytest.mark.parametrize("ranks", [2, 4])
 def test_a_mapped_plan_runs(host, compiled, plans, tmp_path, ranks):
-    directory = plans(f"allreduce ranks {ranks} -> chain.tree", chain__tree=tree(ranks, CHAIN[ranks]))
-    report, error = report_of(host, ranks, compiled(host, "plans"), directory=directory, tmp_path=tmp_path)
+    directory = plans(
+        f"allreduce ranks {ranks} -> chain.tree", chain__tree=tree(ranks, CHAIN[ranks])
+    )
+    report, error = report_of(
+        host, ranks, compiled(host, "plans"), directory=directory, tmp_path=tmp_path
+    )
     assert algorithms(report, "allreduce") == {"chain.tree"}
     assert "chain.tree" not in algorithms(report, "reduce")
     assert report["refused_plans"] == []
@@ -74,7 +84,9 @@ def test_a_mapped_plan_runs(host, compiled, plans, tmp_path, ranks):
 def test_changing_the_file_changes_the_mapping(host, compiled, plans, tmp_path):
     program = compiled(host, "plans")
     directory = plans("allreduce -> one.tree", one__tree=tree(3, CHAIN[3]))
-    assert algorithms(report_of(host, 3, program, directory=directory, tmp_path=tmp_path)[0], "allreduce") == {"one.tree"}
+    assert algorithms(
+        report_of(host, 3, program, directory=directory, tmp_path=tmp_path)[0], "allreduce"
+    ) == {"one.tree"}
     plans("allreduce sizes ..64 -> builtin:nary:2", "allreduce sizes 1K.. -> builtin:binomial")
     report, _ = report_of(host, 3, program, directory=directory, tmp_path=tmp_path)
     assert algorithms(report, "allreduce", "<= 8 bytes") == {"nary:2"}
@@ -84,13 +96,22 @@ def test_changing_the_file_changes_the_mapping(host, compiled, plans, tmp_path):
 @pytest.mark.parametrize(("options", "variables", "reached"), [
     ([], {}, False), (["--shared-heap"], {}, True), (["--shared-heap"], {"TUTTI_REACH": "staged"}, False),
 ], ids=["private memory", "shared heap", "heap not reached"])  # fmt: skip
-def test_rules_tell_whether_ranks_reach_each_others_memory(host, compiled, plans, tmp_path, options, variables, reached):
+def test_rules_tell_whether_ranks_reach_each_others_memory(
+    host, compiled, plans, tmp_path, options, variables, reached
+):
     """On the world and on its halves; a map beside plans and a table are asked alike."""
     program, report = compiled(host, "plans"), tmp_path / "report.json"
     directory = plans("allreduce reached yes -> builtin:binomial", "allreduce reached no -> builtin:nary:2",
                       "bcast reached yes -> builtin:binary", "bcast -> builtin:binomial")  # fmt: skip
     for asked in (f"--plans={directory}", f"--table={directory / 'map'}"):
-        job = support.job(host, 4, program, "split", options=[*options, f"--report={report}", asked], variables=variables)
+        job = support.job(
+            host,
+            4,
+            program,
+            "split",
+            options=[*options, f"--report={report}", asked],
+            variables=variables,
+        )
         support.expect_ok(job)
         ran = json.loads(report.read_text())
         assert algorithms(ran, "allreduce") == {"binomial" if reached else "nary:2"}
@@ -100,29 +121,60 @@ def test_rules_tell_whether_ranks_reach_each_others_memory(host, compiled, plans
 def test_one_rank_without_the_heap_is_agreed_on(host_named, compiled, plans, tmp_path):
     """It alone may make no file so long, so that no rule for memory that all reach holds at any rank."""
     host, report = host_named("mpich"), tmp_path / "report.json"
-    directory = plans("allreduce reached yes -> builtin:binomial", "allreduce reached no -> builtin:nary:2")
-    launch = [support.TUTTI_RUN, "--shared-heap", f"--report={report}", f"--plans={directory}", compiled(host, "plans")]
+    directory = plans(
+        "allreduce reached yes -> builtin:binomial", "allreduce reached no -> builtin:nary:2"
+    )
+    launch = [
+        support.TUTTI_RUN,
+        "--shared-heap",
+        f"--report={report}",
+        f"--plans={directory}",
+        compiled(host, "plans"),
+    ]
     limited = ["sh", "-c", 'ulimit -f 16000; exec "$@"', "limited", *launch]
     command = [host.launcher, "-n", 1, *limited, ":", "-n", 1, *launch]
-    result = support.expect_ok(support.run(command, environment=support.clean_environment() | host.environment))
+    result = support.expect_ok(
+        support.run(command, environment=support.clean_environment() | host.environment)
+    )
     assert "no shared heap" in result.stderr
     assert algorithms(json.loads(report.read_text()), "allreduce") == {"nary:2"}
 
 
 def test_a_users_word_beats_the_map(host, compiled, plans, tmp_path):
     directory = plans("allreduce -> one.tree", one__tree=tree(3, CHAIN[3]))
-    report, _ = report_of(host, 3, compiled(host, "plans"), directory=directory, tmp_path=tmp_path,
-                          variables={"TUTTI_ALGORITHM_ALLREDUCE": "flat"})
+    report, _ = report_of(
+        host,
+        3,
+        compiled(host, "plans"),
+        directory=directory,
+        tmp_path=tmp_path,
+        variables={"TUTTI_ALGORITHM_ALLREDUCE": "flat"},
+    )
     assert algorithms(report, "allreduce") == {"flat"}
 
 
-@pytest.mark.parametrize("variables", [{}, {"TUTTI_WAIT": "spin"}, {"TUTTI_CHECK": "1"}], ids=["as it is", "spin", "check"])
-def test_plans_that_lose_rank_order_serve_the_rest(host_named, compiled, plans, tmp_path, variables):
+@pytest.mark.parametrize(
+    "variables",
+    [{}, {"TUTTI_WAIT": "spin"}, {"TUTTI_CHECK": "1"}],
+    ids=["as it is", "spin", "check"],
+)
+def test_plans_that_lose_rank_order_serve_the_rest(
+    host_named, compiled, plans, tmp_path, variables
+):
     """Compositions, which do not commute, go to the built-in choice; the program checks all results."""
     host = host_named("openmpi")
     directory = plans("allreduce -> mixed.tree", mixed__tree=tree(3, MIXED[3]))
-    report, error = report_of(host, 3, compiled(host, "plans"), directory=directory, tmp_path=tmp_path, variables=variables)
-    assert "mixed.tree" in algorithms(report, "allreduce") and len(algorithms(report, "allreduce")) > 1
+    report, error = report_of(
+        host,
+        3,
+        compiled(host, "plans"),
+        directory=directory,
+        tmp_path=tmp_path,
+        variables=variables,
+    )
+    assert (
+        "mixed.tree" in algorithms(report, "allreduce") and len(algorithms(report, "allreduce")) > 1
+    )
     assert len(report["refused_plans"]) == 1 and "rank order" in report["refused_plans"][0]
     assert len(lines_with(error, "mixed.tree is refused")) == 1, error
 
@@ -136,11 +188,23 @@ def test_the_order_of_arrival(host, compiled, plans, tmp_path):
 def test_other_rank_counts_are_refused(host, compiled, plans, tmp_path):
     """The plan is for the halves; on all ranks the built-in choice runs, and says so once."""
     directory = plans("allreduce -> two.tree", two__tree=tree(2, CHAIN[2]))
-    report, error = report_of(host, 4, compiled(host, "plans"), "split", directory=directory, tmp_path=tmp_path)
+    report, error = report_of(
+        host, 4, compiled(host, "plans"), "split", directory=directory, tmp_path=tmp_path
+    )
     names = algorithms(report, "allreduce", "<= 8 bytes")
     assert "two.tree" in names and len(names) > 1
-    assert report["refused_plans"] == [f"{directory}/map:2: two.tree is refused: it is for 2 ranks, the communicator has 4"]
-    assert len(lines_with(error, "two.tree is refused: it is for 2 ranks, the communicator has 4; the built-in choice")) == 1
+    assert report["refused_plans"] == [
+        f"{directory}/map:2: two.tree is refused: it is for 2 ranks, the communicator has 4"
+    ]
+    assert (
+        len(
+            lines_with(
+                error,
+                "two.tree is refused: it is for 2 ranks, the communicator has 4; the built-in choice",
+            )
+        )
+        == 1
+    )
 
 
 def test_other_shapes_are_refused(host, compiled, plans, tmp_path):
@@ -149,34 +213,62 @@ def test_other_shapes_are_refused(host, compiled, plans, tmp_path):
     program = compiled(host, "plans")
     report, error = report_of(host, 2, program, directory=directory, tmp_path=tmp_path)
     assert "shaped.tree" not in algorithms(report, "allreduce")
-    assert len(lines_with(error, "it is for the shape node:2 core:64, the communicator runs on node:1 numa:")) == 1, error
-    report, error = report_of(host, 2, program, directory=directory, tmp_path=tmp_path,
-                              variables={"TUTTI_TOPOLOGY": "node:2 numa:4 core:16"})
+    assert (
+        len(
+            lines_with(
+                error, "it is for the shape node:2 core:64, the communicator runs on node:1 numa:"
+            )
+        )
+        == 1
+    ), error
+    report, error = report_of(
+        host,
+        2,
+        program,
+        directory=directory,
+        tmp_path=tmp_path,
+        variables={"TUTTI_TOPOLOGY": "node:2 numa:4 core:16"},
+    )
     assert algorithms(report, "allreduce") == {"shaped.tree"} and "refused" not in error
 
 
 def test_other_roots_are_refused(host, compiled, plans, tmp_path):
     directory = plans(
-        "bcast -> down.tree", "reduce -> up.tree",
+        "bcast -> down.tree",
+        "reduce -> up.tree",
         down__tree="tutti-tree 1\ncollective bcast\nranks 3\nroot 1\nbcast 1: 0 2\n",
-        up__tree="tutti-tree 1\ncollective reduce\nranks 3\nroot 2\nreduce 2: 0 1 2\n")
-    report, _ = report_of(host, 3, compiled(host, "plans"), "roots", directory=directory, tmp_path=tmp_path)
+        up__tree="tutti-tree 1\ncollective reduce\nranks 3\nroot 2\nreduce 2: 0 1 2\n",
+    )
+    report, _ = report_of(
+        host, 3, compiled(host, "plans"), "roots", directory=directory, tmp_path=tmp_path
+    )
     for collective, name in (("bcast", "down.tree"), ("reduce", "up.tree")):
         assert name in algorithms(report, collective) and len(algorithms(report, collective)) > 1
-    assert sorted(line.split(": ", 2)[1].split()[0] for line in report["refused_plans"]) == ["down.tree", "up.tree"]
+    assert sorted(line.split(": ", 2)[1].split()[0] for line in report["refused_plans"]) == [
+        "down.tree",
+        "up.tree",
+    ]
 
 
 BROKEN = {
     "no map": ({}, "holds no map"),
     "bad map": ({"map": "tutti-map 1\n\nallreduce => x.tree\n"}, "map:3: unknown word"),
     "no plan": ({"map": "tutti-map 1\nallreduce -> x.tree\n"}, "x.tree: No such file"),
-    "bad tree": ({"map": "tutti-map 1\nallreduce -> x.tree\n", "x.tree": tree(4, "reduce 0: 1 2")},
-                 "x.tree:4: rank 3 has no parent"),
-    "bad plan": ({"map": "tutti-map 1\nallreduce -> x.plan\n",
-                  "x.plan": "tutti-plan 1\ncollective allreduce\nranks 2\nreduce out[0] <- in[0], in[1]\ncopy out[1] <- in[1]\n"},
-                 "x.plan:5"),
-    "wrong ranks": ({"map": "tutti-map 1\nallreduce ranks 8 -> x.tree\n", "x.tree": tree(4, CHAIN[4])},
-                    "map:2: x.tree is for 4 ranks, the rule for 8"),
+    "bad tree": (
+        {"map": "tutti-map 1\nallreduce -> x.tree\n", "x.tree": tree(4, "reduce 0: 1 2")},
+        "x.tree:4: rank 3 has no parent",
+    ),
+    "bad plan": (
+        {
+            "map": "tutti-map 1\nallreduce -> x.plan\n",
+            "x.plan": "tutti-plan 1\ncollective allreduce\nranks 2\nreduce out[0] <- in[0], in[1]\ncopy out[1] <- in[1]\n",
+        },
+        "x.plan:5",
+    ),
+    "wrong ranks": (
+        {"map": "tutti-map 1\nallreduce ranks 8 -> x.tree\n", "x.tree": tree(4, CHAIN[4])},
+        "map:2: x.tree is for 4 ranks, the rule for 8",
+    ),
 }
 
 
@@ -195,10 +287,19 @@ def test_a_directory_that_is_none(host, compiled, tmp_path):
     """tutti-run says it, and so does the program where only the variable is set."""
     program = compiled(host, "plans")
     result = support.job(host, 2, program, options=["--plans", tmp_path / "none"])
-    assert result.returncode == 2 and len(lines_with(result.stderr, "tutti-run: --plans ")) == 1, result.stderr
+    assert result.returncode == 2 and len(lines_with(result.stderr, "tutti-run: --plans ")) == 1, (
+        result.stderr
+    )
     result = support.job(host, 2, program, variables={"TUTTI_PLANS": str(tmp_path / "none")})
     assert result.returncode == 2, result.stderr
-    assert len(lines_with(result.stderr, "No such file or directory; give a directory with a map and plans")) == 1
+    assert (
+        len(
+            lines_with(
+                result.stderr, "No such file or directory; give a directory with a map and plans"
+            )
+        )
+        == 1
+    )
 
 
 def test_different_files_switch_tutti_off(host, compiled, plans, tmp_path):
@@ -209,17 +310,33 @@ def test_different_files_switch_tutti_off(host, compiled, plans, tmp_path):
         (place / "map").write_text("tutti-map 1\nallreduce -> x.tree\n")
         (place / "x.tree").write_text(tree(3, lists))
     script = tmp_path / "in_own_directory"
-    script.write_text(f'#!/bin/sh\ncd {tmp_path}/${{PMI_RANK:-$OMPI_COMM_WORLD_RANK}}\nTUTTI_PLANS=. exec "$@"\n')
+    script.write_text(
+        f'#!/bin/sh\ncd {tmp_path}/${{PMI_RANK:-$OMPI_COMM_WORLD_RANK}}\nTUTTI_PLANS=. exec "$@"\n'
+    )
     script.chmod(0o755)
     result = support.job(host, 3, script, support.TUTTI_RUN, compiled(host, "plans"), tutti=False)
     support.expect_ok(result)
-    assert len(lines_with(result.stderr, "TUTTI_PLANS, TUTTI_TABLE or TUTTI_CLUSTERS with different files")) == 1, result.stderr
+    assert (
+        len(
+            lines_with(
+                result.stderr, "TUTTI_PLANS, TUTTI_TABLE or TUTTI_CLUSTERS with different files"
+            )
+        )
+        == 1
+    ), result.stderr
 
 
 def test_a_disabled_library_reads_nothing(host, compiled, tmp_path):
     (tmp_path / "map").write_text("nonsense")
-    support.expect_ok(support.job(host, 2, compiled(host, "plans"), options=["--plans", tmp_path],
-                                  variables={"TUTTI_DISABLE": "1"}))
+    support.expect_ok(
+        support.job(
+            host,
+            2,
+            compiled(host, "plans"),
+            options=["--plans", tmp_path],
+            variables={"TUTTI_DISABLE": "1"},
+        )
+    )
 
 
 @pytest.mark.parametrize("ranks", [2, 3, 5])
@@ -228,33 +345,64 @@ def test_placement_gives_the_left_fold(host, compiled, plans, tmp_path, ranks):
     program = compiled(host, "plans")
     directory = plans("allreduce -> builtin:binomial")
     for more in ({}, {"TUTTI_SEGMENT_BYTES": "512"}, {"TUTTI_SHM_BYTES_PER_RANK": "32K"}):
-        report, _ = report_of(host, ranks, program, "bits", "roots", directory=directory, tmp_path=tmp_path,
-                              variables={"TUTTI_REPRODUCIBLE": "placement"} | more)
+        report, _ = report_of(
+            host,
+            ranks,
+            program,
+            "bits",
+            "roots",
+            directory=directory,
+            tmp_path=tmp_path,
+            variables={"TUTTI_REPRODUCIBLE": "placement"} | more,
+        )
         assert algorithms(report, "allreduce") <= {"flat", "all_read_all", "tiled"}
         assert report["host_reasons"] == []
 
 
 def test_runs_repeat_the_order_written(host, compiled, plans, tmp_path):
     """A chain combines from the left, and with TUTTI_REPRODUCIBLE=run also if it may combine in any order."""
-    directory = plans("allreduce -> any.tree", "reduce -> builtin:flat",
-                      any__tree=tree(4, "any_order yes\nreduce 0: 1 2 3"))
-    report, _ = report_of(host, 4, compiled(host, "plans"), "bits", directory=directory, tmp_path=tmp_path,
-                          variables={"TUTTI_REPRODUCIBLE": "run", "TUTTI_SETUP_AFTER": "0"})
+    directory = plans(
+        "allreduce -> any.tree",
+        "reduce -> builtin:flat",
+        any__tree=tree(4, "any_order yes\nreduce 0: 1 2 3"),
+    )
+    report, _ = report_of(
+        host,
+        4,
+        compiled(host, "plans"),
+        "bits",
+        directory=directory,
+        tmp_path=tmp_path,
+        variables={"TUTTI_REPRODUCIBLE": "run", "TUTTI_SETUP_AFTER": "0"},
+    )
     assert "any.tree" in algorithms(report, "allreduce")
 
 
 def test_placement_says_where_it_does_not_hold(host, compiled):
     """Calls of an intercommunicator stay on the host MPI, and a line of each side says that its bits may differ."""
     program = compiled(host, "plans")
-    result = support.expect_ok(support.job(host, 3, program, "bits", "inter", variables={"TUTTI_REPRODUCIBLE": "placement"}))
+    result = support.expect_ok(
+        support.job(
+            host, 3, program, "bits", "inter", variables={"TUTTI_REPRODUCIBLE": "placement"}
+        )
+    )
     said = lines_with(result.stderr, "TUTTI_REPRODUCIBLE=placement does not hold")
     assert 1 <= len(said) <= 2 and "intercommunicator" in said[0], result.stderr
-    result = support.expect_ok(support.job(host, 3, program, "inter", variables={"TUTTI_REPRODUCIBLE": "run"}))
+    result = support.expect_ok(
+        support.job(host, 3, program, "inter", variables={"TUTTI_REPRODUCIBLE": "run"})
+    )
     assert "does not hold" not in result.stderr
 
 
 def test_placement_refuses_an_algorithm_that_is_no_left_fold(host, compiled):
-    result = support.job(host, 2, compiled(host, "plans"),
-                         variables={"TUTTI_REPRODUCIBLE": "placement", "TUTTI_ALGORITHM_REDUCE": "binomial"})
+    result = support.job(
+        host,
+        2,
+        compiled(host, "plans"),
+        variables={"TUTTI_REPRODUCIBLE": "placement", "TUTTI_ALGORITHM_REDUCE": "binomial"},
+    )
     assert result.returncode == 2, result.stderr
-    assert len(lines_with(result.stderr, "TUTTI_ALGORITHM_REDUCE=binomial combines partial results")) == 1, result.stderr
+    assert (
+        len(lines_with(result.stderr, "TUTTI_ALGORITHM_REDUCE=binomial combines partial results"))
+        == 1
+    ), result.stderr

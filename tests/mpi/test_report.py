@@ -17,9 +17,16 @@ def test_one_rank_is_no_loss(host, compiled, tmp_path):
     document = json.loads(report.read_text())
     assert document["calls_on_one_rank"] == 2 * 10 and document["aborted_by"] is None
     rows = {row["collective"]: row for row in document["collectives"]}
-    assert "bcast" not in rows and rows["allreduce"]["calls"] + rows["allreduce"]["host_calls"] == 2 * 25
-    assert [row["reason"] for row in document["host_reasons"]] == ["first calls of a communicator (TUTTI_SETUP_AFTER)"]
-    assert "nonblocking collectives" in document["not_covered"] and "files" in document["not_covered"]
+    assert (
+        "bcast" not in rows
+        and rows["allreduce"]["calls"] + rows["allreduce"]["host_calls"] == 2 * 25
+    )
+    assert [row["reason"] for row in document["host_reasons"]] == [
+        "first calls of a communicator (TUTTI_SETUP_AFTER)"
+    ]
+    assert (
+        "nonblocking collectives" in document["not_covered"] and "files" in document["not_covered"]
+    )
 
 
 def test_the_table_says_so_too(host_named, compiled):
@@ -33,7 +40,9 @@ def test_the_table_says_so_too(host_named, compiled):
 def test_a_job_that_aborts_leaves_its_report(host, compiled, tmp_path, who):
     """Of the rank that aborts it; where several do, one of them writes."""
     report = tmp_path / "report.json"
-    result = job(host, 3, compiled(host, "aborted"), who, options=[f"--report={report}"], timeout=30)
+    result = job(
+        host, 3, compiled(host, "aborted"), who, options=[f"--report={report}"], timeout=30
+    )
     assert result.returncode != 0
     document = json.loads(report.read_text())
     assert document["ranks"] == 3 and document["aborted_by"] in ([2] if who == "one" else [0, 1, 2])

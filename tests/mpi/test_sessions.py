@@ -32,7 +32,15 @@ def totals(report):
 @pytest.mark.parametrize("what", ["alone", "again"])
 def test_sessions_alone(host, compiled, tmp_path, what, ranks):
     (tmp_path / "alone").mkdir()  # ranks meet here: `must_work` may run the job twice
-    must_work(host, ranks, compiled(host, "sessions"), what, 20, tmp_path, alone=[what, 20, tmp_path / "alone"])
+    must_work(
+        host,
+        ranks,
+        compiled(host, "sessions"),
+        what,
+        20,
+        tmp_path,
+        alone=[what, 20, tmp_path / "alone"],
+    )
 
 
 # Before or after the session begins, and ending before or after it.
@@ -45,15 +53,24 @@ def test_session_beside_the_world(host, compiled, tmp_path, what, ranks):
     if ranks > 1:
         served, _, reasons = totals(report)
         allowed = ("first calls of a communicator", "communicator of one rank")
-        assert served > 500 * ranks and all(reason.startswith(allowed) for reason in reasons), reasons
+        assert served > 500 * ranks and all(reason.startswith(allowed) for reason in reasons), (
+            reasons
+        )
 
 
 def test_sessions_alone_are_served(host, compiled):
     """The watchdog's view of a group, which only a communicator that Tutti serves has."""
-    result = job(host, 2, compiled(host, "sessions"), "stall", variables={"TUTTI_STALL_SECONDS": "1",
-                                                                          "TUTTI_STALL": "abort"})
+    result = job(
+        host,
+        2,
+        compiled(host, "sessions"),
+        "stall",
+        variables={"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"},
+    )
     assert result.returncode != 0
-    assert "where the ranks stand" in result.stderr and "allreduce of 4 bytes" in result.stderr, result.stderr
+    assert "where the ranks stand" in result.stderr and "allreduce of 4 bytes" in result.stderr, (
+        result.stderr
+    )
 
 
 def test_report_of_sessions_alone(host, compiled):
@@ -63,7 +80,14 @@ def test_report_of_sessions_alone(host, compiled):
 
 def test_malformed_variable_in_a_session(host, compiled):
     environment = support.clean_environment() | host.environment | {"TUTTI_WAIT": "sleep"}
-    command = [host.launcher, "-n", 2, "env", f"LD_PRELOAD={host.interposer}", compiled(host, "sessions")]
+    command = [
+        host.launcher,
+        "-n",
+        2,
+        "env",
+        f"LD_PRELOAD={host.interposer}",
+        compiled(host, "sessions"),
+    ]
     result = support.run(command, environment=environment)
     assert result.returncode != 0
     lines = [line for line in result.stderr.splitlines() if "TUTTI_WAIT" in line]
@@ -88,7 +112,16 @@ DIFFERENT = {
 @pytest.mark.parametrize("what", ["alone", "early", "beside-late"])
 def test_sessions_with_different_variables(host, compiled, tmp_path, command, what):
     """All ranks stay on the host together."""
-    line = [host.launcher, "-n", 3, each_rank(tmp_path, command), support.TUTTI_RUN, compiled(host, "sessions"), what, 5]
+    line = [
+        host.launcher,
+        "-n",
+        3,
+        each_rank(tmp_path, command),
+        support.TUTTI_RUN,
+        compiled(host, "sessions"),
+        what,
+        5,
+    ]
     expect_ok(support.run(line, environment=support.clean_environment() | host.environment))
 
 
@@ -97,11 +130,21 @@ def test_sessions_with_different_variables(host, compiled, tmp_path, command, wh
 def test_spawn_under_the_launcher(host, compiled, tmp_path, ranks, children):
     """Calls of the parents on merged communicators, their parts and copies are served."""
     report, program = tmp_path / "report.json", compiled(host, "spawn")
-    must_work(host, ranks, program, support.TUTTI_RUN, program, children, alone=["-", program, children],
-              options=[f"--report={report}"])
+    must_work(
+        host,
+        ranks,
+        program,
+        support.TUTTI_RUN,
+        program,
+        children,
+        alone=["-", program, children],
+        options=[f"--report={report}"],
+    )
     served, _, reasons = totals(report)
     allowed = ("first calls of a communicator", "communicator of one rank")
-    assert served >= 2 * 4 * 45 * ranks and all(reason.startswith(allowed) for reason in reasons), reasons
+    assert served >= 2 * 4 * 45 * ranks and all(reason.startswith(allowed) for reason in reasons), (
+        reasons
+    )
 
 
 @pytest.mark.parametrize("parents,children", [(True, False), (False, True)])
@@ -109,14 +152,31 @@ def test_spawn_across_the_launcher(host, compiled, parents, children):
     """Where only one side runs under Tutti, what both are in stays on the host, without a word or a wait."""
     program = compiled(host, "spawn")
     launcher = support.TUTTI_RUN if children else "-"
-    result = expect_ok(job(host, 2, program, launcher, program, 2, tutti=parents, variables={"TUTTI_STALL_SECONDS": "5"}))
+    result = expect_ok(
+        job(
+            host,
+            2,
+            program,
+            launcher,
+            program,
+            2,
+            tutti=parents,
+            variables={"TUTTI_STALL_SECONDS": "5"},
+        )
+    )
     assert "tutti" not in result.stderr
 
 
 def test_spawn_with_different_variables(host, compiled, tmp_path):
     script = tmp_path / "different"
     program = compiled(host, "spawn")
-    script.write_text(f'#!/bin/sh\nTUTTI_SEGMENT_BYTES=8192 exec "{support.TUTTI_RUN}" "{program}" "$@"\n')
+    script.write_text(
+        f'#!/bin/sh\nTUTTI_SEGMENT_BYTES=8192 exec "{support.TUTTI_RUN}" "{program}" "$@"\n'
+    )
     script.chmod(0o755)
     environment = support.clean_environment() | host.environment
-    expect_ok(support.run([host.launcher, "-n", 2, script, support.TUTTI_RUN, program, 2], environment=environment))
+    expect_ok(
+        support.run(
+            [host.launcher, "-n", 2, script, support.TUTTI_RUN, program, 2], environment=environment
+        )
+    )

@@ -32,4 +32,6 @@ def test_errors_of_one_rank(host, program, where, tmp_path):
     assert "failed as it should" in result.stdout, f"{result.stdout}\n{result.stderr}"
     assert result.returncode != 0 and "terminate called" not in result.stderr
     if where == "middle":
-        assert "rank 1 gave up in the middle of barrier: memory ran out" in result.stderr, result.stderr
+        assert "rank 1 gave up in the middle of barrier: memory ran out" in result.stderr, (
+            result.stderr
+        )

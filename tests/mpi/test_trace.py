@@ -33,7 +33,9 @@ def recorded_steps(trace, operation):
     part = slice(first, first + count)
     return [
         (int(index), int(segment))
-        for index, segment, kind in zip(*(trace.steps[name][part] for name in ("index", "segment", "kind")), strict=True)
+        for index, segment, kind in zip(
+            *(trace.steps[name][part] for name in ("index", "segment", "kind")), strict=True
+        )
         if kind < 0xFB
     ]
 
@@ -42,7 +44,9 @@ def expected_steps(trace, operation):
     """(all that may be there, those that must): a wait for a ring position begins when the ring has come round, and
     blocks of nothing are not moved; who reads whose buffer hangs on where it lies."""
     program = trace.programs[int(trace.operations["program"][operation])]
-    segments, positions = (int(trace.operations[name][operation]) for name in ("segments", "positions"))
+    segments, positions = (
+        int(trace.operations[name][operation]) for name in ("segments", "positions")
+    )
     possible, certain = set(), set()
     for index, step in enumerate(program.steps):
         if trace.kinds[step.kind].name == "wait_return":
@@ -67,7 +71,11 @@ def test_a_trace_holds_together(host, compiled, tmp_path, ranks):
     get, steps = trace.operations, trace.steps
     assert len(trace.ranks) == ranks and len(trace.nodes) == 1 and trace.mpi == host.abi
     assert sum(rank.lost for rank in trace.ranks) == 0 and get["whole"].all()
-    world = [number for number, members in enumerate(trace.communicators) if members == list(range(ranks))]
+    world = [
+        number
+        for number, members in enumerate(trace.communicators)
+        if members == list(range(ranks))
+    ]
     threads = len(np.unique(get["track"])) == 2 * ranks
     assert len(world) == (3 if threads else 1)
 
@@ -82,7 +90,9 @@ def test_a_trace_holds_together(host, compiled, tmp_path, ranks):
 
     # Every rank tells of every operation, in the same words.
     for meeting in trace.meetings:
-        assert sorted(get["rank"][meeting]) == sorted(trace.communicators[int(get["communicator"][meeting[0]])])
+        assert sorted(get["rank"][meeting]) == sorted(
+            trace.communicators[int(get["communicator"][meeting[0]])]
+        )
         for name in ("bytes", "root", "segments", "collective"):
             assert len(set(get[name][meeting].tolist())) == 1, name
 
@@ -90,8 +100,12 @@ def test_a_trace_holds_together(host, compiled, tmp_path, ranks):
     for operation in np.flatnonzero(~get["host"]):
         found = recorded_steps(trace, operation)
         possible, certain = expected_steps(trace, operation)
-        assert len(found) == len(set(found)) and certain <= set(found) <= possible, trace.label(int(operation))
-    sums = np.bincount(steps["operation"], weights=steps["end"] - steps["begin"], minlength=len(get["begin"]))
+        assert len(found) == len(set(found)) and certain <= set(found) <= possible, trace.label(
+            int(operation)
+        )
+    sums = np.bincount(
+        steps["operation"], weights=steps["end"] - steps["begin"], minlength=len(get["begin"])
+    )
     assert (sums <= (get["end"] - get["begin"]) + 1).all()  # nanoseconds as floats
     assert (steps["peer"] >= 0).any() and steps["bytes"].max() > 1000
 
@@ -105,11 +119,15 @@ def test_a_trace_holds_together(host, compiled, tmp_path, ranks):
 
 def deposited(trace):
     """The operations that are rounds of persistent collectives."""
-    by_deposits = np.array([program.algorithm == "deposits" for program in trace.programs] + [False])
+    by_deposits = np.array(
+        [program.algorithm == "deposits" for program in trace.programs] + [False]
+    )
     return by_deposits[trace.operations["program"]]
 
 
-COMPLETIONS = 6 * 17 * 7 + 5 * 7  # as programs/persistent.c: lengths, collectives, rounds; and what has shapes
+COMPLETIONS = (
+    6 * 17 * 7 + 5 * 7
+)  # as programs/persistent.c: lengths, collectives, rounds; and what has shapes
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
@@ -118,17 +136,23 @@ def test_every_round_of_a_persistent_collective_is_there(host, compiled, tmp_pat
     get, steps = trace.operations, trace.steps
     chosen = deposited(trace)
     assert chosen.sum() == ranks * COMPLETIONS
-    assert {trace.collectives[number] for number in get["collective"][chosen]} == set(trace.collectives)
+    assert {trace.collectives[number] for number in get["collective"][chosen]} == set(
+        trace.collectives
+    )
     for meeting in trace.meetings:
         assert sorted(get["rank"][meeting]) == list(range(ranks))
         for name in ("bytes", "root", "collective"):
             assert len(set(get[name][meeting].tolist())) == 1, name
     for operation in np.flatnonzero(chosen):
         program = trace.programs[int(get["program"][operation])]
-        assert recorded_steps(trace, operation) == [(index, 0) for index in range(len(program.steps))]
+        assert recorded_steps(trace, operation) == [
+            (index, 0) for index in range(len(program.steps))
+        ]
     told, waited = flows(trace)
     waits = chosen[steps["operation"]] & (trace.group_of[steps["kind"]] == 0)
-    assert waits.sum() == ranks * COMPLETIONS * (ranks - 1) == chosen[steps["operation"][waited]].sum()
+    assert (
+        waits.sum() == ranks * COMPLETIONS * (ranks - 1) == chosen[steps["operation"][waited]].sum()
+    )
     assert (steps["begin"][told] <= steps["end"][waited]).all()
 
 
@@ -160,7 +184,9 @@ def test_short_parts_bear_the_names_of_their_collectives(host, compiled, tmp_pat
     for name, chosen in named.items():
         assert 10 * ranks <= chosen.sum() <= 12 * ranks, name
         assert (get["root"][chosen] == (ranks - 1 if name in ("gather", "scatter") else 0)).all()
-        assert {trace.label(int(operation)) for operation in np.flatnonzero(chosen)} == {f"{name} of {8 * ranks} bytes a part by direct"}
+        assert {trace.label(int(operation)) for operation in np.flatnonzero(chosen)} == {
+            f"{name} of {8 * ranks} bytes a part by direct"
+        }
     assert named["allgather"].sum() == 10 * ranks
 
 
@@ -195,13 +221,17 @@ def test_more_ranks_than_cores_and_arrivals(host, compiled, tmp_path):
 def test_a_file_that_cannot_be_written(host, compiled, tmp_path, name):
     result = job(host, 2, compiled(host, "traced"), options=["--trace", tmp_path / name])
     assert result.returncode != 0 and "ok" not in result.stdout.split()
-    said = [line for line in result.stderr.splitlines() if "tutti" in line and "TUTTI_TRACE" in line]
+    said = [
+        line for line in result.stderr.splitlines() if "tutti" in line and "TUTTI_TRACE" in line
+    ]
     assert len(said) == 1 and "cannot write the trace" in said[0], result.stderr
     assert list(tmp_path.iterdir()) == []
 
 
 def test_a_killed_rank_leaves_no_file(host, compiled, tmp_path):
-    result = job(host, 2, compiled(host, "killed"), options=["--trace", tmp_path / "run.trace"], timeout=30)
+    result = job(
+        host, 2, compiled(host, "killed"), options=["--trace", tmp_path / "run.trace"], timeout=30
+    )
     assert result.returncode != 0
     assert list(tmp_path.iterdir()) == []
 
@@ -217,7 +247,9 @@ def test_an_older_file_stays_until_the_new_one_is_whole(host_named, compiled, tm
 
 def test_options_of_the_launcher(tmp_path):
     for arguments in (["--trace"], ["--trace="], ["--trace", ""]):
-        result = support.run([support.TUTTI_RUN, *arguments], environment=support.clean_environment(), timeout=30)
+        result = support.run(
+            [support.TUTTI_RUN, *arguments], environment=support.clean_environment(), timeout=30
+        )
         assert result.returncode == 2 and "--trace needs the name of a file" in result.stderr
     result = support.run([support.TUTTI_RUN, "--mpi", "mpich", "--trace=a.trace", "bash", "-c", "echo $TUTTI_TRACE"],
                          environment=support.clean_environment(), timeout=30, cwd=tmp_path)  # fmt: skip
@@ -239,8 +271,14 @@ def instructions(host, program, directory, variables):
     wrapper.chmod(0o755)
     environment = support.clean_environment() | host.environment | {
         "LD_PRELOAD": str(host.interposer), "TUTTI_WAIT": "spin", **variables}  # fmt: skip
-    expect_ok(support.run([host.launcher, "-n", 2, wrapper, program, CALLS], environment=environment, timeout=200))
-    listed = support.run(["callgrind_annotate", "--auto=no", "--threshold=100", f"{profile}.1"], timeout=60).stdout
+    expect_ok(
+        support.run(
+            [host.launcher, "-n", 2, wrapper, program, CALLS], environment=environment, timeout=200
+        )
+    )
+    listed = support.run(
+        ["callgrind_annotate", "--auto=no", "--threshold=100", f"{profile}.1"], timeout=60
+    ).stdout
     total = ours = 0
     for line in listed.splitlines():
         found = re.match(r"\s*([\d,]+) \(\s*[\d.]+%\)\s+(\S.*)", line)
@@ -269,7 +307,11 @@ def test_instructions(host_named, compiled, tmp_path):
     off, off_ours = instructions(host, program, tmp_path / "off", by_loop)
     on, on_ours = instructions(host, program, tmp_path / "on", {"TUTTI_TRACE": str(file)} | by_loop)
     trace = read(file)
-    mine = (trace.operations["rank"] == 1) & (trace.operations["bytes"] == 8) & ~trace.operations["host"]
+    mine = (
+        (trace.operations["rank"] == 1)
+        & (trace.operations["bytes"] == 8)
+        & ~trace.operations["host"]
+    )
     steps = float(np.median(trace.operations["step_count"][mine]))
     print(f"default {default:.1f} instructions a call; by the loop off {off:.1f}, on {on:.1f}: "
           f"{(on - off) / steps:.1f} a step of {steps:.0f}")  # fmt: skip

@@ -47,7 +47,9 @@ def test_not_executable(tmp_path):
 def test_statically_linked(tmp_path):
     (tmp_path / "main.c").write_text("int main(void) { return 0; }\n")
     for option in ("-static", "-static-pie"):
-        subprocess.run(["cc", option, "-o", tmp_path / "static", tmp_path / "main.c"], check=True, timeout=60)
+        subprocess.run(
+            ["cc", option, "-o", tmp_path / "static", tmp_path / "main.c"], check=True, timeout=60
+        )
         assert "statically linked" in refused(tmp_path / "static")
 
 
@@ -60,12 +62,20 @@ def test_setuid(tmp_path, mode):
 
 def test_an_mpi_without_interposer(tmp_path):
     (tmp_path / "mpi.c").write_text("int MPI_Init(int* c, char*** v) { return 0; }\n")
-    (tmp_path / "main.c").write_text("int MPI_Init(int*, char***); int main(void) { return MPI_Init(0, 0); }\n")
+    (tmp_path / "main.c").write_text(
+        "int MPI_Init(int*, char***); int main(void) { return MPI_Init(0, 0); }\n"
+    )
     library = tmp_path / "libmpi.so.1"
-    subprocess.run(["cc", "-shared", "-fPIC", "-Wl,-soname,libmpi.so.1", "-o", library, tmp_path / "mpi.c"], check=True,
-                   timeout=60)
-    subprocess.run(["cc", "-o", tmp_path / "old", tmp_path / "main.c", library, f"-Wl,-rpath,{tmp_path}"], check=True,
-                   timeout=60)
+    subprocess.run(
+        ["cc", "-shared", "-fPIC", "-Wl,-soname,libmpi.so.1", "-o", library, tmp_path / "mpi.c"],
+        check=True,
+        timeout=60,
+    )
+    subprocess.run(
+        ["cc", "-o", tmp_path / "old", tmp_path / "main.c", library, f"-Wl,-rpath,{tmp_path}"],
+        check=True,
+        timeout=60,
+    )
     assert "libmpi.so.1" in refused(tmp_path / "old")
 
 
@@ -73,7 +83,9 @@ def test_nobody_tells_the_mpi():
     assert "--mpi" in refused("bash", "-c", "true")
 
 
-@pytest.mark.parametrize("name", ["mpiexec", "mpirun", "mpiexec.hydra", "mpirun.openmpi", "orterun", "prterun", "srun"])
+@pytest.mark.parametrize(
+    "name", ["mpiexec", "mpirun", "mpiexec.hydra", "mpirun.openmpi", "orterun", "prterun", "srun"]
+)
 def test_the_wrong_way_round(tmp_path, name):
     (tmp_path / name).write_text("#!/bin/sh\nexit 0\n")
     (tmp_path / name).chmod(0o755)
@@ -120,16 +132,22 @@ def test_ranks_that_are_bound_are_left(host_named):
     host, usable = host_named("openmpi"), sorted(os.sched_getaffinity(0))
     if len(usable) < 2:
         pytest.skip("one core")
-    assert bound(host, 2) == bound(host, 2, "--bind", "numa")  # Open MPI binds two ranks to a core each
+    assert bound(host, 2) == bound(
+        host, 2, "--bind", "numa"
+    )  # Open MPI binds two ranks to a core each
 
 
 def test_why_a_rank_is_not_bound():
     command = [support.TUTTI_RUN, "--mpi", "mpich", "--bind", "core", "true"]
-    environment = {key: value for key, value in support.clean_environment().items() if "LOCAL" not in key}
+    environment = {
+        key: value for key, value in support.clean_environment().items() if "LOCAL" not in key
+    }
     result = support.run(command, environment=environment, timeout=30)
     assert result.returncode == 0
     lines = result.stderr.splitlines()
-    assert len(os.sched_getaffinity(0)) == 1 or (len(lines) == 1 and "which rank of its node" in lines[0]), result.stderr
+    assert len(os.sched_getaffinity(0)) == 1 or (
+        len(lines) == 1 and "which rank of its node" in lines[0]
+    ), result.stderr
 
 
 def test_malformed_environment():
@@ -145,8 +163,21 @@ def test_help_and_version():
 def test_arguments_and_preload_are_kept():
     environment = support.clean_environment() | {"LD_PRELOAD": "libm.so.6"}
     result = support.run(
-        [support.TUTTI_RUN, "--mpi", "mpich", "--", "bash", "-c", 'echo "$LD_PRELOAD $1 $2"', "-", "--report", "a b"],
-        environment=environment, timeout=30)
+        [
+            support.TUTTI_RUN,
+            "--mpi",
+            "mpich",
+            "--",
+            "bash",
+            "-c",
+            'echo "$LD_PRELOAD $1 $2"',
+            "-",
+            "--report",
+            "a b",
+        ],
+        environment=environment,
+        timeout=30,
+    )
     assert result.returncode == 0, result.stderr
     preload, rest = result.stdout.split(" ", 1)
     assert preload.startswith("libm.so.6:") and preload.endswith("libtutti-mpich.so")
@@ -156,13 +187,30 @@ def test_arguments_and_preload_are_kept():
 @pytest.mark.mpi
 def test_indirect_mpi(host, compiled, tmp_path):
     """The MPI of a library that the program needs."""
-    (tmp_path / "solver.c").write_text('#include <mpi.h>\nint solve(void) { return MPI_Init(0, 0) || MPI_Finalize(); }\n')
+    (tmp_path / "solver.c").write_text(
+        "#include <mpi.h>\nint solve(void) { return MPI_Init(0, 0) || MPI_Finalize(); }\n"
+    )
     (tmp_path / "main.c").write_text("int solve(void); int main(void) { return solve(); }\n")
-    subprocess.run([host.compiler, "-shared", "-fPIC", "-o", tmp_path / "libsolver.so", tmp_path / "solver.c"],
-                   check=True, timeout=60)
-    subprocess.run(["cc", "-o", tmp_path / "app", tmp_path / "main.c", f"-L{tmp_path}", "-lsolver",
-                    f"-Wl,-rpath,{tmp_path}", "-Wl,--allow-shlib-undefined", "-Wl,--unresolved-symbols=ignore-all"],
-                   check=True, timeout=60)
+    subprocess.run(
+        [host.compiler, "-shared", "-fPIC", "-o", tmp_path / "libsolver.so", tmp_path / "solver.c"],
+        check=True,
+        timeout=60,
+    )
+    subprocess.run(
+        [
+            "cc",
+            "-o",
+            tmp_path / "app",
+            tmp_path / "main.c",
+            f"-L{tmp_path}",
+            "-lsolver",
+            f"-Wl,-rpath,{tmp_path}",
+            "-Wl,--allow-shlib-undefined",
+            "-Wl,--unresolved-symbols=ignore-all",
+        ],
+        check=True,
+        timeout=60,
+    )
     result = support.job(host, 2, tmp_path / "app", options=["--report"])
     assert result.returncode == 0, result.stderr
     assert f"over {host.abi}" in result.stderr

@@ -20,7 +20,11 @@ def test_who_served_them(host, compiled, tmp_path, ranks):
     report = tmp_path / "report.json"
     expect_ok(job(host, ranks, compiled(host, "v_collectives"), options=[f"--report={report}"]))
     document = json.loads(report.read_text())
-    rows = [row for row in document["collectives"] if row["collective"] in ("gather", "scatter", "allgather", "alltoall", "reduce_scatter")]
+    rows = [
+        row
+        for row in document["collectives"]
+        if row["collective"] in ("gather", "scatter", "allgather", "alltoall", "reduce_scatter")
+    ]
     assert sum(row["calls"] for row in rows) > 500 * ranks
     assert all("direct" in row["algorithm"] for row in rows if row["calls"] > row["host_calls"])
     reasons = {row["reason"] for row in document["host_reasons"]}
@@ -28,7 +32,10 @@ def test_who_served_them(host, compiled, tmp_path, ranks):
 
 
 # Lines and slots for few ranks' parts, and segments of a line's length.
-@pytest.mark.parametrize("variables", [{"TUTTI_SHM_BYTES_PER_RANK": "32K"}, {"TUTTI_SEGMENT_BYTES": "256"}, {"TUTTI_SHM": "posix"}])
+@pytest.mark.parametrize(
+    "variables",
+    [{"TUTTI_SHM_BYTES_PER_RANK": "32K"}, {"TUTTI_SEGMENT_BYTES": "256"}, {"TUTTI_SHM": "posix"}],
+)
 def test_results_in_other_gears(host_named, compiled, variables):
     host = host_named("mpich")
     expect_ok(job(host, 4, compiled(host, "v_collectives"), variables=variables, timeout=120))

@@ -13,7 +13,9 @@ SECONDS = 30
 
 
 def _chromium() -> str | None:
-    return next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    return next(
+        filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None
+    )
 
 
 def reason_to_skip() -> str:
@@ -74,7 +76,11 @@ def wait_until(holds: Callable[[], bool], what: str) -> None:
 
 def complaints(driver: Any) -> list[str]:
     """What the page wrote to the console: script errors, what its content policy refused."""
-    return [entry["message"] for entry in driver.get_log("browser") if entry["level"] in ("SEVERE", "WARNING")]
+    return [
+        entry["message"]
+        for entry in driver.get_log("browser")
+        if entry["level"] in ("SEVERE", "WARNING")
+    ]
 
 
 class PlayPage:

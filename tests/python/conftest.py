@@ -24,7 +24,12 @@ Tutti = Callable[..., subprocess.CompletedProcess[str]]
 def tutti() -> Tutti:
     """Runs `tutti ARGUMENTS` and returns what it said."""
 
-    def run(*arguments: str, environment: dict[str, str] | None = None, stdin: str = "", seconds: float = 120):
+    def run(
+        *arguments: str,
+        environment: dict[str, str] | None = None,
+        stdin: str = "",
+        seconds: float = 120,
+    ):
         env = {name: value for name, value in os.environ.items() if not name.startswith("TUTTI_")}
         return subprocess.run(
             [sys.executable, "-m", "tutti.cli", *arguments],
@@ -38,22 +43,36 @@ def tutti() -> Tutti:
 def recorded_machine(tmp_path: Path) -> Path:
     """A file as lstopo writes them: two numa regions of two cores."""
 
-    def described(kind: str, index: int, cores: range, regions: range, inside: str = "", more: str = "") -> str:
+    def described(
+        kind: str, index: int, cores: range, regions: range, inside: str = "", more: str = ""
+    ) -> str:
         cpuset, nodeset = (hex(sum(1 << bit for bit in bits)) for bits in (cores, regions))
         sets = f'cpuset="{cpuset}" complete_cpuset="{cpuset}" nodeset="{nodeset}" complete_nodeset="{nodeset}"'
-        number = 1 + cores.start + 8 * len(cores) + 64 * ["Machine", "Package", "NUMANode", "Core", "PU"].index(kind)
+        number = (
+            1
+            + cores.start
+            + 8 * len(cores)
+            + 64 * ["Machine", "Package", "NUMANode", "Core", "PU"].index(kind)
+        )
         return f'<object type="{kind}" os_index="{index}" {sets} gp_index="{number}" {more}>{inside}</object>'
 
     def package(index: int) -> str:
         here = range(2 * index, 2 * index + 2), range(index, index + 1)
         cores = [(core, range(core, core + 1), here[1]) for core in here[0]]
         inside = "".join(described("Core", *core, described("PU", *core)) for core in cores)
-        return described("Package", index, *here, described("NUMANode", index, *here, more='local_memory="1024"') + inside)
+        return described(
+            "Package",
+            index,
+            *here,
+            described("NUMANode", index, *here, more='local_memory="1024"') + inside,
+        )
 
     allowed = 'allowed_cpuset="0xf" allowed_nodeset="0x3"'
     machine = described("Machine", 0, range(4), range(2), package(0) + package(1), allowed)
     file = tmp_path / "machine.xml"
-    file.write_text(f'<?xml version="1.0" encoding="UTF-8"?>\n<topology version="2.0">{machine}</topology>\n')
+    file.write_text(
+        f'<?xml version="1.0" encoding="UTF-8"?>\n<topology version="2.0">{machine}</topology>\n'
+    )
     return file
 
 

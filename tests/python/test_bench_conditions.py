@@ -33,19 +33,46 @@ HAND_OVERS = (50.0, 190.0, 52.0, 188.0)  # by repetition
 
 
 def job_of(variant: Variant, repetition: int, hand_over: float) -> dict:
-    slow = 2.0 if hand_over > 100 and not variant.tutti else 1.0  # the hosts lose more in the slow state
+    slow = (
+        2.0 if hand_over > 100 and not variant.tutti else 1.0
+    )  # the hosts lose more in the slow state
     cells = []
     for condition, time in zip(CONDITIONS, TIMES[variant.key], strict=True):
         for kind in KINDS:
             us = time * slow * (1 + 0.01 * repetition)
-            cells.append(kind | {"condition": condition, "median_us": us, "mean_us": us, "min_us": us, "p95_us": us})
+            cells.append(
+                kind
+                | {
+                    "condition": condition,
+                    "median_us": us,
+                    "mean_us": us,
+                    "min_us": us,
+                    "p95_us": us,
+                }
+            )
     hand_overs = [{"condition": name, "ns": [hand_over, hand_over + 1]} for name in CONDITIONS]
-    return {"library": variant.mpi.label, "cells": cells, "hand_overs": hand_overs, "share_of_others": 0.01}
+    return {
+        "library": variant.mpi.label,
+        "cells": cells,
+        "hand_overs": hand_overs,
+        "share_of_others": 0.01,
+    }
 
 
 @pytest.fixture
 def settings() -> Settings:
-    return Settings([MPICH, OPENMPI], [2], 2, ["bcast"], [8], 4, kinds="programs", mixed=True, cold=1 << 20, seed=3)
+    return Settings(
+        [MPICH, OPENMPI],
+        [2],
+        2,
+        ["bcast"],
+        [8],
+        4,
+        kinds="programs",
+        mixed=True,
+        cold=1 << 20,
+        seed=3,
+    )
 
 
 @pytest.fixture
@@ -69,11 +96,16 @@ def test_kinds_keep_what_distinguishes_them(measured):
     plain = [cell for cell in measured.cells if cell.condition == "plain"]
     assert plain == [Cell(2, "allreduce", 4, "uint32", None, "dup"), Cell(2, "bcast", 4096, root=1)]
     assert [kind_text(cell) for cell in plain] == ["allreduce 4 B uint32 dup", "bcast 4 KiB from 1"]
-    assert kind_text(Cell(2, "reduce", 8, root=0)) == "reduce 8 B to 0" and kind_text(Cell(2, "barrier", 0)) == "barrier"
+    assert (
+        kind_text(Cell(2, "reduce", 8, root=0)) == "reduce 8 B to 0"
+        and kind_text(Cell(2, "barrier", 0)) == "barrier"
+    )
 
 
 def test_means_of_each_condition_by_hand(measured):
-    rows = {(row.variant.key, row.condition): row for row in of_conditions(measured) if row.state == ""}
+    rows = {
+        (row.variant.key, row.condition): row for row in of_conditions(measured) if row.state == ""
+    }
     on_mpich, mixed = rows["mpich+tutti", "plain"], rows["mpich+tutti", "mixed"]
     # Over the best peer, MPICH: 4x in the quick state, 8x in the slow one.
     assert on_mpich.ratio.value == pytest.approx(32**0.5)
@@ -83,7 +115,9 @@ def test_means_of_each_condition_by_hand(measured):
     # Cold the best peer is Open MPI, the own host is not.
     cold = rows["mpich+tutti", "cold"]
     assert cold.entries[0].peer.key == "openmpi"
-    assert cold.ratio.value == pytest.approx(18**0.5) and cold.over_host.value == pytest.approx(32**0.5)
+    assert cold.ratio.value == pytest.approx(18**0.5) and cold.over_host.value == pytest.approx(
+        32**0.5
+    )
     assert rows["openmpi+tutti", "mixed+cold"].ratio.value == pytest.approx(2**0.5)
     assert rows["openmpi+tutti", "mixed+cold"].behind == []
 
@@ -91,10 +125,16 @@ def test_means_of_each_condition_by_hand(measured):
 def test_kinds_behind_the_best_peer_are_counted_however_little(measured):
     for cell, by_variant in measured.cells.items():
         if (cell.collective, cell.condition) == ("bcast", "mixed"):
-            by_variant["openmpi+tutti"].median = [1.02 * time for time in by_variant["mpich"].median]
-    rows = {(row.variant.key, row.condition): row for row in of_conditions(measured) if row.state == ""}
+            by_variant["openmpi+tutti"].median = [
+                1.02 * time for time in by_variant["mpich"].median
+            ]
+    rows = {
+        (row.variant.key, row.condition): row for row in of_conditions(measured) if row.state == ""
+    }
     behind = rows["openmpi+tutti", "mixed"].behind
-    assert [entry.comparison.cell.collective for entry in behind] == ["bcast"] and not behind[0].comparison.ratio.slower
+    assert [entry.comparison.cell.collective for entry in behind] == ["bcast"] and not behind[
+        0
+    ].comparison.ratio.slower
     assert rows["openmpi+tutti", "mixed"].worst is behind[0]
 
 
@@ -119,7 +159,10 @@ def test_one_state_is_said_as_such(measured):
     for jobs in measured.hand_overs.values():
         jobs[:] = [{name: [50.0 + k] for name in CONDITIONS} for k in range(4)]
     assert {row.state for row in of_conditions(measured)} == {""}
-    assert states_text(states_of(measured), 2) == "2 ranks: a line crosses between cores in 52 ns, in one state of the machine"
+    assert (
+        states_text(states_of(measured), 2)
+        == "2 ranks: a line crosses between cores in 52 ns, in one state of the machine"
+    )
 
 
 def test_where_ranks_share_cores_the_limits_tell_the_state(measured):
@@ -140,7 +183,10 @@ def test_border_needs_two_groups_of_some_size():
 
 
 def test_shuffled_times_are_held_against_the_goals(measured):
-    rows = {(row.kind.collective, row.shuffled): row for row in companies(measured, 2, Variant(OPENMPI, "default", True))}
+    rows = {
+        (row.kind.collective, row.shuffled): row
+        for row in companies(measured, 2, Variant(OPENMPI, "default", True))
+    }
     warm, cold = rows["bcast", "mixed"], rows["bcast", "mixed+cold"]
     assert warm.ratio.value == pytest.approx(1.1) and warm.within_goal
     assert cold.ratio.value == pytest.approx(2.0) and not cold.within_goal
@@ -169,12 +215,18 @@ def test_each_mpi_is_shown_in_detail_once(settings):
 
 def test_json_has_everything(measured):
     document = json.loads(json.dumps(as_json(measured)))
-    assert document["settings"]["conditions"] == list(CONDITIONS) and document["settings"]["seed"] == 3
+    assert (
+        document["settings"]["conditions"] == list(CONDITIONS) and document["settings"]["seed"] == 3
+    )
     assert {(cell["collective"], cell["condition"]) for cell in document["cells"]} == {
         (kind["collective"], condition) for kind in KINDS for condition in CONDITIONS
     }
     conditions = document["conditions"]
-    row = next(one for one in conditions["against_best_peer"] if (one["variant"], one["condition"]) == ("mpich+tutti", "mixed"))
+    row = next(
+        one
+        for one in conditions["against_best_peer"]
+        if (one["variant"], one["condition"]) == ("mpich+tutti", "mixed")
+    )
     assert row["kept_of_repeated"]["value"] == pytest.approx(0.5) and len(row["kinds"]) == 2
     assert row["kinds"][1]["root"] == 1 and row["kinds"][0]["element"] == "uint32"
     assert len(conditions["shuffled_over_repeated"]) == 2 * 2 * 2
@@ -199,7 +251,10 @@ def test_all_variants_of_a_repetition_have_one_order(monkeypatch, settings):
     monkeypatch.setattr(driver, "measure_limits", measure_limits)
     assert driver.run(settings, lambda line: None).seed == 3
     first = seeds[1:]
-    assert all(len(one) == 4 and len(set(one)) == 1 for one in first) and len({one[0] for one in first}) == 4
+    assert (
+        all(len(one) == 4 and len(set(one)) == 1 for one in first)
+        and len({one[0] for one in first}) == 4
+    )
     seeds[:] = [[]]
     driver.run(settings, lambda line: None)
     assert seeds[1:] == first
@@ -207,8 +262,21 @@ def test_all_variants_of_a_repetition_have_one_order(monkeypatch, settings):
 
 def test_kinds_are_checked_before_anything_runs():
     assert parse_kinds("programs") == "programs"
-    assert parse_kinds("bcast:4K:1,barrier,barrier:dup,allreduce:4:uint32:dup") == "bcast:4K:1,barrier,barrier:dup,allreduce:4:uint32:dup"
-    for wrong in ("", "bcast", "bcast:12", "allreduce:8:1", "bcast:8:x", "barrier:8", "alltoallw:8", "bcast:8,programs", "bcast:4k"):
+    assert (
+        parse_kinds("bcast:4K:1,barrier,barrier:dup,allreduce:4:uint32:dup")
+        == "bcast:4K:1,barrier,barrier:dup,allreduce:4:uint32:dup"
+    )
+    for wrong in (
+        "",
+        "bcast",
+        "bcast:12",
+        "allreduce:8:1",
+        "bcast:8:x",
+        "barrier:8",
+        "alltoallw:8",
+        "bcast:8,programs",
+        "bcast:4k",
+    ):
         with pytest.raises(UserError, match="is not a kind of call"):
             parse_kinds(wrong)
     assert parse_bytes("--cold", "4M") == 4 << 20

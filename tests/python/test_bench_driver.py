@@ -20,19 +20,35 @@ from tutti.bench.words import parse_collectives, parse_ranks, parse_sizes
 from tutti.errors import RunError, UserError
 from tutti.places import find_interposer, find_program
 
-MPICH = Mpi("mpich", "mpich", "5.0.2", Path("/opt/mpich/bin/mpiexec"), Path("/opt/mpich/lib/libmpi.so.12"))
-OPENMPI = Mpi("openmpi", "openmpi", "5.0.11", Path("/opt/ompi/bin/mpiexec"), Path("/opt/ompi/lib/libmpi.so.40"))
-INTEL = Mpi("intel", "intel", "2021.19", Path("/opt/intel/bin/mpiexec"), Path("/opt/intel/lib/libmpi.so.12"))
+MPICH = Mpi(
+    "mpich", "mpich", "5.0.2", Path("/opt/mpich/bin/mpiexec"), Path("/opt/mpich/lib/libmpi.so.12")
+)
+OPENMPI = Mpi(
+    "openmpi",
+    "openmpi",
+    "5.0.11",
+    Path("/opt/ompi/bin/mpiexec"),
+    Path("/opt/ompi/lib/libmpi.so.40"),
+)
+INTEL = Mpi(
+    "intel", "intel", "2021.19", Path("/opt/intel/bin/mpiexec"), Path("/opt/intel/lib/libmpi.so.12")
+)
 
 
 @pytest.mark.parametrize(
     ("text", "identity"),
     [
-        ("HYDRA build details:\n    Version:                                 5.0.2\n", ("mpich", "5.0.2")),
+        (
+            "HYDRA build details:\n    Version:                                 5.0.2\n",
+            ("mpich", "5.0.2"),
+        ),
         ("mpiexec (Open MPI) 5.0.11\n\nReport bugs to", ("openmpi", "5.0.11")),
         ("mpiexec.openmpi (OpenRTE) 4.1.4\n", ("openmpi", "4.1.4")),
         ("mpirun (Open MPI) 6.0.0rc2\n", ("openmpi", "6.0.0rc2")),
-        ("Intel(R) MPI Library for Linux* OS, Version 2021.19.0 Build 20260929", ("intel", "2021.19")),
+        (
+            "Intel(R) MPI Library for Linux* OS, Version 2021.19.0 Build 20260929",
+            ("intel", "2021.19"),
+        ),
         ("Intel(R) MPI Library for Linux* OS, Version 2021.7.1 Build 2022", ("intel", "2021.7.1")),
         ("mpiexec: command not understood", None),
         ("", None),
@@ -60,12 +76,18 @@ def test_find_mpis_takes_environments_first_and_each_mpi_once(tmp_path, monkeypa
     (tmp_path / "work").mkdir()
     path = os.pathsep.join(str(tmp_path / name / "bin") for name in ("other", "debian"))
     found = find_mpis(tmp_path / "work", path)
-    assert [(mpi.name, mpi.version) for mpi in found] == [("mine", "5.0.1"), ("openmpi", "4.1.4"), ("mpich", "4.0.2")]
+    assert [(mpi.name, mpi.version) for mpi in found] == [
+        ("mine", "5.0.1"),
+        ("openmpi", "4.1.4"),
+        ("mpich", "4.0.2"),
+    ]
     assert found[2].library == tmp_path / "debian" / "lib" / "libmpich.so.12"
 
 
 def test_choose_mpis_takes_the_first_of_each_family():
-    older = Mpi("mpich-4.0.2", "mpich", "4.0.2", Path("/usr/bin/mpiexec"), Path("/usr/lib/libmpich.so.12"))
+    older = Mpi(
+        "mpich-4.0.2", "mpich", "4.0.2", Path("/usr/bin/mpiexec"), Path("/usr/lib/libmpich.so.12")
+    )
     assert choose_mpis([], [MPICH, older, OPENMPI]) == [MPICH, OPENMPI]
     assert choose_mpis(["openmpi,mpich-4.0.2"], [MPICH, older, OPENMPI]) == [OPENMPI, older]
     with pytest.raises(UserError, match="nothing.*found are mpich, openmpi"):
@@ -85,7 +107,10 @@ def test_parsing():
 def test_collectives_are_all_or_known_ones():
     assert parse_collectives("all") == list(COLLECTIVES)
     assert parse_collectives("scan,alltoallv,scan") == ["scan", "alltoallv"]
-    with pytest.raises(UserError, match="'alltoal' is unknown; did you mean alltoall[?] known are all, allreduce, .*reduce_scatter$"):
+    with pytest.raises(
+        UserError,
+        match="'alltoal' is unknown; did you mean alltoall[?] known are all, allreduce, .*reduce_scatter$",
+    ):
         parse_collectives("scan,alltoal")
     with pytest.raises(UserError, match="'' is unknown; known are all"):
         parse_collectives("")
@@ -95,7 +120,10 @@ def test_a_job_with_more_collectives_gets_more_time():
     assert fake_settings().job_seconds(4) == driver.JOB_SECONDS
     assert fake_settings(collectives=list(COLLECTIVES)).job_seconds(4) == 4 * driver.JOB_SECONDS
     # Six of the sixteen have a root.
-    assert fake_settings(collectives=list(COLLECTIVES), every_root=True).job_seconds(8) == (10 + 6 * 8) / 4 * driver.JOB_SECONDS
+    assert (
+        fake_settings(collectives=list(COLLECTIVES), every_root=True).job_seconds(8)
+        == (10 + 6 * 8) / 4 * driver.JOB_SECONDS
+    )
 
 
 def test_plot_stem_drops_the_suffix(tmp_path):
@@ -119,7 +147,9 @@ def test_commands_differ_in_the_launcher_only():
     for mpi in (MPICH, OPENMPI, INTEL):
         for setting in ("default", "best"):
             host, ours = (
-                command(Variant(mpi, setting, tutti), 4, "none", ["prog", "-x"], Path("/x/tutti-run"))
+                command(
+                    Variant(mpi, setting, tutti), 4, "none", ["prog", "-x"], Path("/x/tutti-run")
+                )
                 for tutti in (False, True)
             )
             assert [word for word in ours if word != "/x/tutti-run"] == host
@@ -137,7 +167,10 @@ def test_best_settings_reach_the_job(tmp_path, monkeypatch):
     assert best["MPIR_CVAR_POLLS_BEFORE_YIELD"] == "1"
     assert best["MPIR_CVAR_ALLREDUCE_POSIX_INTRA_ALGORITHM"] == "mpir"
     assert "mpi_yield_when_idle" in command(Variant(OPENMPI, "best", False), 4, "none", [], None)
-    assert environment(Variant(INTEL, "default", False), "core", tmp_path)["I_MPI_PIN_ORDER"] == "range"
+    assert (
+        environment(Variant(INTEL, "default", False), "core", tmp_path)["I_MPI_PIN_ORDER"]
+        == "range"
+    )
 
 
 def test_a_library_of_another_name_gets_the_one_that_programs_expect(tmp_path):
@@ -155,7 +188,16 @@ def fake_job(ranks: int, variant: Variant, repetition: int) -> dict:
     cells = []
     for collective, size in (("allreduce", 8), ("bcast", 64), ("bcast", 1048576)):
         time = 10.0 * drift / ((0.8 if size == 64 else 2.0) if variant.tutti else 1.0)
-        cells.append({"collective": collective, "bytes": size, "median_us": time, "mean_us": 3 * time, "min_us": time, "p95_us": time})
+        cells.append(
+            {
+                "collective": collective,
+                "bytes": size,
+                "median_us": time,
+                "mean_us": 3 * time,
+                "min_us": time,
+                "p95_us": time,
+            }
+        )
     job = {"library": variant.mpi.label, "cells": cells, "interposed": variant.tutti}
     return job | ({"flag_exchange_us": 4.0 * drift} if ranks == 2 else {})
 
@@ -176,7 +218,11 @@ def faked(monkeypatch):
         return fake_job(ranks, variant, len(ran) // 12)
 
     monkeypatch.setattr(driver, "run_job", run_job)
-    monkeypatch.setattr(driver, "measure_limits", lambda: {"format": "tutti-limits 1", "line_half_round_trip_ns": 50.0})
+    monkeypatch.setattr(
+        driver,
+        "measure_limits",
+        lambda: {"format": "tutti-limits 1", "line_half_round_trip_ns": 50.0},
+    )
     return driver.run(fake_settings(), lambda line: None), ran
 
 
@@ -210,7 +256,10 @@ def test_ratios_and_flags(faked):
 
 def test_nearness_to_the_flag_exchange_is_by_job(faked):
     rows = nearness(faked[0])
-    assert [(row.cell.collective, row.variant.key) for row in rows[:2]] == [("allreduce", "mpich"), ("allreduce", "mpich+tutti")]
+    assert [(row.cell.collective, row.variant.key) for row in rows[:2]] == [
+        ("allreduce", "mpich"),
+        ("allreduce", "mpich+tutti"),
+    ]
     assert {row.cell.ranks for row in rows} == {2}
     # 10 us against 4 us, both drifting alike.
     assert rows[0].ratio.value == pytest.approx(2.5)
@@ -249,7 +298,11 @@ def test_plot_sets_many_collectives_in_several_rows(tmp_path):
     measurements = Measurements(settings)
     for ranks in settings.ranks:
         for variant in settings.variants(ranks):
-            cells = [cell | {"collective": name} for name in settings.collectives for cell in fake_job(ranks, variant, 0)["cells"][:2]]
+            cells = [
+                cell | {"collective": name}
+                for name in settings.collectives
+                for cell in fake_job(ranks, variant, 0)["cells"][:2]
+            ]
             measurements.add(ranks, variant, fake_job(ranks, variant, 0) | {"cells": cells})
     text = draw(measurements, tmp_path / "plot")[1].read_text()
     for ranks in settings.ranks:
@@ -279,7 +332,10 @@ def test_what_was_left_out_is_said_and_rank_counts_without_cells_are_passed_over
     stream = StringIO()
     show(measurements, Console(file=stream, width=200))
     said = [line for line in stream.getvalue().splitlines() if "left out" in line]
-    assert len(said) == 1 and "alltoall of 128 MiB on 2 ranks; alltoall of 128 MiB on 4 ranks" in said[0]
+    assert (
+        len(said) == 1
+        and "alltoall of 128 MiB on 2 ranks; alltoall of 128 MiB on 4 ranks" in said[0]
+    )
     document = as_json(measurements)
     assert document["left_out"] == [{"ranks": ranks} | left for ranks in (2, 4)]
     assert {mean["ranks"] for mean in document["geometric_means"]} == {2}
@@ -299,10 +355,18 @@ def test_tables_show_ratio_and_flag(faked):
     console.print(comparison_table(measurements, 2, base, other))
     console.print(summary_table([summarise(measurements, 2, base, other)], "itself"))
     text = stream.getvalue()
-    assert "2.00x" in text and "0.80x" in text and "slower" in text and "1 cell" in text and "1 cells" not in text
+    assert (
+        "2.00x" in text
+        and "0.80x" in text
+        and "slower" in text
+        and "1 cell" in text
+        and "1 cells" not in text
+    )
     assert "1 MiB" in text
     stream.truncate(0)
-    console.print(collectives_table([summarise(measurements, 2, *pair) for pair in pairs(measurements, 2)]))
+    console.print(
+        collectives_table([summarise(measurements, 2, *pair) for pair in pairs(measurements, 2)])
+    )
     bcast = next(line for line in stream.getvalue().splitlines() if "bcast" in line)
     assert bcast.count("1.26x") == 2
 
@@ -338,7 +402,12 @@ def test_a_host_of_two_modes_is_compared_by_means_and_said():
     stream = StringIO()
     Console(file=stream, width=150).print(comparison_table(measurements, 2, base, other))
     allreduce, bcast = (line for line in stream.getvalue().splitlines() if "8 B" in line)
-    assert "two modes (host)" in allreduce and "20.00" in allreduce and ">9999" not in allreduce and "two modes" not in bcast
+    assert (
+        "two modes (host)" in allreduce
+        and "20.00" in allreduce
+        and ">9999" not in allreduce
+        and "two modes" not in bcast
+    )
     # Times that differ little from job to job have one mode, and those that differ in both states alike a ratio of medians.
     steady = two_modes([0.3, 0.32, 0.35])
     assert compare_cells(steady, 2, base, other)[0].modes == (False, False)
@@ -346,8 +415,19 @@ def test_a_host_of_two_modes_is_compared_by_means_and_said():
 
 
 def test_words():
-    assert [size_text(n) for n in (8, 1000, 1024, 4096, 1 << 20)] == ["8 B", "1000 B", "1 KiB", "4 KiB", "1 MiB"]
-    assert [time_text(t) for t in (0.2346, 12.346, 123.46, 12345.6)] == ["0.235", "12.35", "123.5", "12,346"]
+    assert [size_text(n) for n in (8, 1000, 1024, 4096, 1 << 20)] == [
+        "8 B",
+        "1000 B",
+        "1 KiB",
+        "4 KiB",
+        "1 MiB",
+    ]
+    assert [time_text(t) for t in (0.2346, 12.346, 123.46, 12345.6)] == [
+        "0.235",
+        "12.35",
+        "123.5",
+        "12,346",
+    ]
     assert interval_text(Ratio(1.0, None, None)) == "-"
     assert interval_text(Ratio(90.0, 1.0, 23456.0)) == "wide"
     assert interval_text(Ratio(90.0, 12.34, 234.5)) == "12.3-234"
@@ -355,7 +435,11 @@ def test_words():
 
 def test_typical_limits_are_medians_and_know_what_is_missing():
     entries = [
-        {"format": "tutti-limits 1", "line_half_round_trip_ns": value, "cma_rewritten_us": {"8": cma, "64": None}}
+        {
+            "format": "tutti-limits 1",
+            "line_half_round_trip_ns": value,
+            "cma_rewritten_us": {"8": cma, "64": None},
+        }
         for value, cma in ((40, 1.0), (60, None), (50, 3.0))
     ]
     typical = typical_limits(entries)
@@ -384,7 +468,10 @@ def test_hosts_alone(tutti, tmp_path, mpi):
     for cell in document["cells"]:
         for samples in cell["variants"].values():
             assert len(samples["median_us"]) == 2
-            assert all(0 < low <= time for low, time in zip(samples["min_us"], samples["median_us"], strict=True))
+            assert all(
+                0 < low <= time
+                for low, time in zip(samples["min_us"], samples["median_us"], strict=True)
+            )
     assert document["limits"]["copy_one_core_gb_per_s"]["32768"] > 0
     assert (tmp_path / "hosts.png").exists() and (tmp_path / "hosts.svg").exists()
     assert mpi.label in done.stdout and "memcpy" in done.stdout
@@ -409,7 +496,10 @@ def test_a_job_that_failed_is_not_tried_again(tmp_path):
 @pytest.mark.parametrize(
     ("said", "line"),
     [
-        ("first\n\n------\nIt failed. We cannot\ncontinue.\n------\n", "It failed. We cannot continue."),
+        (
+            "first\n\n------\nIt failed. We cannot\ncontinue.\n------\n",
+            "It failed. We cannot continue.",
+        ),
         ("tutti-bench: no memory\n=====\nBAD TERMINATION\n", "tutti-bench: no memory"),
         ("\n", "it said nothing"),
     ],

@@ -64,12 +64,18 @@ def test_a_busy_process_beside_the_job_is_noticed(told):
         finally:
             other.kill()
     share = share_of_others(before, after, 1)
-    assert share is not None and share * (after.at - before.at) > 0.3  # the system counts in ticks, some of which it gives to others
+    assert (
+        share is not None and share * (after.at - before.at) > 0.3
+    )  # the system counts in ticks, some of which it gives to others
 
 
 def test_what_the_job_itself_computes_is_its_own(told):
     with watched(2) as watch:
-        words = ["sh", "-c", f"'{sys.executable}' -c '{SPIN.format(0.4)}' & '{sys.executable}' -c '{SPIN.format(0.4)}'; wait"]
+        words = [
+            "sh",
+            "-c",
+            f"'{sys.executable}' -c '{SPIN.format(0.4)}' & '{sys.executable}' -c '{SPIN.format(0.4)}'; wait",
+        ]
         assert driver.execute(words, dict(os.environ), 120)[0] == 0
     assert watch.after is not None
     assert watch.after.own - watch.before.own >= 0.8
@@ -101,7 +107,10 @@ def test_marked_jobs_are_said_once():
         "load: other processes used up to 40% of the ranks' cores during MPICH 5.0.2 with 2 ranks (repetitions 2, 3); stop them and "
         "measure again"
     )
-    assert [job["marked"] for job in load_json(some)["jobs"]] == [[False, True, True], [False, False, False]]
+    assert [job["marked"] for job in load_json(some)["jobs"]] == [
+        [False, True, True],
+        [False, False, False],
+    ]
     assert "during every job;" in load_text(measured({"mpich": [0.2], "mpich+tutti": [0.1]}))
     assert load_text(measured({"mpich": [0.0, None]})) == ""
 
@@ -110,7 +119,9 @@ def test_the_share_comes_with_each_job(monkeypatch, tmp_path):
     """From the run of a program to the JSON."""
     result = '{"library": "it", "interposed": false, "cells": []}'
     monkeypatch.setattr(driver, "program", lambda name: Path("/bin") / name)
-    monkeypatch.setattr(driver, "command", lambda *words: ["sh", "-c", f"echo '{result}' > {tmp_path}/job.json"])
+    monkeypatch.setattr(
+        driver, "command", lambda *words: ["sh", "-c", f"echo '{result}' > {tmp_path}/job.json"]
+    )
     settings = Settings([MPICH], [2], 2, ["barrier"], [8], 1)
     job = driver.run_job(settings, 2, Variant(MPICH, "default", False), tmp_path)
     assert job["share_of_others"] is None or job["share_of_others"] >= 0

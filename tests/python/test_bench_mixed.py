@@ -15,25 +15,37 @@ CONDITIONS = ("plain", "mixed", "cold", "mixed+cold")
 
 def run_program(mpi, ranks: int, directory: Path, *arguments: str) -> dict:
     file = directory / "job.json"
-    code, _, err = launch(mpi, ranks, directory, *arguments, "--budget-ms", "1", "--json", str(file))
+    code, _, err = launch(
+        mpi, ranks, directory, *arguments, "--budget-ms", "1", "--json", str(file)
+    )
     assert code == 0, err
     return json.loads(file.read_text())
 
 
 def kind_of(cell: dict) -> tuple:
-    return tuple(cell.get(name) for name in ("collective", "bytes", "element", "root", "communicator"))
+    return tuple(
+        cell.get(name) for name in ("collective", "bytes", "element", "root", "communicator")
+    )
 
 
 @pytest.mark.mpi
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_every_kind_is_measured_under_every_condition(mpi, ranks, tmp_path):
-    job = run_program(mpi, ranks, tmp_path, "--kinds", "programs", "--mixed", "--cold", "64K", "--seed", "5")
+    job = run_program(
+        mpi, ranks, tmp_path, "--kinds", "programs", "--mixed", "--cold", "64K", "--seed", "5"
+    )
     assert (job["seed"], job["cold_bytes"], job["verified"]) == (5, 65536, True)
     kinds = [kind_of(cell) for cell in job["cells"] if cell["condition"] == "plain"]
     assert len(kinds) == len(set(kinds)) == (18 if ranks > 1 else 16)
     for condition in CONDITIONS:
         assert [kind_of(cell) for cell in job["cells"] if cell["condition"] == condition] == kinds
-    assert ("allreduce", 4, "uint32", None, "world") in kinds and ("allreduce", 8, "double", None, "dup") in kinds
+    assert ("allreduce", 4, "uint32", None, "world") in kinds and (
+        "allreduce",
+        8,
+        "double",
+        None,
+        "dup",
+    ) in kinds
     assert {kind[3] for kind in kinds if kind[0] == "bcast"} == set(range(ranks))
     assert all(0 <= cell["min_us"] <= cell["median_us"] <= cell["p95_us"] for cell in job["cells"])
 
@@ -42,7 +54,11 @@ def test_every_kind_is_measured_under_every_condition(mpi, ranks, tmp_path):
 def test_kinds_that_alternate_come_equally_often(mpi, tmp_path):
     arguments = ("--kinds", "bcast:8:1,allreduce:4K:uint32,scan:8:dup,barrier", "--mixed")
     job = run_program(mpi, 3, tmp_path, *arguments)
-    counts = {kind_of(cell)[0]: cell["operations"] + cell["missed"] for cell in job["cells"] if cell["condition"] == "mixed"}
+    counts = {
+        kind_of(cell)[0]: cell["operations"] + cell["missed"]
+        for cell in job["cells"]
+        if cell["condition"] == "mixed"
+    }
     assert list(counts) == ["bcast", "allreduce", "scan", "barrier"]
     assert len(set(counts.values())) == 1 and counts["scan"] >= 3
     assert len(job["first_round"]) == 4
@@ -51,7 +67,9 @@ def test_kinds_that_alternate_come_equally_often(mpi, tmp_path):
 @pytest.mark.mpi
 def test_the_order_follows_from_the_seed(mpi, tmp_path):
     def first_round(seed: int) -> list[str]:
-        return run_program(mpi, 2, tmp_path, "--kinds", "programs", "--mixed", "--seed", str(seed))["first_round"]
+        return run_program(mpi, 2, tmp_path, "--kinds", "programs", "--mixed", "--seed", str(seed))[
+            "first_round"
+        ]
 
     assert first_round(3) == first_round(3)
     assert first_round(3) != first_round(4)
@@ -76,13 +94,21 @@ def test_every_collective_is_right_with_integers_and_on_the_duplicate(mpi, tmp_p
 
     words = [name if name == "barrier" else f"{name}:1004:uint32:dup" for name in COLLECTIVES]
     job = run_program(mpi, 3, tmp_path, "--kinds", ",".join(words), "--mixed", "--cold", "8K")
-    assert {cell["collective"] for cell in job["cells"]} == set(COLLECTIVES) and len(job["cells"]) == 4 * 16
+    assert {cell["collective"] for cell in job["cells"]} == set(COLLECTIVES) and len(
+        job["cells"]
+    ) == 4 * 16
 
 
 @pytest.mark.mpi
 def test_a_stale_result_between_other_calls_is_noticed(mpi, broken, tmp_path):
     code = broken_code("Scan", ("static int calls; if (++calls == 200) return MPI_SUCCESS;", ""))
-    arguments = ("--kinds", "scan:64:uint32,bcast:64,allreduce:64", "--mixed", "--iterations", "150")
+    arguments = (
+        "--kinds",
+        "scan:64:uint32,bcast:64,allreduce:64",
+        "--mixed",
+        "--iterations",
+        "150",
+    )
     status, _, err = launch(mpi, 2, tmp_path, *arguments, preload=broken(code))
     assert status != 0 and "wrong result" in err and "scan:64:uint32" in err
 
@@ -121,7 +147,11 @@ def test_a_run(tutti, tmp_path, mpi):
     for ranks in (2, 3):
         cells = [cell for cell in document["cells"] if cell["ranks"] == ranks]
         assert Counter(cell["condition"] for cell in cells) == dict.fromkeys(CONDITIONS, 18)
-        assert all(len(samples["median_us"]) == 2 for cell in cells for samples in cell["variants"].values())
+        assert all(
+            len(samples["median_us"]) == 2
+            for cell in cells
+            for samples in cell["variants"].values()
+        )
     assert len(document["load"]["jobs"]) == 2 * (1 + with_tutti)
     assert [entry["ranks"] for entry in document["states"]["repetitions"]] == [2, 3]
     assert "seed 9" in done.stdout and "bcast 64 B from 2" in done.stdout

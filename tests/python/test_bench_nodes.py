@@ -18,16 +18,28 @@ from tutti.bench.worth import BETWEEN, MESSAGES, SHARED, Worth, together
 from tutti.errors import RunError, UserError
 
 HOSTS = ROOT / "tests" / "hosts"
-MPICH = Mpi("mpich", "mpich", "5.0.2", Path("/opt/mpich/bin/mpiexec"), Path("/opt/mpich/lib/libmpi.so.12"))
-OPENMPI = Mpi("openmpi", "openmpi", "5.0.11", Path("/opt/ompi/bin/mpiexec"), Path("/opt/ompi/lib/libmpi.so.40"))
-INTEL = Mpi("intel", "intel", "2021.19", Path("/opt/intel/bin/mpiexec"), Path("/opt/intel/lib/libmpi.so.12"))
+MPICH = Mpi(
+    "mpich", "mpich", "5.0.2", Path("/opt/mpich/bin/mpiexec"), Path("/opt/mpich/lib/libmpi.so.12")
+)
+OPENMPI = Mpi(
+    "openmpi",
+    "openmpi",
+    "5.0.11",
+    Path("/opt/ompi/bin/mpiexec"),
+    Path("/opt/ompi/lib/libmpi.so.40"),
+)
+INTEL = Mpi(
+    "intel", "intel", "2021.19", Path("/opt/intel/bin/mpiexec"), Path("/opt/intel/lib/libmpi.so.12")
+)
 
 
 def plan(**changes):
     values = {"mpis": [MPICH, OPENMPI], "ranks": [2], "cores": 2, "collectives": ["bcast", "barrier"], "sizes": [8, 4096],
               "repetitions": 3, "seed": 1}  # fmt: skip
     nodes, delays = changes.pop("nodes", "2,3"), changes.pop("delays", "0,1ms")
-    return nodes_plan(Settings(**(values | changes)), str(HOSTS), nodes, changes.pop("per_node", 2), delays)
+    return nodes_plan(
+        Settings(**(values | changes)), str(HOSTS), nodes, changes.pop("per_node", 2), delays
+    )
 
 
 class FakeHosts:
@@ -89,7 +101,11 @@ def test_every_variant_runs_once_a_repetition_at_each_delay(measured):
 def test_times_are_told_in_delays(measured):
     made, results, _ = measured
     host, own = made.settings.variants(4)[:2]
-    assert [delays_of(result, Cell(4, "bcast", 8), variant) for result in results for variant in (host, own)] == [3, 1.5, 3, 1.5]
+    assert [
+        delays_of(result, Cell(4, "bcast", 8), variant)
+        for result in results
+        for variant in (host, own)
+    ] == [3, 1.5, 3, 1.5]
     stream = StringIO()
     show(made, results, Console(file=stream, width=160))
     text = stream.getvalue()
@@ -105,7 +121,12 @@ def test_json_holds_every_number(measured):
     assert len(cells) == 2 * 3
     assert {cell["nodes"] for cell in cells} == {2, 3}
     assert cells[0]["least_delays"] == 1
-    assert cells[0]["delays"] == {"mpich": 3.0, "mpich+tutti": 1.5, "openmpi": 3.0, "openmpi+tutti": 1.5}
+    assert cells[0]["delays"] == {
+        "mpich": 3.0,
+        "mpich+tutti": 1.5,
+        "openmpi": 3.0,
+        "openmpi+tutti": 1.5,
+    }
     assert len(cells[0]["variants"]["mpich"]["median_us"]) == 3
     assert len(document["delays"][0]["comparisons"]) == 2 * 2 * 3
 
@@ -121,7 +142,9 @@ def test_every_root_over_nodes(monkeypatch):
 
     monkeypatch.setattr(over_nodes, "Hosts", FakeHosts)
     monkeypatch.setattr(over_nodes, "run_job", run_job)
-    made = plan(collectives=["bcast"], sizes=[8], mpis=[MPICH], nodes="3", delays="1ms", every_root=True)
+    made = plan(
+        collectives=["bcast"], sizes=[8], mpis=[MPICH], nodes="3", delays="1ms", every_root=True
+    )
     results = over_nodes.measure_nodes(made, lambda line: None)
     document = nodes_json(made, results)
     assert document["settings"]["every_root"] is True
@@ -130,7 +153,11 @@ def test_every_root_over_nodes(monkeypatch):
     assert document["delays"][0]["cells"][0]["variants"]["mpich"]["over_roots"]["slowest_root"] == 5
     stream = StringIO()
     show(made, results, Console(file=stream, width=200))
-    [row] = [line for line in stream.getvalue().splitlines() if line.count("x") == 3 and "bcast" in line and "4.00x" in line]
+    [row] = [
+        line
+        for line in stream.getvalue().splitlines()
+        if line.count("x") == 3 and "bcast" in line and "4.00x" in line
+    ]
     assert "2.00x" in row and "1.00x" in row, stream.getvalue()
 
 
@@ -144,36 +171,66 @@ def test_plot_writes_both_formats(measured, tmp_path):
 
 
 def test_a_node_of_one_rank_has_what_its_ranks_had():
-    assert [together(name, 3) for name in ("allreduce", "gather", "reduce_scatter_block", "alltoallv")] == [1, 3, 3, 9]
+    assert [
+        together(name, 3) for name in ("allreduce", "gather", "reduce_scatter_block", "alltoallv")
+    ] == [1, 3, 3, 9]
 
 
 def test_what_shared_memory_gives_and_could_give():
-    row = Worth(4, MPICH, "bcast", 8, {MESSAGES: [100.0, 200.0], SHARED: [50.0, 100.0], BETWEEN: [25.0, 50.0]})
+    row = Worth(
+        4,
+        MPICH,
+        "bcast",
+        8,
+        {MESSAGES: [100.0, 200.0], SHARED: [50.0, 100.0], BETWEEN: [25.0, 50.0]},
+    )
     assert row.could_give.value == pytest.approx(4)
     assert row.gives.value == pytest.approx(2)
     assert row.share == pytest.approx(2 / 3)
     # Nothing within nodes takes time: there is nothing to have a share of.
-    assert Worth(4, MPICH, "bcast", 8, {MESSAGES: [10.0], SHARED: [9.0], BETWEEN: [10.0]}).share is None
+    assert (
+        Worth(4, MPICH, "bcast", 8, {MESSAGES: [10.0], SHARED: [9.0], BETWEEN: [10.0]}).share
+        is None
+    )
 
 
 def test_worth_runs_three_ways_and_scales_parts(monkeypatch):
     jobs = []
 
     def run_job(settings, ranks, variant, directory, place, variables):
-        jobs.append((ranks, place.per_node, tuple(settings.collectives), tuple(settings.sizes), tuple(variables)))
+        jobs.append(
+            (
+                ranks,
+                place.per_node,
+                tuple(settings.collectives),
+                tuple(settings.sizes),
+                tuple(variables),
+            )
+        )
         return fake_job(settings, ranks, variant, directory, place)
 
     monkeypatch.setattr(worth, "Hosts", FakeHosts)
     monkeypatch.setattr(worth, "run_job", run_job)
-    made = plan(mpis=[MPICH], collectives=["bcast", "gather", "alltoall"], nodes="3", delays="1ms", repetitions=1)
+    made = plan(
+        mpis=[MPICH],
+        collectives=["bcast", "gather", "alltoall"],
+        nodes="3",
+        delays="1ms",
+        repetitions=1,
+    )
     rows = worth.measure_worth(made, lambda line: None)
     assert len(jobs) == worth.jobs(made) == 5
     assert (6, 2, ("bcast", "gather", "alltoall"), (8, 4096), ("TUTTI_REACH",)) in jobs
     assert (3, 1, ("gather",), (16, 8192), ()) in jobs
     assert (3, 1, ("alltoall",), (32, 16384), ()) in jobs
-    assert [(row.collective, row.bytes) for row in rows] and {row.bytes for row in rows} == {8, 4096}
+    assert [(row.collective, row.bytes) for row in rows] and {row.bytes for row in rows} == {
+        8,
+        4096,
+    }
     document = worth.worth_json(made, rows)
-    assert [row["collective"] for row in document["rows"]] == ["bcast"] * 2 + ["gather"] * 2 + ["alltoall"] * 2
+    assert [row["collective"] for row in document["rows"]] == ["bcast"] * 2 + ["gather"] * 2 + [
+        "alltoall"
+    ] * 2
     stream = StringIO()
     worth.show_worth(made, rows, Console(file=stream, width=160))
     assert "3 nodes of 2 ranks, delay 1ms: MPICH 5.0.2, Tutti" in stream.getvalue()
@@ -253,7 +310,9 @@ def test_a_small_run(tutti, mpi, tmp_path):
     assert far["one_way_us"][0] >= 1000 > near["one_way_us"][0]
     for cell in far["cells"]:
         # Nobody knows of a rank on another node in less than a delay.
-        assert all(median >= 1000 for times in cell["variants"].values() for median in times["median_us"]), cell
+        assert all(
+            median >= 1000 for times in cell["variants"].values() for median in times["median_us"]
+        ), cell
     assert sets_of_nodes() == before
 
 
@@ -267,13 +326,23 @@ def test_a_small_run_of_worth(tutti, tmp_path):
                  "--sizes", "8,4K", "--repetitions", "2", "--budget-ms", "5", "--json", str(result), seconds=200)  # fmt: skip
     assert done.returncode == 0, done.stderr
     rows = json.loads(result.read_text())["rows"]
-    assert [(row["collective"], row["bytes"]) for row in rows] == [("bcast", 8), ("bcast", 4096), ("gather", 8), ("gather", 4096)]
-    assert all(len(row[way]) == 2 for row in rows for way in ("messages_us", "between_us", "shared_us"))
+    assert [(row["collective"], row["bytes"]) for row in rows] == [
+        ("bcast", 8),
+        ("bcast", 4096),
+        ("gather", 8),
+        ("gather", 4096),
+    ]
+    assert all(
+        len(row[way]) == 2 for row in rows for way in ("messages_us", "between_us", "shared_us")
+    )
 
 
 def test_an_mpi_that_nodes_cannot_start_is_left_out_unless_it_is_named():
     assert startable([MPICH, INTEL, OPENMPI], named=False) == [MPICH, OPENMPI]
     assert startable([OPENMPI], named=True) == [OPENMPI]
     for mpis, named in (([MPICH, INTEL], True), ([INTEL], False)):
-        with pytest.raises(UserError, match="'intel' is Intel MPI 2021.19; nodes of --hosts start jobs of MPICH and Open MPI"):
+        with pytest.raises(
+            UserError,
+            match="'intel' is Intel MPI 2021.19; nodes of --hosts start jobs of MPICH and Open MPI",
+        ):
             startable(mpis, named=named)

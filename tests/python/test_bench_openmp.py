@@ -28,8 +28,23 @@ def test_every_cell(threads):
 
 def test_command(tmp_path):
     file = tmp_path / "openmp.json"
-    result = CliRunner().invoke(app, ["bench", "--openmp", "--ranks", "2", "--sizes", "64,4K", "--repetitions", "2",
-                                      "--budget-ms", "1", "--json", str(file)])
+    result = CliRunner().invoke(
+        app,
+        [
+            "bench",
+            "--openmp",
+            "--ranks",
+            "2",
+            "--sizes",
+            "64,4K",
+            "--repetitions",
+            "2",
+            "--budget-ms",
+            "1",
+            "--json",
+            str(file),
+        ],
+    )
     assert result.exit_code == 0, result.output
     assert "2 thread ranks" in result.output and "4 KiB" in result.output
     assert json.loads(file.read_text())[0]["threads"] == 2

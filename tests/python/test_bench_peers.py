@@ -14,8 +14,16 @@ from tutti.bench.peers import best_peers
 from tutti.bench.report import show
 from tutti.bench.variants import Variant, command, environment, variants_for
 
-MPICH = Mpi("mpich", "mpich", "5.0.2", Path("/opt/mpich/bin/mpiexec"), Path("/opt/mpich/lib/libmpi.so.12"))
-OPENMPI = Mpi("openmpi", "openmpi", "5.0.11", Path("/opt/ompi/bin/mpiexec"), Path("/opt/ompi/lib/libmpi.so.40"))
+MPICH = Mpi(
+    "mpich", "mpich", "5.0.2", Path("/opt/mpich/bin/mpiexec"), Path("/opt/mpich/lib/libmpi.so.12")
+)
+OPENMPI = Mpi(
+    "openmpi",
+    "openmpi",
+    "5.0.11",
+    Path("/opt/ompi/bin/mpiexec"),
+    Path("/opt/ompi/lib/libmpi.so.40"),
+)
 
 LIMITS = {
     "format": "tutti-limits 1", "flag_exchange_ns": 200.0,
@@ -30,14 +38,35 @@ def test_every_setting_that_a_user_could_choose():
     def keys(chosen, oversubscribed, heap=False):
         return [v.key for v in variants_for([MPICH, OPENMPI], chosen, oversubscribed, True, heap)]
 
-    assert keys("all", False) == ["mpich", "mpich+tutti", "mpich@mpir", "openmpi", "openmpi+tutti", "openmpi@sm"]
+    assert keys("all", False) == [
+        "mpich",
+        "mpich+tutti",
+        "mpich@mpir",
+        "openmpi",
+        "openmpi+tutti",
+        "openmpi@sm",
+    ]
     assert "mpich@best" in keys("all", True) and "openmpi@sm" in keys("all", True)
-    assert keys("default", False, True) == ["mpich", "mpich+tutti", "mpich+tutti+heap", "openmpi", "openmpi+tutti", "openmpi+tutti+heap"]
+    assert keys("default", False, True) == [
+        "mpich",
+        "mpich+tutti",
+        "mpich+tutti+heap",
+        "openmpi",
+        "openmpi+tutti",
+        "openmpi+tutti+heap",
+    ]
 
 
 def test_other_settings_and_the_heap_reach_the_job(tmp_path):
-    assert environment(Variant(MPICH, "mpir", False), "core", tmp_path)["MPIR_CVAR_REDUCE_POSIX_INTRA_ALGORITHM"] == "mpir"
-    assert "MPIR_CVAR_POLLS_BEFORE_YIELD" not in environment(Variant(MPICH, "mpir", False), "core", tmp_path)
+    assert (
+        environment(Variant(MPICH, "mpir", False), "core", tmp_path)[
+            "MPIR_CVAR_REDUCE_POSIX_INTRA_ALGORITHM"
+        ]
+        == "mpir"
+    )
+    assert "MPIR_CVAR_POLLS_BEFORE_YIELD" not in environment(
+        Variant(MPICH, "mpir", False), "core", tmp_path
+    )
     assert "coll_sm_priority" in command(Variant(OPENMPI, "sm", False), 2, "core", ["prog"], None)
     assert command(Variant(MPICH, "default", True, True), 2, "core", ["prog"], Path("/x/tutti-run"))[-3:] == [
         "/x/tutti-run", "--shared-heap", "prog"
@@ -47,9 +76,18 @@ def test_other_settings_and_the_heap_reach_the_job(tmp_path):
 @pytest.fixture
 def measured() -> Measurements:
     """Three repetitions: MPICH is the best of short messages, Open MPI's other setting of long ones."""
-    settings = Settings([MPICH, OPENMPI], [2], 2, ["allreduce", "bcast"], [8, 4000], 3, peer_settings="all")
+    settings = Settings(
+        [MPICH, OPENMPI], [2], 2, ["allreduce", "bcast"], [8, 4000], 3, peer_settings="all"
+    )
     measurements = Measurements(settings)
-    times = {"mpich": (1, 40), "mpich@mpir": (2, 30), "openmpi": (3, 20), "openmpi@sm": (4, 12), "mpich+tutti": (0.5, 6), "openmpi+tutti": (2, 6)}
+    times = {
+        "mpich": (1, 40),
+        "mpich@mpir": (2, 30),
+        "openmpi": (3, 20),
+        "openmpi@sm": (4, 12),
+        "mpich+tutti": (0.5, 6),
+        "openmpi+tutti": (2, 6),
+    }
     for repetition in range(3):
         measurements.limits.append(LIMITS)
         for variant in settings.variants(2):
@@ -82,7 +120,11 @@ def test_tutti_at_the_best_setting_where_that_alone_was_measured():
     measurements = Measurements(settings)
     for variant in settings.variants(4):
         time = {"mpich@best": 4, "openmpi@best": 2}.get(variant.key, 1)
-        cell = {"collective": "bcast", "bytes": 8, **dict.fromkeys(("median_us", "mean_us", "min_us", "p95_us"), time)}
+        cell = {
+            "collective": "bcast",
+            "bytes": 8,
+            **dict.fromkeys(("median_us", "mean_us", "min_us", "p95_us"), time),
+        }
         measurements.add(4, variant, {"library": variant.mpi.label, "cells": [cell]})
     found = best_peers(measurements)
     assert [(best.variant.key, best.cells[0].peer.key, best.every.value) for best in found] == [
@@ -115,7 +157,11 @@ def test_tables_and_json(measured):
     stream = StringIO()
     show(measured, Console(file=stream, width=160))
     text = stream.getvalue()
-    assert "against the best peer in each cell" in text and "times the bound" in text and "2 of 4" in text
+    assert (
+        "against the best peer in each cell" in text
+        and "times the bound" in text
+        and "2 of 4" in text
+    )
     document = as_json(measured)
     assert document["best_peers"][0]["cells"][1]["peer"] == "openmpi@sm"
     rows = {(row["collective"], row["bytes"]): row for row in document["bounds"]}

@@ -14,20 +14,36 @@ from tutti.places import program
 pytestmark = pytest.mark.mpi
 
 
-def launch(mpi: Mpi, ranks: int, directory: Path, *arguments: str, binding: str = "none", preload: Path | None = None):
+def launch(
+    mpi: Mpi,
+    ranks: int,
+    directory: Path,
+    *arguments: str,
+    binding: str = "none",
+    preload: Path | None = None,
+):
     variant = Variant(mpi, "best" if ranks > 2 else "default", False)
     prefix = ["env", f"LD_PRELOAD={preload}"] if preload else []
-    words = command(variant, ranks, binding, [*prefix, str(program(f"tutti-bench-{mpi.abi}")), *arguments], None)
+    words = command(
+        variant, ranks, binding, [*prefix, str(program(f"tutti-bench-{mpi.abi}")), *arguments], None
+    )
     return execute(words, environment(variant, binding, directory), 120)
 
 
 @pytest.mark.parametrize("ranks", [1, 2, 3, 5])
 def test_cells_and_json(mpi, ranks, tmp_path):
     file = tmp_path / "job.json"
-    code, out, err = launch(mpi, ranks, tmp_path, "--sizes", "8,24,4K", "--budget-ms", "2", "--json", str(file))
+    code, out, err = launch(
+        mpi, ranks, tmp_path, "--sizes", "8,24,4K", "--budget-ms", "2", "--json", str(file)
+    )
     assert code == 0, err
     job = json.loads(file.read_text())
-    assert (job["format"], job["ranks"], job["interposed"], job["verified"]) == ("tutti-bench-job 2", ranks, False, True)
+    assert (job["format"], job["ranks"], job["interposed"], job["verified"]) == (
+        "tutti-bench-job 2",
+        ranks,
+        False,
+        True,
+    )
     assert [(c["collective"], c["bytes"]) for c in job["cells"]] == [
         *((name, size) for name in ("allreduce", "bcast", "reduce") for size in (8, 24, 4096)),
         ("barrier", 0),
@@ -66,20 +82,46 @@ def test_help_names_every_collective_and_the_usual_ones(mpi, tmp_path):
 def test_sizes_beyond_the_bound_are_left_out(mpi, tmp_path):
     """256 MiB for all buffers of a rank: of 2 x 2 parts in an alltoall, of 2 + 1 in a gather."""
     file = tmp_path / "job.json"
-    arguments = ("--collectives", "gather,barrier,alltoallv", "--sizes", "512M,8,1024M", "--budget-ms", "1")
+    arguments = (
+        "--collectives",
+        "gather,barrier,alltoallv",
+        "--sizes",
+        "512M,8,1024M",
+        "--budget-ms",
+        "1",
+    )
     code, out, err = launch(mpi, 2, tmp_path, *arguments, "--json", str(file))
     assert code == 0, err
     job = json.loads(file.read_text())
-    assert [(c["collective"], c["bytes"]) for c in job["cells"]] == [("gather", 8), ("barrier", 0), ("alltoallv", 8)]
+    assert [(c["collective"], c["bytes"]) for c in job["cells"]] == [
+        ("gather", 8),
+        ("barrier", 0),
+        ("alltoallv", 8),
+    ]
     assert [(c["collective"], c["bytes"]) for c in job["left_out"]] == [
         (name, size << 20) for name in ("gather", "alltoallv") for size in (512, 1024)
     ]
     said = [line for line in err.splitlines() if "left out" in line]
-    assert len(said) == 1 and "256 MiB" in said[0] and "alltoallv of 536870912, 1073741824 bytes" in said[0]
+    assert (
+        len(said) == 1
+        and "256 MiB" in said[0]
+        and "alltoallv of 536870912, 1073741824 bytes" in said[0]
+    )
 
 
 def test_fixed_iterations_and_table(mpi, tmp_path):
-    code, out, err = launch(mpi, 2, tmp_path, "--collectives", "allreduce", "--sizes", "8", "--iterations", "37", "--no-dirty")
+    code, out, err = launch(
+        mpi,
+        2,
+        tmp_path,
+        "--collectives",
+        "allreduce",
+        "--sizes",
+        "8",
+        "--iterations",
+        "37",
+        "--no-dirty",
+    )
     assert code == 0, err
     row = next(line.split() for line in out.splitlines() if line.startswith("allreduce"))
     assert int(row[-1]) <= 37
@@ -136,7 +178,12 @@ def broken(mpi: Mpi, tmp_path: Path):
         source = tmp_path / "broken.c"
         source.write_text(f"#include <mpi.h>\n{code}\n")
         library = tmp_path / "libbroken.so"
-        subprocess.run([wrapper, "-shared", "-fPIC", source, "-o", library], check=True, timeout=60, capture_output=True)
+        subprocess.run(
+            [wrapper, "-shared", "-fPIC", source, "-o", library],
+            check=True,
+            timeout=60,
+            capture_output=True,
+        )
         return library
 
     return make
@@ -168,7 +215,10 @@ MISPLACED = {
     "Allgather": ("", "swap(out, 0, m);"),
     "Alltoall": ("swap(in, 0, n);", ""),
     "Reduce_scatter_block": ("swap(in, 0, n);", ""),
-    "Scan": ("return PMPI_Allreduce(in, out, n, t, op, c);", ""),  # all ranks in place of those up to this one
+    "Scan": (
+        "return PMPI_Allreduce(in, out, n, t, op, c);",
+        "",
+    ),  # all ranks in place of those up to this one
     "Exscan": ("return PMPI_Scan(in, out, n, t, op, c);", ""),
     "Gatherv": ("", f"{OWN_RANK} if (rank == root) swap(out, at[0], at[1]);"),
     "Scatterv": (f"{OWN_RANK} if (rank == root) swap(in, at[0], at[1]);", ""),
@@ -195,8 +245,14 @@ def broken_code(name: str, ways: tuple[str, str]) -> str:
     return f"{swap}int MPI_{name}({parameters}) {{ {before} int code = PMPI_{name}({words}); {after} return code; }}"
 
 
-WRONG |= {f"{name}, misplaced": (name.lower(), broken_code(name, ways)) for name, ways in MISPLACED.items()}
-WRONG |= {f"{name}, stale": (name.lower(), broken_code(name, STALE)) for name in ("Scatter", "Alltoallv", "Exscan")}
+WRONG |= {
+    f"{name}, misplaced": (name.lower(), broken_code(name, ways))
+    for name, ways in MISPLACED.items()
+}
+WRONG |= {
+    f"{name}, stale": (name.lower(), broken_code(name, STALE))
+    for name in ("Scatter", "Alltoallv", "Exscan")
+}
 
 
 @pytest.mark.parametrize("way", WRONG)
@@ -211,15 +267,30 @@ def test_wrong_results_are_noticed(mpi, broken, tmp_path, way):
 def test_what_is_noticed_is_not_always_wrong(mpi, broken, tmp_path):
     """The same ways of breaking, with nothing broken."""
     whole = "\n".join(broken_code(name, ("", "")) for name in PARAMETERS)
-    code, out, err = launch(mpi, 2, tmp_path, "--collectives", "all", "--sizes", "4K", "--budget-ms", "1", preload=broken(whole))
+    code, out, err = launch(
+        mpi,
+        2,
+        tmp_path,
+        "--collectives",
+        "all",
+        "--sizes",
+        "4K",
+        "--budget-ms",
+        "1",
+        preload=broken(whole),
+    )
     assert code == 0, err
 
 
 def test_limits_are_json():
-    done = subprocess.run([program("tutti-limits")], capture_output=True, text=True, timeout=120, check=True)
+    done = subprocess.run(
+        [program("tutti-limits")], capture_output=True, text=True, timeout=120, check=True
+    )
     limits = json.loads(done.stdout)
     assert limits["format"] == "tutti-limits 1"
     assert limits["yield_hand_over_ns"] > 0
     assert all(rate > 0 for rate in limits["copy_one_core_gb_per_s"].values())
-    refused = subprocess.run([program("tutti-limits"), "x"], capture_output=True, text=True, timeout=60, check=False)
+    refused = subprocess.run(
+        [program("tutti-limits"), "x"], capture_output=True, text=True, timeout=60, check=False
+    )
     assert refused.returncode == 2 and len(refused.stderr.splitlines()) == 1

@@ -11,7 +11,9 @@ from tutti.bench import progress
 @pytest.mark.parametrize("terminal", [True, False])
 def test_one_bar_on_a_terminal_and_nothing_elsewhere(monkeypatch, terminal):
     stream = StringIO()
-    monkeypatch.setattr(progress, "Console", lambda stderr: Console(file=stream, force_terminal=terminal, width=100))
+    monkeypatch.setattr(
+        progress, "Console", lambda stderr: Console(file=stream, force_terminal=terminal, width=100)
+    )
 
     def work(before_job):
         for line in ("first job", "second job"):

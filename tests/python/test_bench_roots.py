@@ -15,7 +15,9 @@ from tutti.bench.report import show
 from tutti.bench.results import compare_cells, pairs
 from tutti.bench.roots import compare_roots, spread
 
-MPICH = Mpi("mpich", "mpich", "5.0.2", Path("/opt/mpich/bin/mpiexec"), Path("/opt/mpich/lib/libmpi.so.12"))
+MPICH = Mpi(
+    "mpich", "mpich", "5.0.2", Path("/opt/mpich/bin/mpiexec"), Path("/opt/mpich/lib/libmpi.so.12")
+)
 # Microseconds by root; a topology-ignorant tree does well from root 0. With Tutti all roots take the same.
 HOST, TUTTI = (4.0, 10.0, 6.0, 8.0), (3.0, 3.0, 3.0, 3.0)
 
@@ -36,8 +38,14 @@ def measured(repetitions: int = 3, **changes) -> Measurements:
         drift = 1.5**repetition
         for variant in measurements.settings.variants(4):
             times = TUTTI if variant.tutti else HOST
-            cells = [entry("bcast", size, time * drift, root) for size in (8, 4096) for root, time in enumerate(times)]
-            measurements.add(4, variant, {"library": "", "cells": [*cells, entry("barrier", 0, 1.0)]})
+            cells = [
+                entry("bcast", size, time * drift, root)
+                for size in (8, 4096)
+                for root, time in enumerate(times)
+            ]
+            measurements.add(
+                4, variant, {"library": "", "cells": [*cells, entry("barrier", 0, 1.0)]}
+            )
     return measurements
 
 
@@ -62,13 +70,21 @@ def test_the_spread_is_of_roots_and_not_of_repetitions():
     one = Samples()
     one.add([entry("bcast", 8, 2.0, 0)], True)
     lone = spread(one)
-    assert lone is not None and (lone.low, lone.middle, lone.high, lone.factor) == (2.0, 2.0, 2.0, 1.0)
+    assert lone is not None and (lone.low, lone.middle, lone.high, lone.factor) == (
+        2.0,
+        2.0,
+        2.0,
+        1.0,
+    )
 
 
 def test_slowest_roots_are_compared_by_repetition():
     measurements = measured()
     rows = compare_roots(measurements, 4, *pairs(measurements, 4)[0])
-    assert [(row.cell.collective, row.cell.bytes) for row in rows] == [("bcast", 8), ("bcast", 4096)]
+    assert [(row.cell.collective, row.cell.bytes) for row in rows] == [
+        ("bcast", 8),
+        ("bcast", 4096),
+    ]
     assert rows[0].of_slowest.value == pytest.approx(10 / 3)
     assert rows[0].of_slowest.low == pytest.approx(10 / 3)  # both drift alike
     assert rows[0].other.factor == 1.0
@@ -81,7 +97,21 @@ def test_tables_and_json():
     text = stream.getvalue()
     assert "MPICH 5.0.2, over the roots, us" in text
     rows = [line.replace("\u2502", " ").split() for line in text.splitlines() if "2.50x" in line]
-    assert rows[0][:13] == ["bcast", "8", "B", "6.000", "10.50", "15.00", "1", "2.50x", "4.500", "4.500", "4.500", "0", "1.00x"]
+    assert rows[0][:13] == [
+        "bcast",
+        "8",
+        "B",
+        "6.000",
+        "10.50",
+        "15.00",
+        "1",
+        "2.50x",
+        "4.500",
+        "4.500",
+        "4.500",
+        "0",
+        "1.00x",
+    ]
     assert rows[0][13] == "3.33x"
     document = json.loads(json.dumps(as_json(measurements)))
     assert document["settings"]["every_root"] is True
@@ -91,7 +121,9 @@ def test_tables_and_json():
                                    "fastest_root": 0, "slowest_root": 1}  # fmt: skip
     assert "over_roots" not in document["cells"][2]["variants"]["mpich"]
     assert [entry["bytes"] for entry in document["root_comparisons"]] == [8, 4096]
-    assert document["root_comparisons"][0]["ratio_of_slowest_roots"]["value"] == pytest.approx(10 / 3)
+    assert document["root_comparisons"][0]["ratio_of_slowest_roots"]["value"] == pytest.approx(
+        10 / 3
+    )
 
 
 def test_hosts_alone_have_their_table():
@@ -102,7 +134,11 @@ def test_hosts_alone_have_their_table():
 
 def test_one_root_says_nothing_of_roots():
     measurements = measured(every_root=False)
-    assert all(samples.by_root == [] for by_variant in measurements.cells.values() for samples in by_variant.values())
+    assert all(
+        samples.by_root == []
+        for by_variant in measurements.cells.values()
+        for samples in by_variant.values()
+    )
     stream = StringIO()
     show(measurements, Console(file=stream, width=160))
     assert "over the roots" not in stream.getvalue()
@@ -130,7 +166,10 @@ def test_plot_draws_whiskers(tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [(["--collectives", "allreduce,barrier"], "none of allreduce, barrier has a root"), (["--openmp"], "--openmp")],
+    [
+        (["--collectives", "allreduce,barrier"], "none of allreduce, barrier has a root"),
+        (["--openmp"], "--openmp"),
+    ],
 )
 def test_where_nothing_has_a_root(tutti, arguments, said):
     done = tutti("bench", "--every-root", *arguments)
@@ -138,7 +177,11 @@ def test_where_nothing_has_a_root(tutti, arguments, said):
 
 
 def test_help_says_why(tutti):
-    words = " ".join(tutti("bench", "--help", environment={"COLUMNS": "200"}).stdout.replace("\u2502", " ").split())
+    words = " ".join(
+        tutti("bench", "--help", environment={"COLUMNS": "200"})
+        .stdout.replace("\u2502", " ")
+        .split()
+    )
     assert "root 0 alone flatters trees that know nothing of the machine" in words
 
 
@@ -159,9 +202,25 @@ def test_the_program_measures_every_root(mpi, ranks, tmp_path):
 
 @pytest.mark.mpi
 def test_the_programs_table_names_the_roots(mpi, tmp_path):
-    code, out, err = launch(mpi, 2, tmp_path, "--root", "every", "--collectives", "reduce,barrier", "--sizes", "8", "--budget-ms", "1")
+    code, out, err = launch(
+        mpi,
+        2,
+        tmp_path,
+        "--root",
+        "every",
+        "--collectives",
+        "reduce,barrier",
+        "--sizes",
+        "8",
+        "--budget-ms",
+        "1",
+    )
     assert code == 0, err
-    rows = [line.split()[0] for line in out.splitlines() if line.startswith(("kind", "reduce", "barrier"))]
+    rows = [
+        line.split()[0]
+        for line in out.splitlines()
+        if line.startswith(("kind", "reduce", "barrier"))
+    ]
     assert rows == ["kind", "reduce:8:0", "reduce:8:1", "barrier"]
 
 
@@ -176,5 +235,9 @@ def test_a_run(tutti, tmp_path, mpi):
     cells = json.loads(file.read_text())["cells"]
     for samples in cells[0]["variants"].values():
         assert [len(times) for times in samples["by_root_us"]] == [2, 2, 2]
-        assert samples["over_roots"]["min_us"] <= samples["over_roots"]["median_us"] <= samples["over_roots"]["max_us"]
+        assert (
+            samples["over_roots"]["min_us"]
+            <= samples["over_roots"]["median_us"]
+            <= samples["over_roots"]["max_us"]
+        )
     assert (tmp_path / "roots.svg").exists()

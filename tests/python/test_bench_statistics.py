@@ -52,7 +52,10 @@ def test_the_interval_holds_the_value_and_turning_round_inverts(pairs):
     assert math.log(turned.value) == pytest.approx(-math.log(ratio.value), abs=1e-9)
 
 
-@given(st.lists(st.tuples(times, times), min_size=2, max_size=12), st.floats(min_value=0.1, max_value=10))
+@given(
+    st.lists(st.tuples(times, times), min_size=2, max_size=12),
+    st.floats(min_value=0.1, max_value=10),
+)
 def test_what_slows_both_variants_of_a_repetition_changes_nothing(pairs, factor):
     base, other = zip(*pairs, strict=True)
     drift = [factor if k % 2 else 1.0 for k in range(len(base))]

@@ -23,18 +23,35 @@ def cell(collective, count, medians, means, two_modes=False, condition="plain"):
 
 
 def table(*arguments):
-    return subprocess.run([sys.executable, SCRIPT, *map(str, arguments)], capture_output=True, text=True, timeout=60, check=False)
+    return subprocess.run(
+        [sys.executable, SCRIPT, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
 
 
 def test_a_line_a_cell_and_a_row_a_variant(tmp_path):
     cells = [cell("bcast", 8, 2.0, 3.0), cell("gather", 4096, 0.5, 0.6), cell("scan", 3 << 20, 4.0, 1.5, two_modes=True),
              cell("bcast", 8, 9.0, 9.0, condition="cold")]  # fmt: skip
     result, data = tmp_path / "result.json", tmp_path / "data.csv"
-    result.write_text(json.dumps({"best_peers": [{"ranks": 4, "variant": "mpich+tutti", "all_cells": ratio(1.6), "cells": cells}]}))
+    result.write_text(
+        json.dumps(
+            {
+                "best_peers": [
+                    {"ranks": 4, "variant": "mpich+tutti", "all_cells": ratio(1.6), "cells": cells}
+                ]
+            }
+        )
+    )
     done = table(result, "--csv", data)
     assert done.returncode == 0, done.stderr
     last = done.stdout.splitlines()[-1]
-    assert last == "| 4 | mpich+tutti | 3 | 1.60x (1.45-1.76) | gather 4 KiB 0.50x | gather 4 KiB 0.50x |"
+    assert (
+        last
+        == "| 4 | mpich+tutti | 3 | 1.60x (1.45-1.76) | gather 4 KiB 0.50x | gather 4 KiB 0.50x |"
+    )
     with data.open() as file:
         rows = list(csv.DictReader(file))
     assert [(row["collective"], row["ratio"], row["figure"]) for row in rows] == [
@@ -46,7 +63,9 @@ def test_other_files_are_named(tmp_path, text):
     result = tmp_path / "other.json"
     result.write_text(text)
     done = table(result)
-    assert done.returncode == 2 and str(result) in done.stderr and "tutti bench --json" in done.stderr
+    assert (
+        done.returncode == 2 and str(result) in done.stderr and "tutti bench --json" in done.stderr
+    )
     assert "Traceback" not in done.stderr
     assert table(tmp_path / "nothing").returncode == 2
 
@@ -55,4 +74,7 @@ def test_the_data_of_the_docs_have_these_columns():
     files = sorted((ROOT / "docs" / "data").glob("*.csv"))
     assert files
     for file in files:
-        assert file.read_text().splitlines()[0] == "ranks,variant,collective,bytes,peer,peer_us,tutti_us,ratio,low,high,figure"
+        assert (
+            file.read_text().splitlines()[0]
+            == "ranks,variant,collective,bytes,peer,peer_us,tutti_us,ratio,low,high,figure"
+        )

@@ -26,7 +26,9 @@ def test_help_names_every_command(tutti):
 
 def test_the_command_line_loads_only_what_every_command_needs():
     script = "import sys, tutti.cli; print(sorted({'numpy', 'matplotlib'} & sys.modules.keys()))"
-    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=60, check=True
+    )
     assert done.stdout == "[]\n"
 
 
@@ -48,7 +50,10 @@ BAD_INPUT = [
     (["plan", "show", "bcast", "--algorithm", "flat", "--ranks", "3", "--root", "-1"], "--root"),
     (["plan", "show", "barrier", "--algorithm", "flat", "--ranks", "3", "--root", "1"], "root"),
     (["plan", "show", "bcast", "--algorithm", "flat", "--ranks", "3", "--rank", "3"], "--rank"),
-    (["plan", "show", "bcast", "--algorithm", "flat", "--ranks", "3", "--carrier", "pigeon"], "pigeon"),
+    (
+        ["plan", "show", "bcast", "--algorithm", "flat", "--ranks", "3", "--carrier", "pigeon"],
+        "pigeon",
+    ),
     (["plan", "check", "/nonexistent/plan"], "/nonexistent/plan"),
     (["plan", "check", "/"], "/"),
     (["plan", "check", "/dev/null"], "/dev/null"),
@@ -73,7 +78,11 @@ BAD_INPUT = [
 ]
 
 
-@pytest.mark.parametrize(("arguments", "culprit"), BAD_INPUT, ids=lambda value: " ".join(value) if isinstance(value, list) else "")
+@pytest.mark.parametrize(
+    ("arguments", "culprit"),
+    BAD_INPUT,
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
 def test_bad_input_is_one_line_that_names_the_culprit(tutti, arguments, culprit):
     done = tutti(*arguments)
     assert done.returncode == 2
@@ -103,7 +112,9 @@ def every_plan():
 @pytest.mark.parametrize(("collective", "algorithm"), list(every_plan()))
 def test_plan_show_is_a_plan_that_checks(collective, algorithm):
     """In this process: starting two for each plan took longer than anything else here."""
-    shown = CliRunner().invoke(app, ["plan", "show", collective, "--algorithm", algorithm, "--ranks", "5"])
+    shown = CliRunner().invoke(
+        app, ["plan", "show", collective, "--algorithm", algorithm, "--ranks", "5"]
+    )
     assert shown.exit_code == 0, shown.output
     assert shown.stdout.startswith("tutti-plan 1\n")
     assert "# check: right" in shown.stdout
@@ -115,7 +126,19 @@ def test_plan_show_is_a_plan_that_checks(collective, algorithm):
 
 
 def test_plan_show_json_agrees_with_the_text(tutti):
-    arguments = ("plan", "show", "reduce", "--algorithm", "binomial", "--ranks", "6", "--root", "4", "--carrier", "slot")
+    arguments = (
+        "plan",
+        "show",
+        "reduce",
+        "--algorithm",
+        "binomial",
+        "--ranks",
+        "6",
+        "--root",
+        "4",
+        "--carrier",
+        "slot",
+    )
     document = json.loads(tutti(*arguments, "--json").stdout)
     assert (document["collective"], document["ranks"], document["root"]) == ("reduce", 6, 4)
     assert document["check"]["rank_order"] is True
@@ -124,11 +147,15 @@ def test_plan_show_json_agrees_with_the_text(tutti):
     transfers = [line for line in text.splitlines() if line.startswith(("copy", "reduce", "push"))]
     assert len(transfers) == len(document["transfers"])
     kinds = {kind for kind, _, _ in core().step_kinds()}
-    assert all(step["kind"] in kinds for program in document["programs"] for step in program["steps"])
+    assert all(
+        step["kind"] in kinds for program in document["programs"] for step in program["steps"]
+    )
 
 
 def test_plan_show_one_rank(tutti):
-    text = tutti("plan", "show", "bcast", "--algorithm", "flat", "--ranks", "4", "--rank", "2").stdout
+    text = tutti(
+        "plan", "show", "bcast", "--algorithm", "flat", "--ranks", "4", "--rank", "2"
+    ).stdout
     assert "program of rank 2 of 4" in text
     assert "program of rank 1 of 4" not in text
 
@@ -147,7 +174,9 @@ def test_plan_check_refuses_a_wrong_plan_with_its_line(tutti, tmp_path):
     file = tmp_path / "wrong.plan"
     file.write_text(WRONG_PLAN)
     done = tutti("plan", "check", str(file))
-    assert done.returncode == 1  # bad input is 2; a plan that is read well and computes something else is not
+    assert (
+        done.returncode == 1
+    )  # bad input is 2; a plan that is read well and computes something else is not
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
     assert "out[1]" in done.stderr
@@ -166,8 +195,21 @@ def test_plan_check_names_file_and_line_of_a_typing_error(tutti, tmp_path):
 
 @pytest.mark.parametrize("ranks", ["2", "2000"])
 def test_output_that_nobody_reads_is_no_reason_to_complain(ranks):
-    words = [sys.executable, "-m", "tutti.cli", "plan", "show", "bcast", "--algorithm", "flat", "--ranks", ranks]
-    with subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+    words = [
+        sys.executable,
+        "-m",
+        "tutti.cli",
+        "plan",
+        "show",
+        "bcast",
+        "--algorithm",
+        "flat",
+        "--ranks",
+        ranks,
+    ]
+    with subprocess.Popen(
+        words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    ) as process:
         assert process.stdout is not None and process.stderr is not None
         process.stdout.close()
         said = process.stderr.read()

@@ -18,7 +18,15 @@ def test_doctor_says_what_it_found(tutti):
     missing = [f for f in document["findings"] if f["state"] == BAD]
     assert done.returncode == (1 if missing else 0)
     assert 1 <= document["tree"]["usable"] <= len(os.sched_getaffinity(0))
-    assert {"cores", "memfd", "/dev/shm", "shared heap", "CMA", "tutti-run", "libtutti-mpich.so"} <= set(findings)
+    assert {
+        "cores",
+        "memfd",
+        "/dev/shm",
+        "shared heap",
+        "CMA",
+        "tutti-run",
+        "libtutti-mpich.so",
+    } <= set(findings)
     assert all(f["remedy"] for f in document["findings"] if f["state"] != GOOD)
     text = tutti("doctor").stdout
     for name in findings:
@@ -27,7 +35,9 @@ def test_doctor_says_what_it_found(tutti):
 
 def test_sessions_that_are_scheduled_as_groups(tmp_path, monkeypatch):
     setting = tmp_path / "sched_autogroup_enabled"
-    assert not probes.sessions_are_groups(setting)  # kernels without automatic groups have no such file
+    assert not probes.sessions_are_groups(
+        setting
+    )  # kernels without automatic groups have no such file
     for value, groups in (("0\n", False), ("1\n", True)):
         setting.write_text(value)
         assert probes.sessions_are_groups(setting) == groups
@@ -42,7 +52,11 @@ def test_doctor_names_a_malformed_variable(tutti):
     done = tutti("doctor", "--json", environment={"TUTTI_STALL_SECONDS": "soon"})
     assert done.returncode == 1
     findings = [f for f in json.loads(done.stdout)["findings"] if f["name"] == "environment"]
-    assert len(findings) == 1 and "TUTTI_STALL_SECONDS" in findings[0]["says"] and "soon" in findings[0]["says"]
+    assert (
+        len(findings) == 1
+        and "TUTTI_STALL_SECONDS" in findings[0]["says"]
+        and "soon" in findings[0]["says"]
+    )
 
 
 def test_doctor_warns_of_an_unknown_variable(tutti):
@@ -74,7 +88,9 @@ def test_a_heap_that_limits_forbid(tutti):
     assert "GiB of addresses" in heap["says"]
     code = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY));"
     code += "from tutti.doctor import examine_heap; print(examine_heap())"
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True).stdout
+    said = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
+    ).stdout
     assert "state='note'" in said and "RLIMIT_FSIZE" in said
 
 
@@ -85,7 +101,9 @@ def test_memory_probes_notice_that_the_other_process_sees_other_memory(probe, mo
     assert outcome.works or outcome.reason
     monkeypatch.setattr(probes, "_token_at", lambda name: b"other memory")
     assert probe() == probes.Outcome(False, "other memory") or not outcome.works
-    assert {name for name in set(os.listdir("/dev/shm")) - before if name.startswith("tutti-probe")} == set()
+    assert {
+        name for name in set(os.listdir("/dev/shm")) - before if name.startswith("tutti-probe")
+    } == set()
 
 
 def test_the_size_of_the_shared_memory_file_system():

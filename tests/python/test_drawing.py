@@ -19,10 +19,19 @@ pytestmark = pytest.mark.timeout(240)
 @pytest.fixture
 def lam(tmp_path: Path) -> str:
     """LAM's logarithmic allreduce of 32 ranks: up to the rank without its lowest bit, down from that without its highest."""
-    reduce = [line for line in core().generate("reduce", "binomial", 32, 0).text.splitlines() if line.startswith("reduce ")]
-    bcast = [f"copy out[{rank}] <- out[{rank - (1 << rank.bit_length() - 1)}]" for rank in range(1, 32)]
+    reduce = [
+        line
+        for line in core().generate("reduce", "binomial", 32, 0).text.splitlines()
+        if line.startswith("reduce ")
+    ]
+    bcast = [
+        f"copy out[{rank}] <- out[{rank - (1 << rank.bit_length() - 1)}]" for rank in range(1, 32)
+    ]
     file = tmp_path / "lam.plan"
-    file.write_text("\n".join(["tutti-plan 1", "collective allreduce", "ranks 32", "blocks 1", *reduce, *bcast]) + "\n")
+    file.write_text(
+        "\n".join(["tutti-plan 1", "collective allreduce", "ranks 32", "blocks 1", *reduce, *bcast])
+        + "\n"
+    )
     return str(file)
 
 
@@ -36,7 +45,9 @@ def elements(file: Path) -> list[str]:
 
 
 def texts(file: Path) -> str:
-    return "\n".join(element.text or "" for element in xml.parse(file).iter() if element.tag.endswith("text"))
+    return "\n".join(
+        element.text or "" for element in xml.parse(file).iter() if element.tag.endswith("text")
+    )
 
 
 # --- The numbers of the paper's figures 2 and 3.
@@ -47,18 +58,30 @@ def test_lam_trees_cross_nodes_as_in_the_paper(tutti, lam, deal, up, down):
     said = tutti("plan", "draw", lam, "--shape", "node:8 core:4", "--deal", deal, "--json")
     assert said.returncode == 0, said.stderr
     found = json.loads(said.stdout)
-    assert found["phases"]["reduce"] == {"messages": {"node": 31 - up, "cluster": up}, "depth": 5, "children": 5}
-    assert found["phases"]["bcast"] == {"messages": {"node": 31 - down, "cluster": down}, "depth": 5, "children": 5}
+    assert found["phases"]["reduce"] == {
+        "messages": {"node": 31 - up, "cluster": up},
+        "depth": 5,
+        "children": 5,
+    }
+    assert found["phases"]["bcast"] == {
+        "messages": {"node": 31 - down, "cluster": down},
+        "depth": 5,
+        "children": 5,
+    }
     assert found["messages"] == {"node": 27, "cluster": 35}
     assert found["depth"] == 10
-    pairs = {(edge["source"], edge["target"]) for edge in found["edges"] if edge["phase"] == "reduce"}
+    pairs = {
+        (edge["source"], edge["target"]) for edge in found["edges"] if edge["phase"] == "reduce"
+    }
     assert {(13, 12), (14, 12), (12, 8)} <= pairs
     assert [edge["reach"] for edge in found["edges"]].count("net") == 35
 
 
 def test_the_drawing_has_an_arrow_a_message_and_the_factors_in_its_caption(tutti, lam, tmp_path):
     file = tmp_path / "figure3.svg"
-    said = tutti("plan", "draw", lam, "--shape", "node:8 core:4", "--deal", "round_robin", "-o", str(file))
+    said = tutti(
+        "plan", "draw", lam, "--shape", "node:8 core:4", "--deal", "round_robin", "-o", str(file)
+    )
     assert (said.returncode, said.stdout, said.stderr) == (0, "", "")
     ids = elements(file)
     levels = Counter(name.split("-")[1] for name in ids if name.startswith("edge-"))
@@ -78,7 +101,12 @@ def test_the_tree_of_the_paper_hangs_from_its_root(tutti, tmp_path):
     places = sorted(layout.at.values(), key=lambda place: (place[1], place[0]))
     assert all(b[1] > a[1] or b[0] - a[0] > 0.7 for a, b in zip(places, places[1:], strict=False))
     file = tmp_path / "figure2.svg"
-    assert tutti("plan", "draw", "reduce", "--algorithm", "binomial", "--ranks", "32", "-o", str(file)).returncode == 0
+    assert (
+        tutti(
+            "plan", "draw", "reduce", "--algorithm", "binomial", "--ranks", "32", "-o", str(file)
+        ).returncode
+        == 0
+    )
     assert not [name for name in elements(file) if name.startswith("box-")]
     assert len([name for name in elements(file) if name.startswith("edge-node-")]) == 31
 
@@ -125,9 +153,18 @@ def test_phases_are_told_apart():
 @pytest.mark.parametrize(
     ("collective", "algorithm"),
     [
-        ("allreduce", "tiled"), ("allreduce", "all_read_all"), ("allreduce", "nary:3"), ("bcast", "binomial"), ("barrier", "flat"),
-        ("gather", "binomial"), ("scatter", "nary:3"), ("allgather", "ring"), ("alltoall", "direct:4"),
-        ("reduce_scatter", "direct:2"), ("scan", "chain"), ("exscan", "chain"),
+        ("allreduce", "tiled"),
+        ("allreduce", "all_read_all"),
+        ("allreduce", "nary:3"),
+        ("bcast", "binomial"),
+        ("barrier", "flat"),
+        ("gather", "binomial"),
+        ("scatter", "nary:3"),
+        ("allgather", "ring"),
+        ("alltoall", "direct:4"),
+        ("reduce_scatter", "direct:2"),
+        ("scan", "chain"),
+        ("exscan", "chain"),
     ],
 )
 def test_transfers_of_one_step_can_run_in_any_order(collective, algorithm):
@@ -139,10 +176,17 @@ def test_transfers_of_one_step_can_run_in_any_order(collective, algorithm):
     again = flow.follow(shown.plan, [shown.transfers[event.number] for event in order])
     assert {cell: content for event in again for cell, content in event.written} == want
     definition = shown.plan.definition
-    results = [(rank, block) for rank in range(1, 12) if definition.has_out(rank) for block in range(definition.out_blocks)]
+    results = [
+        (rank, block)
+        for rank in range(1, 12)
+        if definition.has_out(rank)
+        for block in range(definition.out_blocks)
+    ]
     results += [(0, block) for block in range(definition.out_blocks) if collective == "gather"]
     assert len(results) > 0
-    assert all(want[rank, "out", block] == flow.at_end(definition, rank, block) for rank, block in results)
+    assert all(
+        want[rank, "out", block] == flow.at_end(definition, rank, block) for rank, block in results
+    )
 
 
 def test_a_block_that_is_overwritten_is_first_read(tmp_path):
@@ -175,7 +219,18 @@ def test_drawings_of_all_sizes_are_written(tutti, tmp_path, ranks, algorithm):
 
 def test_a_crowd_is_shown_as_a_matrix_and_the_drawing_says_so(tutti, tmp_path):
     file = tmp_path / "crowd.svg"
-    said = tutti("plan", "draw", "allreduce", "--algorithm", "all_read_all", "--ranks", "128", "-o", str(file), "--json")
+    said = tutti(
+        "plan",
+        "draw",
+        "allreduce",
+        "--algorithm",
+        "all_read_all",
+        "--ranks",
+        "128",
+        "-o",
+        str(file),
+        "--json",
+    )
     assert said.returncode == 0, said.stderr
     assert "16,256 messages: arrows for those to rank 0, the matrix for all" in texts(file)
     assert len([name for name in elements(file) if name.startswith("edge-")]) == 127
@@ -188,14 +243,31 @@ def test_a_crowd_is_shown_as_a_matrix_and_the_drawing_says_so(tutti, tmp_path):
 def test_two_drawings_of_a_plan_are_the_same(tutti, tmp_path):
     files = [tmp_path / "one.svg", tmp_path / "two.svg"]
     for file in files:
-        said = tutti("plan", "draw", "bcast", "--algorithm", "nary:3", "--ranks", "20", "--root", "7", "-o", str(file))
+        said = tutti(
+            "plan",
+            "draw",
+            "bcast",
+            "--algorithm",
+            "nary:3",
+            "--ranks",
+            "20",
+            "--root",
+            "7",
+            "-o",
+            str(file),
+        )
         assert said.returncode == 0, said.stderr
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
 def test_a_tree_on_several_nodes_says_where_each_rank_is(tutti, lam, tmp_path):
     file = tmp_path / "tree.svg"
-    assert tutti("plan", "draw", lam, "--shape", "node:8 core:4", "--layout", "tree", "-o", str(file)).returncode == 0
+    assert (
+        tutti(
+            "plan", "draw", lam, "--shape", "node:8 core:4", "--layout", "tree", "-o", str(file)
+        ).returncode
+        == 0
+    )
     assert texts(file).splitlines().count("node 7") == 2 * 4
 
 
@@ -210,15 +282,27 @@ def test_a_plan_from_stdin(tutti):
 
 
 def test_the_shape_of_a_plan_is_the_machine_unless_another_is_given(tutti):
-    text = core().generate("reduce", "flat", 4, 0).text.replace("blocks 1", "blocks 1\nshape node:2 core:2")
-    assert json.loads(tutti("plan", "draw", "-", "--json", stdin=text).stdout)["messages"] == {"node": 1, "cluster": 2}
+    text = (
+        core()
+        .generate("reduce", "flat", 4, 0)
+        .text.replace("blocks 1", "blocks 1\nshape node:2 core:2")
+    )
+    assert json.loads(tutti("plan", "draw", "-", "--json", stdin=text).stdout)["messages"] == {
+        "node": 1,
+        "cluster": 2,
+    }
     other = json.loads(tutti("plan", "draw", "-", "--json", "--shape", "core:4", stdin=text).stdout)
     assert other["messages"] == {"node": 3}
 
 
 def test_reduces_in_order_of_arrival_are_told(tutti, tmp_path):
     file = tmp_path / "arrival.svg"
-    text = core().generate("reduce", "flat", 4, 0).text.replace("reduce out", "reduce any out").replace("blocks", "commutative yes\nblocks")
+    text = (
+        core()
+        .generate("reduce", "flat", 4, 0)
+        .text.replace("reduce out", "reduce any out")
+        .replace("blocks", "commutative yes\nblocks")
+    )
     said = tutti("plan", "draw", "-", "-o", str(file), stdin=text)
     assert (said.returncode, said.stderr) == (0, "")
     assert "Reduces that take their sources as they arrive: 1." in texts(file)
@@ -226,7 +310,9 @@ def test_reduces_in_order_of_arrival_are_told(tutti, tmp_path):
 
 def test_a_wrong_plan_is_drawn_with_a_warning(tutti, tmp_path):
     file = tmp_path / "wrong.plan"
-    file.write_text("tutti-plan 1\ncollective allreduce\nranks 2\nblocks 1\nreduce out[0] <- in[0], in[1]\ncopy out[1] <- tmp[0]\n")
+    file.write_text(
+        "tutti-plan 1\ncollective allreduce\nranks 2\nblocks 1\nreduce out[0] <- in[0], in[1]\ncopy out[1] <- tmp[0]\n"
+    )
     said = tutti("plan", "draw", str(file), "-o", str(tmp_path / "wrong.svg"))
     assert said.returncode == 0
     assert said.stderr.startswith("tutti: warning: the check refuses this plan: ")
@@ -238,7 +324,9 @@ def test_a_wrong_plan_is_drawn_with_a_warning(tutti, tmp_path):
 @pytest.mark.parametrize("name", ["$\\frac$ & <b> $x", "a" * 128])
 def test_names_are_no_markup_and_no_formulas(tutti, tmp_path, name, suffix):
     file = tmp_path / f"named{suffix}"
-    text = core().generate("reduce", "flat", 3, 0).text.replace("algorithm flat", f"algorithm {name}")
+    text = (
+        core().generate("reduce", "flat", 3, 0).text.replace("algorithm flat", f"algorithm {name}")
+    )
     said = tutti("plan", "draw", "-", "-o", str(file), stdin=text)
     assert (said.returncode, said.stderr) == (0, "")
     assert 0 < file.stat().st_size < 200_000
@@ -254,18 +342,52 @@ BINOMIAL = ("reduce", "--algorithm", "binomial")
     [
         ((*BINOMIAL, "--ranks", "4"), 2, "-o FILE.svg or FILE.png, or take --json"),
         ((*BINOMIAL, "--ranks", "4", "-o", "x.gif"), 2, "'x.gif' is neither a .svg nor a .png"),
-        ((*BINOMIAL, "--ranks", "4", "-o", "/no/such/directory/x.svg"), 2, "cannot write '/no/such/directory/x.svg'"),
+        (
+            (*BINOMIAL, "--ranks", "4", "-o", "/no/such/directory/x.svg"),
+            2,
+            "cannot write '/no/such/directory/x.svg'",
+        ),
         ((*BINOMIAL, "--ranks", "0", "--json"), 2, "--ranks: 0 is out of range"),
-        ((*BINOMIAL, "--ranks", "1025", "--json"), 2, "--ranks: 1025 is out of range; 1 to 1024 can be drawn"),
+        (
+            (*BINOMIAL, "--ranks", "1025", "--json"),
+            2,
+            "--ranks: 1025 is out of range; 1 to 1024 can be drawn",
+        ),
         ((*BINOMIAL, "--ranks", "4", "--root", "4", "--json"), 2, "--root: 4 is out of range"),
         ((*BINOMIAL, "--json"), 2, "with --algorithm and --ranks"),
         ((*BINOMIAL, "--ranks", "4", "--shape", "node:x", "--json"), 2, "node:x"),
-        ((*BINOMIAL, "--ranks", "4", "--deal", "cards", "--json"), 2, "--deal: 'cards' is neither block nor round_robin"),
-        ((*BINOMIAL, "--ranks", "4", "--layout", "round", "--json"), 2, "--layout: 'round' is unknown"),
-        (("allreduce", "--algorithm", "tiled", "--ranks", "4", "--layout", "tree", "-o", "x.svg"), 2, "take machine"),
+        (
+            (*BINOMIAL, "--ranks", "4", "--deal", "cards", "--json"),
+            2,
+            "--deal: 'cards' is neither block nor round_robin",
+        ),
+        (
+            (*BINOMIAL, "--ranks", "4", "--layout", "round", "--json"),
+            2,
+            "--layout: 'round' is unknown",
+        ),
+        (
+            (
+                "allreduce",
+                "--algorithm",
+                "tiled",
+                "--ranks",
+                "4",
+                "--layout",
+                "tree",
+                "-o",
+                "x.svg",
+            ),
+            2,
+            "take machine",
+        ),
         (("allreduce", "--algorithm", "tile", "--ranks", "4", "--json"), 2, "tile"),
         (("no-such.plan", "--json"), 2, "cannot read 'no-such.plan'"),
-        (("no-such.plan", "--ranks", "4", "--json"), 2, "leave --algorithm, --ranks and --root out"),
+        (
+            ("no-such.plan", "--ranks", "4", "--json"),
+            2,
+            "leave --algorithm, --ranks and --root out",
+        ),
     ],
 )
 def test_errors_are_one_line(tutti, arguments, code, words):
@@ -277,8 +399,13 @@ def test_errors_are_one_line(tutti, arguments, code, words):
 
 
 def test_a_plan_that_touches_too_many_blocks_is_refused():
-    text = "tutti-plan 1\ncollective reduce\nranks 1\n" + 4 * f"copy tmp[0].0+{1 << 18} <- tmp[0].{1 << 18}+{1 << 18}\n"
-    with pytest.raises(flow.UserError, match="the plan's transfers touch 2097152 blocks, and 1000000 are the most"):
+    text = (
+        "tutti-plan 1\ncollective reduce\nranks 1\n"
+        + 4 * f"copy tmp[0].0+{1 << 18} <- tmp[0].{1 << 18}+{1 << 18}\n"
+    )
+    with pytest.raises(
+        flow.UserError, match="the plan's transfers touch 2097152 blocks, and 1000000 are the most"
+    ):
         graph_of(core().read_plan(text), Machine.parse("core:1").place(1))
 
 
@@ -286,13 +413,55 @@ def test_plans_of_parts_say_what_they_do(tutti, tmp_path):
     """The caption, the root, and the words of each phase."""
     file = tmp_path / "parts.svg"
     for collective, algorithm, root, phase, sums in (
-        ("gather", "binomial", 2, "gather: the parts to the root", "8 within a node; depth 3; at most 4 children"),
-        ("scatter", "flat", 8, "scatter: each part to its rank", "8 within a node; depth 1; at most 8 children"),
-        ("allgather", "ring", None, "allgather: every part to all", "72 within a node; depth 8; at most 1 source"),
-        ("alltoall", "direct", None, "alltoall: each part to its rank", "72 within a node; depth 1; at most 8 sources"),
-        ("reduce_scatter", "direct", None, "reduce: towards the result", "72 within a node; depth 1; at most 8 children"),
-        ("scan", "chain", None, "scan: to the ranks above", "8 within a node; depth 8; at most 1 child"),
-        ("exscan", "all_read_all", None, "exscan: to the ranks above", "36 within a node; depth 1; at most 8 children"),
+        (
+            "gather",
+            "binomial",
+            2,
+            "gather: the parts to the root",
+            "8 within a node; depth 3; at most 4 children",
+        ),
+        (
+            "scatter",
+            "flat",
+            8,
+            "scatter: each part to its rank",
+            "8 within a node; depth 1; at most 8 children",
+        ),
+        (
+            "allgather",
+            "ring",
+            None,
+            "allgather: every part to all",
+            "72 within a node; depth 8; at most 1 source",
+        ),
+        (
+            "alltoall",
+            "direct",
+            None,
+            "alltoall: each part to its rank",
+            "72 within a node; depth 1; at most 8 sources",
+        ),
+        (
+            "reduce_scatter",
+            "direct",
+            None,
+            "reduce: towards the result",
+            "72 within a node; depth 1; at most 8 children",
+        ),
+        (
+            "scan",
+            "chain",
+            None,
+            "scan: to the ranks above",
+            "8 within a node; depth 8; at most 1 child",
+        ),
+        (
+            "exscan",
+            "all_read_all",
+            None,
+            "exscan: to the ranks above",
+            "36 within a node; depth 1; at most 8 children",
+        ),
     ):
         said = tutti(
             "plan", "draw", collective, "--algorithm", algorithm, "--ranks", "9", "-o", str(file), "--json",
@@ -309,12 +478,28 @@ def test_a_reduce_scatter_that_combines_at_one_rank_has_two_phases():
     text = "tutti-plan 1\ncollective reduce_scatter\nranks 3\nreduce tmp[0].0+3 <- in[0].0+3, in[1].0+3, in[2].0+3\n"
     text += "".join(f"copy out[{rank}] <- tmp[0].{rank}\n" for rank in range(3))
     shown = graph_of(core().read_plan(text), Machine.parse("core:3").place(3))
-    assert {phase: sums.messages for phase, sums in shown.phases.items()} == {"reduce": 2, "scatter": 2}
+    assert {phase: sums.messages for phase, sums in shown.phases.items()} == {
+        "reduce": 2,
+        "scatter": 2,
+    }
     assert parents(shown, "reduce") == parents(shown, "scatter") == {1: 0, 2: 0}
 
 
 def test_a_long_chain_stands_in_boxes_and_a_short_one_hangs(tutti, tmp_path):
     for ranks, boxes in ((12, 0), (40, 1)):
         file = tmp_path / "chain.svg"
-        assert tutti("plan", "draw", "scan", "--algorithm", "chain", "--ranks", str(ranks), "-o", str(file)).returncode == 0
+        assert (
+            tutti(
+                "plan",
+                "draw",
+                "scan",
+                "--algorithm",
+                "chain",
+                "--ranks",
+                str(ranks),
+                "-o",
+                str(file),
+            ).returncode
+            == 0
+        )
         assert len([name for name in elements(file) if name.startswith("box-node")]) == boxes

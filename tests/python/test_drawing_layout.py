@@ -12,8 +12,18 @@ pytestmark = pytest.mark.timeout(120)
 FOUR_NODES = "node:4 numa:2 core:8"
 
 
-@pytest.mark.parametrize("shape", ["core:7", "numa:2 core:5", FOUR_NODES, "cluster:3 node:5 core:3", "node:12 numa:2 core:2",
-                                   "node:3 socket:2 numa:3 core:4", "socket:4 core:8"])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "core:7",
+        "numa:2 core:5",
+        FOUR_NODES,
+        "cluster:3 node:5 core:3",
+        "node:12 numa:2 core:2",
+        "node:3 socket:2 numa:3 core:4",
+        "socket:4 core:8",
+    ],
+)
 @pytest.mark.parametrize("deal", ["block", "round_robin"])
 def test_ranks_stand_in_their_boxes_and_nothing_overlaps(shape, deal):
     machine = Machine.parse(shape)
@@ -23,14 +33,18 @@ def test_ranks_stand_in_their_boxes_and_nothing_overlaps(shape, deal):
     assert len(set(layout.at.values())) == len(layout.at)
     for box in layout.boxes:
         inside = {
-            rank for rank, (x, y) in layout.at.items() if box.x < x < box.x + box.width and box.y < y < box.y + box.height
+            rank
+            for rank, (x, y) in layout.at.items()
+            if box.x < x < box.x + box.width and box.y < y < box.y + box.height
         }
         assert inside == set(box.ranks)
         assert box.x + box.width <= layout.width + 1e-9
         assert box.y + box.height <= layout.height + 1e-9
 
 
-@pytest.mark.parametrize(("start", "end"), [((0, 0), (1, 0)), ((0, 0), (6, 0)), ((0, 5), (0, 0)), ((0, 0), (3, 4))])
+@pytest.mark.parametrize(
+    ("start", "end"), [((0, 0), (1, 0)), ((0, 0), (6, 0)), ((0, 5), (0, 0)), ((0, 0), (3, 4))]
+)
 def test_arrows_pass_between_the_ranks_of_a_row(start, end):
     arrow = strokes.Stroke(start, strokes.arched(start, end, returned=False), end, "node", 1, "1")
     first, _, last = arrow.outside(0.3)

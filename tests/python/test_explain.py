@@ -31,7 +31,9 @@ def refused(tutti: Tutti, *arguments: str, environment: dict[str, str] | None = 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
     file = tmp_path / "mine.map"
-    file.write_text("tutti-map 1\n# mine\nallreduce ranks 4 sizes 1K..1M -> builtin:binomial segment 8K\n")
+    file.write_text(
+        "tutti-map 1\n# mine\nallreduce ranks 4 sizes 1K..1M -> builtin:binomial segment 8K\n"
+    )
     return file
 
 
@@ -41,33 +43,64 @@ def test_the_default_is_named_by_file_and_line(tutti):
     file, line = rule["place"].split(":")
     assert file == "default.map" and DEFAULT[int(line) - 1] == rule["rule"]
     assert rule["rule"] == "allreduce oversubscribed yes -> builtin:tiled segment 64K"
-    assert found["runs"] == "tiled" and found["segment_bytes"] == 65536 and found["segment_place"] == rule["place"]
+    assert (
+        found["runs"] == "tiled"
+        and found["segment_bytes"] == 65536
+        and found["segment_place"] == rule["place"]
+    )
     assert found["bytes_range"] == [32768, 524287] and found["carrier"] == "slot"
 
 
 def test_short_messages_go_through_lines(tutti):
     found = explained(tutti, "allreduce", "--bytes", "48", "--ranks", "2", "--no-oversubscribed")
-    assert (found["runs"], found["carrier"], found["oversubscribed"]) == ("all_read_all", "line", False)
-    assert explained(tutti, "allreduce", "--bytes", "49", "--ranks", "2", "--no-oversubscribed")["carrier"] == "slot"
+    assert (found["runs"], found["carrier"], found["oversubscribed"]) == (
+        "all_read_all",
+        "line",
+        False,
+    )
+    assert (
+        explained(tutti, "allreduce", "--bytes", "49", "--ranks", "2", "--no-oversubscribed")[
+            "carrier"
+        ]
+        == "slot"
+    )
 
 
 def test_more_ranks_than_cores_are_oversubscribed_unless_told(tutti):
     assert explained(tutti, "barrier", "--ranks", "1024")["oversubscribed"]
     assert not explained(tutti, "barrier", "--ranks", "1")["oversubscribed"]
-    assert explained(tutti, "barrier", "--ranks", "1", environment={"TUTTI_WAIT": "yield"})["oversubscribed"]
-    assert not explained(tutti, "barrier", "--ranks", "64", environment={"TUTTI_WAIT": "spin"})["oversubscribed"]
+    assert explained(tutti, "barrier", "--ranks", "1", environment={"TUTTI_WAIT": "yield"})[
+        "oversubscribed"
+    ]
+    assert not explained(tutti, "barrier", "--ranks", "64", environment={"TUTTI_WAIT": "spin"})[
+        "oversubscribed"
+    ]
 
 
 def test_a_users_table_beats_the_default(tutti, table):
-    found = explained(tutti, "allreduce", "--bytes", "4K", "--ranks", "4", "--oversubscribed", "--table", str(table))
+    found = explained(
+        tutti,
+        "allreduce",
+        "--bytes",
+        "4K",
+        "--ranks",
+        "4",
+        "--oversubscribed",
+        "--table",
+        str(table),
+    )
     assert found["runs"] == "binomial" and found["bytes_range"] == [1024, 1048576]
     assert [one["place"] for one in found["considered"]][:2] == [
         f"{table}:3",
         place_of("allreduce oversubscribed yes sizes ..32767 -> builtin:flat segment 64K"),
     ]
-    by_variable = explained(tutti, "allreduce", "--bytes", "4K", "--ranks", "4", environment={"TUTTI_TABLE": str(table)})
+    by_variable = explained(
+        tutti, "allreduce", "--bytes", "4K", "--ranks", "4", environment={"TUTTI_TABLE": str(table)}
+    )
     assert by_variable["runs"] == "binomial"
-    other_ranks = explained(tutti, "allreduce", "--bytes", "4K", "--ranks", "3", "--table", str(table))
+    other_ranks = explained(
+        tutti, "allreduce", "--bytes", "4K", "--ranks", "3", "--table", str(table)
+    )
     assert other_ranks["considered"][other_ranks["chosen"]]["place"].startswith("default.map:")
 
 
@@ -75,10 +108,17 @@ def test_variables_beat_tables_and_say_so(tutti, table):
     words = {"TUTTI_ALGORITHM_ALLREDUCE": "flat", "TUTTI_SEGMENT_BYTES": "4K"}
     arguments = ("allreduce", "--bytes", "64K", "--ranks", "4", "--table", str(table))
     found = explained(tutti, *arguments, environment=words)
-    assert (found["runs"], found["segment_bytes"], found["segment_place"]) == ("flat", 4096, "TUTTI_SEGMENT_BYTES")
+    assert (found["runs"], found["segment_bytes"], found["segment_place"]) == (
+        "flat",
+        4096,
+        "TUTTI_SEGMENT_BYTES",
+    )
     text = tutti("explain", *arguments, environment=words).stdout
     assert "because    TUTTI_ALGORITHM_ALLREDUCE: TUTTI_ALGORITHM_ALLREDUCE=flat\n" in text
-    assert f"overrides  {table}:3: allreduce ranks 4 sizes 1K..1M -> builtin:binomial segment 8K\n" in text
+    assert (
+        f"overrides  {table}:3: allreduce ranks 4 sizes 1K..1M -> builtin:binomial segment 8K\n"
+        in text
+    )
     assert "segments   16 of 4096 bytes, wanted by TUTTI_SEGMENT_BYTES\n" in text
     halves = tutti("explain", *arguments, environment={"TUTTI_SEGMENT_BYTES": "halves"}).stdout
     assert "segments   2 of 32768 bytes, wanted by TUTTI_SEGMENT_BYTES\n" in halves
@@ -90,8 +130,13 @@ def test_reach_and_who_wants_it(tutti, tmp_path):
     arguments = ("gather", "--bytes", "64K", "--ranks", "4", "--table", str(table))
     found = explained(tutti, *arguments)
     assert (found["reach"], found["reach_place"]) == ("staged", f"{table}:2")
-    assert f"reach      by slots alone, wanted by {table}:2\n" in tutti("explain", *arguments).stdout
-    for word, said in (("direct", "mapped memory where it is"), ("net", "none: messages of the host MPI")):
+    assert (
+        f"reach      by slots alone, wanted by {table}:2\n" in tutti("explain", *arguments).stdout
+    )
+    for word, said in (
+        ("direct", "mapped memory where it is"),
+        ("net", "none: messages of the host MPI"),
+    ):
         text = tutti("explain", *arguments, environment={"TUTTI_REACH": word}).stdout
         assert f"reach      {said}, wanted by TUTTI_REACH\n" in text
     short = explained(tutti, "gather", "--bytes", "8", "--ranks", "4", "--table", str(table))
@@ -102,10 +147,22 @@ def test_placement_reads_no_table_for_reductions(tutti, tmp_path):
     table = tmp_path / "mine.map"
     table.write_text("tutti-map 1\nallreduce -> builtin:binomial\nbcast -> builtin:binomial\n")
     environment = {"TUTTI_REPRODUCIBLE": "placement", "TUTTI_TABLE": str(table)}
-    found = explained(tutti, "allreduce", "--bytes", "4K", "--ranks", "4", "--no-oversubscribed", environment=environment)
+    found = explained(
+        tutti,
+        "allreduce",
+        "--bytes",
+        "4K",
+        "--ranks",
+        "4",
+        "--no-oversubscribed",
+        environment=environment,
+    )
     assert found["runs"] == "flat" and found["considered"][0]["place"].startswith("placement.map:")
     assert "placement.map alone" in found["notes"][0]
-    assert explained(tutti, "bcast", "--bytes", "4K", "--ranks", "4", environment=environment)["runs"] == "binomial"
+    assert (
+        explained(tutti, "bcast", "--bytes", "4K", "--ranks", "4", environment=environment)["runs"]
+        == "binomial"
+    )
 
 
 def test_plans_beat_the_table_where_they_fit(tutti, table, tmp_path):
@@ -136,20 +193,61 @@ def test_text_of_a_barrier(tutti):
 
 
 def test_nodes_of_a_shape_are_known(tutti):
-    found = explained(tutti, "bcast", "--bytes", "8", "--ranks", "8", "--shape", "node:4 core:2", "--no-oversubscribed")
-    assert found["runs"] == "hierarchical" and found["between_nodes"] == {"messages": 3, "delays": 1, "most_messages": 3}
-    one = explained(tutti, "bcast", "--bytes", "8", "--ranks", "8", "--shape", "numa:4 core:2", "--no-oversubscribed")
+    found = explained(
+        tutti,
+        "bcast",
+        "--bytes",
+        "8",
+        "--ranks",
+        "8",
+        "--shape",
+        "node:4 core:2",
+        "--no-oversubscribed",
+    )
+    assert found["runs"] == "hierarchical" and found["between_nodes"] == {
+        "messages": 3,
+        "delays": 1,
+        "most_messages": 3,
+    }
+    one = explained(
+        tutti,
+        "bcast",
+        "--bytes",
+        "8",
+        "--ranks",
+        "8",
+        "--shape",
+        "numa:4 core:2",
+        "--no-oversubscribed",
+    )
     assert "between_nodes" not in one
-    two_sites = explained(tutti, "bcast", "--bytes", "1M", "--ranks", "16", "--shape", "cluster:2 node:4 core:2")
+    two_sites = explained(
+        tutti, "bcast", "--bytes", "1M", "--ranks", "16", "--shape", "cluster:2 node:4 core:2"
+    )
     assert two_sites["runs"] == "hierarchical+levels:flat"
 
 
 def test_the_hosts_messages_are_not_counted(tutti):
-    words = ("allreduce", "--bytes", "64K", "--ranks", "8", "--shape", "node:4 core:2", "--no-oversubscribed")
+    words = (
+        "allreduce",
+        "--bytes",
+        "64K",
+        "--ranks",
+        "8",
+        "--shape",
+        "node:4 core:2",
+        "--no-oversubscribed",
+    )
     by_host = {"TUTTI_ALGORITHM_ALLREDUCE": "hierarchical+host"}
     found = explained(tutti, *words, environment=by_host)
-    assert found["runs"] == "hierarchical+host" and found["between_nodes"] == {"host": True, "leaders": 4}
-    assert "the host MPI's own collective among 4 leaders" in tutti("explain", *words, environment=by_host).stdout
+    assert found["runs"] == "hierarchical+host" and found["between_nodes"] == {
+        "host": True,
+        "leaders": 4,
+    }
+    assert (
+        "the host MPI's own collective among 4 leaders"
+        in tutti("explain", *words, environment=by_host).stdout
+    )
     alone = explained(tutti, *words[:5], "--shape", "node:8 core:1", environment=by_host)
     assert alone["between_nodes"] == {"host": True, "leaders": 8}
 
@@ -157,7 +255,17 @@ def test_the_hosts_messages_are_not_counted(tutti):
 def test_the_host_has_no_say_where_an_order_is_asked_for(tutti, tmp_path: Path):
     table = tmp_path / "by-host.map"
     table.write_text("tutti-map 1\nallreduce nodes 2.. -> builtin:hierarchical+host\n")
-    words = ("allreduce", "--bytes", "8", "--ranks", "8", "--shape", "node:4 core:2", "--table", str(table))
+    words = (
+        "allreduce",
+        "--bytes",
+        "8",
+        "--ranks",
+        "8",
+        "--shape",
+        "node:4 core:2",
+        "--table",
+        str(table),
+    )
     assert explained(tutti, *words)["runs"] == "hierarchical+host"
     found = explained(tutti, *words, environment={"TUTTI_REPRODUCIBLE": "run"})
     assert found["runs"] == "hierarchical" and "its own affair" in found["considered"][0]["refused"]
@@ -168,7 +276,10 @@ def test_the_host_has_no_say_where_an_order_is_asked_for(tutti, tmp_path: Path):
 def test_without_a_collective_it_prints_the_rules(tutti, table):
     lines = tutti("explain", "--table", str(table)).stdout.splitlines()
     rules = [line for line in DEFAULT if "->" in line]
-    assert lines[0].split(None, 1) == [f"{table}:3", "allreduce ranks 4 sizes 1K..1M -> builtin:binomial segment 8K"]
+    assert lines[0].split(None, 1) == [
+        f"{table}:3",
+        "allreduce ranks 4 sizes 1K..1M -> builtin:binomial segment 8K",
+    ]
     assert [line.split(None, 1)[1] for line in lines[1:]] == rules
 
 
@@ -178,16 +289,24 @@ def test_refusals_are_one_line(tutti, tmp_path):
     by_file = tmp_path / "file.map"
     by_file.write_text("tutti-map 1\nbcast -> own.plan\n")
     bcast = ("bcast", "--bytes", "8", "--table")
-    assert refused(tutti, *bcast, str(broken)) == f"{broken}:3: algorithm 'ring' does not serve bcast"
-    assert refused(tutti, *bcast, str(by_file)).startswith(f'{by_file}:2: "own.plan" is a plan\'s file')
+    assert (
+        refused(tutti, *bcast, str(broken)) == f"{broken}:3: algorithm 'ring' does not serve bcast"
+    )
+    assert refused(tutti, *bcast, str(by_file)).startswith(
+        f'{by_file}:2: "own.plan" is a plan\'s file'
+    )
     assert "is no file" in refused(tutti, *bcast, str(tmp_path / "none.map"))
     assert "'gathr' is no collective; known are barrier" in refused(tutti, "gathr")
     assert "always runs by direct" in refused(tutti, "gatherv", "--bytes", "8")
     assert "with --bytes" in refused(tutti, "gather")
     assert "--bytes: '8T' is not" in refused(tutti, "gather", "--bytes", "8T")
     assert "--ranks: 0" in refused(tutti, "gather", "--bytes", "8", "--ranks", "0")
-    assert "--root: 2 is out of range" in refused(tutti, "gather", "--bytes", "8", "--ranks", "2", "--root", "2")
-    assert "has no root" in refused(tutti, "allgather", "--bytes", "8", "--ranks", "2", "--root", "1")
+    assert "--root: 2 is out of range" in refused(
+        tutti, "gather", "--bytes", "8", "--ranks", "2", "--root", "2"
+    )
+    assert "has no root" in refused(
+        tutti, "allgather", "--bytes", "8", "--ranks", "2", "--root", "1"
+    )
     wrong = {"TUTTI_ALGORITHM_GATHER": "tiled"}
     said = refused(tutti, "gather", "--bytes", "8", environment=wrong)
     assert "TUTTI_ALGORITHM_GATHER: algorithm 'tiled' does not serve gather" in said
@@ -195,7 +314,9 @@ def test_refusals_are_one_line(tutti, tmp_path):
 
 def test_the_page_shows_what_is_printed_and_a_table_that_is_read(tutti):
     page = (ROOT / "docs" / "tuning.md").read_text()
-    printed = tutti("explain", "allreduce", "--bytes", "256K", "--ranks", "4", "--oversubscribed").stdout
+    printed = tutti(
+        "explain", "allreduce", "--bytes", "256K", "--ranks", "4", "--oversubscribed"
+    ).stdout
     shown = page.split("    $ tutti explain allreduce --bytes 256K --ranks 4\n")[1].split("\n\n")[0]
     assert [line.removeprefix("    ") for line in shown.splitlines()] == printed.splitlines()
     tables = [block for block in page.split("```\n")[1::2] if block.startswith("tutti-map 1")]

@@ -31,13 +31,25 @@ def test_a_file_has_its_machine_already(tutti, tmp_path):
     file = tmp_path / "my.plan"
     file.write_text(core().generate("bcast", "flat", 4).text)
     done = tutti("plan", "show", str(file), "--shape", "numa:2 core:2")
-    assert done.returncode == 2 and "leave --algorithm, --ranks, --root and --shape out" in done.stderr
+    assert (
+        done.returncode == 2 and "leave --algorithm, --ranks, --root and --shape out" in done.stderr
+    )
 
 
 def test_sockets_are_a_level_where_they_are_no_regions(tutti):
     machine = Machine.parse("socket:2 numa:2 core:2")
     assert "socket:0,0,0,0,1,1,1,1 numa:0,0,1,1,2,2,3,3" in machine.place().levels()
-    arguments = ("explain", "bcast", "--bytes", "4K", "--ranks", "8", "--no-oversubscribed", "--json", "--shape")
+    arguments = (
+        "explain",
+        "bcast",
+        "--bytes",
+        "4K",
+        "--ranks",
+        "8",
+        "--no-oversubscribed",
+        "--json",
+        "--shape",
+    )
     for shape, levels in (
         ("socket:2 numa:2 core:2", "socket:0,0,0,0,1,1,1,1 numa:0,0,1,1,2,2,3,3"),
         ("socket:2 numa:1 core:4", "numa:0,0,0,0,1,1,1,1"),
@@ -45,17 +57,41 @@ def test_sockets_are_a_level_where_they_are_no_regions(tutti):
     ):
         found = json.loads(tutti(*arguments, shape).stdout)
         assert (found["levels"], found["runs"]) == (levels, "levels:flat")
-    drawn = tutti("plan", "draw", "bcast", "--algorithm", "levels:flat", "--ranks", "8", "--shape", "socket:2 numa:2 core:2", "--json")
+    drawn = tutti(
+        "plan",
+        "draw",
+        "bcast",
+        "--algorithm",
+        "levels:flat",
+        "--ranks",
+        "8",
+        "--shape",
+        "socket:2 numa:2 core:2",
+        "--json",
+    )
     assert json.loads(drawn.stdout)["messages"] == {"numa": 4, "socket": 2, "node": 1}, drawn.stderr
 
 
 def test_draw_shows_the_borders_that_are_crossed(tutti):
-    arguments = ("plan", "draw", "reduce", "--ranks", "8", "--shape", "numa:2 core:4", "--deal", "0,4,1,5,2,6,3,7", "--json")
+    arguments = (
+        "plan",
+        "draw",
+        "reduce",
+        "--ranks",
+        "8",
+        "--shape",
+        "numa:2 core:4",
+        "--deal",
+        "0,4,1,5,2,6,3,7",
+        "--json",
+    )
     crossings = {}
     for name in ("levels:binomial", "binomial"):
         done = tutti(*arguments, "--algorithm", name)
         assert done.returncode == 0, done.stderr
-        plan = core().generate("reduce", name, 8, 0, Machine.parse("numa:2 core:4").place(8, ROUND_ROBIN).levels())
+        plan = core().generate(
+            "reduce", name, 8, 0, Machine.parse("numa:2 core:4").place(8, ROUND_ROBIN).levels()
+        )
         crossings[name] = sum(source % 2 != target % 2 for source, target, _ in plan.edges)
     assert crossings["levels:binomial"] == 1 < crossings["binomial"]
 
@@ -69,7 +105,16 @@ def test_list_says_what_may_stand_behind_a_name(tutti):
 
 
 def test_explain_asks_rules_for_the_levels_of_a_shape(tutti):
-    arguments = ("explain", "allreduce", "--bytes", "1M", "--ranks", "16", "--no-oversubscribed", "--json")
+    arguments = (
+        "explain",
+        "allreduce",
+        "--bytes",
+        "1M",
+        "--ranks",
+        "16",
+        "--no-oversubscribed",
+        "--json",
+    )
     assert json.loads(tutti(*arguments).stdout)["runs"] == "tiled"
     found = json.loads(tutti(*arguments, "--shape", "numa:2 core:8").stdout)
     assert found["runs"] == "tiled:levels" and found["levels"].startswith("numa:0,0,0")
@@ -93,7 +138,9 @@ def test_the_tuner_tries_what_serves_and_differs(monkeypatch):
     assert "dissemination" in candidates.algorithms_for(8, "barrier")
     halves = Machine.parse("numa:2 core:3")  # of four cores, nary:4 would be the same tree
     monkeypatch.setattr(candidates, "_levels", lambda ranks: halves.place(ranks).levels())
-    assert {"levels", "tiled:levels", "levels:push"} <= set(candidates.algorithms_for(6, "allreduce"))
+    assert {"levels", "tiled:levels", "levels:push"} <= set(
+        candidates.algorithms_for(6, "allreduce")
+    )
 
 
 FORMS = {
@@ -120,7 +167,10 @@ def test_parts_of_the_plan_language(kind, write):
 HIERARCHIES = {
     "scan": lambda c: tp.algo.hierarchical(c, between="doubling", within="all_read_all"),
     "alltoall": lambda c: tp.algo.hierarchical(c),
-    "allreduce": lambda c: (c.blocks(2), tp.algo.hierarchical(c, between="flat", within="levels:flat", leaders=2)),
+    "allreduce": lambda c: (
+        c.blocks(2),
+        tp.algo.hierarchical(c, between="flat", within="levels:flat", leaders=2),
+    ),
 }
 
 
@@ -134,8 +184,12 @@ def test_hierarchies_of_the_plan_language(kind, write, deal):
     built = plan.build(shape="node:3 numa:2 core:2", deal=deal)
     core().check(built)
     nodes = [rank % 3 if deal == "round_robin" else rank // 4 for rank in range(12)]
-    crossing = [(source, target) for source, target, _ in built.edges if nodes[source] != nodes[target]]
-    assert len(crossing) == {"scan": 3 if deal == "block" else 4, "alltoall": 6, "allreduce": 8}[kind]
+    crossing = [
+        (source, target) for source, target, _ in built.edges if nodes[source] != nodes[target]
+    ]
+    assert (
+        len(crossing) == {"scan": 3 if deal == "block" else 4, "alltoall": 6, "allreduce": 8}[kind]
+    )
 
 
 def test_a_hierarchy_names_what_is_between_before_what_is_within():
@@ -148,7 +202,17 @@ def test_a_hierarchy_names_what_is_between_before_what_is_within():
 
 
 def test_show_lays_a_hierarchy_on_nodes(tutti):
-    shown = tutti("plan", "show", "gather", "--algorithm", "hierarchical+flat+flat", "--ranks", "4", "--shape", "node:2 core:2")
+    shown = tutti(
+        "plan",
+        "show",
+        "gather",
+        "--algorithm",
+        "hierarchical+flat+flat",
+        "--ranks",
+        "4",
+        "--shape",
+        "node:2 core:2",
+    )
     assert shown.returncode == 0, shown.stderr
     assert "copy out[0].2+2 <- tmp[2].0+2" in shown.stdout  # the other node's parts as one
 

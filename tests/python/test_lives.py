@@ -14,7 +14,9 @@ pytestmark = pytest.mark.mpi
 
 
 def lives(*arguments):
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("TUTTI_")}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("TUTTI_")
+    }
     return subprocess.run([sys.executable, SCRIPT, *map(str, arguments)], capture_output=True, text=True, timeout=240, cwd=ROOT,
                           env=environment, check=False)  # fmt: skip
 
@@ -22,11 +24,29 @@ def lives(*arguments):
 @pytest.mark.slow
 def test_every_cell_is_measured(tmp_path):
     result, plot = tmp_path / "lives.json", tmp_path / "lives"
-    done = lives("--calls", "0,4", "--rounds", 20, "--repetitions", 2, "--mpi", "mpich,openmpi", "--json", result, "--plot", plot)
+    done = lives(
+        "--calls",
+        "0,4",
+        "--rounds",
+        20,
+        "--repetitions",
+        2,
+        "--mpi",
+        "mpich,openmpi",
+        "--json",
+        result,
+        "--plot",
+        plot,
+    )
     assert done.returncode == 0, done.stderr
     document = json.loads(result.read_text())
     assert document["format"] == "tutti-lives 1"
-    assert [(row["mpi"].split()[0], row["calls"]) for row in document["rows"]] == [("MPICH", 0), ("MPICH", 4), ("Open", 0), ("Open", 4)]
+    assert [(row["mpi"].split()[0], row["calls"]) for row in document["rows"]] == [
+        ("MPICH", 0),
+        ("MPICH", 4),
+        ("Open", 0),
+        ("Open", 4),
+    ]
     for row in document["rows"]:
         assert len(row["host"]) == len(row["tutti"]) == 2
         assert row["low"] <= row["ratio"] <= row["high"]

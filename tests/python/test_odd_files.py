@@ -42,7 +42,9 @@ def trace(tmp_path):
     return file
 
 
-@pytest.mark.parametrize("command", COMMANDS, ids=lambda command: command[1] if command[0] == "plan" else command[0])
+@pytest.mark.parametrize(
+    "command", COMMANDS, ids=lambda command: command[1] if command[0] == "plan" else command[0]
+)
 def test_what_is_no_such_file_is_named(tutti, tmp_path, command):
     for name, contents in FILES.items():
         file = tmp_path / name
@@ -62,9 +64,14 @@ def test_a_directory_without_a_map_is_not_checked(tutti):
 
 def test_a_broken_file_of_a_directory_is_bad_input_as_it_is_alone(tutti, tmp_path):
     (tmp_path / "map").write_text("tutti-map 1\nallreduce ranks 4 -> mine.tree\n")
-    (tmp_path / "mine.tree").write_text("tutti-tree 1\ncollective allreduce\nranks 4\nreduce 0: 1 2\n")
+    (tmp_path / "mine.tree").write_text(
+        "tutti-tree 1\ncollective allreduce\nranks 4\nreduce 0: 1 2\n"
+    )
     for name in ("", "map", "mine.tree"):
-        refused(tutti("plan", "check", str(tmp_path / name)), f"{tmp_path}/mine.tree:4: rank 3 has no parent")
+        refused(
+            tutti("plan", "check", str(tmp_path / name)),
+            f"{tmp_path}/mine.tree:4: rank 3 has no parent",
+        )
 
 
 def test_a_wrong_plan_is_named(tutti, tmp_path):
@@ -77,7 +84,9 @@ def test_a_wrong_plan_is_named(tutti, tmp_path):
 
 
 def test_what_is_neither_a_collective_nor_a_file(tutti):
-    refused(tutti("plan", "show", "alreduce"), "'alreduce' is neither a collective nor a file", "bcast")
+    refused(
+        tutti("plan", "show", "alreduce"), "'alreduce' is neither a collective nor a file", "bcast"
+    )
 
 
 def test_code_is_to_be_compiled(tutti):
@@ -87,7 +96,13 @@ def test_code_is_to_be_compiled(tutti):
 
 
 def test_stdin_is_called_so(tutti):
-    for command in (("check", "-"), ("show", "-"), ("compile", "-"), ("diff", FLAT, "-"), ("draw", "-", "--json")):
+    for command in (
+        ("check", "-"),
+        ("show", "-"),
+        ("compile", "-"),
+        ("diff", FLAT, "-"),
+        ("draw", "-", "--json"),
+    ):
         refused(tutti("plan", *command, stdin="no plan"), "stdin:1: ")
     refused(tutti("trace", "-"), "stdin")
 
@@ -101,7 +116,10 @@ def test_options_of_compile_are_named_and_not_the_command_lines_own_code(tutti):
     chain = ("plan", "compile", "examples/plans/chain_bcast.py", "--ranks", "4")
     refused(tutti(*chain, "--root", "9"), "tutti: --root: 9 is out of range; ranks are 0 to 3")
     refused(tutti(*chain, "--set", "nothing=1"), "tutti: --set: ", "'nothing'")
-    refused(tutti("plan", "compile", "tutti.plan.lam:linear", "--ranks", "4", "--root", "1"), "tutti: --root: allreduce has no root")
+    refused(
+        tutti("plan", "compile", "tutti.plan.lam:linear", "--ranks", "4", "--root", "1"),
+        "tutti: --root: allreduce has no root",
+    )
 
 
 # --- Written files.
@@ -148,7 +166,10 @@ def test_json_on_stdout_is_nothing_but_json(tutti, trace, tmp_path):
 
 
 def test_a_page_of_no_operation_is_refused(tutti, trace, tmp_path):
-    refused(tutti("trace", str(trace), "--skip", "2", "--html", str(tmp_path / "page.html")), "--skip: 2 of the trace's 2")
+    refused(
+        tutti("trace", str(trace), "--skip", "2", "--html", str(tmp_path / "page.html")),
+        "--skip: 2 of the trace's 2",
+    )
 
 
 # --- Machines, as every command takes them.
@@ -157,11 +178,29 @@ def test_a_page_of_no_operation_is_refused(tutti, trace, tmp_path):
 def test_drawings_take_machines_as_compile_does(tutti, tmp_path, recorded_machine):
     drawn = tutti("plan", "draw", FLAT, "--shape", str(recorded_machine), "--json")
     assert json.loads(drawn.stdout)["messages"] == {"numa": 2, "node": 4}, drawn.stderr
-    assert len(json.loads(tutti("plan", "draw", FLAT, "--shape", "this", "--json").stdout)["nodes"]) == 4
-    dealt = tutti("plan", "draw", FLAT, "--shape", "node:2 core:2", "--deal", "3,2,1,0", "--json", "-o", str(tmp_path / "x.PNG"))
-    assert [place["node"] for place in json.loads(dealt.stdout)["nodes"]] == [1, 1, 0, 0], dealt.stderr
+    assert (
+        len(json.loads(tutti("plan", "draw", FLAT, "--shape", "this", "--json").stdout)["nodes"])
+        == 4
+    )
+    dealt = tutti(
+        "plan",
+        "draw",
+        FLAT,
+        "--shape",
+        "node:2 core:2",
+        "--deal",
+        "3,2,1,0",
+        "--json",
+        "-o",
+        str(tmp_path / "x.PNG"),
+    )
+    assert [place["node"] for place in json.loads(dealt.stdout)["nodes"]] == [1, 1, 0, 0], (
+        dealt.stderr
+    )
     assert (tmp_path / "x.PNG").read_bytes().startswith(b"\x89PNG")
     for deal, counts in (("0,2,1,3", "4 -> 4"), ("block", "4 -> 2")):
-        differ = tutti("plan", "diff", FLAT, "builtin:binomial", "--shape", "node:2 core:2", "--deal", deal)
+        differ = tutti(
+            "plan", "diff", FLAT, "builtin:binomial", "--shape", "node:2 core:2", "--deal", deal
+        )
         assert f"messages over cluster: {counts}\n" in differ.stdout
     refused(tutti("plan", "draw", FLAT, "--shape", "", "--json"), "an empty shape")

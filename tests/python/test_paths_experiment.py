@@ -20,15 +20,21 @@ pytestmark = pytest.mark.mpi
 
 def experiment(*arguments):
     command = [sys.executable, SCRIPT, *map(str, arguments)]
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("TUTTI_")}
-    return subprocess.run(command, capture_output=True, text=True, timeout=240, cwd=ROOT, env=environment, check=False)
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("TUTTI_")
+    }
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=240, cwd=ROOT, env=environment, check=False
+    )
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("what", sorted(ARGUMENTS))
 def test_every_case_is_measured(what, tmp_path):
     result = tmp_path / "result.json"
-    done = experiment(what, *ARGUMENTS[what], "--repetitions", 2, "--iterations", 20, "--json", result)
+    done = experiment(
+        what, *ARGUMENTS[what], "--repetitions", 2, "--iterations", 20, "--json", result
+    )
     assert done.returncode == 0, done.stderr
     document = json.loads(result.read_text())
     assert document["format"] == "tutti-paths 1"
@@ -38,7 +44,9 @@ def test_every_case_is_measured(what, tmp_path):
     if what == "trees":
         notes = {row["name"]: row["note"] for row in rows}
         assert notes["hierarchical"] == "2 messages between nodes"
-        assert {"host MPI", "Tutti's choice", "lam", "linear", "two_groups", "three_layers"} <= set(notes)
+        assert {"host MPI", "Tutti's choice", "lam", "linear", "two_groups", "three_layers"} <= set(
+            notes
+        )
 
 
 @pytest.mark.parametrize(

@@ -32,7 +32,10 @@ def scripted_bcast(c, kind):
 @pytest.mark.parametrize("kind", TREES)
 @pytest.mark.parametrize("ranks", [1, 2, 3, 4, 5, 8, 13, 16, 33])
 def test_scripted_trees_are_the_built_in_ones(kind, ranks):
-    assert scripted.build(ranks=ranks, kind=kind).transfer_texts == tp.builtin(kind, "allreduce", ranks).transfer_texts
+    assert (
+        scripted.build(ranks=ranks, kind=kind).transfer_texts
+        == tp.builtin(kind, "allreduce", ranks).transfer_texts
+    )
     for root in {0, 1 % ranks, ranks // 2, ranks - 1}:
         for function in (scripted_reduce, scripted_bcast):
             plan = function.build(ranks=ranks, root=root, kind=kind)
@@ -61,7 +64,10 @@ def test_included_plans_are_the_built_in_ones(algorithm, ranks):
         c.blocks(c.size if algorithm == "tiled" else 1)
         getattr(tp.algo, algorithm)(c)
 
-    assert included.build(ranks=ranks).transfer_texts == tp.builtin(algorithm, "allreduce", ranks).transfer_texts
+    assert (
+        included.build(ranks=ranks).transfer_texts
+        == tp.builtin(algorithm, "allreduce", ranks).transfer_texts
+    )
 
 
 @pytest.mark.parametrize("across", ["all_read_all", "tiled", "tree"])
@@ -99,8 +105,12 @@ def test_random_trees_compute_their_collective(push, any_order, order):
     def grown(c):
         ranks = list(c.ranks)
         chance.shuffle(ranks)
-        tree = tp.Tree(ranks[0], [(chance.choice(ranks[:at]), rank) for at, rank in enumerate(ranks) if at > 0])
-        tp.algo.tree_reduce(c, tree, into=c.out[tree.root], order=order, any_order=any_order, push=push)
+        tree = tp.Tree(
+            ranks[0], [(chance.choice(ranks[:at]), rank) for at, rank in enumerate(ranks) if at > 0]
+        )
+        tp.algo.tree_reduce(
+            c, tree, into=c.out[tree.root], order=order, any_order=any_order, push=push
+        )
         tp.algo.tree_bcast(c, tree, push=push)
 
     for ranks in (1, 2, 3, 6, 17, 40):
@@ -129,7 +139,10 @@ def test_trees_as_data():
     assert tree.lowest[4] == 4 and tree.lowest[0] == 0
     assert tp.Tree.chain([3, 1, 2]).edges == ((3, 1), (1, 2))
     assert tp.Tree.flat([5]).edges == ()
-    assert tp.Tree.joined([tp.Tree.flat([0, 4]), tp.Tree.flat([4, 5, 6])]).children == {0: [4], 4: [5, 6]}
+    assert tp.Tree.joined([tp.Tree.flat([0, 4]), tp.Tree.flat([4, 5, 6])]).children == {
+        0: [4],
+        4: [5, 6],
+    }
 
 
 @pytest.mark.parametrize(

@@ -45,7 +45,13 @@ def shell(tmp_path):
 
     def run(script, code=0):
         done = subprocess.run(
-            ["bash", "-ec", script], cwd=work, env=env, capture_output=True, text=True, timeout=120, check=False
+            ["bash", "-ec", script],
+            cwd=work,
+            env=env,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
         )
         assert done.returncode == code, f"{script}\n{done.stdout}\n{done.stderr}"
         return done.stdout
@@ -100,7 +106,11 @@ def test_the_mistake_on_the_page_names_its_line(shell):
 def test_the_table_of_the_schemes_is_right():
     from tutti.plan import lam
 
-    rows = re.findall(r"^\| `(\w+)`[^|]*\| (\d+) \| (\d+) \| (\d+) \|$", (ROOT / "docs" / "plans.md").read_text(), re.MULTILINE)
+    rows = re.findall(
+        r"^\| `(\w+)`[^|]*\| (\d+) \| (\d+) \| (\d+) \|$",
+        (ROOT / "docs" / "plans.md").read_text(),
+        re.MULTILINE,
+    )
     assert len(rows) == 4
     placed = machine("node:4 core:8").place(32, "round_robin")
     for scheme, messages, children, depth in rows:
@@ -111,15 +121,31 @@ def test_the_table_of_the_schemes_is_right():
         def height(rank, parents=parents):
             return 0 if rank not in parents else 1 + height(parents[rank])
 
-        between = sum(placed.level(source, target) == "cluster" for source, target in parents.items())
-        assert (between, max(counts), max(map(height, range(32)))) == (int(messages), int(children), int(depth)), scheme
+        between = sum(
+            placed.level(source, target) == "cluster" for source, target in parents.items()
+        )
+        assert (between, max(counts), max(map(height, range(32)))) == (
+            int(messages),
+            int(children),
+            int(depth),
+        ), scheme
 
 
 def test_the_examples_of_the_reference_are_right():
     page = (ROOT / "docs" / "plan-format.md").read_text()
-    examples = re.findall(r"^```(?:text)?\n(tutti-plan 1\n.*?)^```$", page, re.MULTILINE | re.DOTALL)
+    examples = re.findall(
+        r"^```(?:text)?\n(tutti-plan 1\n.*?)^```$", page, re.MULTILINE | re.DOTALL
+    )
     plans = [core().read_plan(text, "example") for text in examples]
-    assert {plan.collective for plan in plans} >= {"alltoall", "gather", "scan", "allreduce", "barrier", "bcast", "reduce"}
+    assert {plan.collective for plan in plans} >= {
+        "alltoall",
+        "gather",
+        "scan",
+        "allreduce",
+        "barrier",
+        "bcast",
+        "reduce",
+    }
     assert all(core().check(plan).in_place for plan in plans)
 
 
@@ -128,7 +154,9 @@ def test_the_reference_knows_every_collective():
     names = core().collectives()
     grammar = re.search(r"^collective = (.*?);$", page, re.MULTILINE | re.DOTALL).group(1)
     assert re.findall(r'"(\w+)"', grammar) == names
-    rows = re.findall(r"^\| `(\w+)` \| (yes )?\| ([^|]*) \| ([^|]*) \| ([^|]*) \| ([^|]*) \|$", page, re.MULTILINE)
+    rows = re.findall(
+        r"^\| `(\w+)` \| (yes )?\| ([^|]*) \| ([^|]*) \| ([^|]*) \| ([^|]*) \|$", page, re.MULTILINE
+    )
     assert [row[0] for row in rows] == names
     for name, root, *_ in rows:
         assert (root == "yes ") == core().rooted(name)
@@ -148,19 +176,34 @@ def test_the_maps_of_the_reference_are_read():
     assert {"alltoall", "allgather", "scan"} <= {rule["collective"] for rule in rules}
 
 
-SHAPES = ("core:1", "core:5", "node:2 core:4", "node:2 numa:2 core:2", "cluster:2 node:3 numa:2 core:3")
+SHAPES = (
+    "core:1",
+    "core:5",
+    "node:2 core:4",
+    "node:2 numa:2 core:2",
+    "cluster:2 node:3 numa:2 core:3",
+)
 
 
 def test_there_are_five_examples():
     assert len(EXAMPLES) >= 5
-    assert {load(str(file)).collective for file in EXAMPLES} == {"allreduce", "bcast", "barrier", "alltoall"}
+    assert {load(str(file)).collective for file in EXAMPLES} == {
+        "allreduce",
+        "bcast",
+        "barrier",
+        "alltoall",
+    }
 
 
-@pytest.mark.parametrize("deal", ["block", [0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11]], ids=["block", "dealt over regions"])
+@pytest.mark.parametrize(
+    "deal", ["block", [0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11]], ids=["block", "dealt over regions"]
+)
 def test_the_alltoall_example_crosses_once_for_each_pair_of_regions(deal):
     placed = machine("numa:3 core:4").place(12, deal)
     plan = load(str(ROOT / "examples" / "plans" / "two_level_alltoall.py")).build(placed)
-    between = [number for source, target, number in plan.edges if placed.level(source, target) == "node"]
+    between = [
+        number for source, target, number in plan.edges if placed.level(source, target) == "node"
+    ]
     assert len(between) == 6
     assert all(plan.transfers[number]["dst"]["count"] == 16 for number in between)
     assert core().check(plan).in_place

@@ -83,10 +83,19 @@ def test_children_and_depth_of_the_schemes_on_the_8_way_cluster():
 
 def test_lam_is_linear_up_to_four_ranks():
     for ranks in range(1, 5):
-        assert lam.lam.build(ranks=ranks).transfer_texts == lam.linear.build(ranks=ranks).transfer_texts
+        assert (
+            lam.lam.build(ranks=ranks).transfer_texts
+            == lam.linear.build(ranks=ranks).transfer_texts
+        )
     for ranks in (5, 6, 32):
-        assert lam.lam.build(ranks=ranks).transfer_texts == lam.logarithmic.build(ranks=ranks).transfer_texts
-        assert lam.lam.build(ranks=ranks).transfer_texts != lam.linear.build(ranks=ranks).transfer_texts
+        assert (
+            lam.lam.build(ranks=ranks).transfer_texts
+            == lam.logarithmic.build(ranks=ranks).transfer_texts
+        )
+        assert (
+            lam.lam.build(ranks=ranks).transfer_texts
+            != lam.linear.build(ranks=ranks).transfer_texts
+        )
 
 
 def test_where_the_schemes_rely_on_commuting():
@@ -112,7 +121,10 @@ def test_every_scheme_is_right_for_all_ranks_roots_and_deals(scheme):
                 for function in (reduce, bcast):
                     plan = function.build(placed, root=root)
                     # One transfer at most into each rank, one message for each rank but the root.
-                    assert all(count == 1 for count in Counter(t["dst"]["rank"] for t in plan.transfers).values())
+                    assert all(
+                        count == 1
+                        for count in Counter(t["dst"]["rank"] for t in plan.transfers).values()
+                    )
                     assert len(plan.edges) == ranks - 1
 
 
@@ -121,14 +133,18 @@ def shipped():
     made = {"allreduce-linear-32.plan": partial(lam.linear.build, ranks=32)}
     for suffix, which in (("allreduce", 0), ("reduce", 1), ("bcast", 2)):
         for scheme, ranks in (("linear", 4), ("logarithmic", 32)):
-            made[f"{suffix}-{scheme}-{ranks}.plan"] = partial(lam.SCHEMES[scheme][which].build, ranks=ranks)
+            made[f"{suffix}-{scheme}-{ranks}.plan"] = partial(
+                lam.SCHEMES[scheme][which].build, ranks=ranks
+            )
     for scheme, shape in (
         ("hierarchical", "node:8 core:4"),
         ("two_groups", "node:4 core:8"),
         ("three_layers", "node:4 core:8"),
     ):
         for deal in DEALS:
-            made[f"allreduce-{scheme}-32-{deal}.plan"] = partial(lam.SCHEMES[scheme][0].build, shape=shape, deal=deal)
+            made[f"allreduce-{scheme}-32-{deal}.plan"] = partial(
+                lam.SCHEMES[scheme][0].build, shape=shape, deal=deal
+            )
     return made
 
 
@@ -139,7 +155,9 @@ def test_shipped_plans_are_what_the_functions_write(file):
     if "TUTTI_TEST_WRITE_GOLDEN" in os.environ:
         GOLDEN.mkdir(exist_ok=True)
         (GOLDEN / file).write_bytes(plan.text.encode())
-    assert (GOLDEN / file).read_bytes() == plan.text.encode(), "set TUTTI_TEST_WRITE_GOLDEN=1 to write it anew"
+    assert (GOLDEN / file).read_bytes() == plan.text.encode(), (
+        "set TUTTI_TEST_WRITE_GOLDEN=1 to write it anew"
+    )
 
 
 def test_nothing_else_is_shipped_and_the_map_is_right():

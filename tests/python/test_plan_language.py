@@ -25,7 +25,13 @@ def star(c: tp.Context) -> None:
 
 def test_a_function_writes_a_plan():
     plan = star.build(ranks=3)
-    assert (plan.collective, plan.ranks, plan.blocks, plan.commutative, plan.shape) == ("allreduce", 3, 1, False, "")
+    assert (plan.collective, plan.ranks, plan.blocks, plan.commutative, plan.shape) == (
+        "allreduce",
+        3,
+        1,
+        False,
+        "",
+    )
     assert plan.text == (
         "tutti-plan 1\ncollective allreduce\nalgorithm star\nranks 3\nblocks 1\n"
         "reduce out[0] <- in[0], in[1], in[2]\ncopy out[1] <- out[0]\ncopy out[2] <- out[0]\n"
@@ -67,11 +73,21 @@ def test_regions():
     def regions(c):
         c.blocks(6)
         said.extend(
-            [c.inp[1], c.inp[1].block(2), c.inp[1][2:5], c.inp[1][::2], c.inp[1][1::3][1], c.inp[1][-1], c.tmp[0][8:10]]
+            [
+                c.inp[1],
+                c.inp[1].block(2),
+                c.inp[1][2:5],
+                c.inp[1][::2],
+                c.inp[1][1::3][1],
+                c.inp[1][-1],
+                c.tmp[0][8:10],
+            ]
         )
         said.extend([c.tmp[0, 1], c.tmp[0].block(7), c.inp[0][:], c.out[1][1::2][::2]])
         assert len(c.inp[0]) == 6 and [len(block) for block in c.inp[0]] == [1] * 6
-        assert c.inp[0] == c.inp[0][:] and c.inp[0] != c.inp[1] and len({c.inp[0], c.inp[0][:]}) == 1
+        assert (
+            c.inp[0] == c.inp[0][:] and c.inp[0] != c.inp[1] and len({c.inp[0], c.inp[0][:]}) == 1
+        )
         c.tmp[0][6:12] = c.inp[1]
         c.tmp[0] = c.inp[0] + c.tmp[0, 1]
         c.out[0][::2] = c.tmp[0][::2]
@@ -133,7 +149,11 @@ def test_tokens():
         c.include(plan)
 
     assert transfers(inside.build(ranks=4, root=1)) == transfers(plan)
-    for rank, after, message in ((0, 0, "own transfers"), (0, [], "from nobody"), (0, 7, "no rank 7")):
+    for rank, after, message in (
+        (0, 0, "own transfers"),
+        (0, [], "from nobody"),
+        (0, 7, "no rank 7"),
+    ):
 
         @tp.collective("bcast")
         def wrong(c, rank=rank, after=after):
@@ -151,7 +171,10 @@ def test_a_rank_adds_to_what_it_has():
             c.tmp[0] += c.inp[r]
         c.out[0] = c.tmp[0]
 
-    assert transfers(ring.build(ranks=3))[1:3] == ["reduce tmp[0] <- tmp[0], in[1]", "reduce tmp[0] <- tmp[0], in[2]"]
+    assert transfers(ring.build(ranks=3))[1:3] == [
+        "reduce tmp[0] <- tmp[0], in[1]",
+        "reduce tmp[0] <- tmp[0], in[2]",
+    ]
 
 
 def test_commutative_is_said_only_where_the_order_needs_it():
@@ -315,7 +338,11 @@ def shifted(c):
 
 @pytest.mark.parametrize(
     ("function", "culprit", "error"),
-    [(incomplete, "forgotten", tp.WrongPlan), (unwritten, "nobody", tp.WrongPlan), (shifted, "overlaps", tp.PlanError)],
+    [
+        (incomplete, "forgotten", tp.WrongPlan),
+        (unwritten, "nobody", tp.WrongPlan),
+        (shifted, "overlaps", tp.PlanError),
+    ],
     ids=lambda value: getattr(value, "name", ""),
 )
 def test_what_the_check_finds_names_the_users_line(function, culprit, error):
@@ -340,17 +367,29 @@ def test_what_a_collective_does_not_have():
     assert "a barrier has 1 block" in first("barrier", lambda c: c.blocks(2))
     assert "only the root of a scatter, rank 1, has data" in first("scatter", lambda c: c.inp[0])
     assert "only the root of a gather, rank 1, has a result" in first("gather", lambda c: c.out[2])
-    assert "out[0]: rank 0 of an exscan has no ranks before it" in first("exscan", lambda c: c.out[0])
+    assert "out[0]: rank 0 of an exscan has no ranks before it" in first(
+        "exscan", lambda c: c.out[0]
+    )
 
 
 def test_wrong_builds_are_refused():
-    for arguments in ({}, {"ranks": 0}, {"ranks": 4, "root": 1}, {"ranks": "4"}, {"shape": "core"}, {"ranks": 2, "deal": "x"}):
+    for arguments in (
+        {},
+        {"ranks": 0},
+        {"ranks": 4, "root": 1},
+        {"ranks": "4"},
+        {"shape": "core"},
+        {"ranks": 2, "deal": "x"},
+    ):
         with pytest.raises(UserError):
             star.build(**arguments)
     placed = tp.Machine.parse("core:4").place()
     with pytest.raises(tp.PlanError, match="one of the two"):
         star.build(placed, ranks=4)
-    with pytest.raises(tp.PlanError, match="there is no collective 'alltoallv'; known are barrier, .*, alltoall, .*, exscan"):
+    with pytest.raises(
+        tp.PlanError,
+        match="there is no collective 'alltoallv'; known are barrier, .*, alltoall, .*, exscan",
+    ):
         tp.collective("alltoallv")
     with pytest.raises(tp.PlanError, match="no context"):
         tp.collective("bcast")(lambda: None)

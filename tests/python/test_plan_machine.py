@@ -24,10 +24,22 @@ from tutti.plan.machine import LEVELS
 def test_a_shape_has_as_many_groups_as_it_says(shape, counts):
     placed = tp.Machine.parse(shape).place()
     assert [len(placed.groups(level)) for level in LEVELS] == counts
-    assert [len(groups) for groups in (placed.clusters, placed.nodes, placed.sockets, placed.numa, placed.caches, placed.cores)] == counts
+    assert [
+        len(groups)
+        for groups in (
+            placed.clusters,
+            placed.nodes,
+            placed.sockets,
+            placed.numa,
+            placed.caches,
+            placed.cores,
+        )
+    ] == counts
     assert len(placed) == counts[-1]
     for level in LEVELS:
-        assert sorted(rank for group in placed.groups(level) for rank in group.ranks) == list(placed.ranks)
+        assert sorted(rank for group in placed.groups(level) for rank in group.ranks) == list(
+            placed.ranks
+        )
         for index, group in enumerate(placed.groups(level)):
             assert (group.level, group.index) == (level, index)
             assert all(placed.group_of(rank, level) is group for rank in group.ranks)
@@ -35,7 +47,16 @@ def test_a_shape_has_as_many_groups_as_it_says(shape, counts):
             assert group.parent is None or untold or group in group.parent.children
 
 
-@pytest.mark.parametrize("shape", ["core:4", "node:8 core:4", "cluster:2 node:4 numa:2 core:8", "numa:2 cache:2 core:2", "socket:2 numa:2 core:4"])
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "core:4",
+        "node:8 core:4",
+        "cluster:2 node:4 numa:2 core:8",
+        "numa:2 cache:2 core:2",
+        "socket:2 numa:2 core:4",
+    ],
+)
 def test_a_full_machine_is_of_its_shape(shape):
     assert tp.Machine.parse(shape).place().shape == shape
     assert tp.Machine.parse(shape).place(deal="round_robin").shape == shape
@@ -49,7 +70,10 @@ def test_the_shape_of_a_placement_counts_the_nodes_that_hold_ranks():
 
 
 def test_the_shape_of_a_placement_leaves_out_cores_that_are_not_all_used():
-    assert tp.Machine.parse("cluster:2 node:2 core:4").place(4, "round_robin").shape == "cluster:2 node:2"
+    assert (
+        tp.Machine.parse("cluster:2 node:2 core:4").place(4, "round_robin").shape
+        == "cluster:2 node:2"
+    )
     assert tp.Machine.parse("numa:2 core:8").place(4).shape == "node:1 numa:2"
     assert tp.Machine.parse("core:8").place(4).shape == "node:1"
     assert core().shapes_agree("node:1 numa:2", "node:1 numa:2 core:5")
@@ -59,7 +83,12 @@ def test_the_shape_of_a_placement_leaves_out_cores_that_are_not_all_used():
 def test_deals():
     machine = tp.Machine.parse("node:4 core:2")
     assert [list(node.ranks) for node in machine.place(8).nodes] == [[0, 1], [2, 3], [4, 5], [6, 7]]
-    assert [list(node.ranks) for node in machine.place(8, "round_robin").nodes] == [[0, 4], [1, 5], [2, 6], [3, 7]]
+    assert [list(node.ranks) for node in machine.place(8, "round_robin").nodes] == [
+        [0, 4],
+        [1, 5],
+        [2, 6],
+        [3, 7],
+    ]
     assert [list(node.ranks) for node in machine.place(3).nodes] == [[0, 1], [2]]
     assert [list(node.ranks) for node in machine.place(3, "round_robin").nodes] == [[0], [1], [2]]
     assert [list(node.ranks) for node in machine.place(deal=[7, 0, 6]).nodes] == [[1], [0, 2]]
@@ -75,7 +104,12 @@ def test_levels_between_ranks():
     found = [placed.level(0, other) for other in (0, 1, 2, 4, 8, 16)]
     assert found == ["core", "cache", "numa", "node", "cluster", "machine"]
     sockets = tp.Machine.parse("node:2 socket:2 numa:2 core:2").place()
-    assert [sockets.level(0, other) for other in (1, 2, 4, 8)] == ["numa", "socket", "node", "cluster"]
+    assert [sockets.level(0, other) for other in (1, 2, 4, 8)] == [
+        "numa",
+        "socket",
+        "node",
+        "cluster",
+    ]
     regions = tp.Machine.parse("socket:2 numa:1 core:2").place()
     assert [regions.level(0, other) for other in (1, 2)] == ["numa", "node"]
     plain = tp.Machine.parse("node:2 core:2").place()
@@ -96,7 +130,10 @@ def test_this_machine_and_a_recording(tmp_path, recorded_machine):
 def test_sockets_that_are_not_told_do_not_stand_between_node_and_region():
     placed = tp.Machine.parse("node:2 numa:2 core:2").place()
     node, socket = placed.nodes[1], placed.sockets[1]
-    assert [region.level for region in node.children] == ["numa", "numa"] and node.children == socket.children
+    assert [region.level for region in node.children] == [
+        "numa",
+        "numa",
+    ] and node.children == socket.children
     assert node.children[0].parent is node and socket.parent is node
     told = tp.Machine.parse("node:2 socket:2 numa:2 core:2").place().nodes[1]
     assert [group.level for group in told.children] == ["socket", "socket"]
@@ -114,10 +151,20 @@ def sockets_in_one_region(groups, cores):
 
     text = ""
     for index, (first, count) in enumerate(groups):
-        inside = "".join(written("Core", at, at, 1, written("PU", at, at, 1, "")) for at in range(first, first + count))
+        inside = "".join(
+            written("Core", at, at, 1, written("PU", at, at, 1, ""))
+            for at in range(first, first + count)
+        )
         text += written("Package", index, first, count, inside)
     whole = written("NUMANode", 0, 0, cores, "", 'local_memory="1048576"') + text
-    machine = written("Machine", 0, 0, cores, whole, f'allowed_cpuset="{hex((1 << cores) - 1)}" allowed_nodeset="0x1"')
+    machine = written(
+        "Machine",
+        0,
+        0,
+        cores,
+        whole,
+        f'allowed_cpuset="{hex((1 << cores) - 1)}" allowed_nodeset="0x1"',
+    )
     return f'<?xml version="1.0" encoding="UTF-8"?>\n<topology version="2.0">{machine}</topology>\n'
 
 
@@ -133,7 +180,18 @@ def test_sockets_in_one_region_are_told(tmp_path):
 
 @pytest.mark.parametrize(
     "shape",
-    ["", "core", "core:0", "numa:2 node:3", "numa:2 socket:2", "core:1 core:2", "node:2000 core:4096", "pu:3", "core:-1", "core:99999999999"],
+    [
+        "",
+        "core",
+        "core:0",
+        "numa:2 node:3",
+        "numa:2 socket:2",
+        "core:1 core:2",
+        "node:2000 core:4096",
+        "pu:3",
+        "core:-1",
+        "core:99999999999",
+    ],
 )
 def test_wrong_shapes_are_refused(shape):
     with pytest.raises(UserError) as caught:

@@ -52,7 +52,14 @@ def test_buffers_have_their_blocks(kind):
     def looks(c):
         if not core().parted(kind):
             c.blocks(4)
-        seen.append((len(c.inp[c.root]), len(c.out[c.root or 1 if kind == "exscan" else c.root]), len(c.tmp[1]), c.block_count))
+        seen.append(
+            (
+                len(c.inp[c.root]),
+                len(c.out[c.root or 1 if kind == "exscan" else c.root]),
+                len(c.tmp[1]),
+                c.block_count,
+            )
+        )
 
     with pytest.raises(tp.WrongPlan, match="needs"):
         looks.build(ranks=5, root=2 if core().rooted(kind) else 0)
@@ -65,7 +72,9 @@ def test_the_number_of_blocks_is_fixed(kind):
     with pytest.raises(tp.PlanError) as caught:
         written(kind, lambda c: c.blocks(8))
     article = "an" if kind.startswith("a") else "a"
-    assert str(caught.value).endswith(f"blocks(8): {article} {kind} has a block for each rank, here 3; leave it out")
+    assert str(caught.value).endswith(
+        f"blocks(8): {article} {kind} has a block for each rank, here 3; leave it out"
+    )
     assert HERE in str(caught.value)
     with pytest.raises(tp.WrongPlan):
         written(kind, lambda c: c.blocks(c.size))
@@ -110,12 +119,32 @@ def wrong_scan(c, what):
 REFUSED = {
     "block": (wrong_alltoall, "c.out[1][3]", "out[1].0+3 has no block 3; its blocks are 0..2"),
     "source block": (wrong_alltoall, "[7]", "in[0].0+3 has no block 7"),
-    "counts": (wrong_alltoall, "c.out[1] = ", "but in[0].1 has 1; take as many, such as out[1].0+3's block j by [j]"),
-    "part": (wrong_allgather, "c.inp[1][2]", "in[1] has no block 2; its blocks are only 0; in of an allgather is one part, out has"),
-    "counts of parts": (wrong_allgather, "c.tmp[0] = ", "tmp[0].0+3 has 3 blocks, but in[0] has 1; take as many"),
+    "counts": (
+        wrong_alltoall,
+        "c.out[1] = ",
+        "but in[0].1 has 1; take as many, such as out[1].0+3's block j by [j]",
+    ),
+    "part": (
+        wrong_allgather,
+        "c.inp[1][2]",
+        "in[1] has no block 2; its blocks are only 0; in of an allgather is one part, out has",
+    ),
+    "counts of parts": (
+        wrong_allgather,
+        "c.tmp[0] = ",
+        "tmp[0].0+3 has 3 blocks, but in[0] has 1; take as many",
+    ),
     "list": (wrong_allgather, "[c.out[r][0]]", "has a block 1, and 1 regions are listed"),
-    "multiple": (wrong_allgather, "[:3]", "a plan of 2 blocks is included, and out[0].0+3 has 3; make that a multiple"),
-    "part of out": (wrong_scatter, "c.out[1][1]", "its blocks are only 0; out of a scatter is one part, in has one for each rank"),
+    "multiple": (
+        wrong_allgather,
+        "[:3]",
+        "a plan of 2 blocks is included, and out[0].0+3 has 3; make that a multiple",
+    ),
+    "part of out": (
+        wrong_scatter,
+        "c.out[1][1]",
+        "its blocks are only 0; out of a scatter is one part, in has one for each rank",
+    ),
     "scratch": (wrong_scatter, "scratch=", "needs 2 blocks of scratch, and tmp[0] has 1"),
     "vector": (wrong_scan, "c.out[1][1]", "only 0; c.blocks(n) cuts every vector into n"),
 }
@@ -143,7 +172,9 @@ def routes(draw):
     for source in range(ranks):
         for target in range(ranks):
             between = [rank for rank in range(ranks) if rank not in (source, target)]
-            ways[source, target] = draw(st.lists(st.sampled_from(between), unique=True, max_size=3)) if between else []
+            ways[source, target] = (
+                draw(st.lists(st.sampled_from(between), unique=True, max_size=3)) if between else []
+            )
     return ranks, ways
 
 
@@ -159,14 +190,24 @@ def send_all(c, ways, swapped=None):
     """All parts by their ways, in the order of `ways`; two of one rank's may be swapped where they arrive."""
     ends = {}
     for (source, target), way in ways.items():
-        if source != c.root and c.collective == "scatter" or target != c.root and c.collective == "gather":
+        if (
+            source != c.root
+            and c.collective == "scatter"
+            or target != c.root
+            and c.collective == "gather"
+        ):
             continue
         part = c.inp[source][target] if len(c.inp[source]) > 1 else c.inp[source]
         ends[source, target] = handed(c, part, way, source * c.size + target)
     for source, target in ends:
         place = c.out[target][source] if len(c.out[target]) > 1 else c.out[target]
         if (source, target) == swapped:
-            c.copy(place, ends[(source + 1) % c.size, target] if c.collective != "scatter" else ends[source, (target + 1) % c.size])
+            c.copy(
+                place,
+                ends[(source + 1) % c.size, target]
+                if c.collective != "scatter"
+                else ends[source, (target + 1) % c.size],
+            )
         else:
             c.copy(place, ends[source, target])
 
@@ -194,8 +235,12 @@ def test_parts_by_any_way_are_right_and_a_swapped_one_names_its_line(kind, route
         sent.build(ranks=ranks, root=root, swapped=(source, target))
     lines, first = inspect.getsourcelines(send_all)
     culprit = first + next(at for at, line in enumerate(lines) if "ends[(source + 1)" in line)
-    assert str(caught.value).startswith(f"{HERE}:{culprit}: ") or f"/{HERE}:{culprit}: " in str(caught.value)
-    assert " where the part of rank " in str(caught.value) or " where the part for rank " in str(caught.value)
+    assert str(caught.value).startswith(f"{HERE}:{culprit}: ") or f"/{HERE}:{culprit}: " in str(
+        caught.value
+    )
+    assert " where the part of rank " in str(caught.value) or " where the part for rank " in str(
+        caught.value
+    )
 
 
 @settings(max_examples=60, deadline=None)
@@ -203,7 +248,10 @@ def test_parts_by_any_way_are_right_and_a_swapped_one_names_its_line(kind, route
 def test_random_trees_of_parts_are_right(ranks, chance):
     shuffled = list(range(ranks))
     chance.shuffle(shuffled)
-    tree = tp.Tree(shuffled[0], [(chance.choice(shuffled[:at]), rank) for at, rank in enumerate(shuffled) if at > 0])
+    tree = tp.Tree(
+        shuffled[0],
+        [(chance.choice(shuffled[:at]), rank) for at, rank in enumerate(shuffled) if at > 0],
+    )
 
     @tp.collective("gather")
     def gather(c):
@@ -230,7 +278,9 @@ def test_random_trees_of_parts_are_right(ranks, chance):
 
 
 @settings(max_examples=60, deadline=None)
-@given(st.sampled_from(["scan", "exscan"]), st.integers(1, 10), st.integers(1, 10), st.integers(1, 3))
+@given(
+    st.sampled_from(["scan", "exscan"]), st.integers(1, 10), st.integers(1, 10), st.integers(1, 3)
+)
 def test_scans_by_groups_are_right(kind, ranks, length, blocks):
     """Each group scans, and its ranks put before their own what the last of the group before holds of all so far."""
 
@@ -240,13 +290,22 @@ def test_scans_by_groups_are_right(kind, ranks, length, blocks):
         groups = c.ranks.runs(length)
         before = None
         for group in groups:
-            tp.algo.chain(c, group, collective="scan", into={r: c.tmp[r, 3] for r in group}, scratch={r: c.tmp[r, 2] for r in group})
+            tp.algo.chain(
+                c,
+                group,
+                collective="scan",
+                into={r: c.tmp[r, 3] for r in group},
+                scratch={r: c.tmp[r, 2] for r in group},
+            )
             own = {r: (c.inp[r] if r == group[0] else c.tmp[r, 3]) for r in group}
             for at, r in enumerate(group):
                 if kind == "scan":
                     c.reduce(c.out[r], ([before] if before else []) + [own[r]])
                 elif r > 0:
-                    c.reduce(c.out[r], ([before] if before else []) + ([own[group[at - 1]]] if at > 0 else []))
+                    c.reduce(
+                        c.out[r],
+                        ([before] if before else []) + ([own[group[at - 1]]] if at > 0 else []),
+                    )
             last = group[-1]
             c.reduce(c.tmp[last, 4], ([before] if before else []) + [own[last]])
             before = c.tmp[last, 4]
@@ -271,7 +330,12 @@ def test_a_scan_out_of_order_relies_on_commuting():
 # --- Built-in algorithms as parts.
 
 PART_OF = [(entry["name"], kind) for entry in core().algorithms() for kind in entry["collectives"]]
-PARTS = {"direct": tp.algo.direct, "ring": tp.algo.ring, "chain": tp.algo.chain, "all_read_all": tp.algo.all_read_all}
+PARTS = {
+    "direct": tp.algo.direct,
+    "ring": tp.algo.ring,
+    "chain": tp.algo.chain,
+    "all_read_all": tp.algo.all_read_all,
+}
 
 
 @pytest.mark.parametrize(("algorithm", "kind"), [pair for pair in PART_OF if pair[0] in PARTS])
@@ -280,7 +344,12 @@ def test_parts_are_the_built_in_plans(algorithm, kind, ranks):
     for root in {0, ranks - 1} if core().rooted(kind) else {0}:
         # The tiles of a ring's allreduce are the vector's blocks.
         tiles = ranks if (algorithm, kind) == ("ring", "allreduce") else None
-        plan = written(kind, lambda c, tiles=tiles: (tiles and c.blocks(tiles), PARTS[algorithm](c)), ranks, root)
+        plan = written(
+            kind,
+            lambda c, tiles=tiles: (tiles and c.blocks(tiles), PARTS[algorithm](c)),
+            ranks,
+            root,
+        )
         assert plan.transfer_texts == tp.builtin(algorithm, kind, ranks, root).transfer_texts
 
 
@@ -301,11 +370,15 @@ def test_stages_of_an_included_plan_hold_only_where_all_have_some():
         c.include(staged)
 
     assert all(transfer["stage"] == 0 for transfer in written("alltoall", alone, 4).transfers)
-    assert all(transfer["stage"] is None for transfer in written("alltoall", among_others, 4).transfers)
+    assert all(
+        transfer["stage"] is None for transfer in written("alltoall", among_others, 4).transfers
+    )
 
 
 @pytest.mark.parametrize("deal", ["block", "round_robin"])
-@pytest.mark.parametrize("shape", ["core:1", "numa:2 core:3", "node:2 numa:2 core:2", "node:2 core:4", "node:3 core:1"])
+@pytest.mark.parametrize(
+    "shape", ["core:1", "numa:2 core:3", "node:2 numa:2 core:2", "node:2 core:4", "node:3 core:1"]
+)
 def test_an_allgather_within_groups_and_between_them(shape, deal):
     @tp.collective("allgather")
     def two_levels(c):
@@ -338,7 +411,9 @@ def test_an_alltoall_of_leaders_moves_many_parts_as_one(across, deal):
         leads, each = [group.lead for group in groups], len(groups[0].ranks)
         square = each * each
         room = len(groups) * square
-        values, into, scratch = ({lead: c.tmp[lead][at * room : (at + 1) * room] for lead in leads} for at in range(3))
+        values, into, scratch = (
+            {lead: c.tmp[lead][at * room : (at + 1) * room] for lead in leads} for at in range(3)
+        )
         for lead, group in zip(leads, groups, strict=True):
             for to, other in enumerate(groups):
                 for i, r in enumerate(group.ranks):
@@ -357,9 +432,19 @@ def test_an_alltoall_of_leaders_moves_many_parts_as_one(across, deal):
 
 
 def test_ranks_as_slices():
-    for ranks in ([], [3], [0, 1, 2, 3], [1, 5, 9], [0, 1, 4, 5], [7, 2, 4, 3], [0, 2, 3, 9, 15, 16]):
+    for ranks in (
+        [],
+        [3],
+        [0, 1, 2, 3],
+        [1, 5, 9],
+        [0, 1, 4, 5],
+        [7, 2, 4, 3],
+        [0, 2, 3, 9, 15, 16],
+    ):
         run = tp.Ranks(ranks)
-        covered = [rank for part in run.slices() for rank in range(part.start, part.stop, part.step)]
+        covered = [
+            rank for part in run.slices() for rank in range(part.start, part.stop, part.step)
+        ]
         assert sorted(covered) == sorted(ranks)
     assert tp.Ranks([8, 0, 4]).slices() == [slice(0, 9, 4)]
 
@@ -372,7 +457,13 @@ def test_a_definition_says_what_belongs_where():
     scan = core().Definition("exscan", 4, 0, 2)
     assert [scan.has_out(rank) for rank in range(4)] == [False, True, True, True]
     assert (scan.out_blocks, scan.sources(3, 1)) == (2, (0, 3))
-    for wrong in (("alltoall", 0), ("alltoall", 4, 1), ("gather", 4, 4), ("round", 4), ("bcast", 4, 0, 0)):
+    for wrong in (
+        ("alltoall", 0),
+        ("alltoall", 4, 1),
+        ("gather", 4, 4),
+        ("round", 4),
+        ("bcast", 4, 0, 0),
+    ):
         with pytest.raises(core().Error):
             core().Definition(*wrong)
     for ask in (lambda: scan.has_in(4), lambda: scan.item_out(0, 2), lambda: scan.sources(-1, 0)):

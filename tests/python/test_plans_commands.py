@@ -63,20 +63,29 @@ def refused(done, code, *culprits):
 
 def test_compile_writes_a_checked_plan(tutti, plans, tmp_path):
     out = tmp_path / "star.plan"
-    done = tutti("plan", "compile", f"{plans}:star", "--ranks", "4", "--set", "hub=2", "-o", str(out))
+    done = tutti(
+        "plan", "compile", f"{plans}:star", "--ranks", "4", "--set", "hub=2", "-o", str(out)
+    )
     assert done.returncode == 0, done.stderr
     assert "allreduce, 4 ranks, 4 transfers" in done.stdout and "check: right" in done.stdout
     assert "reduce out[2] <- in[0], in[1], in[2], in[3]" in out.read_text()
-    assert list(tmp_path.iterdir()) == [plans, out] or sorted(tmp_path.iterdir()) == sorted([plans, out])
+    assert list(tmp_path.iterdir()) == [plans, out] or sorted(tmp_path.iterdir()) == sorted(
+        [plans, out]
+    )
     assert tutti("plan", "check", str(out)).returncode == 0
     to_stdout = tutti("plan", "compile", f"{plans}:star", "--ranks", "4", "--set", "hub=2")
     assert to_stdout.stdout == out.read_text()
     shown = tutti("plan", "show", str(out), "--rank", "3")
-    assert shown.stdout.startswith(out.read_text()) and "# program of rank 3 of 4: allreduce" in shown.stdout
+    assert (
+        shown.stdout.startswith(out.read_text())
+        and "# program of rank 3 of 4: allreduce" in shown.stdout
+    )
 
 
 def test_what_a_plan_function_prints_is_not_part_of_the_plan(tutti, plans):
-    done = tutti("plan", "compile", f"{plans}:fan", "--ranks", "4", "--shape", "node:2 core:2", "--root", "3")
+    done = tutti(
+        "plan", "compile", f"{plans}:fan", "--ranks", "4", "--shape", "node:2 core:2", "--root", "3"
+    )
     assert done.returncode == 0
     assert "printed by a plan function" in done.stderr
     assert core().read_plan(done.stdout).shape == "node:2 core:2"
@@ -85,15 +94,31 @@ def test_what_a_plan_function_prints_is_not_part_of_the_plan(tutti, plans):
 
 def test_compile_of_all_roots_writes_a_directory_with_a_map(tutti, plans, tmp_path):
     out = tmp_path / "out"
-    done = tutti("plan", "compile", f"{plans}:fan", "--ranks", "3,4", "--shape", "node:2 core:2", "--all-roots", "-o", str(out))
+    done = tutti(
+        "plan",
+        "compile",
+        f"{plans}:fan",
+        "--ranks",
+        "3,4",
+        "--shape",
+        "node:2 core:2",
+        "--all-roots",
+        "-o",
+        str(out),
+    )
     assert done.returncode == 0, done.stderr
     files = {file.name for file in out.iterdir()}
-    assert files == {"fan.map", *(f"fan-{ranks}-root{root}.plan" for ranks in (3, 4) for root in range(ranks))}
+    assert files == {
+        "fan.map",
+        *(f"fan-{ranks}-root{root}.plan" for ranks in (3, 4) for root in range(ranks)),
+    }
     rules = core().load_library(str(out))
     assert len(rules) == 7
     assert {rule["root"] for rule in rules} == {0, 1, 2, 3}
     checked = tutti("plan", "check", str(out / "fan.map"), "--json")
-    assert [rule["target"] for rule in json.loads(checked.stdout)["rules"]] == [rule["target"] for rule in rules]
+    assert [rule["target"] for rule in json.loads(checked.stdout)["rules"]] == [
+        rule["target"] for rule in rules
+    ]
     assert tutti("plan", "check", str(out)).stdout.startswith(f"{out}: 7 rules, right")
     listed = json.loads(tutti("plan", "list", str(out), "--json").stdout)["plans"]
     assert {plan["file"] for plan in listed} == files - {"fan.map"}
@@ -114,14 +139,20 @@ def test_compile_takes_modules_and_trees(tutti, tmp_path):
 @pytest.mark.parametrize("shape", ["this", "node:2 core:2"])
 @pytest.mark.parametrize("deal", ["block", "round_robin", "0,1,1,0"])
 def test_compile_places_ranks_as_told(tutti, plans, shape, deal):
-    done = tutti("plan", "compile", f"{plans}:fan", "--ranks", "4", "--shape", shape, "--deal", deal)
+    done = tutti(
+        "plan", "compile", f"{plans}:fan", "--ranks", "4", "--shape", shape, "--deal", deal
+    )
     if shape == "this" and "," in deal and "core" in done.stderr:
         assert done.returncode == 2  # a machine of one core has no core 1
         return
     assert done.returncode == 0, done.stderr
     plan = core().read_plan(done.stdout)
     if shape != "this":
-        second = {"block": "copy out[2] <- in[0]", "round_robin": "copy out[1] <- in[0]", "0,1,1,0": "copy out[1] <- out[0]"}
+        second = {
+            "block": "copy out[2] <- in[0]",
+            "round_robin": "copy out[1] <- in[0]",
+            "0,1,1,0": "copy out[1] <- out[0]",
+        }
         assert second[deal] in plan.transfer_texts
 
 
@@ -135,17 +166,33 @@ def test_check_runs_no_code(tutti, tmp_path):
 
 def test_a_plan_that_fails_its_check_is_exit_code_1_and_nothing_is_written(tutti, plans, tmp_path):
     out = tmp_path / "out.plan"
-    refused(tutti("plan", "compile", f"{plans}:forgetful", "--ranks", "3", "-o", str(out)), 1, "my_plans.py:21", "out[0]")
-    refused(tutti("plan", "compile", f"{plans}:forgetful", "--ranks", "2,3", "-o", str(tmp_path / "d")), 1, "3 ranks")
+    refused(
+        tutti("plan", "compile", f"{plans}:forgetful", "--ranks", "3", "-o", str(out)),
+        1,
+        "my_plans.py:21",
+        "out[0]",
+    )
+    refused(
+        tutti("plan", "compile", f"{plans}:forgetful", "--ranks", "2,3", "-o", str(tmp_path / "d")),
+        1,
+        "3 ranks",
+    )
     assert list(tmp_path.iterdir()) == [plans]
     wrong = tmp_path / "wrong.plan"
-    wrong.write_text("tutti-plan 1\ncollective allreduce\nranks 2\nreduce out[0] <- in[0], in[1]\ncopy out[1] <- in[1]\n")
+    wrong.write_text(
+        "tutti-plan 1\ncollective allreduce\nranks 2\nreduce out[0] <- in[0], in[1]\ncopy out[1] <- in[1]\n"
+    )
     for command in ("check", "show"):
         refused(tutti("plan", command, str(wrong)), 1, "wrong.plan:5", "out[1]")
 
 
 def test_a_map_whose_plan_does_not_fit_is_refused(tutti, plans, tmp_path):
-    assert tutti("plan", "compile", f"{plans}:star", "--ranks", "4", "-o", str(tmp_path / "star.plan")).returncode == 0
+    assert (
+        tutti(
+            "plan", "compile", f"{plans}:star", "--ranks", "4", "-o", str(tmp_path / "star.plan")
+        ).returncode
+        == 0
+    )
     file = tmp_path / "map"
     file.write_text("tutti-map 1\nallreduce ranks 8 -> star.plan\n")
     refused(tutti("plan", "check", str(file)), 1, "map:2: ", "4 ranks")
@@ -154,7 +201,9 @@ def test_a_map_whose_plan_does_not_fit_is_refused(tutti, plans, tmp_path):
     file.write_text("tutti-map 1\nallreduce ranks four -> star.plan\n")
     refused(tutti("plan", "check", str(file)), 2, "map:2: ", "four")
     refused(tutti("plan", "show", str(file)), 2, "is a map")
-    file.write_text("tutti-map 1\nallreduce ranks 4 sizes 64K.. -> star.plan\nallreduce -> builtin:nary:4\n")
+    file.write_text(
+        "tutti-map 1\nallreduce ranks 4 sizes 64K.. -> star.plan\nallreduce -> builtin:nary:4\n"
+    )
     done = tutti("plan", "check", str(file))
     assert done.returncode == 0 and "builtin:nary:4" in done.stdout
 
@@ -191,12 +240,16 @@ BAD_INPUT = [
 
 
 @pytest.mark.parametrize(
-    ("arguments", "culprit"), BAD_INPUT, ids=lambda value: " ".join(value) if isinstance(value, list) else ""
+    ("arguments", "culprit"),
+    BAD_INPUT,
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
 )
 def test_bad_input_of_compile_is_exit_code_2(tutti, plans, arguments, culprit):
     words = [word.format(plans=plans, directory=plans.parent) for word in arguments]
     done = tutti("plan", "compile", *words)
-    done.stderr = done.stderr.removeprefix("printed by a plan function\n").removeprefix("printed by a plan function\n")
+    done.stderr = done.stderr.removeprefix("printed by a plan function\n").removeprefix(
+        "printed by a plan function\n"
+    )
     refused(done, 2, culprit)
 
 
@@ -216,7 +269,9 @@ def test_files_that_python_cannot_run_are_named_with_their_line(tutti, tmp_path,
 
 def test_programs_in_the_order_of_arrival_say_what_each_source_hangs_on(tutti, tmp_path):
     file = tmp_path / "any.plan"
-    file.write_text("tutti-plan 1\ncollective reduce\nranks 3\ncommutative yes\nreduce any out[0] <- in[0], in[1], in[2]\n")
+    file.write_text(
+        "tutti-plan 1\ncollective reduce\nranks 3\ncommutative yes\nreduce any out[0] <- in[0], in[1], in[2]\n"
+    )
     document = json.loads(tutti("plan", "show", str(file), "--rank", "0", "--json").stdout)
     assert document["check"]["arrival"] is True and document["transfers"][0]["any_order"] is True
     steps = [step for step in document["programs"][0]["steps"] if step["kind"] == "reduce_any"]
@@ -242,7 +297,18 @@ def test_diff_ignores_what_means_the_same(tutti, tmp_path):
     one.write_text(text)
     lines = text.splitlines()
     other.write_text(
-        "\n".join([*lines[:3], "algorithm other  # a label", lines[4], lines[3], lines[5], lines[7], lines[8], lines[6]])
+        "\n".join(
+            [
+                *lines[:3],
+                "algorithm other  # a label",
+                lines[4],
+                lines[3],
+                lines[5],
+                lines[7],
+                lines[8],
+                lines[6],
+            ]
+        )
     )
     done = tutti("plan", "diff", str(one), str(other))
     assert (done.returncode, done.stderr) == (0, "") and "the same plan" in done.stdout
@@ -252,8 +318,14 @@ def test_diff_ignores_what_means_the_same(tutti, tmp_path):
 def test_diff_tells_the_order_that_matters(tutti, tmp_path):
     head = "tutti-plan 1\ncollective bcast\nranks 3\n"
     one, other = tmp_path / "one.plan", tmp_path / "other.plan"
-    one.write_text(head + "copy tmp[1] <- in[0]\ncopy out[1] <- tmp[1]\ncopy tmp[1] <- out[1]\ncopy out[2] <- tmp[1]\n")
-    other.write_text(head + "copy tmp[1] <- in[0]\ncopy out[1] <- tmp[1]\ncopy out[2] <- tmp[1]\ncopy tmp[1] <- out[1]\n")
+    one.write_text(
+        head
+        + "copy tmp[1] <- in[0]\ncopy out[1] <- tmp[1]\ncopy tmp[1] <- out[1]\ncopy out[2] <- tmp[1]\n"
+    )
+    other.write_text(
+        head
+        + "copy tmp[1] <- in[0]\ncopy out[1] <- tmp[1]\ncopy out[2] <- tmp[1]\ncopy tmp[1] <- out[1]\n"
+    )
     done = tutti("plan", "diff", str(one), str(other))
     assert done.returncode == 1
     assert "an order that means something else" in done.stdout

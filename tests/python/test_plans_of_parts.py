@@ -41,10 +41,16 @@ def test_what_show_prints_is_a_plan_again(tutti, kind):
     assert ("blocks" in plan.text) == (not core().parted(kind))
     assert ("all ranks get the same bits" in done.stdout) is False
     assert ("operations that do not commute" in done.stdout) == core().combines(kind)
-    assert tutti("plan", "check", "-", stdin=done.stdout).stdout.startswith(f"stdin: {kind}, 5 ranks")
+    assert tutti("plan", "check", "-", stdin=done.stdout).stdout.startswith(
+        f"stdin: {kind}, 5 ranks"
+    )
     same = tutti("plan", "diff", "-", f"builtin:{algorithm}", stdin=done.stdout)
     assert (same.returncode, same.stderr) == (0, "")
-    document = json.loads(tutti("plan", "show", kind, "--algorithm", algorithm, "--ranks", "5", *root, "--json").stdout)
+    document = json.loads(
+        tutti(
+            "plan", "show", kind, "--algorithm", algorithm, "--ranks", "5", *root, "--json"
+        ).stdout
+    )
     assert document["blocks"] == (5 if core().parted(kind) else 1)
     assert len(document["programs"]) == 5
 
@@ -55,7 +61,9 @@ def test_every_rank_has_a_program(kind, algorithm):
         for root in {0, ranks - 1} if core().rooted(kind) else {0}:
             plan = core().generate(kind, algorithm, ranks, root)
             for carrier in ("slot", "line") if core().lines_serve(plan) else ("slot",):
-                assert [program.rank for program in core().lower(plan, carrier, list(range(ranks)))] == list(range(ranks))
+                assert [
+                    program.rank for program in core().lower(plan, carrier, list(range(ranks)))
+                ] == list(range(ranks))
 
 
 def test_compile_of_all_roots_of_a_gather(tutti, tmp_path):
@@ -64,7 +72,9 @@ def test_compile_of_all_roots_of_a_gather(tutti, tmp_path):
         "import tutti.plan as tp\n\n\n@tp.collective('gather')\ndef up(c):\n"
         "    tp.algo.tree_gather(c, tp.Tree.nary(c.ranks, 3, c.root))\n"
     )
-    done = tutti("plan", "compile", str(file), "--ranks", "4", "--all-roots", "-o", str(tmp_path / "out"))
+    done = tutti(
+        "plan", "compile", str(file), "--ranks", "4", "--all-roots", "-o", str(tmp_path / "out")
+    )
     assert done.returncode == 0, done.stderr
     checked = tutti("plan", "check", str(tmp_path / "out"))
     assert [line.split(" -> ")[0].strip() for line in checked.stdout.splitlines()[1:]] == [
@@ -93,12 +103,29 @@ def test_a_map_of_parts_is_checked_and_a_swapped_part_refused(tutti, tmp_path):
 
 
 def test_plans_of_exchanges_are_bounded(tutti, tmp_path):
-    refused(tutti("plan", "show", "alltoall", "--algorithm", "direct", "--ranks", "1025"), 2, "1 to 1024 can be shown")
-    refused(tutti("plan", "draw", "alltoall", "--algorithm", "direct", "--ranks", "1024", "--json"), 2, "blocks, and 1000000 are")
+    refused(
+        tutti("plan", "show", "alltoall", "--algorithm", "direct", "--ranks", "1025"),
+        2,
+        "1 to 1024 can be shown",
+    )
+    refused(
+        tutti("plan", "draw", "alltoall", "--algorithm", "direct", "--ranks", "1024", "--json"),
+        2,
+        "blocks, and 1000000 are",
+    )
     large = tmp_path / "large.plan"
     large.write_text("tutti-plan 1\ncollective alltoall\nranks 100000\ncopy out[0] <- in[0]\n")
     refused(tutti("plan", "diff", str(large), "builtin:direct"), 2, "at most 1024 ranks")
-    refused(tutti("plan", "show", "alltoall", "--algorithm", "binomial", "--ranks", "4"), 2, "does not serve alltoall")
+    refused(
+        tutti("plan", "show", "alltoall", "--algorithm", "binomial", "--ranks", "4"),
+        2,
+        "does not serve alltoall",
+    )
     wrong = tmp_path / "blocks.plan"
     wrong.write_text("tutti-plan 1\ncollective gather\nranks 3\nblocks 4\n")
-    refused(tutti("plan", "check", str(wrong)), 2, "blocks.plan:4: ", "gather has a block for each rank; remove the line")
+    refused(
+        tutti("plan", "check", str(wrong)),
+        2,
+        "blocks.plan:4: ",
+        "gather has a block for each rank; remove the line",
+    )

@@ -25,46 +25,78 @@ def graph(collective: str, algorithm: str, ranks: int, shape: str = "", deal: st
 
 
 def nasty_page() -> str:
-    text = core().generate("reduce", "flat", 3, 0).text.replace("algorithm flat", f"algorithm {NASTY}")
+    text = (
+        core().generate("reduce", "flat", 3, 0).text.replace("algorithm flat", f"algorithm {NASTY}")
+    )
     plan = core().read_plan(text, "nasty")
     assert plan.algorithm == NASTY
-    return page(graph_of(plan, Machine.parse("core:3").place(3)), f"reduce {NASTY}", f"refused: {NASTY}")
+    return page(
+        graph_of(plan, Machine.parse("core:3").place(3)), f"reduce {NASTY}", f"refused: {NASTY}"
+    )
 
 
 def data_of(text: str) -> dict:
-    return json.loads(re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1])
+    return json.loads(
+        re.search(r'<script type="application/json" id="data">(.*?)</script>', text, re.DOTALL)[1]
+    )
 
 
 # --- The data.
 
 
-EVERY_PLAN = [(collective, algorithm["name"]) for algorithm in core().algorithms() for collective in algorithm["collectives"]]
+EVERY_PLAN = [
+    (collective, algorithm["name"])
+    for algorithm in core().algorithms()
+    for collective in algorithm["collectives"]
+]
 
 
 @pytest.mark.parametrize(("collective", "algorithm"), EVERY_PLAN)
 @pytest.mark.parametrize("ranks", [1, 2, 9])
 def test_replaying_the_data_gives_every_rank_its_result(collective, algorithm, ranks):
-    plan = core().generate(collective, algorithm, ranks, ranks // 2 if core().rooted(collective) else 0)
+    plan = core().generate(
+        collective, algorithm, ranks, ranks // 2 if core().rooted(collective) else 0
+    )
     data = page_data(graph_of(plan, Machine.parse(f"core:{ranks}").place(ranks)), "title", "")
     held = {}
     for rank, buffer, number, item, step in data["start"]:
-        held |= {(rank, buffer, block): (number, item + block * step) for block in range(data["blocks"][buffer][rank])}
+        held |= {
+            (rank, buffer, block): (number, item + block * step)
+            for block in range(data["blocks"][buffer][rank])
+        }
     for transfer in data["transfers"]:
         for first, count, stride, number, item, step in transfer["writes"]:
-            assert first + (count - 1) * stride < data["blocks"][transfer["buffer"]][transfer["target"]]
+            assert (
+                first + (count - 1) * stride
+                < data["blocks"][transfer["buffer"]][transfer["target"]]
+            )
             for i in range(count):
-                held[transfer["target"], transfer["buffer"], first + i * stride] = (number, item + i * step)
+                held[transfer["target"], transfer["buffer"], first + i * stride] = (
+                    number,
+                    item + i * step,
+                )
     definition = plan.definition
-    assert [len(goal) > 0 for goal in data["goal"]] == [definition.has_out(rank) for rank in range(ranks)]
+    assert [len(goal) > 0 for goal in data["goal"]] == [
+        definition.has_out(rank) for rank in range(ranks)
+    ]
     for rank in filter(definition.has_out, range(ranks)):
         number, item, step = data["goal"][rank]
         assert data["blocks"][1][rank] == definition.out_blocks
         for block in range(definition.out_blocks):
             low, high = definition.sources(rank, block)
             wanted = data["alone"][block] if number < 0 else number
-            assert held[rank, 1, block] == (wanted, item + block * step) == (wanted, definition.item_out(rank, block))
-            assert (data["sizes"][wanted], data["sets"][wanted]) == (high - low, ranges((1 << high) - (1 << low)))
-    assert [transfer["step"] for transfer in data["transfers"]] == sorted(transfer["step"] for transfer in data["transfers"])
+            assert (
+                held[rank, 1, block]
+                == (wanted, item + block * step)
+                == (wanted, definition.item_out(rank, block))
+            )
+            assert (data["sizes"][wanted], data["sets"][wanted]) == (
+                high - low,
+                ranges((1 << high) - (1 << low)),
+            )
+    assert [transfer["step"] for transfer in data["transfers"]] == sorted(
+        transfer["step"] for transfer in data["transfers"]
+    )
 
 
 def test_an_out_that_only_a_wrong_plan_has_gets_room():
@@ -75,12 +107,19 @@ def test_an_out_that_only_a_wrong_plan_has_gets_room():
 
 
 def test_sets_of_ranks_are_written_as_ranges():
-    assert [ranges(0), ranges(1), ranges(0b1111), ranges(0b10011101)] == ["", "0", "0-3", "0, 2-4, 7"]
+    assert [ranges(0), ranges(1), ranges(0b1111), ranges(0b10011101)] == [
+        "",
+        "0",
+        "0-3",
+        "0, 2-4, 7",
+    ]
 
 
 def test_the_page_is_one_file_that_asks_for_nothing():
     text = page(graph("allreduce", "binomial", 8, "node:2 core:4"), "allreduce binomial")
-    assert not re.search(r"""(src|href|action)\s*=|@import|url\((?!#)""", re.sub(r"`url\(#.*?\)`", "", text))
+    assert not re.search(
+        r"""(src|href|action)\s*=|@import|url\((?!#)""", re.sub(r"`url\(#.*?\)`", "", text)
+    )
     assert set(re.findall(r"https?://[^\"'\s]+", text)) == {"http://www.w3.org/2000/svg"}
     assert "innerHTML" not in text
     assert "default-src 'none'" in text
@@ -117,7 +156,17 @@ def test_embedded_json_has_no_character_of_markup():
 
 
 def test_a_plan_with_too_many_transfers_is_refused(tutti, tmp_path):
-    said = tutti("plan", "play", "allreduce", "--algorithm", "tiled", "--ranks", "160", "-o", str(tmp_path / "x.html"))
+    said = tutti(
+        "plan",
+        "play",
+        "allreduce",
+        "--algorithm",
+        "tiled",
+        "--ranks",
+        "160",
+        "-o",
+        str(tmp_path / "x.html"),
+    )
     assert said.returncode == 2
     want = r"tutti: the plan has \d+ transfers, and 20000 are the most that a page can play; take fewer ranks\n"
     assert re.fullmatch(want, said.stderr)
@@ -154,7 +203,11 @@ def test_the_command_writes_the_page(tutti, tmp_path):
 
 @pytest.fixture
 def binomial(driver, tmp_path) -> PlayPage:
-    return PlayPage(driver, tmp_path / "page.html", page(graph("allreduce", "binomial", 8, "node:2 core:4"), "allreduce binomial"))
+    return PlayPage(
+        driver,
+        tmp_path / "page.html",
+        page(graph("allreduce", "binomial", 8, "node:2 core:4"), "allreduce binomial"),
+    )
 
 
 browser = pytest.mark.browser
@@ -168,7 +221,10 @@ def test_page_starts_empty_and_silent(binomial):
     assert len(binomial.all(".card")) == 8
     assert [text.text for text in binomial.all(".box-title")] == ["node 0", "node 1"]
     assert binomial.held(3) == ["rank 3 in: data of 3", "rank 3 out: nothing"]
-    assert binomial.driver.execute_script("return performance.getEntriesByType('resource').length") == 0
+    assert (
+        binomial.driver.execute_script("return performance.getEntriesByType('resource').length")
+        == 0
+    )
 
 
 @browser
@@ -236,7 +292,9 @@ def test_page_plays_to_its_end(binomial):
     )
     binomial.click("play")
     wait_until(lambda: binomial.status.startswith("Step 6 of 6"), "the last step")
-    wait_until(lambda: binomial.driver.find_element("id", "play").text == "Play", "the end of playing")
+    wait_until(
+        lambda: binomial.driver.find_element("id", "play").text == "Play", "the end of playing"
+    )
     assert len(binomial.all(".card.done")) == 8
 
 
@@ -248,7 +306,9 @@ def test_page_has_a_name_for_every_control_and_follows_the_colour_scheme(binomia
     for scheme in ("light", "dark"):
         features = [{"name": "prefers-color-scheme", "value": scheme}]
         binomial.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": features})
-        colours.append(binomial.driver.execute_script("return getComputedStyle(document.body).backgroundColor"))
+        colours.append(
+            binomial.driver.execute_script("return getComputedStyle(document.body).backgroundColor")
+        )
     assert colours == ["rgb(255, 255, 255)", "rgb(20, 24, 28)"]
 
 
@@ -265,12 +325,18 @@ def test_page_shows_nasty_texts_as_text(driver, tmp_path):
 
 @browser
 def test_page_tells_parts_by_whom_they_are_from_and_for(driver, tmp_path):
-    shown = PlayPage(driver, tmp_path / "parts.html", page(graph("alltoall", "direct", 3), "alltoall direct"))
+    shown = PlayPage(
+        driver, tmp_path / "parts.html", page(graph("alltoall", "direct", 3), "alltoall direct")
+    )
     assert shown.fresh == []
-    assert shown.held(1)[:3] == [f"rank 1 in, block {rank}: data of 1 for {rank}" for rank in range(3)]
+    assert shown.held(1)[:3] == [
+        f"rank 1 in, block {rank}: data of 1 for {rank}" for rank in range(3)
+    ]
     assert shown.held(1)[3] == "rank 1 out, blocks 0 to 2: nothing"
     shown.click("last")
-    assert shown.held(1)[3:6] == [f"rank 1 out, block {rank}: data of {rank} for 1" for rank in range(3)]
+    assert shown.held(1)[3:6] == [
+        f"rank 1 out, block {rank}: data of {rank} for 1" for rank in range(3)
+    ]
     assert "1 \u2192 2" in [text.text for text in shown.all(".held")]
     assert len(shown.all(".card.done")) == 3
     shown.click("back")
@@ -284,7 +350,9 @@ def test_page_tells_parts_by_whom_they_are_from_and_for(driver, tmp_path):
      ("exscan", "all_read_all", list("1234")), ("reduce_scatter", "direct", list("01234")), ("allgather", "ring", list("01234"))],
 )  # fmt: skip
 def test_page_marks_who_has_its_result(driver, tmp_path, collective, algorithm, done):
-    shown = PlayPage(driver, tmp_path / "done.html", page(graph(collective, algorithm, 5), collective))
+    shown = PlayPage(
+        driver, tmp_path / "done.html", page(graph(collective, algorithm, 5), collective)
+    )
     assert shown.all(".card.done") == []
     shown.click("last")
     assert [card.get_attribute("data-rank") for card in shown.all(".card.done")] == done
@@ -293,7 +361,11 @@ def test_page_marks_who_has_its_result(driver, tmp_path, collective, algorithm, 
 
 @browser
 def test_page_does_not_take_a_swapped_part_for_the_result(driver, tmp_path):
-    text = core().generate("allgather", "direct", 2, 0).text.replace("out[1] <- tmp[0]", "out[1] <- in[1]")
+    text = (
+        core()
+        .generate("allgather", "direct", 2, 0)
+        .text.replace("out[1] <- tmp[0]", "out[1] <- in[1]")
+    )
     wrong = graph_of(core().read_plan(text), Machine.parse("core:2").place(2))
     shown = PlayPage(driver, tmp_path / "swapped.html", page(wrong, "wrong", "refused"))
     shown.click("last")
@@ -302,7 +374,11 @@ def test_page_does_not_take_a_swapped_part_for_the_result(driver, tmp_path):
 
 @browser
 def test_page_of_many_ranks_bounds_what_it_draws(driver, tmp_path):
-    many = PlayPage(driver, tmp_path / "many.html", page(graph("allreduce", "tiled", 64, "node:8 core:8"), "tiled"))
+    many = PlayPage(
+        driver,
+        tmp_path / "many.html",
+        page(graph("allreduce", "tiled", 64, "node:8 core:8"), "tiled"),
+    )
     many.click("forward")
     many.click("forward")
     assert "4032 messages; arrows for the first 300" in many.status

@@ -17,7 +17,9 @@ from tutti.processes import started
 
 MARK = "TEST_OF_PROCESSES"
 # As launchers start ranks: in a process group of its own.
-OWN_GROUP = f"""{sys.executable} -c 'import os; os.setpgid(0, 0); os.execlp("sleep", "sleep", "600.25")'"""
+OWN_GROUP = (
+    f"""{sys.executable} -c 'import os; os.setpgid(0, 0); os.execlp("sleep", "sleep", "600.25")'"""
+)
 
 
 def marked(mark: str) -> dict[int, str]:
@@ -26,7 +28,9 @@ def marked(mark: str) -> dict[int, str]:
     for place in Path("/proc").glob("[0-9]*"):
         try:
             if f"{MARK}={mark}".encode() in (place / "environ").read_bytes().split(b"\0"):
-                found[int(place.name)] = (place / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                found[int(place.name)] = (
+                    (place / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
+                )
         except OSError:
             continue  # it has ended, or is another user's
     return found
@@ -43,10 +47,17 @@ def left_of(mark: str) -> dict[int, str]:
 def kill_and_look(words: list[str], running: str, count: int) -> None:
     """Kills a command once so many processes run whose command line begins so; all of its own must end."""
     mark = uuid.uuid4().hex
-    with subprocess.Popen(words, env=dict(os.environ) | {MARK: mark}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE) as command:
+    with subprocess.Popen(
+        words,
+        env=dict(os.environ) | {MARK: mark},
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.PIPE,
+    ) as command:
         try:
             limit = time.monotonic() + 60
-            while sum(re.match(running, line) is not None for line in marked(mark).values()) < count:
+            while (
+                sum(re.match(running, line) is not None for line in marked(mark).values()) < count
+            ):
                 assert command.poll() is None, command.stderr.read() if command.stderr else ""
                 assert time.monotonic() < limit, marked(mark)
                 time.sleep(0.05)
@@ -67,7 +78,7 @@ def test_a_jobs_children_end_with_who_started_it():
 
 def test_a_job_that_ends_by_itself_leaves_no_watcher():
     mark = uuid.uuid4().hex
-    words = ["sh", "-c", "read word; echo \"<$word>\"; echo no >&2; exit 3"]
+    words = ["sh", "-c", 'read word; echo "<$word>"; echo no >&2; exit 3']
     with started(words, dict(os.environ) | {MARK: mark}, subprocess.PIPE) as job:
         assert job.communicate(timeout=20) == ("<>\n", "no\n") and job.returncode == 3
     assert left_of(mark) == {}
@@ -77,7 +88,10 @@ def test_what_is_raised_ends_the_job():
     mark, job = uuid.uuid4().hex, ["sh", "-c", f"{OWN_GROUP} & wait"]
     with pytest.raises(ValueError, match="mine"), started(job, dict(os.environ) | {MARK: mark}, 2):
         limit = time.monotonic() + 20
-        while not any(line.startswith("sleep ") for line in marked(mark).values()) and time.monotonic() < limit:
+        while (
+            not any(line.startswith("sleep ") for line in marked(mark).values())
+            and time.monotonic() < limit
+        ):
             time.sleep(0.01)
         raise ValueError("mine")
     assert left_of(mark) == {}
@@ -89,14 +103,40 @@ def test_a_program_that_is_not_there_has_an_exit_code():
     assert job.returncode == 127 and "/nowhere/mpiexec: not found" in said
 
 
-@pytest.mark.skipif(shutil.which("smpirun") is None or find_library("tutti-sim.so") is None, reason="no SimGrid here")
+@pytest.mark.skipif(
+    shutil.which("smpirun") is None or find_library("tutti-sim.so") is None,
+    reason="no SimGrid here",
+)
 def test_a_simulation_ends_with_tutti_sim():
-    words = ["-m", "tutti.cli", "sim", "alltoall", "--machine", "hmpi-xeon", "--sizes", "64K", "--against", "none"]
+    words = [
+        "-m",
+        "tutti.cli",
+        "sim",
+        "alltoall",
+        "--machine",
+        "hmpi-xeon",
+        "--sizes",
+        "64K",
+        "--against",
+        "none",
+    ]
     kill_and_look([sys.executable, *words], r"\S*/smpimain ", 1)
 
 
 @pytest.mark.mpi
 def test_ranks_end_with_tutti_bench(mpi):
     """They are in process groups of their own, or not, as the launcher has it."""
-    words = ["-m", "tutti.cli", "bench", "--mpi", mpi.name, "--ranks", "2", "--collectives", "bcast", "--budget-ms", "30000"]
+    words = [
+        "-m",
+        "tutti.cli",
+        "bench",
+        "--mpi",
+        mpi.name,
+        "--ranks",
+        "2",
+        "--collectives",
+        "bcast",
+        "--budget-ms",
+        "30000",
+    ]
     kill_and_look([sys.executable, *words], r"\S*/tutti-bench-\w+ ", 2)

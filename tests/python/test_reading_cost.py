@@ -24,7 +24,9 @@ def instructions(ranks: int, counts: Path) -> int:
         PROGRAM, f"--gtest_filter=LibraryTest.ReadsATreeOf{ranks}Ranks",
     ]  # fmt: skip
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0 and "1 test ran" in re.sub(r"1 test from .* ran", "1 test ran", done.stdout), done.stdout + done.stderr
+    assert done.returncode == 0 and "1 test ran" in re.sub(
+        r"1 test from .* ran", "1 test ran", done.stdout
+    ), done.stdout + done.stderr
     found = re.search(r"^totals: (\d+)$", counts.read_text(), re.MULTILINE)
     assert found is not None
     return int(found[1])

@@ -12,14 +12,17 @@ import pytest
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "bench" / "sim" / "setup_messages.py"
 simgrid = pytest.mark.skipif(
-    shutil.which("smpirun") is None or not (ROOT / "build" / "lib" / "tutti-sim-setup.so").is_file(),
+    shutil.which("smpirun") is None
+    or not (ROOT / "build" / "lib" / "tutti-sim-setup.so").is_file(),
     reason="SimGrid is not there, or was not when Tutti was built (apt-get install libsimgrid-dev)",
 )
 
 
 def setup_messages(*arguments):
     command = [sys.executable, SCRIPT, *map(str, arguments)]
-    return subprocess.run(command, capture_output=True, text=True, timeout=240, cwd=ROOT, env=os.environ, check=False)
+    return subprocess.run(
+        command, capture_output=True, text=True, timeout=240, cwd=ROOT, env=os.environ, check=False
+    )
 
 
 @simgrid

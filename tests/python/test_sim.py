@@ -32,7 +32,10 @@ def zone_of(machine: Machine) -> ElementTree.Element:
 
 def way(zone: ElementTree.Element, source: str, target: str) -> list[str]:
     """The links from one node to another, through whatever switches there are."""
-    routes = {(route.get("src"), route.get("dst")): [link.get("id") for link in route] for route in zone.iter("route")}
+    routes = {
+        (route.get("src"), route.get("dst")): [link.get("id") for link in route]
+        for route in zone.iter("route")
+    }
     if (source, target) in routes:
         return routes[source, target]
     switches = [router.get("id") for router in zone.iter("router")]
@@ -45,11 +48,16 @@ def way(zone: ElementTree.Element, source: str, target: str) -> list[str]:
 def test_a_platform_has_links_of_the_machines_figures():
     zone = zone_of(SMALL)
     links = {link.get("id"): link for link in zone.iter("link")}
-    assert [(host.get("id"), host.get("core")) for host in zone.iter("host")] == [(f"node{n}", "2") for n in range(5)]
+    assert [(host.get("id"), host.get("core")) for host in zone.iter("host")] == [
+        (f"node{n}", "2") for n in range(5)
+    ]
     assert way(zone, "node1", "node4") == ["up1", "down4"]
     assert way(zone, "node3", "node3") == ["pair3", "memory3"]
     assert (links["up1"].get("bandwidth"), links["up1"].get("latency")) == ("3.2e+09Bps", "550ns")
-    assert links["pair3"].get("sharing_policy") == "FATPIPE" and links["memory3"].get("sharing_policy") == "SHARED"
+    assert (
+        links["pair3"].get("sharing_policy") == "FATPIPE"
+        and links["memory3"].get("sharing_policy") == "SHARED"
+    )
     assert all(link.get("id") in links for link in zone.iter("link_ctn"))
 
 
@@ -64,7 +72,15 @@ def test_clusters_of_nodes_have_a_link_between_each_two():
 
 def test_ranks_fill_nodes_or_are_dealt_out():
     assert hostfile(SMALL, 5, "block").split() == ["node0", "node0", "node1", "node1", "node2"]
-    assert hostfile(SMALL, 7, "round_robin").split() == ["node0", "node1", "node2", "node3", "node4", "node0", "node1"]
+    assert hostfile(SMALL, 7, "round_robin").split() == [
+        "node0",
+        "node1",
+        "node2",
+        "node3",
+        "node4",
+        "node0",
+        "node1",
+    ]
 
 
 @pytest.mark.parametrize("machine", MACHINES.values(), ids=str)
@@ -105,9 +121,15 @@ def test_users_variables_hold_for_tutti_alone(monkeypatch):
     monkeypatch.setenv("TUTTI_ALGORITHM_BCAST", "binomial")
     monkeypatch.setenv("TUTTI_REACH", "auto")
     monkeypatch.setenv("LD_PRELOAD", "/nonexistent.so")
-    tutti, flat, host = (Variant(key).environment(Path("report.json")) for key in ("tutti", "flat", "ompi"))
+    tutti, flat, host = (
+        Variant(key).environment(Path("report.json")) for key in ("tutti", "flat", "ompi")
+    )
     assert tutti["TUTTI_ALGORITHM_BCAST"] == "binomial" and tutti["TUTTI_REACH"] == "auto"
-    assert "TUTTI_ALGORITHM_BCAST" not in flat and flat["TUTTI_REACH"] == "net" and flat["TUTTI_TABLE"] == str(FLAT_TABLE)
+    assert (
+        "TUTTI_ALGORITHM_BCAST" not in flat
+        and flat["TUTTI_REACH"] == "net"
+        and flat["TUTTI_TABLE"] == str(FLAT_TABLE)
+    )
     assert not any(name.startswith("TUTTI_") for name in host)
     assert not any("LD_PRELOAD" in one for one in (tutti, flat, host))
 
@@ -130,29 +152,45 @@ def test_ratios_and_their_means():
     assert (results.best(short), results.best(long)) == ("impi", "ompi")
     assert [results.ratio(BEST, cell) for cell in (short, long)] == [0.5, 2.0]
     document = as_json(results)
-    assert document["geometric_means"] == pytest.approx({"ompi": 2, "impi": (0.5 * 9) ** 0.5, "flat": 4, BEST: 1})
+    assert document["geometric_means"] == pytest.approx(
+        {"ompi": 2, "impi": (0.5 * 9) ** 0.5, "flat": 4, BEST: 1}
+    )
     assert document["cells"][0]["ratios"] == {"ompi": 2, "impi": 0.5, "flat": 8, BEST: 0.5}
     assert json.loads(json.dumps(document)) == document
 
 
 def test_what_smpi_cannot_do_is_left_out_and_said():
     short, long = Cell("bcast", 8, 0), Cell("bcast", 1024, 0)
-    results = results_of({"tutti": {short: 2.0, long: 10.0}, "ompi": {short: 4.0, long: 20.0}, "mpich": {short: 8.0, long: 5.0}})
+    results = results_of(
+        {
+            "tutti": {short: 2.0, long: 10.0},
+            "ompi": {short: 4.0, long: 20.0},
+            "mpich": {short: 8.0, long: 5.0},
+        }
+    )
     mpich = results.runs["mpich"]
     del mpich.microseconds[long]
     mpich.verified.discard(long)
     mpich.failed[long] = "exit code 0: Deadlock detected"
     assert results.time("mpich", long) is None and results.best(long) == "ompi"
     assert as_json(results)["geometric_means"] == pytest.approx({"ompi": 2, "mpich": 4, BEST: 2})
-    assert notes(results) == ["MPICH, bcast of 1024 bytes: SMPI cannot do it here: exit code 0: Deadlock detected"]
+    assert notes(results) == [
+        "MPICH, bcast of 1024 bytes: SMPI cannot do it here: exit code 0: Deadlock detected"
+    ]
 
 
 def test_calls_that_tutti_left_to_smpi_are_said():
     cell = Cell("gatherv", 8, 0)
     row = {"collective": "gatherv", "size": "<= 8 bytes", "host_calls": 40}
-    report = {"off": None, "collectives": [row], "host_reasons": [{"reason": "parts of different lengths", "calls": 40}]}
+    report = {
+        "off": None,
+        "collectives": [row],
+        "host_reasons": [{"reason": "parts of different lengths", "calls": 40}],
+    }
     said = notes(results_of({"tutti": {cell: 1.0}}, report))
-    assert said == ["Tutti left 40 calls of gatherv (<= 8 bytes) to SMPI: parts of different lengths"]
+    assert said == [
+        "Tutti left 40 calls of gatherv (<= 8 bytes) to SMPI: parts of different lengths"
+    ]
 
 
 BAD = [
@@ -167,11 +205,15 @@ BAD = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("arguments", "said"), BAD, ids=lambda value: " ".join(value) if isinstance(value, list) else "")
+@pytest.mark.parametrize(
+    ("arguments", "said"), BAD, ids=lambda value: " ".join(value) if isinstance(value, list) else ""
+)
 def test_bad_input_is_one_line(tutti, arguments, said):
     done = tutti("sim", *arguments)
     assert done.returncode == 2 and done.stdout == ""
-    assert said in done.stderr and done.stderr.startswith("tutti: ") and done.stderr.count("\n") == 1
+    assert (
+        said in done.stderr and done.stderr.startswith("tutti: ") and done.stderr.count("\n") == 1
+    )
 
 
 def test_the_list_names_every_machine(tutti):
@@ -196,9 +238,25 @@ def simulated(tutti, *arguments: str, environment: dict[str, str] | None = None)
 @simgrid
 def test_every_collective_is_right_and_goes_by_tutti(tutti):
     names = "allreduce,bcast,reduce,barrier,gather,scatter,allgather,alltoall,reduce_scatter_block,scan,exscan"
-    document = simulated(tutti, names, "--nodes", "3", "--cores", "2", "--sizes", "8,24K", "--roots", "0,3", "--against", "flat")
+    document = simulated(
+        tutti,
+        names,
+        "--nodes",
+        "3",
+        "--cores",
+        "2",
+        "--sizes",
+        "8,24K",
+        "--roots",
+        "0,3",
+        "--against",
+        "flat",
+    )
     assert document["notes"] == []
-    assert all(cell["verified"] for cell in document["cells"]) and len(document["cells"]) == 8 + 7 * 2 - 1 + 8
+    assert (
+        all(cell["verified"] for cell in document["cells"])
+        and len(document["cells"]) == 8 + 7 * 2 - 1 + 8
+    )
     assert all(time > 0 for cell in document["cells"] for time in cell["us"].values())
     for report in document["reports"].values():
         assert sum(row["calls"] for row in report["collectives"]) > 0
@@ -215,7 +273,17 @@ def test_whatever_the_deal_every_collective_is_right(tutti):
 
 @simgrid
 def test_a_simulation_repeats_to_the_last_digit(tutti):
-    arguments = ("allreduce,bcast", "--nodes", "2", "--cores", "3", "--sizes", "8,64K", "--against", "mpich,ompi,mvapich2,impi")
+    arguments = (
+        "allreduce,bcast",
+        "--nodes",
+        "2",
+        "--cores",
+        "3",
+        "--sizes",
+        "8,64K",
+        "--against",
+        "mpich,ompi,mvapich2,impi",
+    )
     one, other = (simulated(tutti, *arguments)["cells"] for _ in range(2))
     assert one == other
 
@@ -232,7 +300,18 @@ def test_a_message_takes_what_the_machines_figures_say(tutti):
 
     for link, nodes in ((network, "2"), (memory, "1")):
         cores = "1" if nodes == "2" else "2"
-        cells = simulated(tutti, "bcast", "--nodes", nodes, "--cores", cores, "--sizes", "8,1M", "--against", "mpich")["cells"]
+        cells = simulated(
+            tutti,
+            "bcast",
+            "--nodes",
+            nodes,
+            "--cores",
+            cores,
+            "--sizes",
+            "8,1M",
+            "--against",
+            "mpich",
+        )["cells"]
         for cell in cells:
             who = "tutti" if link is network or cell["bytes"] == 8 else "mpich"
             assert cell["us"][who] == pytest.approx(expected(link, cell["bytes"]), rel=0.02), cell
@@ -242,7 +321,9 @@ def test_a_message_takes_what_the_machines_figures_say(tutti):
 def test_the_adapter_and_the_memory_of_a_node_are_shared(tutti):
     def time(*arguments: str) -> float:
         flat = {"TUTTI_ALGORITHM_BCAST": "flat", "TUTTI_ALGORITHM_SCATTER": "flat"}
-        return simulated(tutti, *arguments, "--against", "none", environment=flat)["cells"][0]["us"]["tutti"]
+        return simulated(tutti, *arguments, "--against", "none", environment=flat)["cells"][0][
+            "us"
+        ]["tutti"]
 
     # Eight messages of 1 MiB leave one node: they share its link, and take eight times as long as one.
     one = time("scatter", "--nodes", "2", "--cores", "1", "--sizes", "1M")
@@ -252,7 +333,10 @@ def test_the_adapter_and_the_memory_of_a_node_are_shared(tutti):
     seven = time("bcast", "--nodes", "1", "--cores", "8", "--sizes", "1M")
     assert seven == pytest.approx(7 * (1 << 20) / 13e9 * 1e6, rel=0.05)
     # A link between clusters is one more latency.
-    near, far = (time("barrier", "--nodes", "2", "--cores", "1", *more) for more in ([], ["--clusters", "2", "--cluster-latency", "500"]))
+    near, far = (
+        time("barrier", "--nodes", "2", "--cores", "1", *more)
+        for more in ([], ["--clusters", "2", "--cluster-latency", "500"])
+    )
     assert far == pytest.approx(near + 500, rel=0.05)
 
 
@@ -267,5 +351,16 @@ def test_files_and_plots_are_written(tutti, tmp_path):
 
 @simgrid
 def test_a_simulation_that_takes_too_long_is_ended(tutti):
-    done = tutti("sim", "alltoall", "--machine", "hmpi-xeon", "--sizes", "64K", "--seconds", "1", "--against", "none")
+    done = tutti(
+        "sim",
+        "alltoall",
+        "--machine",
+        "hmpi-xeon",
+        "--sizes",
+        "64K",
+        "--seconds",
+        "1",
+        "--against",
+        "none",
+    )
     assert done.returncode == 1 and "--seconds" in done.stderr

@@ -17,23 +17,44 @@ def file(tmp_path):
 def test_tables(tutti, file):
     done = tutti("trace", str(file))
     assert done.returncode == 0, done.stderr
-    for said in ("2 ranks on 1 node", "bcast", "flat", "host MPI: first calls", "wait_line", "who waited for whom", "arrival"):
+    for said in (
+        "2 ranks on 1 node",
+        "bcast",
+        "flat",
+        "host MPI: first calls",
+        "wait_line",
+        "who waited for whom",
+        "arrival",
+    ):
         assert said in done.stdout, done.stdout
     assert "lost" not in done.stdout
 
 
 def test_collectives_with_parts_are_told_by_the_bytes_of_a_part(tutti, tmp_path):
-    file, written, events = tmp_path / "parts.trace", tmp_path / "page.html", tmp_path / "events.json"
+    file, written, events = (
+        tmp_path / "parts.trace",
+        tmp_path / "page.html",
+        tmp_path / "events.json",
+    )
     file.write_bytes(one_alltoall().contents())
     done = tutti("trace", str(file), "--json")
     assert done.returncode == 0, done.stderr
     row = json.loads(done.stdout)["collectives"][0]
-    assert (row["collective"], row["size"], row["by"], row["calls"]) == ("alltoall", "<= 8 B", "direct", 2)
+    assert (row["collective"], row["size"], row["by"], row["calls"]) == (
+        "alltoall",
+        "<= 8 B",
+        "direct",
+        2,
+    )
     assert "alltoall" in tutti("trace", str(file)).stdout
     assert tutti("trace", str(file), "--html", str(written)).returncode == 0
     assert '"alltoall of 8 bytes a part by direct"' in written.read_text()
     assert tutti("trace", str(file), "--perfetto", str(events)).returncode == 0
-    flows = [event["ph"] for event in json.loads(events.read_text())["traceEvents"] if event["ph"] in "sf"]
+    flows = [
+        event["ph"]
+        for event in json.loads(events.read_text())["traceEvents"]
+        if event["ph"] in "sf"
+    ]
     assert sorted(flows) == ["f", "f", "s", "s"]
 
 
@@ -85,9 +106,17 @@ def test_persistent_collectives(tutti, tmp_path):
     assert "between us" in said and "deposits" in said and "elsewhere" not in said
     assert tutti("trace", str(file), "--perfetto", str(written)).returncode == 0
     events = json.loads(written.read_text())["traceEvents"]
-    pairs = [(event["ph"], event["tid"], event["ts"]) for event in events if event.get("cat") == "persistent"]
+    pairs = [
+        (event["ph"], event["tid"], event["ts"])
+        for event in events
+        if event.get("cat") == "persistent"
+    ]
     assert pairs == [("b", 0, 1.0), ("e", 0, 6.16), ("b", 1, 1.4), ("e", 1, 4.51)]
-    slices = {event["name"]: (event["ts"], event["dur"]) for event in events if event["ph"] == "X" and event["tid"] == 0}
+    slices = {
+        event["name"]: (event["ts"], event["dur"])
+        for event in events
+        if event["ph"] == "X" and event["tid"] == 0
+    }
     assert slices["start of allreduce of 8 bytes by deposits"] == (1.0, 0.04)
     assert slices["completion of allreduce of 8 bytes by deposits"] == (6.04, 0.12)
     assert "elsewhere" not in slices
@@ -104,7 +133,12 @@ def test_page_is_one_file(tutti, file, tmp_path):
 
 @pytest.mark.parametrize(
     ("arguments", "said"),
-    [(["/nonexistent/a.trace"], "/nonexistent/a.trace"), (["/"], "directory"), (["README.md"], "does not begin as traces do"), ([], "file")],
+    [
+        (["/nonexistent/a.trace"], "/nonexistent/a.trace"),
+        (["/"], "directory"),
+        (["README.md"], "does not begin as traces do"),
+        ([], "file"),
+    ],
 )
 def test_bad_input(tutti, arguments, said):
     done = tutti("trace", *arguments)
@@ -151,22 +185,42 @@ def test_the_page_in_a_browser(driver, tutti, file, tmp_path):
     assert len(driver.find_elements("css selector", "#timeline line.flow")) == 1
 
     # And the other way round.
-    step = driver.execute_script("return timeline.drawn.find(([step]) => kindOf(step).name === 'stamp' && step.call.rank === 0)[1]")
+    step = driver.execute_script(
+        "return timeline.drawn.find(([step]) => kindOf(step).name === 'stamp' && step.call.rank === 0)[1]"
+    )
     ActionChains(driver).move_to_element(step).perform()
-    wait_until(lambda: "lit-row" in (driver.find_elements("css selector", "#steps tbody tr")[1].get_attribute("class") or ""), "the row's light")
+    wait_until(
+        lambda: (
+            "lit-row"
+            in (
+                driver.find_elements("css selector", "#steps tbody tr")[1].get_attribute("class")
+                or ""
+            )
+        ),
+        "the row's light",
+    )
     driver.find_element("id", "step-on").click()
     driver.find_element("id", "fit-all").click()
-    wait_until(lambda: "2.40 us" in texts("#scale")[0] or "2.50 us" in texts("#scale")[0], "everything in view")
+    wait_until(
+        lambda: "2.40 us" in texts("#scale")[0] or "2.50 us" in texts("#scale")[0],
+        "everything in view",
+    )
     assert complaints(driver) == []
 
 
 @pytest.mark.browser
 def test_the_page_draws_what_lies_between_start_and_completion_as_a_thread(driver, tutti, tmp_path):
     (tmp_path / "a.trace").write_bytes(one_persistent().contents())
-    assert tutti("trace", str(tmp_path / "a.trace"), "--html", str(tmp_path / "page.html")).returncode == 0
+    assert (
+        tutti("trace", str(tmp_path / "a.trace"), "--html", str(tmp_path / "page.html")).returncode
+        == 0
+    )
     driver.get((tmp_path / "page.html").as_uri())
     driver.execute_script("choose(trace.operations.find((o) => o.label.includes('deposits')))")
-    wait_until(lambda: "persistent collective 2" in driver.find_element("id", "details").text, "the persistent one")
+    wait_until(
+        lambda: "persistent collective 2" in driver.find_element("id", "details").text,
+        "the persistent one",
+    )
     assert "round 5 of persistent" in driver.find_element("id", "details").text
     heights = driver.execute_script(
         "return timeline.drawn.filter(([step]) => step.call.rank === 0).map(([step, drawn]) => "
@@ -174,7 +228,9 @@ def test_the_page_draws_what_lies_between_start_and_completion_as_a_thread(drive
     )
     thin = [name for name, height in heights if height < 5]
     assert thin == ["elsewhere"] and len(heights) == 7  # two steps of the broadcast between
-    assert driver.execute_script("return state.operation.calls.map((call) => sums(call)[ELSEWHERE])") == [5000, 3000]
+    assert driver.execute_script(
+        "return state.operation.calls.map((call) => sums(call)[ELSEWHERE])"
+    ) == [5000, 3000]
     assert complaints(driver) == []
 
 
@@ -183,14 +239,24 @@ def test_the_page_draws_nodes_around_their_numa_regions(driver, tutti, tmp_path)
     made = two_broadcasts()
     made.header["ranks"][1]["numa"] = 1
     (tmp_path / "a.trace").write_bytes(made.contents())
-    assert tutti("trace", str(tmp_path / "a.trace"), "--html", str(tmp_path / "page.html")).returncode == 0
+    assert (
+        tutti("trace", str(tmp_path / "a.trace"), "--html", str(tmp_path / "page.html")).returncode
+        == 0
+    )
     driver.get((tmp_path / "page.html").as_uri())
 
     def places(selector):
         names = ("x", "y", "width", "height")
-        return [[float(box.get_attribute(name)) for name in names] for box in driver.find_elements("css selector", selector)]
+        return [
+            [float(box.get_attribute(name)) for name in names]
+            for box in driver.find_elements("css selector", selector)
+        ]
 
-    assert [title.text for title in driver.find_elements("css selector", "#plan .box-title")] == ["node 0 (here)", "numa 0", "numa 1"]
+    assert [title.text for title in driver.find_elements("css selector", "#plan .box-title")] == [
+        "node 0 (here)",
+        "numa 0",
+        "numa 1",
+    ]
     ((left, top, width, height),) = places("#plan .box.node")
     regions = places("#plan .box.numa")
     for x, y, across, down in regions:
@@ -198,5 +264,8 @@ def test_the_page_draws_nodes_around_their_numa_regions(driver, tutti, tmp_path)
     assert regions[0][0] + regions[0][2] < regions[1][0]
     ranks = driver.find_elements("css selector", "#plan .rank circle")
     for (x, y, across, down), rank in zip(regions, ranks, strict=True):
-        assert x < float(rank.get_attribute("cx")) < x + across and y < float(rank.get_attribute("cy")) < y + down
+        assert (
+            x < float(rank.get_attribute("cx")) < x + across
+            and y < float(rank.get_attribute("cy")) < y + down
+        )
     assert complaints(driver) == []

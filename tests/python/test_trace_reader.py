@@ -46,8 +46,14 @@ def test_tables(tmp_path):
     assert get["begin"].tolist() == [0, 1000, 2000, 0, 200, 2500]
     assert get["end"].tolist() == [50, 1100, 2100, 60, 1200, 2600]
     assert get["epoch"].tolist() == [0, 0, 1, 0, 0, 1]
-    assert [trace.label(i) for i in (0, 1)] == ["bcast of 8 bytes by the host MPI", "bcast of 8 bytes by flat"]
-    assert [trace.kinds[k].name for k in steps["kind"]] == ["copy", "stamp"] * 2 + ["wait_line", "copy"] * 2
+    assert [trace.label(i) for i in (0, 1)] == [
+        "bcast of 8 bytes by the host MPI",
+        "bcast of 8 bytes by flat",
+    ]
+    assert [trace.kinds[k].name for k in steps["kind"]] == ["copy", "stamp"] * 2 + [
+        "wait_line",
+        "copy",
+    ] * 2
     assert (steps["end"] - steps["begin"]).tolist() == [40, 40, 30, 30, 900, 50, 10, 30]
     assert steps["operation"].tolist() == [1, 1, 2, 2, 4, 4, 5, 5]
     assert trace.step_peer.tolist() == [-1] * 4 + [0, -1, 0, -1]
@@ -64,7 +70,9 @@ def test_a_wait_for_whoever_comes_first(tmp_path):
     trace = reading(one_arrival().contents(), tmp_path)
     told, waited = flows(trace)
     assert list(zip(told.tolist(), waited.tolist(), strict=True)) == [(3, 0)]
-    assert summary(trace)["waits"] == [{"rank": 0, "waited_for": 1, "waits": 1, "total_ms": 0.001, "mean_us": 0.5}]
+    assert summary(trace)["waits"] == [
+        {"rank": 0, "waited_for": 1, "waits": 1, "total_ms": 0.001, "mean_us": 0.5}
+    ]
     call = data(trace)["operations"][0]["calls"][0]
     assert call[4] == [-2 - 1, 0, 500, 0, 0, 40]
     everything(trace)
@@ -76,8 +84,15 @@ def test_summary(tmp_path):
     assert rows["bcast", "flat"]["operations"] == 2 and rows["bcast", "flat"]["calls"] == 4
     assert rows["bcast", "flat"]["max_us"] == 1.0
     assert rows["bcast", "host MPI"]["reason"] == "first calls"
-    assert found["groups"] == {"waiting_ms": 0.001, "moving_ms": 0.0, "reducing_ms": 0.0, "telling_ms": 0.0}
-    assert found["waits"] == [{"rank": 1, "waited_for": 0, "waits": 2, "total_ms": 0.001, "mean_us": 0.455}]
+    assert found["groups"] == {
+        "waiting_ms": 0.001,
+        "moving_ms": 0.0,
+        "reducing_ms": 0.0,
+        "telling_ms": 0.0,
+    }
+    assert found["waits"] == [
+        {"rank": 1, "waited_for": 0, "waits": 2, "total_ms": 0.001, "mean_us": 0.455}
+    ]
     skew = found["arrival_skew"]
     assert (skew["operations"], skew["min_us"], skew["max_us"]) == (2, 0.5, 0.8)
     assert {entry["rank"]: entry["operations"] for entry in skew["last"]} == {0: 1, 1: 1}
@@ -93,13 +108,24 @@ def test_what_lies_between_start_and_completion_is_in_no_call(tmp_path):
     rows = {row["by"]: row for row in found["collectives"]}
     assert rows["flat"]["between_us"] is None
     row = rows["deposits"]
-    assert (row["collective"], row["operations"], row["calls"], row["between_us"]) == ("allreduce", 1, 2, 4.0)
+    assert (row["collective"], row["operations"], row["calls"], row["between_us"]) == (
+        "allreduce",
+        1,
+        2,
+        4.0,
+    )
     assert (row["mean_us"], row["max_us"]) == (0.135, 0.16)  # 160 and 110 ns in calls
     assert "elsewhere" not in {kind["kind"] for kind in found["step_kinds"]}
     assert sum(kind["share"] for kind in found["step_kinds"]) == pytest.approx(1, abs=0.001)
-    assert {(wait["rank"], wait["waited_for"]): wait["total_ms"] for wait in found["waits"]}.keys() == {(0, 1), (1, 0)}
+    assert {
+        (wait["rank"], wait["waited_for"]): wait["total_ms"] for wait in found["waits"]
+    }.keys() == {(0, 1), (1, 0)}
     told, waited = flows(trace)
-    by_deposits = [(int(t), int(w)) for t, w in zip(told, waited, strict=True) if trace.operations["program"][trace.steps["operation"][w]] in (1, 3)]
+    by_deposits = [
+        (int(t), int(w))
+        for t, w in zip(told, waited, strict=True)
+        if trace.operations["program"][trace.steps["operation"][w]] in (1, 3)
+    ]
     steps = trace.steps
     assert [(trace.kinds[int(steps["kind"][t])].name, trace.kinds[int(steps["kind"][w])].name) for t, w in by_deposits] == [
         ("publish", "wait_word")] * 2  # fmt: skip
@@ -110,7 +136,10 @@ def test_times_of_another_node(tmp_path):
     """Its counter runs at half the rate and started elsewhere."""
     made = two_broadcasts()
     made.header["node_of"] = [0, 1]
-    anchors = [{"ticks": START, "nanoseconds": 300.0, "error": 80.0}, {"ticks": START + 10**6, "nanoseconds": 2_000_300.0, "error": 90.0}]
+    anchors = [
+        {"ticks": START, "nanoseconds": 300.0, "error": 80.0},
+        {"ticks": START + 10**6, "nanoseconds": 2_000_300.0, "error": 90.0},
+    ]
     made.header["nodes"].append({"leader": 1, "anchors": anchors})
     trace = reading(made.contents(), tmp_path)
     assert trace.operations["begin"].tolist() == [0, 1000, 2000, 300, 700, 5300]
@@ -175,9 +204,15 @@ def test_front(tmp_path):
     contents = two_broadcasts().contents()
     assert "does not begin as traces do" in refused(b"\x7fELF" + contents[4:], tmp_path)
     assert "version 2" in refused(contents[:8] + struct.pack("<I", 2) + contents[12:], tmp_path)
-    assert "bytes; 32 are right" in refused(contents[:12] + struct.pack("<I", 24) + contents[16:], tmp_path)
-    assert "at most" in refused(contents[:16] + struct.pack("<Q", 1 << 40) + contents[24:], tmp_path)
-    assert "cut short" in refused(contents[:24] + struct.pack("<Q", 1 << 63) + contents[32:], tmp_path)
+    assert "bytes; 32 are right" in refused(
+        contents[:12] + struct.pack("<I", 24) + contents[16:], tmp_path
+    )
+    assert "at most" in refused(
+        contents[:16] + struct.pack("<Q", 1 << 40) + contents[24:], tmp_path
+    )
+    assert "cut short" in refused(
+        contents[:24] + struct.pack("<Q", 1 << 63) + contents[32:], tmp_path
+    )
 
 
 @pytest.mark.parametrize("name", ["nothing", ".", "pipe"])
@@ -234,7 +269,9 @@ def test_records_of_no_ring(tmp_path):
     assert "tells of" in refused(one_less, tmp_path)
 
 
-@pytest.mark.parametrize("text", [b"[" * 100_000, b'{"format": NaN}', b"\xff\xfe", b"1" * 10_000, b"[]", b'{"a"'])
+@pytest.mark.parametrize(
+    "text", [b"[" * 100_000, b'{"format": NaN}', b"\xff\xfe", b"1" * 10_000, b"[]", b'{"a"']
+)
 def test_a_header_that_is_no_header(tmp_path, text):
     contents = struct.pack("<8sIIQQ", b"tutti-tr", 1, 32, len(text), 0) + text
     refused(contents, tmp_path)
@@ -248,9 +285,18 @@ RECORDS = [
     (lambda r: r[1].__setitem__(2, record(START + 200, START + 1100, 1, 5, 0, 0)), "does not have"),
     (lambda r: r[1].__setitem__(2, record(START + 200, START + 1100, 1, 0, 0, 2)), "a peer"),
     (lambda r: r[1].__setitem__(2, record(START + 100, START + 1100, 1, 0, 0, 0)), "not inside"),
-    (lambda r: r[1].__setitem__(4, record(START + 200, START + 100, 0xFE, 0, 2, 0, 8)), "ends before it begins"),
-    (lambda r: r[1].__setitem__(4, record(START + 200, START + 1200, 0xFE, 1, 2, 0, 8)), "no program"),
-    (lambda r: r[1].__setitem__(4, record(START + 200, START + 1200, 0xFE, 0, 2, -1, 8)), "no communicator"),
+    (
+        lambda r: r[1].__setitem__(4, record(START + 200, START + 100, 0xFE, 0, 2, 0, 8)),
+        "ends before it begins",
+    ),
+    (
+        lambda r: r[1].__setitem__(4, record(START + 200, START + 1200, 0xFE, 1, 2, 0, 8)),
+        "no program",
+    ),
+    (
+        lambda r: r[1].__setitem__(4, record(START + 200, START + 1200, 0xFE, 0, 2, -1, 8)),
+        "no communicator",
+    ),
     (lambda r: r[1].__setitem__(4, record(1, 1 << 63, 0xFE, 0, 2, 0, 8)), "days away"),
 ]
 
@@ -266,8 +312,13 @@ def test_records_that_are_wrong(tmp_path, change, said):
 CONTENTS = two_broadcasts().contents()
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.lists(st.tuples(st.integers(0, 8 * len(CONTENTS) - 1)), min_size=1, max_size=6), st.integers(0, len(CONTENTS)))
+@settings(
+    max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.lists(st.tuples(st.integers(0, 8 * len(CONTENTS) - 1)), min_size=1, max_size=6),
+    st.integers(0, len(CONTENTS)),
+)
 def test_flipped_bits_and_cuts_are_an_error_or_a_trace(tmp_path, flips, length):
     """Whatever is read, everything can be done with."""
     damaged = bytearray(CONTENTS)
@@ -283,8 +334,15 @@ def test_flipped_bits_and_cuts_are_an_error_or_a_trace(tmp_path, flips, length):
     everything(trace)
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(st.sampled_from([two_broadcasts, one_arrival, one_persistent]), st.integers(0, 11), st.integers(0, 255), st.integers(0, 1))
+@settings(
+    max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(
+    st.sampled_from([two_broadcasts, one_arrival, one_persistent]),
+    st.integers(0, 11),
+    st.integers(0, 255),
+    st.integers(0, 1),
+)
 def test_flipped_bits_of_records(tmp_path, made_by, place, bit, rank):
     made = made_by()
     records = made.records[rank]
@@ -307,7 +365,13 @@ JSON_VALUES = st.recursive(
 def places(value, path=()):
     """The ways to every part of a header."""
     yield path
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
+    items = (
+        value.items()
+        if isinstance(value, dict)
+        else enumerate(value)
+        if isinstance(value, list)
+        else ()
+    )
     for key, inner in items:
         yield from places(inner, (*path, key))
 
@@ -315,7 +379,9 @@ def places(value, path=()):
 PLACES = [path for path in places(two_broadcasts().header) if path]
 
 
-@settings(max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(
+    max_examples=400, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
 @given(st.sampled_from(PLACES), JSON_VALUES)
 def test_any_value_anywhere_in_the_header(tmp_path, path, value):
     made = two_broadcasts()

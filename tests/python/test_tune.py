@@ -15,14 +15,23 @@ from tutti.bench.variants import Variant, command, environment
 from tutti.errors import RunError, UserError
 from tutti.places import core, find_program
 from tutti.tuning import measuring, state
-from tutti.tuning.candidates import HALVES, Candidate, algorithms_for, candidates_for, parse_collectives, size_word
+from tutti.tuning.candidates import (
+    HALVES,
+    Candidate,
+    algorithms_for,
+    candidates_for,
+    parse_collectives,
+    size_word,
+)
 from tutti.tuning.jobs import Job, TuneSettings, jobs_of
 from tutti.tuning.links import links_of, links_of_this_machine
 from tutti.tuning.measuring import chosen_by, table_of
 from tutti.tuning.picking import DEFAULT, TUNED, Pick, confirmed, in_the_race, pick, rules_of
 from tutti.tuning.writing import default_of, rule_text, table_text
 
-MPICH = Mpi("mpich", "mpich", "5.0.2", Path("/opt/mpich/bin/mpiexec"), Path("/opt/mpich/lib/libmpi.so.12"))
+MPICH = Mpi(
+    "mpich", "mpich", "5.0.2", Path("/opt/mpich/bin/mpiexec"), Path("/opt/mpich/lib/libmpi.so.12")
+)
 SETTINGS = TuneSettings(
     mpi=MPICH, ranks=[2, 4], cores=2, collectives=["allreduce", "bcast", "barrier"], sizes=[8, 4096, 65536],
     repetitions=5, budget_ms=1, margin=0.02, seed=1,
@@ -35,30 +44,52 @@ def noisy(microseconds: float, noise: float, seed: int, repetitions: int = 7) ->
 
 
 def test_candidates_are_what_the_core_has_and_each_plan_once():
-    assert algorithms_for(2, "bcast") == ["flat", "levels:push"]  # every tree of two ranks is the same, but for who moves
+    assert algorithms_for(2, "bcast") == [
+        "flat",
+        "levels:push",
+    ]  # every tree of two ranks is the same, but for who moves
     assert algorithms_for(4, "allreduce") == [
         "flat", "binomial", "binary", "levels:binomial:one_stage", "levels:push", "all_read_all", "ring", "tiled", "tiled:cyclic",
         "doubling", "halving",
     ]  # fmt: skip
-    assert "ring" in algorithms_for(4, "allgather") and "all_read_all" not in algorithms_for(65, "allgather")
+    assert "ring" in algorithms_for(4, "allgather") and "all_read_all" not in algorithms_for(
+        65, "allgather"
+    )
     for ranks in (2, 3, 8, 17):
         for collective in core().collectives():
             assert algorithms_for(ranks, collective)
     assert {one.segment_bytes for one in candidates_for(2, "bcast", [8, 8192])} == {0}
-    assert {one.segment_bytes for one in candidates_for(2, "bcast", [8, 65536])} == {0, 24576, 65536, HALVES}
+    assert {one.segment_bytes for one in candidates_for(2, "bcast", [8, 65536])} == {
+        0,
+        24576,
+        65536,
+        HALVES,
+    }
     assert {one.segment_bytes for one in candidates_for(2, "barrier", [65536])} == {0}
     assert Candidate("tiled", 24576).label == "tiled segment 24K"
     assert Candidate("tiled", HALVES).label == "tiled segment halves"
-    (rule,) = core().read_map("tutti-map 1\nallreduce -> builtin:tiled segment halves\n", "m")["rules"]
+    (rule,) = core().read_map("tutti-map 1\nallreduce -> builtin:tiled segment halves\n", "m")[
+        "rules"
+    ]
     assert rule["segment_bytes"] == HALVES and rule["text"].endswith("segment halves")
 
 
 def test_names():
-    assert parse_collectives("reduce_scatter_block,bcast,reduce_scatter") == ["reduce_scatter", "bcast"]
+    assert parse_collectives("reduce_scatter_block,bcast,reduce_scatter") == [
+        "reduce_scatter",
+        "bcast",
+    ]
     assert parse_collectives("all") == core().collectives()
     with pytest.raises(UserError, match="'gossip' is unknown; known are all, barrier"):
         parse_collectives("gossip")
-    assert [size_word(n) for n in (0, 8, 1024, 1000, 1 << 20, 3 << 30)] == ["0", "8", "1K", "1000", "1M", "3G"]
+    assert [size_word(n) for n in (0, 8, 1024, 1000, 1 << 20, 3 << 30)] == [
+        "0",
+        "8",
+        "1K",
+        "1000",
+        "1M",
+        "3G",
+    ]
 
 
 def test_the_default_stays_unless_something_is_faster_by_more_than_the_noise():
@@ -66,8 +97,13 @@ def test_the_default_stays_unless_something_is_faster_by_more_than_the_noise():
     usual = noisy(10, 0.05, 1)
     assert pick({cell: {DEFAULT: usual, "binomial": noisy(9.9, 0.05, 2)}}, 0.02)[0].label is None
     assert pick({cell: {DEFAULT: usual, "binomial": noisy(12, 0.05, 2)}}, 0.02)[0].label is None
-    assert pick({cell: {DEFAULT: noisy(10, 0.8, 3), "binomial": noisy(9, 0.8, 4)}}, 0.02)[0].label is None
-    chosen = pick({cell: {DEFAULT: usual, "binomial": noisy(8, 0.05, 2), "nary:4": noisy(7, 0.05, 3)}}, 0.02)[0]
+    assert (
+        pick({cell: {DEFAULT: noisy(10, 0.8, 3), "binomial": noisy(9, 0.8, 4)}}, 0.02)[0].label
+        is None
+    )
+    chosen = pick(
+        {cell: {DEFAULT: usual, "binomial": noisy(8, 0.05, 2), "nary:4": noisy(7, 0.05, 3)}}, 0.02
+    )[0]
     assert chosen.label == "nary:4" and chosen.ratio is not None and 1.35 < chosen.ratio.value < 1.5
     # Faster, but by less than the margin that was asked for.
     assert pick({cell: {DEFAULT: usual, "binomial": noisy(8, 0.05, 2)}}, 0.5)[0].label is None
@@ -107,7 +143,9 @@ def picked(collective: str, ranks: int, answers: dict[int, str | None]) -> list[
     picks = []
     for size, label in answers.items():
         cell = Cell(ranks, collective, size)
-        times = {cell: {DEFAULT: noisy(10, 0.01, 1)} | ({label: noisy(5, 0.01, 2)} if label else {})}
+        times = {
+            cell: {DEFAULT: noisy(10, 0.01, 1)} | ({label: noisy(5, 0.01, 2)} if label else {})
+        }
         picks += pick(times, 0.02)
         assert picks[-1].label == label
     return picks
@@ -123,12 +161,12 @@ def test_rules_join_neighbours_and_split_between_sizes():
     assert [rule_text(rule) for rule in rules_of(picked("bcast", 2, {4096: y}), 2, 48)] == [
         "bcast ranks 2 oversubscribed no reached no sizes 2K..8K -> builtin:nary:4"
     ]
-    assert [rule_text(rule) for rule in rules_of(picked("bcast", 2, {8: y, 1 << 20: y}), 2, 48)] == [
-        "bcast ranks 2 oversubscribed no reached no -> builtin:nary:4"
-    ]
-    assert [rule_text(rule) for rule in rules_of(picked("bcast", 2, {4096: y}), 2, 48, reached=True)] == [
-        "bcast ranks 2 oversubscribed no reached yes sizes 2K..8K -> builtin:nary:4"
-    ]
+    assert [
+        rule_text(rule) for rule in rules_of(picked("bcast", 2, {8: y, 1 << 20: y}), 2, 48)
+    ] == ["bcast ranks 2 oversubscribed no reached no -> builtin:nary:4"]
+    assert [
+        rule_text(rule) for rule in rules_of(picked("bcast", 2, {4096: y}), 2, 48, reached=True)
+    ] == ["bcast ranks 2 oversubscribed no reached yes sizes 2K..8K -> builtin:nary:4"]
     assert [rule_text(rule) for rule in rules_of(picked("barrier", 3, {0: y}), 2, 48)] == [
         "barrier ranks 3 oversubscribed yes -> builtin:nary:4"
     ]
@@ -137,7 +175,9 @@ def test_rules_join_neighbours_and_split_between_sizes():
 
 def test_rules_join_rank_counts_that_were_measured_one_after_the_other():
     def texts(answers: dict[int, str | None]) -> list[str]:
-        picks = [one for ranks, label in answers.items() for one in picked("barrier", ranks, {0: label})]
+        picks = [
+            one for ranks, label in answers.items() for one in picked("barrier", ranks, {0: label})
+        ]
         return [rule_text(rule) for rule in rules_of(picks, 4, 48)]
 
     assert texts({2: "nary:4", 4: "nary:4", 8: "nary:4"}) == [
@@ -173,14 +213,21 @@ def test_jobs_measure_every_candidate_once_and_the_same_on_every_call():
     for name in SETTINGS.collectives:
         labels = {label for collective, label in measured if collective == name}
         assert labels == {DEFAULT} | {one.label for one in candidates_for(4, name, SETTINGS.sizes)}
-    assert all(job.sizes == (65536,) for job in jobs if any("segment" in label for _, label in job.labels))
+    assert all(
+        job.sizes == (65536,) for job in jobs if any("segment" in label for _, label in job.labels)
+    )
     assert {tuple(job.sizes) for job in jobs} == {(8, 4096, 65536), (65536,)}
 
 
 def test_a_jobs_table_is_read_by_the_core():
-    job = Job(0, 4, (("allreduce", "tiled segment 24K"), ("bcast", DEFAULT), ("barrier", "nary:4")), (8,))
+    job = Job(
+        0, 4, (("allreduce", "tiled segment 24K"), ("bcast", DEFAULT), ("barrier", "nary:4")), (8,)
+    )
     rules = core().read_map(table_of(job))["rules"]
-    assert [rule["text"] for rule in rules] == ["allreduce -> builtin:tiled segment 24K", "barrier -> builtin:nary:4"]
+    assert [rule["text"] for rule in rules] == [
+        "allreduce -> builtin:tiled segment 24K",
+        "barrier -> builtin:nary:4",
+    ]
 
 
 def test_the_environment_of_a_job_has_no_other_choice(monkeypatch, tmp_path):
@@ -189,13 +236,19 @@ def test_the_environment_of_a_job_has_no_other_choice(monkeypatch, tmp_path):
     monkeypatch.setenv("TUTTI_SHARED_HEAP", "1")
     monkeypatch.setenv("TUTTI_SHM", "posix")
     with chosen_by(tmp_path / "x.map"):
-        assert "TUTTI_ALGORITHM_BCAST" not in os.environ and os.environ["TUTTI_TABLE"] == str(tmp_path / "x.map")
+        assert "TUTTI_ALGORITHM_BCAST" not in os.environ and os.environ["TUTTI_TABLE"] == str(
+            tmp_path / "x.map"
+        )
         assert os.environ["TUTTI_SHM"] == "posix"
-    assert os.environ["TUTTI_ALGORITHM_BCAST"] == "binomial" and os.environ["TUTTI_TABLE"] == "/my.map"
+    assert (
+        os.environ["TUTTI_ALGORITHM_BCAST"] == "binomial" and os.environ["TUTTI_TABLE"] == "/my.map"
+    )
     with chosen_by(None):
         assert "TUTTI_SHARED_HEAP" not in os.environ
         assert default_of("bcast", 8, 4, False).label == "flat"
-        labels = [default_of("allreduce", 65536, 2, False, reached).label for reached in (False, True)]
+        labels = [
+            default_of("allreduce", 65536, 2, False, reached).label for reached in (False, True)
+        ]
         assert labels == ["tiled segment 128K", "all_read_all segment 128K"]
         assert default_of("allreduce", 1 << 18, 4, True).label == "tiled segment 64K"
 
@@ -203,20 +256,30 @@ def test_the_environment_of_a_job_has_no_other_choice(monkeypatch, tmp_path):
 def pretend(settings: TuneSettings, job: Job, directory: Path) -> dict[tuple[str, int], float]:
     """A machine where binomial broadcasts are twice as fast as the rest of the candidates, and these as the default."""
     values = random.Random(f"{job}")
-    fast = {"binomial", *(label for _, label in job.labels if label.startswith(TUNED) and job.ranks == 4)}
+    fast = {
+        "binomial",
+        *(label for _, label in job.labels if label.startswith(TUNED) and job.ranks == 4),
+    }
     return {
-        (name, size): (5 if label in fast and name == "bcast" else 10) * (1 + 0.01 * values.random())
+        (name, size): (5 if label in fast and name == "bcast" else 10)
+        * (1 + 0.01 * values.random())
         for name, label in job.labels
         for size in ([0] if name == "barrier" else job.sizes)
     }
 
 
 def labels(picks: list[Pick]) -> dict[tuple[str, int], str]:
-    return {(one.cell.collective, one.cell.ranks): one.label for one in picks if one.label is not None}
+    return {
+        (one.cell.collective, one.cell.ranks): one.label for one in picks if one.label is not None
+    }
 
 
 def tuned(
-    settings: TuneSettings, kept: state.State, stop_after: int | None = None, file: Path | None = None, execute=pretend
+    settings: TuneSettings,
+    kept: state.State,
+    stop_after: int | None = None,
+    file: Path | None = None,
+    execute=pretend,
 ) -> tuple[list[Pick], list[Pick]]:
     ended = 0
 
@@ -228,7 +291,9 @@ def tuned(
         if ended == stop_after:
             raise KeyboardInterrupt
 
-    return measuring.Measuring(settings, kept, lambda line, done, total: None, after_job, execute).run(60)
+    return measuring.Measuring(
+        settings, kept, lambda line, done, total: None, after_job, execute
+    ).run(60)
 
 
 def test_an_interrupted_tuning_goes_on_as_if_it_had_not_been(tmp_path):
@@ -265,14 +330,20 @@ def test_a_race_that_all_leave_early_is_over_and_not_short_of_time():
     kept = state.State(state.settings_json(SETTINGS))
     assert measuring.still_racing(SETTINGS, kept)
     raced, picks = tuned(SETTINGS, kept, execute=hopeless)
-    assert {job.repetition for job in kept.done} == {0, 1} and not measuring.still_racing(SETTINGS, kept)
+    assert {job.repetition for job in kept.done} == {0, 1} and not measuring.still_racing(
+        SETTINGS, kept
+    )
     assert labels(raced) == labels(picks) == {} and picks
 
 
 def test_a_lead_that_is_not_confirmed_changes_nothing():
     def lucky(settings: TuneSettings, job: Job, directory: Path) -> dict[tuple[str, int], float]:
-        tuned_alike = Job(job.repetition, job.ranks, tuple((name, DEFAULT) for name, _ in job.labels), job.sizes)
-        return pretend(settings, tuned_alike if job.repetition >= settings.repetitions else job, directory)
+        tuned_alike = Job(
+            job.repetition, job.ranks, tuple((name, DEFAULT) for name, _ in job.labels), job.sizes
+        )
+        return pretend(
+            settings, tuned_alike if job.repetition >= settings.repetitions else job, directory
+        )
 
     raced, kept = tuned(SETTINGS, state.State(state.settings_json(SETTINGS)), execute=lucky)
     assert labels(raced) == {("bcast", 4): "binomial"} and labels(kept) == {}
@@ -281,8 +352,15 @@ def test_a_lead_that_is_not_confirmed_changes_nothing():
 def test_confirming_takes_the_new_numbers_and_needs_three_repetitions():
     cell = Cell(2, "bcast", 8)
     picks = pick({cell: {DEFAULT: noisy(10, 0.01, 1), "binomial": noisy(5, 0.01, 2)}}, 0.02)
-    again = confirmed(picks, {cell: {DEFAULT: noisy(12, 0.01, 1), TUNED: noisy(8, 0.01, 2)}}, TUNED, 0.02)[0]
-    assert again.label == "binomial" and again.default_us > 11 and again.ratio is not None and again.ratio.value < 1.6
+    again = confirmed(
+        picks, {cell: {DEFAULT: noisy(12, 0.01, 1), TUNED: noisy(8, 0.01, 2)}}, TUNED, 0.02
+    )[0]
+    assert (
+        again.label == "binomial"
+        and again.default_us > 11
+        and again.ratio is not None
+        and again.ratio.value < 1.6
+    )
     few = {cell: {DEFAULT: noisy(12, 0.01, 1, 2), TUNED: noisy(8, 0.01, 2, 2)}}
     assert confirmed(picks, few, TUNED, 0.02)[0].label is None
     of_another_table = {cell: {DEFAULT: noisy(12, 0.01, 1), "tuned other": noisy(8, 0.01, 2)}}
@@ -347,11 +425,17 @@ def test_bad_options_are_refused_before_anything_runs(tutti, tmp_path):
     assert "give counts from 2" in refused(tutti, "-o", output, "--ranks", "1,2")
     assert "--output" in refused(tutti, "-o", str(tmp_path / "nowhere" / "tuned.map"))
     (tmp_path / "mine.map").write_text("tutti-map 1\nbcast -> mine.plan\n")
-    assert "is no table: remove it, or give another file" in refused(tutti, "-o", str(tmp_path / "mine.map"))
+    assert "is no table: remove it, or give another file" in refused(
+        tutti, "-o", str(tmp_path / "mine.map")
+    )
     (tmp_path / "tuned.map.state").write_text("{}")
     if mpis():
-        assert "a barrier moves no memory" in refused(tutti, "-o", output, "--shared-heap", "--collectives", "bcast,barrier")
-        staged = refused(tutti, "-o", output, "--shared-heap", environment={"TUTTI_REACH": "staged"})
+        assert "a barrier moves no memory" in refused(
+            tutti, "-o", output, "--shared-heap", "--collectives", "bcast,barrier"
+        )
+        staged = refused(
+            tutti, "-o", output, "--shared-heap", environment={"TUTTI_REACH": "staged"}
+        )
         assert "--shared-heap: TUTTI_REACH=staged keeps ranks from reaching" in staged
         assert "add --resume to go on with it" in refused(tutti, "-o", output)
         assert "is no state of `tutti tune`" in refused(tutti, "-o", output, "--resume")
@@ -359,7 +443,10 @@ def test_bad_options_are_refused_before_anything_runs(tutti, tmp_path):
 
 def bench_under_tutti(table: Path, report: Path, *options: str) -> tuple[int, str, str]:
     """(exit code, stdout, stderr) of two ranks of tutti-bench with a table."""
-    mpich, (launcher, program) = mpis()["mpich"], (find_program(name) for name in ("tutti-run", "tutti-bench-mpich"))
+    mpich, (launcher, program) = (
+        mpis()["mpich"],
+        (find_program(name) for name in ("tutti-run", "tutti-bench-mpich")),
+    )
     assert launcher is not None and program is not None
     words = command(Variant(mpich, "default", False), 2, "none", [], None)
     words += [str(launcher), "--table", str(table), f"--report={report}", str(program), *options]
@@ -373,14 +460,18 @@ def bench_under_tutti(table: Path, report: Path, *options: str) -> tuple[int, st
 def test_a_table_is_obeyed_and_a_broken_one_ends_the_program_before_it_starts(tmp_path):
     table, report = tmp_path / "mine.map", tmp_path / "report.json"
     table.write_text("tutti-map 1\nallreduce ranks 2 sizes 1K.. -> builtin:binomial\n")
-    code, _, errors = bench_under_tutti(table, report, "--collectives", "allreduce", "--sizes", "8,4K", "--iterations", "50")
+    code, _, errors = bench_under_tutti(
+        table, report, "--collectives", "allreduce", "--sizes", "8,4K", "--iterations", "50"
+    )
     assert code == 0, errors
     text = report.read_text()
     assert "binomial" in text and "all_read_all" in text
     table.write_text("tutti-map 1\n\nallreduce -> builtin:chain\n")
     code, _, errors = bench_under_tutti(table, report)
     said = [line for line in errors.splitlines() if line.startswith("tutti: ")]
-    assert code == 2 and said == [f"tutti: error: {table}:3: algorithm 'chain' does not serve allreduce"]
+    assert code == 2 and said == [
+        f"tutti: error: {table}:3: algorithm 'chain' does not serve allreduce"
+    ]
     code, _, errors = bench_under_tutti(tmp_path / "none.map", report)
     assert code == 2 and "tutti-run: --table " in errors and "No such file or directory" in errors
 
@@ -397,7 +488,11 @@ def test_a_small_real_tuning(tutti, tmp_path):
     assert done.returncode == 0, done.stderr
     assert "of 2 measured cells change" in done.stdout
     document = json.loads(raw.read_text())
-    assert {job["repetition"] for job in document["jobs"]} >= {0, 1, 2}  # more where what it found is held against once more
+    assert {job["repetition"] for job in document["jobs"]} >= {
+        0,
+        1,
+        2,
+    }  # more where what it found is held against once more
     assert {cell["bytes"] for job in document["jobs"] for cell in job["cells"]} == {8, 4096}
     assert all(cell["median_us"] > 0 for job in document["jobs"] for cell in job["cells"])
     assert output.read_text().startswith("tutti-map 1\n# Written by tutti tune ")

@@ -33,7 +33,10 @@ def tuned_table(existing: str, answers: dict[int, str | None], heap: bool, ranks
 def rules_in(text: str) -> list[str]:
     """Rules and the first words of comments, in order."""
     lines = [line for line in text.splitlines() if line and not line.startswith("# Where no rule")]
-    return [line.split(" ->")[0].removeprefix("allreduce ranks ") if "->" in line else line for line in lines]
+    return [
+        line.split(" ->")[0].removeprefix("allreduce ranks ") if "->" in line else line
+        for line in lines
+    ]
 
 
 MINE = "tutti-map 1\n# mine\n\n# of scans\nscan -> builtin:chain\n# long ones\nallreduce reached yes -> builtin:ring\n"
@@ -42,18 +45,27 @@ MINE = "tutti-map 1\n# mine\n\n# of scans\nscan -> builtin:chain\n# long ones\na
 def test_a_tuning_for_the_shared_heap_keeps_the_other_rules():
     private = tuned_table("", {4096: "nary:4"}, heap=False)
     both = tuned_table(private, {4096: "binomial", 1 << 20: "ring"}, heap=True)
-    first, second = "4 oversubscribed yes reached yes sizes 2K..64K", "4 oversubscribed yes reached yes sizes 65537.."
+    first, second = (
+        "4 oversubscribed yes reached yes sizes 2K..64K",
+        "4 oversubscribed yes reached yes sizes 65537..",
+    )
     behind = "4 oversubscribed yes reached no sizes 2K..8K"
     assert [line for line in rules_in(both) if "oversubscribed" in line] == [first, second, behind]
     assert both.count("# Written by tutti tune") == 2 and both.count("shared heap, medians") == 1
     # Again, with another answer: what the heap's first tuning wrote goes, with its comments.
     again = tuned_table(both, {4096: "flat"}, heap=True)
-    assert [line for line in rules_in(again) if "oversubscribed" in line] == ["4 oversubscribed yes reached yes sizes 2K..8K", behind]
+    assert [line for line in rules_in(again) if "oversubscribed" in line] == [
+        "4 oversubscribed yes reached yes sizes 2K..8K",
+        behind,
+    ]
     assert again.count("# Written by tutti tune") == again.count("# 4 ranks") == 2
     assert again.endswith(private.removeprefix("tutti-map 1\n"))
     # Private memory anew, and the heap's rules stay where they are; what nothing was found for leaves no trace.
     anew = tuned_table(again, {4096: "binomial"}, heap=False)
-    assert [line for line in rules_in(anew) if "oversubscribed" in line] == ["4 oversubscribed yes reached yes sizes 2K..8K", behind]
+    assert [line for line in rules_in(anew) if "oversubscribed" in line] == [
+        "4 oversubscribed yes reached yes sizes 2K..8K",
+        behind,
+    ]
     assert "nary" not in anew and anew.count("# Written by tutti tune") == 2
     none = tuned_table(tuned_table(anew, {4096: None}, heap=True), {4096: None}, heap=True)
     assert rules_in(none)[-2:] == rules_in(anew)[-2:] and none.count("# Written by tutti tune") == 2
@@ -68,11 +80,16 @@ def test_rules_of_other_ranks_and_of_the_users_own_are_kept():
         "allreduce ranks 4 oversubscribed yes reached yes sizes 2K..8K", "allreduce ranks 2 oversubscribed no reached yes sizes 2K..8K",
         "scan", "allreduce reached yes",
     ]  # fmt: skip
-    assert MINE.removeprefix("tutti-map 1\n") in four and four.count("# What the table had before:") == 1
+    assert (
+        MINE.removeprefix("tutti-map 1\n") in four
+        and four.count("# What the table had before:") == 1
+    )
     gone = tuned_table(four, {4096: None}, heap=True, ranks=2)
     assert len(core().read_map(gone)["rules"]) == 3 and MINE.removeprefix("tutti-map 1\n") in gone
     private = tuned_table(MINE, {4096: None}, heap=False)
-    assert [rule["text"] for rule in core().read_map(private)["rules"]] == ["allreduce reached yes -> builtin:ring"]
+    assert [rule["text"] for rule in core().read_map(private)["rules"]] == [
+        "allreduce reached yes -> builtin:ring"
+    ]
     assert "# long ones\nallreduce" in private and "of scans" not in private
 
 
@@ -80,11 +97,18 @@ def test_older_rules_that_decide_where_the_default_is_as_good_are_named(tmp_path
     table, console = tmp_path / "tuned.map", Console(file=io.StringIO(), width=132)
     table.write_text("tutti-map 1\nallreduce sizes 1K.. -> builtin:ring\n")
     settings = replace(SETTINGS, shared_heap=True)
-    say_what_older_rules_decide(picked("allreduce", 4, {8: None, 4096: None, 65536: None}), settings, table, console)
-    assert f"2 of these are decided by rules that the table had before: {table}:2; remove them" in console.file.getvalue()
+    say_what_older_rules_decide(
+        picked("allreduce", 4, {8: None, 4096: None, 65536: None}), settings, table, console
+    )
+    assert (
+        f"2 of these are decided by rules that the table had before: {table}:2; remove them"
+        in console.file.getvalue()
+    )
     table.write_text("tutti-map 1\nallreduce sizes 1K.. reached no -> builtin:ring\n")
     console = Console(file=io.StringIO())
-    say_what_older_rules_decide(picked("allreduce", 4, {8: None, 4096: None}), settings, table, console)
+    say_what_older_rules_decide(
+        picked("allreduce", 4, {8: None, 4096: None}), settings, table, console
+    )
     assert console.file.getvalue() == ""
 
 
@@ -99,11 +123,17 @@ def test_jobs_for_the_shared_heap_run_with_it(mpi, tmp_path):
     for heap, algorithm in ((False, "chain"), (True, "doubling")):
         settings = replace(SETTINGS, mpi=mpi, shared_heap=heap, cores=len(os.sched_getaffinity(0)))
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(measuring, "CLEARED", ("TUTTI_SHARED_HEAP", "TUTTI_TABLE"))  # but for the report
+            patch.setattr(
+                measuring, "CLEARED", ("TUTTI_SHARED_HEAP", "TUTTI_TABLE")
+            )  # but for the report
             patch.setenv("TUTTI_REPORT", str(report))
             patch.setenv("TUTTI_SHARED_HEAP", "1")
             assert measuring.run_job(settings, job, tmp_path)["scan", 65536] > 0
-        ran = {row["algorithm"] for row in json.loads(report.read_text())["collectives"] if row["collective"] == "scan"}
+        ran = {
+            row["algorithm"]
+            for row in json.loads(report.read_text())["collectives"]
+            if row["collective"] == "scan"
+        }
         assert ran == {algorithm}
 
 
@@ -122,7 +152,9 @@ def test_a_job_without_the_heap_that_it_asked_for_is_refused(monkeypatch, tmp_pa
 
 
 @pytest.mark.mpi
-@pytest.mark.skipif("mpich" not in mpis() or examine_heap().state != GOOD, reason="no MPICH, or no shared heap here")
+@pytest.mark.skipif(
+    "mpich" not in mpis() or examine_heap().state != GOOD, reason="no MPICH, or no shared heap here"
+)
 def test_a_small_real_tuning_for_the_shared_heap(tutti, tmp_path):
     output, raw = tmp_path / "tuned.map", tmp_path / "raw.json"
     output.write_text("tutti-map 1\n# mine\nscan ranks 2 reached no -> builtin:chain\n")
@@ -132,7 +164,14 @@ def test_a_small_real_tuning_for_the_shared_heap(tutti, tmp_path):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert json.loads(raw.read_text())["settings"]["shared_heap"] is True
-    assert output.read_text().endswith("\n\n# What the table had before:\n# mine\nscan ranks 2 reached no -> builtin:chain\n")
-    assert ", shared heap, medians of" in output.read_text() and "that the table had before" not in done.stdout
-    found = tutti("explain", "scan", "--bytes", "4K", "--ranks", "2", "--no-reached", "--table", str(output))
+    assert output.read_text().endswith(
+        "\n\n# What the table had before:\n# mine\nscan ranks 2 reached no -> builtin:chain\n"
+    )
+    assert (
+        ", shared heap, medians of" in output.read_text()
+        and "that the table had before" not in done.stdout
+    )
+    found = tutti(
+        "explain", "scan", "--bytes", "4K", "--ranks", "2", "--no-reached", "--table", str(output)
+    )
     assert "chain" in found.stdout.splitlines()[1]

@@ -25,13 +25,17 @@ def experiment():
 
 
 def run(*arguments):
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("TUTTI_")}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("TUTTI_")
+    }
     return subprocess.run([sys.executable, SCRIPT, *map(str, arguments)], capture_output=True, text=True, timeout=240, cwd=ROOT,
                           env=environment, check=False)  # fmt: skip
 
 
 def crossings(experiment, tmp_path, second):
-    options = experiment.parse(["--nodes", "2", "--per-node", "4", "--second", str(second), "--sizes", "4"])
+    options = experiment.parse(
+        ["--nodes", "2", "--per-node", "4", "--second", str(second), "--sizes", "4"]
+    )
     return {case.name: case.crossing for case in experiment.cases_of(options, tmp_path)}
 
 
@@ -57,7 +61,9 @@ def test_the_lost_rank_is_in_the_first_cluster(experiment):
         trees.append(experiment.wrong_side_tree(c))
         experiment.one_message.function(c)
 
-    experiment.collective("allreduce")(look).build(Machine.parse("cluster:2 node:2 core:2").place(8, "block"))
+    experiment.collective("allreduce")(look).build(
+        Machine.parse("cluster:2 node:2 core:2").place(8, "block")
+    )
     assert trees[0].parents == {1: 0, 2: 0, 3: 4, 4: 0, 5: 4, 6: 4, 7: 6}
 
 
@@ -77,13 +83,30 @@ def test_bad_input(arguments, culprit):
 @pytest.mark.slow
 def test_every_case_is_measured(tmp_path):
     result = tmp_path / "result.json"
-    done = run("--quick", "--per-node", 2, "--iterations", 5, "--sizes", "4", "--delay", "10ms", "--json", result, "--plot", tmp_path / "plot")
+    done = run(
+        "--quick",
+        "--per-node",
+        2,
+        "--iterations",
+        5,
+        "--sizes",
+        "4",
+        "--delay",
+        "10ms",
+        "--json",
+        result,
+        "--plot",
+        tmp_path / "plot",
+    )
     if "skipped: " in done.stderr:
         pytest.skip(done.stderr.strip())
     assert done.returncode == 0, done.stderr
     document = json.loads(result.read_text())
     assert document["format"] == "tutti-paths-clusters 2"
-    times, means = ({(row["name"], row["bytes"]): row[which] for row in document["rows"]} for which in ("median_ms", "mean_ms"))
+    times, means = (
+        {(row["name"], row["bytes"]): row[which] for row in document["rows"]}
+        for which in ("median_ms", "mean_ms")
+    )
     assert len(times) == len(means) == 7
     # Down the link and up again; the one on the wrong side is heard after a second such way. An exchange of one delay may be
     # over for rank 0 as soon as it comes, where the others ran ahead.
@@ -92,8 +115,19 @@ def test_every_case_is_measured(tmp_path):
     assert all(time >= 0.8 * 9 for time in means.values()), means
     assert all(times[name, 4] >= 18 for name in ("lam", "linear", "one message")), times
     assert times["wrong side", 4] >= 36, times
-    rows = [line.strip("|").split(" | ") for line in done.stdout.splitlines() if line.startswith("| 2 |")]
+    rows = [
+        line.strip("|").split(" | ")
+        for line in done.stdout.splitlines()
+        if line.startswith("| 2 |")
+    ]
     assert len(rows) == 7
     for row in rows:
-        assert [float(row[4]), float(row[5])] == [pytest.approx(which[row[2], 4], abs=0.06) for which in (times, means)]
-    assert sorted(path.name for path in tmp_path.glob("plot-*")) == ["plot-8.png", "plot-8.svg", "plot-9.png", "plot-9.svg"]
+        assert [float(row[4]), float(row[5])] == [
+            pytest.approx(which[row[2], 4], abs=0.06) for which in (times, means)
+        ]
+    assert sorted(path.name for path in tmp_path.glob("plot-*")) == [
+        "plot-8.png",
+        "plot-8.svg",
+        "plot-9.png",
+        "plot-9.svg",
+    ]

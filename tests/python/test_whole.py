@@ -18,7 +18,9 @@ sys.path.insert(0, str(PROGRAMS))
 
 
 def whole(*arguments):
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("TUTTI_")}
+    environment = {
+        name: value for name, value in os.environ.items() if not name.startswith("TUTTI_")
+    }
     return subprocess.run([sys.executable, PROGRAMS / "whole.py", *map(str, arguments)], capture_output=True, text=True, timeout=240,
                           cwd=ROOT, env=environment, check=False)  # fmt: skip
 
@@ -29,7 +31,19 @@ def test_both_times_of_every_variant(mpi, tmp_path):
     """Of a program that tells how long it took, here in microseconds."""
     result = tmp_path / "whole.json"
     words = ("--", program(f"lives-{mpi.abi}"), 4, 20)
-    done = whole("--mpi", mpi.name, "--ranks", 2, "--repetitions", 2, "--time", '"median": ([0-9.]+)', "--json", result, *words)
+    done = whole(
+        "--mpi",
+        mpi.name,
+        "--ranks",
+        2,
+        "--repetitions",
+        2,
+        "--time",
+        '"median": ([0-9.]+)',
+        "--json",
+        result,
+        *words,
+    )
     assert done.returncode == 0, done.stderr
     document = json.loads(result.read_text())
     assert document["format"] == "tutti-whole 1" and document["program"][1:] == ["4", "20"]
@@ -42,10 +56,28 @@ def test_both_times_of_every_variant(mpi, tmp_path):
 
 @pytest.mark.mpi
 def test_programs_that_fail_are_named(mpi):
-    done = whole("--mpi", mpi.name, "--repetitions", 1, "--", "sh", "-c", "echo no such input >&2; exit 3")
-    assert done.returncode == 1 and "no such input" in done.stderr and mpi.label in done.stderr, done.stderr
-    done = whole("--mpi", mpi.name, "--repetitions", 1, "--time", "took ([0-9]+)", "--", program(f"lives-{mpi.abi}"), 0, 1)
-    assert done.returncode == 2 and "nothing in the program's output matches 'took ([0-9]+)'" in done.stderr, done.stderr
+    done = whole(
+        "--mpi", mpi.name, "--repetitions", 1, "--", "sh", "-c", "echo no such input >&2; exit 3"
+    )
+    assert done.returncode == 1 and "no such input" in done.stderr and mpi.label in done.stderr, (
+        done.stderr
+    )
+    done = whole(
+        "--mpi",
+        mpi.name,
+        "--repetitions",
+        1,
+        "--time",
+        "took ([0-9]+)",
+        "--",
+        program(f"lives-{mpi.abi}"),
+        0,
+        1,
+    )
+    assert (
+        done.returncode == 2
+        and "nothing in the program's output matches 'took ([0-9]+)'" in done.stderr
+    ), done.stderr
 
 
 def test_bad_words_are_named():
@@ -63,7 +95,10 @@ def poisson(python, *arguments, environment=None):
 
 
 def test_poisson_says_what_it_lacks():
-    for arguments, said in (((), "has no petsc4py: apt-get install"), (("--points", "0"), "'0' is no whole number above 0")):
+    for arguments, said in (
+        ((), "has no petsc4py: apt-get install"),
+        (("--points", "0"), "'0' is no whole number above 0"),
+    ):
         done = poisson(sys.executable, *arguments)
         assert done.returncode == 2 and said in done.stderr.splitlines()[-1], done.stderr
     assert poisson(sys.executable, "--help").returncode == 0
@@ -74,13 +109,19 @@ def test_poisson_solves_what_it_says():
     found = sorted(Path("/usr/lib/petscdir").glob("petsc*/*-real"))
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"OMPI_ALLOW_RUN_AS_ROOT": "1",
                    "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PETSC_DIR": str(found[0]) if found else ""}  # fmt: skip
-    done = poisson("/usr/bin/python3", "--points", "8", "--steps", "1", environment=environment) if found else None
+    done = (
+        poisson("/usr/bin/python3", "--points", "8", "--steps", "1", environment=environment)
+        if found
+        else None
+    )
     if done is None or "has no petsc4py" in done.stderr:
         pytest.skip("needs python3-petsc4py")
     neighbours = np.eye(8, k=1) + np.eye(8, k=-1)
     matrix = 4.01 * np.eye(64) - np.kron(neighbours, np.eye(8)) - np.kron(np.eye(8), neighbours)
     norm = np.linalg.norm(np.linalg.solve(matrix, np.ones(64)))
-    assert float(done.stdout.split("norm ")[1].split(",")[0]) == pytest.approx(norm, rel=1e-7), done.stdout
+    assert float(done.stdout.split("norm ")[1].split(",")[0]) == pytest.approx(norm, rel=1e-7), (
+        done.stdout
+    )
 
 
 def test_the_input_needs_no_other_file(tmp_path):

@@ -11,19 +11,30 @@ START = 5000  # ticks; one is a nanosecond
 PAIRS = [(0, "wait_word", "waiting"), (1, "wait_line", "waiting"), (2, "wait_reuse", "waiting"), (3, "copy", "moving"),
          (4, "reduce", "reducing"), (5, "reduce_any", "reducing"), (6, "publish", "telling"), (7, "stamp", "telling"),
          (250, "elsewhere", "elsewhere"), (251, "wait_arrival", "waiting"), (252, "wait_room", "waiting")]  # fmt: skip
-KINDS = [{"number": number, "name": name, "group": group, "operands": "", "meaning": ""} for number, name, group in PAIRS]
+KINDS = [
+    {"number": number, "name": name, "group": group, "operands": "", "meaning": ""}
+    for number, name, group in PAIRS
+]
 
 
-def record(begin: int, end: int, kind: int, value: int = 0, segment: int = 0, peer: int = -1, size: int = 0) -> bytes:
+def record(
+    begin: int, end: int, kind: int, value: int = 0, segment: int = 0, peer: int = -1, size: int = 0
+) -> bytes:
     return struct.pack("<QQIIiI", begin, end, value << 8 | kind, segment, peer, size)
 
 
 def broadcast(member: int) -> dict[str, Any]:
     """The program of one rank: the root posts a line, the other takes it."""
     if member == 0:
-        steps: list[Any] = [[COPY, 0, 1, 0, -1, 0, 0, 1, [3, 0, 0, 0, 0, 0, 0, 0], []], [STAMP, 0, 1, 0, -1, 0, 0, 1, [], []]]
+        steps: list[Any] = [
+            [COPY, 0, 1, 0, -1, 0, 0, 1, [3, 0, 0, 0, 0, 0, 0, 0], []],
+            [STAMP, 0, 1, 0, -1, 0, 0, 1, [], []],
+        ]
     else:
-        steps = [[WAIT_LINE, 1, 1, 0, 0, 0, 0, 1, [], []], [COPY, 1, 2, 1, -1, 0, 0, 1, [1, 1, 0, 0, 3, 0, 0, 0], []]]
+        steps = [
+            [WAIT_LINE, 1, 1, 0, 0, 0, 0, 1, [], []],
+            [COPY, 1, 2, 1, -1, 0, 0, 1, [1, 1, 0, 0, 3, 0, 0, 0], []],
+        ]
     return {"collective": "bcast", "algorithm": "flat", "ranks": 2, "rank": member, "root": 0, "blocks": 1, "transfers": 2,
             "stages": 2, "carrier": "line", "steps": steps}  # fmt: skip
 
@@ -41,7 +52,10 @@ class TraceFile:
                     "programs": [broadcast(number)], "communicators": [{"identity": 7, "ranks": [0, 1] if number == 0 else None}],
                     "rings": [{"records": 0, "lost": 0}]}  # fmt: skip
 
-        anchors = [{"ticks": START, "nanoseconds": 0.0, "error": 0.0}, {"ticks": START + 10**7, "nanoseconds": 1e7, "error": 0.0}]
+        anchors = [
+            {"ticks": START, "nanoseconds": 0.0, "error": 0.0},
+            {"ticks": START + 10**7, "nanoseconds": 1e7, "error": 0.0},
+        ]
         self.header = {
             "format": "tutti-trace 1", "program": "by <hand>", "mpi": "mpich", "written": 1, "collectives":
             ["barrier", "bcast", "reduce", "allreduce"], "reasons": ["none", "first calls"], "step_kinds": [dict(kind) for kind in KINDS],
@@ -54,7 +68,9 @@ class TraceFile:
         kinds = [(COPY, -1), (STAMP, -1)] if rank == 0 else [(WAIT_LINE, 0), (COPY, -1)]
         begin = entry
         for index, ((kind, peer), end) in enumerate(zip(kinds, (first, second), strict=True)):
-            self.records[rank].append(record(begin, end, kind, index, 0, peer, 8 if kind == COPY else 0))
+            self.records[rank].append(
+                record(begin, end, kind, index, 0, peer, 8 if kind == COPY else 0)
+            )
             begin = end
         self.records[rank].append(record(entry, leave, OPERATION, 0, 2, 0, 8))
         self.records[rank].append(record(8, epoch, DETAILS, 1, 1, 0))
@@ -93,20 +109,41 @@ def exchange(member: int) -> dict[str, Any]:
         [WAIT_LINE, 1, 1 + other, 0, other, 0, 0, 1, [], []],
         [COPY, 1, 5 + member, 1, -1, 0, 0, 1, [1, member, 0, other, 3, other, 0, 0], []],
     ]
-    return broadcast(member) | {"collective": "alltoall", "algorithm": "direct", "blocks": 2, "transfers": 6, "steps": steps}
+    return broadcast(member) | {
+        "collective": "alltoall",
+        "algorithm": "direct",
+        "blocks": 2,
+        "transfers": 6,
+        "steps": steps,
+    }
 
 
 def one_alltoall() -> TraceFile:
     """Two ranks give each other parts of 8 bytes; rank 0 waits 300 ns for rank 1."""
     made = TraceFile()
-    made.header["collectives"] += ["gather", "scatter", "allgather", "alltoall", "reduce_scatter", "scan", "exscan"]
+    made.header["collectives"] += [
+        "gather",
+        "scatter",
+        "allgather",
+        "alltoall",
+        "reduce_scatter",
+        "scan",
+        "exscan",
+    ]
     for rank, entry in ((0, 1000), (1, 1300)):
         made.header["ranks"][rank]["programs"] = [exchange(rank)]
-        ends = (entry + 20, entry + 40, 1340 if rank == 0 else entry + 45, 1380 if rank == 0 else entry + 70)
+        ends = (
+            entry + 20,
+            entry + 40,
+            1340 if rank == 0 else entry + 45,
+            1380 if rank == 0 else entry + 70,
+        )
         begin = entry
         for index, (kind, end) in enumerate(zip((COPY, STAMP, WAIT_LINE, COPY), ends, strict=True)):
             peer = 1 - rank if kind == WAIT_LINE else -1
-            made.records[rank].append(record(START + begin, START + end, kind, index, 0, peer, 8 if kind == COPY else 0))
+            made.records[rank].append(
+                record(START + begin, START + end, kind, index, 0, peer, 8 if kind == COPY else 0)
+            )
             begin = end
         made.records[rank].append(record(START + entry, START + begin + 10, OPERATION, 0, 4, 0, 8))
         made.records[rank].append(record(8, 0, DETAILS, 1, 1, 0))
@@ -141,7 +178,13 @@ def deposits(member: int) -> dict[str, Any]:
         [WAIT_WORD, 1, 1 + other, 0, other, 0, 0, 1, [], []],
         [REDUCE, 1, 3 + member, 1, -1, 0, 0, 1, [1, member, 0, 0, 2, 0, 0, 0, 2, 1, 0, 0], []],
     ]
-    return broadcast(member) | {"collective": "allreduce", "algorithm": "deposits", "transfers": 4, "carrier": "slot", "steps": steps}
+    return broadcast(member) | {
+        "collective": "allreduce",
+        "algorithm": "deposits",
+        "transfers": 4,
+        "carrier": "slot",
+        "steps": steps,
+    }
 
 
 def one_persistent() -> TraceFile:
@@ -150,11 +193,24 @@ def one_persistent() -> TraceFile:
     made = TraceFile()
     made.call(0, 0, [2000, 2040, 2080, 2100])
     made.call(1, 0, [2100, 2110, 2150, 2200])
-    for rank, ends in ((0, (1000, 1030, 1040, 6040, 6100, 6150)), (1, (1400, 1420, 1430, 4430, 4440, 4500))):
+    for rank, ends in (
+        (0, (1000, 1030, 1040, 6040, 6100, 6150)),
+        (1, (1400, 1420, 1430, 4430, 4440, 4500)),
+    ):
         made.header["ranks"][rank]["programs"].append(deposits(rank))
-        kinds = ((COPY, -1, 8), (PUBLISH, -1, 0), (ELSEWHERE, -1, 0), (WAIT_WORD, 1 - rank, 0), (REDUCE, -1, 8))
+        kinds = (
+            (COPY, -1, 8),
+            (PUBLISH, -1, 0),
+            (ELSEWHERE, -1, 0),
+            (WAIT_WORD, 1 - rank, 0),
+            (REDUCE, -1, 8),
+        )
         for index, (kind, peer, size) in enumerate(kinds):
-            made.records[rank].append(record(START + ends[index], START + ends[index + 1], kind, index, 0, peer, size))
-        made.records[rank].append(record(START + ends[0], START + ends[-1] + 10, OPERATION, 1, 5, 0, 8))
+            made.records[rank].append(
+                record(START + ends[index], START + ends[index + 1], kind, index, 0, peer, size)
+            )
+        made.records[rank].append(
+            record(START + ends[0], START + ends[-1] + 10, OPERATION, 1, 5, 0, 8)
+        )
         made.records[rank].append(record(8, 2 << 32 | 5, DETAILS, 1, 1, 0))
     return made

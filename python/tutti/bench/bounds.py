@@ -69,7 +69,10 @@ class Machine:
 
 def machine_of(limits: dict[str, Any]) -> Machine | None:
     exchange = limits.get("flag_exchange_ns")
-    by_size = [limits.get(name) for name in ("copy_rewritten_us", "add_rewritten_us", "copy_own_rewritten_us")]
+    by_size = [
+        limits.get(name)
+        for name in ("copy_rewritten_us", "add_rewritten_us", "copy_own_rewritten_us")
+    ]
     if exchange is None or any(not values for values in by_size):
         return None
     copies, sums, own_copies = (values or {} for values in by_size)
@@ -104,4 +107,7 @@ def tutti_variants(measurements: Measurements) -> list[Variant]:
 
 
 def bounds_json(measurements: Measurements) -> list[dict[str, Any]]:
-    return [row.cell.words | {"bound_us": row.bound, "times_bound": row.times} for row in bounded(measurements)]
+    return [
+        row.cell.words | {"bound_us": row.bound, "times_bound": row.times}
+        for row in bounded(measurements)
+    ]

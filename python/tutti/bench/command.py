@@ -14,7 +14,15 @@ from tutti.bench.mpis import Mpi, find_mpis
 from tutti.bench.document import as_json
 from tutti.bench.progress import with_progress
 from tutti.bench.variants import BINDINGS, SETTINGS
-from tutti.bench.words import PROGRAMS, one_of, parse_bytes, parse_collectives, parse_kinds, parse_ranks, parse_sizes
+from tutti.bench.words import (
+    PROGRAMS,
+    one_of,
+    parse_bytes,
+    parse_collectives,
+    parse_kinds,
+    parse_ranks,
+    parse_sizes,
+)
 from tutti.errors import RunError, UserError
 from tutti.places import find_interposer, find_program
 from tutti.probes import sessions_are_groups
@@ -26,9 +34,13 @@ OPENMP_SIZES = "64,512,4K,16K,64K,256K,1M,4M"
 
 def require_rooted(collectives: list[str], openmp: bool) -> None:
     if openmp:
-        raise UserError("--every-root: nothing that --openmp measures has a root; leave one of the two out")
+        raise UserError(
+            "--every-root: nothing that --openmp measures has a root; leave one of the two out"
+        )
     if not any(name in ROOTED for name in collectives):
-        raise UserError(f"--every-root: none of {', '.join(collectives)} has a root; add one of {', '.join(ROOTED)}, or leave it out")
+        raise UserError(
+            f"--every-root: none of {', '.join(collectives)} has a root; add one of {', '.join(ROOTED)}, or leave it out"
+        )
 
 
 def default_ranks(cores: int) -> list[int]:
@@ -40,7 +52,9 @@ def choose_mpis(names: list[str], found: list[Mpi]) -> list[Mpi]:
     """The MPIs that were named; without names the first of each family."""
     found = [mpi for mpi in found if mpi.library is not None]
     if not found:
-        raise UserError("no MPI was found; install one into .mpi/NAME (make does), or put its mpiexec on the PATH")
+        raise UserError(
+            "no MPI was found; install one into .mpi/NAME (make does), or put its mpiexec on the PATH"
+        )
     if not names:
         families = {mpi.family: mpi for mpi in reversed(found)}
         return sorted(families.values(), key=found.index)
@@ -48,7 +62,9 @@ def choose_mpis(names: list[str], found: list[Mpi]) -> list[Mpi]:
     for name in dict.fromkeys(name for text in names for name in text.split(",")):
         matching = [mpi for mpi in found if mpi.name == name]
         if not matching:
-            raise UserError(f"--mpi: there is no '{name}'; found are {', '.join(mpi.name for mpi in found)}")
+            raise UserError(
+                f"--mpi: there is no '{name}'; found are {', '.join(mpi.name for mpi in found)}"
+            )
         chosen += matching
     return chosen
 
@@ -76,7 +92,9 @@ def refuse_with_kinds(given: dict[str, bool]) -> None:
     """Of options that go with tables over sizes."""
     for option, is_given in given.items():
         if is_given:
-            raise UserError(f"{option}: it does not go with --kinds, --mixed and --cold, which compare kinds of calls; leave it out")
+            raise UserError(
+                f"{option}: it does not go with --kinds, --mixed and --cold, which compare kinds of calls; leave it out"
+            )
 
 
 def with_tutti(wanted: bool, mpis: list[Mpi]) -> bool:
@@ -87,21 +105,29 @@ def with_tutti(wanted: bool, mpis: list[Mpi]) -> bool:
         if not missing and find_interposer(mpi.abi) is None:
             missing = f"the interposer for {mpi.label}"
     if missing:
-        raise UserError(f"{missing} is missing; install the tutti-mpi wheel, or give --no-tutti to measure the hosts alone")
+        raise UserError(
+            f"{missing} is missing; install the tutti-mpi wheel, or give --no-tutti to measure the hosts alone"
+        )
     return True
 
 
 def refuse_without_hosts(hosts: str | None, given: dict[str, object]) -> None:
     words = [option for option, value in given.items() if value is not None]
     if words and hosts is None:
-        raise UserError(f"{words[0]}: it goes with --hosts, the directory of the scripts that make nodes")
+        raise UserError(
+            f"{words[0]}: it goes with --hosts, the directory of the scripts that make nodes"
+        )
 
 
 def measure(settings: Settings) -> Measurements:
-    return with_progress(settings.jobs, "the machine's limits", lambda before_job: run(settings, before_job))
+    return with_progress(
+        settings.jobs, "the machine's limits", lambda before_job: run(settings, before_job)
+    )
 
 
-def save(measurements: Measurements, json_file: Path | None, stem: Path | None, console: Console) -> None:
+def save(
+    measurements: Measurements, json_file: Path | None, stem: Path | None, console: Console
+) -> None:
     try:
         if json_file is not None:
             json_file.write_text(json.dumps(as_json(measurements), indent=1) + "\n")
@@ -116,7 +142,12 @@ def save(measurements: Measurements, json_file: Path | None, stem: Path | None, 
 
 
 def bench_openmp(
-    threads: list[int], sizes: list[int], repetitions: int, budget_ms: int, json_file: Path | None, console: Console
+    threads: list[int],
+    sizes: list[int],
+    repetitions: int,
+    budget_ms: int,
+    json_file: Path | None,
+    console: Console,
 ) -> None:
     from tutti.bench import openmp
 
@@ -129,91 +160,176 @@ def bench_openmp(
 
 
 def bench(
-    ranks: Annotated[str | None, typer.Option(help="Rank counts, as in 2,4,8 [2, the cores, twice the cores].")] = None,
+    ranks: Annotated[
+        str | None, typer.Option(help="Rank counts, as in 2,4,8 [2, the cores, twice the cores].")
+    ] = None,
     collectives: Annotated[
-        str | None, typer.Option(help=f"Which collectives: all, or of {', '.join(COLLECTIVES)} [{','.join(DEFAULT_COLLECTIVES)}].")
+        str | None,
+        typer.Option(
+            help=f"Which collectives: all, or of {', '.join(COLLECTIVES)} [{','.join(DEFAULT_COLLECTIVES)}]."
+        ),
     ] = None,
     sizes: Annotated[
-        str | None, typer.Option(help=f"Message sizes in bytes, of one rank's part or of the vector [{DEFAULT_SIZES}].")
+        str | None,
+        typer.Option(
+            help=f"Message sizes in bytes, of one rank's part or of the vector [{DEFAULT_SIZES}]."
+        ),
     ] = None,
     every_root: Annotated[
         bool,
-        typer.Option("--every-root", help="Measure bcast, reduce, gather and scatter from every root in turn, and show the "
-                                          "fastest, the median and the slowest root: root 0 alone flatters trees that know "
-                                          "nothing of the machine. Takes as many times longer as there are ranks."),
+        typer.Option(
+            "--every-root",
+            help="Measure bcast, reduce, gather and scatter from every root in turn, and show the "
+            "fastest, the median and the slowest root: root 0 alone flatters trees that know "
+            "nothing of the machine. Takes as many times longer as there are ranks.",
+        ),
     ] = False,
     mixed: Annotated[
         bool,
-        typer.Option("--mixed", help="Besides, the kinds of calls in a shuffled order, as programs alternate them [--kinds programs]."),
+        typer.Option(
+            "--mixed",
+            help="Besides, the kinds of calls in a shuffled order, as programs alternate them [--kinds programs].",
+        ),
     ] = False,
     cold: Annotated[
         str | None,
-        typer.Option(metavar="BYTES", help="Besides, after each rank has streamed over so much memory of its own, as in 4M; with "
-                                           "--mixed in both orders."),
+        typer.Option(
+            metavar="BYTES",
+            help="Besides, after each rank has streamed over so much memory of its own, as in 4M; with "
+            "--mixed in both orders.",
+        ),
     ] = None,
     kinds: Annotated[
         str | None,
-        typer.Option(help="Kinds of calls, instead of --collectives and --sizes: COLLECTIVE:BYTES[:ROOT][:uint32][:dup], as in "
-                          "bcast:4K:1,allreduce:4:uint32:dup; or programs, 18 short ones."),
+        typer.Option(
+            help="Kinds of calls, instead of --collectives and --sizes: COLLECTIVE:BYTES[:ROOT][:uint32][:dup], as in "
+            "bcast:4K:1,allreduce:4:uint32:dup; or programs, 18 short ones."
+        ),
     ] = None,
-    dirty: Annotated[bool, typer.Option(help="Owners rewrite their buffers before each operation.")] = True,
-    repetitions: Annotated[int | None, typer.Option(help="How often every variant runs [10].")] = None,
+    dirty: Annotated[
+        bool, typer.Option(help="Owners rewrite their buffers before each operation.")
+    ] = True,
+    repetitions: Annotated[
+        int | None, typer.Option(help="How often every variant runs [10].")
+    ] = None,
     openmp: Annotated[
-        bool, typer.Option("--openmp", help="Thread ranks beside OpenMP's array reductions, without any MPI.")
+        bool,
+        typer.Option(
+            "--openmp", help="Thread ranks beside OpenMP's array reductions, without any MPI."
+        ),
     ] = False,
     hosts: Annotated[
         str | None,
-        typer.Option(metavar="DIRECTORY", help="Over several nodes, which the scripts of this directory make on this machine: "
-                                               "tests/hosts of Tutti's sources (docs/clusters.md). Needs root."),
+        typer.Option(
+            metavar="DIRECTORY",
+            help="Over several nodes, which the scripts of this directory make on this machine: "
+            "tests/hosts of Tutti's sources (docs/clusters.md). Needs root.",
+        ),
     ] = None,
-    nodes: Annotated[str | None, typer.Option(help=f"With --hosts: numbers of nodes [{nodes_command.DEFAULT_NODES}].")] = None,
-    per_node: Annotated[int | None, typer.Option(help="With --hosts: ranks on each node [2].")] = None,
+    nodes: Annotated[
+        str | None,
+        typer.Option(help=f"With --hosts: numbers of nodes [{nodes_command.DEFAULT_NODES}]."),
+    ] = None,
+    per_node: Annotated[
+        int | None, typer.Option(help="With --hosts: ranks on each node [2].")
+    ] = None,
     delay: Annotated[
         str | None,
-        typer.Option(help=f"With --hosts: one-way delays between nodes [{nodes_command.DEFAULT_DELAYS}; with --worth: 0]."),
+        typer.Option(
+            help=f"With --hosts: one-way delays between nodes [{nodes_command.DEFAULT_DELAYS}; with --worth: 0]."
+        ),
     ] = None,
     worth: Annotated[
         bool,
-        typer.Option("--worth", help="With --hosts: what shared memory within nodes gives over messages alone, and what it "
-                                     "could give at most."),
+        typer.Option(
+            "--worth",
+            help="With --hosts: what shared memory within nodes gives over messages alone, and what it "
+            "could give at most.",
+        ),
     ] = False,
-    quick: Annotated[bool, typer.Option("--quick", help="3 repetitions, fewer sizes, less time a cell.")] = False,
-    mpi: Annotated[list[str] | None, typer.Option(help="An MPI; may be repeated [the first of each family].")] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="3 repetitions, fewer sizes, less time a cell.")
+    ] = False,
+    mpi: Annotated[
+        list[str] | None, typer.Option(help="An MPI; may be repeated [the first of each family].")
+    ] = None,
     peer_settings: Annotated[
         str,
-        typer.Option(help="Settings of the MPIs: default, best, both; auto: both where ranks outnumber cores; all: every one "
-                          "that a user could choose."),
+        typer.Option(
+            help="Settings of the MPIs: default, best, both; auto: both where ranks outnumber cores; all: every one "
+            "that a user could choose."
+        ),
     ] = "auto",
     bind: Annotated[
-        str, typer.Option(help="core, none, default (the MPI's own); auto: core where there is one for each rank.")
+        str,
+        typer.Option(
+            help="core, none, default (the MPI's own); auto: core where there is one for each rank."
+        ),
     ] = "auto",
     tutti: Annotated[bool, typer.Option(help="Run each MPI with Tutti too.")] = True,
-    shared_heap: Annotated[bool, typer.Option("--shared-heap", help="And with Tutti's shared heap.")] = False,
-    budget_ms: Annotated[int | None, typer.Option(help="Milliseconds for each cell of each job [40; quick: 20].")] = None,
-    seed: Annotated[int | None, typer.Option(help="Of the order in which variants run, and of --mixed [any; it is printed].")] = None,
-    json_name: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write all numbers here.")] = None,
-    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw FILE.png and FILE.svg.")] = None,
+    shared_heap: Annotated[
+        bool, typer.Option("--shared-heap", help="And with Tutti's shared heap.")
+    ] = False,
+    budget_ms: Annotated[
+        int | None, typer.Option(help="Milliseconds for each cell of each job [40; quick: 20].")
+    ] = None,
+    seed: Annotated[
+        int | None,
+        typer.Option(
+            help="Of the order in which variants run, and of --mixed [any; it is printed]."
+        ),
+    ] = None,
+    json_name: Annotated[
+        str | None, typer.Option("--json", metavar="FILE", help="Write all numbers here.")
+    ] = None,
+    plot: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Draw FILE.png and FILE.svg.")
+    ] = None,
 ) -> None:
     """Measure the collectives of the installed MPIs with and without Tutti, interleaved in one run."""
     from tutti.bench.report import show
 
-    console = Console() if Console().is_terminal else Console(width=160 if mixed or cold or kinds else 132)
+    console = (
+        Console()
+        if Console().is_terminal
+        else Console(width=160 if mixed or cold or kinds else 132)
+    )
     if repetitions is not None and not 1 <= repetitions <= 1000:
-        raise UserError(f"--repetitions: '{repetitions}' is not accepted; whole numbers from 1 to 1000 are")
+        raise UserError(
+            f"--repetitions: '{repetitions}' is not accepted; whole numbers from 1 to 1000 are"
+        )
     if budget_ms is not None and not 1 <= budget_ms <= 60000:
-        raise UserError(f"--budget-ms: '{budget_ms}' is not accepted; whole numbers from 1 to 60000 are")
+        raise UserError(
+            f"--budget-ms: '{budget_ms}' is not accepted; whole numbers from 1 to 60000 are"
+        )
     cores = len(os.sched_getaffinity(0))
     rank_counts = parse_ranks(ranks) if ranks is not None else default_ranks(cores)
     if kinds is None and mixed and collectives is None and sizes is None:
         kinds = PROGRAMS
-    listed, cold_bytes = parse_kinds(kinds) if kinds else "", parse_bytes("--cold", cold) if cold else 0
+    listed, cold_bytes = (
+        parse_kinds(kinds) if kinds else "",
+        parse_bytes("--cold", cold) if cold else 0,
+    )
     if listed and (collectives is not None or sizes is not None):
-        raise UserError("--kinds: a kind has its collective and its size; leave --collectives and --sizes out")
+        raise UserError(
+            "--kinds: a kind has its collective and its size; leave --collectives and --sizes out"
+        )
     if mixed and not dirty:
-        raise UserError("--no-dirty: kinds that alternate share their buffers, which owners rewrite; leave it or --mixed out")
+        raise UserError(
+            "--no-dirty: kinds that alternate share their buffers, which owners rewrite; leave it or --mixed out"
+        )
     if listed or mixed or cold_bytes:
-        refuse_with_kinds({"--openmp": openmp, "--hosts": hosts is not None, "--every-root": every_root, "--plot": plot is not None})
-    wanted = parse_collectives(collectives if collectives is not None else ",".join(DEFAULT_COLLECTIVES))
+        refuse_with_kinds(
+            {
+                "--openmp": openmp,
+                "--hosts": hosts is not None,
+                "--every-root": every_root,
+                "--plot": plot is not None,
+            }
+        )
+    wanted = parse_collectives(
+        collectives if collectives is not None else ",".join(DEFAULT_COLLECTIVES)
+    )
     if every_root:
         require_rooted(wanted, openmp)
     if openmp:
@@ -223,10 +339,17 @@ def bench(
     one_of("--bind", bind, BINDINGS)
     one_of("--peer-settings", peer_settings, SETTINGS)
     if hosts is None and bind == "core" and max(rank_counts) > cores:
-        raise UserError(f"--bind core: {max(rank_counts)} ranks do not fit {cores} cores; take --bind auto")
-    refuse_without_hosts(hosts, {"--nodes": nodes, "--per-node": per_node, "--delay": delay, "--worth": worth or None})
+        raise UserError(
+            f"--bind core: {max(rank_counts)} ranks do not fit {cores} cores; take --bind auto"
+        )
+    refuse_without_hosts(
+        hosts,
+        {"--nodes": nodes, "--per-node": per_node, "--delay": delay, "--worth": worth or None},
+    )
     usual_sizes = nodes_command.DEFAULT_SIZES if hosts is not None else DEFAULT_SIZES
-    message_sizes = parse_sizes(sizes if sizes is not None else QUICK_SIZES if quick else usual_sizes)
+    message_sizes = parse_sizes(
+        sizes if sizes is not None else QUICK_SIZES if quick else usual_sizes
+    )
     json_file, stem = output_file("--json", json_name), plot_stem(plot)
     mpis = choose_mpis(mpi or [], find_mpis())
     if hosts is not None:
@@ -240,10 +363,18 @@ def bench(
     if hosts is not None:
         delays = delay or ("0" if worth else nodes_command.DEFAULT_DELAYS)
         if ranks is not None:
-            raise UserError("--ranks: with --hosts it follows from --nodes and --per-node; leave it out")
-        for option, given in (("--bind", bind != "auto"), ("--peer-settings", peer_settings != "auto"), ("--shared-heap", shared_heap)):
+            raise UserError(
+                "--ranks: with --hosts it follows from --nodes and --per-node; leave it out"
+            )
+        for option, given in (
+            ("--bind", bind != "auto"),
+            ("--peer-settings", peer_settings != "auto"),
+            ("--shared-heap", shared_heap),
+        ):
             if given:
-                raise UserError(f"{option}: nodes on one machine share its cores, so --hosts has its own settings; leave it out")
+                raise UserError(
+                    f"{option}: nodes on one machine share its cores, so --hosts has its own settings; leave it out"
+                )
         if worth and every_root:
             raise UserError("--every-root: --worth measures root 0; leave one of them out")
         if worth and stem is not None:
@@ -253,7 +384,11 @@ def bench(
         if worth:
             return nodes_command.bench_worth(plan, json_file, console)
         return nodes_command.bench_nodes(plan, json_file, stem, console)
-    if max(rank_counts) > cores and any(one.family == "mpich" for one in mpis) and sessions_are_groups():
+    if (
+        max(rank_counts) > cores
+        and any(one.family == "mpich" for one in mpis)
+        and sessions_are_groups()
+    ):
         console.print("note: MPICH's launcher makes a session of each rank, and this kernel schedules sessions as groups, so that "
                       "its ranks cannot hand a core over by yielding; without: sysctl kernel.sched_autogroup_enabled=0",
                       highlight=False, markup=False)  # fmt: skip

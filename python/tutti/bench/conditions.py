@@ -16,14 +16,19 @@ from tutti.bench.states import QUICK, SLOW, States, states_of
 from tutti.bench.statistics import Ratio, centre, compare, log_ratios, ratio_of_logs
 from tutti.bench.variants import Variant
 
-SHUFFLED = {"plain": "mixed", "cold": "mixed+cold"}  # a condition, and the same with the kinds in a shuffled order
+SHUFFLED = {
+    "plain": "mixed",
+    "cold": "mixed+cold",
+}  # a condition, and the same with the kinds in a shuffled order
 GOALS = {"mixed": 1.15, "mixed+cold": 1.6}  # times what the call takes without the others between
 GOAL_NANOSECONDS = {"mixed": 60.0, "mixed+cold": 0.0}  # or so much longer
 
 
 def kinds_of(measurements: Measurements, ranks: int) -> list[Cell]:
     """In the order asked for, each as its plain cell."""
-    return [cell for cell in measurements.cells if cell.ranks == ranks and cell.condition == "plain"]
+    return [
+        cell for cell in measurements.cells if cell.ranks == ranks and cell.condition == "plain"
+    ]
 
 
 @dataclass(frozen=True)
@@ -37,13 +42,20 @@ class InCompany:
 
     @property
     def within_goal(self) -> bool:
-        return self.ratio.value <= GOALS[self.shuffled] or self.nanoseconds <= GOAL_NANOSECONDS[self.shuffled]
+        return (
+            self.ratio.value <= GOALS[self.shuffled]
+            or self.nanoseconds <= GOAL_NANOSECONDS[self.shuffled]
+        )
 
 
 def in_company(measurements: Measurements, variant: Variant, kind: Cell, alone: str) -> InCompany:
     shuffled = SHUFFLED[alone]
-    mixed, repeated = (measurements.cells[kind.under(name)][variant.key].median for name in (shuffled, alone))
-    return InCompany(kind, shuffled, compare(mixed, repeated), 1000 * (centre(mixed) - centre(repeated)))
+    mixed, repeated = (
+        measurements.cells[kind.under(name)][variant.key].median for name in (shuffled, alone)
+    )
+    return InCompany(
+        kind, shuffled, compare(mixed, repeated), 1000 * (centre(mixed) - centre(repeated))
+    )
 
 
 @dataclass(frozen=True)
@@ -77,11 +89,21 @@ class _Conditions:
         self.measurements, self.ranks, self.variant = measurements, ranks, variant
         self.kinds = kinds_of(measurements, ranks)
         self.peers = peers_of(measurements, ranks)
-        self.host = next((one for one in self.peers if one.mpi == variant.mpi and one.setting == variant.setting), None)
+        self.host = next(
+            (
+                one
+                for one in self.peers
+                if one.mpi == variant.mpi and one.setting == variant.setting
+            ),
+            None,
+        )
         self.entries = {name: self._entries(name) for name in measurements.settings.conditions}
 
     def _entries(self, condition: str) -> list[AgainstBest]:
-        return [against_best(self.measurements, kind.under(condition), self.peers, self.variant) for kind in self.kinds]
+        return [
+            against_best(self.measurements, kind.under(condition), self.peers, self.variant)
+            for kind in self.kinds
+        ]
 
     def logs(self, condition: str, repetitions: Sequence[int]) -> list[float]:
         """The mean over the kinds of the ratios' logarithms, by repetition."""
@@ -110,10 +132,18 @@ class _Conditions:
         repetitions = states.repetitions(self.ranks, keys, chosen, state) if state else list(every)
         if not repetitions or not self.kinds:
             return None
-        logs, over_host = self.logs(condition, repetitions), self.logs_over_host(condition, repetitions)
+        logs, over_host = (
+            self.logs(condition, repetitions),
+            self.logs_over_host(condition, repetitions),
+        )
         kept = None
         if alone is not None:
-            kept = ratio_of_logs([mixed - plain for mixed, plain in zip(logs, self.logs(alone, repetitions), strict=True)])
+            kept = ratio_of_logs(
+                [
+                    mixed - plain
+                    for mixed, plain in zip(logs, self.logs(alone, repetitions), strict=True)
+                ]
+            )
         return OfCondition(self.ranks, self.variant, condition, state, len(repetitions), self.entries[condition],
                            ratio_of_logs(logs), ratio_of_logs(over_host) if over_host else None, kept)  # fmt: skip
 
@@ -128,7 +158,10 @@ def of_conditions(measurements: Measurements) -> list[OfCondition]:
                 continue
             conditions = _Conditions(measurements, ranks, variant)
             for state in ("", QUICK, SLOW) if states.between is not None else ("",):
-                summaries = [conditions.summary(name, state, states) for name in measurements.settings.conditions]
+                summaries = [
+                    conditions.summary(name, state, states)
+                    for name in measurements.settings.conditions
+                ]
                 result += [summary for summary in summaries if summary is not None]
     return result
 
@@ -154,11 +187,18 @@ def _summary_json(summary: OfCondition) -> dict[str, Any]:
         "over_host": asdict(summary.over_host) if summary.over_host else None,
         "kinds_behind": None if summary.state else len(summary.behind),
         "kept_of_repeated": asdict(summary.kept) if summary.kept else None,
-    } | ({} if summary.state else {"kinds": [against_best_json(entry) for entry in summary.entries]})
+    } | (
+        {} if summary.state else {"kinds": [against_best_json(entry) for entry in summary.entries]}
+    )
 
 
 def conditions_json(measurements: Measurements) -> dict[str, Any]:
-    variants = [(ranks, v) for ranks in measured_ranks(measurements) for v in measurements.settings.variants(ranks) if v.tutti]
+    variants = [
+        (ranks, v)
+        for ranks in measured_ranks(measurements)
+        for v in measurements.settings.variants(ranks)
+        if v.tutti
+    ]
     return {
         "seed": measurements.seed,
         "against_best_peer": [_summary_json(summary) for summary in of_conditions(measurements)],

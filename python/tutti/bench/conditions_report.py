@@ -3,13 +3,28 @@
 from rich.console import Console
 from rich.table import Table
 
-from tutti.bench.conditions import GOALS, GOAL_NANOSECONDS, SHUFFLED, OfCondition, companies, kinds_of, of_conditions
+from tutti.bench.conditions import (
+    GOALS,
+    GOAL_NANOSECONDS,
+    SHUFFLED,
+    OfCondition,
+    companies,
+    kinds_of,
+    of_conditions,
+)
 from tutti.bench.driver import Cell, Measurements
 from tutti.bench.remarks import MODES, load_text, loaded, modes_mark
 from tutti.bench.results import measured_ranks
 from tutti.bench.states import states_of, states_text
 from tutti.bench.statistics import centre
-from tutti.bench.texts import factor_text, interval_text, kind_text, ratio_text, size_text, time_text
+from tutti.bench.texts import (
+    factor_text,
+    interval_text,
+    kind_text,
+    ratio_text,
+    size_text,
+    time_text,
+)
 from tutti.bench.variants import Variant
 
 NAMES = {"plain": "repeated", "mixed": "shuffled", "cold": "cold", "mixed+cold": "shuffled, cold"}
@@ -26,13 +41,19 @@ def against_peers_table(measurements: Measurements, summaries: list[OfCondition]
     first = summaries[0]
     peers = {entry.peer for summary in summaries for entry in summary.entries}
     under_load = ", load" if loaded(measurements, first.ranks, first.variant, *peers) else ""
-    table = _kinds_table(f"{first.ranks} ranks: {first.variant.label}, times faster than the best peer in each cell{under_load}")
+    table = _kinds_table(
+        f"{first.ranks} ranks: {first.variant.label}, times faster than the best peer in each cell{under_load}"
+    )
     for summary in summaries:
         table.add_column(NAMES[summary.condition], justify="right", no_wrap=True)
         table.add_column("95%", justify="right", no_wrap=True)
     for place, kind in enumerate(kinds_of(measurements, first.ranks)):
         comparisons = [summary.entries[place].comparison for summary in summaries]
-        texts = [text for c in comparisons for text in (modes_mark(c) + ratio_text(c.ratio), interval_text(c.ratio))]
+        texts = [
+            text
+            for c in comparisons
+            for text in (modes_mark(c) + ratio_text(c.ratio), interval_text(c.ratio))
+        ]
         table.add_row(kind_text(kind), *texts)
     return table
 
@@ -49,7 +70,10 @@ def own_times_table(measurements: Measurements, ranks: int, variant: Variant) ->
         table.add_column(f"{NAMES[shuffled]} / {NAMES[alone]}", justify="right")
         table.add_column("95%", justify="right")
     for kind in kinds_of(measurements, ranks):
-        times = [time_text(centre(measurements.cells[kind.under(name)][variant.key].median)) for name in conditions]
+        times = [
+            time_text(centre(measurements.cells[kind.under(name)][variant.key].median))
+            for name in conditions
+        ]
         texts = []
         for _, shuffled in pairs:
             row = rows[kind, shuffled]
@@ -67,7 +91,9 @@ def host_times_table(measurements: Measurements, ranks: int, variants: list[Vari
         table.add_column(variant.label, justify="right")
 
     def times(kind: Cell, variant: Variant) -> str:
-        medians = [centre(measurements.cells[kind.under(name)][variant.key].median) for name in conditions]
+        medians = [
+            centre(measurements.cells[kind.under(name)][variant.key].median) for name in conditions
+        ]
         return " / ".join(map(time_text, medians))
 
     for kind in kinds_of(measurements, ranks):
@@ -115,14 +141,18 @@ def notes(measurements: Measurements) -> list[str]:
             + (f", cold {GOALS['mixed+cold']} times" if settings.cold else "")
         )
     if settings.cold:
-        lines.append(f"cold: each rank streamed over {size_text(settings.cold)} before each operation")
+        lines.append(
+            f"cold: each rank streamed over {size_text(settings.cold)} before each operation"
+        )
     lines.append(f"seed {measurements.seed}")
     return [line for line in [*lines, load_text(measurements)] if line]
 
 
 def _in_detail(variants: list[Variant]) -> list[Variant]:
     """Those with tables of their own: of each MPI under its first setting. The means are of all."""
-    firsts = {(variant.mpi, variant.heap): variant for variant in reversed(variants) if variant.tutti}
+    firsts = {
+        (variant.mpi, variant.heap): variant for variant in reversed(variants) if variant.tutti
+    }
     return [variant for variant in variants if variant in firsts.values()]
 
 
@@ -132,11 +162,19 @@ def show_conditions(measurements: Measurements, console: Console) -> None:
     for ranks in measured_ranks(measurements):
         variants = settings.variants(ranks)
         for variant in _in_detail(variants):
-            mine = [row for row in summaries if (row.ranks, row.variant, row.state) == (ranks, variant, "")]
+            mine = [
+                row
+                for row in summaries
+                if (row.ranks, row.variant, row.state) == (ranks, variant, "")
+            ]
             if mine:
                 console.print(against_peers_table(measurements, mine))
                 console.print(own_times_table(measurements, ranks, variant))
-        console.print(host_times_table(measurements, ranks, [variant for variant in variants if not variant.tutti]))
+        console.print(
+            host_times_table(
+                measurements, ranks, [variant for variant in variants if not variant.tutti]
+            )
+        )
     if summaries:
         console.print(means_table(summaries))
     for line in notes(measurements):

@@ -11,7 +11,15 @@ from tutti.bench.conditions import conditions_json
 from tutti.bench.driver import Cell, Measurements, Samples
 from tutti.bench.peers import best_peers_json
 from tutti.bench.remarks import load_json
-from tutti.bench.results import Comparison, Summary, compare_cells, nearness, pairs, summaries, typical_limits
+from tutti.bench.results import (
+    Comparison,
+    Summary,
+    compare_cells,
+    nearness,
+    pairs,
+    summaries,
+    typical_limits,
+)
 from tutti.bench.roots import compare_roots, comparisons_json, root_json
 from tutti.bench.states import states_json
 from tutti.bench.statistics import centre

@@ -62,13 +62,19 @@ class Settings:
     @property
     def conditions(self) -> list[str]:
         """Under which each kind of call is measured."""
-        return [name for name in CONDITIONS if (self.mixed or "mixed" not in name) and (self.cold or "cold" not in name)]
+        return [
+            name
+            for name in CONDITIONS
+            if (self.mixed or "mixed" not in name) and (self.cold or "cold" not in name)
+        ]
 
     def oversubscribed(self, ranks: int) -> bool:
         return ranks > self.cores
 
     def variants(self, ranks: int) -> list[Variant]:
-        return variants_for(self.mpis, self.peer_settings, self.oversubscribed(ranks), self.tutti, self.heap)
+        return variants_for(
+            self.mpis, self.peer_settings, self.oversubscribed(ranks), self.tutti, self.heap
+        )
 
     @property
     def jobs(self) -> int:
@@ -80,7 +86,9 @@ class Settings:
 
     def job_seconds(self, ranks: int) -> float:
         """After which a job counts as hanging."""
-        times = sum(self.roots(collective, ranks) for collective in self.collectives) * len(self.conditions)
+        times = sum(self.roots(collective, ranks) for collective in self.collectives) * len(
+            self.conditions
+        )
         return JOB_SECONDS * max(1.0, times / len(DEFAULT_COLLECTIVES))
 
 
@@ -120,7 +128,9 @@ class Samples:
     mean: list[float] = field(default_factory=list)
     least: list[float] = field(default_factory=list)
     percentile_95: list[float] = field(default_factory=list)
-    by_root: list[list[float]] = field(default_factory=list)  # where every root was measured: its medians, by repetition
+    by_root: list[list[float]] = field(
+        default_factory=list
+    )  # where every root was measured: its medians, by repetition
 
     def add(self, entries: list[dict[str, Any]], every_root: bool) -> None:
         """One repetition: what tutti-bench wrote of each root, in their order."""
@@ -139,8 +149,12 @@ class Samples:
 class Measurements:
     settings: Settings
     cells: dict[Cell, dict[str, Samples]] = field(default_factory=dict)
-    left_out: list[Cell] = field(default_factory=list)  # whose buffers would take more memory than tutti-bench allows
-    libraries: dict[str, str] = field(default_factory=dict)  # by variant: what the MPI says of itself
+    left_out: list[Cell] = field(
+        default_factory=list
+    )  # whose buffers would take more memory than tutti-bench allows
+    libraries: dict[str, str] = field(
+        default_factory=dict
+    )  # by variant: what the MPI says of itself
     # By rank count and variant: the flag exchange on the cores of each job, in microseconds. Nothing where ranks share cores.
     flags: dict[tuple[int, str], list[float]] = field(default_factory=dict)
     limits: list[dict[str, Any]] = field(default_factory=list)  # one a repetition
@@ -152,7 +166,9 @@ class Measurements:
 
     def _cell(self, ranks: int, entry: dict[str, Any]) -> Cell:
         root = entry.get("root") if self.settings.kinds else None
-        details = {name: entry[name] for name in ("element", "communicator", "condition") if name in entry}
+        details = {
+            name: entry[name] for name in ("element", "communicator", "condition") if name in entry
+        }
         return Cell(ranks, entry["collective"], entry["bytes"], root=root, **details)
 
     def add(self, ranks: int, variant: Variant, job: dict[str, Any]) -> None:
@@ -182,7 +198,9 @@ def _what_failed(text: str) -> str:
     return ours[0] if ours else (paragraphs or ["it said nothing"])[-1]
 
 
-def execute(words: list[str], env: dict[str, str], seconds: float = JOB_SECONDS) -> tuple[int, str, str]:
+def execute(
+    words: list[str], env: dict[str, str], seconds: float = JOB_SECONDS
+) -> tuple[int, str, str]:
     """Runs a job to its end and returns (exit code, stdout, stderr); nothing of it is left running."""
     with started(words, env, subprocess.PIPE) as process:
         try:
@@ -192,10 +210,16 @@ def execute(words: list[str], env: dict[str, str], seconds: float = JOB_SECONDS)
     return process.returncode, out, err
 
 
-def execute_job(words: list[str], env: dict[str, str], seconds: float = JOB_SECONDS) -> tuple[int, str, str]:
+def execute_job(
+    words: list[str], env: dict[str, str], seconds: float = JOB_SECONDS
+) -> tuple[int, str, str]:
     """As `execute`, and once more where the launcher itself could not start."""
     done = execute(words, env, seconds)
-    return execute(words, env, seconds) if done[0] != 0 and LAUNCHER_FAILED in done[2] + done[1] else done
+    return (
+        execute(words, env, seconds)
+        if done[0] != 0 and LAUNCHER_FAILED in done[2] + done[1]
+        else done
+    )
 
 
 @dataclass(frozen=True)
@@ -207,7 +231,11 @@ class Place:
 
 
 def run_job(
-    settings: Settings, ranks: int, variant: Variant, directory: Path, place: Place | None = None,
+    settings: Settings,
+    ranks: int,
+    variant: Variant,
+    directory: Path,
+    place: Place | None = None,
     variables: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """One mpiexec job with all cells; returns what tutti-bench wrote. `variables` are for its environment."""
@@ -248,7 +276,9 @@ def run_job(
     if variant.heap and NO_HEAP in err:
         raise RunError(f"{where}: {_what_failed(err)}")
     if job["interposed"] != variant.tutti:
-        raise RunError(f"{where}: Tutti was {'not ' if variant.tutti else ''}loaded; see `tutti doctor`")
+        raise RunError(
+            f"{where}: Tutti was {'not ' if variant.tutti else ''}loaded; see `tutti doctor`"
+        )
     return job | {"share_of_others": watch.share}
 
 
@@ -274,6 +304,8 @@ def run(settings: Settings, before_job: Callable[[str], None]) -> Measurements:
                 variants = settings.variants(ranks)
                 shuffle.shuffle(variants)
                 for variant in variants:
-                    before_job(f"{repetition + 1}/{settings.repetitions}, {ranks} ranks, {variant.label}")
+                    before_job(
+                        f"{repetition + 1}/{settings.repetitions}, {ranks} ranks, {variant.label}"
+                    )
                     measurements.add(ranks, variant, run_job(one, ranks, variant, Path(directory)))
     return measurements

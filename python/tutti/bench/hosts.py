@@ -34,7 +34,12 @@ class Hosts:
         self._run("up", str(self.nodes))
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
         self._run("down")
 
     def _run(self, name: str, *words: str) -> str:
@@ -46,7 +51,11 @@ class Hosts:
         )  # fmt: skip
         if done.returncode != 0:
             says = (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1]
-            raise UserError(f"--hosts: {says}") if name in ("up", "link", "clusters") else RunError(f"{name}: {says}")
+            raise (
+                UserError(f"--hosts: {says}")
+                if name in ("up", "link", "clusters")
+                else RunError(f"{name}: {says}")
+            )
         return done.stdout
 
     def link(self, delay: str, rate: str = "0") -> None:
@@ -64,7 +73,17 @@ class Hosts:
             raise RunError(f"pingpong: it said '{text.strip()}'")
         return float(match[1])
 
-    def command(self, variant: Variant, ranks: int, per_node: int, program: list[str], launcher: Path | None) -> list[str]:
+    def command(
+        self, variant: Variant, ranks: int, per_node: int, program: list[str], launcher: Path | None
+    ) -> list[str]:
         """A job of so many ranks on each of the first nodes; `launcher` is tutti-run, for variants with Tutti."""
-        words = [str(self.directory / "mpiexec"), "--mpi", str(variant.mpi.launcher), "--per-node", str(per_node), "-n", str(ranks)]
+        words = [
+            str(self.directory / "mpiexec"),
+            "--mpi",
+            str(variant.mpi.launcher),
+            "--per-node",
+            str(per_node),
+            "-n",
+            str(ranks),
+        ]
         return words + ([str(launcher)] if launcher is not None else []) + program

@@ -42,8 +42,12 @@ def sample(cores: set[int]) -> Sample:
         busy = busy_seconds(STAT.read_text(), cores, os.sysconf("SC_CLK_TCK"))
     except (OSError, ValueError):
         busy = None
-    mine, started = (resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN))
-    return Sample(time.monotonic(), busy, mine.ru_utime + mine.ru_stime + started.ru_utime + started.ru_stime)
+    mine, started = (
+        resource.getrusage(who) for who in (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    )
+    return Sample(
+        time.monotonic(), busy, mine.ru_utime + mine.ru_stime + started.ru_utime + started.ru_stime
+    )
 
 
 def share_of_others(before: Sample, after: Sample, cores: int) -> float | None:

@@ -44,7 +44,12 @@ class Mpi:
 def _say_version(launcher: Path) -> str:
     try:
         done = subprocess.run(
-            [launcher, "--version"], capture_output=True, text=True, timeout=20, stdin=subprocess.DEVNULL, check=False
+            [launcher, "--version"],
+            capture_output=True,
+            text=True,
+            timeout=20,
+            stdin=subprocess.DEVNULL,
+            check=False,
         )
     except (OSError, subprocess.TimeoutExpired):
         return ""
@@ -65,7 +70,12 @@ def identify(text: str) -> tuple[str, str] | None:
 def _find_library(launcher: Path, family: str) -> Path | None:
     prefix = launcher.parent.parent
     multiarch = sysconfig.get_config_var("MULTIARCH") or "x86_64-linux-gnu"
-    directories = [prefix / "lib", prefix / "lib" / "release", prefix / "lib64", prefix / "lib" / multiarch]
+    directories = [
+        prefix / "lib",
+        prefix / "lib" / "release",
+        prefix / "lib64",
+        prefix / "lib" / multiarch,
+    ]
     for library in LIBRARIES["openmpi" if family == "openmpi" else "mpich"]:
         for directory in directories:
             if (directory / library).exists():
@@ -90,7 +100,9 @@ def find_mpis(directory: Path | None = None, path: str | None = None) -> list[Mp
     """All MPIs, each once; those of the nearest .mpi/ above `directory` (here) first."""
     found: list[Mpi] = []
     seen: set[Path] = set()
-    places = _launchers(directory or Path.cwd(), os.environ.get("PATH", "") if path is None else path)
+    places = _launchers(
+        directory or Path.cwd(), os.environ.get("PATH", "") if path is None else path
+    )
     for name, launcher in places:
         real = launcher.resolve()
         if real in seen or not shutil.which(launcher):
@@ -101,10 +113,16 @@ def find_mpis(directory: Path | None = None, path: str | None = None) -> list[Mp
             continue
         family, version = identity
         library = _find_library(launcher, family)
-        if library is not None and any(library.samefile(mpi.library) for mpi in found if mpi.library):
+        if library is not None and any(
+            library.samefile(mpi.library) for mpi in found if mpi.library
+        ):
             continue
         taken = {mpi.name for mpi in found}
-        wanted = [name or family, f"{family}-{version}", *(f"{family}-{version}-{i}" for i in range(2, 100))]
+        wanted = [
+            name or family,
+            f"{family}-{version}",
+            *(f"{family}-{version}-{i}" for i in range(2, 100)),
+        ]
         unique = next(candidate for candidate in wanted if candidate not in taken)
         found.append(Mpi(unique, family, version, launcher, library))
     return found

@@ -25,7 +25,9 @@ def parse_nodes(text: str) -> list[int]:
     result = []
     for word in text.split(","):
         if not re.fullmatch(r"[0-9]{1,3}", word) or not 2 <= int(word) <= MOST_NODES:
-            raise UserError(f"--nodes: '{word}' is not a number of nodes; whole numbers from 2 to {MOST_NODES} are")
+            raise UserError(
+                f"--nodes: '{word}' is not a number of nodes; whole numbers from 2 to {MOST_NODES} are"
+            )
         if int(word) not in result:
             result.append(int(word))
     return result
@@ -46,14 +48,18 @@ def startable(mpis: list[Mpi], named: bool) -> list[Mpi]:
     can = [mpi for mpi in mpis if mpi.family != "intel"]
     other = next((mpi for mpi in mpis if mpi not in can), None)
     if other is not None and (named or not can):
-        raise UserError(f"--mpi: '{other.name}' is {other.label}; nodes of --hosts start jobs of MPICH and Open MPI")
+        raise UserError(
+            f"--mpi: '{other.name}' is {other.label}; nodes of --hosts start jobs of MPICH and Open MPI"
+        )
     return can
 
 
 def nodes_plan(settings: Settings, hosts: str, nodes: str, per_node: int, delays: str) -> Nodes:
     """The MPIs' settings are those of tests/hosts/mpiexec: polite, because nodes share cores."""
     if not 1 <= per_node <= MOST_NODES:
-        raise UserError(f"--per-node: {per_node} is not accepted; whole numbers from 1 to {MOST_NODES} are")
+        raise UserError(
+            f"--per-node: {per_node} is not accepted; whole numbers from 1 to {MOST_NODES} are"
+        )
     counts = parse_nodes(nodes)
     Hosts(Path(hosts), max(counts))  # says what is missing
     ranks = [count * per_node for count in counts]
@@ -74,7 +80,9 @@ def _write(document: dict[str, Any], json_file: Path | None, console: Console) -
 def bench_nodes(plan: Nodes, json_file: Path | None, stem: Path | None, console: Console) -> None:
     from tutti.bench.nodes_report import draw_delays, nodes_json, show
 
-    results = with_progress(plan.jobs, "the nodes", lambda before_job: measure_nodes(plan, before_job))
+    results = with_progress(
+        plan.jobs, "the nodes", lambda before_job: measure_nodes(plan, before_job)
+    )
     show(plan, results, console)
     _write(nodes_json(plan, results), json_file, console)
     if stem is not None:
@@ -86,9 +94,13 @@ def bench_worth(plan: Nodes, json_file: Path | None, console: Console) -> None:
     from tutti.bench import worth
 
     if plan.per_node < 2:
-        raise UserError("--worth: ranks of a node share memory where there are two or more; take --per-node 2")
+        raise UserError(
+            "--worth: ranks of a node share memory where there are two or more; take --per-node 2"
+        )
     if len(plan.delays) > 1:
         raise UserError("--worth: give one --delay")
-    rows = with_progress(worth.jobs(plan), "the nodes", lambda before_job: worth.measure_worth(plan, before_job))
+    rows = with_progress(
+        worth.jobs(plan), "the nodes", lambda before_job: worth.measure_worth(plan, before_job)
+    )
     worth.show_worth(plan, rows, console)
     _write(worth.worth_json(plan, rows), json_file, console)

@@ -39,7 +39,9 @@ def delays_text(delays: float) -> str:
 def nodes_table(plan: Nodes, result: AtDelay, nodes: int, base: Variant, other: Variant) -> Table:
     ranks = plan.ranks(nodes)
     way = f"delay {result.delay}, a byte takes {time_text(centre(result.one_way))} us one way"
-    table = Table(title=f"{nodes} nodes of {plan.per_node} ranks ({way}): {base.label}", title_justify="left")
+    table = Table(
+        title=f"{nodes} nodes of {plan.per_node} ranks ({way}): {base.label}", title_justify="left"
+    )
     for column in ("collective", "size"):
         table.add_column(column)
     for column in ("host, us", "Tutti, us", "ratio", "95%", "host, delays", "Tutti, delays", ""):
@@ -62,7 +64,9 @@ def host_nodes_table(plan: Nodes, result: AtDelay, nodes: int) -> Table:
     """Where there is nothing to compare with."""
     ranks = plan.ranks(nodes)
     variants = plan.settings.variants(ranks)
-    table = Table(title=f"{nodes} nodes of {plan.per_node} ranks, delay {result.delay}", title_justify="left")
+    table = Table(
+        title=f"{nodes} nodes of {plan.per_node} ranks, delay {result.delay}", title_justify="left"
+    )
     for column in ("collective", "size"):
         table.add_column(column)
     for variant in variants:
@@ -71,15 +75,26 @@ def host_nodes_table(plan: Nodes, result: AtDelay, nodes: int) -> Table:
     for cell, by_variant in result.measurements.cells.items():
         if cell.ranks != ranks:
             continue
-        texts = [(time_text(centre(by_variant[v.key].median)), delays_text(delays_of(result, cell, v))) for v in variants]
-        table.add_row(cell.collective, size_text(cell.bytes) if cell.bytes else "-", *(text for pair in texts for text in pair))
+        texts = [
+            (time_text(centre(by_variant[v.key].median)), delays_text(delays_of(result, cell, v)))
+            for v in variants
+        ]
+        table.add_row(
+            cell.collective,
+            size_text(cell.bytes) if cell.bytes else "-",
+            *(text for pair in texts for text in pair),
+        )
     return table
 
 
 def shortest(plan: Nodes, result: AtDelay, nodes: int) -> list[Cell]:
     """Each collective's cell of the least size."""
     least = min(plan.settings.sizes)
-    return [cell for cell in result.measurements.cells if cell.ranks == plan.ranks(nodes) and cell.bytes in (0, least)]
+    return [
+        cell
+        for cell in result.measurements.cells
+        if cell.ranks == plan.ranks(nodes) and cell.bytes in (0, least)
+    ]
 
 
 def nodes_summary(plan: Nodes, results: list[AtDelay]) -> Table:
@@ -88,15 +103,28 @@ def nodes_summary(plan: Nodes, results: list[AtDelay]) -> Table:
                   title_justify="left")  # fmt: skip
     for column in ("delay", "nodes", "MPI"):
         table.add_column(column)
-    for column in ("to 64 KiB", "95%", "all sizes", "95%", "slower", "host, delays", "Tutti, delays"):
+    for column in (
+        "to 64 KiB",
+        "95%",
+        "all sizes",
+        "95%",
+        "slower",
+        "host, delays",
+        "Tutti, delays",
+    ):
         table.add_column(column, justify="right")
     for result in results:
         for nodes in plan.nodes:
             for base, other in pairs(result.measurements, plan.ranks(nodes)):
                 row = summarise(result.measurements, plan.ranks(nodes), base, other)
-                short = (ratio_text(row.short), interval_text(row.short)) if row.short else ("-", "-")
+                short = (
+                    (ratio_text(row.short), interval_text(row.short)) if row.short else ("-", "-")
+                )
                 cells = shortest(plan, result, nodes)
-                delays = [median(delays_of(result, cell, variant) for cell in cells) for variant in (base, other)]
+                delays = [
+                    median(delays_of(result, cell, variant) for cell in cells)
+                    for variant in (base, other)
+                ]
                 table.add_row(
                     result.delay, str(nodes), base.label, *short, ratio_text(row.every), interval_text(row.every),
                     f"[red]{row.slower_cells}[/]" if row.slower_cells else "-", *map(delays_text, delays),
@@ -133,7 +161,8 @@ def _at_delay_json(plan: Nodes, result: AtDelay) -> dict[str, Any]:
             | {
                 "nodes": cell.ranks // plan.per_node,
                 "delays": {
-                    variant.key: delays_of(result, cell, variant) for variant in variants[cell.ranks // plan.per_node]
+                    variant.key: delays_of(result, cell, variant)
+                    for variant in variants[cell.ranks // plan.per_node]
                 },
                 "least_delays": 1,
             }
@@ -149,7 +178,9 @@ def _at_delay_json(plan: Nodes, result: AtDelay) -> dict[str, Any]:
             entry
             for nodes in plan.nodes
             for base, other in pairs(measurements, plan.ranks(nodes))
-            for entry in comparisons_json(base, other, compare_roots(measurements, plan.ranks(nodes), base, other))
+            for entry in comparisons_json(
+                base, other, compare_roots(measurements, plan.ranks(nodes), base, other)
+            )
         ],
         "left_out": [cell.size_words for cell in measurements.left_out],
         "load": load_json(measurements),
@@ -171,7 +202,11 @@ def machine_json(plan: Nodes) -> dict[str, Any]:
 
 
 def nodes_json(plan: Nodes, results: list[AtDelay]) -> dict[str, Any]:
-    return {"format": "tutti-bench-nodes 1"} | machine_json(plan) | {"delays": [_at_delay_json(plan, result) for result in results]}
+    return (
+        {"format": "tutti-bench-nodes 1"}
+        | machine_json(plan)
+        | {"delays": [_at_delay_json(plan, result) for result in results]}
+    )
 
 
 def draw_delays(plan: Nodes, results: list[AtDelay], stem: Path) -> list[Path]:
@@ -193,10 +228,15 @@ def draw_delays(plan: Nodes, results: list[AtDelay], stem: Path) -> list[Path]:
         heights = [delays_of(result, cell, variant) for cell in cells]
         axes.bar(at, heights, width, label=variant.label, color=colour, alpha=alpha)
     axes.axhline(1, color="black", linewidth=0.8)
-    axes.set_xticks(range(len(cells)), [cell.collective for cell in cells], rotation=40, ha="right", fontsize=8)
+    axes.set_xticks(
+        range(len(cells)), [cell.collective for cell in cells], rotation=40, ha="right", fontsize=8
+    )
     axes.set_ylabel("delays of the links (median)")
     size = size_text(min(plan.settings.sizes))
-    axes.set_title(f"{nodes} nodes of {plan.per_node} ranks, {size}, delay {result.delay} one way; 1 is the least", fontsize=10)
+    axes.set_title(
+        f"{nodes} nodes of {plan.per_node} ranks, {size}, delay {result.delay} one way; 1 is the least",
+        fontsize=10,
+    )
     axes.legend(fontsize=8)
     figure.tight_layout()
     written = [stem.with_name(stem.name + suffix) for suffix in (".png", ".svg")]

@@ -33,17 +33,24 @@ class Cell:
 def cells_of(document: dict[str, Any]) -> list[Cell]:
     times: dict[int, dict[str, list[float]]] = {}
     for cell in document["cells"]:
-        times.setdefault(int(cell["bytes"]), {}).setdefault(cell["variant"], []).append(float(cell["median_us"]))
+        times.setdefault(int(cell["bytes"]), {}).setdefault(cell["variant"], []).append(
+            float(cell["median_us"])
+        )
     return [Cell(size, by_variant) for size, by_variant in times.items()]
 
 
 def measure(threads: int, sizes: Sequence[int], repetitions: int, budget_ms: int) -> dict[str, Any]:
     program = find_program("tutti-openmp")
     if program is None:
-        raise UserError("the program tutti-openmp is missing; build Tutti with a C compiler that has OpenMP")
+        raise UserError(
+            "the program tutti-openmp is missing; build Tutti with a C compiler that has OpenMP"
+        )
     words = [str(program), str(threads), str(repetitions), str(budget_ms), *map(str, sizes)]
     # A private copy of the vector lies on each thread's stack; waiting threads keep their cores.
-    environment = dict(os.environ) | {"OMP_STACKSIZE": f"{max(sizes) // 1024 + 8192}K", "OMP_DYNAMIC": "false"}
+    environment = dict(os.environ) | {
+        "OMP_STACKSIZE": f"{max(sizes) // 1024 + 8192}K",
+        "OMP_DYNAMIC": "false",
+    }
     if threads <= len(os.sched_getaffinity(0)):
         environment |= {"OMP_PROC_BIND": "true", "OMP_WAIT_POLICY": "active"}
     limited = ["sh", "-c", 'ulimit -s unlimited 2>/dev/null; exec "$@"', "sh", *words]
@@ -56,7 +63,9 @@ def measure(threads: int, sizes: Sequence[int], repetitions: int, budget_ms: int
 
 def show(document: dict[str, Any], console: Console) -> None:
     cells = cells_of(document)
-    table = Table(title=f"{document['threads']} thread ranks: microseconds, and how many times faster than OpenMP")
+    table = Table(
+        title=f"{document['threads']} thread ranks: microseconds, and how many times faster than OpenMP"
+    )
     names = [name for name in (*OPENMP, *TUTTI) if name in cells[0].times]
     bases = [name for name in OPENMP if name in names]
     table.add_column("bytes", justify="right")
@@ -64,7 +73,9 @@ def show(document: dict[str, Any], console: Console) -> None:
         table.add_column(name.replace("_", " "), justify="right")
     for base in bases:
         for other in TUTTI:
-            table.add_column(f"{other.removeprefix('tutti_')} / {base.removeprefix('openmp_')}", justify="right")
+            table.add_column(
+                f"{other.removeprefix('tutti_')} / {base.removeprefix('openmp_')}", justify="right"
+            )
     for cell in cells:
         row = [size_text(cell.bytes), *(time_text(centre(cell.times[name])) for name in names)]
         for base in bases:

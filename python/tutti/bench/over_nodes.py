@@ -46,7 +46,10 @@ def measure_nodes(plan: Nodes, before_job: Callable[[str], None]) -> list[AtDela
     """Repetition k runs every variant once at each delay, on each number of nodes, in shuffled order."""
     shuffle = random.Random(plan.settings.seed)
     results = [AtDelay(delay, Measurements(plan.settings), []) for delay in plan.delays]
-    with tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory, Hosts(plan.hosts, max(2, *plan.nodes)) as hosts:
+    with (
+        tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory,
+        Hosts(plan.hosts, max(2, *plan.nodes)) as hosts,
+    ):
         for repetition in range(plan.settings.repetitions):
             for result in results:
                 hosts.link(result.delay)
@@ -55,8 +58,16 @@ def measure_nodes(plan: Nodes, before_job: Callable[[str], None]) -> list[AtDela
                     variants = plan.settings.variants(ranks)
                     shuffle.shuffle(variants)
                     for variant in variants:
-                        where = f"delay {result.delay}, {ranks // plan.per_node} nodes, {variant.label}"
+                        where = (
+                            f"delay {result.delay}, {ranks // plan.per_node} nodes, {variant.label}"
+                        )
                         before_job(f"{repetition + 1}/{plan.settings.repetitions}, {where}")
-                        job = run_job(plan.settings, ranks, variant, Path(directory), Place(hosts, plan.per_node))
+                        job = run_job(
+                            plan.settings,
+                            ranks,
+                            variant,
+                            Path(directory),
+                            Place(hosts, plan.per_node),
+                        )
                         result.measurements.add(ranks, variant, job)
     return results

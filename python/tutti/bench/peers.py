@@ -4,7 +4,13 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 from tutti.bench.driver import Cell, Measurements
-from tutti.bench.results import SHORT_BYTES, Comparison, by_collective, comparison_of, measured_ranks
+from tutti.bench.results import (
+    SHORT_BYTES,
+    Comparison,
+    by_collective,
+    comparison_of,
+    measured_ranks,
+)
 from tutti.bench.statistics import Ratio, centre, geometric_mean
 from tutti.bench.variants import Variant
 
@@ -32,7 +38,9 @@ class BestPeers:
     @property
     def short(self) -> Ratio | None:
         """Up to 64 KiB."""
-        cells = [entry.comparison for entry in self.cells if entry.comparison.cell.bytes <= SHORT_BYTES]
+        cells = [
+            entry.comparison for entry in self.cells if entry.comparison.cell.bytes <= SHORT_BYTES
+        ]
         return self._mean(cells) if cells else None
 
     @property
@@ -52,7 +60,9 @@ def peers_of(measurements: Measurements, ranks: int) -> list[Variant]:
     return [variant for variant in measurements.settings.variants(ranks) if not variant.tutti]
 
 
-def against_best(measurements: Measurements, cell: Cell, peers: list[Variant], variant: Variant) -> AgainstBest:
+def against_best(
+    measurements: Measurements, cell: Cell, peers: list[Variant], variant: Variant
+) -> AgainstBest:
     by_variant = measurements.cells[cell]
     peer = min(peers, key=lambda one: centre(by_variant[one.key].median))
     return AgainstBest(peer, comparison_of(cell, by_variant[peer.key], by_variant[variant.key]))
@@ -67,8 +77,12 @@ def best_peers(measurements: Measurements) -> list[BestPeers]:
         peers = peers_of(measurements, ranks)
         if len(peers) < 2:
             continue
-        cells = [cell for cell in measurements.cells if cell.ranks == ranks and cell.condition == "plain"]
-        as_they_come = {variant.mpi for variant in variants if variant.tutti and variant.setting == "default"}
+        cells = [
+            cell for cell in measurements.cells if cell.ranks == ranks and cell.condition == "plain"
+        ]
+        as_they_come = {
+            variant.mpi for variant in variants if variant.tutti and variant.setting == "default"
+        }
         for variant in variants:
             if variant.tutti and (variant.setting == "default" or variant.mpi not in as_they_come):
                 entries = [against_best(measurements, cell, peers, variant) for cell in cells]

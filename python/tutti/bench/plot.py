@@ -25,7 +25,13 @@ def _draw_panel(axes: Any, measurements: Measurements, ranks: int, collective: s
         if any(spreads):
             # Beside each other, or the whiskers of one variant would hide another's.
             shift = 2 ** (0.7 * ((place + 0.5) / len(variants) - 0.5))
-            _draw_roots(axes, variant, [cell.bytes * shift for cell in cells], [found for found in spreads if found], colour)
+            _draw_roots(
+                axes,
+                variant,
+                [cell.bytes * shift for cell in cells],
+                [found for found in spreads if found],
+                colour,
+            )
         else:
             times = [centre(measurements.cells[cell][variant.key].median) for cell in cells]
             _draw_line(axes, variant, cells, times, colour)
@@ -41,31 +47,75 @@ def _draw_panel(axes: Any, measurements: Measurements, ranks: int, collective: s
         axes.set_xlim(-1, 1)
         return
     axes.set_xscale("log", base=2)
-    axes.set_xticks([cell.bytes for cell in cells], [size_text(cell.bytes) for cell in cells], rotation=60, fontsize=7)
+    axes.set_xticks(
+        [cell.bytes for cell in cells],
+        [size_text(cell.bytes) for cell in cells],
+        rotation=60,
+        fontsize=7,
+    )
     axes.minorticks_off()
 
 
-def _draw_line(axes: Any, variant: Variant, cells: list[Cell], times: list[float], colour: str) -> None:
-    style = {"color": colour, "marker": "o" if variant.tutti else "x", "markersize": 4, "label": variant.label}
+def _draw_line(
+    axes: Any, variant: Variant, cells: list[Cell], times: list[float], colour: str
+) -> None:
+    style = {
+        "color": colour,
+        "marker": "o" if variant.tutti else "x",
+        "markersize": 4,
+        "label": variant.label,
+    }
     alpha = 0.55 if variant.setting == "best" else 1.0
     if cells and cells[0].collective == "barrier":
         # A barrier has no size: one mark a variant, those with Tutti to the right.
         axes.plot([0.4 if variant.tutti else -0.4], times, linestyle="none", alpha=alpha, **style)
         return
-    line = ("-." if variant.heap else "-") if variant.tutti else "--" if variant.setting in ("default", "best") else ":"
+    line = (
+        ("-." if variant.heap else "-")
+        if variant.tutti
+        else "--"
+        if variant.setting in ("default", "best")
+        else ":"
+    )
     axes.plot([cell.bytes for cell in cells], times, linestyle=line, alpha=alpha, **style)
 
 
-def _draw_roots(axes: Any, variant: Variant, places: list[float], spreads: list[Spread], colour: str) -> None:
+def _draw_roots(
+    axes: Any, variant: Variant, places: list[float], spreads: list[Spread], colour: str
+) -> None:
     """A box for half of the roots, whiskers to the fastest and the slowest, a mark at the median."""
     alpha = 0.55 if variant.setting == "best" else 1.0
     middles = [found.middle for found in spreads]
-    whiskers = [[found.middle - found.least for found in spreads], [found.most - found.middle for found in spreads]]
-    axes.errorbar(places, middles, yerr=whiskers, linestyle="none", ecolor=colour, elinewidth=1, capsize=2.5, alpha=alpha)
+    whiskers = [
+        [found.middle - found.least for found in spreads],
+        [found.most - found.middle for found in spreads],
+    ]
+    axes.errorbar(
+        places,
+        middles,
+        yerr=whiskers,
+        linestyle="none",
+        ecolor=colour,
+        elinewidth=1,
+        capsize=2.5,
+        alpha=alpha,
+    )
     axes.vlines(places, [found.low for found in spreads], [found.high for found in spreads], color=colour, linewidth=5,
                 alpha=0.35 * alpha)  # fmt: skip
-    style = {"color": colour, "marker": "o" if variant.tutti else "x", "markersize": 4, "label": variant.label}
-    axes.plot(places, middles, linestyle="-" if variant.tutti else ":", linewidth=0.7, alpha=alpha, **style)
+    style = {
+        "color": colour,
+        "marker": "o" if variant.tutti else "x",
+        "markersize": 4,
+        "label": variant.label,
+    }
+    axes.plot(
+        places,
+        middles,
+        linestyle="-" if variant.tutti else ":",
+        linewidth=0.7,
+        alpha=alpha,
+        **style,
+    )
 
 
 def draw(measurements: Measurements, stem: Path) -> list[Path]:
@@ -79,7 +129,9 @@ def draw(measurements: Measurements, stem: Path) -> list[Path]:
     columns = min(MOST_COLUMNS, len(settings.collectives))
     rows_each = (len(settings.collectives) + columns - 1) // columns
     rows = rows_each * len(settings.ranks)
-    figure, grid = pyplot.subplots(rows, columns, figsize=(3.4 * columns + 1, 3.0 * rows + 1.2), squeeze=False)
+    figure, grid = pyplot.subplots(
+        rows, columns, figsize=(3.4 * columns + 1, 3.0 * rows + 1.2), squeeze=False
+    )
     for block, ranks in enumerate(settings.ranks):
         panels = grid[block * rows_each : (block + 1) * rows_each]
         for axes, collective in zip_longest(panels.flat, settings.collectives):
@@ -88,12 +140,20 @@ def draw(measurements: Measurements, stem: Path) -> list[Path]:
             else:
                 _draw_panel(axes, measurements, ranks, collective)
         for axes in panels[:, 0]:
-            axes.set_ylabel("median and span of the roots, us" if settings.every_root else "median, us")
+            axes.set_ylabel(
+                "median and span of the roots, us" if settings.every_root else "median, us"
+            )
     labels: dict[str, Any] = {}
     for axes in grid[:, 0]:
         handles, names = axes.get_legend_handles_labels()
         labels |= dict(zip(names, handles, strict=True))
-    figure.legend(list(labels.values()), list(labels), loc="lower center", ncols=min(4, len(labels)), fontsize=8)
+    figure.legend(
+        list(labels.values()),
+        list(labels),
+        loc="lower center",
+        ncols=min(4, len(labels)),
+        fontsize=8,
+    )
     legend_lines = (len(labels) + 3) // 4
     figure.tight_layout(rect=(0, 0.25 * (legend_lines + 0.5) / figure.get_figheight(), 1, 1))
     written = [stem.with_name(stem.name + suffix) for suffix in (".png", ".svg")]

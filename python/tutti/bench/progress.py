@@ -12,9 +12,20 @@ Result = TypeVar("Result")
 def with_progress(jobs: int, first: str, work: Callable[[Callable[[str], None]], Result]) -> Result:
     """Does the work, which says a line before each job. Redrawn between jobs only: a thread that draws would disturb what is
     measured."""
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+    )
     console = Console(stderr=True)
-    with Progress(*columns, console=console, auto_refresh=False, transient=True, disable=not console.is_terminal) as progress:
+    with Progress(
+        *columns,
+        console=console,
+        auto_refresh=False,
+        transient=True,
+        disable=not console.is_terminal,
+    ) as progress:
         task = progress.add_task(first, total=jobs)
         started = False
 

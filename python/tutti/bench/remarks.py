@@ -38,7 +38,9 @@ def modes_mark(comparison: Comparison) -> str:
 
 
 def _numbers(repetitions: list[int]) -> str:
-    return ("repetition " if len(repetitions) == 1 else "repetitions ") + ", ".join(str(k + 1) for k in repetitions)
+    return ("repetition " if len(repetitions) == 1 else "repetitions ") + ", ".join(
+        str(k + 1) for k in repetitions
+    )
 
 
 def load_text(measurements: Measurements) -> str:
@@ -50,7 +52,9 @@ def load_text(measurements: Measurements) -> str:
             if marked:
                 runs.append(f"{variant.label} with {ranks} ranks ({_numbers(marked)})")
                 jobs += len(marked)
-                most = max(most, *(measurements.loads[ranks, variant.key][k] or 0.0 for k in marked))
+                most = max(
+                    most, *(measurements.loads[ranks, variant.key][k] or 0.0 for k in marked)
+                )
     if not runs:
         return ""
     which = "every job" if jobs == sum(map(len, measurements.loads.values())) else "; ".join(runs)

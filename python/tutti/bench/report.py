@@ -36,7 +36,9 @@ def _comparison_row(comparison: Comparison, under_load: bool) -> list[str]:
     ]
 
 
-def comparison_table(measurements: Measurements, ranks: int, base: Variant, other: Variant) -> Table:
+def comparison_table(
+    measurements: Measurements, ranks: int, base: Variant, other: Variant
+) -> Table:
     settings = measurements.settings
     binding = binding_for(settings.bind, settings.oversubscribed(ranks))
     bound = {"core": "bound to cores", "none": "not bound"}.get(binding, "bound as the MPI likes")
@@ -60,7 +62,10 @@ def comparison_table(measurements: Measurements, ranks: int, base: Variant, othe
 
 def host_table(measurements: Measurements, ranks: int, variant: Variant) -> Table:
     """Where there is nothing to compare with."""
-    table = Table(title=f"{ranks} ranks on {measurements.settings.cores} cores: {variant.label}", title_justify="left")
+    table = Table(
+        title=f"{ranks} ranks on {measurements.settings.cores} cores: {variant.label}",
+        title_justify="left",
+    )
     for column in ("collective", "size", "median, us", "mean, us", "min, us", "p95, us"):
         table.add_column(column, justify="left" if column in ("collective", "size") else "right")
     for cell, by_variant in measurements.cells.items():
@@ -68,13 +73,20 @@ def host_table(measurements: Measurements, ranks: int, variant: Variant) -> Tabl
             continue
         samples = by_variant[variant.key]
         times = (samples.median, samples.mean, samples.least, samples.percentile_95)
-        table.add_row(cell.collective, size_text(cell.bytes) if cell.bytes else "-", *(time_text(centre(t)) for t in times))
+        table.add_row(
+            cell.collective,
+            size_text(cell.bytes) if cell.bytes else "-",
+            *(time_text(centre(t)) for t in times),
+        )
     return table
 
 
 def summary_table(rows: list[Summary], against: str) -> Table:
     """Of Tutti against its own hosts, or against the other MPIs; `against` is for the title."""
-    table = Table(title=f"Geometric means of the ratios, Tutti against {against} (above 1: Tutti is faster)", title_justify="left")
+    table = Table(
+        title=f"Geometric means of the ratios, Tutti against {against} (above 1: Tutti is faster)",
+        title_justify="left",
+    )
     table.add_column("ranks", justify="right")
     table.add_column("without Tutti", no_wrap=True)
     table.add_column("with Tutti", no_wrap=True)
@@ -93,14 +105,19 @@ def summary_table(rows: list[Summary], against: str) -> Table:
 
 def collectives_table(rows: list[Summary]) -> Table:
     """A row for each collective, columns for each host; `rows` are of one rank count."""
-    table = Table(title=f"{rows[0].ranks} ranks: geometric means over the sizes of each collective", title_justify="left")
+    table = Table(
+        title=f"{rows[0].ranks} ranks: geometric means over the sizes of each collective",
+        title_justify="left",
+    )
     table.add_column("collective", min_width=max(map(len, rows[0].by_collective)))
     for row in rows:
         table.add_column(row.base.label, justify="right")
         table.add_column("95%", justify="right")
     for name in rows[0].by_collective:
         ratios = [row.by_collective[name] for row in rows]
-        table.add_row(name, *(text for ratio in ratios for text in (ratio_text(ratio), interval_text(ratio))))
+        table.add_row(
+            name, *(text for ratio in ratios for text in (ratio_text(ratio), interval_text(ratio)))
+        )
     return table
 
 
@@ -123,36 +140,57 @@ BY_SIZE = {
 
 
 def limits_table(limits: dict[str, Any]) -> Table:
-    table = Table(title="Limits of the machine, measured between the jobs", title_justify="left", show_header=False)
+    table = Table(
+        title="Limits of the machine, measured between the jobs",
+        title_justify="left",
+        show_header=False,
+    )
     table.add_column()
     table.add_column()
     for name, meaning in LATENCIES.items():
         value = limits.get(name)
-        table.add_row(meaning, f"{value / 1000:.3f} us" if value is not None else "not possible here")
+        table.add_row(
+            meaning, f"{value / 1000:.3f} us" if value is not None else "not possible here"
+        )
     for name, (meaning, unit) in BY_SIZE.items():
-        values = [f"{size_text(int(size))}: {value:.3g}" for size, value in limits.get(name, {}).items() if value is not None]
+        values = [
+            f"{size_text(int(size))}: {value:.3g}"
+            for size, value in limits.get(name, {}).items()
+            if value is not None
+        ]
         table.add_row(meaning, f"{', '.join(values)} {unit}" if values else "not possible here")
     return table
 
 
 def nearness_table(rows: list[Nearness]) -> Table:
     """A row for each variant: what it takes, as a multiple of the flag exchange."""
-    table = Table(title="Two ranks: how many times the machine's flag exchange", title_justify="left")
+    table = Table(
+        title="Two ranks: how many times the machine's flag exchange", title_justify="left"
+    )
     table.add_column("")
     collectives = list(dict.fromkeys(row.cell.collective for row in rows))
     for collective in collectives:
-        table.add_column("allreduce, 8 B" if collective == "allreduce" else collective, justify="right")
+        table.add_column(
+            "allreduce, 8 B" if collective == "allreduce" else collective, justify="right"
+        )
         table.add_column("95%", justify="right")
     for variant in dict.fromkeys(row.variant for row in rows):
         cells = [row for row in rows if row.variant == variant]
-        texts = [text for row in cells for text in (factor_text(row.ratio.value) + "x", interval_text(row.ratio))]
+        texts = [
+            text
+            for row in cells
+            for text in (factor_text(row.ratio.value) + "x", interval_text(row.ratio))
+        ]
         table.add_row(variant.label, *texts)
     return table
 
 
 def best_peers_table(measurements: Measurements, best: BestPeers) -> Table:
     """A row for each cell: the fastest peer there, and Tutti."""
-    table = Table(title=f"{best.ranks} ranks: {best.variant.label}, against the best peer in each cell", title_justify="left")
+    table = Table(
+        title=f"{best.ranks} ranks: {best.variant.label}, against the best peer in each cell",
+        title_justify="left",
+    )
     for column in ("collective", "size", "best peer"):
         table.add_column(column)
     for column in ("peer, us", "Tutti, us", "ratio", "95%", ""):
@@ -173,7 +211,10 @@ def best_peers_table(measurements: Measurements, best: BestPeers) -> Table:
 
 
 def best_peers_summary(rows: list[BestPeers]) -> Table:
-    table = Table(title="Geometric means of the ratios, Tutti against the best peer of each cell", title_justify="left")
+    table = Table(
+        title="Geometric means of the ratios, Tutti against the best peer of each cell",
+        title_justify="left",
+    )
     table.add_column("ranks", justify="right")
     table.add_column("with Tutti", no_wrap=True)
     for column in ("to 64 KiB", "95%", "all sizes", "95%", "slower"):
@@ -189,7 +230,10 @@ def best_peers_summary(rows: list[BestPeers]) -> Table:
 
 def bounds_table(rows: list[Bounded], variants: list[Variant]) -> Table:
     """A row for each cell: what the machine leaves possible, and each variant with Tutti as a multiple of it."""
-    table = Table(title="Two ranks: times the bound from the machine's own copies and additions", title_justify="left")
+    table = Table(
+        title="Two ranks: times the bound from the machine's own copies and additions",
+        title_justify="left",
+    )
     for column in ("collective", "size"):
         table.add_column(column)
     for column in ("bound, us", *(variant.label for variant in variants)):
@@ -206,7 +250,11 @@ def left_out_text(cells: list[Cell]) -> str:
     """One line: which cells were not measured, and why."""
     texts = []
     for ranks, collective in dict.fromkeys((cell.ranks, cell.collective) for cell in cells):
-        sizes = [size_text(cell.bytes) for cell in cells if (cell.ranks, cell.collective) == (ranks, collective)]
+        sizes = [
+            size_text(cell.bytes)
+            for cell in cells
+            if (cell.ranks, cell.collective) == (ranks, collective)
+        ]
         texts.append(f"{collective} of {', '.join(sizes)} on {ranks} ranks")
     return f"left out, because a rank's buffers would be too large: {'; '.join(texts)}"
 
@@ -214,11 +262,15 @@ def left_out_text(cells: list[Cell]) -> str:
 def _notes(measurements: Measurements) -> list[str]:
     """What is said once below the tables."""
     states = states_of(measurements)
-    lines = [states_text(states, ranks) for ranks in measured_ranks(measurements)] + [load_text(measurements)]
+    lines = [states_text(states, ranks) for ranks in measured_ranks(measurements)] + [
+        load_text(measurements)
+    ]
     compared = [c for ranks in measured_ranks(measurements) for pair in pairs(measurements, ranks)
                 for c in compare_cells(measurements, ranks, *pair)]  # fmt: skip
     compared += [entry.comparison for best in best_peers(measurements) for entry in best.cells]
-    return [line for line in lines if line] + ([MODES] if any(any(c.modes) for c in compared) else [])
+    return [line for line in lines if line] + (
+        [MODES] if any(any(c.modes) for c in compared) else []
+    )
 
 
 def show(measurements: Measurements, console: Console) -> None:

@@ -31,7 +31,11 @@ class Comparison:
     @property
     def times(self) -> tuple[list[float], list[float]]:
         """What is compared, by repetition: medians, or means where a side's times have two modes."""
-        return (self.base.mean, self.other.mean) if any(self.modes) else (self.base.median, self.other.median)
+        return (
+            (self.base.mean, self.other.mean)
+            if any(self.modes)
+            else (self.base.median, self.other.median)
+        )
 
     @property
     def ratio(self) -> Ratio:
@@ -44,7 +48,9 @@ class Comparison:
 
 
 def comparison_of(cell: Cell, base: Samples, other: Samples) -> Comparison:
-    return Comparison(cell, base, other, compare(base.median, other.median), compare(base.mean, other.mean))
+    return Comparison(
+        cell, base, other, compare(base.median, other.median), compare(base.mean, other.mean)
+    )
 
 
 @dataclass(frozen=True)
@@ -63,7 +69,11 @@ class Summary:
 
 def measured_ranks(measurements: Measurements) -> list[int]:
     """The rank counts with any cell: with many ranks, every size may have been left out."""
-    return [ranks for ranks in measurements.settings.ranks if any(cell.ranks == ranks for cell in measurements.cells)]
+    return [
+        ranks
+        for ranks in measurements.settings.ranks
+        if any(cell.ranks == ranks for cell in measurements.cells)
+    ]
 
 
 def pairs(measurements: Measurements, ranks: int) -> list[tuple[Variant, Variant]]:
@@ -71,10 +81,17 @@ def pairs(measurements: Measurements, ranks: int) -> list[tuple[Variant, Variant
     variants = measurements.settings.variants(ranks)
     by_key = {variant.key: variant for variant in variants}
     endings = ("+tutti", "+tutti+heap")
-    return [(v, by_key[v.key + end]) for end in endings for v in variants if not v.tutti and v.key + end in by_key]
+    return [
+        (v, by_key[v.key + end])
+        for end in endings
+        for v in variants
+        if not v.tutti and v.key + end in by_key
+    ]
 
 
-def compare_cells(measurements: Measurements, ranks: int, base: Variant, other: Variant) -> list[Comparison]:
+def compare_cells(
+    measurements: Measurements, ranks: int, base: Variant, other: Variant
+) -> list[Comparison]:
     """In the order measured."""
     result = []
     for cell, by_variant in measurements.cells.items():
@@ -87,11 +104,16 @@ def compare_cells(measurements: Measurements, ranks: int, base: Variant, other: 
 def by_collective(comparisons: Sequence[Comparison]) -> dict[str, Ratio]:
     """The geometric mean over the sizes of each collective, in the order measured."""
     names = dict.fromkeys(c.cell.collective for c in comparisons)
-    return {name: geometric_mean([c.times for c in comparisons if c.cell.collective == name]) for name in names}
+    return {
+        name: geometric_mean([c.times for c in comparisons if c.cell.collective == name])
+        for name in names
+    }
 
 
 def summarise(measurements: Measurements, ranks: int, base: Variant, other: Variant) -> Summary:
-    comparisons = [c for c in compare_cells(measurements, ranks, base, other) if c.cell.condition == "plain"]
+    comparisons = [
+        c for c in compare_cells(measurements, ranks, base, other) if c.cell.condition == "plain"
+    ]
     short = [c for c in comparisons if c.cell.bytes <= SHORT_BYTES]
     return Summary(
         ranks,
@@ -109,10 +131,17 @@ def summaries(measurements: Measurements) -> list[Summary]:
     """Tutti against its own hosts, then against the other MPIs, under the same kind of setting."""
     own, others = [], []
     for ranks in measured_ranks(measurements):
-        own += [summarise(measurements, ranks, base, other) for base, other in pairs(measurements, ranks)]
+        own += [
+            summarise(measurements, ranks, base, other)
+            for base, other in pairs(measurements, ranks)
+        ]
         variants = measurements.settings.variants(ranks)
         for other in (v for v in variants if v.tutti and v.setting == "default"):
-            for base in (v for v in variants if not v.tutti and (v.mpi != other.mpi or v.setting not in ("default", "best"))):
+            for base in (
+                v
+                for v in variants
+                if not v.tutti and (v.mpi != other.mpi or v.setting not in ("default", "best"))
+            ):
                 others.append(summarise(measurements, ranks, base, other))
     return own + others
 
@@ -129,7 +158,11 @@ class Nearness:
 def nearness(measurements: Measurements) -> list[Nearness]:
     """Of barrier and 8-byte allreduce, each job against the flag exchange on its own cores."""
     return [
-        Nearness(cell, variant, compare(by_variant[variant.key].median, measurements.flags[cell.ranks, variant.key]))
+        Nearness(
+            cell,
+            variant,
+            compare(by_variant[variant.key].median, measurements.flags[cell.ranks, variant.key]),
+        )
         for cell, by_variant in measurements.cells.items()
         if cell in (Cell(cell.ranks, "allreduce", 8), Cell(cell.ranks, "barrier", 0))
         for variant in measurements.settings.variants(cell.ranks)

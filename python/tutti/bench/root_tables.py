@@ -14,15 +14,23 @@ def roots_tables(measurements: Measurements, ranks: int, where: str = "") -> lis
     The titles say `where`: how many ranks, where nothing else is said."""
     where = where or f"{ranks} ranks"
     found = [
-        roots_table(where, base, compare_roots(measurements, ranks, base, other)) for base, other in pairs(measurements, ranks)
+        roots_table(where, base, compare_roots(measurements, ranks, base, other))
+        for base, other in pairs(measurements, ranks)
     ]
     if not measurements.settings.tutti:
-        found = [host_roots_table(measurements, ranks, variant, where) for variant in measurements.settings.variants(ranks)]
+        found = [
+            host_roots_table(measurements, ranks, variant, where)
+            for variant in measurements.settings.variants(ranks)
+        ]
     return [table for table in found if table.row_count]
 
 
 def _spread_texts(found: Spread) -> tuple[str, ...]:
-    return *(time_text(time) for time in (found.least, found.middle, found.most)), str(found.slowest_root), factor_text(found.factor) + "x"
+    return (
+        *(time_text(time) for time in (found.least, found.middle, found.most)),
+        str(found.slowest_root),
+        factor_text(found.factor) + "x",
+    )
 
 
 SPREAD_COLUMNS = ("min", "median", "max", "slowest", "max/min")

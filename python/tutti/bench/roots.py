@@ -35,7 +35,9 @@ def spread(samples: Samples) -> Spread | None:
     if not samples.by_root:
         return None
     times = [centre(by_repetition) for by_repetition in samples.by_root]
-    low, high = (times[0], times[0]) if len(times) == 1 else quantiles(times, n=4, method="inclusive")[::2]
+    low, high = (
+        (times[0], times[0]) if len(times) == 1 else quantiles(times, n=4, method="inclusive")[::2]
+    )
     least, most = min(times), max(times)
     return Spread(least, low, median(times), high, most, times.index(least), times.index(most))
 
@@ -50,7 +52,9 @@ class RootComparison:
     of_slowest: Ratio
 
 
-def compare_roots(measurements: Measurements, ranks: int, base: Variant, other: Variant) -> list[RootComparison]:
+def compare_roots(
+    measurements: Measurements, ranks: int, base: Variant, other: Variant
+) -> list[RootComparison]:
     """Of the cells of which every root was measured, in the order measured."""
     result = []
     for cell, by_variant in measurements.cells.items():
@@ -60,24 +64,39 @@ def compare_roots(measurements: Measurements, ranks: int, base: Variant, other: 
         spreads = spread(one), spread(two)
         if spreads[0] is None or spreads[1] is None:
             continue
-        slowest = [samples.by_root[found.slowest_root] for samples, found in zip((one, two), spreads, strict=True) if found]
+        slowest = [
+            samples.by_root[found.slowest_root]
+            for samples, found in zip((one, two), spreads, strict=True)
+            if found
+        ]
         result.append(RootComparison(cell, spreads[0], spreads[1], compare(*slowest)))
     return result
 
 
 def spread_json(found: Spread) -> dict[str, Any]:
-    names = {"least": "min_us", "low": "quartile_1_us", "middle": "median_us", "high": "quartile_3_us", "most": "max_us"}
+    names = {
+        "least": "min_us",
+        "low": "quartile_1_us",
+        "middle": "median_us",
+        "high": "quartile_3_us",
+        "most": "max_us",
+    }
     return {names.get(name, name): value for name, value in asdict(found).items()}
 
 
 def root_json(samples: Samples) -> dict[str, Any]:
     """What belongs to the samples of a cell and variant; nothing where there is nothing to say of roots."""
     found = spread(samples)
-    return {} if found is None else {"by_root_us": samples.by_root, "over_roots": spread_json(found)}
+    return (
+        {} if found is None else {"by_root_us": samples.by_root, "over_roots": spread_json(found)}
+    )
 
 
-def comparisons_json(base: Variant, other: Variant, rows: Sequence[RootComparison]) -> list[dict[str, Any]]:
+def comparisons_json(
+    base: Variant, other: Variant, rows: Sequence[RootComparison]
+) -> list[dict[str, Any]]:
     return [
-        row.cell.words | {"base": base.key, "other": other.key, "ratio_of_slowest_roots": asdict(row.of_slowest)}
+        row.cell.words
+        | {"base": base.key, "other": other.key, "ratio_of_slowest_roots": asdict(row.of_slowest)}
         for row in rows
     ]

@@ -35,11 +35,20 @@ class States:
 
     @property
     def all_times(self) -> list[float]:
-        return [time for by_repetition in self.hand_overs.values() for times in by_repetition for time in times]
+        return [
+            time
+            for by_repetition in self.hand_overs.values()
+            for times in by_repetition
+            for time in times
+        ]
 
     def typical(self, state: str) -> float | None:
         """The median hand-over in a state, or, where there is one only, of all."""
-        times = [time for time in self.all_times if self.between is None or (time < self.between) == (state == QUICK)]
+        times = [
+            time
+            for time in self.all_times
+            if self.between is None or (time < self.between) == (state == QUICK)
+        ]
         return median(times) if times else None
 
     def state(self, times: Sequence[float]) -> str:
@@ -49,9 +58,15 @@ class States:
         quick = {time < self.between for time in times}
         return CHANGED if len(quick) > 1 else QUICK if quick == {True} else SLOW
 
-    def repetitions(self, ranks: int, variants: Sequence[str], conditions: Sequence[str], state: str) -> list[int]:
+    def repetitions(
+        self, ranks: int, variants: Sequence[str], conditions: Sequence[str], state: str
+    ) -> list[int]:
         """Those in which the machine was in this state whenever one of the variants was measured under one of the conditions."""
-        runs = [self.hand_overs.get((ranks, key, condition), []) for key in variants for condition in conditions]
+        runs = [
+            self.hand_overs.get((ranks, key, condition), [])
+            for key in variants
+            for condition in conditions
+        ]
         count = min((len(run) for run in runs), default=0)
         return [k for k in range(count) if all(self.state(run[k]) == state for run in runs)]
 
@@ -70,7 +85,8 @@ def states_of(measurements: Measurements) -> States:
             jobs = measurements.hand_overs.get((ranks, variant.key), [])
             for condition in settings.conditions:
                 hand_overs[ranks, variant.key, condition] = [
-                    job.get(condition) or _of_limits(measurements, repetition) for repetition, job in enumerate(jobs)
+                    job.get(condition) or _of_limits(measurements, repetition)
+                    for repetition, job in enumerate(jobs)
                 ]
     states = States(hand_overs, None)
     return States(hand_overs, border(states.all_times))
@@ -90,7 +106,11 @@ def states_text(states: States, ranks: int) -> str:
     if states.between is None:
         return f"{ranks} ranks: a line crosses between cores in {median(states.all_times):.0f} ns, in one state of the machine"
     named = [(states.state(times), str(k + 1)) for k, times in enumerate(by_repetition)]
-    groups = [f"{name} in {', '.join(k for of, k in named if of == name)}" for name in (QUICK, SLOW, CHANGED) if name in dict(named)]
+    groups = [
+        f"{name} in {', '.join(k for of, k in named if of == name)}"
+        for name in (QUICK, SLOW, CHANGED)
+        if name in dict(named)
+    ]
     return (
         f"{ranks} ranks: a line crosses between cores in {states.typical(QUICK):.0f} ns (quick) or {states.typical(SLOW):.0f} ns "
         f"(slow state of the machine); repetitions: {'; '.join(groups)}"

@@ -17,12 +17,19 @@ def kind_text(cell: Cell) -> str:
     """A kind of call, such as `bcast 4 KiB from 1` or `allreduce 4 B uint32 dup`."""
     words = [cell.collective, *([size_text(cell.bytes)] if cell.bytes else [])]
     if cell.root is not None:
-        words.append(f"{'to' if cell.collective in ('reduce', 'gather', 'gatherv') else 'from'} {cell.root}")
-    return " ".join(words + [word for word in (cell.element, cell.communicator) if word not in ("double", "world")])
+        words.append(
+            f"{'to' if cell.collective in ('reduce', 'gather', 'gatherv') else 'from'} {cell.root}"
+        )
+    return " ".join(
+        words
+        + [word for word in (cell.element, cell.communicator) if word not in ("double", "world")]
+    )
 
 
 def time_text(microseconds: float) -> str:
-    digits = 3 if microseconds < 10 else 2 if microseconds < 100 else 1 if microseconds < 1000 else 0
+    digits = (
+        3 if microseconds < 10 else 2 if microseconds < 100 else 1 if microseconds < 1000 else 0
+    )
     return f"{microseconds:,.{digits}f}"
 
 
@@ -36,7 +43,9 @@ def factor_text(factor: float) -> str:
 def interval_text(ratio: Ratio) -> str:
     if ratio.low is None or ratio.high is None:
         return "-"
-    return "wide" if ratio.wider(MOST_TOLD) else f"{factor_text(ratio.low)}-{factor_text(ratio.high)}"
+    return (
+        "wide" if ratio.wider(MOST_TOLD) else f"{factor_text(ratio.low)}-{factor_text(ratio.high)}"
+    )
 
 
 def ratio_text(ratio: Ratio) -> str:

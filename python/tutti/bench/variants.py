@@ -11,14 +11,21 @@ from tutti.bench.mpis import Mpi
 BEST_ENVIRONMENT = {
     "mpich": {
         "MPIR_CVAR_POLLS_BEFORE_YIELD": "1",
-        **{f"MPIR_CVAR_{name}_POSIX_INTRA_ALGORITHM": "mpir" for name in ("BCAST", "REDUCE", "ALLREDUCE", "BARRIER")},
+        **{
+            f"MPIR_CVAR_{name}_POSIX_INTRA_ALGORITHM": "mpir"
+            for name in ("BCAST", "REDUCE", "ALLREDUCE", "BARRIER")
+        },
     },
 }
 BEST_ARGUMENTS = {"openmpi": ["--mca", "mpi_yield_when_idle", "1"]}
 # Other algorithms that a user of the MPI could switch on, each under its name.
 OTHER_ENVIRONMENT = {
     "mpich": (
-        "mpir", {f"MPIR_CVAR_{name}_POSIX_INTRA_ALGORITHM": "mpir" for name in ("BCAST", "REDUCE", "ALLREDUCE", "BARRIER")}
+        "mpir",
+        {
+            f"MPIR_CVAR_{name}_POSIX_INTRA_ALGORITHM": "mpir"
+            for name in ("BCAST", "REDUCE", "ALLREDUCE", "BARRIER")
+        },
     ),
 }
 OTHER_ARGUMENTS = {"openmpi": ("sm", ["--mca", "coll_sm_priority", "95"])}
@@ -37,12 +44,22 @@ class Variant:
     def key(self) -> str:
         """For files and look-up: mpich, mpich+tutti, mpich+tutti+heap, mpich@best, mpich@best+tutti, mpich@mpir."""
         setting = "" if self.setting == "default" else "@" + self.setting
-        return self.mpi.name + setting + ("+tutti" if self.tutti else "") + ("+heap" if self.heap else "")
+        return (
+            self.mpi.name
+            + setting
+            + ("+tutti" if self.tutti else "")
+            + ("+heap" if self.heap else "")
+        )
 
     @property
     def label(self) -> str:
         setting = {"default": "", "best": ", best setting"}.get(self.setting, ", " + self.setting)
-        return self.mpi.label + setting + (", Tutti" if self.tutti else "") + (", shared heap" if self.heap else "")
+        return (
+            self.mpi.label
+            + setting
+            + (", Tutti" if self.tutti else "")
+            + (", shared heap" if self.heap else "")
+        )
 
 
 def settings_for(mpi: Mpi, chosen: str, oversubscribed: bool) -> list[str]:
@@ -59,7 +76,9 @@ def other_settings(mpi: Mpi, chosen: str) -> list[str]:
     return [entry[0] for entry in known if entry is not None] if chosen == "all" else []
 
 
-def variants_for(mpis: list[Mpi], chosen: str, oversubscribed: bool, with_tutti: bool, with_heap: bool = False) -> list[Variant]:
+def variants_for(
+    mpis: list[Mpi], chosen: str, oversubscribed: bool, with_tutti: bool, with_heap: bool = False
+) -> list[Variant]:
     result = []
     for mpi in mpis:
         for setting in settings_for(mpi, chosen, oversubscribed):
@@ -84,7 +103,9 @@ def _binding_arguments(mpi: Mpi, binding: str) -> list[str]:
     return ["-bind-to" if mpi.family == "mpich" else "--bind-to", binding]
 
 
-def command(variant: Variant, ranks: int, binding: str, program: list[str], launcher: Path | None) -> list[str]:
+def command(
+    variant: Variant, ranks: int, binding: str, program: list[str], launcher: Path | None
+) -> list[str]:
     """`launcher` is tutti-run, for variants with Tutti."""
     mpi = variant.mpi
     words = [str(mpi.launcher), "-n", str(ranks), *_binding_arguments(mpi, binding)]
@@ -121,7 +142,11 @@ def environment(variant: Variant, binding: str, aliases: Path) -> dict[str, str]
     if mpi.family == "intel":
         result |= {"I_MPI_ROOT": str(mpi.prefix), "I_MPI_FABRICS": "shm"}
         if binding in ("core", "none"):
-            result |= {"I_MPI_PIN": "1", "I_MPI_PIN_ORDER": "range"} if binding == "core" else {"I_MPI_PIN": "0"}
+            result |= (
+                {"I_MPI_PIN": "1", "I_MPI_PIN_ORDER": "range"}
+                if binding == "core"
+                else {"I_MPI_PIN": "0"}
+            )
     if variant.setting == "best":
         result |= BEST_ENVIRONMENT.get(mpi.family, {})
     name, variables = OTHER_ENVIRONMENT.get(mpi.family, ("", {}))

@@ -15,7 +15,9 @@ def parse_ranks(text: str) -> list[int]:
     result = []
     for word in text.split(","):
         if not re.fullmatch(r"[0-9]{1,9}", word) or not 1 <= int(word) <= MOST_RANKS:
-            raise UserError(f"--ranks: '{word}' is not a rank count; whole numbers from 1 to {MOST_RANKS} are")
+            raise UserError(
+                f"--ranks: '{word}' is not a rank count; whole numbers from 1 to {MOST_RANKS} are"
+            )
         if int(word) not in result:
             result.append(int(word))
     return result
@@ -32,7 +34,9 @@ def parse_sizes(text: str) -> list[int]:
     for word in text.split(","):
         size = _bytes(word)
         if size == 0 or size % 8 or size > MOST_BYTES:
-            raise UserError(f"--sizes: '{word}' is not a size; multiples of 8 bytes up to 1024M are, as in 8,64,4K,1M")
+            raise UserError(
+                f"--sizes: '{word}' is not a size; multiples of 8 bytes up to 1024M are, as in 8,64,4K,1M"
+            )
         if size not in result:
             result.append(size)
     return result
@@ -41,7 +45,9 @@ def parse_sizes(text: str) -> list[int]:
 def parse_bytes(option: str, text: str) -> int:
     size = _bytes(text)
     if not 1 <= size <= MOST_BYTES:
-        raise UserError(f"{option}: '{text}' is not accepted; bytes up to 1024M are, as in 64K or 4M")
+        raise UserError(
+            f"{option}: '{text}' is not accepted; bytes up to 1024M are, as in 64K or 4M"
+        )
     return size
 
 
@@ -54,9 +60,18 @@ def parse_kinds(text: str) -> str:
         sized = details[:1] if collective != "barrier" else []
         elements = 4 if "uint32" in details else 8
         good = collective in COLLECTIVES and (len(sized) == 1 or collective == "barrier")
-        good = good and all(re.fullmatch(r"[0-9]{1,10}[KM]?", size) and parse_bytes("--kinds", size) % elements == 0 for size in sized)
-        roots = [detail for detail in details[len(sized) :] if detail not in ("double", "uint32", "world", "dup")]
-        if not good or any(not re.fullmatch("[0-9]{1,9}", root) or collective not in ROOTED for root in roots):
+        good = good and all(
+            re.fullmatch(r"[0-9]{1,10}[KM]?", size) and parse_bytes("--kinds", size) % elements == 0
+            for size in sized
+        )
+        roots = [
+            detail
+            for detail in details[len(sized) :]
+            if detail not in ("double", "uint32", "world", "dup")
+        ]
+        if not good or any(
+            not re.fullmatch("[0-9]{1,9}", root) or collective not in ROOTED for root in roots
+        ):
             raise UserError(
                 f"--kinds: '{word}' is not a kind of call; {PROGRAMS} stands for 18 of them, others are COLLECTIVE:BYTES[:ROOT][:uint32]"
                 f"[:dup], as in bcast:4K:1 or allreduce:4:uint32:dup"
@@ -73,7 +88,9 @@ def parse_collectives(text: str) -> list[str]:
         if word not in COLLECTIVES:
             near = difflib.get_close_matches(word, COLLECTIVES, n=1)
             hint = f"did you mean {near[0]}? " if near else ""
-            raise UserError(f"--collectives: '{word}' is unknown; {hint}known are all, {', '.join(COLLECTIVES)}")
+            raise UserError(
+                f"--collectives: '{word}' is unknown; {hint}known are all, {', '.join(COLLECTIVES)}"
+            )
         if word not in result:
             result.append(word)
     return result

@@ -67,7 +67,10 @@ def _jobs(plan: Nodes) -> list[tuple[str, int, list[str]]]:
     """(way, times a rank's part, collectives) of each job on a number of nodes."""
     names = plan.settings.collectives
     factors = sorted({together(name, plan.per_node) for name in names})
-    between = [(BETWEEN, factor, [name for name in names if together(name, plan.per_node) == factor]) for factor in factors]
+    between = [
+        (BETWEEN, factor, [name for name in names if together(name, plan.per_node) == factor])
+        for factor in factors
+    ]
     return [(MESSAGES, 1, names), (SHARED, 1, names), *between]
 
 
@@ -75,7 +78,14 @@ def jobs(plan: Nodes) -> int:
     return plan.settings.repetitions * len(plan.settings.mpis) * len(plan.nodes) * len(_jobs(plan))
 
 
-def _run(plan: Nodes, nodes: int, mpi: Mpi, job: tuple[str, int, list[str]], hosts: Hosts, directory: Path) -> Measurements:
+def _run(
+    plan: Nodes,
+    nodes: int,
+    mpi: Mpi,
+    job: tuple[str, int, list[str]],
+    hosts: Hosts,
+    directory: Path,
+) -> Measurements:
     way, factor, names = job
     per_node = 1 if way == BETWEEN else plan.per_node
     settings = Settings(
@@ -86,7 +96,11 @@ def _run(plan: Nodes, nodes: int, mpi: Mpi, job: tuple[str, int, list[str]], hos
     variant, ranks = Variant(mpi, "default", True), settings.ranks[0]
     variables = {"TUTTI_REACH": "net"} if way == MESSAGES else {}
     measurements = Measurements(settings)
-    measurements.add(ranks, variant, run_job(settings, ranks, variant, directory, Place(hosts, per_node), variables))
+    measurements.add(
+        ranks,
+        variant,
+        run_job(settings, ranks, variant, directory, Place(hosts, per_node), variables),
+    )
     return measurements
 
 
@@ -94,16 +108,31 @@ def measure_worth(plan: Nodes, before_job: Callable[[str], None]) -> list[Worth]
     """Each repetition runs every job once, in shuffled order, at the first of the delays."""
     shuffle = random.Random(plan.settings.seed)
     rows: dict[tuple[int, str, str, int], Worth] = {}
-    with tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory, Hosts(plan.hosts, max(2, *plan.nodes)) as hosts:
+    with (
+        tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory,
+        Hosts(plan.hosts, max(2, *plan.nodes)) as hosts,
+    ):
         hosts.link(plan.delays[0])
         for repetition in range(plan.settings.repetitions):
-            order = [(nodes, mpi, job) for nodes in plan.nodes for mpi in plan.settings.mpis for job in _jobs(plan)]
+            order = [
+                (nodes, mpi, job)
+                for nodes in plan.nodes
+                for mpi in plan.settings.mpis
+                for job in _jobs(plan)
+            ]
             shuffle.shuffle(order)
             for nodes, mpi, job in order:
-                before_job(f"{repetition + 1}/{plan.settings.repetitions}, {nodes} nodes, {mpi.label}, {job[0]}")
-                for cell, by_variant in _run(plan, nodes, mpi, job, hosts, Path(directory)).cells.items():
+                before_job(
+                    f"{repetition + 1}/{plan.settings.repetitions}, {nodes} nodes, {mpi.label}, {job[0]}"
+                )
+                for cell, by_variant in _run(
+                    plan, nodes, mpi, job, hosts, Path(directory)
+                ).cells.items():
                     size = cell.bytes // job[1]
-                    row = rows.setdefault((nodes, mpi.name, cell.collective, size), Worth(nodes, mpi, cell.collective, size))
+                    row = rows.setdefault(
+                        (nodes, mpi.name, cell.collective, size),
+                        Worth(nodes, mpi, cell.collective, size),
+                    )
                     for samples in by_variant.values():
                         row.times.setdefault(job[0], []).extend(samples.median)
     return [row for row in rows.values() if len(row.times) == 3]
@@ -118,14 +147,24 @@ def _table(plan: Nodes, rows: list[Worth]) -> Table:
                   title_justify="left")  # fmt: skip
     for column in ("collective", "size"):
         table.add_column(column)
-    for column in ("messages alone, us", "between nodes, us", "could give", "shared memory, us", "gives", "95%", "of it"):
+    for column in (
+        "messages alone, us",
+        "between nodes, us",
+        "could give",
+        "shared memory, us",
+        "gives",
+        "95%",
+        "of it",
+    ):
         table.add_column(column, justify="right")
     last = None
     for row in sorted(rows, key=lambda one: _order(plan, one)):
         if last is not None and row.collective != last:
             table.add_section()
         last = row.collective
-        alone, between, shared = (time_text(centre(row.times[way])) for way in (MESSAGES, BETWEEN, SHARED))
+        alone, between, shared = (
+            time_text(centre(row.times[way])) for way in (MESSAGES, BETWEEN, SHARED)
+        )
         share = "-" if row.share is None else f"{100 * row.share:.0f}%"
         table.add_row(
             row.collective, size_text(row.bytes) if row.bytes else "-", alone, between, factor_text(row.could_give.value) + "x",

@@ -16,17 +16,25 @@ from tutti.plan.command.machines import DEAL_HELP, SHAPES, deal_of, levels_of, m
 # Beyond this nobody reads a drawing.
 MOST_RANKS = 1024
 
-What = Annotated[str, typer.Argument(help="A collective (with --algorithm and --ranks), or a plan or tree file; - for stdin.")]
+What = Annotated[
+    str,
+    typer.Argument(
+        help="A collective (with --algorithm and --ranks), or a plan or tree file; - for stdin."
+    ),
+]
 Algorithm = Annotated[str | None, typer.Option(help=ALGORITHM_HELP)]
 Ranks = Annotated[int | None, typer.Option(help="How many ranks.")]
 Root = Annotated[int, typer.Option(help=ROOT_HELP)]
 Shape = Annotated[
-    str | None, typer.Option(help=f"The machine: {SHAPES}; unless said the plan's own shape, or one node.")
+    str | None,
+    typer.Option(help=f"The machine: {SHAPES}; unless said the plan's own shape, or one node."),
 ]
 Deal = Annotated[str, typer.Option(help=DEAL_HELP)]
 
 
-def _plan(what: str, algorithm: str | None, ranks: int | None, root: int, shape: str | None, deal: str) -> Any:
+def _plan(
+    what: str, algorithm: str | None, ranks: int | None, root: int, shape: str | None, deal: str
+) -> Any:
     if what in core().collectives():
         if algorithm is None or ranks is None:
             raise UserError(f"{what}: say which plan of it, with --algorithm and --ranks")
@@ -34,10 +42,14 @@ def _plan(what: str, algorithm: str | None, ranks: int | None, root: int, shape:
             raise UserError(f"--ranks: {ranks} is out of range; 1 to {MOST_RANKS} can be drawn")
         return generate(what, algorithm, ranks, root, levels_of(shape, deal, ranks))
     if algorithm is not None or ranks is not None or root != 0:
-        raise UserError(f"'{what}' is read as a file, which says these itself; leave --algorithm, --ranks and --root out")
+        raise UserError(
+            f"'{what}' is read as a file, which says these itself; leave --algorithm, --ranks and --root out"
+        )
     plan = read(Path(what))
     if plan.ranks > MOST_RANKS:
-        raise UserError(f"'{what}' is of {plan.ranks} ranks; {MOST_RANKS} are the most that can be drawn")
+        raise UserError(
+            f"'{what}' is of {plan.ranks} ranks; {MOST_RANKS} are the most that can be drawn"
+        )
     return plan
 
 
@@ -59,7 +71,9 @@ def title_of(graph: Graph, deal: str) -> str:
     plan = graph.plan
     name = f"{plan.collective} {plan.algorithm}".strip()
     noun = "rank" if plan.ranks == 1 else "ranks"
-    text = f"{name}, {plan.ranks} {noun}" + (f", root {plan.root}" if core().rooted(plan.collective) else "")
+    text = f"{name}, {plan.ranks} {noun}" + (
+        f", root {plan.root}" if core().rooted(plan.collective) else ""
+    )
     if len(graph.placed.nodes) > 1 or len(graph.placed.numa) > 1:
         dealt = {"block": "in blocks", "round_robin": "round robin"}.get(deal, f"on cores {deal}")
         text += f" on {graph.placed.shape or f'{len(graph.placed.nodes)} nodes'}, dealt {dealt}"
@@ -68,7 +82,10 @@ def title_of(graph: Graph, deal: str) -> str:
 
 def _warn(refusal: str) -> None:
     if refusal:
-        print("tutti: warning: the check refuses this plan: " + " ".join(refusal.split()), file=sys.stderr)
+        print(
+            "tutti: warning: the check refuses this plan: " + " ".join(refusal.split()),
+            file=sys.stderr,
+        )
 
 
 def draw(
@@ -79,9 +96,14 @@ def draw(
     shape: Shape = None,
     deal: Deal = "block",
     layout: Annotated[
-        str, typer.Option(help="tree: the ranks hang in their tree; machine: they stand in their boxes; auto.")
+        str,
+        typer.Option(
+            help="tree: the ranks hang in their tree; machine: they stand in their boxes; auto."
+        ),
     ] = "auto",
-    output: Annotated[Path | None, typer.Option("--output", "-o", help="FILE.svg or FILE.png.")] = None,
+    output: Annotated[
+        Path | None, typer.Option("--output", "-o", help="FILE.svg or FILE.png.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write what is drawn as JSON.")] = False,
 ) -> None:
     """Draw a plan over the machine's tree: who hands data to whom, over which level, in which step."""
@@ -99,7 +121,9 @@ def draw(
         from tutti.drawing.panels import as_trees
 
         if layout == "tree" and not as_trees(graph, layout):
-            raise UserError("--layout tree: in this plan not every rank hands its data to one other; take machine")
+            raise UserError(
+                "--layout tree: in this plan not every rank hands its data to one other; take machine"
+            )
         render(graph, title_of(graph, deal), output, layout)
     if as_json:
         print(json.dumps(document(graph, deal), indent=1))

@@ -6,7 +6,15 @@ from pathlib import Path
 from typing import Any
 
 from tutti.drawing.graph import LEVEL_TEXT, LEVELS, Graph
-from tutti.drawing.paint import BARRIER_PHASE_TEXT, COLOURS, MARGIN, TEXT, line_style, paint, paint_matrix
+from tutti.drawing.paint import (
+    BARRIER_PHASE_TEXT,
+    COLOURS,
+    MARGIN,
+    TEXT,
+    line_style,
+    paint,
+    paint_matrix,
+)
 from tutti.drawing.panels import Panel, panels
 from tutti.drawing.strokes import levels_shown
 from tutti.errors import UserError
@@ -38,11 +46,18 @@ class _Frame:
 
 
 def _frame(shown: Sequence[Panel], scale: float, lines: Sequence[str], title: str) -> _Frame:
-    sizes = [((panel.layout.width + 2 * MARGIN) * scale, (panel.layout.height + 2 * MARGIN) * scale) for panel in shown]
-    sides = [max(2.2, min(4.0, height)) if panel.shown.matrix else 0.0 for panel, (_, height) in zip(shown, sizes, strict=True)]
+    sizes = [
+        ((panel.layout.width + 2 * MARGIN) * scale, (panel.layout.height + 2 * MARGIN) * scale)
+        for panel in shown
+    ]
+    sides = [
+        max(2.2, min(4.0, height)) if panel.shown.matrix else 0.0
+        for panel, (_, height) in zip(shown, sizes, strict=True)
+    ]
     heads = [0.065 * (len(panel.shown.note) + 30) for panel in shown]
     wide = [
-        max(width + (side + TICKS if side else 0), head) for (width, _), side, head in zip(sizes, sides, heads, strict=True)
+        max(width + (side + TICKS if side else 0), head)
+        for (width, _), side, head in zip(sizes, sides, heads, strict=True)
     ]
     tall = [max(height, side + 0.35) for (_, height), side in zip(sizes, sides, strict=True)]
     # Two panels stand side by side where they are higher than wide.
@@ -52,7 +67,9 @@ def _frame(shown: Sequence[Panel], scale: float, lines: Sequence[str], title: st
     matrices: list[Place | None] = []
     for (width, height), side, all_width, all_height in zip(sizes, sides, wide, tall, strict=True):
         axes.append((left, top + PANEL_TITLE, width, height))
-        matrices.append((left + width + TICKS, top + PANEL_TITLE + 0.05, side, side) if side else None)
+        matrices.append(
+            (left + width + TICKS, top + PANEL_TITLE + 0.05, side, side) if side else None
+        )
         if beside:
             left += all_width
         else:
@@ -60,7 +77,13 @@ def _frame(shown: Sequence[Panel], scale: float, lines: Sequence[str], title: st
     bottom = TOP + PANEL_TITLE + max(tall) if beside else top - 0.1
     widest = sum(wide) if beside else max(wide)
     longest = max(0.062 * max(len(line) for line in lines), 0.1 * len(title))
-    return _Frame(max(widest, longest) + 0.25, bottom + 0.38 + LINE * len(lines) + 0.1, axes, matrices, bottom + 0.05)
+    return _Frame(
+        max(widest, longest) + 0.25,
+        bottom + 0.38 + LINE * len(lines) + 0.1,
+        axes,
+        matrices,
+        bottom + 0.05,
+    )
 
 
 def _legend(figure: Any, shown: Sequence[Panel], top: float) -> None:
@@ -72,7 +95,16 @@ def _legend(figure: Any, shown: Sequence[Panel], top: float) -> None:
         if level in present:
             reach = "net" if level in ("cluster", "machine") else "memory"
             label = f"{LEVEL_TEXT[level]} ({reach})"
-            handles.append(Line2D([], [], color=COLOURS[level], linewidth=1.6, label=label, linestyle=line_style(level)))
+            handles.append(
+                Line2D(
+                    [],
+                    [],
+                    color=COLOURS[level],
+                    linewidth=1.6,
+                    label=label,
+                    linestyle=line_style(level),
+                )
+            )
     if handles:
         figure.legend(
             handles=handles, loc="upper left", bbox_to_anchor=(0.0, top), ncols=len(handles), fontsize=7.5, frameon=False,
@@ -85,7 +117,9 @@ def caption(graph: Graph) -> list[str]:
     lines = [f"messages: {graph.sums.text()}"]
     if len(graph.phases) > 1:
         words = BARRIER_PHASE_TEXT if graph.plan.collective == "barrier" else {}
-        lines.extend(f"{words.get(phase, phase)}: {sums.text()}" for phase, sums in graph.phases.items())
+        lines.extend(
+            f"{words.get(phase, phase)}: {sums.text()}" for phase, sums in graph.phases.items()
+        )
     return lines
 
 
@@ -115,7 +149,12 @@ def render(graph: Graph, title: str, file: Path, wanted: str = "auto") -> None:
 
     def add(place: Place) -> Any:
         left, top, width, height = place
-        share = left / frame.width, 1 - (top + height) / frame.height, width / frame.width, height / frame.height
+        share = (
+            left / frame.width,
+            1 - (top + height) / frame.height,
+            width / frame.width,
+            height / frame.height,
+        )
         return figure.add_axes(share)
 
     for panel, place, matrix in zip(shown, frame.axes, frame.matrices, strict=True):
@@ -128,7 +167,15 @@ def render(graph: Graph, title: str, file: Path, wanted: str = "auto") -> None:
     )  # fmt: skip
     _legend(figure, shown, 1 - frame.legend / frame.height)
     below = 1 - (frame.legend + 0.3) / frame.height
-    figure.text(0.12 / frame.width, below, "\n".join(lines), fontsize=8, color=TEXT, va="top", linespacing=1.35)
+    figure.text(
+        0.12 / frame.width,
+        below,
+        "\n".join(lines),
+        fontsize=8,
+        color=TEXT,
+        va="top",
+        linespacing=1.35,
+    )
     _save(figure, file)
 
 
@@ -138,6 +185,8 @@ def _save(figure: Any, file: Path) -> None:
     # Text stays text in an SVG, and no date or random name makes two drawings of one plan differ.
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "tutti"}):
         try:
-            figure.savefig(file, dpi=150, metadata={"Date": None} if file.suffix.lower() == ".svg" else {})
+            figure.savefig(
+                file, dpi=150, metadata={"Date": None} if file.suffix.lower() == ".svg" else {}
+            )
         except OSError as error:
             raise UserError(f"cannot write '{file}': {error.strerror or error}") from error

@@ -118,7 +118,9 @@ class _Follower:
     def take(self, token: dict[str, Any]) -> None:
         rank = token["dst"]["rank"]
         awaited = max(self.latest.get(source["rank"], 0) for source in token["src"])
-        self.tokens[rank] = self.latest[rank] = max(self.latest.get(rank, 0), self.tokens.get(rank, 0), awaited)
+        self.tokens[rank] = self.latest[rank] = max(
+            self.latest.get(rank, 0), self.tokens.get(rank, 0), awaited
+        )
 
     def follow(self, number: int, transfer: dict[str, Any]) -> Event:
         dst = transfer["dst"]
@@ -131,7 +133,9 @@ class _Follower:
             for state in states:
                 step = max(step, state.written)
                 hops = max(hops, state.hops + crossed)
-                phase_hops = max(phase_hops, crossed + (state.phase_hops if state.phase == phase else 0))
+                phase_hops = max(
+                    phase_hops, crossed + (state.phase_hops if state.phase == phase else 0)
+                )
         for _, state in targets:
             step = max(step, state.written, state.read)
         step += 1
@@ -150,7 +154,16 @@ class _Follower:
         written = [(cell, content) for (cell, _), content in zip(targets, contents, strict=True)]
         ranks_read = sorted({region["rank"] for region in transfer["src"]})
         return Event(
-            number, ranks_read, transfer["executor"], dst["rank"], step, hops, phase, phase_hops, dst["count"], written
+            number,
+            ranks_read,
+            transfer["executor"],
+            dst["rank"],
+            step,
+            hops,
+            phase,
+            phase_hops,
+            dst["count"],
+            written,
         )
 
 

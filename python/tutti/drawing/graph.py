@@ -65,7 +65,10 @@ class Sums:
         return sum(self.levels.values())
 
     def text(self) -> str:
-        counts = [f"{count:,} {LEVEL_TEXT[level]}" for level, count in sorted(self.levels.items(), key=_outermost)]
+        counts = [
+            f"{count:,} {LEVEL_TEXT[level]}"
+            for level, count in sorted(self.levels.items(), key=_outermost)
+        ]
         one, many = ("source", "sources") if self.exchange else ("child", "children")
         children = f"1 {one}" if self.children == 1 else f"{self.children} {many}"
         return f"{', '.join(counts) or 'none'}; depth {self.depth}; at most {children}"
@@ -102,7 +105,14 @@ def _messages(placed: Placed, events: list[Event]) -> list[Message]:
                 known[pair] = placed.level(*pair)
             messages.append(
                 Message(
-                    source, event.target, known[pair], event.phase, event.step, event.number, event.executor, event.blocks
+                    source,
+                    event.target,
+                    known[pair],
+                    event.phase,
+                    event.step,
+                    event.number,
+                    event.executor,
+                    event.blocks,
                 )
             )
     return messages
@@ -145,7 +155,11 @@ def parents(graph: Graph, phase: str) -> dict[int, int] | None:
     for message in graph.messages:
         if message.phase != phase:
             continue
-        child, parent = (message.source, message.target) if phase in UPWARDS else (message.target, message.source)
+        child, parent = (
+            (message.source, message.target)
+            if phase in UPWARDS
+            else (message.target, message.source)
+        )
         if above.setdefault(child, parent) != parent:
             return None
     if not above or len(above) != graph.ranks - 1:

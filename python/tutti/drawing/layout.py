@@ -64,7 +64,10 @@ class _Builder:
         columns = min(self.way.ranks, len(ranks))
         width, height = self.cell
         for place, rank in enumerate(sorted(ranks)):
-            self.at[rank] = (x + (place % columns + 0.5) * width, y + (place // columns + 0.5) * height)
+            self.at[rank] = (
+                x + (place % columns + 0.5) * width,
+                y + (place // columns + 0.5) * height,
+            )
         return columns * width, math.ceil(len(ranks) / columns) * height
 
     def inside(self, group: Group, x: float, y: float) -> tuple[float, float]:
@@ -74,16 +77,22 @@ class _Builder:
         return self.grid(descendants(group, below[0]), x, y)
 
     def grid(self, groups: Sequence[Group], x: float, y: float) -> tuple[float, float]:
-        columns = getattr(self.way, {"cluster": "clusters", "node": "nodes"}.get(groups[0].level, groups[0].level))
+        columns = getattr(
+            self.way, {"cluster": "clusters", "node": "nodes"}.get(groups[0].level, groups[0].level)
+        )
         widest, top = 0.0, y
         for start in range(0, len(groups), columns):
             left, lowest = x, top
             for group in groups[start : start + columns]:
                 place = len(self.boxes)
-                self.boxes.append(Box(group.level, group.index, left, top, 0, 0, tuple(group.ranks)))
+                self.boxes.append(
+                    Box(group.level, group.index, left, top, 0, 0, tuple(group.ranks))
+                )
                 width, height = self.inside(group, left + PADDING, top + HEADING)
                 width, height = width + 2 * PADDING, height + HEADING + PADDING
-                self.boxes[place] = Box(group.level, group.index, left, top, width, height, tuple(group.ranks))
+                self.boxes[place] = Box(
+                    group.level, group.index, left, top, width, height, tuple(group.ranks)
+                )
                 left += width + GAP
                 lowest = max(lowest, top + height)
             widest = max(widest, left - GAP - x)
@@ -144,7 +153,9 @@ def _ways(placed: Placed, levels: Sequence[str]) -> list[_Way]:
     ]
 
 
-def lay_out(placed: Placed, aspect: float, cell: tuple[float, float] = (1.0, 1.0), row_cost: float = 0.65) -> Layout:
+def lay_out(
+    placed: Placed, aspect: float, cell: tuple[float, float] = (1.0, 1.0), row_cost: float = 0.65
+) -> Layout:
     """The layout whose width over height comes nearest to `aspect`, with few rows of nodes where these cost much."""
     levels = box_levels(placed)
     tops = placed.clusters if levels[0] == "cluster" else placed.nodes
@@ -157,8 +168,15 @@ def lay_out(placed: Placed, aspect: float, cell: tuple[float, float] = (1.0, 1.0
         for level in INSIDE_NODES:
             if level in levels:
                 columns = getattr(way, level)
-                uneven = uneven or any(len(descendants(group, level)) % columns for group in _outer(placed, levels, level))
-        score = abs(math.log(width / height / aspect)) + row_cost * math.log(rows) + (0.3 if uneven else 0.0)
+                uneven = uneven or any(
+                    len(descendants(group, level)) % columns
+                    for group in _outer(placed, levels, level)
+                )
+        score = (
+            abs(math.log(width / height / aspect))
+            + row_cost * math.log(rows)
+            + (0.3 if uneven else 0.0)
+        )
         if best is None or score < best[0]:
             best = score, Layout(width, height, tuple(builder.boxes), builder.at)
     assert best is not None

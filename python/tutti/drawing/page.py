@@ -63,10 +63,19 @@ def _runs(written: list[tuple[Cell, Content]], stride: int, sets: _Sets) -> list
 
 
 def _transfer(
-    event: Event, transfer: dict[str, Any], text: str, levels: dict[int, dict[int, int]], sets: _Sets
+    event: Event,
+    transfer: dict[str, Any],
+    text: str,
+    levels: dict[int, dict[int, int]],
+    sets: _Sets,
 ) -> dict[str, Any]:
     reads = [
-        [region["rank"], BUFFERS.index(region["buffer"]), region["first"], region["first"] + (region["count"] - 1) * region["stride"]]
+        [
+            region["rank"],
+            BUFFERS.index(region["buffer"]),
+            region["first"],
+            region["first"] + (region["count"] - 1) * region["stride"],
+        ]
         for region in transfer["src"]
     ]
     return {
@@ -108,7 +117,9 @@ def _refuse_too_large(graph: Graph, blocks: int) -> None:
         (blocks, MOST_CELLS, "blocks"),
     ):
         if count > most:
-            raise UserError(f"the plan has {count} {what}, and {most} are the most that a page can play; take fewer ranks")
+            raise UserError(
+                f"the plan has {count} {what}, and {most} are the most that a page can play; take fewer ranks"
+            )
 
 
 def _start(plan: Any, blocks: list[list[int]], sets: _Sets) -> list[list[int]]:
@@ -119,7 +130,9 @@ def _start(plan: Any, blocks: list[list[int]], sets: _Sets) -> list[list[int]]:
         for number, buffer in enumerate(BUFFERS[:2]):
             first = at_start(plan.collective, definition, (rank, buffer, 0))
             if first.ranks:
-                last = at_start(plan.collective, definition, (rank, buffer, blocks[number][rank] - 1))
+                last = at_start(
+                    plan.collective, definition, (rank, buffer, blocks[number][rank] - 1)
+                )
                 step = (last.item - first.item) // max(blocks[number][rank] - 1, 1)
                 start.append([rank, number, sets.number(first.ranks), first.item, step])
     return start
@@ -148,13 +161,20 @@ def page_data(graph: Graph, title: str, refusal: str) -> dict[str, Any]:
     _refuse_too_large(graph, sum(map(sum, blocks)))
     sets = _Sets()
     start, goal = _start(plan, blocks, sets), _goal(plan, sets)
-    alone = [sets.number(1 << rank) for rank in range(plan.ranks)] if any(entry[:1] == [-1] for entry in goal) else []
+    alone = (
+        [sets.number(1 << rank) for rank in range(plan.ranks)]
+        if any(entry[:1] == [-1] for entry in goal)
+        else []
+    )
     levels: dict[int, dict[int, int]] = {}
     for message in graph.messages:
         levels.setdefault(message.transfer, {})[message.source] = LEVELS.index(message.level)
     texts = plan.transfer_texts
     ordered = sorted(graph.events, key=lambda event: (event.step, event.number))
-    listed = [_transfer(event, graph.transfers[event.number], texts[event.number], levels, sets) for event in ordered]
+    listed = [
+        _transfer(event, graph.transfers[event.number], texts[event.number], levels, sets)
+        for event in ordered
+    ]
     cell = (1.9 if max(blocks[0] + blocks[1]) == 1 else 2.4, 1.5 if any(blocks[2]) else 1.25)
     layout = lay_out(graph.placed, 1.9, cell, row_cost=0.35)
     shown = [level for level in LEVELS if level in graph.sums.levels]
@@ -175,10 +195,13 @@ def page_data(graph: Graph, title: str, refusal: str) -> dict[str, Any]:
         "width": layout.width,
         "height": layout.height,
         "boxes": [
-            {"title": box.title, "level": box.level, "place": [box.x, box.y, box.width, box.height]} for box in layout.boxes
+            {"title": box.title, "level": box.level, "place": [box.x, box.y, box.width, box.height]}
+            for box in layout.boxes
         ],
         "at": [layout.at[rank] for rank in range(plan.ranks)],
-        "levels": [{"name": level, "text": LEVEL_TEXT[level], "shown": level in shown} for level in LEVELS],
+        "levels": [
+            {"name": level, "text": LEVEL_TEXT[level], "shown": level in shown} for level in LEVELS
+        ],
         "phases": phase_texts(plan.collective),
         "start": start,
         "transfers": listed,
@@ -189,4 +212,6 @@ def page_data(graph: Graph, title: str, refusal: str) -> dict[str, Any]:
 
 def page(graph: Graph, title: str, refusal: str = "") -> str:
     """The whole page, as text."""
-    return single_file("tutti.drawing", SCRIPTS, page_data(graph, title, refusal), {"TITLE": html.escape(title)})
+    return single_file(
+        "tutti.drawing", SCRIPTS, page_data(graph, title, refusal), {"TITLE": html.escape(title)}
+    )

@@ -73,7 +73,9 @@ def _rank(axes: Any, rank: int, at: tuple[float, float], marked: bool, size: flo
             gid=f"rank-{rank}",
         )
     )  # fmt: skip
-    axes.text(*at, str(rank), fontsize=size, color=TEXT, ha="center", va="center_baseline", zorder=7)
+    axes.text(
+        *at, str(rank), fontsize=size, color=TEXT, ha="center", va="center_baseline", zorder=7
+    )
 
 
 def _arrow(axes: Any, stroke: Stroke, number: int, width: float) -> None:
@@ -100,7 +102,9 @@ class _Labels:
         half = (0.3 * len(stroke.label) + 0.12) * self.height, 0.5 * self.height
         for place in (0.5, 0.42, 0.58, 0.34, 0.66, 0.27, 0.73, 0.2, 0.8):
             x, y = stroke.point(place)
-            if all(abs(x - a) >= half[0] + w or abs(y - b) >= half[1] + h for a, b, w, h in self.taken):
+            if all(
+                abs(x - a) >= half[0] + w or abs(y - b) >= half[1] + h for a, b, w, h in self.taken
+            ):
                 self.taken.append((x, y, *half))
                 return x, y
         return None
@@ -140,12 +144,25 @@ def paint(axes: Any, graph: Graph, panel: Panel, scale: float) -> None:
         _rank(axes, rank, at, rooted and rank == graph.plan.root, 7.5 if graph.ranks <= 64 else 6.5)
         if not layout.boxes and len(graph.placed.nodes) > 1:
             home = f"node {graph.placed.group_of(rank, 'node').index}"
-            axes.text(at[0], at[1] + RADIUS + 0.05, home, fontsize=4.5, color=FAINT, ha="center", va="top", zorder=5)
+            axes.text(
+                at[0],
+                at[1] + RADIUS + 0.05,
+                home,
+                fontsize=4.5,
+                color=FAINT,
+                ha="center",
+                va="top",
+                zorder=5,
+            )
     missing = _write_labels(axes, panel, scale)
     words = phase_texts(graph.plan.collective)
     notes = [words.get(panel.phase, "no rank hands another anything"), panel.shown.note]
-    notes.append(f"{missing} step number{'s have' if missing > 1 else ' has'} no room" if missing else "")
-    axes.set_title("; ".join(note for note in notes if note), fontsize=8.5, color=TEXT, loc="left", pad=4)
+    notes.append(
+        f"{missing} step number{'s have' if missing > 1 else ' has'} no room" if missing else ""
+    )
+    axes.set_title(
+        "; ".join(note for note in notes if note), fontsize=8.5, color=TEXT, loc="left", pad=4
+    )
 
 
 def paint_matrix(axes: Any, graph: Graph, panel: Panel) -> None:

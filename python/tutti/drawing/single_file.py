@@ -30,15 +30,21 @@ def _read(package: str, name: str) -> str:
     return (files(package) / "pages" / name).read_text("utf-8")
 
 
-def single_file(package: str, scripts: Sequence[str], data: Any, parts: dict[str, str] | None = None) -> str:
+def single_file(
+    package: str, scripts: Sequence[str], data: Any, parts: dict[str, str] | None = None
+) -> str:
     """The page whose page.html, page.css and scripts lie in `pages/` of a package.
 
     Marks in page.html, @STYLE@, @SCRIPT@, @DATA@ and @POLICY@, are filled in, and those that `parts` names, which are
     already escaped. The data is in the element with the id `data`, as JSON.
     """
     style = _read(package, "page.css")
-    script = '"use strict";\n' + "\n".join(_read(*place) for place in (SHARED, *((package, name) for name in scripts)))
+    script = '"use strict";\n' + "\n".join(
+        _read(*place) for place in (SHARED, *((package, name) for name in scripts))
+    )
     policy = f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}"
-    filled = {"STYLE": style, "SCRIPT": script, "DATA": embedded(data), "POLICY": policy} | (parts or {})
+    filled = {"STYLE": style, "SCRIPT": script, "DATA": embedded(data), "POLICY": policy} | (
+        parts or {}
+    )
     # In one pass, so that a part that happens to hold a mark like these stays as it is.
     return re.sub("@([A-Z]+)@", lambda found: filled[found[1]], _read(package, "page.html"))

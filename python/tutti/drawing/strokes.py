@@ -97,7 +97,9 @@ def hung(start: Point, end: Point) -> Point:
     return lower[0], lower[1] - 0.65 * (lower[1] - upper[1])
 
 
-def strokes_of(messages: Sequence[Message], at: dict[int, Point], in_tree: bool = False) -> list[Stroke]:
+def strokes_of(
+    messages: Sequence[Message], at: dict[int, Point], in_tree: bool = False
+) -> list[Stroke]:
     """An arrow for each pair of ranks."""
     pairs: dict[tuple[int, int], list[Message]] = {}
     for message in messages:
@@ -136,7 +138,9 @@ def choose(graph: Graph, messages: Sequence[Message], at: dict[int, Point]) -> S
     rank = min(target for target, count in targets.items() if count == max(targets.values()))
     shown = [message for message in messages if message.target == rank]
     note = f"{len(messages):,} messages: arrows for those to rank {rank}, the matrix for all"
-    return Shown(strokes_of(shown, at), f"{note}; {once}" if once else note, label=not once, matrix=True)
+    return Shown(
+        strokes_of(shown, at), f"{note}; {once}" if once else note, label=not once, matrix=True
+    )
 
 
 def levels_shown(messages: Sequence[Message]) -> list[str]:

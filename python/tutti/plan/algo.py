@@ -62,11 +62,17 @@ def tree_reduce(
         if push:
             sources = _pushed(c, parent, sources)
         in_order = (
-            [parent, *below] if order == "tree" else sorted([parent, *below], key=lambda rank: _place(tree, parent, rank))
+            [parent, *below]
+            if order == "tree"
+            else sorted([parent, *below], key=lambda rank: _place(tree, parent, rank))
         )
         target = into if parent == tree.root and into is not None else scratch[parent]
         mine = held[parent]
-        c.reduce(target, [mine if rank == parent else sources[rank] for rank in in_order], any_order=any_order)
+        c.reduce(
+            target,
+            [mine if rank == parent else sources[rank] for rank in in_order],
+            any_order=any_order,
+        )
         held[parent] = target
     if into is not None and held[tree.root] != into:
         c.copy(into, held[tree.root])
@@ -103,7 +109,12 @@ def _pushed(c: Context, parent: int, sources: dict[int, Region]) -> dict[int, Re
 
 
 def tree_bcast(
-    c: Context, tree: Tree, source: Region | None = None, *, into: Whole | None = None, push: bool = False
+    c: Context,
+    tree: Tree,
+    source: Region | None = None,
+    *,
+    into: Whole | None = None,
+    push: bool = False,
 ) -> None:
     """Hands what the root holds in `source` (its `into` unless said) down a tree, into `into[r]` of every other rank."""
     into = into or c.out
@@ -189,7 +200,15 @@ def all_read_all(
 
     Of barrier, allreduce, allgather, alltoall, reduce_scatter, scan and exscan; an allreduce in plans of others.
     """
-    _included(c, "all_read_all", ranks, values, into, scratch, collective or _own(c, "all_read_all", "allreduce"))
+    _included(
+        c,
+        "all_read_all",
+        ranks,
+        values,
+        into,
+        scratch,
+        collective or _own(c, "all_read_all", "allreduce"),
+    )
 
 
 def levels(
@@ -206,7 +225,16 @@ def levels(
 
     `form` is what stands behind the algorithm's name: `binomial:flat:push` (docs/algorithms.md).
     """
-    _included(c, _spec("levels", form), ranks, values, into, scratch, collective or c.collective, by_levels=True)
+    _included(
+        c,
+        _spec("levels", form),
+        ranks,
+        values,
+        into,
+        scratch,
+        collective or c.collective,
+        by_levels=True,
+    )
 
 
 def hierarchical(
@@ -250,7 +278,9 @@ def tiled(
     largest numa region); see `c.blocks`.
     """
     whole = collective or _own(c, "tiled", "allreduce")
-    _included(c, _spec("tiled", form), ranks, values, into, scratch, whole, by_levels=form == "levels")
+    _included(
+        c, _spec("tiled", form), ranks, values, into, scratch, whole, by_levels=form == "levels"
+    )
 
 
 def doubling(
@@ -284,7 +314,9 @@ def halving(
     The vectors of an allreduce must have a multiple of as many blocks as the largest power of two that is not above the
     number of ranks; see `c.blocks`.
     """
-    _included(c, "halving", ranks, values, into, scratch, collective or _own(c, "halving", "allreduce"))
+    _included(
+        c, "halving", ranks, values, into, scratch, collective or _own(c, "halving", "allreduce")
+    )
 
 
 def bruck(
@@ -351,7 +383,9 @@ def chain(
 
 def _own(c: Context, algorithm: str, otherwise: str) -> str:
     """The plan's collective where this algorithm serves it."""
-    served = next(entry["collectives"] for entry in core().algorithms() if entry["name"] == algorithm)
+    served = next(
+        entry["collectives"] for entry in core().algorithms() if entry["name"] == algorithm
+    )
     return c.collective if c.collective in served else otherwise
 
 

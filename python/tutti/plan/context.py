@@ -29,7 +29,9 @@ MOST_STAGES = 1 << 20
 class Context:
     """What a plan function writes to: the ranks, their buffers, the machine's tree, and the transfers so far."""
 
-    def __init__(self, collective: str, placed: Placed, root: int, commutative: bool | None = None) -> None:
+    def __init__(
+        self, collective: str, placed: Placed, root: int, commutative: bool | None = None
+    ) -> None:
         self.collective = collective
         self.root = root
         self.ranks: Ranks = placed.ranks
@@ -66,13 +68,17 @@ class Context:
         A collective with parts has a block for each rank, and no other number.
         """
         if self._parted and count != self._blocks:
-            raise fault(f"blocks({count!r}): {self._a_collective} has a block for each rank, here {self._blocks}; leave it out")
+            raise fault(
+                f"blocks({count!r}): {self._a_collective} has a block for each rank, here {self._blocks}; leave it out"
+            )
         if not isinstance(count, int) or not 1 <= count <= MOST_BLOCKS:
             raise fault(f"blocks({count!r}): a vector is cut into 1 to {MOST_BLOCKS} blocks")
         if count != 1 and self.collective == "barrier":
             raise fault(f"blocks({count}): a barrier has 1 block, of no bytes")
         if self._blocks_used and count != self._blocks:
-            raise fault(f"blocks({count}): buffers were named before, with {self._blocks} blocks; cut them first")
+            raise fault(
+                f"blocks({count}): buffers were named before, with {self._blocks} blocks; cut them first"
+            )
         self._blocks = count
 
     @property
@@ -94,10 +100,14 @@ class Context:
 
     # --- transfers ---
 
-    def copy(self, dst: Region, src: Region, *, push: bool = False, stage: int | None = None) -> None:
+    def copy(
+        self, dst: Region, src: Region, *, push: bool = False, stage: int | None = None
+    ) -> None:
         """`dst` becomes `src`. The owner of `dst` moves the bytes, with `push` the owner of `src`."""
         if not isinstance(src, Region):
-            raise fault(f"{src!r} is no region to copy from; give one such as c.inp[0], or reduce several")
+            raise fault(
+                f"{src!r} is no region to copy from; give one such as c.inp[0], or reduce several"
+            )
         self._transfer(dst, [src], push, False, stage)
 
     def reduce(
@@ -146,7 +156,9 @@ class Context:
         elif isinstance(value, int) and value == 0:
             raise fault("a sum of no regions; name at least one source")
         else:
-            raise fault(f"{value!r} is no region; assign one such as c.inp[0], or several joined by +")
+            raise fault(
+                f"{value!r} is no region; assign one such as c.inp[0], or several joined by +"
+            )
 
     def include(
         self,
@@ -165,14 +177,25 @@ class Context:
         """
         members = list(self.ranks if ranks is None else ranks)
         if len(members) != plan.ranks:
-            raise fault(f"a plan for {plan.ranks} ranks is included over {len(members)}; give {plan.ranks} ranks")
+            raise fault(
+                f"a plan for {plan.ranks} ranks is included over {len(members)}; give {plan.ranks} ranks"
+            )
         inclusion = Inclusion(plan, members, inp or self.inp, out or self.out, tmp or self.tmp)
         for transfer, dst, sources in inclusion.transfers():
             if dst is None:
                 after = [members[source["rank"]] for source in transfer["src"]]
-                self._token(members[transfer["dst"]["rank"]], after, transfer["stage"], included=True)
+                self._token(
+                    members[transfer["dst"]["rank"]], after, transfer["stage"], included=True
+                )
                 continue
-            self._transfer(dst, sources, transfer["push"], transfer["any_order"], transfer["stage"], included=True)
+            self._transfer(
+                dst,
+                sources,
+                transfer["push"],
+                transfer["any_order"],
+                transfer["stage"],
+                included=True,
+            )
 
     # --- what regions ask ---
 
@@ -203,32 +226,50 @@ class Context:
     # --- writing ---
 
     def _transfer(
-        self, dst: Region, sources: list[Region], push: bool, any_order: bool, stage: int | None, included: bool = False
+        self,
+        dst: Region,
+        sources: list[Region],
+        push: bool,
+        any_order: bool,
+        stage: int | None,
+        included: bool = False,
     ) -> None:
         if not isinstance(dst, Region):
             raise fault(f"{dst!r} is no region to write to; give one such as c.out[0]")
         for region in (dst, *sources):
             if region.context is not self:
-                raise fault(f"{region!r} belongs to another plan; take regions from this function's own context")
+                raise fault(
+                    f"{region!r} belongs to another plan; take regions from this function's own context"
+                )
         if dst.buffer == IN:
             raise fault(f"{dst!r} is written, and in is read-only; write out or tmp")
         for source in sources:
             if source.count != dst.count:
                 longer = dst if dst.count > source.count else source
                 part = f", such as {longer!r}'s block j by [j]" if self._parted else ""
-                raise fault(f"{dst!r} has {dst.count} blocks, but {source!r} has {source.count}; take as many{part}")
+                raise fault(
+                    f"{dst!r} has {dst.count} blocks, but {source!r} has {source.count}; take as many{part}"
+                )
         if push and any(source.rank != sources[0].rank for source in sources):
-            raise fault("a pushed reduce reads the buffers of several ranks; it may read those of the one rank that pushes")
+            raise fault(
+                "a pushed reduce reads the buffers of several ranks; it may read those of the one rank that pushes"
+            )
         if any_order:
             if push:
                 raise fault("a pushed reduce has its sources at hand; leave any_order out")
             if self.commutative is False:
-                raise fault("any_order in a plan that keeps rank order; leave it out, or commutative=False")
+                raise fault(
+                    "any_order in a plan that keeps rank order; leave it out, or commutative=False"
+                )
             self._arrival = True
         read = [source.as_tuple() for source in sources]
-        self._builder.transfer(dst.as_tuple(), read, push, any_order, *self._written(stage), included)
+        self._builder.transfer(
+            dst.as_tuple(), read, push, any_order, *self._written(stage), included
+        )
 
-    def _token(self, rank: int, after: list[int], stage: int | None, included: bool = False) -> None:
+    def _token(
+        self, rank: int, after: list[int], stage: int | None, included: bool = False
+    ) -> None:
         self._builder.token(rank, after, *self._written(stage), included)
 
     def _written(self, stage: int | None) -> tuple[int | None, int, int]:

@@ -20,7 +20,9 @@ Regions = Vectors | Mapping[int, Region | Sequence[Region]]
 
 
 class Inclusion:
-    def __init__(self, plan: Plan, members: Sequence[int], inp: Regions, out: Regions, tmp: Regions) -> None:
+    def __init__(
+        self, plan: Plan, members: Sequence[int], inp: Regions, out: Regions, tmp: Regions
+    ) -> None:
         self._plan = plan
         self._members = members
         self._buffers: dict[str, Regions] = {"in": inp, "out": out, "tmp": tmp}
@@ -72,8 +74,14 @@ class Inclusion:
     def _hold(self, whole: Region, blocks: int) -> int:
         scale, rest = divmod(whole.count, blocks)
         if rest:
-            remedy = f"make that a multiple, c.blocks({blocks})" if blocks == self._plan.blocks else "make that a multiple"
-            raise fault(f"a plan of {blocks} blocks is included, and {whole!r} has {whole.count}; {remedy}")
+            remedy = (
+                f"make that a multiple, c.blocks({blocks})"
+                if blocks == self._plan.blocks
+                else "make that a multiple"
+            )
+            raise fault(
+                f"a plan of {blocks} blocks is included, and {whole!r} has {whole.count}; {remedy}"
+            )
         return scale
 
     def _region(self, region: dict[str, Any]) -> Region | list[Region]:

@@ -109,16 +109,28 @@ def _family(name: str, up: Shape, down: Shape) -> tuple[Collective, Collective, 
     for function, suffix in ((allreduce, ""), (reduce, "_reduce"), (bcast, "_bcast")):
         kind = function.__name__
         function.__name__ = name + suffix
-        made.append(collective(kind, label=f"LAM-MPI {name}" if name == "lam" else f"PATHS {name}")(function))
+        made.append(
+            collective(kind, label=f"LAM-MPI {name}" if name == "lam" else f"PATHS {name}")(
+                function
+            )
+        )
     return made[0], made[1], made[2]
 
 
 lam, lam_reduce, lam_bcast = _family("lam", lam_reduce_tree, lam_bcast_tree)
-logarithmic, logarithmic_reduce, logarithmic_bcast = _family("logarithmic", log_reduce_tree, log_bcast_tree)
+logarithmic, logarithmic_reduce, logarithmic_bcast = _family(
+    "logarithmic", log_reduce_tree, log_bcast_tree
+)
 linear, linear_reduce, linear_bcast = _family("linear", linear_tree, linear_tree)
-hierarchical, hierarchical_reduce, hierarchical_bcast = _family("hierarchical", hierarchical_tree, hierarchical_tree)
-two_groups, two_groups_reduce, two_groups_bcast = _family("two_groups", two_groups_tree, two_groups_tree)
-three_layers, three_layers_reduce, three_layers_bcast = _family("three_layers", three_layers_tree, three_layers_tree)
+hierarchical, hierarchical_reduce, hierarchical_bcast = _family(
+    "hierarchical", hierarchical_tree, hierarchical_tree
+)
+two_groups, two_groups_reduce, two_groups_bcast = _family(
+    "two_groups", two_groups_tree, two_groups_tree
+)
+three_layers, three_layers_reduce, three_layers_bcast = _family(
+    "three_layers", three_layers_tree, three_layers_tree
+)
 
 SCHEMES = {
     "lam": (lam, lam_reduce, lam_bcast),

@@ -40,7 +40,9 @@ class Collective:
     Called with a context it writes its transfers there, so that one plan can be part of another.
     """
 
-    def __init__(self, function: Callable[..., None], collective: str, label: str, commutative: bool | None) -> None:
+    def __init__(
+        self, function: Callable[..., None], collective: str, label: str, commutative: bool | None
+    ) -> None:
         self.function = function
         self.collective = collective
         self.label = label
@@ -57,7 +59,10 @@ class Collective:
     @property
     def parameters(self) -> dict[str, Any]:
         """The function's own parameters and their defaults (inspect.Parameter.empty where there is none)."""
-        return {name: parameter.default for name, parameter in list(self.signature.parameters.items())[1:]}
+        return {
+            name: parameter.default
+            for name, parameter in list(self.signature.parameters.items())[1:]
+        }
 
     def __call__(self, c: Context, **parameters: Any) -> None:
         self.function(c, **parameters)
@@ -80,7 +85,11 @@ class Collective:
         where = _where(placed, ranks, shape, deal)
         rooted: bool = core().rooted(self.collective)
         if not isinstance(root, int) or not 0 <= root < len(where) or (root != 0 and not rooted):
-            said = f"ranks are 0..{len(where) - 1}" if rooted else f"a collective such as {self.collective} has none"
+            said = (
+                f"ranks are 0..{len(where) - 1}"
+                if rooted
+                else f"a collective such as {self.collective} has none"
+            )
             raise fault(f"{self.name}: root {root!r}; {said}")
         context = Context(self.collective, where, root, self.commutative)
         try:
@@ -109,12 +118,16 @@ class Collective:
 def _where(placed: Placed | None, ranks: int | None, shape: str | None, deal: Deal) -> Placed:
     if placed is not None:
         if ranks is not None or shape is not None:
-            raise fault("ranks that are placed already, and ranks or shape as well; give one of the two")
+            raise fault(
+                "ranks that are placed already, and ranks or shape as well; give one of the two"
+            )
         return placed
     if shape is not None:
         return Machine.parse(shape).place(ranks, deal)
     if ranks is None:
-        raise fault("no ranks to build the plan for; give ranks=8, shape='node:2 core:4', or placed ranks")
+        raise fault(
+            "no ranks to build the plan for; give ranks=8, shape='node:2 core:4', or placed ranks"
+        )
     if not isinstance(ranks, int) or ranks < 1:
         raise fault(f"{ranks!r} ranks; give a number of at least 1")
     return Machine.parse(f"core:{ranks}").place(ranks, deal)
@@ -147,10 +160,14 @@ def collective(
     def decorate(function: Callable[..., None]) -> Collective:
         parameters = list(inspect.signature(function).parameters)
         if not parameters:
-            raise fault(f"{function.__name__} takes no context; write it as def {function.__name__}(c): ...")
+            raise fault(
+                f"{function.__name__} takes no context; write it as def {function.__name__}(c): ..."
+            )
         for parameter in parameters[1:]:
             if parameter in OWN_PARAMETERS:
-                raise fault(f"{function.__name__}: parameter '{parameter}' is build's own; name it otherwise")
+                raise fault(
+                    f"{function.__name__}: parameter '{parameter}' is build's own; name it otherwise"
+                )
         return Collective(function, name, label or function.__name__, commutative)
 
     return decorate

@@ -27,7 +27,11 @@ class Machine:
         self.node = node
         self.nodes_per_cluster = nodes_per_cluster
         self.cluster_count = cluster_count
-        self.levels = node.levels | {"cluster", "node", "core"}  # alike nodes are a cluster, whether called so or not
+        self.levels = node.levels | {
+            "cluster",
+            "node",
+            "core",
+        }  # alike nodes are a cluster, whether called so or not
 
     @classmethod
     def parse(cls, shape: str) -> Machine:
@@ -77,9 +81,13 @@ class Machine:
         cores = tuple(deal)
         for rank, at in enumerate(cores):
             if not isinstance(at, int) or not 0 <= at < self.cores:
-                raise UserError(f"deal: rank {rank} is put on core {at}; cores are 0..{self.cores - 1}")
+                raise UserError(
+                    f"deal: rank {rank} is put on core {at}; cores are 0..{self.cores - 1}"
+                )
         if ranks is not None and ranks != len(cores):
-            raise UserError(f"deal: {len(cores)} cores are listed for {ranks} ranks; list one for each rank")
+            raise UserError(
+                f"deal: {len(cores)} cores are listed for {ranks} ranks; list one for each rank"
+            )
         return Placed(self, cores)
 
 
@@ -91,7 +99,9 @@ def _dealt(machine: Machine, ranks: int, deal: str) -> tuple[int, ...]:
             return tuple(range(ranks))
         return tuple(rank * machine.cores // ranks for rank in range(ranks))
     if deal != "round_robin":
-        raise UserError(f"deal '{deal}' is unknown; known are {', '.join(DEALS)}, and a list of cores")
+        raise UserError(
+            f"deal '{deal}' is unknown; known are {', '.join(DEALS)}, and a list of cores"
+        )
     cores = []
     for rank in range(ranks):
         node, place = rank % machine.nodes, rank // machine.nodes

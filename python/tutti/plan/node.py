@@ -35,7 +35,13 @@ class Node:
     def shape(self) -> list[tuple[str, int]] | None:
         """How many sockets, numa regions in each, caches and cores in each of those; None where they are not alike."""
         counts: list[tuple[str, int]] = []
-        groups = [tuple(0 for _ in self.numa), self.socket, self.numa, self.cache, tuple(range(self.cores))]
+        groups = [
+            tuple(0 for _ in self.numa),
+            self.socket,
+            self.numa,
+            self.cache,
+            tuple(range(self.cores)),
+        ]
         for level, outer, inner in zip(LEVELS[2:], groups, groups[1:], strict=False):
             inside: dict[int, set[int]] = {}
             for around, group in zip(outer, inner, strict=True):
@@ -66,7 +72,9 @@ def read_node(topology: str) -> Node:
         socket = [0] * count
     numa = [count + socket[at] if group < 0 else group for at, group in enumerate(numa)]
     # Of caches within caches the outermost that is smaller than its region: it is the border that data crosses.
-    chosen = [v for v in vertices if v["level"] == "cache" and not _inside_a_chosen(vertices, v, numa)]
+    chosen = [
+        v for v in vertices if v["level"] == "cache" and not _inside_a_chosen(vertices, v, numa)
+    ]
     for index, vertex in enumerate(chosen):
         levels.add("cache")
         for at in range(vertex["first_core"], vertex["first_core"] + vertex["core_count"]):
@@ -98,10 +106,14 @@ def _whole_region(vertex: dict[str, Any], numa: list[int]) -> bool:
     return bool(numa.count(numa[first]) == count)
 
 
-def _inside_a_chosen(vertices: list[dict[str, Any]], vertex: dict[str, Any], numa: list[int]) -> bool:
+def _inside_a_chosen(
+    vertices: list[dict[str, Any]], vertex: dict[str, Any], numa: list[int]
+) -> bool:
     """Whether another cache stands for this one: a cache around it that splits its region, or one inside it that does."""
     if _whole_region(vertex, numa):
-        return any(v["level"] == "cache" and v is not vertex and _covers(vertex, v) for v in vertices)
+        return any(
+            v["level"] == "cache" and v is not vertex and _covers(vertex, v) for v in vertices
+        )
     above = vertex["parent"]
     while above >= 0:
         outer = vertices[above]

@@ -81,7 +81,9 @@ class Placed:
             # Sockets that are not told stand beside the line from node to numa region: both hold the region.
             if level == "numa" and not sockets_told:
                 around.insert(0, made[path[:-2]])
-            group = Group(level, len(groups[level]), Ranks(members[path]), around[0] if around else None)
+            group = Group(
+                level, len(groups[level]), Ranks(members[path]), around[0] if around else None
+            )
             for outer in around:
                 if level != "socket" or sockets_told:
                     outer.children.append(group)
@@ -121,13 +123,20 @@ class Placed:
 
     @cached_property
     def _group_of(self) -> dict[tuple[str, int], Group]:
-        return {(level, rank): group for level in LEVELS for group in self._groups[level] for rank in group.ranks}
+        return {
+            (level, rank): group
+            for level in LEVELS
+            for group in self._groups[level]
+            for rank in group.ranks
+        }
 
     def levels(self, ranks: Sequence[int] | None = None) -> str:
         """What these ranks (all, unless said) share, as the core's generators take it: words NAME:GROUP,GROUP,..."""
         members = self.ranks if ranks is None else ranks
         told = [level for level in LEVELS if level in self.machine.levels]
-        groups = {level: [str(self.group_of(rank, level).index) for rank in members] for level in told}
+        groups = {
+            level: [str(self.group_of(rank, level).index) for rank in members] for level in told
+        }
         return " ".join(f"{level}:{','.join(numbers)}" for level, numbers in groups.items())
 
     def group_of(self, rank: int, level: str) -> Group:
@@ -160,7 +169,11 @@ class Placed:
         """
         clusters, inside = len(self.clusters), self.machine.node.shape
         nodes, uneven = divmod(len(self.nodes), clusters)
-        if inside is None or uneven or any(len(cluster.children) != nodes for cluster in self.clusters):
+        if (
+            inside is None
+            or uneven
+            or any(len(cluster.children) != nodes for cluster in self.clusters)
+        ):
             return ""
         full = len(self.cores) == len(self.nodes) * self.machine.node.cores
         counts = [("cluster", clusters), ("node", nodes), *inside]

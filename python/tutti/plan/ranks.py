@@ -20,7 +20,9 @@ class Ranks(Sequence[int]):
 
     def __init__(self, ranks: Iterable[int] = ()) -> None:
         self._ranks: tuple[int, ...] = tuple(ranks)
-        self._members: frozenset[int] | None = None  # made when first asked: most runs are only gone over
+        self._members: frozenset[int] | None = (
+            None  # made when first asked: most runs are only gone over
+        )
 
     @property
     def lead(self) -> int:
@@ -52,7 +54,9 @@ class Ranks(Sequence[int]):
         """Runs of `length` ranks, the last one shorter where it does not divide."""
         if length < 1:
             raise UserError(f"runs({length}): a run has at least 1 rank")
-        return [Ranks(self._ranks[low : low + length]) for low in range(0, len(self._ranks), length)]
+        return [
+            Ranks(self._ranks[low : low + length]) for low in range(0, len(self._ranks), length)
+        ]
 
     def slices(self) -> list[slice]:
         """These ranks as slices, few where they are evenly spaced: of a region with a block for each rank, their blocks.

@@ -33,7 +33,14 @@ class Region:
     __slots__ = ("_context", "_open", "buffer", "count", "first", "rank", "stride")
 
     def __init__(
-        self, context: Context, rank: int, buffer: int, first: int, count: int, stride: int = 1, open_ended: bool = False
+        self,
+        context: Context,
+        rank: int,
+        buffer: int,
+        first: int,
+        count: int,
+        stride: int = 1,
+        open_ended: bool = False,
     ) -> None:
         self._context = context
         self.rank = rank
@@ -77,9 +84,18 @@ class Region:
         except (TypeError, ValueError) as error:
             raise fault(f"{self!r}[{_slice_text(index)}]: {error}") from error
         if len(run) == 0 or run.step < 1 or run[-1] >= MOST_BLOCKS:
-            raise fault(f"{self!r}[{_slice_text(index)}] holds no blocks going up; the region has blocks 0..{self.count - 1}")
+            raise fault(
+                f"{self!r}[{_slice_text(index)}] holds no blocks going up; the region has blocks 0..{self.count - 1}"
+            )
         stride = self.stride * run.step if len(run) > 1 else 1
-        return Region(self._context, self.rank, self.buffer, self.first + run.start * self.stride, len(run), stride)
+        return Region(
+            self._context,
+            self.rank,
+            self.buffer,
+            self.first + run.start * self.stride,
+            len(run),
+            stride,
+        )
 
     def __setitem__(self, index: SupportsIndex | slice, value: Value) -> None:
         self._context.assign(self[index], value)
@@ -162,7 +178,14 @@ class Vectors:
         self._context.expect_rank(number, f"{NAMES[self._buffer]}[{number}]")
         self._context.expect_buffer(number, self._buffer)
         blocks = self._context.blocks_of(self._buffer)
-        return Region(self._context, number, self._buffer, part * blocks, blocks, open_ended=self._buffer == TMP and part == 0)
+        return Region(
+            self._context,
+            number,
+            self._buffer,
+            part * blocks,
+            blocks,
+            open_ended=self._buffer == TMP and part == 0,
+        )
 
     def __setitem__(self, rank: SupportsIndex | tuple[int, int], value: Value) -> None:
         self._context.assign(self[rank], value)

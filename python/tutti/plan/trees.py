@@ -70,7 +70,9 @@ class Tree:
         children: dict[int, list[int]] = {}
         for child, parent in parent_of.items():
             children.setdefault(parent, []).append(child)
-        tops = [rank for rank in children if rank not in parent_of] or ([] if root is None else [root])
+        tops = [rank for rank in children if rank not in parent_of] or (
+            [] if root is None else [root]
+        )
         if len(tops) != 1 or root not in (None, tops[0]):
             raise UserError(f"a tree has one root; ranks without a parent are {sorted(tops)}")
         return cls.from_children(tops[0], {rank: sorted(below) for rank, below in children.items()})
@@ -90,7 +92,9 @@ class Tree:
         tree = cls(root, edges)
         lost = [rank for rank, below in children.items() if below and rank not in tree.ranks]
         if lost:
-            raise UserError(f"rank {lost[0]} has children, but does not report to root {root}; give it a parent")
+            raise UserError(
+                f"rank {lost[0]} has children, but does not report to root {root}; give it a parent"
+            )
         return tree
 
     @classmethod
@@ -150,5 +154,7 @@ def _root(ranks: Sequence[int], root: int | None) -> int:
     if root is None:
         return ranks[0]
     if root not in ranks:
-        raise UserError(f"root {root} is not among the ranks of the tree; ranks are {', '.join(map(str, list(ranks)[:8]))}")
+        raise UserError(
+            f"root {root} is not among the ranks of the tree; ranks are {', '.join(map(str, list(ranks)[:8]))}"
+        )
     return root

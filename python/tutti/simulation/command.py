@@ -27,11 +27,18 @@ DEALS = ("block", "round_robin")
 
 
 def machine_of(
-    name: str | None, nodes: int | None, cores: int | None, latency: float | None, bandwidth: float | None, clusters: Clusters
+    name: str | None,
+    nodes: int | None,
+    cores: int | None,
+    latency: float | None,
+    bandwidth: float | None,
+    clusters: Clusters,
 ) -> Machine:
     """A known machine, or one's own; what else is given takes the place of its figures."""
     if name is None and (nodes is None or cores is None):
-        raise UserError(f"--machine is missing: one of {', '.join(MACHINES)} (tutti sim --list), or --nodes and --cores")
+        raise UserError(
+            f"--machine is missing: one of {', '.join(MACHINES)} (tutti sim --list), or --nodes and --cores"
+        )
     machine = named(name) if name is not None else OWN
     network = machine.network
     changed = replace(
@@ -52,7 +59,9 @@ def ranks_of(ranks: int | None, machine: Machine) -> int:
     if ranks is None:
         return machine.ranks
     if not 2 <= ranks <= machine.ranks:
-        raise UserError(f"--ranks: {ranks} is not accepted; {machine.name} has room for 2 to {machine.ranks}")
+        raise UserError(
+            f"--ranks: {ranks} is not accepted; {machine.name} has room for 2 to {machine.ranks}"
+        )
     return ranks
 
 
@@ -71,13 +80,20 @@ def cells_of(collectives: list[str], sizes: list[int], roots: list[int], ranks: 
         for root in roots if collective in ROOTED else [0]:
             for size in [0] if collective == "barrier" else sizes:
                 if collective in PARTS and size * ranks > MOST_BYTES:
-                    raise UserError(f"--sizes: {size} bytes for each of {ranks} ranks are beyond 1024M in {collective}; give less")
+                    raise UserError(
+                        f"--sizes: {size} bytes for each of {ranks} ranks are beyond 1024M in {collective}; give less"
+                    )
                 cells.append(Cell(collective, size, root))
     return cells
 
 
 def run(settings: Settings, console: Console) -> Results:
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+    )
     runs = {}
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("", total=len(settings.cells) * len(settings.variants))
@@ -111,7 +127,9 @@ def _directory(name: str) -> Path:
     try:
         directory.mkdir(exist_ok=True)
     except OSError as error:
-        raise UserError(f"--files: cannot make '{name}': {error.strerror}; give another directory") from error
+        raise UserError(
+            f"--files: cannot make '{name}': {error.strerror}; give another directory"
+        ) from error
     return directory
 
 
@@ -120,34 +138,70 @@ def _numbers(warm: int, operations: int, seconds: float) -> None:
         ("--warm", warm, 0, 1000), ("--operations", operations, 1, 1000), ("--seconds", seconds, 1, 1e6)
     ):  # fmt: skip
         if not least <= value <= most:
-            raise UserError(f"{option}: {value:g} is not accepted; numbers from {least} to {most:g} are")
+            raise UserError(
+                f"{option}: {value:g} is not accepted; numbers from {least} to {most:g} are"
+            )
 
 
 def sim(
-    collectives: Annotated[str, typer.Argument(help="Collectives with commas, as `tutti bench` names them, or all.")] = "all",
+    collectives: Annotated[
+        str, typer.Argument(help="Collectives with commas, as `tutti bench` names them, or all.")
+    ] = "all",
     machine: Annotated[str | None, typer.Option(help=f"A cluster: {', '.join(MACHINES)}.")] = None,
-    list_: Annotated[bool, typer.Option("--list", help="List these clusters with their figures, and simulate nothing.")] = False,
-    nodes: Annotated[int | None, typer.Option(help="So many nodes, of a cluster of one's own or instead of the known one's.")] = None,
-    cores: Annotated[int | None, typer.Option(help="So many cores of a node, a rank on each; likewise.")] = None,
-    latency: Annotated[float | None, typer.Option(help="Microseconds from adapter to adapter; likewise.")] = None,
-    bandwidth: Annotated[float | None, typer.Option(help="GB/s of a node's link, each way; likewise.")] = None,
-    clusters: Annotated[int, typer.Option(help="Groups of nodes, with one link between each two.")] = 1,
+    list_: Annotated[
+        bool,
+        typer.Option(
+            "--list", help="List these clusters with their figures, and simulate nothing."
+        ),
+    ] = False,
+    nodes: Annotated[
+        int | None,
+        typer.Option(
+            help="So many nodes, of a cluster of one's own or instead of the known one's."
+        ),
+    ] = None,
+    cores: Annotated[
+        int | None, typer.Option(help="So many cores of a node, a rank on each; likewise.")
+    ] = None,
+    latency: Annotated[
+        float | None, typer.Option(help="Microseconds from adapter to adapter; likewise.")
+    ] = None,
+    bandwidth: Annotated[
+        float | None, typer.Option(help="GB/s of a node's link, each way; likewise.")
+    ] = None,
+    clusters: Annotated[
+        int, typer.Option(help="Groups of nodes, with one link between each two.")
+    ] = 1,
     cluster_latency: Annotated[float, typer.Option(help="Microseconds of that link.")] = 1000,
     cluster_bandwidth: Annotated[float, typer.Option(help="GB/s of that link, each way.")] = 0.125,
     ranks: Annotated[int | None, typer.Option(help="How many ranks [one a core].")] = None,
-    deal: Annotated[str, typer.Option(help="How ranks lie on nodes: block or round_robin.")] = "block",
-    sizes: Annotated[str, typer.Option(help="Bytes of one rank's part or of the vector.")] = DEFAULT_SIZES,
+    deal: Annotated[
+        str, typer.Option(help="How ranks lie on nodes: block or round_robin.")
+    ] = "block",
+    sizes: Annotated[
+        str, typer.Option(help="Bytes of one rank's part or of the vector.")
+    ] = DEFAULT_SIZES,
     roots: Annotated[str, typer.Option(help="Roots, of the collectives that have one.")] = "0",
     against: Annotated[
-        str, typer.Option(help=f"What to compare Tutti with: all, none, or of {', '.join(AGAINST)}.")
+        str,
+        typer.Option(help=f"What to compare Tutti with: all, none, or of {', '.join(AGAINST)}."),
     ] = "mpich,ompi,mvapich2,impi",
     tutti: Annotated[bool, typer.Option(help="Simulate Tutti too.")] = True,
     warm: Annotated[int, typer.Option(help="Operations of each cell before the timed ones.")] = 1,
-    operations: Annotated[int, typer.Option(help="Timed operations of each cell; the median counts.")] = 2,
+    operations: Annotated[
+        int, typer.Option(help="Timed operations of each cell; the median counts.")
+    ] = 2,
     seconds: Annotated[float, typer.Option(help="Give a simulation up after so long.")] = 900,
-    json_name: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write all numbers here; - is stdout.")] = None,
-    plot: Annotated[str | None, typer.Option(metavar="FILE", help="Draw FILE.png and FILE.svg.")] = None,
-    files: Annotated[str | None, typer.Option(metavar="DIR", help="Keep SimGrid's platform.xml and hosts here.")] = None,
+    json_name: Annotated[
+        str | None,
+        typer.Option("--json", metavar="FILE", help="Write all numbers here; - is stdout."),
+    ] = None,
+    plot: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Draw FILE.png and FILE.svg.")
+    ] = None,
+    files: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Keep SimGrid's platform.xml and hosts here.")
+    ] = None,
 ) -> None:
     """Simulate collectives on a cluster, by SimGrid: Tutti's, and those that MPIs would choose."""
     console = Console(width=None if Console().is_terminal else 160, stderr=json_name == "-")
@@ -157,14 +211,23 @@ def sim(
         return _list(json_name, console)
     stem = plot_stem(plot)
     _numbers(warm, operations, seconds)
-    place = machine_of(machine, nodes, cores, latency, bandwidth, Clusters(clusters, cluster_latency, cluster_bandwidth))
+    place = machine_of(
+        machine,
+        nodes,
+        cores,
+        latency,
+        bandwidth,
+        Clusters(clusters, cluster_latency, cluster_bandwidth),
+    )
     count = ranks_of(ranks, place)
     if deal not in DEALS:
         raise UserError(f"--deal: '{deal}' is unknown; known are {' and '.join(DEALS)}")
     variants = ([Variant(TUTTI)] if tutti else []) + parse_against(against)
     if not variants:
         raise UserError("--no-tutti --against none: nothing is left to simulate")
-    cells = cells_of(parse_collectives(collectives), parse_sizes(sizes), parse_roots(roots, count), count)
+    cells = cells_of(
+        parse_collectives(collectives), parse_sizes(sizes), parse_roots(roots, count), count
+    )
     settings = Settings(place, count, deal, cells, variants, warm, operations, seconds)
     smpirun()
     for variant in variants:

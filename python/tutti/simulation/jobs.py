@@ -44,7 +44,9 @@ PLAIN = (
 @dataclass(frozen=True, order=True)
 class Cell:
     collective: str
-    bytes: int  # of one rank's part, or of the whole vector where all ranks have it (0 for a barrier)
+    bytes: (
+        int  # of one rank's part, or of the whole vector where all ranks have it (0 for a barrier)
+    )
     root: int  # 0 where there is none
 
 
@@ -66,7 +68,9 @@ class Run:
 
     microseconds: dict[Cell, float] = field(default_factory=dict)
     verified: set[Cell] = field(default_factory=set)
-    failed: dict[Cell, str] = field(default_factory=dict)  # why, of what SMPI's own collectives cannot do
+    failed: dict[Cell, str] = field(
+        default_factory=dict
+    )  # why, of what SMPI's own collectives cannot do
     report: dict[str, Any] | None = None  # Tutti's
 
 
@@ -81,7 +85,9 @@ def simulated_program(tutti: bool) -> Path:
     name = "tutti-sim.so" if tutti else "tutti-sim-host.so"
     found = find_library(name)
     if found is None:
-        raise UserError(f"{name} is missing: Tutti was built without SimGrid; install {PACKAGE} and build again (make)")
+        raise UserError(
+            f"{name} is missing: Tutti was built without SimGrid; install {PACKAGE} and build again (make)"
+        )
     return found
 
 
@@ -93,7 +99,12 @@ def command(settings: Settings, variant: Variant, cells: list[Cell], directory: 
     machine = settings.machine
     eager = str(machine.eager_bytes)
     choice = PLAIN if variant.tutti else (f"smpi/coll-selector:{variant.key}",)
-    options = [*SETTINGS, *choice, f"smpi/async-small-thresh:{eager}", f"smpi/send-is-detached-thresh:{eager}"]
+    options = [
+        *SETTINGS,
+        *choice,
+        f"smpi/async-small-thresh:{eager}",
+        f"smpi/send-is-detached-thresh:{eager}",
+    ]
     costs = (machine.memory.overhead_us, machine.network.overhead_us, machine.network.gap_us)
     return [
         smpirun(), "-quiet", "-np", str(settings.ranks), "-platform", str(directory / "platform.xml"),
@@ -142,7 +153,9 @@ def _read_cells(stream: Any, run: Run, each: Callable[[], None]) -> None:
         each()
 
 
-def _execute(words: list[str], env: dict[str, str], seconds: float, run: Run, each: Callable[[], None]) -> tuple[int, str]:
+def _execute(
+    words: list[str], env: dict[str, str], seconds: float, run: Run, each: Callable[[], None]
+) -> tuple[int, str]:
     """Runs a simulation to its end; returns (exit code, stderr). Nothing of it is left running."""
     with tempfile.TemporaryFile("w+") as said, started(words, env, said) as process:
         late = threading.Event()
@@ -160,12 +173,21 @@ def _execute(words: list[str], env: dict[str, str], seconds: float, run: Run, ea
         finally:
             timer.cancel()
         if late.is_set():
-            raise RunError(f"no end after {seconds:.0f} s; give more with --seconds, or fewer ranks or sizes")
+            raise RunError(
+                f"no end after {seconds:.0f} s; give more with --seconds, or fewer ranks or sizes"
+            )
         said.seek(0)
         return code, said.read()
 
 
-def _simulate_from(settings: Settings, variant: Variant, cells: list[Cell], directory: Path, run: Run, each: Callable[[], None]) -> str:
+def _simulate_from(
+    settings: Settings,
+    variant: Variant,
+    cells: list[Cell],
+    directory: Path,
+    run: Run,
+    each: Callable[[], None],
+) -> str:
     """Cell after cell, as far as it goes; returns what failed then, or nothing."""
     report = directory / "report.json"
     with _ending_on_request():
@@ -197,5 +219,7 @@ def simulate(settings: Settings, variant: Variant, each: Callable[[], None]) -> 
                 if not cells:
                     break
         except RunError as error:
-            raise RunError(f"{variant.label}, {settings.ranks} ranks on {settings.machine.name}: {error}") from error
+            raise RunError(
+                f"{variant.label}, {settings.ranks} ranks on {settings.machine.name}: {error}"
+            ) from error
     return run

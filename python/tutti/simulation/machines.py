@@ -95,34 +95,57 @@ MACHINES = {
                 f"NUMACol, section 4.1: JUDGE, Xeon X5650, Mellanox ConnectX {QDR_SOURCE}", 54, 12, QDR, WESTMERE),
     )
 }  # fmt: skip
-OWN = replace(MACHINES["hmpi-xeon"], name="own", what="a cluster by options", source="--nodes, --cores, --latency, --bandwidth")
+OWN = replace(
+    MACHINES["hmpi-xeon"],
+    name="own",
+    what="a cluster by options",
+    source="--nodes, --cores, --latency, --bandwidth",
+)
 MOST_NODES = 4096
 MOST_RANKS = 16384
 
 
 def named(name: str) -> Machine:
     if name not in MACHINES:
-        raise UserError(f"--machine: '{name}' is unknown; known are {', '.join(MACHINES)} (tutti sim --list)")
+        raise UserError(
+            f"--machine: '{name}' is unknown; known are {', '.join(MACHINES)} (tutti sim --list)"
+        )
     return MACHINES[name]
 
 
 def checked(machine: Machine) -> Machine:
     """What SimGrid could not simulate, said before it tries."""
-    for option, count, most in (("--nodes", machine.nodes, MOST_NODES), ("--cores", machine.cores, 1024)):
+    for option, count, most in (
+        ("--nodes", machine.nodes, MOST_NODES),
+        ("--cores", machine.cores, 1024),
+    ):
         if not 1 <= count <= most:
-            raise UserError(f"{option}: {count} is not accepted; whole numbers from 1 to {most} are")
+            raise UserError(
+                f"{option}: {count} is not accepted; whole numbers from 1 to {most} are"
+            )
     if machine.ranks > MOST_RANKS:
-        raise UserError(f"{machine.nodes} nodes of {machine.cores} cores are {machine.ranks} ranks; {MOST_RANKS} are the most")
+        raise UserError(
+            f"{machine.nodes} nodes of {machine.cores} cores are {machine.ranks} ranks; {MOST_RANKS} are the most"
+        )
     groups = machine.clusters
     if not 1 <= groups.count <= machine.nodes:
-        raise UserError(f"--clusters: {groups.count} is not accepted; there are {machine.nodes} nodes to divide")
-    for option, latency in (("--latency", machine.network.latency_us), ("--cluster-latency", groups.latency_us)):
+        raise UserError(
+            f"--clusters: {groups.count} is not accepted; there are {machine.nodes} nodes to divide"
+        )
+    for option, latency in (
+        ("--latency", machine.network.latency_us),
+        ("--cluster-latency", groups.latency_us),
+    ):
         if not 0 <= latency <= 1e9:
-            raise UserError(f"{option}: {latency:g} is not accepted; microseconds from 0 to 1e9 are")
+            raise UserError(
+                f"{option}: {latency:g} is not accepted; microseconds from 0 to 1e9 are"
+            )
     wide = [("--bandwidth", machine.network.gigabytes)]
     if groups.count > 1:
         wide.append(("--cluster-bandwidth", groups.gigabytes))
     for option, gigabytes in wide:
         if not 1e-6 <= gigabytes <= 1e6:
-            raise UserError(f"{option}: {gigabytes:g} is not accepted; gigabytes a second above 0 are")
+            raise UserError(
+                f"{option}: {gigabytes:g} is not accepted; gigabytes a second above 0 are"
+            )
     return machine

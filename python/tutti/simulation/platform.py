@@ -25,8 +25,15 @@ def _latency(microseconds: float) -> str:
     return f"{microseconds * 1000:.6g}ns"
 
 
-def _link(zone: Element, name: str, latency_us: float, gigabytes: float, policy: str = "SHARED") -> None:
-    attributes = {"id": name, "bandwidth": _bandwidth(gigabytes), "latency": _latency(latency_us), "sharing_policy": policy}
+def _link(
+    zone: Element, name: str, latency_us: float, gigabytes: float, policy: str = "SHARED"
+) -> None:
+    attributes = {
+        "id": name,
+        "bandwidth": _bandwidth(gigabytes),
+        "latency": _latency(latency_us),
+        "sharing_policy": policy,
+    }
     SubElement(zone, "link", attributes)
 
 
@@ -64,7 +71,9 @@ def platform(machine: Machine) -> str:
     zone = SubElement(root, "zone", {"id": machine.name, "routing": "Floyd"})
     groups = machine.clusters
     for node in range(machine.nodes):
-        SubElement(zone, "host", {"id": node_name(node), "speed": SPEED, "core": str(machine.cores)})
+        SubElement(
+            zone, "host", {"id": node_name(node), "speed": SPEED, "core": str(machine.cores)}
+        )
     for cluster in range(groups.count):
         SubElement(zone, "router", {"id": _switch(cluster)})
     _add_links(zone, machine)

@@ -17,8 +17,14 @@ def _draw_panel(axes: Any, results: Results, panel: Panel, roots: bool) -> None:
     collective, root = panel
     cells = [cell for cell in results.settings.cells if (cell.collective, cell.root) == panel]
     for place, key in enumerate(results.runs):
-        times = [time if (time := results.time(key, cell)) is not None else math.nan for cell in cells]
-        style = {"color": COLOURS[place % len(COLOURS)], "marker": "o" if key == TUTTI else "x", "markersize": 4}
+        times = [
+            time if (time := results.time(key, cell)) is not None else math.nan for cell in cells
+        ]
+        style = {
+            "color": COLOURS[place % len(COLOURS)],
+            "marker": "o" if key == TUTTI else "x",
+            "markersize": 4,
+        }
         line = "none" if collective == "barrier" else "-" if key == TUTTI else "--"
         at = [place] if collective == "barrier" else [cell.bytes for cell in cells]
         axes.plot(at, times, linestyle=line, label=Variant(key).label, **style)
@@ -32,7 +38,12 @@ def _draw_panel(axes: Any, results: Results, panel: Panel, roots: bool) -> None:
         axes.set_xticks([])
         return
     axes.set_xscale("log", base=2)
-    axes.set_xticks([cell.bytes for cell in cells], [size_text(cell.bytes) for cell in cells], rotation=60, fontsize=7)
+    axes.set_xticks(
+        [cell.bytes for cell in cells],
+        [size_text(cell.bytes) for cell in cells],
+        rotation=60,
+        fontsize=7,
+    )
     axes.minorticks_off()
 
 
@@ -44,11 +55,15 @@ def draw(results: Results, stem: Path) -> list[Path]:
     from matplotlib import pyplot
 
     settings = results.settings
-    panels: list[Panel] = list(dict.fromkeys((cell.collective, cell.root) for cell in settings.cells))
+    panels: list[Panel] = list(
+        dict.fromkeys((cell.collective, cell.root) for cell in settings.cells)
+    )
     roots = any(cell.root != 0 for cell in settings.cells)
     columns = min(MOST_COLUMNS, len(panels))
     rows = (len(panels) + columns - 1) // columns
-    figure, grid = pyplot.subplots(rows, columns, figsize=(3.4 * columns + 1, 3.0 * rows + 1.4), squeeze=False)
+    figure, grid = pyplot.subplots(
+        rows, columns, figsize=(3.4 * columns + 1, 3.0 * rows + 1.4), squeeze=False
+    )
     for axes, panel in zip_longest(grid.flat, panels):
         if panel is None:
             axes.set_axis_off()

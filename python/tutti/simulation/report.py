@@ -56,7 +56,11 @@ def _row(results: Results, cell: Cell, roots: bool) -> list[str]:
     if results.tutti:
         row.append(microseconds_text(results.time(TUTTI, cell)))
     for key in results.compared if results.tutti else results.others:
-        row.append(_label(results.best(cell)) if key == BEST else microseconds_text(results.time(key, cell)))
+        row.append(
+            _label(results.best(cell))
+            if key == BEST
+            else microseconds_text(results.time(key, cell))
+        )
         if results.tutti:
             row.append(ratio_text(results.ratio(key, cell)))
     return row
@@ -76,7 +80,10 @@ def table_of(results: Results) -> Table:
     table = Table(title=_title(results), title_justify="left")
     for column in ("collective", "size", *(["root"] if roots else [])):
         table.add_column(column)
-    for key in [*([TUTTI] if results.tutti else []), *(results.compared if results.tutti else results.others)]:
+    for key in [
+        *([TUTTI] if results.tutti else []),
+        *(results.compared if results.tutti else results.others),
+    ]:
         table.add_column(_label(key), justify="right")
         if results.tutti and key != TUTTI:
             table.add_column("", justify="right")

@@ -72,14 +72,20 @@ def notes(results: Results) -> list[str]:
         for row in run.report["collectives"]:
             if row["host_calls"] > 0:
                 left = f"{row['host_calls']} calls of {row['collective']} ({row['size']})"
-                said.append(f"{label} left {left} to SMPI: {'; '.join(why['reason'] for why in run.report['host_reasons'])}")
+                said.append(
+                    f"{label} left {left} to SMPI: {'; '.join(why['reason'] for why in run.report['host_reasons'])}"
+                )
     for key, run in results.runs.items():
         for cell, why in run.failed.items():
-            said.append(f"{Variant(key).label}, {cell.collective} of {cell.bytes} bytes: SMPI cannot do it here: {why}")
+            said.append(
+                f"{Variant(key).label}, {cell.collective} of {cell.bytes} bytes: SMPI cannot do it here: {why}"
+            )
     unverified = [cell for cell in results.settings.cells if not results.verified(cell)]
     if unverified:
         names = dict.fromkeys(f"{cell.collective} of {cell.bytes} bytes" for cell in unverified)
-        said.append(f"results not verified, for their buffers would take too much memory: {', '.join(names)}")
+        said.append(
+            f"results not verified, for their buffers would take too much memory: {', '.join(names)}"
+        )
     return said
 
 

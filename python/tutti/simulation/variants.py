@@ -33,9 +33,13 @@ class Variant:
 
     def environment(self, report: Path) -> dict[str, str]:
         """Of a job; a user's TUTTI_* variables hold for Tutti, and not for what it is compared with."""
-        inherited = ALLOCATOR | {name: value for name, value in os.environ.items() if name != "LD_PRELOAD"}
+        inherited = ALLOCATOR | {
+            name: value for name, value in os.environ.items() if name != "LD_PRELOAD"
+        }
         if self.key != TUTTI:
-            inherited = {name: value for name, value in inherited.items() if not name.startswith("TUTTI_")}
+            inherited = {
+                name: value for name, value in inherited.items() if not name.startswith("TUTTI_")
+            }
         if not self.tutti:
             return inherited
         flat = {"TUTTI_TABLE": str(FLAT_TABLE)} if self.key == FLAT else {}
@@ -49,5 +53,7 @@ def parse_against(text: str) -> list[Variant]:
     words = list(AGAINST) if text == "all" else text.split(",")
     for word in words:
         if word not in AGAINST:
-            raise UserError(f"--against: '{word}' is unknown; known are all, none, {', '.join(AGAINST)}")
+            raise UserError(
+                f"--against: '{word}' is unknown; known are all, none, {', '.join(AGAINST)}"
+            )
     return [Variant(word) for word in dict.fromkeys(words)]

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from tutti.tracing.trace import Trace
 
 
-def _table(console: Console, title: str, columns: dict[str, str], rows: list[dict[str, Any]]) -> None:
+def _table(
+    console: Console, title: str, columns: dict[str, str], rows: list[dict[str, Any]]
+) -> None:
     table = Table()
     for name, heading in columns.items():
         number = any(isinstance(row[name], (int, float)) for row in rows)
@@ -30,7 +32,9 @@ def _table(console: Console, title: str, columns: dict[str, str], rows: list[dic
 def _cell(name: str, value: Any) -> str:
     if value is None:
         return "-"
-    return f"{value:,.{3 if name.endswith('_ms') else 2}f}" if isinstance(value, float) else str(value)
+    return (
+        f"{value:,.{3 if name.endswith('_ms') else 2}f}" if isinstance(value, float) else str(value)
+    )
 
 
 def _heading(trace: "Trace", found: dict[str, Any]) -> list[str]:
@@ -40,7 +44,9 @@ def _heading(trace: "Trace", found: dict[str, Any]) -> list[str]:
              f"{len(trace.operations['rank'])} calls, {len(trace.steps['kind'])} steps"]  # fmt: skip
     if nodes > 1:
         worst = max(node.error for node in trace.nodes)
-        lines.append(f"clocks of the nodes: set beside rank 0's by round trips, known to {worst / 1000:.2f} us")
+        lines.append(
+            f"clocks of the nodes: set beside rank 0's by round trips, known to {worst / 1000:.2f} us"
+        )
     else:
         lines.append(f"clock: {trace.ranks[0].clock}, one for all ranks")
     if found["lost_records"]:
@@ -61,7 +67,11 @@ def show(trace: "Trace", found: dict[str, Any], top: int, console: Console) -> N
     if any(row["between_us"] is not None for row in rows):
         columns["between_us"] = "between us"
     _table(console, "collectives (times of a rank's call)", columns, rows)
-    rows = [row | {"share": f"{100 * row['share']:.1f} %"} for row in found["step_kinds"] if row["count"]]
+    rows = [
+        row | {"share": f"{100 * row['share']:.1f} %"}
+        for row in found["step_kinds"]
+        if row["count"]
+    ]
     if rows:
         _table(console, "steps (all ranks together)", {
             "group": "group", "kind": "kind", "count": "count", "total_ms": "total ms", "mean_us": "mean us",
@@ -72,18 +82,24 @@ def show(trace: "Trace", found: dict[str, Any], top: int, console: Console) -> N
                                      "total_ms": "total ms", "mean_us": "mean us"}, found["waits"][:top])  # fmt: skip
     skew = found["arrival_skew"]
     if skew["operations"]:
-        title = f"arrival: from the first rank's entry to the last's, {skew['operations']} operations"
+        title = (
+            f"arrival: from the first rank's entry to the last's, {skew['operations']} operations"
+        )
         columns = {name: name.removesuffix("_us").replace("p", "") + (" % us" if name[0] == "p" else " us")
                    for name in ("min_us", "p10_us", "median_us", "mean_us", "p90_us", "max_us")}  # fmt: skip
         _table(console, title, columns, [skew])
-        last = ", ".join(f"rank {entry['rank']} ({entry['operations']})" for entry in skew["last"][:top])
+        last = ", ".join(
+            f"rank {entry['rank']} ({entry['operations']})" for entry in skew["last"][:top]
+        )
         console.print(f"last to arrive, how often: {last}", highlight=False)
 
 
 def _write(file: Path, how: Callable[[IO[str]], None], read_from: Path, notes: IO[str]) -> None:
     try:
         if file.exists() and file.samefile(read_from):
-            raise UserError(f"cannot write '{file}': it is the trace that is read; give another file")
+            raise UserError(
+                f"cannot write '{file}': it is the trace that is read; give another file"
+            )
         with file.open("w", encoding="utf-8") as stream:
             how(stream)
     except OSError as error:
@@ -95,13 +111,16 @@ def trace(
     file: Annotated[Path, typer.Argument(help="What tutti-run --trace FILE wrote.")],
     as_json: Annotated[bool, typer.Option("--json", help="Write the summary as JSON.")] = False,
     perfetto_file: Annotated[
-        Path | None, typer.Option("--perfetto", help="Write Chrome trace events, for ui.perfetto.dev.")
+        Path | None,
+        typer.Option("--perfetto", help="Write Chrome trace events, for ui.perfetto.dev."),
     ] = None,
     html_file: Annotated[
         Path | None, typer.Option("--html", help="Write one page: the timeline beside the plan.")
     ] = None,
     top: Annotated[int, typer.Option(help="Rows of the longest lists.", min=1)] = 10,
-    skip: Annotated[int, typer.Option(help="Leave so many operations out at the start of the page.", min=0)] = 0,
+    skip: Annotated[
+        int, typer.Option(help="Leave so many operations out at the start of the page.", min=0)
+    ] = 0,
 ) -> None:
     """Read a trace: where the time of each collective went, and who waited for whom."""
     from tutti.tracing import page, perfetto  # numpy takes longer to load than most commands take
@@ -109,10 +128,14 @@ def trace(
     from tutti.tracing.summary import summary
 
     if str(file) == "-":
-        raise UserError("a trace is not read from stdin, because its parts are read in another order; give a file")
+        raise UserError(
+            "a trace is not read from stdin, because its parts are read in another order; give a file"
+        )
     found = read(file)
     if html_file is not None and skip > 0 and skip >= len(found.meetings):
-        raise UserError(f"--skip: {skip} of the trace's {len(found.meetings)} operations leaves none for the page; take less")
+        raise UserError(
+            f"--skip: {skip} of the trace's {len(found.meetings)} operations leaves none for the page; take less"
+        )
     notes = sys.stderr if as_json else sys.stdout
 
     def write_events(stream: IO[str]) -> None:

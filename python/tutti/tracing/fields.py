@@ -34,7 +34,11 @@ class Fields:
 
     def number(self, key: str, bound: float) -> float:
         value = self._get(key)
-        if isinstance(value, bool) or not isinstance(value, (int, float)) or not -bound <= value <= bound:
+        if (
+            isinstance(value, bool)
+            or not isinstance(value, (int, float))
+            or not -bound <= value <= bound
+        ):
             raise TraceError(f"{self.where}: '{key}' is no number between -{bound:g} and {bound:g}")
         return float(value)
 

@@ -46,18 +46,24 @@ def _take(descriptor: int, count: int, at: int, what: str) -> bytes:
 def _read(descriptor: int, size: int) -> Trace:
     if size > LARGEST_FILE:
         raise TraceError(f"it is larger than {LARGEST_FILE >> 30} GiB")
-    magic, version, record_bytes, header_bytes, records = FRONT.unpack(_take(descriptor, FRONT.size, 0, "its first line"))
+    magic, version, record_bytes, header_bytes, records = FRONT.unpack(
+        _take(descriptor, FRONT.size, 0, "its first line")
+    )
     if magic != MAGIC:
         raise TraceError("it does not begin as traces do; give a file that tutti-run --trace wrote")
     if version != VERSION:
-        raise TraceError(f"it has version {version} of the format; this Tutti reads version {VERSION}")
+        raise TraceError(
+            f"it has version {version} of the format; this Tutti reads version {VERSION}"
+        )
     if record_bytes != RECORD.itemsize:
         raise TraceError(f"its records have {record_bytes} bytes; {RECORD.itemsize} are right")
     if header_bytes > LARGEST_HEADER:
         raise TraceError(f"its header has {header_bytes} bytes; at most {LARGEST_HEADER} are read")
     expected = FRONT.size + header_bytes + records * RECORD.itemsize
     if size != expected:
-        raise TraceError(f"it has {size} bytes where its first line says {expected}; it was cut short or changed")
+        raise TraceError(
+            f"it has {size} bytes where its first line says {expected}; it was cut short or changed"
+        )
     header = headers.parse(_take(descriptor, header_bytes, FRONT.size, "its header"))
     told = sum(ring.records for ring in header.rings)
     if told != records:
@@ -69,8 +75,14 @@ def _read(descriptor: int, size: int) -> Trace:
     at = FRONT.size + header_bytes
     tracks = []
     for number, ring in enumerate(header.rings):
-        raw = _take(descriptor, ring.records * RECORD.itemsize, at, f"the records of rank {ring.rank}")
+        raw = _take(
+            descriptor, ring.records * RECORD.itemsize, at, f"the records of rank {ring.rank}"
+        )
         at += len(raw)
-        tracks.append(add_track(trace, header.tables[ring.rank], number, ring, np.frombuffer(raw, dtype=RECORD)))
+        tracks.append(
+            add_track(
+                trace, header.tables[ring.rank], number, ring, np.frombuffer(raw, dtype=RECORD)
+            )
+        )
     finish(trace, tracks)
     return trace

@@ -21,7 +21,9 @@ def _arrival_transfers(trace: Trace, chosen: Array) -> Array:
         steps = trace.programs[int(programs[place])].steps
         index, peer = int(trace.steps["index"][step]), int(trace.steps["peer"][step])
         if steps is not None and index < len(steps):
-            transfers[place] = next((number for member, number in steps[index].arrivals if member == peer), 0)
+            transfers[place] = next(
+                (number for member, number in steps[index].arrivals if member == peer), 0
+            )
     return transfers
 
 

@@ -87,21 +87,33 @@ def _kinds(fields: Fields) -> dict[int, Kind]:
             entry.text("meaning"),
         )  # fmt: skip
         if kind.group not in GROUPS:
-            raise TraceError(f"{entry.where}: there is no group {kind.group[:40]!r}; there are {', '.join(GROUPS)}")
+            raise TraceError(
+                f"{entry.where}: there is no group {kind.group[:40]!r}; there are {', '.join(GROUPS)}"
+            )
         kinds[kind.number] = kind
     return kinds
 
 
 def _node(entry: Fields) -> Node:
     anchors = tuple(
-        Anchor(item.integer("ticks", 0, 2**64 - 1), item.number("nanoseconds", 1e18), item.number("error", 1e18))
+        Anchor(
+            item.integer("ticks", 0, 2**64 - 1),
+            item.number("nanoseconds", 1e18),
+            item.number("error", 1e18),
+        )
         for item in entry.objects("anchors", 2)
     )
-    if len(anchors) != 2 or anchors[0].ticks >= anchors[1].ticks or anchors[0].nanoseconds >= anchors[1].nanoseconds:
+    if (
+        len(anchors) != 2
+        or anchors[0].ticks >= anchors[1].ticks
+        or anchors[0].nanoseconds >= anchors[1].nanoseconds
+    ):
         raise TraceError(f"{entry.where}: its clock does not run forward between two anchors")
     node = Node(entry.integer("leader", 0, MOST_RANKS), (anchors[0], anchors[1]))
     if not 1e-6 <= node.nanoseconds_per_tick <= 1e6 or not math.isfinite(node.error):
-        raise TraceError(f"{entry.where}: a tick of {node.nanoseconds_per_tick:g} ns is out of range")
+        raise TraceError(
+            f"{entry.where}: a tick of {node.nanoseconds_per_tick:g} ns is out of range"
+        )
     return node
 
 
@@ -119,12 +131,16 @@ def _ranks(fields: Fields, node_of: list[int], header: Header) -> None:
             if number == len(header.communicators):
                 header.communicators.append([])
             if not known.absent("ranks"):
-                header.communicators[number] = known.integers("ranks", -1, len(node_of) - 1, MOST_RANKS)
+                header.communicators[number] = known.integers(
+                    "ranks", -1, len(node_of) - 1, MOST_RANKS
+                )
             communicators.append(number)
         header.tables.append(RankTables(list(range(first, len(header.programs))), communicators))
         lost = 0
         for ring in entry.objects("rings", MOST_RINGS):
-            found = Ring(rank, ring.integer("records", 0, 1 << 40), ring.integer("lost", 0, LARGEST))
+            found = Ring(
+                rank, ring.integer("records", 0, 1 << 40), ring.integer("lost", 0, LARGEST)
+            )
             header.rings.append(found)
             lost += found.lost
         header.ranks.append(Rank(rank, node_of[rank], entry.text("host"), entry.text("cores", 1 << 16),
@@ -139,7 +155,10 @@ def _program(entry: Fields, kinds: dict[int, Kind]) -> Program:
     steps = None
     if not entry.absent("steps"):
         found = entry.entries("steps", MOST_STEPS)
-        steps = tuple(_step(step, ranks, kinds, f"{entry.where}: step {place}") for place, step in enumerate(found))
+        steps = tuple(
+            _step(step, ranks, kinds, f"{entry.where}: step {place}")
+            for place, step in enumerate(found)
+        )
     return Program(
         entry.text("collective"), entry.text("algorithm"), ranks, entry.integer("rank", 0, ranks - 1),
         entry.integer("root", 0, ranks - 1), entry.integer("blocks", 1, 1 << 20), entry.integer("transfers", 0, 1 << 32),
@@ -151,7 +170,9 @@ def _step(value: Any, ranks: int, kinds: dict[int, Kind], where: str) -> Step:
     parts = list_of(value, 10, where)
     if len(parts) != 10:
         raise TraceError(f"{where} has {len(parts)} parts; 10 are right")
-    kind, stage, transfer, transfer_stage, peer, line, first, count = integers(parts[:8], -1, 1 << 32, 8, where)
+    kind, stage, transfer, transfer_stage, peer, line, first, count = integers(
+        parts[:8], -1, 1 << 32, 8, where
+    )
     integer(peer, -1, ranks - 1, f"{where}: its peer")
     if kind not in kinds:
         raise TraceError(f"{where}: there is no kind {kind}")
@@ -166,5 +187,18 @@ def _step(value: Any, ranks: int, kinds: dict[int, Kind], where: str) -> Step:
         operands.append(Operand(SPACES[space], member, flat[at + 2], flat[at + 3]))
     pairs = []
     for at in range(0, len(arrivals), 3):
-        pairs.append((integer(arrivals[at], -1, ranks - 1, f"{where}: an arrival's peer"), arrivals[at + 1]))
-    return Step(kind, stage, transfer, transfer_stage, peer, line, first, count, tuple(operands), tuple(pairs))
+        pairs.append(
+            (integer(arrivals[at], -1, ranks - 1, f"{where}: an arrival's peer"), arrivals[at + 1])
+        )
+    return Step(
+        kind,
+        stage,
+        transfer,
+        transfer_stage,
+        peer,
+        line,
+        first,
+        count,
+        tuple(operands),
+        tuple(pairs),
+    )

@@ -40,7 +40,11 @@ def _call(trace: Trace, call: int, begin: float, with_steps: bool) -> list[Any]:
         durations = np.diff(ends, prepend=0)
         ranks = trace.programs[int(get["program"][call])].ranks
         codes = _codes(trace, first, count, ranks)
-        steps = np.stack([codes, trace.steps["segment"][first : first + count], durations], axis=1).ravel().tolist()
+        steps = (
+            np.stack([codes, trace.steps["segment"][first : first + count], durations], axis=1)
+            .ravel()
+            .tolist()
+        )
     return [int(get["rank"][call]), entry, length, int(get["program"][call]), steps]
 
 
@@ -48,8 +52,15 @@ def _program(program: Program) -> dict[str, Any]:
     steps = []
     for step in program.steps or ():
         operands = [[o.space, o.member, o.block] for o in step.operands]
-        steps.append([step.kind, step.transfer, step.peer, operands, [list(pair) for pair in step.arrivals]])
-    return {"member": program.member, "root": program.root, "carrier": program.carrier, "steps": steps}
+        steps.append(
+            [step.kind, step.transfer, step.peer, operands, [list(pair) for pair in step.arrivals]]
+        )
+    return {
+        "member": program.member,
+        "root": program.root,
+        "carrier": program.carrier,
+        "steps": steps,
+    }
 
 
 def _operations(trace: Trace, skip: int, start: float) -> list[dict[str, Any]]:
@@ -74,7 +85,9 @@ def _operations(trace: Trace, skip: int, start: float) -> list[dict[str, Any]]:
 
 def _host_calls(trace: Trace, begin: float, end: float) -> list[list[Any]]:
     get = trace.operations
-    chosen = np.flatnonzero(get["host"] & (get["end"] >= begin) & (get["begin"] <= end))[:MOST_OPERATIONS]
+    chosen = np.flatnonzero(get["host"] & (get["end"] >= begin) & (get["begin"] <= end))[
+        :MOST_OPERATIONS
+    ]
     return [
         [int(get["rank"][i]), round(float(get["begin"][i]) - begin), round(float(get["end"][i] - get["begin"][i])),
          f"{trace.label(int(i))}: {trace.reasons[int(get['reason'][i])]}"]

@@ -9,7 +9,14 @@ from tutti.tracing.header import RankTables, Ring
 from tutti.tracing.trace import WAIT_ARRIVAL, Array, Trace
 
 RECORD = np.dtype(
-    [("begin", "<u8"), ("end", "<u8"), ("what", "<u4"), ("segment", "<u4"), ("peer", "<i4"), ("bytes", "<u4")]
+    [
+        ("begin", "<u8"),
+        ("end", "<u8"),
+        ("what", "<u4"),
+        ("segment", "<u4"),
+        ("peer", "<i4"),
+        ("bytes", "<u4"),
+    ]
 )
 FARTHEST = 1e15  # nanoseconds from the start of the trace: eleven days
 HOST_CALL, OPERATION, DETAILS = 0xFD, 0xFE, 0xFF
@@ -44,11 +51,15 @@ def _find_operations(kinds: Array, ring: Ring) -> Array:
 
 
 def _look_up(table: list[int], numbers: Array, places: Array, ring: Ring, what: str) -> Array:
-    _refuse((numbers < 0) | (numbers >= len(table)), places, ring, f"there is no {what} of this number")
+    _refuse(
+        (numbers < 0) | (numbers >= len(table)), places, ring, f"there is no {what} of this number"
+    )
     return np.array([*table, -1], dtype=np.int64)[numbers]
 
 
-def _operations(trace: Trace, tables: RankTables, number: int, ring: Ring, records: Array, at: Array) -> dict[str, Array]:
+def _operations(
+    trace: Trace, tables: RankTables, number: int, ring: Ring, records: Array, at: Array
+) -> dict[str, Array]:
     pairs, details = records[at], records[at + 1]
     host = (pairs["what"] & 0xFF) == HOST_CALL
     own = np.flatnonzero(~host)
@@ -56,17 +67,23 @@ def _operations(trace: Trace, tables: RankTables, number: int, ring: Ring, recor
     program = np.full(len(at), -1, dtype=np.int64)
     program[own] = _look_up(tables.programs, value[own], at[own], ring, "program")
     communicator = np.full(len(at), -1, dtype=np.int64)
-    communicator[own] = _look_up(tables.communicators, pairs["peer"][own].astype(np.int64), at[own], ring, "communicator")
+    communicator[own] = _look_up(
+        tables.communicators, pairs["peer"][own].astype(np.int64), at[own], ring, "communicator"
+    )
     collective = np.where(host, value & 0xFF, 0)
     named = {name: place for place, name in enumerate(trace.collectives)}
-    by_program = np.array([named.get(p.collective, 255) for p in trace.programs] + [255], dtype=np.int64)
+    by_program = np.array(
+        [named.get(p.collective, 255) for p in trace.programs] + [255], dtype=np.int64
+    )
     collective[own] = by_program[program[own]]
     _refuse(collective >= len(trace.collectives), at, ring, "an unknown collective")
     reason = np.where(host, value >> 8, 0)
     _refuse(reason >= len(trace.reasons), at, ring, "an unknown reason")
     for place in np.unique(np.stack([program[own], communicator[own]]), axis=1).T:
         if len(trace.communicators[place[1]]) != trace.programs[place[0]].ranks:
-            raise TraceError(f"rank {ring.rank}: a program and its communicator have different numbers of ranks")
+            raise TraceError(
+                f"rank {ring.rank}: a program and its communicator have different numbers of ranks"
+            )
     node = trace.nodes[trace.ranks[ring.rank].node]
     return {
         "rank": np.full(len(at), ring.rank), "track": np.full(len(at), number), "host": host, "collective": collective,
@@ -78,7 +95,9 @@ def _operations(trace: Trace, tables: RankTables, number: int, ring: Ring, recor
     }  # fmt: skip
 
 
-def _check_steps(trace: Trace, ring: Ring, records: Array, at: Array, operations: dict[str, Array], owner: Array) -> None:
+def _check_steps(
+    trace: Trace, ring: Ring, records: Array, at: Array, operations: dict[str, Array], owner: Array
+) -> None:
     kinds = (records["what"] & 0xFF)[at].astype(np.int64)
     indices = (records["what"] >> 8)[at].astype(np.int64)
     known = np.zeros(256, dtype=bool)
@@ -90,12 +109,26 @@ def _check_steps(trace: Trace, ring: Ring, records: Array, at: Array, operations
         if program.steps is None:
             continue
         mine = (programs == number) & (kinds <= WAIT_ARRIVAL)
-        _refuse(indices[mine] >= len(program.steps), at[mine], ring, "a step that its program does not have")
+        _refuse(
+            indices[mine] >= len(program.steps),
+            at[mine],
+            ring,
+            "a step that its program does not have",
+        )
         listed = program.kinds[indices[mine]] if program.steps else kinds[mine]
-        _refuse((listed != kinds[mine]) & (kinds[mine] != WAIT_ARRIVAL), at[mine], ring, "a step of another kind than its program's")
-    members = np.array([len(c) for c in trace.communicators] + [0])[operations["communicator"][owner]]
+        _refuse(
+            (listed != kinds[mine]) & (kinds[mine] != WAIT_ARRIVAL),
+            at[mine],
+            ring,
+            "a step of another kind than its program's",
+        )
+    members = np.array([len(c) for c in trace.communicators] + [0])[
+        operations["communicator"][owner]
+    ]
     peers = records["peer"][at]
-    _refuse((peers < -1) | (peers >= members), at, ring, "a peer that its communicator does not have")
+    _refuse(
+        (peers < -1) | (peers >= members), at, ring, "a peer that its communicator does not have"
+    )
 
 
 def add_track(trace: Trace, tables: RankTables, number: int, ring: Ring, records: Array) -> Track:
@@ -119,8 +152,12 @@ def add_track(trace: Trace, tables: RankTables, number: int, ring: Ring, records
     begin, end = node.nanoseconds(chosen["begin"]), node.nanoseconds(chosen["end"])
     far = np.maximum(np.abs(operations["begin"]), np.abs(operations["end"])) > FARTHEST
     _refuse(far, at, ring, "a time that is days away")
-    _refuse(operations["begin"] > operations["end"], at, ring, "an operation that ends before it begins")
-    outside = (begin > end) | (begin < operations["begin"][owner]) | (end > operations["end"][owner])
+    _refuse(
+        operations["begin"] > operations["end"], at, ring, "an operation that ends before it begins"
+    )
+    outside = (
+        (begin > end) | (begin < operations["begin"][owner]) | (end > operations["end"][owner])
+    )
     _refuse(outside, places, ring, "a step whose times are not inside its operation's")
     steps = {
         "operation": owner, "kind": (chosen["what"] & 0xFF).astype(np.int64),
@@ -140,6 +177,9 @@ def finish(trace: Trace, tracks: list[Track]) -> None:
         step_count += len(track.steps["kind"])
     if not tracks:
         raise TraceError("it holds no rank's records")
-    for table, parts in ((trace.operations, [t.operations for t in tracks]), (trace.steps, [t.steps for t in tracks])):
+    for table, parts in (
+        (trace.operations, [t.operations for t in tracks]),
+        (trace.steps, [t.steps for t in tracks]),
+    ):
         for name in parts[0]:
             table[name] = np.concatenate([part[name] for part in parts])

@@ -23,7 +23,9 @@ def _statistics(nanoseconds: Array) -> dict[str, float]:
     chosen: dict[str, Callable[[Array], Any]] = {
         "mean_us": np.mean, "median_us": np.median, "p90_us": lambda a: np.quantile(a, 0.9), "max_us": np.max,
     }  # fmt: skip
-    return {name: round(float(function(nanoseconds)) / 1000, 3) for name, function in chosen.items()}
+    return {
+        name: round(float(function(nanoseconds)) / 1000, 3) for name, function in chosen.items()
+    }
 
 
 def _mean_microseconds(nanoseconds: Array) -> float | None:
@@ -36,7 +38,9 @@ def collectives(trace: Trace) -> list[dict[str, Any]]:
     get = trace.operations
     served = np.where(get["host"], -1 - get["reason"], get["program"])
     names = [p.algorithm or "a plan without a name" for p in trace.programs]
-    by_name = np.array([names.index(name) for name in names] + [0])  # ranks have programs of their own
+    by_name = np.array(
+        [names.index(name) for name in names] + [0]
+    )  # ranks have programs of their own
     served = np.where(served >= 0, by_name[np.maximum(served, 0)], served)
     size = np.searchsorted(np.array(SIZE_LIMITS), get["bytes"])
     keys = np.stack([get["collective"], size, served])
@@ -46,7 +50,9 @@ def collectives(trace: Trace) -> list[dict[str, Any]]:
     rows = []
     for collective, place, who in np.unique(keys, axis=1).T:
         mine = (keys == np.array([[collective], [place], [who]])).all(axis=0)
-        meetings = np.unique(np.stack([get["communicator"][mine], get["epoch"][mine]]), axis=1).shape[1]
+        meetings = np.unique(
+            np.stack([get["communicator"][mine], get["epoch"][mine]]), axis=1
+        ).shape[1]
         rows.append({
             "collective": trace.collectives[collective], "size": size_range(int(place)),
             "by": names[who] if who >= 0 else "host MPI", "reason": trace.reasons[-1 - who] if who < 0 else None,
@@ -61,9 +67,13 @@ def step_kinds(trace: Trace) -> list[dict[str, Any]]:
     spent = trace.steps["end"] - trace.steps["begin"]
     inside = trace.group_of[trace.steps["kind"]] != ELSEWHERE
     whole = trace.operations["whole"] & ~trace.operations["host"]
-    total = float((trace.operations["end"] - trace.operations["begin"] - trace.elsewhere)[whole].sum())
+    total = float(
+        (trace.operations["end"] - trace.operations["begin"] - trace.elsewhere)[whole].sum()
+    )
     rows = []
-    for kind in sorted(trace.kinds.values(), key=lambda kind: (GROUPS.index(kind.group), kind.number)):
+    for kind in sorted(
+        trace.kinds.values(), key=lambda kind: (GROUPS.index(kind.group), kind.number)
+    ):
         mine = (trace.steps["kind"] == kind.number) & inside
         if mine.any():
             time = float(spent[mine].sum())
@@ -84,7 +94,10 @@ def groups(trace: Trace) -> dict[str, float]:
     """Milliseconds of all ranks together, by group of what is done in calls."""
     spent = trace.steps["end"] - trace.steps["begin"]
     of = trace.group_of[trace.steps["kind"]]
-    return {f"{group}_ms": round(float(spent[of == place].sum()) / 1e6, 3) for place, group in enumerate(GROUPS[:ELSEWHERE])}
+    return {
+        f"{group}_ms": round(float(spent[of == place].sum()) / 1e6, 3)
+        for place, group in enumerate(GROUPS[:ELSEWHERE])
+    }
 
 
 def waits(trace: Trace) -> list[dict[str, Any]]:
@@ -92,7 +105,9 @@ def waits(trace: Trace) -> list[dict[str, Any]]:
     waiter, peer, spent = wait_times(trace)
     if len(waiter) == 0:
         return []
-    pairs, place, counts = np.unique(np.stack([waiter, peer]), axis=1, return_inverse=True, return_counts=True)
+    pairs, place, counts = np.unique(
+        np.stack([waiter, peer]), axis=1, return_inverse=True, return_counts=True
+    )
     totals = np.bincount(place.ravel(), weights=spent)
     return [
         {"rank": int(pairs[0, i]), "waited_for": int(pairs[1, i]), "waits": int(counts[i]),
@@ -106,7 +121,10 @@ def arrivals(trace: Trace) -> dict[str, Any]:
     skews, last = [], []
     get = trace.operations
     for entries in trace.meetings:
-        if len(entries) != len(trace.communicators[int(get["communicator"][entries[0]])]) or len(entries) < 2:
+        if (
+            len(entries) != len(trace.communicators[int(get["communicator"][entries[0]])])
+            or len(entries) < 2
+        ):
             continue
         begin = get["begin"][entries]
         skews.append(float(begin.max() - begin.min()))

@@ -154,34 +154,54 @@ class Trace:
     def elsewhere(self) -> Array:
         """By operation, the nanoseconds between its begin and its end that the rank did not spend in it."""
         steps = self.steps
-        spent = np.where(self.group_of[steps["kind"]] == ELSEWHERE, steps["end"] - steps["begin"], 0.0)
-        return np.bincount(steps["operation"], weights=spent, minlength=len(self.operations["begin"]))
+        spent = np.where(
+            self.group_of[steps["kind"]] == ELSEWHERE, steps["end"] - steps["begin"], 0.0
+        )
+        return np.bincount(
+            steps["operation"], weights=spent, minlength=len(self.operations["begin"])
+        )
 
     @cached_property
     def step_transfer(self) -> Array:
         """The transfer that each step serves, or waits for; 0 where the file does not say."""
         lengths = np.array([len(program.steps or ()) for program in self.programs], dtype=np.int64)
-        table = np.concatenate([*(program.transfer_of for program in self.programs), np.zeros(1, dtype=np.int64)])
+        table = np.concatenate(
+            [*(program.transfer_of for program in self.programs), np.zeros(1, dtype=np.int64)]
+        )
         programs = self.operations["program"][self.steps["operation"]]
         index = self.steps["index"]
         told = (self.steps["kind"] < WAIT_ARRIVAL) & (index < lengths[programs])
-        return np.where(told, table[np.where(told, (np.cumsum(lengths) - lengths)[programs] + index, -1)], 0)
+        return np.where(
+            told, table[np.where(told, (np.cumsum(lengths) - lengths)[programs] + index, -1)], 0
+        )
 
     @cached_property
     def step_peer(self) -> Array:
         """The world rank that each step waits for; -1: none."""
         lengths = np.array([len(members) for members in self.communicators], dtype=np.int64)
-        table = np.array([rank for members in self.communicators for rank in members] + [-1], dtype=np.int64)
+        table = np.array(
+            [rank for members in self.communicators for rank in members] + [-1], dtype=np.int64
+        )
         communicators = self.operations["communicator"][self.steps["operation"]]
         peer = self.steps["peer"]
-        return np.asarray(table[np.where(peer >= 0, (np.cumsum(lengths) - lengths)[communicators] + peer, -1)])
+        return np.asarray(
+            table[np.where(peer >= 0, (np.cumsum(lengths) - lengths)[communicators] + peer, -1)]
+        )
 
     @cached_property
     def meetings(self) -> list[Array]:
         """The operations of a group, found again at its ranks: indices of the entries of each."""
         operations = self.operations
         known = np.flatnonzero(~operations["host"])
-        order = known[np.lexsort((operations["rank"][known], operations["epoch"][known], operations["communicator"][known]))]
+        order = known[
+            np.lexsort(
+                (
+                    operations["rank"][known],
+                    operations["epoch"][known],
+                    operations["communicator"][known],
+                )
+            )
+        ]
         if len(order) == 0:
             return []
         keys = np.stack([operations["communicator"][order], operations["epoch"][order]])

@@ -14,7 +14,9 @@ SEGMENTS = (24 << 10, 64 << 10, HALVES)
 LONG_BYTES = 8 << 10  # up to here a message goes in one piece, so that segments make no difference
 MOST_DIRECT_RANKS = 64  # beyond it all reading all costs memory and set-up, and never pays
 COMPARED_RANKS = 32  # degrees that make no difference among these make none that matters
-BENCH_NAMES = {"reduce_scatter": "reduce_scatter_block"}  # where tutti-bench calls a collective by MPI's name
+BENCH_NAMES = {
+    "reduce_scatter": "reduce_scatter_block"
+}  # where tutti-bench calls a collective by MPI's name
 
 
 @dataclass(frozen=True, order=True)
@@ -58,7 +60,9 @@ def parse_collectives(text: str) -> list[str]:
     for word in text.split(","):
         name = next((ours for ours, theirs in BENCH_NAMES.items() if theirs == word), word)
         if name not in known:
-            raise UserError(f"--collectives: '{word}' is unknown; known are all, {', '.join(known)}")
+            raise UserError(
+                f"--collectives: '{word}' is unknown; known are all, {', '.join(known)}"
+            )
         if name not in result:
             result.append(name)
     return result
@@ -68,12 +72,18 @@ def _specs(ranks: int, collective: str) -> list[str]:
     specs = []
     for algorithm in core().algorithms():
         name = algorithm["name"]
-        if collective not in algorithm["collectives"] or (name == "all_read_all" and ranks > MOST_DIRECT_RANKS):
+        if collective not in algorithm["collectives"] or (
+            name == "all_read_all" and ranks > MOST_DIRECT_RANKS
+        ):
             continue
         # Sums of doubles are measured, which an algorithm that is not uniform never serves.
         if not algorithm["uniform"] and core().combines(collective):
             continue
-        specs += [f"{name}:{degree}" for degree in DEGREES] if algorithm["takes_degree"] else [name, *algorithm["variants"]]
+        specs += (
+            [f"{name}:{degree}" for degree in DEGREES]
+            if algorithm["takes_degree"]
+            else [name, *algorithm["variants"]]
+        )
     return specs
 
 
@@ -102,8 +112,12 @@ def algorithms_for(ranks: int, collective: str, leaves: Sequence[int] = ()) -> l
     return list(by_contents.values())
 
 
-def candidates_for(ranks: int, collective: str, sizes: list[int], leaves: Sequence[int] = ()) -> list[Candidate]:
+def candidates_for(
+    ranks: int, collective: str, sizes: list[int], leaves: Sequence[int] = ()
+) -> list[Candidate]:
     """All candidates of a collective; those with segments only where a size is long enough to have some."""
     algorithms = algorithms_for(ranks, collective, leaves)
-    segments = SEGMENTS if collective != "barrier" and any(size > LONG_BYTES for size in sizes) else ()
+    segments = (
+        SEGMENTS if collective != "barrier" and any(size > LONG_BYTES for size in sizes) else ()
+    )
     return [Candidate(algorithm, segment) for segment in (0, *segments) for algorithm in algorithms]

@@ -37,7 +37,9 @@ def _start(settings: TuneSettings, output: Path, resume: bool, console: Console)
     if resume:
         return states.load(file, settings)
     if file.exists():
-        raise UserError(f"'{file}' is of a tuning that was interrupted; add --resume to go on with it, or remove it")
+        raise UserError(
+            f"'{file}' is of a tuning that was interrupted; add --resume to go on with it, or remove it"
+        )
     links = links_of_this_machine()
     for one in links:
         console.print(one.text, highlight=False, soft_wrap=True)
@@ -52,7 +54,12 @@ def _measure(
     The progress bar is redrawn between jobs only: a thread that draws would disturb what is measured.
     """
     file = _state_file(output)
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    columns = (
+        BarColumn(),
+        MofNCompleteColumn(),
+        TimeElapsedColumn(),
+        TextColumn("{task.description}"),
+    )
     with Progress(*columns, console=console, auto_refresh=False, transient=True) as progress:
         task = progress.add_task("candidates", total=None)
 
@@ -61,7 +68,9 @@ def _measure(
             progress.refresh()
 
         try:
-            return Measuring(settings, state, before_job, lambda: states.save(state, file)).run(seconds)
+            return Measuring(settings, state, before_job, lambda: states.save(state, file)).run(
+                seconds
+            )
         except KeyboardInterrupt:
             if state.done:
                 again = f"tutti tune: {len(state.done)} jobs are kept in '{file}'; the same command with --resume goes on"
@@ -73,7 +82,11 @@ def _defaults(picks: list[Pick], settings: TuneSettings) -> dict[Pick, str]:
     with chosen_by(None):
         return {
             one: default_of(
-                one.cell.collective, one.cell.bytes, one.cell.ranks, one.cell.ranks > settings.cores, settings.shared_heap
+                one.cell.collective,
+                one.cell.bytes,
+                one.cell.ranks,
+                one.cell.ranks > settings.cores,
+                settings.shared_heap,
             ).label
             for one in picks
             if one.label is not None
@@ -88,7 +101,9 @@ def _write(path: Path, text: str, console: Console) -> None:
     console.print(f"wrote {path}", highlight=False, soft_wrap=True)
 
 
-def say_what_older_rules_decide(picks: list[Pick], settings: TuneSettings, table: Path, console: Console) -> None:
+def say_what_older_rules_decide(
+    picks: list[Pick], settings: TuneSettings, table: Path, console: Console
+) -> None:
     """Of the cells that keep the default by what was measured: the table may have had rules for them."""
     places = []
     with chosen_by(None):
@@ -110,10 +125,14 @@ def _collectives(text: str, shared_heap: bool) -> list[str]:
     if not shared_heap:
         return names
     if text != "all" and "barrier" in names:
-        raise UserError("--collectives: a barrier moves no memory, which is all that --shared-heap changes; leave one of them out")
+        raise UserError(
+            "--collectives: a barrier moves no memory, which is all that --shared-heap changes; leave one of them out"
+        )
     reach = core().environment()["TUTTI_REACH"][0]
     if reach is not None and reach.lower() not in ("auto", "direct"):
-        raise UserError(f"--shared-heap: TUTTI_REACH={reach} keeps ranks from reaching each other's memory; unset it")
+        raise UserError(
+            f"--shared-heap: TUTTI_REACH={reach} keeps ranks from reaching each other's memory; unset it"
+        )
     heap = examine_heap()
     if heap.state != GOOD:
         raise UserError(f"--shared-heap: {heap.says}; {heap.remedy}")
@@ -121,14 +140,23 @@ def _collectives(text: str, shared_heap: bool) -> list[str]:
 
 
 def _settings(
-    ranks: str | None, collectives: str, sizes: str, mpi: str | None, repetitions: int, budget_ms: int, margin: float, seed: int,
+    ranks: str | None,
+    collectives: str,
+    sizes: str,
+    mpi: str | None,
+    repetitions: int,
+    budget_ms: int,
+    margin: float,
+    seed: int,
     shared_heap: bool,
 ) -> TuneSettings:
     for option, value, least, most in (
         ("--repetitions", repetitions, LEAST_REPETITIONS, 100), ("--budget-ms", budget_ms, 1, 60000), ("--margin", margin, 0, 1)
     ):  # fmt: skip
         if not least <= value <= most:
-            raise UserError(f"{option}: '{value}' is not accepted; numbers from {least} to {most} are")
+            raise UserError(
+                f"{option}: '{value}' is not accepted; numbers from {least} to {most} are"
+            )
     cores = len(os.sched_getaffinity(0))
     rank_counts = sorted(parse_ranks(ranks) if ranks is not None else default_ranks(cores))
     if rank_counts[0] < 2:
@@ -143,23 +171,44 @@ def _settings(
 
 
 def tune(
-    ranks: Annotated[str | None, typer.Option(help="Rank counts, as in 2,4,8 [2, the cores, twice the cores].")] = None,
-    collectives: Annotated[str, typer.Option(help="Which collectives: all, or names as `tutti explain` takes them.")] = "all",
-    sizes: Annotated[str, typer.Option(help="Bytes of one part, or of the vector where all ranks have it.")] = DEFAULT_SIZES,
-    mpi: Annotated[str | None, typer.Option(help="The MPI to run under; the choice is good for every one.")] = None,
+    ranks: Annotated[
+        str | None, typer.Option(help="Rank counts, as in 2,4,8 [2, the cores, twice the cores].")
+    ] = None,
+    collectives: Annotated[
+        str, typer.Option(help="Which collectives: all, or names as `tutti explain` takes them.")
+    ] = "all",
+    sizes: Annotated[
+        str, typer.Option(help="Bytes of one part, or of the vector where all ranks have it.")
+    ] = DEFAULT_SIZES,
+    mpi: Annotated[
+        str | None, typer.Option(help="The MPI to run under; the choice is good for every one.")
+    ] = None,
     shared_heap: Annotated[
         bool,
-        typer.Option("--shared-heap", help="Measure under `tutti-run --shared-heap`, and put rules with `reached yes` in front "
-                                           "of what the table has."),
+        typer.Option(
+            "--shared-heap",
+            help="Measure under `tutti-run --shared-heap`, and put rules with `reached yes` in front "
+            "of what the table has.",
+        ),
     ] = False,
-    output: Annotated[str, typer.Option("-o", "--output", metavar="FILE", help="The table to write.")] = "tuned.map",
-    resume: Annotated[bool, typer.Option("--resume", help="Go on with a tuning that was interrupted.")] = False,
-    minutes: Annotated[float, typer.Option(help="Stop measuring after so long; what is known then decides.")] = 15,
+    output: Annotated[
+        str, typer.Option("-o", "--output", metavar="FILE", help="The table to write.")
+    ] = "tuned.map",
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with a tuning that was interrupted.")
+    ] = False,
+    minutes: Annotated[
+        float, typer.Option(help="Stop measuring after so long; what is known then decides.")
+    ] = 15,
     repetitions: Annotated[int, typer.Option(help="How often everything is measured at most.")] = 7,
     budget_ms: Annotated[int, typer.Option(help="Milliseconds for each cell of each job.")] = 20,
-    margin: Annotated[float, typer.Option(help="By how much a candidate must be faster, besides the noise.")] = 0.02,
+    margin: Annotated[
+        float, typer.Option(help="By how much a candidate must be faster, besides the noise.")
+    ] = 0.02,
     seed: Annotated[int, typer.Option(help="Of the order in which candidates run.")] = 1,
-    json_name: Annotated[str | None, typer.Option("--json", metavar="FILE", help="Write all measurements here.")] = None,
+    json_name: Annotated[
+        str | None, typer.Option("--json", metavar="FILE", help="Write all measurements here.")
+    ] = None,
 ) -> None:
     """Measure which algorithms suit this machine, and write a table for `tutti-run --table`."""
     console = Console() if Console().is_terminal else Console(width=132)
@@ -168,11 +217,15 @@ def tune(
     table, json_file = output_file("--output", output), output_file("--json", json_name)
     assert table is not None
     existing_table(table)  # would be lost at the end if it were none
-    settings = _settings(ranks, collectives, sizes, mpi, repetitions, budget_ms, margin, seed, shared_heap)
+    settings = _settings(
+        ranks, collectives, sizes, mpi, repetitions, budget_ms, margin, seed, shared_heap
+    )
     state = _start(settings, table, resume, console)
     settings = states.with_leaves(settings, state)
     raced, picks = _measure(settings, state, table, minutes * 60, console)
-    repetitions_done = len({job.repetition for job in state.done if job.repetition < settings.repetitions})
+    repetitions_done = len(
+        {job.repetition for job in state.done if job.repetition < settings.repetitions}
+    )
     again = len({job.repetition for job in state.done}) - repetitions_done
     too_few = repetitions_done < LEAST_REPETITIONS and still_racing(settings, state)
     if too_few or (any(one.label for one in raced) and again < LEAST_REPETITIONS):
@@ -183,12 +236,19 @@ def tune(
     defaults = _defaults(picks, settings)
     rules = rules_of(picks, settings.cores, core().line_payload, settings.shared_heap)
     text = table_text(rules, settings, again, defaults, existing_table(table))
-    core().read_map(text, str(table))  # what was written must be readable, or it is our error, before it is anybody's
-    unconfirmed = sum(one.label is not None for one in raced) - sum(one.label is not None for one in picks)
+    core().read_map(
+        text, str(table)
+    )  # what was written must be readable, or it is our error, before it is anybody's
+    unconfirmed = sum(one.label is not None for one in raced) - sum(
+        one.label is not None for one in picks
+    )
     show_summary(picks, defaults, unconfirmed, console)
     _write(table, text, console)
     say_what_older_rules_decide(picks, settings, table, console)
     if json_file is not None:
-        document = state.as_json() | {"format": "tutti-tune 1", "picks": [asdict(one) for one in picks]}
+        document = state.as_json() | {
+            "format": "tutti-tune 1",
+            "picks": [asdict(one) for one in picks],
+        }
         _write(json_file, json.dumps(document, indent=1) + "\n", console)
     _state_file(table).unlink(missing_ok=True)

@@ -24,14 +24,19 @@ REACHES = {
     "cma": "mapped memory where it is, other memory by the system's copies, where ranks have them",
     "net": "none: messages of the host MPI",
 }
-CARRIERS = {"line": "stamped lines (data and flag share a cache line)", "slot": "slots (rings of buffers)"}
+CARRIERS = {
+    "line": "stamped lines (data and flag share a cache line)",
+    "slot": "slots (rings of buffers)",
+}
 
 
 def parse_bytes(text: str) -> int:
     match = re.fullmatch(r"([0-9]{1,15})([KkMmGg]?)", text)
     size = int(match[1]) << UNITS[match[2].upper()] if match else -1
     if not 0 <= size <= MOST_BYTES:
-        raise UserError(f"--bytes: '{text}' is not a number of bytes; as 8, 4K, 1M or 2G, up to 1024G")
+        raise UserError(
+            f"--bytes: '{text}' is not a number of bytes; as 8, 4K, 1M or 2G, up to 1024G"
+        )
     return size
 
 
@@ -82,7 +87,9 @@ def _segments(found: dict[str, Any], size: int) -> str:
     if found["carrier"] == "line" or size == 0 or found["segment_bytes"] >= size:
         return "none: the message goes in one piece"
     count = -(-size // found["segment_bytes"])
-    why = f"wanted by {found['segment_place']}" if found["segment_place"] else "the executor's choice"
+    why = (
+        f"wanted by {found['segment_place']}" if found["segment_place"] else "the executor's choice"
+    )
     return f"{count} of {found['segment_bytes']} bytes, {why}"
 
 
@@ -95,12 +102,18 @@ def _between(found: dict[str, Any]) -> str:
 def _notes(collective: str, found: dict[str, Any]) -> list[str]:
     notes = []
     if _set("TUTTI_DISABLE") not in (None, "0", "no", "off", "false"):
-        notes.append("TUTTI_DISABLE is set: every call goes to the host MPI, and nothing of this runs")
+        notes.append(
+            "TUTTI_DISABLE is set: every call goes to the host MPI, and nothing of this runs"
+        )
     if (_set("TUTTI_REPRODUCIBLE") or "").lower() == "placement" and core().combines(collective):
-        notes.append("TUTTI_REPRODUCIBLE=placement: reductions read placement.map alone, no table and no plans of yours")
+        notes.append(
+            "TUTTI_REPRODUCIBLE=placement: reductions read placement.map alone, no table and no plans of yours"
+        )
     chosen = found["considered"][found["chosen"]]
     if chosen["target"] != found["runs"]:
-        too_large = f"{chosen['target']} needs more shared memory than there is (TUTTI_SHM_BYTES_PER_RANK)"
+        too_large = (
+            f"{chosen['target']} needs more shared memory than there is (TUTTI_SHM_BYTES_PER_RANK)"
+        )
         notes.append(f"{too_large}; {found['runs']} runs")
     if not chosen["builtin"] and core().combines(collective):
         notes.append("for sums of doubles; other types and operations may be refused the plan")
@@ -109,7 +122,9 @@ def _notes(collective: str, found: dict[str, Any]) -> list[str]:
 
 def _print(found: dict[str, Any]) -> None:
     size, ranks = found["bytes"], found["ranks"]
-    what = found["collective"] + ("" if found["collective"] == "barrier" else f" of {size_text(size)}")
+    what = found["collective"] + (
+        "" if found["collective"] == "barrier" else f" of {size_text(size)}"
+    )
     root = f", root {found['root']}" if core().rooted(found["collective"]) else ""
     kind = "more ranks than cores" if found["oversubscribed"] else "a core for every rank"
     kind += ", memory that all reach" if found["reached"] else ""
@@ -126,7 +141,10 @@ def _print(found: dict[str, Any]) -> None:
         lines.append(("reach", f"{REACHES[found['reach']]}, wanted by {found['reach_place']}"))
     if "between_nodes" in found:
         lines.append(("between", "nodes: " + _between(found["between_nodes"])))
-    lines += [("refused", f"{one['place']}: {one['rule']}: {one['refused']}") for one in considered[:chosen]]
+    lines += [
+        ("refused", f"{one['place']}: {one['rule']}: {one['refused']}")
+        for one in considered[:chosen]
+    ]
     label = "overrides" if considered[chosen]["place"].startswith("TUTTI_") else "next"
     behind = [f"{one['place']}: {one['rule']}" for one in considered[chosen + 1 :]]
     lines += [(label if place == 0 else "", text) for place, text in enumerate(behind)]
@@ -138,7 +156,10 @@ def _print(found: dict[str, Any]) -> None:
 def _print_rules(table: str, as_json: bool) -> None:
     rules = core().table_rules(table)
     if as_json:
-        document = {"format": "tutti-table 1", "rules": [{"place": place, "rule": rule} for place, rule in rules]}
+        document = {
+            "format": "tutti-table 1",
+            "rules": [{"place": place, "rule": rule} for place, rule in rules],
+        }
         print(json.dumps(document, indent=1))
         return
     width = max(len(place) for place, _ in rules)
@@ -147,22 +168,38 @@ def _print_rules(table: str, as_json: bool) -> None:
 
 
 def _explain(
-    collective: str, size: int, ranks: int | None, oversubscribed: bool | None, root: int, table: str, plans: str,
-    shape: str | None, deal: str, reached: bool | None,
+    collective: str,
+    size: int,
+    ranks: int | None,
+    oversubscribed: bool | None,
+    root: int,
+    table: str,
+    plans: str,
+    shape: str | None,
+    deal: str,
+    reached: bool | None,
 ) -> dict[str, Any]:
     units = sorted(os.sched_getaffinity(0))
     count = ranks if ranks is not None else max(2, min(len(units), MOST_RANKS))
     if not 1 <= count <= MOST_RANKS:
-        raise UserError(f"--ranks: {count} is not accepted; whole numbers from 1 to {MOST_RANKS} are")
+        raise UserError(
+            f"--ranks: {count} is not accepted; whole numbers from 1 to {MOST_RANKS} are"
+        )
     if not 0 <= root < count:
         raise UserError(f"--root: {root} is out of range; ranks are 0 to {count - 1}")
     if root != 0 and not core().rooted(collective):
         raise UserError(f"--root: {collective} has no root; leave it out")
     nodes = nodes_of(shape, deal, count)
-    many = oversubscribed if oversubscribed is not None else (not nodes and oversubscribed_by_default(count, len(units)))
+    many = (
+        oversubscribed
+        if oversubscribed is not None
+        else (not nodes and oversubscribed_by_default(count, len(units)))
+    )
     levels = levels_of(shape, deal, count)
     shared = reached if reached is not None else (not nodes and reached_by_default())
-    found: dict[str, Any] = core().explain(collective, size, count, root, many, units, table, plans, levels, nodes, shared)
+    found: dict[str, Any] = core().explain(
+        collective, size, count, root, many, units, table, plans, levels, nodes, shared
+    )
     return {
         "format": "tutti-explain 1", "collective": collective, "bytes": size, "ranks": count, "root": root, "oversubscribed": many,
         "reached": shared, **found, "notes": _notes(collective, found),
@@ -170,23 +207,43 @@ def _explain(
 
 
 def explain(
-    collective: Annotated[str | None, typer.Argument(help="A collective; left out: print the table that would be read.")] = None,
+    collective: Annotated[
+        str | None,
+        typer.Argument(help="A collective; left out: print the table that would be read."),
+    ] = None,
     size: Annotated[
         str | None,
-        typer.Option("--bytes", help="Of the vector; of one part in gather, scatter, allgather, alltoall, reduce_scatter."),
+        typer.Option(
+            "--bytes",
+            help="Of the vector; of one part in gather, scatter, allgather, alltoall, reduce_scatter.",
+        ),
     ] = None,
     ranks: Annotated[int | None, typer.Option(help="How many ranks [as many as cores].")] = None,
     oversubscribed: Annotated[
         bool | None,
-        typer.Option("--oversubscribed/--no-oversubscribed", "--crowded/--no-crowded", help="Whether ranks outnumber cores [found out]."),
+        typer.Option(
+            "--oversubscribed/--no-oversubscribed",
+            "--crowded/--no-crowded",
+            help="Whether ranks outnumber cores [found out].",
+        ),
     ] = None,
     reached: Annotated[
-        bool | None, typer.Option(help="Whether ranks reach all that each allocates: threads, --shared-heap [TUTTI_SHARED_HEAP].")
+        bool | None,
+        typer.Option(
+            help="Whether ranks reach all that each allocates: threads, --shared-heap [TUTTI_SHARED_HEAP]."
+        ),
     ] = None,
     root: Annotated[int, typer.Option(help="Of the collectives that have one.")] = 0,
-    table: Annotated[Path | None, typer.Option(help="A table of yours, as for tutti-run [TUTTI_TABLE].")] = None,
-    plans: Annotated[Path | None, typer.Option(help="A directory of plans, as for tutti-run [TUTTI_PLANS].")] = None,
-    shape: Annotated[str | None, typer.Option(help=f"The machine that ranks are bound on: {SHAPES}; else one level.")] = None,
+    table: Annotated[
+        Path | None, typer.Option(help="A table of yours, as for tutti-run [TUTTI_TABLE].")
+    ] = None,
+    plans: Annotated[
+        Path | None, typer.Option(help="A directory of plans, as for tutti-run [TUTTI_PLANS].")
+    ] = None,
+    shape: Annotated[
+        str | None,
+        typer.Option(help=f"The machine that ranks are bound on: {SHAPES}; else one level."),
+    ] = None,
     deal: Annotated[str, typer.Option(help=DEAL_HELP)] = "block",
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
 ) -> None:
@@ -200,7 +257,16 @@ def explain(
         if size is None and name != "barrier":
             raise UserError(f"{name}: say how long the message is, with --bytes")
         found = _explain(
-            name, parse_bytes(size or "0"), ranks, oversubscribed, root, users_table, users_plans, shape, deal, reached
+            name,
+            parse_bytes(size or "0"),
+            ranks,
+            oversubscribed,
+            root,
+            users_table,
+            users_plans,
+            shape,
+            deal,
+            reached,
         )
     except core().Error as error:
         raise UserError(str(error)) from error

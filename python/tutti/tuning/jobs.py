@@ -27,7 +27,9 @@ class TuneSettings:
     margin: float
     seed: int
     leaves: tuple[int, ...] = ()  # of binary trees, to try beside the others
-    shared_heap: bool = False  # under `tutti-run --shared-heap`: ranks reach all that each of them allocates
+    shared_heap: bool = (
+        False  # under `tutti-run --shared-heap`: ranks reach all that each of them allocates
+    )
 
 
 @dataclass(frozen=True)
@@ -36,7 +38,9 @@ class Job:
 
     repetition: int
     ranks: int
-    labels: tuple[tuple[str, str], ...]  # (collective, candidate's label, DEFAULT or one that begins with TUNED)
+    labels: tuple[
+        tuple[str, str], ...
+    ]  # (collective, candidate's label, DEFAULT or one that begins with TUNED)
     sizes: tuple[int, ...]
 
     @property
@@ -54,7 +58,9 @@ def racing(settings: TuneSettings, ranks: int, collective: str, before: Times) -
     ]
 
 
-def _packed(repetition: int, ranks: int, by_collective: dict[str, list[Candidate]], sizes: list[int]) -> list[Job]:
+def _packed(
+    repetition: int, ranks: int, by_collective: dict[str, list[Candidate]], sizes: list[int]
+) -> list[Job]:
     """The k-th job measures the k-th candidate of every collective that has so many."""
     longest = max((len(candidates) for candidates in by_collective.values()), default=0)
     return [
@@ -71,20 +77,31 @@ def jobs_of(settings: TuneSettings, repetition: int, ranks: int, before: Times) 
     if not alive:
         return []
     whole = {name: [one for one in candidates[name] if one.segment_bytes == 0] for name in alive}
-    segmented = {name: [one for one in candidates[name] if one.segment_bytes != 0] for name in alive}
+    segmented = {
+        name: [one for one in candidates[name] if one.segment_bytes != 0] for name in alive
+    }
     jobs = [Job(repetition, ranks, tuple((name, DEFAULT) for name in alive), tuple(settings.sizes))]
     jobs += _packed(repetition, ranks, whole, settings.sizes)
-    jobs += _packed(repetition, ranks, segmented, [size for size in settings.sizes if size > LONG_BYTES])
+    jobs += _packed(
+        repetition, ranks, segmented, [size for size in settings.sizes if size > LONG_BYTES]
+    )
     random.Random(f"{settings.seed} {repetition} {ranks}").shuffle(jobs)
     return jobs
 
 
-def confirming_jobs(settings: TuneSettings, repetition: int, ranks: int, picks: list[Pick], label: str) -> list[Job]:
+def confirming_jobs(
+    settings: TuneSettings, repetition: int, ranks: int, picks: list[Pick], label: str
+) -> list[Job]:
     """The default and what was picked, for the collectives where that differs."""
-    picked = {one.cell.collective for one in picks if one.cell.ranks == ranks and one.label is not None}
+    picked = {
+        one.cell.collective for one in picks if one.cell.ranks == ranks and one.label is not None
+    }
     names = [name for name in settings.collectives if name in picked]
     if not names:
         return []
-    jobs = [Job(repetition, ranks, tuple((name, which) for name in names), tuple(settings.sizes)) for which in (DEFAULT, label)]
+    jobs = [
+        Job(repetition, ranks, tuple((name, which) for name in names), tuple(settings.sizes))
+        for which in (DEFAULT, label)
+    ]
     random.Random(f"{settings.seed} {repetition} {ranks}").shuffle(jobs)
     return jobs

@@ -25,7 +25,9 @@ def existing_table(path: Path) -> str:
         core().table_rules(str(path))
         return path.read_text()
     except (core().Error, OSError, UnicodeDecodeError) as error:
-        raise UserError(f"--output: {error}; '{path}' exists and is no table: remove it, or give another file") from error
+        raise UserError(
+            f"--output: {error}; '{path}' exists and is no table: remove it, or give another file"
+        ) from error
 
 
 def for_reached_memory(rule: Rule) -> bool:
@@ -35,7 +37,10 @@ def for_reached_memory(rule: Rule) -> bool:
 
 def _before_what_was_written(comments: list[str]) -> list[str]:
     """Without the opening of a tuning none of whose rules are left."""
-    return next((comments[:place] for place, line in enumerate(comments) if line.startswith(WRITTEN)), comments)
+    return next(
+        (comments[:place] for place, line in enumerate(comments) if line.startswith(WRITTEN)),
+        comments,
+    )
 
 
 def _left(text: str, stays: Callable[[Rule], bool]) -> str:
@@ -47,7 +52,11 @@ def _left(text: str, stays: Callable[[Rule], bool]) -> str:
         if line.startswith((WRITTEN, BEFORE)):
             above = _before_what_was_written(above)
         if number not in rules:
-            if line.split()[:1] != ["tutti-map"] and line != BEFORE and (line.strip() or (left + above)[-1:] not in ([], [""])):
+            if (
+                line.split()[:1] != ["tutti-map"]
+                and line != BEFORE
+                and (line.strip() or (left + above)[-1:] not in ([], [""]))
+            ):
                 above.append(line.rstrip())
         elif stays(rules[number]):
             left += [*above, line]

@@ -19,7 +19,12 @@ from tutti.plan.machine import Machine
 BYTES = 4 << 20
 REPETITIONS = 15
 LEVELS = ("socket", "numa", "cache")
-WHERE = {"all": "all", "socket": "a socket's", "numa": "a numa region's", "cache": "a shared cache's"}
+WHERE = {
+    "all": "all",
+    "socket": "a socket's",
+    "numa": "a numa region's",
+    "cache": "a shared cache's",
+}
 
 Pair = tuple[int, int]  # processing units: who writes, who copies
 # Nanoseconds a byte of the slowest copy, with all of these pairs at work.
@@ -65,7 +70,10 @@ def _worker(pair: Pair, barrier: threading.Barrier, spent: list[float]) -> None:
 def measure(pairs: Sequence[Pair]) -> float:
     barrier = threading.Barrier(len(pairs))
     spent: list[list[float]] = [[] for _ in pairs]
-    threads = [threading.Thread(target=_worker, args=(pair, barrier, of)) for pair, of in zip(pairs, spent, strict=True)]
+    threads = [
+        threading.Thread(target=_worker, args=(pair, barrier, of))
+        for pair, of in zip(pairs, spent, strict=True)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
@@ -93,7 +101,13 @@ def links_of(level: str, units: Sequence[int], measured: Measure = measure) -> L
         return None
     alone = measured(pairs[:1])
     shared = (measured(pairs) if len(pairs) > 1 else alone) / len(pairs)
-    return Links(level, len(units), alone, shared, core().leaves_without_congestion(len(units), alone, shared))
+    return Links(
+        level,
+        len(units),
+        alone,
+        shared,
+        core().leaves_without_congestion(len(units), alone, shared),
+    )
 
 
 def links_of_this_machine(measured: Measure = measure) -> list[Links]:

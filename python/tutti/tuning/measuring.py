@@ -66,11 +66,20 @@ def run_job(settings: TuneSettings, job: Job, directory: Path) -> dict[tuple[str
         table = directory / "candidates.map"
         table.write_text(table_of(job))
     with chosen_by(table):
-        result = driver.run_job(bench, job.ranks, Variant(settings.mpi, "default", True, settings.shared_heap), directory)
-    return {(ours[cell["collective"]], cell["bytes"]): cell["median_us"] for cell in result["cells"]}
+        result = driver.run_job(
+            bench,
+            job.ranks,
+            Variant(settings.mpi, "default", True, settings.shared_heap),
+            directory,
+        )
+    return {
+        (ours[cell["collective"]], cell["bytes"]): cell["median_us"] for cell in result["cells"]
+    }
 
 
-def _again_if_it_fails(execute: Execute, settings: TuneSettings, job: Job, directory: Path) -> dict[tuple[str, int], float]:
+def _again_if_it_fails(
+    execute: Execute, settings: TuneSettings, job: Job, directory: Path
+) -> dict[tuple[str, int], float]:
     """Launchers fail now and then on a busy machine; a second failure is the job's own."""
     try:
         return execute(settings, job, directory)
@@ -106,7 +115,9 @@ class Measuring:
         self.after_job = after_job
         self.execute = execute
 
-    def _repetition(self, number: int, jobs: list[Job], left: int, seconds: float, directory: Path) -> bool:
+    def _repetition(
+        self, number: int, jobs: list[Job], left: int, seconds: float, directory: Path
+    ) -> bool:
         """False where the time ran out before its end; `left`: as many more are foreseen."""
         state = self.state
         ended = sum(job.repetition < number for job in state.done)
@@ -115,7 +126,11 @@ class Measuring:
                 continue
             if state.seconds >= seconds:
                 return False
-            self.before_job(f"repetition {number + 1}, {job.text}", ended + place, ended + (left + 1) * len(jobs))
+            self.before_job(
+                f"repetition {number + 1}, {job.text}",
+                ended + place,
+                ended + (left + 1) * len(jobs),
+            )
             begin = time.monotonic()
             state.done[job] = _again_if_it_fails(self.execute, self.settings, job, directory)
             state.seconds += time.monotonic() - begin
@@ -126,7 +141,11 @@ class Measuring:
         repetitions = self.settings.repetitions
         for number in range(repetitions):
             before = self.state.times(end=number)
-            jobs = [job for ranks in self.settings.ranks for job in jobs_of(self.settings, number, ranks, before)]
+            jobs = [
+                job
+                for ranks in self.settings.ranks
+                for job in jobs_of(self.settings, number, ranks, before)
+            ]
             if not self._repetition(number, jobs, repetitions - number - 1, seconds, directory):
                 return False
         return True
@@ -138,10 +157,18 @@ class Measuring:
         # Of another table, which a longer race may have picked, nothing is known.
         label = f"{TUNED} {hashlib.sha256(table.encode()).hexdigest()[:12]}"
         for number in range(settings.repetitions, 2 * settings.repetitions):
-            jobs = [job for ranks in settings.ranks for job in confirming_jobs(settings, number, ranks, picks, label)]
-            if not self._repetition(number, jobs, 2 * settings.repetitions - number - 1, seconds, directory):
+            jobs = [
+                job
+                for ranks in settings.ranks
+                for job in confirming_jobs(settings, number, ranks, picks, label)
+            ]
+            if not self._repetition(
+                number, jobs, 2 * settings.repetitions - number - 1, seconds, directory
+            ):
                 break
-        return confirmed(picks, self.state.times(first=settings.repetitions), label, settings.margin)
+        return confirmed(
+            picks, self.state.times(first=settings.repetitions), label, settings.margin
+        )
 
     def run(self, seconds: float) -> tuple[list[Pick], list[Pick]]:
         """What the race picked, and what of it was confirmed, within so many seconds of measurement in all."""

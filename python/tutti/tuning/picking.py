@@ -44,7 +44,11 @@ def repetitions_of(by_label: Mapping[str, Mapping[int, float]], label: str) -> i
 
 def in_the_race(times: Times, ranks: int, collective: str, label: str, margin: float) -> bool:
     """Whether it is worth measuring on: in some cell it may still turn out faster than the default."""
-    cells = [cell for cell in times if (cell.ranks, cell.collective) == (ranks, collective) and label in times[cell]]
+    cells = [
+        cell
+        for cell in times
+        if (cell.ranks, cell.collective) == (ranks, collective) and label in times[cell]
+    ]
     if not cells:
         return True
     for cell in cells:
@@ -53,7 +57,9 @@ def in_the_race(times: Times, ranks: int, collective: str, label: str, margin: f
         if ratio is None or count < 2:
             return True
         early = count < LEAST_REPETITIONS or ratio.high is None
-        if (early and ratio.value >= HOPELESS) or (not early and ratio.high is not None and ratio.high > 1 + margin):
+        if (early and ratio.value >= HOPELESS) or (
+            not early and ratio.high is not None and ratio.high > 1 + margin
+        ):
             return True
     return False
 
@@ -84,8 +90,17 @@ def confirmed(picks: list[Pick], times: Times, label: str, margin: float) -> lis
     result = []
     for one in picks:
         by_label = times.get(one.cell, {})
-        ratio = ratio_of(by_label, label) if repetitions_of(by_label, label) >= LEAST_REPETITIONS else None
-        if one.label is not None and ratio is not None and ratio.low is not None and ratio.low > 1 + margin:
+        ratio = (
+            ratio_of(by_label, label)
+            if repetitions_of(by_label, label) >= LEAST_REPETITIONS
+            else None
+        )
+        if (
+            one.label is not None
+            and ratio is not None
+            and ratio.low is not None
+            and ratio.low > 1 + margin
+        ):
             usual, tuned = (centre(list(by_label[name].values())) for name in (DEFAULT, label))
             result.append(replace(one, default_us=usual, tuned_us=tuned, ratio=ratio))
         else:
@@ -120,7 +135,9 @@ REACH = 2
 LARGE = 256 << 10
 
 
-def _runs(picks: list[Pick], line_payload: int) -> list[tuple[tuple[int, int | None], str, tuple[Pick, ...]]]:
+def _runs(
+    picks: list[Pick], line_payload: int
+) -> list[tuple[tuple[int, int | None], str, tuple[Pick, ...]]]:
     """Of one collective and rank count, by size: neighbours with one answer, and the sizes that it holds for."""
     groups: list[list[int]] = []
     for place, one in enumerate(picks):
@@ -144,13 +161,17 @@ def _runs(picks: list[Pick], line_payload: int) -> list[tuple[tuple[int, int | N
     return runs
 
 
-def rules_of(picks: list[Pick], cores: int, line_payload: int, reached: bool = False) -> list[TunedRule]:
+def rules_of(
+    picks: list[Pick], cores: int, line_payload: int, reached: bool = False
+) -> list[TunedRule]:
     """The rules that differ from the default; rank counts next to each other in the measurement are joined."""
     measured = sorted({one.cell.ranks for one in picks})
     rules: list[TunedRule] = []
     for collective in dict.fromkeys(one.cell.collective for one in picks):
         for place, ranks in enumerate(measured):
-            mine = [one for one in picks if (one.cell.collective, one.cell.ranks) == (collective, ranks)]
+            mine = [
+                one for one in picks if (one.cell.collective, one.cell.ranks) == (collective, ranks)
+            ]
             for sizes, label, cells in _runs(mine, line_payload):
                 oversubscribed = ranks > cores
                 before = measured[place - 1] if place else None
@@ -162,8 +183,18 @@ def rules_of(picks: list[Pick], cores: int, line_payload: int, reached: bool = F
                 )  # fmt: skip
                 if joined is not None:
                     rules[rules.index(joined)] = TunedRule(
-                        collective, (joined.ranks[0], ranks), oversubscribed, reached, sizes, label, joined.picks + cells
+                        collective,
+                        (joined.ranks[0], ranks),
+                        oversubscribed,
+                        reached,
+                        sizes,
+                        label,
+                        joined.picks + cells,
                     )
                 else:
-                    rules.append(TunedRule(collective, (ranks, ranks), oversubscribed, reached, sizes, label, cells))
+                    rules.append(
+                        TunedRule(
+                            collective, (ranks, ranks), oversubscribed, reached, sizes, label, cells
+                        )
+                    )
     return rules

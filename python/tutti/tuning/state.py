@@ -12,11 +12,23 @@ from tutti.tuning.jobs import Job, TuneSettings
 
 FORMAT = "tutti-tune-state 1"
 # What two runs must agree in to be one measurement.
-COMPARED = ("ranks", "cores", "collectives", "sizes", "repetitions", "budget_ms", "margin", "seed", "shared_heap")
+COMPARED = (
+    "ranks",
+    "cores",
+    "collectives",
+    "sizes",
+    "repetitions",
+    "budget_ms",
+    "margin",
+    "seed",
+    "shared_heap",
+)
 
 
 def settings_json(settings: TuneSettings) -> dict[str, Any]:
-    return {name: getattr(settings, name) for name in COMPARED} | {"mpi": f"{settings.mpi.name} {settings.mpi.version}"}
+    return {name: getattr(settings, name) for name in COMPARED} | {
+        "mpi": f"{settings.mpi.name} {settings.mpi.version}"
+    }
 
 
 def with_leaves(settings: TuneSettings, state: "State") -> TuneSettings:
@@ -32,7 +44,9 @@ class State:
     seconds: float = 0.0
     done: dict[Job, dict[tuple[str, int], float]] = field(default_factory=dict)
 
-    def times(self, first: int = 0, end: int | None = None) -> dict[Cell, dict[str, dict[int, float]]]:
+    def times(
+        self, first: int = 0, end: int | None = None
+    ) -> dict[Cell, dict[str, dict[int, float]]]:
         """By cell, label and repetition; of the repetitions from `first` to before `end` alone."""
         times: dict[Cell, dict[str, dict[int, float]]] = {}
         for job, cells in self.done.items():
@@ -51,7 +65,12 @@ class State:
             "seconds": round(self.seconds, 1),
             "jobs": [
                 asdict(job)
-                | {"cells": [{"collective": name, "bytes": size, "median_us": us} for (name, size), us in cells.items()]}
+                | {
+                    "cells": [
+                        {"collective": name, "bytes": size, "median_us": us}
+                        for (name, size), us in cells.items()
+                    ]
+                }
                 for job, cells in self.done.items()
             ],
         }
@@ -72,26 +91,37 @@ def load(path: Path, settings: TuneSettings) -> State:
     try:
         document = json.loads(path.read_text())
         if document["format"] != FORMAT:
-            raise UserError(f"{path}: '{document['format']}' is another format than '{FORMAT}'; start anew without --resume")
+            raise UserError(
+                f"{path}: '{document['format']}' is another format than '{FORMAT}'; start anew without --resume"
+            )
         state = State(document["settings"], float(document["seconds"]))
         for job in document["jobs"]:
             key = Job(
                 int(job["repetition"]), int(job["ranks"]),
                 tuple((str(collective), str(label)) for collective, label in job["labels"]), tuple(map(int, job["sizes"])),
             )  # fmt: skip
-            cells = {(str(cell["collective"]), int(cell["bytes"])): float(cell["median_us"]) for cell in job["cells"]}
+            cells = {
+                (str(cell["collective"]), int(cell["bytes"])): float(cell["median_us"])
+                for cell in job["cells"]
+            }
             if not {name for name, _ in cells} <= {name for name, _ in key.labels}:
                 raise ValueError("a cell of a collective that its job did not measure")
             state.done[key] = cells
     except FileNotFoundError as error:
-        raise UserError(f"--resume: there is no '{path}'; leave --resume out to start anew") from error
+        raise UserError(
+            f"--resume: there is no '{path}'; leave --resume out to start anew"
+        ) from error
     except OSError as error:
         raise UserError(f"--resume: '{path}': {error.strerror}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise UserError(f"--resume: '{path}' is no state of `tutti tune`; remove it and leave --resume out") from error
+        raise UserError(
+            f"--resume: '{path}' is no state of `tutti tune`; remove it and leave --resume out"
+        ) from error
     asked = settings_json(settings)
     for name, value in asked.items():
         if state.settings.get(name) != value:
             was = state.settings.get(name)
-            raise UserError(f"--resume: '{path}' was measured with {name} {was}, not {value}; ask for the same, or start anew")
+            raise UserError(
+                f"--resume: '{path}' was measured with {name} {was}, not {value}; ask for the same, or start anew"
+            )
     return state

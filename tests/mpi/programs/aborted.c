@@ -1,4 +1,5 @@
-// Some collectives on all ranks and on one alone; then one rank, or all of them, end the job by MPI_Abort.
+// Some collectives on all ranks and on one alone; then one rank, or all of them, end the job by
+// MPI_Abort.
 #include <unistd.h>
 
 #include "check.h"

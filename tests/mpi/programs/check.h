@@ -1,4 +1,5 @@
-// What the test programs share: CHECK ends the job with the place and a message, exercise uses a communicator.
+// What the test programs share: CHECK ends the job with the place and a message, exercise uses a
+// communicator.
 #pragma once
 
 #include <mpi.h>
@@ -9,8 +10,10 @@
 
 static int world_rank, world_size;
 
-__attribute__((format(printf, 5, 6))) static inline void give_up(MPI_Comm communicator, const char* file, int line,
-                                                                  const char* condition, const char* format, ...) {
+__attribute__((format(printf, 5, 6))) static inline void give_up(MPI_Comm communicator,
+                                                                 const char* file, int line,
+                                                                 const char* condition,
+                                                                 const char* format, ...) {
   va_list arguments;
   va_start(arguments, format);
   fprintf(stderr, "rank %d, %s:%d: %s: ", world_rank, file, line, condition);
@@ -20,14 +23,14 @@ __attribute__((format(printf, 5, 6))) static inline void give_up(MPI_Comm commun
   MPI_Abort(communicator, 3);
 }
 
-#define CHECK(condition, ...)                                                                \
-  do {                                                                                       \
-    if (!(condition)) give_up(MPI_COMM_WORLD, __FILE__, __LINE__, #condition, __VA_ARGS__);  \
+#define CHECK(condition, ...)                                                               \
+  do {                                                                                      \
+    if (!(condition)) give_up(MPI_COMM_WORLD, __FILE__, __LINE__, #condition, __VA_ARGS__); \
   } while (0)
 // Where there is no MPI_COMM_WORLD, or may not be one yet: ends the job through the communicator.
-#define CHECK_IN(communicator, condition, ...)                                               \
-  do {                                                                                       \
-    if (!(condition)) give_up(communicator, __FILE__, __LINE__, #condition, __VA_ARGS__);    \
+#define CHECK_IN(communicator, condition, ...)                                            \
+  do {                                                                                    \
+    if (!(condition)) give_up(communicator, __FILE__, __LINE__, #condition, __VA_ARGS__); \
   } while (0)
 
 static inline void start(int* argc, char*** argv) {
@@ -43,7 +46,8 @@ static inline void set_up(MPI_Comm communicator) {
 
 enum { most_ints = 1024 };
 
-// Rounds of every collective, whose results are checked; each bcast is of `ints` ints, at most most_ints.
+// Rounds of every collective, whose results are checked; each bcast is of `ints` ints, at most
+// most_ints.
 static inline void exercise(MPI_Comm communicator, int rounds, int ints) {
   int rank, size, data[most_ints];
   MPI_Comm_rank(communicator, &rank);
@@ -51,11 +55,13 @@ static inline void exercise(MPI_Comm communicator, int rounds, int ints) {
   for (int i = 0; i < rounds; ++i) {
     int value = rank + i, sum = -1;
     MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, communicator);
-    CHECK_IN(communicator, sum == size * (size - 1) / 2 + i * size, "allreduce %d of %d ranks: %d", i, size, sum);
+    CHECK_IN(communicator, sum == size * (size - 1) / 2 + i * size, "allreduce %d of %d ranks: %d",
+             i, size, sum);
     for (int k = 0; k < ints; ++k) data[k] = rank == i % size ? i + k : -1;
     MPI_Bcast(data, ints, MPI_INT, i % size, communicator);
     const int last = data[ints - 1];
-    CHECK_IN(communicator, data[0] == i && last == i + ints - 1, "bcast %d: %d %d", i, data[0], last);
+    CHECK_IN(communicator, data[0] == i && last == i + ints - 1, "bcast %d: %d %d", i, data[0],
+             last);
     MPI_Reduce(&value, &sum, 1, MPI_INT, MPI_MAX, i % size, communicator);
     if (rank == i % size) CHECK_IN(communicator, sum == size - 1 + i, "reduce %d: %d", i, sum);
     MPI_Barrier(communicator);

@@ -1,4 +1,5 @@
-// Communicators of every making: split, dup, of one rank, between groups, freed in every order, 10,000 short-lived.
+// Communicators of every making: split, dup, of one rank, between groups, freed in every order,
+// 10,000 short-lived.
 #include <dirent.h>
 
 #include "check.h"
@@ -38,7 +39,8 @@ static void between_groups(void) {
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, both);
     CHECK(sum == others, "the other side has %d ranks, not %d", others, sum);
     int data = world_rank == 0 ? 40 + i : 0;
-    MPI_Bcast(&data, 1, MPI_INT, side == 0 ? (world_rank == 0 ? MPI_ROOT : MPI_PROC_NULL) : 0, both);
+    MPI_Bcast(&data, 1, MPI_INT, side == 0 ? (world_rank == 0 ? MPI_ROOT : MPI_PROC_NULL) : 0,
+              both);
     if (side == 1) CHECK(data == 40 + i, "bcast %d: %d", i, data);
     MPI_Barrier(both);
   }
@@ -46,14 +48,15 @@ static void between_groups(void) {
   MPI_Comm_free(&local);
 }
 
-// Ranks free in different orders, and some use more communicators than others, so that handles and call counts of one
-// rank say nothing of another's.
+// Ranks free in different orders, and some use more communicators than others, so that handles and
+// call counts of one rank say nothing of another's.
 static void unequal_histories(void) {
   enum { many = 12 };
   for (int round = 0; round < 5; ++round) {
     MPI_Comm all[many];
     for (int i = 0; i < many; ++i) {
-      MPI_Comm_split(MPI_COMM_WORLD, (world_rank + i) % 3 == 0 ? MPI_UNDEFINED : i, world_rank, &all[i]);
+      MPI_Comm_split(MPI_COMM_WORLD, (world_rank + i) % 3 == 0 ? MPI_UNDEFINED : i, world_rank,
+                     &all[i]);
       if (all[i] != MPI_COMM_NULL) use(all[i], i % 4);
     }
     for (int i = 0; i < many; ++i) {
@@ -113,8 +116,10 @@ static void short_lived(int count) {
     }
   }
   CHECK(open_files() <= files, "%d open files, %d before", open_files(), files);
-  CHECK(memory_kib("RssAnon") <= private + 2048, "%ld KiB of memory, %ld before", memory_kib("RssAnon"), private);
-  CHECK(memory_kib("RssShmem") <= shared + 2048, "%ld KiB shared, %ld before", memory_kib("RssShmem"), shared);
+  CHECK(memory_kib("RssAnon") <= private + 2048, "%ld KiB of memory, %ld before",
+        memory_kib("RssAnon"), private);
+  CHECK(memory_kib("RssShmem") <= shared + 2048, "%ld KiB shared, %ld before",
+        memory_kib("RssShmem"), shared);
 }
 
 int main(int argc, char** argv) {

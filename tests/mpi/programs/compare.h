@@ -1,21 +1,37 @@
-// One call of any collective by Tutti and by the host MPI (PMPI_*), whose results must be the same bytes: data, gaps
-// between it, and memory around it. For programs that go over many calls (parts.c, soak.c).
+// One call of any collective by Tutti and by the host MPI (PMPI_*), whose results must be the same
+// bytes: data, gaps between it, and memory around it. For programs that go over many calls
+// (parts.c, soak.c).
 #pragma once
 
 #include <stddef.h>
 
 #include "check.h"
 
-enum collective { BARRIER, BCAST, REDUCE, ALLREDUCE, GATHER, SCATTER, ALLGATHER, ALLTOALL, REDUCE_SCATTER, SCAN, EXSCAN,
-                  COLLECTIVES };
-static const char* const names[] = {"barrier", "bcast", "reduce", "allreduce", "gather", "scatter", "allgather",
-                                    "alltoall", "reduce_scatter_block", "scan", "exscan"};
+enum collective {
+  BARRIER,
+  BCAST,
+  REDUCE,
+  ALLREDUCE,
+  GATHER,
+  SCATTER,
+  ALLGATHER,
+  ALLTOALL,
+  REDUCE_SCATTER,
+  SCAN,
+  EXSCAN,
+  COLLECTIVES
+};
+static const char* const names[] = {"barrier",   "bcast",    "reduce",
+                                    "allreduce", "gather",   "scatter",
+                                    "allgather", "alltoall", "reduce_scatter_block",
+                                    "scan",      "exscan"};
 
 static inline int combines(int collective) {
   return collective == REDUCE || collective == ALLREDUCE || collective >= REDUCE_SCATTER;
 }
 static inline int rooted(int collective) {
-  return collective == BCAST || collective == REDUCE || collective == GATHER || collective == SCATTER;
+  return collective == BCAST || collective == REDUCE || collective == GATHER ||
+         collective == SCATTER;
 }
 
 // A type with an operation on it that is exact in every grouping; `fill` writes one element.
@@ -28,9 +44,15 @@ struct layout {
 };
 
 // 2x2 matrices modulo a prime: associative, and the order shows.
-struct matrix { int a, b, c, d; };
+struct matrix {
+  int a, b, c, d;
+};
 // What has gaps inside and behind.
-struct record { char tag; double value; long gap; };
+struct record {
+  char tag;
+  double value;
+  long gap;
+};
 
 static void multiply_matrices(void* in, void* inout, int* count, MPI_Datatype* type) {
   (void)type;
@@ -49,7 +71,8 @@ static void add_records(void* in, void* inout, int* count, MPI_Datatype* type) {
     ((struct record*)inout)[i].value += ((struct record*)in)[i].value;
   }
 }
-// Two doubles apart: the first ones are added, of the second ones the last stays, so that the order shows.
+// Two doubles apart: the first ones are added, of the second ones the last stays, so that the order
+// shows.
 static void last_pair(void* in, void* inout, int* count, MPI_Datatype* type) {
   (void)type;
   for (int i = 0; i < *count; ++i) ((double*)inout)[4 * i] += ((double*)in)[4 * i];
@@ -57,7 +80,9 @@ static void last_pair(void* in, void* inout, int* count, MPI_Datatype* type) {
 
 static void fill_int(void* element, int value) { *(int*)element = value; }
 static void fill_double(void* element, int value) { *(double*)element = value; }
-static void fill_char(void* element, int value) { *(signed char*)element = (signed char)(value % 3); }
+static void fill_char(void* element, int value) {
+  *(signed char*)element = (signed char)(value % 3);
+}
 static void fill_apart(void* element, int value) {
   ((double*)element)[0] = value;
   ((double*)element)[2] = value * 0.5;
@@ -122,9 +147,10 @@ struct call {
   MPI_Comm communicator;
 };
 
-// The program's usual call where not `by_host`; else the host's, with elements as bytes where `as_bytes`: gaps then
-// travel too, and are the same everywhere.
-static inline int perform(const struct call* call, int by_host, int as_bytes, const void* in, void* out) {
+// The program's usual call where not `by_host`; else the host's, with elements as bytes where
+// `as_bytes`: gaps then travel too, and are the same everywhere.
+static inline int perform(const struct call* call, int by_host, int as_bytes, const void* in,
+                          void* out) {
   const MPI_Datatype type = as_bytes ? MPI_BYTE : call->layout->type;
   const int n = as_bytes ? call->count * (int)call->layout->extent : call->count;
   const MPI_Op op = call->layout->op;
@@ -148,7 +174,8 @@ static inline int perform(const struct call* call, int by_host, int as_bytes, co
 }
 
 // The operands of all ranks by a move, then the operation, from the last rank's to the first's.
-static inline void combine_here(const struct call* call, const void* in, unsigned char* out, int rank, int ranks) {
+static inline void combine_here(const struct call* call, const void* in, unsigned char* out,
+                                int rank, int ranks) {
   const size_t part = (size_t)call->count * call->layout->extent;
   const int bytes = (int)part;
   unsigned char* const operands = malloc(part * (size_t)ranks + 1);
@@ -167,9 +194,11 @@ static inline void combine_here(const struct call* call, const void* in, unsigne
   free(operands);
 }
 
-// What the host gives. With derived types it is asked for less: MPICH 5 refuses a gather of records among four, and its
-// reduce_scatter of elements with gaps by an operation that does not commute gives wrong results and writes elsewhere.
-static inline void expect(const struct call* call, const void* in, unsigned char* out, int rank, int ranks) {
+// What the host gives. With derived types it is asked for less: MPICH 5 refuses a gather of records
+// among four, and its reduce_scatter of elements with gaps by an operation that does not commute
+// gives wrong results and writes elsewhere.
+static inline void expect(const struct call* call, const void* in, unsigned char* out, int rank,
+                          int ranks) {
   const int derived = call->layout >= layouts + named_layouts;
   if (derived && combines(call->collective))
     combine_here(call, in, out, rank, ranks);
@@ -193,7 +222,8 @@ static inline unsigned char* buffer_of(const struct call* call, size_t elements,
   unsigned char* const buffer = malloc(bytes + 2 * margin);
   memset(buffer, 0xA5, bytes + 2 * margin);
   for (size_t i = 0; data_of_rank >= 0 && i < elements; ++i)
-    call->layout->fill(buffer + margin + i * call->layout->extent, (int)((unsigned)data_of_rank * 31 + i * 7 + 1) % 1009);
+    call->layout->fill(buffer + margin + i * call->layout->extent,
+                       (int)((unsigned)data_of_rank * 31 + i * 7 + 1) % 1009);
   return buffer;
 }
 
@@ -203,9 +233,11 @@ static inline void compare(const struct call* call) {
   MPI_Comm_rank(call->communicator, &rank);
   MPI_Comm_size(call->communicator, &ranks);
   const int at_root = rank == call->root, scatters = call->collective == SCATTER;
-  const int in_place = call->in_place && call->collective != BCAST && (!rooted(call->collective) || at_root);
+  const int in_place =
+      call->in_place && call->collective != BCAST && (!rooted(call->collective) || at_root);
   const int data_in_out = call->collective == BCAST ? at_root : in_place && !scatters;
-  const size_t in_elements = elements_of(call, 0, ranks), out_elements = elements_of(call, 1, ranks);
+  const size_t in_elements = elements_of(call, 0, ranks),
+               out_elements = elements_of(call, 1, ranks);
   unsigned char* const in = buffer_of(call, in_elements, rank);
   unsigned char* const before = buffer_of(call, in_elements, rank);
   unsigned char* const out = buffer_of(call, out_elements, data_in_out ? rank : -1);
@@ -220,9 +252,11 @@ static inline void compare(const struct call* call) {
   const size_t extent = call->layout->extent;
   // Behind its result in place, a reduce_scatter may leave anything.
   const int tail = call->collective == REDUCE_SCATTER && in_place;
-  const size_t bytes = tail ? margin + extent * (size_t)call->count : 2 * margin + extent * out_elements;
-  CHECK(memcmp(out, expected, bytes) == 0, "%s of %d %s, root %d%s, %d ranks", names[call->collective], call->count,
-        call->layout->name, call->root, in_place ? ", in place" : "", ranks);
+  const size_t bytes =
+      tail ? margin + extent * (size_t)call->count : 2 * margin + extent * out_elements;
+  CHECK(memcmp(out, expected, bytes) == 0, "%s of %d %s, root %d%s, %d ranks",
+        names[call->collective], call->count, call->layout->name, call->root,
+        in_place ? ", in place" : "", ranks);
   CHECK(memcmp(in, before, 2 * margin + extent * in_elements) == 0, "%s of %d %s wrote its input",
         names[call->collective], call->count, call->layout->name);
   free(in);

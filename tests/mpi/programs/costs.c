@@ -1,7 +1,9 @@
-// For counting instructions: the last rank is late, so that it need not wait, and calls each collective with 8 bytes (of a
-// part) in a function of its own, once it is set up. Each call is dumped by itself, under the collective's name, so that the
-// least of many can be found: where the others were late after all, waiting adds. Those that end in 64 have parts of 64 bytes in
-// the mean, of 2 ranks; those in place have them there, at the last rank, which is the root where there is one.
+// For counting instructions: the last rank is late, so that it need not wait, and calls each
+// collective with 8 bytes (of a part) in a function of its own, once it is set up. Each call is
+// dumped by itself, under the collective's name, so that the least of many can be found: where the
+// others were late after all, waiting adds. Those that end in 64 have parts of 64 bytes in the
+// mean, of 2 ranks; those in place have them there, at the last rank, which is the root where there
+// is one.
 #include <unistd.h>
 #include <valgrind/callgrind.h>
 
@@ -20,42 +22,59 @@ static void reduce(void) { MPI_Reduce(in, out, 1, MPI_DOUBLE, MPI_SUM, 1, MPI_CO
 static void allreduce(void) { MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }
 static void gather(void) { MPI_Gather(in, 1, MPI_DOUBLE, out, 1, MPI_DOUBLE, 1, MPI_COMM_WORLD); }
 static void scatter(void) { MPI_Scatter(in, 1, MPI_DOUBLE, out, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD); }
-static void allgather(void) { MPI_Allgather(in, 1, MPI_DOUBLE, out, 1, MPI_DOUBLE, MPI_COMM_WORLD); }
+static void allgather(void) {
+  MPI_Allgather(in, 1, MPI_DOUBLE, out, 1, MPI_DOUBLE, MPI_COMM_WORLD);
+}
 static void alltoall(void) { MPI_Alltoall(in, 1, MPI_DOUBLE, out, 1, MPI_DOUBLE, MPI_COMM_WORLD); }
-static void reduce_scatter_block(void) { MPI_Reduce_scatter_block(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }
+static void reduce_scatter_block(void) {
+  MPI_Reduce_scatter_block(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
 static void scan(void) { MPI_Scan(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }
 static void exscan(void) { MPI_Exscan(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }
-static void gatherv(void) { MPI_Gatherv(in, 1, MPI_DOUBLE, out, counts, places, MPI_DOUBLE, 1, MPI_COMM_WORLD); }
-static void scatterv(void) { MPI_Scatterv(in, counts, places, MPI_DOUBLE, out, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD); }
+static void gatherv(void) {
+  MPI_Gatherv(in, 1, MPI_DOUBLE, out, counts, places, MPI_DOUBLE, 1, MPI_COMM_WORLD);
+}
+static void scatterv(void) {
+  MPI_Scatterv(in, counts, places, MPI_DOUBLE, out, 1, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+}
 static void gatherv_64(void) {
-  MPI_Gatherv(uneven_in, uneven_counts[world_rank], MPI_DOUBLE, uneven_out, uneven_counts, uneven_places, MPI_DOUBLE, 1,
-              MPI_COMM_WORLD);
+  MPI_Gatherv(uneven_in, uneven_counts[world_rank], MPI_DOUBLE, uneven_out, uneven_counts,
+              uneven_places, MPI_DOUBLE, 1, MPI_COMM_WORLD);
 }
 static void scatterv_64(void) {
-  MPI_Scatterv(uneven_in, uneven_counts, uneven_places, MPI_DOUBLE, uneven_out, uneven_counts[world_rank], MPI_DOUBLE, 0,
-               MPI_COMM_WORLD);
+  MPI_Scatterv(uneven_in, uneven_counts, uneven_places, MPI_DOUBLE, uneven_out,
+               uneven_counts[world_rank], MPI_DOUBLE, 0, MPI_COMM_WORLD);
 }
 static void gatherv_in_place_64(void) {
   const int in_place = world_rank == 1;
-  MPI_Gatherv(in_place ? MPI_IN_PLACE : uneven_in, uneven_counts[world_rank], MPI_DOUBLE, uneven_out, uneven_counts,
-              uneven_places, MPI_DOUBLE, 1, MPI_COMM_WORLD);
+  MPI_Gatherv(in_place ? MPI_IN_PLACE : uneven_in, uneven_counts[world_rank], MPI_DOUBLE,
+              uneven_out, uneven_counts, uneven_places, MPI_DOUBLE, 1, MPI_COMM_WORLD);
 }
 static void scatterv_in_place_64(void) {
   const int in_place = world_rank == 1;
-  MPI_Scatterv(uneven_in, uneven_counts, uneven_places, MPI_DOUBLE, in_place ? MPI_IN_PLACE : uneven_out,
-               uneven_counts[world_rank], MPI_DOUBLE, 1, MPI_COMM_WORLD);
+  MPI_Scatterv(uneven_in, uneven_counts, uneven_places, MPI_DOUBLE,
+               in_place ? MPI_IN_PLACE : uneven_out, uneven_counts[world_rank], MPI_DOUBLE, 1,
+               MPI_COMM_WORLD);
 }
 static void allgatherv_in_place_64(void) {
-  MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, uneven_out, uneven_counts, uneven_places, MPI_DOUBLE, MPI_COMM_WORLD);
+  MPI_Allgatherv(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, uneven_out, uneven_counts, uneven_places,
+                 MPI_DOUBLE, MPI_COMM_WORLD);
 }
-static void allgatherv(void) { MPI_Allgatherv(in, 1, MPI_DOUBLE, out, counts, places, MPI_DOUBLE, MPI_COMM_WORLD); }
+static void allgatherv(void) {
+  MPI_Allgatherv(in, 1, MPI_DOUBLE, out, counts, places, MPI_DOUBLE, MPI_COMM_WORLD);
+}
 static void alltoallv(void) {
-  MPI_Alltoallv(in, counts, places, MPI_DOUBLE, out, counts, places, MPI_DOUBLE,
-                MPI_COMM_WORLD);
+  MPI_Alltoallv(in, counts, places, MPI_DOUBLE, out, counts, places, MPI_DOUBLE, MPI_COMM_WORLD);
 }
-static void alltoallw(void) { MPI_Alltoallw(in, counts, bytes_at, types, out, counts, bytes_at, types, MPI_COMM_WORLD); }
-static void reduce_scatter(void) { MPI_Reduce_scatter(in, out, counts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }
-static void persistent_allreduce(void) { MPI_Start(&request), MPI_Wait(&request, MPI_STATUS_IGNORE); }
+static void alltoallw(void) {
+  MPI_Alltoallw(in, counts, bytes_at, types, out, counts, bytes_at, types, MPI_COMM_WORLD);
+}
+static void reduce_scatter(void) {
+  MPI_Reduce_scatter(in, out, counts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+static void persistent_allreduce(void) {
+  MPI_Start(&request), MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
 
 __attribute__((noinline)) void counted_barrier(void) { barrier(); }
 __attribute__((noinline)) void counted_bcast(void) { bcast(); }
@@ -81,36 +100,40 @@ __attribute__((noinline)) void counted_alltoallw(void) { alltoallw(); }
 __attribute__((noinline)) void counted_reduce_scatter(void) { reduce_scatter(); }
 __attribute__((noinline)) void counted_persistent_allreduce(void) { persistent_allreduce(); }
 
-static const struct { const char* name; void (*warm)(void); void (*counted)(void); } all[] = {
-    {"barrier", barrier, counted_barrier},
-    {"bcast", bcast, counted_bcast},
-    {"reduce", reduce, counted_reduce},
-    {"allreduce", allreduce, counted_allreduce},
-    {"gather", gather, counted_gather},
-    {"scatter", scatter, counted_scatter},
-    {"allgather", allgather, counted_allgather},
-    {"alltoall", alltoall, counted_alltoall},
-    {"reduce_scatter_block", reduce_scatter_block, counted_reduce_scatter_block},
-    {"scan", scan, counted_scan},
-    {"exscan", exscan, counted_exscan},
-    {"gatherv", gatherv, counted_gatherv},
-    {"scatterv", scatterv, counted_scatterv},
-    {"gatherv_64", gatherv_64, counted_gatherv_64},
-    {"scatterv_64", scatterv_64, counted_scatterv_64},
-    {"gatherv_in_place_64", gatherv_in_place_64, counted_gatherv_in_place_64},
-    {"scatterv_in_place_64", scatterv_in_place_64, counted_scatterv_in_place_64},
-    {"allgatherv_in_place_64", allgatherv_in_place_64, counted_allgatherv_in_place_64},
-    {"allgatherv", allgatherv, counted_allgatherv},
-    {"alltoallv", alltoallv, counted_alltoallv},
-    {"alltoallw", alltoallw, counted_alltoallw},
-    {"reduce_scatter", reduce_scatter, counted_reduce_scatter},
-    {"persistent_allreduce", persistent_allreduce, counted_persistent_allreduce}};
+static const struct {
+  const char* name;
+  void (*warm)(void);
+  void (*counted)(void);
+} all[] = {{"barrier", barrier, counted_barrier},
+           {"bcast", bcast, counted_bcast},
+           {"reduce", reduce, counted_reduce},
+           {"allreduce", allreduce, counted_allreduce},
+           {"gather", gather, counted_gather},
+           {"scatter", scatter, counted_scatter},
+           {"allgather", allgather, counted_allgather},
+           {"alltoall", alltoall, counted_alltoall},
+           {"reduce_scatter_block", reduce_scatter_block, counted_reduce_scatter_block},
+           {"scan", scan, counted_scan},
+           {"exscan", exscan, counted_exscan},
+           {"gatherv", gatherv, counted_gatherv},
+           {"scatterv", scatterv, counted_scatterv},
+           {"gatherv_64", gatherv_64, counted_gatherv_64},
+           {"scatterv_64", scatterv_64, counted_scatterv_64},
+           {"gatherv_in_place_64", gatherv_in_place_64, counted_gatherv_in_place_64},
+           {"scatterv_in_place_64", scatterv_in_place_64, counted_scatterv_in_place_64},
+           {"allgatherv_in_place_64", allgatherv_in_place_64, counted_allgatherv_in_place_64},
+           {"allgatherv", allgatherv, counted_allgatherv},
+           {"alltoallv", alltoallv, counted_alltoallv},
+           {"alltoallw", alltoallw, counted_alltoallw},
+           {"reduce_scatter", reduce_scatter, counted_reduce_scatter},
+           {"persistent_allreduce", persistent_allreduce, counted_persistent_allreduce}};
 enum { collectives = sizeof all / sizeof all[0], warming = 10 };
 
 int main(int argc, char** argv) {
   start(&argc, &argv);
   const int calls = argc > 1 ? atoi(argv[1]) : 20;
-  for (int i = 0; i < 8; ++i) counts[i] = 1, places[i] = i, bytes_at[i] = 8 * i, types[i] = MPI_DOUBLE;
+  for (int i = 0; i < 8; ++i)
+    counts[i] = 1, places[i] = i, bytes_at[i] = 8 * i, types[i] = MPI_DOUBLE;
   set_up(MPI_COMM_WORLD);
   MPI_Allreduce_init(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
   for (int which = 0; which < collectives; ++which) {

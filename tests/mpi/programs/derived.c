@@ -1,5 +1,5 @@
-// Derived datatypes and user operations: layouts with gaps, in another order, or different on every rank, and
-// operations that do not commute.
+// Derived datatypes and user operations: layouts with gaps, in another order, or different on every
+// rank, and operations that do not commute.
 #include <stddef.h>
 
 #include "check.h"
@@ -18,7 +18,8 @@ static void bcast_between_layouts(int root, int elements) {
   else
     MPI_Bcast(wide, elements, MPI_DOUBLE, root, MPI_COMM_WORLD);
   for (int i = 0; i < elements; ++i)
-    CHECK(wide[world_rank % 2 == root % 2 ? 3 * i : i] == 3 * i, "element %d of %d from %d", i, elements, root);
+    CHECK(wide[world_rank % 2 == root % 2 ? 3 * i : i] == 3 * i, "element %d of %d from %d", i,
+          elements, root);
   if (world_rank % 2 == root % 2 && world_rank != root) CHECK(wide[1] == -1, "a gap was written");
   MPI_Type_free(&apart);
   free(wide);
@@ -76,11 +77,14 @@ static void bcast_dense_constructions(int root) {
 }
 
 // 2x2 matrices modulo a prime: associative, and the order shows.
-struct matrix { int a, b, c, d; };
+struct matrix {
+  int a, b, c, d;
+};
 
 static struct matrix multiply(struct matrix x, struct matrix y) {
-  const struct matrix result = {(x.a * y.a + x.b * y.c) % modulus, (x.a * y.b + x.b * y.d) % modulus,
-                                (x.c * y.a + x.d * y.c) % modulus, (x.c * y.b + x.d * y.d) % modulus};
+  const struct matrix result = {
+      (x.a * y.a + x.b * y.c) % modulus, (x.a * y.b + x.b * y.d) % modulus,
+      (x.c * y.a + x.d * y.c) % modulus, (x.c * y.b + x.d * y.d) % modulus};
   return result;
 }
 
@@ -107,14 +111,16 @@ static void noncommutative(int count) {
   for (int i = 0; i < count; ++i) {
     in[i] = matrix_of(world_rank, i);
     expected[i] = matrix_of(0, i);
-    for (int rank = 1; rank < world_size; ++rank) expected[i] = multiply(expected[i], matrix_of(rank, i));
+    for (int rank = 1; rank < world_size; ++rank)
+      expected[i] = multiply(expected[i], matrix_of(rank, i));
   }
   MPI_Allreduce(in, out, count, type, op, MPI_COMM_WORLD);
   CHECK(memcmp(out, expected, sizeof *out * count) == 0, "allreduce of %d matrices", count);
   for (int root = 0; root < world_size; ++root) {
     memcpy(out, in, sizeof *out * count);
     MPI_Reduce(world_rank == root ? MPI_IN_PLACE : in, out, count, type, op, root, MPI_COMM_WORLD);
-    if (world_rank == root) CHECK(memcmp(out, expected, sizeof *out * count) == 0, "reduce of %d to %d", count, root);
+    if (world_rank == root)
+      CHECK(memcmp(out, expected, sizeof *out * count) == 0, "reduce of %d to %d", count, root);
   }
   free(in);
   free(out);
@@ -124,7 +130,11 @@ static void noncommutative(int count) {
 }
 
 // An operation that walks the user's layout: char, gap, double, and 8 bytes behind.
-struct record { char tag; double value; long untouched; };
+struct record {
+  char tag;
+  double value;
+  long untouched;
+};
 
 static void record_op(void* in, void* inout, int* count, MPI_Datatype* type) {
   MPI_Aint lower, extent;
@@ -158,14 +168,16 @@ static void operation_with_gaps(int count) {
       for (int i = 0; i < count; ++i) out[i].tag = in[i].tag, out[i].value = in[i].value;
     MPI_Allreduce(place == 1 ? MPI_IN_PLACE : in, out, count, type, op, MPI_COMM_WORLD);
     for (int i = 0; i < count; ++i)
-      CHECK(out[i].tag == world_size && out[i].value == ranks + (double)i * world_size && out[i].untouched == 77,
+      CHECK(out[i].tag == world_size && out[i].value == ranks + (double)i * world_size &&
+                out[i].untouched == 77,
             "record %d of %d: %d %g %ld", i, count, out[i].tag, out[i].value, out[i].untouched);
   }
   const int root = count % world_size;
   memset(out, 0, count * sizeof *out);
   MPI_Reduce(in, out, count, type, op, root, MPI_COMM_WORLD);
   if (world_rank == root)
-    for (int i = 0; i < count; ++i) CHECK(out[i].value == ranks + (double)i * world_size, "record %d", i);
+    for (int i = 0; i < count; ++i)
+      CHECK(out[i].value == ranks + (double)i * world_size, "record %d", i);
   free(in);
   free(out);
   MPI_Op_free(&op);
@@ -191,7 +203,8 @@ static void large_elements(int integers) {
   for (int i = 0; i < integers * 3; ++i) in[i] = i + world_rank;
   MPI_Allreduce(in, out, 3, type, op, MPI_COMM_WORLD);
   for (int i = 0; i < integers * 3; ++i)
-    CHECK(out[i] == i * world_size + world_size * (world_size - 1) / 2, "integer %d of %d", i, integers);
+    CHECK(out[i] == i * world_size + world_size * (world_size - 1) / 2, "integer %d of %d", i,
+          integers);
   free(in);
   free(out);
   MPI_Op_free(&op);

@@ -1,4 +1,5 @@
-// Wrong arguments give the same error class with Tutti as the host MPI alone gives, and harm nobody.
+// Wrong arguments give the same error class with Tutti as the host MPI alone gives, and harm
+// nobody.
 #include "check.h"
 
 static void compare(const char* what, int with, int without) {
@@ -81,7 +82,8 @@ int main(int argc, char** argv) {
     SAME(Allreduce(a, b, 1, MPI_FLOAT, MPI_BAND, world));
     MPI_Allreduce(a, b, 2, MPI_INT, MPI_SUM, world);
     MPI_Allgather(a, 1, MPI_INT, many, 1, MPI_INT, world);
-    for (int i = 0; i < world_size; ++i) CHECK(many[i] == 1, "allgather after the errors: %d", many[i]);
+    for (int i = 0; i < world_size; ++i)
+      CHECK(many[i] == 1, "allgather after the errors: %d", many[i]);
     CHECK(b[0] == world_size && b[1] == 2 * world_size, "after the errors: %d %d", b[0], b[1]);
   }
   return finish();

@@ -1,5 +1,6 @@
-// Errors where the program has set MPI_ERRORS_RETURN on MPI_COMM_WORLD alone: one kind of error a run, whose class is
-// printed. Some hosts end the job at some of them; with Tutti they must do the same.
+// Errors where the program has set MPI_ERRORS_RETURN on MPI_COMM_WORLD alone: one kind of error a
+// run, whose class is printed. Some hosts end the job at some of them; with Tutti they must do the
+// same.
 #include "check.h"
 
 static MPI_Comm before;
@@ -44,8 +45,10 @@ int main(int argc, char** argv) {
   static const struct {
     const char* name;
     int (*make)(void);
-  } kinds[] = {{"datatype", datatype}, {"group", group}, {"info", info}, {"reduce_local", reduce_local},
-               {"waitall", waitall}, {"duplicate", duplicate}, {"self", self}};
+  } kinds[] = {{"datatype", datatype}, {"group", group},
+               {"info", info},         {"reduce_local", reduce_local},
+               {"waitall", waitall},   {"duplicate", duplicate},
+               {"self", self}};
   start(&argc, &argv);
   MPI_Comm_dup(MPI_COMM_WORLD, &before);
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);

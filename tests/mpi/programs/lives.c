@@ -1,6 +1,7 @@
-// Communicators that are made and freed by functions of every name. Each rank also makes some of its own, so that a handle which comes
-// again at one rank is new at another. A rank that counted the calls of a freed communicator for the next one with the same handle
-// would set up when the others do not, and all would wait.
+// Communicators that are made and freed by functions of every name. Each rank also makes some of
+// its own, so that a handle which comes again at one rank is new at another. A rank that counted
+// the calls of a freed communicator for the next one with the same handle would set up when the
+// others do not, and all would wait.
 #include "check.h"
 
 enum { kinds = 8, ends = 3 };
@@ -58,12 +59,14 @@ int main(int argc, char** argv) {
   const int rounds = argc > 1 ? atoi(argv[1]) : 100;
   unsigned own = 12345u + (unsigned)world_rank;  // draws of this rank's alone
   for (int round = 0; round < rounds; ++round) {
-    for (unsigned more = (own = own * 1103515245u + 12345u) >> 16 & 3; more > 0; --more) {  // of this rank alone
+    for (unsigned more = (own = own * 1103515245u + 12345u) >> 16 & 3; more > 0;
+         --more) {  // of this rank alone
       MPI_Comm alone = made_by((int)more + round % 4, MPI_COMM_SELF);
       use(alone, 1 + (int)more % 2);
       freed_by(round % ends, &alone);
     }
-    MPI_Comm one = made_by(round % kinds, MPI_COMM_WORLD), other = made_by((round / 3) % kinds, MPI_COMM_WORLD);
+    MPI_Comm one = made_by(round % kinds, MPI_COMM_WORLD),
+             other = made_by((round / 3) % kinds, MPI_COMM_WORLD);
     use(one, round % 5);
     use(other, round / 5 % 7);
     use(one, round % 2);

@@ -1,5 +1,6 @@
-/* Memory that MPI gives: from the shared heap, reached by all ranks, right in collectives, freed by whom it came from.
- * Arguments: how many heaps this process has mapped; whether malloc's memory lies in the heap; whether windows' does. */
+/* Memory that MPI gives: from the shared heap, reached by all ranks, right in collectives, freed by
+ * whom it came from. Arguments: how many heaps this process has mapped; whether malloc's memory
+ * lies in the heap; whether windows' does. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -17,7 +18,9 @@ static int mapped_heaps(void) {
   FILE* maps = fopen("/proc/self/maps", "r");
   while (fgets(line, sizeof line, maps) != NULL) {
     unsigned long inode = 0;
-    if (strstr(line, "memfd:tutti-heap") == NULL || sscanf(line, "%*s %*s %*s %*s %lu", &inode) != 1) continue;
+    if (strstr(line, "memfd:tutti-heap") == NULL ||
+        sscanf(line, "%*s %*s %*s %*s %lu", &inode) != 1)
+      continue;
     int known = 0;
     for (int i = 0; i < count; ++i) known |= seen[i] == inode;
     if (!known && count < 64) seen[count++] = inode;
@@ -48,7 +51,8 @@ static void alloc_mem(int ours) {
   MPI_Info_create(&info);
   MPI_Info_set(info, "mpi_minimum_memory_alignment", "1024");
   char* memory;
-  CHECK(MPI_Alloc_mem(10, info, &memory) == MPI_SUCCESS && (!ours || (uintptr_t)memory % 1024 == 0));
+  CHECK(MPI_Alloc_mem(10, info, &memory) == MPI_SUCCESS &&
+        (!ours || (uintptr_t)memory % 1024 == 0));
   MPI_Free_mem(memory);
   MPI_Info_set(info, "mpi_minimum_memory_alignment", "1048576"); /* the host's business */
   CHECK(MPI_Alloc_mem(10, info, &memory) == MPI_SUCCESS);
@@ -72,7 +76,8 @@ static void windows(int ours) {
   MPI_Win window;
   int* memory;
   const int next = (rank + 1) % ranks;
-  CHECK(MPI_Win_allocate(1000 * sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &window) == MPI_SUCCESS);
+  CHECK(MPI_Win_allocate(1000 * sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD,
+                         &memory, &window) == MPI_SUCCESS);
   CHECK(!ours || in_heap(memory));
   int *flavor, flag = 0;
   MPI_Win_get_attr(window, MPI_WIN_CREATE_FLAVOR, &flavor, &flag);

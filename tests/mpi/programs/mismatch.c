@@ -1,4 +1,5 @@
-// Rank 0 calls something else than the rest, which is an error that the user must be told. Argument: what.
+// Rank 0 calls something else than the rest, which is an error that the user must be told.
+// Argument: what.
 #include "check.h"
 
 int main(int argc, char** argv) {

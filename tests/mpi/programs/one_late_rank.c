@@ -1,4 +1,5 @@
-// For counting instructions: the last rank always arrives late, so that it hardly ever waits in its 8-byte allreduces.
+// For counting instructions: the last rank always arrives late, so that it hardly ever waits in its
+// 8-byte allreduces.
 #include <unistd.h>
 
 #include "check.h"

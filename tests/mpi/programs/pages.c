@@ -1,5 +1,6 @@
-// A rank whose first long call only reads takes all pages of its slots with its first long call that writes, not one page after the
-// other. Page faults are counted, because each costs microseconds.
+// A rank whose first long call only reads takes all pages of its slots with its first long call
+// that writes, not one page after the other. Page faults are counted, because each costs
+// microseconds.
 #include <sys/resource.h>
 
 #include "check.h"
@@ -17,9 +18,11 @@ int main(int argc, char** argv) {
   set_up(MPI_COMM_WORLD);
   for (int i = 0; i < doubles; ++i) in[i] = out[i] = 1;
   for (int call = 0; call < 4; ++call) MPI_Bcast(out, doubles, MPI_DOUBLE, 1, MPI_COMM_WORLD);
-  for (int call = 0; call < 4; ++call) MPI_Allreduce(in, out, doubles, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  for (int call = 0; call < 4; ++call)
+    MPI_Allreduce(in, out, doubles, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   const long before = faults();
-  for (int call = 0; call < calls; ++call) MPI_Allreduce(in, out, doubles, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  for (int call = 0; call < calls; ++call)
+    MPI_Allreduce(in, out, doubles, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   const long more = faults() - before;
   // Another's slots are mapped when they are read, several pages with each fault.
   CHECK(more < calls / 2, "%ld faults in %d calls of 4 KiB", more, (int)calls);

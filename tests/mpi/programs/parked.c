@@ -1,5 +1,6 @@
-// Communicators that live for a few calls, of the same ranks again and again: in other orders, freed in other orders at each rank, some
-// while others of the same ranks are in use; and in two threads at once, where the host has them.
+// Communicators that live for a few calls, of the same ranks again and again: in other orders,
+// freed in other orders at each rank, some while others of the same ranks are in use; and in two
+// threads at once, where the host has them.
 #include <pthread.h>
 
 #include "check.h"

@@ -1,6 +1,7 @@
-// The collectives with parts and the scans: types, roots, counts, in place or not, commutative operations and others,
-// against the host MPI; then what only single calls show (layouts that differ, read-only memory, MPI_BOTTOM, large
-// counts). Prints how many calls the report must show as served.
+// The collectives with parts and the scans: types, roots, counts, in place or not, commutative
+// operations and others, against the host MPI; then what only single calls show (layouts that
+// differ, read-only memory, MPI_BOTTOM, large counts). Prints how many calls the report must show
+// as served.
 #include "compare.h"
 
 static long served;
@@ -11,9 +12,11 @@ static void try_all(const int* counts, int count_count, int every_root, int layo
       for (int c = 0; c < count_count; ++c) {
         const int roots = rooted(collective) ? world_size : 1;
         for (int root = 0; root < roots; ++root) {
-          if (!every_root && root != 0 && root != (which + c) % world_size && root + 1 != roots) continue;
+          if (!every_root && root != 0 && root != (which + c) % world_size && root + 1 != roots)
+            continue;
           for (int in_place = 0; in_place < 2; ++in_place) {
-            const struct call call = {collective, &layouts[which], counts[c], root, in_place, MPI_COMM_WORLD};
+            const struct call call = {collective, &layouts[which], counts[c],
+                                      root,       in_place,        MPI_COMM_WORLD};
             compare(&call);
             ++served;
           }
@@ -44,21 +47,25 @@ static void layouts_that_differ(int count) {
   MPI_Alltoall(in, n, type, out, count, MPI_DOUBLE, MPI_COMM_WORLD);
   for (int j = 0; j < world_size; ++j)
     for (int i = 0; i < count; ++i)
-      CHECK(DENSE(j, i) == j * 1e6 + world_rank * 1e4 + i % 1000, "alltoall, %d from %d: %g", i, j, DENSE(j, i));
+      CHECK(DENSE(j, i) == j * 1e6 + world_rank * 1e4 + i % 1000, "alltoall, %d from %d: %g", i, j,
+            DENSE(j, i));
   MPI_Allgather(in, n, type, out, count, MPI_DOUBLE, MPI_COMM_WORLD);
   for (int j = 0; j < world_size; ++j)
-    for (int i = 0; i < count; ++i) CHECK(DENSE(j, i) == j * 1e6 + i % 1000, "allgather, %d from %d", i, j);
+    for (int i = 0; i < count; ++i)
+      CHECK(DENSE(j, i) == j * 1e6 + i % 1000, "allgather, %d from %d", i, j);
   for (int root = 0; root < world_size; ++root) {
     memset(out, 0, sizeof(double) * (size_t)count * ranks);
     MPI_Gather(in, n, type, out, count, MPI_DOUBLE, root, MPI_COMM_WORLD);
     for (int j = 0; world_rank == root && j < world_size; ++j)
-      for (int i = 0; i < count; ++i) CHECK(DENSE(j, i) == j * 1e6 + i % 1000, "gather to %d, %d from %d", root, i, j);
+      for (int i = 0; i < count; ++i)
+        CHECK(DENSE(j, i) == j * 1e6 + i % 1000, "gather to %d, %d from %d", root, i, j);
     // The other way round: packed at the root, each rank's layout elsewhere.
     for (int j = 0; j < world_size; ++j)
       for (int i = 0; i < count; ++i) DENSE(j, i) = root * 1e6 + j * 1e4 + i % 1000;
     MPI_Scatter(out, count, MPI_DOUBLE, in, n, type, root, MPI_COMM_WORLD);
     for (int i = 0; i < count; ++i)
-      CHECK(IN(0, i) == root * 1e6 + world_rank * 1e4 + i % 1000, "scatter from %d, %d: %g", root, i, IN(0, i));
+      CHECK(IN(0, i) == root * 1e6 + world_rank * 1e4 + i % 1000, "scatter from %d, %d: %g", root,
+            i, IN(0, i));
     for (int i = 0; i < count; ++i) IN(0, i) = world_rank * 1e6 + i % 1000;
     served += 2;
   }
@@ -71,8 +78,8 @@ static void layouts_that_differ(int count) {
   MPI_Type_free(&wide);
 }
 
-// A root's own part in place is not written, so it may lie in memory that nobody may write; what does not matter at a
-// rank may be anything.
+// A root's own part in place is not written, so it may lie in memory that nobody may write; what
+// does not matter at a rank may be anything.
 static void what_does_not_matter(void) {
   static const int data[3 * 64] = {[0] = 1, [1] = 2, [3] = 4, [4] = 5};
   int part[3] = {-1, -1, -1}, all[3 * 64];
@@ -82,10 +89,12 @@ static void what_does_not_matter(void) {
       MPI_Scatter(data, 3, MPI_INT, MPI_IN_PLACE, -5, MPI_DATATYPE_NULL, root, MPI_COMM_WORLD);
       memcpy(all, data, sizeof all);
       MPI_Gather(MPI_IN_PLACE, -5, MPI_DATATYPE_NULL, all, 3, MPI_INT, root, MPI_COMM_WORLD);
-      CHECK(memcmp(all, data, sizeof(int) * 3 * (size_t)world_size) == 0, "gather in place at %d", root);
+      CHECK(memcmp(all, data, sizeof(int) * 3 * (size_t)world_size) == 0, "gather in place at %d",
+            root);
     } else {
       MPI_Scatter(NULL, -5, MPI_DATATYPE_NULL, part, 3, MPI_INT, root, MPI_COMM_WORLD);
-      CHECK(memcmp(part, data + 3 * world_rank, sizeof part) == 0, "scatter from %d: %d", root, part[0]);
+      CHECK(memcmp(part, data + 3 * world_rank, sizeof part) == 0, "scatter from %d: %d", root,
+            part[0]);
       MPI_Gather(part, 3, MPI_INT, NULL, -5, MPI_DATATYPE_NULL, root, MPI_COMM_WORLD);
     }
     served += 2;
@@ -113,11 +122,13 @@ static void strange_addresses(void) {
   MPI_Type_commit(&backwards);
   MPI_Type_commit(&apart);
   MPI_Allgather(MPI_BOTTOM, 1, absolute, all + world_size - 1, 1, backwards, MPI_COMM_WORLD);
-  for (int i = 0; i < world_size; ++i) CHECK(all[world_size - 1 - i] == i * 2.5, "backwards: %d is %g", i, all[i]);
+  for (int i = 0; i < world_size; ++i)
+    CHECK(all[world_size - 1 - i] == i * 2.5, "backwards: %d is %g", i, all[i]);
   for (int i = 0; i < 2 * world_size; ++i) all[i] = i % 2 == 0 ? world_rank * 10 + i / 2 : -1;
   MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all, 1, apart, MPI_COMM_WORLD);
   for (int i = 0; i < 2 * world_size; ++i)
-    CHECK(all[i] == (i % 2 == 0 ? i / 2 * 10 + world_rank : -1), "alltoall in place, apart: %d is %g", i, all[i]);
+    CHECK(all[i] == (i % 2 == 0 ? i / 2 * 10 + world_rank : -1),
+          "alltoall in place, apart: %d is %g", i, all[i]);
   served += 2;
   free(all);
   MPI_Type_free(&absolute);
@@ -139,11 +150,13 @@ static void between_groups(void) {
     const int own = world_rank + round;
     const int limit = size < 64 ? size : 0;
     MPI_Allgather(&own, 1, MPI_INT, all, 1, MPI_INT, both);
-    for (int i = 0; i < limit; ++i) CHECK(all[i] == 2 * i + 1 - side + round, "allgather, %d of the others: %d", i, all[i]);
+    for (int i = 0; i < limit; ++i)
+      CHECK(all[i] == 2 * i + 1 - side + round, "allgather, %d of the others: %d", i, all[i]);
     memset(all, 0, sizeof all);
     const int root = side == 1 ? 0 : rank == 0 ? MPI_ROOT : MPI_PROC_NULL;
     MPI_Gather(&own, 1, MPI_INT, all, 1, MPI_INT, root, both);
-    for (int i = 0; root == MPI_ROOT && i < limit; ++i) CHECK(all[i] == 2 * i + 1 + round, "gather, %d: %d", i, all[i]);
+    for (int i = 0; root == MPI_ROOT && i < limit; ++i)
+      CHECK(all[i] == 2 * i + 1 + round, "gather, %d: %d", i, all[i]);
   }
   MPI_Comm_free(&both);
   MPI_Comm_free(&half);
@@ -157,9 +170,11 @@ static void large_count_forms(void) {
   const MPI_Comm world = MPI_COMM_WORLD;
   for (int i = 0; i < n * world_size; ++i) in[i] = world_rank * 1000 + i;
   MPI_Alltoall_c(in, n, MPI_INT, out, n, MPI_INT, world);
-  for (int i = 0; i < n * world_size; ++i) CHECK(out[i] == i / n * 1000 + world_rank * n + i % n, "alltoall, %d", i);
+  for (int i = 0; i < n * world_size; ++i)
+    CHECK(out[i] == i / n * 1000 + world_rank * n + i % n, "alltoall, %d", i);
   MPI_Allgather_c(in, n, MPI_INT, out, n, MPI_INT, world);
-  for (int i = 0; i < n * world_size; ++i) CHECK(out[i] == i / n * 1000 + i % n, "allgather, %d", i);
+  for (int i = 0; i < n * world_size; ++i)
+    CHECK(out[i] == i / n * 1000 + i % n, "allgather, %d", i);
   MPI_Gather_c(in, n, MPI_INT, out, n, MPI_INT, world_size - 1, world);
   for (int i = 0; world_rank == world_size - 1 && i < n * world_size; ++i)
     CHECK(out[i] == i / n * 1000 + i % n, "gather, %d", i);
@@ -167,11 +182,13 @@ static void large_count_forms(void) {
   for (int i = 0; i < n; ++i) CHECK(out[i] == world_rank * n + i, "scatter, %d", i);
   const int pairs = world_size * (world_size - 1) / 2;
   MPI_Reduce_scatter_block_c(in, out, n, MPI_INT, MPI_SUM, world);
-  for (int i = 0; i < n; ++i) CHECK(out[i] == pairs * 1000 + world_size * (world_rank * n + i), "reduce_scatter, %d", i);
+  for (int i = 0; i < n; ++i)
+    CHECK(out[i] == pairs * 1000 + world_size * (world_rank * n + i), "reduce_scatter, %d", i);
   MPI_Scan_c(in, out, n, MPI_INT, MPI_MAX, world);
   for (int i = 0; i < n; ++i) CHECK(out[i] == world_rank * 1000 + i, "scan, %d", i);
   MPI_Exscan_c(in, out, n, MPI_INT, MPI_MAX, world);
-  for (int i = 0; world_rank > 0 && i < n; ++i) CHECK(out[i] == (world_rank - 1) * 1000 + i, "exscan, %d", i);
+  for (int i = 0; world_rank > 0 && i < n; ++i)
+    CHECK(out[i] == (world_rank - 1) * 1000 + i, "exscan, %d", i);
   served += 7;
   free(in);
   free(out);

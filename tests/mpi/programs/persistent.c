@@ -1,5 +1,6 @@
-// Persistent collectives: results of many rounds, requests in arrays beside the host's own, and the orders of other calls
-// between start and completion in which a rank may not have to wait for what another does after its start.
+// Persistent collectives: results of many rounds, requests in arrays beside the host's own, and the
+// orders of other calls between start and completion in which a rank may not have to wait for what
+// another does after its start.
 //
 //   persistent results | mixed | orders | freed
 //
@@ -20,11 +21,15 @@ static COUNT counts[8];
 static DISPLACEMENT displacements[8], bytes_at[8];
 static MPI_Datatype types[8];
 
-static int value(int from, int to, int i, int round) { return 1000 * from + 100 * to + i % 97 + round; }
+static int value(int from, int to, int i, int round) {
+  return 1000 * from + 100 * to + i % 97 + round;
+}
 
 typedef int make(int n, int root, MPI_Request* request);
 
-static int make_barrier(int n, int root, MPI_Request* r) { return (void)n, (void)root, MPI_Barrier_init(world, MPI_INFO_NULL, r); }
+static int make_barrier(int n, int root, MPI_Request* r) {
+  return (void)n, (void)root, MPI_Barrier_init(world, MPI_INFO_NULL, r);
+}
 static int make_bcast(int n, int root, MPI_Request* r) {
   return MPI_Bcast_init(rank == root ? in : out, n, MPI_INT, root, world, MPI_INFO_NULL, r);
 }
@@ -38,38 +43,44 @@ static int make_gather(int n, int root, MPI_Request* r) {
   return MPI_Gather_init(in, n, MPI_INT, out, n, MPI_INT, root, world, MPI_INFO_NULL, r);
 }
 static int make_gatherv(int n, int root, MPI_Request* r) {
-  return MPI_Gatherv_init(in, n, MPI_INT, out, counts, displacements, MPI_INT, root, world, MPI_INFO_NULL, r);
+  return MPI_Gatherv_init(in, n, MPI_INT, out, counts, displacements, MPI_INT, root, world,
+                          MPI_INFO_NULL, r);
 }
 static int make_scatter(int n, int root, MPI_Request* r) {
   return MPI_Scatter_init(in, n, MPI_INT, out, n, MPI_INT, root, world, MPI_INFO_NULL, r);
 }
 static int make_scatterv(int n, int root, MPI_Request* r) {
-  return MPI_Scatterv_init(in, counts, displacements, MPI_INT, out, n, MPI_INT, root, world, MPI_INFO_NULL, r);
+  return MPI_Scatterv_init(in, counts, displacements, MPI_INT, out, n, MPI_INT, root, world,
+                           MPI_INFO_NULL, r);
 }
 static int make_allgather(int n, int root, MPI_Request* r) {
   return (void)root, MPI_Allgather_init(in, n, MPI_INT, out, n, MPI_INT, world, MPI_INFO_NULL, r);
 }
 static int make_allgatherv(int n, int root, MPI_Request* r) {
   (void)root;
-  return MPI_Allgatherv_init(in, n, MPI_INT, out, counts, displacements, MPI_INT, world, MPI_INFO_NULL, r);
+  return MPI_Allgatherv_init(in, n, MPI_INT, out, counts, displacements, MPI_INT, world,
+                             MPI_INFO_NULL, r);
 }
 static int make_alltoall(int n, int root, MPI_Request* r) {
   return (void)root, MPI_Alltoall_init(in, n, MPI_INT, out, n, MPI_INT, world, MPI_INFO_NULL, r);
 }
 static int make_alltoallv(int n, int root, MPI_Request* r) {
   (void)n, (void)root;
-  return MPI_Alltoallv_init(in, counts, displacements, MPI_INT, out, counts, displacements, MPI_INT, world,
-                            MPI_INFO_NULL, r);
+  return MPI_Alltoallv_init(in, counts, displacements, MPI_INT, out, counts, displacements, MPI_INT,
+                            world, MPI_INFO_NULL, r);
 }
 static int make_alltoallw(int n, int root, MPI_Request* r) {
   (void)n, (void)root;
-  return MPI_Alltoallw_init(in, counts, bytes_at, types, out, counts, bytes_at, types, world, MPI_INFO_NULL, r);
+  return MPI_Alltoallw_init(in, counts, bytes_at, types, out, counts, bytes_at, types, world,
+                            MPI_INFO_NULL, r);
 }
 static int make_reduce_scatter_block(int n, int root, MPI_Request* r) {
-  return (void)root, MPI_Reduce_scatter_block_init(in, out, n, MPI_INT, MPI_SUM, world, MPI_INFO_NULL, r);
+  return (void)root,
+         MPI_Reduce_scatter_block_init(in, out, n, MPI_INT, MPI_SUM, world, MPI_INFO_NULL, r);
 }
 static int make_reduce_scatter(int n, int root, MPI_Request* r) {
-  return (void)n, (void)root, MPI_Reduce_scatter_init(in, out, counts, MPI_INT, MPI_SUM, world, MPI_INFO_NULL, r);
+  return (void)n, (void)root,
+         MPI_Reduce_scatter_init(in, out, counts, MPI_INT, MPI_SUM, world, MPI_INFO_NULL, r);
 }
 static int make_scan(int n, int root, MPI_Request* r) {
   return (void)root, MPI_Scan_init(in, out, n, MPI_INT, MPI_SUM, world, MPI_INFO_NULL, r);
@@ -91,9 +102,12 @@ static void ask_host(make* maker, int n, int root) {
   }
   if (maker == make_reduce) PMPI_Reduce(from, to, n, MPI_INT, MPI_SUM, root, world);
   if (maker == make_allreduce) PMPI_Allreduce(from, to, n, MPI_INT, MPI_SUM, world);
-  if (maker == make_gather || maker == make_gatherv) PMPI_Gather(from, n, MPI_INT, to, n, MPI_INT, root, world);
-  if (maker == make_scatter || maker == make_scatterv) PMPI_Scatter(from, n, MPI_INT, to, n, MPI_INT, root, world);
-  if (maker == make_allgather || maker == make_allgatherv) PMPI_Allgather(from, n, MPI_INT, to, n, MPI_INT, world);
+  if (maker == make_gather || maker == make_gatherv)
+    PMPI_Gather(from, n, MPI_INT, to, n, MPI_INT, root, world);
+  if (maker == make_scatter || maker == make_scatterv)
+    PMPI_Scatter(from, n, MPI_INT, to, n, MPI_INT, root, world);
+  if (maker == make_allgather || maker == make_allgatherv)
+    PMPI_Allgather(from, n, MPI_INT, to, n, MPI_INT, world);
   if (maker == make_alltoall || maker == make_alltoallv || maker == make_alltoallw)
     PMPI_Alltoall(from, n, MPI_INT, to, n, MPI_INT, world);
   if (maker == make_reduce_scatter || maker == make_reduce_scatter_block)
@@ -102,12 +116,26 @@ static void ask_host(make* maker, int n, int root) {
   if (maker == make_exscan) PMPI_Exscan(from, to, n, MPI_INT, MPI_SUM, world);
 }
 
-static const struct { const char* name; make* maker; } makers[] = {
-    {"barrier", make_barrier}, {"bcast", make_bcast}, {"reduce", make_reduce}, {"allreduce", make_allreduce},
-    {"gather", make_gather}, {"gatherv", make_gatherv}, {"scatter", make_scatter}, {"scatterv", make_scatterv},
-    {"allgather", make_allgather}, {"allgatherv", make_allgatherv}, {"alltoall", make_alltoall},
-    {"alltoallv", make_alltoallv}, {"alltoallw", make_alltoallw}, {"reduce_scatter_block", make_reduce_scatter_block},
-    {"reduce_scatter", make_reduce_scatter}, {"scan", make_scan}, {"exscan", make_exscan}};
+static const struct {
+  const char* name;
+  make* maker;
+} makers[] = {{"barrier", make_barrier},
+              {"bcast", make_bcast},
+              {"reduce", make_reduce},
+              {"allreduce", make_allreduce},
+              {"gather", make_gather},
+              {"gatherv", make_gatherv},
+              {"scatter", make_scatter},
+              {"scatterv", make_scatterv},
+              {"allgather", make_allgather},
+              {"allgatherv", make_allgatherv},
+              {"alltoall", make_alltoall},
+              {"alltoallv", make_alltoallv},
+              {"alltoallw", make_alltoallw},
+              {"reduce_scatter_block", make_reduce_scatter_block},
+              {"reduce_scatter", make_reduce_scatter},
+              {"scan", make_scan},
+              {"exscan", make_exscan}};
 enum { maker_count = sizeof makers / sizeof makers[0] };
 
 static void fill(int n, int round) {
@@ -120,23 +148,32 @@ static void complete(MPI_Request* request, int way) {
   int flag = 0, index = -1, some = 0;
   switch (way % 6) {
     case 0: MPI_Wait(request, MPI_STATUS_IGNORE); break;
-    case 1: while (!flag) MPI_Test(request, &flag, MPI_STATUS_IGNORE); break;
+    case 1:
+      while (!flag) MPI_Test(request, &flag, MPI_STATUS_IGNORE);
+      break;
     case 2: MPI_Waitall(1, request, MPI_STATUSES_IGNORE); break;
-    case 3: MPI_Waitany(1, request, &index, MPI_STATUS_IGNORE); CHECK(index == 0, "waitany: %d", index); break;
+    case 3:
+      MPI_Waitany(1, request, &index, MPI_STATUS_IGNORE);
+      CHECK(index == 0, "waitany: %d", index);
+      break;
     case 4:  // by itself, then beside nothing
       while (!flag) MPI_Request_get_status(*request, &flag, MPI_STATUS_IGNORE);
       MPI_Wait(request, MPI_STATUS_IGNORE);
       MPI_Testany(1, request, &index, &flag, MPI_STATUS_IGNORE);
       CHECK(flag && index == MPI_UNDEFINED, "testany of an inactive request: %d %d", flag, index);
       break;
-    case 5: MPI_Waitsome(1, request, &some, &index, MPI_STATUSES_IGNORE); CHECK(some == 1 && index == 0, "waitsome"); break;
+    case 5:
+      MPI_Waitsome(1, request, &some, &index, MPI_STATUSES_IGNORE);
+      CHECK(some == 1 && index == 0, "waitsome");
+      break;
   }
   CHECK(*request != MPI_REQUEST_NULL, "a persistent request must outlive its completion");
 }
 
 static void results(int n) {
   for (int i = 0; i < size; ++i) {
-    counts[i] = n, displacements[i] = i * n, bytes_at[i] = i * n * (int)sizeof(int), types[i] = MPI_INT;
+    counts[i] = n, displacements[i] = i * n, bytes_at[i] = i * n * (int)sizeof(int),
+    types[i] = MPI_INT;
   }
   for (int which = 0; which < maker_count; ++which) {
     const int root = which % size;
@@ -149,7 +186,8 @@ static void results(int n) {
       MPI_Start(&request);
       ask_host(makers[which].maker, n, root);
       complete(&request, round);
-      CHECK(memcmp(out, expected, sizeof out) == 0, "%s of %d ints, round %d", makers[which].name, n, round);
+      CHECK(memcmp(out, expected, sizeof out) == 0, "%s of %d ints, round %d", makers[which].name,
+            n, round);
     }
     MPI_Request_free(&request);
     CHECK(request == MPI_REQUEST_NULL, "freed");
@@ -164,14 +202,18 @@ static void shapes(void) {
   int mine[10], all[8 * 16];
   MPI_Request requests[5];
   int total = 0, before = -1, running[2];
-  for (int i = 0; i < size; ++i) counts[i] = 3 * (i % 3), displacements[i] = total + i, total += counts[i];
+  for (int i = 0; i < size; ++i)
+    counts[i] = 3 * (i % 3), displacements[i] = total + i, total += counts[i];
   for (int i = 0; i < 10; ++i) mine[i] = 10 * rank + i;
-  MPI_Allgatherv_init(mine, rank % 3, strided, all, counts, displacements, MPI_INT, world, MPI_INFO_NULL, &requests[0]);
+  MPI_Allgatherv_init(mine, rank % 3, strided, all, counts, displacements, MPI_INT, world,
+                      MPI_INFO_NULL, &requests[0]);
   MPI_Type_free(&strided);  // the request goes on
   int places[8];
-  MPI_Allgather_init(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, places, 1, MPI_INT, world, MPI_INFO_NULL, &requests[1]);
+  MPI_Allgather_init(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, places, 1, MPI_INT, world, MPI_INFO_NULL,
+                     &requests[1]);
   double sums[2];
-  MPI_Allreduce_init(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, world, MPI_INFO_NULL, &requests[2]);
+  MPI_Allreduce_init(MPI_IN_PLACE, sums, 2, MPI_DOUBLE, MPI_SUM, world, MPI_INFO_NULL,
+                     &requests[2]);
   MPI_Exscan_init(MPI_IN_PLACE, &before, 1, MPI_INT, MPI_SUM, world, MPI_INFO_NULL, &requests[3]);
   MPI_Scan_init(MPI_IN_PLACE, running, 2, MPI_INT, MPI_SUM, world, MPI_INFO_NULL, &requests[4]);
   for (int round = 0; round < rounds; ++round) {
@@ -182,11 +224,13 @@ static void shapes(void) {
     MPI_Waitall(5, requests, MPI_STATUSES_IGNORE);
     const int expected = rank == 0 ? 1 : rank * (rank + 1) / 2;  // rank 0's is left as it was
     CHECK(before == expected, "exscan in place: %d, must be %d", before, expected);
-    CHECK(running[0] == (rank + 1) * (rank + 2) / 2 && running[1] == round * (rank + 1), "scan in place: %d %d", running[0], running[1]);
+    CHECK(running[0] == (rank + 1) * (rank + 2) / 2 && running[1] == round * (rank + 1),
+          "scan in place: %d %d", running[0], running[1]);
     for (int i = 0; i < size; ++i) {
       CHECK(places[i] == 7 * i + round, "in place");
       for (int k = 0; k < counts[i]; ++k)
-        CHECK(all[displacements[i] + k] == 10 * i + (k % 3) * 2 + (k / 3) * 5, "rank %d's %d: %d", i, k, all[displacements[i] + k]);
+        CHECK(all[displacements[i] + k] == 10 * i + (k % 3) * 2 + (k / 3) * 5, "rank %d's %d: %d",
+              i, k, all[displacements[i] + k]);
       CHECK(all[displacements[i] + counts[i]] == -1, "a gap");
     }
     CHECK(sums[0] == size * (size - 1) / 2 && sums[1] == size * round, "sums");
@@ -223,10 +267,12 @@ static void mixed(void) {
         CHECK(index != MPI_UNDEFINED, "waitany");
       } else if (round % 5 == 2) {
         MPI_Waitsome(6, requests, &some, indices, MPI_STATUSES_IGNORE);
-        CHECK(some > 0, "waitsome"); left_over -= some;
+        CHECK(some > 0, "waitsome");
+        left_over -= some;
       } else if (round % 5 == 3) {
         MPI_Testsome(6, requests, &some, indices, MPI_STATUSES_IGNORE);
-        CHECK(some >= 0, "testsome"); left_over -= some;
+        CHECK(some >= 0, "testsome");
+        left_over -= some;
       } else {
         MPI_Testall(6, requests, &flag, MPI_STATUSES_IGNORE);
         if (flag) left_over = 0;
@@ -240,8 +286,8 @@ static void mixed(void) {
   MPI_Request_free(&requests[1]), MPI_Request_free(&requests[2]), MPI_Request_free(&requests[4]);
 }
 
-// A started collective needs nobody's wait: rank 0 does other things before its own, which only end once the others have
-// ended theirs.
+// A started collective needs nobody's wait: rank 0 does other things before its own, which only end
+// once the others have ended theirs.
 static void orders(void) {
   double own[2] = {rank, 1}, sum[2] = {0, 0};
   int token = 0;
@@ -252,7 +298,8 @@ static void orders(void) {
     MPI_Start(&request);
     if (rank == 0) {
       for (int from = 1; from < size; ++from) {
-        if (round % 2 == 0) MPI_Recv(&token, 1, MPI_INT, from, 0, world, MPI_STATUS_IGNORE);
+        if (round % 2 == 0)
+          MPI_Recv(&token, 1, MPI_INT, from, 0, world, MPI_STATUS_IGNORE);
         else {
           int found = 0;
           while (!found) MPI_Iprobe(from, 0, world, &found, MPI_STATUS_IGNORE);
@@ -301,9 +348,11 @@ static void freed(void) {
     set_up(copy);
     for (int i = 0; i < many; ++i) {
       values[i] = rank + i;
-      MPI_Allreduce_init(&values[i], &sums[i], 1, MPI_INT, MPI_SUM, copy, MPI_INFO_NULL, &requests[i]);
+      MPI_Allreduce_init(&values[i], &sums[i], 1, MPI_INT, MPI_SUM, copy, MPI_INFO_NULL,
+                         &requests[i]);
     }
-    for (int i = 0; i < many; i += 2) MPI_Request_free(&requests[i]), requests[i] = MPI_REQUEST_NULL;
+    for (int i = 0; i < many; i += 2)
+      MPI_Request_free(&requests[i]), requests[i] = MPI_REQUEST_NULL;
     for (int i = 1; i < many; i += 2) MPI_Start(&requests[i]);
     MPI_Waitall(many, requests, MPI_STATUSES_IGNORE);
     for (int i = 1; i < many; i += 2) CHECK(sums[i] == size * (size - 1) / 2 + size * i, "%d", i);

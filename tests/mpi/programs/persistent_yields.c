@@ -1,4 +1,5 @@
-// How often rank 0 yields and sleeps while it waits for a rank that starts its part of a persistent collective late.
+// How often rank 0 yields and sleeps while it waits for a rank that starts its part of a persistent
+// collective late.
 #define _GNU_SOURCE
 #include <sys/syscall.h>
 #include <time.h>

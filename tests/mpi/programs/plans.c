@@ -1,12 +1,15 @@
-// Collectives whose results hang on the order in which ranks are combined, against what each rank computes by itself.
-// Arguments: "bits" compares floating point with the left fold over ranks, bit by bit; "split" works on halves of the
-// ranks too; "roots" has every rank as the root; "inter" has the halves meet.
+// Collectives whose results hang on the order in which ranks are combined, against what each rank
+// computes by itself. Arguments: "bits" compares floating point with the left fold over ranks, bit
+// by bit; "split" works on halves of the ranks too; "roots" has every rank as the root; "inter" has
+// the halves meet.
 #include <math.h>
 #include <stdint.h>
 
 #include "check.h"
 
-struct affine { uint32_t a, b; };
+struct affine {
+  uint32_t a, b;
+};
 
 static struct affine after(struct affine left, struct affine right) {
   return (struct affine){left.a * right.a, left.b * right.a + right.b};
@@ -18,11 +21,14 @@ static void compose(void* in, void* inout, int* count, MPI_Datatype* type) {
   for (int i = 0; i < *count; ++i) right[i] = after(left[i], right[i]);
 }
 
-static struct affine affine_of(int rank, int i) { return (struct affine){2u * rank + 3, rank + 5u * (i % 3)}; }
+static struct affine affine_of(int rank, int i) {
+  return (struct affine){2u * rank + 3, rank + 5u * (i % 3)};
+}
 
 // Of many magnitudes: almost every order of adding has bits of its own.
 static double number(int rank, int i) {
-  uint64_t x = (uint64_t)(rank + 1) * 0x9E3779B97F4A7C15u ^ (uint64_t)(i % 977) * 0xBF58476D1CE4E5B9u;
+  uint64_t x =
+      (uint64_t)(rank + 1) * 0x9E3779B97F4A7C15u ^ (uint64_t)(i % 977) * 0xBF58476D1CE4E5B9u;
   x ^= x >> 31, x *= 0x94D049BB133111EBu, x ^= x >> 29;
   return ldexp((double)(x % 2000003) - 1e6, (int)(x >> 40) % 60 - 30);
 }
@@ -36,7 +42,8 @@ static void try_integers(int count, int in_place) {
   for (int i = 0; i < count; ++i) in[i] = out[i] = rank * 1000 + i % 13;
   MPI_Allreduce(in_place ? MPI_IN_PLACE : in, out, count, MPI_INT, MPI_SUM, communicator);
   for (int i = 0; i < count; ++i)
-    CHECK(out[i] == 1000 * (ranks * (ranks - 1) / 2) + ranks * (i % 13), "integer %d of %d", i, count);
+    CHECK(out[i] == 1000 * (ranks * (ranks - 1) / 2) + ranks * (i % 13), "integer %d of %d", i,
+          count);
   free(in);
   free(out);
 }
@@ -49,12 +56,16 @@ static void try_numbers(int count, int in_place, int root) {
   if (root < 0)
     MPI_Allreduce(in_place ? MPI_IN_PLACE : in, out, count, MPI_DOUBLE, MPI_SUM, communicator);
   else
-    MPI_Reduce(in_place && receives ? MPI_IN_PLACE : in, out, count, MPI_DOUBLE, MPI_SUM, root, communicator);
+    MPI_Reduce(in_place && receives ? MPI_IN_PLACE : in, out, count, MPI_DOUBLE, MPI_SUM, root,
+               communicator);
   for (int i = 0; i < count && receives; ++i) {
     double sum = number(0, i), size = fabs(sum);
-    for (int other = 1; other < ranks; ++other) sum += number(other, i), size += fabs(number(other, i));
+    for (int other = 1; other < ranks; ++other)
+      sum += number(other, i), size += fabs(number(other, i));
     CHECK(fabs(out[i] - sum) <= 1e-14 * size, "number %d of %d: %a, not %a", i, count, out[i], sum);
-    if (exact) CHECK(memcmp(&out[i], &sum, sizeof sum) == 0, "bits of number %d of %d: %a, not %a", i, count, out[i], sum);
+    if (exact)
+      CHECK(memcmp(&out[i], &sum, sizeof sum) == 0, "bits of number %d of %d: %a, not %a", i, count,
+            out[i], sum);
   }
   if (root < 0) {  // the same bits everywhere
     double* first = malloc(sizeof(double) * count);
@@ -85,7 +96,8 @@ static void try_bcast(int count, int root) {
   int* data = malloc(sizeof(int) * count);
   for (int i = 0; i < count; ++i) data[i] = rank == root ? root + i : -1;
   MPI_Bcast(data, count, MPI_INT, root, communicator);
-  for (int i = 0; i < count; ++i) CHECK(data[i] == root + i, "bcast %d of %d from %d", i, count, root);
+  for (int i = 0; i < count; ++i)
+    CHECK(data[i] == root + i, "bcast %d of %d from %d", i, count, root);
   free(data);
 }
 

@@ -1,4 +1,5 @@
-// What was sent before a barrier is found by the first poll after it: programs drain their messages so.
+// What was sent before a barrier is found by the first poll after it: programs drain their messages
+// so.
 #include "check.h"
 
 enum { rounds = 200, each = 5 };
@@ -23,14 +24,16 @@ static void drain_by_probe(int matched, int length, int round) {
     if (matched)
       MPI_Mrecv(buffer, sizeof buffer, MPI_BYTE, &message, MPI_STATUS_IGNORE);
     else
-      MPI_Recv(buffer, sizeof buffer, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+      MPI_Recv(buffer, sizeof buffer, MPI_BYTE, MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD,
+               MPI_STATUS_IGNORE);
     ++found;
   }
   CHECK(found == each * (world_size - 1), "%s found %d of %d messages of %d bytes in round %d",
         matched ? "MPI_Improbe" : "MPI_Iprobe", found, each * (world_size - 1), length, round);
 }
 
-// Rank 0's exposure ends when the others have completed theirs, which the barrier says that they have.
+// Rank 0's exposure ends when the others have completed theirs, which the barrier says that they
+// have.
 static void test_window(MPI_Win window, MPI_Group all, int round) {
   MPI_Group others, first;
   const int zero = 0;

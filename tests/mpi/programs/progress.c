@@ -1,4 +1,5 @@
-// A rank that waits in a collective must let its own messages go on: others need them before they can arrive.
+// A rank that waits in a collective must let its own messages go on: others need them before they
+// can arrive.
 #include "check.h"
 
 int main(int argc, char** argv) {
@@ -16,14 +17,16 @@ int main(int argc, char** argv) {
     }
     if (world_rank == receiver) {  // arrives only when the message is complete
       MPI_Recv(data, count, MPI_INT, sender, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-      for (int i = 0; i < count; i += 1000) CHECK(data[i] == i + round, "element %d of round %d", i, round);
+      for (int i = 0; i < count; i += 1000)
+        CHECK(data[i] == i + round, "element %d of round %d", i, round);
     }
     int one = 1, sum = 0;
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     CHECK(sum == world_size, "round %d: %d", round, sum);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     // The other way round: a posted receive, a sender that must be told to go on.
-    if (world_rank == receiver) MPI_Irecv(data, count, MPI_INT, sender, 10, MPI_COMM_WORLD, &request);
+    if (world_rank == receiver)
+      MPI_Irecv(data, count, MPI_INT, sender, 10, MPI_COMM_WORLD, &request);
     if (world_rank == sender) MPI_Ssend(data, count, MPI_INT, receiver, 10, MPI_COMM_WORLD);
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Wait(&request, MPI_STATUS_IGNORE);

@@ -1,6 +1,6 @@
-// Predefined operations on predefined types that Tutti has no kernels for: Fortran's long and short numbers, types that
-// MPI makes on request. Against the host MPI's results; where the host lacks the type or MPI does not define the
-// operation ("errors"), its error.
+// Predefined operations on predefined types that Tutti has no kernels for: Fortran's long and short
+// numbers, types that MPI makes on request. Against the host MPI's results; where the host lacks
+// the type or MPI does not define the operation ("errors"), its error.
 #include <stdint.h>
 
 #include "check.h"
@@ -28,7 +28,10 @@ static inline void fill_complex4(void* buffer, int i, int value) {
   fill_real2(buffer, 2 * i, value);
   fill_real2(buffer, 2 * i + 1, 1);
 }
-struct pair { short value; double index; };
+struct pair {
+  short value;
+  double index;
+};
 static inline void fill_pair(void* buffer, int i, int value) {
   struct pair* pairs = buffer;
   pairs[i].value = (short)value;
@@ -56,12 +59,14 @@ static void same_error(const char* name, MPI_Datatype type, MPI_Op op) {
   _Alignas(32) char in[64] = {0}, out[64] = {0};
   const int with = class_of(MPI_Allreduce(in, out, 1, type, op, MPI_COMM_WORLD));
   const int without = class_of(PMPI_Allreduce(in, out, 1, type, op, MPI_COMM_WORLD));
-  CHECK(with == without && with != MPI_SUCCESS, "%s: error class %d, the host alone %d", name, with, without);
+  CHECK(with == without && with != MPI_SUCCESS, "%s: error class %d, the host alone %d", name, with,
+        without);
 }
 
 static int served;
 
-static void try_one(const char* name, MPI_Datatype type, MPI_Op op, fill_function* fill, int count) {
+static void try_one(const char* name, MPI_Datatype type, MPI_Op op, fill_function* fill,
+                    int count) {
   if (type == MPI_DATATYPE_NULL) return;
   int size = 0;
   MPI_Aint lower, extent;
@@ -75,7 +80,8 @@ static void try_one(const char* name, MPI_Datatype type, MPI_Op op, fill_functio
   char* in = calloc(1, bytes);
   char* out = calloc(1, bytes);
   char* expected = calloc(1, bytes);
-  for (int i = 0; i < count; ++i) fill(in, i, op == MPI_PROD ? 1 : (world_rank + i) % 2 + (op == MPI_SUM ? 0 : i % 2));
+  for (int i = 0; i < count; ++i)
+    fill(in, i, op == MPI_PROD ? 1 : (world_rank + i) % 2 + (op == MPI_SUM ? 0 : i % 2));
   PMPI_Allreduce(in, expected, count, type, op, MPI_COMM_WORLD);
   MPI_Allreduce(in, out, count, type, op, MPI_COMM_WORLD);
   CHECK(memcmp(out, expected, bytes) == 0, "allreduce of %d %s", count, name);
@@ -85,7 +91,8 @@ static void try_one(const char* name, MPI_Datatype type, MPI_Op op, fill_functio
   for (int root = 0; root < world_size; ++root) {
     memset(out, 0, bytes);
     MPI_Reduce(in, world_rank == root ? out : NULL, count, type, op, root, MPI_COMM_WORLD);
-    if (world_rank == root) CHECK(memcmp(out, expected, bytes) == 0, "reduce of %d %s to %d", count, name, root);
+    if (world_rank == root)
+      CHECK(memcmp(out, expected, bytes) == 0, "reduce of %d %s to %d", count, name, root);
   }
   served += 2 + world_size;
   free(in);
@@ -95,10 +102,10 @@ static void try_one(const char* name, MPI_Datatype type, MPI_Op op, fill_functio
 
 static void try_types(int count) {
 #define TRY(type, op, fill) try_one(#type " by " #op, type, op, fill, count)
-#define TRY_NUMBER(type, fill)     \
-  do {                             \
-    TRY(type, MPI_SUM, fill);      \
-    TRY(type, MPI_PROD, fill);     \
+#define TRY_NUMBER(type, fill) \
+  do {                         \
+    TRY(type, MPI_SUM, fill);  \
+    TRY(type, MPI_PROD, fill); \
   } while (0)
   if (host_adds()) {
     TRY_NUMBER(MPI_REAL16, fill_real16);
@@ -111,7 +118,8 @@ static void try_types(int count) {
   TRY(MPI_INTEGER16, MPI_MAX, fill_integer16);
   TRY(MPI_INTEGER16, MPI_BXOR, fill_integer16);
 #endif
-#if !defined(OPEN_MPI) && defined(MPI_REAL2)  // names of Open MPI's are no proof that it has the type
+#if !defined(OPEN_MPI) && \
+    defined(MPI_REAL2)  // names of Open MPI's are no proof that it has the type
   TRY_NUMBER(MPI_REAL2, fill_real2);
   TRY(MPI_REAL2, MPI_MAX, fill_real2);
   TRY_NUMBER(MPI_COMPLEX4, fill_complex4);
@@ -131,7 +139,8 @@ static void try_types(int count) {
   int size = 0;
   MPI_Type_create_f90_real(30, MPI_UNDEFINED, &type);
   MPI_Type_size(type, &size);
-  if (size == sizeof(__float128)) try_one("f90 real of 30 digits by MPI_MAX", type, MPI_MAX, fill_real16, count);
+  if (size == sizeof(__float128))
+    try_one("f90 real of 30 digits by MPI_MAX", type, MPI_MAX, fill_real16, count);
 #endif
 #if MPI_VERSION > 4
   MPI_Type_get_value_index(MPI_SHORT, MPI_DOUBLE, &type);

@@ -1,7 +1,8 @@
-// Every predefined type with every operation that MPI defines for it, in all forms, against the host MPI's result.
-// Values are small, so that floating point is exact in any order.
+// Every predefined type with every operation that MPI defines for it, in all forms, against the
+// host MPI's result. Values are small, so that floating point is exact in any order.
 //
-// reductions [thorough [SLICE]]: with more counts; of all triples of type, operation and count the third that SLICE (0, 1, 2) names.
+// reductions [thorough [SLICE]]: with more counts; of all triples of type, operation and count the
+// third that SLICE (0, 1, 2) names.
 #include <complex.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -29,16 +30,25 @@ FILL(fill_long_long, long long)
 FILL(fill_float, float)
 FILL(fill_double, double)
 FILL(fill_long_double, long double)
-static void fill_float_complex(void* buffer, int i, int value) { ((float complex*)buffer)[i] = value + 1.0f * I; }
-static void fill_double_complex(void* buffer, int i, int value) { ((double complex*)buffer)[i] = value + 1.0 * I; }
-static void fill_long_complex(void* buffer, int i, int value) { ((long double complex*)buffer)[i] = value + 1.0L * I; }
+static void fill_float_complex(void* buffer, int i, int value) {
+  ((float complex*)buffer)[i] = value + 1.0f * I;
+}
+static void fill_double_complex(void* buffer, int i, int value) {
+  ((double complex*)buffer)[i] = value + 1.0 * I;
+}
+static void fill_long_complex(void* buffer, int i, int value) {
+  ((long double complex*)buffer)[i] = value + 1.0L * I;
+}
 static void fill_bool(void* buffer, int i, int value) { ((bool*)buffer)[i] = value % 2; }
 
-#define FILL_PAIR(name, ctype)                                   \
-  static void name(void* buffer, int i, int value) {             \
-    struct { ctype value; int index; } *pairs = buffer;          \
-    pairs[i].value = (ctype)value;                               \
-    pairs[i].index = world_rank * 100 + i % 7;                   \
+#define FILL_PAIR(name, ctype)                       \
+  static void name(void* buffer, int i, int value) { \
+    struct {                                         \
+      ctype value;                                   \
+      int index;                                     \
+    }* pairs = buffer;                               \
+    pairs[i].value = (ctype)value;                   \
+    pairs[i].index = world_rank * 100 + i % 7;       \
   }
 FILL_PAIR(fill_float_int, float)
 FILL_PAIR(fill_double_int, double)
@@ -47,18 +57,20 @@ FILL_PAIR(fill_int_int, int)
 FILL_PAIR(fill_short_int, short)
 FILL_PAIR(fill_long_double_int, long double)
 
-
 static int ops_of(enum kind kind, MPI_Op* ops) {
   int n = 0;
   if (kind == INTEGER || kind == REAL || kind == LONG_REAL) ops[n++] = MPI_MAX, ops[n++] = MPI_MIN;
   if (kind != BOOLEAN && kind != BYTES && kind != PAIR) ops[n++] = MPI_SUM, ops[n++] = MPI_PROD;
-  if (kind == INTEGER || kind == BOOLEAN) ops[n++] = MPI_LAND, ops[n++] = MPI_LOR, ops[n++] = MPI_LXOR;
-  if (kind == INTEGER || kind == BYTES) ops[n++] = MPI_BAND, ops[n++] = MPI_BOR, ops[n++] = MPI_BXOR;
+  if (kind == INTEGER || kind == BOOLEAN)
+    ops[n++] = MPI_LAND, ops[n++] = MPI_LOR, ops[n++] = MPI_LXOR;
+  if (kind == INTEGER || kind == BYTES)
+    ops[n++] = MPI_BAND, ops[n++] = MPI_BOR, ops[n++] = MPI_BXOR;
   if (kind == PAIR) ops[n++] = MPI_MAXLOC, ops[n++] = MPI_MINLOC;
   return n;
 }
 
-// Padding inside elements is nobody's: long doubles are compared as values, pairs by their packed form.
+// Padding inside elements is nobody's: long doubles are compared as values, pairs by their packed
+// form.
 static int same(const struct type* type, const void* one, const void* other, int count) {
   if (type->kind == LONG_REAL || type->kind == LONG_COMPLEX) {
     const int values = count * (type->kind == LONG_COMPLEX ? 2 : 1);
@@ -75,7 +87,10 @@ static int same(const struct type* type, const void* one, const void* other, int
   const int equal = at == other_at && memcmp(packed, packed + bytes, at) == 0;
   if (type->type == MPI_LONG_DOUBLE_INT) {
     free(packed);
-    const struct { long double value; int index; } *a = one, *b = other;
+    const struct {
+      long double value;
+      int index;
+    } *a = one, *b = other;
     for (int i = 0; i < count; ++i)
       if (a[i].value != b[i].value || a[i].index != b[i].index) return 0;
     return 1;
@@ -89,24 +104,29 @@ static void try_one(const struct type* type, MPI_Op op, int which, int count) {
   char* in = calloc(1, bytes);
   char* out = calloc(1, bytes);
   char* expected = calloc(1, bytes);
-  for (int i = 0; i < count; ++i) type->fill(in, i, 1 + (world_rank * 3 + i) % 2 + (op == MPI_PROD ? 0 : i % 3));
+  for (int i = 0; i < count; ++i)
+    type->fill(in, i, 1 + (world_rank * 3 + i) % 2 + (op == MPI_PROD ? 0 : i % 3));
   PMPI_Allreduce(in, expected, count, type->type, op, MPI_COMM_WORLD);
 
   MPI_Allreduce(in, out, count, type->type, op, MPI_COMM_WORLD);
   CHECK(same(type, out, expected, count), "allreduce of %d %s, op %d", count, type->name, which);
   memcpy(out, in, bytes);
   MPI_Allreduce(MPI_IN_PLACE, out, count, type->type, op, MPI_COMM_WORLD);
-  CHECK(same(type, out, expected, count), "allreduce in place of %d %s, op %d", count, type->name, which);
+  CHECK(same(type, out, expected, count), "allreduce in place of %d %s, op %d", count, type->name,
+        which);
 
   const int root = (count + which) % world_size;
   memset(out, 0, bytes);
   MPI_Reduce(in, world_rank == root ? out : NULL, count, type->type, op, root, MPI_COMM_WORLD);
   if (world_rank == root)
-    CHECK(same(type, out, expected, count), "reduce of %d %s to %d, op %d", count, type->name, root, which);
+    CHECK(same(type, out, expected, count), "reduce of %d %s to %d, op %d", count, type->name, root,
+          which);
   memcpy(out, in, bytes);
-  MPI_Reduce(world_rank == root ? MPI_IN_PLACE : out, out, count, type->type, op, root, MPI_COMM_WORLD);
+  MPI_Reduce(world_rank == root ? MPI_IN_PLACE : out, out, count, type->type, op, root,
+             MPI_COMM_WORLD);
   if (world_rank == root)
-    CHECK(same(type, out, expected, count), "reduce in place of %d %s to %d, op %d", count, type->name, root, which);
+    CHECK(same(type, out, expected, count), "reduce in place of %d %s to %d, op %d", count,
+          type->name, root, which);
   free(in);
   free(out);
   free(expected);
@@ -155,7 +175,8 @@ int main(int argc, char** argv) {
       {"long double", MPI_LONG_DOUBLE, LONG_REAL, sizeof(long double), fill_long_double},
       {"float complex", MPI_C_FLOAT_COMPLEX, COMPLEX, 8, fill_float_complex},
       {"double complex", MPI_C_DOUBLE_COMPLEX, COMPLEX, 16, fill_double_complex},
-      {"long double complex", MPI_C_LONG_DOUBLE_COMPLEX, LONG_COMPLEX, 2 * sizeof(long double), fill_long_complex},
+      {"long double complex", MPI_C_LONG_DOUBLE_COMPLEX, LONG_COMPLEX, 2 * sizeof(long double),
+       fill_long_complex},
       {"bool", MPI_C_BOOL, BOOLEAN, 1, fill_bool},
       {"byte", MPI_BYTE, BYTES, 1, fill_i8},
       {"float-int", MPI_FLOAT_INT, PAIR, 8, fill_float_int},

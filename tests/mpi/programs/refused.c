@@ -1,6 +1,6 @@
-// A call that the host refuses for its arguments is made by one rank alone: the others do not know of it, and all calls after it
-// match. argv[1]: how many rounds of calls before it; argv[2]: the communicator has a handler of the program's own, after which some hosts
-// return success.
+// A call that the host refuses for its arguments is made by one rank alone: the others do not know
+// of it, and all calls after it match. argv[1]: how many rounds of calls before it; argv[2]: the
+// communicator has a handler of the program's own, after which some hosts return success.
 #include "check.h"
 
 enum { most = 16 };
@@ -12,7 +12,8 @@ static void right_calls(MPI_Comm communicator, int rounds) {
     MPI_Scatter(parts, 1, MPI_INT, &mine, 1, MPI_INT, 0, communicator);
     CHECK(mine == 100 * round + world_rank, "scatter %d: %d", round, mine);
     MPI_Allreduce(&mine, &sum, 1, MPI_INT, MPI_SUM, communicator);
-    CHECK(sum == world_size * 100 * round + world_size * (world_size - 1) / 2, "allreduce %d: %d", round, sum);
+    CHECK(sum == world_size * 100 * round + world_size * (world_size - 1) / 2, "allreduce %d: %d",
+          round, sum);
   }
 }
 
@@ -35,9 +36,12 @@ int main(int argc, char** argv) {
   if (world_rank == 0) {
     int parts[most] = {0}, mine = 0;
 #ifdef OPEN_MPI  // hosts judge different arguments
-    CHECK(MPI_Allreduce(parts, &mine, -1, MPI_INT, MPI_SUM, communicator) != MPI_SUCCESS || raised == 1, "a count of %d is taken", -1);
+    CHECK(MPI_Allreduce(parts, &mine, -1, MPI_INT, MPI_SUM, communicator) != MPI_SUCCESS ||
+              raised == 1,
+          "a count of %d is taken", -1);
 #else
-    CHECK(MPI_Scatter(parts, -1, MPI_INT, &mine, 1, MPI_INT, 0, communicator) != MPI_SUCCESS || raised == 1,
+    CHECK(MPI_Scatter(parts, -1, MPI_INT, &mine, 1, MPI_INT, 0, communicator) != MPI_SUCCESS ||
+              raised == 1,
           "a count of %d is taken", -1);
 #endif
   }

@@ -56,8 +56,9 @@ static void stall(void) {
   MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, all);
 }
 
-// Ranks that have closed their last session wait for the others, by files in a directory: MPICH 5.0.2 hangs in
-// MPI_Comm_create_from_group, without Tutti too, where a rank opens a session while another still closes the last.
+// Ranks that have closed their last session wait for the others, by files in a directory:
+// MPICH 5.0.2 hangs in MPI_Comm_create_from_group, without Tutti too, where a rank opens a session
+// while another still closes the last.
 static void meet_in(const char* directory) {
   char path[4096];
   snprintf(path, sizeof path, "%s/%d", directory, world_rank);

@@ -1,5 +1,6 @@
-// For counting instructions: 18 kinds of short calls in a shuffled order, on two communicators; the last rank is always late, so that it
-// hardly ever waits. Each round has every kind once. What is counted is an 8-byte allreduce among them, and each call of all kinds.
+// For counting instructions: 18 kinds of short calls in a shuffled order, on two communicators; the
+// last rank is always late, so that it hardly ever waits. Each round has every kind once. What is
+// counted is an 8-byte allreduce among them, and each call of all kinds.
 #include <unistd.h>
 #include <valgrind/callgrind.h>
 
@@ -11,7 +12,9 @@ static int integers_in[longest], integers_out[longest];
 static MPI_Comm copy;
 static int last;
 
-__attribute__((noinline)) void counted_allreduce(void) { MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }
+__attribute__((noinline)) void counted_allreduce(void) {
+  MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
 
 // The kinds that the table of docs/performance.md has.
 __attribute__((noinline)) void counted_call(int kind) {

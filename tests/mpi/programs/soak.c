@@ -1,5 +1,5 @@
-// Random calls of every collective on communicators of several makings, each against the host MPI. All ranks draw the
-// same numbers, so they make the same calls. Arguments: calls, seed.
+// Random calls of every collective on communicators of several makings, each against the host MPI.
+// All ranks draw the same numbers, so they make the same calls. Arguments: calls, seed.
 #include <stdint.h>
 
 #include "compare.h"
@@ -16,9 +16,11 @@ static unsigned draw(unsigned below) {
 
 enum { kinds = 5 };
 
-// The world, the world backwards, its halves, all but one rank, and neighbours: each rank is in one of a kind or in none.
+// The world, the world backwards, its halves, all but one rank, and neighbours: each rank is in one
+// of a kind or in none.
 static MPI_Comm make(int kind) {
-  const int colours[kinds] = {0, 0, world_rank % 2, world_rank == world_size / 2 ? MPI_UNDEFINED : 0, world_rank / 3};
+  const int colours[kinds] = {0, 0, world_rank % 2,
+                              world_rank == world_size / 2 ? MPI_UNDEFINED : 0, world_rank / 3};
   const int keys[kinds] = {world_rank, -world_rank, world_rank, world_rank * 7 % 5, -world_rank};
   MPI_Comm made;
   MPI_Comm_split(MPI_COMM_WORLD, colours[kind], keys[kind], &made);
@@ -35,7 +37,8 @@ int main(int argc, char** argv) {
   for (int i = 0; i < calls; ++i) {
     const int kind = (int)draw(kinds);
     const unsigned root = draw(1u << 20), size = draw(13), odd = draw(1000);
-    struct call call = {(int)draw(COLLECTIVES), &layouts[draw(layout_count)], 0, 0, (int)draw(2), communicators[kind]};
+    struct call call = {(int)draw(COLLECTIVES), &layouts[draw(layout_count)], 0, 0,
+                        (int)draw(2),           communicators[kind]};
     call.count = draw(20) == 0 ? 0 : (int)((1u << size) + odd * (1u << size) / 1000);
     if (draw(50) == 0) {  // short-lived ones, whose memory others get
       if (communicators[kind] != MPI_COMM_NULL) MPI_Comm_free(&communicators[kind]);

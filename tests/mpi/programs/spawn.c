@@ -10,8 +10,8 @@ static MPI_Comm spawn(char** arguments) {
   MPI_Comm inter;
   char* own[] = {arguments[2], arguments[1], arguments[2], arguments[3], NULL};
   const int launched = strcmp(arguments[1], "-") != 0;
-  MPI_Comm_spawn(launched ? arguments[1] : arguments[2], launched ? own : own + 1, atoi(arguments[3]), MPI_INFO_NULL, 0,
-                 MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE);
+  MPI_Comm_spawn(launched ? arguments[1] : arguments[2], launched ? own : own + 1,
+                 atoi(arguments[3]), MPI_INFO_NULL, 0, MPI_COMM_WORLD, &inter, MPI_ERRCODES_IGNORE);
   return inter;
 }
 

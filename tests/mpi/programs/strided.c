@@ -1,5 +1,6 @@
-// For counting instructions: calls whose datatypes have gaps. Some libraries (ScaLAPACK's messages) make a type for one broadcast and
-// free it. The last rank is late, so that it need not wait, and each of its calls is dumped by itself, under its name.
+// For counting instructions: calls whose datatypes have gaps. Some libraries (ScaLAPACK's messages)
+// make a type for one broadcast and free it. The last rank is late, so that it need not wait, and
+// each of its calls is dumped by itself, under its name.
 #include <unistd.h>
 #include <valgrind/callgrind.h>
 
@@ -13,9 +14,15 @@ static void own_sum(void* from, void* to, int* count, MPI_Datatype* type) {
   for (int i = 0; i < *count; ++i) ((double*)to)[i] += ((double*)from)[i];
 }
 
-__attribute__((noinline)) void counted_bcast(void) { MPI_Bcast(in, 1, gaps, world_size - 1, MPI_COMM_WORLD); }
-__attribute__((noinline)) void counted_gather(void) { MPI_Gather(in, 1, gaps, out, 4, MPI_DOUBLE, 0, MPI_COMM_WORLD); }
-__attribute__((noinline)) void counted_reduce(MPI_Op op) { MPI_Reduce(in, out, 4, MPI_DOUBLE, op, 0, MPI_COMM_WORLD); }
+__attribute__((noinline)) void counted_bcast(void) {
+  MPI_Bcast(in, 1, gaps, world_size - 1, MPI_COMM_WORLD);
+}
+__attribute__((noinline)) void counted_gather(void) {
+  MPI_Gather(in, 1, gaps, out, 4, MPI_DOUBLE, 0, MPI_COMM_WORLD);
+}
+__attribute__((noinline)) void counted_reduce(MPI_Op op) {
+  MPI_Reduce(in, out, 4, MPI_DOUBLE, op, 0, MPI_COMM_WORLD);
+}
 
 int main(int argc, char** argv) {
   start(&argc, &argv);
@@ -33,9 +40,13 @@ int main(int argc, char** argv) {
       if (which == 0) counted_bcast();
       if (which == 1) counted_gather();
       if (which == 2) counted_reduce(op);
-      if (i >= warming) CALLGRIND_DUMP_STATS_AT(which == 0 ? "bcast" : which == 1 ? "gather" : "reduce");
-      if (which == 0) CHECK(in[1] == 1 && in[8] == 8 && in[9] == 9, "bcast: %g %g %g", in[1], in[8], in[9]);
-      if (which == 1 && world_rank == 0) CHECK(out[4] == 0 && out[5] == 1 && out[6] == 8 && out[7] == 9, "gather: %g %g", out[6], out[7]);
+      if (i >= warming)
+        CALLGRIND_DUMP_STATS_AT(which == 0 ? "bcast" : which == 1 ? "gather" : "reduce");
+      if (which == 0)
+        CHECK(in[1] == 1 && in[8] == 8 && in[9] == 9, "bcast: %g %g %g", in[1], in[8], in[9]);
+      if (which == 1 && world_rank == 0)
+        CHECK(out[4] == 0 && out[5] == 1 && out[6] == 8 && out[7] == 9, "gather: %g %g", out[6],
+              out[7]);
       if (which == 2 && world_rank == 0) CHECK(out[3] == 3.0 * world_size, "reduce: %g", out[3]);
     }
     MPI_Type_free(&gaps);

@@ -14,7 +14,8 @@ static void* work(void* argument) {
     for (int i = 0; i < count; ++i) in[i] = world_rank + i;
     MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, mine);
     for (int i = 0; i < count; ++i)
-      CHECK(out[i] == world_size * (world_size - 1) / 2 + i * world_size, "round %d, element %d", round, i);
+      CHECK(out[i] == world_size * (world_size - 1) / 2 + i * world_size, "round %d, element %d",
+            round, i);
     int data = world_rank == round % world_size ? round : -1;
     MPI_Bcast(&data, 1, MPI_INT, round % world_size, mine);
     CHECK(data == round, "bcast of round %d: %d", round, data);

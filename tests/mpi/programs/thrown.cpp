@@ -1,5 +1,5 @@
-// What is thrown inside a call becomes an MPI error of the call: memory that runs out before a rank has entered, in set-up and
-// in the middle.
+// What is thrown inside a call becomes an MPI error of the call: memory that runs out before a rank
+// has entered, in set-up and in the middle.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -14,11 +14,13 @@ extern "C" void* __libc_memalign(size_t, size_t);
 
 namespace {
 
-std::atomic<int> allocations_left{-1};  // of Tutti, from now on; all after them fail; negative: none does
+std::atomic<int> allocations_left{
+    -1};  // of Tutti, from now on; all after them fail; negative: none does
 
 bool of_tutti(const void* caller) {
   Dl_info info;
-  return dladdr(caller, &info) != 0 && info.dli_fname != nullptr && strstr(info.dli_fname, "libtutti-") != nullptr;
+  return dladdr(caller, &info) != 0 && info.dli_fname != nullptr &&
+         strstr(info.dli_fname, "libtutti-") != nullptr;
 }
 
 bool may_allocate(const void* caller) {
@@ -42,8 +44,8 @@ void end_as_it_should() {
   MPI_Abort(MPI_COMM_WORLD, 7);
 }
 
-// Leaves the call no memory, then one allocation, then two, until it goes well; then the caller has its result. Returns
-// how often it failed.
+// Leaves the call no memory, then one allocation, then two, until it goes well; then the caller has
+// its result. Returns how often it failed.
 template <class Call>
 int call_with_failures(const char* what, Call call) {
   for (int allocations = 0;; ++allocations) {
@@ -73,50 +75,62 @@ void retried() {
   std::vector<int> in(static_cast<size_t>(2000 * ranks), 1), out(static_cast<size_t>(2000 * ranks));
   for (const int count : {1, 500, 2000}) {
     const int at_least = count == 1 ? 1 : 0;  // one program may serve several lengths
-    check_retries("allreduce", at_least, [&] { return MPI_Allreduce(in.data(), out.data(), count, MPI_INT, MPI_SUM, MPI_COMM_WORLD); });
+    check_retries("allreduce", at_least, [&] {
+      return MPI_Allreduce(in.data(), out.data(), count, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    });
     CHECK(out[0] == ranks && out[static_cast<size_t>(count) - 1] == ranks, "allreduce: %d", out[0]);
-    check_retries("bcast", at_least, [&] { return MPI_Bcast(out.data(), count, MPI_INT, ranks - 1, MPI_COMM_WORLD); });
-    check_retries("alltoall", at_least, [&] { return MPI_Alltoall(in.data(), count, MPI_INT, out.data(), count, MPI_INT, MPI_COMM_WORLD); });
+    check_retries("bcast", at_least,
+                  [&] { return MPI_Bcast(out.data(), count, MPI_INT, ranks - 1, MPI_COMM_WORLD); });
+    check_retries("alltoall", at_least, [&] {
+      return MPI_Alltoall(in.data(), count, MPI_INT, out.data(), count, MPI_INT, MPI_COMM_WORLD);
+    });
     CHECK(out[0] == 1, "alltoall: %d", out[0]);
   }
   // Types with gaps are packed into memory of Tutti's own.
   MPI_Datatype gaps;
   MPI_Type_vector(1000, 1, 2, MPI_INT, &gaps);
   MPI_Type_commit(&gaps);
-  check_retries("bcast with gaps", 1, [&] { return MPI_Bcast(out.data(), 1, gaps, 0, MPI_COMM_WORLD); });
+  check_retries("bcast with gaps", 1,
+                [&] { return MPI_Bcast(out.data(), 1, gaps, 0, MPI_COMM_WORLD); });
   std::vector<int> counts(static_cast<size_t>(ranks), 700), at(static_cast<size_t>(ranks), 0);
   for (int rank = 0; rank < ranks; ++rank) at[static_cast<size_t>(rank)] = 700 * rank;
   check_retries("allgatherv", 1, [&] {
-    return MPI_Allgatherv(in.data(), 700, MPI_INT, out.data(), counts.data(), at.data(), MPI_INT, MPI_COMM_WORLD);
+    return MPI_Allgatherv(in.data(), 700, MPI_INT, out.data(), counts.data(), at.data(), MPI_INT,
+                          MPI_COMM_WORLD);
   });
   MPI_Type_free(&gaps);
 }
 
-// A communicator's making and its first call, which sets up, meet a failure of each allocation in turn. The making goes well all the same.
-// Where the call has not entered the host's, it may be made again, and is the first one then. In set-up others may be past this rank: the communicator stays unusable for it, and the host is not asked.
+// A communicator's making and its first call, which sets up, meet a failure of each allocation in
+// turn. The making goes well all the same. Where the call has not entered the host's, it may be
+// made again, and is the first one then. In set-up others may be past this rank: the communicator
+// stays unusable for it, and the host is not asked.
 void set_up_fails() {
   for (int allocations = 0; allocations < 1000; ++allocations) {
     MPI_Comm made;
     if (world_rank == 1) allocations_left = allocations;
-    CHECK(MPI_Comm_dup(MPI_COMM_WORLD, &made) == MPI_SUCCESS, "a communicator is made with %d allocations", allocations);
+    CHECK(MPI_Comm_dup(MPI_COMM_WORLD, &made) == MPI_SUCCESS,
+          "a communicator is made with %d allocations", allocations);
     if (world_rank == 1) {
       const int code = MPI_Barrier(made);
       allocations_left = -1;
       CHECK(code != MPI_SUCCESS, "the first call went well with %d allocations", allocations);
-      CHECK(class_of(code) == MPI_ERR_NO_MEM, "with %d allocations: class %d", allocations, class_of(code));
+      CHECK(class_of(code) == MPI_ERR_NO_MEM, "with %d allocations: class %d", allocations,
+            class_of(code));
     }
     const int code = MPI_Barrier(made);
     if (code == MPI_SUCCESS) continue;
     int failed = 0;
     for (int call = 0; call < 3; ++call) failed += MPI_Barrier(made) != MPI_SUCCESS;
-    CHECK(class_of(code) == MPI_ERR_OTHER && failed == 3, "after a failed set-up: class %d, %d of 3 calls failed", class_of(code), failed);
+    CHECK(class_of(code) == MPI_ERR_OTHER && failed == 3,
+          "after a failed set-up: class %d, %d of 3 calls failed", class_of(code), failed);
     CHECK(allocations > 0, "%s", "nothing was allocated before the host's call");
     end_as_it_should();
   }
 }
 
-// In the middle: the communicator is given up. Where steps are recorded, a thread's first operation makes the memory that they
-// are recorded in, inside the operation.
+// In the middle: the communicator is given up. Where steps are recorded, a thread's first operation
+// makes the memory that they are recorded in, inside the operation.
 void in_the_middle() {
   while (world_rank != 1) MPI_Barrier(MPI_COMM_WORLD);
   int code = MPI_SUCCESS;
@@ -133,7 +147,9 @@ void in_the_middle() {
 }  // namespace
 
 // The libraries' as well: the program's come first.
-extern "C" void* malloc(size_t bytes) { return may_allocate(__builtin_return_address(0)) ? __libc_malloc(bytes) : nullptr; }
+extern "C" void* malloc(size_t bytes) {
+  return may_allocate(__builtin_return_address(0)) ? __libc_malloc(bytes) : nullptr;
+}
 extern "C" void* aligned_alloc(size_t alignment, size_t bytes) {
   return may_allocate(__builtin_return_address(0)) ? __libc_memalign(alignment, bytes) : nullptr;
 }

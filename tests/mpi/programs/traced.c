@@ -1,5 +1,5 @@
-// For traces: every collective in three sizes, on the world and on halves of it, results checked; threads, where the MPI
-// allows them, in communicators of their own.
+// For traces: every collective in three sizes, on the world and on halves of it, results checked;
+// threads, where the MPI allows them, in communicators of their own.
 #include <pthread.h>
 #include <stdint.h>
 
@@ -18,10 +18,12 @@ static void collectives(MPI_Comm communicator, int count) {
     for (int i = 0; i < count; ++i) in[i] = rank + i + round;
     MPI_Allreduce(in, out, count, MPI_INT64_T, MPI_SUM, communicator);
     const int64_t ranks = (int64_t)size * (size - 1) / 2;
-    for (int i = 0; i < count; ++i) CHECK(out[i] == ranks + (int64_t)size * (i + round), "allreduce, element %d", i);
+    for (int i = 0; i < count; ++i)
+      CHECK(out[i] == ranks + (int64_t)size * (i + round), "allreduce, element %d", i);
     memset(out, 0, sizeof(int64_t) * (size_t)count);
     MPI_Reduce(in, out, count, MPI_INT64_T, MPI_MAX, root, communicator);
-    for (int i = 0; i < count && rank == root; ++i) CHECK(out[i] == size - 1 + i + round, "reduce, element %d", i);
+    for (int i = 0; i < count && rank == root; ++i)
+      CHECK(out[i] == size - 1 + i + round, "reduce, element %d", i);
     MPI_Bcast(in, count, MPI_INT64_T, root, communicator);
     for (int i = 0; i < count; ++i) CHECK(in[i] == root + i + round, "bcast, element %d", i);
     MPI_Barrier(communicator);

@@ -6,7 +6,8 @@ static void check_window(MPI_Comm communicator) {
   MPI_Win window;
   MPI_Comm_rank(communicator, &rank);
   MPI_Comm_size(communicator, &size);
-  const int code = MPI_Win_allocate(100 * sizeof *memory, sizeof *memory, MPI_INFO_NULL, communicator, &memory, &window);
+  const int code = MPI_Win_allocate(100 * sizeof *memory, sizeof *memory, MPI_INFO_NULL,
+                                    communicator, &memory, &window);
   CHECK(code == MPI_SUCCESS && memory != NULL, "MPI_Win_allocate of %d ranks: %d", size, code);
   MPI_Win_get_attr(window, MPI_WIN_CREATE_FLAVOR, &flavor, &found);
   CHECK(found && *flavor == MPI_WIN_FLAVOR_ALLOCATE, "flavor %d", found ? *flavor : -1);

@@ -40,7 +40,9 @@ def check(
         )
     path = Path(file)
     if is_directory(path):
-        maps = [entry for entry in entries_of(path) if entry.name == "map" or entry.suffix == ".map"]
+        maps = [
+            entry for entry in entries_of(path) if entry.name == "map" or entry.suffix == ".map"
+        ]
         if not maps:
             raise UserError(
                 f"'{file}' holds no map; write a file {path / 'map'} that says which plan serves what, or give one plan"
@@ -62,7 +64,9 @@ def _say(plan: Any, name: str, as_json: bool) -> None:
         print(json.dumps(plan_json(plan, found), indent=1))
         return
     shape = f", for {plan.shape}" if plan.shape else ""
-    print(f"{name}: {plan.collective}, {counted(plan.ranks, 'rank')}, {counted(plan.transfer_count, 'transfer')}{shape}")
+    print(
+        f"{name}: {plan.collective}, {counted(plan.ranks, 'rank')}, {counted(plan.transfer_count, 'transfer')}{shape}"
+    )
     print(check_text(found, plan.collective))
 
 

@@ -30,11 +30,16 @@ from tutti.plan.language import Collective
 from tutti.plan.machine import Deal, Machine
 
 Target = Annotated[str, typer.Argument(help="FILE.py, FILE.py:NAME, MODULE:NAME, or FILE.tree.")]
-RankCounts = Annotated[str | None, typer.Option("--ranks", help="How many ranks; several with commas, 4,8,16.")]
+RankCounts = Annotated[
+    str | None, typer.Option("--ranks", help="How many ranks; several with commas, 4,8,16.")
+]
 Shape = Annotated[str, typer.Option(help=f"The machine: {SHAPES}.")]
 DealOption = Annotated[str, typer.Option(help=DEAL_HELP)]
 Root = Annotated[int, typer.Option(help=ROOT_HELP)]
-Setting = Annotated[list[str] | None, typer.Option("--set", help="A parameter of the function, NAME=VALUE; may be repeated.")]
+Setting = Annotated[
+    list[str] | None,
+    typer.Option("--set", help="A parameter of the function, NAME=VALUE; may be repeated."),
+]
 
 
 @dataclass
@@ -79,7 +84,9 @@ def settings(function: Collective, words: list[str] | None) -> dict[str, Any]:
     return values
 
 
-def build(function: Collective, job: Job, on: Machine, deal: Deal, parameters: dict[str, Any]) -> Any:
+def build(
+    function: Collective, job: Job, on: Machine, deal: Deal, parameters: dict[str, Any]
+) -> Any:
     placed = on.place(job.ranks, deal)
     try:
         return guarded(lambda: function.build(placed, root=job.root, **parameters), function.name)
@@ -93,18 +100,26 @@ def compile_plan(
     shape: Shape = "this",
     deal: DealOption = "block",
     root: Root = 0,
-    all_roots: Annotated[bool, typer.Option("--all-roots", help="A plan for each root, and a map that names them.")] = False,
+    all_roots: Annotated[
+        bool, typer.Option("--all-roots", help="A plan for each root, and a map that names them.")
+    ] = False,
     set_: Setting = None,
     output: Annotated[
         Path | None,
-        typer.Option("--output", "-o", help="FILE.plan; where there are several plans, a directory for them and a map."),
+        typer.Option(
+            "--output",
+            "-o",
+            help="FILE.plan; where there are several plans, a directory for them and a map.",
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write what was made as JSON.")] = False,
 ) -> None:
     """Run a plan function, check what it writes, and write that as text. The only command that runs Python plan files."""
     if not is_python(target):
         if ranks is not None or all_roots or root != 0 or set_:
-            raise UserError(f"'{target}' is not Python, and says its ranks and root itself; leave the options out")
+            raise UserError(
+                f"'{target}' is not Python, and says its ranks and root itself; leave the options out"
+            )
         _compile_tree(target, output, as_json)
         return
     function = load(target)
@@ -153,17 +168,24 @@ def _write_one(plan: Any, output: Path | None, as_json: bool) -> None:
         print(_document([(plan, None)]) if as_json else plan.text.rstrip("\n"))
         return
     if os.path.isdir(output):
-        raise UserError(f"-o: '{output}' is a directory; one plan is written to a file, such as {output}/my.plan")
+        raise UserError(
+            f"-o: '{output}' is a directory; one plan is written to a file, such as {output}/my.plan"
+        )
     write(output, plan.text)
     if as_json:
         print(_document([(plan, str(output))]))
         return
-    print(f"{output}: {plan.collective}, {counted(plan.ranks, 'rank')}, {counted(plan.transfer_count, 'transfer')}")
+    print(
+        f"{output}: {plan.collective}, {counted(plan.ranks, 'rank')}, {counted(plan.transfer_count, 'transfer')}"
+    )
     print(check_text(verdict(plan), plan.collective))
 
 
 def _document(plans: list[tuple[Any, str | None]]) -> str:
-    return json.dumps({"format": "tutti-plan-list 1", "plans": [_entry(plan, file) for plan, file in plans]}, indent=1)
+    return json.dumps(
+        {"format": "tutti-plan-list 1", "plans": [_entry(plan, file) for plan, file in plans]},
+        indent=1,
+    )
 
 
 def rule(plan: Any, rooted: bool, file: str) -> str:
@@ -177,10 +199,17 @@ def rule(plan: Any, rooted: bool, file: str) -> str:
 
 
 def _write_all(
-    function: Collective, jobs: list[Job], plans: list[Any], rooted: bool, output: Path | None, as_json: bool
+    function: Collective,
+    jobs: list[Job],
+    plans: list[Any],
+    rooted: bool,
+    output: Path | None,
+    as_json: bool,
 ) -> None:
     if output is None or str(output) == "-":
-        raise UserError(f"{len(plans)} plans, and no directory to write them to; give one with -o DIRECTORY")
+        raise UserError(
+            f"{len(plans)} plans, and no directory to write them to; give one with -o DIRECTORY"
+        )
     if os.path.exists(output) and not os.path.isdir(output):
         raise UserError(f"-o: '{output}' is a file; {len(plans)} plans are written to a directory")
     try:

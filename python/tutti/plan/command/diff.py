@@ -75,14 +75,18 @@ def _operand(text: str, like: Any) -> Any:
     if not text.startswith("builtin:"):
         return read(Path(text))
     if like is None:
-        raise UserError(f"'{text}' is compared with a file, which says for how many ranks; give one of each")
+        raise UserError(
+            f"'{text}' is compared with a file, which says for how many ranks; give one of each"
+        )
     if like.collective in EXCHANGES and like.ranks > MOST_RANKS_OF_EXCHANGES:
         raise UserError(
             f"'{text}' of {like.collective} is made for at most {MOST_RANKS_OF_EXCHANGES} ranks, and the other plan has "
             f"{like.ranks}; give two files"
         )
     try:
-        return core().generate(like.collective, text.removeprefix("builtin:"), like.ranks, like.root)
+        return core().generate(
+            like.collective, text.removeprefix("builtin:"), like.ranks, like.root
+        )
     except core().Error as error:
         raise UserError(str(error)) from error
 
@@ -91,7 +95,11 @@ def _placed(one: Any, other: Any, shape: str | None, deal: str) -> Placed | None
     """Where the ranks are, for counting messages by level; None where nobody said."""
     text = shape if shape is not None else one.shape or other.shape
     dealt = deal_of(deal)
-    return machine(text).place(max(one.ranks, other.ranks), dealt) if text or shape is not None else None
+    return (
+        machine(text).place(max(one.ranks, other.ranks), dealt)
+        if text or shape is not None
+        else None
+    )
 
 
 def messages_by_level(plan: Any, placed: Placed) -> dict[str, int]:
@@ -117,7 +125,10 @@ def _missing(texts: list[str], others: list[str]) -> list[str]:
 
 
 def compare(one: Any, other: Any, placed: Placed | None) -> dict[str, Any]:
-    gone, new = _missing(one.transfer_texts, other.transfer_texts), _missing(other.transfer_texts, one.transfer_texts)
+    gone, new = (
+        _missing(one.transfer_texts, other.transfer_texts),
+        _missing(other.transfer_texts, one.transfer_texts),
+    )
     moved = False
     if not gone and not new:
         # What merely moved to another depth because of what was added or removed would be no change of its own.
@@ -131,7 +142,9 @@ def compare(one: Any, other: Any, placed: Placed | None) -> dict[str, Any]:
         for text, transfer in zip(plan.transfer_texts, plan.transfers, strict=True)
     }
     settings = {
-        name: [getattr(one, name), getattr(other, name)] for name in SETTINGS if getattr(one, name) != getattr(other, name)
+        name: [getattr(one, name), getattr(other, name)]
+        for name in SETTINGS
+        if getattr(one, name) != getattr(other, name)
     }
     return {
         "format": "tutti-plan-diff 1",
@@ -174,10 +187,15 @@ def _text(found: dict[str, Any], names: tuple[str, str]) -> Iterator[str]:
 
 
 def diff(
-    one: Annotated[str, typer.Argument(help="A plan or a tree; - for stdin; or builtin:ALGORITHM.")],
+    one: Annotated[
+        str, typer.Argument(help="A plan or a tree; - for stdin; or builtin:ALGORITHM.")
+    ],
     other: Annotated[str, typer.Argument(help="Another one.")],
     shape: Annotated[
-        str | None, typer.Option(help=f"Count messages by level of a machine: {SHAPES}; unless said, of the plans' shape.")
+        str | None,
+        typer.Option(
+            help=f"Count messages by level of a machine: {SHAPES}; unless said, of the plans' shape."
+        ),
     ] = None,
     deal: Annotated[str, typer.Option(help=DEAL_HELP)] = "block",
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,

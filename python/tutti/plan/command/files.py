@@ -16,9 +16,7 @@ MOST_RANKS = 4096
 MOST_RANKS_OF_EXCHANGES = 1024
 EXCHANGES = ("allgather", "alltoall", "reduce_scatter")
 # Help texts are made before the compiled module is loaded.
-COLLECTIVES_HELP = (
-    "barrier, bcast, reduce, allreduce, gather, scatter, allgather, alltoall, reduce_scatter, scan or exscan"
-)
+COLLECTIVES_HELP = "barrier, bcast, reduce, allreduce, gather, scatter, allgather, alltoall, reduce_scatter, scan or exscan"
 ALGORITHM_HELP = "As `tutti plan list` names them, with words behind them: nary:4, direct:8, levels:binomial:flat."
 ROOT_HELP = "Of bcast, reduce, gather and scatter; 0 unless said."
 FINDINGS = (
@@ -70,7 +68,9 @@ def read_text(file: Path) -> str:
     except UnicodeDecodeError as error:
         raise UserError(f"cannot read '{name_of(file)}': it is not text in UTF-8") from error
     if len(text) > LARGEST_FILE:
-        raise UserError(f"cannot read '{name_of(file)}': it is larger than {LARGEST_FILE >> 20} MiB")
+        raise UserError(
+            f"cannot read '{name_of(file)}': it is larger than {LARGEST_FILE >> 20} MiB"
+        )
     return text
 
 
@@ -111,7 +111,9 @@ def kind_of(text: str) -> str:
 def plan_of(text: str, name: str) -> Any:
     try:
         if kind_of(text) == "tutti-map":
-            raise UserError(f"'{name}' is a map, which names plans; give one of them, or take tutti plan check")
+            raise UserError(
+                f"'{name}' is a map, which names plans; give one of them, or take tutti plan check"
+            )
         return (core().read_tree if kind_of(text) == "tutti-tree" else core().read_plan)(text, name)
     except core().Error as error:
         raise UserError(str(error)) from error
@@ -120,7 +122,9 @@ def plan_of(text: str, name: str) -> Any:
 def read(file: Path) -> Any:
     """A plan from the file of a plan or a tree, or from stdin where it is `-`."""
     if file.suffix == ".py":
-        raise UserError(f"'{file}' is code; `tutti plan compile {file} --ranks N -o OUT.plan` makes a plan of it")
+        raise UserError(
+            f"'{file}' is code; `tutti plan compile {file} --ranks N -o OUT.plan` makes a plan of it"
+        )
     return plan_of(read_text(file), name_of(file))
 
 

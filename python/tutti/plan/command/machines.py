@@ -25,7 +25,11 @@ def nodes_of(shape: str | None, deal: str, ranks: int) -> list[int]:
     if shape is None:
         return []
     placed = machine(shape).place(ranks, deal_of(deal))
-    return [placed.group_of(rank, "node").index for rank in range(ranks)] if len(placed.nodes) > 1 else []
+    return (
+        [placed.group_of(rank, "node").index for rank in range(ranks)]
+        if len(placed.nodes) > 1
+        else []
+    )
 
 
 def deal_of(text: str) -> Deal:
@@ -34,4 +38,6 @@ def deal_of(text: str) -> Deal:
     try:
         return [int(number) for number in text.split(",")]
     except ValueError:
-        raise UserError(f"--deal: '{text}' is neither {' nor '.join(DEALS)} nor a list of cores such as 0,4,1,5") from None
+        raise UserError(
+            f"--deal: '{text}' is neither {' nor '.join(DEALS)} nor a list of cores such as 0,4,1,5"
+        ) from None

@@ -21,7 +21,9 @@ from tutti.plan.language import Collective
 def is_python(target: str) -> bool:
     """Whether a target is FILE.py, FILE.py:NAME, or a module of plans such as tutti.plan.lam:linear."""
     file, _, name = target.partition(":")
-    return file.endswith(".py") or (bool(name) and not os.path.exists(target) and file.replace(".", "_").isidentifier())
+    return file.endswith(".py") or (
+        bool(name) and not os.path.exists(target) and file.replace(".", "_").isidentifier()
+    )
 
 
 def load(target: str) -> Collective:
@@ -29,13 +31,21 @@ def load(target: str) -> Collective:
     file, _, name = target.partition(":")
     module = _file(Path(file)) if file.endswith(".py") else _module(file)
     functions = {key: value for key, value in vars(module).items() if isinstance(value, Collective)}
-    own = {key: value for key, value in functions.items() if value.__module__ == module.__name__} or functions
+    own = {
+        key: value for key, value in functions.items() if value.__module__ == module.__name__
+    } or functions
     if name:
         if name not in functions:
-            raise UserError(f"{file} has no collective '{name}'; it has {', '.join(functions) or 'none'}")
+            raise UserError(
+                f"{file} has no collective '{name}'; it has {', '.join(functions) or 'none'}"
+            )
         return functions[name]
     if len(own) != 1:
-        has = f"it has {', '.join(own)}; name one, {file}:NAME" if own else "write one with @tp.collective(...)"
+        has = (
+            f"it has {', '.join(own)}; name one, {file}:NAME"
+            if own
+            else "write one with @tp.collective(...)"
+        )
         raise UserError(f"{file} has {len(own)} collectives where one is wanted; {has}")
     return next(iter(own.values()))
 

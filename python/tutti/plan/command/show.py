@@ -29,7 +29,10 @@ from tutti.plan.command.files import (
 )
 from tutti.plan.command.machines import DEAL_HELP, SHAPES, levels_of
 
-CARRIER_TEXT = {"line": "short messages, in stamped lines", "slot": "longer messages, through rings of slots"}
+CARRIER_TEXT = {
+    "line": "short messages, in stamped lines",
+    "slot": "longer messages, through rings of slots",
+}
 SUFFIXES = (".plan", ".tree")
 
 
@@ -67,12 +70,23 @@ def _as_comment(text: str) -> str:
     return "\n".join(f"# {line}".rstrip() for line in text.splitlines())
 
 
-def _plan(what: str, algorithm: str | None, ranks: int | None, root: int | None, shape: str | None, deal: str) -> Any:
-    is_file = what not in core().collectives() and (what == "-" or os.path.exists(what) or "/" in what or "." in what)
+def _plan(
+    what: str,
+    algorithm: str | None,
+    ranks: int | None,
+    root: int | None,
+    shape: str | None,
+    deal: str,
+) -> Any:
+    is_file = what not in core().collectives() and (
+        what == "-" or os.path.exists(what) or "/" in what or "." in what
+    )
     if is_file:
         if not (algorithm is None and ranks is None and root is None and shape is None):
             left_out = "--algorithm, --ranks, --root and --shape"
-            raise UserError(f"'{what}' is read as a file, which says these itself; leave {left_out} out")
+            raise UserError(
+                f"'{what}' is read as a file, which says these itself; leave {left_out} out"
+            )
         return read(Path(what))
     if what not in core().collectives():
         known = ", ".join(core().collectives())
@@ -80,22 +94,31 @@ def _plan(what: str, algorithm: str | None, ranks: int | None, root: int | None,
     for option, value in (("--algorithm", algorithm), ("--ranks", ranks)):
         if value is None:
             raise UserError(f"{what}: say which plan of it, with {option}")
-    levels = levels_of(shape, deal, ranks or 0) if ranks is not None and 1 <= ranks <= MOST_RANKS else ""
+    levels = (
+        levels_of(shape, deal, ranks or 0) if ranks is not None and 1 <= ranks <= MOST_RANKS else ""
+    )
     return generate(what, algorithm or "", ranks or 0, root or 0, levels)
 
 
 def show(
     collective_or_file: Annotated[
-        str, typer.Argument(help=f"{COLLECTIVES_HELP}; or the file of a plan or a tree, - for stdin.")
+        str,
+        typer.Argument(help=f"{COLLECTIVES_HELP}; or the file of a plan or a tree, - for stdin."),
     ],
     algorithm: Annotated[str | None, typer.Option(help=ALGORITHM_HELP)] = None,
     ranks: Annotated[int | None, typer.Option(help="How many ranks.")] = None,
     root: Annotated[int | None, typer.Option(help=ROOT_HELP)] = None,
-    shape: Annotated[str | None, typer.Option(help=f"The machine that ranks are bound on: {SHAPES}; else one level.")] = None,
+    shape: Annotated[
+        str | None,
+        typer.Option(help=f"The machine that ranks are bound on: {SHAPES}; else one level."),
+    ] = None,
     deal: Annotated[str, typer.Option(help=DEAL_HELP)] = "block",
     rank: Annotated[int | None, typer.Option(help="Only the program of this rank.")] = None,
     carrier: Annotated[
-        str, typer.Option(help="Programs for short messages (line) or longer ones (slot); auto: line where possible.")
+        str,
+        typer.Option(
+            help="Programs for short messages (line) or longer ones (slot); auto: line where possible."
+        ),
     ] = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
 ) -> None:
@@ -106,11 +129,15 @@ def show(
     if rank is not None and not 0 <= rank < plan.ranks:
         raise UserError(f"--rank: {rank} is out of range; ranks are 0 to {plan.ranks - 1}")
     if rank is None and plan.ranks > MOST_RANKS:
-        raise UserError(f"'{collective_or_file}' is of {plan.ranks} ranks; say whose program to show, with --rank")
+        raise UserError(
+            f"'{collective_or_file}' is of {plan.ranks} ranks; say whose program to show, with --rank"
+        )
     word = _carrier(plan, carrier)
     lowered = _programs(plan, word, list(range(plan.ranks)) if rank is None else [rank])
     if as_json:
-        document = plan_json(plan, found) | {"programs": [_program_json(program, word) for program in lowered]}
+        document = plan_json(plan, found) | {
+            "programs": [_program_json(program, word) for program in lowered]
+        }
         print(json.dumps(document, indent=1))
         return
     print(plan.text)
@@ -121,7 +148,9 @@ def show(
 
 
 def list_plans(
-    directory: Annotated[Path | None, typer.Argument(help="List the plans and trees in this directory instead.")] = None,
+    directory: Annotated[
+        Path | None, typer.Argument(help="List the plans and trees in this directory instead.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
 ) -> None:
     """List the built-in algorithms and the collectives that they serve, or the plans in a directory."""
@@ -148,7 +177,9 @@ def _list_algorithms(as_json: bool) -> None:
         return
     rows: list[tuple[str, ...]] = []
     for algorithm in algorithms:
-        name = algorithm["usage"] + (f" (N = {algorithm['default_degree']})" if algorithm["takes_degree"] else "")
+        name = algorithm["usage"] + (
+            f" (N = {algorithm['default_degree']})" if algorithm["takes_degree"] else ""
+        )
         rows.append((name, ", ".join(algorithm["collectives"]), algorithm["summary"]))
     _table(("algorithm", "collectives", "summary"), rows)
 
