@@ -1,6 +1,6 @@
 # Two commands: `make demo` and `make test`. Each recipe is one script; `make help` lists them.
 .DEFAULT_GOAL := build
-.PHONY: build demo test check bench intel install format clean help
+.PHONY: build demo test check bench intel install functions format clean help
 
 build: ## build everything but the tests: environments, C++ tree (build/), Python package (.venv)
 	@scripts/build.sh
@@ -28,6 +28,10 @@ intel: ## install Intel MPI into .mpi/intel, for comparison
 install: ## install library, headers and launcher; PREFIX=/usr/local
 	@scripts/build.sh
 	@.venv/bin/cmake --install build --prefix "$(or $(PREFIX),/usr/local)"
+
+functions: ## make the sources that list MPI's functions from src/mpi/functions.table
+	@scripts/environments.sh venv
+	@.venv/bin/python scripts/mpi_functions.py
 
 format: ## format all sources as the tests ask for
 	@scripts/environments.sh venv

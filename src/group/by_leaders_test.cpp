@@ -7,6 +7,7 @@
 #include <numeric>
 
 #include "algo/by_host.h"
+#include "group/group_functions.h"
 #include "group/group_calls.h"
 #include "group/node_ranks.h"
 
@@ -139,7 +140,7 @@ Outcome with_leaders(const std::vector<int32_t>& nodes, const select::Overrides&
 
 void call_once(Group& group, const Call& asked) {
   if (asked.collective != Collective::barrier) return perform(group, asked);
-  ASSERT_EQ(group.barrier(), Code::ok) << group.failure();
+  ASSERT_EQ(barrier(group), Code::ok) << group.failure();
 }
 
 TEST(ByLeaders, ResultsFromAllRoots) {
@@ -225,10 +226,10 @@ TEST(ByLeaders, AnOrderThatIsKnownIsNotTheHosts) {
   overrides.reproducible = Reproducible::run;
   const Outcome outcome = with_leaders({0, 0, 1, 1}, overrides, [](Group& group) {
     std::vector<double> of_reals(4, 0.1), sum(4);
-    ASSERT_EQ(group.allreduce(of_reals.data(), sum.data(), 4, sum_of_doubles()), Code::ok);
+    ASSERT_EQ(allreduce(group, of_reals.data(), sum.data(), 4, sum_of_doubles()), Code::ok);
     EXPECT_EQ(group.algorithm(Collective::allreduce, 32, 0), "hierarchical");
     std::vector<int64_t> of_integers(4, 1), total(4);
-    ASSERT_EQ(group.allreduce(of_integers.data(), total.data(), 4, sum_of_integers()), Code::ok);
+    ASSERT_EQ(allreduce(group, of_integers.data(), total.data(), 4, sum_of_integers()), Code::ok);
     EXPECT_EQ(total.front(), 4);
   });
   EXPECT_EQ(outcome.calls, 2);
@@ -252,7 +253,7 @@ TEST(ByLeaders, OperationsThatDoNotCommuteNeedRunsOfRanks) {
                                   false,   exec::needs_same_expression | exec::needs_rank_order};
       const uint64_t in = static_cast<uint64_t>(group.rank()) + 1;
       uint64_t out = 0;
-      ASSERT_EQ(group.allreduce(&in, &out, 1, combine), Code::ok);
+      ASSERT_EQ(allreduce(group, &in, &out, 1, combine), Code::ok);
     });
     EXPECT_EQ(outcome.calls, runs ? 2 : 0);
   }
@@ -264,8 +265,8 @@ TEST(ByLeaders, AFailureIsSaidAndStays) {
   with_leaders(
       {0, 1}, by_host(),
       [&](Group& group) {
-        EXPECT_EQ(group.barrier(), Code::unavailable);
-        EXPECT_EQ(group.barrier(), Code::unavailable);
+        EXPECT_EQ(barrier(group), Code::unavailable);
+        EXPECT_EQ(barrier(group), Code::unavailable);
         const std::lock_guard lock(mutex);
         said.push_back(group.failure());
       },
@@ -293,11 +294,11 @@ TEST(ByLeaders, TheWatchdogTellsOfThem) {
         EXPECT_EQ(group.standing(0), wanted);
         ++checked;
       });
-      EXPECT_EQ(group.barrier(), Code::ok);
+      EXPECT_EQ(barrier(group), Code::ok);
       asking.join();
       return;
     }
-    EXPECT_EQ(group.barrier(), Code::ok);
+    EXPECT_EQ(barrier(group), Code::ok);
   });
 }
 

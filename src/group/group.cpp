@@ -219,28 +219,37 @@ void Group::bind(Entry& entry, const ProgramRequest& request, size_t segment_byt
   entry.direct_below = up_to + (up_to < SIZE_MAX ? 1 : 0);
 }
 
-Code Group::run(Collective collective, const void* in, void* out, size_t count, size_t element,
-                int root, const exec::Combine* combine) {
-  const size_t bytes = count * element;
-  const RootAndNeeds key = combine == nullptr ? root : root | combine->needs;
-  const Entry& entry = entry_for(collective, bytes, key, element);
-  exec::Operation operation{
-      in, out, bytes, count, combine, bytes, exec::call_signature(collective, bytes, root)};
+Code Group::run_alike(const Call& call) {
+  const size_t element = call.combine == nullptr ? 1 : call.combine->element;
+  const size_t bytes = call.count * element;
+  const RootAndNeeds key = call.combine == nullptr ? call.root : call.root | call.combine->needs;
+  const Entry& entry = entry_for(call.collective, bytes, key, element);
+  const bool is_bcast = call.collective == Collective::bcast;
+  const bool at_root = rank() == call.root;
+  const bool root_gives = call.collective == Collective::scatter;
+  const bool root_takes = call.collective == Collective::gather;
+  exec::Operation operation{root_gives && !at_root ? nullptr : (is_bcast ? call.out : call.in),
+                            root_takes && !at_root ? nullptr : call.out,
+                            bytes,
+                            call.count,
+                            call.combine,
+                            bytes,
+                            exec::call_signature(call.collective, bytes, call.root)};
   last_ = {operation.call, &entry};
   return run_entry(entry, operation, element);
 }
 
-void Group::note(const CallKey& key, Collective collective, size_t count, size_t element, int root,
-                 const exec::Combine* combine) noexcept {
-  const size_t bytes = count * element;
-  const Entry* const entry = ranges_.find(
-      key_of(collective, combine == nullptr ? root : root | combine->needs, element), bytes);
+void Group::note(const CallKey& key, const Call& call) noexcept {
+  const size_t element = call.combine == nullptr ? 1 : call.combine->element;
+  const size_t bytes = call.count * element;
+  const RootAndNeeds root = call.combine == nullptr ? call.root : call.root | call.combine->needs;
+  const Entry* const entry = ranges_.find(key_of(call.collective, root, element), bytes);
   if (entry == nullptr || bytes >= entry->direct_below) return;
   try {
     known_.note({key,
                  entry->bound->start,
-                 {nullptr, nullptr, bytes, count, combine, bytes,
-                  exec::call_signature(collective, bytes, root)}});
+                 {nullptr, nullptr, bytes, call.count, call.combine, bytes,
+                  exec::call_signature(call.collective, bytes, call.root)}});
   } catch (const std::bad_alloc&) {
   }
 }
@@ -274,50 +283,6 @@ void Group::forget_programs() {
   ranges_.clear();
   known_.clear();
   last_ = {};
-}
-
-Code Group::barrier() { return run(Collective::barrier, nullptr, nullptr, 0, 1, 0, nullptr); }
-
-Code Group::bcast(void* data, size_t bytes, int root) {
-  return run(Collective::bcast, data, data, bytes, 1, root, nullptr);
-}
-
-Code Group::reduce(const void* in, void* out, size_t count, const exec::Combine& combine,
-                   int root) {
-  return run(Collective::reduce, in, out, count, combine.element, root, &combine);
-}
-
-Code Group::allreduce(const void* in, void* out, size_t count, const exec::Combine& combine) {
-  return run(Collective::allreduce, in, out, count, combine.element, 0, &combine);
-}
-
-Code Group::gather(const void* in, void* out, size_t part, int root) {
-  return run(Collective::gather, in, rank() == root ? out : nullptr, part, 1, root, nullptr);
-}
-
-Code Group::scatter(const void* in, void* out, size_t part, int root) {
-  // Elsewhere `in` is ignored, whatever it is.
-  return run(Collective::scatter, rank() == root ? in : nullptr, out, part, 1, root, nullptr);
-}
-
-Code Group::allgather(const void* in, void* out, size_t part) {
-  return run(Collective::allgather, in, out, part, 1, 0, nullptr);
-}
-
-Code Group::alltoall(const void* in, void* out, size_t part) {
-  return run(Collective::alltoall, in, out, part, 1, 0, nullptr);
-}
-
-Code Group::reduce_scatter(const void* in, void* out, size_t count, const exec::Combine& combine) {
-  return run(Collective::reduce_scatter, in, out, count, combine.element, 0, &combine);
-}
-
-Code Group::scan(const void* in, void* out, size_t count, const exec::Combine& combine) {
-  return run(Collective::scan, in, out, count, combine.element, 0, &combine);
-}
-
-Code Group::exscan(const void* in, void* out, size_t count, const exec::Combine& combine) {
-  return run(Collective::exscan, in, out, count, combine.element, 0, &combine);
 }
 
 std::string_view Group::algorithm(Collective collective, size_t bytes, int root) {

@@ -5,10 +5,10 @@
 // user's, bytes are packed. One thread at a time may use a group. The shared memory belongs to
 // whoever made it and outlives the group.
 //
-// Every function returns Code::ok, or a code that leaves the group unusable, with a line in
-// failure(). What it throws instead, it throws before this rank has entered the operation: Error at
-// all ranks alike, anything else (memory that ran out) at this rank alone, which may make the same
-// call again.
+// A function that returns a Code returns Code::ok, or a code that leaves the group unusable, with a
+// line in failure(). What it throws instead, it throws before this rank has entered the operation:
+// Error at all ranks alike, anything else (memory that ran out) at this rank alone, which may make
+// the same call again.
 #pragma once
 
 #include <array>
@@ -32,6 +32,32 @@
 namespace tutti::group {
 
 struct ProgramRequest;
+
+// A call of a collective, as plain values that point to the caller's memory for as long as it
+// lasts.
+//
+// `in` and `out` are one where the call is in place, as the collective's definition says
+// (plan/collective.h): the buffers of a bcast, a reduction, a scan or an alltoall are one; a rank's
+// own part of a gather's or an allgather's `out` is its `in`; its own part of a scatter's `in` is
+// its `out`. A buffer that the rank does not have by that definition is ignored. Rank 0's `out` of
+// an exscan is left as it is.
+struct Call {
+  plan::Collective collective = plan::Collective::barrier;
+  const void* in = nullptr;
+  void* out = nullptr;
+  size_t count = 0;  // elements of the vector, or of one part; bytes where nothing is combined
+  int root = 0;
+  const exec::Combine* combine = nullptr;  // outlives the call; null where nothing is combined
+
+  // A v-collective: where each part of this rank's buffers is (exec::Parts, arrays of as many
+  // entries as the group has ranks; where a buffer is one part, of one entry; null where the rank
+  // has no such buffer). The bytes of the longest part of all ranks decide how the data travels:
+  // `longest` where all know it (as in a reduce_scatter), else Group::unknown, and the ranks agree
+  // on it first, and short parts go with the agreement (exec/record.h). Lengths agree in pairs, as
+  // MPI demands of a sender and its receiver. `count` is unused.
+  const exec::VParts* parts = nullptr;
+  size_t longest = 0;
+};
 
 class Group {
  public:
@@ -70,39 +96,13 @@ class Group {
   // that.
   bool on_one_node() const { return nodes_.one(); }
 
-  Code barrier();
-  // `data` is read at the root and written elsewhere.
-  Code bcast(void* data, size_t bytes, int root);
-  // `out` matters at the root only. in == out: in place.
-  Code reduce(const void* in, void* out, size_t count, const exec::Combine& combine, int root);
-  Code allreduce(const void* in, void* out, size_t count, const exec::Combine& combine);
-
-  // With a part for each rank; `part` is the bytes of one, `count` the elements of one. In place
-  // the buffers of a rank are one where the collective's definition says (plan/collective.h): its
-  // own part of a gather's or an allgather's `out` is its `in`, its own part of a scatter's `in` is
-  // its `out`, and an alltoall's and a reduce_scatter's two are one.
-  Code gather(const void* in, void* out, size_t part, int root);
-  Code scatter(const void* in, void* out, size_t part, int root);
-  Code allgather(const void* in, void* out, size_t part);
-  Code alltoall(const void* in, void* out, size_t part);
-  Code reduce_scatter(const void* in, void* out, size_t count, const exec::Combine& combine);
-
-  // Parts of different lengths. `in` and `out` tell where each part of this rank's buffers is
-  // (exec::Parts, arrays of ranks() entries; where a buffer is one part, of one entry; null where
-  // the rank has no such buffer). The longest part of all ranks decides how the data travels:
-  // `longest` where all know it, else the ranks agree on it first, and short parts go with the
-  // agreement (exec/record.h). Lengths agree in pairs, as MPI demands of a sender and its receiver.
+  // In place of a Call's longest part: the ranks find it out.
   static constexpr size_t unknown = SIZE_MAX;
-  static constexpr std::string_view v_algorithm = "direct";
-  Code v_collective(plan::Collective collective, const void* in, void* out,
-                    const exec::VParts& parts, size_t longest, int root);
-  // A reduce_scatter; lengths are multiples of an element, and known to all.
-  Code v_reduce_scatter(const void* in, void* out, const exec::VParts& parts, size_t longest,
-                        const exec::Combine& combine);
+  static constexpr std::string_view v_algorithm = "direct";  // of all v-collectives
 
-  // in == out: in place. Rank 0's `out` of an exscan is left as it is.
-  Code scan(const void* in, void* out, size_t count, const exec::Combine& combine);
-  Code exscan(const void* in, void* out, size_t count, const exec::Combine& combine);
+  Code run(const Call& call) {
+    return call.parts == nullptr ? run_alike(call) : v_collective(call);
+  }
 
   // The calls that were made before, as a caller keys them; null where this one was not, or takes
   // more than running its program.
@@ -119,9 +119,8 @@ class Group {
     return run(call, in, out);
   }
   // Notes a call that this group has just run, so that known() finds it; without memory for that,
-  // nothing happens. `combine` lives as long as the group; null where nothing is combined.
-  void note(const CallKey& key, plan::Collective collective, size_t count, size_t element, int root,
-            const exec::Combine* combine) noexcept;
+  // nothing happens. Its combination lives as long as the group.
+  void note(const CallKey& key, const Call& call) noexcept;
 
   // As Channel::advance.
   void advance(const exec::Channel::Counters& by) { channel_.advance(by); }
@@ -228,6 +227,8 @@ class Group {
   std::unique_ptr<ByLeaders> make_phases(ProgramRequest request, size_t segment_bytes);
   Code run_by_leaders(const Entry& entry, exec::Operation operation, size_t element);
   bool among_leaders(const ByLeaders& phases, const exec::Operation& operation);
+  Code run_alike(const Call& call);  // vectors, or parts of one length
+  Code v_collective(const Call& call);
   // The longest part of this rank's buffers.
   size_t longest_part(plan::Collective collective, const exec::VParts& parts, int root) const;
   // What runs records for parts of about the expected length, and the room in them; null where none
@@ -241,8 +242,6 @@ class Group {
   Entry* find_v(plan::Collective collective, size_t longest, int root, size_t element);
   Code run_v(plan::Collective collective, const void* in, void* out, const exec::VParts& parts,
              size_t longest, int root, const exec::Combine* combine);
-  Code run(plan::Collective collective, const void* in, void* out, size_t count, size_t element,
-           int root, const exec::Combine* combine);
   Code run_entry(const Entry& entry, exec::Operation& operation, size_t element);
   void forget_programs();
 

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "group/group_functions.h"
 #include "group/group_ranks.h"
 
 namespace tutti::group::test {
@@ -65,8 +66,8 @@ inline void gather_or_allgather(Group& group, const Call& call) {
     std::copy(in.begin(), in.end(), out.begin() + static_cast<ptrdiff_t>(rank * call.count));
     source = out.data() + rank * call.count;
   }
-  const Code code = everywhere ? group.allgather(source, out.data(), call.count * 8)
-                               : group.gather(source, out.data(), call.count * 8, call.root);
+  const Code code = everywhere ? allgather(group, source, out.data(), call.count * 8)
+                               : gather(group, source, out.data(), call.count * 8, call.root);
   ASSERT_EQ(code, Code::ok) << group.failure();
   if (!receives) return;
   expect_parts(group, call, out, 0, ranks, [&](size_t block, size_t i) {
@@ -80,7 +81,7 @@ inline void scatter(Group& group, const Call& call) {
   Vector in = at_root ? data_of(call.round, call.root, ranks * call.count) : Vector();
   Vector out(call.count, untouched);
   uint64_t* target = at_root && call.in_place ? in.data() + rank * call.count : out.data();
-  ASSERT_EQ(group.scatter(in.data(), target, call.count * 8, call.root), Code::ok)
+  ASSERT_EQ(scatter(group, in.data(), target, call.count * 8, call.root), Code::ok)
       << group.failure();
   out.assign(target, target + call.count);
   expect_parts(group, call, out, 0, 1, [&](size_t, size_t i) {
@@ -93,7 +94,7 @@ inline void alltoall(Group& group, const Call& call) {
   Vector in = data_of(call.round, group.rank(), ranks * call.count);
   Vector out(call.in_place ? 0 : ranks * call.count, untouched);
   Vector& result = call.in_place ? in : out;
-  ASSERT_EQ(group.alltoall(in.data(), result.data(), call.count * 8), Code::ok) << group.failure();
+  ASSERT_EQ(alltoall(group, in.data(), result.data(), call.count * 8), Code::ok) << group.failure();
   expect_parts(group, call, result, 0, ranks, [&](size_t block, size_t i) {
     return value(call.round, static_cast<int>(block), rank * call.count + i);
   });
@@ -110,7 +111,7 @@ inline void reduce_scatter(Group& group, const Call& call) {
   Vector in = data_of(call.round, group.rank(), ranks * call.count);
   Vector out(call.count, untouched);
   uint64_t* target = call.in_place ? in.data() : out.data();
-  ASSERT_EQ(group.reduce_scatter(in.data(), target, call.count, sum_of_integers()), Code::ok)
+  ASSERT_EQ(reduce_scatter(group, in.data(), target, call.count, sum_of_integers()), Code::ok)
       << group.failure();
   out.assign(target, target + call.count);
   expect_parts(group, call, out, 0, 1, [&](size_t, size_t i) {
@@ -124,8 +125,8 @@ inline void scan(Group& group, const Call& call) {
   Vector out(call.in_place ? 0 : call.count, untouched);
   Vector& result = call.in_place ? in : out;
   const Code code = exclusive
-                        ? group.exscan(in.data(), result.data(), call.count, sum_of_integers())
-                        : group.scan(in.data(), result.data(), call.count, sum_of_integers());
+                        ? exscan(group, in.data(), result.data(), call.count, sum_of_integers())
+                        : scan(group, in.data(), result.data(), call.count, sum_of_integers());
   ASSERT_EQ(code, Code::ok) << group.failure();
   const int first_ranks = group.rank() + (exclusive ? 0 : 1);
   expect_parts(group, call, result, 0, 1, [&](size_t, size_t i) {
@@ -137,7 +138,7 @@ inline void scan(Group& group, const Call& call) {
 inline void bcast(Group& group, const Call& call) {
   Vector data = group.rank() == call.root ? data_of(call.round, call.root, call.count)
                                           : Vector(call.count, untouched);
-  ASSERT_EQ(group.bcast(data.data(), call.count * 8, call.root), Code::ok) << group.failure();
+  ASSERT_EQ(bcast(group, data.data(), call.count * 8, call.root), Code::ok) << group.failure();
   expect_parts(group, call, data, 0, 1,
                [&](size_t, size_t i) { return value(call.round, call.root, i); });
 }
@@ -148,9 +149,9 @@ inline void reduce_or_allreduce(Group& group, const Call& call) {
   Vector in = data_of(call.round, group.rank(), call.count);
   Vector out(receives && !call.in_place ? call.count : 0, untouched);
   uint64_t* const target = !receives ? nullptr : call.in_place ? in.data() : out.data();
-  const Code code = everywhere
-                        ? group.allreduce(in.data(), target, call.count, sum_of_integers())
-                        : group.reduce(in.data(), target, call.count, sum_of_integers(), call.root);
+  const Code code =
+      everywhere ? allreduce(group, in.data(), target, call.count, sum_of_integers())
+                 : reduce(group, in.data(), target, call.count, sum_of_integers(), call.root);
   ASSERT_EQ(code, Code::ok) << group.failure();
   // Whoever returns may use its buffer at once.
   if (target != in.data()) std::fill(in.begin(), in.end(), untouched);

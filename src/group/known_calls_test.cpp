@@ -10,6 +10,7 @@
 #include <new>
 #include <random>
 
+#include "group/group_functions.h"
 #include "group/group_calls.h"
 #include "group/range_table.h"
 
@@ -164,17 +165,17 @@ Code one_call(Group& group, int which, std::vector<double>& in, std::vector<doub
   static const exec::Combine integers = sum_of_integers();
   const int root = which % group.ranks();
   switch (which % 7) {
-    case 0: return group.barrier();
-    case 1: return group.bcast(in.data(), 8 << which % 10, root);
+    case 0: return barrier(group);
+    case 1: return bcast(group, in.data(), 8 << which % 10, root);
     case 2:
-      return group.reduce(in.data(), out.data(), 1 + static_cast<size_t>(which % 60), doubles,
-                          root);
+      return reduce(group, in.data(), out.data(), 1 + static_cast<size_t>(which % 60), doubles,
+                    root);
     case 3:
-      return group.allreduce(in.data(), out.data(), 1 + static_cast<size_t>(which % 600),
-                             which % 2 != 0 ? doubles : integers);
-    case 4: return group.gather(in.data(), out.data(), 8 << which % 8, root);
-    case 5: return group.alltoall(in.data(), out.data(), 8);
-    default: return group.scan(in.data(), out.data(), 3, doubles);
+      return allreduce(group, in.data(), out.data(), 1 + static_cast<size_t>(which % 600),
+                       which % 2 != 0 ? doubles : integers);
+    case 4: return gather(group, in.data(), out.data(), 8 << which % 8, root);
+    case 5: return alltoall(group, in.data(), out.data(), 8);
+    default: return scan(group, in.data(), out.data(), 3, doubles);
   }
 }
 

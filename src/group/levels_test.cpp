@@ -6,6 +6,7 @@
 #include <array>
 
 #include "algo/algo.h"
+#include "group/group_functions.h"
 #include "group/group_ranks.h"
 #include "group/scratch.h"
 #include "topo/bound_ranks.h"
@@ -45,43 +46,43 @@ void call(Group& group, Collective collective, size_t count, int root) {
   const size_t part = count * sizeof(int64_t);
   const bool at_root = group.rank() == root;
   switch (collective) {
-    case Collective::barrier: ASSERT_EQ(group.barrier(), Code::ok) << group.failure(); break;
+    case Collective::barrier: ASSERT_EQ(barrier(group), Code::ok) << group.failure(); break;
     case Collective::bcast:
-      ASSERT_EQ(group.bcast(in.data(), part, root), Code::ok) << group.failure();
+      ASSERT_EQ(bcast(group, in.data(), part, root), Code::ok) << group.failure();
       for (size_t i = 0; i < count; ++i) ASSERT_EQ(in[i], value(static_cast<size_t>(root), i));
       break;
     case Collective::reduce:
-      ASSERT_EQ(group.reduce(in.data(), out.data(), count, sum_of_integers(), root), Code::ok)
+      ASSERT_EQ(reduce(group, in.data(), out.data(), count, sum_of_integers(), root), Code::ok)
           << group.failure();
       for (size_t i = 0; i < count && at_root; ++i) ASSERT_EQ(out[i], sum(i));
       break;
     case Collective::allreduce:
-      ASSERT_EQ(group.allreduce(in.data(), in.data(), count, sum_of_integers()), Code::ok)
+      ASSERT_EQ(allreduce(group, in.data(), in.data(), count, sum_of_integers()), Code::ok)
           << group.failure();
       for (size_t i = 0; i < count; ++i) ASSERT_EQ(in[i], sum(i));
       break;
     case Collective::reduce_scatter:
-      ASSERT_EQ(group.reduce_scatter(in.data(), out.data(), count, sum_of_integers()), Code::ok)
+      ASSERT_EQ(reduce_scatter(group, in.data(), out.data(), count, sum_of_integers()), Code::ok)
           << group.failure();
       for (size_t i = 0; i < count; ++i) ASSERT_EQ(out[i], sum(me * count + i));
       break;
     case Collective::gather:
     case Collective::allgather: {
       const bool all = collective == Collective::allgather;
-      const Code code = all ? group.allgather(in.data(), out.data(), part)
-                            : group.gather(in.data(), out.data(), part, root);
+      const Code code = all ? allgather(group, in.data(), out.data(), part)
+                            : gather(group, in.data(), out.data(), part, root);
       ASSERT_EQ(code, Code::ok) << group.failure();
       for (size_t i = 0; i < count * p && (all || at_root); ++i)
         ASSERT_EQ(out[i], value(i / count, i % count));
       break;
     }
     case Collective::scatter:
-      ASSERT_EQ(group.scatter(in.data(), out.data(), part, root), Code::ok) << group.failure();
+      ASSERT_EQ(scatter(group, in.data(), out.data(), part, root), Code::ok) << group.failure();
       for (size_t i = 0; i < count; ++i)
         ASSERT_EQ(out[i], value(static_cast<size_t>(root), me * count + i));
       break;
     case Collective::alltoall:
-      ASSERT_EQ(group.alltoall(in.data(), out.data(), part), Code::ok) << group.failure();
+      ASSERT_EQ(alltoall(group, in.data(), out.data(), part), Code::ok) << group.failure();
       for (size_t i = 0; i < count * p; ++i)
         ASSERT_EQ(out[i], value(i / count, me * count + i % count));
       break;
@@ -214,7 +215,7 @@ TEST(GroupOnLevels, OperationsThatAnAlgorithmCannotServeGoElsewhere) {
   overrides.algorithm[static_cast<size_t>(Collective::allreduce)] = "dissemination";
   with_groups(4, overrides, {}, [](Group& group) {
     std::vector<double> in(10, group.rank() + 0.1), out(10);
-    ASSERT_EQ(group.allreduce(in.data(), out.data(), in.size(), sum_of_doubles()), Code::ok);
+    ASSERT_EQ(allreduce(group, in.data(), out.data(), in.size(), sum_of_doubles()), Code::ok);
     EXPECT_NE(group.algorithm(Collective::allreduce, 80, 0), "dissemination");
     call(group, Collective::allreduce, 10, 0);
     EXPECT_EQ(group.algorithm(Collective::allreduce, 80, 0), "dissemination");

@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "algo/algo.h"
+#include "group/group_functions.h"
 #include "group/group_calls.h"
 #include "group/node_ranks.h"
 #include "plan/inter_node_traffic.h"
@@ -29,7 +30,7 @@ void call_all_sizes(Group& group, Collective collective) {
     for (const bool in_place : {false, true}) {
       const int root = (round * 3) % group.ranks();
       if (collective == Collective::barrier) {
-        ASSERT_EQ(group.barrier(), Code::ok) << group.failure();
+        ASSERT_EQ(barrier(group), Code::ok) << group.failure();
       } else {
         perform(group, {collective, count, plan::rooted(collective) ? root : 0, in_place, round});
       }
@@ -110,7 +111,7 @@ TEST(OnNodes, MessagesAreThoseOfThePlan) {
           nodes, {},
           [&](Group& group) {
             if (collective == Collective::barrier) {
-              ASSERT_EQ(group.barrier(), Code::ok);
+              ASSERT_EQ(barrier(group), Code::ok);
             } else {
               perform(group, {collective, 4, root, false, 1});
             }
@@ -150,10 +151,11 @@ bool sums_large_elements(Group& group, Collective collective, size_t words) {
   const int last = collective == Collective::scan ? group.rank() : group.ranks() - 1;
   const int root = group.ranks() - 1;
   try {
-    const Code code =
-        collective == Collective::reduce ? group.reduce(in.data(), out.data(), count, combine, root)
-        : collective == Collective::scan ? group.scan(in.data(), out.data(), count, combine)
-                                         : group.allreduce(in.data(), out.data(), count, combine);
+    const Code code = collective == Collective::reduce
+                          ? reduce(group, in.data(), out.data(), count, combine, root)
+                      : collective == Collective::scan
+                          ? scan(group, in.data(), out.data(), count, combine)
+                          : allreduce(group, in.data(), out.data(), count, combine);
     EXPECT_EQ(code, Code::ok) << group.failure();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::unavailable) << error.what();
@@ -196,7 +198,7 @@ TEST(OnNodes, LargeElementsAreCombinedOrRefusedByAllRanks) {
 TEST(OnNodes, CallsOfDifferentLengthsFail) {
   with_nodes({0, 1}, {}, [](Group& group) {
     std::vector<char> data(1024);
-    const Code code = group.bcast(data.data(), group.rank() == 0 ? 100 : 200, 0);
+    const Code code = bcast(group, data.data(), group.rank() == 0 ? 100 : 200, 0);
     EXPECT_EQ(code, group.rank() == 0 ? Code::ok : Code::unavailable);
     EXPECT_EQ(group.failure().empty(), group.rank() == 0);
   });

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <random>
 
+#include "group/group_functions.h"
 #include "group/group_ranks.h"
 
 namespace tutti::group::test {
@@ -52,14 +53,14 @@ void expect_left_folds(int ranks, const select::Overrides& overrides, bool overs
           const std::vector<double> expected = left_fold(group.ranks(), count);
           const std::vector<double> in = data_of(group.rank(), count);
           std::vector<double> out(count);
-          ASSERT_EQ(group.allreduce(in.data(), out.data(), count, sum_of_doubles()), Code::ok)
+          ASSERT_EQ(allreduce(group, in.data(), out.data(), count, sum_of_doubles()), Code::ok)
               << group.failure();
           EXPECT_TRUE(same_bits(out, expected))
               << count << " by " << group.algorithm(Collective::allreduce, count * 8, 0);
           const int root = static_cast<int>(count) % group.ranks();
           out = in;  // in place at the root
-          ASSERT_EQ(group.reduce(out.data(), group.rank() == root ? out.data() : nullptr, count,
-                                 sum_of_doubles(), root),
+          ASSERT_EQ(reduce(group, out.data(), group.rank() == root ? out.data() : nullptr, count,
+                           sum_of_doubles(), root),
                     Code::ok);
           if (group.rank() == root) {
             EXPECT_TRUE(same_bits(out, expected)) << count << " to " << root;
@@ -100,7 +101,7 @@ TEST(Reproducible, OtherAlgorithmsGiveOtherBits) {
   with_groups(6, overrides, {}, [](Group& group) {
     const std::vector<double> in = data_of(group.rank(), 100);
     std::vector<double> out(100);
-    ASSERT_EQ(group.allreduce(in.data(), out.data(), 100, sum_of_doubles()), Code::ok);
+    ASSERT_EQ(allreduce(group, in.data(), out.data(), 100, sum_of_doubles()), Code::ok);
     EXPECT_FALSE(same_bits(out, left_fold(6, 100)));
   });
 }
@@ -162,7 +163,7 @@ TEST(Reproducible, RunsRepeatTheOrderOfThePlan) {
         for (size_t i = 0; i < count; ++i)
           expected[i] = ((value(0, i) + value(3, i)) + value(1, i)) + value(2, i);
         if (group.rank() == late) std::this_thread::sleep_for(std::chrono::milliseconds(5));
-        ASSERT_EQ(group.allreduce(in.data(), out.data(), count, sum_of_doubles()), Code::ok)
+        ASSERT_EQ(allreduce(group, in.data(), out.data(), count, sum_of_doubles()), Code::ok)
             << group.failure();
         EXPECT_EQ(group.algorithm(Collective::allreduce, count * 8, 0), "any.tree");
         EXPECT_TRUE(same_bits(out, expected)) << count << " with rank " << late << " late";

@@ -8,6 +8,7 @@
 #include <fstream>
 #include <numeric>
 
+#include "group/group_functions.h"
 #include "group/group_ranks.h"
 
 namespace tutti::group::test {
@@ -56,7 +57,7 @@ void expect_sum(Group& group, const exec::Combine& combine, size_t count, bool i
   for (size_t i = 0; i < count; ++i)
     in[i] = static_cast<Number>(static_cast<size_t>(group.rank()) * 10 + i % 7);
   if (in_place) out = in;
-  ASSERT_EQ(group.allreduce(in_place ? out.data() : in.data(), out.data(), count, combine),
+  ASSERT_EQ(allreduce(group, in_place ? out.data() : in.data(), out.data(), count, combine),
             Code::ok)
       << group.failure();
   const int ranks = group.ranks();
@@ -89,7 +90,7 @@ void expect_composition(Group& group, size_t count) {
   };
   std::vector<Affine> in(count), out(count);
   for (size_t i = 0; i < count; ++i) in[i] = of(group.rank(), i);
-  ASSERT_EQ(group.allreduce(in.data(), out.data(), count, composition), Code::ok)
+  ASSERT_EQ(allreduce(group, in.data(), out.data(), count, composition), Code::ok)
       << group.failure();
   for (size_t i = 0; i < count; ++i) {
     Affine expected = of(0, i);
@@ -183,13 +184,13 @@ TEST_F(UsersPlans, HaveOneRoot) {
   with_groups(3, load("bcast -> down.tree\nreduce -> up.tree\n"), {}, [](Group& group) {
     for (int root : {0, 1, 2, 1, 0}) {
       int64_t value = group.rank() == root ? 7 + root : -1;
-      ASSERT_EQ(group.bcast(&value, sizeof value, root), Code::ok);
+      ASSERT_EQ(bcast(group, &value, sizeof value, root), Code::ok);
       ASSERT_EQ(value, 7 + root);
       EXPECT_EQ(group.algorithm(Collective::bcast, sizeof value, root) == "down.tree", root == 1);
       const int64_t own = 1 << group.rank();
       int64_t sum = 0;
       ASSERT_EQ(
-          group.reduce(&own, group.rank() == root ? &sum : nullptr, 1, sum_of_integers(), root),
+          reduce(group, &own, group.rank() == root ? &sum : nullptr, 1, sum_of_integers(), root),
           Code::ok);
       ASSERT_EQ(sum, group.rank() == root ? 7 : 0);
       EXPECT_EQ(group.algorithm(Collective::reduce, sizeof own, root) == "up.tree", root == 2);
@@ -212,7 +213,7 @@ TEST_F(UsersPlans, AndBuiltInAlgorithmsByRule) {
         expect_sum<int64_t>(group, sum_of_integers(), bytes / 8, false);
         EXPECT_EQ(group.algorithm(Collective::allreduce, bytes, 0), name) << bytes;
       }
-      ASSERT_EQ(group.barrier(), Code::ok);
+      ASSERT_EQ(barrier(group), Code::ok);
       EXPECT_EQ(group.algorithm(Collective::barrier, 0, 0), "binomial");
     }
   });
@@ -248,7 +249,7 @@ TEST_F(UsersPlans, OfTooManySlotsGiveWay) {
         std::vector<Block> in(3), out(3);
         for (Block& block : in) block.values.fill(group.rank() + 1);
         for (int repeat = 0; repeat < 3; ++repeat) {
-          ASSERT_EQ(group.allreduce(in.data(), out.data(), 3, combine), Code::ok)
+          ASSERT_EQ(allreduce(group, in.data(), out.data(), 3, combine), Code::ok)
               << group.failure();
           EXPECT_EQ(group.algorithm(Collective::allreduce, 3 * sizeof(Block), 0), "flat");
           for (const Block& block : out) ASSERT_EQ(block.values[511], 3);

@@ -84,21 +84,25 @@ Code Group::run_v(Collective collective, const void* in, void* out, const exec::
 }
 
 // What was long is forgotten slowly, so that lengths that change do not go wrong every other time.
-Code Group::v_collective(Collective collective, const void* in, void* out,
-                         const exec::VParts& parts, size_t longest, int root) {
-  if (longest != unknown)
-    return longest == 0 ? Code::ok : run_v(collective, in, out, parts, longest, root, nullptr);
+Code Group::v_collective(const Call& call) {
+  const auto& [collective, in, out, count, root, combine, given, longest] = call;
+  const exec::VParts& parts = *given;
+  if (longest != unknown) {
+    const bool nothing = longest == 0 && combine == nullptr;
+    return nothing ? Code::ok : run_v(collective, in, out, parts, longest, root, combine);
+  }
   // The root of a scatter knows all of its parts.
   const bool tells = collective != Collective::scatter || rank() == root;
   exec::Agreement agreement{tells ? longest_part(collective, parts, root) : 0};
   exec::VParts all{parts.in, parts.out};
   size_t& expected = expected_longest_[static_cast<size_t>(collective)];
   Code code = Code::ok;
+  const void* from = in;
   if (Entry* const entry = find_records(collective, expected, root, agreement.room)) {
     if (in == out && collective == Collective::alltoall && agreement.own <= agreement.room)
-      in = set_aside(in, all.in);
+      from = set_aside(in, all.in);
     all.agreement = &agreement;
-    code = run_records(*entry, in, out, all,
+    code = run_records(*entry, from, out, all,
                        exec::call_signature(collective, exec::bytes_not_agreed, root));
     all.agreement = nullptr;
   } else {
@@ -107,7 +111,7 @@ Code Group::v_collective(Collective collective, const void* in, void* out,
   expected = std::max<size_t>(agreement.longest, std::min(expected, 2 * most_record) * 7 / 8);
   if (code != Code::ok || agreement.longest <= agreement.room) return code;
   try {
-    return run_v(collective, in, out, all, agreement.longest, root, nullptr);
+    return run_v(collective, from, out, all, agreement.longest, root, nullptr);
   } catch (const Error&) {
     throw;
   } catch (...) {  // the agreement was this rank's entry
@@ -182,11 +186,6 @@ Code Group::agree_on_longest(Collective collective, exec::Agreement& agreement, 
   const Code code = run_entry(entry, operation, sizeof own);
   if (rooted) agreement.longest = own;
   return code;
-}
-
-Code Group::v_reduce_scatter(const void* in, void* out, const exec::VParts& parts, size_t longest,
-                             const exec::Combine& combine) {
-  return run_v(Collective::reduce_scatter, in, out, parts, longest, 0, &combine);
 }
 
 }  // namespace tutti::group

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <span>
 
+#include "group/group_functions.h"
 #include "group/group_ranks.h"
 
 namespace tutti::group::test {
@@ -121,8 +122,8 @@ void gather(Group& group, const Call& call) {
     source = out.part(rank);
   }
   const exec::VParts parts{in.part_alone(0), receives ? out.parts() : exec::Parts{}};
-  ASSERT_EQ(group.v_collective(call.collective, source, out.data.data(), parts,
-                               longest(call, ranks), call.root),
+  ASSERT_EQ(v_collective(group, call.collective, source, out.data.data(), parts,
+                         longest(call, ranks), call.root),
             Code::ok)
       << group.failure();
   spoil(in);
@@ -139,8 +140,8 @@ void scatter(Group& group, const Call& call) {
   const bool in_place = call.in_place && sends;
   const exec::VParts parts{sends ? in.parts() : exec::Parts{}, out.part_alone(0)};
   ASSERT_EQ(
-      group.v_collective(call.collective, in.data.data(), in_place ? in.part(rank) : out.part(0),
-                         parts, longest(call, ranks), call.root),
+      v_collective(group, call.collective, in.data.data(), in_place ? in.part(rank) : out.part(0),
+                   parts, longest(call, ranks), call.root),
       Code::ok)
       << group.failure();
   if (in_place) std::copy_n(in.part(rank), length(rank), out.part(0));
@@ -159,8 +160,8 @@ void alltoall(Group& group, const Call& call) {
   fill(in, ranks, [&](int to, size_t i) { return call.value(rank, to, i); });
   Buffer separate(lengths(ranks, [&](int from) { return length(from, rank); }));
   Buffer& out = call.in_place ? in : separate;
-  ASSERT_EQ(group.v_collective(call.collective, in.data.data(), out.data.data(),
-                               {in.parts(), out.parts()}, longest(call, ranks), 0),
+  ASSERT_EQ(v_collective(group, call.collective, in.data.data(), out.data.data(),
+                         {in.parts(), out.parts()}, longest(call, ranks), 0),
             Code::ok)
       << group.failure();
   if (!call.in_place) spoil(in);
@@ -173,8 +174,8 @@ void reduce_scatter(Group& group, const Call& call) {
   fill(in, ranks, [&](int part, size_t i) { return call.value(rank, part, i); });
   Buffer out({call.part(rank)});
   const exec::VParts parts{in.parts(), out.part_alone(0)};
-  ASSERT_EQ(group.v_reduce_scatter(in.data.data(), call.in_place ? in.data.data() : out.part(0),
-                                   parts, longest(call, ranks), sum_of_integers()),
+  ASSERT_EQ(v_reduce_scatter(group, in.data.data(), call.in_place ? in.data.data() : out.part(0),
+                             parts, longest(call, ranks), sum_of_integers()),
             Code::ok)
       << group.failure();
   if (call.in_place) std::copy_n(in.data.data(), call.part(rank), out.part(0));
@@ -285,8 +286,8 @@ void one_is_long(Group& group) {
     Buffer& out = in_place ? in : separate;
     const Call call{Collective::alltoall, 1, 0, in_place, false, round};
     fill(in, ranks, [&](int other, size_t i) { return call.value(rank, other, i); });
-    ASSERT_EQ(group.v_collective(call.collective, in.data.data(), out.data.data(),
-                                 {in.parts(), out.parts()}, Group::unknown, 0),
+    ASSERT_EQ(v_collective(group, call.collective, in.data.data(), out.data.data(),
+                           {in.parts(), out.parts()}, Group::unknown, 0),
               Code::ok)
         << group.failure();
     expect(group, call, out, [&](int other, size_t i) { return call.value(other, rank, i); });
@@ -305,7 +306,7 @@ TEST(VCollectives, AMismatchBearsTheCollectivesNames) {
     const exec::Parts parts{at.data(), bytes.data()};
     const Collective collective = group.rank() == 0 ? Collective::gather : Collective::scatter;
     EXPECT_EQ(
-        group.v_collective(collective, in.data(), out.data(), {parts, parts}, Group::unknown, 0),
+        v_collective(group, collective, in.data(), out.data(), {parts, parts}, Group::unknown, 0),
         Code::mismatch);
     for (const char* name : {"gather of parts of different lengths, root 0",
                              "scatter of parts of different lengths, root 0"}) {

@@ -22,6 +22,7 @@ using tutti::native::bytes_of;
 using tutti::native::combine_of;
 using tutti::native::require;
 using tutti::native::require_buffers;
+using tutti::plan::Collective;
 
 thread_local std::string last_error;
 
@@ -130,7 +131,7 @@ int tutti_group_size(const tutti_group* group) {
 tutti_status tutti_barrier(tutti_group* group) {
   return guarded([&] {
     require_group(group);
-    return outcome(group, ready(group).barrier());
+    return outcome(group, ready(group).run({}));
   });
 }
 
@@ -139,7 +140,7 @@ tutti_status tutti_bcast(tutti_group* group, void* data, size_t bytes, int root)
     require_group(group);
     require_root(group, root);
     require(data != nullptr || bytes == 0, "data is null while bytes is not 0");
-    return outcome(group, ready(group).bcast(data, bytes, root));
+    return outcome(group, ready(group).run({Collective::bcast, data, data, bytes, root}));
   });
 }
 
@@ -152,7 +153,7 @@ tutti_status tutti_reduce(tutti_group* group, const void* in, void* out, size_t 
     const size_t bytes = bytes_of(count, combine.element, 1);
     if (!is_root(group, root)) out = nullptr;
     require_buffers({in, bytes}, is_root(group, root) ? Buffer{out, bytes} : Buffer{});
-    return outcome(group, ready(group).reduce(in, out, count, combine, root));
+    return outcome(group, ready(group).run({Collective::reduce, in, out, count, root, &combine}));
   });
 }
 
@@ -163,7 +164,7 @@ tutti_status tutti_allreduce(tutti_group* group, const void* in, void* out, size
     const tutti::exec::Combine combine = combine_of(type, op);
     const size_t bytes = bytes_of(count, combine.element, 1);
     require_buffers({in, bytes}, {out, bytes});
-    return outcome(group, ready(group).allreduce(in, out, count, combine));
+    return outcome(group, ready(group).run({Collective::allreduce, in, out, count, 0, &combine}));
   });
 }
 
@@ -175,7 +176,7 @@ tutti_status tutti_gather(tutti_group* group, const void* in, void* out, size_t 
     const Buffer all = all_parts(group, out, part_bytes);
     if (!is_root(group, root)) out = nullptr;
     require_buffers({in, part_bytes}, is_root(group, root) ? all : Buffer{}, in_is_own_part);
-    return outcome(group, ready(group).gather(in, out, part_bytes, root));
+    return outcome(group, ready(group).run({Collective::gather, in, out, part_bytes, root}));
   });
 }
 
@@ -187,7 +188,7 @@ tutti_status tutti_scatter(tutti_group* group, const void* in, void* out, size_t
     const Buffer all = all_parts(group, in, part_bytes);
     if (!is_root(group, root)) in = nullptr;
     require_buffers(is_root(group, root) ? all : Buffer{}, {out, part_bytes}, out_is_own_part);
-    return outcome(group, ready(group).scatter(in, out, part_bytes, root));
+    return outcome(group, ready(group).run({Collective::scatter, in, out, part_bytes, root}));
   });
 }
 
@@ -195,7 +196,7 @@ tutti_status tutti_allgather(tutti_group* group, const void* in, void* out, size
   return guarded([&] {
     require_group(group);
     require_buffers({in, part_bytes}, all_parts(group, out, part_bytes), in_is_own_part);
-    return outcome(group, ready(group).allgather(in, out, part_bytes));
+    return outcome(group, ready(group).run({Collective::allgather, in, out, part_bytes}));
   });
 }
 
@@ -203,7 +204,7 @@ tutti_status tutti_alltoall(tutti_group* group, const void* in, void* out, size_
   return guarded([&] {
     require_group(group);
     require_buffers(all_parts(group, in, part_bytes), all_parts(group, out, part_bytes));
-    return outcome(group, ready(group).alltoall(in, out, part_bytes));
+    return outcome(group, ready(group).run({Collective::alltoall, in, out, part_bytes}));
   });
 }
 
@@ -214,7 +215,8 @@ tutti_status tutti_reduce_scatter(tutti_group* group, const void* in, void* out,
     const tutti::exec::Combine combine = combine_of(type, op);
     const size_t all_bytes = bytes_of(count, combine.element, group->group.ranks());
     require_buffers({in, all_bytes}, {out, count * combine.element});
-    return outcome(group, ready(group).reduce_scatter(in, out, count, combine));
+    return outcome(group,
+                   ready(group).run({Collective::reduce_scatter, in, out, count, 0, &combine}));
   });
 }
 
@@ -225,7 +227,7 @@ tutti_status tutti_scan(tutti_group* group, const void* in, void* out, size_t co
     const tutti::exec::Combine combine = combine_of(type, op);
     const size_t bytes = bytes_of(count, combine.element, 1);
     require_buffers({in, bytes}, {out, bytes});
-    return outcome(group, ready(group).scan(in, out, count, combine));
+    return outcome(group, ready(group).run({Collective::scan, in, out, count, 0, &combine}));
   });
 }
 
@@ -237,7 +239,7 @@ tutti_status tutti_exscan(tutti_group* group, const void* in, void* out, size_t 
     const size_t bytes = bytes_of(count, combine.element, 1);
     if (group->group.rank() == 0) out = nullptr;
     require_buffers({in, bytes}, group->group.rank() == 0 ? Buffer{} : Buffer{out, bytes});
-    return outcome(group, ready(group).exscan(in, out, count, combine));
+    return outcome(group, ready(group).run({Collective::exscan, in, out, count, 0, &combine}));
   });
 }
 

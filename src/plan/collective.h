@@ -81,6 +81,18 @@ constexpr bool parted(Collective collective) {
   return parted_in(collective) || parted_out(collective);
 }
 
+// True where the root gets a part of each rank, where it gives each rank a part, and where every rank
+// gives each a part.
+constexpr bool gathers(Collective collective) {
+  return rooted(collective) && parted_out(collective);
+}
+constexpr bool scatters(Collective collective) {
+  return rooted(collective) && parted_in(collective);
+}
+constexpr bool exchanges(Collective collective) {
+  return parted_in(collective) && parted_out(collective);
+}
+
 // Ranks low .. high - 1.
 struct RankRange {
   int32_t low = 0;

@@ -1,0 +1,722 @@
+"""Makes the sources that list MPI's functions, from the one table of them.
+
+Usage: mpi_functions.py [--check]
+
+The table is src/mpi/functions.table, which also says what its lines mean. Without --check the
+sources are written; with it nothing is written, and the exit status is 1 if one of them is not what
+the table gives. clang-format (of .venv) gives the sources their form.
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+TABLE = "src/mpi/functions.table"
+HEAD = f"// Made by scripts/mpi_functions.py from {TABLE}; change that and run `make functions`.\n"
+
+# C types by kind of parameter, in the plain and in the large-count form.
+PLAIN = {
+    "in_buffer": "const void* {}",
+    "out_buffer": "void* {}",
+    "inout_buffer": "void* {}",
+    "count": "int {}",
+    "counts": "const int {}[]",
+    "displacements": "const int {}[]",
+    "type": "MPI_Datatype {}",
+    "types": "const MPI_Datatype {}[]",
+    "op": "MPI_Op {}",
+    "root": "int {}",
+    "comm": "MPI_Comm {}",
+    "info": "MPI_Info {}",
+    "request": "MPI_Request* {}",
+}
+LARGE = PLAIN | {
+    "count": "MPI_Count {}",
+    "counts": "const MPI_Count {}[]",
+    "displacements": "const MPI_Aint {}[]",
+}
+# How a Fortran routine's argument becomes the C function's; `types` and `request` take more.
+FROM_FORTRAN = {
+    "in_buffer": "c_address({})",
+    "out_buffer": "c_address({})",
+    "inout_buffer": "c_address({})",
+    "count": "*{}",
+    "counts": "{}",
+    "displacements": "{}",
+    "type": "c_type(*{})",
+    "types": "{}.data()",
+    "op": "c_op(*{})",
+    "root": "*{}",
+    "comm": "c_communicator(*{})",
+    "info": "c_info(*{})",
+    "request": "{}",
+}
+BUFFERS = {"in_buffer", "out_buffer", "inout_buffer"}
+
+
+class TableError(Exception):
+    """A line of the table that cannot be read; the text names it."""
+
+
+@dataclass
+class Parameter:
+    """An argument of a collective: its name, its kind, and its field of Call by shape."""
+
+    name: str
+    kind: str
+    fields: dict[str, str]  # "" is any other shape
+
+    def field(self, shape: str) -> str:
+        return self.fields.get(shape, self.fields[""])
+
+    def declared(self, large: bool) -> str:
+        return (LARGE if large else PLAIN)[self.kind].format(self.name)
+
+
+@dataclass
+class Collective:
+    """A row of the table: one collective function in all its forms."""
+
+    shape: str
+    word: str
+    name: str
+    parameters: list[Parameter]
+    forms: set[str]
+
+    def form_names(self, persistent: bool) -> Iterator[tuple[str, bool]]:
+        """Its plain and large-count names, and whether counts are large."""
+        stem = self.name + ("_init" if persistent else "")
+        yield stem, False
+        if "large" in self.forms:
+            yield stem + "_c", True
+
+
+@dataclass
+class Fortran:
+    """The Fortran entry points of a function that is not a collective."""
+
+    function: str
+    parameters: list[str]
+    by_value: list[str]
+    spelling: str
+    cptr: bool = False
+    others: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Function:
+    """A function around which Tutti does something of its own."""
+
+    name: str
+    parameters: list[str]
+    function: str
+    condition: str = ""
+    fortran: Fortran | None = None
+
+
+@dataclass
+class Maker:
+    """A function that makes or frees the communicator that an argument points to."""
+
+    action: str
+    communicator: str
+    name: str
+    parameters: list[str]
+
+
+@dataclass
+class Table:
+    parameters: dict[str, Parameter] = field(default_factory=dict)
+    collectives: list[Collective] = field(default_factory=list)
+    functions: list[Function] = field(default_factory=list)
+    makers: list[Maker] = field(default_factory=list)
+    host: list[tuple[str, str]] = field(default_factory=list)  # name, condition
+
+
+def split(declarations: str) -> list[str]:
+    return [one.strip() for one in declarations.split(",") if one.strip()]
+
+
+def name_of(declaration: str) -> str:
+    """The name that a C declaration declares."""
+    return re.sub(r"\[\]$", "", declaration).split()[-1].lstrip("*")
+
+
+def take(pattern: str, line: str, where: str) -> re.Match[str]:
+    found = re.fullmatch(pattern, line)
+    if found is None:
+        raise TableError(f"{where}: this line is not of its kind's form: {line}")
+    return found
+
+
+def read_line(table: Table, line: str, where: str) -> None:
+    kind = line.split()[0]
+    if kind == "parameter":
+        _, name, of_kind, usual, *others = line.split()
+        if of_kind not in PLAIN:
+            raise TableError(f"{where}: '{of_kind}' is no kind; known: {', '.join(PLAIN)}")
+        pairs = [other.split(":") for other in others]
+        table.parameters[name] = Parameter(name, of_kind, {"": usual} | {a: b for a, b in pairs})
+    elif kind == "collective":
+        got = take(r"collective\s+(\w+)\s+(\w+)\s+(\w+)\((.*)\)\s*(.*)", line, where)
+        unknown = [name for name in split(got[4]) if name not in table.parameters]
+        if unknown:
+            raise TableError(f"{where}: no `parameter` line has {', '.join(unknown)}")
+        parameters = [table.parameters[name] for name in split(got[4])]
+        forms = set(got[5].split())
+        if not forms <= {"large", "persistent"}:
+            raise TableError(f"{where}: forms are `large` and `persistent`, not {got[5]}")
+        table.collectives.append(Collective(got[1], got[2], got[3], parameters, forms))
+    elif kind == "function":
+        got = take(r"function\s+(\w+)\((.*)\)\s+(\w+)(?:\s+if\s+(\w+))?", line, where)
+        table.functions.append(Function(got[1], split(got[2]), got[3], got[4] or ""))
+    elif kind == "fortran":
+        got = take(
+            r"fortran\s+(\w+)\(([^;]*?)(?:;(.*))?\)\s+(f08|f08_alias|openmpi)"
+            r"(?:\s+(cptr))?(?:\s+with\s+(.*))?",
+            line,
+            where,
+        )
+        table.functions[-1].fortran = Fortran(
+            got[1], split(got[2]), split(got[3] or ""), got[4], bool(got[5]), (got[6] or "").split()
+        )
+    elif kind in ("make", "free"):
+        got = take(r"(make|free)\s+(\w+)\s+(\w+)\((.*)\)", line, where)
+        table.makers.append(Maker(got[1], got[2], got[3], split(got[4])))
+    elif kind == "host":
+        got = take(r"host\s+(.*?)(?:\s+if\s+(\w+))?", line, where)
+        table.host += [(name, got[2] or "") for name in got[1].split()]
+    else:
+        raise TableError(f"{where}: '{kind}' begins no kind of line")
+
+
+def read(text: str, file: str = TABLE) -> Table:
+    table = Table()
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            read_line(table, line.strip(), f"{file}:{number}")
+    return table
+
+
+def guarded(condition: str, lines: list[str]) -> list[str]:
+    return [f"#ifdef {condition}", *lines, "#endif"] if condition else lines
+
+
+def of_init(row: Collective, table: Table) -> list[Parameter]:
+    return [*row.parameters, table.parameters["info"], table.parameters["request"]]
+
+
+def all_forms(table: Table) -> Iterator[tuple[Collective, str, bool, bool, list[Parameter]]]:
+    """Row, name, whether persistent, whether large, parameters: of every form of every row."""
+    for persistent in (False, True):
+        for row in table.collectives:
+            if persistent and "persistent" not in row.forms:
+                continue
+            parameters = of_init(row, table) if persistent else row.parameters
+            for name, large in row.form_names(persistent):
+                yield row, name, persistent, large, parameters
+
+
+def types(parameters: list[Parameter], large: bool) -> str:
+    return ", ".join(one.declared(large) for one in parameters)
+
+
+def host_functions(table: Table) -> str:
+    """src/mpi/abi/host_functions.h: pointers to the host's functions, and their names."""
+    members, collectives = [], []
+    for _, name, _, large, parameters in all_forms(table):
+        members.append(f"int (*{name})({types(parameters, large)});")
+        collectives.append(f'locate(functions.{name}, "PMPI_{name}");')
+    others, located = [], []
+    for one in table.functions:
+        declared = ", ".join(one.parameters)
+        others += guarded(one.condition, [f"int (*{one.name})({declared});"])
+        located += guarded(one.condition, [f'locate(functions.{one.name}, "PMPI_{one.name}");'])
+    makers = [f"int (*{one.name})({', '.join(one.parameters)});" for one in table.makers]
+    found = [f'locate(functions.{one.name}, "MPI_{one.name}");' for one in table.makers]
+    own, own_located = [], []
+    for name, condition in table.host:
+        own += guarded(condition, [f"decltype(&PMPI_{name}) {name};"])
+        own_located += guarded(condition, [f'locate(functions.{name}, "PMPI_{name}");'])
+    return "\n".join([
+        HEAD,
+        "// The host MPI's functions by name (host.h says who owns them and when they are found). A",
+        "// pointer is null where the MPI lacks the function.",
+        "#pragma once",
+        "",
+        '#include "net/abi.h"',
+        "",
+        "namespace tutti::mpi {",
+        "",
+        "// The functions that make and free communicators of this process's job.",
+        "struct CommunicatorFunctions {",
+        *makers,
+        "};",
+        "",
+        "struct HostFunctions {",
+        "// The collectives: plain, with large counts (_c), persistent (_init).",
+        *members,
+        "// The other functions that Tutti interposes.",
+        *others,
+        "// The functions that only Tutti itself calls.",
+        *own,
+        "};",
+        "",
+        "// Each calls locate(POINTER, NAME) for each function.",
+        "template <class Locate>",
+        "void locate_interposed(HostFunctions& functions, Locate&& locate) {",
+        *collectives,
+        *located,
+        "}",
+        "",
+        "template <class Locate>",
+        "void locate_own(HostFunctions& functions, Locate&& locate) {",
+        *own_located,
+        "}",
+        "",
+        "template <class Locate>",
+        "void locate_makers(CommunicatorFunctions& functions, Locate&& locate) {",
+        *found,
+        "}",
+        "",
+        "}  // namespace tutti::mpi",
+        "",
+    ])  # fmt: skip
+
+
+def functions_header(table: Table) -> str:
+    """src/mpi/collectives/functions.h: the functions by number."""
+    return "\n".join([
+        HEAD,
+        "// MPI's collective functions, each form by itself: which one a program has called.",
+        "#pragma once",
+        "",
+        "#include <cstdint>",
+        "",
+        "namespace tutti::mpi {",
+        "",
+        "enum class Function : uint8_t {",
+        *(f"{name}," for _, name, _, _, _ in all_forms(table)),
+        "};",
+        "",
+        "}  // namespace tutti::mpi",
+        "",
+    ])  # fmt: skip
+
+
+def from_call(row: Collective, parameter: Parameter, large: bool) -> str:
+    """The argument that the host's function gets, read from a Call."""
+    where = parameter.field(row.shape)
+    if parameter.kind in ("comm", "info", "request"):
+        return where
+    if parameter.kind == "count":
+        return f"call.{where}" if large else f"static_cast<int>(call.{where})"
+    if parameter.kind in ("counts", "displacements"):
+        return f"call.{where}.{'large' if large else 'plain'}()"
+    return f"call.{where}"
+
+
+def host_call(row: Collective, name: str, large: bool, parameters: list[Parameter]) -> list[str]:
+    """A case of the switch: the host's function with the program's arguments."""
+
+    def by(function: str, in_large: bool) -> str:
+        arguments = ", ".join(from_call(row, one, in_large) for one in parameters)
+        return f"return host().{function}({arguments});"
+
+    lines = [f"case Function::{name}:"]
+    if not large and "_init" not in name:
+        return [*lines, by(name, False)]
+    if not large:
+        return [*lines, f"if (host().{name} != nullptr) {by(name, False)}", "break;"]
+    lines.append(f"if (host().{name} != nullptr) {by(name, True)}")
+    if "_init" not in name and not any(one.kind == "counts" for one in parameters):
+        lines.append(f"if (fits_int(call)) {by(name.removesuffix('_c'), False)}")
+        lines.append("return raise(comm, MPI_ERR_COUNT);")
+    else:
+        lines.append("break;")
+    return lines
+
+
+def host_calls(table: Table) -> str:
+    """src/mpi/collectives/host_calls.cpp: calls handed on to the host."""
+    plain, persistent = [], []
+    for row, name, is_persistent, large, parameters in all_forms(table):
+        target = persistent if is_persistent else plain
+        target += host_call(row, name, large, parameters)
+    return "\n".join([
+        HEAD,
+        "// A call by the host's function, with the arguments that the program gave. A large-count",
+        "// call is made by the plain function where the host has no other and the counts fit; what",
+        "// the host cannot make at all is an error.",
+        '#include <climits>',
+        "",
+        '#include "mpi/abi/host.h"',
+        '#include "mpi/collectives/call.h"',
+        '#include "mpi/job/thrown.h"',
+        "",
+        "namespace tutti::mpi {",
+        "namespace {",
+        "",
+        "bool fits_int(const Call& call) {",
+        "return call.in.count <= INT_MAX && call.out.count <= INT_MAX;",
+        "}",
+        "",
+        "}  // namespace",
+        "",
+        "int call_host(const Call& call, MPI_Comm comm) {",
+        "switch (call.function) {",
+        *plain,
+        "default: break;",
+        "}",
+        "return raise(comm, MPI_ERR_OTHER);",
+        "}",
+        "",
+        "int call_host(const Call& call, MPI_Comm comm, MPI_Info info, MPI_Request* request) {",
+        "switch (call.function) {",
+        *persistent,
+        "default: break;",
+        "}",
+        "return raise(comm, MPI_ERR_OTHER);",
+        "}",
+        "",
+        "}  // namespace tutti::mpi",
+        "",
+    ])  # fmt: skip
+
+
+def side(row: Collective, which: str) -> str:
+    """The initializer of a Call's side from the parameters. The sides of a call of one vector, or
+    of a reduction, have one count and type."""
+    fields = {}
+    for one in row.parameters:
+        where = one.field(row.shape)
+        owner, _, member = where.partition(".")
+        alike = row.shape in ("vector", "reduction", "v_reduction")
+        if owner == which or (
+            alike and owner == "in" and (member != "data" or row.shape == "vector")
+        ):
+            value = f"const_cast<void*>({one.name})" if one.kind == "in_buffer" else one.name
+            fields[member] = value
+    order = ["data", "count", "counts", "displacements", "type", "types"]
+    return "{" + ", ".join(f".{one} = {fields[one]}" for one in order if one in fields) + "}"
+
+
+def call_of(row: Collective, name: str) -> str:
+    names = {one.name for one in row.parameters}
+    shape = "v_parts" if row.shape == "v_scatter" else row.shape
+    parts = [
+        f".function = Function::{name}",
+        f".shape = Shape::{shape}",
+        f".collective = Collective::{row.word}",
+    ]
+    if row.shape != "barrier":
+        parts += [f".in = {side(row, 'in')}", f".out = {side(row, 'out')}"]
+    parts += [f".{one} = {one}" for one in ("root", "op") if one in names]
+    return "Call{" + ", ".join(parts) + "}"
+
+
+def served(row: Collective, name: str, persistent: bool) -> str:
+    """The expression that serves a call."""
+    if persistent:
+        return f"persistent_init({call_of(row, name)}, comm, info, request)"
+    if row.shape.startswith("v_"):
+        return f"serve_any({call_of(row, name)}, comm)"
+    template = f"serve_{row.shape}<Collective::{row.word}, Function::{name}>"
+    by_name = {one.name: one for one in row.parameters}
+    root = "root" if "root" in by_name else "0"
+    if row.shape == "barrier":
+        return f"serve_barrier<Function::{name}>(comm)"
+    if row.shape == "vector":
+        return f"{template}(buffer, count, datatype, root, comm)"
+    if row.shape == "parts":
+        sides = "{const_cast<void*>(sendbuf), sendcount, sendtype}, {recvbuf, recvcount, recvtype}"
+        return f"{template}({sides}, {root}, comm)"
+    count = next(one.name for one in row.parameters if one.kind == "count")
+    return f"{template}(sendbuf, recvbuf, {count}, datatype, op, {root}, comm)"
+
+
+def calls_header(table: Table) -> str:
+    """src/mpi/entry/calls.h: one inline function for each form of each collective."""
+    lines = [
+        HEAD,
+        "// MPI's collectives as Tutti serves them: what the entry points of all languages call.",
+        "#pragma once",
+        "",
+        '#include "mpi/collectives/serve.h"',
+        '#include "mpi/requests/persistent.h"',
+        "",
+        "namespace tutti::mpi::entry {",
+        "",
+        "using plan::Collective;",
+        "",
+    ]
+    for row, name, persistent, large, parameters in all_forms(table):
+        lines += [
+            f"[[gnu::always_inline]] inline int {name}({types(parameters, large)}) {{",
+            f"return {served(row, name, persistent)};",
+            "}",
+            "",
+        ]
+    return "\n".join([*lines, "}  // namespace tutti::mpi::entry", ""])
+
+
+def c_entry(name: str, parameters: str, expression: str) -> list[str]:
+    return [f"TUTTI_ENTRY int {name}({parameters}) {{", f"return {expression};", "}", ""]
+
+
+def c_entries(table: Table) -> str:
+    """src/mpi/entry/c_entries.cpp: the entry points in C."""
+    plain, large_ones, others = [], [], []
+    for _, name, _, large, parameters in all_forms(table):
+        arguments = ", ".join(one.name for one in parameters)
+        target = large_ones if large else plain
+        target += c_entry(
+            f"MPI_{name}", types(parameters, large), f"mpi::entry::{name}({arguments})"
+        )
+    for function in table.functions:
+        arguments = ", ".join(map(name_of, function.parameters))
+        entry = c_entry(
+            f"MPI_{function.name}",
+            ", ".join(function.parameters),
+            f"mpi::{function.function}({arguments})",
+        )
+        others += guarded(function.condition, entry)
+    makers = []
+    for maker in table.makers:
+        arguments = ", ".join(map(name_of, maker.parameters))
+        for prefix, host in (("MPI_", "host().makers"), ("PMPI_", "host()")):
+            job = "made" if maker.action == "make" else "freed"
+            makers += c_entry(
+                f"{prefix}{maker.name}",
+                ", ".join(maker.parameters),
+                f"mpi::{job}({maker.communicator}, "
+                f"[&] {{ return mpi::{host}.{maker.name}({arguments}); }})",
+            )
+    return "\n".join([
+        HEAD,
+        "// The C entry points: a program calls them instead of the host's functions of these names.",
+        '#include "mpi/entry/makers.h"',
+        '#include "mpi/entry/calls.h"',
+        '#include "mpi/entry/life.h"',
+        '#include "mpi/entry/memory.h"',
+        '#include "mpi/job/poll.h"',
+        '#include "mpi/entry/spawn.h"',
+        '#include "mpi/requests/requests.h"',
+        "",
+        '#define TUTTI_ENTRY extern "C" __attribute__((visibility("default")))',
+        "",
+        "using namespace tutti;",
+        "",
+        *plain,
+        "#ifdef TUTTI_LARGE_COUNTS",
+        *large_ones,
+        "#endif",
+        "",
+        *others,
+        "// SMPI's ranks call the host directly.",
+        "#if !defined(TUTTI_ABI_SMPI)",
+        *makers,
+        "#endif",
+        "",
+    ])  # fmt: skip
+
+
+def spellings(stem: str) -> list[str]:
+    """The names that compilers give a routine, beside STEM_."""
+    return [stem.upper(), stem, f"{stem}__"]
+
+
+def aliases(stem: str, names: list[str], declared: str) -> list[str]:
+    return [f'void {name}({declared}) TUTTI_SAME_AS("{stem}_");' for name in names]
+
+
+def without_names(declared: list[str]) -> str:
+    return ", ".join(re.sub(r"\s*\w+$", "", one) for one in declared)
+
+
+def fortran_collective(
+    row: Collective, name: str, parameters: list[Parameter]
+) -> tuple[list[str], list[str], list[str]]:
+    """Entry points in every library, those in Open MPI, and their other names."""
+    stem = f"mpi_{name.lower()}"
+    declared = [
+        f"{'void' if one.kind in BUFFERS else 'MPI_Fint'}* {one.name}" for one in parameters
+    ]
+    declared.append("MPI_Fint* error")
+    arguments = ", ".join(FROM_FORTRAN[one.kind].format(one.name) for one in parameters)
+    call = f"mpi::entry::{name}({arguments})"
+    if any(one.kind == "types" for one in parameters):
+        arguments = ", ".join(
+            FROM_FORTRAN[one.kind].format(f"{one.name}_in_c" if one.kind == "types" else one.name)
+            for one in parameters
+        )
+        sides = {
+            one.field(row.shape).split(".")[0]: one.name
+            for one in parameters
+            if one.kind in BUFFERS
+        }
+        vectors = [
+            f"const auto {one.name}_in_c = c_types({one.name}, c_communicator(*comm), "
+            f"c_address({sides[one.field(row.shape).split('.')[0]]}));"
+            for one in parameters
+            if one.kind == "types"
+        ]
+        body = ["return mpi::guarded(c_communicator(*comm), [&] {", *vectors,
+                f"return mpi::entry::{name}({arguments});", "});"]  # fmt: skip
+    else:
+        body = [f"return {call};"]
+    if any(one.kind == "request" for one in parameters):
+        lines = ["make_request(request, error, [&](MPI_Request* request) {", *body, "});"]
+    elif len(body) > 1:
+        lines = [f"set(error, [&] {{ {' '.join(body)} }}());"]
+    else:
+        lines = [f"set(error, {call});"]
+
+    def entry(routine: str) -> list[str]:
+        return [f"TUTTI_ENTRY void {routine}({', '.join(declared)}) {{", *lines, "}", ""]
+
+    has_buffer = any(one.kind in BUFFERS for one in parameters)
+    everywhere = [] if has_buffer else entry(f"{stem}_f08_")
+    others = [*spellings(stem), *([f"{stem}_f08_"] if has_buffer else [])]
+    return everywhere, entry(f"{stem}_"), aliases(stem, others, without_names(declared))
+
+
+def fortran_function(function: Function) -> tuple[list[str], list[str], list[str], list[str]]:
+    """Entry points in every library, in all but Open MPI, in Open MPI, and other names there."""
+    one = function.fortran
+    assert one is not None
+    stem = f"mpi_{function.name.lower()}"
+    declared = [*one.parameters, "MPI_Fint* error", *one.by_value]
+
+    def entry(suffix: str) -> list[str]:
+        names = [f'"{stem}{suffix}"', *(f'"mpi_{other}{suffix}"' for other in one.others)]
+        arguments = ", ".join([*names, *map(name_of, declared)])
+        return [
+            f"TUTTI_ENTRY void {stem}{suffix}({', '.join(declared)}) {{",
+            f"mpi::fortran::{one.function}({arguments});",
+            "}",
+            "",
+        ]
+
+    names = spellings(stem) + ([] if one.spelling == "f08" else [f"{stem}_f08_"])
+    if one.cptr:
+        names += [f"{stem}_cptr_", *spellings(f"{stem}_cptr")]
+    other_names = aliases(stem, names, without_names(declared))
+    everywhere = entry("_f08_") if one.spelling == "f08" else []
+    elsewhere = entry("_f08_") if one.spelling == "f08_alias" else []
+    guard = function.condition
+    return (
+        guarded(guard, everywhere) if everywhere else [],
+        guarded(guard, elsewhere) if elsewhere else [],
+        guarded(guard, entry("_")),
+        guarded(guard, other_names),
+    )
+
+
+def fortran_entries(table: Table) -> str:
+    """src/mpi/entry/fortran_entries.cpp: the entry points in Fortran."""
+    everywhere, elsewhere, openmpi, names = [], [], [], []
+    for row, name, _, large, parameters in all_forms(table):
+        if large:
+            continue
+        first, second, third = fortran_collective(row, name, parameters)
+        everywhere += first
+        openmpi += second
+        names += third
+    for function in table.functions:
+        if function.fortran is None:
+            continue
+        one, two, three, four = fortran_function(function)
+        everywhere += one
+        elsewhere += two
+        openmpi += three
+        names += four
+    return "\n".join([
+        HEAD,
+        "// The Fortran entry points that calls would reach without passing through C's.",
+        "//",
+        "// MPICH and Intel MPI: mpif.h, `use mpi` and every mpi_f08 routine with a choice buffer",
+        "// call MPI_* and so arrive at the C entry points; the mpi_f08 routines without one call",
+        "// PMPI_* and are replaced here. Open MPI: every routine calls PMPI_*, so all are replaced,",
+        "// under the names that compilers give them. Fortran's default integers are C's int, so",
+        "// arrays of counts pass as they are; handles are converted.",
+        '#include "mpi/entry/calls.h"',
+        '#include "mpi/entry/fortran.h"',
+        "",
+        "using namespace tutti;",
+        "using namespace tutti::mpi::fortran;",
+        "",
+        *everywhere,
+        "#if !defined(TUTTI_ABI_OPENMPI)",
+        *elsewhere,
+        "#else",
+        "static_assert(sizeof(MPI_Fint) == sizeof(int));",
+        "",
+        *openmpi,
+        "// The other names of the same routines.",
+        'extern "C" {',
+        *names,
+        "}",
+        "#endif",
+        "",
+    ])  # fmt: skip
+
+
+GENERATED = {
+    "src/mpi/abi/host_functions.h": host_functions,
+    "src/mpi/collectives/functions.h": functions_header,
+    "src/mpi/collectives/host_calls.cpp": host_calls,
+    "src/mpi/entry/calls.h": calls_header,
+    "src/mpi/entry/c_entries.cpp": c_entries,
+    "src/mpi/entry/fortran_entries.cpp": fortran_entries,
+}
+
+
+def formatted(file: str, text: str) -> str:
+    """As clang-format gives it, by the file's place."""
+    tool = ROOT / ".venv/bin/clang-format"
+    command = [str(tool if tool.exists() else "clang-format"), f"--assume-filename={ROOT / file}"]
+    done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=ROOT)
+    if done.returncode != 0:
+        sys.exit(f"mpi_functions.py: clang-format fails on {file}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def generate() -> dict[str, str]:
+    table = read((ROOT / TABLE).read_text(encoding="utf-8"))
+    return {file: formatted(file, make(table)) for file, make in GENERATED.items()}
+
+
+def main() -> int:
+    check = sys.argv[1:] == ["--check"]
+    if sys.argv[1:] and not check:
+        print(__doc__, file=sys.stderr)
+        return 2
+    try:
+        sources = generate()
+    except TableError as error:
+        print(f"mpi_functions.py: {error}", file=sys.stderr)
+        return 1
+    stale = []
+    for file, text in sources.items():
+        path = ROOT / file
+        if path.exists() and path.read_text(encoding="utf-8") == text:
+            continue
+        stale.append(file)
+        if not check:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8")
+    if check and stale:
+        print(f"not as {TABLE} gives them: {', '.join(stale)}; run `make functions`")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,46 @@
+// Of a job's many ranks on a node one speaks. Whoever comes first for a purpose is the one, for as
+// long as the object lives; it knows nothing of the others. The name that is taken is a socket's
+// without a file, which goes with its process.
+#pragma once
+
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdio>
+#include <cstdlib>
+
+namespace tutti {
+
+class OnlyOne {
+ public:
+  explicit OnlyOne(const char* purpose) {
+    const char* job = getenv("PMIX_NAMESPACE");
+    sockaddr_un address{};
+    address.sun_family = AF_UNIX;
+    // The ranks of a job on a node are the children of one process where nothing else tells their
+    // job.
+    const int length = job != nullptr && *job != '\0'
+                           ? snprintf(address.sun_path + 1, sizeof address.sun_path - 1,
+                                      "tutti-%s-%s", purpose, job)
+                           : snprintf(address.sun_path + 1, sizeof address.sun_path - 1,
+                                      "tutti-%s-%d", purpose, getppid());
+    const size_t bytes = std::min<size_t>(static_cast<size_t>(length), sizeof address.sun_path - 2);
+    socket_ = socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + bytes);
+    chosen_ = socket_ < 0 || bind(socket_, reinterpret_cast<sockaddr*>(&address), size) == 0;
+  }
+  ~OnlyOne() {
+    if (socket_ >= 0) close(socket_);
+  }
+  OnlyOne(const OnlyOne&) = delete;
+  bool chosen() const { return chosen_; }
+
+ private:
+  int socket_ = -1;
+  bool chosen_ = true;
+};
+
+}  // namespace tutti

@@ -1,0 +1,155 @@
+#include "mpi/abi/host.h"
+
+#include <dlfcn.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <string>
+
+#include "base/log.h"
+#include "mpi/abi/inside.h"
+
+namespace tutti::mpi {
+namespace {
+
+// The file name of a library without its directory.
+std::string_view base_name(std::string_view path) { return path.substr(path.rfind('/') + 1); }
+
+bool looks_like_mpi(std::string_view path) {
+  const std::string_view name = base_name(path);
+  return (name.starts_with("libmpi") || name.starts_with("libpmpi")) &&
+         name.find(".so") != name.npos;
+}
+
+// Programs see their MPI in the global scope. Interpreters load it into a scope of its own, where
+// only a walk over all loaded libraries finds it; that walk is not for every look-up, so the
+// library is remembered.
+struct Library {
+  void* handle = RTLD_DEFAULT;
+  std::string path;  // of the library that defines PMPI_Init; empty: there is none
+};
+
+int inspect(dl_phdr_info* info, size_t, void* context) {
+  Library& library = *static_cast<Library*>(context);
+  if (info->dlpi_name == nullptr || !looks_like_mpi(info->dlpi_name)) return 0;
+  void* handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
+  if (handle == nullptr) return 0;
+  if (dlsym(handle, "PMPI_Init") != nullptr) {
+    library = {handle, info->dlpi_name};  // kept open: it must outlive the table
+    return 1;
+  }
+  dlclose(handle);
+  return 0;
+}
+
+Library find_library() {
+  Library library;
+  Dl_info info;
+  if (void* init = dlsym(RTLD_DEFAULT, "PMPI_Init"); init != nullptr && dladdr(init, &info) != 0)
+    library.path = info.dli_fname;
+  else
+    dl_iterate_phdr(inspect, &library);
+  return library;
+}
+
+const Library& library() {
+  static const Library& found = *new Library(find_library());
+  return found;
+}
+
+bool speaks_our_abi() {
+  const std::string_view name = base_name(library().path);
+  const bool open_mpi = dlsym(library().handle, "ompi_mpi_comm_world") != nullptr;
+  const bool standard = name.starts_with("libmpi_abi") || name.starts_with("libpmpi_abi");
+  switch (abi) {
+    case Abi::openmpi: return open_mpi && !standard;
+    case Abi::standard: return standard;
+    case Abi::mpich: return !open_mpi && !standard && looks_like_mpi(name);
+    case Abi::smpi: return name.starts_with("libsimgrid");
+  }
+  return false;
+}
+
+template <class Function>
+void find(Function& function, const char* name) {
+  function = reinterpret_cast<Function>(dlsym(library().handle, name));
+}
+
+// The next definition of a name behind this library: another interposer's, or the host's.
+template <class Function>
+void find_next(Function& function, const char* name) {
+  function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
+  if (function == nullptr) find(function, name);
+}
+
+void find_functions(Host& host) {
+  locate_makers(host.makers, [](auto& function, const char* name) { find_next(function, name); });
+  locate_makers(host, [](auto& function, const char* name) {
+    find_next(function, ("P" + std::string(name)).c_str());
+  });
+  locate_interposed(host, [&](auto& function, const char* name) {
+    if (host.foreign) {
+      find_next(function, name + 1);  // MPI_*, without the P
+    } else {
+      find(function, name);
+    }
+  });
+  if (host.foreign) return;
+  locate_own(host, [](auto& function, const char* name) { find(function, name); });
+}
+
+void find_handles(Host& host) {
+  host.comm_null = MPI_COMM_NULL;
+  host.comm_world = MPI_COMM_WORLD;
+  host.comm_self = MPI_COMM_SELF;
+  host.type_null = MPI_DATATYPE_NULL;
+  host.type_byte = MPI_BYTE;
+  host.type_packed = MPI_PACKED;
+  host.type_uint64 = MPI_UINT64_T;
+  host.op_null = MPI_OP_NULL;
+  host.op_sum = MPI_SUM;
+  host.op_min = MPI_MIN;
+  host.op_max = MPI_MAX;
+  host.info_null = MPI_INFO_NULL;
+}
+
+Host* make_host() {
+  if (library().path.empty()) {
+    log_line(LogLevel::error,
+             "lib%s.so finds no MPI library in this process; link the program to one",
+             (std::string("tutti-") + std::string(abi_name)).c_str());
+    _exit(2);
+  }
+  Host* host = new Host{};
+  host->foreign = !speaks_our_abi();
+  find_functions(*host);
+  if (host->foreign) {
+    log_line(LogLevel::info, "%s is no MPI of the ABI '%s'; its calls pass through",
+             library().path.c_str(), std::string(abi_name).c_str());
+    return host;
+  }
+  find_handles(*host);
+  return host;
+}
+
+}  // namespace
+
+void* host_symbol(const char* name) { return dlsym(library().handle, name); }
+
+bool host_tolerates_faults() {
+  const auto* enabled = static_cast<const bool*>(host_symbol("ompi_ftmpi_enabled"));
+  return enabled != nullptr && *enabled;
+}
+
+constinit TUTTI_PER_THREAD int Inside::depth = 0;
+
+shm::Word found_host{0};
+
+const Host& find_host() {
+  static const Host* const made =
+      make_host();  // lives until the process ends: exit handlers may still call MPI
+  shm::publish(found_host, reinterpret_cast<uint64_t>(made));
+  return *made;
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,224 @@
+#include "mpi/abi/type_tables.h"
+
+#include <algorithm>
+#include <bit>
+#include <complex>
+#include <utility>
+
+#include "mpi/abi/host.h"
+
+namespace tutti::mpi {
+
+using kernels::Type;
+using Class = TypeClass;
+
+std::optional<Type> kernel_of(Class kind, size_t bytes) {
+  switch (kind) {
+    case Class::integer:
+    case Class::fortran_integer:
+      if (bytes == 1) return Type::int8;
+      if (bytes == 2) return Type::int16;
+      if (bytes == 4) return Type::int32;
+      if (bytes == 8) return Type::int64;
+      return std::nullopt;
+    case Class::natural:
+      if (bytes == 1) return Type::uint8;
+      if (bytes == 2) return Type::uint16;
+      if (bytes == 4) return Type::uint32;
+      if (bytes == 8) return Type::uint64;
+      return std::nullopt;
+    case Class::logical:
+      if (bytes == 1) return Type::logical8;
+      if (bytes == 2) return Type::logical16;
+      if (bytes == 4) return Type::logical32;
+      if (bytes == 8) return Type::logical64;
+      return std::nullopt;
+    case Class::real:
+      if (bytes == sizeof(float)) return Type::float32;
+      if (bytes == sizeof(double)) return Type::float64;
+      return std::nullopt;  // 16 bytes: binary128 of Fortran; long double has its own row
+    case Class::complex:
+      if (bytes == 2 * sizeof(float)) return Type::complex64;
+      if (bytes == 2 * sizeof(double)) return Type::complex128;
+      return std::nullopt;
+    case Class::boolean: return bytes == 1 ? std::optional(Type::bool8) : std::nullopt;
+    case Class::byte: return Type::byte;
+    case Class::character:
+    case Class::pair: return std::nullopt;
+  }
+  return std::nullopt;
+}
+
+namespace {
+
+struct Table {
+  std::vector<TypeRow> rows;
+
+  // A handle that this host lacks equals the null handle or has no address.
+  bool known(MPI_Datatype type) const { return type != MPI_Datatype{} && type != host().type_null; }
+
+  // C types have the compiler's size, so the host need not be asked (an unknown type would raise an
+  // error).
+  void c_type(MPI_Datatype type, Class kind, size_t bytes) {
+    add(type, {kernel_of(kind, bytes), bytes, true, kind}, true);
+  }
+  void row(MPI_Datatype type, Class kind, Type kernel, size_t signature) {
+    add(type, {kernel, signature, signature == kernels::size(kernel), kind}, true);
+  }
+  void pair(MPI_Datatype type, Type kernel, size_t signature) {
+    row(type, Class::pair, kernel, signature);
+  }
+  void fortran(MPI_Datatype type, Class kind, std::optional<Type> pair = {}) {
+    add(type, {pair, 0, true, kind}, false);
+  }
+
+ private:
+  // Names of one type may have one handle: the first one counts.
+  void add(MPI_Datatype type, const NamedType& named, bool is_sized) {
+    const auto same = [&](const TypeRow& row) { return row.handle == type; };
+    if (known(type) && std::none_of(rows.begin(), rows.end(), same))
+      rows.push_back({type, named, is_sized});
+  }
+};
+
+void add_c_integers(Table& table) {
+  table.c_type(MPI_SIGNED_CHAR, Class::integer, 1);
+  table.c_type(MPI_SHORT, Class::integer, sizeof(short));
+  table.c_type(MPI_INT, Class::integer, sizeof(int));
+  table.c_type(MPI_LONG, Class::integer, sizeof(long));
+  table.c_type(MPI_LONG_LONG, Class::integer, sizeof(long long));
+  table.c_type(MPI_UNSIGNED_CHAR, Class::natural, 1);
+  table.c_type(MPI_UNSIGNED_SHORT, Class::natural, sizeof(short));
+  table.c_type(MPI_UNSIGNED, Class::natural, sizeof(int));
+  table.c_type(MPI_UNSIGNED_LONG, Class::natural, sizeof(long));
+  table.c_type(MPI_UNSIGNED_LONG_LONG, Class::natural, sizeof(long long));
+  table.c_type(MPI_INT8_T, Class::integer, 1);
+  table.c_type(MPI_INT16_T, Class::integer, 2);
+  table.c_type(MPI_INT32_T, Class::integer, 4);
+  table.c_type(MPI_INT64_T, Class::integer, 8);
+  table.c_type(MPI_UINT8_T, Class::natural, 1);
+  table.c_type(MPI_UINT16_T, Class::natural, 2);
+  table.c_type(MPI_UINT32_T, Class::natural, 4);
+  table.c_type(MPI_UINT64_T, Class::natural, 8);
+  table.c_type(MPI_AINT, Class::integer, sizeof(MPI_Aint));
+  table.c_type(MPI_OFFSET, Class::integer, sizeof(MPI_Offset));
+  table.c_type(MPI_COUNT, Class::integer, sizeof(MPI_Count));
+}
+
+void add_c_others(Table& table) {
+  table.c_type(MPI_CHAR, Class::character, 1);
+  table.c_type(MPI_WCHAR, Class::character, sizeof(wchar_t));
+  table.c_type(MPI_PACKED, Class::character, 1);
+  table.c_type(MPI_BYTE, Class::byte, 1);
+  table.c_type(MPI_C_BOOL, Class::boolean, 1);
+  table.c_type(MPI_CXX_BOOL, Class::boolean, sizeof(bool));
+  table.c_type(MPI_FLOAT, Class::real, sizeof(float));
+  table.c_type(MPI_DOUBLE, Class::real, sizeof(double));
+  for (MPI_Datatype type : {MPI_C_FLOAT_COMPLEX, MPI_CXX_FLOAT_COMPLEX})
+    table.c_type(type, Class::complex, sizeof(std::complex<float>));
+  for (MPI_Datatype type : {MPI_C_DOUBLE_COMPLEX, MPI_CXX_DOUBLE_COMPLEX})
+    table.c_type(type, Class::complex, sizeof(std::complex<double>));
+  table.row(MPI_LONG_DOUBLE, Class::real, Type::float80, sizeof(long double));
+  for (MPI_Datatype type : {MPI_C_LONG_DOUBLE_COMPLEX, MPI_CXX_LONG_DOUBLE_COMPLEX})
+    table.row(type, Class::complex, Type::complex160, sizeof(std::complex<long double>));
+}
+
+void add_pairs(Table& table) {
+  table.pair(MPI_FLOAT_INT, Type::float32_int, sizeof(float) + sizeof(int));
+  table.pair(MPI_DOUBLE_INT, Type::float64_int, sizeof(double) + sizeof(int));
+  if (sizeof(long) == 8)
+    table.pair(MPI_LONG_INT, Type::int64_int, sizeof(long) + sizeof(int));
+  else
+    table.pair(MPI_LONG_INT, Type::int32_int, sizeof(long) + sizeof(int));
+  table.pair(MPI_2INT, Type::int32_int, 2 * sizeof(int));
+  table.pair(MPI_SHORT_INT, Type::int16_int, sizeof(short) + sizeof(int));
+  table.pair(MPI_LONG_DOUBLE_INT, Type::float80_int, sizeof(long double) + sizeof(int));
+}
+
+// The pairs have no gaps; each is two of its part.
+void add_fortran(Table& table) {
+  table.fortran(MPI_CHARACTER, Class::character);
+  table.fortran(MPI_INTEGER, Class::fortran_integer);
+  table.fortran(MPI_INTEGER1, Class::fortran_integer);
+  table.fortran(MPI_INTEGER2, Class::fortran_integer);
+  table.fortran(MPI_INTEGER4, Class::fortran_integer);
+  table.fortran(MPI_INTEGER8, Class::fortran_integer);
+  table.fortran(MPI_REAL, Class::real);
+  table.fortran(MPI_REAL4, Class::real);
+  table.fortran(MPI_REAL8, Class::real);
+  table.fortran(MPI_REAL16, Class::real);
+  table.fortran(MPI_DOUBLE_PRECISION, Class::real);
+  table.fortran(MPI_COMPLEX, Class::complex);
+  table.fortran(MPI_DOUBLE_COMPLEX, Class::complex);
+  table.fortran(MPI_COMPLEX8, Class::complex);
+  table.fortran(MPI_COMPLEX16, Class::complex);
+  table.fortran(MPI_COMPLEX32, Class::complex);
+  table.fortran(MPI_LOGICAL, Class::logical);
+#ifdef MPI_INTEGER16
+  table.fortran(MPI_INTEGER16, Class::fortran_integer);
+#endif
+#ifdef MPI_REAL2
+  table.fortran(MPI_REAL2, Class::real);
+#endif
+#ifdef MPI_COMPLEX4
+  table.fortran(MPI_COMPLEX4, Class::complex);
+#endif
+#ifdef MPI_LOGICAL1
+  table.fortran(MPI_LOGICAL1, Class::logical);
+  table.fortran(MPI_LOGICAL2, Class::logical);
+  table.fortran(MPI_LOGICAL4, Class::logical);
+  table.fortran(MPI_LOGICAL8, Class::logical);
+#endif
+#ifdef MPI_LOGICAL16
+  table.fortran(MPI_LOGICAL16, Class::logical);
+#endif
+  table.fortran(MPI_2REAL, Class::pair, Type::float32_float32);
+  table.fortran(MPI_2DOUBLE_PRECISION, Class::pair, Type::float64_float64);
+  table.fortran(MPI_2INTEGER, Class::pair, Type::int32_int);
+}
+
+class Rows {
+ public:
+  Rows() {
+    Table table;
+    add_c_integers(table);
+    add_c_others(table);
+    add_pairs(table);
+    add_fortran(table);
+    rows_ = std::move(table.rows);
+    places_.resize(std::bit_ceil(4 * rows_.size()));
+    for (size_t i = 0; i < rows_.size(); ++i) {
+      size_t at = first_place(rows_[i].handle);
+      while (places_[at] != 0) at = next(at);
+      places_[at] = i + 1;
+    }
+  }
+  const std::vector<TypeRow>& all() const { return rows_; }
+  const TypeRow* find(MPI_Datatype handle) const {
+    for (size_t at = first_place(handle); places_[at] != 0; at = next(at))
+      if (rows_[places_[at] - 1].handle == handle) return &rows_[places_[at] - 1];
+    return nullptr;
+  }
+
+ private:
+  // Handles are integers or addresses.
+  size_t first_place(MPI_Datatype handle) const {
+    return ((uint64_t)handle * 0x9E3779B97F4A7C15u) >> 32 & (places_.size() - 1);
+  }
+  size_t next(size_t at) const { return (at + 1) & (places_.size() - 1); }
+
+  std::vector<TypeRow> rows_;
+  std::vector<size_t> places_;  // a row's number from 1; 0: none
+};
+
+const Rows& rows() {
+  static const Rows& made = *new Rows;
+  return made;
+}
+
+}  // namespace
+
+const std::vector<TypeRow>& type_rows() { return rows().all(); }
+const TypeRow* find_type_row(MPI_Datatype handle) { return rows().find(handle); }
+
+}  // namespace tutti::mpi

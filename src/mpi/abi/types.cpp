@@ -1,0 +1,150 @@
+#include "mpi/abi/types.h"
+
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+#include "mpi/abi/host.h"
+#include "mpi/abi/type_tables.h"
+
+namespace tutti::mpi {
+namespace {
+
+using kernels::Type;
+
+using Class = TypeClass;
+
+size_t size_of(MPI_Datatype type) {
+  int bytes = 0;
+  host().Type_size(type, &bytes);
+  return bytes > 0 ? static_cast<size_t>(bytes) : 0;
+}
+
+NamedType sized(const TypeRow& row) {
+  NamedType type = row.type;
+  type.bytes = size_of(row.handle);
+  if (type.kind != Class::pair) type.kernel = kernel_of(type.kind, type.bytes);
+  if (type.kernel && kernels::size(*type.kernel) != type.bytes) type.kernel.reset();
+  return type;
+}
+
+// What the combiner of a type without a name says it is.
+std::optional<Class> class_of_combiner(int combiner) {
+  if (combiner == MPI_COMBINER_F90_INTEGER) return Class::fortran_integer;
+  if (combiner == MPI_COMBINER_F90_REAL) return Class::real;
+  if (combiner == MPI_COMBINER_F90_COMPLEX) return Class::complex;
+#if MPI_VERSION > 4 || (MPI_VERSION == 4 && MPI_SUBVERSION > 0)
+  if (combiner == MPI_COMBINER_VALUE_INDEX) return Class::pair;
+#endif
+  return std::nullopt;
+}
+
+std::optional<NamedType> type_on_request(MPI_Datatype type) {
+  int integers = 0, addresses = 0, types = 0, combiner = 0;
+  if (host().Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS)
+    return std::nullopt;
+  const auto kind = class_of_combiner(combiner);
+  if (!kind) return std::nullopt;
+  const size_t bytes = size_of(type);
+  return NamedType{kernel_of(*kind, bytes), bytes, *kind != Class::pair, *kind};
+}
+
+// Representations that the kernels lack and hosts may lack; the types of MPI_Type_create_f90_* are
+// of them too.
+struct Rare {
+  Class kind;
+  size_t bytes;
+};
+constexpr Rare rare[] = {{Class::real, 2},
+                         {Class::real, 16},
+                         {Class::complex, 4},
+                         {Class::complex, 32},
+                         {Class::fortran_integer, 16}};
+
+uint32_t missing = 0;
+
+}  // namespace
+
+const NamedType* named_type(MPI_Datatype type) {
+  if (type == MPI_Datatype{} || type == host().type_null) return nullptr;
+  const TypeRow* const row = find_type_row(type);
+  if (row == nullptr || row->is_sized) return row == nullptr ? nullptr : &row->type;
+  // Each thread asks for the sizes of those that it meets.
+  static TUTTI_PER_THREAD std::map<MPI_Datatype, NamedType> met;
+  const auto known = met.find(type);
+  return known != met.end() ? &known->second : &met.emplace(type, sized(*row)).first->second;
+}
+
+const NamedType* predefined_type(MPI_Datatype type) {
+  if (const NamedType* named = named_type(type)) return named;
+  if (type == MPI_Datatype{} || type == host().type_null) return nullptr;
+  // Nobody may free such a type, so its handle stays what it is.
+  static TUTTI_PER_THREAD std::map<MPI_Datatype, NamedType> met;
+  const auto known = met.find(type);
+  if (known != met.end()) return &known->second;
+  const auto resolved = type_on_request(type);
+  return resolved ? &met.emplace(type, *resolved).first->second : nullptr;
+}
+
+bool takes(kernels::Op op, TypeClass kind) {
+  using kernels::Op;
+  const bool integer = kind == Class::integer || kind == Class::natural;
+  switch (op) {
+    case Op::sum:
+    case Op::prod:
+      return integer || kind == Class::fortran_integer || kind == Class::real ||
+             kind == Class::complex;
+    case Op::max:
+    case Op::min: return integer || kind == Class::fortran_integer || kind == Class::real;
+    case Op::land:
+    case Op::lor:
+    case Op::lxor: return integer || kind == Class::logical || kind == Class::boolean;
+    case Op::band:
+    case Op::bor:
+    case Op::bxor: return integer || kind == Class::fortran_integer || kind == Class::byte;
+    case Op::maxloc:
+    case Op::minloc: return kind == Class::pair;
+    case Op::count_: break;
+  }
+  return false;
+}
+
+uint32_t rare_type_bit(const NamedType& type) {
+  for (size_t i = 0; i < std::size(rare); ++i)
+    if (rare[i].kind == type.kind && rare[i].bytes == type.bytes && !type.kernel)
+      return uint32_t{1} << i;
+  return 0;
+}
+
+std::vector<RareType> rare_types() {
+  std::vector<RareType> found;
+  for (const TypeRow& row : type_rows()) {
+    if (row.is_sized) continue;
+    if (const uint32_t bit = rare_type_bit(*named_type(row.handle)); bit != 0)
+      found.push_back({row.handle, bit});
+  }
+  return found;
+}
+
+uint32_t missing_types() { return missing; }
+void set_missing_types(uint32_t bits) { missing = bits; }
+
+std::optional<kernels::Op> named_op(MPI_Op op) {
+  using kernels::Op;
+  static const auto& ops = *new std::map<MPI_Op, Op>{
+      {MPI_SUM, Op::sum},   {MPI_PROD, Op::prod},     {MPI_MAX, Op::max},
+      {MPI_MIN, Op::min},   {MPI_LAND, Op::land},     {MPI_LOR, Op::lor},
+      {MPI_LXOR, Op::lxor}, {MPI_BAND, Op::band},     {MPI_BOR, Op::bor},
+      {MPI_BXOR, Op::bxor}, {MPI_MAXLOC, Op::maxloc}, {MPI_MINLOC, Op::minloc}};
+  const auto found = ops.find(op);
+  if (found == ops.end()) return std::nullopt;
+  return found->second;
+}
+
+bool predefined_op(MPI_Op op) {
+  static const MPI_Op others[] = {host().op_null, MPI_REPLACE, MPI_NO_OP};
+  return named_op(op).has_value() ||
+         std::find(std::begin(others), std::end(others), op) != std::end(others);
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,203 @@
+// The collectives that move data in equal parts, and the bcast.
+//
+// What all ranks share of a call with parts is the bytes of one part: at the root of a gather and a
+// scatter from the side that matters there, elsewhere from the other, and from the receive side in
+// allgather and alltoall. Types and counts may differ between ranks and sides where these bytes do
+// not.
+#include <algorithm>
+
+#include "mpi/abi/packing.h"
+#include "mpi/abi/types.h"
+#include "mpi/collectives/general.h"
+
+namespace tutti::mpi {
+namespace {
+
+// Moves a vector of a type with gaps. The packed vector lives in the communicator's scratch for the
+// time of one call.
+Served bcast_packed(Communicator& communicator, const Call& call, size_t bytes) {
+  std::byte* const packed = communicator.scratch(0, bytes);
+  const bool at_root = communicator.group()->rank() == call.root;
+  const auto count = static_cast<size_t>(call.in.count);
+  int packing = MPI_SUCCESS;
+  if (at_root)
+    packing = pack(call.in.data, count, call.in.type, communicator.handle(), packed, bytes);
+  const int code = communicator.finish(
+      communicator.group()->run({call.collective, packed, packed, bytes, call.root}));
+  if (!at_root && code == MPI_SUCCESS)
+    packing = unpack(packed, call.in.data, count, call.in.type, communicator.handle(), bytes);
+  communicator.release_scratch();
+  return first_error(code, packing);
+}
+
+bool wrong(const Side& side) {
+  return side.count < 0 || side.type == host().type_null || side.data == MPI_IN_PLACE;
+}
+
+// The same memory for this rank's part on both sides, as a host sees it: by the size of the type,
+// not by its extent. A wider notion than the host's would leave this rank alone on the host.
+bool aliased(const Communicator& communicator, const Call& call) {
+  const Side& in = call.in;
+  const Side& out = call.out;
+  if (in.type != out.type || in.count != out.count || in.count <= 0) return false;
+  if (plan::exchanges(call.collective)) return in.data == out.data;
+  const Side& parts = plan::scatters(call.collective) ? in : out;
+  const Side& alone = plan::scatters(call.collective) ? out : in;
+  const size_t part = bytes_of(in.count, in.type);
+  return own_part(*communicator.group(), parts.data, part) == alone.data;
+}
+
+// One side of a call as bytes of packed parts: the user's memory, or scratch.
+class Packed {
+ public:
+  Packed(Communicator& communicator, const Side& side, bool matters, bool parted, int which)
+      : communicator_(communicator),
+        side_(side),
+        which_(which),
+        parts_(parted ? static_cast<size_t>(communicator.group()->ranks()) : 1),
+        shape_(matters ? shape_of(side.type) : TypeShape{}),
+        own_part_(bytes_of(side.count, shape_)) {}
+
+  size_t own_part() const { return own_part_; }  // bytes of a part by the side's own arguments
+  // Whether the type needs a buffer and there is none. Other types know what MPI_BOTTOM means.
+  bool is_missing() const { return side_.data == nullptr && side_.count > 0 && shape_.named; }
+
+  // Makes the bytes, with room for parts of so many bytes, by what all ranks share.
+  void place(size_t part) {
+    packed_ = !shape_.dense || own_part_ != part;
+    data_ = packed_ ? communicator_.scratch(which_, parts_ * std::max(part, own_part_))
+                    : static_cast<std::byte*>(side_.data);
+  }
+  int fill() const { return packed_ ? pack_parts(0, parts_, data_) : MPI_SUCCESS; }
+  // Packs so many of the user's parts into memory.
+  int pack_parts(size_t first, size_t parts, std::byte* to) const {
+    const auto count = static_cast<size_t>(side_.count);
+    void* const from = first == 0 ? side_.data : element(side_.data, first * count, side_.type);
+    return pack(from, parts * count, side_.type, communicator_.handle(), to, parts * own_part_);
+  }
+  int unpack_all() const {
+    if (!packed_) return MPI_SUCCESS;
+    return unpack(data_, side_.data, parts_ * static_cast<size_t>(side_.count), side_.type,
+                  communicator_.handle(), parts_ * own_part_);
+  }
+
+  bool is_packed() const { return packed_; }
+  size_t parts() const { return parts_; }
+  std::byte* data() const { return data_; }
+  void use(std::byte* data) { data_ = data; }
+
+ private:
+  Communicator& communicator_;
+  const Side& side_;
+  const int which_;
+  const size_t parts_;
+  const TypeShape shape_;
+  const size_t own_part_;
+  bool packed_ = false;
+  std::byte* data_ = nullptr;
+};
+
+// Makes the one side from the other in place, packing what the user's buffer holds there.
+int share(const Communicator& communicator, Collective collective, size_t part, Packed& in,
+          Packed& out) {
+  const auto rank = static_cast<size_t>(communicator.group()->rank());
+  if (plan::scatters(collective)) {
+    out.use(in.data() + rank * part);
+    return MPI_SUCCESS;
+  }
+  const bool all = plan::exchanges(collective);
+  in.use(out.data() + (all ? 0 : rank * part));
+  if (!out.is_packed()) return MPI_SUCCESS;
+  return out.pack_parts(all ? 0 : rank, all ? out.parts() : 1, in.data());
+}
+
+Served run(Communicator& communicator, const Call& call, const Roles& roles, size_t part,
+           Packed& in, Packed& out) {
+  if (roles.uses_in) in.place(part);
+  if (roles.uses_out) out.place(part);
+  int packing = roles.uses_in ? in.fill() : MPI_SUCCESS;
+  if (roles.in_place)
+    packing = first_error(packing, share(communicator, call.collective, part, in, out)).code;
+  const int code = communicator.finish(
+      communicator.group()->run({call.collective, in.data(), out.data(), part, call.root}));
+  if (roles.uses_out && code == MPI_SUCCESS) packing = first_error(packing, out.unpack_all()).code;
+  communicator.release_scratch();
+  return first_error(code, packing);
+}
+
+}  // namespace
+
+Served bcast_by_group(Communicator& communicator, const Call& call) {
+  const auto& [data, count, counts, displacements, type, types] = call.in;
+  if (count < 0 || type == host().type_null || call.root < 0 ||
+      call.root >= communicator.group()->ranks())
+    return Reason::wrong_arguments;
+  const TypeShape shape = shape_of(type);
+  const size_t bytes = bytes_of(count, shape);
+  if (bytes == 0) return MPI_SUCCESS;  // all ranks know, and nobody waits for anybody
+  if (!shape.dense) return bcast_packed(communicator, call, bytes);
+  if (data == nullptr && shape.named) return Reason::wrong_arguments;
+  return communicator.finish(
+      communicator.group()->run({call.collective, data, data, bytes, call.root}));
+}
+
+Served parts_by_group(Communicator& communicator, const Call& call) {
+  const int ranks = communicator.group()->ranks();
+  const bool rooted = plan::rooted(call.collective);
+  if (rooted && (call.root < 0 || call.root >= ranks)) return Reason::wrong_arguments;
+  const bool at_root = communicator.group()->rank() == call.root;
+  const Roles roles = roles_of(at_root, call);
+  if ((roles.uses_in && wrong(call.in)) || (roles.uses_out && wrong(call.out)))
+    return Reason::wrong_arguments;
+  Packed in(communicator, call.in, roles.uses_in, plan::parted_in(call.collective), 0);
+  Packed out(communicator, call.out, roles.uses_out, plan::parted_out(call.collective), 1);
+  const size_t largest = std::max(in.own_part(), out.own_part());
+  if (largest > most_bytes / static_cast<size_t>(ranks)) return Reason::wrong_arguments;
+  // Where a root's sides disagree about a part's bytes, it takes part all the same: others wait for
+  // it and will find the mismatch. All ranks of an allgather or an alltoall most likely make the
+  // same mistake, and the host says which.
+  const bool disagree = roles.uses_in && roles.uses_out && in.own_part() != out.own_part();
+  if (disagree && !rooted) return Reason::wrong_arguments;
+  const bool by_in = rooted && at_root == plan::scatters(call.collective);
+  const size_t part = by_in ? in.own_part() : out.own_part();
+  if (part == 0) return MPI_SUCCESS;  // all ranks know, and nobody waits for anybody
+  if ((roles.uses_in && in.is_missing()) || (roles.uses_out && out.is_missing()))
+    return Reason::wrong_arguments;
+  if (roles.uses_in && roles.uses_out && host_judges_aliases(call.collective) &&
+      aliased(communicator, call))
+    return Reason::wrong_arguments;
+  return run(communicator, call, roles, part, in, out);
+}
+
+std::optional<group::Call> plain_bcast(Communicator& communicator, const Call& call) {
+  const size_t element = communicator.dense_bytes(call.in.type);
+  if (element == 0 || call.in.count <= 0 || call.in.data == nullptr || call.root < 0 ||
+      call.root >= communicator.group()->ranks())
+    return {};
+  const size_t bytes = static_cast<size_t>(call.in.count) * element;
+  return group::Call{call.collective, call.in.data, call.in.data, bytes, call.root};
+}
+
+// Not plain: another type, a buffer that needs care, or a count so large that all parts together
+// might be too many bytes.
+std::optional<group::Call> plain_parts(Communicator& communicator, const Call& call) {
+  const group::Group& group = *communicator.group();
+  const bool rooted = plan::rooted(call.collective);
+  const bool both = !rooted || group.rank() == call.root;
+  if (rooted && (call.root < 0 || call.root >= group.ranks())) return {};
+  const Buffer in{call.in.data, call.in.count, call.in.type};
+  const Buffer out{call.out.data, call.out.count, call.out.type};
+  const Buffer& shared = plan::gathers(call.collective) ? in : out;
+  if (shared.count <= 0 || shared.count > INT_MAX || !is_buffer(shared.data)) return {};
+  const size_t part = communicator.dense_bytes(shared.type) * static_cast<size_t>(shared.count);
+  if (part == 0 || (both && !sides_agree(in, out))) return {};
+  if (both && plan::exchanges(call.collective) && in.data == out.data) return {};
+  if (both && !plan::exchanges(call.collective)) {
+    const Buffer& parts = plan::scatters(call.collective) ? in : out;
+    const Buffer& alone = plan::scatters(call.collective) ? out : in;
+    if (own_part(group, parts.data, part) == alone.data) return {};
+  }
+  return group::Call{call.collective, in.data, out.data, part, call.root};
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,397 @@
+// Made by scripts/mpi_functions.py from src/mpi/functions.table; change that and run `make
+// functions`.
+
+// A call by the host's function, with the arguments that the program gave. A large-count
+// call is made by the plain function where the host has no other and the counts fit; what
+// the host cannot make at all is an error.
+#include <climits>
+
+#include "mpi/abi/host.h"
+#include "mpi/collectives/call.h"
+#include "mpi/job/thrown.h"
+
+namespace tutti::mpi {
+namespace {
+
+bool fits_int(const Call& call) { return call.in.count <= INT_MAX && call.out.count <= INT_MAX; }
+
+}  // namespace
+
+int call_host(const Call& call, MPI_Comm comm) {
+  switch (call.function) {
+    case Function::Barrier: return host().Barrier(comm);
+    case Function::Bcast:
+      return host().Bcast(call.in.data, static_cast<int>(call.in.count), call.in.type, call.root,
+                          comm);
+    case Function::Bcast_c:
+      if (host().Bcast_c != nullptr)
+        return host().Bcast_c(call.in.data, call.in.count, call.in.type, call.root, comm);
+      if (fits_int(call))
+        return host().Bcast(call.in.data, static_cast<int>(call.in.count), call.in.type, call.root,
+                            comm);
+      return raise(comm, MPI_ERR_COUNT);
+    case Function::Gather:
+      return host().Gather(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                           call.out.data, static_cast<int>(call.out.count), call.out.type,
+                           call.root, comm);
+    case Function::Gather_c:
+      if (host().Gather_c != nullptr)
+        return host().Gather_c(call.in.data, call.in.count, call.in.type, call.out.data,
+                               call.out.count, call.out.type, call.root, comm);
+      if (fits_int(call))
+        return host().Gather(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                             call.out.data, static_cast<int>(call.out.count), call.out.type,
+                             call.root, comm);
+      return raise(comm, MPI_ERR_COUNT);
+    case Function::Scatter:
+      return host().Scatter(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                            call.out.data, static_cast<int>(call.out.count), call.out.type,
+                            call.root, comm);
+    case Function::Scatter_c:
+      if (host().Scatter_c != nullptr)
+        return host().Scatter_c(call.in.data, call.in.count, call.in.type, call.out.data,
+                                call.out.count, call.out.type, call.root, comm);
+      if (fits_int(call))
+        return host().Scatter(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                              call.out.data, static_cast<int>(call.out.count), call.out.type,
+                              call.root, comm);
+      return raise(comm, MPI_ERR_COUNT);
+    case Function::Allgather:
+      return host().Allgather(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                              call.out.data, static_cast<int>(call.out.count), call.out.type, comm);
+    case Function::Allgather_c:
+      if (host().Allgather_c != nullptr)
+        return host().Allgather_c(call.in.data, call.in.count, call.in.type, call.out.data,
+                                  call.out.count, call.out.type, comm);
+      if (fits_int(call))
+        return host().Allgather(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                                call.out.data, static_cast<int>(call.out.count), call.out.type,
+                                comm);
+      return raise(comm, MPI_ERR_COUNT);
+    case Function::Alltoall:
+      return host().Alltoall(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                             call.out.data, static_cast<int>(call.out.count), call.out.type, comm);
+    case Function::Alltoall_c:
+      if (host().Alltoall_c != nullptr)
+        return host().Alltoall_c(call.in.data, call.in.count, call.in.type, call.out.data,
+                                 call.out.count, call.out.type, comm);
+      if (fits_int(call))
+        return host().Alltoall(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                               call.out.data, static_cast<int>(call.out.count), call.out.type,
+                               comm);
+      return raise(comm, MPI_ERR_COUNT);
+    case Function::Reduce:
+      return host().Reduce(call.in.data, call.out.data, static_cast<int>(call.in.count),
+                           call.in.type, call.op, call.root, comm);
+    case Function::Reduce_c:
+      if (host().Reduce_c != nullptr)
+        return host().Reduce_c(call.in.data, call.out.data, call.in.count, call.in.type, call.op,
+                               call.root, comm);
+      if (fits_int(call))
+        return host().Reduce(call.in.data, call.out.data, static_cast<int>(call.in.count),
+                             call.in.type, call.op, call.root, comm);
+      return raise(comm, MPI_ERR_COUNT);
+    case Function::Allreduce:
+      return host().Allreduce(call.in.data, call.out.data, static_cast<int>(call.in.count),
+                              call.in.type, call.op, comm);
+    case Function::Allreduce_c:
+      if (host().Allreduce_c != nullptr)
+        return host().Allreduce_c(call.in.data, call.out.data, call.in.count, call.in.type, call.op,
+                                  comm);
+      if (fits_int(call))
+        return host().Allreduce(call.in.data, call.out.data, static_cast<int>(call.in.count),
+                                call.in.type, call.op, comm);
+      return raise(comm, MPI_ERR_COUNT);
+    case Function::Reduce_scatter_block:
+      return host().Reduce_scatter_block(call.in.data, call.out.data,
+                                         static_cast<int>(call.in.count), call.in.type, call.op,
+                                         comm);
+    case Function::Reduce_scatter_block_c:
+      if (host().Reduce_scatter_block_c != nullptr)
+        return host().Reduce_scatter_block_c(call.in.data, call.out.data, call.in.count,
+                                             call.in.type, call.op, comm);
+      if (fits_int(call))
+        return host().Reduce_scatter_block(call.in.data, call.out.data,
+                                           static_cast<int>(call.in.count), call.in.type, call.op,
+                                           comm);
+      return raise(comm, MPI_ERR_COUNT);
+    case Function::Scan:
+      return host().Scan(call.in.data, call.out.data, static_cast<int>(call.in.count), call.in.type,
+                         call.op, comm);
+    case Function::Scan_c:
+      if (host().Scan_c != nullptr)
+        return host().Scan_c(call.in.data, call.out.data, call.in.count, call.in.type, call.op,
+                             comm);
+      if (fits_int(call))
+        return host().Scan(call.in.data, call.out.data, static_cast<int>(call.in.count),
+                           call.in.type, call.op, comm);
+      return raise(comm, MPI_ERR_COUNT);
+    case Function::Exscan:
+      return host().Exscan(call.in.data, call.out.data, static_cast<int>(call.in.count),
+                           call.in.type, call.op, comm);
+    case Function::Exscan_c:
+      if (host().Exscan_c != nullptr)
+        return host().Exscan_c(call.in.data, call.out.data, call.in.count, call.in.type, call.op,
+                               comm);
+      if (fits_int(call))
+        return host().Exscan(call.in.data, call.out.data, static_cast<int>(call.in.count),
+                             call.in.type, call.op, comm);
+      return raise(comm, MPI_ERR_COUNT);
+    case Function::Gatherv:
+      return host().Gatherv(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                            call.out.data, call.out.counts.plain(), call.out.displacements.plain(),
+                            call.out.type, call.root, comm);
+    case Function::Gatherv_c:
+      if (host().Gatherv_c != nullptr)
+        return host().Gatherv_c(call.in.data, call.in.count, call.in.type, call.out.data,
+                                call.out.counts.large(), call.out.displacements.large(),
+                                call.out.type, call.root, comm);
+      break;
+    case Function::Scatterv:
+      return host().Scatterv(call.in.data, call.in.counts.plain(), call.in.displacements.plain(),
+                             call.in.type, call.out.data, static_cast<int>(call.out.count),
+                             call.out.type, call.root, comm);
+    case Function::Scatterv_c:
+      if (host().Scatterv_c != nullptr)
+        return host().Scatterv_c(call.in.data, call.in.counts.large(),
+                                 call.in.displacements.large(), call.in.type, call.out.data,
+                                 call.out.count, call.out.type, call.root, comm);
+      break;
+    case Function::Allgatherv:
+      return host().Allgatherv(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                               call.out.data, call.out.counts.plain(),
+                               call.out.displacements.plain(), call.out.type, comm);
+    case Function::Allgatherv_c:
+      if (host().Allgatherv_c != nullptr)
+        return host().Allgatherv_c(call.in.data, call.in.count, call.in.type, call.out.data,
+                                   call.out.counts.large(), call.out.displacements.large(),
+                                   call.out.type, comm);
+      break;
+    case Function::Alltoallv:
+      return host().Alltoallv(call.in.data, call.in.counts.plain(), call.in.displacements.plain(),
+                              call.in.type, call.out.data, call.out.counts.plain(),
+                              call.out.displacements.plain(), call.out.type, comm);
+    case Function::Alltoallv_c:
+      if (host().Alltoallv_c != nullptr)
+        return host().Alltoallv_c(call.in.data, call.in.counts.large(),
+                                  call.in.displacements.large(), call.in.type, call.out.data,
+                                  call.out.counts.large(), call.out.displacements.large(),
+                                  call.out.type, comm);
+      break;
+    case Function::Alltoallw:
+      return host().Alltoallw(call.in.data, call.in.counts.plain(), call.in.displacements.plain(),
+                              call.in.types, call.out.data, call.out.counts.plain(),
+                              call.out.displacements.plain(), call.out.types, comm);
+    case Function::Alltoallw_c:
+      if (host().Alltoallw_c != nullptr)
+        return host().Alltoallw_c(call.in.data, call.in.counts.large(),
+                                  call.in.displacements.large(), call.in.types, call.out.data,
+                                  call.out.counts.large(), call.out.displacements.large(),
+                                  call.out.types, comm);
+      break;
+    case Function::Reduce_scatter:
+      return host().Reduce_scatter(call.in.data, call.out.data, call.in.counts.plain(),
+                                   call.in.type, call.op, comm);
+    case Function::Reduce_scatter_c:
+      if (host().Reduce_scatter_c != nullptr)
+        return host().Reduce_scatter_c(call.in.data, call.out.data, call.in.counts.large(),
+                                       call.in.type, call.op, comm);
+      break;
+    default: break;
+  }
+  return raise(comm, MPI_ERR_OTHER);
+}
+
+int call_host(const Call& call, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  switch (call.function) {
+    case Function::Barrier_init:
+      if (host().Barrier_init != nullptr) return host().Barrier_init(comm, info, request);
+      break;
+    case Function::Bcast_init:
+      if (host().Bcast_init != nullptr)
+        return host().Bcast_init(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                                 call.root, comm, info, request);
+      break;
+    case Function::Bcast_init_c:
+      if (host().Bcast_init_c != nullptr)
+        return host().Bcast_init_c(call.in.data, call.in.count, call.in.type, call.root, comm, info,
+                                   request);
+      break;
+    case Function::Gather_init:
+      if (host().Gather_init != nullptr)
+        return host().Gather_init(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                                  call.out.data, static_cast<int>(call.out.count), call.out.type,
+                                  call.root, comm, info, request);
+      break;
+    case Function::Gather_init_c:
+      if (host().Gather_init_c != nullptr)
+        return host().Gather_init_c(call.in.data, call.in.count, call.in.type, call.out.data,
+                                    call.out.count, call.out.type, call.root, comm, info, request);
+      break;
+    case Function::Scatter_init:
+      if (host().Scatter_init != nullptr)
+        return host().Scatter_init(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                                   call.out.data, static_cast<int>(call.out.count), call.out.type,
+                                   call.root, comm, info, request);
+      break;
+    case Function::Scatter_init_c:
+      if (host().Scatter_init_c != nullptr)
+        return host().Scatter_init_c(call.in.data, call.in.count, call.in.type, call.out.data,
+                                     call.out.count, call.out.type, call.root, comm, info, request);
+      break;
+    case Function::Allgather_init:
+      if (host().Allgather_init != nullptr)
+        return host().Allgather_init(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                                     call.out.data, static_cast<int>(call.out.count), call.out.type,
+                                     comm, info, request);
+      break;
+    case Function::Allgather_init_c:
+      if (host().Allgather_init_c != nullptr)
+        return host().Allgather_init_c(call.in.data, call.in.count, call.in.type, call.out.data,
+                                       call.out.count, call.out.type, comm, info, request);
+      break;
+    case Function::Alltoall_init:
+      if (host().Alltoall_init != nullptr)
+        return host().Alltoall_init(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                                    call.out.data, static_cast<int>(call.out.count), call.out.type,
+                                    comm, info, request);
+      break;
+    case Function::Alltoall_init_c:
+      if (host().Alltoall_init_c != nullptr)
+        return host().Alltoall_init_c(call.in.data, call.in.count, call.in.type, call.out.data,
+                                      call.out.count, call.out.type, comm, info, request);
+      break;
+    case Function::Reduce_init:
+      if (host().Reduce_init != nullptr)
+        return host().Reduce_init(call.in.data, call.out.data, static_cast<int>(call.in.count),
+                                  call.in.type, call.op, call.root, comm, info, request);
+      break;
+    case Function::Reduce_init_c:
+      if (host().Reduce_init_c != nullptr)
+        return host().Reduce_init_c(call.in.data, call.out.data, call.in.count, call.in.type,
+                                    call.op, call.root, comm, info, request);
+      break;
+    case Function::Allreduce_init:
+      if (host().Allreduce_init != nullptr)
+        return host().Allreduce_init(call.in.data, call.out.data, static_cast<int>(call.in.count),
+                                     call.in.type, call.op, comm, info, request);
+      break;
+    case Function::Allreduce_init_c:
+      if (host().Allreduce_init_c != nullptr)
+        return host().Allreduce_init_c(call.in.data, call.out.data, call.in.count, call.in.type,
+                                       call.op, comm, info, request);
+      break;
+    case Function::Reduce_scatter_block_init:
+      if (host().Reduce_scatter_block_init != nullptr)
+        return host().Reduce_scatter_block_init(call.in.data, call.out.data,
+                                                static_cast<int>(call.in.count), call.in.type,
+                                                call.op, comm, info, request);
+      break;
+    case Function::Reduce_scatter_block_init_c:
+      if (host().Reduce_scatter_block_init_c != nullptr)
+        return host().Reduce_scatter_block_init_c(call.in.data, call.out.data, call.in.count,
+                                                  call.in.type, call.op, comm, info, request);
+      break;
+    case Function::Scan_init:
+      if (host().Scan_init != nullptr)
+        return host().Scan_init(call.in.data, call.out.data, static_cast<int>(call.in.count),
+                                call.in.type, call.op, comm, info, request);
+      break;
+    case Function::Scan_init_c:
+      if (host().Scan_init_c != nullptr)
+        return host().Scan_init_c(call.in.data, call.out.data, call.in.count, call.in.type, call.op,
+                                  comm, info, request);
+      break;
+    case Function::Exscan_init:
+      if (host().Exscan_init != nullptr)
+        return host().Exscan_init(call.in.data, call.out.data, static_cast<int>(call.in.count),
+                                  call.in.type, call.op, comm, info, request);
+      break;
+    case Function::Exscan_init_c:
+      if (host().Exscan_init_c != nullptr)
+        return host().Exscan_init_c(call.in.data, call.out.data, call.in.count, call.in.type,
+                                    call.op, comm, info, request);
+      break;
+    case Function::Gatherv_init:
+      if (host().Gatherv_init != nullptr)
+        return host().Gatherv_init(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                                   call.out.data, call.out.counts.plain(),
+                                   call.out.displacements.plain(), call.out.type, call.root, comm,
+                                   info, request);
+      break;
+    case Function::Gatherv_init_c:
+      if (host().Gatherv_init_c != nullptr)
+        return host().Gatherv_init_c(call.in.data, call.in.count, call.in.type, call.out.data,
+                                     call.out.counts.large(), call.out.displacements.large(),
+                                     call.out.type, call.root, comm, info, request);
+      break;
+    case Function::Scatterv_init:
+      if (host().Scatterv_init != nullptr)
+        return host().Scatterv_init(call.in.data, call.in.counts.plain(),
+                                    call.in.displacements.plain(), call.in.type, call.out.data,
+                                    static_cast<int>(call.out.count), call.out.type, call.root,
+                                    comm, info, request);
+      break;
+    case Function::Scatterv_init_c:
+      if (host().Scatterv_init_c != nullptr)
+        return host().Scatterv_init_c(
+            call.in.data, call.in.counts.large(), call.in.displacements.large(), call.in.type,
+            call.out.data, call.out.count, call.out.type, call.root, comm, info, request);
+      break;
+    case Function::Allgatherv_init:
+      if (host().Allgatherv_init != nullptr)
+        return host().Allgatherv_init(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                                      call.out.data, call.out.counts.plain(),
+                                      call.out.displacements.plain(), call.out.type, comm, info,
+                                      request);
+      break;
+    case Function::Allgatherv_init_c:
+      if (host().Allgatherv_init_c != nullptr)
+        return host().Allgatherv_init_c(call.in.data, call.in.count, call.in.type, call.out.data,
+                                        call.out.counts.large(), call.out.displacements.large(),
+                                        call.out.type, comm, info, request);
+      break;
+    case Function::Alltoallv_init:
+      if (host().Alltoallv_init != nullptr)
+        return host().Alltoallv_init(call.in.data, call.in.counts.plain(),
+                                     call.in.displacements.plain(), call.in.type, call.out.data,
+                                     call.out.counts.plain(), call.out.displacements.plain(),
+                                     call.out.type, comm, info, request);
+      break;
+    case Function::Alltoallv_init_c:
+      if (host().Alltoallv_init_c != nullptr)
+        return host().Alltoallv_init_c(call.in.data, call.in.counts.large(),
+                                       call.in.displacements.large(), call.in.type, call.out.data,
+                                       call.out.counts.large(), call.out.displacements.large(),
+                                       call.out.type, comm, info, request);
+      break;
+    case Function::Alltoallw_init:
+      if (host().Alltoallw_init != nullptr)
+        return host().Alltoallw_init(call.in.data, call.in.counts.plain(),
+                                     call.in.displacements.plain(), call.in.types, call.out.data,
+                                     call.out.counts.plain(), call.out.displacements.plain(),
+                                     call.out.types, comm, info, request);
+      break;
+    case Function::Alltoallw_init_c:
+      if (host().Alltoallw_init_c != nullptr)
+        return host().Alltoallw_init_c(call.in.data, call.in.counts.large(),
+                                       call.in.displacements.large(), call.in.types, call.out.data,
+                                       call.out.counts.large(), call.out.displacements.large(),
+                                       call.out.types, comm, info, request);
+      break;
+    case Function::Reduce_scatter_init:
+      if (host().Reduce_scatter_init != nullptr)
+        return host().Reduce_scatter_init(call.in.data, call.out.data, call.in.counts.plain(),
+                                          call.in.type, call.op, comm, info, request);
+      break;
+    case Function::Reduce_scatter_init_c:
+      if (host().Reduce_scatter_init_c != nullptr)
+        return host().Reduce_scatter_init_c(call.in.data, call.out.data, call.in.counts.large(),
+                                            call.in.type, call.op, comm, info, request);
+      break;
+    default: break;
+  }
+  return raise(comm, MPI_ERR_OTHER);
+}
+
+}  // namespace tutti::mpi

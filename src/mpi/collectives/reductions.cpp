@@ -1,0 +1,166 @@
+// The collectives that combine, with a vector or with parts of the vector, whose lengths may differ
+// (MPI_Reduce_scatter: all ranks know the lengths of all parts of the result).
+#include <algorithm>
+
+#include "mpi/abi/host_op.h"
+#include "mpi/abi/packing.h"
+#include "mpi/abi/types.h"
+#include "mpi/collectives/general.h"
+
+namespace tutti::mpi {
+namespace {
+
+// Elements that this rank combines and gets, and the longest part's bytes; 0 where all ranks know
+// that there is nothing to combine.
+struct Lengths {
+  size_t in = 0, out = 0;
+  size_t longest = 0;
+};
+
+bool receives(const group::Group& group, const Call& call) {
+  return plan::Definition{call.collective, group.ranks(), call.root}.has_out(group.rank());
+}
+
+// False where an argument is wrong.
+bool measure_vector(const group::Group& group, const Call& call, Lengths& lengths) {
+  const auto ranks = static_cast<size_t>(group.ranks());
+  const size_t parts = plan::parted_in(call.collective) ? ranks : 1;
+  if (call.in.count < 0) return false;
+  lengths.longest = bytes_of(call.in.count, call.in.type);
+  lengths.in = static_cast<size_t>(call.in.count) * parts;
+  lengths.out = receives(group, call) ? static_cast<size_t>(call.in.count) : 0;
+  return lengths.longest <= most_bytes / parts;
+}
+
+// The same for parts of their own lengths, whose places are put down as bytes of packed elements,
+// side by side.
+bool measure_parts(Communicator& communicator, const Call& call, Lengths& lengths) {
+  if (!call.in.counts.given()) return false;
+  const auto ranks = static_cast<size_t>(communicator.group()->ranks());
+  const auto rank = static_cast<size_t>(communicator.group()->rank());
+  PartTable& in = communicator.parts(0);
+  in.hold(ranks);
+  const size_t known = communicator.dense_bytes(call.in.type);
+  const size_t element = known != 0 ? known : signature_bytes(call.in.type);
+  size_t total = 0, longest = 0, elements = 0;
+  for (size_t part = 0; part < ranks; ++part) {
+    const MPI_Count count = call.in.counts[part];
+    if (count < 0) return false;
+    in.at[part] = static_cast<ptrdiff_t>(total);
+    if (__builtin_mul_overflow(static_cast<size_t>(count), element, &in.bytes[part])) return false;
+    if (__builtin_add_overflow(total, in.bytes[part], &total) || total > most_bytes) return false;
+    longest = std::max(longest, in.bytes[part]);
+    elements += static_cast<size_t>(count);
+  }
+  lengths = {elements, static_cast<size_t>(call.in.counts[rank]), longest};
+  PartTable& out = communicator.parts(1);
+  out.hold(1);
+  out.at[0] = 0;
+  out.bytes[0] = in.bytes[rank];
+  return true;
+}
+
+bool measure(Communicator& communicator, const Call& call, Lengths& lengths) {
+  const group::Group& group = *communicator.group();
+  if (call.in.type == host().type_null || call.op == host().op_null) return false;
+  if (call.v_form()) {
+    if (!measure_parts(communicator, call, lengths)) return false;
+  } else {
+    const bool rooted = plan::rooted(call.collective);
+    if (rooted && (call.root < 0 || call.root >= group.ranks())) return false;
+    if (!measure_vector(group, call, lengths)) return false;
+    if (rooted && group.rank() != call.root) return call.in.data != MPI_IN_PLACE;
+  }
+  if (call.out.data == MPI_IN_PLACE) return false;
+  return call.in.data != call.out.data || lengths.in == 0 || !host_judges_aliases(call.collective);
+}
+
+// The vector that this rank gives, in place or not.
+const void* source(const Call& call) {
+  return call.in.data == MPI_IN_PLACE ? call.out.data : call.in.data;
+}
+
+[[gnu::always_inline]] inline int run(Communicator& communicator, const Call& call, const void* in,
+                                      void* out, const Lengths& lengths,
+                                      const exec::Combine& combine) {
+  const auto count = static_cast<size_t>(call.in.count);
+  if (!call.v_form())
+    return communicator.finish(
+        communicator.group()->run({call.collective, in, out, count, call.root, &combine}));
+  const exec::VParts parts{communicator.parts(0).parts(), communicator.parts(1).parts()};
+  return communicator.finish(communicator.group()->run(
+      {call.collective, in, out, 0, 0, &combine, &parts, lengths.longest}));
+}
+
+// Elements of a type with gaps are packed into the communicator's scratch.
+Served run_packed(Communicator& communicator, const Call& call, const Lengths& lengths,
+                  const exec::Combine& combine) {
+  const size_t bytes_in = lengths.in * combine.element, bytes_out = lengths.out * combine.element;
+  std::byte* const in = communicator.scratch(0, bytes_in);
+  std::byte* const out = lengths.out > 0 ? communicator.scratch(1, bytes_out) : nullptr;
+  const MPI_Comm handle = communicator.handle();
+  int packing = pack(source(call), lengths.in, call.in.type, handle, in, bytes_in);
+  const int code = run(communicator, call, in, out, lengths, combine);
+  if (code == MPI_SUCCESS && lengths.out > 0) {
+    const int unpacking = unpack(out, call.out.data, lengths.out, call.in.type, handle, bytes_out);
+    packing = first_error(packing, unpacking).code;
+  }
+  communicator.release_scratch();
+  return first_error(code, packing);
+}
+
+void* destination(const Call& call, const Lengths& lengths) {
+  return lengths.out > 0 || call.v_form() ? call.out.data : nullptr;
+}
+
+Served by_host_op(Communicator& communicator, const Call& call, const Lengths& lengths) {
+  if (signature_bytes(call.in.type) > communicator.largest_element()) return Reason::large_element;
+  HostReduction host_op(call.in.type, call.op, communicator.handle());
+  const exec::Combine combine = host_op.combine();
+  const Served served = host_op.is_dense()
+                            ? Served(run(communicator, call, source(call),
+                                         destination(call, lengths), lengths, combine))
+                            : run_packed(communicator, call, lengths, combine);
+  return first_error(served.code, host_op.error());
+}
+
+}  // namespace
+
+Served reduction_by_group(Communicator& communicator, const Call& call) {
+  if (call.v_form() && !communicator.group()->on_one_node()) return Reason::v_between_nodes;
+  Lengths lengths;
+  if (!measure(communicator, call, lengths)) return Reason::wrong_arguments;
+  const bool empty = lengths.longest == 0;  // all ranks know, and nobody waits for anybody
+  if (!predefined_op(call.op))
+    return empty ? Served(MPI_SUCCESS) : by_host_op(communicator, call, lengths);
+  const exec::Combine* const combine = communicator.kernel(call.in.type, call.op);
+  // A host may combine what MPI does not define; any other raises its error.
+  if (combine == nullptr && !communicator.host_combines(call.in.type, call.op))
+    return Reason::wrong_arguments;
+  if (empty) return MPI_SUCCESS;
+  const void* const from = source(call);
+  if (from == nullptr || (lengths.out > 0 && call.out.data == nullptr))
+    return Reason::wrong_arguments;
+  if (combine == nullptr) return by_host_op(communicator, call, lengths);
+  return run(communicator, call, from, destination(call, lengths), lengths, *combine);
+}
+
+// Counts that the general path must look at are not plain.
+std::optional<group::Call> plain_reduction(Communicator& communicator, const Call& call) {
+  const exec::Combine* const combine = communicator.kernel(call.in.type, call.op);
+  if (combine == nullptr) return {};
+  const group::Group& group = *communicator.group();
+  const void* const in = call.in.data;
+  void* const out = call.out.data;
+  if (call.in.count <= 0 || call.in.count > INT_MAX || in == nullptr) return {};
+  const bool rooted = plan::rooted(call.collective);
+  if (rooted && (call.root < 0 || call.root >= group.ranks())) return {};
+  const bool receiving = !rooted || group.rank() == call.root;
+  if (receiving && (out == nullptr || in == out || out == MPI_IN_PLACE)) return {};
+  if (!receiving && in == MPI_IN_PLACE) return {};
+  return group::Call{
+      call.collective, source(call), receiving ? out : nullptr, static_cast<size_t>(call.in.count),
+      call.root,       combine};
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,222 @@
+#include "mpi/collectives/serve.h"
+
+#include <chrono>
+
+#include "mpi/collectives/general.h"
+
+namespace tutti::mpi {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+bool aliases_tolerated = false;
+
+[[gnu::always_inline]] inline Served by_group(Communicator& communicator, const Call& call) {
+  switch (call.shape) {
+    case Shape::vector: return bcast_by_group(communicator, call);
+    case Shape::parts: return parts_by_group(communicator, call);
+    case Shape::v_parts: return v_parts_by_group(communicator, call);
+    case Shape::reduction:
+    case Shape::v_reduction: return reduction_by_group(communicator, call);
+    case Shape::barrier: break;
+  }
+  return communicator.finish(communicator.group()->run({call.collective}));
+}
+
+[[gnu::always_inline]] inline Served try_group(Communicator& communicator, const Call& call) {
+  if (communicator.group() == nullptr) {
+    // Other ranks may still be in the set-up, or have a group: the host must not be asked by this
+    // rank alone.
+    if (communicator.reason() == Reason::set_up_broken)
+      return raise(communicator.handle(), MPI_ERR_OTHER);
+    return communicator.reason();
+  }
+  try {
+    return by_group(communicator, call);
+  } catch (const Error& error) {
+    return refused(communicator, error);
+  } catch (...) {
+    return raise_thrown(communicator.handle());
+  }
+}
+
+bool has_one_rank(MPI_Comm communicator) {
+  int rank = 0, ranks = 0;
+  return ranks_of(communicator, &rank, &ranks) && ranks == 1;
+}
+
+std::string_view algorithm_of(Communicator& communicator, const Call& call, size_t bytes) {
+  if (call.v_form()) return group::Group::v_algorithm;
+  if (bytes == 0 && call.shape != Shape::barrier) return "none";
+  const bool rooted_well = call.root >= 0 && call.root < communicator.group()->ranks();
+  return rooted_well ? communicator.group()->algorithm(call.collective, bytes, call.root)
+                     : std::string_view{};
+}
+
+// For the report. The call has been made; if its record lacks something, that is no error of it.
+void note_call(Communicator& communicator, const Call& call, Reason reason,
+               std::chrono::nanoseconds time) noexcept {
+  try {
+    // A communicator's first calls are not asked how many ranks it has.
+    if (reason == Reason::set_up_pending && has_one_rank(communicator.handle()))
+      reason = Reason::one_rank;
+    const size_t bytes = bytes_to_report(call);
+    const std::string_view algorithm =
+        reason == Reason::none ? algorithm_of(communicator, call, bytes) : std::string_view{};
+    record({call.collective, bytes, reason, algorithm, time});
+  } catch (...) {
+  }
+}
+
+// True where the root is no rank.
+bool no_such_root(MPI_Comm communicator, int root) {
+  int rank = 0, ranks = 0;
+  return root != 0 && ranks_of(communicator, &rank, &ranks) && (root < 0 || root >= ranks);
+}
+
+bool is_wrong(const Call& call, const Side& side, bool parted, int ranks) {
+  if (!call.v_form() || !parted) {
+    const bool misplaced = !call.v_form() && side.data == MPI_IN_PLACE;
+    return side.count < 0 || side.type == host().type_null || misplaced;
+  }
+  if (!side.counts.given()) return true;
+  for (size_t part = 0; part < static_cast<size_t>(ranks); ++part)
+    if (side.counts[part] < 0 || side.type_of(part) == host().type_null) return true;
+  return false;
+}
+
+bool refuses_reduction(MPI_Comm comm, const Call& call) {
+  if (call.in.type == host().type_null || call.op == host().op_null) return true;
+  if (!call.v_form()) return call.in.count < 0;
+  int rank = 0, ranks = 0;
+  if (!call.in.counts.given()) return true;
+  if (!ranks_of(comm, &rank, &ranks)) return false;
+  for (size_t part = 0; part < static_cast<size_t>(ranks); ++part)
+    if (call.in.counts[part] < 0) return true;
+  return false;
+}
+
+// Whether this rank's arguments are such that no host makes the call. A host's code need not tell:
+// MPICH returns success where an error handler of the program's own has returned.
+bool host_refuses(MPI_Comm comm, const Call& call) {
+  if (call.shape == Shape::barrier) return false;
+  if (no_such_root(comm, call.root)) return true;
+  if (plan::combines(call.collective)) return refuses_reduction(comm, call);
+  if (call.shape == Shape::vector) return call.in.count < 0 || call.in.type == host().type_null;
+  int rank = 0, ranks = 0;
+  if (!ranks_of(comm, &rank, &ranks)) return false;
+  const Roles roles = roles_of(call.root == rank, call);
+  return (roles.uses_in && is_wrong(call, call.in, plan::parted_in(call.collective), ranks)) ||
+         (roles.uses_out && is_wrong(call, call.out, plan::parted_out(call.collective), ranks));
+}
+
+int by_host(Communicator& communicator, const Call& call, MPI_Comm comm, Reason reason) {
+  const uint64_t entry = tracer() != nullptr ? trace::ticks() : 0;
+  int code = MPI_SUCCESS;
+  {
+    const Inside inside;  // some hosts call MPI_* themselves
+    code = call_host(call, comm);
+  }
+  if (tracer() != nullptr)
+    trace_host_call(entry, call.collective, reason, bytes_to_report(call), call.root);
+  if (communicator.is_decided() || (code == MPI_SUCCESS && host_refuses(comm, call))) return code;
+  return counted(communicator, code);
+}
+
+std::optional<group::Call> plain(Communicator& communicator, const Call& call) {
+  switch (call.shape) {
+    case Shape::vector: return plain_bcast(communicator, call);
+    case Shape::parts: return plain_parts(communicator, call);
+    case Shape::reduction: return plain_reduction(communicator, call);
+    case Shape::barrier: return group::Call{call.collective};
+    default: return {};
+  }
+}
+
+// By the side whose bytes all ranks share.
+group::CallKey known_key_of(const Call& call) {
+  if (call.shape == Shape::barrier) return {call.collective, 0, 0, 0, 0};
+  const bool by_out = plan::parted(call.collective) && !plan::combines(call.collective) &&
+                      !plan::gathers(call.collective);
+  const Side& side = by_out ? call.out : call.in;
+  return key_of(call.collective, side.count, side.type, call.op, call.root);
+}
+
+// A call of a communicator that Tutti knows: by its group, or by the host.
+[[gnu::always_inline]] inline int serve(Communicator& communicator, const Call& call,
+                                        MPI_Comm comm) {
+  const bool records = recording();
+  const auto begin = records ? Clock::now() : Clock::time_point{};
+  Served served = try_group(communicator, call);
+  if (served.reason != Reason::none) [[unlikely]]
+    served.code = by_host(communicator, call, comm, served.reason);
+  if (records) note_call(communicator, call, served.reason, Clock::now() - begin);
+  return served.code;
+}
+
+}  // namespace
+
+void tolerate_aliases() { aliases_tolerated = true; }
+
+bool host_judges_aliases(Collective collective) {
+  return !aliases_tolerated && (abi != Abi::openmpi || collective == Collective::reduce);
+}
+
+bool ranks_of(MPI_Comm communicator, int* rank, int* ranks) {
+  const Host& mpi = host();
+  int inter = 0;
+  return mpi.Comm_test_inter(communicator, &inter) == MPI_SUCCESS && inter == 0 &&
+         mpi.Comm_rank(communicator, rank) == MPI_SUCCESS &&
+         mpi.Comm_size(communicator, ranks) == MPI_SUCCESS;
+}
+
+Served refused(Communicator& communicator, const Error& error) noexcept {
+  try {
+    communicator.say(error.what());
+  } catch (...) {  // then nobody is told, but all ranks still do the same
+  }
+  return Reason::no_program;
+}
+
+Found find_or_make(MPI_Comm handle) {
+  Found found;
+  if (host().foreign) return found;
+  found.code = guarded(handle, [&]() -> int {
+    found.communicator = find_communicator(handle);
+    return MPI_SUCCESS;
+  });
+  return found;
+}
+
+int counted(Communicator& communicator, int code) {
+  if (code == MPI_SUCCESS && communicator.count_only()) [[likely]]
+    return code;
+  const int set_up = guarded(communicator.handle(), [&]() -> int {
+    count_call(communicator, code);
+    return MPI_SUCCESS;
+  });
+  return code != MPI_SUCCESS ? code : set_up;
+}
+
+// Whatever is thrown here, is thrown before the rank has entered; the general path meets it again.
+int serve_ready(Communicator& communicator, const Call& call) {
+  try {
+    if (const auto as_run = plain(communicator, call)) {
+      group::Group& group = *communicator.group();
+      const int code = communicator.finish(group.run(*as_run));
+      if (code == MPI_SUCCESS) group.note(known_key_of(call), *as_run);
+      return code;
+    }
+  } catch (...) {
+  }
+  return serve(communicator, call, communicator.handle());
+}
+
+int serve_any(const Call& call, MPI_Comm comm) {
+  const Found found = find(comm);
+  if (found.communicator == nullptr) [[unlikely]]
+    return found.code != MPI_SUCCESS ? found.code : call_host(call, comm);
+  return serve(*found.communicator, call, comm);
+}
+
+}  // namespace tutti::mpi

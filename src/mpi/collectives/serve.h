@@ -1,0 +1,143 @@
+// From an MPI call of a collective to the communicator's group, or to the host MPI.
+//
+// The templates are the path of calls that were made before: find the communicator, find the call
+// among those that its group has noted, run it. The arguments are then judged by one or two
+// comparisons; whatever fails them goes to serve_ready (a call that the group has not noted yet, on
+// a communicator that has a group) or to serve_any (any other). An 8-byte allreduce takes some 200
+// instructions here and in the executor (tests/mpi/test_cost.py holds it).
+//
+// No state; any thread, one at a time on a communicator.
+#pragma once
+
+#include "mpi/collectives/call.h"
+#include "mpi/communicators/registry.h"
+
+namespace tutti::mpi {
+
+// A call on a communicator that has a group.
+int serve_ready(Communicator& communicator, const Call& call);
+// Any call; nothing is known of its communicator or its arguments. V-collectives have no shorter
+// path.
+int serve_any(const Call& call, MPI_Comm comm);
+
+// Set inside MPI_Init where the host does not judge arguments: it then takes one vector as input
+// and output as if MPI_IN_PLACE were given, and so must Tutti.
+void tolerate_aliases();
+
+// The key of a known call. Handles are integers or addresses.
+inline group::CallKey key_of(Collective collective, MPI_Count count, MPI_Datatype type, MPI_Op op,
+                             int root) {
+  return {collective, root, (uint64_t)type, (uint64_t)op, static_cast<uint64_t>(count)};
+}
+inline group::CallKey key_of(Collective collective, MPI_Count count, MPI_Datatype type, int root) {
+  return {collective, root, (uint64_t)type, 0, static_cast<uint64_t>(count)};
+}
+
+// The place of a rank's own part in a buffer of parts.
+inline std::byte* own_part(const group::Group& group, void* parts, size_t part) {
+  return static_cast<std::byte*>(parts) + static_cast<size_t>(group.rank()) * part;
+}
+
+inline bool is_buffer(const void* data) { return data != nullptr && data != MPI_IN_PLACE; }
+
+// True where both sides matter and agree: the usual case of a rank that has two.
+inline bool sides_agree(const Buffer& in, const Buffer& out) {
+  return in.type == out.type && in.count == out.count && is_buffer(in.data) && is_buffer(out.data);
+}
+
+template <Function function>
+[[gnu::always_inline]] inline int serve_barrier(MPI_Comm comm) {
+  const auto as_made = [] { return Call{function, Shape::barrier, Collective::barrier}; };
+  const Remembered* const known = ready_communicator(comm);
+  if (known == nullptr) [[unlikely]]
+    return serve_any(as_made(), comm);
+  group::KnownCall* const call = known->group->known({Collective::barrier, 0, 0, 0, 0});
+  if (call != nullptr) [[likely]]
+    return known->communicator->finish(known->group->run(*call, nullptr, nullptr));
+  return serve_ready(*known->communicator, as_made());
+}
+
+// One vector, which the root has and all get.
+template <Collective collective, Function function>
+[[gnu::always_inline]] inline int serve_vector(void* data, MPI_Count count, MPI_Datatype type,
+                                               int root, MPI_Comm comm) {
+  const auto as_made = [&] {
+    const Side side = side_of({data, count, type});
+    return Call{function, Shape::vector, collective, side, side, root};
+  };
+  const Remembered* const known = ready_communicator(comm);
+  if (known == nullptr) [[unlikely]]
+    return serve_any(as_made(), comm);
+  group::KnownCall* const call = known->group->known(key_of(collective, count, type, root));
+  if (call != nullptr && data != nullptr) [[likely]]
+    return known->communicator->finish(known->group->run(*call, data, data));
+  return serve_ready(*known->communicator, as_made());
+}
+
+// A part for each rank, all of one length. The bytes of one part, which all ranks know, come from
+// the side that has a part of each rank's own at every rank.
+template <Collective collective, Function function>
+[[gnu::always_inline]] inline int serve_parts(const Buffer& in, const Buffer& out, int root,
+                                              MPI_Comm comm) {
+  constexpr bool rooted = plan::rooted(collective), gathers = plan::gathers(collective);
+  const auto as_made = [&] {
+    return Call{function, Shape::parts, collective, side_of(in), side_of(out), root};
+  };
+  const Remembered* const known = ready_communicator(comm);
+  if (known == nullptr) [[unlikely]]
+    return serve_any(as_made(), comm);
+  const Buffer& shared = gathers ? in : out;
+  group::KnownCall* const call =
+      known->group->known(key_of(collective, shared.count, shared.type, root));
+  if (call != nullptr) [[likely]] {
+    const bool both = !rooted || root == known->group->rank();
+    // A rank's own part must not be given twice: in a buffer of parts, and alone.
+    const auto distinct = [&] {
+      if constexpr (plan::exchanges(collective)) return in.data != out.data;
+      const Buffer& parts = plan::scatters(collective) ? in : out;
+      const Buffer& alone = plan::scatters(collective) ? out : in;
+      return own_part(*known->group, parts.data, call->operation.bytes) != alone.data;
+    };
+    if (both ? sides_agree(in, out) && distinct() : is_buffer(shared.data)) [[likely]] {
+      const void* const from = both || gathers ? in.data : nullptr;
+      void* const to = both || !gathers ? out.data : nullptr;
+      return known->communicator->finish(known->group->run(*call, from, to));
+    }
+  }
+  return serve_ready(*known->communicator, as_made());
+}
+
+// Vectors that are combined; only the root gets a result where there is one.
+template <Collective collective, Function function>
+[[gnu::always_inline]] inline int serve_reduction(const void* in, void* out, MPI_Count count,
+                                                  MPI_Datatype type, MPI_Op op, int root,
+                                                  MPI_Comm comm) {
+  const auto as_made = [&] {
+    return Call{function,
+                Shape::reduction,
+                collective,
+                side_of({const_cast<void*>(in), count, type}),
+                side_of({out, count, type}),
+                root,
+                op};
+  };
+  const Remembered* const known = ready_communicator(comm);
+  if (known == nullptr) [[unlikely]]
+    return serve_any(as_made(), comm);
+  group::KnownCall* const call = known->group->known(key_of(collective, count, type, op, root));
+  if constexpr (plan::rooted(collective)) {
+    const bool at_root = root == known->group->rank();
+    if (call != nullptr && in != nullptr && in != (at_root ? out : MPI_IN_PLACE) &&
+        !(at_root && (out == nullptr || out == MPI_IN_PLACE))) [[likely]]
+      return known->communicator->finish(known->group->run_combining(
+          *call, in == MPI_IN_PLACE ? out : in, at_root ? out : nullptr));
+  } else {
+    if (call != nullptr && in != nullptr && out != nullptr && in != out && out != MPI_IN_PLACE)
+        [[likely]]
+      return known->communicator->finish(
+          known->group->run_combining(*call, in == MPI_IN_PLACE ? out : in, out));
+  }
+  return serve_ready(*known->communicator, as_made());
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,311 @@
+// The v-collectives that move data.
+//
+// A rank sees only its own counts, except in an allgatherv, whose counts all ranks have. So no
+// decision depends on counts: the group finds the longest part of all ranks first where they cannot
+// know it (group/group.h). Types may differ between sides and, in an alltoallw, between parts.
+#include <algorithm>
+
+#include "mpi/abi/packing.h"
+#include "mpi/abi/types.h"
+#include "mpi/collectives/general.h"
+#include "mpi/communicators/part_table.h"
+
+namespace tutti::mpi {
+namespace {
+
+// The same memory for this rank's part on both sides, as a host sees it: by the size of the type,
+// not by its extent, and of an alltoall where one array says what is sent and received. A wider
+// notion than the host's would leave this rank alone on the host.
+[[gnu::cold]] bool aliased(const Communicator& communicator, const Call& call) {
+  if (!host_judges_aliases(call.collective) || call.in.type != call.out.type ||
+      call.in.types != call.out.types)
+    return false;
+  if (plan::exchanges(call.collective))  // no buffer at all is none that is given twice
+    return call.in.data != nullptr && call.in.counts.is(call.out.counts) &&
+           call.in.data == call.out.data;
+  const bool scatters = plan::scatters(call.collective);
+  const Side& parts = scatters ? call.in : call.out;
+  const Side& alone = scatters ? call.out : call.in;
+  const auto rank = static_cast<size_t>(communicator.group()->rank());
+  if (alone.count == 0 || parts.counts[rank] == 0) return false;
+  const auto at = parts.displacements[rank] * static_cast<MPI_Aint>(signature_bytes(parts.type));
+  return alone.data == static_cast<std::byte*>(parts.data) + at;
+}
+
+// What short calls have: one predefined type without gaps, and counts that cannot sum up beyond a
+// size_t. Then the user's memory is what groups see, and a part takes some ten instructions.
+enum class Plain : uint8_t { no, wrong, yes };
+
+constexpr ptrdiff_t at_the_start = 0;  // where a buffer's only part is
+
+// `bytes`: of the side's only part.
+inline Plain measure_one(const Side& side, size_t element, size_t& bytes) {
+  if (side.count < 0 || side.count > INT_MAX) return side.count < 0 ? Plain::wrong : Plain::no;
+  bytes = static_cast<size_t>(side.count) * element;
+  return side.count == 0 || side.data != nullptr ? Plain::yes : Plain::wrong;
+}
+
+Plain measure_parts(const Communicator& communicator, const Side& side, size_t element,
+                    PartTable& table) {
+  const int* const counts = side.counts.plain();
+  const int* const displacements = side.displacements.plain();
+  if (counts == nullptr || displacements == nullptr) return Plain::no;
+  const auto parts = static_cast<size_t>(communicator.group()->ranks());
+  table.hold(parts);
+  size_t* const bytes = table.bytes.data();
+  ptrdiff_t* const at = table.at.data();
+  int all = 0;  // negative where one is, 0 where all are
+  for (size_t part = 0; part < parts; ++part) {
+    all |= counts[part];
+    bytes[part] = static_cast<size_t>(static_cast<unsigned>(counts[part])) * element;
+    at[part] = displacements[part] * static_cast<ptrdiff_t>(element);
+  }
+  return all == 0 || (all > 0 && side.data != nullptr) ? Plain::yes : Plain::wrong;
+}
+
+// `only` holds the bytes of a side of one part.
+[[gnu::always_inline]] inline Plain measure_plain(Communicator& communicator, const Side& side,
+                                                  bool parted, PartTable& table, size_t& only,
+                                                  exec::Parts& parts) {
+  const size_t element = side.types == nullptr ? communicator.dense_bytes(side.type) : 0;
+  if (element == 0 || side.data == MPI_IN_PLACE) return Plain::no;
+  if (!parted) {
+    parts = {&at_the_start, &only};
+    return measure_one(side, element, only);
+  }
+  const Plain measured = measure_parts(communicator, side, element, table);
+  parts = table.parts();
+  return measured;
+}
+
+// One side as bytes: the user's memory, or scratch with its parts packed one behind the other.
+class Ends {
+ public:
+  Ends(Communicator& communicator, const Side& side, int which, bool parted)
+      : communicator_(communicator),
+        side_(side),
+        which_(which),
+        parted_(parted),
+        parts_(parted ? static_cast<size_t>(communicator.group()->ranks()) : 1),
+        table_(communicator.parts(which)) {}
+
+  // False where an argument is wrong.
+  bool measure() {
+    if (side_.data == MPI_IN_PLACE) return false;
+    if (parted_ && (!side_.counts.given() || !side_.displacements.given())) return false;
+    table_.hold(parts_);
+    size_t total = 0;
+    for (size_t part = 0; part < parts_; ++part) {
+      if (count(part) < 0) return false;
+      // Some programs give no type where they have no elements, which is one rank's own matter: it
+      // must not leave the others.
+      table_.bytes[part] = 0;
+      if (count(part) == 0) continue;
+      if (side_.type_of(part) == host().type_null) return false;
+      look_at(side_.type_of(part));
+      size_t bytes = 0;
+      if (__builtin_mul_overflow(static_cast<size_t>(count(part)), element_.bytes, &bytes))
+        return false;
+      if (__builtin_add_overflow(total, bytes, &total) || total > most_bytes) return false;
+      table_.bytes[part] = bytes;
+      if (bytes > 0 && side_.data == nullptr && named_type(element_.type) != nullptr) return false;
+      packed_ |= bytes > 0 && !element_.dense;
+    }
+    place();
+    return true;
+  }
+
+  // The other side of a rank that passes one buffer: one part of this, or all.
+  void lend(Ends& to, size_t part) const {
+    to.data_ = data_ + table_.at[part];
+    to.table_.hold(1);
+    to.table_.at[0] = 0;
+    to.table_.bytes[0] = table_.bytes[part];
+  }
+  void lend_all(Ends& to) const {
+    to.data_ = data_;
+    to.table_ = table_;
+  }
+
+  int pack_part(size_t part) const {
+    if (table_.bytes[part] == 0) return MPI_SUCCESS;
+    return pack(address(part), static_cast<size_t>(count(part)), side_.type_of(part),
+                communicator_.handle(), data_ + table_.at[part], table_.bytes[part]);
+  }
+  int pack_all() const {
+    return each([this](size_t part) -> int { return pack_part(part); });
+  }
+  int unpack_all() const {
+    return each([this](size_t part) -> int {
+      if (table_.bytes[part] == 0) return MPI_SUCCESS;
+      return unpack(data_ + table_.at[part], address(part), static_cast<size_t>(count(part)),
+                    side_.type_of(part), communicator_.handle(), table_.bytes[part]);
+    });
+  }
+
+  bool packed() const { return packed_; }
+  std::byte* data() const { return data_; }
+  exec::Parts parts() const { return table_.parts(); }
+
+ private:
+  MPI_Count count(size_t part) const { return parted_ ? side_.counts[part] : side_.count; }
+
+  void* address(size_t part) const {
+    if (!parted_) return side_.data;
+    const MPI_Aint displacement = side_.displacements[part];
+    if (side_.types == nullptr)
+      return element(side_.data, static_cast<size_t>(displacement), side_.type);
+    return reinterpret_cast<void*>(reinterpret_cast<uintptr_t>(side_.data) +
+                                   static_cast<uintptr_t>(displacement));
+  }
+
+  // Most sides have one type, and to look it up costs more than all else of a part.
+  void look_at(MPI_Datatype type) {
+    if (type == element_.type) return;
+    const size_t known = communicator_.dense_bytes(type);
+    const TypeShape shape = known != 0 ? TypeShape{known, true} : shape_of(type);
+    element_ = {type, shape.bytes, shape.dense};
+  }
+
+  void place() {
+    if (packed_) {
+      size_t total = 0;
+      for (size_t part = 0; part < parts_; ++part) {
+        table_.at[part] = static_cast<ptrdiff_t>(total);
+        total += table_.bytes[part];
+      }
+      data_ = communicator_.scratch(which_, total);
+      return;
+    }
+    data_ = static_cast<std::byte*>(side_.data);
+    const MPI_Aint extent = side_.types == nullptr ? static_cast<MPI_Aint>(element_.bytes) : 1;
+    for (size_t part = 0; part < parts_; ++part)
+      table_.at[part] = parted_ ? side_.displacements[part] * extent : 0;
+  }
+
+  int each(auto&& what) const {
+    int first = MPI_SUCCESS;
+    for (size_t part = 0; part < parts_; ++part) first = first_error(first, what(part)).code;
+    return first;
+  }
+
+  Communicator& communicator_;
+  const Side& side_;
+  const int which_;
+  const bool parted_;
+  const size_t parts_;
+  PartTable& table_;
+  struct Element {
+    MPI_Datatype type = (MPI_Datatype)-1;  // that no program has
+    size_t bytes = 0;                      // of its signature
+    bool dense = false;
+  } element_;  // the type of the last part that has elements
+  bool packed_ = false;
+  std::byte* data_ = nullptr;
+};
+
+// Makes the one side from the other, packing what the user's buffer holds there.
+int share(const Communicator& communicator, const Call& call, Ends& in, Ends& out) {
+  const auto rank = static_cast<size_t>(communicator.group()->rank());
+  if (plan::scatters(call.collective)) {
+    in.lend(out, rank);
+    return MPI_SUCCESS;
+  }
+  if (plan::exchanges(call.collective)) {
+    out.lend_all(in);
+    return out.packed() ? out.pack_all() : MPI_SUCCESS;
+  }
+  out.lend(in, rank);
+  return out.packed() ? out.pack_part(rank) : MPI_SUCCESS;
+}
+
+// What all ranks know beforehand of the longest part.
+[[gnu::always_inline]] inline size_t known_longest(Communicator& communicator, const Call& call) {
+  // Where all get the parts of all, all have all counts.
+  const plan::CollectiveProperties& is = plan::properties_of(call.collective);
+  if (is.rooted || is.parted_in) return group::Group::unknown;
+  const size_t* const bytes = communicator.parts(1).bytes.data();
+  return *std::max_element(bytes, bytes + communicator.group()->ranks());
+}
+
+Served run_any(Communicator& communicator, const Call& call, const Roles& roles) {
+  group::Group& group = *communicator.group();
+  Ends in(communicator, call.in, 0, plan::parted_in(call.collective));
+  Ends out(communicator, call.out, 1, plan::parted_out(call.collective));
+  if ((roles.uses_in && !in.measure()) || (roles.uses_out && !out.measure()))
+    return Reason::wrong_arguments;
+  const size_t longest = known_longest(communicator, call);
+  if (longest == 0) return MPI_SUCCESS;  // all ranks know, and nobody waits for anybody
+  if (roles.uses_in && roles.uses_out && aliased(communicator, call))
+    return Reason::wrong_arguments;
+  int packing = roles.uses_in && in.packed() ? in.pack_all() : MPI_SUCCESS;
+  if (roles.in_place) packing = first_error(packing, share(communicator, call, in, out)).code;
+  const exec::VParts parts{roles.uses_in || roles.in_place ? in.parts() : exec::Parts{},
+                           roles.uses_out || roles.in_place ? out.parts() : exec::Parts{}};
+  const int code = communicator.finish(
+      group.run({call.collective, in.data(), out.data(), 0, call.root, nullptr, &parts, longest}));
+  if (roles.uses_out && out.packed() && code == MPI_SUCCESS)
+    packing = first_error(packing, out.unpack_all()).code;
+  communicator.release_scratch();
+  return first_error(code, packing);
+}
+
+// As share(), of sides that need no packing.
+void share_plain(const Call& call, size_t rank, exec::VParts& parts, const void*& from, void*& to) {
+  if (plan::scatters(call.collective)) {
+    to = static_cast<std::byte*>(call.in.data) + parts.in.at[rank];
+    parts.out = {&at_the_start, parts.in.bytes + rank};
+  } else if (plan::exchanges(call.collective)) {
+    from = call.out.data;
+    parts.in = parts.out;
+  } else {
+    from = static_cast<std::byte*>(call.out.data) + parts.out.at[rank];
+    parts.in = {&at_the_start, parts.out.bytes + rank};
+  }
+}
+
+// Whether one address is given for this rank's part on both sides; of sides that need no packing.
+inline bool may_alias(const Call& call, size_t rank, const exec::VParts& parts, const void* from,
+                      const void* to) {
+  if (from == nullptr || to == nullptr) return false;
+  if (plan::exchanges(call.collective)) return from == to;
+  if (plan::scatters(call.collective))
+    return static_cast<const std::byte*>(from) + parts.in.at[rank] == to;
+  return static_cast<const std::byte*>(to) + parts.out.at[rank] == from;
+}
+
+}  // namespace
+
+Served v_parts_by_group(Communicator& communicator, const Call& call) {
+  group::Group& group = *communicator.group();
+  if (!group.on_one_node()) return Reason::v_between_nodes;
+  if (plan::rooted(call.collective) && (call.root < 0 || call.root >= group.ranks()))
+    return Reason::wrong_arguments;
+  const Roles roles = roles_of(communicator.group()->rank() == call.root, call);
+  exec::VParts parts;
+  size_t only[2];
+  if (roles.uses_in) {
+    const Plain measured = measure_plain(communicator, call.in, plan::parted_in(call.collective),
+                                         communicator.parts(0), only[0], parts.in);
+    if (measured != Plain::yes)
+      return measured == Plain::no ? run_any(communicator, call, roles) : Reason::wrong_arguments;
+  }
+  if (roles.uses_out) {
+    const Plain measured = measure_plain(communicator, call.out, plan::parted_out(call.collective),
+                                         communicator.parts(1), only[1], parts.out);
+    if (measured != Plain::yes)
+      return measured == Plain::no ? run_any(communicator, call, roles) : Reason::wrong_arguments;
+  }
+  const size_t longest = known_longest(communicator, call);
+  if (longest == 0) return MPI_SUCCESS;  // all ranks know, and nobody waits for anybody
+  const void* from = roles.uses_in ? call.in.data : nullptr;
+  void* to = roles.uses_out ? call.out.data : nullptr;
+  if (may_alias(call, static_cast<size_t>(group.rank()), parts, from, to) &&
+      aliased(communicator, call)) [[unlikely]]
+    return Reason::wrong_arguments;
+  if (roles.in_place) share_plain(call, static_cast<size_t>(group.rank()), parts, from, to);
+  return communicator.finish(
+      group.run({call.collective, from, to, 0, call.root, nullptr, &parts, longest}));
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,331 @@
+#include "mpi/communicators/communicator.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <utility>
+
+#include "base/log.h"
+#include "base/options.h"
+#include "group/scratch.h"
+#include "mpi/job/agreement.h"
+#include "mpi/communicators/registry.h"
+#include "mpi/job/end.h"
+#include "mpi/report/report.h"
+#include "mpi/report/tracing.h"
+#include "mpi/abi/types.h"
+
+namespace tutti::mpi {
+
+namespace {
+
+// Unique among a team's: by the leader's place in it.
+uint64_t new_service_identity(const std::vector<int>& members) {
+  static std::atomic<uint32_t> made{0};
+  const uint64_t leader = members.empty() ? 0 : static_cast<uint64_t>(members.front());
+  return leader << 32 | made.fetch_add(1);
+}
+
+// How many calls of a communicator cost so much in the host that set-up, 2 to 3 us, is a tenth of
+// them and of making the communicator (docs/decisions/set-up-after-some-collectives.md). MPICH 5
+// sets up its own shared-memory collectives with the fifth call, of which Tutti's set-up makes one,
+// and that costs a hundred times as much.
+int calls_before_setup(std::string_view version) {
+  constexpr std::string_view mpich = "MPICH Version:";
+  if (abi == Abi::openmpi) return 48;
+  const size_t number = version.substr(0, mpich.size()) == mpich
+                            ? version.find_first_of("0123456789", mpich.size())
+                            : version.npos;
+  const bool early = number != version.npos && version[number] >= '5' && version[number + 1] == '.';
+  return early ? 3 : 24;
+}
+
+std::string host_version() {
+  std::string text(MPI_MAX_LIBRARY_VERSION_STRING, '\0');
+  int length = 0;
+  host().Get_library_version(text.data(), &length);
+  text.resize(static_cast<size_t>(length));
+  return text;
+}
+
+// With `placement`, the host's own bits may depend on where ranks are. MPI_COMM_WORLD lives as long
+// as the program.
+int calls_to_host(MPI_Comm communicator) {
+  static const int automatic = calls_before_setup(host_version());
+  if (options().reproducible == Reproducible::placement) return 0;
+  if (options().setup_after != setup_after_automatic) return options().setup_after;
+  return communicator == host().comm_world ? 1 : automatic;
+}
+
+// In whatever order integers are combined, the bits are the same.
+int32_t needs_of(kernels::Type type) {
+  using kernels::Type;
+  switch (type) {
+    case Type::float32:
+    case Type::float64:
+    case Type::float80:
+    case Type::complex64:
+    case Type::complex128:
+    case Type::complex160:
+    case Type::float32_int:
+    case Type::float64_int:
+    case Type::float80_int:
+    case Type::float32_float32:
+    case Type::float64_float64: return exec::needs_same_expression;
+    default: return exec::needs_nothing;
+  }
+}
+
+}  // namespace
+
+// Programs are kept for a next communicator of the same ranks, but not where something else is made
+// for each.
+Communicator::~Communicator() {
+  if (net_ == nullptr && service_ != nullptr && tracer() == nullptr && world_lasts()) {
+    park(std::move(service_));
+    return;
+  }
+  if (service_ != nullptr) service_->group.reset();
+  if (net_ == nullptr) return;
+  if (recording()) record_sent();
+  const Inside inside;
+  leaders_.reset();
+  net_.reset();
+}
+
+void Communicator::record_sent() const {
+  const auto sent = [](const net::PointToPoint::Sent& by) { return Sent{by.messages, by.bytes}; };
+  const Sent led =
+      leaders_ != nullptr ? Sent{leaders_->calls().calls, leaders_->calls().bytes} : Sent{};
+  record_messages(sent(net_->sent_across()), sent(net_->sent_within()), led);
+}
+
+void Communicator::renew(MPI_Comm handle, uint64_t number) {
+  handle_ = handle;
+  number_ = number;
+  calls_left_ = calls_to_host(handle);
+  noted_ = Noted::not_yet;
+}
+
+void Communicator::decide() {
+  decided_ = true;
+  const Inside inside;
+  try {
+    reason_ = set_up();
+  } catch (...) {
+    reason_ = Reason::set_up_broken;
+    throw;
+  }
+  if (options().reproducible != Reproducible::placement || group_ != nullptr ||
+      reason_ == Reason::one_rank)
+    return;
+  int rank = 0;
+  host().Comm_rank(handle_, &rank);
+  if (rank == 0)
+    log_once(std::string("placement/") + describe(reason_), LogLevel::warning,
+             "TUTTI_REPRODUCIBLE=placement does not hold for a communicator, whose calls stay on "
+             "the host MPI: %s",
+             describe(reason_));
+}
+
+Reason Communicator::set_up() {
+  const Host& mpi = host();
+  int inter = 0, ranks = 0;
+  mpi.Comm_test_inter(handle_, &inter);
+  if (inter != 0) return Reason::intercommunicator;
+  mpi.Comm_size(handle_, &ranks);
+  if (ranks < 2) return Reason::one_rank;
+  if (!may_set_up()) return Reason::different_options;
+  team_ = world_team();
+  if (team_ != nullptr && options().reach != ReachChoice::net) {
+    std::vector<int> members = team_->members(handle_, ranks);
+    if (!members.empty()) return join(ranks, std::move(members));
+  }
+  if (in_world(handle_, ranks)) return span_nodes(ranks);
+  team_.reset();
+  if (!may_ask(handle_, ranks)) return Reason::not_on_one_node;
+  return form_team(ranks);
+}
+
+// Ranks of several jobs, or of one that has no MPI_COMM_WORLD: a team of their own, or the one that
+// they all are in.
+Reason Communicator::form_team(int ranks) {
+  team_ = noted_team(handle_, ranks);
+  const Common common = agree_in_setup(handle_, team_ == nullptr ? 0 : team_->identity());
+  if (common.verdict == Verdict::host_failed) return Reason::host_failed;
+  if (common.verdict != Verdict::alike) return Reason::different_options;
+  if (common.same && team_ != nullptr) return join(ranks, {});
+  std::string why_not;
+  team_ = Team::form_of_all(handle_, ranks, trusted(handle_), &why_not);
+  if (team_ == nullptr) {
+    log_line(LogLevel::info, "a communicator stays on the host MPI: %s", why_not.c_str());
+    return why_not.empty() ? Reason::not_on_one_node : Reason::no_shared_memory;
+  }
+  note_team(team_);
+  return join(ranks, {});
+}
+
+Service& Communicator::service() {
+  if (service_ == nullptr) service_ = std::make_unique<Service>(team_);
+  return *service_;
+}
+
+// What served a communicator of the same ranks before, as the leader says.
+bool Communicator::take_over(const Placement& placement) {
+  if (!placement.taken_over) return false;
+  if (service_ == nullptr) service_ = take_parked(*team_, placement.service);
+  if (service_ == nullptr)
+    throw std::logic_error(
+        "a parked communicator has gone");  // the leader has seen that it is there
+  group_ = service_->group.get();
+  largest_element_ = group_->max_element();
+  return true;
+}
+
+// All members are the team's from here on: these ranks of it, where its services may be parked.
+Reason Communicator::join(int ranks, std::vector<int> members) {
+  const Host& mpi = host();
+  int rank = 0;
+  mpi.Comm_rank(handle_, &rank);
+  const bool may_park = !members.empty() && tracer() == nullptr;
+  Placement placement;
+  if (rank == 0 && may_park) service_ = take_parked(*team_, members);
+  if (service_ != nullptr) {
+    placement.taken_over = true;
+    placement.service = service_->identity;
+  } else if (rank == 0) {
+    placement = team_->place(ranks);
+    placement.service = new_service_identity(members);
+    if (tracer() != nullptr) placement.identity = new_identity();
+    placement.missing_types = missing_types();
+  }
+  // On a revoked communicator it fails at all ranks; the call that set-up is part of will raise the
+  // same error.
+  if (mpi.Bcast(&placement, sizeof placement, mpi.type_byte, 0, handle_) != MPI_SUCCESS)
+    return Reason::host_failed;
+  if (take_over(placement)) return Reason::none;
+  if (!placement.granted) return Reason::shared_memory_exhausted;
+  Service& service = this->service();
+  service.segment = team_->segment(placement);
+  service.page = placement.page;
+  service.missing_types = placement.missing_types;
+  if (!placement.node_segment && !all_attached(service.segment != nullptr))
+    return Reason::shared_memory_exhausted;
+
+  const shm::Layout layout = shm::Layout::fit(ranks, placement.bytes_per_rank);
+  if (placement.touch) {
+    touch_area(
+        service.segment->address(placement.page) + static_cast<size_t>(rank) * layout.stride(),
+        layout.stride());
+    if (mpi.Barrier(handle_) != MPI_SUCCESS) return Reason::host_failed;
+  }
+  group::Group::Settings settings;
+  settings.areas = service.segment->address(placement.page);
+  settings.layout = layout;
+  settings.rank = rank;
+  settings.style = team_->wait_style();
+  settings.hook = team_->progress_hook();
+  if (tracer() != nullptr)
+    settings.communicator = traced_as_ =
+        note_communicator(handle_, placement.identity, rank, ranks);
+  settings.reach = team_->reach(handle_, ranks);
+  settings.shape = team_->shape();
+  settings.levels = team_->levels(handle_, ranks);
+  make_group(std::move(settings));
+  if (may_park) {
+    service.members = std::move(members);
+    service.identity = placement.service;
+    service.layout = layout;
+  }
+  return Reason::none;
+}
+
+void Communicator::make_group(group::Group::Settings settings) {
+  settings.process = static_cast<uint64_t>(getpid());
+  settings.tracer = tracer();
+  settings.check = options().check;
+  settings.overrides = group::overrides_of(options());
+  service().group = std::make_unique<group::Group>(settings);
+  group_ = service_->group.get();
+  largest_element_ = group_->max_element();
+}
+
+bool Communicator::all_attached(bool attached) {
+  const Host& mpi = host();
+  uint64_t own = attached ? 1 : 0, all = 0;
+  mpi.Allreduce(&own, &all, 1, mpi.type_uint64, mpi.op_min, handle_);
+  return all == 1;
+}
+
+const exec::Combine* Communicator::kernel(MPI_Datatype type, MPI_Op op) {
+  const std::pair<MPI_Datatype, MPI_Op> key(type, op);
+  if (const auto found = service_->kernels.find(key); found != service_->kernels.end())
+    return &found->second.combine;
+  const auto named = named_op(op);
+  if (!named) return nullptr;
+  const NamedType* const element = predefined_type(type);
+  if (element == nullptr || !element->kernel || !takes(*named, element->kind)) return nullptr;
+  const kernels::Reduce kernel = kernels::find_reduce(*element->kernel, *named);
+  if (kernel == nullptr) return nullptr;
+  KernelChoice& choice = service_->kernels[key];
+  // Leaders ask it for the host's handles.
+  choice = {type,
+            op,
+            {kernel, nullptr, &choice, kernels::size(*element->kernel), true,
+             needs_of(*element->kernel)}};
+  return &choice.combine;
+}
+
+bool Communicator::host_combines(MPI_Datatype type, MPI_Op op) const {
+  const auto named = named_op(op);
+  const NamedType* const element = predefined_type(type);
+  if (!named || element == nullptr || !takes(*named, element->kind)) return false;
+  return (rare_type_bit(*element) & service_->missing_types) == 0;
+}
+
+size_t Communicator::find_dense_bytes(MPI_Datatype type) {
+  const NamedType* const named = named_type(type);
+  if (named == nullptr || !named->dense) return 0;
+  dense_type_ = type;
+  dense_bytes_ = named->bytes;
+  return dense_bytes_;
+}
+
+int Communicator::fail() {
+  if (!said_) {
+    say(group_->failure());
+    let_launcher_read();  // the handler may abort the job
+  }
+  if (group_->stalled()) end_job(handle_);  // whatever the handler would do
+  const Inside inside;
+  host().Comm_call_errhandler(handle_, MPI_ERR_OTHER);
+  return MPI_ERR_OTHER;
+}
+
+void Communicator::say(const std::string& what) {
+  if (!std::exchange(said_, true)) log_line(LogLevel::error, "%s", what.c_str());
+}
+
+const std::shared_ptr<Loopback>& Communicator::loopback() {
+  if (loopback_ != nullptr) return loopback_;
+  MPI_Comm made = host().comm_null;
+  int rank = 0;
+  const Inside inside;
+  host().Comm_rank(handle_, &rank);
+  host().Comm_split(handle_, rank, 0, &made);
+  loopback_ = std::make_shared<Loopback>(made);
+  return loopback_;
+}
+
+std::byte* Communicator::scratch(int which, size_t bytes) {
+  std::vector<std::byte>& memory = scratch_[static_cast<size_t>(which)];
+  if (memory.size() < bytes) memory.resize(bytes);
+  return memory.data();
+}
+
+void Communicator::release_scratch() {
+  for (std::vector<std::byte>& memory : scratch_) group::release_scratch(memory);
+}
+
+}  // namespace tutti::mpi

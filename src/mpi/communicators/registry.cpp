@@ -1,0 +1,451 @@
+#include "mpi/communicators/registry.h"
+
+#include <algorithm>
+#include <mutex>
+#include <numeric>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "mpi/communicators/communicator_table.h"
+
+namespace tutti::mpi {
+
+constinit TUTTI_PER_THREAD Remembered remembered[1 << log_of_remembered]{};
+shm::Word generation{1};
+
+namespace {
+
+struct Session {
+  uint64_t handle;
+  MPI_Group processes;
+};
+
+struct Registry {
+  std::mutex mutex;
+  bool open = false;
+  bool record = false;
+  shm::Word off{0};  // these two change under the lock and are read without
+  shm::Word left_world{0};
+  uint64_t made = 0;  // communicators so far
+  std::unordered_map<uint64_t, Communicator> communicators;
+  std::vector<decltype(communicators)::node_type>
+      spare;                   // memory of those that ended before they set up, for the next
+  std::shared_ptr<Team> team;  // the world's
+  std::string why_no_team;
+  std::shared_ptr<const Places> places;
+  MPI_Group world{};  // its processes, where world_known
+  bool world_known = false;
+  std::vector<Session> sessions;
+  std::vector<std::weak_ptr<Team>> teams;  // of communicators, in the order of making
+  int keyval = MPI_KEYVAL_INVALID;
+  int trust_keyval = MPI_KEYVAL_INVALID;
+};
+
+// Never destroyed: exit handlers may still call MPI.
+Registry& registry() {
+  static Registry& made = *new Registry;
+  return made;
+}
+
+// Likewise. Every communicator of the registry; those that have a group, while nothing is recorded.
+struct Tables {
+  CommunicatorTable known, ready;
+
+  void remove(uint64_t key) {
+    known.remove(key);
+    ready.remove(key);
+  }
+  void clear() {
+    known.clear();
+    ready.clear();
+  }
+};
+Tables& tables() {
+  static Tables& made = *new Tables;
+  return made;
+}
+
+uint64_t key_of(MPI_Comm handle) { return (uint64_t)handle; }
+
+int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
+  *flag = 0;
+  return MPI_SUCCESS;
+}
+
+// A duplicate has the same ranks.
+int copy_trust(MPI_Comm, int, void*, void* value, void* copy, int* flag) {
+  *static_cast<void**>(copy) = value;
+  *flag = 1;
+  return MPI_SUCCESS;
+}
+
+int delete_nothing(MPI_Comm, int, void*, void*) { return MPI_SUCCESS; }
+
+// A communicator that is no longer in the registry.
+using Ended = decltype(Registry::communicators)::node_type;
+
+// The lock is held. Threads forget all that they remember.
+Ended take_out(Registry& registry, uint64_t key) {
+  tables().remove(key);
+  shm::store_relaxed(generation, shm::load_relaxed(generation) + 1);
+  return registry.communicators.extract(key);
+}
+
+// The host calls it when a communicator ends.
+int forget(MPI_Comm, int, void* value, void*) {
+  Registry& registry = mpi::registry();
+  Ended ended;  // destroyed without the lock
+  {
+    const std::lock_guard<std::mutex> lock(registry.mutex);
+    if (!registry.open) return MPI_SUCCESS;
+    const uint64_t key = key_of(static_cast<Communicator*>(value)->handle());
+    const auto found = registry.communicators.find(key);
+    if (found == registry.communicators.end() || &found->second != value) return MPI_SUCCESS;
+    ended = take_out(registry, key);
+  }
+  return MPI_SUCCESS;
+}
+
+void* attribute(MPI_Comm handle, int keyval) {
+  void* value = nullptr;
+  int found = 0;
+  const Inside inside;
+  return host().Comm_get_attr(handle, keyval, &value, &found) == MPI_SUCCESS && found != 0
+             ? value
+             : nullptr;
+}
+
+// Where MPI_COMM_WORLD has ended: its communicators that were not freed have ended without a word,
+// and a session's may have their handles.
+Communicator* find_in_sessions(MPI_Comm handle) {
+  Registry& registry = mpi::registry();
+  Ended stale;
+  const std::lock_guard<std::mutex> lock(registry.mutex);
+  const auto found = registry.communicators.find(key_of(handle));
+  if (found == registry.communicators.end()) return nullptr;
+  // A handle that is no communicator's must not be asked for attributes: the host would raise an
+  // error for it. What was noted by calls was made while there was no session, so it has ended with
+  // the world.
+  const Noted noted = found->second.noted();
+  if (noted == Noted::not_yet ||
+      (noted == Noted::by_attribute && attribute(handle, registry.keyval) == &found->second)) {
+    tables().known.put(key_of(handle), {&found->second});
+    return &found->second;
+  }
+  stale = take_out(registry, key_of(handle));
+  return nullptr;
+}
+
+constexpr size_t most_spare = 16;
+
+// The lock is held, and the registry has no communicator of this handle. It takes all memory that
+// counting calls needs: memory may run out at one rank alone, which then has not made the call.
+Communicator* make_communicator(Registry& registry, MPI_Comm handle) {
+  const uint64_t key = key_of(handle);
+  if (registry.spare.empty()) {
+    registry.communicators.try_emplace(key, handle, ++registry.made);
+  } else {
+    auto node = std::move(registry.spare.back());
+    registry.spare.pop_back();
+    node.key() = key;
+    node.mapped().renew(handle, ++registry.made);
+    registry.communicators.insert(std::move(node));
+  }
+  Communicator* const made = &registry.communicators.find(key)->second;
+  tables().known.put(key, {made});
+  tables().ready.put(key, {});
+  return made;
+}
+
+Communicator* make_communicator(MPI_Comm handle) {
+  Registry& registry = mpi::registry();
+  const std::lock_guard<std::mutex> lock(registry.mutex);
+  registry.communicators.erase(key_of(handle));
+  return make_communicator(registry, handle);
+}
+
+// The host will tell when it ends; false where the handle is no communicator's.
+bool note(Communicator& communicator) {
+  const Inside inside;
+  if (host().Comm_set_attr(communicator.handle(), registry().keyval, &communicator) != MPI_SUCCESS)
+    return false;
+  communicator.note(Noted::by_attribute);
+  return true;
+}
+
+// The host has not begun such a call, and no other rank knows of it.
+bool refused_for_arguments(int code) {
+  int kind = MPI_SUCCESS;
+  if (code == MPI_SUCCESS || host().Error_class(code, &kind) != MPI_SUCCESS) return false;
+  for (const int refusal : {MPI_ERR_BUFFER, MPI_ERR_COUNT, MPI_ERR_TYPE, MPI_ERR_COMM, MPI_ERR_ROOT,
+                            MPI_ERR_OP, MPI_ERR_ARG, MPI_ERR_RANK})
+    if (kind == refusal) return true;
+  return false;
+}
+
+// Destroys them in the order of their making, because some end communicators of the host.
+void destroy(std::vector<Ended> communicators) {
+  std::sort(communicators.begin(), communicators.end(), [](const Ended& one, const Ended& other) {
+    return one.mapped().number() < other.mapped().number();
+  });
+  for (Ended& communicator : communicators) communicator = {};
+}
+
+}  // namespace
+
+void open_registry(bool record) {
+  Registry& registry = mpi::registry();
+  const std::lock_guard<std::mutex> lock(registry.mutex);
+  if (registry.open) return;
+  host().Comm_create_keyval(copy_nothing, forget, &registry.keyval, nullptr);
+  host().Comm_create_keyval(copy_trust, delete_nothing, &registry.trust_keyval, nullptr);
+  registry.record = record;
+  registry.spare.reserve(most_spare);
+  shm::store_relaxed(registry.left_world, 0);
+  registry.open = true;
+}
+
+void close_registry() {
+  Registry& registry = mpi::registry();
+  std::vector<Ended> ended;
+  std::shared_ptr<Team> team;
+  {
+    const std::lock_guard<std::mutex> lock(registry.mutex);
+    if (!registry.open) return;
+    registry.open = false;
+    tables().clear();
+    shm::store_relaxed(generation, shm::load_relaxed(generation) + 1);
+    while (!registry.communicators.empty())
+      ended.push_back(registry.communicators.extract(registry.communicators.begin()));
+    registry.spare.clear();
+    registry.teams.clear();
+    team = std::move(registry.team);
+    if (std::exchange(registry.world_known, false)) host().Group_free(&registry.world);
+  }
+  const Inside inside;
+  destroy(std::move(ended));
+  empty_parking_lot();
+  host().Comm_free_keyval(&registry.keyval);
+  host().Comm_free_keyval(&registry.trust_keyval);
+  team.reset();
+}
+
+void enter_world(std::shared_ptr<Team> team, std::string why_no_team,
+                 std::shared_ptr<const Places> places) {
+  Registry& registry = mpi::registry();
+  const std::lock_guard<std::mutex> lock(registry.mutex);
+  registry.team = std::move(team);
+  registry.why_no_team = std::move(why_no_team);
+  registry.places = std::move(places);
+  registry.world_known = host().Comm_group(host().comm_world, &registry.world) == MPI_SUCCESS;
+}
+
+void leave_world() {
+  Registry& registry = mpi::registry();
+  std::vector<Ended> ended;
+  const Inside inside;
+  empty_parking_lot();
+  {
+    const std::lock_guard<std::mutex> lock(registry.mutex);
+    std::vector<uint64_t> keys;
+    for (const auto& [key, communicator] : registry.communicators)
+      if (communicator.team() != nullptr && communicator.team()->of_several_jobs())
+        keys.push_back(key);
+    for (const uint64_t key : keys) ended.push_back(take_out(registry, key));
+    // Those that have ended without a word are found out when they are looked up again.
+    tables().clear();
+    shm::store_relaxed(generation, shm::load_relaxed(generation) + 1);
+    shm::store_relaxed(registry.left_world, 1);
+    registry.places.reset();
+    if (registry.world_known) rebase(&registry.world, registry.sessions.front().processes);
+    if (registry.team != nullptr) registry.team->leave_world(registry.sessions.front().processes);
+  }
+  destroy(std::move(ended));
+}
+
+bool world_lasts() { return registry().open && shm::load_relaxed(registry().left_world) == 0; }
+
+void switch_off() {
+  const std::lock_guard<std::mutex> lock(registry().mutex);
+  shm::store_relaxed(registry().off, 1);
+}
+
+bool registry_is_open() { return registry().open; }
+
+std::vector<const Communicator*> known_communicators() {
+  const std::lock_guard<std::mutex> lock(registry().mutex);
+  std::vector<const Communicator*> all;
+  for (const auto& [key, communicator] : registry().communicators) all.push_back(&communicator);
+  return all;
+}
+
+std::shared_ptr<Team> world_team() {
+  const std::lock_guard<std::mutex> lock(registry().mutex);
+  return registry().team;
+}
+
+const std::string& why_no_team() { return registry().why_no_team; }
+
+bool in_world(MPI_Comm communicator, int ranks) {
+  const std::lock_guard<std::mutex> lock(registry().mutex);
+  return registry().world_known && all_within(communicator, ranks, registry().world);
+}
+
+std::shared_ptr<const Places> world_places(MPI_Comm communicator, int ranks,
+                                           std::vector<int>* members) {
+  const std::lock_guard<std::mutex> lock(registry().mutex);
+  if (registry().places != nullptr && registry().world_known)
+    *members = places_in(communicator, ranks, registry().world);
+  return registry().places;
+}
+
+bool may_set_up() { return shm::load_relaxed(registry().off) == 0; }
+
+void note_session(uint64_t session, MPI_Group processes) {
+  const std::lock_guard<std::mutex> lock(registry().mutex);
+  registry().sessions.push_back({session, processes});
+}
+
+bool forget_session(uint64_t session) {
+  Registry& registry = mpi::registry();
+  const std::lock_guard<std::mutex> lock(registry.mutex);
+  const auto found = std::find_if(registry.sessions.begin(), registry.sessions.end(),
+                                  [&](const Session& known) { return known.handle == session; });
+  if (found == registry.sessions.end()) return false;
+  MPI_Group processes = found->processes;
+  registry.sessions.erase(found);
+  if (shm::load_relaxed(registry.left_world) != 0 &&
+      !registry.sessions
+           .empty()) {  // what was told by the session's group must be told by another's
+    if (registry.world_known) rebase(&registry.world, registry.sessions.front().processes);
+    if (registry.team != nullptr) registry.team->leave_world(registry.sessions.front().processes);
+  }
+  host().Group_free(&processes);
+  return true;
+}
+
+bool knows_session(uint64_t session) {
+  const std::lock_guard<std::mutex> lock(registry().mutex);
+  return std::any_of(registry().sessions.begin(), registry().sessions.end(),
+                     [&](const Session& known) { return known.handle == session; });
+}
+
+bool any_session() {
+  const std::lock_guard<std::mutex> lock(registry().mutex);
+  return !registry().sessions.empty();
+}
+
+void trust(MPI_Comm communicator) {
+  host().Comm_set_attr(communicator, registry().trust_keyval, &registry());
+}
+bool trusted(MPI_Comm communicator) {
+  return attribute(communicator, registry().trust_keyval) != nullptr;
+}
+
+bool may_ask(MPI_Comm communicator, int ranks) {
+  if (trusted(communicator) || noted_team(communicator, ranks) != nullptr) return true;
+  const std::lock_guard<std::mutex> lock(registry().mutex);
+  return std::any_of(
+      registry().sessions.begin(), registry().sessions.end(),
+      [&](const Session& session) { return all_within(communicator, ranks, session.processes); });
+}
+
+void note_team(const std::shared_ptr<Team>& team) {
+  std::vector<std::weak_ptr<Team>>& teams = registry().teams;
+  const std::lock_guard<std::mutex> lock(registry().mutex);
+  std::erase_if(teams, [](const std::weak_ptr<Team>& noted) { return noted.expired(); });
+  teams.push_back(team);
+}
+
+std::shared_ptr<Team> noted_team(MPI_Comm communicator, int ranks) {
+  std::vector<std::shared_ptr<Team>> alive;  // released without the lock
+  const std::lock_guard<std::mutex> lock(registry().mutex);
+  for (const std::weak_ptr<Team>& noted : registry().teams)
+    if (std::shared_ptr<Team> team = noted.lock()) alive.push_back(std::move(team));
+  const auto newest = std::find_if(alive.rbegin(), alive.rend(), [&](const auto& team) {
+    return team->covers(communicator, ranks);
+  });
+  return newest == alive.rend() ? nullptr : *newest;
+}
+
+void communicator_made(MPI_Comm handle) noexcept {
+  Registry& registry = mpi::registry();
+  if (!registry.open || Inside::depth != 0 || handle == host().comm_null) return;
+  Ended stale;  // destroyed without the lock
+  const std::lock_guard<std::mutex> lock(registry.mutex);
+  if (!registry.sessions.empty())
+    return;  // or nobody would know which communicators end with the world
+  try {
+    if (registry.communicators.contains(key_of(handle))) stale = take_out(registry, key_of(handle));
+    make_communicator(registry, handle)->note(Noted::by_calls);
+  } catch (...) {  // memory has run out; its first call tries again
+    tables().remove(key_of(handle));
+    registry.communicators.erase(key_of(handle));
+  }
+}
+
+void communicator_ends(MPI_Comm handle) noexcept {
+  Registry& registry = mpi::registry();
+  if (!registry.open || Inside::depth != 0) return;
+  Ended ended;  // destroyed without the lock
+  const std::lock_guard<std::mutex> lock(registry.mutex);
+  const auto found = registry.communicators.find(key_of(handle));
+  if (found == registry.communicators.end() || found->second.noted() != Noted::by_calls) return;
+  if (found->second.is_decided() || registry.spare.size() == most_spare) {
+    ended = take_out(registry, key_of(handle));
+    return;
+  }
+  tables().known.remove(key_of(handle));
+  registry.spare.push_back(registry.communicators.extract(found));
+}
+
+const Remembered* recall(MPI_Comm handle) {
+  if (Inside::depth != 0) return nullptr;
+  const CommunicatorTable::Entry found = tables().ready.find(key_of(handle));
+  if (found.communicator == nullptr) return nullptr;
+  ServedCalls::enter_thread();
+  Remembered& place = place_of(handle);
+  place = {handle, shm::load_relaxed(generation), found.communicator, found.group};
+  return &place;
+}
+
+namespace {
+
+void note_ready(Communicator& communicator) {
+  if (communicator.group() == nullptr || registry().record) return;
+  const std::lock_guard<std::mutex> lock(registry().mutex);
+  tables().ready.put(key_of(communicator.handle()), {&communicator, communicator.group()});
+}
+
+void decide(Communicator& communicator) {
+  communicator.decide();
+  note_ready(communicator);
+}
+
+}  // namespace
+
+Communicator* find_communicator(MPI_Comm handle) {
+  Registry& registry = mpi::registry();
+  if (!registry.open || Inside::depth != 0 || handle == host().comm_null) return nullptr;
+  Communicator* communicator = tables().known.find(key_of(handle)).communicator;
+  if (communicator == nullptr && shm::load_relaxed(registry.left_world) != 0)
+    communicator = find_in_sessions(handle);
+  if (communicator == nullptr) communicator = make_communicator(handle);
+  if (communicator->group() != nullptr &&
+      tables().ready.find(key_of(handle)).communicator == nullptr)
+    note_ready(*communicator);
+  if (communicator->is_decided() || !communicator->has_enough_calls()) return communicator;
+  if (!communicator->is_noted() && !note(*communicator)) return nullptr;
+  decide(*communicator);
+  return communicator;
+}
+
+void count_call(Communicator& communicator, int code) {
+  if (communicator.is_decided() || refused_for_arguments(code)) return;
+  if (!communicator.is_noted() && !note(communicator)) return;
+  communicator.count();
+  if (communicator.has_enough_calls()) decide(communicator);
+}
+
+}  // namespace tutti::mpi

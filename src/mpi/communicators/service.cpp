@@ -1,0 +1,125 @@
+#include "mpi/communicators/service.h"
+
+#include <algorithm>
+#include <mutex>
+#include <new>
+
+namespace tutti::mpi {
+namespace {
+
+// What a rank's word says.
+constexpr uint64_t in_use = 0, is_parked = 1, is_retired = 2;
+
+// A program that makes communicators of the same ranks over and over has few kinds of them.
+constexpr size_t most_led = 8;
+
+struct Lot {
+  std::mutex mutex;
+  std::vector<std::unique_ptr<Service>> services;  // in the order of parking
+};
+
+// Never destroyed: exit handlers may still call MPI.
+Lot& lot() {
+  static Lot& made = *new Lot;
+  return made;
+}
+
+using Services = std::vector<std::unique_ptr<Service>>;
+
+bool may_be_parked(const Service& service) {
+  return !service.members.empty() && service.group != nullptr && service.group->failure().empty();
+}
+
+bool is_parked_by_all(const Service& service) {
+  for (int rank = 0; rank < service.layout.ranks; ++rank)
+    if (shm::observe(service.parked(rank)) != is_parked) return false;
+  return true;
+}
+
+// Moves those out that the lot should not keep. The lock is held.
+void sweep(Services& services, Services& ended) {
+  const auto move_out = [&](auto which) {
+    ended.push_back(std::move(*which));
+    return services.erase(which);
+  };
+  size_t led = 0;
+  for (auto one = services.begin(); one != services.end();) {
+    led += (*one)->is_leader() ? 1 : 0;
+    one = shm::observe((*one)->parked(0)) == is_retired ? move_out(one) : one + 1;
+  }
+  // Half of the memory is for communicators that are alive.
+  for (auto one = services.begin(); one != services.end();) {
+    const shm::Segment& segment = *(*one)->segment;
+    const bool too_many = led > most_led || segment.free_bytes() < segment.usable_bytes() / 2;
+    const bool goes = (*one)->is_leader() && too_many;
+    if (goes) --led;
+    one = goes ? move_out(one) : one + 1;
+    if (goes && led <= most_led) break;  // what is freed shows when all have released it
+  }
+}
+
+template <class Wanted>
+std::unique_ptr<Service> take(Wanted wanted) {
+  const std::lock_guard<std::mutex> lock(lot().mutex);
+  Services& services = lot().services;
+  const auto found = std::find_if(services.rbegin(), services.rend(),
+                                  [&](const auto& one) { return wanted(*one); });
+  if (found == services.rend()) return nullptr;
+  std::unique_ptr<Service> taken = std::move(*found);
+  services.erase(std::next(found).base());
+  return taken;
+}
+
+}  // namespace
+
+// The leader's part is the word of all: what it no longer has, nobody can take again.
+Service::~Service() {
+  if (segment != nullptr && is_leader() && !members.empty()) shm::publish(parked(0), is_retired);
+  group.reset();
+  if (segment != nullptr) segment->leave(page);
+}
+
+shm::Word& Service::parked(int rank) const {
+  std::byte* const area = segment->address(page) + static_cast<size_t>(rank) * layout.stride();
+  return reinterpret_cast<shm::Control*>(area)->parked;
+}
+
+// Without memory to note it, it ends.
+void park(std::unique_ptr<Service> service) noexcept {
+  if (!may_be_parked(*service)) return;
+  Services ended;  // destroyed without the lock
+  const std::lock_guard<std::mutex> lock(lot().mutex);
+  shm::Word& word = service->parked(service->group->rank());
+  try {
+    ended.reserve(lot().services.size() + 1);
+    lot().services.push_back(std::move(service));
+  } catch (const std::bad_alloc&) {
+    return;
+  }
+  shm::publish(word, is_parked);
+  sweep(lot().services, ended);
+}
+
+std::unique_ptr<Service> take_parked(const Team& team, const std::vector<int>& members) {
+  std::unique_ptr<Service> taken = take([&](const Service& one) {
+    return one.is_leader() && one.team.get() == &team && one.members == members &&
+           is_parked_by_all(one);
+  });
+  if (taken == nullptr) return nullptr;
+  for (int rank = 0; rank < taken->layout.ranks; ++rank)
+    shm::store_relaxed(taken->parked(rank), in_use);
+  return taken;
+}
+
+std::unique_ptr<Service> take_parked(const Team& team, uint64_t identity) {
+  return take(
+      [&](const Service& one) { return one.team.get() == &team && one.identity == identity; });
+}
+
+void empty_parking_lot() {
+  Services ended;
+  const std::lock_guard<std::mutex> lock(lot().mutex);
+  ended.swap(lot().services);
+}
+
+}  // namespace tutti::mpi

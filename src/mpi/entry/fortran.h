@@ -1,0 +1,122 @@
+// Fortran's arguments as C knows them, and the bodies of the Fortran routines around which Tutti
+// does something of its own. Internal to this room; fortran_entries.cpp says which routines there
+// are, and why.
+//
+// All of a routine's arguments are addresses; `error` may be null (optional in mpi_f08). Handles
+// are integers that the host converts. The first argument of a body is the routine's own name, by
+// which it finds the library's routine behind this one. Any thread.
+#pragma once
+
+#include <dlfcn.h>
+
+#include <vector>
+
+#include "mpi/abi/host.h"
+#include "mpi/job/thrown.h"
+
+#define TUTTI_ENTRY extern "C" __attribute__((visibility("default")))
+#define TUTTI_SAME_AS(name) __attribute__((visibility("default"), alias(name)))
+
+#if defined(TUTTI_ABI_STANDARD)
+using MPI_Fint = int;  // the standard ABI leaves it to the Fortran compiler, whose default it is
+#endif
+
+namespace tutti::mpi::fortran {
+
+inline void set(MPI_Fint* error, int code) {
+  if (error != nullptr) *error = code;
+}
+
+// The library's own routine; null where it has none of the name.
+template <class Routine>
+Routine next_definition(const char* name) {
+  return reinterpret_cast<Routine>(dlsym(RTLD_NEXT, name));
+}
+
+// Calls the library's own routine, whose error code comes last; MPI_ERR_OTHER where it has none.
+template <class... Arguments>
+int call_next(const char* name, Arguments*... arguments) {
+  const auto routine = next_definition<void (*)(Arguments*..., MPI_Fint*)>(name);
+  MPI_Fint code = MPI_ERR_OTHER;
+  if (routine != nullptr) routine(arguments..., &code);
+  return code;
+}
+
+// Handles. The host's functions that convert them are looked up once. MPICH's are the same integers
+// in both languages.
+MPI_Comm c_communicator(MPI_Fint handle);
+MPI_Info c_info(MPI_Fint handle);
+MPI_Request c_request(MPI_Fint handle);
+MPI_Fint fortran_request(MPI_Request request);
+#ifdef TUTTI_SESSIONS
+MPI_Session c_session(MPI_Fint handle);
+#endif
+#if defined(TUTTI_ABI_OPENMPI)
+MPI_Datatype c_type(MPI_Fint handle);
+MPI_Op c_op(MPI_Fint handle);
+// MPI_IN_PLACE and MPI_BOTTOM where the address is that of Fortran's, else the address.
+void* c_address(void* buffer);
+// As many as the communicator's ranks; none for a buffer given in place, whose types may be
+// anything.
+std::vector<MPI_Datatype> c_types(const MPI_Fint* handles, MPI_Comm communicator,
+                                  const void* buffer);
+#endif
+
+// `make` makes the request that it is given the address of.
+template <class Make>
+void make_request(MPI_Fint* request, MPI_Fint* error, Make make) {
+  MPI_Request made{};
+  const int code = guarded(host().comm_self, [&] { return make(&made); });
+  if (code == MPI_SUCCESS) *request = fortran_request(made);
+  set(error, code);
+}
+
+// Begin and end (life.h), memory (memory.h), processes of other jobs (spawn.h).
+void init(const char* name, MPI_Fint* error);
+void init_thread(const char* name, MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error);
+void finalize(const char* name, MPI_Fint* error);
+void abort(const char* name, MPI_Fint* comm, MPI_Fint* code, MPI_Fint* error);
+#ifdef TUTTI_SESSIONS
+void session_init(const char* name, MPI_Fint* info, MPI_Fint* handler, MPI_Fint* session,
+                  MPI_Fint* error);
+void session_finalize(const char* name, MPI_Fint* session, MPI_Fint* error);
+#endif
+void merge(const char* name, MPI_Fint* inter, MPI_Fint* high, MPI_Fint* merged, MPI_Fint* error);
+// The lengths of the two texts come last, by value.
+void spawn(const char* name, char* command, char* argv, MPI_Fint* maxprocs, MPI_Fint* info,
+           MPI_Fint* root, MPI_Fint* comm, MPI_Fint* intercomm, MPI_Fint* errcodes, MPI_Fint* error,
+           size_t command_length, size_t argv_length);
+// The base is the address of an integer of an address's size, or of a type(c_ptr): the same here.
+void alloc_mem(const char* name, MPI_Aint* size, MPI_Fint* info, void* baseptr, MPI_Fint* error);
+void free_mem(const char* name, void* base, MPI_Fint* error);
+
+// Polls (job/poll.h).
+void iprobe(const char* name, MPI_Fint* source, MPI_Fint* tag, MPI_Fint* comm, MPI_Fint* flag,
+            void* status, MPI_Fint* error);
+void improbe(const char* name, MPI_Fint* source, MPI_Fint* tag, MPI_Fint* comm, MPI_Fint* flag,
+             MPI_Fint* message, void* status, MPI_Fint* error);
+void win_test(const char* name, MPI_Fint* window, MPI_Fint* flag, MPI_Fint* error);
+
+// Requests (requests/requests.h). Where there is a second name, it is that of the library's routine
+// for one request, or of its test.
+void start(const char* name, MPI_Fint* request, MPI_Fint* error);
+void start_all(const char* name, const char* name_of_one, MPI_Fint* count, MPI_Fint* requests,
+               MPI_Fint* error);
+void free_request(const char* name, MPI_Fint* request, MPI_Fint* error);
+void wait(const char* name, MPI_Fint* request, void* status, MPI_Fint* error);
+void wait_all(const char* name, MPI_Fint* count, MPI_Fint* requests, void* statuses,
+              MPI_Fint* error);
+void wait_any(const char* name, const char* name_of_test, MPI_Fint* count, MPI_Fint* requests,
+              MPI_Fint* index, void* status, MPI_Fint* error);
+void wait_some(const char* name, const char* name_of_test, MPI_Fint* count, MPI_Fint* requests,
+               MPI_Fint* completed, MPI_Fint* indices, void* statuses, MPI_Fint* error);
+void test(const char* name, MPI_Fint* request, MPI_Fint* flag, void* status, MPI_Fint* error);
+void test_all(const char* name, MPI_Fint* count, MPI_Fint* requests, MPI_Fint* flag, void* statuses,
+              MPI_Fint* error);
+void test_any(const char* name, MPI_Fint* count, MPI_Fint* requests, MPI_Fint* index,
+              MPI_Fint* flag, void* status, MPI_Fint* error);
+void test_some(const char* name, MPI_Fint* count, MPI_Fint* requests, MPI_Fint* completed,
+               MPI_Fint* indices, void* statuses, MPI_Fint* error);
+void get_status(const char* name, MPI_Fint* request, MPI_Fint* flag, void* status, MPI_Fint* error);
+
+}  // namespace tutti::mpi::fortran

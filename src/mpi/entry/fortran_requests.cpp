@@ -1,0 +1,141 @@
+// Starting, testing and waiting in Fortran: what requests.h adds, then the library's own routine
+// with the program's arguments, which knows what Fortran's handles and statuses are like.
+#include <vector>
+
+#include "mpi/entry/fortran.h"
+#include "mpi/requests/requests.h"
+
+namespace tutti::mpi::fortran {
+namespace {
+
+// The requests of a call. They are converted only where some of them may be Tutti's.
+struct Handles {
+  int count;
+  const MPI_Fint* handles;
+  mutable std::vector<MPI_Request> converted{};
+
+  const MPI_Request* get() const {
+    if (converted.empty())
+      for (int i = 0; i < count; ++i) converted.push_back(c_request(handles[i]));
+    return converted.data();
+  }
+};
+
+// Memory for the converted handles may run out.
+template <class Call>
+void answer(MPI_Fint* error, Call&& call) {
+  set(error, guarded(host().comm_self, call));
+}
+
+int start_one(const char* name, MPI_Fint* request) {
+  Persistent* const own = has_own_requests() ? own_request(c_request(*request)) : nullptr;
+  if (own != nullptr) return own->start();
+  if (!records_starts()) return call_next(name, request);
+  return start_by_host(c_request(*request), [&] { return call_next(name, request); });
+}
+
+}  // namespace
+
+void start(const char* name, MPI_Fint* request, MPI_Fint* error) {
+  set(error, start_one(name, request));
+}
+
+// Where ours are among them, each is started by itself, by the routine for one.
+void start_all(const char* name, const char* name_of_one, MPI_Fint* count, MPI_Fint* requests,
+               MPI_Fint* error) {
+  if (!has_own_requests() && !records_starts()) return set(error, call_next(name, count, requests));
+  int code = MPI_SUCCESS;
+  for (MPI_Fint i = 0; i < *count && code == MPI_SUCCESS; ++i)
+    code = start_one(name_of_one, &requests[i]);
+  set(error, code);
+}
+
+void free_request(const char* name, MPI_Fint* request, MPI_Fint* error) {
+  const auto ended = has_own_requests() ? forget_request(c_request(*request)) : nullptr;
+  if (records_starts()) forget_hosts_request(c_request(*request));
+  set(error, call_next(name, request));
+}
+
+void wait(const char* name, MPI_Fint* request, void* status, MPI_Fint* error) {
+  answer(error, [&] {
+    return wait_for_all(Handles{1, request}, [&] { return call_next(name, request, status); });
+  });
+}
+
+void wait_all(const char* name, MPI_Fint* count, MPI_Fint* requests, void* statuses,
+              MPI_Fint* error) {
+  answer(error, [&] {
+    return wait_for_all(Handles{*count, requests},
+                        [&] { return call_next(name, count, requests, statuses); });
+  });
+}
+
+void wait_any(const char* name, const char* name_of_test, MPI_Fint* count, MPI_Fint* requests,
+              MPI_Fint* index, void* status, MPI_Fint* error) {
+  const auto test = [&](bool* found) {
+    MPI_Fint flag = 0;
+    const int code = call_next(name_of_test, count, requests, index, &flag, status);
+    *found = flag != 0 && *index != MPI_UNDEFINED;
+    return code;
+  };
+  answer(error, [&] {
+    return wait_for_some(Handles{*count, requests}, test,
+                         [&] { return call_next(name, count, requests, index, status); });
+  });
+}
+
+void wait_some(const char* name, const char* name_of_test, MPI_Fint* count, MPI_Fint* requests,
+               MPI_Fint* completed, MPI_Fint* indices, void* statuses, MPI_Fint* error) {
+  const auto test = [&](bool* found) {
+    const int code = call_next(name_of_test, count, requests, completed, indices, statuses);
+    *found = *completed != MPI_UNDEFINED && *completed > 0;
+    return code;
+  };
+  answer(error, [&] {
+    return wait_for_some(Handles{*count, requests}, test, [&] {
+      return call_next(name, count, requests, completed, indices, statuses);
+    });
+  });
+}
+
+void test(const char* name, MPI_Fint* request, MPI_Fint* flag, void* status, MPI_Fint* error) {
+  answer(error, [&] {
+    return mpi::test_all(Handles{1, request}, flag, true,
+                         [&] { return call_next(name, request, flag, status); });
+  });
+}
+
+void get_status(const char* name, MPI_Fint* request, MPI_Fint* flag, void* status,
+                MPI_Fint* error) {
+  answer(error, [&] {
+    return mpi::test_all(Handles{1, request}, flag, false,
+                         [&] { return call_next(name, request, flag, status); });
+  });
+}
+
+void test_all(const char* name, MPI_Fint* count, MPI_Fint* requests, MPI_Fint* flag, void* statuses,
+              MPI_Fint* error) {
+  answer(error, [&] {
+    return mpi::test_all(Handles{*count, requests}, flag, true,
+                         [&] { return call_next(name, count, requests, flag, statuses); });
+  });
+}
+
+void test_any(const char* name, MPI_Fint* count, MPI_Fint* requests, MPI_Fint* index,
+              MPI_Fint* flag, void* status, MPI_Fint* error) {
+  answer(error, [&] {
+    return mpi::test_some(Handles{*count, requests}, index, flag,
+                          [&] { return call_next(name, count, requests, index, flag, status); });
+  });
+}
+
+void test_some(const char* name, MPI_Fint* count, MPI_Fint* requests, MPI_Fint* completed,
+               MPI_Fint* indices, void* statuses, MPI_Fint* error) {
+  answer(error, [&] {
+    return mpi::test_some(Handles{*count, requests}, completed, completed, [&] {
+      return call_next(name, count, requests, completed, indices, statuses);
+    });
+  });
+}
+
+}  // namespace tutti::mpi::fortran

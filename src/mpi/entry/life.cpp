@@ -1,0 +1,297 @@
+#include "mpi/entry/life.h"
+
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdlib>
+#include <initializer_list>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "base/descriptors.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "group/programs.h"
+#include "mpi/job/agreement.h"
+#include "mpi/communicators/registry.h"
+#include "mpi/entry/calls.h"
+#include "mpi/job/end.h"
+#include "mpi/abi/probe.h"
+#include "mpi/report/report.h"
+#include "mpi/entry/spawn.h"
+#include "mpi/job/thrown.h"
+#include "mpi/report/tracing.h"
+#include "mpi/abi/types.h"
+
+namespace tutti::mpi {
+namespace {
+
+// What the first of these variables says that is set, as launchers tell it before MPI does; 0 where
+// none is, so that somebody speaks.
+int launched(std::initializer_list<const char*> names) {
+  for (const char* name : names)
+    if (const char* value = getenv(name); value != nullptr && *value != '\0') return atoi(value);
+  return 0;
+}
+int launched_rank() {
+  return launched({"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "SLURM_PROCID"});
+}
+int launched_rank_on_node() {
+  return launched(
+      {"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "PMI_LOCAL_RANK", "SLURM_LOCALID"});
+}
+
+// A launcher ends the job with the first rank that fails, which must not be before rank 0 has said
+// why.
+constexpr useconds_t speaker_first_microseconds = 500'000;
+
+// Null where there is none, the reason in *why_not.
+std::unique_ptr<Team> form_team(std::string* why_not) {
+  if (simulated) return nullptr;  // who waits for simulated ranks must do so in the host
+  if (host_tolerates_faults()) {
+    *why_not =
+        "the host MPI's fault tolerance is on, which shared memory has none of; start without "
+        "--with-ft";
+    return nullptr;
+  }
+  std::unique_ptr<Team> team = Team::form_of_world(why_not);
+  if (team != nullptr) why_not->clear();
+  return team;
+}
+
+// Simulated ranks share their process's memory, though not its globals.
+void share_programs(int rank) {
+  group::CommonPrograms* programs = rank == 0 ? group::make_common_programs() : nullptr;
+  host().Bcast(&programs, sizeof programs, host().type_byte, 0, host().comm_world);
+  group::use_common_programs(programs);
+}
+
+// What this process has begun and not ended. Sessions may come and go on any thread.
+struct Life {
+  std::mutex mutex;
+  bool settled = false;  // MPI_Init has agreed
+  bool world = false;    // and Tutti is on
+  bool off = false;      // or is not
+};
+
+Life& life() {
+  static Life& made = *new Life;
+  return made;
+}
+
+void warn_of_options() {
+  if (options().disable) return;
+  for (const std::string& warning : option_warnings())
+    log_once(warning, LogLevel::warning, "%s", warning.c_str());
+}
+
+void open() {
+  const bool record = !options().report.empty() && !options().disable;
+  if (record) start_recording();
+  open_registry(record);
+}
+
+// Says it once, where there is something to say.
+void say_why_off(Verdict verdict, int rank) {
+  if (rank == 0 && *culprit(verdict) != '\0')
+    log_line(LogLevel::warning, "off: the ranks have different %s; give all of them the same",
+             culprit(verdict));
+}
+
+void go_on_without_tutti() {
+  life().off = true;
+  switch_off();
+  meet_parents(false);
+}
+
+void close() {
+  if (recording() && !life().settled && launched_rank() == 0)
+    log_once("life/report", LogLevel::warning,
+             "no report: it is gathered over MPI_COMM_WORLD, and this program has sessions alone; "
+             "it needs MPI_Init");
+  close_registry();
+}
+
+}  // namespace
+
+void before_init() {
+  try {
+    options();
+    group::overrides_of(options());  // reads the user's plans
+    if (options().disable) return;
+    make_room_for_high_descriptors();  // the host's threads start in its MPI_Init
+    if (own_cluster() >= 0) return;
+    // Only its own ranks know that a node is missing.
+    if (launched_rank_on_node() == 0) {
+      log_line(LogLevel::error, "%s: host '%s' is in no cluster; add it to one",
+               options().clusters.c_str(), host_name().c_str());
+      let_launcher_read();
+    } else {
+      usleep(speaker_first_microseconds);
+    }
+    end_before_init();
+  } catch (const std::exception& error) {
+    if (launched_rank() == 0)
+      log_line(LogLevel::error, "%s", error.what());
+    else
+      usleep(speaker_first_microseconds);
+    _exit(2);
+  }
+}
+
+namespace {
+
+void settle() {
+  if (host().foreign || std::exchange(life().settled, true)) return;  // Fortran's may call C's
+  const Inside inside;
+  int rank = 0;
+  host().Comm_rank(host().comm_world, &rank);
+  set_log_rank(rank);
+  if (rank == 0) warn_of_options();
+  if (const Verdict verdict = agree_in_init(); verdict != Verdict::alike) {
+    say_why_off(verdict, rank);
+    return go_on_without_tutti();
+  }
+  if (simulated) share_programs(rank);
+  const HostTraits traits = probe_host();
+  if (!traits.judges_arguments) tolerate_aliases();
+  set_missing_types(traits.missing_types);
+  std::string why_no_team;
+  std::unique_ptr<Team> team = form_team(&why_no_team);
+  if (team == nullptr) log_line(LogLevel::info, "off on this node: %s", why_no_team.c_str());
+  std::shared_ptr<const Places> places = Places::gather(team.get());
+  if (!options().trace.empty() && !options().disable) start_tracing();
+  {
+    const std::lock_guard<std::mutex> lock(life().mutex);
+    open();
+    enter_world(std::move(team), std::move(why_no_team), std::move(places));
+    life().world = true;
+  }
+  meet_parents(true);
+}
+
+void write_what_was_recorded() {
+  const Inside inside;
+  write_trace();
+  if (!recording()) return;
+  for (const Communicator* communicator : known_communicators())
+    if (communicator->net() != nullptr) communicator->record_sent();
+  write_report(options().report, why_no_team());
+}
+
+}  // namespace
+
+int after_init() {
+  return guarded(host().comm_world, []() -> int {
+    settle();
+    return MPI_SUCCESS;
+  });
+}
+
+void before_finalize() {
+  if (!life().world) return;
+  // A program that goes on after the error may still finalize.
+  (void)guarded(host().comm_world, []() -> int {
+    write_what_was_recorded();
+    return MPI_SUCCESS;
+  });
+  const std::lock_guard<std::mutex> lock(life().mutex);
+  life().world = false;
+  if (any_session())
+    leave_world();
+  else
+    close();
+}
+
+// Nobody else can be asked for anything any more.
+void before_abort() {
+  static std::atomic<bool> begun{false};
+  if (!recording() || !life().world || begun.exchange(true)) return;  // Fortran's may call C's
+  end_soon();  // whatever state a program that aborts may be in
+  const Inside inside;
+  try {
+    write_own_report(options().report, why_no_team());
+    let_launcher_read();
+  } catch (...) {
+  }
+}
+
+int abort(MPI_Comm communicator, int code) {
+  before_abort();
+  return host().Abort(communicator, code);
+}
+
+int init(int* argc, char*** argv) {
+  before_init();
+  const int code = host().Init(argc, argv);
+  return code == MPI_SUCCESS ? after_init() : code;
+}
+
+int init_thread(int* argc, char*** argv, int required, int* provided) {
+  before_init();
+  const int code = host().Init_thread(argc, argv, required, provided);
+  return code == MPI_SUCCESS ? after_init() : code;
+}
+
+int finalize() {
+  before_finalize();
+  return host().Finalize();
+}
+
+#ifdef TUTTI_SESSIONS
+namespace {
+
+constexpr const char* processes_of_this_job = "mpi://WORLD";
+
+uint64_t key_of(MPI_Session session) { return (uint64_t)session; }
+
+void settle_session(MPI_Session session) {
+  if (host().foreign || host_tolerates_faults() || host().Group_from_session_pset == nullptr)
+    return;
+  const std::lock_guard<std::mutex> lock(life().mutex);
+  // A disabled process takes part in what other ranks agree on.
+  if (life().off || knows_session(key_of(session))) return;  // Fortran's may call C's
+  const Inside inside;
+  MPI_Group processes;
+  if (host().Group_from_session_pset(session, processes_of_this_job, &processes) != MPI_SUCCESS)
+    return;
+  if (launched_rank() == 0) warn_of_options();
+  open();
+  note_session(key_of(session), processes);
+}
+
+}  // namespace
+
+int after_session_init(MPI_Session session) {
+  try {
+    settle_session(session);
+    return MPI_SUCCESS;
+  } catch (...) {  // there may be no communicator yet whose handler could be called
+    return MPI_ERR_NO_MEM;
+  }
+}
+
+void before_session_finalize(MPI_Session session) {
+  const std::lock_guard<std::mutex> lock(life().mutex);
+  const Inside inside;
+  if (forget_session(key_of(session)) && !life().world && !any_session()) close();
+}
+
+int session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
+  before_init();
+  if (host().Session_init == nullptr)
+    return MPI_ERR_OTHER;  // a program for a newer MPI than this one
+  const int code = host().Session_init(info, handler, session);
+  return code == MPI_SUCCESS ? after_session_init(*session) : code;
+}
+
+int session_finalize(MPI_Session* session) {
+  if (host().Session_finalize == nullptr) return MPI_ERR_OTHER;
+  before_session_finalize(*session);
+  return host().Session_finalize(session);
+}
+#endif
+
+}  // namespace tutti::mpi

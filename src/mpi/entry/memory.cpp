@@ -1,0 +1,222 @@
+#include "mpi/entry/memory.h"
+
+#include <stdlib.h>
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+
+#include "base/log.h"
+#include "base/options.h"
+#include "mpi/communicators/registry.h"
+#include "mpi/job/thrown.h"
+#include "shm/process_heap.h"
+
+namespace tutti::mpi {
+namespace {
+
+constexpr size_t usual_alignment = shm::usual_alignment;
+constexpr const char* alignment_key = "mpi_minimum_memory_alignment";
+
+// Windows over our memory; what is to be freed with each, and by whom.
+struct WindowMemory {
+  void* base;
+  bool from_host;
+};
+
+struct Windows {
+  std::mutex mutex;
+  std::map<uint64_t, WindowMemory> memory;  // by handle
+};
+
+Windows& windows() {
+  static Windows& made = *new Windows;
+  return made;
+}
+
+uint64_t key_of(MPI_Win window) { return (uint64_t)window; }
+
+// What the program wants at least; 0 where its wish cannot be read.
+size_t wished_alignment(MPI_Info info) {
+  if (info == host().info_null) return usual_alignment;
+  char text[32] = {};
+  int found = 0;
+  if (host().Info_get(info, alignment_key, sizeof text - 1, text, &found) != MPI_SUCCESS) return 0;
+  if (found == 0) return usual_alignment;
+  const unsigned long long wish = strtoull(text, nullptr, 10);
+  return wish > 0 && (wish & (wish - 1)) == 0 ? static_cast<size_t>(wish) : 0;
+}
+
+// The same at all ranks of the communicator. Of one rank nobody gains, and some hosts refuse it
+// windows over given memory.
+bool serves_windows_of(MPI_Comm communicator) {
+  if (!options().shared_heap || Inside::depth > 0 || !registry_is_open() ||
+      communicator == host().comm_null)
+    return false;
+  const std::shared_ptr<Team> team = world_team();
+  int ranks = 0, inter = 0;
+  if (team == nullptr || !team->direct() ||
+      host().Comm_test_inter(communicator, &inter) != MPI_SUCCESS || inter != 0)
+    return false;
+  return host().Comm_size(communicator, &ranks) == MPI_SUCCESS && ranks > 1 &&
+         team->covers(communicator, ranks);
+}
+
+void give_back(const WindowMemory& held) {
+  held.from_host ? (void)host().Free_mem(held.base) : (void)shm::give_memory(held.base);
+}
+
+// Where a rank's heap is full, its host gives the memory; what it calls then is the same.
+WindowMemory take_for_window(MPI_Aint size) {
+  WindowMemory held{shm::take_memory(size > 0 ? static_cast<size_t>(size) : 1, usual_alignment),
+                    false};
+  if (held.base != nullptr) return held;
+  held.from_host = true;
+  if (host().Alloc_mem(size > 0 ? size : 1, host().info_null, &held.base) != MPI_SUCCESS)
+    held.base = nullptr;
+  return held;
+}
+
+void return_code(MPI_Comm*, int*, ...) {}
+
+// A copy of a communicator for one try, whose errors come back as codes: the program's handler
+// hears of none.
+class Trial {
+ public:
+  // Collective; a failure is raised on the program's communicator.
+  explicit Trial(MPI_Comm communicator) {
+    int rank = 0;
+    host().Comm_rank(communicator, &rank);
+    code_ = host().Comm_split(communicator, 0, rank, &copy_);
+    if (code_ != MPI_SUCCESS) return;
+    MPI_Errhandler handler{};
+    host().Comm_create_errhandler(return_code, &handler);
+    host().Comm_set_errhandler(copy_, handler);
+    host().Errhandler_free(&handler);  // the communicator keeps it
+  }
+  ~Trial() {
+    if (code_ == MPI_SUCCESS) host().Comm_free(&copy_);
+  }
+  Trial(const Trial&) = delete;
+
+  int code() const { return code_; }
+  MPI_Comm communicator() const { return copy_; }
+  // Collective: true where it is true at all ranks.
+  bool all(bool own) const {
+    const uint64_t here = own ? 1 : 0;
+    uint64_t least = 0;
+    return host().Allreduce(&here, &least, 1, host().type_uint64, host().op_min, copy_) ==
+               MPI_SUCCESS &&
+           least == 1;
+  }
+
+ private:
+  MPI_Comm copy_{};
+  int code_ = MPI_SUCCESS;
+};
+
+// A window over the heap's memory, or none, at all ranks alike. Collective. *code is an error that
+// the program has heard of.
+bool make_window(MPI_Aint size, int unit, MPI_Info info, MPI_Comm communicator, void* baseptr,
+                 MPI_Win* window, int* code) {
+  const Trial trial(communicator);
+  *code = trial.code();
+  if (*code != MPI_SUCCESS) return false;
+  const WindowMemory held = take_for_window(size);
+  if (!trial.all(held.base != nullptr)) {
+    if (held.base != nullptr) give_back(held);
+    return false;
+  }
+  const bool made =
+      host().Win_create(held.base, size, unit, info, trial.communicator(), window) == MPI_SUCCESS;
+  if (!trial.all(made)) {
+    // A window that others lack cannot be freed; nor can its memory, then.
+    if (!made) give_back(held);
+    log_once("windows", LogLevel::info,
+             "the host MPI makes no windows over the shared heap; their memory is its own");
+    return false;
+  }
+  *static_cast<void**>(baseptr) = held.base;
+  const std::lock_guard<std::mutex> lock(windows().mutex);
+  windows().memory[key_of(*window)] = held;
+  return true;
+}
+
+}  // namespace
+
+int alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr) {
+  if (!host().foreign && Inside::depth == 0 && size > 0 && baseptr != nullptr &&
+      shm::has_process_heap()) {
+    const size_t alignment = wished_alignment(info);
+    if (void* const address =
+            alignment > 0 ? shm::take_memory(static_cast<size_t>(size), alignment) : nullptr) {
+      *static_cast<void**>(baseptr) = address;
+      return MPI_SUCCESS;
+    }
+  }
+  return host().Alloc_mem(size, info, baseptr);
+}
+
+int free_mem(void* base) { return shm::give_memory(base) ? MPI_SUCCESS : host().Free_mem(base); }
+
+int win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm communicator, void* baseptr,
+                 MPI_Win* window) {
+  if (host().foreign || baseptr == nullptr || window == nullptr || !serves_windows_of(communicator))
+    return host().Win_allocate(size, unit, info, communicator, baseptr, window);
+  const Inside inside;
+  bool served = false;
+  const int code = guarded(communicator, [&] {
+    int raised = MPI_SUCCESS;
+    served = make_window(size, unit, info, communicator, baseptr, window, &raised);
+    return raised;
+  });
+  if (code != MPI_SUCCESS || served) return code;
+  return host().Win_allocate(size, unit, info, communicator, baseptr, window);
+}
+
+// The memory outlives the window: until all have freed it, others may put into it.
+int win_free(MPI_Win* window) {
+  const uint64_t key = window != nullptr ? key_of(*window) : 0;
+  const int code = host().Win_free(window);
+  if (code != MPI_SUCCESS || host().foreign) return code;
+  WindowMemory held{};
+  {
+    const std::lock_guard<std::mutex> lock(windows().mutex);
+    const auto found = windows().memory.find(key);
+    if (found == windows().memory.end()) return code;
+    held = found->second;
+    windows().memory.erase(found);
+  }
+  give_back(held);
+  return code;
+}
+
+// A window over our memory is one that MPI allocated, for all the program can tell.
+int win_get_attr(MPI_Win window, int keyval, void* value, int* flag) {
+  const int code = host().Win_get_attr(window, keyval, value, flag);
+  if (code != MPI_SUCCESS || host().foreign || keyval != MPI_WIN_CREATE_FLAVOR || flag == nullptr ||
+      *flag == 0)
+    return code;
+  static int allocated = MPI_WIN_FLAVOR_ALLOCATE;
+  const std::lock_guard<std::mutex> lock(windows().mutex);
+  if (windows().memory.contains(key_of(window))) *static_cast<int**>(value) = &allocated;
+  return code;
+}
+
+}  // namespace tutti::mpi
+
+// Instead of those of libtutti.so, which a program that calls them is linked to: they are found
+// first.
+extern "C" __attribute__((visibility("default"))) void* tutti_alloc(size_t bytes) {
+  if (void* const address =
+          tutti::shm::take_memory(bytes > 0 ? bytes : 1, tutti::shm::usual_alignment))
+    return address;
+  void* address = nullptr;
+  return posix_memalign(&address, 64, bytes > 0 ? bytes : 1) == 0 ? address : nullptr;
+}
+
+extern "C" __attribute__((visibility("default"))) void tutti_free(void* memory) {
+  if (!tutti::shm::give_memory(memory)) free(memory);
+}

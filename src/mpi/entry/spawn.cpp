@@ -1,0 +1,130 @@
+#include "mpi/entry/spawn.h"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <sstream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/log.h"
+#include "mpi/job/agreement.h"
+#include "mpi/communicators/registry.h"
+#include "mpi/job/thrown.h"
+
+namespace tutti::mpi {
+namespace {
+
+// Not one of the TUTTI_* variables, which users set.
+constexpr const char* told_by = "SPAWNED_BY_TUTTI";
+constexpr const char* env_program = "/usr/bin/env";
+
+bool is_program(const std::string& path) {
+  struct stat status;
+  return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode) &&
+         access(path.c_str(), X_OK) == 0;
+}
+
+// The path of tutti-run where the command is that, else nothing: what this process does not find,
+// it does not touch.
+std::string path_of_tutti_run(const char* command) {
+  const std::string_view name = command == nullptr ? "" : command;
+  if (name.substr(name.rfind('/') + 1) != "tutti-run" || !is_program(env_program)) return {};
+  if (name.find('/') != name.npos) return is_program(command) ? command : std::string();
+  const char* path = getenv("PATH");
+  std::istringstream directories(path == nullptr ? "" : path);
+  for (std::string directory; std::getline(directories, directory, ':');)
+    if (const std::string candidate = directory + "/" + command; is_program(candidate))
+      return candidate;
+  return {};
+}
+
+// All of the world, which agreed in MPI_Init.
+bool may_tell(MPI_Comm communicator, int root) {
+  const Host& mpi = host();
+  if (mpi.foreign || !registry_is_open() || !may_set_up() || Inside::depth > 0 ||
+      communicator == mpi.comm_null)
+    return false;
+  const Inside inside;
+  int inter = 0, ranks = 0;
+  if (mpi.Comm_test_inter(communicator, &inter) != MPI_SUCCESS || inter != 0) return false;
+  mpi.Comm_size(communicator, &ranks);
+  return root >= 0 && root < ranks && in_world(communicator, ranks);
+}
+
+int rank_in(MPI_Comm communicator) {
+  int rank = 0;
+  host().Comm_rank(communicator, &rank);
+  return rank;
+}
+
+}  // namespace
+
+bool tell_spawn(MPI_Comm communicator, int root, bool through_us) {
+  if (!may_tell(communicator, root)) return false;
+  const Inside inside;
+  unsigned char word = through_us ? 1 : 0;
+  return host().Bcast(&word, 1, host().type_byte, root, communicator) == MPI_SUCCESS && word != 0;
+}
+
+void meet_children(MPI_Comm children) {
+  const Inside inside;
+  if (agree_with_others(children, true)) trust(children);
+}
+
+namespace {
+
+int spawn_through_us(const char* command, char** arguments, int processes, MPI_Info info, int root,
+                     MPI_Comm communicator, MPI_Comm* children, int* error_codes) {
+  const Host& mpi = host();
+  std::string tutti_run;
+  if (may_tell(communicator, root) && rank_in(communicator) == root)
+    tutti_run = path_of_tutti_run(command);
+  const bool through_us = tell_spawn(communicator, root, !tutti_run.empty());
+  std::string variable = std::string(told_by) + "=1";
+  std::vector<char*> words;
+  if (through_us && !tutti_run.empty()) {
+    words = {variable.data(), tutti_run.data()};
+    for (char** word = arguments; word != nullptr && *word != nullptr; ++word)
+      words.push_back(*word);
+    words.push_back(nullptr);
+    command = env_program;
+    arguments = words.data();
+  }
+  const int code = mpi.Comm_spawn(command, arguments, processes, info, root, communicator, children,
+                                  error_codes);
+  if (code == MPI_SUCCESS && through_us) meet_children(*children);
+  return code;
+}
+
+}  // namespace
+
+int spawn(const char* command, char** arguments, int processes, MPI_Info info, int root,
+          MPI_Comm communicator, MPI_Comm* children, int* error_codes) {
+  return guarded(communicator, [&] {
+    return spawn_through_us(command, arguments, processes, info, root, communicator, children,
+                            error_codes);
+  });
+}
+
+void meet_parents(bool on) {
+  if (getenv(told_by) == nullptr) return;
+  unsetenv(told_by);  // this process's own children have other parents
+  MPI_Comm parents = host().comm_null;
+  if (host().Comm_get_parent(&parents) != MPI_SUCCESS || parents == host().comm_null) return;
+  if (agree_with_others(parents, on)) trust(parents);
+}
+
+void note_merge(MPI_Comm inter, MPI_Comm merged) {
+  if (!host().foreign && registry_is_open() && Inside::depth == 0 && trusted(inter)) trust(merged);
+}
+
+int merge(MPI_Comm inter, int high, MPI_Comm* merged) {
+  const int code = host().Intercomm_merge(inter, high, merged);
+  if (code == MPI_SUCCESS) note_merge(inter, *merged);
+  return code;
+}
+
+}  // namespace tutti::mpi

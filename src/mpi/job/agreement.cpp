@@ -1,0 +1,178 @@
+#include "mpi/job/agreement.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+#include <string>
+
+#include "base/log.h"
+#include "base/options.h"
+#include "group/group.h"
+#include "mpi/job/end.h"
+#include "base/only_one.h"
+#include "mpi/job/places.h"
+#include "select/select.h"
+
+namespace tutti::mpi {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+using std::chrono::seconds;
+
+constexpr seconds init_said_after{10};
+constexpr auto yield_before_sleep = std::chrono::milliseconds(1);
+constexpr useconds_t sleep_microseconds = 100;
+
+// All ranks must decide alike, so the options that decisions hang on must be alike.
+uint64_t fingerprint(const Options& options, bool with_report) {
+  std::string text = with_report && !options.report.empty() ? "report\n" : "\n";
+  text += with_report && !options.trace.empty() ? "trace\n" : "\n";
+  for (const std::string& word : options.algorithms) text += word + '\n';
+  for (const size_t number :
+       {static_cast<size_t>(options.wait), static_cast<size_t>(options.shm),
+        options.shm_bytes_per_rank, options.segment_bytes, static_cast<size_t>(options.setup_after),
+        static_cast<size_t>(options.reach), static_cast<size_t>(options.shared_heap)})
+    text += std::to_string(number) + '\n';
+  text += options.topology + '\n' + std::to_string(static_cast<int>(options.reproducible)) + '\n';
+  const select::Overrides overrides = group::overrides_of(options);
+  if (overrides.library != nullptr) text += std::to_string(overrides.library->fingerprint) + '\n';
+  if (!options.clusters.empty())
+    text += "clusters " + std::to_string(clusters_fingerprint()) + '\n';
+  if (overrides.table != nullptr)
+    text += "table " + std::to_string(overrides.table->fingerprint) + '\n';
+  uint64_t hash = 0xcbf29ce484222325u;  // FNV-1a: the same in every process
+  for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3u;
+  return hash;
+}
+
+// How long to wait in silence, and what to say then.
+struct Patience {
+  seconds said_after;  // 0: never
+  const char* line;
+};
+
+Patience patience_in_init(const char* line) {
+  const int limit = options().stall_seconds;
+  return {limit > 0 ? std::min(seconds(limit), init_said_after) : init_said_after, line};
+}
+
+// One agreement's wait.
+class Waiting {
+ public:
+  Waiting(MPI_Comm communicator, const Patience& patience)
+      : communicator_(communicator), patience_(patience), begin_(Clock::now()) {}
+
+  void pause() {
+    const auto elapsed = Clock::now() - begin_;
+    if (elapsed < yield_before_sleep)
+      sched_yield();
+    else
+      usleep(sleep_microseconds);
+    if (patience_.said_after == seconds(0) || elapsed < patience_.said_after / 2) return;
+    // Chosen well before it is time, so that nobody takes the place of one who has spoken and gone.
+    if (speaker_ == nullptr) speaker_ = std::make_unique<OnlyOne>("waits");
+    if (elapsed > patience_.said_after) speak(elapsed);
+  }
+
+ private:
+  void speak(Clock::duration elapsed) {
+    if (!said_ && speaker_->chosen())
+      log_line(LogLevel::warning, "%s; start all ranks under tutti-run, or none", patience_.line);
+    said_ = true;
+    const int limit = options().stall_seconds;
+    const seconds after_the_speaker{speaker_->chosen() ? 0 : 1};
+    if (limit == 0 || options().stall != StallAction::abort_job ||
+        elapsed < seconds(limit) + after_the_speaker)
+      return;
+    if (speaker_->chosen())
+      log_line(LogLevel::error, "stalled for %d s; ended because TUTTI_STALL=abort", limit);
+    let_launcher_read();
+    end_job(communicator_);
+  }
+
+  MPI_Comm communicator_;
+  Patience patience_;
+  Clock::time_point begin_;
+  std::unique_ptr<OnlyOne> speaker_;
+  bool said_ = false;
+};
+
+bool least_of_all(const uint64_t* own, uint64_t* least, int count, MPI_Comm communicator,
+                  const Patience& patience) {
+  const Host& mpi = host();
+  // No simulated rank lacks Tutti; and SMPI's nonblocking form is linear, by all ranks at once.
+  if (simulated)
+    return mpi.Allreduce(own, least, count, mpi.type_uint64, mpi.op_min, communicator) ==
+           MPI_SUCCESS;
+  MPI_Request request;
+  if (mpi.Iallreduce(own, least, count, mpi.type_uint64, mpi.op_min, communicator, &request) !=
+      MPI_SUCCESS)
+    return false;
+  Waiting waiting(communicator, patience);
+  for (;;) {
+    int done = 0;
+    if (mpi.Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
+    if (done != 0) return true;
+    waiting.pause();
+  }
+}
+
+Common agree(MPI_Comm communicator, uint64_t options_hash, uint64_t extra,
+             const Patience& patience) {
+  const uint64_t disabled = options().disable ? 1 : 0;
+  // The least of a word and of its complement tell whether all are the same.
+  const uint64_t own[] = {options_hash, ~options_hash, disabled, 1 - disabled, extra, ~extra};
+  uint64_t least[6] = {};
+  Common common;
+  if (!least_of_all(own, least, 6, communicator, patience)) return common;
+  common.same = least[4] == ~least[5];
+  if (least[2] == 1)
+    common.verdict = Verdict::disabled;
+  else if (least[3] == 0)
+    common.verdict = Verdict::disabled_at_some;
+  else
+    common.verdict = least[0] == ~least[1] ? Verdict::alike : Verdict::different_options;
+  return common;
+}
+
+}  // namespace
+
+const char* culprit(Verdict verdict) {
+  if (verdict == Verdict::disabled_at_some) return "TUTTI_DISABLE variables";
+  return verdict == Verdict::different_options ? "TUTTI_* variables, or TUTTI_PLANS, TUTTI_TABLE "
+                                                 "or TUTTI_CLUSTERS with different files"
+                                               : "";
+}
+
+Verdict agree_in_init() {
+  return agree(host().comm_world, fingerprint(options(), true), 0,
+               patience_in_init("MPI_Init waits for ranks that have not come, likely because they "
+                                "do not run under "
+                                "tutti-run"))
+      .verdict;
+}
+
+bool agree_with_others(MPI_Comm inter, bool on) {
+  const uint64_t own[] = {fingerprint(options(), false), on ? uint64_t{1} : 0};
+  uint64_t others[2] = {};
+  if (!least_of_all(
+          own, others, 2, inter,
+          patience_in_init(
+              "spawned processes and their parents wait for each other; some do not run under "
+              "tutti-run, though MPI_Comm_spawn started it")))
+    return false;
+  return on && others[1] == 1 && others[0] == own[0];
+}
+
+Common agree_in_setup(MPI_Comm communicator, uint64_t own) {
+  // Ranks may be late here for reasons of their own.
+  return agree(communicator, fingerprint(options(), false), own,
+               {seconds(options().stall_seconds),
+                "a communicator's first collective waits for ranks that are late, or do not run "
+                "under tutti-run"});
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,76 @@
+#include "mpi/job/cores.h"
+
+#include <sched.h>
+
+#include <algorithm>
+
+#include "net/abi.h"
+#include "select/contents.h"
+#include "topo/bound_ranks.h"
+#include "topo/kernel_files.h"
+
+namespace tutti::mpi {
+
+CoreMask usable_cores() {
+  CoreMask mask;
+  cpu_set_t* const set = CPU_ALLOC(most_cores);
+  if (set == nullptr) return mask;
+  const size_t bytes = CPU_ALLOC_SIZE(most_cores);
+  CPU_ZERO_S(bytes, set);
+  if (sched_getaffinity(0, bytes, set) == 0)
+    for (size_t core = 0; core < most_cores; ++core) mask[core] = CPU_ISSET_S(core, bytes, set);
+  CPU_FREE(set);
+  return mask;
+}
+
+uint64_t kernel_identity() {
+  const std::string text = topo::first_line("/proc/sys/kernel/random/boot_id");
+  return text.empty() ? 0 : select::hashed(select::hash_of_nothing, text);
+}
+
+// What this machine has says nothing of simulated ranks, each of which has a core.
+bool oversubscribed(const std::vector<CoreMask>& masks) {
+  if (simulated) return false;
+  CoreMask all;
+  for (const CoreMask& mask : masks) all |= mask;
+  std::vector<CoreMask> sets{all};
+  for (const CoreMask& mask : masks)
+    if (std::find(sets.begin(), sets.end(), mask) == sets.end()) sets.push_back(mask);
+  for (const CoreMask& set : sets) {
+    const auto confined = std::count_if(masks.begin(), masks.end(),
+                                        [&](const CoreMask& mask) { return (mask & ~set).none(); });
+    if (static_cast<size_t>(confined) > set.count()) return true;
+  }
+  return false;
+}
+
+namespace {
+
+std::vector<int> units_of(const CoreMask& mask) {
+  std::vector<int> units;
+  for (size_t unit = 0; unit < most_cores; ++unit)
+    if (mask[unit]) units.push_back(static_cast<int>(unit));
+  return units;
+}
+
+std::vector<int> units_of_all(const std::vector<CoreMask>& masks) {
+  CoreMask all;
+  for (const CoreMask& mask : masks) all |= mask;
+  return units_of(all);
+}
+
+}  // namespace
+
+topo::Shape shape_of(const std::vector<CoreMask>& masks, const std::string& given) {
+  const topo::Shape shape = topo::given_shape(given);
+  return shape.empty() ? topo::shape_of_node(units_of_all(masks)) : shape;
+}
+
+topo::Levels levels_of(const std::vector<CoreMask>& masks, const std::string& given) {
+  if (simulated) return {};
+  std::vector<std::vector<int>> bindings;
+  for (const CoreMask& mask : masks) bindings.push_back(units_of(mask));
+  return topo::levels_of_bound(bindings, given);
+}
+
+}  // namespace tutti::mpi

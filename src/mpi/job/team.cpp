@@ -1,0 +1,291 @@
+#include "mpi/job/team.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstring>
+#include <numeric>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "mpi/job/cores.h"
+
+namespace tutti::mpi {
+namespace {
+
+// Slots below this pipeline badly; a communicator gets them only when shared memory is short.
+constexpr size_t least_comfortable_area = 8 * 1024;
+// What all further segments that one process makes may hold, in node segments.
+constexpr size_t further_segments = 4;
+
+// The node's segment. What is not used takes no memory there but in /dev/shm, so there is room for
+// more deep rings than one, unless something limits it.
+shm::Segment make_segment(shm::Segment::Kind kind, int ranks) {
+  constexpr size_t deep_areas = 4;
+  const auto all = static_cast<size_t>(ranks);
+  const size_t asked = options().shm_bytes_per_rank;
+  if (asked == 0 && kind == shm::Segment::Kind::memfd) {
+    try {
+      return shm::Segment::create(kind, deep_areas * shm::deep_area(ranks) * all);
+    } catch (const Error& error) {
+      log_line(LogLevel::info, "%s; long messages go through smaller rings", error.what());
+    }
+  }
+  return shm::Segment::create(kind, (asked != 0 ? asked : shm::modest_area) * all);
+}
+
+void progress(void* context) {
+  const MPI_Comm private_communicator = *static_cast<MPI_Comm*>(context);
+  int flag = 0;
+  if (private_communicator != host().comm_null)
+    host().Iprobe(0, 0, private_communicator, &flag, MPI_STATUS_IGNORE);
+}
+
+size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
+
+}  // namespace
+
+void clear_areas(std::byte* areas, const shm::Layout& layout) {
+  for (int rank = 0; rank < layout.ranks; ++rank)
+    std::memset(areas + static_cast<size_t>(rank) * layout.stride(), 0, layout.slot_offset());
+}
+
+void touch_area(std::byte* area, size_t bytes) {
+  for (size_t offset = 0; offset < bytes; offset += shm::page_size) shm::touch(area + offset);
+}
+
+std::vector<int> places_in(MPI_Comm communicator, int ranks, MPI_Group group) {
+  const Host& mpi = host();
+  MPI_Group own;
+  if (mpi.Comm_group(communicator, &own) != MPI_SUCCESS) return {};
+  static TUTTI_PER_THREAD std::vector<int> from;  // 0, 1, 2, ...
+  while (from.size() < static_cast<size_t>(ranks)) from.push_back(static_cast<int>(from.size()));
+  std::vector<int> to(static_cast<size_t>(ranks), MPI_UNDEFINED);
+  mpi.Group_translate_ranks(own, ranks, from.data(), group, to.data());
+  mpi.Group_free(&own);
+  if (std::find(to.begin(), to.end(), MPI_UNDEFINED) != to.end()) to.clear();
+  return to;
+}
+
+bool all_within(MPI_Comm communicator, int ranks, MPI_Group group) {
+  return !places_in(communicator, ranks, group).empty();
+}
+
+void rebase(MPI_Group* group, MPI_Group from) {
+  const Host& mpi = host();
+  int size = 0;
+  mpi.Group_size(*group, &size);
+  std::vector<int> old(static_cast<size_t>(size)), place(static_cast<size_t>(size), MPI_UNDEFINED);
+  std::iota(old.begin(), old.end(), 0);
+  mpi.Group_translate_ranks(*group, size, old.data(), from, place.data());
+  std::erase(place, MPI_UNDEFINED);
+  MPI_Group replacement;
+  mpi.Group_incl(from, static_cast<int>(place.size()), place.data(), &replacement);
+  mpi.Group_free(group);
+  *group = replacement;
+}
+
+void Team::split(MPI_Comm communicator) {
+  const Host& mpi = host();
+  mpi.Comm_split_type(communicator, MPI_COMM_TYPE_SHARED, 0, mpi.info_null, &private_communicator_);
+  mpi.Comm_size(private_communicator_, &ranks_);
+  mpi.Comm_rank(private_communicator_, &rank_);
+  mpi.Comm_group(private_communicator_, &group_);
+}
+
+std::unique_ptr<Team> Team::form_of_all(MPI_Comm communicator, int ranks, bool of_several_jobs,
+                                        std::string* why_not) {
+  std::unique_ptr<Team> team(new Team);
+  team->of_several_jobs_ = of_several_jobs;
+  team->split(communicator);
+  if (team->ranks_ != ranks || !team->share_segment(why_not)) return nullptr;
+  team->agree_on_waiting();
+  team->agree_on_reach();
+  return team;
+}
+
+std::unique_ptr<Team> Team::form_of_world(std::string* why_not) {
+  std::unique_ptr<Team> team(new Team);
+  team->split(host().comm_world);
+  if (team->ranks_ < 2) {
+    *why_not = "one rank on its node";
+    return nullptr;
+  }
+  if (!team->share_segment(why_not)) return nullptr;
+  team->agree_on_waiting();
+  team->agree_on_reach();
+  return team;
+}
+
+Team::~Team() {
+  host().Group_free(&group_);
+  if (private_communicator_ != host().comm_null) host().Comm_free(&private_communicator_);
+}
+
+void Team::leave_world(MPI_Group processes) {
+  rebase(&group_, processes);
+  if (private_communicator_ != host().comm_null) host().Comm_free(&private_communicator_);
+  private_communicator_ = host().comm_null;
+}
+
+bool Team::share_segment(std::string* why_not) {
+  using Kind = shm::Segment::Kind;
+  const ShmChoice choice = options().shm;
+  if (choice != ShmChoice::posix && try_segment(Kind::memfd, why_not)) return true;
+  return choice != ShmChoice::memfd && try_segment(Kind::posix, why_not);
+}
+
+// The leader makes it, all attach, and all learn whether all could.
+bool Team::try_segment(shm::Segment::Kind kind, std::string* why_not) {
+  const Host& mpi = host();
+  shm::Segment::Location location{};
+  try {
+    if (rank_ == 0) {
+      node_segment_ = std::make_unique<shm::Segment>(make_segment(kind, ranks_));
+      location = node_segment_->location();
+    }
+  } catch (const Error& error) {
+    *why_not = error.what();
+  }
+  mpi.Bcast(&location, sizeof location, mpi.type_byte, 0, private_communicator_);
+  try {
+    if (rank_ != 0 && location.bytes > 0)
+      node_segment_ = std::make_unique<shm::Segment>(shm::Segment::attach(location));
+  } catch (const Error& error) {
+    *why_not = error.what();
+  }
+  uint64_t attached = node_segment_ != nullptr ? 1 : 0;
+  uint64_t all_attached = 0;
+  mpi.Allreduce(&attached, &all_attached, 1, mpi.type_uint64, mpi.op_min, private_communicator_);
+  if (rank_ == 0 && node_segment_ != nullptr) node_segment_->forget_name();
+  if (all_attached == 1) return true;
+  node_segment_.reset();
+  if (why_not->empty()) *why_not = "a rank of this node cannot attach to its shared memory";
+  return false;
+}
+
+void Team::agree_on_waiting() {
+  const CoreMask own = usable_cores();
+  std::vector<CoreMask> masks(static_cast<size_t>(ranks_));
+  host().Allgather(&own, sizeof own, host().type_byte, masks.data(), sizeof own, host().type_byte,
+                   private_communicator_);
+  const WaitChoice choice = options().wait;
+  const bool yields =
+      choice == WaitChoice::automatic ? oversubscribed(masks) : choice == WaitChoice::yield;
+  wait_style_ = yields ? exec::WaitStyle::yield : exec::WaitStyle::spin;
+  const topo::Shape shape = shape_of(masks, options().topology);
+  several_regions_ =
+      std::max(shape.counts[topo::socket_level], 1) * shape.counts[topo::numa_level] > 1;
+  if (!options().plans.empty() || !options().table.empty()) shape_ = shape;
+  agree_on_levels(masks);
+}
+
+void Team::know_oversubscribed() {
+  if (options().wait == WaitChoice::automatic) wait_style_ = exec::WaitStyle::yield;
+}
+
+// The leader looks, so that all have one answer whatever the kernel shows to each.
+void Team::agree_on_levels(const std::vector<CoreMask>& masks) {
+  std::string contents;
+  if (rank_ == 0) contents = levels_of(masks, options().topology).contents();
+  uint64_t length = contents.size();
+  host().Bcast(&length, sizeof length, host().type_byte, 0, private_communicator_);
+  contents.resize(length);
+  if (length > 0)
+    host().Bcast(contents.data(), static_cast<int>(length), host().type_byte, 0,
+                 private_communicator_);
+  levels_ = topo::read_levels(contents);
+}
+
+topo::Levels Team::levels(MPI_Comm communicator, int ranks) const {
+  if (levels_.one_level()) return {};
+  const std::vector<int> members = places_in(communicator, ranks, group_);
+  return members.empty() ? topo::Levels() : levels_.of(members);
+}
+
+exec::ProgressHook Team::progress_hook() { return {progress, &private_communicator_}; }
+
+std::vector<int> Team::members(MPI_Comm communicator, int ranks) const {
+  return ranks <= ranks_ ? places_in(communicator, ranks, group_) : std::vector<int>();
+}
+
+bool Team::covers(MPI_Comm communicator, int ranks) const {
+  return !members(communicator, ranks).empty();
+}
+
+// The communicator of all ranks takes half of a segment that is still whole; others a quarter of
+// what is left, in proportion to their ranks, so that there is always something for the next.
+// Nobody takes more than a deep ring needs, unless the user gave more.
+Placement Team::place(int ranks) {
+  try {
+    const size_t whole = node_segment_->usable_bytes();
+    const size_t left = node_segment_->free_bytes();
+    const size_t fair = ranks == ranks_ && left == whole
+                            ? whole / 2
+                            : left / 4 * static_cast<size_t>(ranks) / static_cast<size_t>(ranks_);
+    const size_t deep = shm::deep_area(ranks_) * static_cast<size_t>(ranks);
+    const size_t share = options().shm_bytes_per_rank != 0 ? fair : std::min(fair, deep);
+    if (const auto placement = take(*node_segment_, ranks, share)) return *placement;
+
+    const std::lock_guard<std::mutex> lock(mutex_);
+    const size_t comfortable = least_comfortable_area * static_cast<size_t>(ranks);
+    for (const auto& segment : made_)
+      if (const auto placement = take(*segment, ranks, comfortable)) return *placement;
+    const size_t bytes = std::max(whole / 4, comfortable);
+    if (further_bytes_ + bytes > further_segments * whole) return {};
+    made_.push_back(std::make_unique<shm::Segment>(
+        shm::Segment::create(node_segment_->location().kind, bytes)));
+    made_.back()->forget_name();  // others attach through this process
+    further_bytes_ += bytes;
+    if (const auto placement = take(*made_.back(), ranks, comfortable)) return *placement;
+  } catch (const Error& error) {
+    log_once("team/place", LogLevel::info, "%s; some communicators stay on the host MPI",
+             error.what());
+  }
+  return {};
+}
+
+std::optional<Placement> Team::take(shm::Segment& segment, int ranks, size_t share) {
+  const size_t least = round_up(shm::smallest_area * static_cast<size_t>(ranks), shm::page_size);
+  const size_t comfortable = least_comfortable_area * static_cast<size_t>(ranks);
+  const auto piece =
+      segment.take(least, std::max(share, comfortable), static_cast<uint32_t>(ranks));
+  if (!piece) return std::nullopt;
+  // What one rank says here all ranks have: on one node by its word, on several by the least of all
+  // nodes.
+  const size_t bytes_per_rank =
+      std::min(static_cast<size_t>(piece->pages) * shm::page_size, shm::most_bytes) /
+      static_cast<size_t>(ranks);
+  Placement placement;
+  placement.granted = true;
+  placement.node_segment = &segment == node_segment_.get();
+  placement.fresh = piece->fresh;
+  placement.touch = several_regions_;
+  placement.page = piece->first_page;
+  placement.bytes_per_rank = bytes_per_rank;
+  placement.segment = segment.location();
+  if (!piece->fresh)
+    clear_areas(segment.address(piece->first_page), shm::Layout::fit(ranks, bytes_per_rank));
+  return placement;
+}
+
+shm::Segment* Team::segment(const Placement& placement) {
+  if (placement.node_segment) return node_segment_.get();
+  const std::lock_guard<std::mutex> lock(mutex_);
+  for (const auto* list : {&made_, &attached_})
+    for (const auto& segment : *list)
+      if (segment->is(placement.segment)) return segment.get();
+  try {
+    attached_.push_back(std::make_unique<shm::Segment>(shm::Segment::attach(placement.segment)));
+    return attached_.back().get();
+  } catch (const Error& error) {
+    log_line(LogLevel::info, "%s", error.what());
+    return nullptr;
+  }
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,116 @@
+// How a team's members reach each other's memory: what each offers, tried by all others, and what
+// works for all.
+#include <sys/random.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "group/group.h"
+#include "shm/process_heap.h"
+#include "mpi/job/team.h"
+#include "select/select.h"
+#include "shm/readers.h"
+
+namespace tutti::mpi {
+namespace {
+
+// What a member tells the others of its memory.
+struct Offer {
+  shm::Heap::Location heap{};
+  uint64_t token[2]{};  // random, at `address` in the process: proves that a process is the one
+                        // that was meant
+  uint64_t address = 0;
+  int64_t process = 0;
+};
+
+bool reads(const Offer& offer) {
+  uint64_t token[2] = {};
+  const iovec here = {token, sizeof token};
+  const iovec there = {reinterpret_cast<void*>(offer.address), sizeof token};
+  return process_vm_readv(static_cast<pid_t>(offer.process), &here, 1, &there, 1, 0) ==
+             sizeof token &&
+         std::equal(token, token + 2, offer.token);
+}
+
+}  // namespace
+
+// Tries every path to every member, and keeps those that work everywhere.
+void Team::agree_on_reach() {
+  static Offer own;  // where its token stays readable
+  const Host& mpi = host();
+  const ReachChoice choice = options().reach;
+  const bool try_direct = choice == ReachChoice::automatic || choice == ReachChoice::direct;
+  // The system's copies are seldom quicker (docs/decisions/deep-rings.md), so they are tried where
+  // somebody asks for them.
+  const bool try_cma =
+      choice == ReachChoice::cma ||
+      (choice == ReachChoice::automatic && select::may_ask_for_cma(group::overrides_of(options())));
+  if (own.address == 0 && getrandom(own.token, sizeof own.token, 0) == sizeof own.token)
+    own.address = reinterpret_cast<uint64_t>(&own.token);
+  own.process = getpid();
+  const shm::Heap* const heap = try_direct ? shm::process_heap() : nullptr;
+  own.heap = heap != nullptr ? heap->location() : shm::Heap::Location{};
+  std::vector<Offer> offers(static_cast<size_t>(ranks_));
+  mpi.Allgather(&own, sizeof own, mpi.type_byte, offers.data(), sizeof own, mpi.type_byte,
+                private_communicator_);
+  if (choice == ReachChoice::cma) {
+    std::vector<pid_t> others;
+    for (const Offer& offer : offers)
+      if (offer.process != own.process) others.push_back(static_cast<pid_t>(offer.process));
+    shm::let_read(others);
+    mpi.Barrier(private_communicator_);  // nobody tries before everybody has let them
+  }
+
+  uint64_t works[3] = {own.heap.bytes > 0 ? 1u : 0u, try_cma ? 1u : 0u,
+                       shm::malloc_is_shared() ? 1u : 0u},
+           works_for_all[3] = {};
+  try {
+    for (int member = 0; member < ranks_ && works[0] == 1; ++member) {
+      if (member != rank_) peers_.emplace_back(offers[static_cast<size_t>(member)].heap);
+      heaps_.push_back(member != rank_ ? peers_.back().base() : heap->base());
+    }
+  } catch (const Error& error) {
+    log_line(LogLevel::info, "no direct reach: %s", error.what());
+    works[0] = 0;
+  }
+  if (works[1] == 1 && !std::all_of(offers.begin(), offers.end(), reads)) works[1] = 0;
+  mpi.Allreduce(works, works_for_all, 3, mpi.type_uint64, mpi.op_min, private_communicator_);
+  if (works_for_all[0] == 0) {
+    heaps_.clear();
+    peers_.clear();
+  }
+  ordinary_ = works_for_all[0] == 1 && works_for_all[2] == 1;
+  if (works_for_all[1] == 1)
+    for (const Offer& offer : offers) processes_.push_back(offer.process);
+  if (rank_ == 0 && choice == ReachChoice::cma && processes_.empty())
+    log_line(LogLevel::warning,
+             "TUTTI_REACH=cma: the system does not let every rank read every other's memory "
+             "(`tutti doctor` says more); slots serve instead");
+  if (rank_ == 0)
+    log_line(LogLevel::info, "reach of %d ranks: staged%s%s", ranks_, direct() ? ", direct" : "",
+             processes_.empty() ? "" : ", cma");
+}
+
+exec::Reach Team::reach(MPI_Comm communicator, int ranks) const {
+  exec::Reach reach;
+  const std::vector<int> members = places_in(communicator, ranks, group_);
+  if (members.empty()) return reach;
+  const shm::Heap* const heap = direct() ? shm::process_heap() : nullptr;
+  if (heap != nullptr) {
+    reach.own_base = heap->base();
+    reach.own_bytes = heap->bytes();
+    reach.ordinary = ordinary_;
+    for (const int member : members) reach.mapped.push_back(heaps_[static_cast<size_t>(member)]);
+  }
+  reach.cma_unasked = options().reach == ReachChoice::cma;
+  if (!processes_.empty())
+    for (const int member : members)
+      reach.processes.push_back(processes_[static_cast<size_t>(member)]);
+  return reach;
+}
+
+}  // namespace tutti::mpi

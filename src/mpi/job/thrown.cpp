@@ -1,0 +1,49 @@
+#include "mpi/job/thrown.h"
+
+#include <atomic>
+#include <exception>
+#include <new>
+#include <stdexcept>
+
+#include "base/log.h"
+#include "mpi/abi/host.h"
+#include "mpi/abi/inside.h"
+
+namespace tutti::mpi {
+namespace {
+
+// A program that goes on would else fill its log.
+void say_once(const char* what) {
+  static std::atomic<bool> said{false};
+  if (said.exchange(true)) return;
+  log_line(LogLevel::error, "an MPI call failed inside Tutti: %s", what);
+  let_launcher_read();  // the handler may abort the job
+}
+
+}  // namespace
+
+int raise(MPI_Comm communicator, int code) {
+  const Inside inside;
+  if (!host().foreign) host().Comm_call_errhandler(communicator, code);
+  return code;
+}
+
+int raise_thrown(MPI_Comm communicator) {
+  int code = MPI_ERR_NO_MEM;
+  try {
+    throw;
+  } catch (const std::bad_alloc&) {
+    say_once("memory ran out");
+  } catch (const std::length_error&) {  // more than any vector holds
+    say_once("memory ran out");
+  } catch (const std::exception& error) {
+    code = MPI_ERR_OTHER;
+    say_once(error.what());
+  } catch (...) {
+    code = MPI_ERR_OTHER;
+    say_once("an exception of no known type");
+  }
+  return raise(communicator, code);
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,92 @@
+#include "mpi/report/clocks.h"
+
+#include <algorithm>
+#include <chrono>
+#include <thread>
+
+namespace tutti::mpi {
+namespace {
+
+constexpr int round_trips = 30;  // a node; the first ones set up the connection
+// Two moments closer than this tell too little about the counter's rate.
+constexpr uint64_t least_distance = 20'000'000;  // nanoseconds
+
+}  // namespace
+
+Clocks::Clocks(MPI_Comm communicator) : communicator_(communicator) {
+  host().Comm_rank(communicator_, &rank_);
+  host().Comm_size(communicator_, &ranks_);
+  find_nodes();
+}
+
+void Clocks::find_nodes() {
+  const Host& mpi = host();
+  MPI_Comm node;
+  mpi.Comm_split_type(communicator_, MPI_COMM_TYPE_SHARED, rank_, mpi.info_null, &node);
+  int leader = rank_;
+  mpi.Bcast(&leader, sizeof leader, mpi.type_byte, 0, node);
+  mpi.Comm_free(&node);
+  std::vector<int> leader_of(static_cast<size_t>(ranks_));
+  mpi.Allgather(&leader, sizeof leader, mpi.type_byte, leader_of.data(), sizeof leader,
+                mpi.type_byte, communicator_);
+  leaders_ = leader_of;
+  std::sort(leaders_.begin(), leaders_.end());
+  leaders_.erase(std::unique(leaders_.begin(), leaders_.end()), leaders_.end());
+  for (const int its : leader_of)
+    node_of_.push_back(static_cast<int>(std::lower_bound(leaders_.begin(), leaders_.end(), its) -
+                                        leaders_.begin()));
+}
+
+Reading Clocks::ask(int leader) const {
+  const Host& mpi = host();
+  Reading best;
+  best.error = UINT64_MAX;
+  for (int i = 0; i < round_trips; ++i) {
+    uint64_t theirs = 0;
+    const uint64_t sent = trace::ticks();
+    mpi.Send(&theirs, sizeof theirs, mpi.type_byte, leader, 0, communicator_);
+    mpi.Recv(&theirs, sizeof theirs, mpi.type_byte, leader, 0, communicator_, MPI_STATUS_IGNORE);
+    const uint64_t half = (trace::ticks() - sent) / 2;
+    if (half < best.error) best = {theirs, sent + half, half};
+  }
+  return best;
+}
+
+void Clocks::answer() const {
+  const Host& mpi = host();
+  for (int i = 0; i < round_trips; ++i) {
+    uint64_t mine = 0;
+    mpi.Recv(&mine, sizeof mine, mpi.type_byte, 0, 0, communicator_, MPI_STATUS_IGNORE);
+    mine = trace::ticks();
+    mpi.Send(&mine, sizeof mine, mpi.type_byte, 0, 0, communicator_);
+  }
+}
+
+void Clocks::read() {
+  if (rank_ != 0) {
+    if (leaders_[static_cast<size_t>(node_of(rank_))] == rank_) answer();
+    return;
+  }
+  if (!moments_.empty()) {
+    const uint64_t passed = trace::monotonic_nanoseconds() - moments_.front().nanoseconds;
+    if (passed < least_distance)
+      std::this_thread::sleep_for(std::chrono::nanoseconds(least_distance - passed));
+  }
+  moments_.push_back(trace::now_by_both());
+  auto& readings = readings_.emplace_back();
+  for (const int leader : leaders_)
+    readings.push_back(leader == 0 ? Reading{moments_.back().ticks, moments_.back().ticks, 0}
+                                   : ask(leader));
+}
+
+Clocks::Anchor Clocks::anchor(int node, int reading) const {
+  const trace::Moment& first = moments_.front();
+  const trace::Moment& last = moments_.back();
+  const double nanoseconds_per_tick = static_cast<double>(last.nanoseconds - first.nanoseconds) /
+                                      static_cast<double>(last.ticks - first.ticks);
+  const Reading& read = readings_[static_cast<size_t>(reading)][static_cast<size_t>(node)];
+  return {read.node_ticks, static_cast<double>(read.ticks - first.ticks) * nanoseconds_per_tick,
+          static_cast<double>(read.error) * nanoseconds_per_tick};
+}
+
+}  // namespace tutti::mpi

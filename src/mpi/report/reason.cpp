@@ -1,0 +1,34 @@
+#include "mpi/report/reason.h"
+
+namespace tutti::mpi {
+
+const char* describe(Reason reason) {
+  switch (reason) {
+    case Reason::none: return "none";
+    case Reason::set_up_pending: return "first calls of a communicator (TUTTI_SETUP_AFTER)";
+    case Reason::one_rank: return "communicator of one rank";
+    case Reason::intercommunicator: return "intercommunicator";
+    case Reason::not_on_one_node: return "ranks on several nodes, or of several jobs";
+    case Reason::no_shared_memory: return "no shared memory on this node";
+    case Reason::shared_memory_exhausted:
+      return "shared memory exhausted (TUTTI_SHM_BYTES_PER_RANK)";
+    case Reason::different_options: return "ranks with different TUTTI_* variables";
+    case Reason::host_failed: return "host MPI failed in set-up (a revoked communicator)";
+    case Reason::set_up_broken: return "set-up failed at a rank (memory ran out)";
+    case Reason::large_element: return "elements too large for the slots";
+    case Reason::wrong_arguments: return "arguments for the host MPI to judge";
+    case Reason::no_program:
+      return "the algorithm that was asked for does not serve this communicator";
+    case Reason::users_operation: return "persistent collectives by a user's operation";
+    case Reason::large_persistent:
+      return "persistent collectives of more data than shared memory is kept for";
+    case Reason::v_between_nodes: return "parts of different lengths between nodes";
+    case Reason::persistent_between_nodes: return "persistent collectives between nodes";
+    case Reason::among_leaders:
+      return "the host MPI's part of a collective of Tutti's, among the nodes' leaders";
+    case Reason::count_: break;
+  }
+  return "unknown";
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,32 @@
+// The reasons why calls stay on the host MPI. Plain values; any thread.
+#pragma once
+
+#include <cstdint>
+
+namespace tutti::mpi {
+
+// The report has a line for each.
+enum class Reason : uint8_t {
+  none,
+  set_up_pending,
+  one_rank,
+  intercommunicator,
+  not_on_one_node,
+  no_shared_memory,
+  shared_memory_exhausted,
+  different_options,
+  host_failed,
+  set_up_broken,  // by what this rank alone met
+  large_element,
+  wrong_arguments,
+  no_program,
+  users_operation,
+  large_persistent,
+  v_between_nodes,
+  persistent_between_nodes,
+  among_leaders,  // in traces alone
+  count_
+};
+const char* describe(Reason reason);
+
+}  // namespace tutti::mpi

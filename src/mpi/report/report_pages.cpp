@@ -1,0 +1,188 @@
+#include "mpi/report/report_pages.h"
+
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "mpi/abi/host.h"
+#include "select/library.h"
+
+namespace tutti::mpi {
+namespace {
+
+// Their calls stay on the host, and nothing is lost by it.
+constexpr auto one_rank = static_cast<size_t>(Reason::one_rank);
+
+// What a program may do in MPI beside what is counted here: its time is the host's, whatever this
+// report says.
+const std::vector<std::string> not_covered{"nonblocking collectives", "neighbourhood collectives",
+                                           "messages", "one-sided communication", "files"};
+
+std::string join(const std::vector<std::string>& words, const char* between) {
+  std::string joined;
+  for (const std::string& word : words) joined += (joined.empty() ? "" : between) + word;
+  return joined;
+}
+
+std::string size_range(size_t row) {
+  const size_t size = row % size_limits.size();
+  if (size == 0) return "0 B";
+  if (size + 1 == size_limits.size()) return "> " + readable_bytes(size_limits[size - 1]);
+  return "<= " + readable_bytes(size_limits[size]);
+}
+
+double mean_microseconds(uint64_t nanoseconds, uint64_t calls) {
+  return calls == 0 ? 0 : static_cast<double>(nanoseconds) / static_cast<double>(calls) / 1000;
+}
+
+const std::string_view collective_of(size_t row) {
+  return plan::name(static_cast<plan::Collective>(row / size_limits.size()));
+}
+
+void write_table(FILE* file, const Report& report) {
+  const std::string whose = report.aborted_by < 0 ? "all ranks"
+                                                  : "rank " + std::to_string(report.aborted_by) +
+                                                        " alone, which ended the job by MPI_Abort";
+  fprintf(file,
+          "tutti: report of %d ranks over %s; calls and bytes of %s (bytes of a part where there "
+          "are parts), times the mean "
+          "of a call\n",
+          report.ranks, std::string(abi_name).c_str(), whose.c_str());
+  if (!report.why_no_team.empty()) fprintf(file, "tutti:   off: %s\n", report.why_no_team.c_str());
+  fprintf(file, "tutti:   %-14s %-12s %12s %11s %12s %11s %14s  %s\n", "collective", "size",
+          "tutti calls", "mean us", "host calls", "mean us", "bytes", "algorithm");
+  for (size_t row = 0; row < row_count; ++row) {
+    const ReportRow& line = report.total.rows[row];
+    if (line.calls + line.host_calls == 0) continue;
+    fprintf(file, "tutti:   %-14s %-12s %12llu %11.2f %12llu %11.2f %14llu  %s\n",
+            std::string(collective_of(row)).c_str(), size_range(row).c_str(),
+            static_cast<unsigned long long>(line.calls),
+            mean_microseconds(line.nanoseconds, line.calls),
+            static_cast<unsigned long long>(line.host_calls),
+            mean_microseconds(line.host_nanoseconds, line.host_calls),
+            static_cast<unsigned long long>(line.bytes), report.algorithms[row].c_str());
+  }
+  for (size_t reason = 1; reason < reason_count; ++reason)
+    if (report.total.reasons[reason] > 0 && reason != one_rank)
+      fprintf(file, "tutti:   host MPI: %llu calls: %s\n",
+              static_cast<unsigned long long>(report.total.reasons[reason]),
+              describe(static_cast<Reason>(reason)));
+  if (report.total.across.messages + report.total.within.messages > 0)
+    fprintf(file, "tutti:   messages: %llu between nodes (%llu bytes), %llu within (%llu bytes)\n",
+            static_cast<unsigned long long>(report.total.across.messages),
+            static_cast<unsigned long long>(report.total.across.bytes),
+            static_cast<unsigned long long>(report.total.within.messages),
+            static_cast<unsigned long long>(report.total.within.bytes));
+  if (report.total.led.messages > 0)
+    fprintf(file,
+            "tutti:   messages between nodes, the host's: of %llu calls of leaders in its own "
+            "collectives (%llu bytes)\n",
+            static_cast<unsigned long long>(report.total.led.messages),
+            static_cast<unsigned long long>(report.total.led.bytes));
+  if (report.total.reasons[one_rank] > 0)
+    fprintf(file,
+            "tutti:   no loss: %llu calls on communicators of one rank, which have nobody to wait "
+            "for\n",
+            static_cast<unsigned long long>(report.total.reasons[one_rank]));
+  fprintf(file, "tutti:   not counted, because Tutti does not see them: %s\n",
+          join(not_covered, ", ").c_str());
+  for (const std::string& refusal : select::refusals())
+    fprintf(file, "tutti:   built-in choice: %s\n", refusal.c_str());
+}
+
+// Text for JSON; our own strings hold nothing stranger than quotes.
+std::string quoted(std::string_view text) {
+  std::string result = "\"";
+  for (char c : text) {
+    if (c == '"' || c == '\\') result += '\\';
+    result += c >= 0 && c < ' ' ? ' ' : c;
+  }
+  return result + "\"";
+}
+
+void write_list(FILE* file, const char* name, const auto& texts) {
+  fprintf(file, "\n \"%s\": [", name);
+  const char* separator = "\n";
+  for (const auto& text : texts) {
+    fprintf(file, "%s  %s", separator, quoted(text).c_str());
+    separator = ",\n";
+  }
+  fprintf(file, "\n ]");
+}
+
+void write_json(FILE* file, const Report& report) {
+  fprintf(file,
+          "{\"format\": \"tutti-report-1\", \"mpi\": %s, \"ranks\": %d, \"aborted_by\": %s, "
+          "\"off\": %s,\n \"collectives\": [",
+          quoted(abi_name).c_str(), report.ranks,
+          report.aborted_by < 0 ? "null" : std::to_string(report.aborted_by).c_str(),
+          report.why_no_team.empty() ? "null" : quoted(report.why_no_team).c_str());
+  const char* separator = "\n";
+  for (size_t row = 0; row < row_count; ++row) {
+    const ReportRow& line = report.total.rows[row];
+    if (line.calls + line.host_calls == 0) continue;
+    fprintf(file,
+            "%s  {\"collective\": %s, \"size\": %s, \"calls\": %llu, \"mean_us\": %.3f, "
+            "\"host_calls\": %llu, "
+            "\"host_mean_us\": %.3f, \"bytes\": %llu, \"algorithm\": %s}",
+            separator, quoted(collective_of(row)).c_str(), quoted(size_range(row)).c_str(),
+            static_cast<unsigned long long>(line.calls),
+            mean_microseconds(line.nanoseconds, line.calls),
+            static_cast<unsigned long long>(line.host_calls),
+            mean_microseconds(line.host_nanoseconds, line.host_calls),
+            static_cast<unsigned long long>(line.bytes), quoted(report.algorithms[row]).c_str());
+    separator = ",\n";
+  }
+  fprintf(file, "\n ],\n \"host_reasons\": [");
+  separator = "\n";
+  for (size_t reason = 1; reason < reason_count; ++reason) {
+    if (report.total.reasons[reason] == 0 || reason == one_rank) continue;
+    fprintf(file, "%s  {\"reason\": %s, \"calls\": %llu}", separator,
+            quoted(describe(static_cast<Reason>(reason))).c_str(),
+            static_cast<unsigned long long>(report.total.reasons[reason]));
+    separator = ",\n";
+  }
+  fprintf(file,
+          "\n ],\n \"messages\": {\"between_nodes\": %llu, \"bytes_between_nodes\": %llu, "
+          "\"within_nodes\": %llu, "
+          "\"bytes_within_nodes\": %llu},\n \"among_leaders\": {\"hosts_calls\": %llu, \"bytes\": "
+          "%llu},",
+          static_cast<unsigned long long>(report.total.across.messages),
+          static_cast<unsigned long long>(report.total.across.bytes),
+          static_cast<unsigned long long>(report.total.within.messages),
+          static_cast<unsigned long long>(report.total.within.bytes),
+          static_cast<unsigned long long>(report.total.led.messages),
+          static_cast<unsigned long long>(report.total.led.bytes));
+  fprintf(file, "\n \"calls_on_one_rank\": %llu,",
+          static_cast<unsigned long long>(report.total.reasons[one_rank]));
+  write_list(file, "not_covered", not_covered);
+  fprintf(file, ",");
+  write_list(file, "refused_plans", select::refusals());
+  fprintf(file, "\n}\n");
+}
+
+}  // namespace
+
+void write_pages(const std::string& destination, const Report& report) {
+  const bool terminal = destination == "1" || destination == "-";
+  const std::unique_ptr<FILE, int (*)(FILE*)> opened(
+      terminal ? nullptr : fopen(destination.c_str(), "w"),
+      [](FILE* file) { return file != nullptr ? fclose(file) : 0; });
+  if (!terminal && opened == nullptr) {
+    log_line(LogLevel::error,
+             "cannot write the report to %s: %m; set TUTTI_REPORT to a file that can be written",
+             destination.c_str());
+    return;
+  }
+  FILE* const file = terminal ? stderr : opened.get();
+  if (destination.ends_with(".json"))
+    write_json(file, report);
+  else
+    write_table(file, report);
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,178 @@
+#include "mpi/report/trace_header.h"
+
+#include <unistd.h>
+
+#include <charconv>
+#include <ctime>
+#include <filesystem>
+#include <fstream>
+#include <numeric>
+
+#include "mpi/report/reason.h"
+#include "mpi/job/cores.h"
+#include "plan/program.h"
+#include "trace/file.h"
+
+namespace tutti::mpi {
+namespace {
+
+using trace::json_text;
+
+template <class List, class Print>
+std::string json_list(const List& list, Print print) {
+  std::string text = "[";
+  for (const auto& item : list) {
+    if (text.size() > 1) text += ',';
+    text += print(item);
+  }
+  return text + "]";
+}
+
+// "0-3,8": the processors that this process may run on.
+std::string binding_text(const CoreMask& cores) {
+  std::string text;
+  for (size_t core = 0; core < most_cores; ++core) {
+    if (!cores[core]) continue;
+    size_t last = core;
+    while (last + 1 < most_cores && cores[last + 1]) ++last;
+    text += (text.empty() ? "" : ",") + std::to_string(core);
+    if (last > core) text += "-" + std::to_string(last);
+    core = last;
+  }
+  return text;
+}
+
+// The numa region that holds all of these processors; -1 where several do, or the system does not
+// tell.
+int numa_region(const CoreMask& cores) {
+  namespace fs = std::filesystem;
+  std::error_code error;
+  for (const auto& entry : fs::directory_iterator("/sys/devices/system/node", error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with("node") || name.find_first_not_of("0123456789", 4) != std::string::npos)
+      continue;
+    std::ifstream list(entry.path() / "cpulist");
+    CoreMask region;
+    unsigned first = 0, last = 0;
+    while (list >> first) {
+      last = first;
+      if (list.peek() == '-') list.ignore() >> last;
+      for (unsigned core = first; core <= last && core < most_cores; ++core) region[core] = true;
+      if (list.peek() == ',') list.ignore();
+    }
+    if (cores.any() && (cores & ~region).none()) return std::stoi(name.substr(4));
+  }
+  return -1;
+}
+
+std::string host_name() {
+  char name[256] = "";
+  gethostname(name, sizeof name - 1);
+  return name;
+}
+
+// Where time goes in a step, for summaries and colours.
+const char* group_of(std::string_view kind) {
+  if (kind == "elsewhere") return "elsewhere";
+  const bool waits = kind.starts_with("wait") || kind == "receive" ||
+                     kind == "sent";  // the latter two: for a message
+  return waits                        ? "waiting"
+         : kind.starts_with("copy")   ? "moving"
+         : kind.starts_with("reduce") ? "reducing"
+                                      : "telling";
+}
+
+std::string describe_kind(int number, std::string_view name, std::string_view operands,
+                          std::string_view meaning) {
+  return "\n{\"number\":" + std::to_string(number) + ",\"name\":" + json_text(name) +
+         ",\"group\":" + json_text(group_of(name)) + ",\"operands\":" + json_text(operands) +
+         ",\"meaning\":" + json_text(meaning) + "}";
+}
+
+// The plan's table, and what an operation does besides its steps.
+std::string describe_kinds() {
+  std::vector<std::string> kinds;
+  for (const plan::StepKindInfo& kind : plan::step_kinds())
+    kinds.push_back(
+        describe_kind(static_cast<int>(kind.kind), kind.name, kind.operands, kind.meaning));
+  kinds.push_back(describe_kind(static_cast<int>(trace::Kind::wait_arrival), "wait_arrival",
+                                "peer that came first",
+                                "inside a reduce_any: wait until one more source is there"));
+  kinds.push_back(
+      describe_kind(static_cast<int>(trace::Kind::make_room), "wait_room", "",
+                    "wait until slow ranks have read what the operation will overwrite"));
+  kinds.push_back(describe_kind(static_cast<int>(trace::Kind::elsewhere), "elsewhere", "",
+                                "between start and completion: the program did other things"));
+  return json_list(kinds, [](const std::string& kind) { return kind; });
+}
+
+// With one decimal; unlike printf, whatever the program's locale.
+std::string decimal(double value) {
+  char text[64];
+  const auto [end, error] =
+      std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, 1);
+  return error == std::errc() ? std::string(text, end) : "0";
+}
+
+std::string describe_nodes(const Clocks& clocks) {
+  std::vector<int> nodes(clocks.leaders().size());
+  std::iota(nodes.begin(), nodes.end(), 0);
+  return json_list(nodes, [&clocks](int node) {
+    const auto anchor = [&clocks, node](int reading) {
+      const Clocks::Anchor at = clocks.anchor(node, reading);
+      return "{\"ticks\":" + std::to_string(at.ticks) +
+             ",\"nanoseconds\":" + decimal(at.nanoseconds) + ",\"error\":" + decimal(at.error) +
+             "}";
+    };
+    return "\n{\"leader\":" + std::to_string(clocks.leaders()[static_cast<size_t>(node)]) +
+           ",\"anchors\":[" + anchor(0) + "," + anchor(1) + "]}";
+  });
+}
+
+}  // namespace
+
+std::string describe_rank(int rank, std::string_view clock, const trace::Tracer& tracer) {
+  const CoreMask cores = usable_cores();
+  std::string text = "{\"rank\":" + std::to_string(rank);
+  text += ",\"host\":" + json_text(host_name()) + ",\"cores\":" + json_text(binding_text(cores));
+  text += ",\"numa\":" + std::to_string(numa_region(cores)) + ",\"clock\":" + json_text(clock);
+  text += ",\n\"programs\":" +
+          json_list(tracer.programs(), [](const std::string& program) { return "\n" + program; });
+  text += ",\n\"communicators\":" +
+          json_list(tracer.communicators(), [](const trace::Communicator& known) {
+            const auto number = [](int rank) { return std::to_string(rank); };
+            return "{\"identity\":" + std::to_string(known.identity) +
+                   ",\"ranks\":" + (known.ranks.empty() ? "null" : json_list(known.ranks, number)) +
+                   "}";
+          });
+  text += ",\n\"rings\":" + json_list(tracer.rings(), [](const trace::Ring* ring) {
+            const auto contents = ring->contents();
+            return "{\"records\":" + std::to_string(contents.size()) +
+                   ",\"lost\":" + std::to_string(contents.lost) + "}";
+          });
+  return text + "}";
+}
+
+std::string describe_job(const std::vector<std::string>& ranks, const Clocks& clocks) {
+  std::vector<std::string_view> collectives, reasons;
+  for (int i = 0; i < plan::collective_count; ++i)
+    collectives.push_back(plan::name(static_cast<plan::Collective>(i)));
+  for (int i = 0; i < static_cast<int>(Reason::count_); ++i)
+    reasons.push_back(describe(static_cast<Reason>(i)));
+  std::vector<int> node_of;
+  for (size_t rank = 0; rank < ranks.size(); ++rank)
+    node_of.push_back(clocks.node_of(static_cast<int>(rank)));
+  std::error_code error;
+  const std::string program =
+      std::filesystem::read_symlink("/proc/self/exe", error).filename().string();
+  return "{\"format\":\"tutti-trace 1\",\"program\":" + json_text(program) +
+         ",\"mpi\":" + json_text(abi_name) + ",\"written\":" + std::to_string(std::time(nullptr)) +
+         ",\n\"collectives\":" + json_list(collectives, json_text) +
+         ",\n\"reasons\":" + json_list(reasons, json_text) +
+         ",\n\"step_kinds\":" + describe_kinds() + ",\n\"nodes\":" + describe_nodes(clocks) +
+         ",\n\"node_of\":" + json_list(node_of, [](int node) { return std::to_string(node); }) +
+         ",\n\"ranks\":" + json_list(ranks, [](const std::string& rank) { return "\n" + rank; }) +
+         "}\n";
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,229 @@
+#include "mpi/report/tracing.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <filesystem>
+#include <memory>
+#include <numeric>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "base/log.h"
+#include "base/options.h"
+#include "mpi/report/clocks.h"
+#include "mpi/report/trace_header.h"
+#include "trace/file.h"
+
+namespace tutti::mpi {
+
+constinit trace::Tracer* process_tracer = nullptr;
+
+namespace {
+
+constexpr size_t piece = size_t{1} << 22;  // bytes of one message at most
+// What the programs of all ranks may take in the file's header, so that no trace is too large to be
+// read.
+constexpr size_t most_description_bytes = size_t{128} << 20;
+
+// Inside MPI_Init made, inside MPI_Finalize ended.
+struct Job {
+  MPI_Comm communicator{};
+  int rank = 0;
+  int ranks = 0;
+  std::string file;
+  std::string_view clock;
+  std::unique_ptr<Clocks> clocks;
+};
+Job* job = nullptr;
+std::atomic<uint32_t> identities{0};
+
+void send(const void* bytes, size_t count, int to) {
+  const auto* at = static_cast<const std::byte*>(bytes);
+  for (size_t sent = 0; sent < count; sent += piece)
+    host().Send(at + sent, static_cast<int>(std::min(piece, count - sent)), host().type_byte, to, 0,
+                job->communicator);
+}
+
+void receive(void* bytes, size_t count, int from) {
+  auto* at = static_cast<std::byte*>(bytes);
+  for (size_t done = 0; done < count; done += piece)
+    host().Recv(at + done, static_cast<int>(std::min(piece, count - done)), host().type_byte, from,
+                0, job->communicator, MPI_STATUS_IGNORE);
+}
+
+// This rank's records, oldest first within a ring, ring after ring.
+std::vector<std::span<const trace::Record>> own_parts() {
+  std::vector<std::span<const trace::Record>> parts;
+  for (const trace::Ring* ring : tracer()->rings())
+    for (const auto& part : {ring->contents().first, ring->contents().second})
+      parts.push_back(part);
+  return parts;
+}
+
+void send_all() {
+  const std::string text = describe_rank(job->rank, job->clock, *tracer());
+  const auto parts = own_parts();
+  std::vector<uint64_t> sizes;
+  for (const auto& part : parts) sizes.push_back(part.size());
+  const uint64_t front[2] = {text.size(), sizes.size()};
+  send(front, sizeof front, 0);
+  send(text.data(), text.size(), 0);
+  send(sizes.data(), sizes.size() * sizeof(uint64_t), 0);
+  for (const auto& part : parts) send(part.data(), part.size_bytes(), 0);
+}
+
+// What rank 0 knows of another before the records come.
+struct Announced {
+  std::string text;
+  std::vector<uint64_t> sizes;  // of the parts, in records
+};
+
+Announced receive_announced(int rank) {
+  uint64_t front[2] = {0, 0};
+  receive(front, sizeof front, rank);
+  Announced announced{std::string(front[0], '\0'), std::vector<uint64_t>(front[1])};
+  receive(announced.text.data(), front[0], rank);
+  receive(announced.sizes.data(), front[1] * sizeof(uint64_t), rank);
+  return announced;
+}
+
+// Adds to the file; where nothing can be written any more it is null, and records are received all
+// the same.
+void append(std::unique_ptr<trace::File>& file, const void* bytes, size_t count) {
+  try {
+    if (file != nullptr) file->append(bytes, count);
+  } catch (const Error& error) {
+    log_line(LogLevel::error, "%s", error.what());
+    file.reset();
+  }
+}
+
+// In the pieces in which send() cuts every part.
+void copy_part(int rank, uint64_t records, std::unique_ptr<trace::File>& file) {
+  std::vector<std::byte> buffer(std::min<uint64_t>(piece, records * sizeof(trace::Record)));
+  for (uint64_t left = records * sizeof(trace::Record); left > 0;) {
+    const size_t count = std::min<uint64_t>(buffer.size(), left);
+    receive(buffer.data(), count, rank);
+    append(file, buffer.data(), count);
+    left -= count;
+  }
+}
+
+std::unique_ptr<trace::File> begin_file(const std::string& header, uint64_t records) {
+  try {
+    auto file = std::make_unique<trace::File>(job->file);
+    file->begin(header, records);
+    return file;
+  } catch (const Error& error) {
+    log_line(LogLevel::error, "%s", error.what());
+    return nullptr;
+  }
+}
+
+void collect_all() {
+  std::vector<std::string> texts{describe_rank(0, job->clock, *tracer())};
+  const auto own = own_parts();
+  uint64_t records = 0;
+  for (const auto& part : own) records += part.size();
+  std::vector<std::vector<uint64_t>> sizes;
+  for (int rank = 1; rank < job->ranks; ++rank) {
+    Announced announced = receive_announced(rank);
+    texts.push_back(std::move(announced.text));
+    sizes.push_back(std::move(announced.sizes));
+    records = std::accumulate(sizes.back().begin(), sizes.back().end(), records);
+  }
+  auto file = begin_file(describe_job(texts, *job->clocks), records);
+  for (const auto& part : own) append(file, part.data(), part.size_bytes());
+  for (int rank = 1; rank < job->ranks; ++rank)
+    for (const uint64_t size : sizes[static_cast<size_t>(rank) - 1]) copy_part(rank, size, file);
+  try {
+    if (file != nullptr) file->commit();
+  } catch (const Error& error) {
+    log_line(LogLevel::error, "%s", error.what());
+  }
+}
+
+// Whether rank 0 can write the file; it says why not.
+bool can_write(const Job& made) {
+  const Host& mpi = host();
+  uint64_t writable = 1;
+  try {
+    if (made.rank == 0) trace::require_writable(made.file);
+  } catch (const Error& error) {
+    log_line(LogLevel::error, "%s", error.what());
+    writable = 0;
+  }
+  mpi.Bcast(&writable, sizeof writable, mpi.type_byte, 0, made.communicator);
+  return writable == 1;
+}
+
+}  // namespace
+
+void start_tracing() {
+  const Host& mpi = host();
+  auto made = std::make_unique<Job>();
+  // Programs change their directory; the user meant this one.
+  made->file = std::filesystem::absolute(options().trace).string();
+  mpi.Comm_rank(mpi.comm_world, &made->rank);
+  mpi.Comm_size(mpi.comm_world, &made->ranks);
+  mpi.Comm_split(mpi.comm_world, 0, made->rank, &made->communicator);
+  if (!can_write(*made)) _exit(2);
+  made->clock = trace::choose_clock();
+  made->clocks = std::make_unique<Clocks>(made->communicator);
+  made->clocks->read();
+  const size_t descriptions = most_description_bytes / static_cast<size_t>(made->ranks);
+  try {
+    process_tracer =
+        new trace::Tracer({options().trace_bytes / sizeof(trace::Record), descriptions});
+  } catch (const Error& error) {
+    log_line(LogLevel::error, "%s", error.what());
+    _exit(2);
+  }
+  job = made.release();
+}
+
+void write_trace() {
+  if (tracer() == nullptr) return;
+  job->clocks->read();
+  if (job->rank == 0)
+    collect_all();
+  else
+    send_all();
+  host().Comm_free(&job->communicator);
+  process_tracer = nullptr;  // the object stays: threads that recorded may still end
+}
+
+uint64_t new_identity() { return static_cast<uint64_t>(job->rank) << 32 | identities.fetch_add(1); }
+
+uint32_t note_communicator(MPI_Comm communicator, uint64_t identity, int rank, int ranks) {
+  std::vector<int> world;
+  // One member is enough to name all; of large jobs' many communicators the file would grow with
+  // the square.
+  if (rank == 0) {
+    const Host& mpi = host();
+    std::vector<int> own(static_cast<size_t>(ranks));
+    std::iota(own.begin(), own.end(), 0);
+    world.resize(own.size());
+    MPI_Group group, all;
+    mpi.Comm_group(communicator, &group);
+    mpi.Comm_group(mpi.comm_world, &all);
+    mpi.Group_translate_ranks(group, ranks, own.data(), all, world.data());
+    mpi.Group_free(&group);
+    mpi.Group_free(&all);
+    for (int& member : world) member = member == MPI_UNDEFINED ? -1 : member;
+  }
+  return tracer()->communicator({identity, std::move(world)});
+}
+
+void trace_host_call(uint64_t entry, plan::Collective collective, Reason reason, size_t bytes,
+                     int root) {
+  trace::record_host_call(*tracer(), {entry, -1, static_cast<uint32_t>(collective),
+                                      static_cast<uint32_t>(reason), bytes, root});
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,182 @@
+#include "mpi/requests/persistent.h"
+
+#include <string>
+#include <utility>
+
+#include "base/log.h"
+#include "base/options.h"
+#include "base/process.h"
+#include "exec/combine.h"
+#include "kernels/kernels.h"
+#include "mpi/job/end.h"
+#include "mpi/requests/pause.h"
+#include "mpi/collectives/general.h"
+
+namespace tutti::mpi {
+
+using Clock = std::chrono::steady_clock;
+
+Persistent::Persistent(Communicator& communicator, const Call& call)
+    : communicator_(communicator.handle()),
+      team_(communicator.shared_team()),
+      style_(communicator.team()->wait_style()),
+      collective_(call.collective),
+      root_(call.root),
+      rank_(communicator.group()->rank()),
+      ranks_(communicator.group()->ranks()),
+      loopback_(communicator.loopback()) {}
+
+Persistent::~Persistent() {
+  for (MPI_Datatype& type : kept_types_) host().Type_free(&type);
+  if (state_ == State::pending)
+    (void)deposits_.release();  // others may still come for what lies there
+}
+
+int Persistent::start_round() {
+  const auto begin = recording() ? Clock::now() : Clock::time_point{};
+  if (tracer() != nullptr) traced_.entry = trace::ticks();
+  if (state_ == State::pending || state_ == State::taken)
+    return fail("a persistent collective is started that has not been completed", MPI_ERR_REQUEST);
+  ++round_;
+  std::byte* const buffer = deposits_->buffer(round_);
+  const Deposits::Block* const table = deposits_->table();
+  int code = MPI_SUCCESS;
+  for (size_t i = 0; i < given_.size(); ++i) {
+    const Part& part = given_[i];
+    std::byte* const to = buffer + table[i].at;
+    if (!part.dense) {
+      code = first_error(code, pack(part.at, part.count, part.type, communicator_, to, part.bytes))
+                 .code;
+    } else if (part.bytes >= exec::SlotStores::least_bytes) {
+      stores_.copy(to, part.at, part.bytes);
+    } else if (part.bytes > 0) {
+      kernels::copy(to, part.at, part.bytes);
+    }
+  }
+  if (tracer() != nullptr) traced_.deposited = trace::ticks();
+  deposits_->publish(round_);
+  if (tracer() != nullptr) traced_.published = trace::ticks();
+  state_ = State::pending;
+  if (recording()) spent_ = Clock::now() - begin;
+  return code;
+}
+
+int Persistent::take_result(const Result& result) {
+  const Part& part = result.part;
+  const int sources = result.from.high - result.from.low;
+  for (int i = 0; i < sources; ++i) {
+    const int rank = result.from.low + i;
+    if (deposits_->bytes(rank, result.block) != part.bytes)
+      return fail(("rank " + std::to_string(rank) + " gives " +
+                   std::to_string(deposits_->bytes(rank, result.block)) +
+                   " bytes to a persistent " + std::string(plan::name(collective_)) +
+                   " where rank " + std::to_string(rank_) + " takes " + std::to_string(part.bytes))
+                      .c_str(),
+                  MPI_ERR_TRUNCATE);
+    sources_[static_cast<size_t>(i)] = deposits_->block(rank, result.block, round_);
+  }
+  if (part.bytes == 0) return MPI_SUCCESS;
+  if (sources == 1) {
+    const auto* const from = static_cast<const std::byte*>(sources_[0]);
+    if (!part.dense) return unpack(from, part.at, part.count, part.type, communicator_, part.bytes);
+    kernels::copy(part.at, from, part.bytes);
+    return MPI_SUCCESS;
+  }
+  if (!part.dense) packed_.resize(part.bytes);
+  exec::combine(combine_, part.dense ? part.at : packed_.data(), sources_.data(), sources,
+                part.bytes);
+  return part.dense
+             ? MPI_SUCCESS
+             : unpack(packed_.data(), part.at, part.count, part.type, communicator_, part.bytes);
+}
+
+bool Persistent::all_started() const {
+  for (int rank = 0; rank < ranks_; ++rank)
+    if (!deposits_->has_started(rank, round_)) return false;
+  return true;
+}
+
+int Persistent::complete_round() {
+  const auto begin = recording() ? Clock::now() : Clock::time_point{};
+  std::optional<trace::Recorder> recorder;
+  if (tracer() != nullptr) record_start(recorder);
+  for (int rank = 0; rank < ranks_; ++rank) {
+    if (!deposits_->has_started(rank, round_))
+      if (const int code = wait_for(rank); code != MPI_SUCCESS) return code;
+    if (recorder) record_wait(*recorder, rank);
+  }
+  const int code = take(recorder);
+  if (recorder) record_exit(*recorder);
+  if (recording())
+    record(
+        {collective_, part_bytes_, Reason::none, deposits_name, spent_ + (Clock::now() - begin)});
+  return code;
+}
+
+int Persistent::wait_for(int rank) {
+  Pause pause(style_);
+  bool said = false;
+  while (!deposits_->has_started(rank, round_)) {
+    if (!pause.next()) continue;
+    drive_host();
+    if (!pause.look_closely()) continue;
+    if (process_is_gone(deposits_->process(rank)) && !deposits_->has_started(rank, round_))
+      return fail(("rank " + std::to_string(rank) + " ended before it started a persistent " +
+                   std::string(plan::name(collective_)))
+                      .c_str(),
+                  MPI_ERR_OTHER);
+    const int64_t limit = options().stall_seconds;
+    if (limit > 0 && pause.seconds() >= limit && !std::exchange(said, true)) say_late(limit, rank);
+  }
+  return MPI_SUCCESS;
+}
+
+// Of a round that all have started.
+int Persistent::take(std::optional<trace::Recorder>& recorder) {
+  int code = MPI_SUCCESS;
+  for (size_t i = 0; i < results_.size(); ++i) {
+    code = first_error(code, take_result(results_[i])).code;
+    if (recorder) record_result(*recorder, i);
+  }
+  if (host_op_ != nullptr) code = first_error(code, host_op_->error()).code;
+  state_ = State::taken;
+  ServedCalls::note();
+  return code;
+}
+
+int Persistent::show(MPI_Request request) {
+  char nothing = 0;
+  state_ = State::shown;
+  const int code = host().Start(&request);
+  if (code != MPI_SUCCESS) return code;
+  return host().Recv(&nothing, 0, host().type_byte, 0, 0, loopback_->handle, MPI_STATUS_IGNORE);
+}
+
+void Persistent::drive_host() {
+  const std::shared_ptr<Team> team = team_.lock();
+  if (team == nullptr) return;
+  const exec::ProgressHook hook = team->progress_hook();
+  hook.call(hook.context);
+}
+
+void Persistent::say_late(int64_t seconds, int rank) const {
+  log_line(
+      LogLevel::warning,
+      "no progress for %ld s in a persistent %s: rank %d of its communicator has not started it",
+      static_cast<long>(seconds), std::string(plan::name(collective_)).c_str(), rank);
+  if (options().stall != StallAction::abort_job) return;
+  log_line(LogLevel::error, "stalled for %ld s; ended because TUTTI_STALL=abort",
+           static_cast<long>(seconds));
+  let_launcher_read();
+  end_job(communicator_);
+}
+
+int Persistent::fail(const char* what, int code) const {
+  log_line(LogLevel::error, "%s", what);
+  let_launcher_read();  // the handler may abort the job
+  const Inside inside;
+  host().Comm_call_errhandler(communicator_, code);
+  return code;
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,33 @@
+// This process's shared heap: memory that programs ask MPI or tutti_alloc for, which the other
+// ranks of the node reach directly.
+//
+// The heap is libtutti-heap.so's where it is preloaded, and then malloc hands it out too; otherwise
+// one of this library. It is made by the first call of process_heap() and never undone: programs
+// keep its memory beyond MPI_Finalize. The record of what was handed out has a lock. Any thread.
+#pragma once
+
+#include <cstddef>
+
+#include "shm/heap.h"
+
+namespace tutti::shm {
+
+inline constexpr size_t usual_alignment = 64;  // of the memory that is handed out
+
+// Null where it cannot be made (said at log level
+// info).
+Heap* process_heap();
+// Whether malloc takes from it: this process runs with libtutti-heap.so, under tutti-run
+// --shared-heap.
+bool malloc_is_shared();
+
+// Of the heap that was made, aligned to `alignment` (a power of two up to a page); null where there
+// is none or it is full.
+void* take_memory(size_t bytes, size_t alignment) noexcept;
+// True where the memory was taken by take_memory.
+bool give_memory(void* address);
+
+// Whether process_heap() was called.
+bool has_process_heap();
+
+}  // namespace tutti::shm
