@@ -5,7 +5,7 @@
 // them (a deep ring) and the cores share a cache. Where they have not, or the cores lie far apart,
 // each line waits for the other core's copy to be invalidated; stores past the cache do not wait,
 // but their reader fetches from memory. So now and then a plain copy is timed, and while two in a
-// row were slow, stores go past the cache (docs/decisions/stores-past-the-cache.md). The choice is
+// row were slow, stores go past the cache (docs/decisions/non-temporal-stores.md). The choice is
 // each writer's own and nobody else can see it. One thread.
 #pragma once
 
