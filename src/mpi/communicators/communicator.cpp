@@ -172,9 +172,9 @@ Service& Communicator::service() {
 }
 
 // What served a communicator of the same ranks before, as the leader says.
-bool Communicator::take_over(const Placement& placement) {
-  if (!placement.taken_over) return false;
-  if (service_ == nullptr) service_ = take_parked(*team_, placement.service);
+bool Communicator::take_over(const AreaGrant& grant) {
+  if (!grant.taken_over) return false;
+  if (service_ == nullptr) service_ = take_parked(*team_, grant.service);
   if (service_ == nullptr)
     throw std::logic_error(
         "a parked communicator has gone");  // the leader has seen that it is there
@@ -189,53 +189,51 @@ Reason Communicator::join(int ranks, std::vector<int> members) {
   int rank = 0;
   mpi.Comm_rank(handle_, &rank);
   const bool may_park = !members.empty() && tracer() == nullptr;
-  Placement placement;
+  AreaGrant grant;
   if (rank == 0 && may_park) service_ = take_parked(*team_, members);
   if (service_ != nullptr) {
-    placement.taken_over = true;
-    placement.service = service_->identity;
+    grant.taken_over = true;
+    grant.service = service_->identity;
   } else if (rank == 0) {
-    placement = team_->place(ranks);
-    placement.service = new_service_identity(members);
-    if (tracer() != nullptr) placement.identity = new_identity();
-    placement.missing_types = missing_types();
+    grant = team_->grant_areas(ranks);
+    grant.service = new_service_identity(members);
+    if (tracer() != nullptr) grant.identity = new_identity();
+    grant.missing_types = missing_types();
   }
   // On a revoked communicator it fails at all ranks; the call that set-up is part of will raise the
   // same error.
-  if (mpi.Bcast(&placement, sizeof placement, mpi.type_byte, 0, handle_) != MPI_SUCCESS)
+  if (mpi.Bcast(&grant, sizeof grant, mpi.type_byte, 0, handle_) != MPI_SUCCESS)
     return Reason::host_failed;
-  if (take_over(placement)) return Reason::none;
-  if (!placement.granted) return Reason::shared_memory_exhausted;
+  if (take_over(grant)) return Reason::none;
+  if (!grant.granted) return Reason::shared_memory_exhausted;
   Service& service = this->service();
-  service.segment = team_->segment(placement);
-  service.page = placement.page;
-  service.missing_types = placement.missing_types;
-  if (!placement.node_segment && !all_attached(service.segment != nullptr))
+  service.segment = team_->segment(grant);
+  service.page = grant.page;
+  service.missing_types = grant.missing_types;
+  if (!grant.node_segment && !all_attached(service.segment != nullptr))
     return Reason::shared_memory_exhausted;
 
-  const shm::Layout layout = shm::Layout::fit(ranks, placement.bytes_per_rank);
-  if (placement.touch) {
-    touch_area(
-        service.segment->address(placement.page) + static_cast<size_t>(rank) * layout.stride(),
-        layout.stride());
+  const shm::Layout layout = shm::Layout::fit(ranks, grant.bytes_per_rank);
+  if (grant.touch) {
+    touch_area(service.segment->address(grant.page) + static_cast<size_t>(rank) * layout.stride(),
+               layout.stride());
     if (mpi.Barrier(handle_) != MPI_SUCCESS) return Reason::host_failed;
   }
   group::Group::Settings settings;
-  settings.areas = service.segment->address(placement.page);
+  settings.areas = service.segment->address(grant.page);
   settings.layout = layout;
   settings.rank = rank;
   settings.style = team_->wait_style();
   settings.hook = team_->progress_hook();
   if (tracer() != nullptr)
-    settings.communicator = traced_as_ =
-        note_communicator(handle_, placement.identity, rank, ranks);
+    settings.communicator = traced_as_ = note_communicator(handle_, grant.identity, rank, ranks);
   settings.reach = team_->reach(handle_, ranks);
   settings.shape = team_->shape();
   settings.levels = team_->levels(handle_, ranks);
   make_group(std::move(settings));
   if (may_park) {
     service.members = std::move(members);
-    service.identity = placement.service;
+    service.identity = grant.service;
     service.layout = layout;
   }
   return Reason::none;

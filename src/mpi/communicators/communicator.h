@@ -140,12 +140,12 @@ class Communicator {
   Reason set_up();
   Reason form_team(int ranks);
   Reason join(int ranks, std::vector<int> members);
-  bool take_over(const Placement& placement);
+  bool take_over(const AreaGrant& grant);
   // several_nodes.cpp
   Reason span_nodes(int ranks);
-  bool take_areas(const std::vector<int32_t>& here, uint64_t* bytes_per_rank, Placement* placement);
+  bool take_areas(const std::vector<int32_t>& here, uint64_t* bytes_per_rank, AreaGrant* grant);
   std::byte* ready_areas(const std::vector<int32_t>& here, const shm::Layout& layout,
-                         const Placement& placement);
+                         const AreaGrant& grant);
   group::Leaders* make_leaders(const topo::Levels& levels, int ranks);
   void make_group(group::Group::Settings settings);
   Service& service();

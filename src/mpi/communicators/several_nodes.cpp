@@ -60,7 +60,7 @@ void OwnArea::operator()(std::byte* area) const { std::free(area); }
 // False where this node cannot; then all ranks stay on the host. `here` are the ranks that share
 // memory with this one.
 bool Communicator::take_areas(const std::vector<int32_t>& here, uint64_t* bytes_per_rank,
-                              Placement* placement) {
+                              AreaGrant* grant) {
   const Host& mpi = host();
   if (here.size() == 1) {
     const size_t asked = options().shm_bytes_per_rank;
@@ -71,25 +71,23 @@ bool Communicator::take_areas(const std::vector<int32_t>& here, uint64_t* bytes_
   mpi.Comm_rank(handle_, &rank);
   MPI_Comm& messages = net_->communicator();
   if (rank == here.front()) {
-    *placement = team_->place(static_cast<int>(here.size()));
+    *grant = team_->grant_areas(static_cast<int>(here.size()));
     for (const int32_t member : here) {
-      if (member != rank)
-        mpi.Send(placement, sizeof *placement, mpi.type_byte, member, 0, messages);
+      if (member != rank) mpi.Send(grant, sizeof *grant, mpi.type_byte, member, 0, messages);
     }
   } else {
-    mpi.Recv(placement, sizeof *placement, mpi.type_byte, here.front(), 0, messages,
-             MPI_STATUS_IGNORE);
+    mpi.Recv(grant, sizeof *grant, mpi.type_byte, here.front(), 0, messages, MPI_STATUS_IGNORE);
   }
-  if (!placement->granted) return false;
-  service().segment = team_->segment(*placement);
-  service().page = placement->page;
-  *bytes_per_rank = placement->bytes_per_rank;
+  if (!grant->granted) return false;
+  service().segment = team_->segment(*grant);
+  service().page = grant->page;
+  *bytes_per_rank = grant->bytes_per_rank;
   return service().segment != nullptr;
 }
 
 // Zeroed where the protocol reads before it was written. Null where memory is short.
 std::byte* Communicator::ready_areas(const std::vector<int32_t>& here, const shm::Layout& layout,
-                                     const Placement& placement) {
+                                     const AreaGrant& grant) {
   if (here.size() == 1) {
     own_area_.reset(static_cast<std::byte*>(std::aligned_alloc(
         shm::page_size, (layout.bytes() + shm::page_size - 1) / shm::page_size * shm::page_size)));
@@ -98,10 +96,10 @@ std::byte* Communicator::ready_areas(const std::vector<int32_t>& here, const shm
   }
   int rank = 0;
   host().Comm_rank(handle_, &rank);
-  std::byte* const areas = service().segment->address(placement.page);
-  if (rank == here.front() && !placement.fresh) clear_areas(areas, layout);
+  std::byte* const areas = service().segment->address(grant.page);
+  if (rank == here.front() && !grant.fresh) clear_areas(areas, layout);
   const auto index = static_cast<size_t>(std::find(here.begin(), here.end(), rank) - here.begin());
-  if (placement.touch) touch_area(areas + index * layout.stride(), layout.stride());
+  if (grant.touch) touch_area(areas + index * layout.stride(), layout.stride());
   return areas;
 }
 
@@ -137,9 +135,9 @@ Reason Communicator::span_nodes(int ranks) {
 
   const plan::Nodes nodes = world.nodes(members);
   const std::vector<int32_t> here = nodes.members(rank, ranks);
-  Placement placement;
+  AreaGrant grant;
   uint64_t bytes_per_rank = 0;
-  const bool could = take_areas(here, &bytes_per_rank, &placement);
+  const bool could = take_areas(here, &bytes_per_rank, &grant);
   const uint64_t own[] = {could ? uint64_t{1} : 0, could ? bytes_per_rank : UINT64_MAX};
   uint64_t least[2] = {};
   if (mpi.Allreduce(own, least, 2, mpi.type_uint64, mpi.op_min, messages) != MPI_SUCCESS)
@@ -148,7 +146,7 @@ Reason Communicator::span_nodes(int ranks) {
   const shm::Layout layout = shm::Layout::fit(static_cast<int32_t>(here.size()), least[1]);
 
   group::Group::Settings settings;
-  settings.areas = ready_areas(here, layout, placement);
+  settings.areas = ready_areas(here, layout, grant);
   uint64_t ready = settings.areas != nullptr ? 1 : 0, all_ready = 0;
   if (mpi.Allreduce(&ready, &all_ready, 1, mpi.type_uint64, mpi.op_min, messages) != MPI_SUCCESS)
     return Reason::host_failed;

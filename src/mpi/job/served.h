@@ -1,8 +1,8 @@
 // Whether Tutti has served a collective since a poll last looked in vain (poll.h).
 //
-// Each thread notes it in a place of its own, so that no cache line moves between cores on the path
-// of a call; a poll looks at all places in use. More threads than places share them, which costs
-// time and nothing else.
+// Each thread has a note of its own, so no cache line moves between cores on the path of a call; a
+// poll looks at all notes in use. If there are more threads than notes, threads share them, which
+// only costs time.
 #pragma once
 
 #include <cstddef>
@@ -16,10 +16,11 @@ class ServedCalls {
  public:
   // By the thread that was served.
   static void note() { shm::store_relaxed(*here, 1); }
-  // Gives the calling thread a place of its own, if it has none: before it is first served.
+  // Gives the calling thread a note of its own if it has none. To be called before it is first
+  // served.
   static void enter_thread() {
-    if (here == &places[0].served) [[unlikely]]
-      take_place();
+    if (here == &notes[0].served) [[unlikely]]
+      take_note();
   }
 
   static bool any();
@@ -27,14 +28,13 @@ class ServedCalls {
 
  private:
   static constexpr size_t most = 64;
-  struct alignas(128) Place {
+  struct alignas(128) ThreadNote {
     shm::Word served{0};
   };
-  static Place places[most];
-  static constinit TUTTI_PER_THREAD shm::Word*
-      here;  // the first place until the thread has entered
-  static void take_place();
-  static size_t places_in_use();
+  static ThreadNote notes[most];
+  static constinit TUTTI_PER_THREAD shm::Word* here;  // the first note until the thread has entered
+  static void take_note();
+  static size_t notes_in_use();
 };
 
 }  // namespace tutti::mpi

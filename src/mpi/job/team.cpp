@@ -220,7 +220,7 @@ bool Team::covers(MPI_Comm communicator, int ranks) const {
 // The communicator of all ranks takes half of a segment that is still whole; others a quarter of
 // what is left, in proportion to their ranks, so that there is always something for the next.
 // Nobody takes more than a deep ring needs, unless the user gave more.
-Placement Team::place(int ranks) {
+AreaGrant Team::grant_areas(int ranks) {
   try {
     const size_t whole = node_segment_->usable_bytes();
     const size_t left = node_segment_->free_bytes();
@@ -229,19 +229,19 @@ Placement Team::place(int ranks) {
                             : left / 4 * static_cast<size_t>(ranks) / static_cast<size_t>(ranks_);
     const size_t deep = shm::deep_area(ranks_) * static_cast<size_t>(ranks);
     const size_t share = options().shm_bytes_per_rank != 0 ? fair : std::min(fair, deep);
-    if (const auto placement = take(*node_segment_, ranks, share)) return *placement;
+    if (const auto grant = take(*node_segment_, ranks, share)) return *grant;
 
     const std::lock_guard<std::mutex> lock(mutex_);
     const size_t comfortable = least_comfortable_area * static_cast<size_t>(ranks);
     for (const auto& segment : made_)
-      if (const auto placement = take(*segment, ranks, comfortable)) return *placement;
+      if (const auto grant = take(*segment, ranks, comfortable)) return *grant;
     const size_t bytes = std::max(whole / 4, comfortable);
     if (further_bytes_ + bytes > further_segments * whole) return {};
     made_.push_back(std::make_unique<shm::Segment>(
         shm::Segment::create(node_segment_->location().kind, bytes)));
     made_.back()->forget_name();  // others attach through this process
     further_bytes_ += bytes;
-    if (const auto placement = take(*made_.back(), ranks, comfortable)) return *placement;
+    if (const auto grant = take(*made_.back(), ranks, comfortable)) return *grant;
   } catch (const Error& error) {
     log_once("team/place", LogLevel::info, "%s; some communicators stay on the host MPI",
              error.what());
@@ -249,7 +249,7 @@ Placement Team::place(int ranks) {
   return {};
 }
 
-std::optional<Placement> Team::take(shm::Segment& segment, int ranks, size_t share) {
+std::optional<AreaGrant> Team::take(shm::Segment& segment, int ranks, size_t share) {
   const size_t least = round_up(shm::smallest_area * static_cast<size_t>(ranks), shm::page_size);
   const size_t comfortable = least_comfortable_area * static_cast<size_t>(ranks);
   const auto piece =
@@ -260,27 +260,27 @@ std::optional<Placement> Team::take(shm::Segment& segment, int ranks, size_t sha
   const size_t bytes_per_rank =
       std::min(static_cast<size_t>(piece->pages) * shm::page_size, shm::most_bytes) /
       static_cast<size_t>(ranks);
-  Placement placement;
-  placement.granted = true;
-  placement.node_segment = &segment == node_segment_.get();
-  placement.fresh = piece->fresh;
-  placement.touch = several_regions_;
-  placement.page = piece->first_page;
-  placement.bytes_per_rank = bytes_per_rank;
-  placement.segment = segment.location();
+  AreaGrant grant;
+  grant.granted = true;
+  grant.node_segment = &segment == node_segment_.get();
+  grant.fresh = piece->fresh;
+  grant.touch = several_regions_;
+  grant.page = piece->first_page;
+  grant.bytes_per_rank = bytes_per_rank;
+  grant.segment = segment.location();
   if (!piece->fresh)
     clear_areas(segment.address(piece->first_page), shm::Layout::fit(ranks, bytes_per_rank));
-  return placement;
+  return grant;
 }
 
-shm::Segment* Team::segment(const Placement& placement) {
-  if (placement.node_segment) return node_segment_.get();
+shm::Segment* Team::segment(const AreaGrant& grant) {
+  if (grant.node_segment) return node_segment_.get();
   const std::lock_guard<std::mutex> lock(mutex_);
   for (const auto* list : {&made_, &attached_})
     for (const auto& segment : *list)
-      if (segment->is(placement.segment)) return segment.get();
+      if (segment->is(grant.segment)) return segment.get();
   try {
-    attached_.push_back(std::make_unique<shm::Segment>(shm::Segment::attach(placement.segment)));
+    attached_.push_back(std::make_unique<shm::Segment>(shm::Segment::attach(grant.segment)));
     return attached_.back().get();
   } catch (const Error& error) {
     log_line(LogLevel::info, "%s", error.what());

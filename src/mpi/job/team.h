@@ -30,8 +30,9 @@
 
 namespace tutti::mpi {
 
-// Where a communicator's areas lie, as its rank 0 tells the others. Plain bytes.
-struct Placement {
+// Where the areas of a communicator's ranks lie in shared memory, as rank 0 tells the others. Plain
+// bytes.
+struct AreaGrant {
   bool granted = false;      // false: shared memory has run out
   bool node_segment = true;  // which every member of the team has attached to
   bool fresh = false;
@@ -99,9 +100,9 @@ class Team {
   void leave_world(MPI_Group processes);
 
   // Takes a piece for a new communicator; for its rank 0. Never throws.
-  Placement place(int ranks);
-  // The segment of a placement, attached to where this process has not yet; null where it cannot.
-  shm::Segment* segment(const Placement& placement);
+  AreaGrant grant_areas(int ranks);
+  // The segment of a grant, which this process attaches to if it has not yet; null if it cannot.
+  shm::Segment* segment(const AreaGrant& grant);
 
  private:
   Team() = default;
@@ -111,7 +112,7 @@ class Team {
   void agree_on_waiting();
   void agree_on_reach();
   void agree_on_levels(const std::vector<CoreMask>& masks);
-  std::optional<Placement> take(shm::Segment& segment, int ranks, size_t share);
+  std::optional<AreaGrant> take(shm::Segment& segment, int ranks, size_t share);
 
   int rank_ = 0;
   int ranks_ = 0;
