@@ -110,8 +110,8 @@ TEST(Fold, LeavesRunsWithinGroups) {
   for (int rank = 1; rank < 21; ++rank) sevens += "," + std::to_string(rank / 7);
   const Fold frame = fold(21, topo::read_levels(sevens));
   EXPECT_EQ(sizes(frame), std::pair(16, 2));
-  for (const Fold::Place& place : frame.places) {
-    EXPECT_TRUE(place.folded == nobody || place.rank / 7 == place.folded / 7);
+  for (const Fold::Worker& worker : frame.workers) {
+    EXPECT_TRUE(worker.folded == nobody || worker.rank / 7 == worker.folded / 7);
   }
 }
 

@@ -24,7 +24,7 @@ Plan dissemination(plan::Collective collective, int ranks, const topo::Levels& l
   Fold frame = fold(ranks, levels);
   if (collective == plan::Collective::barrier && levels.one_level()) {
     frame = {{}, ranks};
-    for (int32_t rank = 0; rank < ranks; ++rank) frame.places.push_back({rank});
+    for (int32_t rank = 0; rank < ranks; ++rank) frame.workers.push_back({rank});
   }
   FoldedVectors vectors(plan, frame);
   for (int32_t step = 0; step < vectors.steps(); ++step) {

@@ -56,22 +56,22 @@ void copy_parts(Plan& plan, int32_t to, int32_t from, std::vector<int32_t> parts
 
 void exchange_parts(Plan& plan, const Fold& frame) {
   std::vector<std::vector<int32_t>> holds;  // by place: whose parts
-  for (const Fold::Place& place : frame.places) {
-    holds.push_back({place.rank});
-    plan.copy(plan::out(place.rank, place.rank), plan::in(place.rank));
-    if (place.folded == nobody) continue;
-    holds.back().push_back(place.folded);
-    plan.copy(plan::out(place.rank, place.folded), plan::in(place.folded));
+  for (const Fold::Worker& worker : frame.workers) {
+    holds.push_back({worker.rank});
+    plan.copy(plan::out(worker.rank, worker.rank), plan::in(worker.rank));
+    if (worker.folded == nobody) continue;
+    holds.back().push_back(worker.folded);
+    plan.copy(plan::out(worker.rank, worker.folded), plan::in(worker.folded));
   }
   std::vector<std::vector<int32_t>> before;
   for_each_exchange(frame, [&](int32_t at, int32_t partner, int32_t) {
     if (at == 0) before = holds;
-    copy_parts(plan, frame.places[at].rank, frame.places[partner].rank, before[partner]);
+    copy_parts(plan, frame.workers[at].rank, frame.workers[partner].rank, before[partner]);
     holds[at].insert(holds[at].end(), before[partner].begin(), before[partner].end());
   });
-  for (const Fold::Place& place : frame.places) {
-    if (place.folded != nobody)
-      plan.copy(plan::out(place.folded, 0, plan.ranks), plan::out(place.rank, 0, plan.ranks));
+  for (const Fold::Worker& worker : frame.workers) {
+    if (worker.folded != nobody)
+      plan.copy(plan::out(worker.folded, 0, plan.ranks), plan::out(worker.rank, 0, plan.ranks));
   }
 }
 
@@ -91,19 +91,19 @@ void halve_vectors(Plan& plan, const Fold& frame) {
   };
   const int32_t tiles = frame.size();
   std::vector<Work> works;
-  for (const Fold::Place& place : frame.places) {
-    const bool alone = place.folded == nobody;
+  for (const Fold::Worker& worker : frame.workers) {
+    const bool alone = worker.folded == nobody;
     if (!alone)
-      plan.reduce(plan::tmp(place.rank, 0, tiles),
-                  {plan::in(place.rank, 0, tiles), plan::in(place.folded, 0, tiles)});
+      plan.reduce(plan::tmp(worker.rank, 0, tiles),
+                  {plan::in(worker.rank, 0, tiles), plan::in(worker.folded, 0, tiles)});
     works.push_back({0, tiles, alone ? 0 : tiles,
-                     alone ? plan::in(place.rank, 0, tiles) : plan::tmp(place.rank, 0, tiles)});
+                     alone ? plan::in(worker.rank, 0, tiles) : plan::tmp(worker.rank, 0, tiles)});
   }
   std::vector<Work> before;
   for_each_exchange(frame, [&](int32_t at, int32_t partner, int32_t) {
     if (at == 0) before = works;
     Work& work = works[at];
-    const int32_t half = work.count / 2, rank = frame.places[at].rank,
+    const int32_t half = work.count / 2, rank = frame.workers[at].rank,
                   from = at < partner ? 0 : half;
     const Region value =
         half == 1 ? plan::out(rank, work.low + from) : plan::tmp(rank, work.next_tmp, half);
@@ -125,13 +125,13 @@ void collect_tiles(Plan& plan, const Fold& frame) {
   for (int32_t count = 1; count < tiles; count *= 2) {
     for (int32_t at = 0; at < tiles; ++at) {
       const int32_t partner = at ^ (tiles / (2 * count)), low = low_of(partner, count);
-      plan.copy(plan::out(frame.places[at].rank, low, count),
-                plan::out(frame.places[partner].rank, low, count));
+      plan.copy(plan::out(frame.workers[at].rank, low, count),
+                plan::out(frame.workers[partner].rank, low, count));
     }
   }
-  for (const Fold::Place& place : frame.places) {
-    if (place.folded != nobody)
-      plan.copy(plan::out(place.folded, 0, tiles), plan::out(place.rank, 0, tiles));
+  for (const Fold::Worker& worker : frame.workers) {
+    if (worker.folded != nobody)
+      plan.copy(plan::out(worker.folded, 0, tiles), plan::out(worker.rank, 0, tiles));
   }
 }
 
@@ -142,8 +142,8 @@ class PartsHalving {
   PartsHalving(Plan& plan, const Fold& frame)
       : plan_(plan),
         frame_(frame),
-        values_(frame.places.size()),
-        next_tmp_(frame.places.size(), 0) {}
+        values_(frame.workers.size()),
+        next_tmp_(frame.workers.size(), 0) {}
 
   void run() {
     for (int32_t at = 0; at < frame_.size(); ++at) begin(at);
@@ -151,38 +151,38 @@ class PartsHalving {
     for_each_exchange(frame_, [&](int32_t at, int32_t partner, int32_t step) {
       if (at == 0) before = values_;
       for_each_part(at, step + 1, [&](int32_t part, int32_t owner) {
-        const bool last = (2 << step) == frame_.size() && part == frame_.places[owner].rank;
+        const bool last = (2 << step) == frame_.size() && part == frame_.workers[owner].rank;
         const Region value = last ? plan::out(part) : fresh(at);
         plan_.reduce(value, in_order(at, before[at][part], partner, before[partner][part]));
         values_[at][part] = value;
       });
     });
     for (int32_t at = 0; at < frame_.size(); ++at) {
-      const int32_t folded = frame_.places[at].folded;
+      const int32_t folded = frame_.workers[at].folded;
       if (folded != nobody) plan_.copy(plan::out(folded), values_[at][folded]);
     }
   }
 
  private:
   void begin(int32_t at) {
-    const Fold::Place& place = frame_.places[at];
+    const Fold::Worker& worker = frame_.workers[at];
     for (int32_t part = 0; part < plan_.ranks; ++part)
-      values_[at].push_back(plan::in(place.rank, part));
-    if (place.folded == nobody) return;
+      values_[at].push_back(plan::in(worker.rank, part));
+    if (worker.folded == nobody) return;
     for (int32_t part = 0; part < plan_.ranks; ++part) {
       values_[at][part] = fresh(at);
-      plan_.reduce(values_[at][part], {plan::in(place.rank, part), plan::in(place.folded, part)});
+      plan_.reduce(values_[at][part], {plan::in(worker.rank, part), plan::in(worker.folded, part)});
     }
   }
 
-  Region fresh(int32_t at) { return plan::tmp(frame_.places[at].rank, next_tmp_[at]++); }
+  Region fresh(int32_t at) { return plan::tmp(frame_.workers[at].rank, next_tmp_[at]++); }
 
   // The parts of the places whose numbers share the lowest `bits` bits.
   void for_each_part(int32_t at, int32_t bits, auto&& visit) const {
     const int32_t stride = 1 << bits;
     for (int32_t owner = at % stride; owner < frame_.size(); owner += stride) {
-      visit(frame_.places[owner].rank, owner);
-      if (frame_.places[owner].folded != nobody) visit(frame_.places[owner].folded, owner);
+      visit(frame_.workers[owner].rank, owner);
+      if (frame_.workers[owner].folded != nobody) visit(frame_.workers[owner].folded, owner);
     }
   }
 

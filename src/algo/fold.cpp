@@ -69,9 +69,9 @@ Fold fold(int32_t ranks, const topo::Levels& levels) {
   size_t next = 0;
   for (size_t group = 0; group < sizes.size(); ++group) {
     for (int32_t place = 0; place < working[group]; ++place) {
-      Fold::Place added{order[next++]};
+      Fold::Worker added{order[next++]};
       if (place < sizes[group] - working[group]) added.folded = order[next++];
-      result.places.push_back(added);
+      result.workers.push_back(added);
     }
   }
   return result;
@@ -79,17 +79,17 @@ Fold fold(int32_t ranks, const topo::Levels& levels) {
 
 FoldedVectors::FoldedVectors(plan::Plan& plan, const Fold& frame)
     : plan_(plan), frame_(frame), steps_(std::bit_width(static_cast<uint32_t>(frame.size()) - 1)) {
-  for (const Fold::Place& place : frame.places) {
-    if (place.folded == nobody) {
-      plan.copy(plan::tmp(place.rank), plan::in(place.rank));
+  for (const Fold::Worker& worker : frame.workers) {
+    if (worker.folded == nobody) {
+      plan.copy(plan::tmp(worker.rank), plan::in(worker.rank));
     } else {
-      plan.reduce(plan::tmp(place.rank), {plan::in(place.rank), plan::in(place.folded)});
+      plan.reduce(plan::tmp(worker.rank), {plan::in(worker.rank), plan::in(worker.folded)});
     }
   }
 }
 
 plan::Region FoldedVectors::value(int32_t place, int32_t step) const {
-  const Fold::Place& at = frame_.places[static_cast<size_t>(place)];
+  const Fold::Worker& at = frame_.workers[static_cast<size_t>(place)];
   const bool is_result = step == steps_ && steps_ > 0 && at.folded == nobody;
   return is_result ? plan::out(at.rank) : plan::tmp(at.rank, step);
 }
@@ -97,7 +97,7 @@ plan::Region FoldedVectors::value(int32_t place, int32_t step) const {
 void FoldedVectors::close() {
   for (int32_t place = 0; place < frame_.size(); ++place) {
     const plan::Region result = value(place, steps_);
-    const Fold::Place& at = frame_.places[static_cast<size_t>(place)];
+    const Fold::Worker& at = frame_.workers[static_cast<size_t>(place)];
     if (result.buffer != plan::Buffer::out) plan_.copy(plan::out(at.rank), result);
     if (at.folded != nobody) plan_.copy(plan::out(at.folded), result);
   }

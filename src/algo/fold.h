@@ -1,12 +1,12 @@
 // Ranks brought down to a power of two, laid out by levels: the frame of exchanges between pairs.
 //
 // With p ranks and P the largest power of two that is not above p, p - P ranks are folded: a
-// neighbour does their work, and hands them the result in a closing step. The P places stand in the
-// order of levels (then of ranks), and which ranks are folded is chosen so that aligned runs of as
-// many places as possible (`local`, a power of two) lie within one outermost group each: exchanges
-// over distances below `local` cross no border. Folded ranks are their neighbours' in the group,
-// except where groups are too odd for it (three groups of one rank). On one level, or where groups
-// are runs of ranks, places stand in rank order, each for a run of ranks. Source: HMPI,
+// neighbour does their work, and hands them the result in a closing step. The P workers stand in
+// the order of levels (then of ranks). The folded ranks are chosen so that aligned runs of as many
+// workers as possible (`local`, a power of two) lie within one outermost group each: exchanges over
+// distances below `local` cross no border. The neighbour of a folded rank is in the same group,
+// unless the sizes of groups do not allow it (three groups of one rank). On one level, or where
+// groups are runs of ranks, workers stand in rank order, each for a run of ranks. Source: HMPI,
 // section 2.3. Pure.
 #pragma once
 
@@ -21,14 +21,14 @@ namespace tutti::algo {
 inline constexpr int32_t nobody = -1;
 
 struct Fold {
-  struct Place {
-    int32_t rank;             // at work
-    int32_t folded = nobody;  // whose work it does as well; stands behind `rank`
+  struct Worker {
+    int32_t rank;
+    int32_t folded = nobody;  // the rank whose work it does as well; stands behind `rank`
   };
-  std::vector<Place> places;  // a power of two
+  std::vector<Worker> workers;  // a power of two
   int32_t local = 1;
 
-  int32_t size() const { return static_cast<int32_t>(places.size()); }
+  int32_t size() const { return static_cast<int32_t>(workers.size()); }
 };
 
 Fold fold(int32_t ranks, const topo::Levels& levels);

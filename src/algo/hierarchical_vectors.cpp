@@ -54,24 +54,24 @@ class Dissemination {
 
   void run() {
     Arrivals folded;
-    for (const Fold::Place& place : frame_.places) {
-      if (place.folded != nobody)
-        folded.push_back({place.rank, arrival(place.rank, place.folded), true});
+    for (const Fold::Worker& worker : frame_.workers) {
+      if (worker.folded != nobody)
+        folded.push_back({worker.rank, arrival(worker.rank, worker.folded), true});
     }
     combine(folded, false);
     for (int32_t distance = 1; distance < frame_.size(); distance *= 2) {
       Arrivals arrivals;
       for (int32_t at = 0; at < frame_.size(); ++at) {
         const int32_t other =
-            frame_.places[static_cast<size_t>((at + frame_.size() - distance) % frame_.size())]
+            frame_.workers[static_cast<size_t>((at + frame_.size() - distance) % frame_.size())]
                 .rank;
-        const int32_t node = frame_.places[static_cast<size_t>(at)].rank;
+        const int32_t node = frame_.workers[static_cast<size_t>(at)].rank;
         arrivals.push_back({node, arrival(node, other), false});
       }
       combine(arrivals, distance * 2 == frame_.size());
     }
-    for (const Fold::Place& place : frame_.places) {
-      if (place.folded != nobody) close(place.folded, place.rank);
+    for (const Fold::Worker& worker : frame_.workers) {
+      if (worker.folded != nobody) close(worker.folded, worker.rank);
     }
   }
 

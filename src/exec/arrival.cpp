@@ -6,12 +6,13 @@
 namespace tutti::exec {
 
 ArrivalReduce::ArrivalReduce(Channel& channel, const BoundProgram& bound, const BoundStep& step,
-                             const Operation& operation, const Place& place, const Record& record)
+                             const Operation& operation, const ReducedSegment& segment,
+                             const Record& record)
     : channel_(channel),
       bound_(bound),
       step_(step),
       operation_(operation),
-      place_(place),
+      segment_(segment),
       record_(record),
       dst_(address(0)),
       sources_(step.operand_count - 1) {}
@@ -20,15 +21,15 @@ std::byte* ArrivalReduce::address(uint32_t operand) const {
   const BoundOperand& at =
       operand < 3 ? step_.operands[operand]
                   : bound_.operands[bound_.details[step_.details].more_operands + operand - 3];
-  return place_.base_of[at.space] + at.displacement() + place_.offsets.of(at);
+  return segment_.base_of[at.space] + at.displacement() + segment_.offsets.of(at);
 }
 
 Awaited ArrivalReduce::awaited(const BoundArrival& arrival) const {
-  const uint64_t value = place_.base + arrival.offset;
+  const uint64_t value = segment_.base + arrival.offset;
   if (!bound_.program->uses_lines)
     return {&channel_.control(arrival.peer).word, value, arrival.peer, nullptr};
   const auto& line =
-      *reinterpret_cast<const shm::Line*>(place_.lines + arrival.line * shm::line_size);
+      *reinterpret_cast<const shm::Line*>(segment_.lines + arrival.line * shm::line_size);
   return {&line.stamp, value, arrival.peer, &line};
 }
 
@@ -94,12 +95,12 @@ void ArrivalReduce::combine_taken() {
     sources[how.kernel != nullptr ? 0 : taken_count_] = dst_;
   }
   const int count = taken_count_ + (started_ ? 1 : 0);
-  if (place_.bytes == 0) {
+  if (segment_.bytes == 0) {
     // Nothing to move; the waits were all there is to do.
   } else if (count == 2 && how.kernel != nullptr) {
-    how.kernel(dst_, sources[0], sources[1], operation_.count_of(place_.bytes));
+    how.kernel(dst_, sources[0], sources[1], operation_.count_of(segment_.bytes));
   } else {
-    combine(how, dst_, sources, count, place_.bytes);
+    combine(how, dst_, sources, count, segment_.bytes);
   }
   started_ = true;
   combined_ = true;
@@ -110,7 +111,7 @@ void ArrivalReduce::combine_taken() {
 Code ArrivalReduce::wait_for_next() {
   if (record_.recorder != nullptr && combined_)
     record_.recorder->step(static_cast<uint32_t>(step_.kind), step_.place, record_.segment, -1,
-                           place_.bytes);
+                           segment_.bytes);
   combined_ = false;
   const Code code = wait_for_any(channel_, awaited_, pending_count_, operation_.call);
   if (record_.recorder == nullptr || code != Code::ok) return code;

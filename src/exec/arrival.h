@@ -14,8 +14,8 @@ namespace tutti::exec {
 
 class ArrivalReduce {
  public:
-  // Where this step's segment is.
-  struct Place {
+  // The segment of this step.
+  struct ReducedSegment {
     std::byte* const* base_of;  // by space
     const std::byte* lines;     // rank 0's first line of the operation
     Offsets offsets;
@@ -28,7 +28,7 @@ class ArrivalReduce {
     int64_t segment;
   };
   ArrivalReduce(Channel& channel, const BoundProgram& bound, const BoundStep& step,
-                const Operation& operation, const Place& place, const Record& record);
+                const Operation& operation, const ReducedSegment& segment, const Record& record);
   ArrivalReduce(const ArrivalReduce&) = delete;
 
   // Ends when all sources have been taken, or a wait failed.
@@ -50,7 +50,7 @@ class ArrivalReduce {
   const BoundProgram& bound_;
   const BoundStep& step_;
   const Operation& operation_;
-  const Place& place_;
+  const ReducedSegment& segment_;
   const Record& record_;
   std::byte* const dst_;
   const int sources_;

@@ -292,9 +292,9 @@ class Channel::Execution {
   [[gnu::always_inline]] Code reduce_any(const BoundStep& step, int64_t segment, size_t bytes) {
     const uint64_t before =
         base_ + static_cast<uint64_t>(segment) * static_cast<uint64_t>(program_.transfers);
-    const ArrivalReduce::Place place{base_of_, lines_, offsets(), bytes, before};
+    const ArrivalReduce::ReducedSegment reduced{base_of_, lines_, offsets(), bytes, before};
     const ArrivalReduce::Record record{address_of(recorder_), segment};
-    return ArrivalReduce(channel_, bound_, step, operation_, place, record).run();
+    return ArrivalReduce(channel_, bound_, step, operation_, reduced, record).run();
   }
 
   [[gnu::always_inline]] void moved(const BoundStep& step, int64_t segment, size_t bytes) {
@@ -337,10 +337,10 @@ class Channel::Execution {
     const size_t bytes = go_to(segment);
     const uint64_t number =
         base_ + static_cast<uint64_t>(segment) * static_cast<uint64_t>(program_.transfers);
-    const MessageStep::Place place{
+    const MessageStep::MessageSegment carried{
         base_of_, offsets(), lines_only ? nullptr : &geometry_, bytes, has_parts, segment, number};
     size_t moved = 0;
-    const Code code = MessageStep(channel_, bound_, step, operation_, place).run(moved);
+    const Code code = MessageStep(channel_, bound_, step, operation_, carried).run(moved);
     if (code == Code::ok) record(step, step.kind, 0, segment, -1, moved);
     return code;
   }

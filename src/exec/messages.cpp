@@ -41,22 +41,23 @@ class PromptTimers {
 }  // namespace
 
 MessageStep::MessageStep(Channel& channel, const BoundProgram& bound, const BoundStep& step,
-                         const Operation& operation, const Place& place)
+                         const Operation& operation, const MessageSegment& segment)
     : channel_(channel),
       message_(bound.messages[bound.details[step.details].message]),
       pieces_(bound.pieces.data() + message_.first_piece),
       step_(step),
       operation_(operation),
-      place_(place),
-      request_(message_.first_request + static_cast<size_t>(place.segment) % message_.in_flight) {}
+      segment_(segment),
+      request_(message_.first_request + static_cast<size_t>(segment.segment) % message_.in_flight) {
+}
 
 MessageStep::Run MessageStep::run_of(const BoundPiece& piece) const {
-  std::byte* const at = place_.base_of[piece.operand.space] + piece.operand.displacement() +
-                        place_.offsets.of(piece.operand);
-  if (place_.geometry == nullptr || place_.parts) return {at, place_.bytes};
-  const size_t block = place_.geometry->block_bytes;
-  const size_t begin = std::min(piece.extent_first * block, place_.bytes);
-  const size_t end = std::min((piece.extent_first + piece.extent_count) * block, place_.bytes);
+  std::byte* const at = segment_.base_of[piece.operand.space] + piece.operand.displacement() +
+                        segment_.offsets.of(piece.operand);
+  if (segment_.geometry == nullptr || segment_.parts) return {at, segment_.bytes};
+  const size_t block = segment_.geometry->block_bytes;
+  const size_t begin = std::min(piece.extent_first * block, segment_.bytes);
+  const size_t end = std::min((piece.extent_first + piece.extent_count) * block, segment_.bytes);
   return {at, end - begin};
 }
 
@@ -98,7 +99,7 @@ Code MessageStep::run(size_t& bytes) {
     if (packed.size() < bytes) packed.resize(bytes);
     at = packed.data();
   }
-  const uint64_t tag = place_.number + message_.offset;
+  const uint64_t tag = segment_.number + message_.offset;
   switch (step_.kind) {
     case plan::StepKind::post:
       return channel_.net_->receive(request_, at, bytes, message_.peer, tag) ? Code::ok : fail();

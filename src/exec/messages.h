@@ -13,8 +13,8 @@ namespace tutti::exec {
 
 class MessageStep {
  public:
-  // Where the step's segment is.
-  struct Place {
+  // The segment of this step.
+  struct MessageSegment {
     std::byte* const* base_of;  // by space
     Offsets offsets;
     const Geometry* geometry;  // null where a message is one block of `bytes`
@@ -24,7 +24,7 @@ class MessageStep {
     uint64_t number;  // that offsets count from, in this segment
   };
   MessageStep(Channel& channel, const BoundProgram& bound, const BoundStep& step,
-              const Operation& operation, const Place& place);
+              const Operation& operation, const MessageSegment& segment);
 
   // Bytes that the message has are given back for the record.
   [[gnu::noinline]] Code run(size_t& bytes);
@@ -47,7 +47,7 @@ class MessageStep {
   const BoundPiece* const pieces_;
   const BoundStep& step_;
   const Operation& operation_;
-  const Place& place_;
+  const MessageSegment& segment_;
   const size_t request_;
   Run whole_{nullptr, 0};
   bool in_one_piece_ = true;

@@ -106,9 +106,9 @@ Code Reached::read(int32_t rank, std::byte* dst, uint64_t address, size_t bytes)
   return Code::ok;
 }
 
-Code Reached::move(const BoundStep& step, const Place& place) {
+Code Reached::move(const BoundStep& step, const MovedSegment& segment) {
   auto address = [&](const BoundOperand& operand) {
-    return place.base_of[operand.space] + operand.displacement() + place.offsets.of(operand);
+    return segment.base_of[operand.space] + operand.displacement() + segment.offsets.of(operand);
   };
   std::byte* const dst = address(step.operands[0]);
   const uint32_t count = step.operand_count - 1u;
@@ -119,7 +119,7 @@ Code Reached::move(const BoundStep& step, const Place& place) {
   for (uint32_t i = 0; i < count; ++i) {
     const Elsewhere& elsewhere = bound_.elsewhere[step.elsewhere + i + 1];
     if (elsewhere.rank == channel_.index_ && of_own(elsewhere.operand.space)) {
-      sources[i] = place.base_of[elsewhere.operand.space] + place.offsets.of(elsewhere.operand);
+      sources[i] = segment.base_of[elsewhere.operand.space] + segment.offsets.of(elsewhere.operand);
       continue;
     }
     const uint64_t buffer = elsewhere.rank < 0 ? 0 : place_of(elsewhere);
@@ -130,8 +130,8 @@ Code Reached::move(const BoundStep& step, const Place& place) {
     const size_t before =
         tables_ != nullptr
             ? 0
-            : elsewhere.operand.block * place.offsets.user;  // places in tables are the parts'
-    const uint64_t distance = (buffer & ~in_other_process) + before + place.at;
+            : elsewhere.operand.block * segment.offsets.user;  // places in tables are the parts'
+    const uint64_t distance = (buffer & ~in_other_process) + before + segment.at;
     if ((buffer & in_other_process) == 0) {
       sources[i] = at_address(
           reinterpret_cast<uint64_t>(channel_.reach_.mapped[static_cast<size_t>(elsewhere.rank)]) +
@@ -140,19 +140,19 @@ Code Reached::move(const BoundStep& step, const Place& place) {
     }
     std::byte* into = dst;
     if (count > 1) {
-      if (channel_.scratch_.size() < count * place.bytes)
-        channel_.scratch_.resize(count * place.bytes);
+      if (channel_.scratch_.size() < count * segment.bytes)
+        channel_.scratch_.resize(count * segment.bytes);
       into = channel_.scratch_.data() + read_so_far;
-      read_so_far += place.bytes;
+      read_so_far += segment.bytes;
     }
-    if (const Code code = read(elsewhere.rank, into, distance, place.bytes); code != Code::ok)
+    if (const Code code = read(elsewhere.rank, into, distance, segment.bytes); code != Code::ok)
       return code;
     sources[i] = into;
   }
   if (count > 1) {
-    combine(*operation_.combine, dst, sources, static_cast<int>(count), place.bytes);
+    combine(*operation_.combine, dst, sources, static_cast<int>(count), segment.bytes);
   } else if (sources[0] != dst) {
-    kernels::copy_from_other(dst, sources[0], place.bytes);
+    kernels::copy_from_other(dst, sources[0], segment.bytes);
   }
   return Code::ok;
 }

@@ -27,8 +27,8 @@ inline constexpr size_t cma_from = 128 * 1024;
 
 class Reached {
  public:
-  // Where a step's segment is.
-  struct Place {
+  // The segment of a step that moves data.
+  struct MovedSegment {
     std::byte* const* base_of;  // by space
     Offsets offsets;
     size_t at;     // of the segment in users' vectors and parts
@@ -44,7 +44,7 @@ class Reached {
   bool any_of_own() const { return of_own(0) || of_own(1); }
 
   // A copy or reduce of which some sources may be elsewhere than in slots.
-  [[gnu::noinline]] Code move(const BoundStep& step, const Place& place);
+  [[gnu::noinline]] Code move(const BoundStep& step, const MovedSegment& segment);
 
  private:
   static constexpr int number_shift = 48;

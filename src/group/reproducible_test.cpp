@@ -70,9 +70,9 @@ void expect_left_folds(int ranks, const select::Overrides& overrides, bool overs
       oversubscribed);
 }
 
-class Placement : public testing::TestWithParam<int> {};
+class ReproducibleByPlacement : public testing::TestWithParam<int> {};
 
-TEST_P(Placement, IsTheLeftFoldOverRanks) {
+TEST_P(ReproducibleByPlacement, IsTheLeftFoldOverRanks) {
   select::Overrides overrides;
   overrides.reproducible = Reproducible::placement;
   for (size_t segment : {size_t{0}, size_t{512}, size_t{8192}}) {
@@ -82,7 +82,7 @@ TEST_P(Placement, IsTheLeftFoldOverRanks) {
   }
 }
 
-TEST_P(Placement, HoldsForEachOfItsAlgorithms) {
+TEST_P(ReproducibleByPlacement, HoldsForEachOfItsAlgorithms) {
   select::Overrides overrides;
   for (const char* algorithm : {"flat", "all_read_all", "tiled"}) {
     overrides.algorithm[static_cast<size_t>(Collective::allreduce)] = algorithm;
@@ -91,7 +91,7 @@ TEST_P(Placement, HoldsForEachOfItsAlgorithms) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Ranks, Placement,
+INSTANTIATE_TEST_SUITE_P(Ranks, ReproducibleByPlacement,
                          testing::ValuesIn(rank_counts({2, 3, 4, 5, 6, 7, 8, 9})));
 
 // What these tests would see if another algorithm were chosen.

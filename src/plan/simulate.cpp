@@ -26,20 +26,20 @@ SimulatedSchedule schedule_of(const Program& program, const Simulation& how) {
   schedule.span = program.span(schedule.segments);
   std::vector<int32_t> position_user(schedule.ring_positions, -1),
       line_user(schedule.ring_lines, -1);
-  SimulatedSchedule::Place next;
+  SimulatedSchedule::RingShare next;
   for (int32_t operation = 0; operation < how.operations; ++operation) {
     if (next.position + schedule.positions > schedule.ring_positions) next.position = 0;
     if (next.line + lines > schedule.ring_lines) next.line = 0;
-    SimulatedSchedule::Place place = next;
+    SimulatedSchedule::RingShare share = next;
     for (int32_t i = 0; i < schedule.positions && !program.uses_lines; ++i) {
-      place.must_end =
-          std::max(place.must_end, std::exchange(position_user[place.position + i], operation));
+      share.must_end =
+          std::max(share.must_end, std::exchange(position_user[share.position + i], operation));
     }
     for (int32_t i = 0; i < lines && program.uses_lines; ++i) {
-      place.must_end =
-          std::max(place.must_end, std::exchange(line_user[place.line + i], operation));
+      share.must_end =
+          std::max(share.must_end, std::exchange(line_user[share.line + i], operation));
     }
-    schedule.operations.push_back(place);
+    schedule.operations.push_back(share);
     next.position += schedule.positions;
     next.line += lines;
   }

@@ -16,20 +16,20 @@
 
 namespace tutti::plan {
 
-// Where each operation lies in the numbers and in the rings; the same at all ranks.
+// The numbers and the share of the rings that each operation takes; the same at all ranks.
 struct SimulatedSchedule {
   int32_t segments = 1;
   int32_t positions = 1;       // ring positions that an operation takes
   int32_t ring_positions = 1;  // of a slot
   int32_t ring_lines = 1;      // of a rank
   int64_t span = 1;            // numbers that an operation takes
-  struct Place {
+  struct RingShare {
     int32_t position = 0;  // first ring position
     int32_t line = 0;      // first line
     int32_t must_end =
         -1;  // the newest operation that used these positions or lines before; -1: none
   };
-  std::vector<Place> operations;
+  std::vector<RingShare> operations;
 };
 
 struct SimulatedStep {

@@ -63,9 +63,9 @@ class FakeHosts:
         return {"0": 20.0, "1ms": 1000.0}[self.delay]
 
 
-def fake_job(settings, ranks, variant, directory, place=None, variables=None):
+def fake_job(settings, ranks, variant, directory, nodes=None, variables=None):
     """Three delays with the host, 1.5 with Tutti; 30 us more without any."""
-    delay = place.hosts.one_way_us()
+    delay = nodes.hosts.one_way_us()
     cells = []
     for collective in settings.collectives:
         for size in settings.sizes if collective != "barrier" else [0]:
@@ -134,7 +134,7 @@ def test_json_holds_every_number(measured):
 def test_every_root_over_nodes(monkeypatch):
     """The host's times grow with the root, Tutti's do not."""
 
-    def run_job(settings, ranks, variant, directory, place=None, variables=None):
+    def run_job(settings, ranks, variant, directory, nodes=None, variables=None):
         cells = [{"collective": "bcast", "bytes": 8, "root": root}
                  | dict.fromkeys(("median_us", "mean_us", "min_us", "p95_us"), 10.0 if variant.tutti else 20.0 + 4 * root)
                  for root in range(ranks)]  # fmt: skip
@@ -197,17 +197,17 @@ def test_what_shared_memory_gives_and_could_give():
 def test_worth_runs_three_ways_and_scales_parts(monkeypatch):
     jobs = []
 
-    def run_job(settings, ranks, variant, directory, place, variables):
+    def run_job(settings, ranks, variant, directory, nodes, variables):
         jobs.append(
             (
                 ranks,
-                place.per_node,
+                nodes.per_node,
                 tuple(settings.collectives),
                 tuple(settings.sizes),
                 tuple(variables),
             )
         )
-        return fake_job(settings, ranks, variant, directory, place)
+        return fake_job(settings, ranks, variant, directory, nodes)
 
     monkeypatch.setattr(worth, "Hosts", FakeHosts)
     monkeypatch.setattr(worth, "run_job", run_job)

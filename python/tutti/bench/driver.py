@@ -223,8 +223,8 @@ def execute_job(
 
 
 @dataclass(frozen=True)
-class Place:
-    """Where jobs run that are not on this machine as it is: on nodes of it."""
+class JobNodes:
+    """The nodes of a job that runs on several nodes on this machine."""
 
     hosts: Hosts
     per_node: int
@@ -235,7 +235,7 @@ def run_job(
     ranks: int,
     variant: Variant,
     directory: Path,
-    place: Place | None = None,
+    nodes: JobNodes | None = None,
     variables: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
     """One mpiexec job with all cells; returns what tutti-bench wrote. `variables` are for its environment."""
@@ -252,7 +252,7 @@ def run_job(
         "--budget-ms", str(settings.budget_ms),
         "--dirty" if settings.dirty else "--no-dirty",
         *(("--root", "every") if settings.every_root else ()),
-        *(("--ground", str(ground)) if place else ()),
+        *(("--ground", str(ground)) if nodes else ()),
         "--json", str(result),
     ]  # fmt: skip
     binding = binding_for(settings.bind, settings.oversubscribed(ranks))
@@ -260,9 +260,9 @@ def run_job(
     where = f"{variant.label}, {ranks} ranks"
     environ = environment(variant, binding, directory) | dict(variables or {})
     words = command(variant, ranks, binding, bench, launcher)
-    if place:
-        words = place.hosts.command(variant, ranks, place.per_node, bench, launcher)
-        environ |= place.hosts.variables
+    if nodes:
+        words = nodes.hosts.command(variant, ranks, nodes.per_node, bench, launcher)
+        environ |= nodes.hosts.variables
     try:
         with watched(ranks) as watch:
             code, out, err = execute_job(words, environ, settings.job_seconds(ranks))

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tutti.bench.driver import Measurements, Place, Settings, run_job
+from tutti.bench.driver import Measurements, JobNodes, Settings, run_job
 from tutti.bench.hosts import Hosts
 
 
@@ -67,7 +67,7 @@ def measure_nodes(plan: Nodes, before_job: Callable[[str], None]) -> list[AtDela
                             ranks,
                             variant,
                             Path(directory),
-                            Place(hosts, plan.per_node),
+                            JobNodes(hosts, plan.per_node),
                         )
                         result.measurements.add(ranks, variant, job)
     return results

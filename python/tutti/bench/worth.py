@@ -16,7 +16,7 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from tutti.bench.driver import Measurements, Place, Settings, run_job
+from tutti.bench.driver import Measurements, JobNodes, Settings, run_job
 from tutti.bench.hosts import Hosts
 from tutti.bench.mpis import Mpi
 from tutti.bench.nodes_report import machine_json
@@ -99,7 +99,7 @@ def _run(
     measurements.add(
         ranks,
         variant,
-        run_job(settings, ranks, variant, directory, Place(hosts, per_node), variables),
+        run_job(settings, ranks, variant, directory, JobNodes(hosts, per_node), variables),
     )
     return measurements
 

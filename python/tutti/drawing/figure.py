@@ -26,7 +26,7 @@ LINE = 0.155
 TICKS = 0.55
 MOST_TITLE = 110
 
-Place = tuple[float, float, float, float]
+Box = tuple[float, float, float, float]
 
 
 def inches(ranks: int) -> float:
@@ -40,8 +40,8 @@ class _Frame:
 
     width: float
     height: float
-    axes: list[Place]
-    matrices: list[Place | None]
+    axes: list[Box]
+    matrices: list[Box | None]
     legend: float
 
 
@@ -63,8 +63,8 @@ def _frame(shown: Sequence[Panel], scale: float, lines: Sequence[str], title: st
     # Two panels stand side by side where they are higher than wide.
     beside = len(shown) == 2 and sum(tall) > 1.2 * max(wide)
     left, top = 0.1, TOP
-    axes: list[Place] = []
-    matrices: list[Place | None] = []
+    axes: list[Box] = []
+    matrices: list[Box | None] = []
     for (width, height), side, all_width, all_height in zip(sizes, sides, wide, tall, strict=True):
         axes.append((left, top + PANEL_TITLE, width, height))
         matrices.append(
@@ -147,8 +147,8 @@ def render(graph: Graph, title: str, file: Path, wanted: str = "auto") -> None:
     frame = _frame(shown, scale, lines, title)
     figure = Figure(figsize=(frame.width, frame.height))
 
-    def add(place: Place) -> Any:
-        left, top, width, height = place
+    def add(box: Box) -> Any:
+        left, top, width, height = box
         share = (
             left / frame.width,
             1 - (top + height) / frame.height,
@@ -157,8 +157,8 @@ def render(graph: Graph, title: str, file: Path, wanted: str = "auto") -> None:
         )
         return figure.add_axes(share)
 
-    for panel, place, matrix in zip(shown, frame.axes, frame.matrices, strict=True):
-        paint(add(place), graph, panel, scale)
+    for panel, box, matrix in zip(shown, frame.axes, frame.matrices, strict=True):
+        paint(add(box), graph, panel, scale)
         if matrix is not None:
             paint_matrix(add(matrix), graph, panel)
     figure.text(
