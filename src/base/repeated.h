@@ -1,19 +1,18 @@
-// A row of numbers, kept by what repeats in it: for what thousands of ranks have one of each.
+// A row of numbers, one for each rank, that keeps one period of them.
 //
-// Where ranks lie repeats: node after node of as many ranks, or rank after rank on the next node. A
-// row is a list of pieces. A piece is a head, the numbers it begins with, and goes on with them,
-// each time larger by `step`; its last time may be cut short. A head is a row again. So such a row
-// takes what one node takes, or less, whatever its length; one node that differs takes a piece
-// more; and where nothing repeats, the numbers themselves are kept.
+// Ranks usually lie alike on every node, or are dealt to the nodes one by one. The numbers of a row
+// then repeat after a period, each time larger by the same step, and the row keeps the first period
+// only. A period may itself repeat, so a row of any length takes about as much memory as the ranks
+// of one node. The last period of a row may be cut short. A row that does not repeat from its first
+// number to its last keeps all of its numbers.
 //
-// Which pieces a row has hangs on its numbers alone, so equal rows have equal pieces and equal
-// texts. In text the numbers stand with commas between; a piece is `(HEAD)*NUMBERS+STEP`, NUMBERS
-// being how many it has in all, with no STEP where it is 0: `(0,0,1,1)*4096+2`. Short rows have no
-// such pieces.
+// Equal rows are kept alike, so they have equal texts. A text is the numbers with commas between
+// them, or `(PERIOD)*NUMBERS+STEP` for a row of so many numbers; a STEP of 0 is left out, and
+// PERIOD is a text again: `(0,0,1,1)*4096+2`. Rows of up to 32 numbers are written out.
 //
-// A value, constant once made; any thread. To look a number up costs a few divisions: who needs
-// many of them takes values() for a while. Making one takes a time that grows with the row (and its
-// log, where it repeats badly), and some 16 bytes a number meanwhile.
+// A value, constant once made; any thread may read it. Looking a number up takes a few divisions,
+// so whoever needs many of them calls values(). Making a row takes time in proportion to its length
+// and 8 bytes a number meanwhile.
 #pragma once
 
 #include <cstddef>
@@ -29,47 +28,40 @@ namespace tutti {
 class Repeated {
  public:
   Repeated() = default;
-  Repeated(
-      const std::vector<int32_t>& numbers);  // NOLINT: a row of numbers is one, whoever keeps it
+  Repeated(std::vector<int32_t> numbers);  // NOLINT: a row of numbers, whoever keeps it
   Repeated(std::initializer_list<int32_t> numbers) : Repeated(std::vector<int32_t>(numbers)) {}
 
-  size_t size() const { return size_; }
-  bool empty() const { return size_ == 0; }
-  int32_t operator[](size_t place) const;
-  int32_t front() const { return (*this)[0]; }
-  // All of them.
+  size_t size() const { return periods_.empty() ? numbers_.size() : periods_.front().size; }
+  bool empty() const { return numbers_.empty(); }
+  int32_t operator[](size_t index) const;
+  int32_t front() const { return numbers_.front(); }
+  // All numbers.
   std::vector<int32_t> values() const;
 
-  // Equal for equal rows, empty for none. A key for what is made from one.
+  // Equal for equal rows, empty for an empty row. Serves as a key for what is made from the row.
   std::string text() const;
-  // What text() writes, and the same written otherwise; nothing where it is no such text, or says
-  // more than `most` numbers.
+  // Reads what text() writes. Nothing if the text is malformed or has more than `most` numbers.
   static std::optional<Repeated> read(std::string_view text, size_t most);
 
-  // Of memory, beside the object's own.
+  // The memory that the row has allocated.
   size_t bytes() const {
-    return pieces_.capacity() * sizeof(Piece) + numbers_.capacity() * sizeof(int32_t);
+    return periods_.capacity() * sizeof(Period) + numbers_.capacity() * sizeof(int32_t);
   }
 
   bool operator==(const Repeated&) const = default;
 
  private:
-  friend class RepeatedMaker;
-  struct Piece {
-    uint32_t end;     // of its row: the place behind its last number
-    uint32_t period;  // numbers of its head
+  // A row of `size` numbers that repeats the first `length` of them.
+  struct Period {
+    uint32_t size;
+    uint32_t length;
     int32_t step;
-    uint32_t first;   // of its head: the first of its pieces, or of its numbers
-    uint32_t pieces;  // of its head; 0: its head is in numbers_
-    bool operator==(const Piece&) const = default;
+    bool operator==(const Period&) const = default;
   };
-  void append(uint32_t first, uint32_t pieces, std::vector<int32_t>& to) const;
-  void write(uint32_t first, uint32_t pieces, std::string& to) const;
+  static std::vector<int32_t> repeated(std::vector<int32_t> period, size_t size, int32_t step);
 
-  uint32_t size_ = 0;
-  uint32_t own_pieces_ = 0;  // the first of pieces_, the others are of heads
-  std::vector<Piece> pieces_;
-  std::vector<int32_t> numbers_;
+  std::vector<Period> periods_;   // from the whole row inwards; each repeats the row of the next
+  std::vector<int32_t> numbers_;  // the innermost period
 };
 
 }  // namespace tutti
