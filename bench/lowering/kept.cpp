@@ -9,7 +9,7 @@
 
 #include "exec/net.h"
 #include "group/group.h"
-#include "group/placement.h"
+#include "placement/world.h"
 #include "memory.h"
 
 namespace tutti::bench {
@@ -35,7 +35,7 @@ class Unused final : public exec::Net {
     int peer;
     bool sends;
   };
-  const Repeated machine_nodes_;
+  const placement::PeriodicRow machine_nodes_;
   std::vector<Request> requests_;
 };
 
@@ -52,18 +52,18 @@ struct Areas {
   void* const memory;
 };
 
-std::vector<group::Place> places_of(int nodes, int cores, Dealing dealing) {
-  std::vector<group::Place> places;
+std::vector<placement::RankLocation> locations_of(int nodes, int cores, Dealing dealing) {
+  std::vector<placement::RankLocation> locations;
   for (int rank = 0; rank < nodes * cores; ++rank) {
     const bool blocks = dealing == Dealing::blocks;
-    group::Place place;
-    place.rank = rank;
-    place.node = place.memory = blocks ? rank / cores * cores : rank % nodes;
+    placement::RankLocation location;
+    location.rank = rank;
+    location.node = location.memory = blocks ? rank / cores * cores : rank % nodes;
     const int core = blocks ? rank % cores : rank / nodes;
-    if (cores > 2 && cores % 2 == 0) place.floors[1] = core / (cores / 2);
-    places.push_back(place);
+    if (cores > 2 && cores % 2 == 0) location.groups[1] = core / (cores / 2);
+    locations.push_back(location);
   }
-  return places;
+  return locations;
 }
 
 }  // namespace
@@ -75,7 +75,8 @@ Kept kept(int nodes, int cores, Dealing dealing, const std::vector<plan::Collect
   Kept kept;
   begin_most();
   const size_t before = held_bytes();
-  const auto world = std::make_unique<const group::Placement>(places_of(nodes, cores, dealing));
+  const auto world =
+      std::make_unique<const placement::WorldPlacement>(locations_of(nodes, cores, dealing));
   kept.world = held_bytes() - before;
 
   const shm::Layout layout = shm::Layout::fit(cores, shm::modest_area);

@@ -58,14 +58,14 @@ struct Cluster {
     std::vector<int32_t> of(static_cast<size_t>(ranks));
     for (int rank = 0; rank < ranks; ++rank) of[static_cast<size_t>(rank)] = rank / cores;
     const size_t before = held_bytes();
-    nodes = plan::Nodes(of);
+    nodes = placement::Nodes(of);
     nodes_bytes = held_bytes() - before;
-    levels = topo::Levels({topo::Floor{"node", of}});
+    levels = placement::Levels({placement::SharedLevel{"node", of}});
     levels_bytes = held_bytes() - before - nodes_bytes;
   }
   int ranks;
-  plan::Nodes nodes;
-  topo::Levels levels;
+  placement::Nodes nodes;
+  placement::Levels levels;
   size_t nodes_bytes = 0, levels_bytes = 0;
 };
 

@@ -88,9 +88,9 @@ plan::Plan by_doubling(const Request& request) {
 plan::Plan in_tiles(const Request& request) {
   Tiling tiling{{}, request.form.cyclic};
   const bool by_groups = request.form.levels && !request.levels.one_level();
-  tiling.groups.resize(by_groups ? static_cast<size_t>(request.levels.floors().front().groups) : 1);
+  tiling.groups.resize(by_groups ? static_cast<size_t>(request.levels.all().front().groups) : 1);
   const std::vector<int32_t> group_of =
-      by_groups ? request.levels.floors().front().group_of.values() : std::vector<int32_t>{};
+      by_groups ? request.levels.all().front().group_of.values() : std::vector<int32_t>{};
   for (int32_t rank = 0; rank < request.ranks; ++rank) {
     const int32_t group = by_groups ? group_of[static_cast<size_t>(rank)] : 0;
     tiling.groups[static_cast<size_t>(group)].push_back(rank);
@@ -126,8 +126,8 @@ void check_request(const Algorithm& algorithm, const Request& request) {
                                                  : collective + " has no root; leave it out");
   }
   if (!request.levels.one_level() &&
-      request.levels.floors().front().group_of.size() != static_cast<size_t>(ranks)) {
-    const size_t others = request.levels.floors().front().group_of.size();
+      request.levels.all().front().group_of.size() != static_cast<size_t>(ranks)) {
+    const size_t others = request.levels.all().front().group_of.size();
     throw Error(Code::invalid_argument, "the levels are of " + std::to_string(others) +
                                             " ranks, the plan of " + std::to_string(ranks) +
                                             "; give each rank its group");
@@ -286,7 +286,7 @@ const std::vector<Algorithm>& algorithms() {
 }
 
 plan::Plan generate(Collective collective, std::string_view spec, int ranks, int root,
-                    const topo::Levels& levels) {
+                    const placement::Levels& levels) {
   const Algorithm& algorithm = named(spec);
   Request request{collective, ranks, root, levels, {}};
   check_request(algorithm, request);
@@ -303,7 +303,7 @@ bool goes_by_levels(std::string_view spec) {
   return algorithm.by_levels && (!by_word || form_of(algorithm, spec, 1).levels);
 }
 
-Serves serves(Collective collective, std::string_view spec, const topo::Levels& levels) {
+Serves serves(Collective collective, std::string_view spec, const placement::Levels& levels) {
   const Algorithm& algorithm = named(spec);
   if (!plan::combines(collective)) return {};
   const Form form = form_of(algorithm, spec, 1);

@@ -2,7 +2,7 @@
 //
 // A generator is pure: (ranks, root, parameters, levels) -> plan, the same at all ranks. It knows
 // nothing of bytes, memory or time; select decides when it is used. Levels say which ranks lie near
-// each other; without floors every algorithm takes the ranks as one level. docs/algorithms.md has
+// each other; without levels every algorithm takes the ranks as one level. docs/algorithms.md has
 // the table of all of them.
 #pragma once
 
@@ -12,7 +12,7 @@
 
 #include "algo/branch.h"
 #include "plan/plan.h"
-#include "topo/levels.h"
+#include "placement/levels.h"
 
 namespace tutti::algo {
 
@@ -35,7 +35,7 @@ struct Request {
   plan::Collective collective;
   int ranks;
   int root;
-  const topo::Levels& levels;
+  const placement::Levels& levels;
   Form form;
 };
 
@@ -70,7 +70,7 @@ const std::vector<Algorithm>& algorithms();
 // "hierarchical+ring+levels:flat". Throws Error(invalid_argument) naming what is accepted, and
 // where the levels are not of so many ranks.
 plan::Plan generate(plan::Collective collective, std::string_view spec, int ranks, int root,
-                    const topo::Levels& levels = {});
+                    const placement::Levels& levels = {});
 
 // "nary:N", "tiled[:cyclic][:levels]", "hierarchical[:leaders=K][+BETWEEN[+WITHIN]]": the name and
 // what may stand behind it, for lists.
@@ -84,6 +84,6 @@ bool goes_by_levels(std::string_view spec);
 struct Serves {
   bool rank_order = true, uniform = true;
 };
-Serves serves(plan::Collective collective, std::string_view spec, const topo::Levels& levels);
+Serves serves(plan::Collective collective, std::string_view spec, const placement::Levels& levels);
 
 }  // namespace tutti::algo

@@ -163,8 +163,9 @@ class GoldenPlans : public testing::TestWithParam<Golden> {};
 
 TEST_P(GoldenPlans, AreWhatTheGeneratorsWrite) {
   const Golden& golden = GetParam();
-  const std::string text = plan::print(generate(golden.collective, golden.spec, golden.ranks,
-                                                golden.root, topo::read_levels(golden.levels)));
+  const std::string text =
+      plan::print(generate(golden.collective, golden.spec, golden.ranks, golden.root,
+                           placement::read_levels(golden.levels)));
   if (std::getenv("TUTTI_TEST_WRITE_GOLDEN") != nullptr) std::ofstream(file_of(golden)) << text;
   std::ifstream file(file_of(golden));
   ASSERT_TRUE(file) << file_of(golden) << " is missing; set TUTTI_TEST_WRITE_GOLDEN=1 to write it";
@@ -297,7 +298,7 @@ TEST(Algorithms, UnknownNamesAreRefused) {
   EXPECT_THROW(generate(Collective::barrier, "staggered:0", 4, 0), Error);
   EXPECT_THROW(generate(Collective::allreduce, "staggered", 4, 0), Error);
   EXPECT_THROW(generate(Collective::gather, "token_ring:0", 4, 0), Error);
-  EXPECT_THROW(generate(Collective::barrier, "levels", 4, 0, topo::read_levels("numa:0,0,1")),
+  EXPECT_THROW(generate(Collective::barrier, "levels", 4, 0, placement::read_levels("numa:0,0,1")),
                Error);
 }
 

@@ -82,20 +82,20 @@ std::vector<Branch> in_pairs(std::vector<Branch> branches, int32_t root) {
 }
 
 struct Builder {
-  std::vector<std::vector<int32_t>> floors;  // groups by rank
+  std::vector<std::vector<int32_t>> levels;  // groups by rank
   TreeShape outer, inner;
   int32_t root;
 
-  Branch build(const std::vector<int32_t>& members, size_t floor) const {
+  Branch build(const std::vector<int32_t>& members, size_t level) const {
     std::vector<Branch> branches;
-    if (floor == floors.size()) {
+    if (level == levels.size()) {
       for (const int32_t rank : members) branches.push_back({rank, 1, {}});
       return joined(std::move(branches), inner, root);
     }
-    const std::vector<int32_t>& group_of = floors[floor];
+    const std::vector<int32_t>& group_of = levels[level];
     std::map<int32_t, std::vector<int32_t>> groups;  // their numbers follow their first ranks
     for (const int32_t rank : members) groups[group_of[static_cast<size_t>(rank)]].push_back(rank);
-    for (const auto& [number, ranks] : groups) branches.push_back(build(ranks, floor + 1));
+    for (const auto& [number, ranks] : groups) branches.push_back(build(ranks, level + 1));
     return joined(std::move(branches), outer, root);
   }
 };
@@ -121,13 +121,14 @@ Branch joined(std::vector<Branch> branches, TreeShape shape, int32_t root) {
   return join(branches, {0, count}, shape.leaves > 0 ? 2 : degree, root);
 }
 
-Branch branch_of(int32_t ranks, int32_t root, const topo::Levels& levels, TreeShape outer,
+Branch branch_of(int32_t ranks, int32_t root, const placement::Levels& levels, TreeShape outer,
                  TreeShape inner) {
   std::vector<int32_t> members(static_cast<size_t>(ranks));
   std::iota(members.begin(), members.end(), 0);
-  std::vector<std::vector<int32_t>> floors;
-  for (const topo::Floor& floor : levels.floors()) floors.push_back(floor.group_of.values());
-  return Builder{std::move(floors), outer, inner, root}.build(members, 0);
+  std::vector<std::vector<int32_t>> groups;
+  for (const placement::SharedLevel& level : levels.all())
+    groups.push_back(level.group_of.values());
+  return Builder{std::move(groups), outer, inner, root}.build(members, 0);
 }
 
 std::vector<int32_t> ranks_of(const Branch& branch) {

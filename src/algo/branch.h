@@ -13,7 +13,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "topo/levels.h"
+#include "placement/levels.h"
 
 namespace tutti::algo {
 
@@ -34,7 +34,7 @@ struct TreeShape {
 
 // All of `ranks`, led by `root`. Innermost groups (or, on one level, all ranks) take the shape
 // `inner`, others `outer`.
-Branch branch_of(int32_t ranks, int32_t root, const topo::Levels& levels, TreeShape outer,
+Branch branch_of(int32_t ranks, int32_t root, const placement::Levels& levels, TreeShape outer,
                  TreeShape inner);
 
 // Branches as one, in the order given, led by `root` where that leads one of them, else by the

@@ -22,7 +22,7 @@ std::string text(const Branch& branch) {
 }
 
 TEST(Branch, IsATreeOfTrees) {
-  const topo::Levels levels = topo::read_levels("numa:0,1,0,1,0,1");
+  const placement::Levels levels = placement::read_levels("numa:0,1,0,1,0,1");
   EXPECT_EQ(text(branch_of(6, 0, levels, {2}, {0})), "0(0(0 2 4) 1(1 3 5))");
   EXPECT_EQ(text(branch_of(6, 3, levels, {2}, {0})), "3(0(0 2 4) 3(1 3 5))");
   EXPECT_EQ(text(branch_of(6, 0, levels, {2}, {2})), "0(0(0(0 2) 4) 1(1(1 3) 5))");
@@ -103,12 +103,13 @@ TEST(Leaves, AreNoMoreThanTheRanks) {
 
 TEST(Fold, LeavesRunsWithinGroups) {
   const auto sizes = [](const Fold& frame) { return std::pair(frame.size(), frame.local); };
-  EXPECT_EQ(sizes(fold(12, topo::read_levels("numa:0,0,0,0,0,0,1,1,1,1,1,1"))), std::pair(8, 4));
-  EXPECT_EQ(sizes(fold(8, topo::read_levels("numa:0,1,0,1,0,1,0,1"))), std::pair(8, 4));
+  EXPECT_EQ(sizes(fold(12, placement::read_levels("numa:0,0,0,0,0,0,1,1,1,1,1,1"))),
+            std::pair(8, 4));
+  EXPECT_EQ(sizes(fold(8, placement::read_levels("numa:0,1,0,1,0,1,0,1"))), std::pair(8, 4));
   EXPECT_EQ(sizes(fold(3, {})), std::pair(2, 2));
   std::string sevens = "numa:0";
   for (int rank = 1; rank < 21; ++rank) sevens += "," + std::to_string(rank / 7);
-  const Fold frame = fold(21, topo::read_levels(sevens));
+  const Fold frame = fold(21, placement::read_levels(sevens));
   EXPECT_EQ(sizes(frame), std::pair(16, 2));
   for (const Fold::Worker& worker : frame.workers) {
     EXPECT_TRUE(worker.folded == nobody || worker.rank / 7 == worker.folded / 7);

@@ -113,15 +113,15 @@ bool by_host(std::string_view spec) {
   return algorithm.of_others && form_of(algorithm, spec, 1).between == host_word;
 }
 
-std::vector<int32_t> leaders(const topo::Levels& levels, int ranks) {
+std::vector<int32_t> leaders(const placement::Levels& levels, int ranks) {
   std::vector<int32_t> result;
-  const int32_t at = node_floor(levels);
+  const int32_t at = node_level(levels);
   if (at < 0) {
     result.resize(static_cast<size_t>(ranks));
     std::iota(result.begin(), result.end(), 0);
     return result;
   }
-  const std::vector<int32_t> node_of = levels.floors()[static_cast<size_t>(at)].group_of.values();
+  const std::vector<int32_t> node_of = levels.all()[static_cast<size_t>(at)].group_of.values();
   for (int32_t rank = 0; rank < ranks; ++rank) {
     // Nodes are numbered as their first ranks stand.
     if (node_of[static_cast<size_t>(rank)] == static_cast<int32_t>(result.size()))
@@ -131,12 +131,12 @@ std::vector<int32_t> leaders(const topo::Levels& levels, int ranks) {
 }
 
 Plan phase_by_host(Phase phase, Collective collective, std::string_view spec, int ranks, int root,
-                   const topo::Levels& levels) {
+                   const placement::Levels& levels) {
   const Form form = form_of(named(spec), spec, ranks);
   const Request request{collective, ranks, root, levels, form};
   check_parts(request);
   Plan plan;
-  if (node_floor(levels) < 0) {
+  if (node_level(levels) < 0) {
     if (phase == Phase::standing_in)
       plan = generate(collective, usual_between(collective, ranks), ranks, root, levels);
     plan.collective = collective;

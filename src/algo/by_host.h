@@ -21,7 +21,7 @@
 #include <vector>
 
 #include "plan/plan.h"
-#include "topo/levels.h"
+#include "placement/levels.h"
 
 namespace tutti::algo {
 
@@ -31,13 +31,13 @@ bool by_host(std::string_view spec);
 
 // Who leads each node, in the order of the nodes. Where no level of nodes is known each rank is a
 // node.
-std::vector<int32_t> leaders(const topo::Levels& levels, int ranks);
+std::vector<int32_t> leaders(const placement::Levels& levels, int ranks);
 
 // `standing_in`: both phases with a collective of ours in the host's place. A right plan, for the
 // checks.
 enum class Phase : uint8_t { before, after, standing_in };
 // Throws as generate().
 plan::Plan phase_by_host(Phase phase, plan::Collective collective, std::string_view spec, int ranks,
-                         int root, const topo::Levels& levels);
+                         int root, const placement::Levels& levels);
 
 }  // namespace tutti::algo

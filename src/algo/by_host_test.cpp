@@ -14,9 +14,9 @@
 namespace tutti::algo {
 namespace {
 
+using placement::Levels;
 using plan::Collective;
 using plan::Plan;
-using topo::Levels;
 
 constexpr Collective served[] = {Collective::barrier, Collective::bcast, Collective::reduce,
                                  Collective::allreduce};

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "plan/collective.h"
-#include "topo/levels.h"
+#include "placement/levels.h"
 
 namespace tutti::algo {
 
@@ -18,10 +18,10 @@ struct Cluster {
   std::vector<int32_t> numa_of;  // empty: unknown
 
   int ranks() const { return static_cast<int>(node_of.size()); }
-  topo::Levels levels() const {
-    std::vector<topo::Floor> floors{{"node", node_of, 0}};
-    if (!numa_of.empty()) floors.push_back({"numa", numa_of, 0});
-    return topo::Levels(floors);
+  placement::Levels levels() const {
+    std::vector<placement::SharedLevel> levels{{"node", node_of, 0}};
+    if (!numa_of.empty()) levels.push_back({"numa", numa_of, 0});
+    return placement::Levels(levels);
   }
 };
 

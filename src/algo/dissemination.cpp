@@ -16,7 +16,7 @@ int32_t behind(int32_t place, int32_t distance, int32_t local, int32_t places) {
 
 }  // namespace
 
-Plan dissemination(plan::Collective collective, int ranks, const topo::Levels& levels) {
+Plan dissemination(plan::Collective collective, int ranks, const placement::Levels& levels) {
   Plan plan;
   plan.collective = collective;
   plan.ranks = ranks;

@@ -3,7 +3,7 @@
 //
 // Idea: after step i a rank holds the data of the 2^(i+1) ranks behind it, in a circle. Where p is
 // no power of two, ranks are folded first and get the result in a closing step (fold.h). Circles of
-// the first steps lie within a group of the outermost floor, those of the last go from group to
+// the first steps lie within a group of the outermost level, those of the last go from group to
 // group, so that borders are crossed in the last steps (and in neither the first nor the closing
 // one). A barrier on one level needs no folding: to hear of an arrival twice is no harm. When:
 // barriers and short vectors with a core a rank; never with more ranks than cores. Cost: floor(log2
@@ -15,11 +15,11 @@
 #pragma once
 
 #include "plan/plan.h"
-#include "topo/levels.h"
+#include "placement/levels.h"
 
 namespace tutti::algo {
 
 // barrier and allreduce.
-plan::Plan dissemination(plan::Collective collective, int ranks, const topo::Levels& levels);
+plan::Plan dissemination(plan::Collective collective, int ranks, const placement::Levels& levels);
 
 }  // namespace tutti::algo

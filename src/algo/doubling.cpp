@@ -12,7 +12,7 @@ using plan::Collective;
 using plan::Plan;
 using plan::Region;
 
-Plan begun(Collective collective, int ranks, const topo::Levels& levels) {
+Plan begun(Collective collective, int ranks, const placement::Levels& levels) {
   Plan plan;
   plan.collective = collective;
   plan.ranks = ranks;
@@ -194,7 +194,7 @@ class PartsHalving {
 
 }  // namespace
 
-Plan doubling(Collective collective, int ranks, const topo::Levels& levels) {
+Plan doubling(Collective collective, int ranks, const placement::Levels& levels) {
   Plan plan = begun(collective, ranks, levels);
   const Fold frame = fold(ranks, levels);
   if (collective == Collective::allgather) {
@@ -206,7 +206,7 @@ Plan doubling(Collective collective, int ranks, const topo::Levels& levels) {
   return plan;
 }
 
-Plan halving(Collective collective, int ranks, const topo::Levels& levels) {
+Plan halving(Collective collective, int ranks, const placement::Levels& levels) {
   Plan plan = begun(collective, ranks, levels);
   const Fold frame = fold(ranks, levels);
   if (ranks == 1) {

@@ -23,13 +23,13 @@
 #pragma once
 
 #include "plan/plan.h"
-#include "topo/levels.h"
+#include "placement/levels.h"
 
 namespace tutti::algo {
 
 // allreduce, barrier and allgather.
-plan::Plan doubling(plan::Collective collective, int ranks, const topo::Levels& levels);
+plan::Plan doubling(plan::Collective collective, int ranks, const placement::Levels& levels);
 // reduce_scatter and allreduce.
-plan::Plan halving(plan::Collective collective, int ranks, const topo::Levels& levels);
+plan::Plan halving(plan::Collective collective, int ranks, const placement::Levels& levels);
 
 }  // namespace tutti::algo

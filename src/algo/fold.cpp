@@ -8,10 +8,10 @@ namespace tutti::algo {
 namespace {
 
 // Sizes of the outermost groups, in the order of by_levels.
-std::vector<int32_t> group_sizes(int32_t ranks, const topo::Levels& levels) {
+std::vector<int32_t> group_sizes(int32_t ranks, const placement::Levels& levels) {
   if (levels.one_level()) return {ranks};
-  std::vector<int32_t> sizes(static_cast<size_t>(levels.floors().front().groups), 0);
-  for (const int32_t group : levels.floors().front().group_of.values())
+  std::vector<int32_t> sizes(static_cast<size_t>(levels.all().front().groups), 0);
+  for (const int32_t group : levels.all().front().group_of.values())
     ++sizes[static_cast<size_t>(group)];
   return sizes;
 }
@@ -36,13 +36,14 @@ std::vector<int32_t> at_work(const std::vector<int32_t>& sizes, int32_t wanted, 
 
 }  // namespace
 
-std::vector<int32_t> by_levels(int32_t ranks, const topo::Levels& levels) {
+std::vector<int32_t> by_levels(int32_t ranks, const placement::Levels& levels) {
   std::vector<int32_t> order(static_cast<size_t>(ranks));
   std::iota(order.begin(), order.end(), 0);
-  std::vector<std::vector<int32_t>> floors;
-  for (const topo::Floor& floor : levels.floors()) floors.push_back(floor.group_of.values());
+  std::vector<std::vector<int32_t>> groups;  // by level, by rank
+  for (const placement::SharedLevel& level : levels.all())
+    groups.push_back(level.group_of.values());
   std::stable_sort(order.begin(), order.end(), [&](int32_t one, int32_t other) {
-    for (const std::vector<int32_t>& group_of : floors) {
+    for (const std::vector<int32_t>& group_of : groups) {
       const int32_t mine = group_of[static_cast<size_t>(one)],
                     theirs = group_of[static_cast<size_t>(other)];
       if (mine != theirs) return mine < theirs;
@@ -52,7 +53,7 @@ std::vector<int32_t> by_levels(int32_t ranks, const topo::Levels& levels) {
   return order;
 }
 
-Fold fold(int32_t ranks, const topo::Levels& levels) {
+Fold fold(int32_t ranks, const placement::Levels& levels) {
   const auto wanted = static_cast<int32_t>(std::bit_floor(static_cast<uint32_t>(ranks)));
   std::vector<int32_t> sizes = group_sizes(ranks, levels);
   Fold result;

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "plan/plan.h"
-#include "topo/levels.h"
+#include "placement/levels.h"
 
 namespace tutti::algo {
 
@@ -31,7 +31,7 @@ struct Fold {
   int32_t size() const { return static_cast<int32_t>(workers.size()); }
 };
 
-Fold fold(int32_t ranks, const topo::Levels& levels);
+Fold fold(int32_t ranks, const placement::Levels& levels);
 
 // Whole vectors on their way through such a frame, of which each step makes one of two. The last
 // step's is the result, and comes where that belongs, but where it has to be handed on to a folded
@@ -53,7 +53,7 @@ class FoldedVectors {
   int32_t steps_;
 };
 
-// All ranks in the order of levels: groups are together on every floor.
-std::vector<int32_t> by_levels(int32_t ranks, const topo::Levels& levels);
+// All ranks in the order of levels: groups are together on every level.
+std::vector<int32_t> by_levels(int32_t ranks, const placement::Levels& levels);
 
 }  // namespace tutti::algo

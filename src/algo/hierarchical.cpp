@@ -10,8 +10,8 @@
 namespace tutti::algo {
 namespace {
 
+using placement::Levels;
 using plan::Collective;
-using topo::Levels;
 
 bool by_dissemination(Collective collective, std::string_view between) {
   return collective == Collective::allreduce && between.starts_with("dissemination");
@@ -71,20 +71,20 @@ void check_host(const Request& request) {
   }
 }
 
-// Where there is no floor of nodes: the algorithm for all ranks. Levels without such a floor are
-// those of one node, or of groups of nodes with a rank each.
+// The algorithm for all ranks if there is no level of nodes. Such levels are those of one node, or
+// of groups of nodes with a rank each.
 std::string alone(const Form& form, Collective collective, const Levels& levels, int32_t ranks) {
   const std::string_view within = form.within.empty() ? "levels" : form.within;
   if (form.between == host_word && !form.within.empty() && serves(named(within), collective))
     return std::string(within);
-  const bool one_node = !levels.one_level() && levels.floors().front().name != "cluster";
+  const bool one_node = !levels.one_level() && levels.all().front().name != "cluster";
   if (one_node && serves(named(within), collective)) return std::string(within);
   const bool usual = form.between.empty() || form.between == host_word;
   return std::string(usual ? usual_between(collective, ranks) : form.between);
 }
 
-bool in_rank_order(const topo::Floor& floor) {
-  const std::vector<int32_t> group_of = floor.group_of.values();
+bool in_rank_order(const placement::SharedLevel& level) {
+  const std::vector<int32_t> group_of = level.group_of.values();
   return std::is_sorted(group_of.begin(), group_of.end());
 }
 
@@ -113,7 +113,7 @@ void check_parts(const Request& request) {
 
 plan::Plan hierarchical(const Request& request) {
   check_parts(request);
-  if (node_floor(request.levels) < 0) {
+  if (node_level(request.levels) < 0) {
     return generate(request.collective,
                     alone(request.form, request.collective, request.levels, request.ranks),
                     request.ranks, request.root, request.levels);
@@ -145,15 +145,15 @@ plan::Plan hierarchical(const Request& request) {
 }
 
 Serves hierarchical_serves(Collective collective, const Form& form, const Levels& levels) {
-  const int32_t at = node_floor(levels);
+  const int32_t at = node_level(levels);
   if (at < 0) return serves(collective, alone(form, collective, levels, 1), levels);
   if (is_scan(collective)) return {};
-  const auto& floors = levels.floors();
+  const auto& all = levels.all();
   const Levels in_order;
-  const bool outside = std::all_of(floors.begin(), floors.begin() + at + 1, in_rank_order);
+  const bool outside = std::all_of(all.begin(), all.begin() + at + 1, in_rank_order);
   const bool inside = levels.in_rank_order(),
-             inner_floors = at + 1 < static_cast<int32_t>(floors.size());
-  const int32_t nodes = floors[static_cast<size_t>(at)].groups;
+             inner_levels = at + 1 < static_cast<int32_t>(all.size());
+  const int32_t nodes = all[static_cast<size_t>(at)].groups;
   const std::string_view between =
       form.between.empty() ? usual_between(collective, nodes) : form.between;
   // Ranks of a communicator are combined in their order, and all are given one result: MPI's word,
@@ -163,7 +163,7 @@ Serves hierarchical_serves(Collective collective, const Form& form, const Levels
   result.rank_order &= outside;
   for (const Collective one : within_nodes(collective, between)) {
     if (!plan::combines(one)) continue;
-    const std::string_view within = spec_within(form.within, one, inner_floors ? levels : in_order);
+    const std::string_view within = spec_within(form.within, one, inner_levels ? levels : in_order);
     result.rank_order &= serves(one, within, inside ? in_order : levels).rank_order;
   }
   return result;

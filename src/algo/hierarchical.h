@@ -38,6 +38,6 @@ namespace tutti::algo {
 plan::Plan hierarchical(const Request& request);
 
 Serves hierarchical_serves(plan::Collective collective, const Form& form,
-                           const topo::Levels& levels);
+                           const placement::Levels& levels);
 
 }  // namespace tutti::algo

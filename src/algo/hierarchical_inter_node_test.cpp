@@ -15,10 +15,10 @@
 namespace tutti::algo {
 namespace {
 
+using placement::Levels;
 using plan::Collective;
 using plan::InterNodeTraffic;
 using plan::Plan;
-using topo::Levels;
 
 InterNodeTraffic traffic_of(Collective collective, const std::string& spec, const Cluster& cluster,
                             int root = 0) {
@@ -41,7 +41,7 @@ void for_each_cluster_and_root(
 TEST(HierarchicalCrossing, TreesSendOneMessageToEachOtherNode) {
   for (const Collective collective : {Collective::bcast, Collective::reduce}) {
     for_each_cluster_and_root(collective, [&](const Cluster& cluster, int64_t nodes, int root) {
-      // One rank a node is no floor: the plan is the algorithm between nodes.
+      // One rank a node makes no level: the plan is the algorithm between nodes.
       if (nodes == 1) nodes = cluster.ranks();
       for (const char* between : {"flat", "binomial", "nary:3", "levels"}) {
         const InterNodeTraffic found =

@@ -20,9 +20,9 @@
 namespace tutti::algo {
 namespace {
 
+using placement::Levels;
 using plan::Collective;
 using plan::Plan;
-using topo::Levels;
 
 std::vector<std::string> serving(Collective collective) {
   std::vector<std::string> specs;
@@ -102,7 +102,7 @@ TEST(Hierarchical, PlansAreRightOnAllClusters) {
   });
 }
 
-std::vector<plan::Program> programs_of(const Plan& plan, const plan::Nodes& nodes,
+std::vector<plan::Program> programs_of(const Plan& plan, const placement::Nodes& nodes,
                                        plan::Carrier carrier) {
   const Plan staged = plan::stage(plan, nodes);
   const auto dependences = plan::depend(staged, carrier);
@@ -117,7 +117,7 @@ std::vector<plan::Program> programs_of(const Plan& plan, const plan::Nodes& node
 TEST(Hierarchical, ProgramsAreOrdered) {
   for_each_plan([](const Plan& plan, const Cluster& cluster) {
     if (cluster.ranks() > (looks_at_memory ? 8 : 12)) return;
-    const plan::Nodes nodes(cluster.node_of);
+    const placement::Nodes nodes(cluster.node_of);
     ASSERT_NO_THROW(plan::simulate(
         plan, programs_of(plan, nodes, plan::Carrier::slot),
         {.segments = 3, .operations = 2, .interleavings = 1, .seed = 31, .nodes = nodes}));
@@ -200,8 +200,8 @@ TEST(Hierarchical, WithoutNodesItIsOneOfTheTwo) {
             text(Collective::bcast, "levels", groups));
 }
 
-// Groups of nodes (racks, say) are floors to the algorithm between nodes.
-TEST(Hierarchical, LeadersKnowTheFloorsOutside) {
+// Groups of nodes (racks, say) are levels to the algorithm between nodes.
+TEST(Hierarchical, LeadersKnowTheLevelsOutside) {
   std::vector<int32_t> group_of, node_of;
   for (int rank = 0; rank < 24; ++rank) {
     node_of.push_back(rank / 3);

@@ -36,11 +36,12 @@ Plan begun(const Request& request) {
 
 }  // namespace
 
-int32_t node_floor(const topo::Levels& levels) {
-  const auto& floors = levels.floors();
-  const auto found = std::find_if(floors.begin(), floors.end(),
-                                  [](const topo::Floor& floor) { return floor.name == "node"; });
-  return found == floors.end() ? -1 : static_cast<int32_t>(found - floors.begin());
+int32_t node_level(const placement::Levels& levels) {
+  const auto& all = levels.all();
+  const auto found = std::find_if(all.begin(), all.end(), [](const placement::SharedLevel& level) {
+    return level.name == "node";
+  });
+  return found == all.end() ? -1 : static_cast<int32_t>(found - all.begin());
 }
 
 std::string_view usual_between(Collective collective, int32_t nodes) {
@@ -60,19 +61,19 @@ std::string_view usual_between(Collective collective, int32_t nodes) {
 }
 
 std::string_view spec_within(std::string_view asked, Collective collective,
-                             const topo::Levels& levels) {
+                             const placement::Levels& levels) {
   if (!asked.empty() && serves(named(asked), collective)) return asked;
   return !levels.one_level() && serves(named("levels"), collective) ? "levels" : "flat";
 }
 
 Hierarchy::Hierarchy(const Request& request)
     : request_(request), plan_(begun(request)), composer_(plan_) {
-  const auto at = static_cast<size_t>(node_floor(request.levels));
-  const topo::Floor& floor = request.levels.floors()[at];
-  node_of_ = floor.group_of.values();
+  const auto at = static_cast<size_t>(node_level(request.levels));
+  const placement::SharedLevel& level = request.levels.all()[at];
+  node_of_ = level.group_of.values();
   in_runs_ = std::is_sorted(node_of_.begin(), node_of_.end());
-  inner_floors_ = at + 1 < request.levels.floors().size();
-  members_.resize(static_cast<size_t>(floor.groups));
+  inner_levels_ = at + 1 < request.levels.all().size();
+  members_.resize(static_cast<size_t>(level.groups));
   levels_.resize(members_.size());
   for (int32_t rank = 0; rank < request.ranks; ++rank) {
     members_[static_cast<size_t>(node_of_[static_cast<size_t>(rank)])].push_back(rank);
@@ -113,7 +114,7 @@ std::vector<int32_t> Hierarchy::share(int32_t node, int32_t rail) const {
   return {ranks.begin() + low, ranks.begin() + high};
 }
 
-const Plan& Hierarchy::made(Key key, std::string_view spec, const topo::Levels& levels) {
+const Plan& Hierarchy::made(Key key, std::string_view spec, const placement::Levels& levels) {
   std::unique_ptr<const Plan>& plan = made_[key];
   if (plan == nullptr) {
     plan = std::make_unique<const Plan>(
@@ -123,10 +124,11 @@ const Plan& Hierarchy::made(Key key, std::string_view spec, const topo::Levels& 
   return *plan;
 }
 
-const topo::Levels& Hierarchy::levels_within(int32_t node) {
-  std::unique_ptr<const topo::Levels>& levels = levels_[static_cast<size_t>(node)];
-  if (levels == nullptr && !inner_floors_) levels = std::make_unique<topo::Levels>();
-  if (levels == nullptr) levels = std::make_unique<topo::Levels>(request_.levels.of(members(node)));
+const placement::Levels& Hierarchy::levels_within(int32_t node) {
+  std::unique_ptr<const placement::Levels>& levels = levels_[static_cast<size_t>(node)];
+  if (levels == nullptr && !inner_levels_) levels = std::make_unique<placement::Levels>();
+  if (levels == nullptr)
+    levels = std::make_unique<placement::Levels>(request_.levels.of(members(node)));
   return *levels;
 }
 
@@ -134,8 +136,8 @@ const Plan& Hierarchy::within(Collective collective, const std::vector<int32_t>&
                               int32_t leader) {
   const int32_t node = node_of(ranks.front());
   const bool all = static_cast<int32_t>(ranks.size()) == size(node);
-  const topo::Levels& levels =
-      all || !inner_floors_ ? levels_within(node) : request_.levels.of(ranks);
+  const placement::Levels& levels =
+      all || !inner_levels_ ? levels_within(node) : request_.levels.of(ranks);
   const auto place =
       plan::rooted(collective) ? std::find(ranks.begin(), ranks.end(), leader) - ranks.begin() : 0;
   return made({true, collective, static_cast<int32_t>(ranks.size()), static_cast<int32_t>(place),
@@ -144,9 +146,9 @@ const Plan& Hierarchy::within(Collective collective, const std::vector<int32_t>&
 }
 
 const Plan& Hierarchy::between(Collective collective, int32_t root_node) {
-  // Leaders are on different nodes, so that floors further inside say nothing of them.
-  const topo::Levels levels =
-      node_floor(request_.levels) > 0 ? request_.levels.of(leaders(0)) : topo::Levels{};
+  // Leaders are on different nodes, so levels further inside say nothing about them.
+  const placement::Levels levels =
+      node_level(request_.levels) > 0 ? request_.levels.of(leaders(0)) : placement::Levels{};
   const bool able = serves(named(between_spec_), collective);
   return made({false, collective, nodes(), root_node, {}},
               able ? between_spec_ : usual_between(collective, nodes()), levels);

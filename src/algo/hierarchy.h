@@ -21,18 +21,18 @@
 
 namespace tutti::algo {
 
-// Where the floor of nodes is among the levels'; -1: there is none.
-int32_t node_floor(const topo::Levels& levels);
+// The index of the level of nodes; -1 if there is none.
+int32_t node_level(const placement::Levels& levels);
 
 // What is between nodes where users do not say, by the number of nodes.
 std::string_view usual_between(plan::Collective collective, int32_t nodes);
 // The spec of a collective within a group of these levels: `asked` where that serves it.
 std::string_view spec_within(std::string_view asked, plan::Collective collective,
-                             const topo::Levels& levels);
+                             const placement::Levels& levels);
 
 class Hierarchy {
  public:
-  // The levels have a floor of nodes.
+  // The levels must have a level of nodes.
   explicit Hierarchy(const Request& request);
 
   plan::Plan& plan() { return plan_; }
@@ -79,17 +79,17 @@ class Hierarchy {
  private:
   using Key = std::tuple<bool, plan::Collective, int32_t, int32_t,
                          std::string>;  // within, of what, ranks, root, levels
-  const topo::Levels& levels_within(int32_t node);
-  const plan::Plan& made(Key key, std::string_view spec, const topo::Levels& levels);
+  const placement::Levels& levels_within(int32_t node);
+  const plan::Plan& made(Key key, std::string_view spec, const placement::Levels& levels);
 
   const Request& request_;
   plan::Plan plan_;
   Composer composer_;
   std::vector<std::vector<int32_t>> members_;
   std::vector<int32_t> node_of_;
-  bool in_runs_ = true, inner_floors_ = false;
+  bool in_runs_ = true, inner_levels_ = false;
   bool by_host_ = false;
-  std::vector<std::unique_ptr<const topo::Levels>> levels_;  // by node; of all its members
+  std::vector<std::unique_ptr<const placement::Levels>> levels_;  // by node; of all its members
   int32_t rails_ = 1;
   std::string_view between_spec_;
   std::map<Key, std::unique_ptr<const plan::Plan>> made_;

@@ -16,15 +16,15 @@
 namespace tutti::algo {
 namespace {
 
+using placement::Levels;
 using plan::Carrier;
 using plan::Collective;
 using plan::Plan;
-using topo::Levels;
 
-// A machine as one number a rank for each floor.
+// A machine: on each level, the group of each rank.
 struct Deal {
   const char* name;
-  std::vector<std::function<int(int rank, int ranks)>> floors;
+  std::vector<std::function<int(int rank, int ranks)>> levels;
 };
 
 const std::vector<Deal>& deals() {
@@ -43,13 +43,13 @@ const std::vector<Deal>& deals() {
 }
 
 Levels levels_of(const Deal& deal, int ranks) {
-  std::vector<topo::Floor> floors;
-  for (const auto& group_of : deal.floors) {
+  std::vector<placement::SharedLevel> levels;
+  for (const auto& group_of : deal.levels) {
     std::vector<int32_t> groups;
     for (int rank = 0; rank < ranks; ++rank) groups.push_back(group_of(rank, ranks));
-    floors.push_back({floors.empty() ? "numa" : "cache", groups, 1});
+    levels.push_back({levels.empty() ? "numa" : "cache", groups, 1});
   }
-  return Levels(floors);
+  return Levels(levels);
 }
 
 // The specs that go by levels: what tune tries, and some that it leaves to users.
@@ -177,7 +177,7 @@ Levels levels_of_machine(const char* description, int ranks, bool round_robin) {
     const int core = round_robin ? rank % regions * (cores / regions) + rank / regions : rank;
     bindings.push_back(tree.cores[static_cast<size_t>(core)].processing_units);
   }
-  return topo::levels_of(bindings, topo::places_of(tree));
+  return placement::levels_of(bindings, topo::machine_units(tree));
 }
 
 TEST(LevelsPlans, AreRightOnLargeMachines) {
@@ -186,7 +186,7 @@ TEST(LevelsPlans, AreRightOnLargeMachines) {
     for (const int ranks : {128, 101}) {
       for (const bool round_robin : {false, true}) {
         const Levels levels = levels_of_machine(machine, ranks, round_robin);
-        EXPECT_EQ(levels.floors().front().groups, 4);
+        EXPECT_EQ(levels.all().front().groups, 4);
         EXPECT_EQ(levels.in_rank_order(), !round_robin);
         for (int i = 0; i < plan::collective_count; ++i) {
           const auto collective = static_cast<Collective>(i);
@@ -201,11 +201,11 @@ TEST(LevelsPlans, AreRightOnLargeMachines) {
   }
 }
 
-// Hand-overs between groups of a floor, the outermost unless said, by the stage in which they
+// Hand-overs between groups of a level, the outermost unless said, by the stage in which they
 // happen.
-std::vector<int> crossings(const Plan& plan, const Levels& levels, size_t floor = 0) {
+std::vector<int> crossings(const Plan& plan, const Levels& levels, size_t level = 0) {
   const Plan staged = plan::stage(plan);
-  const std::vector<int32_t> group = levels.floors().at(floor).group_of.values();
+  const std::vector<int32_t> group = levels.all().at(level).group_of.values();
   std::vector<int> result;
   for (const plan::Transfer& transfer : staged.transfers) {
     result.resize(std::max(result.size(), static_cast<size_t>(transfer.stage) + 1), 0);
@@ -239,7 +239,7 @@ TEST(LevelsPlans, TreesCrossBordersOnceAGroup) {
 // at the top alone.
 TEST(LevelsPlans, SocketsAreABorderOfTheirOwn) {
   const Levels clustered = levels_of_machine("socket:4 numa:2 cache:2 core:8", 128, true);
-  ASSERT_EQ(clustered.floors().size(), 3u);
+  ASSERT_EQ(clustered.all().size(), 3u);
   for (const char* spec : {"levels", "levels:flat", "levels:binomial", "levels:binomial:8"}) {
     for (const Collective collective : {Collective::bcast, Collective::reduce}) {
       SCOPED_TRACE(std::string(plan::name(collective)) + " " + spec);
@@ -247,8 +247,8 @@ TEST(LevelsPlans, SocketsAreABorderOfTheirOwn) {
       // Between four sockets, between the two regions of each, between the two caches of each of
       // those.
       const int expected[] = {3, 3 + 4, 3 + 4 + 8};
-      for (const size_t floor : {0, 1, 2})
-        EXPECT_EQ(total(crossings(plan, clustered, floor)), expected[floor]);
+      for (const size_t level : {0, 1, 2})
+        EXPECT_EQ(total(crossings(plan, clustered, level)), expected[level]);
     }
   }
   // A reduce comes to the borders of sockets last: each of the other three has combined its regions
@@ -262,7 +262,7 @@ TEST(LevelsPlans, SocketsAreABorderOfTheirOwn) {
   EXPECT_EQ(total({regions.begin(), regions.begin() + (first - sockets.begin())}), 3);
 
   const Levels in_region = levels_of_machine("socket:4 core:32", 128, true);
-  EXPECT_EQ(in_region.floors().front().name, "socket");
+  EXPECT_EQ(in_region.all().front().name, "socket");
   EXPECT_EQ(total(crossings(generate(Collective::reduce, "levels:binomial:8", 128, 0, in_region),
                             in_region)),
             3);
@@ -279,7 +279,7 @@ TEST(LevelsPlans, DisseminationCrossesInItsLastSteps) {
   for (size_t step = 0; step < steps.size(); ++step)
     EXPECT_EQ(steps[step] > 0, step == 4 || step == 5) << step;
   // 12 ranks in two groups of 6: folded to 4 and 4; the closing step is local as well.
-  std::vector<topo::Floor> halves{{"numa", {0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1}, 2}};
+  std::vector<placement::SharedLevel> halves{{"numa", {0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1}, 2}};
   const Levels odd(halves);
   const std::vector<int> folded =
       crossings(generate(Collective::allreduce, "dissemination", 12, 0, odd), odd);

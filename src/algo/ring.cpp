@@ -11,7 +11,7 @@ using plan::Region;
 
 class Ring {
  public:
-  Ring(Plan& plan, const topo::Levels& levels)
+  Ring(Plan& plan, const placement::Levels& levels)
       : plan_(plan), order_(by_levels(plan.ranks, levels)) {}
 
   // Of parts that are in `in`, and go to the ranks' places of `out`.
@@ -66,7 +66,7 @@ class Ring {
 
 }  // namespace
 
-Plan ring(Collective collective, int ranks, const topo::Levels& levels) {
+Plan ring(Collective collective, int ranks, const placement::Levels& levels) {
   Plan plan;
   plan.collective = collective;
   plan.ranks = ranks;

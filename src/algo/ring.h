@@ -16,11 +16,11 @@
 #pragma once
 
 #include "plan/plan.h"
-#include "topo/levels.h"
+#include "placement/levels.h"
 
 namespace tutti::algo {
 
 // allgather, reduce_scatter and allreduce.
-plan::Plan ring(plan::Collective collective, int ranks, const topo::Levels& levels);
+plan::Plan ring(plan::Collective collective, int ranks, const placement::Levels& levels);
 
 }  // namespace tutti::algo

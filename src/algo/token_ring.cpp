@@ -12,13 +12,13 @@ using plan::Plan;
 
 class TokenRing {
  public:
-  TokenRing(Plan& plan, int32_t tokens, const topo::Levels& levels)
+  TokenRing(Plan& plan, int32_t tokens, const placement::Levels& levels)
       : plan_(plan), tokens_(tokens), others_(by_levels(plan.ranks, levels)) {
     const auto root = std::find(others_.begin(), others_.end(), plan.root);
     std::rotate(others_.begin(), root, others_.end());
     others_.erase(others_.begin());
     std::vector<int32_t> group_of(static_cast<size_t>(plan.ranks));
-    if (!levels.one_level()) group_of = levels.floors().front().group_of.values();
+    if (!levels.one_level()) group_of = levels.all().front().group_of.values();
     const auto at_the_root = [&](int32_t rank) {
       return !levels.one_level() &&
              group_of[static_cast<size_t>(rank)] == group_of[static_cast<size_t>(plan.root)];
@@ -83,7 +83,7 @@ class TokenRing {
 }  // namespace
 
 Plan token_ring(plan::Collective collective, int ranks, int root, int tokens,
-                const topo::Levels& levels) {
+                const placement::Levels& levels) {
   Plan plan;
   plan.collective = collective;
   plan.ranks = ranks;

@@ -18,12 +18,12 @@
 #pragma once
 
 #include "plan/plan.h"
-#include "topo/levels.h"
+#include "placement/levels.h"
 
 namespace tutti::algo {
 
 // gather and scatter; one token or more.
 plan::Plan token_ring(plan::Collective collective, int ranks, int root, int tokens,
-                      const topo::Levels& levels);
+                      const placement::Levels& levels);
 
 }  // namespace tutti::algo

@@ -1,12 +1,19 @@
 #include "base/process.h"
 
 #include <signal.h>
+#include <sys/utsname.h>
 
 #include <cerrno>
 #include <fstream>
 #include <string>
 
 namespace tutti {
+
+std::string host_name() {
+  utsname names{};
+  uname(&names);
+  return names.nodename;
+}
 
 bool process_is_gone(uint64_t process) {
   if (kill(static_cast<pid_t>(process), 0) != 0 && errno == ESRCH) return true;

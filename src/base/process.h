@@ -1,13 +1,17 @@
-// Other processes of this machine. No state; any thread.
+// This machine's name and its other processes. No state; any thread.
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 namespace tutti {
 
-// True where the process has ended: its number is free again, or it waits for its parent to take
-// note of it, which a launcher may do late. False where that cannot be told, and for a number that
-// another process has taken. Takes a few system calls.
+// The host's name, as `uname -n` prints it.
+std::string host_name();
+
+// True if the process has ended: its number is free again, or its parent has not yet waited for it,
+// which a launcher may do late. False if the system does not tell, or if another process has taken
+// the number. Takes a few system calls.
 bool process_is_gone(uint64_t process);
 
 }  // namespace tutti

@@ -1,8 +1,8 @@
 // Collectives whose leaders exchange by the host MPI's own (algo/by_host.h): two programs on the
 // group's channel, and between them, at leaders, the host's call (group/leaders.h).
 //
-// To a node's ranks it is two operations one after the other, so that nothing of a phase waits for
-// what another node does. The whole vector goes through each: the host takes no segments.
+// For a node's ranks these are two operations, one after the other, so no step of a phase waits for
+// another node. The whole vector goes through each, because the host takes no segments.
 #include <algorithm>
 
 #include "algo/by_host.h"
@@ -15,15 +15,16 @@ namespace {
 
 using plan::Collective;
 
-int place_of(int rank, const std::vector<int32_t>& leaders) {
+int index_of(int rank, const std::vector<int32_t>& leaders) {
   const auto found = std::find(leaders.begin(), leaders.end(), rank);
   return found == leaders.end() ? -1 : static_cast<int>(found - leaders.begin());
 }
 
-// By rank: the place of its node's leader.
-std::vector<int32_t> places_above(const topo::Levels& levels, const std::vector<int32_t>& leaders) {
-  for (const topo::Floor& floor : levels.floors()) {
-    if (floor.name == "node") return floor.group_of.values();
+// For each rank, the index of its node's leader.
+std::vector<int32_t> leader_index_of(const placement::Levels& levels,
+                                     const std::vector<int32_t>& leaders) {
+  for (const placement::SharedLevel& level : levels.all()) {
+    if (level.name == "node") return level.group_of.values();
   }
   return leaders;  // each rank leads itself
 }
@@ -58,8 +59,8 @@ std::unique_ptr<Group::ByLeaders> Group::make_phases(ProgramRequest request, siz
   phases->after = make(algo::Phase::after);
   const std::vector<int32_t> leaders = algo::leaders(levels_, ranks());
   phases->collective = request.collective;
-  phases->place = place_of(rank(), leaders);
-  const std::vector<int32_t> above = places_above(levels_, leaders);
+  phases->place = index_of(rank(), leaders);
+  const std::vector<int32_t> above = leader_index_of(levels_, leaders);
   if (plan::rooted(request.collective)) phases->root = above[static_cast<size_t>(request.root)];
   phases->alone = std::count(above.begin(), above.end(), above[static_cast<size_t>(rank())]) == 1;
   const bool led = phases->place >= 0 && !phases->alone;
@@ -89,7 +90,7 @@ Code Group::run_by_leaders(const Entry& entry, exec::Operation operation, size_t
 }
 
 bool Group::among_leaders(const ByLeaders& phases, const exec::Operation& operation) {
-  // A node's only rank has nothing to combine first.
+  // The only rank of a node combines nothing first, so its own input goes to the host.
   const void* const in = phases.alone ? operation.in : operation.out;
   switch (phases.collective) {
     case Collective::barrier: return leaders_->barrier();

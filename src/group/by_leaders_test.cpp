@@ -119,7 +119,7 @@ struct Outcome {
 Outcome with_leaders(const std::vector<int32_t>& nodes, const select::Overrides& overrides,
                      const std::function<void(Group&)>& body, size_t slot_bytes = 64 * 1024,
                      bool check = false, bool works = true) {
-  const topo::Levels levels({{"node", nodes, 0}});
+  const placement::Levels levels({{"node", nodes, 0}});
   const std::vector<int32_t> leading = algo::leaders(levels, static_cast<int>(nodes.size()));
   Meeting meeting;
   meeting.guests.resize(leading.size());
@@ -216,7 +216,7 @@ TEST(ByLeaders, WithoutACommunicatorOfLeadersOthersServe) {
         for (const Collective collective : served) call_once(group, {collective, 3, 0, false, 1});
         EXPECT_EQ(group.algorithm(Collective::allreduce, 24, 0), "hierarchical");
       },
-      64 * 1024, topo::Levels({{"node", nodes, 0}}));
+      64 * 1024, placement::Levels({{"node", nodes, 0}}));
   EXPECT_GT(std::accumulate(sent.begin(), sent.end(), int64_t{0}), 0);
 }
 

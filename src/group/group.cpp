@@ -273,7 +273,7 @@ Code Group::run_entry(const Entry& entry, exec::Operation& operation, size_t ele
   return code;
 }
 
-void Group::lie_on(const topo::Levels& levels) {
+void Group::lie_on(const placement::Levels& levels) {
   levels_ = levels;
   forget_programs();
 }

@@ -66,7 +66,7 @@ class Group {
     shm::Layout layout;  // its ranks are those of this node; its areas as large as on every node
     int rank = 0;        // of the group
     int ranks = 0;       // of the group; 0: all are on this node
-    plan::Nodes nodes;   // who shares areas; the same at all ranks
+    placement::Nodes nodes;      // who shares areas; the same at all ranks
     exec::Net* net = nullptr;    // messages between nodes; outlives the group; null: one node
     Leaders* leaders = nullptr;  // the host MPI's collectives among nodes' leaders, at all ranks;
                                  // likewise; null: none
@@ -82,13 +82,13 @@ class Group {
     select::Overrides overrides;  // algorithms, segment size and plans that the user asked for
     exec::Reach reach;            // beside slots, as all ranks found
     topo::Shape shape;            // of the machine that the ranks may run on; empty: unknown
-    topo::Levels levels;          // that the group's ranks lie on, the same at all of them
+    placement::Levels levels;     // that the group's ranks lie on, the same at all of them
   };
   explicit Group(const Settings& settings);
 
   // For ranks that learn what they share after they have a group: as Settings::levels. All ranks
   // say the same between the same two calls.
-  void lie_on(const topo::Levels& levels);
+  void lie_on(const placement::Levels& levels);
 
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
@@ -251,14 +251,14 @@ class Group {
   exec::Channel channel_;
   Leaders* leaders_;
   int ranks_;
-  plan::Nodes nodes_;
+  placement::Nodes nodes_;
   int32_t node_count_;  // of the machine's nodes, as rules ask for it
   bool check_;
   bool oversubscribed_;  // more ranks than cores
   bool reached_;         // what the program allocates, by all ranks
   select::Overrides overrides_;
   topo::Shape shape_;
-  topo::Levels levels_;
+  placement::Levels levels_;
   RangeTable<Entry> ranges_;
   struct {
     uint64_t call = 0;  // signature

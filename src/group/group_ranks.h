@@ -64,7 +64,7 @@ inline exec::Reach reach_of(Reaching how, int rank, int ranks) {
 inline void with_groups(int ranks, const select::Overrides& overrides, const topo::Shape& shape,
                         const std::function<void(Group&)>& body, bool oversubscribed = true,
                         size_t slot_bytes = 64 * 1024, bool check = true,
-                        const topo::Levels& levels = {}, Reaching reaching = Reaching::mixed) {
+                        const placement::Levels& levels = {}, Reaching reaching = Reaching::mixed) {
   struct Free {
     void operator()(std::byte* areas) const {
       ::operator delete(areas, std::align_val_t{shm::page_size});

@@ -9,22 +9,22 @@
 #include "group/group_functions.h"
 #include "group/group_ranks.h"
 #include "group/scratch.h"
-#include "topo/bound_ranks.h"
+#include "placement/levels.h"
 
 namespace tutti::group::test {
 namespace {
 
 using plan::Collective;
 
-topo::Levels levels_by(int ranks, int (*group_of)(int rank, int ranks)) {
+placement::Levels levels_by(int ranks, int (*group_of)(int rank, int ranks)) {
   std::vector<int32_t> groups;
   for (int rank = 0; rank < ranks; ++rank) groups.push_back(group_of(rank, ranks));
-  return topo::Levels({{"numa", groups, 1}});
+  return placement::Levels({{"numa", groups, 1}});
 }
-topo::Levels in_halves(int ranks) {
+placement::Levels in_halves(int ranks) {
   return levels_by(ranks, [](int rank, int all) { return rank * 2 / all; });
 }
-topo::Levels round_robin(int ranks) {
+placement::Levels round_robin(int ranks) {
   return levels_by(ranks, [](int rank, int) { return rank % 3; });
 }
 
@@ -146,7 +146,7 @@ INSTANTIATE_TEST_SUITE_P(Ranks, OnLevels, testing::ValuesIn(rank_counts({2, 3, 4
 TEST(GroupOnLevels, ProgramsAreKeptByLevels) {
   select::Overrides overrides;
   overrides.algorithm[static_cast<size_t>(Collective::bcast)] = "levels:flat";
-  for (const topo::Levels& levels : {in_halves(6), round_robin(6), topo::Levels()}) {
+  for (const placement::Levels& levels : {in_halves(6), round_robin(6), placement::Levels()}) {
     with_groups(
         6, overrides, {}, [](Group& group) { call(group, Collective::bcast, 100, 1); }, true,
         64 * 1024, true, levels);
@@ -154,7 +154,7 @@ TEST(GroupOnLevels, ProgramsAreKeptByLevels) {
 }
 
 TEST(GroupOnLevels, RulesChooseByLevels) {
-  const auto chosen = [](const topo::Levels& levels) {
+  const auto chosen = [](const placement::Levels& levels) {
     std::string algorithm;
     with_groups(
         6, {}, {},
@@ -173,7 +173,7 @@ TEST(GroupOnLevels, RulesChooseByLevels) {
 TEST(GroupOnLevels, RanksThatLearnTheirLevelsLater) {
   std::vector<std::vector<int>> bindings;
   for (int core = 0; core < 128; core += 4) bindings.push_back({core});
-  const topo::Levels levels = topo::levels_of_bound(bindings, "numa:4 core:32");
+  const placement::Levels levels = placement::levels_of_bound(bindings, "numa:4 core:32");
   ASSERT_EQ(levels.groups("numa"), 4);
   const std::array collectives{Collective::barrier, Collective::bcast, Collective::reduce,
                                Collective::allreduce};

@@ -16,7 +16,7 @@ inline std::vector<int64_t> with_nodes(const std::vector<int32_t>& nodes,
                                        const select::Overrides& overrides,
                                        const std::function<void(Group&)>& body,
                                        size_t slot_bytes = 64 * 1024,
-                                       const topo::Levels& levels = {}, bool check = false,
+                                       const placement::Levels& levels = {}, bool check = false,
                                        const std::vector<Leaders*>& leaders = {}) {
   struct Free {
     void operator()(std::byte* areas) const {
@@ -24,7 +24,7 @@ inline std::vector<int64_t> with_nodes(const std::vector<int32_t>& nodes,
     }
   };
   const auto ranks = static_cast<int32_t>(nodes.size());
-  const plan::Nodes apart(nodes);
+  const placement::Nodes apart(nodes);
   exec::Mailboxes mailboxes;
   std::vector<std::unique_ptr<exec::Mailboxes::Box>> boxes;
   std::map<int32_t, std::unique_ptr<std::byte, Free>> areas;  // by node

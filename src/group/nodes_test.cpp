@@ -48,7 +48,7 @@ TEST(OnNodes, EveryAlgorithmGivesItsResult) {
       with_nodes(
           nodes, asking_for(collective, std::string(algorithm.name)),
           [&](Group& group) { call_all_sizes(group, collective); }, 16 * 1024,
-          topo::Levels({{"node", nodes, 0}}));
+          placement::Levels({{"node", nodes, 0}}));
     }
   }
 }
@@ -61,7 +61,7 @@ TEST(OnNodes, WhatTheRulesChooseGivesItsResult) {
           for (int i = 0; i < plan::collective_count; ++i)
             call_all_sizes(group, static_cast<Collective>(i));
         },
-        16 * 1024, topo::Levels({{"node", nodes, 0}}));
+        16 * 1024, placement::Levels({{"node", nodes, 0}}));
   }
 }
 
@@ -101,8 +101,8 @@ TEST(OnNodes, AMessageCrossesForEveryTransferThatDoes) {
 // the least there is.
 TEST(OnNodes, MessagesAreThoseOfThePlan) {
   for (const std::vector<int32_t>& nodes : node_maps) {
-    const auto n = static_cast<int64_t>(plan::Nodes(nodes).count());
-    const topo::Levels levels({{"node", nodes, 0}});
+    const auto n = static_cast<int64_t>(placement::Nodes(nodes).count());
+    const placement::Levels levels({{"node", nodes, 0}});
     for (int i = 0; i < plan::collective_count; ++i) {
       const auto collective = static_cast<Collective>(i);
       const auto ranks = static_cast<int>(nodes.size());

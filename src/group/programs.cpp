@@ -17,7 +17,7 @@ namespace {
 using plan::Carrier;
 
 constexpr size_t max_programs = 1024;
-constexpr size_t max_common = 8;  // plans whose programs of all ranks are kept
+constexpr size_t max_common = 8;  // plans; the programs of all ranks are kept for each
 
 using Programs = std::vector<std::shared_ptr<const plan::Program>>;
 
@@ -35,20 +35,20 @@ void check_lowered(const plan::Plan& plan, const plan::Plan& staged, Carrier car
                  how);
 }
 
-const topo::Levels& levels_of(const ProgramRequest& request) {
-  static const topo::Levels one_level;
+const placement::Levels& levels_of(const ProgramRequest& request) {
+  static const placement::Levels one_level;
   const bool by_levels = request.users_plan == nullptr && request.levels != nullptr &&
                          algo::goes_by_levels(request.algorithm);
   return by_levels ? *request.levels : one_level;
 }
 
-const plan::Nodes& nodes_of(const ProgramRequest& request) {
-  static const plan::Nodes one_node;
+const placement::Nodes& nodes_of(const ProgramRequest& request) {
+  static const placement::Nodes one_node;
   return request.nodes != nullptr ? *request.nodes : one_node;
 }
 
 plan::Plan built_in(const ProgramRequest& request) {
-  const topo::Levels& levels = levels_of(request);
+  const placement::Levels& levels = levels_of(request);
   if (request.phase) {
     return algo::phase_by_host(*request.phase, request.collective, request.algorithm, request.ranks,
                                request.root, levels);
@@ -56,7 +56,7 @@ plan::Plan built_in(const ProgramRequest& request) {
   return algo::generate(request.collective, request.algorithm, request.ranks, request.root, levels);
 }
 
-// Of these ranks, in their order; the request's own does not matter.
+// Makes the programs of these ranks, in their order. The request's own rank does not matter.
 Programs make(const ProgramRequest& request, const std::vector<int32_t>& ranks) {
   const select::LoadedPlan* const users_plan = request.users_plan;
   plan::Plan plan = users_plan != nullptr ? users_plan->plan : built_in(request);
@@ -64,9 +64,10 @@ Programs make(const ProgramRequest& request, const std::vector<int32_t>& ranks) 
   const plan::Plan staged = plan::stage(plan, nodes_of(request));
   Carrier carrier = request.carrier;
   if (carrier == Carrier::line && !plan::lines_serve(staged)) carrier = Carrier::slot;
-  // Built-in algorithms bear one buffer as `in` and `out`; the tests hold them to it.
+  // Built-in algorithms allow one buffer as `in` and `out`; tests check that.
   bool in_place = users_plan == nullptr || users_plan->verdict.in_place;
-  // A phase is right where both are, around what stands in for the host.
+  // A phase is not a collective, so it is checked with the other phase and a stand-in for the
+  // host's collective between them.
   if (request.check && (!request.phase || *request.phase == algo::Phase::standing_in)) {
     in_place = plan::check(plan).in_place;
     check_lowered(plan, staged, carrier);

@@ -1,9 +1,9 @@
-// Lowered programs, kept for the whole process: communicators of one size, rank, nodes and levels
-// (for algorithms that go by levels) share them, so that a program's hundredth communicator costs
-// no more than a look-up.
+// A store of lowered programs for the whole process. Communicators with the same size, rank, nodes
+// and levels (for algorithms that use levels) share them, so the hundredth communicator that needs
+// a program pays for a look-up only.
 //
-// Any thread may call. Programs are immutable and shared; the store holds a bounded number of them
-// and forgets all when it is full (who has one keeps it).
+// Any thread may call. Programs are immutable and shared. The store holds a bounded number of them
+// and drops all when it is full; a program lives as long as somebody holds it.
 #pragma once
 
 #include <memory>
@@ -18,27 +18,27 @@ namespace tutti::group {
 
 struct ProgramRequest {
   plan::Collective collective;
-  std::string_view
-      algorithm;  // as algo::generate takes it; unused where there is a plan of the user's
+  std::string_view algorithm;  // as algo::generate takes it; unused with a user's plan
   int ranks;
   int rank;
   int root;
-  plan::Carrier carrier;  // lines only where they can serve; else slots
-  bool check;  // check the plan and all ranks' lowered programs first; throws where they fail
-  bool fixed_order = false;  // combine in the order written, not in that of arrival
+  plan::Carrier carrier;  // lines are used only if they can serve the plan; else slots
+  bool check;  // checks the plan and all ranks' lowered programs first; throws if they fail
+  bool fixed_order = false;  // combines in the order written, not in the order of arrival
   const select::LoadedPlan* users_plan = nullptr;  // null: a built-in algorithm
-  const topo::Levels* levels = nullptr;            // that the ranks lie on; null: one
-  const plan::Nodes* nodes = nullptr;              // who shares memory; null: all
+  const placement::Levels* levels = nullptr;       // of the ranks; null: one level
+  const placement::Nodes* nodes = nullptr;         // who shares memory; null: all
   std::optional<algo::Phase>
-      phase;  // of an algorithm that goes by the host between nodes; nothing: the whole
+      phase;  // of an algorithm that uses the host between nodes; nothing: the whole program
 };
 
-// Throws Error where the algorithm does not serve the collective, or a check fails.
+// Throws Error if the algorithm does not serve the collective, or if a check fails.
 std::shared_ptr<const plan::Program> program_for(const ProgramRequest& request);
 
-// For ranks that are many in a process and have globals of their own (simulated ones): from the
-// call of `use` on, which each makes with what one of them has made, programs are made for all
-// ranks at once and kept there, those of the last few plans. Null: each makes its own again.
+// For simulated ranks, of which many are in one process, each with globals of its own. One of them
+// calls make_common_programs, and each calls use_common_programs with the result. From then on a
+// program is made for all ranks at once, and the programs of the last few plans are kept. With
+// null, each rank makes its own programs again.
 struct CommonPrograms;
 CommonPrograms* make_common_programs();
 void end_common_programs(CommonPrograms* programs);

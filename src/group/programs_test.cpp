@@ -24,8 +24,8 @@ class Common : public testing::Test {
 };
 
 TEST_F(Common, ProgramsAreThoseOfEachRank) {
-  const plan::Nodes nodes({0, 0, 1, 1, 1});
-  const topo::Levels levels({{"node", {0, 0, 1, 1, 1}, 0}});
+  const placement::Nodes nodes({0, 0, 1, 1, 1});
+  const placement::Levels levels({{"node", {0, 0, 1, 1, 1}, 0}});
   for (const char* const algorithm : {"binomial", "hierarchical"}) {
     for (int rank = 0; rank < 5; ++rank) {
       const ProgramRequest request{

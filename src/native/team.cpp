@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "base/options.h"
-#include "topo/bound_ranks.h"
+#include "placement/levels.h"
 #include "topo/tree.h"
 
 namespace {
@@ -55,7 +55,7 @@ void find_levels(tutti_group& group) {
   tutti_team& team = *group.team;
   wait_for_all(team, group.group.rank());
   std::call_once(team.levels_found, [&team] {
-    team.levels = topo::levels_of_bound(team.bindings, options().topology);
+    team.levels = placement::levels_of_bound(team.bindings, options().topology);
     if (team.levels.one_level()) return;
     log_line(LogLevel::info, "levels of %d thread ranks: %s", team.layout.ranks,
              team.levels.contents().c_str());

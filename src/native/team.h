@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "group/group.h"
-#include "topo/levels.h"
+#include "placement/levels.h"
 
 struct tutti_team {
   explicit tutti_team(int ranks);
@@ -33,7 +33,7 @@ struct tutti_team {
   std::vector<std::vector<int>> bindings;
   std::atomic<int> present{0};
   std::once_flag levels_found;
-  tutti::topo::Levels levels;
+  tutti::placement::Levels levels;
 };
 
 struct tutti_group {

@@ -14,7 +14,7 @@ constexpr size_t most_copies = 256;
 }  // namespace
 
 PointToPoint::PointToPoint(const Calls& calls, MPI_Comm communicator, MPI_Datatype byte,
-                           int largest_tag, Repeated machine_nodes, int own_rank)
+                           int largest_tag, placement::PeriodicRow machine_nodes, int own_rank)
     : calls_(calls),
       communicator_(communicator),
       byte_(byte),

@@ -18,7 +18,7 @@
 #include <string>
 #include <vector>
 
-#include "base/repeated.h"
+#include "placement/periodic_row.h"
 #include "exec/net.h"
 #include "net/abi.h"
 
@@ -38,7 +38,7 @@ class PointToPoint final : public exec::Net {
   // Errors of the communicator must come back as codes. `largest_tag`: the host's MPI_TAG_UB.
   // `machine_nodes`: by rank, its node, whether or not that shares memory.
   PointToPoint(const Calls& calls, MPI_Comm communicator, MPI_Datatype byte, int largest_tag,
-               Repeated machine_nodes, int own_rank);
+               placement::PeriodicRow machine_nodes, int own_rank);
   ~PointToPoint() override;
   PointToPoint(const PointToPoint&) = delete;
 
@@ -84,7 +84,7 @@ class PointToPoint final : public exec::Net {
   MPI_Comm communicator_;
   MPI_Datatype byte_;
   uint64_t tags_;
-  const Repeated machine_nodes_;
+  const placement::PeriodicRow machine_nodes_;
   const int32_t own_node_;
   std::vector<UnderWay> requests_;
   std::deque<Copy> copies_;              // under way, the oldest first

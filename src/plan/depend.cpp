@@ -172,7 +172,7 @@ class Finder {
   }
 
   const Plan& staged_;
-  const NodeOf node_of_;
+  const placement::NodeOf node_of_;
   const Carrier carrier_;
   Table table_;
   VectorClocks known_;

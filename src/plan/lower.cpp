@@ -113,7 +113,7 @@ Program lower(const Plan& staged, const Dependences& dependences, int32_t rank, 
   return std::move(lower(staged, dependences, std::vector<int32_t>{rank}, carrier).front());
 }
 
-Program lower(const Plan& plan, int32_t rank, Carrier carrier, const Nodes& nodes) {
+Program lower(const Plan& plan, int32_t rank, Carrier carrier, const placement::Nodes& nodes) {
   const Plan staged = stage(plan, nodes);
   if (carrier == Carrier::line && !lines_serve(staged)) {
     throw Error(Code::invalid_plan,

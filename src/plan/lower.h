@@ -26,7 +26,7 @@ namespace tutti::plan {
 
 // A plan in which no rank touches another's user buffers, sorted by stage. Its transfers' numbers
 // (index + 1) are the numbers of the steps in all ranks' programs.
-Plan stage(const Plan& plan, const Nodes& nodes = {});
+Plan stage(const Plan& plan, const placement::Nodes& nodes = {});
 
 // Gives every transfer its stage (the longest chain of hand-overs between ranks that leads to it,
 // or the explicit one) and sorts by it, keeping the order within a stage.
@@ -80,6 +80,6 @@ std::vector<Program> lower(const Plan& staged, const Dependences& dependences,
                            const std::vector<int32_t>& ranks, Carrier carrier);
 
 // All of the above for one rank.
-Program lower(const Plan& plan, int32_t rank, Carrier carrier, const Nodes& nodes = {});
+Program lower(const Plan& plan, int32_t rank, Carrier carrier, const placement::Nodes& nodes = {});
 
 }  // namespace tutti::plan

@@ -35,7 +35,7 @@
 #include <vector>
 
 #include "plan/collective.h"
-#include "plan/nodes.h"
+#include "placement/nodes.h"
 
 namespace tutti::plan {
 
@@ -95,8 +95,8 @@ struct Plan {
   bool commutative = false;  // relies on the operation to commute
   int32_t blocks =
       1;  // of every vector; for a barrier, of no bytes; of a parted collective, one a rank
-  std::string shape;  // the machine it was written for; empty: any
-  Nodes nodes;        // of a staged plan: who shares memory
+  std::string shape;       // the machine it was written for; empty: any
+  placement::Nodes nodes;  // of a staged plan: who shares memory
   std::vector<std::string>
       files;  // where its transfers were written, for messages; empty where that has no name
   std::vector<Transfer> transfers;

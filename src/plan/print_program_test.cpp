@@ -27,7 +27,7 @@ TEST(Lower, OfSeveralRanksIsThatOfEachInTheOrderAsked) {
       stage(read("tutti-plan 1\ncollective allreduce\nranks 4\ncommutative yes\n"
                  "reduce any tmp[2] <- in[2], in[3]\nreduce any out[0] <- in[1], tmp[2], in[0]\n"
                  "copy out[2] <- out[0]\ncopy out[1] <- out[0]\ncopy out[3] <- out[2]\n"),
-            Nodes({0, 0, 1, 1}));
+            placement::Nodes({0, 0, 1, 1}));
   for (const Carrier carrier : {Carrier::line, Carrier::slot}) {
     const Dependences dependences = depend(staged, carrier);
     const std::vector<int32_t> ranks{3, 0, 2};
@@ -50,7 +50,7 @@ TEST(Lower, PlansTooLargeToFollowGoBetweenNodesToo) {
       text += "copy out[" + std::to_string(rank) + "] <- " +
               (rank < 4 ? "in[0]" : "out[" + std::to_string(rank - 4) + "]") + "\n";
   }
-  const Plan staged = stage(read(text), Nodes(nodes));
+  const Plan staged = stage(read(text), placement::Nodes(nodes));
   for (const Carrier carrier : {Carrier::line, Carrier::slot}) {
     const Program program = lower(staged, depend(staged, carrier), ranks - 1, carrier);
     EXPECT_EQ(program.messages.size(), 1u);

@@ -255,7 +255,7 @@ void lower_between_nodes(const Plan& plan, bool in_place, uint64_t seed) {
   std::mt19937_64 random(seed);
   std::vector<int32_t> of(static_cast<size_t>(plan.ranks));
   for (int32_t& node : of) node = static_cast<int32_t>(random() % 3);
-  const Nodes nodes(of);
+  const placement::Nodes nodes(of);
   const Plan staged = stage(plan, nodes);
   const std::string where = "nodes " + nodes.contents() + "\n" + print(plan);
   const std::vector<Program> slots = programs_of(plan, staged, Carrier::slot, in_place);

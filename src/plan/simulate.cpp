@@ -195,8 +195,9 @@ void simulate(const Plan& plan, const std::vector<Program>& programs, const Simu
   check(plan);
   check_shapes(plan, programs);
   check_messages(programs);
-  SimulatedCase what{plan, programs,    schedule_of(programs.front(), how), {},
-                     {},   how.reached, tokens_of(stage(plan, how.nodes)),  NodeOf(how.nodes)};
+  SimulatedCase what{
+      plan, programs,    schedule_of(programs.front(), how), {},
+      {},   how.reached, tokens_of(stage(plan, how.nodes)),  placement::NodeOf(how.nodes)};
   const SimulatedSchedule& schedule = what.schedule;
   // Where every segment has a position of its own, no wait for reuse is ever executed.
   const int32_t positions =

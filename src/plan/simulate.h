@@ -23,8 +23,8 @@ struct Simulation {
   int32_t operations = 3;  // one after another, all of this plan
   int32_t interleavings = 20;
   uint64_t seed = 1;
-  bool reached = true;  // readers bypass about half of the elidable copies; else none
-  Nodes nodes = {};     // that the programs were lowered for
+  bool reached = true;          // readers bypass about half of the elidable copies; else none
+  placement::Nodes nodes = {};  // that the programs were lowered for
 };
 
 // Throws Error(invalid_plan) naming the ranks, steps and block at fault.

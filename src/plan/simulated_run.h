@@ -47,7 +47,7 @@ struct SimulatedCase {
   std::vector<uint64_t> results;  // by operation, segment, rank, block: the expression in `out`
   bool reached;                   // Simulation::reached
   Tokens tokens;                  // of the staged plan
-  NodeOf nodes;
+  placement::NodeOf nodes;
 
   size_t result(int32_t operation, int32_t segment, int32_t rank, int32_t block) const {
     return ((size_t(operation) * schedule.segments + segment) * plan.ranks + rank) * plan.blocks +

@@ -16,7 +16,7 @@ namespace {
 // messages.
 class Stager {
  public:
-  Stager(const Plan& plan, const Nodes& nodes)
+  Stager(const Plan& plan, const placement::Nodes& nodes)
       : staged_(plan),
         node_of_(nodes),
         next_(plan.ranks, 0),
@@ -192,7 +192,7 @@ class Stager {
   }
 
   Plan staged_;
-  const NodeOf node_of_;
+  const placement::NodeOf node_of_;
   std::vector<int32_t> next_;  // first unused block of each rank's tmp
   std::map<Key, Copy> copies_;
   BlockTable<size_t> written_;  // of `out`: how many staged transfers there were behind the last
@@ -314,7 +314,7 @@ void schedule(Plan& plan) {
   put_in_order(transfers, behind);
 }
 
-Plan stage(const Plan& plan, const Nodes& nodes) {
+Plan stage(const Plan& plan, const placement::Nodes& nodes) {
   if (const int64_t moved = moves(plan); moved > max_moves) {
     throw Error(Code::invalid_plan, "the plan moves " + std::to_string(moved) +
                                         " blocks, more than the " + std::to_string(max_moves) +

@@ -66,7 +66,7 @@ TEST(Stage, WhatIsSentGoesRightBehindWhatMadeIt) {
                                  "reduce tmp[1].1 <- tmp[1].0, in[1]\n"
                                  "copy tmp[1].2 <- in[2]\n"
                                  "copy out[0] <- tmp[1].1\n"),
-                            Nodes({0, 1, 2}));
+                            placement::Nodes({0, 1, 2}));
   std::vector<TransferKind> found;  // of rank 1, from its first message on
   for (const Transfer& transfer : staged.transfers) {
     if (transfer.executor() == 1 && transfer.kind != TransferKind::post)

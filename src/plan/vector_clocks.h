@@ -56,7 +56,7 @@ class VectorClocks {
   }
 
   // Of those on its node.
-  bool knows_all(int32_t rank, const NodeOf& nodes) const {
+  bool knows_all(int32_t rank, const placement::NodeOf& nodes) const {
     if (!enabled_) return ranks_ == 1;
     for (int32_t q = 0; q < ranks_; ++q) {
       if (q != rank && nodes.together(q, rank) && now_[size_t(rank) * ranks_ + q] == 0)

@@ -245,7 +245,7 @@ void bind_plans(nb::module_& module) {
       [](std::string_view word, std::string_view algorithm, int ranks, int root,
          std::string_view levels) {
         return algo::generate(plan::collective_named(word), algorithm, ranks, root,
-                              topo::read_levels(levels));
+                              placement::read_levels(levels));
       },
       "collective"_a, "algorithm"_a, "ranks"_a, "root"_a = 0, "levels"_a = "",
       "The plan that a built-in algorithm writes. `levels` are words NAME:GROUP,GROUP,... from the "

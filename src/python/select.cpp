@@ -73,13 +73,13 @@ class NoLeaders final : public group::Leaders {
   std::string failure() const override { return "no leaders here"; }
 };
 
-bool by_host(std::string_view algorithm, const plan::Nodes& nodes) {
+bool by_host(std::string_view algorithm, const placement::Nodes& nodes) {
   return !nodes.one() && algo::by_host(algorithm);
 }
 
 class Trial {
  public:
-  Trial(const select::Call& call, const plan::Nodes& nodes, const Options& options,
+  Trial(const select::Call& call, const placement::Nodes& nodes, const Options& options,
         const select::Overrides& overrides)
       : call_(call),
         nodes_(nodes),
@@ -163,7 +163,7 @@ class Trial {
   }
 
   select::Call call_;
-  plan::Nodes nodes_;
+  placement::Nodes nodes_;
   NoMessages messages_;
   NoLeaders leaders_;
   select::Overrides overrides_;
@@ -276,8 +276,8 @@ nb::dict explain(std::string_view collective, size_t bytes, int ranks, int root,
                     .root = root};
   call.oversubscribed = oversubscribed;
   call.reached = reached;
-  const plan::Nodes nodes(node_of);
-  const topo::Levels of_ranks = topo::read_levels(levels);
+  const placement::Nodes nodes(node_of);
+  const placement::Levels of_ranks = placement::read_levels(levels);
   call.levels = &of_ranks;
   call.nodes = nodes.count();
   if (!nodes.one()) {

@@ -7,8 +7,8 @@
 
 namespace tutti::select {
 
-const topo::Levels& Call::known_levels() const {
-  static const topo::Levels one_level;
+const placement::Levels& Call::known_levels() const {
+  static const placement::Levels one_level;
   return levels == nullptr ? one_level : *levels;
 }
 
@@ -49,7 +49,7 @@ bool holds(const Rule& rule, const Call& call, Sizes& sizes) {
   if (!within(call.known_levels().groups("cluster"), rule.clusters_low, rule.clusters_high))
     return false;
   if (!within(call.nodes, rule.nodes_low, rule.nodes_high)) return false;
-  const topo::Levels& levels = call.known_levels();
+  const placement::Levels& levels = call.known_levels();
   if (!within(levels.groups("socket"), rule.sockets_low, rule.sockets_high) ||
       !within(levels.groups("numa"), rule.numa_low, rule.numa_high) ||
       !within(levels.groups("cache"), rule.caches_low, rule.caches_high)) {

@@ -10,7 +10,7 @@
 #include <string_view>
 
 #include "select/map.h"
-#include "topo/levels.h"
+#include "placement/levels.h"
 
 namespace tutti::select {
 
@@ -24,13 +24,13 @@ struct Call {
   bool same_expression = false;  // and this one's bits hang on the expression that is evaluated:
                                  // floating point, users' own
   bool oversubscribed = false;   // ranks outnumber cores
-  const topo::Levels* levels = nullptr;  // that the ranks lie on; null: one, or unknown
-  int32_t nodes = 1;                     // that they are on
-  bool reached = false;                  // what each of them allocates lies where all reach it
-  bool led = true;                       // the nodes' leaders have a communicator of the host MPI's
-  bool fixed_order = false;              // the same bits on every run (TUTTI_REPRODUCIBLE)
+  const placement::Levels* levels = nullptr;  // that the ranks lie on; null: one, or unknown
+  int32_t nodes = 1;                          // that they are on
+  bool reached = false;                       // what each of them allocates lies where all reach it
+  bool led = true;           // the nodes' leaders have a communicator of the host MPI's
+  bool fixed_order = false;  // the same bits on every run (TUTTI_REPRODUCIBLE)
 
-  const topo::Levels& known_levels() const;
+  const placement::Levels& known_levels() const;
 };
 
 // The sizes for which an answer is the same, both ends in it.

@@ -33,9 +33,4 @@ std::string read_file(const std::string& path, std::string_view remedy) {
   return std::move(text).str();
 }
 
-uint64_t hashed(uint64_t hash, std::string_view text) {
-  for (const unsigned char c : text) hash = (hash ^ c) * 0x100000001b3u;  // FNV-1a
-  return (hash ^ 0xff) * 0x100000001b3u;
-}
-
 }  // namespace tutti::select

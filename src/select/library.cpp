@@ -6,6 +6,7 @@
 #include <mutex>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "plan/text.h"
 #include "plan/tree_text.h"

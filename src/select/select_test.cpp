@@ -59,11 +59,11 @@ TEST(Choose, AnswersOnLevelsWithWhatServes) {
     by_halves.push_back(rank / 8);
     by_turns.push_back(rank % 2);
   }
-  const std::vector<topo::Floor> floors{{"numa", by_halves, 1}, {"numa", by_turns, 1}};
+  const std::vector<placement::SharedLevel> found{{"numa", by_halves, 1}, {"numa", by_turns, 1}};
   Overrides overrides;
   overrides.algorithm[static_cast<size_t>(Collective::allreduce)] = "dissemination";
-  for (const topo::Floor& floor : floors) {
-    const topo::Levels levels({floor});
+  for (const placement::SharedLevel& level : found) {
+    const placement::Levels levels({level});
     for (const Collective collective : collectives()) {
       for (const bool rank_order : {false, true}) {
         for (const size_t bytes : {size_t{8}, size_t{4096}, size_t{1} << 20}) {
@@ -83,7 +83,7 @@ TEST(Choose, AnswersOnLevelsWithWhatServes) {
       }
     }
   }
-  const topo::Levels halves({floors[0]});
+  const placement::Levels halves({found[0]});
   Call call{.collective = Collective::bcast, .bytes = 4096, .ranks = 16, .shape = {}, .root = 0};
   EXPECT_EQ(choose(call, {}).algorithm, "flat");
   call.levels = &halves;
@@ -95,10 +95,10 @@ TEST(Choose, AnswersOnLevelsWithWhatServes) {
 // Sockets that are no numa regions, around several of them or several in one, are borders as numa
 // regions are.
 TEST(Choose, AnswersForSockets) {
-  const topo::Levels alone = topo::read_levels("socket:0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1");
-  const topo::Levels around = topo::read_levels(
+  const placement::Levels alone = placement::read_levels("socket:0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1");
+  const placement::Levels around = placement::read_levels(
       "socket:0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1 numa:0,0,0,0,1,1,1,1,2,2,2,2,3,3,3,3");
-  const topo::Levels regions = topo::read_levels("numa:0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1");
+  const placement::Levels regions = placement::read_levels("numa:0,0,0,0,0,0,0,0,1,1,1,1,1,1,1,1");
   for (const Collective collective :
        {Collective::barrier, Collective::bcast, Collective::reduce, Collective::allreduce}) {
     for (const size_t bytes : {size_t{8}, size_t{4096}, size_t{1} << 20}) {
@@ -106,7 +106,7 @@ TEST(Choose, AnswersForSockets) {
       call.levels = &regions;
       const Choice expected = choose(call, {});
       EXPECT_NE(expected.algorithm.find("levels"), std::string_view::npos);
-      for (const topo::Levels* levels : {&alone, &around}) {
+      for (const placement::Levels* levels : {&alone, &around}) {
         call.levels = levels;
         EXPECT_EQ(choose(call, {}).algorithm, expected.algorithm)
             << plan::name(collective) << " " << levels->contents();
@@ -119,7 +119,7 @@ TEST(Choose, AnswersForSockets) {
       "mine");
   Overrides overrides;
   overrides.table = &users;
-  const auto chosen_on = [&](const topo::Levels& levels) {
+  const auto chosen_on = [&](const placement::Levels& levels) {
     Call call{.collective = Collective::bcast, .bytes = 64, .ranks = 16, .shape = {}, .root = 0};
     call.levels = &levels;
     return choose(call, overrides).algorithm;

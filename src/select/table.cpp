@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "select/contents.h"
 

@@ -13,7 +13,7 @@
 namespace tutti::topo {
 namespace {
 
-// For messages.
+// The names of all levels, for messages.
 std::string level_words() {
   std::string words;
   for (const std::string_view level : shape_levels)
@@ -25,7 +25,7 @@ std::string level_words() {
   throw Error(Code::invalid_argument, "shape " + in_quotes(text) + ": " + message);
 }
 
-// The place of a level's name; the number of levels where there is none.
+// The index of a level's name; the number of levels if there is no such level.
 size_t level_named(std::string_view name) {
   return static_cast<size_t>(std::find(shape_levels.begin(), shape_levels.end(), name) -
                              shape_levels.begin());
@@ -42,7 +42,7 @@ int32_t count_of(std::string_view text, std::string_view word, std::string_view 
   return static_cast<int32_t>(count);
 }
 
-// How often each level is there in all; 0 where the shape does not name it.
+// The total count of each level; 0 if the shape does not name it.
 std::array<int64_t, shape_levels.size()> totals(const Shape& shape) {
   std::array<int64_t, shape_levels.size()> result{};
   int64_t product = 1;
@@ -53,7 +53,7 @@ std::array<int64_t, shape_levels.size()> totals(const Shape& shape) {
   return result;
 }
 
-// The processing unit that stands for its core: the core's first.
+// The first processing unit of a unit's core, which identifies the core.
 int core_of(int unit, const std::string& system) {
   const std::string siblings =
       first_line(system + "/cpu/cpu" + std::to_string(unit) + "/topology/thread_siblings_list");
@@ -61,8 +61,8 @@ int core_of(int unit, const std::string& system) {
   return units.empty() ? unit : *units.begin();
 }
 
-// How many sockets hold these regions, where they hold several and as many each; 0 where sockets
-// say nothing more.
+// The number of sockets that hold these regions, if each holds several and all hold as many; else
+// 0, because sockets then add nothing to the regions.
 int32_t sockets_of(const std::vector<NodeCore>& cores, const std::string& system) {
   std::map<int, std::set<int>> regions;  // by socket
   std::map<int, int> sockets;            // by region
@@ -107,6 +107,14 @@ Shape parse_shape(std::string_view text) {
                         "has 32 cores");
     }
     next_level = level + 1;
+  }
+}
+
+Shape given_shape(const std::string& value) {
+  try {
+    return parse_shape(value);
+  } catch (const Error&) {
+    return {};
   }
 }
 

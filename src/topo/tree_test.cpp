@@ -11,7 +11,7 @@
 #include <thread>
 
 #include "base/error.h"
-#include "topo/levels.h"
+#include "placement/levels.h"
 
 namespace tutti::topo {
 namespace {
@@ -285,18 +285,20 @@ TEST(Recorded, SocketsOfSeveralRegions) {
                                "    numa 3: 2 cores, 1 GiB\n"
                                "      cores 6-7, cpus 6-7\n");
   EXPECT_EQ(tree.vertices, synthetic("socket:2 numa:2(memory=1073741824) core:2").vertices);
-  const Levels levels = levels_of({{0}, {2}, {3}, {4}, {5}, {6}}, places_of(tree));
+  const placement::Levels levels =
+      placement::levels_of({{0}, {2}, {3}, {4}, {5}, {6}}, machine_units(tree));
   EXPECT_EQ(levels.contents(), "socket:0,0,0,1,1,1 numa:0,1,1,2,2,3");
 }
 
 // Threads of a core are together; the L3 caches say what the regions do.
 TEST(Recorded, RanksOnItHaveLevels) {
   const TemporaryFile file("levels.xml", recorded_machine);
-  const Places places = places_of(load(file.path()));
-  EXPECT_EQ(levels_of({{0}, {1}, {2, 3}, {4}, {5}}, places).contents(),
+  const MachineUnits units = machine_units(load(file.path()));
+  EXPECT_EQ(placement::levels_of({{0}, {1}, {2, 3}, {4}, {5}}, units).contents(),
             "numa:0,0,0,1,1 core:0,0,1,2,2");
-  EXPECT_EQ(levels_of({{4, 5}, {0, 1, 2, 3}, {0, 1, 2, 3}}, places).contents(), "numa:0,1,1");
-  EXPECT_TRUE(levels_of({{0}, {2}, {6}}, places).one_level());  // 6 is hidden
+  EXPECT_EQ(placement::levels_of({{4, 5}, {0, 1, 2, 3}, {0, 1, 2, 3}}, units).contents(),
+            "numa:0,1,1");
+  EXPECT_TRUE(placement::levels_of({{0}, {2}, {6}}, units).one_level());  // 6 is hidden
 }
 
 TEST(Recorded, FilesThatAreNone) {

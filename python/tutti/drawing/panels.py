@@ -13,7 +13,7 @@ from tutti.drawing.tree import deepest, tree_layout, widest
 CELL = (1.2, 1.05)
 # A tree with more leaves than this is wider than a page.
 WIDEST_TREE = 72
-# With more floors it is higher than one: the chain of a scan.
+# A tree with more levels than this is higher than a page: the chain of a scan.
 DEEPEST_TREE = 24
 # Width over height of boxes that have a matrix beside them.
 SQUARISH = 1.8

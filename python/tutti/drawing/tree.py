@@ -3,7 +3,7 @@
 from tutti.drawing.layout import Layout
 
 LEAF, NARROW_LEAF = 0.92, 0.74
-FLOOR, HIGH_FLOOR = 1.35, 1.8
+LEVEL, HIGH_LEVEL = 1.35, 1.8
 BROAD = 16
 
 
@@ -40,20 +40,20 @@ def tree_layout(above: dict[int, int]) -> Layout:
     below = _children(above)
     root = root_of(above)
     order = [(root, 0)]
-    for rank, floor in order:
-        order.extend((child, floor + 1) for child in below.get(rank, []))
+    for rank, level in order:
+        order.extend((child, level + 1) for child in below.get(rank, []))
     leaves: dict[int, int] = {}
     for rank, _ in reversed(order):
         leaves[rank] = sum(leaves[child] for child in below.get(rank, [])) or 1
-    floor_height = FLOOR if leaves[root] <= BROAD else HIGH_FLOOR
+    level_height = LEVEL if leaves[root] <= BROAD else HIGH_LEVEL
     leaf_width = LEAF if leaves[root] <= 2 * BROAD else NARROW_LEAF
     at: dict[int, tuple[float, float]] = {}
     left = {root: 0.0}
-    for rank, floor in order:
+    for rank, level in order:
         start = left[rank]
         for child in below.get(rank, []):
             left[child] = start
             start += leaves[child] * leaf_width
-        at[rank] = (left[rank] + leaves[rank] * leaf_width / 2, 0.5 + floor * floor_height)
-    floors = max(floor for _, floor in order)
-    return Layout(leaves[root] * leaf_width, floors * floor_height + 1.0, (), at)
+        at[rank] = (left[rank] + leaves[rank] * leaf_width / 2, 0.5 + level * level_height)
+    levels = max(level for _, level in order)
+    return Layout(leaves[root] * leaf_width, levels * level_height + 1.0, (), at)

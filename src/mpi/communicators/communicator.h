@@ -146,7 +146,7 @@ class Communicator {
   bool take_areas(const std::vector<int32_t>& here, uint64_t* bytes_per_rank, AreaGrant* grant);
   std::byte* ready_areas(const std::vector<int32_t>& here, const shm::Layout& layout,
                          const AreaGrant& grant);
-  group::Leaders* make_leaders(const topo::Levels& levels, int ranks);
+  group::Leaders* make_leaders(const placement::Levels& levels, int ranks);
   void make_group(group::Group::Settings settings);
   Service& service();
   bool all_attached(bool attached);

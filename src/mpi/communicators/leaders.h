@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "base/repeated.h"
+#include "placement/periodic_row.h"
 #include "group/leaders.h"
 #include "mpi/abi/host.h"
 
@@ -51,7 +51,7 @@ class HostLeaders final : public group::Leaders {
   int combine_piece(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root);
 
   static constexpr int everywhere = -1;  // in the place of a root
-  const Repeated leading_;
+  const placement::PeriodicRow leading_;
   MPI_Comm communicator_ = host().comm_null;
   int place_ = -1;
   Calls calls_;

@@ -33,7 +33,7 @@ struct Registry {
       spare;                   // memory of those that ended before they set up, for the next
   std::shared_ptr<Team> team;  // the world's
   std::string why_no_team;
-  std::shared_ptr<const Places> places;
+  std::shared_ptr<const GatheredPlacement> placement;
   MPI_Group world{};  // its processes, where world_known
   bool world_known = false;
   std::vector<Session> sessions;
@@ -232,12 +232,12 @@ void close_registry() {
 }
 
 void enter_world(std::shared_ptr<Team> team, std::string why_no_team,
-                 std::shared_ptr<const Places> places) {
+                 std::shared_ptr<const GatheredPlacement> placement) {
   Registry& registry = mpi::registry();
   const std::lock_guard<std::mutex> lock(registry.mutex);
   registry.team = std::move(team);
   registry.why_no_team = std::move(why_no_team);
-  registry.places = std::move(places);
+  registry.placement = std::move(placement);
   registry.world_known = host().Comm_group(host().comm_world, &registry.world) == MPI_SUCCESS;
 }
 
@@ -257,7 +257,7 @@ void leave_world() {
     tables().clear();
     shm::store_relaxed(generation, shm::load_relaxed(generation) + 1);
     shm::store_relaxed(registry.left_world, 1);
-    registry.places.reset();
+    registry.placement.reset();
     if (registry.world_known) rebase(&registry.world, registry.sessions.front().processes);
     if (registry.team != nullptr) registry.team->leave_world(registry.sessions.front().processes);
   }
@@ -292,12 +292,12 @@ bool in_world(MPI_Comm communicator, int ranks) {
   return registry().world_known && all_within(communicator, ranks, registry().world);
 }
 
-std::shared_ptr<const Places> world_places(MPI_Comm communicator, int ranks,
-                                           std::vector<int>* members) {
+std::shared_ptr<const GatheredPlacement> world_placement(MPI_Comm communicator, int ranks,
+                                                         std::vector<int>* members) {
   const std::lock_guard<std::mutex> lock(registry().mutex);
-  if (registry().places != nullptr && registry().world_known)
+  if (registry().placement != nullptr && registry().world_known)
     *members = places_in(communicator, ranks, registry().world);
-  return registry().places;
+  return registry().placement;
 }
 
 bool may_set_up() { return shm::load_relaxed(registry().off) == 0; }

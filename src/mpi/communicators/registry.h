@@ -17,7 +17,7 @@
 
 #include "mpi/abi/inside.h"
 #include "mpi/communicators/communicator.h"
-#include "mpi/job/places.h"
+#include "mpi/gathered_placement.h"
 
 namespace tutti::mpi {
 
@@ -30,7 +30,7 @@ std::vector<const Communicator*> known_communicators();
 // The world, MPI_COMM_WORLD's ranks, from the end of MPI_Init on; its team may be null, for the
 // reason given; places are null where the team has all ranks.
 void enter_world(std::shared_ptr<Team> team, std::string why_no_team,
-                 std::shared_ptr<const Places> places);
+                 std::shared_ptr<const GatheredPlacement> placement);
 // At MPI_Finalize, where sessions go on: other ranks may not have come to it yet, so decisions stay
 // what they were; but nothing of the world may be used any more.
 void leave_world();
@@ -44,8 +44,8 @@ const std::string& why_no_team();
 bool in_world(MPI_Comm communicator, int ranks);
 // Null where nobody knows, or MPI_COMM_WORLD has ended; else with the places in the world of a
 // communicator's ranks, empty where one is not in it.
-std::shared_ptr<const Places> world_places(MPI_Comm communicator, int ranks,
-                                           std::vector<int>* members);
+std::shared_ptr<const GatheredPlacement> world_placement(MPI_Comm communicator, int ranks,
+                                                         std::vector<int>* members);
 bool may_set_up();
 
 // A session of this process, and the processes of its job; the group is the registry's from here

@@ -46,10 +46,10 @@ int largest_tag() {
   return found != 0 ? *static_cast<int*>(value) : 32767;  // what MPI promises at the least
 }
 
-exec::WaitStyle style_of_one(const Places& places) {
+exec::WaitStyle style_of_one(const GatheredPlacement& placement) {
   const WaitChoice choice = options().wait;
-  const bool yields =
-      choice == WaitChoice::automatic ? places.oversubscribed_here() : choice == WaitChoice::yield;
+  const bool yields = choice == WaitChoice::automatic ? placement.oversubscribed_here()
+                                                      : choice == WaitChoice::yield;
   return yields ? exec::WaitStyle::yield : exec::WaitStyle::spin;
 }
 
@@ -105,7 +105,7 @@ std::byte* Communicator::ready_areas(const std::vector<int32_t>& here, const shm
 
 // Only where something may ask for them: a communicator of the host's costs it memory, and making
 // it time.
-group::Leaders* Communicator::make_leaders(const topo::Levels& levels, int ranks) {
+group::Leaders* Communicator::make_leaders(const placement::Levels& levels, int ranks) {
   if (!select::may_go_by_host(group::overrides_of(options()))) return nullptr;
   leaders_ = HostLeaders::make(net_->communicator(), algo::leaders(levels, ranks));
   if (leaders_ == nullptr)
@@ -118,10 +118,11 @@ group::Leaders* Communicator::make_leaders(const topo::Levels& levels, int ranks
 Reason Communicator::span_nodes(int ranks) {
   const Host& mpi = host();
   std::vector<int> members;
-  const std::shared_ptr<const Places> places = world_places(handle_, ranks, &members);
+  const std::shared_ptr<const GatheredPlacement> gathered =
+      world_placement(handle_, ranks, &members);
   const Reason by_host = team_ == nullptr ? Reason::no_shared_memory : Reason::not_on_one_node;
-  if (places == nullptr || members.empty()) return by_host;
-  const group::Placement& world = places->of_world();
+  if (gathered == nullptr || members.empty()) return by_host;
+  const placement::WorldPlacement& world = gathered->of_world();
   const int machine_nodes = world.machine_node_count(members);
   if (machine_nodes == 1 && options().reach != ReachChoice::net) return by_host;
   int rank = 0;
@@ -133,7 +134,7 @@ Reason Communicator::span_nodes(int ranks) {
       net::Calls{mpi.Isend, mpi.Irecv, mpi.Test, mpi.Wait, mpi.Comm_free}, messages, mpi.type_byte,
       largest_tag(), world.machine_nodes(members), rank);
 
-  const plan::Nodes nodes = world.nodes(members);
+  const placement::Nodes nodes = world.nodes(members);
   const std::vector<int32_t> here = nodes.members(rank, ranks);
   AreaGrant grant;
   uint64_t bytes_per_rank = 0;
@@ -160,7 +161,7 @@ Reason Communicator::span_nodes(int ranks) {
   settings.ranks = ranks;
   settings.nodes = nodes;
   settings.net = net_.get();
-  settings.style = here.size() > 1 ? team_->wait_style() : style_of_one(*places);
+  settings.style = here.size() > 1 ? team_->wait_style() : style_of_one(*gathered);
   settings.oversubscribed = world.oversubscribed(members);
   if (here.size() > 1) settings.hook = team_->progress_hook();
   settings.levels = world.levels(members);

@@ -13,6 +13,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/process.h"
 #include "group/programs.h"
 #include "mpi/job/agreement.h"
 #include "mpi/communicators/registry.h"
@@ -161,12 +162,12 @@ void settle() {
   std::string why_no_team;
   std::unique_ptr<Team> team = form_team(&why_no_team);
   if (team == nullptr) log_line(LogLevel::info, "off on this node: %s", why_no_team.c_str());
-  std::shared_ptr<const Places> places = Places::gather(team.get());
+  std::shared_ptr<const GatheredPlacement> placement = GatheredPlacement::gather(team.get());
   if (!options().trace.empty() && !options().disable) start_tracing();
   {
     const std::lock_guard<std::mutex> lock(life().mutex);
     open();
-    enter_world(std::move(team), std::move(why_no_team), std::move(places));
+    enter_world(std::move(team), std::move(why_no_team), std::move(placement));
     life().world = true;
   }
   meet_parents(true);

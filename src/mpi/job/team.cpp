@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
-#include "mpi/job/cores.h"
+#include "placement/cores.h"
 
 namespace tutti::mpi {
 namespace {
@@ -43,6 +43,11 @@ void progress(void* context) {
   int flag = 0;
   if (private_communicator != host().comm_null)
     host().Iprobe(0, 0, private_communicator, &flag, MPI_STATUS_IGNORE);
+}
+
+// Each simulated rank has a core, however many this machine has.
+bool ranks_share_cores(const std::vector<placement::CoreMask>& masks) {
+  return !simulated && placement::oversubscribed(masks);
 }
 
 size_t round_up(size_t bytes, size_t unit) { return (bytes + unit - 1) / unit * unit; }
@@ -169,15 +174,15 @@ bool Team::try_segment(shm::Segment::Kind kind, std::string* why_not) {
 }
 
 void Team::agree_on_waiting() {
-  const CoreMask own = usable_cores();
-  std::vector<CoreMask> masks(static_cast<size_t>(ranks_));
+  const placement::CoreMask own = placement::usable_cores();
+  std::vector<placement::CoreMask> masks(static_cast<size_t>(ranks_));
   host().Allgather(&own, sizeof own, host().type_byte, masks.data(), sizeof own, host().type_byte,
                    private_communicator_);
   const WaitChoice choice = options().wait;
   const bool yields =
-      choice == WaitChoice::automatic ? oversubscribed(masks) : choice == WaitChoice::yield;
+      choice == WaitChoice::automatic ? ranks_share_cores(masks) : choice == WaitChoice::yield;
   wait_style_ = yields ? exec::WaitStyle::yield : exec::WaitStyle::spin;
-  const topo::Shape shape = shape_of(masks, options().topology);
+  const topo::Shape shape = placement::shape_of(masks, options().topology);
   several_regions_ =
       std::max(shape.counts[topo::socket_level], 1) * shape.counts[topo::numa_level] > 1;
   if (!options().plans.empty() || !options().table.empty()) shape_ = shape;
@@ -189,22 +194,23 @@ void Team::know_oversubscribed() {
 }
 
 // The leader looks, so that all have one answer whatever the kernel shows to each.
-void Team::agree_on_levels(const std::vector<CoreMask>& masks) {
+void Team::agree_on_levels(const std::vector<placement::CoreMask>& masks) {
   std::string contents;
-  if (rank_ == 0) contents = levels_of(masks, options().topology).contents();
+  if (rank_ == 0 && !simulated)
+    contents = placement::levels_of(masks, options().topology).contents();
   uint64_t length = contents.size();
   host().Bcast(&length, sizeof length, host().type_byte, 0, private_communicator_);
   contents.resize(length);
   if (length > 0)
     host().Bcast(contents.data(), static_cast<int>(length), host().type_byte, 0,
                  private_communicator_);
-  levels_ = topo::read_levels(contents);
+  levels_ = placement::read_levels(contents);
 }
 
-topo::Levels Team::levels(MPI_Comm communicator, int ranks) const {
+placement::Levels Team::levels(MPI_Comm communicator, int ranks) const {
   if (levels_.one_level()) return {};
   const std::vector<int> members = places_in(communicator, ranks, group_);
-  return members.empty() ? topo::Levels() : levels_.of(members);
+  return members.empty() ? placement::Levels() : levels_.of(members);
 }
 
 exec::ProgressHook Team::progress_hook() { return {progress, &private_communicator_}; }

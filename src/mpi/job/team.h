@@ -20,12 +20,12 @@
 
 #include "exec/executor.h"
 #include "exec/reach.h"
-#include "mpi/job/cores.h"
+#include "placement/cores.h"
 #include "mpi/abi/host.h"
 #include "shm/heap.h"
 #include "shm/layout.h"
 #include "shm/segment.h"
-#include "topo/levels.h"
+#include "placement/levels.h"
 #include "topo/shape.h"
 
 namespace tutti::mpi {
@@ -82,7 +82,7 @@ class Team {
   // Of the cores that its ranks may run on; known where users' plans or tables are in use.
   const topo::Shape& shape() const { return shape_; }
   // What a communicator's ranks share, all of them members; the same at all of them.
-  topo::Levels levels(MPI_Comm communicator, int ranks) const;
+  placement::Levels levels(MPI_Comm communicator, int ranks) const;
   exec::ProgressHook progress_hook();
   // How the ranks of a communicator that the team covers get at each other's buffers; no
   // communication.
@@ -111,7 +111,7 @@ class Team {
   bool try_segment(shm::Segment::Kind kind, std::string* why_not);
   void agree_on_waiting();
   void agree_on_reach();
-  void agree_on_levels(const std::vector<CoreMask>& masks);
+  void agree_on_levels(const std::vector<placement::CoreMask>& masks);
   std::optional<AreaGrant> take(shm::Segment& segment, int ranks, size_t share);
 
   int rank_ = 0;
@@ -121,7 +121,7 @@ class Team {
   MPI_Group group_{};
   exec::WaitStyle wait_style_ = exec::WaitStyle::spin;
   topo::Shape shape_;
-  topo::Levels levels_;  // of the team's ranks
+  placement::Levels levels_;  // of the team's ranks
   std::unique_ptr<shm::Segment> node_segment_;
   bool several_regions_ = false;
   // By member; empty where not all members could. A member's own heap is not mapped again.

@@ -8,8 +8,9 @@
 #include <fstream>
 #include <numeric>
 
+#include "base/process.h"
 #include "mpi/report/reason.h"
-#include "mpi/job/cores.h"
+#include "placement/cores.h"
 #include "plan/program.h"
 #include "trace/file.h"
 
@@ -29,12 +30,12 @@ std::string json_list(const List& list, Print print) {
 }
 
 // "0-3,8": the processors that this process may run on.
-std::string binding_text(const CoreMask& cores) {
+std::string binding_text(const placement::CoreMask& cores) {
   std::string text;
-  for (size_t core = 0; core < most_cores; ++core) {
+  for (size_t core = 0; core < placement::most_cores; ++core) {
     if (!cores[core]) continue;
     size_t last = core;
-    while (last + 1 < most_cores && cores[last + 1]) ++last;
+    while (last + 1 < placement::most_cores && cores[last + 1]) ++last;
     text += (text.empty() ? "" : ",") + std::to_string(core);
     if (last > core) text += "-" + std::to_string(last);
     core = last;
@@ -44,7 +45,7 @@ std::string binding_text(const CoreMask& cores) {
 
 // The numa region that holds all of these processors; -1 where several do, or the system does not
 // tell.
-int numa_region(const CoreMask& cores) {
+int numa_region(const placement::CoreMask& cores) {
   namespace fs = std::filesystem;
   std::error_code error;
   for (const auto& entry : fs::directory_iterator("/sys/devices/system/node", error)) {
@@ -52,23 +53,18 @@ int numa_region(const CoreMask& cores) {
     if (!name.starts_with("node") || name.find_first_not_of("0123456789", 4) != std::string::npos)
       continue;
     std::ifstream list(entry.path() / "cpulist");
-    CoreMask region;
+    placement::CoreMask region;
     unsigned first = 0, last = 0;
     while (list >> first) {
       last = first;
       if (list.peek() == '-') list.ignore() >> last;
-      for (unsigned core = first; core <= last && core < most_cores; ++core) region[core] = true;
+      for (unsigned core = first; core <= last && core < placement::most_cores; ++core)
+        region[core] = true;
       if (list.peek() == ',') list.ignore();
     }
     if (cores.any() && (cores & ~region).none()) return std::stoi(name.substr(4));
   }
   return -1;
-}
-
-std::string host_name() {
-  char name[256] = "";
-  gethostname(name, sizeof name - 1);
-  return name;
 }
 
 // Where time goes in a step, for summaries and colours.
@@ -132,7 +128,7 @@ std::string describe_nodes(const Clocks& clocks) {
 }  // namespace
 
 std::string describe_rank(int rank, std::string_view clock, const trace::Tracer& tracer) {
-  const CoreMask cores = usable_cores();
+  const placement::CoreMask cores = placement::usable_cores();
   std::string text = "{\"rank\":" + std::to_string(rank);
   text += ",\"host\":" + json_text(host_name()) + ",\"cores\":" + json_text(binding_text(cores));
   text += ",\"numa\":" + std::to_string(numa_region(cores)) + ",\"clock\":" + json_text(clock);

@@ -23,13 +23,14 @@
 #include <string_view>
 #include <vector>
 
-namespace tutti {
+namespace tutti::placement {
 
-class Repeated {
+class PeriodicRow {
  public:
-  Repeated() = default;
-  Repeated(std::vector<int32_t> numbers);  // NOLINT: a row of numbers, whoever keeps it
-  Repeated(std::initializer_list<int32_t> numbers) : Repeated(std::vector<int32_t>(numbers)) {}
+  PeriodicRow() = default;
+  PeriodicRow(std::vector<int32_t> numbers);  // NOLINT: a row of numbers, whoever keeps it
+  PeriodicRow(std::initializer_list<int32_t> numbers)
+      : PeriodicRow(std::vector<int32_t>(numbers)) {}
 
   size_t size() const { return periods_.empty() ? numbers_.size() : periods_.front().size; }
   bool empty() const { return numbers_.empty(); }
@@ -41,14 +42,14 @@ class Repeated {
   // Equal for equal rows, empty for an empty row. Serves as a key for what is made from the row.
   std::string text() const;
   // Reads what text() writes. Nothing if the text is malformed or has more than `most` numbers.
-  static std::optional<Repeated> read(std::string_view text, size_t most);
+  static std::optional<PeriodicRow> read(std::string_view text, size_t most);
 
   // The memory that the row has allocated.
   size_t bytes() const {
     return periods_.capacity() * sizeof(Period) + numbers_.capacity() * sizeof(int32_t);
   }
 
-  bool operator==(const Repeated&) const = default;
+  bool operator==(const PeriodicRow&) const = default;
 
  private:
   // A row of `size` numbers that repeats the first `length` of them.
@@ -64,4 +65,4 @@ class Repeated {
   std::vector<int32_t> numbers_;  // the innermost period
 };
 
-}  // namespace tutti
+}  // namespace tutti::placement

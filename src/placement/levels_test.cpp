@@ -1,5 +1,5 @@
 // Levels: from bindings over trees, shapes and the kernel's files, whole and in part.
-#include "topo/levels.h"
+#include "placement/levels.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -9,10 +9,15 @@
 #include <tuple>
 
 #include "base/error.h"
-#include "topo/bound_ranks.h"
 
-namespace tutti::topo {
+namespace tutti::placement {
 namespace {
+
+using topo::machine_units;
+using topo::machine_units_of_system;
+using topo::MachineUnits;
+using topo::parse_shape;
+using topo::synthetic;
 
 std::vector<std::vector<int>> bound_to(const std::vector<int>& units) {
   std::vector<std::vector<int>> bindings;
@@ -20,9 +25,9 @@ std::vector<std::vector<int>> bound_to(const std::vector<int>& units) {
   return bindings;
 }
 
-TEST(Levels, OfATreeAreItsFloors) {
-  const Places places = places_of(synthetic("numa:2 cache:2 core:2"));
-  const Levels levels = levels_of(bound_to({0, 1, 2, 3, 4, 5, 6, 7}), places);
+TEST(Levels, OfATreeAreItsLevels) {
+  const MachineUnits units = machine_units(synthetic("numa:2 cache:2 core:2"));
+  const Levels levels = levels_of(bound_to({0, 1, 2, 3, 4, 5, 6, 7}), units);
   EXPECT_EQ(levels.contents(), "numa:0,0,0,0,1,1,1,1 cache:0,0,1,1,2,2,3,3");
   EXPECT_TRUE(levels.in_rank_order());
   EXPECT_EQ(levels.groups("numa"), 2);
@@ -35,33 +40,34 @@ TEST(Levels, OfAShapeAreThoseOfItsTree) {
        {"numa:2 cache:2 core:2", "numa:3 core:4", "core:4", "cache:4 core:2", "numa:4 core:32",
         "socket:2 numa:2 cache:4 core:8", "socket:2 numa:1 core:4", "socket:3 core:4",
         "socket:4 core:1", "socket:2 cache:2 core:2", "socket:4 numa:4 cache:2 core:4"}) {
-    const Places by_shape = places_of(parse_shape(text)), by_tree = places_of(synthetic(text));
+    const MachineUnits by_shape = machine_units(parse_shape(text)),
+                       by_tree = machine_units(synthetic(text));
     std::vector<int> units;
-    for (const auto& [unit, place] : by_tree) units.push_back(unit);
+    for (const auto& [unit, groups] : by_tree) units.push_back(unit);
     ASSERT_EQ(by_shape.size(), by_tree.size());
     EXPECT_EQ(levels_of(bound_to(units), by_shape), levels_of(bound_to(units), by_tree)) << text;
   }
 }
 
-TEST(Levels, SocketsOfSeveralRegionsAreAFloor) {
-  const Places places = places_of(synthetic("socket:2 numa:2 cache:2 core:2"));
-  const Levels levels = levels_of(bound_to({0, 1, 2, 4, 6, 8, 9, 12}), places);
+TEST(Levels, SocketsOfSeveralRegionsAreALevel) {
+  const MachineUnits units = machine_units(synthetic("socket:2 numa:2 cache:2 core:2"));
+  const Levels levels = levels_of(bound_to({0, 1, 2, 4, 6, 8, 9, 12}), units);
   EXPECT_EQ(levels.contents(), "socket:0,0,0,0,0,1,1,1 numa:0,0,0,1,1,2,2,3 cache:0,0,1,2,3,4,4,5");
   EXPECT_EQ(levels.groups("socket"), 2);
   EXPECT_EQ(levels.groups("numa"), 4);
-  EXPECT_EQ(levels_of(bound_to({0, 1, 4, 5}), places).contents(), "numa:0,0,1,1");
-  EXPECT_EQ(levels_of(bound_to({0, 4, 8, 12}), places).contents(),
+  EXPECT_EQ(levels_of(bound_to({0, 1, 4, 5}), units).contents(), "numa:0,0,1,1");
+  EXPECT_EQ(levels_of(bound_to({0, 4, 8, 12}), units).contents(),
             "socket:0,0,1,1");  // a region each
   // Bound to a socket each: regions are unknown.
-  EXPECT_EQ(levels_of({{0, 4}, {0, 4}, {8, 12}, {8, 12}}, places).contents(), "socket:0,0,1,1");
+  EXPECT_EQ(levels_of({{0, 4}, {0, 4}, {8, 12}, {8, 12}}, units).contents(), "socket:0,0,1,1");
 }
 
 TEST(Levels, ASocketThatIsARegionIsCalledNuma) {
-  const Places places = places_of(parse_shape("socket:2 numa:2 core:2"));
-  EXPECT_EQ(levels_of(bound_to({0, 1, 4, 5}), places).contents(), "numa:0,0,1,1");
-  EXPECT_EQ(levels_of(bound_to({0, 1, 2, 4}), places).contents(), "socket:0,0,0,1 numa:0,0,1,2");
-  // Some of the ranks: what was a floor of its own is one with the regions.
-  const Levels all = levels_of(bound_to({0, 1, 2, 3, 4, 5, 6, 7}), places);
+  const MachineUnits units = machine_units(parse_shape("socket:2 numa:2 core:2"));
+  EXPECT_EQ(levels_of(bound_to({0, 1, 4, 5}), units).contents(), "numa:0,0,1,1");
+  EXPECT_EQ(levels_of(bound_to({0, 1, 2, 4}), units).contents(), "socket:0,0,0,1 numa:0,0,1,2");
+  // Some of the ranks: their sockets have the same groups as their regions.
+  const Levels all = levels_of(bound_to({0, 1, 2, 3, 4, 5, 6, 7}), units);
   EXPECT_EQ(all.of({0, 1, 4, 5}).contents(), "numa:0,0,1,1");
   EXPECT_EQ(all.of({0, 1, 2, 3}).contents(), "numa:0,0,1,1");
   EXPECT_EQ(all.of({0, 2, 4, 6}).contents(), "socket:0,0,1,1");
@@ -73,54 +79,54 @@ TEST(Levels, ASocketThatIsARegionIsCalledNuma) {
   EXPECT_EQ(nodes.contents(), "node:0,0,0,0,1,1,1,1 numa:0,0,1,1,2,2,3,3");
 }
 
-TEST(Levels, SocketsInOneRegionAreAFloorInsideIt) {
+TEST(Levels, SocketsInOneRegionAreALevelInsideIt) {
   for (const char* text : {"socket:2 core:4", "numa:1 socket:2 core:4"}) {
-    EXPECT_EQ(levels_of(bound_to({0, 1, 4, 5}), places_of(synthetic(text))).contents(),
+    EXPECT_EQ(levels_of(bound_to({0, 1, 4, 5}), machine_units(synthetic(text))).contents(),
               "socket:0,0,1,1")
         << text;
   }
-  const Places places = places_of(synthetic("numa:2 socket:2 core:2"));
-  EXPECT_EQ(levels_of(bound_to({0, 1, 2, 3, 4, 5, 6, 7}), places).contents(),
+  const MachineUnits units = machine_units(synthetic("numa:2 socket:2 core:2"));
+  EXPECT_EQ(levels_of(bound_to({0, 1, 2, 3, 4, 5, 6, 7}), units).contents(),
             "numa:0,0,0,0,1,1,1,1 socket:0,0,1,1,2,2,3,3");
-  EXPECT_EQ(levels_of(bound_to({0, 1, 4, 5}), places).contents(), "numa:0,0,1,1");
+  EXPECT_EQ(levels_of(bound_to({0, 1, 4, 5}), units).contents(), "numa:0,0,1,1");
   // Bound to a region each: sockets are unknown.
-  EXPECT_EQ(levels_of({{0, 2}, {0, 2}, {4, 6}, {4, 6}}, places).contents(), "numa:0,0,1,1");
+  EXPECT_EQ(levels_of({{0, 2}, {0, 2}, {4, 6}, {4, 6}}, units).contents(), "numa:0,0,1,1");
 }
 
 TEST(Levels, RanksDealtRoundRobinAreNotInRankOrder) {
   const Levels levels =
-      levels_of(bound_to({0, 4, 1, 5, 2, 6}), places_of(parse_shape("numa:2 core:4")));
+      levels_of(bound_to({0, 4, 1, 5, 2, 6}), machine_units(parse_shape("numa:2 core:4")));
   EXPECT_EQ(levels.contents(), "numa:0,1,0,1,0,1");
   EXPECT_FALSE(levels.in_rank_order());
 }
 
 TEST(Levels, WhatARankDoesNotTellIsUnknownFurtherInside) {
-  const Places places = places_of(parse_shape("numa:2 cache:2 core:2"));
+  const MachineUnits units = machine_units(parse_shape("numa:2 cache:2 core:2"));
   // Bound by numa region: caches are unknown. One rank unbound: everything is.
-  EXPECT_EQ(levels_of({{0, 1, 2, 3}, {0, 1, 2, 3}, {4, 5, 6, 7}, {4}}, places).contents(),
+  EXPECT_EQ(levels_of({{0, 1, 2, 3}, {0, 1, 2, 3}, {4, 5, 6, 7}, {4}}, units).contents(),
             "numa:0,0,1,1");
-  EXPECT_TRUE(levels_of({{0}, {1}, {4}, {0, 1, 2, 3, 4, 5, 6, 7}}, places).one_level());
-  EXPECT_TRUE(levels_of({{0}, {1}, {4}, {}}, places).one_level());
-  EXPECT_TRUE(levels_of({{0}, {1}, {4}, {99}}, places).one_level());
+  EXPECT_TRUE(levels_of({{0}, {1}, {4}, {0, 1, 2, 3, 4, 5, 6, 7}}, units).one_level());
+  EXPECT_TRUE(levels_of({{0}, {1}, {4}, {}}, units).one_level());
+  EXPECT_TRUE(levels_of({{0}, {1}, {4}, {99}}, units).one_level());
 }
 
-TEST(Levels, FloorsThatSayNothingAreLeftOut) {
-  const Places places = places_of(parse_shape("numa:4 core:8"));
-  EXPECT_TRUE(levels_of(bound_to({0, 1, 2, 3}), places).one_level());    // one region
-  EXPECT_TRUE(levels_of(bound_to({0, 8, 16, 24}), places).one_level());  // each alone
-  EXPECT_EQ(levels_of(bound_to({0, 0, 1, 1}), places).contents(), "core:0,0,1,1");
+TEST(Levels, LevelsThatSayNothingAreLeftOut) {
+  const MachineUnits units = machine_units(parse_shape("numa:4 core:8"));
+  EXPECT_TRUE(levels_of(bound_to({0, 1, 2, 3}), units).one_level());    // one region
+  EXPECT_TRUE(levels_of(bound_to({0, 8, 16, 24}), units).one_level());  // each alone
+  EXPECT_EQ(levels_of(bound_to({0, 0, 1, 1}), units).contents(), "core:0,0,1,1");
 }
 
 TEST(Levels, OfSomeRanksAreRenumbered) {
   const Levels levels =
-      levels_of(bound_to({0, 1, 4, 5, 8, 9}), places_of(parse_shape("numa:3 core:4")));
+      levels_of(bound_to({0, 1, 4, 5, 8, 9}), machine_units(parse_shape("numa:3 core:4")));
   EXPECT_EQ(levels.of({5, 0, 4, 1}).contents(), "numa:0,1,0,1");
   EXPECT_EQ(levels.of({4, 5, 2}).contents(), "numa:0,0,1");
   EXPECT_TRUE(levels.of({0, 1}).one_level());
   EXPECT_TRUE(Levels().of({0, 1}).one_level());
 }
 
-TEST(Levels, InnerFloorsDivideOuterOnes) {
+TEST(Levels, InnerLevelsDivideOuterOnes) {
   const Levels levels({{"numa", {7, 7, 3, 3}, 0}, {"cache", {0, 1, 0, 0}, 0}});
   EXPECT_EQ(levels.contents(), "numa:0,0,1,1 cache:0,1,2,2");
   EXPECT_EQ(read_levels(levels.contents()), levels);
@@ -138,7 +144,7 @@ TEST(Levels, OfBoundRanks) {
   for (int core = 0; core < 128; ++core) bindings.push_back({core});
   const Levels all = levels_of_bound(bindings, "numa:4 core:32");
   EXPECT_EQ(all.groups("numa"), 4);
-  EXPECT_EQ(all.floors().size(), 1u);
+  EXPECT_EQ(all.all().size(), 1u);
   EXPECT_TRUE(all.in_rank_order());
   const Levels odd = levels_of_bound({{0}, {33}, {64}, {33}, {1}, {127}, {96}}, "numa:4 core:32");
   EXPECT_EQ(odd.contents(), "numa:0,1,2,1,0,3,3 core:0,1,2,1,3,4,5");
@@ -175,27 +181,27 @@ TEST(Levels, OfTheKernelsFiles) {
     put(cpu + "/cache/index0/shared_cpu_list", pair);
   }
   const std::vector<int> units{0, 1, 2, 3, 4, 5, 6, 7};
-  EXPECT_EQ(levels_of(bound_to(units), places_of_system(units, path)).contents(),
+  EXPECT_EQ(levels_of(bound_to(units), machine_units_of_system(units, path)).contents(),
             "numa:0,0,0,0,1,1,1,1 cache:0,0,1,1,2,2,3,3");
   const auto put_socket = [&](int unit, int socket) {
     put("cpu/cpu" + std::to_string(unit) + "/topology/physical_package_id", std::to_string(socket));
   };
   for (const int unit : units) put_socket(unit, unit / 4);
-  EXPECT_EQ(levels_of(bound_to(units), places_of_system(units, path)).floors().front().name,
+  EXPECT_EQ(levels_of(bound_to(units), machine_units_of_system(units, path)).all().front().name,
             "numa");
   // Two regions in one socket beside an equal one; then sockets of a core each, which are no more
   // than that.
   put("node/online", "0-2");
   put("node/node0/cpulist", "0-1");
   put("node/node2/cpulist", "2-3");
-  EXPECT_EQ(levels_of(bound_to(units), places_of_system(units, path)).contents(),
+  EXPECT_EQ(levels_of(bound_to(units), machine_units_of_system(units, path)).contents(),
             "socket:0,0,0,0,1,1,1,1 numa:0,0,1,1,2,2,2,2 cache:0,0,1,1,2,2,3,3");
   for (const int unit : units) put_socket(unit, unit);
-  EXPECT_EQ(levels_of(bound_to(units), places_of_system(units, path)).contents(),
+  EXPECT_EQ(levels_of(bound_to(units), machine_units_of_system(units, path)).contents(),
             "numa:0,0,1,1,2,2,2,2 cache:0,0,1,1,2,2,3,3");
-  EXPECT_TRUE(levels_of(bound_to(units), places_of_system(units, "/nowhere")).one_level());
+  EXPECT_TRUE(levels_of(bound_to(units), machine_units_of_system(units, "/nowhere")).one_level());
   std::filesystem::remove_all(path);
 }
 
 }  // namespace
-}  // namespace tutti::topo
+}  // namespace tutti::placement

@@ -1,4 +1,4 @@
-#include "base/repeated.h"
+#include "placement/periodic_row.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <limits>
 #include <random>
 
-namespace tutti {
+namespace tutti::placement {
 namespace {
 
 constexpr size_t most = 1 << 20;
@@ -19,46 +19,46 @@ std::vector<int32_t> row_of(int32_t ranks, const std::function<int32_t(int32_t)>
 
 // Checks a row against the numbers that it was made of.
 void check_row(const std::vector<int32_t>& numbers) {
-  const Repeated row(numbers);
+  const PeriodicRow row(numbers);
   ASSERT_EQ(row.size(), numbers.size());
   ASSERT_EQ(row.values(), numbers) << row.text();
   for (size_t i = 0; i < numbers.size(); ++i)
     ASSERT_EQ(row[i], numbers[i]) << i << " of " << row.text();
-  const std::optional<Repeated> again = Repeated::read(row.text(), most);
+  const std::optional<PeriodicRow> again = PeriodicRow::read(row.text(), most);
   ASSERT_TRUE(again) << row.text();
   ASSERT_EQ(*again, row) << row.text();
   ASSERT_EQ(again->text(), row.text());
 }
 
-TEST(Repeated, ShortRowsAreWrittenOut) {
-  EXPECT_EQ(Repeated().text(), "");
-  EXPECT_TRUE(Repeated().empty());
-  EXPECT_TRUE(Repeated().values().empty());
-  EXPECT_EQ(Repeated({7}).text(), "7");
-  EXPECT_EQ(Repeated({0, 0, 0, 0, 1, 1, 1, 1}).text(), "0,0,0,0,1,1,1,1");
-  EXPECT_EQ(Repeated(std::vector<int32_t>(32, -3)).text().substr(0, 6), "-3,-3,");
-  EXPECT_EQ(Repeated({0, 1}), Repeated({0, 1}));
-  EXPECT_FALSE(Repeated({0, 1}) == Repeated({0, 2}));
-  EXPECT_FALSE(Repeated({0, 0}) == Repeated({0}));
+TEST(PeriodicRow, ShortRowsAreWrittenOut) {
+  EXPECT_EQ(PeriodicRow().text(), "");
+  EXPECT_TRUE(PeriodicRow().empty());
+  EXPECT_TRUE(PeriodicRow().values().empty());
+  EXPECT_EQ(PeriodicRow({7}).text(), "7");
+  EXPECT_EQ(PeriodicRow({0, 0, 0, 0, 1, 1, 1, 1}).text(), "0,0,0,0,1,1,1,1");
+  EXPECT_EQ(PeriodicRow(std::vector<int32_t>(32, -3)).text().substr(0, 6), "-3,-3,");
+  EXPECT_EQ(PeriodicRow({0, 1}), PeriodicRow({0, 1}));
+  EXPECT_FALSE(PeriodicRow({0, 1}) == PeriodicRow({0, 2}));
+  EXPECT_FALSE(PeriodicRow({0, 0}) == PeriodicRow({0}));
 }
 
-TEST(Repeated, RegularRowsKeepOnePeriod) {
-  EXPECT_EQ(Repeated(std::vector<int32_t>(33, 5)).text(), "(5)*33");
-  EXPECT_EQ(Repeated(row_of(4096, [](int32_t rank) { return rank / 8; })).text(),
+TEST(PeriodicRow, RegularRowsKeepOnePeriod) {
+  EXPECT_EQ(PeriodicRow(std::vector<int32_t>(33, 5)).text(), "(5)*33");
+  EXPECT_EQ(PeriodicRow(row_of(4096, [](int32_t rank) { return rank / 8; })).text(),
             "(0,0,0,0,0,0,0,0)*4096+1");
-  EXPECT_EQ(Repeated(row_of(4096, [](int32_t rank) { return rank / 128; })).text(),
+  EXPECT_EQ(PeriodicRow(row_of(4096, [](int32_t rank) { return rank / 128; })).text(),
             "((0)*128)*4096+1");
-  EXPECT_EQ(Repeated(row_of(4096, [](int32_t rank) { return rank % 512; })).text(),
+  EXPECT_EQ(PeriodicRow(row_of(4096, [](int32_t rank) { return rank % 512; })).text(),
             "((0)*512+1)*4096");
-  EXPECT_EQ(Repeated(row_of(4096, [](int32_t rank) { return -rank; })).text(), "(0)*4096-1");
+  EXPECT_EQ(PeriodicRow(row_of(4096, [](int32_t rank) { return -rank; })).text(), "(0)*4096-1");
   // The last node has fewer ranks, or the first.
-  EXPECT_EQ(Repeated(row_of(4093, [](int32_t rank) { return rank / 8; })).text(),
+  EXPECT_EQ(PeriodicRow(row_of(4093, [](int32_t rank) { return rank / 8; })).text(),
             "(0,0,0,0,0,0,0,0)*4093+1");
-  EXPECT_EQ(Repeated(row_of(4092, [](int32_t rank) { return (rank + 4) / 8; })).text(),
+  EXPECT_EQ(PeriodicRow(row_of(4092, [](int32_t rank) { return (rank + 4) / 8; })).text(),
             "(0,0,0,0,1,1,1,1)*4092+1");
 }
 
-TEST(Repeated, RegularRowsTakeAsMuchMemoryAsOneNode) {
+TEST(PeriodicRow, RegularRowsTakeAsMuchMemoryAsOneNode) {
   for (const int32_t cores : {2, 8, 24, 64}) {
     // Up to twice 32 numbers may be kept as they are.
     const size_t bound = 280 + 4 * static_cast<size_t>(cores);
@@ -77,27 +77,27 @@ TEST(Repeated, RegularRowsTakeAsMuchMemoryAsOneNode) {
       for (const auto& way : ways) {
         const std::vector<int32_t> numbers = row_of(ranks, way);
         check_row(numbers);
-        EXPECT_LE(Repeated(numbers).bytes(), bound)
-            << ranks << " ranks: " << Repeated(numbers).text();
+        EXPECT_LE(PeriodicRow(numbers).bytes(), bound)
+            << ranks << " ranks: " << PeriodicRow(numbers).text();
       }
     }
   }
 }
 
-TEST(Repeated, OtherRowsKeepAllNumbers) {
+TEST(PeriodicRow, OtherRowsKeepAllNumbers) {
   std::mt19937 random(7);
   std::vector<int32_t> numbers;
   for (int i = 0; i < 4096; ++i) numbers.push_back(static_cast<int32_t>(random()));
   check_row(numbers);
-  EXPECT_EQ(Repeated(numbers).bytes(), numbers.size() * sizeof(int32_t));
+  EXPECT_EQ(PeriodicRow(numbers).bytes(), numbers.size() * sizeof(int32_t));
   // One node in the middle has a rank fewer.
   std::vector<int32_t> odd = row_of(4096, [](int32_t rank) { return rank / 8; });
   odd.erase(odd.begin() + 2048);
   check_row(odd);
-  EXPECT_EQ(Repeated(odd).bytes(), odd.size() * sizeof(int32_t));
+  EXPECT_EQ(PeriodicRow(odd).bytes(), odd.size() * sizeof(int32_t));
 }
 
-TEST(Repeated, ExtremesWrap) {
+TEST(PeriodicRow, ExtremesWrap) {
   constexpr int32_t low = std::numeric_limits<int32_t>::min(),
                     high = std::numeric_limits<int32_t>::max();
   std::vector<int32_t> numbers;
@@ -124,7 +124,7 @@ std::vector<int32_t> random_row(std::mt19937& random, int depth) {
   return row;
 }
 
-TEST(Repeated, RandomRowsComeBack) {
+TEST(PeriodicRow, RandomRowsComeBack) {
   std::mt19937 random(42);
   for (int i = 0; i < 1000; ++i) {
     const std::vector<int32_t> numbers = random_row(random, i % 3);
@@ -132,14 +132,14 @@ TEST(Repeated, RandomRowsComeBack) {
     // Another number makes another row, and another text.
     std::vector<int32_t> other = numbers;
     other[random() % other.size()] += 1;
-    EXPECT_NE(Repeated(other).text(), Repeated(numbers).text());
+    EXPECT_NE(PeriodicRow(other).text(), PeriodicRow(numbers).text());
     if (HasFatalFailure()) return;
   }
 }
 
-TEST(Repeated, ReadsWhatPeopleWrite) {
+TEST(PeriodicRow, ReadsWhatPeopleWrite) {
   const auto values = [](std::string_view text) {
-    return Repeated::read(text, most).value().values();
+    return PeriodicRow::read(text, most).value().values();
   };
   EXPECT_EQ(values("1,2,-3"), (std::vector<int32_t>{1, 2, -3}));
   EXPECT_EQ(values("(1,2)*5+10"), (std::vector<int32_t>{1, 2, 11, 12, 21}));
@@ -159,14 +159,14 @@ TEST(Repeated, ReadsWhatPeopleWrite) {
                              "99999999999", "(1)*99999999999",
                              "(1)*2000000", "0x1",
                              "+1"}) {
-    EXPECT_FALSE(Repeated::read(broken, most)) << broken;
+    EXPECT_FALSE(PeriodicRow::read(broken, most)) << broken;
   }
-  EXPECT_FALSE(Repeated::read("1,2,3", 2));
-  EXPECT_FALSE(Repeated::read("((1)*1000)*1000000,1", most));
-  EXPECT_FALSE(Repeated::read(std::string(100, '('), most));
+  EXPECT_FALSE(PeriodicRow::read("1,2,3", 2));
+  EXPECT_FALSE(PeriodicRow::read("((1)*1000)*1000000,1", most));
+  EXPECT_FALSE(PeriodicRow::read(std::string(100, '('), most));
 }
 
-TEST(Repeated, NoTextReadsOutOfBounds) {
+TEST(PeriodicRow, NoTextReadsOutOfBounds) {
   std::mt19937 random(3);
   const std::string letters = "(()))*+-,,0123456789";
   for (int i = 0; i < 20000; ++i) {
@@ -175,10 +175,11 @@ TEST(Repeated, NoTextReadsOutOfBounds) {
       const auto at = static_cast<std::ptrdiff_t>(random() % (text.size() + 1));
       text.insert(text.begin() + at, letters[random() % letters.size()]);
     }
-    if (const std::optional<Repeated> read = Repeated::read(text, 5000)) check_row(read->values());
+    if (const std::optional<PeriodicRow> read = PeriodicRow::read(text, 5000))
+      check_row(read->values());
     if (HasFatalFailure()) return;
   }
 }
 
 }  // namespace
-}  // namespace tutti
+}  // namespace tutti::placement

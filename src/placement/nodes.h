@@ -1,9 +1,10 @@
-// Which ranks share memory: the nodes of a communicator, as lowering sees them.
+// Which ranks of a communicator share memory: its nodes, as a plan's lowering sees them.
 //
-// Ranks of one node reach each other by loads and stores, ranks of two by messages alone. Without
-// numbers all ranks are on one node. A node without shared memory counts as many, of a rank each
-// (TUTTI_REACH=net: every node). A value, constant once made, the same at all ranks; where ranks
-// lie regularly it takes no more than one node's ranks do.
+// Ranks of one node reach each other by loads and stores; ranks of two nodes exchange messages
+// only. Without numbers all ranks are on one node. A node whose ranks cannot share memory counts as
+// many nodes of one rank each (every node does with TUTTI_REACH=net). A value, constant once made,
+// the same at all ranks; any thread may read it. It takes as much memory as the ranks of one node
+// if ranks lie regularly (placement/periodic_row.h).
 #pragma once
 
 #include <algorithm>
@@ -11,22 +12,23 @@
 #include <string>
 #include <vector>
 
-#include "base/repeated.h"
+#include "placement/periodic_row.h"
 
-namespace tutti::plan {
+namespace tutti::placement {
 
 class Nodes {
  public:
   Nodes() = default;  // one node, any number of ranks
-  // By rank; the numbers are free. Equal numbers everywhere are one node.
+  // Takes the number of each rank's node. The numbers are free; all equal means one node.
   explicit Nodes(const std::vector<int32_t>& of) {
     if (std::all_of(of.begin(), of.end(), [&](int32_t node) { return node == of.front(); })) return;
     of_ = of;
     contents_ = of_.text();
   }
 
-  bool one() const { return of_.empty(); }
-  // The ranks of a rank's node, of so many in all, in their order.
+  // One comparison: v-collectives ask in every call.
+  bool one() const { return contents_.empty(); }
+  // The ranks on the node of `rank`, in their order, for a communicator of `ranks` ranks.
   std::vector<int32_t> members(int32_t rank, int32_t ranks) const {
     const std::vector<int32_t> of = of_.values();
     std::vector<int32_t> members;
@@ -36,7 +38,6 @@ class Nodes {
     }
     return members;
   }
-  // How many there are, of one rank or more.
   int32_t count() const {
     std::vector<int32_t> numbers = of_.values();
     std::sort(numbers.begin(), numbers.end());
@@ -44,20 +45,20 @@ class Nodes {
                        : static_cast<int32_t>(std::unique(numbers.begin(), numbers.end()) -
                                               numbers.begin());
   }
-  // By rank; empty: one node.
-  const Repeated& of() const { return of_; }
-  // Equal for equal nodes, empty for one. A key for what is made from them.
+  // The number of each rank's node; empty for one node.
+  const PeriodicRow& of() const { return of_; }
+  // Equal for equal nodes, empty for one node. Serves as a key for what is made from the nodes.
   const std::string& contents() const { return contents_; }
 
   bool operator==(const Nodes& other) const { return of_ == other.of_; }
 
  private:
-  Repeated of_;
+  PeriodicRow of_;
   std::string contents_;
 };
 
-// Who is together, for the many questions of whoever makes a plan: takes 4 bytes a rank while it is
-// there. The nodes need not outlive it.
+// Answers quickly which ranks share a node, for code that makes a plan and asks often. Takes 4
+// bytes a rank while it exists. The nodes need not outlive it.
 class NodeOf {
  public:
   explicit NodeOf(const Nodes& nodes) : of_(nodes.of().values()) {}
@@ -70,4 +71,4 @@ class NodeOf {
   std::vector<int32_t> of_;
 };
 
-}  // namespace tutti::plan
+}  // namespace tutti::placement

@@ -1,15 +1,17 @@
+<<<<<<<< HEAD:src/mpi/job/cores.cpp
 #include "mpi/job/cores.h"
+========
+#include "placement/cores.h"
+>>>>>>>> dc0fd26 (Placement: one room for where ranks are):src/placement/cores.cpp
 
 #include <sched.h>
 
 #include <algorithm>
 
-#include "net/abi.h"
-#include "select/contents.h"
-#include "topo/bound_ranks.h"
+#include "base/hash.h"
 #include "topo/kernel_files.h"
 
-namespace tutti::mpi {
+namespace tutti::placement {
 
 CoreMask usable_cores() {
   CoreMask mask;
@@ -25,12 +27,10 @@ CoreMask usable_cores() {
 
 uint64_t kernel_identity() {
   const std::string text = topo::first_line("/proc/sys/kernel/random/boot_id");
-  return text.empty() ? 0 : select::hashed(select::hash_of_nothing, text);
+  return text.empty() ? 0 : hashed(hash_of_nothing, text);
 }
 
-// What this machine has says nothing of simulated ranks, each of which has a core.
 bool oversubscribed(const std::vector<CoreMask>& masks) {
-  if (simulated) return false;
   CoreMask all;
   for (const CoreMask& mask : masks) all |= mask;
   std::vector<CoreMask> sets{all};
@@ -66,11 +66,10 @@ topo::Shape shape_of(const std::vector<CoreMask>& masks, const std::string& give
   return shape.empty() ? topo::shape_of_node(units_of_all(masks)) : shape;
 }
 
-topo::Levels levels_of(const std::vector<CoreMask>& masks, const std::string& given) {
-  if (simulated) return {};
+Levels levels_of(const std::vector<CoreMask>& masks, const std::string& given) {
   std::vector<std::vector<int>> bindings;
   for (const CoreMask& mask : masks) bindings.push_back(units_of(mask));
-  return topo::levels_of_bound(bindings, given);
+  return levels_of_bound(bindings, given);
 }
 
-}  // namespace tutti::mpi
+}  // namespace tutti::placement

@@ -1,10 +1,10 @@
-#include "topo/clusters.h"
+#include "placement/clusters.h"
 
 #include <gtest/gtest.h>
 
 #include "base/error.h"
 
-namespace tutti::topo {
+namespace tutti::placement {
 namespace {
 
 TEST(Clusters, HostsAreFoundByTheirFullAndShortNames) {
@@ -45,4 +45,4 @@ TEST(Clusters, WhatIsWrongIsToldWithItsLine) {
 }
 
 }  // namespace
-}  // namespace tutti::topo
+}  // namespace tutti::placement

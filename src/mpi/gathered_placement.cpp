@@ -1,30 +1,41 @@
+<<<<<<<< HEAD:src/mpi/job/places.cpp
 #include "mpi/job/places.h"
 
 #include <sys/utsname.h>
+========
+#include "mpi/gathered_placement.h"
+>>>>>>>> dc0fd26 (Placement: one room for where ranks are):src/mpi/gathered_placement.cpp
 
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "base/options.h"
+<<<<<<<< HEAD:src/mpi/job/places.cpp
 #include "group/gathering.h"
 #include "mpi/job/cores.h"
 #include "mpi/abi/host.h"
 #include "mpi/job/team.h"
+========
+#include "base/process.h"
+#include "mpi/host.h"
+#include "mpi/team.h"
+#include "placement/clusters.h"
+#include "placement/cores.h"
+#include "placement/gathering.h"
+>>>>>>>> dc0fd26 (Placement: one room for where ranks are):src/mpi/gathered_placement.cpp
 #include "select/contents.h"
-#include "topo/clusters.h"
 
 namespace tutti::mpi {
-std::string host_name() {
-  utsname names{};
-  uname(&names);
-  return names.nodename;
-}
-
 namespace {
 
-// A communicator of ranks that are together somewhere, for as long as they find out what they
+using placement::CoreMask;
+using placement::RankLocation;
+using placement::WorldPlacement;
+
+// A communicator of ranks that are together somewhere. It lives while they find out what they
 // share.
 class Neighbours {
  public:
@@ -34,7 +45,8 @@ class Neighbours {
     mpi.Comm_split_type(mpi.comm_world, MPI_COMM_TYPE_SHARED, 0, mpi.info_null, &made);
     return Neighbours(made);
   }
-  // Of those with one number, of 0 ranks for those with MPI_UNDEFINED; collective over all ranks.
+  // The ranks that give one number; no ranks for those that give MPI_UNDEFINED. Collective over all
+  // ranks.
   static Neighbours by(int number) {
     MPI_Comm made{};
     host().Comm_split(host().comm_world, number, 0, &made);
@@ -56,30 +68,33 @@ class Neighbours {
     return all;
   }
 
-  // What the node's first rank says.
+  // Returns the value that the node's first rank gives.
   int32_t of_first(int32_t value) const {
     host().Bcast(&value, sizeof value, host().type_byte, 0, communicator_);
     return value;
   }
-  // Likewise of a text.
+  // The same for a text.
   std::string of_first(std::string text) const {
     text.resize(static_cast<size_t>(of_first(static_cast<int32_t>(text.size()))));
     if (!text.empty())
       host().Bcast(text.data(), static_cast<int>(text.size()), host().type_byte, 0, communicator_);
     return text;
   }
-  topo::Levels levels(const std::vector<CoreMask>& masks) const {
-    return topo::read_levels(
-        of_first(rank_ == 0 ? levels_of(masks, options().topology).contents() : std::string()));
+  // Simulated ranks share nothing on their node: the levels of this machine say nothing of theirs.
+  placement::Levels levels(const std::vector<CoreMask>& masks) const {
+    const bool asks = rank_ == 0 && !simulated;
+    return placement::read_levels(of_first(
+        asks ? placement::levels_of(masks, options().topology).contents() : std::string()));
   }
 
-  // All shares, each of items with a number that no other's have, this rank's first. At most so
-  // many items in all.
+  // Returns the items of all ranks, this rank's first. `number_of` gives equal numbers for the
+  // items of one rank and different numbers for those of two. There are at most `most` items in
+  // all.
   template <class Item, class Number>
   std::vector<Item> gather_shares(std::vector<Item> items, size_t most, Number number_of) const {
     const Host& mpi = host();
     items.reserve(most);
-    for (const group::GatheringRound& round : group::gathering_rounds(rank_, ranks_)) {
+    for (const placement::GatheringRound& round : placement::gathering_rounds(rank_, ranks_)) {
       size_t sent = 0;
       for (int32_t shares = 0; sent < items.size(); ++sent) {
         if (sent == 0 || number_of(items[sent]) != number_of(items[sent - 1])) ++shares;
@@ -116,50 +131,39 @@ class Neighbours {
   int rank_ = 0, ranks_ = 0;
 };
 
-// What all ranks tell of themselves. Collective over all of them.
-group::Placement exchanged(const Neighbours& node, const group::Place& own, int world_ranks) {
-  std::vector<group::Place> here = node.gather(own);
+// Makes the placement of the world from what each rank tells about itself. Collective over all
+// ranks.
+WorldPlacement exchanged(const Neighbours& node, const RankLocation& own, int world_ranks) {
+  std::vector<RankLocation> here = node.gather(own);
   const bool first = node.rank() == 0;
   const Neighbours firsts = Neighbours::by(first ? 0 : MPI_UNDEFINED);
-  if (!first) return group::Placement::read(node.of_first(std::string()));
-  const auto node_of = [](const group::Place& place) { return place.node; };
-  const group::Placement all(
+  if (!first) return WorldPlacement::read(node.of_first(std::string()));
+  const auto node_of = [](const RankLocation& location) { return location.node; };
+  const WorldPlacement all(
       firsts.gather_shares(std::move(here), static_cast<size_t>(world_ranks), node_of));
   node.of_first(all.text());
   return all;
 }
 
-// Whether ranks outnumber cores among those whose nodes are one machine: containers have names,
-// memory and processes of their own, but the same cores. `node`: the number of this process's node.
-// Collective over all ranks.
+// True if ranks outnumber cores among the ranks whose nodes are on this process's machine:
+// containers have names, memory and processes of their own, but share the machine's cores. `node`
+// is the number of this process's node. Collective over all ranks.
 bool oversubscribed_on_machine(int32_t node) {
   struct Resident {
     uint64_t kernel;
     CoreMask cores;
   };
   if (simulated) return false;
-  const uint64_t kernel = kernel_identity();
-  // Numbers of several kernels may meet in 30 bits; a node's own number serves where a kernel has
-  // none.
+  const uint64_t kernel = placement::kernel_identity();
+  // Two kernels may have the same number in 30 bits, so their ranks are told apart below. Where a
+  // kernel has no number, the node's own number is used.
   constexpr int kernels = 1 << 30;
   const int number = kernel != 0 ? static_cast<int>(kernel % kernels) : kernels + node % kernels;
   std::vector<CoreMask> masks;
-  for (const Resident& resident : Neighbours::by(number).gather(Resident{kernel, usable_cores()}))
+  const Resident own{kernel, placement::usable_cores()};
+  for (const Resident& resident : Neighbours::by(number).gather(own))
     if (resident.kernel == kernel) masks.push_back(resident.cores);
-  return oversubscribed(masks);
-}
-
-// A rank's groups on its node, by the floors that a machine may have; of two caches the inner one
-// is the second.
-std::array<int32_t, topo::floor_names.size()> groups_of(const topo::Levels& levels, int rank) {
-  std::array<int32_t, topo::floor_names.size()> groups{};
-  size_t next = 0;
-  for (const topo::Floor& floor : levels.floors()) {
-    while (next < groups.size() && !topo::floor_names[next].starts_with(floor.name)) ++next;
-    if (next == groups.size()) break;
-    groups[next++] = floor.group_of[static_cast<size_t>(rank)];
-  }
-  return groups;
+  return placement::oversubscribed(masks);
 }
 
 struct ClustersFile {
@@ -167,14 +171,14 @@ struct ClustersFile {
   int32_t own = 0;
 };
 
-// Kept to the end, as other files that options name.
+// Kept until the process ends, as other files are that options name.
 const ClustersFile& clusters_file() {
   static const ClustersFile& read = *new ClustersFile([] {
     const std::string& file = options().clusters;
     const std::string text =
         select::read_file(file, "give TUTTI_CLUSTERS the name of a file (docs/clusters.md)");
-    return ClustersFile{select::hashed(select::hash_of_nothing, text),
-                        topo::Clusters::read(text, file).of(host_name())};
+    return ClustersFile{hashed(hash_of_nothing, text),
+                        placement::Clusters::read(text, file).of(host_name())};
   }());
   return read;
 }
@@ -184,18 +188,18 @@ const ClustersFile& clusters_file() {
 int32_t own_cluster() { return options().clusters.empty() ? 0 : clusters_file().own; }
 uint64_t clusters_fingerprint() { return clusters_file().fingerprint; }
 
-std::shared_ptr<const Places> Places::gather(Team* team) {
+std::shared_ptr<const GatheredPlacement> GatheredPlacement::gather(Team* team) {
   const Host& mpi = host();
   int world_rank = 0, world_ranks = 0;
   mpi.Comm_rank(mpi.comm_world, &world_rank);
   mpi.Comm_size(mpi.comm_world, &world_ranks);
   const bool uses_memory = options().reach != ReachChoice::net;
-  // All ranks of a team of all know it, and so do all others.
+  // If one team has all ranks, each of them sees that here, so all return.
   if (world_ranks < 2 || (uses_memory && team != nullptr && team->ranks() == world_ranks))
     return nullptr;
   const Neighbours node = Neighbours::on_node();
-  const auto made = std::make_shared<Places>();
-  group::Place own;
+  const auto made = std::make_shared<GatheredPlacement>();
+  RankLocation own;
   own.rank = world_rank;
   own.node = node.of_first(world_rank);
   made->oversubscribed_here_ = oversubscribed_on_machine(own.node);
@@ -207,7 +211,7 @@ std::shared_ptr<const Places> Places::gather(Team* team) {
   own.memory = uses_memory && team != nullptr ? own.node : world_rank;
   own.cluster = node.of_first(own_cluster());
   own.oversubscribed = made->oversubscribed_here_ ? 1 : 0;
-  own.floors = groups_of(node.levels(node.gather(usable_cores())), node.rank());
+  own.groups = groups_on_node(node.levels(node.gather(placement::usable_cores())), node.rank());
   made->of_world_ = exchanged(node, own, world_ranks);
   return made;
 }

@@ -1,9 +1,9 @@
-#include "base/repeated.h"
+#include "placement/periodic_row.h"
 
 #include <algorithm>
 #include <charconv>
 
-namespace tutti {
+namespace tutti::placement {
 namespace {
 
 // Rows of up to so many numbers are kept as they are: there is little to save.
@@ -57,7 +57,7 @@ bool take_step(std::string_view& text, int32_t& step) {
 
 }  // namespace
 
-Repeated::Repeated(std::vector<int32_t> numbers) {
+PeriodicRow::PeriodicRow(std::vector<int32_t> numbers) {
   while (numbers.size() > plain_up_to) {
     const size_t period = shortest_period(numbers);
     if (period == numbers.size()) break;
@@ -69,7 +69,7 @@ Repeated::Repeated(std::vector<int32_t> numbers) {
   numbers_.assign(numbers.begin(), numbers.end());  // without the memory of the whole row
 }
 
-int32_t Repeated::operator[](size_t index) const {
+int32_t PeriodicRow::operator[](size_t index) const {
   auto at = static_cast<uint32_t>(index);
   uint32_t added = 0;
   for (const Period& period : periods_) {
@@ -79,21 +79,21 @@ int32_t Repeated::operator[](size_t index) const {
   return sum(numbers_[at], static_cast<int32_t>(added));
 }
 
-std::vector<int32_t> Repeated::repeated(std::vector<int32_t> period, size_t size, int32_t step) {
+std::vector<int32_t> PeriodicRow::repeated(std::vector<int32_t> period, size_t size, int32_t step) {
   const size_t length = period.size();
   period.reserve(size);
   while (period.size() < size) period.push_back(sum(period[period.size() - length], step));
   return period;
 }
 
-std::vector<int32_t> Repeated::values() const {
+std::vector<int32_t> PeriodicRow::values() const {
   std::vector<int32_t> all = numbers_;
   for (size_t i = periods_.size(); i-- > 0;)
     all = repeated(std::move(all), periods_[i].size, periods_[i].step);
   return all;
 }
 
-std::string Repeated::text() const {
+std::string PeriodicRow::text() const {
   std::string text(periods_.size(), '(');
   for (size_t i = 0; i < numbers_.size(); ++i)
     text.append(i > 0 ? "," : "").append(std::to_string(numbers_[i]));
@@ -105,8 +105,8 @@ std::string Repeated::text() const {
   return text;
 }
 
-std::optional<Repeated> Repeated::read(std::string_view text, size_t most) {
-  if (text.empty()) return Repeated();
+std::optional<PeriodicRow> PeriodicRow::read(std::string_view text, size_t most) {
+  if (text.empty()) return PeriodicRow();
   size_t periods = 0;
   while (take(text, '(')) ++periods;
   std::vector<int32_t> numbers;
@@ -124,7 +124,7 @@ std::optional<Repeated> Repeated::read(std::string_view text, size_t most) {
     if (size < numbers.size() || size > most) return std::nullopt;
     numbers = repeated(std::move(numbers), size, step);
   }
-  return text.empty() ? std::optional(Repeated(std::move(numbers))) : std::nullopt;
+  return text.empty() ? std::optional(PeriodicRow(std::move(numbers))) : std::nullopt;
 }
 
-}  // namespace tutti
+}  // namespace tutti::placement

@@ -1,4 +1,4 @@
-#include "topo/clusters.h"
+#include "placement/clusters.h"
 
 #include <algorithm>
 #include <sstream>
@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
-namespace tutti::topo {
+namespace tutti::placement {
 namespace {
 
 constexpr std::string_view first_line = "tutti-clusters 1";
@@ -21,20 +21,20 @@ bool is_name(std::string_view word) {
 
 std::string_view up_to_dot(std::string_view host) { return host.substr(0, host.find('.')); }
 
-// One line's words, and complaints that name the line.
+// The words of one line. Errors name the line.
 class Line {
  public:
-  Line(std::string_view text, std::string place) : place_(std::move(place)) {
+  Line(std::string_view text, std::string where) : where_(std::move(where)) {
     std::istringstream stream{std::string(text.substr(0, text.find('#')))};
     for (std::string word; stream >> word;) words_.push_back(word);
   }
   [[noreturn]] void refuse(const std::string& message) const {
-    throw Error(Code::invalid_argument, place_ + ": " + message);
+    throw Error(Code::invalid_argument, where_ + ": " + message);
   }
   const std::vector<std::string>& words() const { return words_; }
 
  private:
-  std::string place_;
+  std::string where_;
   std::vector<std::string> words_;
 };
 
@@ -98,4 +98,4 @@ int32_t Clusters::of(std::string_view host) const {
   return -1;
 }
 
-}  // namespace tutti::topo
+}  // namespace tutti::placement

@@ -1,0 +1,42 @@
+// The cores that the ranks of a node may run on: whether each rank has one of its own, and the
+// shape and the levels of the part of the machine that they run on.
+//
+// Values and functions without state; any thread. usable_cores and kernel_identity ask the system,
+// and shape_of and levels_of read the kernel's files.
+#pragma once
+
+#include <bitset>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "placement/levels.h"
+#include "topo/shape.h"
+
+namespace tutti::placement {
+
+// The processors that one rank may run on, as the system numbers them.
+inline constexpr size_t most_cores = 4096;
+using CoreMask = std::bitset<most_cores>;
+
+// Those of this process; empty if the system does not tell.
+CoreMask usable_cores();
+
+// A number for the running kernel. Containers of one machine have the same number, whatever their
+// host names are, and they share the machine's cores. 0 if the system does not tell.
+uint64_t kernel_identity();
+
+// True if some ranks must share a core, because more ranks are confined to a set of cores than the
+// set has. All ranks together are confined to the union of their masks.
+bool oversubscribed(const std::vector<CoreMask>& masks);
+
+// The shape of the processors that any of the ranks may run on, or the one that `given`
+// (TUTTI_TOPOLOGY) describes if that is the text of a shape.
+topo::Shape shape_of(const std::vector<CoreMask>& masks, const std::string& given);
+
+// The levels of ranks with these masks, on this machine or on the one of `given` as above. One
+// level if all masks are equal.
+Levels levels_of(const std::vector<CoreMask>& masks, const std::string& given);
+
+}  // namespace tutti::placement

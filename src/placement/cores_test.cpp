@@ -1,0 +1,43 @@
+#include "placement/cores.h"
+
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+
+namespace tutti::placement {
+namespace {
+
+CoreMask mask_of(std::initializer_list<size_t> cores) {
+  CoreMask mask;
+  for (const size_t core : cores) mask[core] = true;
+  return mask;
+}
+
+TEST(Cores, RanksOnCoresOfTheirOwnShareNone) {
+  EXPECT_FALSE(oversubscribed({mask_of({0}), mask_of({1}), mask_of({2, 3})}));
+  EXPECT_FALSE(oversubscribed({mask_of({0, 1}), mask_of({0, 1})}));
+  EXPECT_FALSE(oversubscribed({mask_of({4095})}));
+}
+
+TEST(Cores, MoreRanksThanCoresShareThem) {
+  EXPECT_TRUE(oversubscribed({mask_of({0, 1}), mask_of({0, 1}), mask_of({0, 1})}));
+  EXPECT_TRUE(oversubscribed({mask_of({0}), mask_of({0}), mask_of({1}), mask_of({2})}));
+  // The third rank has cores of its own, but those confined to two cores are three.
+  EXPECT_TRUE(oversubscribed({mask_of({0}), mask_of({1}), mask_of({0, 1}), mask_of({2, 3, 4, 5})}));
+}
+
+TEST(Cores, ThisProcessHasSome) {
+  EXPECT_TRUE(usable_cores().any());
+  EXPECT_EQ(kernel_identity(), kernel_identity());
+}
+
+TEST(Cores, LevelsAreThoseOfTheGivenShape) {
+  EXPECT_EQ(levels_of({mask_of({0}), mask_of({1}), mask_of({2}), mask_of({3})}, "numa:2 core:2")
+                .contents(),
+            "numa:0,0,1,1");
+  EXPECT_TRUE(levels_of({mask_of({0, 1}), mask_of({0, 1})}, "numa:2 core:1").one_level());
+  EXPECT_EQ(topo::print(shape_of({mask_of({0})}, "numa:2 core:2")), "numa:2 core:2");
+}
+
+}  // namespace
+}  // namespace tutti::placement

@@ -1,0 +1,75 @@
+// The levels that a communicator's ranks share. Algorithms know nothing else of the machine.
+//
+// A level (node, socket, numa region, shared cache, core) divides the ranks into groups. Levels
+// stand from the outside in, and each divides the groups of the one before. They come from the
+// ranks' actual bindings. A level on which some rank is in several groups at once (because the rank
+// is not bound) is unknown; it is left out, with all levels inside it. A level that says nothing is
+// left out too: one that has a single group, a group for each rank, or the same groups as the level
+// outside. Where sockets have the same groups as numa regions, the level is called numa. Without
+// any level, all ranks count as being on one.
+//
+// Values, constant once made; any thread. Every function is pure except levels_of_bound, which
+// reads the kernel's files. Source: HMPI, section 2.1; NUMACol, section 3.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "placement/periodic_row.h"
+#include "topo/machine_units.h"
+
+namespace tutti::placement {
+
+// Which ranks are together on one level.
+struct SharedLevel {
+  std::string name;      // cluster, node, socket, numa, cache or core
+  PeriodicRow group_of;  // by rank; groups are numbered in the order of their first ranks
+  int32_t groups = 1;
+
+  bool operator==(const SharedLevel&) const = default;
+};
+
+class Levels {
+ public:
+  Levels() = default;  // one level, any number of ranks
+  // Takes levels as they were found, from the outside in; the numbers of groups are free. Drops
+  // levels that say nothing, and makes each level divide the one before.
+  explicit Levels(std::vector<SharedLevel> found);
+
+  // From the outside in.
+  const std::vector<SharedLevel>& all() const { return levels_; }
+  bool one_level() const { return levels_.empty(); }
+  // The number of groups on the level of this name (the innermost of several); 1 if there is none.
+  int32_t groups(std::string_view name) const;
+  // True if every group is a run of neighbouring ranks, so that going by groups keeps rank order.
+  bool in_rank_order() const;
+  // The levels as a text: NAME:GROUPS for each level with spaces between, GROUPS as in
+  // placement/periodic_row.h. Equal for equal levels, empty for one level. Serves as a key for what
+  // is made from the levels.
+  const std::string& contents() const { return contents_; }
+  // The levels of some of the ranks, in the order given.
+  Levels of(const std::vector<int>& ranks) const;
+
+  bool operator==(const Levels& other) const { return levels_ == other.levels_; }
+
+ private:
+  std::vector<SharedLevel> levels_;
+  std::string contents_;
+};
+
+// The levels of ranks that may run on these processing units each. The result is one level if a
+// rank has no units, or one that the table does not have.
+Levels levels_of(const std::vector<std::vector<int>>& bindings, const topo::MachineUnits& units);
+
+// The same on this machine, or on the one that `given` describes (TUTTI_TOPOLOGY) if that is the
+// text of a shape. One level if all ranks may run on the same units. `system` is where the kernel
+// shows its devices.
+Levels levels_of_bound(const std::vector<std::vector<int>>& bindings, const std::string& given,
+                       const std::string& system = "/sys/devices/system");
+
+// Reads what `contents()` writes. Throws Error(invalid_argument) if the text is malformed.
+Levels read_levels(std::string_view contents);
+
+}  // namespace tutti::placement

@@ -1,0 +1,81 @@
+// Where the ranks of a world are: on which node each is, with which ranks it shares memory, and its
+// groups on the node.
+//
+// The placement is made once, is the same at all ranks, and is asked by every communicator that is
+// set up. It takes as much memory as the ranks of one node if ranks lie regularly
+// (placement/periodic_row.h), however many ranks the world has. A value, constant once made; any
+// thread may read it.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "placement/levels.h"
+#include "placement/nodes.h"
+#include "placement/periodic_row.h"
+
+namespace tutti::placement {
+
+// A rank's group on each level of its node; 0 on a level where the node has one group.
+using GroupsOnNode = std::array<int32_t, topo::unit_level_names.size()>;
+// Those of one of the ranks whose levels these are, all of them on one node.
+GroupsOnNode groups_on_node(const Levels& levels, int rank);
+
+// What one rank tells the others about itself. Plain numbers.
+struct RankLocation {
+  int32_t rank = 0;            // in the world
+  int32_t node = 0;            // the world's rank that is first on this rank's node
+  int32_t memory = 0;          // the world's rank that is first of those that it shares memory with
+  int32_t oversubscribed = 0;  // 1: ranks outnumber cores on the machine of this rank's node
+  int32_t cluster = 0;
+  GroupsOnNode groups{};
+};
+
+class WorldPlacement {
+ public:
+  WorldPlacement() = default;
+  // Takes the locations of all ranks of the world, each once, in any order.
+  explicit WorldPlacement(std::vector<RankLocation> locations);
+
+  // The nodes and the levels of some ranks of the world, given by their ranks in it. Nodes are
+  // those that share memory.
+  Nodes nodes(const std::vector<int>& ranks) const;
+  Levels levels(const std::vector<int>& ranks) const;
+  // The number of each rank's node, whether or not the node's ranks share memory.
+  std::vector<int32_t> machine_nodes(const std::vector<int>& ranks) const {
+    return numbers(at_node, ranks);
+  }
+  int32_t machine_node_count(const std::vector<int>& ranks) const {
+    return Nodes(machine_nodes(ranks)).count();
+  }
+  // True if ranks outnumber cores on the machine of any of these ranks.
+  bool oversubscribed(const std::vector<int>& ranks) const;
+
+  // The placement as a text, which the first rank of a node sends to the others. `read` throws
+  // Error if the text is malformed.
+  std::string text() const;
+  static WorldPlacement read(std::string_view text);
+
+  // The memory that the placement has allocated.
+  size_t bytes() const;
+
+  bool operator==(const WorldPlacement&) const = default;
+
+ private:
+  enum Attribute : size_t {
+    at_node,
+    at_memory,
+    at_oversubscribed,
+    at_cluster,
+    at_groups,
+    attributes = at_groups + topo::unit_level_names.size()
+  };
+  std::vector<int32_t> numbers(size_t attribute, const std::vector<int>& ranks) const;
+
+  std::array<PeriodicRow, attributes> of_;  // by rank of the world
+};
+
+}  // namespace tutti::placement
