@@ -1,4 +1,4 @@
-// Prints docs/environment.md; the build target environment_docs puts it in its place.
+// Prints docs/environment.md. The build target environment_docs writes it to the file.
 #include <cstdio>
 
 #include "base/options.h"

@@ -1,10 +1,10 @@
 // The one error type of Tutti's set-up code.
 //
-// Anything that happens once (parsing, planning, checking, lowering, mapping memory) reports
-// failure by throwing Error; whoever decides first that something is wrong writes the message,
-// which names the culprit (file, line, variable, rank) and the remedy, and nobody rewords it later.
-// Errors become status codes at the borders only: the C API (src/native) and the MPI entry points
-// (src/mpi). The path of one collective call throws nothing; it returns a Code.
+// Code that runs once (parsing, planning, checking, lowering, mapping memory) reports failure by
+// throwing Error. The function that first finds the fault writes the message, which names the
+// culprit (file, line, variable, rank) and the remedy; no caller rewords it. Errors become status
+// codes at the borders only: in the C API (src/native) and at the MPI entry points (src/mpi). The
+// path of a collective call throws nothing and returns a Code. Values; any thread.
 #pragma once
 
 #include <stdexcept>

@@ -31,7 +31,7 @@ void write_whole(const char* data, size_t bytes) {
   while (bytes > 0) {
     const ssize_t written = write(STDERR_FILENO, data, bytes);
     if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return;  // nobody can be told that stderr is gone
+    if (written <= 0) return;  // stderr is gone, so nothing can be reported
     data += written;
     bytes -= static_cast<size_t>(written);
   }
@@ -47,8 +47,8 @@ void log_arguments(LogLevel level, const char* format, va_list arguments) {
   const size_t start = static_cast<size_t>(prefix);
   errno = saved_errno;  // for %m
   const int message = std::max(0, vsnprintf(line + start, sizeof line - start, format, arguments));
-  // The last byte is where a message that was cut has its terminator, and where every line has its
-  // newline.
+  // The last byte of a full line is the terminator of the message that was cut; the newline takes
+  // its place.
   const size_t end = std::min(start + static_cast<size_t>(message), sizeof line - 1);
   std::replace_if(line, line + end, [](char c) { return (c >= 0 && c < ' ') || c == 127; }, ' ');
   line[end] = '\n';
@@ -56,8 +56,8 @@ void log_arguments(LogLevel level, const char* format, va_list arguments) {
   errno = saved_errno;
 }
 
-// True the first time. Both objects live until the process ends: other libraries' exit handlers may
-// still log.
+// True for the first call with a key. Both objects live until the process ends, because other
+// libraries' exit handlers may still log.
 bool first_use(const std::string& key) {
   static std::mutex& mutex = *new std::mutex;
   static std::set<std::string>& used = *new std::set<std::string>;

@@ -1,4 +1,4 @@
-// The table of TUTTI_* variables: a row each. What rows are made of is told in options.h.
+// The table of TUTTI_* variables, with a row for each. options.h describes the rows.
 #include <type_traits>
 
 #include "base/options.h"

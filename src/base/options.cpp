@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::string_view prefix = "TUTTI_";
 
-// The place of a flag's word, modulo 2, is its value.
+// The value of a flag's word is its index modulo 2.
 constexpr std::string_view flag_words[] = {"0", "1", "no", "yes", "off", "on", "false", "true"};
 
 std::string lower_case(std::string text) {
@@ -79,8 +79,8 @@ std::vector<std::string_view> sorted_words(std::string_view name) {
   return words;
 }
 
-// How far a user's name is from one of ours: swapped words are near, and so is a name that only
-// lacks its last words.
+// The distance of a user's name from one of ours. It is small if words are swapped or if only the
+// last words are missing.
 size_t name_distance(std::string_view name, std::string_view ours) {
   if (sorted_words(name) == sorted_words(ours)) return 1;
   size_t least = edit_distance(name, ours);
@@ -108,7 +108,7 @@ struct ProcessOptions {
   }
 };
 
-// Lives until the process ends: finalizers and exit handlers read it.
+// The object lives until the process ends, because finalizers and exit handlers read it.
 const ProcessOptions& process_options() {
   static const ProcessOptions& loaded = *new ProcessOptions;
   return loaded;
@@ -144,7 +144,7 @@ Environment process_environment() {
   for (char** entry = environ; entry != nullptr && *entry != nullptr; ++entry) {
     const char* equals = std::strchr(*entry, '=');
     if (equals == nullptr || std::strncmp(*entry, prefix.data(), prefix.size()) != 0) continue;
-    // Of two entries with one name the first counts, as for getenv.
+    // If two entries have one name, the first counts, as for getenv.
     environment.emplace(std::string(*entry, static_cast<size_t>(equals - *entry)), equals + 1);
   }
   return environment;

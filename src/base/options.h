@@ -1,10 +1,10 @@
-// The TUTTI_* environment variables: one table, which the parser, the messages about malformed
-// values and docs/environment.md all come from.
+// The TUTTI_* environment variables. One table defines them; the parser, the messages about
+// malformed values and docs/environment.md all come from it.
 //
 // Options is plain data, parsed once for the process and constant from then on, so any thread may
-// read it. Parsing itself is pure (environment in, options and warnings out), which is how the
-// tests run it. To add a variable: a field here, a row in option_table.cpp, and `cmake --build
-// BUILD --target environment_docs`.
+// read it. Parsing itself is pure (environment in, options and warnings out), and tests run it so.
+// To add a variable, add a field here and a row in option_table.cpp, then run `cmake --build BUILD
+// --target environment_docs`.
 #pragma once
 
 #include <array>
@@ -37,8 +37,7 @@ inline constexpr std::array<std::string_view, 11> collective_words = {
 
 inline constexpr int setup_after_automatic = -1;
 
-// The defaults stand in the table: an Options comes from options() or parse_options(), never from
-// braces.
+// The defaults are in the table, so an Options is made by options() or parse_options() only.
 struct Options {
   bool disable;
   bool check;
@@ -56,7 +55,7 @@ struct Options {
   bool shared_heap;
   ReachChoice reach;
   BindChoice bind;
-  // Of each collective, in the order of plan::Collective; empty where Tutti chooses.
+  // One for each collective, in the order of plan::Collective; empty if Tutti chooses.
   std::array<std::string, collective_words.size()> algorithms;
   size_t segment_bytes;  // 0: automatic
   std::string plans;     // a directory with a map and plans; empty: none
@@ -91,7 +90,7 @@ struct OptionRow {
 
 const std::vector<OptionRow>& option_table();
 
-// The accepted values of a variable as messages and the page say them.
+// The accepted values of a variable, worded for messages and for the page.
 std::string accepted_values(const OptionRow& row);
 
 // Names and values. A name with an empty value counts as not set.
@@ -100,16 +99,16 @@ using Environment = std::map<std::string, std::string>;
 // The TUTTI_* part of this process's environment, now.
 Environment process_environment();
 
-// Throws Error(invalid_argument), one line with variable, value and accepted values, for the first
-// malformed value. Appends one line to *warnings for each TUTTI_* name that is in no row, with the
-// nearest name that is.
+// Throws Error(invalid_argument) for the first malformed value, in one line with variable, value
+// and accepted values. Appends one line to *warnings for each TUTTI_* name that is not in the
+// table, with the nearest name that is.
 Options parse_options(const Environment& environment, std::vector<std::string>* warnings);
 
-// The process's options: read and parsed by the first call, which also sets the log level. Throws
-// as parse_options, each time, for as long as the environment is malformed.
+// The process's options. The first call reads and parses them, and sets the log level. Throws as
+// parse_options does, at every call while the environment is malformed.
 const Options& options();
 
-// The warnings of options(), which does not print them: of a job's many ranks only one should
+// The warnings of options(). It does not print them, because only one of a job's ranks should
 // (log_line).
 const std::vector<std::string>& option_warnings();
 

@@ -1,13 +1,13 @@
-// Asks for memory before it is used, so that several misses pass at once. A hint: any address will
-// do.
+// Fetches memory before it is used, so that several cache misses overlap. Only a hint, so any
+// address may be given. Any thread.
 #pragma once
 
 #include <cstddef>
 
 namespace tutti {
 
-// The cache lines of the bytes [from, to) behind an address that begins one; behind any other
-// address, all of them but maybe the last.
+// Prefetches the cache lines of the bytes [from, to) behind an address. If the address is not the
+// start of a cache line, the last line may be left out.
 template <size_t from, size_t to>
 [[gnu::always_inline]] inline void prefetch(const void* address) {
   constexpr size_t line = 64;

@@ -1,6 +1,6 @@
-// For tests: which sanitizer the build has. Tests take ten times as long then, and what a sanitizer
-// looks for shows in fewer ranks, plans or seeds than what a test itself looks for; the usual build
-// runs all of them.
+// Tells tests which sanitizer the build has. Tests take ten times as long under a sanitizer, so
+// they try fewer ranks, plans or seeds there, which is enough for what a sanitizer finds. The usual
+// build tries all.
 #pragma once
 
 namespace tutti {

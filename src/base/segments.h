@@ -1,6 +1,6 @@
-// A size of segments that hangs on the message: halves of it. In the place of a number of bytes,
-// wherever a rule, a variable or a call says how long messages are cut (executor.h has what becomes
-// of it). A number no message has.
+// A segment size that depends on the message: half of it. Rules, variables and calls may give it
+// instead of a number of bytes (exec/executor.h says how the executor treats it). Its value is a
+// number of bytes that no message has. Constants; any thread.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace tutti {
 inline constexpr size_t segment_halves = SIZE_MAX;
 inline constexpr std::string_view segment_halves_word = "halves";
 
-// As rules and variables write it.
+// The text that rules and variables have for a segment size.
 inline std::string segment_as_written(size_t bytes) {
   return bytes == segment_halves ? std::string(segment_halves_word) : bytes_as_written(bytes);
 }

@@ -1,5 +1,5 @@
-// Small pure functions on text that messages need: quoting, numbers of bytes, which name is
-// nearest.
+// Small pure functions on text that messages need: quotes, numbers of bytes, the nearest name. Any
+// thread.
 #pragma once
 
 #include <cstddef>
@@ -9,17 +9,18 @@
 
 namespace tutti {
 
-// What a user wrote, in quotes, fit for a message of one line: cut when long, control characters as
-// '?'.
+// Puts a user's text in quotes for a message of one line: a long text is cut, and control
+// characters become '?'.
 std::string in_quotes(std::string_view text);
 
-// The fewest insertions, removals and replacements of characters that turn one text into the other.
+// The least number of insertions, removals and replacements of characters that turn one text into
+// the other.
 size_t edit_distance(std::string_view a, std::string_view b);
 
-// As a user writes it for an option: "256K", "1G", "1000".
+// A number of bytes in the form of an option's value: "256K", "1G", "1000".
 std::string bytes_as_written(uint64_t bytes);
 
-// As a reader likes it: "32 KiB", "4.9 GiB"; at most one decimal.
+// A number of bytes for readers: "32 KiB", "4.9 GiB"; at most one decimal.
 std::string readable_bytes(uint64_t bytes);
 
 }  // namespace tutti

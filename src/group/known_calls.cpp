@@ -20,7 +20,7 @@ KnownCall::KnownCall(const CallKey& its_key, const exec::Start& its_start,
   start.steps = steps;
 }
 
-// What points into the other points into this one.
+// Copies a call; pointers into the other call become pointers into this one.
 KnownCall& KnownCall::operator=(const KnownCall& other) {
   key = other.key;
   operation = other.operation;
@@ -48,52 +48,53 @@ constexpr int tries = 64;  // of each size
 }  // namespace
 
 void KnownCalls::note(const KnownCall& call) {
-  if (const KnownCall& place = place_of(call.key);
-      place.key.is_call() && !(place.key == call.key) && !oversubscribed_)
+  if (const KnownCall& entry = entry_of(call.key);
+      entry.key.is_call() && !(entry.key == call.key) && !uses_neighbours_)
     make_room(call.key);
-  place_for(call.key) = call;
+  entry_for(call.key) = call;
 }
 
-// A call's own place, or the one beside it, where that is free or its own is taken.
-KnownCall& KnownCalls::place_for(const CallKey& key) {
-  KnownCall& own = place_of(key);
-  return !oversubscribed_ || !own.key.is_call() || own.key == key ? own : beside(own);
+// The entry for a new call: its own if that is free or entries beside are not used, else the one
+// beside it.
+KnownCall& KnownCalls::entry_for(const CallKey& key) {
+  KnownCall& own = entry_of(key);
+  return !uses_neighbours_ || !own.key.is_call() || own.key == key ? own : beside(own);
 }
 
-// So that all calls and a new one have places of their own.
+// Builds the table again so that all calls and a new one have entries of their own, if that can be.
 void KnownCalls::make_room(const CallKey& key) {
   std::vector<CallKey> keys{key};
   for (const KnownCall& known : calls_)
     if (known.key.is_call()) keys.push_back(known.key);
   uint64_t state = 0;
-  for (size_t places = calls_.size(); places <= most; places *= 2)
+  for (size_t entries = calls_.size(); entries <= most; entries *= 2)
     for (int i = 0; i < tries; ++i) {
       const uint64_t multiplier = next_multiplier(state);
       std::bitset<most> taken;
       const auto alone = [&](const CallKey& one) {
-        const size_t at = one.hash(multiplier) & (places - 1);
+        const size_t at = one.hash(multiplier) & (entries - 1);
         const bool is_free = !taken[at];
         taken.set(at);
         return is_free;
       };
-      if (std::all_of(keys.begin(), keys.end(), alone)) return move(places, multiplier);
+      if (std::all_of(keys.begin(), keys.end(), alone)) return move(entries, multiplier);
     }
-  oversubscribed_ = true;
+  uses_neighbours_ = true;
   move(most, multiplier_);
 }
 
-void KnownCalls::move(size_t places, uint64_t multiplier) {
-  std::vector<KnownCall> before(places);
+void KnownCalls::move(size_t entries, uint64_t multiplier) {
+  std::vector<KnownCall> before(entries);
   before.swap(calls_);
-  mask_ = places - 1;
+  mask_ = entries - 1;
   multiplier_ = multiplier;
   for (const KnownCall& known : before)
-    if (known.key.is_call()) place_for(known.key) = known;
+    if (known.key.is_call()) entry_for(known.key) = known;
 }
 
 void KnownCalls::clear() {
   calls_.assign(calls_.size(), {});
-  oversubscribed_ = false;
+  uses_neighbours_ = false;
 }
 
 }  // namespace tutti::group

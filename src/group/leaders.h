@@ -1,9 +1,9 @@
-// The leaders of a group's nodes, and the collective among them that is not Tutti's: of whoever
-// makes the group (src/mpi over the host MPI's own collectives; tests over threads).
+// The interface of collectives among the leaders of a group's nodes. The maker of the group
+// implements it: src/mpi by the host MPI's own collectives, tests by threads.
 //
-// A group asks it where a rule says `hierarchical+host` (algo/by_host.h), at ranks that lead a node
-// and at no others; leaders stand in the order of algo::leaders. Made before the group and outlives
-// it; one thread at a time.
+// A group calls it if a rule says `hierarchical+host` (algo/by_host.h), and only at ranks that lead
+// a node. Leaders stand in the order of algo::leaders. The object is made before the group and
+// outlives it; one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -17,12 +17,12 @@ class Leaders {
  public:
   virtual ~Leaders() = default;
 
-  // Each returns when this leader has its result. False where it failed; failure() says why. `root`
-  // is a leader's place.
+  // Each call returns when this leader has its result. False if it failed; failure() then says why.
+  // `root` is the index of a leader.
   virtual bool barrier() = 0;
   virtual bool bcast(void* data, size_t bytes, int root) = 0;
-  // in == out: in place. `out` matters at the root only. Elements are those that the operation's
-  // caller combines by.
+  // If in == out, the call is in place. `out` is used at the root only. `count` is in elements of
+  // the combination.
   virtual bool reduce(const void* in, void* out, size_t count, const exec::Combine& combine,
                       int root) = 0;
   virtual bool allreduce(const void* in, void* out, size_t count, const exec::Combine& combine) = 0;

@@ -1,4 +1,5 @@
-// What the environment's variables ask of selection; libraries and tables are read here, once.
+// Turns the environment's variables into overrides of selection. Reads users' plans and tables,
+// once.
 #include <map>
 #include <mutex>
 
@@ -40,9 +41,9 @@ void check_algorithm(Collective collective, const std::string& algorithm,
   }
 }
 
-// Read once and kept: groups and the report look at it to the end.
+// The library is read once and kept until the process ends: groups and the report use it.
 const select::Library* users_library(const Options& options) {
-  // Whatever the tables and files say, the same expression is asked for.
+  // TUTTI_REPRODUCIBLE=placement asks for one expression, whatever plans and tables say.
   if (options.plans.empty() || options.disable || options.reproducible == Reproducible::placement)
     return nullptr;
   static std::mutex& mutex = *new std::mutex;
@@ -57,7 +58,8 @@ const select::Library* users_library(const Options& options) {
   return &found->second;
 }
 
-// Kept likewise. With TUTTI_REPRODUCIBLE=placement it serves what combines nothing.
+// The table is kept likewise. With TUTTI_REPRODUCIBLE=placement it serves only collectives that
+// combine nothing.
 const select::Table* users_table(const Options& options) {
   if (options.table.empty() || options.disable) return nullptr;
   static std::mutex& mutex = *new std::mutex;

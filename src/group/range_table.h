@@ -1,11 +1,11 @@
-// A table from (key, bytes) to a value that holds for a range of bytes: what serves the calls that
-// a group has made.
+// A table from (key, bytes) to a value that holds for a range of bytes. A group keeps in it what
+// serves the calls that it has made.
 //
-// Owned by one group and used by its thread alone. Open addressing: a range is found by its key and
-// by the power of two in which the bytes lie, so that calls of any mix of sizes find theirs in one
-// or two probes, without a lock, an allocation or a search. A range that spans several powers of
-// two is noted once for each of them that was asked for. The table grows to `most` ranges and is
-// then emptied.
+// One group owns the table, and only its thread uses it. The table uses open addressing: a range is
+// found by its key and by the power of two in which the bytes lie. So calls of any mix of sizes
+// find their ranges in one or two probes, without a lock, an allocation or a search. A range that
+// spans several powers of two is noted once for each of them that was asked for. The table grows to
+// `most` ranges and is then emptied.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +19,9 @@ class RangeTable {
  public:
   static constexpr uint64_t no_key = UINT64_MAX;
 
-  // The value whose range holds the bytes; null where none is noted.
+  // The value whose range holds the bytes; null if none is noted.
   Value* find(uint64_t key, size_t bytes) const {
-    for (size_t at = place_of(key, bytes);; at = (at + 1) & mask_) {
+    for (size_t at = index_of(key, bytes);; at = (at + 1) & mask_) {
       const Range& range = ranges_[at];
       // One comparison for the range: sizes below it wrap to large numbers.
       if (range.key == key && bytes - range.low <= range.span) return range.value;
@@ -29,8 +29,8 @@ class RangeTable {
     }
   }
 
-  // Notes that `value` serves from `low` to `high`, found for `bytes` among them, for which none
-  // was noted.
+  // Notes that `value` serves from `low` to `high` bytes. It was found for `bytes`, which lie
+  // between the two and for which no value was noted.
   void note(uint64_t key, size_t bytes, size_t low, size_t high, Value* value) {
     if (2 * (noted_ + 1) > ranges_.size()) {
       if (noted_ >= most) clear();
@@ -51,18 +51,18 @@ class RangeTable {
     uint64_t key = no_key;
     size_t low = 0, span = 0;
     Value* value = nullptr;
-    size_t bytes = 0;  // that it was noted for
+    size_t bytes = 0;  // it was noted for these
   };
 
-  // Half of them are used at most, so that every search ends.
-  size_t place_of(uint64_t key, size_t bytes) const {
+  // At most half of the entries are used, so every search ends.
+  size_t index_of(uint64_t key, size_t bytes) const {
     // Powers of two belong to the sizes below them, where limits of rules lie.
     const auto power = static_cast<uint64_t>(__builtin_clzll((bytes - 1) | 1));
     return ((key ^ power << 56) * 0x9E3779B97F4A7C15u) >> 32 & mask_;
   }
 
   void put(const Range& range) {
-    size_t at = place_of(range.key, range.bytes);
+    size_t at = index_of(range.key, range.bytes);
     while (ranges_[at].key != no_key) at = (at + 1) & mask_;
     ranges_[at] = range;
     ++noted_;

@@ -1,4 +1,4 @@
-// Scratch that outlives a call: kept for the next one, but not where it is large.
+// Scratch memory that outlives a call: it is kept for the next call unless it is large. No state.
 #pragma once
 
 #include <cstddef>
@@ -6,8 +6,8 @@
 
 namespace tutti::group {
 
-// NUMACol keeps 16 MiB (section 3.2); here only copies of users' buffers are in such memory, never
-// a tree's parts.
+// NUMACol keeps 16 MiB (section 3.2). Here such memory holds only copies of users' buffers and
+// never the parts of a tree.
 inline constexpr size_t most_kept_scratch = 256 * 1024;
 
 inline void release_scratch(std::vector<std::byte>& memory) {

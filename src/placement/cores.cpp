@@ -1,8 +1,4 @@
-<<<<<<<< HEAD:src/mpi/job/cores.cpp
-#include "mpi/job/cores.h"
-========
 #include "placement/cores.h"
->>>>>>>> dc0fd26 (Placement: one room for where ranks are):src/placement/cores.cpp
 
 #include <sched.h>
 

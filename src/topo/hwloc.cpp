@@ -1,5 +1,5 @@
-// Reads this machine, a synthetic description or an XML file through hwloc into a Tree. The only
-// user of hwloc.h: its topology is destroyed before these functions return.
+// Reads this machine, a synthetic description or an XML file through hwloc into a Tree. Only this
+// file uses hwloc.h. hwloc's topology is destroyed before these functions return.
 #include <hwloc.h>
 #include <unistd.h>
 
@@ -18,8 +18,8 @@
 namespace tutti::topo {
 namespace {
 
-// No node has as many; and hwloc's time grows with the third power of what it holds (two seconds
-// here).
+// No node has more, and hwloc's time grows with the third power of the number (two seconds for this
+// one).
 constexpr uint64_t most_units = 4096;
 
 struct Destroy {
@@ -27,8 +27,8 @@ struct Destroy {
 };
 using Topology = std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>, Destroy>;
 
-// Ready to be told where to read from. Devices and the like stay out: finding them takes longer
-// than all the rest.
+// A topology that has not been told yet where to read from. It leaves devices and the like out,
+// because finding them takes longer than all the rest.
 Topology new_topology() {
   hwloc_topology_t topology = nullptr;
   if (hwloc_topology_init(&topology) != 0)
@@ -51,8 +51,8 @@ int cache_depth(hwloc_obj_type_t type) {
   }
 }
 
-// What one reading gathers, in hwloc's logical order of processing units, in which the cores of any
-// object of the tree follow each other.
+// The cores and groups of one reading, in hwloc's logical order of processing units. In that order
+// the cores of any object of the tree follow each other.
 struct Reading {
   std::vector<Core> cores;
   std::vector<Vertex> groups;
@@ -81,7 +81,7 @@ void read_cores(hwloc_topology_t topology, Reading* reading) {
   }
 }
 
-// Adds the group of cores that an object covers, if there are any and they follow each other.
+// Adds the group of the cores that an object covers, if it covers cores and they are consecutive.
 void read_group(hwloc_obj_t object, const std::map<int, int>& core_of_unit, Vertex group,
                 Reading* reading) {
   int first = -1;
@@ -130,9 +130,9 @@ Tree read_tree(hwloc_topology_t topology, const std::string& source) {
   return assemble(source, std::move(reading.cores), std::move(reading.groups));
 }
 
-// Marks the cores outside the calling thread's binding. A binding that meets no core of the tree
-// says nothing about it (a container may number its processing units differently): then all stay
-// usable.
+// Marks the cores outside the calling thread's binding. If the binding has no core of the tree, it
+// says nothing about the tree (a container may number its processing units differently), and all
+// cores stay usable.
 void mark_usable(Tree* tree) {
   const std::vector<int> bound = binding();
   const auto inside = [&](const Core& core) {
@@ -150,7 +150,7 @@ void mark_usable(Tree* tree) {
                   "; write levels from the outside in, such as \"socket:2 numa:2 cache:2 core:4\"");
 }
 
-// Words are separated by blanks outside of brackets: attributes in brackets may hold blanks.
+// Splits a text into words at blanks outside of brackets; attributes in brackets may hold blanks.
 std::vector<std::string> split_words(const std::string& description) {
   std::vector<std::string> words(1);
   int brackets = 0;
@@ -166,7 +166,7 @@ std::vector<std::string> split_words(const std::string& description) {
   return words;
 }
 
-// The count of a word such as "core:8(...)" or "8"; 1 for a word without one, such as "[numa]".
+// The count in a word such as "core:8(...)" or "8"; 1 for a word without a count, such as "[numa]".
 uint64_t word_count(const std::string& description, const std::string& word) {
   if (word.front() == '[') return 1;
   const std::string_view head = std::string_view(word).substr(0, word.find('('));
@@ -185,8 +185,8 @@ std::string level_of_word(const std::string& word) {
   return word.substr(0, word.find_first_of(":("));
 }
 
-// Our levels from the outside in; hwloc takes them in any order and then makes trees that nobody
-// meant. Sockets may stand inside numa regions, too.
+// Checks that Tutti's levels stand from the outside in: hwloc accepts any order and then makes
+// trees that the user did not mean. Sockets may also stand inside numa regions.
 void check_order(const std::string& description, const std::vector<std::string>& words) {
   static const std::map<std::string, int> order = {
       {"node", 0}, {"socket", 1}, {"numa", 1}, {"cache", 2}, {"core", 3}};
@@ -200,15 +200,16 @@ void check_order(const std::string& description, const std::vector<std::string>&
   }
 }
 
-// In hwloc's words: caches get their depth, and the last level becomes processing units.
+// Translates a description into hwloc's words: caches get their depth, and the last level becomes
+// processing units.
 std::string translated(const std::string& description) {
   const std::vector<std::string> words = split_words(description);
   check_order(description, words);
   uint64_t units = 1;
   int next_cache = 3;
   bool has_units = false;
-  bool has_names = false;   // "2 4" has none: hwloc names such levels itself
-  bool has_counts = false;  // "[numa]" has none, and hwloc leaks on such words alone
+  bool has_names = false;   // a text such as "2 4" has none; hwloc names its levels itself
+  bool has_counts = false;  // a text such as "[numa]" has none, and hwloc leaks memory on it
   std::string text;
   for (const std::string& word : words) {
     const uint64_t count = word_count(description, word);
@@ -216,7 +217,7 @@ std::string translated(const std::string& description) {
       refuse(description, "more than " + std::to_string(most_units) + " processing units");
     }
     std::string level = level_of_word(word);
-    // hwloc takes "node" for a numa region; here it is the whole, which needs no word.
+    // For hwloc "node" is a numa region. Here it is the whole machine, which needs no word.
     if (level == "node") {
       if (count != 1)
         refuse(description, "a tree is one node, and regions of its memory are called numa");
@@ -246,7 +247,8 @@ Tree this_machine() {
         Code::unavailable,
         "hwloc cannot read this machine; describe it in TUTTI_TOPOLOGY, such as \"core:8\"");
   }
-  // HWLOC_XMLFILE and its like replace the machine by another, of which the binding says nothing.
+  // HWLOC_XMLFILE and similar variables replace the machine by another; the binding says nothing
+  // about that one.
   const bool real = hwloc_topology_is_thissystem(topology.get()) != 0;
   Tree tree = read_tree(topology.get(), real ? "this machine" : "hwloc's environment variables");
   if (real) mark_usable(&tree);
@@ -265,7 +267,7 @@ Tree synthetic(const std::string& description) {
 
 Tree recorded(const std::string& xml_file) {
   const Topology topology = new_topology();
-  // hwloc reports a missing file only when it loads, and reads "-" from stdin.
+  // hwloc reports a missing file only when it loads the topology, and it reads "-" from stdin.
   if (xml_file == "-" || access(xml_file.c_str(), R_OK) != 0 ||
       hwloc_topology_set_xml(topology.get(), xml_file.c_str()) != 0 ||
       hwloc_topology_load(topology.get()) != 0) {

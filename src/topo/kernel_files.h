@@ -1,4 +1,4 @@
-// The kernel's small files, those that tell of processing units among them. Reads files, any
+// Reads the kernel's small files, among them those that describe processing units. No state; any
 // thread.
 #pragma once
 
@@ -8,17 +8,17 @@
 
 namespace tutti::topo {
 
-// The first line of a small file; empty where it cannot be read.
+// The first line of a small file; empty if it cannot be read.
 std::string first_line(const std::string& name);
 
-// The numbers of a list such as "0-3,8"; empty where part of it is none.
+// The numbers of a list such as "0-3,8"; empty if the list is malformed.
 std::set<int> numbers_of(const std::string& list);
 
-// The numa region of each processing unit; empty where the kernel tells none. `system` is where it
-// shows its devices.
+// The numa region of each processing unit; empty if the kernel reports none. `system` is where the
+// kernel shows its devices.
 std::map<int, int> regions_of(const std::string& system);
 
-// The socket of a processing unit; -1 where the kernel tells none.
+// The socket of a processing unit; -1 if the kernel reports none.
 int socket_of(int unit, const std::string& system);
 
 }  // namespace tutti::topo

@@ -16,8 +16,8 @@ namespace {
 
 int end_core(const Vertex& vertex) { return vertex.first_core + vertex.core_count; }
 
-// A vertex stands before all that it covers; of equal runs the higher level, the outer cache, the
-// lower index.
+// Orders vertices so that each stands before those it covers. If two cover the same cores, the
+// outer level, then the outer cache, then the lower index comes first.
 bool stands_before(const Vertex& a, const Vertex& b) {
   return std::tuple(a.first_core, -a.core_count, -static_cast<int>(a.level), -a.cache_depth,
                     a.os_index) < std::tuple(b.first_core, -b.core_count,
@@ -29,17 +29,17 @@ bool same_run(const Vertex& a, const Vertex& b) {
   return a.first_core == b.first_core && a.core_count == b.core_count;
 }
 
-// Too few cores to be told apart from what is around or inside.
+// True if a group says no more than the node or a single core does.
 bool says_nothing(const Vertex& group, int core_count) {
   if (group.level == Level::socket) return group.core_count < 2 || group.core_count == core_count;
   return group.core_count < (group.level == Level::cache ? 2 : 1);
 }
 
-// Removes, in order: what covers no core or only one cache's owner; groups that overlap another in
-// part; of two numa regions over the same cores (a second kind of memory) the second; of two caches
-// over the same cores the outer one; of a socket and a numa region over the same cores the socket.
-// And what covers a numa region or a socket without being the node: memory that belongs to several
-// numa regions, and caches that reach beyond one, so that levels never rise on the way inwards.
+// Removes groups, in this order: groups that cover no core, and caches of a single core; groups
+// that overlap another in part; the second of two numa regions over the same cores (a second kind
+// of memory); the outer of two caches over the same cores; a socket over the same cores as a numa
+// region. It also removes memory that belongs to several numa regions and caches that reach beyond
+// one region or socket, so that levels go from the outside in on the way to a core.
 std::vector<Vertex> usable_groups(std::vector<Vertex> groups, int core_count) {
   std::erase_if(groups, [core_count](const Vertex& group) {
     return group.level == Level::node || group.level == Level::core ||
@@ -48,7 +48,7 @@ std::vector<Vertex> usable_groups(std::vector<Vertex> groups, int core_count) {
   });
   std::sort(groups.begin(), groups.end(), stands_before);
   std::vector<bool> dropped(groups.size(), false);
-  std::vector<size_t> open;  // the groups around the present one, outer first
+  std::vector<size_t> open;  // the groups around the current one, outer first
   for (size_t i = 0; i < groups.size(); ++i) {
     const Vertex& group = groups[i];
     while (!open.empty() && end_core(groups[open.back()]) <= group.first_core) open.pop_back();
@@ -63,7 +63,7 @@ std::vector<Vertex> usable_groups(std::vector<Vertex> groups, int core_count) {
         dropped[i] = true;
         continue;
       }
-      // Of what is open sockets around numa regions stay, and numa regions around sockets.
+      // Open sockets around numa regions stay, and so do open numa regions around sockets.
       for (const size_t outer : open) {
         const Vertex& around = groups[outer];
         if (around.level == Level::cache || around.level == group.level || same_run(around, group))
@@ -127,7 +127,7 @@ Tree restricted(const Tree& tree, const std::vector<int>& processing_units) {
   std::vector<int> kept_units = processing_units;
   std::sort(kept_units.begin(), kept_units.end());
   std::vector<Core> cores;
-  std::vector<int> kept_before{0};  // [i]: how many of the first i cores stay
+  std::vector<int> kept_before{0};  // [i]: the number of the first i cores that stay
   for (const Core& core : tree.cores) {
     Core kept = core;
     std::erase_if(kept.processing_units, [&](int unit) {
@@ -163,7 +163,7 @@ Tree load(const std::string& topology) {
 
 namespace {
 
-// 0: the calling thread.
+// The binding of a thread; thread 0 is the calling thread.
 std::vector<int> binding_of(pid_t thread) {
   // The kernel refuses a mask that is too small for its processing units: grow until it fits.
   constexpr int most_units = 1 << 20;
@@ -196,7 +196,7 @@ std::vector<int> binding_of_process() {
     const std::string name = task->path().filename().string();
     pid_t thread = 0;
     if (std::from_chars(name.data(), name.data() + name.size(), thread).ec != std::errc{}) continue;
-    const std::vector<int> bound = binding_of(thread);  // none where the thread has ended meanwhile
+    const std::vector<int> bound = binding_of(thread);  // empty if the thread has ended meanwhile
     units.insert(units.end(), bound.begin(), bound.end());
   }
   std::sort(units.begin(), units.end());

@@ -1,4 +1,4 @@
-// The tree for people: what `tutti doctor` prints.
+// The text of a tree that `tutti doctor` prints.
 #include <algorithm>
 
 #include "base/text.h"
@@ -7,7 +7,7 @@
 namespace tutti::topo {
 namespace {
 
-// "0-3,8" for ascending numbers.
+// A list such as "0-3,8" for ascending numbers.
 std::string ranges(const std::vector<int>& numbers) {
   std::string text;
   for (size_t i = 0; i < numbers.size();) {
@@ -29,7 +29,7 @@ bool alike(const Core& a, const Core& b) {
   return a.cache_bytes == b.cache_bytes && a.usable == b.usable;
 }
 
-// Whether the cache of this depth has a line of its own above the core.
+// True if the cache of this depth has a line of its own above the core.
 bool has_vertex(const Tree& tree, int core, int depth) {
   for (int i = tree.cores[core].vertex; i >= 0; i = tree.vertices[i].parent) {
     if (tree.vertices[i].level == Level::cache && tree.vertices[i].cache_depth == depth)
@@ -38,7 +38,7 @@ bool has_vertex(const Tree& tree, int core, int depth) {
   return false;
 }
 
-// The line of cores first ... end - 1, which are alike.
+// The line of the cores first ... end - 1, which are equal.
 std::string cores_line(const Tree& tree, int first, int end) {
   const bool one = end - first == 1;
   std::vector<int> units;

@@ -17,7 +17,7 @@
 
 #include "mpi/abi/inside.h"
 #include "mpi/communicators/communicator.h"
-#include "mpi/gathered_placement.h"
+#include "mpi/job/gathered_placement.h"
 
 namespace tutti::mpi {
 

@@ -13,7 +13,7 @@
 #include "group/group.h"
 #include "mpi/job/end.h"
 #include "base/only_one.h"
-#include "mpi/gathered_placement.h"
+#include "mpi/job/gathered_placement.h"
 #include "select/select.h"
 
 namespace tutti::mpi {

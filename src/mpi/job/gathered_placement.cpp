@@ -1,10 +1,4 @@
-<<<<<<<< HEAD:src/mpi/job/places.cpp
-#include "mpi/job/places.h"
-
-#include <sys/utsname.h>
-========
-#include "mpi/gathered_placement.h"
->>>>>>>> dc0fd26 (Placement: one room for where ranks are):src/mpi/gathered_placement.cpp
+#include "mpi/job/gathered_placement.h"
 
 #include <string>
 #include <utility>
@@ -13,19 +7,12 @@
 #include "base/hash.h"
 #include "base/log.h"
 #include "base/options.h"
-<<<<<<<< HEAD:src/mpi/job/places.cpp
-#include "group/gathering.h"
-#include "mpi/job/cores.h"
+#include "base/process.h"
 #include "mpi/abi/host.h"
 #include "mpi/job/team.h"
-========
-#include "base/process.h"
-#include "mpi/host.h"
-#include "mpi/team.h"
 #include "placement/clusters.h"
 #include "placement/cores.h"
 #include "placement/gathering.h"
->>>>>>>> dc0fd26 (Placement: one room for where ranks are):src/mpi/gathered_placement.cpp
 #include "select/contents.h"
 
 namespace tutti::mpi {
