@@ -16,6 +16,7 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "json.h"
 #include "pair.h"
 
 static const double budget_seconds = 0.03; /* for each value */
@@ -226,35 +227,35 @@ typedef struct {
   BenchClock clock;
   int apart[2], together[2]; /* two cores; one core twice */
   int cores;
+  BenchJson* json;
 } Limits;
 
-static void write_value(const char* name, bool known, double value) {
+/* null where it is not known, or below 0. */
+static void write_value(Limits* limits, const char* name, bool known, double value) {
   if (known && value >= 0)
-    printf(",\n  \"%s\": %.5g", name, value);
+    bench_json_number(limits->json, name, value, 4);
   else
-    printf(",\n  \"%s\": null", name);
+    bench_json_null(limits->json, name);
 }
 
 static void write_time(Limits* limits, const char* name, const int core[2], PairBody body) {
   const bool known = core != NULL && pair_run(limits->shared, &limits->clock, core, 0, body);
-  write_value(name, known, limits->shared->result[0] * 1e9);
+  write_value(limits, name, known, limits->shared->result[0] * 1e9);
 }
 
-/* By size: gigabytes a second, or microseconds where `rate` is false. */
+/* By size: gigabytes a second or microseconds, as `value` makes them of the pair's results. */
 static void write_by_size(Limits* limits, const char* name, const size_t* sizes, PairBody body,
                           bool known, double (*value)(const PairShared*, size_t)) {
-  printf(",\n  \"%s\": {", name);
+  bench_json_begin_object(limits->json, name);
   for (int i = 0; sizes[i] != 0; ++i) {
     const bool good = known &&
                       pair_run(limits->shared, &limits->clock, limits->apart, sizes[i], body) &&
                       limits->shared->result[0] >= 0;
-    printf("%s\"%zu\": ", i ? ", " : "", sizes[i]);
-    if (good)
-      printf("%.4g", value(limits->shared, sizes[i]));
-    else
-      printf("null");
+    char size[24];
+    snprintf(size, sizeof size, "%zu", sizes[i]);
+    write_value(limits, size, good, good ? value(limits->shared, sizes[i]) : -1);
   }
-  printf("}");
+  bench_json_end(limits->json);
 }
 
 static double first_rate(const PairShared* shared, size_t bytes) {
@@ -273,8 +274,13 @@ static void write_report(Limits* limits) {
                       cma[] = {8, 4096, 65536, 1048576, 16777216, 0};
   const bool two = limits->cores == 2;
   const int* apart = two ? limits->apart : NULL;
-  printf("{\n  \"format\": \"tutti-limits 1\",\n  \"cores\": [%d, %d],\n  \"clock\": \"%s\"",
-         limits->apart[0], limits->apart[1], limits->clock.counter ? "tsc" : "monotonic");
+  limits->json = bench_json_open();
+  bench_json_text(limits->json, "format", "tutti-limits 1");
+  bench_json_begin_list(limits->json, "cores");
+  bench_json_integer(limits->json, NULL, limits->apart[0]);
+  bench_json_integer(limits->json, NULL, limits->apart[1]);
+  bench_json_end(limits->json);
+  bench_json_text(limits->json, "clock", limits->clock.counter ? "tsc" : "monotonic");
   write_time(limits, "line_half_round_trip_ns", apart, ping_pong);
   write_time(limits, "flag_exchange_ns", apart, flag_exchange);
   write_time(limits, "flag_exchange_loop_ns", apart, flag_exchange_loop);
@@ -287,7 +293,7 @@ static void write_report(Limits* limits) {
   write_by_size(limits, "add_rewritten_us", fetches, fetch_sum, two, microseconds);
   write_by_size(limits, "copy_own_rewritten_us", fetches, fetch_own, two, microseconds);
   write_by_size(limits, "cma_rewritten_us", cma, fetch_cma, two, microseconds);
-  printf("\n}\n");
+  bench_json_write_indented(limits->json, stdout);
 }
 
 int main(int argc, char** argv) {
@@ -297,8 +303,6 @@ int main(int argc, char** argv) {
             argv[1]);
     return 2;
   }
-  setvbuf(stdout, NULL, _IOFBF,
-          1 << 16); /* children end by _exit, so what is buffered stays the parent's */
   Limits limits = {.shared = pair_shared(), .clock = bench_clock_open()};
   limits.cores = pair_cores(limits.apart);
   limits.together[0] = limits.together[1] = limits.apart[0];

@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "clock.h"
+#include "json.h"
 #include "openmp.h"
 #include "tutti/tutti.h"
 
@@ -169,18 +170,24 @@ int main(int argc, char** argv) {
   for (int i = 4; i < argc; ++i)
     most = strtoull(argv[i], NULL, 10) > most ? strtoull(argv[i], NULL, 10) : most;
   make(&bench, most);
-  const char* separator = "";
-  printf("{\"format\": \"tutti-openmp-1\", \"threads\": %d, \"cells\": [", bench.threads);
+  BenchJson* const json = bench_json_open();
+  bench_json_text(json, "format", "tutti-openmp-1");
+  bench_json_integer(json, "threads", bench.threads);
+  bench_json_begin_list(json, "cells");
   for (int repetition = 0; repetition < repetitions; ++repetition)
     for (int i = 4; i < argc; ++i)
       for (int variant = 0; variant < VARIANTS; ++variant) {
         if (!openmp_variant_exists(variant)) continue;
-        bench.count = strtoull(argv[i], NULL, 10) / sizeof(double);
-        printf("%s\n {\"variant\": \"%s\", \"bytes\": %s, \"repetition\": %d, \"median_us\": %.4f}",
-               separator, names[variant], argv[i], repetition,
-               measure(&bench, (enum variant)variant, atof(argv[3])));
-        separator = ",";
+        const unsigned long long bytes = strtoull(argv[i], NULL, 10);
+        bench.count = bytes / sizeof(double);
+        bench_json_begin_object(json, NULL);
+        bench_json_text(json, "variant", names[variant]);
+        bench_json_integer(json, "bytes", (int64_t)bytes);
+        bench_json_integer(json, "repetition", repetition);
+        bench_json_number(json, "median_us", measure(&bench, (enum variant)variant, atof(argv[3])),
+                          4);
+        bench_json_end(json);
       }
-  printf("\n]}\n");
+  bench_json_write_indented(json, stdout);
   return 0;
 }

@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "collectives.h"
+#include "json.h"
 #include "order.h"
 
 static int ascending(const void* one, const void* other) {
@@ -65,85 +66,101 @@ static bool interposed(void) {
   return found;
 }
 
-static void write_library(FILE* file) {
+/* The first line of what the library says of itself. */
+static void write_library(BenchJson* json) {
   char version[MPI_MAX_LIBRARY_VERSION_STRING];
   int length;
   MPI_Get_library_version(version, &length);
-  fputs("  \"library\": \"", file);
-  for (const char* c = version; *c != '\0' && *c != '\n'; ++c) {
-    if (*c == '"' || *c == '\\') fputc('\\', file);
-    fputc((unsigned char)*c < ' ' ? ' ' : *c, file);
-  }
-  fputs("\",\n", file);
+  version[strcspn(version, "\n")] = '\0';
+  bench_json_text(json, "library", version);
 }
 
-static void write_cell(FILE* file, const ResultsCell* cell) {
+static void write_cell(BenchJson* json, const ResultsCell* cell) {
   const BenchKind* const kind = &cell->kind;
-  fprintf(file, "{\"collective\": \"%s\", \"bytes\": %zu, ",
-          bench_collective_names[kind->collective], kind->bytes);
-  if (bench_rooted(kind->collective)) fprintf(file, "\"root\": %d, ", kind->root);
-  fprintf(file,
-          "\"element\": \"%s\", \"communicator\": \"%s\", \"condition\": \"%s\", \"operations\": "
-          "%d, \"missed\": %d, "
-          "\"median_us\": %.4f, \"mean_us\": %.4f, \"min_us\": %.4f, \"p95_us\": %.4f}",
-          pattern_element_names[kind->element], bench_communicator_names[kind->communicator],
-          bench_condition_name(cell->condition), cell->kept, cell->missed, cell->median, cell->mean,
-          cell->least, cell->percentile_95);
+  bench_json_begin_object(json, NULL);
+  bench_json_text(json, "collective", bench_collective_names[kind->collective]);
+  bench_json_integer(json, "bytes", (int64_t)kind->bytes);
+  if (bench_rooted(kind->collective)) bench_json_integer(json, "root", kind->root);
+  bench_json_text(json, "element", pattern_element_names[kind->element]);
+  bench_json_text(json, "communicator", bench_communicator_names[kind->communicator]);
+  bench_json_text(json, "condition", bench_condition_name(cell->condition));
+  bench_json_integer(json, "operations", cell->kept);
+  bench_json_integer(json, "missed", cell->missed);
+  bench_json_number(json, "median_us", cell->median, 4);
+  bench_json_number(json, "mean_us", cell->mean, 4);
+  bench_json_number(json, "min_us", cell->least, 4);
+  bench_json_number(json, "p95_us", cell->percentile_95, 4);
+  bench_json_end(json);
 }
 
 /* The first of the shuffled rounds, in the words of --kinds. */
-static void write_first_round(FILE* file, const BenchOptions* options) {
+static void write_first_round(BenchJson* json, const BenchOptions* options) {
   const int count = options->kinds.count;
   int* const order = malloc((size_t)count * sizeof *order);
   if (order == NULL) return;
   bench_order(order, count, 1, options->seed);
-  fprintf(file, "  \"seed\": %llu, \"first_round\": [", (unsigned long long)options->seed);
+  bench_json_integer(json, "seed", (int64_t)options->seed);
+  bench_json_begin_list(json, "first_round");
   for (int i = 0; i < count; ++i) {
     char word[BENCH_KIND_WORD];
     kind_word(&options->kinds.kinds[order[i]], word);
-    fprintf(file, "%s\"%s\"", i ? ", " : "", word);
+    bench_json_text(json, NULL, word);
   }
-  fputs("],\n", file);
+  bench_json_end(json);
   free(order);
 }
 
-static void write_hand_overs(FILE* file, const Results* results) {
-  fputs("  \"hand_overs\": [", file);
+static void write_hand_overs(BenchJson* json, const Results* results) {
+  bench_json_begin_list(json, "hand_overs");
   for (int i = 0; i < results->hand_over_count; ++i) {
     const ResultsHandOvers* const one = &results->hand_overs[i];
-    fprintf(file, "%s{\"condition\": \"%s\", \"ns\": [%.2f, %.2f]}", i ? ", " : "",
-            bench_condition_name(one->condition), one->before, one->after);
+    bench_json_begin_object(json, NULL);
+    bench_json_text(json, "condition", bench_condition_name(one->condition));
+    bench_json_begin_list(json, "ns");
+    bench_json_number(json, NULL, one->before, 2);
+    bench_json_number(json, NULL, one->after, 2);
+    bench_json_end(json);
+    bench_json_end(json);
   }
-  fputs("],\n", file);
+  bench_json_end(json);
+}
+
+static void write_left_out(BenchJson* json, const BenchKinds* left_out) {
+  if (left_out->count == 0) return;
+  bench_json_begin_list(json, "left_out");
+  for (int i = 0; i < left_out->count; ++i) {
+    const BenchKind* const kind = &left_out->kinds[i];
+    bench_json_begin_object(json, NULL);
+    bench_json_text(json, "collective", bench_collective_names[kind->collective]);
+    bench_json_integer(json, "bytes", (int64_t)kind->bytes);
+    bench_json_end(json);
+  }
+  bench_json_end(json);
 }
 
 static void write_json(FILE* file, const Results* results, const ResultsJob* job) {
   const BenchOptions* options = job->options;
-  fputs("{\n  \"format\": \"tutti-bench-job 2\",\n", file);
-  write_library(file);
-  fprintf(file, "  \"interposed\": %s,\n", interposed() ? "true" : "false");
-  fprintf(file, "  \"ranks\": %d, \"cores\": %d, \"yields\": %s, \"clock\": \"%s\",\n", job->ranks,
-          job->cores, job->yields ? "true" : "false", job->counter ? "tsc" : "monotonic");
+  BenchJson* const json = bench_json_open();
+  bench_json_text(json, "format", "tutti-bench-job 2");
+  write_library(json);
+  bench_json_flag(json, "interposed", interposed());
+  bench_json_integer(json, "ranks", job->ranks);
+  bench_json_integer(json, "cores", job->cores);
+  bench_json_flag(json, "yields", job->yields);
+  bench_json_text(json, "clock", job->counter ? "tsc" : "monotonic");
   if (results->flag_exchange > 0)
-    fprintf(file, "  \"flag_exchange_us\": %.4f,\n", results->flag_exchange);
-  write_hand_overs(file, results);
-  if (options->mixed) write_first_round(file, options);
-  if (options->cold_bytes > 0) fprintf(file, "  \"cold_bytes\": %zu,\n", options->cold_bytes);
-  fprintf(file, "  \"dirty\": %s, \"verified\": %s, \"every_root\": %s,\n  \"cells\": [",
-          options->dirty ? "true" : "false", options->verify ? "true" : "false",
-          options->every_root ? "true" : "false");
-  for (int i = 0; i < results->count; ++i) {
-    fprintf(file, "%s\n    ", i ? "," : "");
-    write_cell(file, &results->cells[i]);
-  }
-  fputs("\n  ]", file);
-  for (int i = 0; i < results->left_out.count; ++i) {
-    const BenchKind* cell = &results->left_out.kinds[i];
-    fprintf(file, "%s{\"collective\": \"%s\", \"bytes\": %zu}%s", i ? ", " : ",\n  \"left_out\": [",
-            bench_collective_names[cell->collective], cell->bytes,
-            i + 1 == results->left_out.count ? "]" : "");
-  }
-  fputs("\n}\n", file);
+    bench_json_number(json, "flag_exchange_us", results->flag_exchange, 4);
+  write_hand_overs(json, results);
+  if (options->mixed) write_first_round(json, options);
+  if (options->cold_bytes > 0) bench_json_integer(json, "cold_bytes", (int64_t)options->cold_bytes);
+  bench_json_flag(json, "dirty", options->dirty);
+  bench_json_flag(json, "verified", options->verify);
+  bench_json_flag(json, "every_root", options->every_root);
+  bench_json_begin_list(json, "cells");
+  for (int i = 0; i < results->count; ++i) write_cell(json, &results->cells[i]);
+  bench_json_end(json);
+  write_left_out(json, &results->left_out);
+  bench_json_write_indented(json, file);
 }
 
 static void say_left_out(const BenchKinds* left_out) {

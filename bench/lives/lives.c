@@ -12,6 +12,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "../json.h"
+
 static int compare(const void* a, const void* b) {
   const double one = *(const double*)a, other = *(const double*)b;
   return (one > other) - (one < other);
@@ -74,7 +76,10 @@ int main(int argc, char** argv) {
     double sum = 0;
     for (int round = 0; round < rounds; ++round) sum += slowest[round];
     qsort(slowest, (size_t)rounds, sizeof *slowest, compare);
-    printf("{\"median\": %.4f, \"mean\": %.4f}\n", slowest[rounds / 2] * 1e6, sum / rounds * 1e6);
+    BenchJson* const json = bench_json_open();
+    bench_json_number(json, "median", slowest[rounds / 2] * 1e6, 4);
+    bench_json_number(json, "mean", sum / rounds * 1e6, 4);
+    bench_json_write_line(json, stdout);
   }
   MPI_Win_free(&window);
   free(times);

@@ -23,6 +23,7 @@
 
 #include "algo/algo.h"
 #include "base/error.h"
+#include "base/json.h"
 #include "kept.h"
 #include "memory.h"
 #include "plan/lower.h"
@@ -136,25 +137,28 @@ void print_line(const Result& one) {
 }
 
 void print_json(const Cluster& cluster, const std::vector<Result>& results) {
-  std::printf(
-      "{\"format\": \"tutti-lowering 1\", \"ranks\": %d, \"nodes_bytes\": %zu, \"levels_bytes\": "
-      "%zu, \"collectives\": [",
-      cluster.ranks, cluster.nodes_bytes, cluster.levels_bytes);
-  const char* separator = "";
+  Json collectives = Json::array();
   for (const Result& one : results) {
     const double* const ms = one.median.milliseconds;
-    std::printf(
-        "%s\n {\"collective\": \"%s\", \"algorithm\": \"%s\", \"transfers\": %zu, \"staged\": %zu, "
-        "\"generate_ms\": %.3f, "
-        "\"stage_ms\": %.3f, \"depend_ms\": %.3f, \"lower_ms\": %.3f, \"total_ms\": %.3f, "
-        "\"most_bytes\": %zu, "
-        "\"steps\": %zu, \"program_bytes\": %zu}",
-        separator, one.collective.c_str(), one.algorithm.c_str(), one.transfers, one.staged,
-        ms[Phases::generate], ms[Phases::stage], ms[Phases::depend], ms[Phases::lower],
-        one.median.total(), one.most_bytes, one.steps, one.program_bytes);
-    separator = ",";
+    collectives.push_back({{"collective", one.collective},
+                           {"algorithm", one.algorithm},
+                           {"transfers", one.transfers},
+                           {"staged", one.staged},
+                           {"generate_ms", rounded(ms[Phases::generate], 3)},
+                           {"stage_ms", rounded(ms[Phases::stage], 3)},
+                           {"depend_ms", rounded(ms[Phases::depend], 3)},
+                           {"lower_ms", rounded(ms[Phases::lower], 3)},
+                           {"total_ms", rounded(one.median.total(), 3)},
+                           {"most_bytes", one.most_bytes},
+                           {"steps", one.steps},
+                           {"program_bytes", one.program_bytes}});
   }
-  std::printf("\n]}\n");
+  const Json document{{"format", "tutti-lowering 1"},
+                      {"ranks", cluster.ranks},
+                      {"nodes_bytes", cluster.nodes_bytes},
+                      {"levels_bytes", cluster.levels_bytes},
+                      {"collectives", std::move(collectives)}};
+  std::printf("%s\n", json_text(document, 1).c_str());
 }
 
 // A size and a placement a line.
@@ -165,19 +169,18 @@ struct KeptLine {
 };
 
 void print_kept_json(const std::vector<KeptLine>& lines) {
-  std::printf("{\"format\": \"tutti-kept 1\", \"clusters\": [");
-  const char* separator = "";
-  for (const KeptLine& line : lines) {
-    std::printf(
-        "%s\n {\"ranks\": %d, \"nodes\": %d, \"placement\": \"%s\", \"world_bytes\": %zu, "
-        "\"communicator_bytes\": %zu, "
-        "\"programs_bytes\": %zu, \"kept_bytes\": %zu, \"most_bytes\": %zu}",
-        separator, line.nodes * line.cores, line.nodes, std::string(name(line.dealing)).c_str(),
-        line.bytes.world, line.bytes.communicator, line.bytes.programs, line.bytes.all(),
-        line.bytes.most);
-    separator = ",";
-  }
-  std::printf("\n]}\n");
+  Json clusters = Json::array();
+  for (const KeptLine& line : lines)
+    clusters.push_back({{"ranks", line.nodes * line.cores},
+                        {"nodes", line.nodes},
+                        {"placement", name(line.dealing)},
+                        {"world_bytes", line.bytes.world},
+                        {"communicator_bytes", line.bytes.communicator},
+                        {"programs_bytes", line.bytes.programs},
+                        {"kept_bytes", line.bytes.all()},
+                        {"most_bytes", line.bytes.most}});
+  const Json document{{"format", "tutti-kept 1"}, {"clusters", std::move(clusters)}};
+  std::printf("%s\n", json_text(document, 1).c_str());
 }
 
 void compare_kept(int cores, const std::vector<int>& sizes, bool json) {

@@ -20,6 +20,7 @@
 
 #include "collectives.h"
 #include "costs.h"
+#include "json.h"
 
 enum { most_operations = 1000, most_number = 1000000000, first_cell = 9 };
 
@@ -141,12 +142,15 @@ static int ascending(const void* one, const void* other) {
 
 static void say(const Job* job, double* times, int count, bool verified) {
   qsort(times, (size_t)count, sizeof *times, ascending);
-  printf(
-      "{\"collective\": \"%s\", \"bytes\": %zu, \"root\": %d, \"us\": %.4f, \"least_us\": %.4f, "
-      "\"most_us\": %.4f, "
-      "\"verified\": %s}\n",
-      bench_collective_names[job->collective], job->bytes, job->root, times[count / 2], times[0],
-      times[count - 1], verified ? "true" : "false");
+  BenchJson* const json = bench_json_open();
+  bench_json_text(json, "collective", bench_collective_names[job->collective]);
+  bench_json_integer(json, "bytes", (int64_t)job->bytes);
+  bench_json_integer(json, "root", job->root);
+  bench_json_number(json, "us", times[count / 2], 4);
+  bench_json_number(json, "least_us", times[0], 4);
+  bench_json_number(json, "most_us", times[count - 1], 4);
+  bench_json_flag(json, "verified", verified);
+  bench_json_write_line(json, stdout);
   fflush(stdout);
 }
 

@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "counts.h"
+#include "json.h"
 
 enum { phases = 6 };
 
@@ -43,16 +44,17 @@ static void note(const Board* board, int phase, int rank, int ranks) {
 }
 
 static void say(const Board* board, int ranks) {
-  printf("{\"ranks\": %d", ranks);
+  BenchJson* const json = bench_json_open();
+  bench_json_integer(json, "ranks", ranks);
   for (int phase = 0; phase < phases; ++phase) {
-    printf(", \"%s\": [", phase_names[phase]);
+    bench_json_begin_list(json, phase_names[phase]);
     for (int rank = 0; rank < ranks; ++rank) {
       const long* const now = board->sent + (size_t)phase * (size_t)ranks + rank;
-      printf("%s%ld", rank == 0 ? "" : ",", phase == 0 ? *now : *now - now[-ranks]);
+      bench_json_integer(json, NULL, phase == 0 ? *now : *now - now[-ranks]);
     }
-    printf("]");
+    bench_json_end(json);
   }
-  printf("}\n");
+  bench_json_write_line(json, stdout);
 }
 
 static void split_as_init_does(void) {

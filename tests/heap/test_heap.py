@@ -61,6 +61,14 @@ def test_the_library_is_there():
     assert LIBRARY.exists(), f"{LIBRARY} is missing: install libjemalloc-dev and run make"
 
 
+def test_it_holds_no_json():
+    """The library lies in every process's memory beside malloc; the JSON library is for reports and traces."""
+    symbols = subprocess.run(
+        ["nm", "-C", LIBRARY], capture_output=True, text=True, timeout=30, check=True
+    ).stdout
+    assert "tutti::" in symbols and "nlohmann" not in symbols
+
+
 def test_memory(compiled):
     expect_ok(run(compiled("cc", "memory.c"), MALLOC_CONF="dirty_decay_ms:0"))
 

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/json.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "mpi/abi/host.h"
@@ -94,75 +95,55 @@ void write_table(FILE* file, const Report& report) {
     fprintf(file, "tutti:   built-in choice: %s\n", refusal.c_str());
 }
 
-// Text for JSON; our own strings hold nothing stranger than quotes.
-std::string quoted(std::string_view text) {
-  std::string result = "\"";
-  for (char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    result += c >= 0 && c < ' ' ? ' ' : c;
-  }
-  return result + "\"";
-}
-
-void write_list(FILE* file, const char* name, const auto& texts) {
-  fprintf(file, "\n \"%s\": [", name);
-  const char* separator = "\n";
-  for (const auto& text : texts) {
-    fprintf(file, "%s  %s", separator, quoted(text).c_str());
-    separator = ",\n";
-  }
-  fprintf(file, "\n ]");
-}
-
-void write_json(FILE* file, const Report& report) {
-  fprintf(file,
-          "{\"format\": \"tutti-report-1\", \"mpi\": %s, \"ranks\": %d, \"aborted_by\": %s, "
-          "\"off\": %s,\n \"collectives\": [",
-          quoted(abi_name).c_str(), report.ranks,
-          report.aborted_by < 0 ? "null" : std::to_string(report.aborted_by).c_str(),
-          report.why_no_team.empty() ? "null" : quoted(report.why_no_team).c_str());
-  const char* separator = "\n";
+Json collectives_of(const Report& report) {
+  Json collectives = Json::array();
   for (size_t row = 0; row < row_count; ++row) {
     const ReportRow& line = report.total.rows[row];
     if (line.calls + line.host_calls == 0) continue;
-    fprintf(file,
-            "%s  {\"collective\": %s, \"size\": %s, \"calls\": %llu, \"mean_us\": %.3f, "
-            "\"host_calls\": %llu, "
-            "\"host_mean_us\": %.3f, \"bytes\": %llu, \"algorithm\": %s}",
-            separator, quoted(collective_of(row)).c_str(), quoted(size_range(row)).c_str(),
-            static_cast<unsigned long long>(line.calls),
-            mean_microseconds(line.nanoseconds, line.calls),
-            static_cast<unsigned long long>(line.host_calls),
-            mean_microseconds(line.host_nanoseconds, line.host_calls),
-            static_cast<unsigned long long>(line.bytes), quoted(report.algorithms[row]).c_str());
-    separator = ",\n";
+    collectives.push_back(
+        {{"collective", collective_of(row)},
+         {"size", size_range(row)},
+         {"calls", line.calls},
+         {"mean_us", rounded(mean_microseconds(line.nanoseconds, line.calls), 3)},
+         {"host_calls", line.host_calls},
+         {"host_mean_us", rounded(mean_microseconds(line.host_nanoseconds, line.host_calls), 3)},
+         {"bytes", line.bytes},
+         {"algorithm", report.algorithms[row]}});
   }
-  fprintf(file, "\n ],\n \"host_reasons\": [");
-  separator = "\n";
-  for (size_t reason = 1; reason < reason_count; ++reason) {
-    if (report.total.reasons[reason] == 0 || reason == one_rank) continue;
-    fprintf(file, "%s  {\"reason\": %s, \"calls\": %llu}", separator,
-            quoted(describe(static_cast<Reason>(reason))).c_str(),
-            static_cast<unsigned long long>(report.total.reasons[reason]));
-    separator = ",\n";
-  }
-  fprintf(file,
-          "\n ],\n \"messages\": {\"between_nodes\": %llu, \"bytes_between_nodes\": %llu, "
-          "\"within_nodes\": %llu, "
-          "\"bytes_within_nodes\": %llu},\n \"among_leaders\": {\"hosts_calls\": %llu, \"bytes\": "
-          "%llu},",
-          static_cast<unsigned long long>(report.total.across.messages),
-          static_cast<unsigned long long>(report.total.across.bytes),
-          static_cast<unsigned long long>(report.total.within.messages),
-          static_cast<unsigned long long>(report.total.within.bytes),
-          static_cast<unsigned long long>(report.total.led.messages),
-          static_cast<unsigned long long>(report.total.led.bytes));
-  fprintf(file, "\n \"calls_on_one_rank\": %llu,",
-          static_cast<unsigned long long>(report.total.reasons[one_rank]));
-  write_list(file, "not_covered", not_covered);
-  fprintf(file, ",");
-  write_list(file, "refused_plans", select::refusals());
-  fprintf(file, "\n}\n");
+  return collectives;
+}
+
+Json host_reasons_of(const Report& report) {
+  Json reasons = Json::array();
+  for (size_t reason = 1; reason < reason_count; ++reason)
+    if (report.total.reasons[reason] > 0 && reason != one_rank)
+      reasons.push_back({{"reason", describe(static_cast<Reason>(reason))},
+                         {"calls", report.total.reasons[reason]}});
+  return reasons;
+}
+
+void write_json(FILE* file, const Report& report) {
+  const ReportNumbers& total = report.total;
+  Json document{
+      {"format", "tutti-report-1"},
+      {"mpi", abi_name},
+      {"ranks", report.ranks},
+      {"aborted_by", nullptr},
+      {"off", nullptr},
+      {"collectives", collectives_of(report)},
+      {"host_reasons", host_reasons_of(report)},
+      {"messages",
+       {{"between_nodes", total.across.messages},
+        {"bytes_between_nodes", total.across.bytes},
+        {"within_nodes", total.within.messages},
+        {"bytes_within_nodes", total.within.bytes}}},
+      {"among_leaders", {{"hosts_calls", total.led.messages}, {"bytes", total.led.bytes}}},
+      {"calls_on_one_rank", total.reasons[one_rank]},
+      {"not_covered", not_covered},
+      {"refused_plans", select::refusals()}};
+  if (report.aborted_by >= 0) document["aborted_by"] = report.aborted_by;
+  if (!report.why_no_team.empty()) document["off"] = report.why_no_team;
+  fprintf(file, "%s\n", json_text(document, 1).c_str());
 }
 
 }  // namespace
