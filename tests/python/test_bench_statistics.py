@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tutti.bench.statistics import Ratio, compare, geometric_mean, ratio_of_logs, t_quantile
+from tutti.bench.statistics import T_95, Ratio, compare, geometric_mean, ratio_of_logs, t_quantile
 
 times = st.floats(min_value=1e-3, max_value=1e6)
 
@@ -21,6 +21,35 @@ def test_t_quantiles():
     assert t_quantile(120) == pytest.approx(1.980, abs=1e-3)
     with pytest.raises(ValueError):
         t_quantile(0)
+
+
+def probability_below(t: float, degrees: int) -> float:
+    """Of Student's distribution, by Simpson's rule. With x = sqrt(degrees) tan(angle) the density becomes a power of
+    the cosine."""
+    end, parts = math.atan(t / math.sqrt(degrees)), 2000
+    heights = [math.cos(end * k / parts) ** (degrees - 1) for k in range(parts + 1)]
+    area = heights[0] + heights[-1] + 4 * sum(heights[1:-1:2]) + 2 * sum(heights[2:-1:2])
+    scale = math.gamma((degrees + 1) / 2) / (math.sqrt(math.pi) * math.gamma(degrees / 2))
+    return 0.5 + scale * area * end / parts / 3
+
+
+def test_the_integral_of_students_density():
+    # With one degree of freedom it is Cauchy's distribution, with two there is a closed form.
+    assert probability_below(3.0, 1) == pytest.approx(0.5 + math.atan(3.0) / math.pi, abs=1e-12)
+    assert probability_below(3.0, 2) == pytest.approx(0.5 + 1.5 / math.sqrt(11), abs=1e-12)
+
+
+@pytest.mark.parametrize("degrees", range(1, len(T_95) + 1))
+def test_the_table_of_quantiles_is_that_of_students_distribution(degrees):
+    """Each of its numbers is the quantile, rounded to three decimals."""
+    t = t_quantile(degrees)
+    assert probability_below(t - 0.00051, degrees) < 0.975 < probability_below(t + 0.00051, degrees)
+
+
+@pytest.mark.parametrize("degrees", [31, 40, 60, 100, 200])
+def test_quantiles_beyond_the_table_are_as_good(degrees):
+    t = t_quantile(degrees)
+    assert probability_below(t - 0.004, degrees) < 0.975 < probability_below(t + 0.004, degrees)
 
 
 def test_compare_by_hand():
