@@ -3,6 +3,10 @@
 Lengths are in cells: a rank takes one cell, as wide as it is high or, for pages that show more of a rank, wider. Of all
 ways to set the boxes in rows and columns that is taken whose shape comes nearest to the one asked for. A level that
 tells nothing apart (one cluster, one NUMA region in each node, sockets that are NUMA regions) gets no box.
+
+The layout is our own because libraries of graphs place ranks by the messages between them: Graphviz (dot, fdp, circo)
+lets equal nodes stand at different heights and boxes overlap, and networkx has no boxes. Here places depend on the
+machine alone, so that a plan's phases, and all plans for one machine, can be compared by eye.
 """
 
 import math

@@ -1,4 +1,8 @@
-"""Lays a tree of ranks out: the root on top, children below their parent, no two subtrees in one another's way."""
+"""Lays a tree of ranks out: the root on top, children below their parent, no two subtrees in one another's way.
+
+Graphviz's dot and igraph lay such trees out as well. The one is a program that pip cannot install, the other a library
+of 15 MB, and either would replace one function of 20 lines.
+"""
 
 from tutti.drawing.layout import Layout
 
