@@ -1,4 +1,4 @@
-"""The PATHS experiment (bench/paths) runs and says what it measured; the numbers themselves are docs/paths.md's."""
+"""The PATHS experiment (examples/paths) runs and says what it measured; the numbers themselves are its README's."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-SCRIPT = ROOT / "bench" / "paths" / "experiment.py"
+SCRIPT = ROOT / "examples" / "paths" / "experiment.py"
 ARGUMENTS = {
     "trees": ["--ranks", "8", "--shape", "node:2 core:4"],
     "arrival": ["--ranks", "3", "--late", "20", "--counts", "1,100"],

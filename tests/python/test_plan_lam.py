@@ -1,4 +1,4 @@
-"""LAM-MPI's trees and the PATHS paper's: their shapes, their messages between nodes, and the files in plans/lam."""
+"""LAM-MPI's trees and the PATHS paper's: their shapes, their messages between nodes, and the files in examples/paths/plans."""
 
 import os
 from collections import Counter
@@ -11,7 +11,7 @@ import tutti.plan as tp
 from tutti.places import core
 from tutti.plan import lam
 
-GOLDEN = Path(__file__).resolve().parents[2] / "plans" / "lam"
+GOLDEN = Path(__file__).resolve().parents[2] / "examples" / "paths" / "plans"
 DEALS = ("round_robin", "block")
 
 
@@ -129,7 +129,7 @@ def test_every_scheme_is_right_for_all_ranks_roots_and_deals(scheme):
 
 
 def shipped():
-    """File name -> what builds the plan, of everything in plans/lam."""
+    """File name -> what builds the plan, of everything in examples/paths/plans."""
     made = {"allreduce-linear-32.plan": partial(lam.linear.build, ranks=32)}
     for suffix, which in (("allreduce", 0), ("reduce", 1), ("bcast", 2)):
         for scheme, ranks in (("linear", 4), ("logarithmic", 32)):

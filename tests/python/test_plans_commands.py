@@ -335,8 +335,8 @@ def test_diff_shows_what_changed_by_rank_and_level(tutti):
     arguments = (
         "plan",
         "diff",
-        "plans/lam/allreduce-logarithmic-32.plan",
-        "plans/lam/allreduce-hierarchical-32-round_robin.plan",
+        "examples/paths/plans/allreduce-logarithmic-32.plan",
+        "examples/paths/plans/allreduce-hierarchical-32-round_robin.plan",
     )
     found = json.loads(tutti(*arguments, "--deal", "round_robin", "--json").stdout)
     assert (found["same"], found["settings"]["commutative"]) == (False, [False, True])

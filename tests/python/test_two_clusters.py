@@ -1,4 +1,4 @@
-"""The two-cluster experiment (bench/paths/two_clusters.py): its mappings, and a small run; the numbers are docs/paths.md's."""
+"""The two-cluster experiment (examples/paths/two_clusters.py): its mappings, and a small run; the numbers are its README's."""
 
 import json
 import os
@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-PATHS = ROOT / "bench" / "paths"
+PATHS = ROOT / "examples" / "paths"
 SCRIPT = PATHS / "two_clusters.py"
 
 

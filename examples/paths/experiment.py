@@ -1,8 +1,8 @@
 """The PATHS experiment: the allreduce loop of the paper's figure 4 over LAM-MPI's trees and over mapped ones.
 
-    .venv/bin/python bench/paths/experiment.py trees --ranks 4,8,16,32 --shape "node:8 core:4" --json trees.json --plot trees
-    .venv/bin/python bench/paths/experiment.py arrival --ranks 4,8 --late 50,500 --json arrival.json
-    .venv/bin/python bench/paths/experiment.py same --ranks 2,4,8
+    .venv/bin/python examples/paths/experiment.py trees --ranks 4,8,16,32 --shape "node:8 core:4" --json trees.json --plot trees
+    .venv/bin/python examples/paths/experiment.py arrival --ranks 4,8 --late 50,500 --json arrival.json
+    .venv/bin/python examples/paths/experiment.py same --ranks 2,4,8
 
 `trees` times every scheme of tutti.plan.lam, compiled for the given shape with ranks dealt round-robin over its nodes
 as LAM-MPI deals them, beside the host MPI and Tutti's own choice. `arrival` answers what the paper left open: what it is
@@ -32,6 +32,7 @@ from tutti.errors import RunError, UserError
 from tutti.places import program
 from tutti.plan import Context, Machine, Tree, algo, collective, lam
 
+PROGRAMS = Path(__file__).resolve().parents[2] / "build" / "examples"
 HOST, OWN = "host MPI", "Tutti's choice"
 
 
@@ -148,10 +149,23 @@ EXPERIMENTS = {
 }
 
 
+def paths_loop(mpi: Mpi) -> str:
+    """The program that is timed (paths_loop.c), as `make` builds it for every MPI."""
+    program = PROGRAMS / f"paths-loop-{mpi.abi}"
+    if not program.is_file():
+        raise UserError(f"the program {program} is missing; run make")
+    return str(program)
+
+
+def times_of(out: str) -> dict[str, float]:
+    """What the program printed: microseconds, the mean, and, unless it timed the loop as a whole, median."""
+    return {name: float(value) for name, value in (line.split(": ") for line in out.splitlines())}
+
+
 def run_case(case: Case, mpi: Mpi, oversubscribed: bool, directory: Path) -> float:
     variant = Variant(mpi, "best" if oversubscribed else "default", case.tutti)
     binding = "none" if oversubscribed else "core"
-    words = [str(program(f"paths-loop-{mpi.abi}")), *case.words]
+    words = [paths_loop(mpi), *case.words]
     variables = environment(variant, binding, directory)
     if case.plans is not None:
         variables["TUTTI_PLANS"] = str(case.plans)
@@ -164,8 +178,8 @@ def run_case(case: Case, mpi: Mpi, oversubscribed: bool, directory: Path) -> flo
     # Refusals are said there: a plan that did not run must not pass for one that did.
     if case.plans is not None and "tutti" in err:
         raise RunError(f"{case.name}, {case.ranks} ranks: {err.strip()}")
-    result = json.loads(out)
-    return float(result.get("median", result["microseconds"]))
+    times = times_of(out)
+    return times.get("median", times["microseconds"])
 
 
 def measure(cases: list[Case], mpi: Mpi, options: argparse.Namespace, directory: Path) -> None:

@@ -1,17 +1,21 @@
 /* The allreduce loop of PATHS, figure 4, and the same with late ranks (its section 5.3 leaves open
  * what it is worth to combine partial sums in the order in which they arrive).
  *
- *   paths_loop loop ITERATIONS             one MPI_INT summed over all ranks, the result checked
- * every time; the mean time of an operation paths_loop late ITERATIONS MICROSECONDS COUNT before
- * every operation one rank, drawn anew each time, works for a random time of up to MICROSECONDS;
- * COUNT doubles are summed; the time from the last rank's arrival to the last rank's return, mean
- * and median
+ *   paths_loop loop ITERATIONS
+ *     one MPI_INT is summed over all ranks, and the result checked every time; the mean time of an
+ *     operation
  *
- *   paths_loop vector ITERATIONS COUNT     COUNT ints are summed, one operation after the other;
- * the time that each took rank 0, mean and median. Ranks may be on several nodes
+ *   paths_loop late ITERATIONS MICROSECONDS COUNT
+ *     before every operation one rank, drawn anew each time, works for a random time of up to
+ *     MICROSECONDS; COUNT doubles are summed; the time from the last rank's arrival to the last
+ *     rank's return, mean and median
  *
- * Prints one line of JSON at rank 0. All ranks are on one node, whose clock they share, but for
- * `vector`. */
+ *   paths_loop vector ITERATIONS COUNT
+ *     COUNT ints are summed, one operation after the other; the time that each took rank 0, mean
+ *     and median. Ranks may be on several nodes
+ *
+ * Rank 0 prints lines `name: value`: microseconds, the mean, and median. All ranks are on one node,
+ * whose clock they share, but for `vector`. */
 #define _POSIX_C_SOURCE 200809L
 #include <mpi.h>
 #include <stdint.h>
@@ -56,7 +60,7 @@ static void loop(long iterations, int rank, int ranks) {
   }
   const double end = now();
   MPI_Allreduce(&hit, &all, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
-  if (rank == 0) printf("{\"microseconds\": %.4f}\n", (end - begin) / (double)iterations);
+  if (rank == 0) printf("microseconds: %.4f\n", (end - begin) / (double)iterations);
 }
 
 /* The same at all ranks, so that they agree who is late without a message. */
@@ -74,8 +78,7 @@ static void print_times(double* costs, long iterations) {
   double sum = 0;
   for (long i = 0; i < iterations; ++i) sum += costs[i];
   qsort(costs, (size_t)iterations, sizeof *costs, ascending);
-  printf("{\"microseconds\": %.4f, \"median\": %.4f}\n", sum / (double)iterations,
-         costs[iterations / 2]);
+  printf("microseconds: %.4f\nmedian: %.4f\n", sum / (double)iterations, costs[iterations / 2]);
 }
 
 static void late(long iterations, long microseconds, long count, int rank, int ranks) {

@@ -1,6 +1,6 @@
 """Two clusters with a slow link between them: the multi-cluster experiment of the PATHS paper (its section 6).
 
-    .venv/bin/python bench/paths/two_clusters.py --json clusters.json --plot clusters
+    .venv/bin/python examples/paths/two_clusters.py --json clusters.json --plot clusters
 
 The nodes are made on this machine by tests/hosts (docs/clusters.md; needs root), half of them in each cluster, and 40 ms of
 round trip and 100 Mbit/s lie between the two. Ranks fill the first cluster, where the root is, and then the second: --second
@@ -31,7 +31,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from experiment import numbers, write_map
+from experiment import numbers, paths_loop, times_of, write_map
 from tutti.bench.command import choose_mpis
 from tutti.bench.driver import execute_job
 from tutti.bench.hosts import Hosts
@@ -157,7 +157,7 @@ def run_case(
     """Adds a repetition."""
     variant = Variant(mpi, "default", case.tutti)
     words = [
-        str(program(f"paths-loop-{mpi.abi}")),
+        paths_loop(mpi),
         "vector",
         str(options.iterations),
         str(case.bytes // 4),
@@ -174,7 +174,7 @@ def run_case(
     # Refusals are said there: a plan that did not run must not pass for one that did.
     if case.variables and "tutti" in err:
         raise RunError(f"{where}: {err.strip()}")
-    times = json.loads(out)
+    times = times_of(out)
     case.medians.append(times["median"] / 1000)
     case.means.append(times["microseconds"] / 1000)
 
