@@ -155,14 +155,13 @@ bool kinds_parse(BenchKinds* kinds, const char* words, int ranks, char message[2
 void kind_word(const BenchKind* kind, char word[BENCH_KIND_WORD]) {
   size_t length =
       (size_t)snprintf(word, BENCH_KIND_WORD, "%s", bench_collective_names[kind->collective]);
-  const bool mebi = kind->bytes >> 20 && kind->bytes % (1 << 20) == 0,
-             kibi = kind->bytes >> 10 && kind->bytes % (1 << 10) == 0;
-  const size_t number = mebi ? kind->bytes >> 20 : kibi ? kind->bytes >> 10 : kind->bytes;
   if (kind->bytes > 0) {
-    length += (size_t)snprintf(word + length, BENCH_KIND_WORD - length, ":%zu%s", number,
-                               mebi   ? "M"
-                               : kibi ? "K"
-                                      : "");
+    static const char* const units[] = {"", "K", "M"};
+    size_t number = kind->bytes;
+    int unit = 0;
+    for (; unit < 2 && number % 1024 == 0; ++unit) number /= 1024;
+    length +=
+        (size_t)snprintf(word + length, BENCH_KIND_WORD - length, ":%zu%s", number, units[unit]);
   }
   if (bench_rooted(kind->collective))
     length += (size_t)snprintf(word + length, BENCH_KIND_WORD - length, ":%d", kind->root);

@@ -170,7 +170,9 @@ static void fetch_rewritten(Pair* pair, Fetch how) {
   static double taken[most];
   char *own = touched(pair->bytes, 1), *destination = touched(pair->bytes, 2);
   pair->shared->address[pair->self] = own;
-  const int rounds = pair->bytes > 4194304 ? 7 : pair->bytes > 262144 ? 31 : most;
+  int rounds = most;
+  if (pair->bytes > 262144) rounds = 31;
+  if (pair->bytes > 4194304) rounds = 7;
   for (int i = 0; i < rounds; ++i) {
     memset(pair->self == 1 && how != cma_of_others ? shared_source : own, i, pair->bytes);
     pair_meet(pair);

@@ -158,8 +158,8 @@ Serves hierarchical_serves(Collective collective, const Form& form, const Levels
       form.between.empty() ? usual_between(collective, nodes) : form.between;
   // Ranks of a communicator are combined in their order, and all are given one result: MPI's word,
   // as without Tutti.
-  Serves result =
-      between == host_word ? Serves{} : serves(collective, between, outside ? in_order : levels);
+  Serves result;
+  if (between != host_word) result = serves(collective, between, outside ? in_order : levels);
   result.rank_order &= outside;
   for (const Collective one : within_nodes(collective, between)) {
     if (!plan::combines(one)) continue;

@@ -137,10 +137,12 @@ void hierarchical_gather(Hierarchy& nodes) {
   for (int32_t node = 0; node < nodes.nodes(); ++node) {
     const int32_t leader = nodes.leader(node, 0);
     const bool alone = nodes.size(node) == 1 && node != root_node;
-    collected.push_back(alone ? Regions{plan::in(leader)}
-                        : node == root_node
-                            ? parts_in(Buffer::out, root, parts[static_cast<size_t>(node)])
-                            : Regions{nodes.composer().scratch(leader, nodes.size(node))});
+    if (alone)
+      collected.push_back({plan::in(leader)});
+    else if (node == root_node)
+      collected.push_back(parts_in(Buffer::out, root, parts[static_cast<size_t>(node)]));
+    else
+      collected.push_back({nodes.composer().scratch(leader, nodes.size(node))});
     if (!alone) collect(nodes, nodes.members(node), leader, collected.back());
   }
   const Lies out = [&](int32_t, int64_t item, Regions& regions) {
@@ -156,10 +158,12 @@ void hierarchical_scatter(Hierarchy& nodes) {
   std::vector<Regions> handed;  // by node, to its leader
   for (int32_t node = 0; node < nodes.nodes(); ++node) {
     const int32_t leader = nodes.leader(node, 0);
-    handed.push_back(
-        node == root_node       ? parts_in(Buffer::in, root, parts[static_cast<size_t>(node)])
-        : nodes.size(node) == 1 ? Regions{plan::out(leader)}
-                                : Regions{nodes.composer().scratch(leader, nodes.size(node))});
+    if (node == root_node)
+      handed.push_back(parts_in(Buffer::in, root, parts[static_cast<size_t>(node)]));
+    else if (nodes.size(node) == 1)
+      handed.push_back({plan::out(leader)});
+    else
+      handed.push_back({nodes.composer().scratch(leader, nodes.size(node))});
   }
   const Lies in = [&](int32_t, int64_t item, Regions& regions) {
     append_parts(regions, Buffer::in, root, parts[static_cast<size_t>(item)]);

@@ -58,9 +58,12 @@ class Scan {
     std::vector<Regions> in, out;
     for (const int32_t rank : ranks) {
       const bool has_own = rank == ranks.front();
-      run.scanned.push_back(inclusive_ && first ? plan::out(rank)
-                            : has_own           ? plan::in(rank)
-                                                : nodes_.composer().scratch(rank, 1));
+      if (inclusive_ && first)
+        run.scanned.push_back(plan::out(rank));
+      else if (has_own)
+        run.scanned.push_back(plan::in(rank));
+      else
+        run.scanned.push_back(nodes_.composer().scratch(rank, 1));
       in.push_back({plan::in(rank)});
       out.push_back({run.scanned.back()});
     }

@@ -45,8 +45,8 @@ class Ring {
         const Region left =
             step == 1 ? plan::in(rank(at - 1), block) : plan::tmp(rank(at - 1), (step - 1) % 2);
         const bool arrives = step + 1 == plan_.ranks;
-        const Region value =
-            arrives ? plan::out(rank(at), one_part ? 0 : block) : plan::tmp(rank(at), step % 2);
+        const Region result = plan::out(rank(at), one_part ? 0 : block);
+        const Region value = arrives ? result : plan::tmp(rank(at), step % 2);
         plan_.reduce(value, {left, plan::in(rank(at), block)});
       });
     }

@@ -41,9 +41,8 @@ void broadcast_phase(Plan& plan, const Branch& branch, Region source, int32_t ha
       plan.copy(plan::out(part.leader), source);
   }
   for (const Branch& part : branch.parts) {
-    const Region from = part.leader == branch.leader ? source
-                        : part.leader == has         ? plan::in(has)
-                                                     : plan::out(part.leader);
+    Region from = part.leader == has ? plan::in(has) : plan::out(part.leader);
+    if (part.leader == branch.leader) from = source;
     broadcast_phase(plan, part, from, has);
   }
 }

@@ -204,7 +204,8 @@ void reduce_pairs(void* dst, const void* a, const void* b, size_t count) {
     const Value value = Operation::template apply<Value>(x_value, y_value);
     const Index lower = x_index < y_index ? x_index : y_index;
     const bool x_wins = Operation::template wins<Value>(x_value, y_value);
-    const Index index = x_value == y_value ? lower : x_wins ? x_index : y_index;
+    const Index of_winner = x_wins ? x_index : y_index;
+    const Index index = x_value == y_value ? lower : of_winner;
     *reinterpret_cast<LooseValue*>(to + at) = value;
     *reinterpret_cast<LooseIndex*>(to + index_at) = index;
   }

@@ -140,9 +140,9 @@ void one(As<Pair<V, I>>, Op op, void* dst, const void* a, const void* b) {
   const bool first_wins = op == Op::maxloc ? x.value > y.value : x.value < y.value;
   const I lower = x.index < y.index ? x.index : y.index;
   write(dst, first_wins ? x.value : y.value);
-  write(static_cast<unsigned char*>(dst) + offsetof(P, index), x.value == y.value ? lower
-                                                               : first_wins       ? x.index
-                                                                                  : y.index);
+  const I of_winner = first_wins ? x.index : y.index;
+  write(static_cast<unsigned char*>(dst) + offsetof(P, index),
+        x.value == y.value ? lower : of_winner);
 }
 
 template <class T>

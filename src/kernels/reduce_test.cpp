@@ -42,10 +42,10 @@ void check(Reduce kernel, const Case& c, std::mt19937_64& random) {
   Bytes separate = filled(c.type, dst_offset, c.count, random);
   unsigned char* a_data = a.data() + guard + a_offset;
   unsigned char* b_data = c.alias == Alias::both ? a_data : b.data() + guard + b_offset;
-  Bytes& dst = c.alias == Alias::none ? separate : c.alias == Alias::b ? b : a;
-  unsigned char* dst_data = c.alias == Alias::none ? separate.data() + guard + dst_offset
-                            : c.alias == Alias::b  ? b_data
-                                                   : a_data;
+  Bytes& aliased = c.alias == Alias::b ? b : a;
+  Bytes& dst = c.alias == Alias::none ? separate : aliased;
+  unsigned char* dst_data = c.alias == Alias::b ? b_data : a_data;
+  if (c.alias == Alias::none) dst_data = separate.data() + guard + dst_offset;
   Bytes expected = dst;
   for (size_t i = 0; i < c.count; ++i)
     reduce_one(c.type, c.op, expected.data() + (dst_data - dst.data()) + i * extent,

@@ -245,7 +245,8 @@ tutti_status tutti_exscan(tutti_group* group, const void* in, void* out, size_t 
 
 void* tutti_alloc(size_t bytes) {
   void* memory = nullptr;
-  return posix_memalign(&memory, 64, bytes > 0 ? bytes : 1) == 0 ? memory : nullptr;
+  const int error = posix_memalign(&memory, 64, bytes > 0 ? bytes : 1);
+  return error == 0 ? memory : nullptr;
 }
 
 void tutti_free(void* memory) { free(memory); }

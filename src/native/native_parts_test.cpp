@@ -62,9 +62,9 @@ void gather(const Call& call, size_t part, bool everywhere) {
     std::copy(in.begin(), in.end(), out.begin() + static_cast<ptrdiff_t>(call.own(part)));
     source = out.data() + call.own(part);
   }
-  ASSERT_EQ(everywhere ? tutti_allgather(call.group, source, out.data(), part)
-                       : tutti_gather(call.group, source, receives ? out.data() : nullptr, part,
-                                      call.root),
+  uint8_t* const to = receives ? out.data() : nullptr;
+  ASSERT_EQ(everywhere ? tutti_allgather(call.group, source, to, part)
+                       : tutti_gather(call.group, source, to, part, call.root),
             TUTTI_OK)
       << call;
   Bytes expected;
@@ -80,9 +80,8 @@ void scatter(const Call& call, size_t part) {
   const bool in_place = call.at_root() && call.in_place();
   // What is ignored may be anything: nothing, or the other buffer, which is too short to be all
   // ranks' parts.
-  const uint8_t* source = call.at_root()            ? in.data()
-                          : call.operation % 2 == 0 ? nullptr
-                                                    : out.data();
+  const uint8_t* source = call.operation % 2 == 0 ? nullptr : out.data();
+  if (call.at_root()) source = in.data();
   ASSERT_EQ(tutti_scatter(call.group, source, in_place ? in.data() + call.own(part) : out.data(),
                           part, call.root),
             TUTTI_OK)
@@ -180,6 +179,12 @@ TEST_P(NativeParts, ReduceScatterGivesEveryRankItsPart) {
 TEST_P(NativeParts, ScanSumsUpToTheRank) { for_all(GetParam(), counts, false, scan); }
 TEST_P(NativeParts, ExscanSumsUpToTheRankBefore) { for_all(GetParam(), counts, false, exscan); }
 
+// A short operation, a long one and one in between, in turn.
+size_t count_of(int operation) {
+  const size_t counts_in_turn[] = {1, 300, 6};
+  return counts_in_turn[operation % 3];
+}
+
 // Ranks that run ahead by themselves (a gather's leaves, a scatter's root, a scan's first) must
 // wait when the rings come round.
 TEST_P(NativeParts, LongRunsOfOneSidedCollectives) {
@@ -188,10 +193,12 @@ TEST_P(NativeParts, LongRunsOfOneSidedCollectives) {
     for (int kind = 0; kind < 3; ++kind) {
       for (int operation = 0; operation < 300; ++operation) {
         const Call call{group, rank, ranks, ranks - 1, operation};
-        const size_t count = operation % 3 == 0 ? 1 : operation % 3 == 1 ? 300 : 6;
-        ASSERT_NO_FATAL_FAILURE(kind == 0   ? gather(call, count * 8, false)
-                                : kind == 1 ? scatter(call, count * 8)
-                                            : scan(call, count));
+        const size_t count = count_of(operation);
+        switch (kind) {
+          case 0: ASSERT_NO_FATAL_FAILURE(gather(call, count * 8, false)); break;
+          case 1: ASSERT_NO_FATAL_FAILURE(scatter(call, count * 8)); break;
+          default: ASSERT_NO_FATAL_FAILURE(scan(call, count));
+        }
       }
     }
   });

@@ -104,14 +104,15 @@ TEST_P(Native, BarrierHoldsUntilAllHaveEntered) {
 TEST_P(Native, LongRunsOfOneSidedCollectives) {
   spawn(GetParam(), [](tutti_group* group, int rank) {
     const int ranks = tutti_group_size(group);
+    const size_t counts_in_turn[] = {1, 300, 6};
     for (int operation = 0; operation < 600; ++operation) {
-      const size_t count = operation % 3 == 0 ? 1 : operation % 3 == 1 ? 300 : 6;
+      const size_t count = counts_in_turn[operation % 3];
       std::vector<int64_t> data = contribution(operation, rank, count);
       ASSERT_EQ(tutti_bcast(group, data.data(), count * 8, 0), TUTTI_OK) << tutti_error_message();
       ASSERT_EQ(data, contribution(operation, 0, count)) << "operation " << operation;
     }
     for (int operation = 0; operation < 600; ++operation) {
-      const size_t count = operation % 3 == 0 ? 1 : operation % 3 == 1 ? 300 : 6;
+      const size_t count = counts_in_turn[operation % 3];
       const std::vector<int64_t> in = contribution(operation, rank, count);
       std::vector<int64_t> out(count);
       ASSERT_EQ(

@@ -15,6 +15,15 @@ size_t area_of(const tutti::Options& options) {
   return options.shm_bytes_per_rank != 0 ? options.shm_bytes_per_rank : tutti::shm::modest_area;
 }
 
+// As the user chose; else ranks that share cores yield.
+tutti::exec::WaitStyle wait_style(int ranks) {
+  const auto wait = tutti::options().wait;
+  const bool oversubscribed = static_cast<size_t>(ranks) > tutti::topo::binding_of_process().size();
+  if (wait == tutti::WaitChoice::spin) return tutti::exec::WaitStyle::spin;
+  if (wait == tutti::WaitChoice::yield) return tutti::exec::WaitStyle::yield;
+  return oversubscribed ? tutti::exec::WaitStyle::yield : tutti::exec::WaitStyle::spin;
+}
+
 }  // namespace
 
 tutti_team::tutti_team(int ranks)
@@ -23,12 +32,7 @@ tutti_team::tutti_team(int ranks)
       joined(static_cast<size_t>(ranks)),
       bindings(static_cast<size_t>(ranks)) {
   std::memset(areas.get(), 0, layout.bytes());
-  const auto wait = tutti::options().wait;
-  const bool oversubscribed = static_cast<size_t>(ranks) > tutti::topo::binding_of_process().size();
-  style = wait == tutti::WaitChoice::spin    ? tutti::exec::WaitStyle::spin
-          : wait == tutti::WaitChoice::yield ? tutti::exec::WaitStyle::yield
-          : oversubscribed                   ? tutti::exec::WaitStyle::yield
-                                             : tutti::exec::WaitStyle::spin;
+  style = wait_style(ranks);
 }
 
 namespace tutti::native {

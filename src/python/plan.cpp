@@ -22,7 +22,12 @@ namespace tutti::python {
 namespace {
 
 std::string_view name(plan::Buffer buffer) {
-  return buffer == plan::Buffer::in ? "in" : buffer == plan::Buffer::out ? "out" : "tmp";
+  switch (buffer) {
+    case plan::Buffer::in: return "in";
+    case plan::Buffer::out: return "out";
+    case plan::Buffer::tmp: return "tmp";
+  }
+  return "";
 }
 
 std::string_view name(plan::Space space) {

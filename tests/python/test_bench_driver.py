@@ -187,7 +187,8 @@ def fake_job(ranks: int, variant: Variant, repetition: int) -> dict:
     drift = 1 + 0.1 * repetition
     cells = []
     for collective, size in (("allreduce", 8), ("bcast", 64), ("bcast", 1048576)):
-        time = 10.0 * drift / ((0.8 if size == 64 else 2.0) if variant.tutti else 1.0)
+        gain = 0.8 if size == 64 else 2.0
+        time = 10.0 * drift / (gain if variant.tutti else 1.0)
         cells.append(
             {
                 "collective": collective,

@@ -365,13 +365,11 @@ JSON_VALUES = st.recursive(
 def places(value, path=()):
     """The ways to every part of a header."""
     yield path
-    items = (
-        value.items()
-        if isinstance(value, dict)
-        else enumerate(value)
-        if isinstance(value, list)
-        else ()
-    )
+    items = ()
+    if isinstance(value, dict):
+        items = value.items()
+    elif isinstance(value, list):
+        items = enumerate(value)
     for key, inner in items:
         yield from places(inner, (*path, key))
 

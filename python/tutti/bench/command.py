@@ -289,11 +289,9 @@ def bench(
     """Measure the collectives of the installed MPIs with and without Tutti, interleaved in one run."""
     from tutti.bench.report import show
 
-    console = (
-        Console()
-        if Console().is_terminal
-        else Console(width=160 if mixed or cold or kinds else 132)
-    )
+    console = Console()
+    if not console.is_terminal:
+        console = Console(width=160 if mixed or cold or kinds else 132)
     if repetitions is not None and not 1 <= repetitions <= 1000:
         raise UserError(
             f"--repetitions: '{repetitions}' is not accepted; whole numbers from 1 to 1000 are"
@@ -333,8 +331,8 @@ def bench(
     if every_root:
         require_rooted(wanted, openmp)
     if openmp:
-        text = sizes if sizes is not None else QUICK_SIZES if quick else OPENMP_SIZES
-        return bench_openmp(rank_counts, parse_sizes(text), repetitions or (3 if quick else 10),
+        usual_sizes = QUICK_SIZES if quick else OPENMP_SIZES
+        return bench_openmp(rank_counts, parse_sizes(usual_sizes if sizes is None else sizes), repetitions or (3 if quick else 10),
                             budget_ms or (20 if quick else 40), output_file("--json", json_name), console)  # fmt: skip
     one_of("--bind", bind, BINDINGS)
     one_of("--peer-settings", peer_settings, SETTINGS)
@@ -347,9 +345,9 @@ def bench(
         {"--nodes": nodes, "--per-node": per_node, "--delay": delay, "--worth": worth or None},
     )
     usual_sizes = nodes_command.DEFAULT_SIZES if hosts is not None else DEFAULT_SIZES
-    message_sizes = parse_sizes(
-        sizes if sizes is not None else QUICK_SIZES if quick else usual_sizes
-    )
+    if quick:
+        usual_sizes = QUICK_SIZES
+    message_sizes = parse_sizes(usual_sizes if sizes is None else sizes)
     json_file, stem = output_file("--json", json_name), plot_stem(plot)
     mpis = choose_mpis(mpi or [], find_mpis())
     if hosts is not None:

@@ -120,10 +120,11 @@ def means_table(summaries: list[OfCondition]) -> Table:
         kept = (f"{factor_text(row.kept.value)}", interval_text(row.kept)) if row.kept else ("", "")
         worst = f"{factor_text(row.worst.comparison.ratio.value)}x {kind_text(row.worst.comparison.cell)}"
         state = f"{row.state} ({row.repetitions})" if row.state else "all"
+        behind = f"[red]{len(row.behind)}[/]" if row.behind else "-"
         table.add_row(
             str(row.ranks), row.variant.label.replace(", Tutti", ""), NAMES[row.condition], state,
             ratio_text(row.ratio), interval_text(row.ratio), ratio_text(row.over_host) if row.over_host else "-", *kept,
-            "" if row.state else worst, "" if row.state else f"[red]{len(row.behind)}[/]" if row.behind else "-",
+            "" if row.state else worst, "" if row.state else behind,
         )  # fmt: skip
     return table
 

@@ -56,6 +56,12 @@ def _draw_panel(axes: Any, measurements: Measurements, ranks: int, collective: s
     axes.minorticks_off()
 
 
+def _line_style(variant: Variant) -> str:
+    if variant.tutti:
+        return "-." if variant.heap else "-"
+    return "--" if variant.setting in ("default", "best") else ":"
+
+
 def _draw_line(
     axes: Any, variant: Variant, cells: list[Cell], times: list[float], colour: str
 ) -> None:
@@ -70,13 +76,7 @@ def _draw_line(
         # A barrier has no size: one mark a variant, those with Tutti to the right.
         axes.plot([0.4 if variant.tutti else -0.4], times, linestyle="none", alpha=alpha, **style)
         return
-    line = (
-        ("-." if variant.heap else "-")
-        if variant.tutti
-        else "--"
-        if variant.setting in ("default", "best")
-        else ":"
-    )
+    line = _line_style(variant)
     axes.plot([cell.bytes for cell in cells], times, linestyle=line, alpha=alpha, **style)
 
 

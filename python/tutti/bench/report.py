@@ -81,6 +81,12 @@ def host_table(measurements: Measurements, ranks: int, variant: Variant) -> Tabl
     return table
 
 
+def _slower_text(cells: int) -> str:
+    if cells == 0:
+        return "-"
+    return f"[red]{cells} {'cell' if cells == 1 else 'cells'}[/]"
+
+
 def summary_table(rows: list[Summary], against: str) -> Table:
     """Of Tutti against its own hosts, or against the other MPIs; `against` is for the title."""
     table = Table(
@@ -98,7 +104,7 @@ def summary_table(rows: list[Summary], against: str) -> Table:
         table.add_row(
             str(row.ranks), row.base.label, "the same" if same else f"on {row.other.mpi.label}", *short,
             ratio_text(row.every), interval_text(row.every), ratio_text(row.by_mean),
-            f"[red]{row.slower_cells} cell{'s' if row.slower_cells > 1 else ''}[/]" if row.slower_cells else "-",
+            _slower_text(row.slower_cells),
         )  # fmt: skip
     return table
 

@@ -56,7 +56,9 @@ class States:
         if self.between is None or not times:
             return ""
         quick = {time < self.between for time in times}
-        return CHANGED if len(quick) > 1 else QUICK if quick == {True} else SLOW
+        if len(quick) > 1:
+            return CHANGED
+        return QUICK if quick == {True} else SLOW
 
     def repetitions(
         self, ranks: int, variants: Sequence[str], conditions: Sequence[str], state: str

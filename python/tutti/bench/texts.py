@@ -26,18 +26,23 @@ def kind_text(cell: Cell) -> str:
     )
 
 
+def _decimals(value: float, digits: int) -> int:
+    """How many decimal places show so many digits of the value; a value below 1 gets as many places as 1."""
+    whole = 1
+    while value >= 10**whole and whole < digits:
+        whole += 1
+    return digits - whole
+
+
 def time_text(microseconds: float) -> str:
-    digits = (
-        3 if microseconds < 10 else 2 if microseconds < 100 else 1 if microseconds < 1000 else 0
-    )
-    return f"{microseconds:,.{digits}f}"
+    return f"{microseconds:,.{_decimals(microseconds, 4)}f}"
 
 
 def factor_text(factor: float) -> str:
     """Three digits are more than a measurement has."""
     if factor >= 10000:
         return ">9999"
-    return f"{factor:.{2 if factor < 10 else 1 if factor < 100 else 0}f}"
+    return f"{factor:.{_decimals(factor, 3)}f}"
 
 
 def interval_text(ratio: Ratio) -> str:
@@ -49,5 +54,14 @@ def interval_text(ratio: Ratio) -> str:
 
 
 def ratio_text(ratio: Ratio) -> str:
-    colour = "red" if ratio.slower else "green" if (ratio.low or ratio.value) > 1 else "default"
-    return f"[{colour}]{factor_text(ratio.value)}x[/]"
+    return in_colour(ratio.value, ratio.slower, (ratio.low or ratio.value) > 1)
+
+
+def in_colour(factor: float, slower: bool, faster: bool) -> str:
+    """How many times faster something is, for a table: red where it is slower, green where it is faster."""
+    colour = "default"
+    if slower:
+        colour = "red"
+    elif faster:
+        colour = "green"
+    return f"[{colour}]{factor_text(factor)}x[/]"

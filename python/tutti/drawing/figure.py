@@ -31,7 +31,9 @@ Box = tuple[float, float, float, float]
 
 def inches(ranks: int) -> float:
     """Of one cell."""
-    return 0.6 if ranks <= 16 else 0.5 if ranks <= 64 else 0.42
+    if ranks <= 16:
+        return 0.6
+    return 0.5 if ranks <= 64 else 0.42
 
 
 @dataclass(frozen=True)

@@ -157,9 +157,8 @@ def paint(axes: Any, graph: Graph, panel: Panel, scale: float) -> None:
     missing = _write_labels(axes, panel, scale)
     words = phase_texts(graph.plan.collective)
     notes = [words.get(panel.phase, "no rank hands another anything"), panel.shown.note]
-    notes.append(
-        f"{missing} step number{'s have' if missing > 1 else ' has'} no room" if missing else ""
-    )
+    if missing:
+        notes.append(f"{missing} step number{'s have' if missing > 1 else ' has'} no room")
     axes.set_title(
         "; ".join(note for note in notes if note), fontsize=8.5, color=TEXT, loc="left", pad=4
     )

@@ -25,8 +25,9 @@ def _draw_panel(axes: Any, results: Results, panel: Panel, roots: bool) -> None:
             "marker": "o" if key == TUTTI else "x",
             "markersize": 4,
         }
-        line = "none" if collective == "barrier" else "-" if key == TUTTI else "--"
-        at = [place] if collective == "barrier" else [cell.bytes for cell in cells]
+        at, line = [cell.bytes for cell in cells], "-" if key == TUTTI else "--"
+        if collective == "barrier":
+            at, line = [place], "none"
         axes.plot(at, times, linestyle=line, label=Variant(key).label, **style)
     axes.set_yscale("log")
     axes.yaxis.set_major_formatter("{x:g}")

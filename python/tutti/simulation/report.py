@@ -3,7 +3,7 @@
 from rich.console import Console
 from rich.table import Table
 
-from tutti.bench.texts import factor_text, size_text, time_text
+from tutti.bench.texts import in_colour, size_text, time_text
 from tutti.bench.statistics import SLOWER_BELOW
 from tutti.simulation.jobs import Cell
 from tutti.simulation.machines import Machine
@@ -33,12 +33,13 @@ def microseconds_text(time: float | None) -> str:
 def ratio_text(ratio: float | None) -> str:
     if ratio is None:
         return "-"
-    colour = "red" if ratio < SLOWER_BELOW else "green" if ratio > 1 else "default"
-    return f"[{colour}]{factor_text(ratio)}x[/]"
+    return in_colour(ratio, ratio < SLOWER_BELOW, ratio > 1)
 
 
 def _label(key: str | None) -> str:
-    return "-" if key is None else "best" if key == BEST else Variant(key).label
+    if key is None:
+        return "-"
+    return "best" if key == BEST else Variant(key).label
 
 
 def _title(results: Results) -> str:

@@ -32,9 +32,9 @@ def _table(
 def _cell(name: str, value: Any) -> str:
     if value is None:
         return "-"
-    return (
-        f"{value:,.{3 if name.endswith('_ms') else 2}f}" if isinstance(value, float) else str(value)
-    )
+    if not isinstance(value, float):
+        return str(value)
+    return f"{value:,.{3 if name.endswith('_ms') else 2}f}"
 
 
 def _heading(trace: "Trace", found: dict[str, Any]) -> list[str]:

@@ -70,12 +70,11 @@ int numa_region(const placement::CoreMask& cores) {
 // Where time goes in a step, for summaries and colours.
 const char* group_of(std::string_view kind) {
   if (kind == "elsewhere") return "elsewhere";
+  if (kind.starts_with("copy")) return "moving";
+  if (kind.starts_with("reduce")) return "reducing";
   const bool waits = kind.starts_with("wait") || kind == "receive" ||
                      kind == "sent";  // the latter two: for a message
-  return waits                        ? "waiting"
-         : kind.starts_with("copy")   ? "moving"
-         : kind.starts_with("reduce") ? "reducing"
-                                      : "telling";
+  return waits ? "waiting" : "telling";
 }
 
 std::string describe_kind(int number, std::string_view name, std::string_view operands,

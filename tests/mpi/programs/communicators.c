@@ -34,13 +34,13 @@ static void between_groups(void) {
   MPI_Comm_split(MPI_COMM_WORLD, side, world_rank, &local);
   MPI_Intercomm_create(local, 0, MPI_COMM_WORLD, 1 - side, 5, &both);
   const int others = (world_size + side) / 2;  // ranks of the other side
+  const int among_senders = world_rank == 0 ? MPI_ROOT : MPI_PROC_NULL;
   for (int i = 0; i < 6; ++i) {
     int one = 1, sum = 0;
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, both);
     CHECK(sum == others, "the other side has %d ranks, not %d", others, sum);
     int data = world_rank == 0 ? 40 + i : 0;
-    MPI_Bcast(&data, 1, MPI_INT, side == 0 ? (world_rank == 0 ? MPI_ROOT : MPI_PROC_NULL) : 0,
-              both);
+    MPI_Bcast(&data, 1, MPI_INT, side == 0 ? among_senders : 0, both);
     if (side == 1) CHECK(data == 40 + i, "bcast %d: %d", i, data);
     MPI_Barrier(both);
   }

@@ -184,7 +184,9 @@ static inline void combine_here(const struct call* call, const void* in, unsigne
     PMPI_Alltoall(own, bytes, MPI_BYTE, operands, bytes, MPI_BYTE, call->communicator);
   else
     PMPI_Allgather(own, bytes, MPI_BYTE, operands, bytes, MPI_BYTE, call->communicator);
-  int last = call->collective == SCAN ? rank : call->collective == EXSCAN ? rank - 1 : ranks - 1;
+  int last = ranks - 1;
+  if (call->collective == SCAN) last = rank;
+  if (call->collective == EXSCAN) last = rank - 1;
   for (; last > 0; --last) {
     unsigned char *const right = operands + part * (size_t)last, *const left = right - part;
     PMPI_Reduce_local(left, right, call->count, call->layout->type, call->layout->op);

@@ -153,7 +153,8 @@ static void between_groups(void) {
     for (int i = 0; i < limit; ++i)
       CHECK(all[i] == 2 * i + 1 - side + round, "allgather, %d of the others: %d", i, all[i]);
     memset(all, 0, sizeof all);
-    const int root = side == 1 ? 0 : rank == 0 ? MPI_ROOT : MPI_PROC_NULL;
+    const int among_receivers = rank == 0 ? MPI_ROOT : MPI_PROC_NULL;
+    const int root = side == 1 ? 0 : among_receivers;
     MPI_Gather(&own, 1, MPI_INT, all, 1, MPI_INT, root, both);
     for (int i = 0; root == MPI_ROOT && i < limit; ++i)
       CHECK(all[i] == 2 * i + 1 + round, "gather, %d: %d", i, all[i]);

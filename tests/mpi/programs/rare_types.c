@@ -80,8 +80,14 @@ static void try_one(const char* name, MPI_Datatype type, MPI_Op op, fill_functio
   char* in = calloc(1, bytes);
   char* out = calloc(1, bytes);
   char* expected = calloc(1, bytes);
-  for (int i = 0; i < count; ++i)
-    fill(in, i, op == MPI_PROD ? 1 : (world_rank + i) % 2 + (op == MPI_SUM ? 0 : i % 2));
+  for (int i = 0; i < count; ++i) {
+    int value = (world_rank + i) % 2;
+    if (op == MPI_PROD)
+      value = 1;
+    else if (op != MPI_SUM)
+      value += i % 2;
+    fill(in, i, value);
+  }
   PMPI_Allreduce(in, expected, count, type, op, MPI_COMM_WORLD);
   MPI_Allreduce(in, out, count, type, op, MPI_COMM_WORLD);
   CHECK(memcmp(out, expected, bytes) == 0, "allreduce of %d %s", count, name);

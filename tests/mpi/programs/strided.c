@@ -33,6 +33,7 @@ int main(int argc, char** argv) {
   for (int i = 0; i < warming + calls; ++i) {
     MPI_Type_vector(2, 2, 8, MPI_DOUBLE, &gaps);
     MPI_Type_commit(&gaps);
+    static const char* const names[] = {"bcast", "gather", "reduce"};
     for (int which = 0; which < 3; ++which) {
       for (int k = 0; k < 64; ++k) in[k] = k;
       if (world_rank == world_size - 1) usleep(2000);
@@ -40,8 +41,7 @@ int main(int argc, char** argv) {
       if (which == 0) counted_bcast();
       if (which == 1) counted_gather();
       if (which == 2) counted_reduce(op);
-      if (i >= warming)
-        CALLGRIND_DUMP_STATS_AT(which == 0 ? "bcast" : which == 1 ? "gather" : "reduce");
+      if (i >= warming) CALLGRIND_DUMP_STATS_AT(names[which]);
       if (which == 0)
         CHECK(in[1] == 1 && in[8] == 8 && in[9] == 9, "bcast: %g %g %g", in[1], in[8], in[9]);
       if (which == 1 && world_rank == 0)
