@@ -30,7 +30,12 @@ OWNERS = {
     "mpi_abi.h": ("mpi/", "net/"),
     "hwloc.h": ("topo/hwloc.cpp",),
     "nlohmann/json.hpp": ("base/json.h",),
-    "base/json.h": ("base/json", "mpi/report/report_pages.cpp"),
+    "base/json.h": (
+        "base/json",
+        "exec/program_text.cpp",
+        "mpi/report/report_pages.cpp",
+        "mpi/report/trace_header.cpp",
+    ),
 }
 
 # The public header's room, as rows grant it. Its files are included as tutti/NAME.

@@ -126,11 +126,9 @@ std::unique_ptr<const BoundProgram> Channel::bind(std::shared_ptr<const plan::Pr
   }
   if (net_ != nullptr) net_->reserve(static_cast<size_t>(program.requests));
   if (tracer_ != nullptr) {
-    bound.traced_as = bound.traced_as_gather =
-        tracer_->program(program_head(program), program_steps(program));
+    bound.traced_as = bound.traced_as_gather = tracer_->program(program_text(program));
     if (program.parted && program.collective == plan::Collective::allgather)
-      bound.traced_as_gather =
-          tracer_->program(program_head(program, plan::Collective::gather), program_steps(program));
+      bound.traced_as_gather = tracer_->program(program_text(program, plan::Collective::gather));
   }
   bound.program = std::move(shared);
   Start& start = bound.start;

@@ -5,20 +5,16 @@
 // something is being recorded.
 #pragma once
 
-#include <string>
-
 #include "plan/program.h"
+#include "trace/tracer.h"
 
 namespace tutti::exec {
 
-// Members of an object, without the braces. The collective is that of the calls which the program
-// serves.
-std::string program_head(const plan::Program& program, plan::Collective collective);
-inline std::string program_head(const plan::Program& program) {
-  return program_head(program, program.collective);
+// The collective is that of the calls which the program serves. `steps` is an array of arrays of
+// numbers, one for each step.
+trace::ProgramText program_text(const plan::Program& program, plan::Collective collective);
+inline trace::ProgramText program_text(const plan::Program& program) {
+  return program_text(program, program.collective);
 }
-
-// An array of arrays of numbers, a step each.
-std::string program_steps(const plan::Program& program);
 
 }  // namespace tutti::exec

@@ -144,12 +144,13 @@ TEST(TracedArrivals, TellWhoCameFirst) {
 TEST(ProgramText, IsTheWholeProgram) {
   const plan::Program program =
       plan::lower(algo::generate(Collective::bcast, "flat", 2, 0), 1, Carrier::line);
-  EXPECT_EQ(program_head(program),
-            "\"collective\":\"bcast\",\"algorithm\":\"flat\",\"ranks\":2,\"rank\":1,\"root\":0,"
-            "\"blocks\":1,"
-            "\"transfers\":2,\"stages\":2,\"carrier\":\"line\"");
-  EXPECT_EQ(program_steps(program),
-            "[[1,1,1,0,0,0,0,1,[],[]],[3,1,2,1,-1,0,0,1,[1,1,0,0,3,0,0,0],[]]]");
+  const std::string head =
+      "{\"collective\":\"bcast\",\"algorithm\":\"flat\",\"ranks\":2,\"rank\":1,\"root\":0,"
+      "\"blocks\":1,\"transfers\":2,\"stages\":2,\"carrier\":\"line\",\"steps\":";
+  const trace::ProgramText text = program_text(program);
+  EXPECT_EQ(text.whole,
+            head + "[[1,1,1,0,0,0,0,1,[],[]],[3,1,2,1,-1,0,0,1,[1,1,0,0,3,0,0,0],[]]]}");
+  EXPECT_EQ(text.without_steps, head + "null}");
 }
 
 }  // namespace

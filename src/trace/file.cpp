@@ -85,13 +85,4 @@ void File::commit() {
 
 void require_writable(const std::string& name) { File{name}; }
 
-std::string json_text(std::string_view text) {
-  std::string result = "\"";
-  for (const char c : text) {
-    if (c == '"' || c == '\\') result += '\\';
-    result += c >= ' ' && c <= '~' ? c : '?';
-  }
-  return result + "\"";
-}
-
 }  // namespace tutti::trace

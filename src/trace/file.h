@@ -16,7 +16,6 @@
 #include <cstdint>
 #include <cstdio>
 #include <string>
-#include <string_view>
 
 namespace tutti::trace {
 
@@ -44,8 +43,5 @@ class File {
 
 // Whether a File could be made, found out by making and removing one. Throws as it does.
 void require_writable(const std::string& name);
-
-// A JSON string. Bytes that are no printable ASCII become '?': names in traces are for people.
-std::string json_text(std::string_view text);
 
 }  // namespace tutti::trace

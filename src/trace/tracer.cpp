@@ -50,18 +50,17 @@ void Tracer::give_back(Ring* ring) {
   idle_.push_back(ring);
 }
 
-uint32_t Tracer::program(const std::string& head, const std::string& steps) {
-  const std::string whole = "{" + head + ",\"steps\":" + steps + "}";
+uint32_t Tracer::program(const ProgramText& text) {
   const std::lock_guard lock(mutex_);
-  if (const auto found = numbers_.find(whole); found != numbers_.end()) return found->second;
+  if (const auto found = numbers_.find(text.whole); found != numbers_.end()) return found->second;
   if (programs_.size() >= most_programs) return most_programs - 1;
   const auto number = static_cast<uint32_t>(programs_.size());
-  if (described_ + whole.size() > settings_.description_bytes) {
-    programs_.push_back("{" + head + ",\"steps\":null}");
+  if (described_ + text.whole.size() > settings_.description_bytes) {
+    programs_.push_back(text.without_steps);
   } else {
-    described_ += whole.size();
-    programs_.push_back(whole);
-    numbers_.emplace(whole, number);
+    described_ += text.whole.size();
+    programs_.push_back(text.whole);
+    numbers_.emplace(text.whole, number);
   }
   return number;
 }

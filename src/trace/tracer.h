@@ -29,6 +29,11 @@ struct Communicator {
   std::vector<int> ranks;  // its members' ranks in the world; -1: not of this world
 };
 
+// A program as its executor describes it: a JSON object, and the same without the program's steps.
+struct ProgramText {
+  std::string whole, without_steps;
+};
+
 class Tracer {
  public:
   struct Settings {
@@ -46,10 +51,9 @@ class Tracer {
     return claim();
   }
 
-  // The number of a program, by its contents: `head` describes it (members of a JSON object,
-  // without braces), `steps` is a JSON array, which is left out where the budget of descriptions is
-  // spent.
-  uint32_t program(const std::string& head, const std::string& steps);
+  // The number of a program, by its contents. Its steps are left out where the budget of
+  // descriptions is spent.
+  uint32_t program(const ProgramText& text);
   uint32_t communicator(Communicator communicator);
 
   // For the file; when nobody records any more. Programs are JSON objects, in the order of their

@@ -2,32 +2,19 @@
 
 #include <unistd.h>
 
-#include <charconv>
 #include <ctime>
 #include <filesystem>
 #include <fstream>
-#include <numeric>
+#include <utility>
 
+#include "base/json.h"
 #include "base/process.h"
 #include "mpi/report/reason.h"
 #include "placement/cores.h"
 #include "plan/program.h"
-#include "trace/file.h"
 
 namespace tutti::mpi {
 namespace {
-
-using trace::json_text;
-
-template <class List, class Print>
-std::string json_list(const List& list, Print print) {
-  std::string text = "[";
-  for (const auto& item : list) {
-    if (text.size() > 1) text += ',';
-    text += print(item);
-  }
-  return text + "]";
-}
 
 // "0-3,8": the processors that this process may run on.
 std::string binding_text(const placement::CoreMask& cores) {
@@ -77,16 +64,18 @@ const char* group_of(std::string_view kind) {
   return waits ? "waiting" : "telling";
 }
 
-std::string describe_kind(int number, std::string_view name, std::string_view operands,
-                          std::string_view meaning) {
-  return "\n{\"number\":" + std::to_string(number) + ",\"name\":" + json_text(name) +
-         ",\"group\":" + json_text(group_of(name)) + ",\"operands\":" + json_text(operands) +
-         ",\"meaning\":" + json_text(meaning) + "}";
+Json describe_kind(int number, std::string_view name, std::string_view operands,
+                   std::string_view meaning) {
+  return {{"number", number},
+          {"name", name},
+          {"group", group_of(name)},
+          {"operands", operands},
+          {"meaning", meaning}};
 }
 
 // The plan's table, and what an operation does besides its steps.
-std::string describe_kinds() {
-  std::vector<std::string> kinds;
+Json describe_kinds() {
+  Json kinds = Json::array();
   for (const plan::StepKindInfo& kind : plan::step_kinds())
     kinds.push_back(
         describe_kind(static_cast<int>(kind.kind), kind.name, kind.operands, kind.meaning));
@@ -98,30 +87,25 @@ std::string describe_kinds() {
                     "wait until slow ranks have read what the operation will overwrite"));
   kinds.push_back(describe_kind(static_cast<int>(trace::Kind::elsewhere), "elsewhere", "",
                                 "between start and completion: the program did other things"));
-  return json_list(kinds, [](const std::string& kind) { return kind; });
+  return kinds;
 }
 
-// With one decimal; unlike printf, whatever the program's locale.
-std::string decimal(double value) {
-  char text[64];
-  const auto [end, error] =
-      std::to_chars(text, text + sizeof text, value, std::chars_format::fixed, 1);
-  return error == std::errc() ? std::string(text, end) : "0";
+Json describe_anchor(const Clocks::Anchor& anchor) {
+  return {{"ticks", anchor.ticks},
+          {"nanoseconds", rounded(anchor.nanoseconds, 1)},
+          {"error", rounded(anchor.error, 1)}};
 }
 
-std::string describe_nodes(const Clocks& clocks) {
-  std::vector<int> nodes(clocks.leaders().size());
-  std::iota(nodes.begin(), nodes.end(), 0);
-  return json_list(nodes, [&clocks](int node) {
-    const auto anchor = [&clocks, node](int reading) {
-      const Clocks::Anchor at = clocks.anchor(node, reading);
-      return "{\"ticks\":" + std::to_string(at.ticks) +
-             ",\"nanoseconds\":" + decimal(at.nanoseconds) + ",\"error\":" + decimal(at.error) +
-             "}";
-    };
-    return "\n{\"leader\":" + std::to_string(clocks.leaders()[static_cast<size_t>(node)]) +
-           ",\"anchors\":[" + anchor(0) + "," + anchor(1) + "]}";
-  });
+Json describe_nodes(const Clocks& clocks) {
+  Json nodes = Json::array();
+  for (size_t node = 0; node < clocks.leaders().size(); ++node) {
+    const int number = static_cast<int>(node);
+    Json anchors = Json::array();
+    for (const int reading : {0, 1})
+      anchors.push_back(describe_anchor(clocks.anchor(number, reading)));
+    nodes.push_back({{"leader", clocks.leaders()[node]}, {"anchors", std::move(anchors)}});
+  }
+  return nodes;
 }
 
 }  // namespace
@@ -149,25 +133,26 @@ std::string describe_rank(int rank, std::string_view clock, const trace::Tracer&
 }
 
 std::string describe_job(const std::vector<std::string>& ranks, const Clocks& clocks) {
-  std::vector<std::string_view> collectives, reasons;
+  Json collectives = Json::array(), reasons = Json::array(), node_of = Json::array();
   for (int i = 0; i < plan::collective_count; ++i)
     collectives.push_back(plan::name(static_cast<plan::Collective>(i)));
   for (int i = 0; i < static_cast<int>(Reason::count_); ++i)
     reasons.push_back(describe(static_cast<Reason>(i)));
-  std::vector<int> node_of;
   for (size_t rank = 0; rank < ranks.size(); ++rank)
     node_of.push_back(clocks.node_of(static_cast<int>(rank)));
   std::error_code error;
   const std::string program =
       std::filesystem::read_symlink("/proc/self/exe", error).filename().string();
-  return "{\"format\":\"tutti-trace 1\",\"program\":" + json_text(program) +
-         ",\"mpi\":" + json_text(abi_name) + ",\"written\":" + std::to_string(std::time(nullptr)) +
-         ",\n\"collectives\":" + json_list(collectives, json_text) +
-         ",\n\"reasons\":" + json_list(reasons, json_text) +
-         ",\n\"step_kinds\":" + describe_kinds() + ",\n\"nodes\":" + describe_nodes(clocks) +
-         ",\n\"node_of\":" + json_list(node_of, [](int node) { return std::to_string(node); }) +
-         ",\n\"ranks\":" + json_list(ranks, [](const std::string& rank) { return "\n" + rank; }) +
-         "}\n";
+  const Json job{{"format", "tutti-trace 1"},
+                 {"program", program},
+                 {"mpi", abi_name},
+                 {"written", std::time(nullptr)},
+                 {"collectives", std::move(collectives)},
+                 {"reasons", std::move(reasons)},
+                 {"step_kinds", describe_kinds()},
+                 {"nodes", describe_nodes(clocks)},
+                 {"node_of", std::move(node_of)}};
+  return json_object_with(job, "ranks", json_array(ranks)) + "\n";
 }
 
 }  // namespace tutti::mpi

@@ -67,7 +67,7 @@ void Persistent::describe_for_traces(const Communicator& communicator, uint64_t 
          .extent_first = static_cast<int32_t>(i)},
         operands);
   }
-  traced_.program = tracer()->program(exec::program_head(program), exec::program_steps(program));
+  traced_.program = tracer()->program(exec::program_text(program));
   traced_.communicator = communicator.traced_as();
   traced_.number = number;
 }
