@@ -27,12 +27,13 @@ using plan::Collective;
 
 using Collectives = std::vector<Collective>;
 
-const Collectives of_all = {Collective::barrier,   Collective::bcast,    Collective::reduce,
-                            Collective::allreduce, Collective::gather,   Collective::scatter,
-                            Collective::allgather, Collective::alltoall, Collective::reduce_scatter,
-                            Collective::scan,      Collective::exscan};
-const Collectives of_trees = {Collective::barrier,   Collective::bcast,  Collective::reduce,
-                              Collective::allreduce, Collective::gather, Collective::scatter};
+const Collectives all_collectives = {
+    Collective::barrier,        Collective::bcast,   Collective::reduce,    Collective::allreduce,
+    Collective::gather,         Collective::scatter, Collective::allgather, Collective::alltoall,
+    Collective::reduce_scatter, Collective::scan,    Collective::exscan};
+const Collectives tree_collectives = {Collective::barrier, Collective::bcast,
+                                      Collective::reduce,  Collective::allreduce,
+                                      Collective::gather,  Collective::scatter};
 
 bool is_scan(Collective collective) {
   return collective == Collective::scan || collective == Collective::exscan;
@@ -44,7 +45,7 @@ plan::Plan of_branches(const Request& request, const Branch& up, const Branch& d
              : tree(request.collective, request.ranks, request.root, up, down);
 }
 
-// On one level, whatever the machine.
+// Ignores the machine's levels.
 plan::Plan one_tree(const Request& request, TreeShape shape) {
   const Branch branch = branch_of(request.ranks, request.root, {}, shape, shape);
   return of_branches(request, branch, branch);
@@ -64,7 +65,7 @@ plan::Plan tree_on_levels(const Request& request) {
   return form.push ? pushed(std::move(plan)) : plan;
 }
 
-// What works for all ranks, roots and elements, with little room in the slots.
+// The algorithm for all rank counts, roots and elements. It needs little room in the slots.
 plan::Plan flat(const Request& request) {
   if (plan::parted(request.collective))
     return one_hand_over(request.collective, request.ranks, request.root, most_window);
@@ -129,7 +130,7 @@ void check_request(const Algorithm& algorithm, const Request& request) {
       request.levels.all().front().group_of.size() != static_cast<size_t>(ranks)) {
     const size_t others = request.levels.all().front().group_of.size();
     throw Error(Code::invalid_argument, "the levels are of " + std::to_string(others) +
-                                            " ranks, the plan of " + std::to_string(ranks) +
+                                            " ranks, the plan is of " + std::to_string(ranks) +
                                             "; give each rank its group");
   }
 }
@@ -138,21 +139,21 @@ std::vector<Algorithm> table() {
   using C = Collective;
   return {
       {"flat",
-       "every rank hands its data to the ranks that want it, by way of the root where there is one",
-       false, 0, of_all, flat},
-      {"binomial", "binomial tree, in rank order", false, 2, of_trees, any_tree},
+       "every rank hands its data to the ranks that want it, through the root if there is one",
+       false, 0, all_collectives, flat},
+      {"binomial", "binomial tree, in rank order", false, 2, tree_collectives, any_tree},
       {"binary",
-       "binary tree, in rank order: nobody has more than two to send to, for long messages in "
+       "binary tree, in rank order: no rank sends to more than two others, for long messages in "
        "segments (MPICH2)",
-       false, 0, of_trees, binary_tree},
-      {"nary", "tree of degree N: a leader combines N - 1 others a level (HMPI 2.2)", true, 4,
-       of_trees, any_tree},
+       false, 0, tree_collectives, binary_tree},
+      {"nary", "tree of degree N: a leader combines N - 1 others per level (HMPI 2.2)", true, 4,
+       tree_collectives, any_tree},
       {"levels",
-       "trees in the machine's groups and above them, binomial above flat ones unless said (HMPI "
-       "2.2, NUMACol 3)",
+       "trees within the machine's groups and between them; by default flat within, binomial "
+       "between (HMPI 2.2, NUMACol 3)",
        false,
        0,
-       of_trees,
+       tree_collectives,
        tree_on_levels,
        {"SHAPE", "fixed", "one_stage", "push"},
        {"levels:flat", "levels:binomial", "levels:4", "levels:binomial:one_stage", "levels:fixed",
@@ -166,8 +167,8 @@ std::vector<Algorithm> table() {
        {C::gather, C::scatter, C::allgather, C::alltoall, C::reduce_scatter},
        directly},
       {"token_ring",
-       "as direct, while N ranks at a time hold a token to cross the border to the root (NUMACol "
-       "3.2)",
+       "as direct, but of the ranks outside the root's group only the N that hold a token copy "
+       "(NUMACol 3.2)",
        true,
        1,
        {C::gather, C::scatter},
@@ -181,13 +182,14 @@ std::vector<Algorithm> table() {
        true,
        1},
       {"all_read_all",
-       "every rank offers all it has and reads all it wants in one step; for a few ranks and bytes",
+       "every rank copies its data to its slot and reads all it wants in one step; for a few ranks "
+       "and bytes",
        false,
        0,
        {C::barrier, C::allreduce, C::allgather, C::alltoall, C::reduce_scatter, C::scan, C::exscan},
        one_step},
       {"ring",
-       "every rank takes from its left neighbour what that has taken or combined before",
+       "every rank reads from its left neighbour what that rank read or combined one step before",
        false,
        0,
        {C::allgather, C::reduce_scatter, C::allreduce},
@@ -203,7 +205,7 @@ std::vector<Algorithm> table() {
        {C::scan, C::exscan},
        [](const Request& r) { return scan_chain(r.collective, r.ranks); }},
       {"tiled",
-       "every rank combines one tile for all, for long vectors (HMPI 2.4)",
+       "every rank combines one tile of the vector for all ranks, for long vectors (HMPI 2.4)",
        false,
        0,
        {C::allreduce, C::reduce},
@@ -266,7 +268,7 @@ std::vector<Algorithm> table() {
        "one algorithm between nodes, among their leaders, and one within each (HMPI 2.5, MPICH2)",
        false,
        0,
-       of_all,
+       all_collectives,
        hierarchical,
        {"leaders=K"},
        {},
@@ -307,7 +309,7 @@ Serves serves(Collective collective, std::string_view spec, const placement::Lev
   const Algorithm& algorithm = named(spec);
   if (!plan::combines(collective)) return {};
   const Form form = form_of(algorithm, spec, 1);
-  if (algorithm.of_others) return hierarchical_serves(collective, form, levels);
+  if (algorithm.is_composed) return hierarchical_serves(collective, form, levels);
   Order order = algorithm.order;
   if (form.levels) order = Order::kept_in_runs;
   if (form.cyclic) order = Order::lost;

@@ -1,9 +1,10 @@
-// The built-in algorithms: each a short function that writes a plan, one family a file.
+// The built-in algorithms. Each is a short function that writes a plan; each family has a file.
 //
 // A generator is pure: (ranks, root, parameters, levels) -> plan, the same at all ranks. It knows
-// nothing of bytes, memory or time; select decides when it is used. Levels say which ranks lie near
-// each other; without levels every algorithm takes the ranks as one level. docs/algorithms.md has
-// the table of all of them.
+// nothing of bytes, memory or time; the room select decides which algorithm serves a call. The
+// levels say which ranks are near each other; without levels all ranks are equally near.
+// docs/algorithms.md has the table of all algorithms. Everything here is a value or a pure
+// function, for any thread; the table of algorithms lives as long as the program.
 #pragma once
 
 #include <string>
@@ -16,19 +17,18 @@
 
 namespace tutti::algo {
 
-// What stands behind an algorithm's name: words with colons between them, each at most once.
+// The parameters that follow an algorithm's name: words separated by colons, each at most once.
 struct Form {
-  int degree = 0;      // N
-  TreeShape outer{2};  // binomial, binary, flat, N or leaves=N: of all groups; a second one is for
-                       // the innermost alone
-  TreeShape inner{0};
-  bool fixed = false;                // fixed: one tree for all roots
-  bool one_stage = false;            // one_stage: all read the root, whatever the tree up
-  bool push = false;                 // push: who has data writes it where it is wanted
-  bool cyclic = false;               // cyclic, of tiles
-  bool levels = false;               // levels, of tiles
-  int leaders = 1;                   // leaders=K
-  std::string_view between, within;  // specs behind the first and the second '+'; empty: the usual
+  int degree = 0;          // N
+  TreeShape outer{2};      // binomial, binary, flat, N or leaves=N: the tree's shape in all groups
+  TreeShape inner{0};      // a second shape holds for the innermost groups only
+  bool fixed = false;      // fixed: one tree for all roots
+  bool one_stage = false;  // one_stage: all ranks read the result from the root
+  bool push = false;       // push: the owner of the data writes it to its reader
+  bool cyclic = false;     // cyclic (tiled only)
+  bool levels = false;     // levels (tiled only)
+  int leaders = 1;         // leaders=K
+  std::string_view between, within;  // specs after the first and second '+'; empty: the default
 };
 
 struct Request {
@@ -39,12 +39,9 @@ struct Request {
   Form form;
 };
 
-// Whether results combine the ranks in order: then operations that do not commute are served.
-enum class Order : uint8_t {
-  kept,
-  kept_in_runs,
-  lost
-};  // kept_in_runs: where groups are runs of ranks
+// Whether results combine the ranks in rank order, as operations that do not commute need.
+// kept_in_runs: only if each group is a run of consecutive ranks.
+enum class Order : uint8_t { kept, kept_in_runs, lost };
 
 struct Algorithm {
   std::string_view name;     // as users write it; "nary" takes a parameter: "nary:4"
@@ -53,34 +50,33 @@ struct Algorithm {
   int default_degree = 0;
   std::vector<plan::Collective> collectives;
   plan::Plan (*generate)(const Request&) = nullptr;
-  std::vector<std::string_view> words =
-      {};  // that may stand behind the name: of Form, and "SHAPE" for a tree's
-  std::vector<std::string_view> variants =
-      {};                  // names with words that `tutti tune` tries, beside the name alone
-  bool by_levels = false;  // goes by levels (of tiled: its word `levels`)
+  std::vector<std::string_view> words = {};     // accepted after the name; "SHAPE": a tree's shape
+  std::vector<std::string_view> variants = {};  // specs `tutti tune` tries besides the bare name
+  bool by_levels = false;  // the plan depends on the levels (tiled: only with the word `levels`)
   Order order = Order::kept;
-  bool uniform = true;  // all ranks evaluate one expression
+  bool uniform = true;  // all ranks evaluate the same expression
   int least_degree = 2;
-  bool of_others = false;  // takes the specs of two others
+  bool is_composed = false;  // built from two other algorithms, whose specs follow '+'
 };
 
 const std::vector<Algorithm>& algorithms();
 
 // `spec` is a name, or a name and words: "nary:4", "levels:binomial:flat",
-// "hierarchical+ring+levels:flat". Throws Error(invalid_argument) naming what is accepted, and
-// where the levels are not of so many ranks.
+// "hierarchical+ring+levels:flat". Throws Error(invalid_argument), naming what is accepted, for a
+// spec that is not valid and for levels of another rank count.
 plan::Plan generate(plan::Collective collective, std::string_view spec, int ranks, int root,
                     const placement::Levels& levels = {});
 
-// "nary:N", "tiled[:cyclic][:levels]", "hierarchical[:leaders=K][+BETWEEN[+WITHIN]]": the name and
-// what may stand behind it, for lists.
+// The name and its parameters, for lists: "nary:N", "tiled[:cyclic][:levels]",
+// "hierarchical[:leaders=K][+BETWEEN[+WITHIN]]".
 std::string usage(const Algorithm& algorithm);
 
-// Whether the plan of a spec hangs on the levels: where not, it is the same for all.
+// True if the plan of a spec depends on the levels.
 bool goes_by_levels(std::string_view spec);
 
-// What operations a spec serves; what the check would find of its plan (rank_order, uniform),
-// without making it.
+// The properties of a spec's plan that decide which operations it serves. They are those that
+// plan::check would find, and no plan is made. rank_order: operations that do not commute are
+// served. uniform: all ranks get the same bits.
 struct Serves {
   bool rank_order = true, uniform = true;
 };

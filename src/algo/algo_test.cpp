@@ -1,4 +1,4 @@
-// Every built-in algorithm over all small shapes: its plan is right, and its lowered programs are.
+// Every built-in algorithm over all small shapes: its plan and its lowered programs are correct.
 #include "algo/algo.h"
 
 #include <gtest/gtest.h>
@@ -27,13 +27,14 @@ using plan::Collective;
 using plan::Plan;
 using plan::Program;
 
-// The names that users write: each algorithm, and those with a degree at some degrees. What is made
-// of others is one of them where no levels are known.
+// The names that users write: each algorithm, and those that take a degree with several degrees. A
+// composed algorithm is one of its two parts if no levels are known.
 std::vector<std::string> specs(Collective collective) {
   std::vector<std::string> result;
   for (const Algorithm& algorithm : algorithms()) {
     const auto& serves = algorithm.collectives;
-    if (algorithm.of_others || std::find(serves.begin(), serves.end(), collective) == serves.end())
+    if (algorithm.is_composed ||
+        std::find(serves.begin(), serves.end(), collective) == serves.end())
       continue;
     result.emplace_back(algorithm.name);
     if (!algorithm.takes_degree) continue;
@@ -134,8 +135,8 @@ TEST(Algorithms, ProgramsOverLinesAreOrdered) {
                   {.segments = 1, .positions = 0, .operations = 3, .interleavings = 1, .seed = 15});
 }
 
-// Shapes whose text is kept in plans/: a change of an algorithm shows as a difference of text.
-// Written anew where TUTTI_TEST_WRITE_GOLDEN is set.
+// Shapes whose text is kept in plans/: a changed algorithm shows as a changed text. The test writes
+// the texts anew if TUTTI_TEST_WRITE_GOLDEN is set.
 struct Golden {
   Collective collective;
   const char* spec;
@@ -225,7 +226,7 @@ INSTANTIATE_TEST_SUITE_P(
         Golden{Collective::gather, "levels:binary", 6, 0},
         Golden{Collective::scan, "doubling", 4, 0}, Golden{Collective::exscan, "doubling", 5, 0}));
 
-// Every text in plans/ must read and pass its check, also those that no generator writes.
+// Every text in plans/ must be readable and pass the check, also those that no generator writes.
 TEST(ShippedPlans, PassTheirCheck) {
   int count = 0;
   for (const auto& entry : std::filesystem::directory_iterator(plans_folder())) {
@@ -248,7 +249,7 @@ TEST(Algorithms, LargeTreesAreRight) {
       plan::Verdict verdict;
       const double time = milliseconds([&] { verdict = plan::check(plan); });
       EXPECT_TRUE(verdict.rank_order && verdict.uniform && verdict.in_place);
-      // Reported, never held to: a busy machine must not fail a test.
+      // Reported only: a busy machine must not fail a test.
       RecordProperty("check_microseconds_" + std::string(spec, 4) + std::to_string(ranks),
                      std::to_string(static_cast<int>(time * 1000)));
       printf("check of %s, %d ranks: %.3f ms\n", spec, ranks, time);
@@ -269,7 +270,7 @@ double median_milliseconds(const std::function<void()>& work) {
   return times[times.size() / 2];
 }
 
-// Reported, not judged: a timing is a benchmark.
+// Reported only: a timing is a benchmark.
 TEST(Algorithms, TimesOfA64RankTree) {
   for (Carrier carrier : {Carrier::line, Carrier::slot}) {
     const double lower_time = median_milliseconds(

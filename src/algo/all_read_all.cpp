@@ -6,8 +6,8 @@ plan::Plan all_read_all(plan::Collective collective, int ranks) {
   plan::Plan plan;
   plan.collective = collective;
   plan.ranks = ranks;
-  // Everybody offers before anybody writes a result, so that ranks may pass one buffer as `in` and
-  // `out`.
+  // Every vector is copied before any result is written, so that ranks may pass one buffer as `in`
+  // and `out`.
   std::vector<plan::Region> sources;
   for (int32_t rank = 0; rank < ranks; ++rank) {
     if (ranks > 1) plan.copy(plan::tmp(rank), plan::in(rank));

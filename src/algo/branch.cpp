@@ -30,8 +30,8 @@ Branch join(std::vector<Branch>& branches, Interval interval, int32_t degree, in
   return of_parts(std::move(made), root);
 }
 
-// The leader's own branch is in the middle but where the root's is not; where nothing is on one
-// side of it, the other is two.
+// The leader is the root if the root leads one of the branches, else the middle branch's leader. If
+// no branch is on one side of the leader's own, the other side is split in two.
 Branch join_binary(std::vector<Branch>& branches, Interval interval, int32_t root) {
   int32_t top = interval.low + (interval.size() - 1) / 2;
   for (int32_t at = interval.low; at < interval.high; ++at) {
@@ -54,7 +54,7 @@ Branch join_binary(std::vector<Branch>& branches, Interval interval, int32_t roo
   return of_parts(std::move(made), leader);
 }
 
-// Runs of branches, as even as can be, each as one flat tree.
+// Joins runs of consecutive branches, of sizes as equal as possible, to one flat tree each.
 std::vector<Branch> in_runs(std::vector<Branch> branches, int32_t runs, int32_t root) {
   const auto count = static_cast<int64_t>(branches.size());
   std::vector<Branch> result;
@@ -68,7 +68,8 @@ std::vector<Branch> in_runs(std::vector<Branch> branches, int32_t runs, int32_t 
   return result;
 }
 
-// Branches in pairs until a power of two is left: the first step of a binary tree of least depth.
+// Joins the first branches in pairs so that a power of two remains: the first step of a binary tree
+// of least depth.
 std::vector<Branch> in_pairs(std::vector<Branch> branches, int32_t root) {
   const size_t pairs = branches.size() - std::bit_floor(branches.size());
   std::vector<Branch> result;
@@ -82,17 +83,17 @@ std::vector<Branch> in_pairs(std::vector<Branch> branches, int32_t root) {
 }
 
 struct Builder {
-  std::vector<std::vector<int32_t>> levels;  // groups by rank
+  std::vector<std::vector<int32_t>> level_groups;  // groups by rank
   TreeShape outer, inner;
   int32_t root;
 
   Branch build(const std::vector<int32_t>& members, size_t level) const {
     std::vector<Branch> branches;
-    if (level == levels.size()) {
+    if (level == level_groups.size()) {
       for (const int32_t rank : members) branches.push_back({rank, 1, {}});
       return joined(std::move(branches), inner, root);
     }
-    const std::vector<int32_t>& group_of = levels[level];
+    const std::vector<int32_t>& group_of = level_groups[level];
     std::map<int32_t, std::vector<int32_t>> groups;  // their numbers follow their first ranks
     for (const int32_t rank : members) groups[group_of[static_cast<size_t>(rank)]].push_back(rank);
     for (const auto& [number, ranks] : groups) branches.push_back(build(ranks, level + 1));
@@ -125,10 +126,9 @@ Branch branch_of(int32_t ranks, int32_t root, const placement::Levels& levels, T
                  TreeShape inner) {
   std::vector<int32_t> members(static_cast<size_t>(ranks));
   std::iota(members.begin(), members.end(), 0);
-  std::vector<std::vector<int32_t>> groups;
-  for (const placement::SharedLevel& level : levels.all())
-    groups.push_back(level.group_of.values());
-  return Builder{std::move(groups), outer, inner, root}.build(members, 0);
+  std::vector<std::vector<int32_t>> level_groups;
+  for (const placement::SharedLevel& floor : levels.all()) level_groups.push_back(floor.group_of.values());
+  return Builder{std::move(level_groups), outer, inner, root}.build(members, 0);
 }
 
 std::vector<int32_t> ranks_of(const Branch& branch) {
@@ -138,7 +138,8 @@ std::vector<int32_t> ranks_of(const Branch& branch) {
 }
 
 int32_t leaves_without_congestion(int32_t ranks, double link, double shared) {
-  // As many at once as there are ranks is no bound at all; it also keeps odd measurements out.
+  // At most one combination per rank runs at once; this also bounds the result of wrong
+  // measurements.
   const double most = std::max(ranks, 1);
   const double at_once =
       shared > 0 && link / shared < most ? std::max(std::floor(link / shared), 1.0) : most;

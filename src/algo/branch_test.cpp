@@ -1,4 +1,4 @@
-// The shape of trees, and how many leaves a binary tree bears without congestion.
+// The shape of trees, and how many leaves a binary tree can have without congestion.
 #include "algo/branch.h"
 
 #include <gtest/gtest.h>
@@ -31,18 +31,18 @@ TEST(Branch, IsATreeOfTrees) {
 }
 
 TEST(Branch, LeavesAreRunsAndThenPairs) {
-  // Nine ranks down to three at work, of which two make a pair first.
+  // Nine ranks make three flat trees; two of these make a pair first.
   EXPECT_EQ(text(branch_of(9, 0, {}, {2, 3}, {2, 3})), "0(0(0(0 1 2) 3(3 4 5)) 6(6 7 8))");
   EXPECT_EQ(text(branch_of(3, 0, {}, {2, 8}, {2, 8})), "0(0(0 1) 2)");
   EXPECT_EQ(text(branch_of(5, 4, {}, {2, 1}, {2, 1})), "4(0 1 2 3 4)");
 }
 
-// How many hand data to a rank, at most, and how many hand-overs the longest way to the leader has.
+// The most ranks that hand data to one rank, and the hand-overs on the longest way to the leader.
 struct Reports {
   int most = 0, depth = 0;
 };
 
-// `others`: of those that report to the leader in branches around this one.
+// `others`: the ranks that report to the leader in branches around this one.
 Reports reports(const Branch& branch, int others = 0) {
   for (const Branch& part : branch.parts) others += part.leader != branch.leader;
   Reports result{others, 0};
@@ -55,7 +55,7 @@ Reports reports(const Branch& branch, int others = 0) {
   return result;
 }
 
-TEST(Branch, NobodyHasMoreThanTwoInABinaryTree) {
+TEST(Branch, NoRankHasMoreThanTwoChildrenInABinaryTree) {
   EXPECT_EQ(text(branch_of(7, 3, {}, {}, {2, 0, true})), "3(1(0 1 2) 3 5(4 5 6))");
   EXPECT_EQ(text(branch_of(7, 0, {}, {}, {2, 0, true})), "0(0 2(1 2 3) 5(4 5 6))");
   EXPECT_EQ(text(branch_of(4, 3, {}, {}, {2, 0, true})), "3(0 1(1 2) 3)");
@@ -73,11 +73,11 @@ TEST(Branch, NobodyHasMoreThanTwoInABinaryTree) {
   }
 }
 
-// Whether d values become one in as few steps as any binary tree needs, with at most c combinations
-// in each.
+// True if d values can be combined to one in as few steps as any binary tree needs, with at most c
+// combinations per step.
 bool bears(int d, int c) {
   int values = d;
-  // As many at once as can be leaves the least to the steps that follow.
+  // Each step combines as many as possible, which leaves the least to the steps that follow.
   for (int steps = std::bit_width(static_cast<unsigned>(d - 1)); steps > 0; --steps)
     values -= std::min(c, values / 2);
   return values == 1;

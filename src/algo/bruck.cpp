@@ -7,7 +7,7 @@ namespace {
 
 using plan::Plan;
 
-// tmp[rank].k is the part of the rank k ahead.
+// tmp[rank].k is the part of rank (rank + k) mod p.
 void allgather(Plan& plan) {
   const int32_t ranks = plan.ranks;
   for (int32_t rank = 0; rank < ranks; ++rank) plan.copy(plan::tmp(rank, 0), plan::in(rank));
@@ -23,15 +23,16 @@ void allgather(Plan& plan) {
   }
 }
 
-// tmp[rank].k is at first the part for the rank k ahead, and each move has a place of its own
-// behind these.
+// tmp[rank].k is at first the part for rank (rank + k) mod p. Every later transfer has a block of
+// its own after these.
 void alltoall(Plan& plan) {
   const int32_t ranks = plan.ranks;
   for (int32_t rank = 0; rank < ranks; ++rank) {
     for (int32_t k = 1; k < ranks; ++k)
       plan.copy(plan::tmp(rank, k), plan::in(rank, (rank + k) % ranks));
   }
-  std::vector<int32_t> place(static_cast<size_t>(ranks));  // of the parts that go k ahead
+  std::vector<int32_t> place(
+      static_cast<size_t>(ranks));  // by k: the block of the parts going k on
   for (int32_t k = 0; k < ranks; ++k) place[static_cast<size_t>(k)] = k;
   int32_t next = ranks;
   for (int32_t distance = 1; distance < ranks; distance *= 2) {

@@ -17,7 +17,7 @@ using Lists = std::vector<Regions>;
 
 class Phases {
  public:
-  // In one plan, or each phase in a plan of its own, which then has its own object.
+  // in_one: both phases are written to one plan. Else each phase is a plan, made by its own object.
   Phases(const Request& request, bool in_one)
       : nodes_(request), root_(request.root), in_one_(in_one) {
     const Collective collective = request.collective;
@@ -70,24 +70,23 @@ class Phases {
   static const Regions& at(const Lists& lists, int32_t node) {
     return lists[static_cast<size_t>(node)];
   }
-  bool combines() {
-    return plan().collective != Collective::bcast;
-  }  // a barrier combines nothing at all
+  // A barrier counts as combining: its vectors have no bytes.
+  bool combines() { return plan().collective != Collective::bcast; }
   int32_t root_node() { return plan::rooted(plan().collective) ? nodes_.root_node() : 0; }
   std::vector<int32_t> those_served(int32_t node) {
     return combines() ? nodes_.members(node) : takers(nodes_, node, nodes_.leader(node, 0), root_);
   }
   Region vector(Buffer buffer, int32_t rank) const { return nodes_.piece(buffer, rank, 0); }
 
-  // What a leader hands to the host.
+  // The vector that a leader passes to the host.
   Region given(int32_t node) {
     const int32_t leader = nodes_.leader(node, 0);
     if (!combines()) return vector(leader == root_ ? Buffer::in : Buffer::out, leader);
     if (nodes_.size(node) == 1) return vector(Buffer::in, leader);
-    // What stands in reads it while it writes results.
+    // The algorithm in the host's place still reads this vector while it writes results to `out`.
     return in_one_ ? nodes_.scratch_piece(leader) : vector(Buffer::out, leader);
   }
-  // What it gets back; of a reduce all but one get nothing.
+  // The vector that a leader gets back. In a reduce only one leader gets one.
   Region result(int32_t node) {
     const int32_t leader = nodes_.leader(node, 0);
     if (!combines()) return at(given_, node).front();
@@ -110,7 +109,7 @@ bool host_serves(Collective collective) {
 
 bool by_host(std::string_view spec) {
   const Algorithm& algorithm = named(spec);
-  return algorithm.of_others && form_of(algorithm, spec, 1).between == host_word;
+  return algorithm.is_composed && form_of(algorithm, spec, 1).between == host_word;
 }
 
 std::vector<int32_t> leaders(const placement::Levels& levels, int ranks) {
@@ -123,7 +122,7 @@ std::vector<int32_t> leaders(const placement::Levels& levels, int ranks) {
   }
   const std::vector<int32_t> node_of = levels.all()[static_cast<size_t>(at)].group_of.values();
   for (int32_t rank = 0; rank < ranks; ++rank) {
-    // Nodes are numbered as their first ranks stand.
+    // Nodes are numbered in the order of their first ranks.
     if (node_of[static_cast<size_t>(rank)] == static_cast<int32_t>(result.size()))
       result.push_back(rank);
   }

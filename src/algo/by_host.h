@@ -1,19 +1,24 @@
 // Hierarchical collectives whose leaders exchange by the host MPI's own collective:
 // `hierarchical+host[+WITHIN]`.
 //
-// What the host does between nodes is no transfer, so there is no plan of the whole. There are two,
-// of what ranks of one node do before and after it, and a list of who leads:
+// The host's collective is not made of transfers, so no plan covers the whole operation. Instead
+// there are two plans, one for what the ranks of each node do before the host's collective and one
+// for what they do after it, and a list of the nodes' leaders:
 //
-//   barrier, allreduce  before: a reduce within nodes to their leaders; after: a bcast within nodes
-//   from them reduce              the same before; after: from the leader of the root's node to the
-//   root, where those are two bcast               before: from the root to the leader of its node,
-//   where those are two; after: a bcast within nodes
+//   barrier, allreduce  before: a reduce within each node to its leader
+//                       after:  a bcast within each node from its leader
+//   reduce              before: a reduce within each node to its leader
+//                       after:  a copy to the root from its node's leader, if they differ
+//   bcast               before: a copy from the root to its node's leader, if they differ
+//                       after:  a bcast within each node from its leader
 //
-// In both, a leader's `out` is the vector that it hands to the host and gets back; where the
-// collective gives it none, whoever runs the phases lends it. A node's only rank hands over its
-// `in` (in a bcast both are one). Leaders are the first ranks of their nodes, for all roots, so
-// that one communicator serves all calls. Restrictions: as hierarchical.h. Pure functions; any
-// thread. docs/decisions/the-hosts-collective-among-leaders.md
+// In both plans a leader's `out` is the vector that it passes to the host and gets back. Where the
+// collective gives a leader no `out`, the caller who runs the phases lends it one. The only rank of
+// a node passes its `in` (in a bcast `in` and `out` are one buffer). Leaders are the first ranks of
+// their nodes, for all roots, so that one communicator serves all calls.
+//
+// Restrictions: as hierarchical.h. Pure functions, for any thread.
+// docs/decisions/the-hosts-collective-among-leaders.md
 #pragma once
 
 #include <cstdint>
@@ -26,15 +31,15 @@
 namespace tutti::algo {
 
 bool host_serves(plan::Collective collective);
-// Whether a spec that generate() takes names the host's collective between nodes.
+// True if the spec names the host's collective between nodes.
 bool by_host(std::string_view spec);
 
-// Who leads each node, in the order of the nodes. Where no level of nodes is known each rank is a
+// The leaders of the nodes, in the order of the nodes. If the levels have no nodes, each rank is a
 // node.
 std::vector<int32_t> leaders(const placement::Levels& levels, int ranks);
 
-// `standing_in`: both phases with a collective of ours in the host's place. A right plan, for the
-// checks.
+// `standing_in`: both phases, with a built-in algorithm in place of the host's collective. This is
+// a complete plan, so that the checks can run on it.
 enum class Phase : uint8_t { before, after, standing_in };
 // Throws as generate().
 plan::Plan phase_by_host(Phase phase, plan::Collective collective, std::string_view spec, int ranks,

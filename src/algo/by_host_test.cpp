@@ -1,5 +1,5 @@
-// Phases around the host MPI's collective: with one of ours in its place they make a right plan,
-// and nothing of them crosses.
+// The phases around the host MPI's collective: with a built-in algorithm in its place they are a
+// correct plan, and no transfer of the phases goes from node to node.
 #include "algo/by_host.h"
 
 #include <gtest/gtest.h>
@@ -43,7 +43,7 @@ TEST(ByHost, PhasesAreRightAroundACollectiveOfOurs) {
   }
 }
 
-TEST(ByHost, NothingOfThePhasesCrosses) {
+TEST(ByHost, ThePhasesSendNothingBetweenNodes) {
   for (const Cluster& cluster : clusters()) {
     if (cluster.levels().groups("node") < 2) continue;
     for (const Collective collective : served) {
@@ -60,7 +60,7 @@ TEST(ByHost, NothingOfThePhasesCrosses) {
   }
 }
 
-// Three nodes of three: who hands what to whom.
+// Three nodes of three ranks: the number of transfers in each phase.
 TEST(ByHost, PhasesAreWhatTheyShouldBe) {
   const Levels levels({{"node", {0, 0, 0, 1, 1, 1, 2, 2, 2}, 3}});
   const auto transfers = [&](Phase phase, Collective collective, int root) {
@@ -88,7 +88,7 @@ TEST(ByHost, LeadersAreTheFirstOfTheirNodes) {
 
 // Operations that do not commute need nodes that are runs of ranks; the host combines its
 // communicator's ranks in order.
-TEST(ByHost, WhatOperationsItServes) {
+TEST(ByHost, ServesOperationsThatDoNotCommuteIfNodesAreRuns) {
   const Levels runs({{"node", {0, 0, 1, 1}, 2}}), dealt({{"node", {0, 1, 0, 1}, 2}});
   EXPECT_TRUE(serves(Collective::reduce, "hierarchical+host", runs).rank_order);
   EXPECT_FALSE(serves(Collective::reduce, "hierarchical+host", dealt).rank_order);
@@ -104,7 +104,7 @@ std::string message(Collective collective, const char* spec, const Levels& level
   return {};
 }
 
-TEST(ByHost, OnOneNodeItIsTheOneWithin) {
+TEST(ByHost, OnOneNodeItIsTheAlgorithmWithin) {
   const auto text = [](const char* spec) {
     Plan plan = generate(Collective::bcast, spec, 8, 0);
     plan.algorithm.clear();
@@ -116,21 +116,20 @@ TEST(ByHost, OnOneNodeItIsTheOneWithin) {
   EXPECT_FALSE(by_host("hierarchical+flat") || by_host("flat"));
 }
 
-TEST(ByHost, WhatCannotServeIsRefusedWhereItIsRead) {
+TEST(ByHost, SpecsThatCannotServeAreRefusedWhenRead) {
   EXPECT_EQ(message(Collective::gather, "hierarchical+host"),
-            "algorithm 'hierarchical+host': the host MPI's own collective stands between nodes for "
-            "barrier, bcast, reduce and "
-            "allreduce, not for gather; name an algorithm in the place of host");
+            "algorithm 'hierarchical+host': the host MPI's own collective serves between nodes for "
+            "barrier, bcast, reduce and allreduce, not for gather; name an algorithm in the place "
+            "of host");
   EXPECT_EQ(message(Collective::bcast, "hierarchical:leaders=2+host"),
             "algorithm 'hierarchical+host': a node has one leader in the host MPI's own "
             "collective; leave out leaders=2");
   EXPECT_EQ(message(Collective::bcast, "hierarchical+flat+host"),
-            "algorithm 'hierarchical+flat+host': the host MPI's collective stands between nodes "
-            "alone; write hierarchical+host");
+            "algorithm 'hierarchical+flat+host': the host MPI's collective serves only between "
+            "nodes; write hierarchical+host");
   EXPECT_EQ(message(Collective::bcast, "hierarchical+host", Levels({{"node", {0, 0, 1, 1}, 2}})),
             "algorithm 'hierarchical+host': between nodes it is the host MPI's own collective, "
-            "which is no plan; name an "
-            "algorithm in the place of host to see one");
+            "which is no plan; name an algorithm in the place of host to see one");
   for (const char* spec : {"host", "host+flat", "hierarchical+host:2", "hierarchical+host+ring",
                            "hierarchical+host+host"}) {
     EXPECT_NE(message(Collective::allreduce, spec), "") << spec;

@@ -1,4 +1,5 @@
-// Clusters for tests: ranks on nodes of all kinds.
+// Clusters for tests: ranks placed on nodes of equal, unequal and interleaved sizes. Values and
+// pure functions; the list of clusters lives as long as the program.
 #pragma once
 
 #include <algorithm>
@@ -11,7 +12,7 @@
 
 namespace tutti::algo {
 
-// Ranks on nodes: each rank's number of its node, and within nodes of its numa region.
+// By rank: the number of its node, and of its numa region within the node.
 struct Cluster {
   std::string name;
   std::vector<int32_t> node_of;

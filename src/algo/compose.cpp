@@ -27,7 +27,7 @@ std::vector<Block> blocks_in(const Regions& list) {
   return blocks;
 }
 
-// How far the blocks from `low` on are one region.
+// The end of the longest run of blocks from `low` that is one region.
 size_t end_of_run(const std::vector<Block>& blocks, size_t low) {
   size_t high = low + 1;
   const auto step = [&](size_t at) { return blocks[at].number - blocks[at - 1].number; };
@@ -52,7 +52,7 @@ Transfer made_like(const Transfer& like, const Region& dst) {
   return transfer;
 }
 
-// Of a copy, the blocks that are not there already.
+// Removes from a copy the blocks whose source and destination are the same.
 void drop_those_in_place(const Regions& dst, const Regions& src, std::vector<Block>& to,
                          std::vector<Block>& from) {
   if (dst.front().rank != src.front().rank) return;

@@ -1,19 +1,20 @@
-// Composing: plans over some of the ranks as parts of one over all of them.
+// Composing: plans over some of the ranks become parts of one plan over all ranks.
 //
 // A part is a plan as a generator writes it, over its own ranks 0 .. m - 1. The composer writes its
-// transfers into the whole, between the ranks that the part's stand for. What a part moves are
-// items (collective.h: a block of a vector, or somebody's part); in the whole an item is a list of
-// blocks: a piece of the vector, or the parts of all ranks of a node. Items need not be of one
-// length, and one of no blocks is not moved. Whoever embeds says where items lie in the part's `in`
-// and `out`; its `tmp` gets blocks of the whole's that nobody else has, so that parts never share
-// one.
+// transfers into the whole plan, between the ranks that stand for the part's ranks. A part moves
+// items (collective.h: a block of a vector, or a rank's part). In the whole plan an item is a list
+// of blocks: a piece of the vector, or the parts of all ranks of a node. Items may differ in
+// length, and an item of no blocks is not moved. The caller says where the items of the part's `in`
+// and `out` are. The blocks of the part's `tmp` become blocks of the whole plan's `tmp` that no
+// other part uses.
 //
-// A transfer whose blocks are no runs in the whole becomes several, as few as can be. Between nodes
-// each would be a message, so there (`one_message`) what is not a run is packed before it goes, and
-// unpacked where it comes.
+// A transfer whose blocks are not one region in the whole plan becomes several, as few as possible.
+// Between nodes each would be a message, so there (`one_message`) a list of several regions is
+// packed before it is sent and unpacked after it is received.
 //
 // Source: MPICH2, section 3 (the parts of a hierarchical collective are collectives that do not
-// know of it). One thread.
+// know of it). A Composer belongs to the function that writes one plan; it is used by one thread,
+// and the plan that it refers to outlives it.
 #pragma once
 
 #include <cstdint>
@@ -27,13 +28,14 @@ namespace tutti::algo {
 
 struct Embedding {
   const plan::Plan& part;
-  std::span<const int32_t> ranks;  // which of the whole's each of the part's ranks is
-  // Where `out` lies in `tmp`, results may come there before the part writes them.
-  Lies in, out;
-  // Nobody writes where `in` lies while the part runs: what it copies from there into its own `tmp`
-  // is read where it lies. Of what lies in `tmp` this is so in any case.
+  std::span<const int32_t> ranks;  // by the part's rank: the rank of the whole plan
+  // If an item of `out` is in `tmp`, it may be written there before the part writes its `out`.
+  Locate in, out;
+  // The memory of `in` is not written while the part runs, so that a copy from `in` to the part's
+  // own `tmp` is left out and `in` is read instead. For items that are in `tmp` this always holds.
   bool in_stays = false;
-  // Its ranks are on different nodes: what one takes from another comes in one piece, and once.
+  // The part's ranks are on different nodes: data that one reads from another is sent in one
+  // message, and only once.
   bool one_message = false;
 };
 
@@ -42,21 +44,21 @@ class Composer {
   explicit Composer(plan::Plan& whole)
       : whole_(whole), next_(static_cast<size_t>(whole.ranks), 0) {}
 
-  // Blocks of the rank's `tmp` that nobody has yet.
+  // Takes the next unused blocks of the rank's `tmp`.
   plan::Region scratch(int32_t rank, int32_t count);
   void copy(const Regions& dst, const Regions& src);
   void embed(const Embedding& embedding);
 
-  // A transfer between lists of equally many blocks; `like` says what it is. In as few as can be,
-  // none where nothing moves.
+  // Writes a transfer of the kind of `like` between lists of equally many blocks: as few transfers
+  // as possible, none if nothing moves.
   void add(const plan::Transfer& like, const Regions& dst, std::vector<Regions>& src);
-  // The same with each source on another rank in one piece.
+  // The same, but every source on another rank is packed into one region.
   void add_in_one_message(const plan::Transfer& like, const Regions& dst,
                           std::vector<Regions>& src);
 
  private:
   plan::Plan& whole_;
-  std::vector<int32_t> next_;  // by rank: the first block of its `tmp` that nobody has
+  std::vector<int32_t> next_;  // by rank: the first unused block of its `tmp`
 };
 
 }  // namespace tutti::algo

@@ -1,4 +1,4 @@
-// Plans as parts of others: what is moved where, in how many transfers, and through whose `tmp`.
+// Plans as parts of others: which blocks they move, in how many transfers, and through whose `tmp`.
 #include "algo/compose.h"
 
 #include <gtest/gtest.h>
@@ -50,7 +50,7 @@ TEST(Regions, NeighboursBecomeOne) {
   EXPECT_EQ(slice, (Regions{{0, plan::Buffer::in, 5, 2, 2}, plan::in(0, 8, 2)}));
 }
 
-TEST(Composer, ListsAreMovedInAsFewTransfersAsCanBe) {
+TEST(Composer, ListsAreMovedInAsFewTransfersAsPossible) {
   Plan plan = whole_of(Collective::bcast, 2, 16);
   Composer composer(plan);
   // Both are runs of blocks where they have the same steps: 0 2 4 | 5 6 and 8 9 10 | 12 13.
@@ -61,7 +61,7 @@ TEST(Composer, ListsAreMovedInAsFewTransfersAsCanBe) {
   plan.transfers.clear();
   composer.copy({plan::out(0, 3, 2), plan::out(0, 9)}, {plan::out(0, 3, 3)});
   EXPECT_EQ(texts(plan), (Texts{"copy out[0].9 <- out[0].5"}))
-      << "what is there already is not moved";
+      << "blocks that are in place already are not moved";
 }
 
 TEST(Composer, PartsShareNoScratch) {
@@ -94,11 +94,11 @@ TEST(Composer, ItemsMayDifferInLength) {
   const std::vector<int32_t> leaders{0, 1, 4}, sizes{1, 3, 2};
   const Plan part = generate(Collective::allgather, "ring", 3, 0);
   Plan plan = whole_of(Collective::allgather, 6, 6);
-  const auto lies = [&](int32_t rank, int64_t item, Regions& regions) {
+  const auto locate = [&](int32_t rank, int64_t item, Regions& regions) {
     const auto node = static_cast<size_t>(item);
     append(regions, plan::out(leaders[static_cast<size_t>(rank)], leaders[node], sizes[node]));
   };
-  Composer(plan).embed({part, leaders, lies, lies, true, true});
+  Composer(plan).embed({part, leaders, locate, locate, true, true});
   EXPECT_EQ(texts(plan), (Texts{"copy out[0].4+2 <- out[4].4+2", "copy out[1] <- out[0]",
                                 "copy out[4].1+3 <- out[1].1+3", "copy out[0].1+3 <- out[4].1+3",
                                 "copy out[1].4+2 <- out[0].4+2", "copy out[4] <- out[1]"}));
@@ -121,7 +121,7 @@ TEST(Composer, ItemsOfNoBlocksAreNotMoved) {
 }
 
 // The parts of node {1, 3, 4} go to rank 0 as one message, whose places at the root are no run.
-TEST(Composer, WhatIsNoRunGoesPackedBetweenNodes) {
+TEST(Composer, SeveralRegionsArePackedBetweenNodes) {
   const Plan part = generate(Collective::gather, "flat", 2, 0);
   for (const bool one_message : {false, true}) {
     Plan plan = whole_of(Collective::gather, 5, 5);
@@ -147,7 +147,7 @@ TEST(Composer, WhatIsNoRunGoesPackedBetweenNodes) {
   }
 }
 
-TEST(Composer, WhatStaysIsReadWhereItLies) {
+TEST(Composer, AnInputThatIsNotWrittenIsReadInPlace) {
   const Plan part = generate(Collective::allreduce, "all_read_all", 2, 0);
   Plan plan = whole_of(Collective::allreduce, 2, 1);
   const std::vector<int32_t> ranks{0, 1};
@@ -155,12 +155,12 @@ TEST(Composer, WhatStaysIsReadWhereItLies) {
   std::vector<Regions> in{{composer.scratch(0, 1)}, {plan::in(1)}},
       out{{plan::out(0)}, {plan::out(1)}};
   composer.embed({part, ranks, cut(in, 1), cut(out, 1)});
-  // A user's `in` may be the `out` that is written; what is in `tmp` is not.
+  // A user's `in` may be the same memory as the `out` that is written; `tmp` is never.
   EXPECT_EQ(texts(plan), (Texts{"copy tmp[1] <- in[1]", "reduce out[0] <- tmp[0], tmp[1]",
                                 "reduce out[1] <- tmp[0], in[1]"}));
 }
 
-TEST(Composer, PushesAndTokensStayWhatTheyAre) {
+TEST(Composer, KeepsPushesAndTokens) {
   const Plan part = generate(Collective::gather, "token_ring", 3, 0);
   Plan plan = whole_of(Collective::gather, 6, 6);
   const std::vector<int32_t> ranks{5, 3, 1};

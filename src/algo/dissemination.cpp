@@ -7,7 +7,8 @@ namespace {
 
 using plan::Plan;
 
-// Who is so far behind a place: within its run of `local` places first, then from run to run.
+// The place at this distance before `place`: on the circle of its run of `local` places if the
+// distance is below `local`, else on the circle of all places.
 int32_t behind(int32_t place, int32_t distance, int32_t local, int32_t places) {
   const int32_t run = place / local * local;
   if (distance < local) return run + (place - run + local - distance) % local;

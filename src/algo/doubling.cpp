@@ -28,7 +28,8 @@ void for_each_exchange(const Fold& frame, auto&& visit) {
   }
 }
 
-// The lower place's first, so that both of a pair make one expression, in the places' order.
+// The lower place's vector comes first, so that both of a pair evaluate the same expression, in the
+// order of the places.
 std::vector<Region> in_order(int32_t at, Region mine, int32_t partner, Region theirs) {
   return at < partner ? std::vector{mine, theirs} : std::vector{theirs, mine};
 }
@@ -42,7 +43,7 @@ void exchange_vectors(Plan& plan, const Fold& frame) {
   vectors.close();
 }
 
-// The parts of these ranks, from one rank's `out` to another's, by runs.
+// Copies the parts of these ranks from one rank's `out` to another's, one transfer for each run.
 void copy_parts(Plan& plan, int32_t to, int32_t from, std::vector<int32_t> parts) {
   std::sort(parts.begin(), parts.end());
   for (size_t low = 0; low < parts.size();) {
@@ -82,8 +83,8 @@ Region slice(const Region& region, int32_t from, int32_t count) {
   return result;
 }
 
-// A tile of the vector for each place; afterwards each has its own in `out`. The range of tiles
-// that a place still works on is halved by its number's bits.
+// The vector has a tile for each place; afterwards each place has its own tile in `out`. Each step
+// halves the range of tiles that a place works on; a bit of the place's number chooses the half.
 void halve_vectors(Plan& plan, const Fold& frame) {
   struct Work {
     int32_t low, count, next_tmp;
@@ -113,7 +114,7 @@ void halve_vectors(Plan& plan, const Fold& frame) {
   });
 }
 
-// The other way round: what was halved last is put together first.
+// Reverses halve_vectors: the tiles that were separated last are copied together first.
 void collect_tiles(Plan& plan, const Fold& frame) {
   const int32_t tiles = frame.size();
   const auto low_of = [&](int32_t at, int32_t count) {
@@ -135,8 +136,8 @@ void collect_tiles(Plan& plan, const Fold& frame) {
   }
 }
 
-// Halving where the blocks are the ranks' parts: each step keeps those of the places that share one
-// more bit.
+// Halving of the ranks' parts (reduce_scatter). After each step a place works on the parts of those
+// places whose numbers share one more low bit with its own.
 class PartsHalving {
  public:
   PartsHalving(Plan& plan, const Fold& frame)
@@ -188,7 +189,7 @@ class PartsHalving {
 
   Plan& plan_;
   const Fold& frame_;
-  std::vector<std::vector<Region>> values_;  // by place and part: where its partial result is
+  std::vector<std::vector<Region>> values_;  // by place and part: the partial result
   std::vector<int32_t> next_tmp_;
 };
 

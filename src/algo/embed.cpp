@@ -1,5 +1,5 @@
-// How a part's transfers become the whole's: it is walked twice, to see what its `tmp` needs, and
-// to write.
+// How the transfers of a part become transfers of the whole plan. The part is read twice: first to
+// find how much `tmp` it needs, then to write it.
 #include <algorithm>
 #include <map>
 #include <tuple>
@@ -18,13 +18,13 @@ using plan::TransferKind;
 
 // A block of the part's `tmp`.
 struct Cell {
-  int32_t first = -1;  // of the whole's `tmp`
-  int32_t room = 0;    // blocks of the largest item that ever stands there
+  int32_t first = -1;  // its first block in the whole plan's `tmp`
+  int32_t room = 0;    // blocks of the largest item that it ever holds
   int32_t writes = 0;
-  bool alone = true;  // in no region of several blocks
-  int64_t item = 0;   // that stands there now, of so many blocks
-  int32_t blocks = 0;
-  bool borrowed = false;  // it is read in `in`
+  bool alone = true;      // no transfer names it together with other blocks
+  int64_t item = 0;       // the item that it holds now
+  int32_t blocks = 0;     // the blocks of that item
+  bool borrowed = false;  // the item was not copied here; it is read from `in`
 };
 
 class Embedder {
@@ -90,7 +90,7 @@ class Embedder {
       cell(region.rank, region.first + k * region.stride).alone = false;
   }
 
-  // What only goes on to a result that lies in `tmp` may stand there from the start.
+  // If a cell is only copied to a result that lies in `tmp`, the cell is put where the result is.
   void put_at_results() {
     for (const Transfer& transfer : part_.transfers) {
       const Region &dst = transfer.dst, &src = transfer.src.front();
@@ -122,7 +122,7 @@ class Embedder {
     return cell(region.rank, block).item;
   }
 
-  // The item of a block, where it lies now.
+  // Appends the regions where the item of a block is now.
   void append_block(const Region& region, int32_t block, Regions& regions) {
     const int64_t item = item_at(region, block);
     const bool borrowed = region.buffer == Buffer::tmp && cell(region.rank, block).borrowed;
@@ -151,7 +151,7 @@ class Embedder {
                        [](const Region& region) { return region.buffer == Buffer::tmp; });
   }
 
-  // What stands in `tmp` behind a transfer.
+  // Notes what the cells that a transfer writes hold after it.
   void note(const Transfer& transfer) {
     if (transfer.dst.buffer != Buffer::tmp) return;
     const bool borrowed = borrows(transfer);
@@ -177,7 +177,8 @@ class Embedder {
     whole_.transfers.push_back(std::move(token));
   }
 
-  // What a rank reads, at one time: until a block of its owner is written.
+  // A region that a rank reads from another rank. The last number counts the transfers that have
+  // written the owner's blocks, so that reads before and after a write differ.
   using Read = std::tuple<int32_t, int32_t, Buffer, int32_t, int32_t, int32_t, int32_t>;
   Read read(const Transfer& transfer, const Region& src) const {
     return {transfer.dst.rank,
@@ -196,7 +197,7 @@ class Embedder {
     ++writes_[static_cast<size_t>(transfer.dst.rank)];
   }
 
-  // What is read several times comes once, and is read where it came.
+  // Data that a rank reads several times is sent to it once and read from its copy.
   Regions arrived(const Transfer& transfer, const Region& src) {
     if (src.rank == transfer.dst.rank) return where(src);
     Message& message = messages_[read(transfer, src)];
@@ -218,7 +219,8 @@ class Embedder {
     note(transfer);
     if (borrows(transfer)) return;
     const Regions dst = where(transfer.dst);
-    // A movement's item has one value: in a user's `in` it is there from the start.
+    // In a data-movement collective an item never changes its value, so a user's `in` has it
+    // already.
     if (dst.empty() || dst.front().buffer == Buffer::in) return;
     if (embedding_.one_message) {
       composer_.add_in_one_message(transfer, dst, src);
@@ -229,7 +231,7 @@ class Embedder {
 
   struct Message {
     int32_t reads = 0;
-    Regions landed;  // empty until it came
+    Regions landed;  // the reader's copy; empty until it is sent
   };
 
   Composer& composer_;
@@ -241,7 +243,7 @@ class Embedder {
   std::vector<Cell> cells_;
   std::map<std::pair<int32_t, int32_t>, int32_t> result_writes_;  // by rank and block of `out`
   std::vector<int32_t> writes_;       // by rank: transfers that have written its blocks
-  std::map<Read, Message> messages_;  // what goes from rank to rank
+  std::map<Read, Message> messages_;  // the data that one rank reads from another
   Regions found_;
 };
 

@@ -1,13 +1,14 @@
-// Ranks brought down to a power of two, laid out by levels: the frame of exchanges between pairs.
+// Folding: ranks reduced to a power of two, in the order of levels. Exchanges between pairs use it.
 //
-// With p ranks and P the largest power of two that is not above p, p - P ranks are folded: a
-// neighbour does their work, and hands them the result in a closing step. The P workers stand in
-// the order of levels (then of ranks). The folded ranks are chosen so that aligned runs of as many
-// workers as possible (`local`, a power of two) lie within one outermost group each: exchanges over
-// distances below `local` cross no border. The neighbour of a folded rank is in the same group,
-// unless the sizes of groups do not allow it (three groups of one rank). On one level, or where
-// groups are runs of ranks, workers stand in rank order, each for a run of ranks. Source: HMPI,
-// section 2.3. Pure.
+// With p ranks and P the largest power of two that is at most p, p - P ranks are folded: a
+// neighbour does their work and hands them the result in a closing step. The P places are in the
+// order of levels (then of ranks). The folded ranks are chosen so that aligned runs of `local`
+// places (a power of two, as large as possible) lie within one outermost group each: exchanges over
+// distances below `local` stay within a group. A folded rank and its neighbour are in one group,
+// except where the group sizes do not allow it (three groups of one rank). On one level, or if
+// groups are runs of ranks, places are in rank order and each stands for a run of ranks.
+//
+// Source: HMPI, section 2.3. Values and pure functions, for any thread.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +22,9 @@ namespace tutti::algo {
 inline constexpr int32_t nobody = -1;
 
 struct Fold {
-  struct Worker {
-    int32_t rank;
-    int32_t folded = nobody;  // the rank whose work it does as well; stands behind `rank`
+  struct Place {
+    int32_t rank;             // the rank that works
+    int32_t folded = nobody;  // the rank whose work it does as well; it comes after `rank`
   };
   std::vector<Worker> workers;  // a power of two
   int32_t local = 1;
@@ -33,18 +34,18 @@ struct Fold {
 
 Fold fold(int32_t ranks, const placement::Levels& levels);
 
-// Whole vectors on their way through such a frame, of which each step makes one of two. The last
-// step's is the result, and comes where that belongs, but where it has to be handed on to a folded
-// rank.
+// The values of whole vectors in a fold; each step combines two into one. The last step's value is
+// the result. It is written to `out`, or to `tmp` first if a folded rank has to read it. Refers to
+// the plan and the fold, which outlive it; used by the one thread that writes the plan.
 class FoldedVectors {
  public:
-  // Writes the first values: the ranks' own, or what two that are folded combine to.
+  // Writes the first values: a rank's own vector, or the combination of a rank and its folded one.
   FoldedVectors(plan::Plan& plan, const Fold& frame);
 
   int32_t steps() const { return steps_; }
-  // Before the step of this number, and behind the last one.
+  // Where a place's value is before the step of this number; `steps()` gives the result.
   plan::Region value(int32_t place, int32_t step) const;
-  // Results to where they are not yet.
+  // Copies the results to every `out` that has none yet.
   void close();
 
  private:
@@ -53,7 +54,7 @@ class FoldedVectors {
   int32_t steps_;
 };
 
-// All ranks in the order of levels: groups are together on every level.
+// All ranks in the order of levels: the ranks of a group follow each other, on every level.
 std::vector<int32_t> by_levels(int32_t ranks, const placement::Levels& levels);
 
 }  // namespace tutti::algo

@@ -33,9 +33,9 @@ bool takes(const Algorithm& algorithm, std::string_view word) {
   }
   if (accepted.empty())
     throw Error(Code::invalid_argument, what + "takes no degree; leave out ':' and what follows");
-  throw Error(Code::invalid_argument, what + "unexpected " + in_quotes(word.substr(0, 40)) +
-                                          "; behind " + std::string(algorithm.name) +
-                                          " may stand, each once: " + accepted);
+  throw Error(Code::invalid_argument, what + "unexpected " + in_quotes(word.substr(0, 40)) + "; " +
+                                          std::string(algorithm.name) +
+                                          " takes, each at most once: " + accepted);
 }
 
 std::optional<int> number_of(std::string_view digits, int least) {
@@ -67,7 +67,7 @@ bool* flag_of(Form& form, std::string_view word) {
   return nullptr;
 }
 
-// False where the word is none that may stand there.
+// False if the algorithm does not take the word.
 bool take(const Algorithm& algorithm, std::string_view word, int& shapes, Form& form) {
   if (takes(algorithm, leaders_word)) {
     const auto leaders = word.starts_with(leaders_prefix)
@@ -92,15 +92,15 @@ bool take(const Algorithm& algorithm, std::string_view word, int& shapes, Form& 
   return true;
 }
 
-// Of "NAME+BETWEEN+WITHIN": reads what stands behind the name, and leaves the name.
+// Reads BETWEEN and WITHIN of "NAME+BETWEEN+WITHIN" and returns NAME.
 std::string_view without_parts(const Algorithm& algorithm, std::string_view spec, Form& form) {
   const size_t plus = std::min(spec.find('+'), spec.size());
   if (plus == spec.size()) return spec;
   const std::string what = "algorithm '" + std::string(spec.substr(0, 80)) + "': ";
-  if (!algorithm.of_others) {
+  if (!algorithm.is_composed) {
     throw Error(Code::invalid_argument,
                 what + std::string(algorithm.name) +
-                    " is made of no others; leave out '+' and what follows");
+                    " is not composed of others; leave out '+' and what follows");
   }
   const std::string_view parts = spec.substr(plus + 1);
   const size_t second = std::min(parts.find('+'), parts.size());
@@ -111,18 +111,18 @@ std::string_view without_parts(const Algorithm& algorithm, std::string_view spec
         part.empty() && (part.data() == form.between.data() || second < parts.size());
     if (left_out || part.find('+') != std::string_view::npos) {
       throw Error(Code::invalid_argument,
-                  what + "write " + usage(algorithm) + ", with an algorithm behind each '+'");
+                  what + "write " + usage(algorithm) + ", with an algorithm after each '+'");
     }
     const bool is_between = part.data() == form.between.data();
     if (part == host_word && is_between) continue;
     if (part == host_word) {
       throw Error(Code::invalid_argument,
-                  what + "the host MPI's collective stands between nodes alone; write " +
+                  what + "the host MPI's collective serves only between nodes; write " +
                       std::string(algorithm.name) + "+host");
     }
-    if (!part.empty() && named(part).of_others) {
+    if (!part.empty() && named(part).is_composed) {
       throw Error(Code::invalid_argument, what + std::string(algorithm.name) +
-                                              " is made of simple algorithms, not of itself");
+                                              " is composed of other algorithms, not of itself");
     }
   }
   return spec.substr(0, plus);
@@ -177,7 +177,7 @@ std::string usage(const Algorithm& algorithm) {
     text.append("[:").append(word).append("]");
     if (word == shape_word) text.append("[:").append(word).append("]");
   }
-  return algorithm.of_others ? text + "[+BETWEEN[+WITHIN]]" : text;
+  return algorithm.is_composed ? text + "[+BETWEEN[+WITHIN]]" : text;
 }
 
 }  // namespace tutti::algo

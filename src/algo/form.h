@@ -1,4 +1,5 @@
-// Reads what stands behind an algorithm's name. Internal to src/algo.
+// Reads an algorithm's spec: its name and the parameters that follow. Internal to src/algo. Pure
+// functions, for any thread.
 #pragma once
 
 #include <string_view>
@@ -7,17 +8,17 @@
 
 namespace tutti::algo {
 
-// The algorithm that a spec begins with. Throws Error(invalid_argument) naming all there are.
+// The algorithm that a spec begins with. Throws Error(invalid_argument) naming all algorithms.
 const Algorithm& named(std::string_view spec);
 
-// What stands between nodes where the host MPI's own collective is to (by_host.h); no algorithm of
-// the table.
+// The word that asks for the host MPI's own collective between nodes (by_host.h). It is no
+// algorithm of the table.
 inline constexpr std::string_view host_word = "host";
 
 bool serves(const Algorithm& algorithm, plan::Collective collective);
 
-// Of "name:word:word", and of "name:word+SPEC+SPEC" where it is made of others. Throws
-// Error(invalid_argument) naming the word at fault and what the algorithm takes.
+// Reads "name:word:word", or "name:word+SPEC+SPEC" if the algorithm is composed of others. Throws
+// Error(invalid_argument) naming the word at fault and the words that the algorithm takes.
 Form form_of(const Algorithm& algorithm, std::string_view spec, int ranks);
 
 }  // namespace tutti::algo

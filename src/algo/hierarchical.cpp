@@ -21,7 +21,7 @@ bool is_scan(Collective collective) {
   return collective == Collective::scan || collective == Collective::exscan;
 }
 
-// What the leaders do, and what is done within nodes.
+// The collective that leaders execute, and those that are executed within nodes.
 Collective between_nodes(Collective collective) {
   return collective == Collective::scan ? Collective::exscan : collective;
 }
@@ -52,13 +52,13 @@ std::vector<Collective> within_nodes(Collective collective, std::string_view bet
                                           " needs; name one that does");
 }
 
-// The host's collectives that a leader has all the arguments of.
+// Refuses collectives for which a leader does not have all arguments of the host's call.
 void check_host(const Request& request) {
   const Collective collective = request.collective;
   if (!host_serves(collective)) {
     throw Error(
         Code::invalid_argument,
-        "algorithm 'hierarchical+host': the host MPI's own collective stands between nodes for "
+        "algorithm 'hierarchical+host': the host MPI's own collective serves between nodes for "
         "barrier, bcast, reduce and allreduce, not for " +
             std::string(plan::name(collective)) + "; name an algorithm in the place of host");
   }
@@ -71,8 +71,8 @@ void check_host(const Request& request) {
   }
 }
 
-// The algorithm for all ranks if there is no level of nodes. Such levels are those of one node, or
-// of groups of nodes with a rank each.
+// The algorithm for all ranks if no level is that of nodes. Such levels are those of one node, or
+// of groups of nodes with one rank each.
 std::string alone(const Form& form, Collective collective, const Levels& levels, int32_t ranks) {
   const std::string_view within = form.within.empty() ? "levels" : form.within;
   if (form.between == host_word && !form.within.empty() && serves(named(within), collective))
@@ -104,7 +104,7 @@ void check_parts(const Request& request) {
   if (within.empty()) return;
   const std::vector<Collective> needed = within_nodes(collective, between);
   const auto served = [&](Collective one) { return serves(named(within), one); };
-  // Tiles are blocks, and a barrier has one.
+  // Tiles need several blocks, but a barrier has only one.
   if (collective == Collective::barrier && !served(collective))
     refuse(collective, within, "within nodes", {collective});
   if (std::none_of(needed.begin(), needed.end(), served))
@@ -121,8 +121,7 @@ plan::Plan hierarchical(const Request& request) {
   if (request.form.between == host_word) {
     throw Error(Code::invalid_argument,
                 "algorithm 'hierarchical+host': between nodes it is the host MPI's own collective, "
-                "which is "
-                "no plan; name an algorithm in the place of host to see one");
+                "which is no plan; name an algorithm in the place of host to see one");
   }
   Hierarchy nodes(request);
   const bool disseminates = by_dissemination(request.collective, request.form.between);

@@ -7,9 +7,9 @@ using plan::Buffer;
 using plan::Collective;
 using plan::Region;
 
-// What goes from a node to another is one message, from leader to leader: the parts of its first
-// rank for all ranks of the other, then those of its second. Where a node has one rank that is
-// where they lie in its `in` or `out`.
+// All parts from one node for another are one message, from leader to leader: the parts of the
+// first rank for all ranks of the other node, then those of the second rank, and so on. If a node
+// has one rank, its `in` and `out` have the parts in this order already.
 class Exchange {
  public:
   explicit Exchange(Hierarchy& nodes) : nodes_(nodes), leaders_(nodes.leaders(0)) {
@@ -36,7 +36,8 @@ class Exchange {
  private:
   int32_t others(int32_t node) const { return nodes_.plan().ranks - nodes_.size(node); }
 
-  // Of the places for all other nodes in a leader's `tmp`, those of one.
+  // `all` has places for the parts of all other nodes in a leader's `tmp`; returns those of
+  // `other`.
   Region for_node(const Region& all, int32_t node, int32_t other) const {
     const int32_t before =
         before_[static_cast<size_t>(other)] - (other > node ? nodes_.size(node) : 0);
@@ -44,7 +45,7 @@ class Exchange {
                      nodes_.size(node) * nodes_.size(other));
   }
 
-  // All that a member has for other nodes, or gets from them, node by node.
+  // Appends all parts that a member has for other nodes, or gets from them, node by node.
   void append_others(Regions& regions, Buffer buffer, int32_t rank, int32_t node) const {
     for (int32_t other = 0; other < nodes_.nodes(); ++other) {
       if (other != node) append_parts(regions, buffer, rank, parts_[static_cast<size_t>(other)]);
@@ -56,10 +57,10 @@ class Exchange {
   }
 
   void collect(int32_t node) {
-    const Lies in = [&](int32_t rank, int64_t, Regions& regions) {
+    const Locate in = [&](int32_t rank, int64_t, Regions& regions) {
       append_others(regions, Buffer::in, member(node, rank), node);
     };
-    const Lies out = [&](int32_t, int64_t item, Regions& regions) {
+    const Locate out = [&](int32_t, int64_t item, Regions& regions) {
       for (int32_t other = 0; other < nodes_.nodes(); ++other) {
         if (other == node) continue;
         const int32_t size = nodes_.size(other),
@@ -73,10 +74,10 @@ class Exchange {
 
   void within(int32_t node) {
     const auto size = nodes_.size(node);
-    const Lies in = [&](int32_t, int64_t item, Regions& regions) {
+    const Locate in = [&](int32_t, int64_t item, Regions& regions) {
       append(regions, plan::in(member(node, item / size), member(node, item % size)));
     };
-    const Lies out = [&](int32_t, int64_t item, Regions& regions) {
+    const Locate out = [&](int32_t, int64_t item, Regions& regions) {
       append(regions, plan::out(member(node, item % size), member(node, item / size)));
     };
     embed(Collective::alltoall, node, in, out);
@@ -84,26 +85,26 @@ class Exchange {
 
   void between() {
     const int32_t count = nodes_.nodes();
-    const auto lies = [this](Buffer buffer, const std::vector<Region>& all, int32_t node,
-                             int32_t other, Regions& regions) {
+    const auto locate = [this](Buffer buffer, const std::vector<Region>& all, int32_t node,
+                               int32_t other, Regions& regions) {
       if (node == other) return;
       const auto at = static_cast<size_t>(node);
       if (nodes_.size(node) == 1)
         return append_parts(regions, buffer, leaders_[at], parts_[static_cast<size_t>(other)]);
       append(regions, for_node(all[at], node, other));
     };
-    const Lies in = [&](int32_t rank, int64_t item, Regions& regions) {
-      lies(Buffer::in, sent_, rank, static_cast<int32_t>(item % count), regions);
+    const Locate in = [&](int32_t rank, int64_t item, Regions& regions) {
+      locate(Buffer::in, sent_, rank, static_cast<int32_t>(item % count), regions);
     };
-    const Lies out = [&](int32_t rank, int64_t item, Regions& regions) {
-      lies(Buffer::out, received_, rank, static_cast<int32_t>(item / count), regions);
+    const Locate out = [&](int32_t rank, int64_t item, Regions& regions) {
+      locate(Buffer::out, received_, rank, static_cast<int32_t>(item / count), regions);
     };
     nodes_.composer().embed({nodes_.between(Collective::alltoall), leaders_, in, out, false, true});
   }
 
   void distribute(int32_t node) {
     const int32_t size = nodes_.size(node);
-    const Lies in = [&](int32_t, int64_t item, Regions& regions) {
+    const Locate in = [&](int32_t, int64_t item, Regions& regions) {
       for (int32_t other = 0; other < nodes_.nodes(); ++other) {
         if (other == node) continue;
         Region from = for_node(received_[static_cast<size_t>(node)], node, other);
@@ -113,13 +114,13 @@ class Exchange {
         append(regions, from);
       }
     };
-    const Lies out = [&](int32_t rank, int64_t, Regions& regions) {
+    const Locate out = [&](int32_t rank, int64_t, Regions& regions) {
       append_others(regions, Buffer::out, member(node, rank), node);
     };
     embed(Collective::scatter, node, in, out);
   }
 
-  void embed(Collective collective, int32_t node, const Lies& in, const Lies& out) {
+  void embed(Collective collective, int32_t node, const Locate& in, const Locate& out) {
     const std::vector<int32_t>& ranks = nodes_.members(node);
     nodes_.composer().embed(
         {nodes_.within(collective, ranks, leaders_[static_cast<size_t>(node)]), ranks, in, out});

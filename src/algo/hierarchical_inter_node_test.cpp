@@ -1,5 +1,4 @@
-// What hierarchical plans send between nodes: as few messages, and as few one after the other, as
-// is claimed.
+// The messages that hierarchical plans send between nodes: their number and delays.
 #include "algo/algo.h"
 
 #include <gtest/gtest.h>
@@ -38,10 +37,10 @@ void for_each_cluster_and_root(
   }
 }
 
-TEST(HierarchicalCrossing, TreesSendOneMessageToEachOtherNode) {
+TEST(HierarchicalInterNode, TreesSendOneMessageToEachOtherNode) {
   for (const Collective collective : {Collective::bcast, Collective::reduce}) {
     for_each_cluster_and_root(collective, [&](const Cluster& cluster, int64_t nodes, int root) {
-      // One rank a node makes no level: the plan is the algorithm between nodes.
+      // With one rank per node there is no level of nodes: the plan is the algorithm between nodes.
       if (nodes == 1) nodes = cluster.ranks();
       for (const char* between : {"flat", "binomial", "nary:3", "levels"}) {
         const InterNodeTraffic found =
@@ -55,7 +54,7 @@ TEST(HierarchicalCrossing, TreesSendOneMessageToEachOtherNode) {
   }
 }
 
-TEST(HierarchicalCrossing, BarriersAndAllreducesTakeTheLeastDelaysOrMessages) {
+TEST(HierarchicalInterNode, BarriersAndAllreducesTakeTheLeastDelaysOrMessages) {
   for (const Collective collective : {Collective::barrier, Collective::allreduce}) {
     for_each_cluster_and_root(collective, [&](const Cluster& cluster, int64_t nodes, int) {
       if (nodes == 1) nodes = cluster.ranks();
@@ -72,7 +71,7 @@ TEST(HierarchicalCrossing, BarriersAndAllreducesTakeTheLeastDelaysOrMessages) {
   }
 }
 
-TEST(HierarchicalCrossing, PartsOfANodeAreOneMessage) {
+TEST(HierarchicalInterNode, PartsOfANodeAreOneMessage) {
   for (const Collective collective : {Collective::gather, Collective::scatter}) {
     for_each_cluster_and_root(collective, [&](const Cluster& cluster, int64_t nodes, int root) {
       if (nodes == 1) nodes = cluster.ranks();
@@ -92,7 +91,7 @@ TEST(HierarchicalCrossing, PartsOfANodeAreOneMessage) {
   }
 }
 
-TEST(HierarchicalCrossing, PairsOfNodesExchangeOneMessageEachWay) {
+TEST(HierarchicalInterNode, PairsOfNodesExchangeOneMessageEachWay) {
   for (const Collective collective :
        {Collective::allgather, Collective::alltoall, Collective::reduce_scatter}) {
     for_each_cluster_and_root(collective, [&](const Cluster& cluster, int64_t nodes, int) {
@@ -103,7 +102,7 @@ TEST(HierarchicalCrossing, PairsOfNodesExchangeOneMessageEachWay) {
         EXPECT_EQ(found.messages, nodes * (nodes - 1)) << between;
         EXPECT_EQ(found.delays, 1) << between;
       }
-      // Each part goes to each other node once, or, of an alltoall, to its rank's node.
+      // Each part goes to each other node once; in an alltoall only to the node of its rank.
       const InterNodeTraffic found = traffic_of(collective, "hierarchical+direct", cluster);
       int64_t blocks = cluster.ranks() * (nodes - 1);
       if (collective == Collective::alltoall) {
@@ -117,7 +116,7 @@ TEST(HierarchicalCrossing, PairsOfNodesExchangeOneMessageEachWay) {
   }
 }
 
-TEST(HierarchicalCrossing, ScansSendToLaterNodesAlone) {
+TEST(HierarchicalInterNode, ScansSendToLaterNodesAlone) {
   for (const Collective collective : {Collective::scan, Collective::exscan}) {
     for_each_cluster_and_root(collective, [&](const Cluster& cluster, int64_t nodes, int) {
       if (nodes == 1) nodes = cluster.ranks();
@@ -140,7 +139,7 @@ TEST(HierarchicalCrossing, ScansSendToLaterNodesAlone) {
   }
 }
 
-TEST(HierarchicalCrossing, PowersOfTwoTakeAsManyDelaysAsTheyAre) {
+TEST(HierarchicalInterNode, PowersOfTwoTakeLog2Delays) {
   const Cluster cluster = of_sizes("8x3", std::vector<int>(8, 3));
   for (const char* between : {"doubling", "dissemination"}) {
     const InterNodeTraffic found =
@@ -160,11 +159,12 @@ TEST(HierarchicalCrossing, PowersOfTwoTakeAsManyDelaysAsTheyAre) {
   const InterNodeTraffic halving =
       traffic_of(Collective::allreduce, "hierarchical+halving", cluster);
   EXPECT_EQ(halving.delays, 6);
-  EXPECT_EQ(halving.blocks, 8 * 2 * 7);  // of eight to the vector: seven each way
+  // The vector has eight blocks; each node sends seven in each of the two phases.
+  EXPECT_EQ(halving.blocks, 8 * 2 * 7);
 }
 
-// Against the 4 delays and 64 messages of dissemination; with one ahead it is that.
-TEST(HierarchicalCrossing, AStaggeredBarrierTakesFewerDelaysAndMoreMessages) {
+// Dissemination takes 4 delays and 64 messages; staggered:1 is dissemination.
+TEST(HierarchicalInterNode, AStaggeredBarrierTakesFewerDelaysAndMoreMessages) {
   const Cluster cluster = of_sizes("16x2", std::vector<int>(16, 2));
   const auto found = [&](const std::string& between) {
     return traffic_of(Collective::barrier, "hierarchical+" + between, cluster);
@@ -178,9 +178,9 @@ TEST(HierarchicalCrossing, AStaggeredBarrierTakesFewerDelaysAndMoreMessages) {
   EXPECT_EQ(found("staggered:15").delays, 1);
 }
 
-// K leaders a node send K times the messages, of a K-th of the vector each, and no rank sends more
-// than one did.
-TEST(HierarchicalCrossing, LeadersDivideTheVector) {
+// K leaders per node send K times the messages, each with a K-th of the vector. No rank sends more
+// messages than the only leader did.
+TEST(HierarchicalInterNode, LeadersDivideTheVector) {
   const Cluster cluster = of_sizes("4x4", {4, 4, 4, 4});
   for (const Collective collective :
        {Collective::bcast, Collective::reduce, Collective::allreduce}) {
@@ -215,8 +215,8 @@ double median_milliseconds(const std::function<void()>& work) {
   return times[4];
 }
 
-// Reported, never held to: a busy machine must not fail a test.
-TEST(HierarchicalCrossing, TimesOfLargeClusters) {
+// Reported only: a busy machine must not fail a test.
+TEST(HierarchicalInterNode, TimesOfLargeClusters) {
   const Cluster cluster =
       with_numa(of_sizes("512x8", std::vector<int>(512, 8)), [](int rank) { return rank / 4; });
   const Levels levels = cluster.levels();

@@ -14,14 +14,14 @@ std::vector<Regions> parts_of_nodes(const Hierarchy& nodes) {
   return parts;
 }
 
-// From some ranks of a node to one of them, or back: the part of the i-th is the i-th block of
-// `list`.
+// `collect` gathers the parts of some ranks of a node at their leader, `distribute` scatters them
+// back. The i-th rank's part is the i-th block of `list`.
 void collect(Hierarchy& nodes, const std::vector<int32_t>& ranks, int32_t leader,
              const Regions& list) {
-  const Lies in = [&](int32_t rank, int64_t, Regions& regions) {
+  const Locate in = [&](int32_t rank, int64_t, Regions& regions) {
     append(regions, plan::in(ranks[static_cast<size_t>(rank)]));
   };
-  const Lies out = [&](int32_t, int64_t item, Regions& regions) {
+  const Locate out = [&](int32_t, int64_t item, Regions& regions) {
     append_slice(regions, list, static_cast<int32_t>(item), 1);
   };
   nodes.composer().embed({nodes.within(Collective::gather, ranks, leader), ranks, in, out});
@@ -29,23 +29,23 @@ void collect(Hierarchy& nodes, const std::vector<int32_t>& ranks, int32_t leader
 
 void distribute(Hierarchy& nodes, const std::vector<int32_t>& ranks, int32_t leader,
                 const Regions& list) {
-  const Lies in = [&](int32_t, int64_t item, Regions& regions) {
+  const Locate in = [&](int32_t, int64_t item, Regions& regions) {
     append_slice(regions, list, static_cast<int32_t>(item), 1);
   };
-  const Lies out = [&](int32_t rank, int64_t, Regions& regions) {
+  const Locate out = [&](int32_t rank, int64_t, Regions& regions) {
     append(regions, plan::out(ranks[static_cast<size_t>(rank)]));
   };
   nodes.composer().embed({nodes.within(Collective::scatter, ranks, leader), ranks, in, out});
 }
 
-// Where what a list says lies: one for each rank of a part, whatever the item.
-Lies one_each(const std::vector<Regions>& lists) {
+// Each rank of a part has one list, for every item.
+Locate one_each(const std::vector<Regions>& lists) {
   return [&lists](int32_t rank, int64_t, Regions& regions) {
     for (const Region& region : lists[static_cast<size_t>(rank)]) append(regions, region);
   };
 }
 
-// What a rail moves: the parts of its shares, node by node.
+// The parts that a rail moves: those of its share of each node, node by node.
 struct Rail {
   Rail(const Hierarchy& nodes, int32_t number) : leaders(nodes.leaders(number)) {
     std::vector<int32_t> ranks;
@@ -61,14 +61,14 @@ struct Rail {
   int32_t share_size(int64_t node) const {
     return static_cast<int32_t>(shares[static_cast<size_t>(node)].size());
   }
-  // Of a list of all its parts, those of a node.
+  // Appends the parts of one node; `list` has all parts of the rail.
   void append_share(Regions& regions, const Regions& list, int64_t node) const {
     append_slice(regions, list, firsts[static_cast<size_t>(node)], share_size(node));
   }
 
   std::vector<int32_t> leaders;
   std::vector<std::vector<int32_t>> shares;
-  std::vector<int32_t> firsts;  // by node: how many parts are of those before
+  std::vector<int32_t> firsts;  // by node: the number of parts of the nodes before it
   int32_t count = 0;
   Regions parts;
 };
@@ -79,8 +79,8 @@ std::vector<Rail> rails_of(const Hierarchy& nodes) {
   return rails;
 }
 
-// A rail of an allgather. Where nodes are runs of ranks their parts are too, and leaders collect
-// them in `out`; else in `tmp`, node by node, so that what is sent needs no packing.
+// A rail of an allgather. If nodes are runs of ranks, a node's parts are a run too, and leaders
+// collect them in `out`; else in `tmp`, node by node, so that no message needs packing.
 class Collection {
  public:
   Collection(Hierarchy& nodes, int32_t number) : nodes_(nodes), rail_(nodes, number) {
@@ -100,11 +100,11 @@ class Collection {
   }
 
   void between_nodes() {
-    const Lies lies = [&](int32_t rank, int64_t item, Regions& regions) {
+    const Locate locate = [&](int32_t rank, int64_t item, Regions& regions) {
       rail_.append_share(regions, list(rank), item);
     };
     nodes_.composer().embed(
-        {nodes_.between(Collective::allgather), rail_.leaders, lies, lies, true, true});
+        {nodes_.between(Collective::allgather), rail_.leaders, locate, locate, true, true});
   }
 
   void to_members() {
@@ -137,15 +137,16 @@ void hierarchical_gather(Hierarchy& nodes) {
   for (int32_t node = 0; node < nodes.nodes(); ++node) {
     const int32_t leader = nodes.leader(node, 0);
     const bool alone = nodes.size(node) == 1 && node != root_node;
-    if (alone)
+    if (alone) {
       collected.push_back({plan::in(leader)});
-    else if (node == root_node)
+    } else if (node == root_node) {
       collected.push_back(parts_in(Buffer::out, root, parts[static_cast<size_t>(node)]));
-    else
+    } else {
       collected.push_back({nodes.composer().scratch(leader, nodes.size(node))});
+    }
     if (!alone) collect(nodes, nodes.members(node), leader, collected.back());
   }
-  const Lies out = [&](int32_t, int64_t item, Regions& regions) {
+  const Locate out = [&](int32_t, int64_t item, Regions& regions) {
     append_parts(regions, Buffer::out, root, parts[static_cast<size_t>(item)]);
   };
   nodes.composer().embed({nodes.between(Collective::gather, root_node), nodes.leaders(0),
@@ -158,14 +159,15 @@ void hierarchical_scatter(Hierarchy& nodes) {
   std::vector<Regions> handed;  // by node, to its leader
   for (int32_t node = 0; node < nodes.nodes(); ++node) {
     const int32_t leader = nodes.leader(node, 0);
-    if (node == root_node)
+    if (node == root_node) {
       handed.push_back(parts_in(Buffer::in, root, parts[static_cast<size_t>(node)]));
-    else if (nodes.size(node) == 1)
+    } else if (nodes.size(node) == 1) {
       handed.push_back({plan::out(leader)});
-    else
+    } else {
       handed.push_back({nodes.composer().scratch(leader, nodes.size(node))});
+    }
   }
-  const Lies in = [&](int32_t, int64_t item, Regions& regions) {
+  const Locate in = [&](int32_t, int64_t item, Regions& regions) {
     append_parts(regions, Buffer::in, root, parts[static_cast<size_t>(item)]);
   };
   nodes.composer().embed({nodes.between(Collective::scatter, root_node), nodes.leaders(0), in,
@@ -214,7 +216,7 @@ void hierarchical_reduce_scatter(Hierarchy& nodes) {
       append(results[number].back(),
              size == 1 ? plan::out(leader) : nodes.composer().scratch(leader, size));
     }
-    const Lies in = [&](int32_t rank, int64_t item, Regions& regions) {
+    const Locate in = [&](int32_t rank, int64_t item, Regions& regions) {
       rail.append_share(regions, combined[number][static_cast<size_t>(rank)], item);
     };
     nodes.composer().embed({nodes.between(Collective::reduce_scatter), rail.leaders, in,

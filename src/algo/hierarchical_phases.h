@@ -1,19 +1,20 @@
-// The hierarchical collectives, phase by phase: each writes the whole plan. Internal to src/algo;
-// what they do, hierarchical.h.
+// The hierarchical collectives, phase by phase; hierarchical.h says what they do. Each function
+// writes its transfers into the plan of `nodes`, which the caller owns. Internal to src/algo; one
+// thread per Hierarchy.
 #pragma once
 
 #include "algo/hierarchy.h"
 
 namespace tutti::algo {
 
-// A request's algorithms and words, on any machine alike, so that a rule is refused when it is
-// read.
+// Refuses algorithms and words that cannot serve the request. The levels play no part in it, so
+// that a bad rule is refused when it is read.
 void check_parts(const Request& request);
 
-// A node's members, but not the root of a bcast where another of its node leads the rail: it has
-// the data.
+// A node's members that a bcast from the leader serves: all but the root, which has the data
+// already, unless the root is the leader.
 std::vector<int32_t> takers(const Hierarchy& nodes, int32_t node, int32_t leader, int32_t root);
-// From `source` of the leader to the others.
+// A bcast within a node, from `source` at the leader to the other ranks.
 void hand_out(Hierarchy& nodes, const std::vector<int32_t>& ranks, int32_t leader, int32_t rail,
               const plan::Region& source);
 

@@ -11,10 +11,10 @@ using plan::Collective;
 using plan::Plan;
 using plan::Region;
 
-// Ranks are taken in runs of neighbours on one node. Each scans by itself; then it wants what all
-// runs before it combine to. Where nodes are runs that is an exscan of the nodes' leaders. Where
-// they are not, leaders exchange what each of their runs combines to, and combine what comes before
-// each run themselves.
+// A run is a set of consecutive ranks on one node. Each run scans by itself; then it needs the
+// combination of all runs before it. If every node is one run, an exscan among the nodes' leaders
+// gives it. Else leaders exchange the totals of their runs, and each leader combines those before
+// each of its runs.
 class Scan {
  public:
   explicit Scan(Hierarchy& nodes)
@@ -41,15 +41,14 @@ class Scan {
   struct Run {
     int32_t node;
     std::vector<int32_t> ranks;
-    std::vector<Region>
-        scanned;         // by rank of the run: what it and those before it in the run combine to
-    Region before = {};  // what all runs before it combine to, at the node's leader
+    std::vector<Region> scanned;  // by rank of the run: the inclusive scan within the run
+    Region before = {};           // the combination of all runs before it, at the node's leader
   };
 
-  // Who has the total of its node's last run.
+  // The rank that has the total of its node's last run.
   int32_t leader(int32_t node) const { return nodes_.members(node).back(); }
 
-  // Of the last run of an exscan nobody wants what all its ranks combine to.
+  // In an exscan the total of the last run is not needed.
   void within(Run& run, bool first, bool last) {
     const bool all = inclusive_ || !last || !nodes_.in_runs();
     const std::vector<int32_t> ranks(run.ranks.begin(), run.ranks.end() - (all ? 0 : 1));
@@ -58,12 +57,11 @@ class Scan {
     std::vector<Regions> in, out;
     for (const int32_t rank : ranks) {
       const bool has_own = rank == ranks.front();
-      if (inclusive_ && first)
+      if (inclusive_ && first) {
         run.scanned.push_back(plan::out(rank));
-      else if (has_own)
-        run.scanned.push_back(plan::in(rank));
-      else
-        run.scanned.push_back(nodes_.composer().scratch(rank, 1));
+      } else {
+        run.scanned.push_back(has_own ? plan::in(rank) : nodes_.composer().scratch(rank, 1));
+      }
       in.push_back({plan::in(rank)});
       out.push_back({run.scanned.back()});
     }
@@ -83,14 +81,14 @@ class Scan {
           is_result ? plan::out(leaders.back()) : nodes_.composer().scratch(leaders.back(), 1);
       out.push_back({run.before});
     }
-    // Of an exscan a rank alone on its node gets its result in this step, and may have one buffer
-    // for both.
+    // In an exscan a rank that is alone on its node gets its result in this step, and its `in` and
+    // `out` may be one buffer.
     const bool in_stays = inclusive_;
     nodes_.composer().embed(
         {nodes_.between(Collective::exscan), leaders, cut(in, 1), cut(out, 1), in_stays, true});
   }
 
-  // At every leader the totals of all runs, node by node.
+  // Brings the totals of all runs to every leader, node by node.
   void by_all_runs() {
     std::vector<int32_t> firsts, leaders;
     std::vector<Region> totals;
@@ -110,14 +108,14 @@ class Scan {
         plan_.copy(at(totals[static_cast<size_t>(node)], places[run]), total(runs_[run]));
       }
     }
-    const Lies lies = [&](int32_t rank, int64_t item, Regions& regions) {
+    const Locate locate = [&](int32_t rank, int64_t item, Regions& regions) {
       const auto node = static_cast<size_t>(item);
       const Region& all = totals[static_cast<size_t>(rank)];
       append(regions, plan::tmp(all.rank, all.first + firsts[node],
                                 static_cast<int32_t>(of_nodes[node].size())));
     };
     nodes_.composer().embed(
-        {nodes_.between(Collective::allgather), leaders, lies, lies, true, true});
+        {nodes_.between(Collective::allgather), leaders, locate, locate, true, true});
     for (int32_t node = 0; node < nodes_.nodes(); ++node) {
       combine(of_nodes[static_cast<size_t>(node)], totals[static_cast<size_t>(node)], places);
     }
@@ -134,8 +132,8 @@ class Scan {
     return plan::tmp(all.rank, all.first + place);
   }
 
-  // What comes before each of a node's runs: what came before its run before that, and all from
-  // there on.
+  // Combines, for each of a node's runs, all runs before it: the combination for the node's
+  // previous run, then the totals of the runs from that one on.
   void combine(const std::vector<size_t>& runs, const Region& totals,
                const std::vector<int32_t>& places) {
     std::vector<Region> sources;
@@ -160,8 +158,8 @@ class Scan {
       plan_.copy(plan::out(run.ranks[i]), run.scanned[i - 1]);
   }
 
-  // The last rank first: what one takes from its left neighbour may be the `in` that the
-  // neighbour's result overwrites.
+  // The last rank comes first: it may read the `in` of its left neighbour, which the neighbour's
+  // result may overwrite.
   void finish(const Run& run) {
     for (size_t i = run.ranks.size(); i-- > 0;) {
       const Region result = plan::out(run.ranks[i]);

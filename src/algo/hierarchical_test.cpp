@@ -1,4 +1,4 @@
-// Hierarchical plans: right for ranks on nodes of all kinds, and what is claimed of them holds.
+// Hierarchical plans: correct for ranks on nodes of all kinds, and with the documented properties.
 #include "algo/hierarchical.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +28,8 @@ std::vector<std::string> serving(Collective collective) {
   std::vector<std::string> specs;
   for (const Algorithm& algorithm : algorithms()) {
     const auto& serves = algorithm.collectives;
-    if (algorithm.of_others || std::find(serves.begin(), serves.end(), collective) == serves.end())
+    if (algorithm.is_composed ||
+        std::find(serves.begin(), serves.end(), collective) == serves.end())
       continue;
     specs.emplace_back(algorithm.name);
     specs.insert(specs.end(), algorithm.variants.begin(), algorithm.variants.end());
@@ -36,11 +37,11 @@ std::vector<std::string> serving(Collective collective) {
   return specs;
 }
 
-// Those that some phase within nodes takes.
+// The algorithms that serve some phase within nodes.
 std::vector<std::string> within_specs(Collective collective) {
   std::vector<std::string> result;
   for (const Algorithm& algorithm : algorithms()) {
-    if (algorithm.of_others) continue;
+    if (algorithm.is_composed) continue;
     const std::string spec = "hierarchical+" + std::string(usual_between(collective, 2)) + "+" +
                              std::string(algorithm.name);
     try {
@@ -109,7 +110,7 @@ std::vector<plan::Program> programs_of(const Plan& plan, const placement::Nodes&
   std::vector<plan::Program> programs;
   for (int rank = 0; rank < plan.ranks; ++rank) {
     programs.push_back(plan::lower(staged, dependences, rank, carrier));
-    programs.back().in_place = true;  // as groups take it of every built-in algorithm
+    programs.back().in_place = true;  // groups assume it for every built-in algorithm
   }
   return programs;
 }
@@ -128,7 +129,7 @@ TEST(Hierarchical, ProgramsAreOrdered) {
   });
 }
 
-TEST(Hierarchical, EverybodyCombinesWhatALeaderTakesIn) {
+TEST(Hierarchical, EveryMemberCombinesWhatItsLeaderReceives) {
   const Cluster cluster = of_sizes("2x3", {3, 3});
   const Plan plan =
       generate(Collective::allreduce, "hierarchical+dissemination+flat", 6, 0, cluster.levels());
@@ -141,8 +142,7 @@ TEST(Hierarchical, EverybodyCombinesWhatALeaderTakesIn) {
   EXPECT_EQ(plan::inter_node_traffic(plan, cluster.node_of).messages, 2);
 }
 
-// Orders that operations which do not commute need are kept where nodes are runs of ranks, and only
-// there.
+// Rank order, which operations that do not commute need, is kept only if nodes are runs of ranks.
 TEST(Hierarchical, RankOrderIsKeptWhereNodesAreRuns) {
   for (const Cluster& cluster : clusters()) {
     const bool runs = std::is_sorted(cluster.node_of.begin(), cluster.node_of.end());
@@ -160,9 +160,9 @@ TEST(Hierarchical, RankOrderIsKeptWhereNodesAreRuns) {
   }
 }
 
-// The root leads its node, and what comes for a node lands where it belongs: no copy but those that
-// hand out.
-TEST(Hierarchical, NothingIsCopiedBesides) {
+// The root leads its node, and data for a node is received where it belongs: the only copies within
+// a node are those of the bcast.
+TEST(Hierarchical, NoDataIsCopiedTwice) {
   const Cluster cluster = of_sizes("3x4", {4, 4, 4});
   for (int root = 0; root < 12; ++root) {
     const Plan plan =
@@ -170,8 +170,8 @@ TEST(Hierarchical, NothingIsCopiedBesides) {
     EXPECT_EQ(plan.transfers.size(), 11u) << root;
     EXPECT_EQ(plan.largest_tmp(), 0) << root;
   }
-  // A reduction within each node and one between; the same, and one read of each partial result by
-  // two others.
+  // A reduction within each node and one between nodes; then the same, with two messages to each
+  // leader.
   EXPECT_EQ(generate(Collective::reduce, "hierarchical+flat+flat", 12, 5, cluster.levels())
                 .transfers.size(),
             4u);
@@ -180,7 +180,7 @@ TEST(Hierarchical, NothingIsCopiedBesides) {
   EXPECT_EQ(allreduce.transfers.size(), 3u + 3u + 9u);
 }
 
-TEST(Hierarchical, WithoutNodesItIsOneOfTheTwo) {
+TEST(Hierarchical, WithoutNodesItIsOneOfItsTwoAlgorithms) {
   const auto text = [](Collective collective, const char* spec, const Levels& levels) {
     Plan plan = generate(collective, spec, 8, 0, levels);
     plan.algorithm.clear();
@@ -200,8 +200,8 @@ TEST(Hierarchical, WithoutNodesItIsOneOfTheTwo) {
             text(Collective::bcast, "levels", groups));
 }
 
-// Groups of nodes (racks, say) are levels to the algorithm between nodes.
-TEST(Hierarchical, LeadersKnowTheLevelsOutside) {
+// Groups of nodes (such as racks) are levels of the algorithm between nodes.
+TEST(Hierarchical, LeadersKnowTheLevelsOutsideNodes) {
   std::vector<int32_t> group_of, node_of;
   for (int rank = 0; rank < 24; ++rank) {
     node_of.push_back(rank / 3);
@@ -214,7 +214,7 @@ TEST(Hierarchical, LeadersKnowTheLevelsOutside) {
   EXPECT_NO_THROW(plan::check(plan));
 }
 
-TEST(Hierarchical, WhatCannotServeIsRefused) {
+TEST(Hierarchical, SpecsThatCannotServeAreRefused) {
   const auto message = [](Collective collective, const char* spec) -> std::string {
     try {
       generate(collective, spec, 4, 0);

@@ -14,7 +14,8 @@ using plan::Region;
 
 using Lists = std::vector<Regions>;
 
-// Of a rail, by node: what the leader has of its node. Alone, its own vector.
+// Reduces each node's vectors to its leader, for one rail. Returns by node where the result is; if
+// the leader is alone on its node, that is its own `in`.
 Lists combined(Hierarchy& nodes, int32_t rail) {
   Lists result;
   for (int32_t node = 0; node < nodes.nodes(); ++node) {
@@ -43,8 +44,8 @@ void make_plans(Hierarchy& nodes, Collective between, std::initializer_list<Coll
   nodes.cut_vectors();
 }
 
-// One dissemination between nodes for all members at once: a leader takes in what comes, and
-// everybody combines it with what he has.
+// One dissemination between nodes, for all members at once: a leader receives a vector, and every
+// member of its node combines it with its own value.
 class Dissemination {
  public:
   Dissemination(Hierarchy& nodes, int32_t rail)
@@ -79,11 +80,11 @@ class Dissemination {
   struct Arrival {
     int32_t node;
     Region landed;
-    bool behind;  // of ranks that stand behind the node's
+    bool behind;  // it combines ranks that come after the node's
   };
   using Arrivals = std::vector<Arrival>;
 
-  // By member: the node's vector.
+  // The allreduce within a node. Returns by member where the result is.
   std::vector<Region> of_the_node(int32_t node) {
     const std::vector<int32_t>& ranks = nodes_.members(node);
     Lists in, out;
@@ -136,7 +137,7 @@ class Dissemination {
   Hierarchy& nodes_;
   const int32_t rail_;
   const Fold frame_;
-  std::vector<std::vector<Region>> values_;  // by node and member: what it has combined so far
+  std::vector<std::vector<Region>> values_;  // by node and member: the vector combined so far
 };
 
 }  // namespace

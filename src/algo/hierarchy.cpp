@@ -12,13 +12,15 @@ using plan::Collective;
 using plan::Plan;
 using plan::Region;
 
-// Up to so many nodes a leader exchanges with all others at once, in one delay.
+// Up to this many nodes a leader exchanges with all others at once, in one delay.
 constexpr int32_t few_nodes = 8;
 
-// Blocks are whole elements, and each costs every rank a line of its program.
+// The bound on the number of blocks. A block has at least one element, and each block costs every
+// rank a line of its program.
 constexpr int64_t most_even_blocks = 1024;
 
-// Of the others one leader a node moves all there is.
+// True if several leaders per node can divide the work. In the other collectives one leader per
+// node moves everything.
 bool takes_leaders(Collective collective) {
   return collective == Collective::bcast || collective == Collective::reduce ||
          collective == Collective::allreduce || collective == Collective::allgather ||
@@ -37,11 +39,10 @@ Plan begun(const Request& request) {
 }  // namespace
 
 int32_t node_level(const placement::Levels& levels) {
-  const auto& all = levels.all();
-  const auto found = std::find_if(all.begin(), all.end(), [](const placement::SharedLevel& level) {
-    return level.name == "node";
-  });
-  return found == all.end() ? -1 : static_cast<int32_t>(found - all.begin());
+  const auto& floors = levels.all();
+  const auto found = std::find_if(floors.begin(), floors.end(),
+                                  [](const placement::SharedLevel& floor) { return floor.name == "node"; });
+  return found == floors.end() ? -1 : static_cast<int32_t>(found - floors.begin());
 }
 
 std::string_view usual_between(Collective collective, int32_t nodes) {
@@ -69,11 +70,11 @@ std::string_view spec_within(std::string_view asked, Collective collective,
 Hierarchy::Hierarchy(const Request& request)
     : request_(request), plan_(begun(request)), composer_(plan_) {
   const auto at = static_cast<size_t>(node_level(request.levels));
-  const placement::SharedLevel& level = request.levels.all()[at];
-  node_of_ = level.group_of.values();
+  const placement::SharedLevel& floor = request.levels.all()[at];
+  node_of_ = floor.group_of.values();
   in_runs_ = std::is_sorted(node_of_.begin(), node_of_.end());
   inner_levels_ = at + 1 < request.levels.all().size();
-  members_.resize(static_cast<size_t>(level.groups));
+  members_.resize(static_cast<size_t>(floor.groups));
   levels_.resize(members_.size());
   for (int32_t rank = 0; rank < request.ranks; ++rank) {
     members_[static_cast<size_t>(node_of_[static_cast<size_t>(rank)])].push_back(rank);
@@ -127,8 +128,7 @@ const Plan& Hierarchy::made(Key key, std::string_view spec, const placement::Lev
 const placement::Levels& Hierarchy::levels_within(int32_t node) {
   std::unique_ptr<const placement::Levels>& levels = levels_[static_cast<size_t>(node)];
   if (levels == nullptr && !inner_levels_) levels = std::make_unique<placement::Levels>();
-  if (levels == nullptr)
-    levels = std::make_unique<placement::Levels>(request_.levels.of(members(node)));
+  if (levels == nullptr) levels = std::make_unique<placement::Levels>(request_.levels.of(members(node)));
   return *levels;
 }
 
@@ -146,7 +146,7 @@ const Plan& Hierarchy::within(Collective collective, const std::vector<int32_t>&
 }
 
 const Plan& Hierarchy::between(Collective collective, int32_t root_node) {
-  // Leaders are on different nodes, so levels further inside say nothing about them.
+  // Leaders are on different nodes, so only the levels outside nodes matter.
   const placement::Levels levels =
       node_level(request_.levels) > 0 ? request_.levels.of(leaders(0)) : placement::Levels{};
   const bool able = serves(named(between_spec_), collective);

@@ -1,10 +1,11 @@
 // Trees over intervals of ranks: the index arithmetic of every tree algorithm, apart from any data.
 //
-// An interval of ranks is cut into at most `degree` parts, each but the last a power of `degree`
-// long; the leaders of the parts report to the interval's leader, and so on within each part. With
-// degree 2 this is the binomial tree, with degree p the flat one, in between HMPI's n-ary tree
-// (section 2.2). Because parts are intervals, partial results combine in rank order whatever rank
-// leads, so no algorithm here needs the operation to commute.
+// An interval of ranks is cut into at most `degree` parts. The length of each part but the last is
+// a power of `degree`. The leaders of the parts report to the interval's leader, and so on within
+// each part. Degree 2 gives the binomial tree, degree p the flat one, a degree between them HMPI's
+// n-ary tree (section 2.2). Because parts are intervals, partial results combine in rank order
+// whichever rank leads, so no algorithm here needs the operation to commute. Values and pure
+// functions, for any thread.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Algorithms on levels: right on machines of all shapes, with ranks dealt in any way, and what is
-// claimed of them holds.
+// Algorithms on levels: correct on machines of all shapes, with ranks in any placement, and with
+// the documented properties.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -21,7 +21,7 @@ using plan::Carrier;
 using plan::Collective;
 using plan::Plan;
 
-// A machine: on each level, the group of each rank.
+// A machine as one number per rank for each level.
 struct Deal {
   const char* name;
   std::vector<std::function<int(int rank, int ranks)>> levels;
@@ -52,7 +52,7 @@ Levels levels_of(const Deal& deal, int ranks) {
   return Levels(levels);
 }
 
-// The specs that go by levels: what tune tries, and some that it leaves to users.
+// The specs that depend on levels: those that `tutti tune` tries, and some others.
 std::vector<std::string> specs(Collective collective) {
   std::vector<std::string> result;
   for (const Algorithm& algorithm : algorithms()) {
@@ -101,9 +101,8 @@ void for_each_plan(const std::vector<int>& counts,
   }
 }
 
-// Ranks of the root's group cross no border, so they take no token; a ring with a token for each
-// rank needs none at all.
-TEST(Levels, TokensAreOfRanksBeyondTheBorder) {
+// Ranks of the root's group take no token; a ring with as many tokens as ranks has none at all.
+TEST(Levels, OnlyRanksOutsideTheRootsGroupTakeTokens) {
   const Levels halves = levels_of(deals().front(), 8);
   for (const Collective collective : {Collective::gather, Collective::scatter}) {
     for (const int root : {0, 5}) {
@@ -118,7 +117,7 @@ TEST(Levels, TokensAreOfRanksBeyondTheBorder) {
           root == 0 ? std::vector<int32_t>{4, 5, 6, 7} : std::vector<int32_t>{0, 1, 2, 3};
       EXPECT_EQ(waiting, ring);
       std::rotate(awaited.begin(), awaited.end() - 1,
-                  awaited.end());  // three places before is one behind
+                  awaited.end());  // in a ring of four, three places before is one place after
       EXPECT_EQ(awaited, ring);
       for (const plan::Transfer& transfer :
            generate(collective, "token_ring:4", 8, root, halves).transfers) {
@@ -134,7 +133,7 @@ void check_claims(const Plan& plan, const Levels& levels) {
   ASSERT_NO_THROW(verdict = plan::check(plan));
   const Serves claimed = serves(plan.collective, plan.algorithm, levels);
   EXPECT_TRUE(verdict.in_place);
-  // What is claimed must hold; a plan may do better where there are few ranks.
+  // The documented properties must hold; a plan of few ranks may have better ones.
   EXPECT_TRUE(verdict.rank_order || !claimed.rank_order);
   EXPECT_TRUE(verdict.uniform || !claimed.uniform);
   EXPECT_TRUE(!plan.commutative || !claimed.rank_order);
@@ -150,7 +149,7 @@ std::vector<plan::Program> programs_of(const Plan& plan, Carrier carrier) {
   std::vector<plan::Program> programs;
   for (int rank = 0; rank < plan.ranks; ++rank) {
     programs.push_back(plan::lower(staged, dependences, rank, carrier));
-    programs.back().in_place = true;  // as groups take it of every built-in algorithm
+    programs.back().in_place = true;  // groups assume it for every built-in algorithm
   }
   return programs;
 }
@@ -201,18 +200,17 @@ TEST(LevelsPlans, AreRightOnLargeMachines) {
   }
 }
 
-// Hand-overs between groups of a level, the outermost unless said, by the stage in which they
-// happen.
-std::vector<int> crossings(const Plan& plan, const Levels& levels, size_t level = 0) {
+// The number of hand-overs between groups of a level (by default the outermost), by stage.
+std::vector<int> inter_group_hand_overs(const Plan& plan, const Levels& levels, size_t level = 0) {
   const Plan staged = plan::stage(plan);
   const std::vector<int32_t> group = levels.all().at(level).group_of.values();
   std::vector<int> result;
   for (const plan::Transfer& transfer : staged.transfers) {
     result.resize(std::max(result.size(), static_cast<size_t>(transfer.stage) + 1), 0);
     for (const plan::Region& source : transfer.src) {
-      const bool crosses =
+      const bool between =
           group[static_cast<size_t>(source.rank)] != group[static_cast<size_t>(transfer.dst.rank)];
-      result[static_cast<size_t>(transfer.stage)] += crosses;
+      result[static_cast<size_t>(transfer.stage)] += between;
     }
   }
   return result;
@@ -224,38 +222,43 @@ int total(const std::vector<int>& counts) {
   return sum;
 }
 
-TEST(LevelsPlans, TreesCrossBordersOnceAGroup) {
+TEST(LevelsPlans, TreesHandOverBetweenGroupsOncePerGroup) {
   const Levels levels = levels_of_machine("numa:4 core:32", 128, true);
   for (const char* spec : {"levels", "levels:flat", "levels:binomial", "levels:4"}) {
-    EXPECT_EQ(total(crossings(generate(Collective::bcast, spec, 128, 5, levels), levels)), 3)
+    EXPECT_EQ(
+        total(inter_group_hand_overs(generate(Collective::bcast, spec, 128, 5, levels), levels)), 3)
         << spec;
-    EXPECT_EQ(total(crossings(generate(Collective::reduce, spec, 128, 5, levels), levels)), 3)
+    EXPECT_EQ(
+        total(inter_group_hand_overs(generate(Collective::reduce, spec, 128, 5, levels), levels)),
+        3)
         << spec;
   }
-  EXPECT_GT(total(crossings(generate(Collective::reduce, "binomial", 128, 5, levels), levels)), 3);
+  EXPECT_GT(total(inter_group_hand_overs(generate(Collective::reduce, "binomial", 128, 5, levels),
+                                         levels)),
+            3);
 }
 
-// Sockets of several numa regions, and several sockets in one: borders between sockets are crossed
-// at the top alone.
-TEST(LevelsPlans, SocketsAreABorderOfTheirOwn) {
+// Sockets of several numa regions, and several sockets in one region: only the top of the tree
+// hands over between sockets.
+TEST(LevelsPlans, SocketsAreALevelOfTheirOwn) {
   const Levels clustered = levels_of_machine("socket:4 numa:2 cache:2 core:8", 128, true);
   ASSERT_EQ(clustered.all().size(), 3u);
   for (const char* spec : {"levels", "levels:flat", "levels:binomial", "levels:binomial:8"}) {
     for (const Collective collective : {Collective::bcast, Collective::reduce}) {
       SCOPED_TRACE(std::string(plan::name(collective)) + " " + spec);
       const Plan plan = generate(collective, spec, 128, 5, clustered);
-      // Between four sockets, between the two regions of each, between the two caches of each of
-      // those.
+      // Between the four sockets, between the two regions of each socket, and between the two
+      // caches of each region.
       const int expected[] = {3, 3 + 4, 3 + 4 + 8};
       for (const size_t level : {0, 1, 2})
-        EXPECT_EQ(total(crossings(plan, clustered, level)), expected[level]);
+        EXPECT_EQ(total(inter_group_hand_overs(plan, clustered, level)), expected[level]);
     }
   }
-  // A reduce comes to the borders of sockets last: each of the other three has combined its regions
-  // by then.
+  // A reduce hands over between sockets last: by then each of the other three sockets has combined
+  // its regions.
   const Plan reduce = generate(Collective::reduce, "levels:flat", 128, 0, clustered);
-  const std::vector<int> sockets = crossings(reduce, clustered),
-                         regions = crossings(reduce, clustered, 1);
+  const std::vector<int> sockets = inter_group_hand_overs(reduce, clustered),
+                         regions = inter_group_hand_overs(reduce, clustered, 1);
   const auto first =
       std::find_if(sockets.begin(), sockets.end(), [](int count) { return count > 0; });
   EXPECT_EQ(first, sockets.end() - 1);
@@ -263,42 +266,43 @@ TEST(LevelsPlans, SocketsAreABorderOfTheirOwn) {
 
   const Levels in_region = levels_of_machine("socket:4 core:32", 128, true);
   EXPECT_EQ(in_region.all().front().name, "socket");
-  EXPECT_EQ(total(crossings(generate(Collective::reduce, "levels:binomial:8", 128, 0, in_region),
-                            in_region)),
+  EXPECT_EQ(total(inter_group_hand_overs(
+                generate(Collective::reduce, "levels:binomial:8", 128, 0, in_region), in_region)),
             3);
-  EXPECT_EQ(total(crossings(generate(Collective::allreduce, "tiled:levels", 128, 0, clustered),
-                            clustered)),
+  EXPECT_EQ(total(inter_group_hand_overs(
+                generate(Collective::allreduce, "tiled:levels", 128, 0, clustered), clustered)),
             32 * 3 * 2);
 }
 
-TEST(LevelsPlans, DisseminationCrossesInItsLastSteps) {
+TEST(LevelsPlans, DisseminationHandsOverBetweenGroupsInItsLastSteps) {
   const Levels whole = levels_of_machine("numa:4 core:8", 32, true);
   const std::vector<int> steps =
-      crossings(generate(Collective::barrier, "dissemination", 32, 0, whole), whole);
+      inter_group_hand_overs(generate(Collective::barrier, "dissemination", 32, 0, whole), whole);
   ASSERT_GE(steps.size(), 6u);
   for (size_t step = 0; step < steps.size(); ++step)
     EXPECT_EQ(steps[step] > 0, step == 4 || step == 5) << step;
-  // 12 ranks in two groups of 6: folded to 4 and 4; the closing step is local as well.
+  // 12 ranks in two groups of 6 are folded to 4 and 4; the closing step is within groups as well.
   std::vector<placement::SharedLevel> halves{{"numa", {0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1}, 2}};
   const Levels odd(halves);
   const std::vector<int> folded =
-      crossings(generate(Collective::allreduce, "dissemination", 12, 0, odd), odd);
+      inter_group_hand_overs(generate(Collective::allreduce, "dissemination", 12, 0, odd), odd);
   EXPECT_EQ(folded.front() + folded.at(1) + folded.back(), 0);
   EXPECT_EQ(total(folded), 8);  // one step of eight places
 }
 
-TEST(LevelsPlans, TilesCrossBordersOnceAGroup) {
+TEST(LevelsPlans, TilesAreHandedOverBetweenGroupsOncePerGroup) {
   const Levels levels = levels_of_machine("numa:4 core:8", 32, false);
-  // 8 tiles, each to 3 other groups and, combined, from 3 of them.
-  EXPECT_EQ(
-      total(crossings(generate(Collective::allreduce, "tiled:levels", 32, 0, levels), levels)),
-      8 * 3 * 2);
+  // 8 tiles; each goes from 3 groups when combined and to 3 groups as a result.
+  EXPECT_EQ(total(inter_group_hand_overs(
+                generate(Collective::allreduce, "tiled:levels", 32, 0, levels), levels)),
+            8 * 3 * 2);
 }
 
-TEST(LevelsPlans, ARingCrossesEachBorderOnceAStep) {
+TEST(LevelsPlans, ARingHandsOverToEachGroupOncePerStep) {
   const Levels levels = levels_of_machine("numa:4 core:8", 32, true);
-  EXPECT_EQ(total(crossings(generate(Collective::allgather, "ring", 32, 0, levels), levels)),
-            31 * 4);
+  EXPECT_EQ(
+      total(inter_group_hand_overs(generate(Collective::allgather, "ring", 32, 0, levels), levels)),
+      31 * 4);
 }
 
 TEST(LevelsPlans, PushLetsTheOwnerMoveTheData) {

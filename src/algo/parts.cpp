@@ -20,11 +20,11 @@ void gather(Plan& plan) {
   }
 }
 
-// Calls `offer` and then `take` for the steps 1 .. p - 1, group by group.
-void in_groups(int32_t ranks, int32_t window, auto&& offer, auto&& take) {
+// Calls `put` and then `take` for the steps 1 .. p - 1, group by group.
+void in_groups(int32_t ranks, int32_t window, auto&& put, auto&& take) {
   for (int32_t first = 1; first < ranks; first += window) {
     const int32_t end = std::min(first + window, ranks);
-    for (int32_t step = first; step < end; ++step) offer(step, (step - 1) % window);
+    for (int32_t step = first; step < end; ++step) put(step, (step - 1) % window);
     for (int32_t step = first; step < end; ++step) take(step, (step - 1) % window);
   }
 }
@@ -49,7 +49,7 @@ void allgather(Plan& plan) {
   }
   for (int32_t rank = 0; rank < plan.ranks; ++rank) {
     plan.copy(plan::out(rank, rank), plan::in(rank));
-    // Each starts with its right neighbour, so that they do not all read the same one.
+    // Each rank starts with its right neighbour, so that they do not all read the same rank.
     for (int32_t step = 1; step < plan.ranks; ++step) {
       const int32_t other = (rank + step) % plan.ranks;
       plan.copy(plan::out(rank, other), plan::tmp(other));
@@ -57,16 +57,17 @@ void allgather(Plan& plan) {
   }
 }
 
-// The distances of partners in the order 1, p - 1, 2, p - 2, ...: a rank's result from one of a
-// pair comes where its part for the other was, so that with both in a group ranks may pass one
-// buffer as `in` and `out`.
+// The distances of partners, in the order 1, p - 1, 2, p - 2, ... A pair of distances d and p - d
+// names the same two partners: a rank's part for one partner and its result from that partner are
+// at the same place of `in` and `out`. With both distances in one group, ranks may pass one buffer
+// as `in` and `out`.
 int32_t distance(int32_t ranks, int32_t step) {
   return step % 2 == 1 ? (step + 1) / 2 : ranks - step / 2;
 }
 
 void alltoall(Plan& plan, int32_t window) {
   const int32_t ranks = plan.ranks;
-  const auto offer = [&](int32_t step, int32_t place) {
+  const auto put = [&](int32_t step, int32_t place) {
     for (int32_t rank = 0; rank < ranks; ++rank) {
       plan.copy(plan::tmp(rank, place), plan::in(rank, (rank + distance(ranks, step)) % ranks));
     }
@@ -77,7 +78,7 @@ void alltoall(Plan& plan, int32_t window) {
       plan.copy(plan::out(rank, from), plan::tmp(from, place));
     }
   };
-  in_groups(ranks, window, offer, take);
+  in_groups(ranks, window, put, take);
   for (int32_t rank = 0; rank < ranks; ++rank)
     plan.copy(plan::out(rank, rank), plan::in(rank, rank));
 }
@@ -114,8 +115,8 @@ Plan one_hand_over(Collective collective, int ranks, int root, int window) {
   if (collective == Collective::allgather) allgather(plan);
   if (collective == Collective::alltoall) alltoall(plan, window);
   if (collective == Collective::reduce_scatter) reduce_scatter(plan, window);
-  // Stages would give each group its own, and a slot's place would be needed for as many segments
-  // at once.
+  // Automatic stages would give each group a stage of its own, and then a place in a slot would
+  // hold data of as many segments at once.
   if (window < ranks - 1) {
     for (plan::Transfer& transfer : plan.transfers) transfer.stage = 0;
   }

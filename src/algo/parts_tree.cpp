@@ -16,7 +16,7 @@ void for_each_run(const Branch& branch, auto&& visit) {
   }
 }
 
-// Of the leader's own part in the branch's order.
+// The place of the leader's own part in the branch's order.
 int32_t own_place(const Branch& branch) {
   int32_t place = 0;
   for (const Branch& part : branch.parts) {
@@ -26,7 +26,7 @@ int32_t own_place(const Branch& branch) {
   return place;
 }
 
-// Collects a branch's parts in tmp[leader].place ..., where the leader's own is already.
+// Collects a branch's parts in tmp[leader].place ...; the leader's own part is there already.
 void collect_others(Plan& plan, const Branch& branch, int32_t place);
 
 void collect(Plan& plan, const Branch& branch) {
@@ -64,7 +64,7 @@ void gather(Plan& plan, const Branch& branch) {
   }
 }
 
-// Hands out the parts of a branch from tmp[leader].place ... , where they stand in its order.
+// Hands out the parts of a branch from tmp[leader].place ..., where they are in the branch's order.
 void hand_out(Plan& plan, const Branch& branch, int32_t place) {
   if (branch.parts.empty())
     return plan.copy(plan::out(branch.leader), plan::tmp(branch.leader, place));
@@ -82,7 +82,8 @@ void hand_out(Plan& plan, const Branch& branch, int32_t place) {
   }
 }
 
-// The root holds its offers at `place` in the whole tree's order.
+// The root copies the parts of this branch to its `tmp`, from block `place` on; the blocks are in
+// the whole tree's order.
 void scatter(Plan& plan, const Branch& branch, int32_t place) {
   const int32_t root = plan.root;
   if (branch.parts.empty()) return plan.copy(plan::out(root), plan::in(root, root));
@@ -107,7 +108,8 @@ void scatter(Plan& plan, const Branch& branch, int32_t place) {
   }
 }
 
-// To the root of the tree, in the tree's order, and on from there.
+// Scatter by a tree that another rank leads: the tree's leader copies all parts from the root, in
+// the tree's order, and hands them out.
 void scatter_by_another(Plan& plan, const Branch& branch) {
   for_each_run(branch, [&](int32_t place, int32_t rank, int32_t count) {
     plan.copy(plan::tmp(branch.leader, place, count), plan::in(plan.root, rank, count));

@@ -6,8 +6,8 @@
 namespace tutti::algo {
 
 plan::Plan pushed(plan::Plan plan) {
-  std::vector<int32_t> next(static_cast<size_t>(plan.ranks),
-                            0);  // the first free block of each rank's `tmp`
+  // By rank: the first free block of its `tmp`.
+  std::vector<int32_t> next(static_cast<size_t>(plan.ranks), 0);
   const auto note = [&](const plan::Region& region) {
     int32_t& free = next[static_cast<size_t>(region.rank)];
     if (region.buffer == plan::Buffer::tmp) free = std::max(free, region.last() + 1);

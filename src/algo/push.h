@@ -1,10 +1,12 @@
-// Push: the same plan with each hand-over done by who has the data, instead of by who wants it.
+// Push: the same plan, with each hand-over executed by the owner of the data instead of its reader.
 //
-// A copy from another rank is executed by that rank. What a reduce wants of other ranks is pushed
-// into places of its own in the reducing rank's `tmp` first, where it is found near by. When: the
-// data is hot in its owner's cache and the writer has time; pull spreads the work over the readers.
-// Cost: as the plan's, but at the other end: a root that hands data to d ranks copies d times.
-// Restrictions: none; what the plan computes stays the same, expression by expression.
+// Idea: a copy from another rank is executed by that rank. Sources of a reduce that belong to other
+// ranks are first pushed to the reducing rank's `tmp`, each to a block of its own, where they are
+// read locally.
+// When: the data is in its owner's cache and the owner has time; pull spreads the work over the
+// readers.
+// Cost: that of the plan, but at the other end: a root that hands data to d ranks copies d times.
+// Restrictions: none; the plan computes the same expressions.
 // Source: NUMACol, section 3 (push and pull).
 #pragma once
 

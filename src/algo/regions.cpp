@@ -66,7 +66,7 @@ Regions parts_in(plan::Buffer buffer, int32_t rank, const Regions& parts) {
   return regions;
 }
 
-Lies cut(const std::vector<Regions>& lists, int32_t items) {
+Locate cut(const std::vector<Regions>& lists, int32_t items) {
   return [&lists, items](int32_t rank, int64_t item, Regions& regions) {
     const Regions& list = lists[static_cast<size_t>(rank)];
     const int64_t blocks = blocks_of(list);

@@ -14,7 +14,7 @@ class Ring {
   Ring(Plan& plan, const placement::Levels& levels)
       : plan_(plan), order_(by_levels(plan.ranks, levels)) {}
 
-  // Of parts that are in `in`, and go to the ranks' places of `out`.
+  // The allgather of parts that are in `in`.
   void allgather() {
     for_each_rank(
         [&](int32_t at) { plan_.copy(plan::out(rank(at), rank(at)), plan::in(rank(at))); });
@@ -27,7 +27,7 @@ class Ring {
     }
   }
 
-  // Of tiles that are in their ranks' `out` already.
+  // The allgather of tiles; each is in its owner's `out` already.
   void collect_tiles() {
     for (int32_t step = 1; step < plan_.ranks; ++step) {
       for_each_rank([&](int32_t at) {
@@ -37,7 +37,8 @@ class Ring {
     }
   }
 
-  // Block b of the vectors ends at rank b; in `out` it is block b or the only one.
+  // Reduces block b of the vectors to rank b. In its `out` it is the only block (one_part) or block
+  // b.
   void combine(bool one_part) {
     for (int32_t step = 1; step < plan_.ranks; ++step) {
       for_each_rank([&](int32_t at) {

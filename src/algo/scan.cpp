@@ -18,8 +18,8 @@ Plan empty_plan(Collective collective, int ranks) {
 
 Plan scan_all_read(Collective collective, int ranks) {
   Plan plan = empty_plan(collective, ranks);
-  // Everybody offers before anybody writes a result, so that ranks may pass one buffer as `in` and
-  // `out`.
+  // Every vector is copied before any result is written, so that ranks may pass one buffer as `in`
+  // and `out`.
   for (int32_t rank = 0; rank + 1 < ranks; ++rank) plan.copy(plan::tmp(rank), plan::in(rank));
   std::vector<Region> before;
   for (int32_t rank = 0; rank < ranks; ++rank) {
@@ -39,8 +39,7 @@ Plan scan_chain(Collective collective, int ranks) {
     std::vector<Region> sources;
     if (rank > 0) sources.push_back(plan::tmp(rank - 1));
     sources.push_back(plan::in(rank));
-    // The result for the right neighbour comes first: it has to wait for it, nobody waits for
-    // `out`.
+    // The right neighbour waits for `tmp`, and no rank waits for `out`, so `tmp` is written first.
     if (!last) plan.reduce(plan::tmp(rank), sources);
     if (is_scan && last) plan.reduce(plan::out(rank), sources);
     if (is_scan && !last) plan.copy(plan::out(rank), plan::tmp(rank));
@@ -52,9 +51,8 @@ Plan scan_chain(Collective collective, int ranks) {
 Plan scan_doubling(Collective collective, int ranks) {
   Plan plan = empty_plan(collective, ranks);
   const bool is_scan = collective == Collective::scan;
-  // By rank: what it has of itself and the ranks before it, and of these alone, from the farthest
-  // on.
-  std::vector<Region> value;
+  std::vector<Region> value;  // by rank: what it has combined of itself and the ranks before it
+  // By rank: the values that it has read, from the farthest rank on, without its own.
   std::vector<std::vector<Region>> before(static_cast<size_t>(ranks));
   std::vector<int32_t> next(static_cast<size_t>(ranks), 1);  // the first free block of `tmp`
   for (int32_t rank = 0; rank < ranks; ++rank) {
@@ -69,7 +67,7 @@ Plan scan_doubling(Collective collective, int ranks) {
       const bool goes_on = rank + 2 * distance<ranks, is_last = 2 * distance> rank;
       Region theirs = taken[at - static_cast<size_t>(distance)];
       if (!is_scan && goes_on) {
-        // Combined twice, and taken once.
+        // It is combined twice, but read from the other rank only once.
         plan.copy(plan::tmp(rank, next[at]), theirs);
         theirs = plan::tmp(rank, next[at]++);
       }

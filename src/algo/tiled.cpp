@@ -19,7 +19,7 @@ class Tiler {
   }
 
   void run() {
-    for (const auto& group : groups_) offer(group);
+    for (const auto& group : groups_) put(group);
     for (int32_t tile = 0; tile < tiles_; ++tile) combine(tile);
     if (plan_.collective == plan::Collective::reduce) {
       collect_at_root();
@@ -41,7 +41,8 @@ class Tiler {
   }
   Region partial(int32_t rank, int32_t tile) const { return plan::tmp(rank, tiles_ + tile); }
 
-  // The group whose owner gets a tile's result: the root's, or each in turn.
+  // The group whose owner of a tile gets the tile's result. In a reduce it is the root's group;
+  // else the tiles are divided among the groups.
   const Group& top_group(int32_t tile) const {
     if (plan_.collective == plan::Collective::reduce) {
       for (const Group& group : groups_) {
@@ -59,9 +60,9 @@ class Tiler {
     return has_out ? plan::out(rank, tile) : partial(rank, tile);
   }
 
-  // Everybody offers the others' tiles before anybody writes a result, so that ranks may pass one
-  // buffer as `in` and `out`.
-  void offer(const Group& group) {
+  // Every rank copies the tiles that others combine to its slot before any rank writes a result, so
+  // that ranks may pass one buffer as `in` and `out`.
+  void put(const Group& group) {
     for (int32_t place = 0; place < size(group); ++place) {
       const int32_t rank = group[static_cast<size_t>(place)];
       int32_t first = 0;
@@ -98,7 +99,8 @@ class Tiler {
     return regions;
   }
 
-  // Up the tree of a tile's owners, each of which combines where its own partial result is.
+  // Reduces a tile up the tree of its owners, one per group. An owner combines into the block of
+  // its own partial result.
   void across(const Branch& branch, int32_t tile, std::vector<Region>& partials) {
     if (branch.parts.empty()) return partials.push_back(partial(branch.leader, tile));
     for (const Branch& part : branch.parts) {
@@ -126,7 +128,7 @@ class Tiler {
     }
   }
 
-  // Each starts with its right neighbour's tile, so that they do not all read the same one.
+  // Each rank starts with another tile, so that they do not all read the same rank.
   void collect(const Group& group) {
     for (int32_t place = 0; place < size(group); ++place) {
       const int32_t rank = group[static_cast<size_t>(place)];

@@ -1,20 +1,24 @@
-// Tiled reduce and allreduce: every rank combines some tiles of the vector for all, then who wants
-// the result collects them.
+// Tiled reduce and allreduce: every rank combines some tiles of the vector for all ranks; then the
+// ranks that want the result copy the tiles together.
 //
-//   plain      each tile of all ranks by one rank, reading them in rank order
-//   cyclic     the same, each beginning with its own, so that they do not all read one rank at a
-//   time on levels  each tile by one rank of every outermost group for that group, then up a binary
-//   tree between the groups; the
-//              result goes to one rank a group first, and from there to the group
+//   plain      One rank combines each tile, reading the ranks in rank order.
+//   cyclic     The same, but each rank begins with its own vector, so that they do not all read one
+//              rank at a time.
+//   on levels  In every outermost group one rank combines each tile for the group; then a binary
+//              tree combines the groups' partial results. The result goes to one rank of each group
+//              first, and from there to the rest of the group.
 //
-// When: long vectors and three ranks or more; all ranks combine at once, where a flat reduce leaves
-// it to the root. On levels a tile crosses a border once for each group, else once for each rank.
-// Cost: 2 alpha + 2 (p - 1) / p m beta + (p - 1) / p m gamma, and a copy in of (p - 1) / p m (for a
-// reduce the root alone collects). On levels, of s groups of q: (2 + ceil(log2 s)) alpha, (q - 1) /
-// q m (beta + gamma) in the group twice, and m / q (beta + gamma) for each level of the tree
-// across. Restrictions: plain none; rank order is kept on levels where groups are runs of ranks,
-// not by cyclic. Uniform, because each tile is combined once. Source: HMPI section 2.4
-// (tiled-reduce-broadcast) and 3.2 (the three forms; cyclic is Mamidala's).
+// When: long vectors and three ranks or more. All ranks combine at once, where a flat reduce leaves
+// all work to the root. On levels a tile goes from group to group once per group, else once per
+// rank.
+// Cost: 2 alpha + 2 (p - 1) / p m beta + (p - 1) / p m gamma, and a copy in of (p - 1) / p m (in a
+// reduce only the root collects). On levels, with s groups of q: (2 + ceil(log2 s)) alpha, twice
+// (q - 1) / q m (beta + gamma) in the group, and m / q (beta + gamma) for each level of the tree
+// between the groups.
+// Restrictions: plain has none. cyclic does not keep rank order; on levels rank order is kept if
+// groups are runs of ranks. Uniform, because each tile is combined once.
+// Source: HMPI section 2.4 (tiled-reduce-broadcast) and 3.2 (the three forms; cyclic is
+// Mamidala's).
 #pragma once
 
 #include <vector>
@@ -24,7 +28,7 @@
 namespace tutti::algo {
 
 struct Tiling {
-  std::vector<std::vector<int32_t>> groups;  // all ranks; one group: plain
+  std::vector<std::vector<int32_t>> groups;  // all ranks by group; one group: plain
   bool cyclic = false;
 };
 

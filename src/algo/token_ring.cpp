@@ -53,7 +53,7 @@ class TokenRing {
   }
 
  private:
-  // Both for each of the root's places, group by group.
+  // Calls `first` and then `second` for each rank and its place in the root's slot, group by group.
   void in_groups(auto&& first, auto&& second) {
     for (size_t low = 0; low < others_.size(); low += most_window) {
       const size_t high = std::min(low + most_window, others_.size());
@@ -62,8 +62,8 @@ class TokenRing {
     }
   }
 
-  // From the rank that is so many places before in the ring; from there on it is the segment
-  // before.
+  // A rank takes the token from the rank that is `tokens_` places before it in the ring. The first
+  // ranks of the ring take it from the last ones, of the segment before.
   void take_token(int32_t rank) {
     const auto place = std::find(ring_.begin() + next_, ring_.end(), rank);
     if (place == ring_.end()) return;
@@ -75,9 +75,9 @@ class TokenRing {
 
   Plan& plan_;
   const int32_t tokens_;
-  std::vector<int32_t> others_;  // all ranks but the root, from its neighbour on
+  std::vector<int32_t> others_;  // all ranks but the root, beginning with its neighbour
   std::vector<int32_t> ring_;    // those of them that need a token, in the same order
-  int32_t next_ = 0;             // the first that has not taken one
+  int32_t next_ = 0;             // the place in ring_ of the first that has not taken one
 };
 
 }  // namespace
@@ -91,8 +91,8 @@ Plan token_ring(plan::Collective collective, int ranks, int root, int tokens,
   plan.blocks = ranks;
   TokenRing ring(plan, tokens, levels);
   collective == plan::Collective::gather ? ring.gather() : ring.scatter();
-  // One stage for all: in a pipeline over stages each rank would copy another segment, and all at
-  // once.
+  // All transfers have one stage. In a pipeline over stages each rank would copy a different
+  // segment, and all ranks would copy at once.
   for (plan::Transfer& transfer : plan.transfers) transfer.stage = 0;
   return plan;
 }

@@ -6,8 +6,8 @@ namespace {
 using plan::Plan;
 using plan::Region;
 
-// Appends to `sources` what the leader combines for its branch, in the branch's order, after the
-// transfers that make it.
+// Appends to `sources` the regions that the leader combines for its branch, in the branch's order.
+// Writes the transfers that fill them.
 void contributions(Plan& plan, const Branch& branch, std::vector<Region>& sources) {
   if (branch.parts.empty()) {
     sources.push_back(plan::in(branch.leader));
@@ -33,16 +33,20 @@ void reduce_phase(Plan& plan, const Branch& branch, Region result) {
   plan.reduce(result, std::move(sources));
 }
 
-// From the leader, which holds the data in `source`, to the rest of its branch; the farthest parts
-// first. The rank `has` holds it already; -1: none does.
+// Copies `source` from the leader to the rest of its branch; the farthest parts come first. The
+// rank `has` holds the data already; -1: no rank does.
 void broadcast_phase(Plan& plan, const Branch& branch, Region source, int32_t has) {
   for (const Branch& part : branch.parts) {
     if (part.leader != branch.leader && part.leader != has)
       plan.copy(plan::out(part.leader), source);
   }
   for (const Branch& part : branch.parts) {
-    Region from = part.leader == has ? plan::in(has) : plan::out(part.leader);
-    if (part.leader == branch.leader) from = source;
+    Region from = plan::out(part.leader);
+    if (part.leader == branch.leader) {
+      from = source;
+    } else if (part.leader == has) {
+      from = plan::in(has);
+    }
     broadcast_phase(plan, part, from, has);
   }
 }
