@@ -1,6 +1,7 @@
 # cmake -DNM=nm -DARCHIVE=libtutti_core.a -P check_symbols.cmake
-# Fails if an object that is compiled for one instruction set defines anything but its table: of two weak definitions
-# in a program the linker keeps one, and the one with AVX-512 in it would then run on every processor.
+# Fails if an object that is compiled for one instruction set defines any symbol but its table. The
+# linker keeps only one of several weak definitions; if it kept the one with AVX-512, that would run
+# on every processor.
 execute_process(COMMAND ${NM} --defined-only --extern-only --print-file-name ${ARCHIVE}
   OUTPUT_VARIABLE listing ERROR_VARIABLE errors RESULT_VARIABLE status)
 if(NOT status EQUAL 0)

@@ -1,10 +1,10 @@
-// The long copy, compiled once for each instruction set (see reduce.inc.h for the rules of such a
-// file).
+// The kernels of long copies, compiled once for each instruction set (reduce.inc.h has the rules of
+// such a file). Pure functions, for any thread.
 //
-// Plain vector stores to aligned addresses. The C library's memcpy is as fast where it uses the
-// same, but above some size it may take string instructions, which took up to 3 times as long here
-// where dst and src were offset unluckily, and above a further one non-temporal stores, which send
-// the data past the cache its reader looks in.
+// They use plain vector stores to aligned addresses. The C library's memcpy is as fast as long as
+// it does the same. Above some size it may use string instructions, which took up to 3 times as
+// long here for some offsets between dst and src. Above a larger size it uses non-temporal stores,
+// which bypass the cache that the reader looks in.
 #pragma once
 
 #include <stddef.h>
@@ -17,8 +17,8 @@ namespace tutti::kernels {
 namespace {
 
 #if defined(__AVX2__)
-constexpr size_t vector_bytes =
-    32;  // wider is no faster, and a cache line border is then crossed by every load
+// Wider vectors are no faster, and each unaligned load would then touch two cache lines.
+constexpr size_t vector_bytes = 32;
 #else
 constexpr size_t vector_bytes = 16;
 #endif
@@ -44,8 +44,8 @@ inline void store(unsigned char* dst, const Stride& stride) {
   to[3] = stride.fourth;
 }
 
-// Needs stride_bytes or more. The last stride is stored whole, over what is already there if need
-// be.
+// Needs at least stride_bytes. The last stride is stored whole; it may overwrite bytes that are
+// stored already, with the same values.
 void copy_stream(void* dst, const void* src, size_t bytes) {
   auto* to = static_cast<unsigned char*>(dst);
   const auto* from = static_cast<const unsigned char*>(src);
@@ -57,8 +57,8 @@ void copy_stream(void* dst, const void* src, size_t bytes) {
   store(to + last, load(from + last));
 }
 
-// Four streams at once, a quarter of the whole apart, so that more lines are on their way: for what
-// comes from memory or from far. Needs quarters_least bytes or more.
+// Copies four quarters at once, so that more cache lines are in flight: for data that is in memory
+// or in a distant cache. Needs at least quarters_least bytes.
 void copy_in_quarters(void* dst, const void* src, size_t bytes) {
   auto* to = static_cast<unsigned char*>(dst);
   const auto* from = static_cast<const unsigned char*>(src);
@@ -99,13 +99,14 @@ inline void store_through(unsigned char* dst, const unsigned char* src) {
 inline void order_stores() {}
 #endif
 
-// Whole cache lines past the cache, what is left over at either end by plain stores. A release
-// store does not order stores past the cache, so the fence is here.
+// Stores whole cache lines past the cache, and the bytes before the first and after the last whole
+// line by plain stores. A release store does not order stores past the cache, so they are fenced
+// here.
 void copy_lines_through(void* dst, const void* src, size_t bytes) {
   auto* to = static_cast<unsigned char*>(dst);
   const auto* from = static_cast<const unsigned char*>(src);
-  const size_t to_border = (cache_line - reinterpret_cast<uintptr_t>(to) % cache_line) % cache_line;
-  size_t at = to_border < bytes ? to_border : bytes;
+  const size_t to_line = (cache_line - reinterpret_cast<uintptr_t>(to) % cache_line) % cache_line;
+  size_t at = to_line < bytes ? to_line : bytes;
   __builtin_memcpy(to, from, at);
   for (; at + cache_line <= bytes; at += cache_line) store_through(to + at, from + at);
   __builtin_memcpy(to + at, from + at, bytes - at);

@@ -10,8 +10,8 @@ namespace {
 
 constexpr size_t guard = 64;
 
-// Copies `bytes` between buffers offset as told and compares everything, the guards around dst
-// included.
+// Copies `bytes` between buffers at the given offsets and compares all of dst, including the guards
+// around it.
 void check_copy(Copy copy_function, size_t bytes, size_t dst_offset, size_t src_offset) {
   std::vector<unsigned char> src(bytes + src_offset + 1);
   for (size_t i = 0; i < src.size(); ++i)

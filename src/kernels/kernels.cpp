@@ -9,8 +9,7 @@
 namespace tutti::kernels {
 namespace {
 
-// Best first. Each but the last is offered only where the processor and the operating system carry
-// it.
+// The best comes first. The processor and the operating system must support each but the last.
 constexpr Variant variants[] = {
 #if defined(__x86_64__)
     {"avx512", &table_avx512},
@@ -30,11 +29,11 @@ bool runs_here(const Variant& variant) {
   return variant.table == &table_baseline;
 }
 
-// Valid before any constructor has run, so that a look-up from another file's initialisation finds
-// a table.
+// It is valid before any constructor runs, so that other files may look up kernels while they are
+// initialised.
 constinit const Variant* active = std::end(variants) - 1;
 
-// Reads the environment itself: base/options reports malformed values, and may throw, which loading
+// It reads the environment itself, because base/options may throw for malformed values and loading
 // a library must not.
 [[gnu::constructor]] void choose_when_loaded() {
   active = &choose_variant(std::getenv("TUTTI_ISA"));

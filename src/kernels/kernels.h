@@ -1,10 +1,10 @@
 // Copy and reduce: the only code that touches the payload of a collective.
 //
-// One source (reduce.inc.h, copy.inc.h) is compiled once for each instruction set; the best one
-// that this processor runs is chosen when the library is loaded (TUTTI_ISA overrides, for tests).
-// Results are the same bits on all of them, NaNs and signs of zeros included. Kernels are pure
-// functions of their arguments, thread-safe and allocate nothing. A release store publishes what
-// they wrote: they use plain stores, or fence those that are not.
+// One source (reduce.inc.h, copy.inc.h) is compiled once for each instruction set. When the library
+// is loaded it chooses the best one that this processor can run (TUTTI_ISA overrides this, for
+// tests). Results have the same bits on all of them, including NaNs and the signs of zeros. Kernels
+// are pure functions of their arguments: any thread may call them, and they allocate nothing. A
+// release store publishes all that they have written: they use plain stores, or fence other stores.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,7 @@
 
 namespace tutti::kernels {
 
-// Element types by representation; the MPI face maps handles (MPI_INT, MPI_INTEGER, ...) onto them.
+// Element types by representation; the room mpi maps handles (MPI_INT, MPI_INTEGER, ...) onto them.
 enum class Type : uint8_t {
   int8,
   int16,
@@ -62,39 +62,39 @@ enum class Op : uint8_t {
   count_
 };
 
-// dst[i] = a[i] op b[i] for i in [0, count). dst may be a or b themselves (same address), never a
-// shifted overlap. Any alignment will do. One double takes some 10 instructions. Integers wrap.
-// Logical results are 0 and 1. Of equal values max and min give b's (zeros of two signs), and b
-// also where either is a NaN; of two NaNs sum and prod keep a's. Complex products are Fortran's,
-// not C's: infinities that become NaNs stay NaNs. Padding in dst stays as it is.
+// dst[i] = a[i] op b[i] for i in [0, count). dst may be the same address as a or b, but no other
+// overlap is allowed. No alignment is needed. One double takes some 10 instructions. Integers wrap.
+// Logical results are 0 and 1. max and min give b if the values are equal (zeros of two signs) and
+// if either is a NaN. If both are NaNs, sum and prod give a. Complex products are Fortran's, not
+// C's: infinities that become NaNs stay NaNs. Padding in dst is not changed.
 using Reduce = void (*)(void* dst, const void* a, const void* b, size_t count);
 
 // Bytes of one element (its extent: pairs have C padding).
 size_t size(Type type);
 
-// The kernel for an operation on a type, or nullptr where MPI does not define it (MPI 5.0,
-// section 6.9.2) or where the representation has no kernel (the caller then uses MPI_Reduce_local).
+// The kernel for an operation on a type; nullptr if MPI does not define the operation (MPI 5.0,
+// section 6.9.2) or no kernel exists (the caller then uses MPI_Reduce_local).
 Reduce find_reduce(Type type, Op op);
 
 // The name of the instruction set in use: "avx512", "avx2", "baseline".
 const char* isa();
 
-// Copies with stores that go past the cache, for data that another core, not this one, will read.
-// Any alignment will do. It pays where writing lines that another core has read is slow
-// (exec/slot_stores.h).
+// Copies with stores that bypass the cache, for data that another core, not this one, will read. No
+// alignment is needed. It is faster where writing lines that another core has read is slow
+// (exec/slot_stores.h). The regions are disjoint.
 void copy_through(void* dst, const void* src, size_t bytes);
 
-// Copies what another core has written and its cache may hold no more. Any alignment will do; the
-// regions are disjoint.
+// Copies data that another core has written and that may have left its cache. No alignment is
+// needed; the regions are disjoint.
 void copy_from_other(void* dst, const void* src, size_t bytes);
 
-// Copies of more than 48 bytes; call copy.
+// The part of copy for more than 48 bytes; call copy instead.
 void copy_long(void* dst, const void* src, size_t bytes);
 
-// Copies what another core will read soon: plain stores, so that the data stays in cache. The
-// regions are the same or disjoint. Up to 48 bytes (what a line holds) it is inline and branches by
-// size alone, some 10 instructions: every load comes before the first store, and two overlapping
-// loads serve all sizes between them.
+// Copies data that another core will read soon, with plain stores, so that it stays in cache. The
+// regions are the same or disjoint. Up to 48 bytes (the payload of a line) it is inline and
+// branches on the size only, some 10 instructions: all loads come before the first store, and a
+// pair of loads that may overlap serves a range of sizes.
 [[gnu::always_inline]] inline void copy(void* dst, const void* src, size_t bytes) {
   auto* to = static_cast<unsigned char*>(dst);
   const auto* from = static_cast<const unsigned char*>(src);

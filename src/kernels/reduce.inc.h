@@ -1,14 +1,14 @@
-// The reduction kernels: the one source of all instruction sets.
+// The reduction kernels: one source for all instruction sets.
 //
 // Each isa_*.cpp includes this file and is compiled with its own flags; the compiler vectorises the
 // plain loops. Two rules follow:
-// - Everything here has internal linkage, and no header with inline functions is included. A
-// function that the
-//   linker could merge with its twin from another file might bring AVX-512 code to a processor
-//   without it; check_symbols.cmake holds this.
-// - An element's result depends on its two operands alone, never on its place in the vector or on
-// the instruction
-//   set: no contraction to fused multiply-add, no reassociation, max and min by one comparison.
+//   - Everything here has internal linkage, and no header with inline functions is included. The
+//     linker could merge such a function with its twin from another file, and code with AVX-512
+//     could then run on a processor without it. check_symbols.cmake checks this.
+//   - An element's result depends on its two operands only, never on its place in the vector or on
+//     the instruction set: no contraction to fused multiply-add, no reassociation, max and min by
+//     one comparison.
+// Pure functions, for any thread.
 #pragma once
 
 #include <stddef.h>
@@ -25,15 +25,15 @@
 namespace tutti::kernels {
 namespace {
 
-// User buffers have whatever type and, in packed data, whatever alignment the user gave them.
-// (Pointers to such types are spelled out: `auto` loses the attributes.)
+// User buffers may have any type and, in packed data, any alignment. (Pointers to such types are
+// spelled out, because `auto` loses the attributes.)
 template <class T>
 struct Loose {
   typedef T type __attribute__((aligned(1), may_alias));
 };
 
-// Integer arithmetic wraps: it is done in the unsigned type, and in at least 32 bits, because the
-// product of two uint16_t promoted to int can overflow.
+// Integer arithmetic wraps: it is done in the unsigned type and in at least 32 bits, because two
+// uint16_t are promoted to int and their product can overflow it.
 struct IntegerSum {
   template <class U>
   static U apply(U x, U y) {
@@ -46,10 +46,10 @@ struct IntegerProduct {
     return static_cast<U>(1u * x * y);
   }
 };
-// Of two NaNs the processor keeps the first operand's bits, and the compiler, to whom sums and
-// products commute, may swap them in one place and not in another. With x in both places there is
-// nothing to swap. `alone` is apply for a single element: a predicted branch there is faster than
-// what the vector code does.
+// If both operands are NaNs, the processor keeps the first operand's bits. The compiler assumes
+// that sums and products commute, so it may swap the operands in one place and not in another. If x
+// is a NaN, both operands are x here and a swap changes nothing. `alone` is apply for a single
+// element: a predicted branch is faster there than the vector code.
 struct FloatSum {
   template <class T>
   static T apply(T x, T y) {
@@ -72,8 +72,8 @@ struct FloatProduct {
     return x * y;
   }
 };
-// Where neither is greater (equal, zeros of both signs, a NaN) the second operand is the result, as
-// x86's own max and min instructions have it.
+// If neither operand is greater (equal values, zeros of both signs, a NaN), the second operand is
+// the result, as in x86's own max and min instructions.
 struct Maximum {
   template <class T>
   static T apply(T x, T y) {
@@ -129,7 +129,7 @@ void reduce(void* dst, const void* a, const void* b, size_t count) {
   Element* to = static_cast<Element*>(dst);
   const Element* x = static_cast<const Element*>(a);
   const Element* y = static_cast<const Element*>(b);
-  // One element is the most frequent call by far, and the one whose time is all overhead.
+  // Calls with one element are the most frequent by far, and their time is all overhead.
   if (count == 1) {
     if constexpr (requires { Operation::template alone<T>(*x, *y); })
       *to = Operation::template alone<T>(*x, *y);
@@ -141,7 +141,7 @@ void reduce(void* dst, const void* a, const void* b, size_t count) {
   for (size_t i = 0; i < count; ++i) to[i] = Operation::template apply<T>(x[i], y[i]);
 }
 
-// A sum of complex numbers is one of twice as many reals.
+// A sum of complex numbers is a sum of twice as many reals.
 template <class T>
 void complex_sum(void* dst, const void* a, const void* b, size_t count) {
   reduce<T, FloatSum>(dst, a, b, 2 * count);
@@ -159,8 +159,8 @@ T rounded_product(T x, T y) {
   return x * y;
 }
 
-// The textbook product, as Fortran has it: infinities that it turns into NaNs are not recovered.
-// All NaNs that it gives are the same, since which of several would survive depends on the order of
+// The textbook product, as in Fortran: infinities that it turns into NaNs are not recovered. All
+// its NaNs have the same bits, because which of several NaNs survives depends on the order of
 // instructions.
 template <class T>
 void complex_product(void* dst, const void* a, const void* b, size_t count) {
@@ -180,8 +180,9 @@ void complex_product(void* dst, const void* a, const void* b, size_t count) {
   }
 }
 
-// The value is that of Operation, the index that of the value's owner, and of both owners the
-// lower. Members are stored one by one, so dst's padding stays as it is.
+// The value is that of Operation, the index is that of the operand with this value; if the values
+// are equal, it is the lower index. Members are stored one by one, so the padding of dst is not
+// changed.
 template <class Value, class Index, class Operation>
 void reduce_pairs(void* dst, const void* a, const void* b, size_t count) {
   struct Pair {
@@ -204,8 +205,8 @@ void reduce_pairs(void* dst, const void* a, const void* b, size_t count) {
     const Value value = Operation::template apply<Value>(x_value, y_value);
     const Index lower = x_index < y_index ? x_index : y_index;
     const bool x_wins = Operation::template wins<Value>(x_value, y_value);
-    const Index of_winner = x_wins ? x_index : y_index;
-    const Index index = x_value == y_value ? lower : of_winner;
+    const Index winner = x_wins ? x_index : y_index;
+    const Index index = x_value == y_value ? lower : winner;
     *reinterpret_cast<LooseValue*>(to + at) = value;
     *reinterpret_cast<LooseIndex*>(to + index_at) = index;
   }
@@ -224,7 +225,7 @@ struct MinimumLocation : Minimum {
   }
 };
 
-// From here on, what is defined on what: MPI 5.0, section 6.9.2.
+// The rest defines which operations serve which types: MPI 5.0, section 6.9.2.
 
 constexpr Reduce& at(Reductions& table, Type type, Op op) {
   return table.entry[static_cast<size_t>(type)][static_cast<size_t>(op)];

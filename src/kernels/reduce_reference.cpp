@@ -60,7 +60,8 @@ void with_type(Type type, Use use) {
   }
 }
 
-// Members come and go one by one: a long double's padding, and a pair's, belongs to nobody.
+// Members are loaded and stored one by one; the padding of a long double and of a pair is not
+// touched.
 template <class T>
 T read(const void* from) {
   T value;
@@ -76,7 +77,7 @@ void write(void* to, T value) {
 template <class T>
 void integer_one(Op op, void* dst, T x, T y) {
   using U = std::make_unsigned_t<T>;
-  // Modulo 2^128, of which modulo 2^bits is a part.
+  // The arithmetic is modulo 2^128; its low bits are the result modulo 2^bits.
   const auto wide_x = static_cast<unsigned __int128>(x), wide_y = static_cast<unsigned __int128>(y);
   switch (op) {
     case Op::sum: return write(dst, static_cast<U>(wide_x + wide_y));
@@ -93,8 +94,8 @@ void integer_one(Op op, void* dst, T x, T y) {
   }
 }
 
-// Of two NaNs the first survives: adding or multiplying it with itself makes it quiet and keeps its
-// bits.
+// If both operands are NaNs, the first one is the result: adding or multiplying it with itself
+// makes it quiet and keeps its bits.
 template <class T>
 void float_one(Op op, void* dst, T x, T y) {
   const T second = x != x ? x : y;

@@ -108,7 +108,7 @@ TEST(Reduce, OutOfRangeHasNoKernel) {
   EXPECT_EQ(find_reduce(Type::int32, Op::count_), nullptr);
 }
 
-// The reference could be wrong as the kernels are; these results are written down by hand.
+// The reference and the kernels could have the same mistake, so these results are written by hand.
 template <class T>
 T result(Type type, Op op, T x, T y) {
   T dst{};

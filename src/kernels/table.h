@@ -1,8 +1,9 @@
-// The tables of kernels, one for each instruction set, and the choice between them.
+// The tables of kernels, one for each instruction set, and the choice between them. Internal to
+// this room and its tests.
 //
-// Private to this room and its tests. A table is a constant in memory, filled by the compiler;
-// every variant of an operation gives the same bits, so which table is in use changes speed and
-// nothing else. Constant once the library is loaded, so any thread may read.
+// A table is a constant that the compiler fills. Every variant of an operation gives the same bits,
+// so the choice of the table changes speed and nothing else. The choice is constant once the
+// library is loaded, so any thread may read it.
 #pragma once
 
 #include <cstddef>
@@ -14,12 +15,12 @@ namespace tutti::kernels {
 inline constexpr size_t type_count = static_cast<size_t>(Type::count_);
 inline constexpr size_t op_count = static_cast<size_t>(Op::count_);
 
-// A null entry: the operation is not defined on the type.
+// An entry is null if the operation is not defined on the type.
 struct Reductions {
   Reduce entry[type_count][op_count];
 };
 
-// The long copy: at least copy_stream_least bytes.
+// copy_stream needs at least copy_stream_least bytes, copy_in_quarters at least quarters_least.
 using Copy = void (*)(void* dst, const void* src, size_t bytes);
 inline constexpr size_t copy_stream_least = 2048;
 inline constexpr size_t quarters_least = 8192;
@@ -36,16 +37,16 @@ struct Variant {
   const Table* table;
 };
 
-// Each lives in its own file, compiled with its own flags.
+// Each is defined in its own file, which is compiled with its own flags.
 extern const Table table_baseline;
 extern const Table table_avx2;
 extern const Table table_avx512;
 
-// The variant of that name, or nullptr where it is not compiled in or this processor cannot run it.
+// The variant of that name; nullptr if it is not compiled in or this processor cannot run it.
 const Variant* find_variant(const char* name);
 
-// What `wish` (the value of TUTTI_ISA, or nullptr) leads to: the variant of that name where it can
-// run, else the best that can.
+// The variant named `wish` (the value of TUTTI_ISA, or nullptr) if this processor can run it, else
+// the best variant that it can run.
 const Variant& choose_variant(const char* wish);
 
 }  // namespace tutti::kernels

@@ -13,20 +13,20 @@ TEST(Variant, BaselineRunsEverywhere) {
   EXPECT_EQ(baseline->table, &table_baseline);
 }
 
-TEST(Variant, UnknownNamesHaveNone) {
+TEST(Variant, UnknownNamesAreNotFound) {
   EXPECT_EQ(find_variant(""), nullptr);
   EXPECT_EQ(find_variant("avx"), nullptr);
   EXPECT_EQ(find_variant("AVX2"), nullptr);
 }
 
-TEST(Variant, AWishThatCanBeMetIsMet) {
+TEST(Variant, AVariantThatCanRunIsChosenByName) {
   for (const char* name : {"baseline", "avx2", "avx512"}) {
     if (find_variant(name) == nullptr) continue;
     EXPECT_STREQ(choose_variant(name).name, name);
   }
 }
 
-TEST(Variant, OtherWishesLeadToTheBest) {
+TEST(Variant, OtherNamesChooseTheBest) {
   const char* best = "baseline";
   for (const char* name : {"avx2", "avx512"})
     if (find_variant(name) != nullptr) best = name;

@@ -22,8 +22,8 @@ namespace tutti::shm {
 namespace {
 
 constexpr size_t page = 4096;
-constexpr size_t huge_page =
-    size_t{2} << 20;  // where the system has other ones, alignment to these does no harm
+// Alignment to this does no harm on systems whose huge pages have another size.
+constexpr size_t huge_page = size_t{2} << 20;
 
 [[noreturn]] void fail(const std::string& what) {
   throw Error(Code::unavailable, what + ": " + std::string(strerror(errno)));
@@ -31,7 +31,7 @@ constexpr size_t huge_page =
 
 size_t round_up(size_t value, size_t unit) { return (value + unit - 1) / unit * unit; }
 
-// Bytes of addresses in use; read without stdio, because malloc may be waiting for this heap.
+// Bytes of addresses in use. It is read without stdio, because malloc may be waiting for this heap.
 size_t addresses_in_use() {
   const int file = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
   if (file < 0) return 0;
@@ -44,15 +44,16 @@ size_t addresses_in_use() {
   return pages * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
-// That RLIMIT_AS leaves.
+// Bytes of addresses that RLIMIT_AS leaves.
 size_t addresses_left() {
   rlimit limit;
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY) return SIZE_MAX;
   return limit.rlim_cur - std::min<size_t>(limit.rlim_cur, addresses_in_use());
 }
 
-// What the process's limits leave. A file beyond RLIMIT_FSIZE is answered by a signal, so that is
-// asked first; of a limited number of addresses the program and the peers' heaps get their part.
+// The largest heap that the process's limits allow. A file beyond RLIMIT_FSIZE causes a signal, so
+// this limit is checked first. Under RLIMIT_AS the heap takes a quarter of the addresses; the rest
+// is for the program and the peers' heaps.
 size_t within_limits(size_t bytes) {
   rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY)
@@ -101,12 +102,12 @@ void Heap::reserve(size_t most_bytes) {
   }
   file_[0] = status.st_dev;
   file_[1] = status.st_ino;
-  madvise(base_, bytes_, MADV_HUGEPAGE);  // a wish
+  madvise(base_, bytes_, MADV_HUGEPAGE);  // the system may ignore it
   std::memcpy(base_, identity, sizeof identity);
   store_relaxed(used_, page);
 }
 
-// Maps it at an address that suits huge pages.
+// Maps the heap at an address that is aligned to huge pages.
 bool Heap::make(size_t bytes) {
   if (ftruncate(descriptor_, static_cast<off_t>(bytes)) != 0) return false;
   void* const room = mmap(nullptr, bytes + huge_page, PROT_NONE,
@@ -150,20 +151,20 @@ std::byte* Heap::take(size_t bytes, size_t alignment) {
   for (;;) {
     const size_t offset = round_up(start + used, unit) - start;
     if (offset > bytes_ || bytes_ - offset < length) return nullptr;
-    // Who takes a part hands it to others by means of their own; the counter orders nothing.
+    // A caller hands its part to other threads by its own synchronisation; the counter orders
+    // nothing.
     if (advance(used_, used, offset + length)) return base_ + offset;
   }
 }
 
 bool Heap::forget(std::byte* address, size_t bytes) {
-  // Dropping the pages of shared memory from one mapping would free nothing: they belong to the
-  // file.
+  // MADV_DONTNEED on a shared mapping would free nothing, because the pages belong to the file.
   return madvise(address, bytes, shared() ? MADV_REMOVE : MADV_DONTNEED) == 0;
 }
 
 PeerHeap::PeerHeap(const Heap::Location& location) : bytes_(location.bytes) {
   if (bytes_ == 0) throw Error(Code::unavailable, "a rank has no shared heap");
-  if (bytes_ > addresses_left() / 2)  // the program will want some
+  if (bytes_ > addresses_left() / 2)  // the program needs addresses too
     throw Error(Code::unavailable,
                 "RLIMIT_AS (ulimit -v) leaves too few addresses for the other ranks' shared heaps");
   char path[64];

@@ -1,24 +1,25 @@
 // A heap: a range of this process's addresses whose memory other processes of the node can map, so
-// that they load and store what lies in it (HMPI's shared heap, HMPI 2.1).
+// that they can load and store data in it (HMPI's shared heap, HMPI 2.1).
 //
-// It is one large reservation, backed by a memfd without pages: memory comes page by page where it
-// is first touched, on the numa region of the thread that touches it, and goes back where it is
-// forgotten. The range is handed out from its start on, once; who frees and reuses (an allocator,
-// HeapPieces) sits on top. Peers learn where it is from Location, plain bytes that any transport
-// can carry, and attach with PeerHeap.
+// It is one large reservation of addresses, backed by a memfd that has no pages at first. A page of
+// memory is allocated when it is first touched, on the numa region of the thread that touches it,
+// and freed by `forget`. `take` hands out the range from its start on, each part once; reuse is the
+// task of an allocator on top (HeapPieces, or jemalloc in src/heap). Other processes learn the
+// heap's place from a Location (plain bytes, sent by any transport) and map it with PeerHeap.
 //
-// The object belongs to whoever made it and must outlive all use of the memory. take and forget may
-// be called by any thread, allocate nothing and take no lock, so that they may serve malloc itself.
+// The object belongs to its creator and must outlive all use of the memory. Any thread may call
+// take and forget; they allocate nothing and take no lock, so that malloc itself can be built on
+// them.
 //
-// fork: a child must not share its parent's heap. Handlers of pthread_atfork give it a private copy
-// of the used part at the same addresses while the forking thread of the parent waits; the copy is
-// complete before any handler that was registered later runs in the child. A child is not shared()
-// and has no peers. Where it cannot copy, it ends with exit code 127 and one line, as if exec had
-// failed, rather than write into its parent. vfork and posix_spawn run no handlers and need none.
-// Two things stay forbidden: to fork past the C library (a bare clone, _Fork), and on a stack that
-// lies in a heap (pthread_attr_setstack, makecontext), which parent and child would both run on:
-// that aborts with one line. What other threads of the parent write while the child copies may be
-// in the copy in part.
+// fork: a child must not share its parent's heap. Handlers of pthread_atfork give the child a
+// private copy of the used part at the same addresses, while the forking thread of the parent
+// waits. The copy is complete before any handler that was registered later runs in the child. In a
+// child the heap is not shared() and has no peers. If the copy fails, the child ends with exit code
+// 127 and one line, as if exec had failed, rather than write to its parent's memory. vfork and
+// posix_spawn run no handlers and need none. Two things stay forbidden: to fork without the C
+// library (a bare clone, _Fork), and to fork on a stack that lies in a heap (pthread_attr_setstack,
+// makecontext), which parent and child would both use; this aborts with one line. Writes by other
+// threads of the parent during the copy may be missing from it, in part or in whole.
 #pragma once
 
 #include <cstddef>
@@ -31,7 +32,7 @@ namespace tutti::shm {
 class Heap {
  public:
   struct Location {
-    uint64_t identity[2];  // random, and at the start of the range: proves what was attached to
+    uint64_t identity[2];  // random; it is also at the start of the range, to check what was mapped
     uint64_t bytes;        // 0: no heap
     int32_t process;
     int32_t descriptor;
@@ -40,17 +41,17 @@ class Heap {
   static constexpr size_t usual_bytes = size_t{64} << 30;
   static constexpr size_t least_bytes = size_t{16} << 20;
 
-  // At most so many bytes, halved until the limits of the process (RLIMIT_AS, RLIMIT_FSIZE) and the
-  // system allow it. Throws Error(unavailable) with the reason; there are never more than
-  // most_heaps in a process.
+  // Reserves at most `most_bytes`, halved until the limits of the process (RLIMIT_AS, RLIMIT_FSIZE)
+  // and the system allow it. Throws Error(unavailable) with the reason. A process has at most
+  // most_heaps heaps.
   explicit Heap(size_t most_bytes = usual_bytes);
   Heap(const Heap&) = delete;
   ~Heap();
   static constexpr size_t most_heaps = 4;
 
-  // False in a child of fork: the memory is its own there.
+  // False in a child of fork, whose memory is private.
   bool shared() const { return load_relaxed(shared_) != 0; }
-  // bytes is 0 where it is not shared.
+  // Its `bytes` is 0 if the heap is not shared.
   Location location() const;
   std::byte* base() const { return base_; }
   size_t bytes() const { return bytes_; }
@@ -58,11 +59,11 @@ class Heap {
     return static_cast<size_t>(static_cast<const std::byte*>(address) - base_) < bytes_;
   }
 
-  // The next part of the range, zero, whole pages; null where the range is used up. `alignment` is
-  // a power of two.
+  // The next part of the range, in whole pages, all zero; null if the range is used up. `alignment`
+  // is a power of two.
   std::byte* take(size_t bytes, size_t alignment);
-  // Whole pages of it: their memory goes back to the system and they are zero again. False where
-  // that cannot be done.
+  // Returns the memory of whole pages to the system; they are zero again. False if the system
+  // refuses.
   bool forget(std::byte* address, size_t bytes);
 
  private:
@@ -76,18 +77,18 @@ class Heap {
   std::byte* base_ = nullptr;
   size_t bytes_ = 0;
   int descriptor_ = -1;
-  uint64_t file_[2] = {};  // device and inode: programs close descriptors that they do not know
+  uint64_t file_[2] = {};  // device and inode, because a program may have closed the descriptor
   int32_t process_ = 0;
   Word shared_{1};
   Word used_{0};  // bytes of the range that were taken
 };
 
-// Another process's heap, mapped here. Its children of fork do not inherit the mapping, nor do core
-// files hold it.
+// Another process's heap, mapped here as long as the object lives. Children of fork do not inherit
+// the mapping, and core files do not contain it. Any thread may use the memory.
 class PeerHeap {
  public:
-  // Throws Error(unavailable) with the reason, which may be that RLIMIT_AS would leave too little
-  // for the program.
+  // Throws Error(unavailable) with the reason; one is that RLIMIT_AS would leave the program too
+  // few addresses.
   explicit PeerHeap(const Heap::Location& location);
   PeerHeap(PeerHeap&& other) noexcept;
   PeerHeap& operator=(PeerHeap&&) = delete;

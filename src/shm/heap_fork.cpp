@@ -21,12 +21,12 @@ namespace {
 
 std::array<std::atomic<Heap*>, Heap::most_heaps> heaps;
 
-// Held by a thread while it forks: two forks at once would mix up their ends.
+// A thread holds it while it forks: two forks at once would mix up their sockets.
 pthread_mutex_t forking = PTHREAD_MUTEX_INITIALIZER;
-// A socket and not a pipe: telling a parent that is gone must not be a signal.
+// Sockets and not a pipe: if the parent has ended, a write to a pipe would raise a signal.
 int ends[2] = {-1, -1};
 
-// In a child of fork as well, where only a bare write is sure to work.
+// Also called in a child of fork, where only a bare write is safe.
 void say(const char* message) {
   char line[256];
   size_t length = 0;
@@ -55,8 +55,8 @@ void close_end(int which) {
   ends[which] = -1;
 }
 
-// Libraries of fast networks put hooks into mmap and its kin, which work on memory of the heap; in
-// a child that memory is not there yet. So the system is called without the C library's functions.
+// Libraries of fast networks put hooks into mmap and similar functions, and the hooks use memory of
+// the heap, which the child does not have yet. So this calls the system without the C library.
 bool map_private(std::byte* address, size_t bytes) {
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_FIXED;
   return syscall(SYS_mmap, address, bytes, PROT_READ | PROT_WRITE, flags, -1, 0) != -1;
@@ -78,8 +78,8 @@ bool read_at(int file, std::byte* to, size_t bytes, size_t from) {
 }  // namespace
 
 bool HeapFork::enter(Heap* heap) {
-  // Before any memory of it is used: an allocator on top registers its own handlers later, and in a
-  // child they find a heap that may be written to.
+  // This registers before any memory of the heap is used. An allocator on top registers its own
+  // handlers later, so in a child they run when the heap is private already.
   static const int registered = pthread_atfork(prepare, parent, child);
   if (registered != 0) return false;
   for (std::atomic<Heap*>& entry : heaps) {
@@ -104,13 +104,13 @@ void HeapFork::prepare() {
     abort();
   }
   pthread_mutex_lock(&forking);
-  // Without descriptors the child still gets its copy; what the parent writes meanwhile may or may
-  // not be in it.
+  // If no sockets can be made, the parent does not wait: the child still gets its copy, but writes
+  // of the parent during the copy may be in it or not.
   if (any_shared() && socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
     ends[0] = ends[1] = -1;
 }
 
-// Runs too where fork has failed: then nobody holds the other end.
+// Also runs if fork has failed; then no process holds the other end, and recv returns at once.
 void HeapFork::parent() {
   close_end(1);
   char done;
@@ -151,13 +151,13 @@ void Heap::become_private() {
   descriptor_ = -1;
 }
 
-// Only the pages that hold something are read, from the file, which the parent has mapped and this
-// process no more.
+// Reads only pages that hold data, from the file, which the parent still maps and this process does
+// not.
 bool Heap::copy_in_place(size_t used) {
   if (!map_private(base_, bytes_)) return false;
   for (off_t from = 0; from < static_cast<off_t>(used);) {
     const off_t begin = lseek(descriptor_, from, SEEK_DATA);
-    if (begin < 0) return errno == ENXIO;  // nothing behind it
+    if (begin < 0) return errno == ENXIO;  // no data after `from`
     const off_t end = lseek(descriptor_, begin, SEEK_HOLE);
     if (end < 0) return false;
     if (!read_at(descriptor_, base_ + begin, static_cast<size_t>(end - begin),
@@ -168,7 +168,7 @@ bool Heap::copy_in_place(size_t used) {
   return true;
 }
 
-// Through memory elsewhere that then takes the place of the range.
+// Copies to memory at other addresses, which then replaces the range.
 bool Heap::copy_aside(size_t used) {
   const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   const long copy = syscall(SYS_mmap, nullptr, used, PROT_READ | PROT_WRITE, flags, -1, 0);

@@ -1,8 +1,9 @@
-// What fork means for the heaps of a process (heap.h tells what it promises). Internal to shm.
+// What fork does with the heaps of a process; heap.h states the guarantees. Internal to shm.
 //
-// The handlers run in the thread that forks; in the child nothing but calls that POSIX lists as
-// safe in signal handlers is used, since another thread may have held any lock when the process was
-// copied.
+// The functions work on a list of the process's heaps, which lives as long as the process; enter
+// and leave may be called by any thread. The handlers run in the thread that forks. In the child
+// they call only functions that POSIX lists as safe in signal handlers, because another thread may
+// have held any lock when the process was copied.
 #pragma once
 
 #include "shm/heap.h"
@@ -10,12 +11,12 @@
 namespace tutti::shm {
 
 struct HeapFork {
-  // From now on a fork copies it. False where there are too many heaps or the system takes no
-  // handlers.
+  // From now on a fork copies this heap. False if there are too many heaps or the handlers cannot
+  // be registered.
   static bool enter(Heap* heap);
   static void leave(Heap* heap);
 
-  // The handlers.
+  // The handlers of pthread_atfork.
   static void prepare();
   static void parent();
   static void child();

@@ -1,8 +1,8 @@
-// Pieces of a heap for whoever asks for few and large ones: whole pages, the first free run that is
-// large enough.
+// Pieces of a heap: an allocator for few and large requests. A piece is a run of whole pages; the
+// first free run that is large enough serves a request.
 //
-// For MPI_Alloc_mem and the like where no allocator sits on the heap. The book of pieces is private
-// memory of this process. Any thread; the heap must outlive it.
+// It serves MPI_Alloc_mem and similar calls if no allocator is on top of the heap. The lists of
+// pieces are private memory of this process. Any thread may call; the heap must outlive the object.
 #pragma once
 
 #include <cstddef>
@@ -17,13 +17,12 @@ class HeapPieces {
  public:
   explicit HeapPieces(Heap& heap) : heap_(heap) {}
 
-  // At least so many bytes, not set to anything, aligned to a page; null where the heap has no
-  // room.
+  // At least `bytes` bytes, not initialised, aligned to a page; null if the heap has no room.
   void* take(size_t bytes);
-  // True where it was taken from here and not given back before.
+  // Gives a piece back. False if `address` is not a piece that is taken.
   bool give(void* address);
-  // What was given back is kept with its pages for the next to take, up to so many bytes; then all
-  // of it goes back to the system.
+  // Pieces that are given back keep their memory for the next request, up to this many bytes; then
+  // the memory of all free pieces goes back to the system.
   static constexpr size_t kept_bytes = size_t{64} << 20;
 
  private:
@@ -34,7 +33,7 @@ class HeapPieces {
   std::mutex mutex_;
   Runs taken_;
   Runs free_;         // no two of them adjoin
-  size_t given_ = 0;  // bytes since the system had them last
+  size_t given_ = 0;  // bytes given back since memory last went back to the system
 };
 
 }  // namespace tutti::shm

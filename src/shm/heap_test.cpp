@@ -23,7 +23,7 @@ namespace {
 constexpr size_t page = 4096;
 constexpr size_t small = size_t{256} << 20;
 
-// Runs in a child; its exit code, or -1 where a signal ended it.
+// Runs `function` in a child. Returns its exit code, or -1 if a signal ended it.
 template <class Function>
 int in_a_child(Function function) {
   const pid_t child = fork();
@@ -33,7 +33,7 @@ int in_a_child(Function function) {
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
-// Pages of the range that hold memory, as the file says.
+// The number of pages of the heap's file that hold memory.
 size_t resident(const Heap& heap) {
   std::vector<unsigned char> pages(heap.bytes() / page);
   if (mincore(heap.base(), heap.bytes(), pages.data()) != 0) return 0;
@@ -105,7 +105,7 @@ TEST(Heap, IsOneMemoryForPeers) {
   EXPECT_STREQ(reinterpret_cast<char*>(part), "from the peer");
 }
 
-TEST(Heap, RefusesAnotherThanWasMeant) {
+TEST(Heap, RefusesAHeapOfAnotherIdentity) {
   Heap heap(small);
   Heap::Location location = heap.location();
   location.identity[0] ^= 1;
@@ -136,7 +136,7 @@ TEST(Heap, SaysWhenLimitsLeaveNoRoom) {
             0);
 }
 
-#ifndef __SANITIZE_ADDRESS__  // whose shadow memory fits into no limit
+#ifndef __SANITIZE_ADDRESS__  // its shadow memory is larger than any limit
 #ifndef __SANITIZE_THREAD__
 TEST(Heap, TakesItsPartOfALimitedAddressSpace) {
   EXPECT_EQ(in_a_child([] {
@@ -219,7 +219,7 @@ TEST(HeapFork, LetsChildrenForkAndLeavesPeersOut) {
 }
 
 // Parent and child would run on one stack.
-#ifndef __SANITIZE_ADDRESS__  // which follows no switch of stacks
+#ifndef __SANITIZE_ADDRESS__  // it does not support a switch of stacks
 #ifndef __SANITIZE_THREAD__
 TEST(HeapForkDeathTest, RefusesAForkOnAStackThatLiesInTheHeap) {
   const auto fork_there = [] {

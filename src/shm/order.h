@@ -1,9 +1,10 @@
-// Every atomic operation of Tutti, by name. No other file names a memory order.
+// Every atomic operation of Tutti, by name. No other file names a memory order. Any thread of any
+// process may use them; the words belong to the structures that contain them.
 //
-// The protocol needs three things of memory: a rank's stores become visible before the number that
-// announces them (publish, paired with observe), a rank that is about to sleep is seen by whoever
-// publishes next (the two fences), and counters that nobody reads for their order (relaxed).
-// docs/memory-model.md has the proof.
+// The protocol needs three guarantees. A rank's stores become visible before the number that
+// announces them (publish, paired with observe). A rank that is about to sleep is seen by the rank
+// that publishes next, or sees what that rank has published (the two fences). Counters that no one
+// reads for their order need none (relaxed). docs/memory-model.md has the proof.
 #pragma once
 
 #include <atomic>
@@ -15,38 +16,39 @@ namespace tutti::shm {
 using Word = std::atomic<uint64_t>;
 static_assert(Word::is_always_lock_free, "progress words are shared between processes");
 
-// Everything this rank did before is visible to whoever observes the value.
+// All earlier stores of this rank are visible to a rank that observes the value.
 inline void publish(Word& word, uint64_t value) { word.store(value, std::memory_order_release); }
 
-// Pairs with publish: what the writer did before is visible after.
+// Pairs with publish: all stores of the writer before its publish are visible afterwards.
 inline uint64_t observe(const Word& word) { return word.load(std::memory_order_acquire); }
 
-// For values that order nothing: statistics, what the watchdog prints, a rank's own word.
+// For values that order nothing: statistics, values that the watchdog prints, a rank's own word.
 inline uint64_t load_relaxed(const Word& word) { return word.load(std::memory_order_relaxed); }
 inline void store_relaxed(Word& word, uint64_t value) {
   word.store(value, std::memory_order_relaxed);
 }
 
-// A sleeper announces itself, then looks at the word a last time; a publisher stores the word, then
-// looks for sleepers. Each puts this fence between its two steps, so at least one of them sees the
+// A sleeper announces itself, then reads the word a last time; a publisher stores the word, then
+// looks for sleepers. Each has this fence between its two steps, so at least one of them sees the
 // other (store-load order).
 inline void fence_before_looking() { std::atomic_thread_fence(std::memory_order_seq_cst); }
 
-// The doorbell: sleepers are counted, a ring changes the futex that they sleep on. The fences above
-// order both against the words.
+// The doorbell: it counts sleepers, and a ring changes the futex that they sleep on. The fences
+// above order both against the words.
 using Count = std::atomic<uint32_t>;
 inline void enter(Count& sleepers) { sleepers.fetch_add(1, std::memory_order_relaxed); }
 inline void leave(Count& sleepers) { sleepers.fetch_sub(1, std::memory_order_relaxed); }
 inline uint32_t look(const Count& count) { return count.load(std::memory_order_relaxed); }
 inline void ring(Count& rings) { rings.fetch_add(1, std::memory_order_release); }
 
-// A counter that several advance at once and that orders nothing: stores `next` where it still
-// holds `seen`, else sees anew.
+// For a counter that several threads advance at once and that orders nothing: stores `next` if the
+// counter still is `seen`; else updates `seen` and returns false. It may fail spuriously.
 inline bool advance(Word& word, uint64_t& seen, uint64_t next) {
   return word.compare_exchange_weak(seen, next, std::memory_order_relaxed);
 }
 
-// Writes a byte as it is, whoever else may be writing it: its page comes to where this thread runs.
+// Writes a byte without changing its value, even while other threads write it, so that its page is
+// allocated on this thread's numa region.
 inline void touch(std::byte* byte) {
   __atomic_fetch_or(reinterpret_cast<unsigned char*>(byte), 0, __ATOMIC_RELAXED);
 }

@@ -10,8 +10,8 @@
 namespace tutti::shm {
 namespace {
 
-// From the kernel's line "PID (NAME) STATE PARENT ...", whose name may hold anything; 0 where there
-// is none.
+// The parent in the kernel's line "PID (NAME) STATE PARENT ...", in which NAME may contain any
+// character; 0 if there is none.
 pid_t parent_of(pid_t process, const std::string& proc) {
   std::ifstream file(proc + "/" + std::to_string(process) + "/stat");
   std::string line;
@@ -34,7 +34,7 @@ bool naming_readers_helps(const std::string& scope_file) {
 
 std::vector<pid_t> ancestry(pid_t process, const std::string& proc) {
   std::vector<pid_t> line;
-  // Numbers are used again, so that a line which is read while processes end might run in a circle.
+  // Process numbers are reused, so a line that is read while processes end could be a circle.
   while (process > 0 && std::find(line.begin(), line.end(), process) == line.end()) {
     line.push_back(process);
     process = parent_of(process, proc);

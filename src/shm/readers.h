@@ -1,10 +1,11 @@
-// Who may read this process's memory by process_vm_readv, where the system's module Yama lets only
-// a process's ancestors.
+// Which processes may read this process's memory by process_vm_readv. If the system's security
+// module Yama allows this only to a process's ancestors, a process may name one more that may
+// (PR_SET_PTRACER), together with that one's descendants.
 //
-// A process may name one other that may as well (PR_SET_PTRACER), and that one's descendants with
-// it. So ranks name each other's nearest common ancestor, the launcher as a rule, or the other one
-// where there is but one. The word lasts as long as the process, or until the one that is named
-// ends. Functions that are given a directory read it and nothing else.
+// So ranks name the nearest common ancestor of all ranks that read (usually the launcher), or the
+// reader itself if there is only one. The permission lasts until this process or the named one
+// ends. Functions that take a file or directory read it and nothing else; they are pure, for any
+// thread. let_read changes the state of this process.
 #pragma once
 
 #include <sys/types.h>
@@ -14,19 +15,19 @@
 
 namespace tutti::shm {
 
-// Whether Yama keeps others than ancestors away unless they are named (ptrace_scope 1). What a file
-// without Yama, or with a stricter scope, says cannot be helped by naming.
+// True if Yama allows only ancestors and named processes (ptrace_scope 1). Without Yama naming is
+// not needed, and under a stricter scope it does not help.
 bool naming_readers_helps(const std::string& scope_file = "/proc/sys/kernel/yama/ptrace_scope");
 
-// A process, its parent, and so on up to the first; as far as the system tells.
+// A process, its parent, and so on up to the first, as far as the system tells.
 std::vector<pid_t> ancestry(pid_t process, const std::string& proc = "/proc");
 
-// The first process that is in every ancestry, each of which begins with the process itself; 0:
-// none.
+// The first process that is in every ancestry; 0 if there is none. Each ancestry begins with the
+// process itself.
 pid_t nearest_in_all(const std::vector<std::vector<pid_t>>& ancestries);
 
-// Lets these processes read this one's memory, and all that were given before. As far as it can:
-// whoever then reads finds out. One thread at a time.
+// Lets these processes, and those of all earlier calls, read this process's memory. It does not
+// report failure: a reader that is not allowed finds out when it reads. One thread at a time.
 void let_read(const std::vector<pid_t>& processes);
 
 }  // namespace tutti::shm

@@ -32,7 +32,7 @@ class Proc {
   std::filesystem::path path_;
 };
 
-TEST(Readers, AreNamedWhereYamaAsksForIt) {
+TEST(Readers, NamingHelpsUnderScopeOneOnly) {
   const Proc proc;
   EXPECT_FALSE(naming_readers_helps(proc.path("ptrace_scope")));
   for (const auto& [text, helps] : {std::pair("0", false),

@@ -22,18 +22,18 @@
 
 namespace tutti::shm {
 
-// The book: one entry for each page, of which only those at the start of a run mean something. Runs
-// lie end to end, so a walk from page `first` sees them all; free neighbours are merged by whoever
-// walks past.
+// Page table: one entry for each page; only the first entry of each run is valid. Runs follow each
+// other without gaps, so a walk from page `first` sees them all. take() merges neighbouring free
+// runs that it walks past.
 struct Segment::Run {
   uint32_t pages;
-  uint32_t members;  // who still use it; 0: free
+  uint32_t members;  // the number of members that still use it; 0: free
 };
 
 struct Segment::Header {
   uint64_t identity[2];
-  uint32_t first;      // the first page behind the book
-  uint32_t end;        // the page behind the last
+  uint32_t first;      // the first page after the page table
+  uint32_t end;        // one past the last page
   uint32_t untouched;  // pages from here on were never handed out
   pthread_mutex_t mutex;
 };
@@ -44,8 +44,8 @@ namespace {
   throw Error(Code::unavailable, what + ": " + std::string(strerror(errno)));
 }
 
-// Holds the book. An owner that died may have left a run half taken, which costs its pages and
-// harms nobody.
+// Holds the lock of the page table. An owner that died may have left a run half taken; this loses
+// the run's pages but does no other harm.
 class Lock {
  public:
   explicit Lock(pthread_mutex_t& mutex) : mutex_(mutex) {
@@ -67,7 +67,7 @@ void make_mutex(pthread_mutex_t& mutex) {
   pthread_mutexattr_destroy(&attributes);
 }
 
-// Beyond the limit the system would send a signal.
+// Beyond this limit the system would send a signal.
 void check_file_limit(size_t bytes) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) != 0 || limit.rlim_cur == RLIM_INFINITY ||
@@ -96,7 +96,7 @@ int open_new(Segment::Location& location) {
   return descriptor;
 }
 
-// By name while there is one; by the maker's descriptor otherwise.
+// Opens by name while there is one, else by the creator's descriptor.
 int open_existing(const Segment::Location& location) {
   if (location.name[0] != '\0') {
     const int descriptor = shm_open(location.name, O_RDWR | O_CLOEXEC, 0);
@@ -141,9 +141,10 @@ Segment Segment::create(Kind kind, size_t usable_bytes) {
   if (getrandom(location.identity, sizeof location.identity, 0) != sizeof location.identity)
     fail("getrandom");
   const uint32_t usable = std::max<uint32_t>(1, pages_for(usable_bytes));
-  uint32_t book = 1;
-  while (pages_for(sizeof(Header) + (book + usable) * sizeof(Run)) > book) ++book;
-  location.bytes = static_cast<uint64_t>(book + usable) * page_size;
+  uint32_t table_pages = 1;
+  while (pages_for(sizeof(Header) + (table_pages + usable) * sizeof(Run)) > table_pages)
+    ++table_pages;
+  location.bytes = static_cast<uint64_t>(table_pages + usable) * page_size;
 
   check_file_limit(location.bytes);
 
@@ -152,8 +153,8 @@ Segment Segment::create(Kind kind, size_t usable_bytes) {
   try {
     if (ftruncate(segment.descriptor_, static_cast<off_t>(location.bytes)) != 0)
       fail("ftruncate of shared memory");
-    // Without this a full /dev/shm would kill the process at its first store.
-    if (!segment.reserve(0, book)) fail("no room in /dev/shm");
+    // Without the reservation a full /dev/shm would kill the process at its first store.
+    if (!segment.reserve(0, table_pages)) fail("no room in /dev/shm");
     segment.map();
   } catch (...) {
     segment.forget_name();
@@ -161,10 +162,10 @@ Segment Segment::create(Kind kind, size_t usable_bytes) {
   }
   Header& header = *new (segment.base_) Header{};
   std::copy_n(location.identity, 2, header.identity);
-  header.first = header.untouched = book;
-  header.end = book + usable;
+  header.first = header.untouched = table_pages;
+  header.end = table_pages + usable;
   make_mutex(header.mutex);
-  segment.runs()[book] = {usable, 0};
+  segment.runs()[table_pages] = {usable, 0};
   return segment;
 }
 
@@ -179,7 +180,7 @@ Segment Segment::attach(const Location& location) {
     throw Error(Code::unavailable,
                 "process " + std::to_string(location.process) +
                     " is another one here than where the shared memory was made");
-  if (location.kind == Kind::memfd) {  // only reservations need it
+  if (location.kind == Kind::memfd) {  // only reservations of POSIX objects need the descriptor
     close(segment.descriptor_);
     segment.descriptor_ = -1;
   }
@@ -191,7 +192,7 @@ void Segment::forget_name() {
   location_.name[0] = '\0';
 }
 
-// memfds are not bounded by a file system's size, and their untouched pages shall cost nothing.
+// A memfd is not limited by a file system's size, and its untouched pages must cost nothing.
 bool Segment::reserve(uint32_t first_page, uint32_t pages) {
   if (location_.kind == Kind::memfd) return true;
   const int error = posix_fallocate(descriptor_, static_cast<off_t>(first_page * page_size),
@@ -205,17 +206,17 @@ std::optional<Segment::Piece> Segment::take(size_t least, size_t wanted, uint32_
   const uint32_t wanted_pages = std::max(least_pages, pages_for(wanted));
   Header& header = this->header();
   const Lock lock(header.mutex);
-  Run* const book = runs();
-  for (uint32_t page = header.first; page < header.end; page += book[page].pages) {
-    Run& run = book[page];
+  Run* const table = runs();
+  for (uint32_t page = header.first; page < header.end; page += table[page].pages) {
+    Run& run = table[page];
     if (run.members > 0) continue;
-    for (uint32_t next = page + run.pages; next < header.end && book[next].members == 0;
+    for (uint32_t next = page + run.pages; next < header.end && table[next].members == 0;
          next = page + run.pages)
-      run.pages += book[next].pages;
+      run.pages += table[next].pages;
     if (run.pages < least_pages) continue;
     const uint32_t pages = std::min(run.pages, wanted_pages);
     if (!reserve(page, pages)) return std::nullopt;
-    if (pages < run.pages) book[page + pages] = {run.pages - pages, 0};
+    if (pages < run.pages) table[page + pages] = {run.pages - pages, 0};
     run = {pages, members};
     const bool fresh = page >= header.untouched;
     header.untouched = std::max(header.untouched, page + pages);

@@ -1,18 +1,16 @@
-// A segment: shared memory that several processes of one node map, and the allocator that hands out
-// pieces of it.
+// A segment: shared memory that several processes of one node map, and the allocator of pieces of
+// it.
 //
-// One process makes a segment and tells the others where it is (Location, plain bytes that any
-// transport can carry); they attach to it. It never has a name that outlives its set-up: a memfd
-// has none, a POSIX object is unlinked as soon as all have mapped it (forget_name), so that a
-// killed job leaves nothing behind. Each process owns its mapping, which goes with the Segment
-// object; the memory goes with the last mapping.
+// One process creates a segment and tells the others its Location (plain bytes, sent by any
+// transport); they attach to it. A segment leaves nothing behind if its job is killed: a memfd has
+// no name, and a POSIX object is unlinked as soon as all have mapped it (forget_name). Each process
+// owns its mapping, which ends with the Segment object; the memory is freed with the last mapping.
+// The limit on the size of files (RLIMIT_FSIZE) also limits segments.
 //
-// A limit on the size of files (RLIMIT_FSIZE) is one on segments.
-//
-// Pieces are runs of pages. Whoever makes a communicator takes one for all its members; every
-// member leaves it once, and the last to leave frees it. The book of pieces lies in the segment
-// under a lock that survives its owner's death. Any thread of any attached process may take and
-// leave.
+// Pieces are runs of pages. The creator of a communicator takes one piece for all its members;
+// every member leaves it once, and the last one to leave frees it. The page table of pieces is in
+// the segment, under a lock that survives the death of its owner. Any thread of any attached
+// process may take and leave pieces.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +26,7 @@ class Segment {
   enum class Kind : uint32_t { memfd, posix };
 
   struct Location {
-    uint64_t identity[2];  // random: proves that an attached segment is the one that was meant
+    uint64_t identity[2];  // random: proves that the attached segment is the right one
     uint64_t bytes;
     int32_t process;
     int32_t descriptor;
@@ -39,14 +37,13 @@ class Segment {
   struct Piece {
     uint32_t first_page;
     uint32_t pages;
-    bool fresh;  // never used before, so still all zero
+    bool fresh;  // never used before, so all zero
   };
 
-  // All three throw Error(unavailable) with the reason. `usable_bytes` is rounded up to pages.
+  // Both throw Error(unavailable) with the reason. `usable_bytes` is rounded up to pages.
   static Segment create(Kind kind, size_t usable_bytes);
   static Segment attach(const Location& location);
-  // POSIX objects lose their name; the creator calls it when all have attached, or when they
-  // cannot.
+  // Unlinks a POSIX object. The creator calls it when all have attached, or when they cannot.
   void forget_name();
 
   Segment(Segment&& other) noexcept;
@@ -59,9 +56,9 @@ class Segment {
     return location_.identity[0] == other.identity[0] && location_.identity[1] == other.identity[1];
   }
 
-  // A piece of at most `wanted` and at least `least` bytes for so many members, the first run of
-  // pages that is large enough; nothing where there is none or where the system has no memory for
-  // it.
+  // A piece of at most `wanted` and at least `least` bytes for this many members, from the first
+  // run of pages that is large enough. Nothing if there is no such run or the system has no memory
+  // for it.
   std::optional<Piece> take(size_t least, size_t wanted, uint32_t members);
   // One member no longer uses the piece that starts at this page.
   void leave(uint32_t first_page);

@@ -17,7 +17,7 @@ namespace {
 
 using Kind = Segment::Kind;
 
-// Runs in a child; true where it returned true.
+// Runs `function` in a child. True if it returned true.
 template <class Function>
 bool in_a_child(Function function) {
   const pid_t child = fork();
@@ -65,7 +65,7 @@ TEST_P(EveryKind, LeavesNoFile) {
   EXPECT_LE(ours(), before);
 }
 
-TEST_P(EveryKind, RefusesAnotherSegmentThanWasMeant) {
+TEST_P(EveryKind, RefusesASegmentOfAnotherIdentity) {
   Segment segment = Segment::create(GetParam(), 4096);
   Segment::Location location = segment.location();
   location.identity[1] ^= 1;
@@ -130,7 +130,8 @@ TEST(SegmentTest, TakesLessThanWantedButNotLessThanNeeded) {
   EXPECT_FALSE(segment.take(page_size, page_size, 1));
 }
 
-// Random takes and leaves against a map of pages: pieces never overlap, and all comes back.
+// Random takes and leaves, checked against a map of pages: pieces never overlap, and all pages
+// become free again.
 TEST(SegmentTest, PiecesNeverOverlap) {
   constexpr uint32_t pages = 200;
   Segment segment = Segment::create(Kind::memfd, pages * page_size);
