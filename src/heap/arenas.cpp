@@ -13,7 +13,7 @@
 #include "base/log.h"
 #include "shm/heap.h"
 
-// One arena of jemalloc's own, for itself; the threads' are made below.
+// jemalloc makes one arena, for its own use; the threads' arenas are made below.
 extern "C" {
 extern __attribute__((visibility("hidden"))) const char* tutti_jemalloc_malloc_conf;
 const char* tutti_jemalloc_malloc_conf = "narenas:1";
@@ -30,8 +30,8 @@ constinit unsigned arenas[most_arenas] = {};
 constinit unsigned arena_count = 0;
 constinit std::atomic<unsigned> next_arena{0};
 
-// jemalloc keeps addresses that the hooks do not take back, and asks only that their memory be
-// given up. So parts of the heap are taken once, joined and split at will.
+// `keep` tells jemalloc to keep its addresses, so it only asks the hooks to free their memory. Thus
+// every part of the heap is taken once, and jemalloc may merge and split parts as it likes.
 void* take(extent_hooks_t*, void* wanted, size_t bytes, size_t alignment, bool* zero, bool* commit,
            unsigned) {
   if (wanted != nullptr) return nullptr;
@@ -48,7 +48,8 @@ bool merge(extent_hooks_t*, void*, size_t, void*, size_t, bool, unsigned) { retu
 
 extent_hooks_t hooks = {take, keep, nullptr, nullptr, nullptr, nullptr, forget, split, merge};
 
-// The hooks come after the arena is made, since what it is made with also serves its book-keeping.
+// The hooks are set after the arena is made: hooks that it is made with would also supply the
+// memory of its own data structures.
 bool make_arena(unsigned* arena) {
   size_t bytes = sizeof *arena;
   if (tutti_jemalloc_mallctl("arenas.create", arena, &bytes, nullptr, 0) != 0) return false;
@@ -71,7 +72,7 @@ shm::Heap* make_arenas() {
       ++arena_count;
     if (arena_count == 0) heap = nullptr;
   } catch (const std::exception& error) {
-    log_line(LogLevel::info, "malloc stays what it is: %s", error.what());
+    log_line(LogLevel::info, "malloc stays the C library's: %s", error.what());
   }
   return heap;
 }

@@ -1,9 +1,9 @@
-// Arenas: jemalloc, whose memory comes from one shared heap.
+// Arenas: jemalloc with its memory from one shared heap.
 //
-// Made once a process, by the first call of malloc, and never undone. jemalloc's own book-keeping
-// stays in private memory: a child of fork then has a copy of it from the start, and a peer that
-// writes wildly does not reach it. Any thread. Source: jemalloc's extent hooks (jemalloc(3),
-// arena.<i>.extent_hooks).
+// The first call of malloc makes the heap and its arenas, once per process; they live as long as
+// the process. jemalloc's own data structures stay in private memory: a child of fork has its copy
+// of them from the start, and wild writes of a peer cannot reach them. Any thread may call. Source:
+// jemalloc's extent hooks (jemalloc(3), arena.<i>.extent_hooks).
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,15 @@ class Heap;
 
 namespace tutti::heap {
 
-// The shared heap; null where it cannot be made, the reason then being said at log level info.
+// Makes the shared heap; null if that fails, with the reason logged at level info.
 shm::Heap* make_arenas();
 
-// Gives this thread its arena; to be called once by every thread before it allocates.
+// Gives this thread its arena. Every thread calls it once, before it allocates.
 void join_arena();
 
 }  // namespace tutti::heap
 
-// jemalloc by the names that the build gives it.
+// jemalloc's functions, by the names that the build gives them.
 extern "C" {
 void* tutti_jemalloc_malloc(size_t bytes) noexcept;
 void* tutti_jemalloc_calloc(size_t count, size_t bytes) noexcept;

@@ -1,13 +1,14 @@
-// malloc and its kin, for programs under `tutti-run --shared-heap`: from the shared heap, or else
-// from the C library.
+// malloc and related functions for programs under `tutti-run --shared-heap`: memory comes from the
+// shared heap, or else from the C library.
 //
-// What the C library and the dynamic linker allocate for themselves (streams' locks, threads'
-// tables) stays in the C library's own memory: they write to it in a child of fork before any
-// handler could have given the child its copy. They are told by the caller's address. Memory of
-// either kind is known by its address, so each may free the other's.
+// The C library and the dynamic linker get their own allocations (locks of streams, tables of
+// threads) from the C library: in a child of fork they write to them before any handler can give
+// the child its copy of the heap. A call is theirs if the caller's address is in one of these
+// libraries. The address of a block tells which of the two allocators it came from, so any caller
+// may free any block.
 //
-// The first call may come before any constructor has run, and from within: what is static here
-// needs none, and calls that arrive meanwhile go to the C library.
+// The first call may come before any constructor has run, and making the heap may call malloc
+// again: static data here needs no constructor, and calls that come meanwhile go to the C library.
 #include <dlfcn.h>
 #include <elf.h>
 #include <errno.h>
@@ -50,8 +51,7 @@ enum class State : int { unset, starting, on, off };
 // Constant once the state is on.
 constinit Range heap_range;
 constinit shm::Heap* heap = nullptr;
-constinit Range
-    library_ranges[4];  // of the C library and the dynamic linker; unused ones hold nothing
+constinit Range library_ranges[4];  // the C library and the dynamic linker; unused ones are empty
 using UsableSize = size_t (*)(void*);
 constinit UsableSize usable_size_of_next = nullptr;
 
@@ -83,7 +83,7 @@ int note_library(dl_phdr_info* object, size_t, void* data) {
   return 0;
 }
 
-// By the first call of a process.
+// Runs in the first call of a process.
 void start() {
   State expected = State::unset;
   if (!state.compare_exchange_strong(expected, State::starting)) return;
@@ -99,7 +99,7 @@ void start() {
   errno = error;
 }
 
-// Before other libraries' constructors, so that the handlers of fork are in place early.
+// Runs before other libraries' constructors, so that the handlers of fork are registered early.
 __attribute__((constructor(101))) void start_early() { start(); }
 
 bool for_library(const void* caller) {
@@ -116,14 +116,15 @@ __attribute__((noinline)) bool prepare_thread() {
   return true;
 }
 
-// Whether a caller's memory comes from the heap.
+// True if this caller gets memory from the heap.
 inline bool serves(const void* caller) {
   if (!has_arena && !prepare_thread()) [[unlikely]]
     return false;
   return !for_library(caller);
 }
 
-// jemalloc's answer, if it lies in the heap. Where a thread is ending, it may come from elsewhere.
+// Returns a block of jemalloc's if it is in the heap; else frees it and returns null. While a
+// thread ends, jemalloc may return blocks outside the heap.
 inline void* in_heap(void* address) {
   if (heap_range.holds(address)) [[likely]]
     return address;
@@ -139,8 +140,8 @@ void* aligned(size_t alignment, size_t bytes, const void* caller) {
   return __libc_memalign(alignment, bytes);
 }
 
-// A block of the heap whose contents move to the C library's memory: the heap is full, or the
-// thread is ending.
+// Moves a block of jemalloc's to the C library's memory, because the heap is full or the thread is
+// ending.
 void* leave_heap(void* address, size_t kept, size_t bytes) {
   void* const elsewhere = __libc_malloc(bytes);
   if (elsewhere == nullptr) return nullptr;
@@ -156,7 +157,7 @@ void* resize(void* address, size_t bytes, const void* caller) {
     return __libc_malloc(bytes);
   }
   if (!heap_range.holds(address)) return __libc_realloc(address, bytes);
-  if (bytes == 0) {  // as the C library has it
+  if (bytes == 0) {  // as in the C library
     tutti_jemalloc_free(address);
     return nullptr;
   }
@@ -243,8 +244,7 @@ TUTTI_ENTRY size_t malloc_usable_size(void* address) noexcept {
   return usable_size_of_next != nullptr ? usable_size_of_next(address) : 0;
 }
 
-// For the interposer of the same installation: the heap that malloc hands out, null where there is
-// none.
+// The heap that malloc uses, for the interposer of the same installation; null if there is none.
 TUTTI_ENTRY tutti::shm::Heap* tutti_heap() {
   start();
   return heap;
