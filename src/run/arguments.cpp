@@ -13,8 +13,8 @@ namespace {
 constexpr const char* usage =
     "usage: [mpiexec -n N] tutti-run [options] [--] PROGRAM [ARGUMENTS]\n"
     "Runs an MPI program with Tutti's collectives.\n"
-    "  --report[=FILE]  print at the end what each collective did; FILE: into a file (JSON where "
-    "it ends in .json)\n"
+    "  --report[=FILE]  print at the end what each collective did; FILE: into a file (JSON if its "
+    "name ends in .json)\n"
     "  --trace FILE     record every step of every collective into a file, for `tutti trace`\n"
     "  --plans DIR      use the plans of a directory as its map says\n"
     "  --table FILE     choose algorithms by the rules of a table, as `tutti tune` writes it\n"
@@ -28,7 +28,7 @@ constexpr const char* usage =
     "  --help           print this\n"
     "Environment variables (TUTTI_*) are described in docs/environment.md.\n";
 
-// The words of the command line, one after another.
+// The words of the command line, read one after another.
 class Words {
  public:
   Words(int count, char** words) : count_(count), words_(words) {}
@@ -39,8 +39,8 @@ class Words {
   char** rest() const { return words_ + at_; }
   char** end() const { return words_ + count_; }
 
-  // Of --name VALUE or --name=VALUE; nothing where the word is another option. `what` is said where
-  // the value lacks.
+  // The value of --name VALUE or --name=VALUE; nothing if the word is another option. `what`
+  // describes the value, for the error message if it is missing.
   std::optional<std::string> value(const std::string& name, const char* what) {
     std::string found;
     if (word().starts_with(name + "="))
@@ -61,7 +61,7 @@ class Words {
 
 void set(const char* variable, const std::string& value) { setenv(variable, value.c_str(), 1); }
 
-// Programs change their directory; the user meant this one.
+// Makes a name absolute, because programs may change their directory.
 std::string from_here(const std::string& name) { return std::filesystem::absolute(name).string(); }
 
 void ask_for_report(const std::string& word) {
@@ -71,7 +71,7 @@ void ask_for_report(const std::string& word) {
   set("TUTTI_REPORT", file == "1" || file == "-" ? file : from_here(file));
 }
 
-// What is in it is read when the program starts MPI.
+// The plans are read when the program calls MPI_Init.
 void ask_for_plans(const std::string& directory) {
   std::error_code error;
   if (!std::filesystem::is_directory(directory, error))
@@ -80,7 +80,7 @@ void ask_for_plans(const std::string& directory) {
   set("TUTTI_PLANS", from_here(directory));
 }
 
-// Likewise.
+// The table is read when the program calls MPI_Init.
 void ask_for_table(const std::string& file) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(file, error))
@@ -89,7 +89,6 @@ void ask_for_table(const std::string& file) {
   set("TUTTI_TABLE", from_here(file));
 }
 
-// Checked with the other variables.
 void ask_to_bind(const std::string& where) {
   if (where != "numa" && where != "core" && where != "none")
     fail("--bind " + where + " is not accepted: give numa, core or none");

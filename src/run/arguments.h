@@ -1,6 +1,6 @@
-// The command line of tutti-run. Most options set a variable of the environment, which the
-// interposer reads in its turn (base/options.h); what they name must be there, or it is said at
-// once.
+// The command line of tutti-run. Most options set an environment variable, which the interposer
+// reads later (base/options.h). Files and directories named by options must exist; if one does not,
+// tutti-run fails before the program starts. Called once, by the only thread.
 #pragma once
 
 #include <string>
@@ -9,12 +9,12 @@
 namespace tutti::run {
 
 struct Request {
-  std::string mpi;             // --mpi; empty: to be found out
-  std::vector<char*> program;  // with its arguments and a null
+  std::string mpi;             // --mpi; empty: tutti-run finds the program's MPI
+  std::vector<char*> program;  // its name, its arguments and a null; main owns the texts
 };
 
-// Does what --help and --version ask for, and then ends the process. Throws for what is not
-// accepted.
+// For --help and --version it prints the answer and ends the process. Throws
+// Error(invalid_argument) for anything that is not accepted.
 Request read_arguments(int count, char** arguments);
 
 }  // namespace tutti::run

@@ -15,7 +15,7 @@ namespace {
 constexpr size_t most_units = 4096;
 constexpr size_t mask_bytes = CPU_ALLOC_SIZE(most_units);
 
-// Of the first of these variables that holds one.
+// The number in the first of these variables that holds one.
 std::optional<int> number_in(std::initializer_list<const char*> names) {
   for (const char* name : names) {
     const char* const text = getenv(name);
@@ -28,7 +28,7 @@ std::optional<int> number_in(std::initializer_list<const char*> names) {
   return std::nullopt;
 }
 
-// Of a process, 0 being this one; empty where the system does not tell.
+// The processing units of a process (0: this one); empty if the system does not tell.
 std::vector<int> units_of(pid_t process) {
   std::vector<unsigned long> mask(mask_bytes / sizeof(unsigned long));
   auto* const set = reinterpret_cast<cpu_set_t*>(mask.data());
@@ -75,7 +75,7 @@ std::string bind(BindChoice choice) {
   if (usable.empty())
     return std::string("the system does not say which cores it may use: ") + strerror(errno);
   if (usable.size() == 1 || usable != units_of(getppid()))
-    return {};  // bound already, to a core or by the launcher
+    return {};  // it is bound already, to one unit or by the launcher
   const auto rank = local_rank();
   if (!rank)
     return "the launcher does not say which rank of its node this is (MPI_LOCALRANKID, "

@@ -1,9 +1,9 @@
 // Where tutti-run binds a rank that its launcher left unbound: to a numa region (NUMACol's advice)
 // or to a core.
 //
-// The ranks of a node are dealt over the cores that they may run on, in order and evenly; a rank's
-// place is its core, or the numa region of that core. Choosing is a pure function; a process binds
-// itself before it becomes the program.
+// The ranks of a node are spread evenly, in order, over the cores that they may use. A rank is
+// bound to its core, or to the numa region of its core. choose_units is a pure function; bind
+// changes this process, before it becomes the program. One thread.
 #pragma once
 
 #include <optional>
@@ -15,10 +15,10 @@
 
 namespace tutti::run {
 
-// A rank among those of its node, as its launcher tells it.
+// A rank's number among the ranks of its node, from the launcher's environment variables.
 struct LocalRank {
   int rank = 0;
-  int ranks = 0;  // 0: not told; then the ranks take one core after another
+  int ranks = 0;  // 0: unknown; then the ranks take one core after another
 };
 std::optional<LocalRank> local_rank();
 
@@ -26,9 +26,9 @@ std::optional<LocalRank> local_rank();
 std::vector<int> choose_units(BindChoice choice, LocalRank rank,
                               const std::vector<topo::NodeCore>& cores);
 
-// Binds this process where it may run on more than its place and its parent may run on the same:
-// then nobody has bound it. Why it could not is for one rank to say; empty where there is nothing
-// to say.
+// Binds this process if nobody has bound it: it may run on several processing units, and its parent
+// on the same ones. Returns why it could not (only one rank of the job should print that); empty if
+// all is well.
 std::string bind(BindChoice choice);
 
 }  // namespace tutti::run

@@ -19,7 +19,7 @@ std::vector<topo::NodeCore> two_regions() {
   return cores;
 }
 
-TEST(Bind, DealsRanksEvenlyOverCores) {
+TEST(Bind, SpreadsRanksEvenlyOverCores) {
   const auto cores = two_regions();
   for (int rank = 0; rank < 6; ++rank)
     EXPECT_EQ(choose_units(BindChoice::core, {rank, 6}, cores), (Units{rank, rank + 6}));
@@ -37,7 +37,7 @@ TEST(Bind, GivesARankTheWholeRegion) {
 }
 
 TEST(Bind, FollowsRegionsOfDifferentSizes) {
-  // What a cpuset leaves: one core of the first region, three of the second.
+  // A cpuset allows one core of the first region and three of the second.
   const std::vector<topo::NodeCore> cores{{0, {2}}, {1, {4}}, {1, {5}}, {1, {6}}};
   EXPECT_EQ(choose_units(BindChoice::numa, {0, 4}, cores), Units{2});
   for (int rank = 1; rank < 4; ++rank)
@@ -50,8 +50,8 @@ TEST(Bind, SharesCoresAmongMoreRanks) {
     EXPECT_EQ(choose_units(BindChoice::core, {rank, 3}, one), Units{7});
   const auto cores = two_regions();
   EXPECT_EQ(choose_units(BindChoice::core, {11, 12}, cores), (Units{5, 11}));
-  EXPECT_EQ(choose_units(BindChoice::core, {7, 0}, cores),
-            (Units{1, 7}));  // their number is not told
+  // The number of ranks is unknown.
+  EXPECT_EQ(choose_units(BindChoice::core, {7, 0}, cores), (Units{1, 7}));
 }
 
 TEST(Bind, ReadsTheLaunchersVariables) {

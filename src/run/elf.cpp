@@ -59,7 +59,7 @@ std::vector<Segment> read_segments(Reader& reader, const Header& header) {
   return segments;
 }
 
-// Addresses in the dynamic section are those in memory.
+// The offset in the file of an address; the dynamic section has addresses in memory.
 std::optional<uint64_t> offset_of(const std::vector<Segment>& segments, uint64_t address) {
   for (const Segment& segment : segments)
     if (segment.p_type == PT_LOAD && address >= segment.p_vaddr &&

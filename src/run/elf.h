@@ -1,7 +1,6 @@
-// What the dynamic linker would read in a program or library: an ELF file's dynamic section.
-//
-// Pure reading of a file that may be anything: every offset is checked, nothing is trusted. No
-// state.
+// What the dynamic linker would read in a program or library: an ELF file's dynamic section. Pure
+// reading of a file that may have any contents: every offset is checked, nothing is trusted. No
+// state; any thread.
 #pragma once
 
 #include <optional>
@@ -11,15 +10,14 @@
 namespace tutti::run {
 
 struct ElfFile {
-  bool this_machine = false;  // of the processor and word size that this program was compiled for
-  bool has_interpreter =
-      false;  // asks for a dynamic linker; without one and no library, it is statically linked
+  bool this_machine = false;     // for the processor and word size of this tutti-run
+  bool has_interpreter = false;  // it names a dynamic linker; if not, it is statically linked
   std::vector<std::string> needed;
-  std::vector<std::string> rpath;  // directories, as written
+  std::vector<std::string> rpath;  // directories, as written in the file
   std::vector<std::string> runpath;
 };
 
-// Nothing where the file is no ELF file or cannot be read.
+// Nothing if the file is not an ELF file or cannot be read.
 std::optional<ElfFile> read_elf(const std::string& path);
 
 std::vector<std::string> split(const std::string& text, char separator);

@@ -19,7 +19,7 @@ bool is_library(const std::string& path) {
   return file && file->this_machine;
 }
 
-// $ORIGIN is the directory of the file that says it.
+// $ORIGIN is the directory of the file that contains the word.
 std::string expand(std::string directory, const std::string& origin) {
   for (const std::string word : {"$ORIGIN", "${ORIGIN}"})
     for (size_t at; (at = directory.find(word)) != std::string::npos;)
@@ -28,7 +28,7 @@ std::string expand(std::string directory, const std::string& origin) {
 }
 
 // The cache that ldconfig writes: a header, entries of 24 bytes, then text; offsets count from the
-// header. An older table may stand before it.
+// header. A table of an older format may precede it.
 constexpr std::string_view cache_magic = "glibc-ld.so.cache1.1";
 constexpr size_t cache_header_bytes = 48;
 struct CacheEntry {

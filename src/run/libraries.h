@@ -1,9 +1,10 @@
 // Where the dynamic linker would find a library, near enough to follow a program's libraries to its
 // MPI.
 //
-// Looks in the places of ld.so(8) in its order: rpath (unless there is a runpath), LD_LIBRARY_PATH,
-// runpath, the cache, the default directories. Not followed: an rpath inherited over several
-// libraries, hwcaps subdirectories.
+// It looks in the places of ld.so(8) in their order: rpath (unless there is a runpath),
+// LD_LIBRARY_PATH, runpath, the cache, the default directories. It does not handle an rpath
+// inherited over several libraries, nor hwcaps subdirectories. A LibraryFinder is constant after
+// construction; any thread may use it.
 #pragma once
 
 #include <map>
@@ -19,8 +20,8 @@ class LibraryFinder {
   // Reads LD_LIBRARY_PATH and the linker's cache.
   LibraryFinder();
 
-  // The file of a needed library; empty where it is nowhere. `user` is the file that needs it,
-  // which lies at `path`.
+  // The file of a needed library; empty if there is none. `user` is the file that needs it, at
+  // `path`.
   std::string find(const std::string& name, const ElfFile& user, const std::string& path) const;
 
  private:

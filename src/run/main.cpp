@@ -1,8 +1,8 @@
 // tutti-run: runs a program with the interposer of its MPI. `mpiexec -n 4 tutti-run ./app`
 //
-// Finds out which MPI the program speaks, sets LD_PRELOAD and becomes the program. Whatever
-// prevents that is said in one line, by one rank of the job, and ends all of them with exit code 2
-// before anything ran.
+// It finds out which MPI the program uses, sets LD_PRELOAD and becomes the program. If it cannot,
+// one rank of the job says why in one line, and all ranks end with exit code 2 before the program
+// runs.
 #include <sys/stat.h>
 #include <sys/xattr.h>
 #include <unistd.h>
@@ -33,7 +33,7 @@ bool is_file(const std::string& path) {
   return stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode);
 }
 
-// As a shell finds it.
+// Finds the program as a shell does.
 std::string find_program(const std::string& name) {
   if (name.find('/') != std::string::npos) {
     struct stat status;
@@ -54,7 +54,7 @@ std::string find_program(const std::string& name) {
   fail(name + " is not on the PATH");
 }
 
-// The dynamic linker ignores LD_PRELOAD for programs with more rights than their user.
+// The dynamic linker ignores LD_PRELOAD for programs that have more rights than their user.
 void refuse_privileged(const std::string& path) {
   struct stat status;
   if (stat(path.c_str(), &status) == 0 && (status.st_mode & (S_ISUID | S_ISGID)) != 0)
@@ -66,7 +66,8 @@ void refuse_privileged(const std::string& path) {
          " has file capabilities, so nothing can be preloaded into it; run it without tutti-run");
 }
 
-// Launchers of ranks, whatever an installation adds to their names (mpiexec.hydra, mpirun.openmpi).
+// True for launchers of ranks, with any suffix that an installation adds to their names
+// (mpiexec.hydra, mpirun.openmpi).
 bool starts_ranks(const std::string& path) {
   const std::string file = path.substr(path.rfind('/') + 1);
   const std::string name = file.substr(0, file.find('.'));
@@ -76,10 +77,10 @@ bool starts_ranks(const std::string& path) {
   return false;
 }
 
-// Each rank must find out for itself, and the launcher is none.
+// tutti-run must run in each rank; a launcher is not a rank.
 [[noreturn]] void refuse_launcher(const std::string& path) {
   const std::string name = path.substr(path.rfind('/') + 1);
-  fail(name + " starts the ranks, so tutti-run comes behind it: " + name + " ... tutti-run ./app");
+  fail(name + " starts the ranks, so tutti-run comes after it: " + name + " ... tutti-run ./app");
 }
 
 std::vector<std::string> interposers_for(const std::string& path, const std::string& asked) {
@@ -99,8 +100,7 @@ std::vector<std::string> interposers_for(const std::string& path, const std::str
     if (!choice.unknown_mpi.empty())
       fail(path + " uses " + choice.unknown_mpi +
            ", an MPI for which there is no interposer (there are: mpich, openmpi, mpiabi); --mpi "
-           "NAME if it has one of "
-           "these ABIs");
+           "NAME if it has one of these ABIs");
   }
   if (starts_ranks(path)) refuse_launcher(path);
   const Choice choice = mpi_of_launcher();
@@ -111,8 +111,8 @@ std::vector<std::string> interposers_for(const std::string& path, const std::str
   return choice.interposers;
 }
 
-// Where installations put the libraries, from the directory of this program: build tree and cmake
-// --install, 64-bit library directories, the wheel in an environment.
+// The directories in which installations put the libraries, relative to this program: those of the
+// build tree and of cmake --install, 64-bit library directories, the wheel in a Python environment.
 std::vector<std::string> library_directories() {
   namespace fs = std::filesystem;
   std::error_code error;
@@ -129,7 +129,8 @@ std::vector<std::string> library_directories() {
   return directories;
 }
 
-// Of an ABI's interposer, or of the heap.
+// The path of an ABI's interposer, or of the heap's library (`kind` is "heap"); empty if there is
+// none.
 std::string find_preload(const std::string& kind) {
   const std::string name = "libtutti-" + kind + ".so";
   for (const std::string& directory : library_directories()) {
@@ -144,15 +145,15 @@ std::string find_preload(const std::string& kind) {
   return {};
 }
 
-// Said once for a job, and the program runs with the memory that it would have had.
+// One rank of the job says it; the program runs with its usual memory.
 void say_no_heap(const std::string& why) {
   if (speaks())
     fprintf(stderr, "tutti-run: no shared heap, the program has its usual memory: %s\n",
             why.c_str());
 }
 
-// The library that gives the program its memory, where one is asked for and can be made here; it
-// comes before the interposers, which take their part of the same heap.
+// The library that gives the program memory from the shared heap; empty if the user does not ask
+// for it or a heap cannot be made. It is preloaded before the interposers, which use the same heap.
 std::string heap_library() {
   if (!options().shared_heap || options().disable) return {};
   const std::string path = find_preload("heap");
@@ -183,13 +184,13 @@ void preload(const std::vector<std::string>& interposers) {
     fail("libtutti-" + interposers.front() + ".so is not in " + library_directories().front() +
          " nor in a Python environment beside it; reinstall Tutti with the interposer of this MPI");
   if (const std::string heap = heap_library(); !heap.empty()) list = heap + ":" + list;
-  // The user's own come first: sanitizers insist on it.
+  // The user's own libraries come first, because sanitizers require it.
   const char* own = getenv("LD_PRELOAD");
   if (own != nullptr && *own != '\0') list = std::string(own) + ":" + list;
   setenv("LD_PRELOAD", list.c_str(), 1);
 }
 
-// Where it is known without a look at the program.
+// The MPI that the user names, by --mpi or TUTTI_MPI; empty if none.
 std::string asked_mpi(const Request& request) {
   constexpr const char* names[] = {"mpich", "openmpi", "mpiabi"};
   const MpiChoice choice = options().mpi;

@@ -1,4 +1,5 @@
-// What tutti-run says before it becomes the program, and which of a job's processes says it.
+// The messages of tutti-run before it becomes the program, and which process of a job prints them.
+// Pure functions of their arguments and the environment.
 #pragma once
 
 #include <cstdlib>
@@ -8,12 +9,12 @@
 
 namespace tutti::run {
 
-// Ends the process, by way of main(), with one line and exit code 2.
+// Ends the process with one line and exit code 2: main() catches the error.
 [[noreturn]] inline void fail(const std::string& message) {
   throw Error(Code::invalid_argument, message);
 }
 
-// Of a job's many ranks one speaks; a process that no launcher started speaks for itself.
+// True if this process prints messages: it is rank 0 of its job, or no launcher started it.
 inline bool speaks() {
   for (const char* name :
        {"PMI_RANK", "PMIX_RANK", "OMPI_COMM_WORLD_RANK", "PALS_RANKID", "SLURM_PROCID"})

@@ -12,11 +12,12 @@ namespace {
 
 struct Row {
   std::string_view prefix;   // of a library's file name
-  std::string_view version;  // what must follow ".so", or anything where empty
+  std::string_view version;  // the text that must follow ".so"; empty: any text
   std::string_view abi;
 };
 
-// Read top to bottom. Intel's 64-bit integers are another ABI under MPI's names.
+// The first row that matches holds. Intel's libraries with 64-bit integers have MPI's names but
+// another ABI.
 constexpr Row rows[] = {
     {"libmpi_ilp64", "", "?"},
     {"libmpi_abi", "", "mpiabi"},
@@ -40,7 +41,7 @@ bool is_set(const char* name) {
   return value != nullptr && *value != '\0';
 }
 
-// True where what follows ".so" is the version itself or a longer one.
+// True if the text after ".so" is the version, or begins with the version and a dot.
 bool has_version(const std::string& name, std::string_view version) {
   if (version.empty()) return true;
   const size_t at = name.find(".so");
@@ -82,10 +83,10 @@ Choice mpi_of_program(const ElfFile& program, const std::string& path) {
   return choice;
 }
 
-// Hydra starts programs of MPICH's own ABI and of the standard one: only the library that the
-// interpreter will load tells. Each interposer steps aside where the MPI is not its own, but only
-// the standard ABI's can pass on what it does not know (its handles are as wide as any), so it
-// comes first.
+// Hydra starts programs of MPICH's own ABI and of the standard one; only the library that the
+// interpreter loads later tells which. Each interposer passes calls on if the MPI is not its own.
+// Only the one of the standard ABI can pass on calls of an unknown ABI (its handles are as wide as
+// any), so it comes first.
 Choice mpi_of_launcher() {
   if (is_set("OMPI_COMM_WORLD_SIZE") || is_set("OMPI_UNIVERSE_SIZE")) return {{"openmpi"}, {}};
   const bool hydra = is_set("PMI_FD") || is_set("HYDI_CONTROL_FD") || is_set("I_MPI_HYDRA_UUID") ||
