@@ -1,11 +1,11 @@
-// The MPI that this build speaks: TUTTI_ABI_MPICH, TUTTI_ABI_OPENMPI, TUTTI_ABI_STANDARD or
-// TUTTI_ABI_SMPI (SimGrid's, whose ranks are simulated). Every file of this room includes MPI
-// through here and is compiled once for each.
+// The MPI of this build: TUTTI_ABI_MPICH, TUTTI_ABI_OPENMPI, TUTTI_ABI_STANDARD or TUTTI_ABI_SMPI
+// (SimGrid's, whose ranks are simulated). Every file that uses MPI includes it through this header
+// and is compiled once for each of them.
 //
 // The library must load into programs without MPI (a shell under tutti-run), so it refers to no
-// symbol of an MPI: functions are called through Host (host.h) and Open MPI's handles, which are
-// addresses of its data, are looked up by name. A handle such as MPI_INT therefore costs a search
-// and belongs in tables made at set-up.
+// symbol of an MPI. Functions are called through Host (mpi/host.h). Open MPI's handles, which are
+// addresses of its data, are looked up by name; so a handle such as MPI_INT costs a search and
+// belongs in tables made at set-up. Constants only, for any thread.
 #pragma once
 
 #if defined(TUTTI_ABI_STANDARD)
@@ -39,11 +39,11 @@ inline constexpr std::string_view abi_name = "smpi";
 #error "define TUTTI_ABI_MPICH, TUTTI_ABI_OPENMPI, TUTTI_ABI_STANDARD or TUTTI_ABI_SMPI"
 #endif
 
-// The ranks of SMPI share one process, a thread and the machine's time; each has its own copy of
-// the library's globals, but nothing else is its own.
+// True if ranks are simulated. The ranks of SMPI share one process and one thread; each has its own
+// copy of the library's globals and of nothing else.
 inline constexpr bool simulated = abi == Abi::smpi;
 
-// The address of a data symbol of the host MPI, null where it has none of that name.
+// The address of a data symbol of the host MPI; null if it has none of that name.
 void* host_symbol(const char* name);
 
 }  // namespace tutti::mpi
@@ -53,7 +53,8 @@ void* host_symbol(const char* name);
 #define OMPI_PREDEFINED_GLOBAL(type, global) (static_cast<type>(::tutti::mpi::host_symbol(#global)))
 #endif
 
-// One of each a thread. SMPI copies a rank's globals, and not what its one thread has.
+// For variables of which each thread has its own. Under SMPI each rank has: SMPI copies globals for
+// each rank, but not thread_local variables.
 #if defined(TUTTI_ABI_SMPI)
 #define TUTTI_PER_THREAD
 #else
@@ -61,7 +62,7 @@ void* host_symbol(const char* name);
 #endif
 
 #if defined(TUTTI_ABI_SMPI)
-// Its header names these by other names than it declares them by, and it has only one float
+// SMPI's header defines these by names that it does not declare, and SMPI has only one float
 // complex.
 #undef MPI_CXX_FLOAT_COMPLEX
 #undef MPI_CXX_DOUBLE_COMPLEX
@@ -71,7 +72,7 @@ void* host_symbol(const char* name);
 #define MPI_CXX_LONG_DOUBLE_COMPLEX MPI_DATATYPE_NULL
 #endif
 
-// Sessions came with MPI 4; Open MPI 5 has them while it says 3.
+// Sessions came with MPI 4; Open MPI 5 has them, although its MPI_VERSION is 3.
 #ifdef MPI_SESSION_NULL
 #define TUTTI_SESSIONS 1
 #endif

@@ -6,7 +6,7 @@
 namespace tutti::net {
 namespace {
 
-constexpr size_t most_piece = size_t{1} << 30;  // bytes that every host's int counts hold
+constexpr size_t most_piece = size_t{1} << 30;  // bytes; an int count holds it
 
 constexpr size_t most_copies_bytes = size_t{4} << 20;
 constexpr size_t most_copies = 256;
@@ -22,8 +22,8 @@ PointToPoint::PointToPoint(const Calls& calls, MPI_Comm communicator, MPI_Dataty
       machine_nodes_(std::move(machine_nodes)),
       own_node_(machine_nodes_[static_cast<size_t>(own_rank)]) {}
 
-// Whoever ends a communicator has ended its operations, so what is under way is awaited. After a
-// failure it may never come.
+// All operations of the communicator have ended, so the remaining sends can be waited for. After a
+// failure they may never complete, so they are not.
 PointToPoint::~PointToPoint() {
   for (Copy& copy : copies_) {
     if (failure_.empty()) calls_.Wait(&copy.request, MPI_STATUS_IGNORE);
@@ -37,7 +37,7 @@ void PointToPoint::reserve(size_t count) {
 
 template <class Begin>
 bool PointToPoint::begin(size_t request, size_t bytes, int rank, bool sends, Begin begin_piece) {
-  UnderWay& message = requests_[request];
+  InFlight& message = requests_[request];
   const size_t pieces = std::max<size_t>((bytes + most_piece - 1) / most_piece, 1);
   message.pieces.resize(pieces);
   message.done = 0;
@@ -84,12 +84,12 @@ bool PointToPoint::receive(size_t request, void* to, size_t bytes, int rank, uin
 }
 
 bool PointToPoint::send(size_t request, const void* from, size_t bytes, int rank, uint64_t tag) {
-  const bool across = machine_nodes_[static_cast<size_t>(rank)] != own_node_;
-  Sent& sent = across ? across_ : within_;
+  const bool between_nodes = machine_nodes_[static_cast<size_t>(rank)] != own_node_;
+  Sent& sent = between_nodes ? between_nodes_ : within_node_;
   ++sent.messages;
   sent.bytes += bytes;
   if (Copy* const copy = take_copy(from, bytes); copy != nullptr) {
-    UnderWay& message = requests_[request];
+    InFlight& message = requests_[request];
     message = {{}, 0, rank, true};
     const int code = calls_.Isend(copy->data.data(), static_cast<int>(bytes), byte_, rank,
                                   tag_of(tag), communicator_, &copy->request);
@@ -105,10 +105,11 @@ bool PointToPoint::send(size_t request, const void* from, size_t bytes, int rank
 }
 
 exec::Net::State PointToPoint::test(size_t request) {
-  UnderWay& message = requests_[request];
+  InFlight& message = requests_[request];
   while (message.done < message.pieces.size()) {
     int done = 1;
-    // A simulated rank's messages go on without it, and each of its tests takes simulated time.
+    // A simulated rank's messages progress without calls of its own, and each test takes simulated
+    // time, so it waits.
     const int code = mpi::simulated
                          ? calls_.Wait(&message.pieces[message.done], MPI_STATUS_IGNORE)
                          : calls_.Test(&message.pieces[message.done], &done, MPI_STATUS_IGNORE);
@@ -122,7 +123,7 @@ exec::Net::State PointToPoint::test(size_t request) {
   return State::done;
 }
 
-bool PointToPoint::fail(const UnderWay& message, int code) {
+bool PointToPoint::fail(const InFlight& message, int code) {
   failure_ = std::string("the host MPI failed to ") + (message.sends ? "send to" : "receive from") +
              " rank " + std::to_string(message.peer) + " (its error " + std::to_string(code) +
              "); do all ranks make the same collective calls, with the same lengths?";

@@ -1,17 +1,17 @@
-// Messages between nodes over the host MPI's point-to-point calls, on a communicator that carries
+// Messages between nodes, by the host MPI's point-to-point calls on a communicator that carries
 // nothing else.
 //
-// One object a communicator, made by its set-up and ended with it; the private communicator is the
-// object's. Compiled with each interposer, against its MPI (abi.h). Tags are the executor's
-// numbers, cut to what the host's tags can hold: two messages of one pair that are under way at
-// once never differ by so much. One thread at a time.
+// Each served communicator has one object, which its set-up makes and which ends with it; the
+// object owns the private communicator. It is compiled with each interposer, for its MPI (abi.h).
+// Tags are the executor's message numbers modulo the number of the host's tags: two messages of one
+// pair that are in flight at once never differ by so much. One thread at a time.
 //
-// A message that the host sends unasked (prompt) goes from a copy and counts as sent at once:
-// whether a host calls its own sends complete before the receiver has answered is its affair (MPICH
-// over libfabric's TCP does not, from some hundred bytes on), and a rank that waited for that would
-// return a round trip late. The copies are bounded; beyond, a message goes from where it is. So
-// does a longer one, which needs its sender until it is through: who left it under way would make
-// others wait until its program next calls MPI.
+// A message that the host sends without the receiver's request (prompt) is sent from a copy and
+// counts as sent at once. Some hosts complete such a send only after the receiver has answered
+// (MPICH over libfabric's TCP, from some hundred bytes on), and a rank that waited for that would
+// return a round trip late. The copies are bounded; beyond the bound a message is sent from the
+// user's memory. So is a longer message, which needs its sender until it is complete: if the sender
+// returned earlier, others would wait until its program next calls MPI.
 #pragma once
 
 #include <deque>
@@ -24,7 +24,7 @@
 
 namespace tutti::net {
 
-// The host's functions, as the interposer found them.
+// The host's functions; the interposer looks them up.
 struct Calls {
   decltype(&PMPI_Isend) Isend;
   decltype(&PMPI_Irecv) Irecv;
@@ -35,8 +35,8 @@ struct Calls {
 
 class PointToPoint final : public exec::Net {
  public:
-  // Errors of the communicator must come back as codes. `largest_tag`: the host's MPI_TAG_UB.
-  // `machine_nodes`: by rank, its node, whether or not that shares memory.
+  // The communicator must return errors as codes. `largest_tag`: the host's MPI_TAG_UB.
+  // `machine_nodes`: by rank, the node of the machine, whether or not its ranks share memory.
   PointToPoint(const Calls& calls, MPI_Comm communicator, MPI_Datatype byte, int largest_tag,
                placement::PeriodicRow machine_nodes, int own_rank);
   ~PointToPoint() override;
@@ -45,40 +45,41 @@ class PointToPoint final : public exec::Net {
   MPI_Comm& communicator() { return communicator_; }
 
   void reserve(size_t count) override;
-  // Open MPI's TCP asks from 64 KiB on, its header included; MPICH's never.
+  // Open MPI's TCP asks the receiver first from 64 KiB on, its header included; MPICH's never does.
   size_t prompt() const override { return size_t{mpi::abi == mpi::Abi::openmpi ? 32 : 64} << 10; }
   bool receive(size_t request, void* to, size_t bytes, int rank, uint64_t tag) override;
   bool send(size_t request, const void* from, size_t bytes, int rank, uint64_t tag) override;
   State test(size_t request) override;
   std::string failure() const override { return failure_; }
 
-  // What this rank has sent so far: to ranks of the machine's other nodes, and to those of its own.
+  // The messages that this rank has sent so far: to ranks of other nodes of the machine, and to
+  // ranks of its own node.
   struct Sent {
     uint64_t messages = 0, bytes = 0;
   };
-  const Sent& sent_across() const { return across_; }
-  const Sent& sent_within() const { return within_; }
+  const Sent& sent_between_nodes() const { return between_nodes_; }
+  const Sent& sent_within_node() const { return within_node_; }
 
  private:
-  // A message that goes from a copy.
+  // A message that is sent from a copy.
   struct Copy {
     std::vector<char> data;
     MPI_Request request;
   };
-  // One number of the executor's: a message of more bytes than the host's counts hold goes as
-  // several.
-  struct UnderWay {
+  // A message in flight, by the executor's request number. It is several messages of the host if it
+  // has more bytes than the host's counts hold.
+  struct InFlight {
     std::vector<MPI_Request> pieces;
     size_t done = 0;
     int peer = 0;
     bool sends = false;
   };
-  // Null where there are as many copies under way as may be.
+  // Null if the message is longer than prompt() or the copies are at their bound.
   Copy* take_copy(const void* from, size_t bytes);
   template <class Begin>
   bool begin(size_t request, size_t bytes, int rank, bool sends, Begin begin_piece);
   int tag_of(uint64_t tag) const { return static_cast<int>(tag % tags_); }
-  bool fail(const UnderWay& message, int code);
+  bool fail(const InFlight& message, int code);
 
   Calls calls_;
   MPI_Comm communicator_;
@@ -86,11 +87,11 @@ class PointToPoint final : public exec::Net {
   uint64_t tags_;
   const placement::PeriodicRow machine_nodes_;
   const int32_t own_node_;
-  std::vector<UnderWay> requests_;
-  std::deque<Copy> copies_;              // under way, the oldest first
-  std::vector<std::vector<char>> free_;  // memory for the next ones
+  std::vector<InFlight> requests_;
+  std::deque<Copy> copies_;              // in flight, the oldest first
+  std::vector<std::vector<char>> free_;  // memory for the next copies
   size_t copied_bytes_ = 0;
-  Sent across_, within_;
+  Sent between_nodes_, within_node_;
   std::string failure_;
 };
 
