@@ -14,15 +14,15 @@
  *   // when all threads are done:
  *   tutti_team_free(team);
  *
- * Every function returns TUTTI_OK or an error; tutti_error_message() then says what was wrong, in
- * one line, to the thread that made the call. After an error in TUTTI_INVALID_ARGUMENT nothing has
- * happened. After TUTTI_MISMATCH the team can only be freed.
+ * Every call that can fail returns TUTTI_OK or an error; tutti_error_message() then says in one
+ * line what was wrong, to the thread that made the call. After TUTTI_INVALID_ARGUMENT the call has
+ * done nothing. After TUTTI_MISMATCH the team can only be freed.
  *
- * Buffers are the caller's, aligned for their type, and may be reused when the call returns. `in`
- * and `out` of one rank do not overlap, or are one buffer as the function's comment says (in
- * place), which each rank decides for itself. `count` is elements, `bytes` and `part_bytes` are
- * bytes; 0 is allowed, and buffers may be null then. "n parts" is a buffer with a part for each of
- * the n ranks, in rank order and without gaps.
+ * The caller owns the buffers, which are aligned for their type; it may reuse them when the call
+ * returns. `in` and `out` of one rank do not overlap, or they are one buffer as the function's
+ * comment says (in place); each rank decides this for itself. `count` counts elements, `bytes` and
+ * `part_bytes` count bytes; 0 is allowed, and buffers may be null then. "n parts" is a buffer with
+ * a part for each of the n ranks, in rank order and without gaps.
  */
 #ifndef TUTTI_H
 #define TUTTI_H
@@ -35,7 +35,8 @@
 #define TUTTI_API
 #endif
 
-/* C's enumerations hold any int, so a wrong one is an argument like any other; C++ must be told. */
+/* Enumerations have the type int, so that the library can refuse any wrong value. C's do already.
+ */
 #if defined(__cplusplus)
 #define TUTTI_INT : int
 #else
@@ -49,10 +50,10 @@ extern "C" {
 typedef enum tutti_status TUTTI_INT {
   TUTTI_OK = 0,
   TUTTI_INVALID_ARGUMENT = 1, /* null, out of range, overlapping, unknown */
-  TUTTI_INVALID_PLAN = 2,     /* a plan that does not compute its collective */
+  TUTTI_INVALID_PLAN = 2,     /* a plan does not compute its collective */
   TUTTI_UNAVAILABLE = 3,      /* memory or a permission is missing */
   TUTTI_MISMATCH = 4,  /* ranks called different collectives, or with different counts or roots */
-  TUTTI_DEAD_PEER = 5, /* a rank is gone, or has stalled and TUTTI_STALL=abort */
+  TUTTI_DEAD_PEER = 5, /* a rank has ended, or has stalled and TUTTI_STALL=abort */
   TUTTI_INTERNAL = 6   /* a defect in Tutti: please report it */
 } tutti_status;
 
@@ -86,27 +87,28 @@ typedef enum tutti_op TUTTI_INT {
 typedef struct tutti_team tutti_team;
 typedef struct tutti_group tutti_group;
 
-/* Makes a team of `ranks` ranks (at least 1). The caller frees it after all its groups. With more
- * ranks than the process's threads may use cores now, ranks sleep while they wait, which is slower.
- * So where threads are bound, as OpenMP binds its own, the team is best made when they exist. */
+/* Makes a team of `ranks` ranks (1 to 4096). The caller frees it after all its groups. If there are
+ * more ranks than processing units that the process's threads may use now, ranks give up their core
+ * while they wait, which is slower. So if threads are bound, as OpenMP binds its own, make the team
+ * after they have started. */
 TUTTI_API tutti_status tutti_team_create(int ranks, tutti_team** team);
 TUTTI_API void tutti_team_free(tutti_team* team);
 
-/* Rank `rank`'s handle; each rank joins once. Does not wait for the others; the first collective
- * call does, until all have joined. Call it in the thread that will be the rank, bound to the cores
- * that it will run on: from where the ranks are bound follows which of them share caches and numa
- * regions, and so which algorithms serve. Without bindings, or where one thread joins for all, they
- * are one level. */
+/* Makes the handle of rank `rank`; each rank joins once. It does not wait for the others; the first
+ * collective call does, until all have joined. Call it in the thread that will be the rank, when
+ * that thread is bound to its cores: the bindings tell which ranks share caches and numa regions,
+ * and so which algorithms to use. Without bindings, or if one thread joins for all ranks, all ranks
+ * are equally near. */
 TUTTI_API tutti_status tutti_team_join(tutti_team* team, int rank, tutti_group** group);
 TUTTI_API void tutti_group_free(tutti_group* group);
 
-TUTTI_API int tutti_group_rank(const tutti_group* group); /* -1 where group is null */
-TUTTI_API int tutti_group_size(const tutti_group* group); /* -1 where group is null */
+TUTTI_API int tutti_group_rank(const tutti_group* group); /* -1 if group is null */
+TUTTI_API int tutti_group_size(const tutti_group* group); /* -1 if group is null */
 
 /* Returns when every rank has entered it. */
 TUTTI_API tutti_status tutti_barrier(tutti_group* group);
 
-/* `bytes` bytes at `data`: read at the root, written elsewhere. */
+/* Copies the root's `bytes` bytes at `data` to `data` of all other ranks. */
 TUTTI_API tutti_status tutti_bcast(tutti_group* group, void* data, size_t bytes, int root);
 
 /* out[i] = in of rank 0 [i] op in of rank 1 [i] op ..., in rank order, at the root. `out` is
@@ -114,30 +116,31 @@ TUTTI_API tutti_status tutti_bcast(tutti_group* group, void* data, size_t bytes,
 TUTTI_API tutti_status tutti_reduce(tutti_group* group, const void* in, void* out, size_t count,
                                     tutti_type type, tutti_op op, int root);
 
-/* The same at every rank, with the same bits. In place: out = in. */
+/* As tutti_reduce, but every rank gets the result, with the same bits. In place: out = in. */
 TUTTI_API tutti_status tutti_allreduce(tutti_group* group, const void* in, void* out, size_t count,
                                        tutti_type type, tutti_op op);
 
-/* Every rank's `in`, one part, is that rank's part of the root's `out`, n parts. `out` is ignored
- * elsewhere and may be null there. In place, at the root: in = out + rank * part_bytes. */
+/* Every rank's `in`, one part, becomes that rank's part of the root's `out`, n parts. At other
+ * ranks `out` is ignored and may be null. In place, at the root: in = out + rank * part_bytes. */
 TUTTI_API tutti_status tutti_gather(tutti_group* group, const void* in, void* out,
                                     size_t part_bytes, int root);
 
-/* Every rank's `out`, one part, is that rank's part of the root's `in`, n parts. `in` is ignored
- * elsewhere and may be null there. In place, at the root: out = in + rank * part_bytes. */
+/* Every rank's `out`, one part, becomes that rank's part of the root's `in`, n parts. At other
+ * ranks `in` is ignored and may be null. In place, at the root: out = in + rank * part_bytes. */
 TUTTI_API tutti_status tutti_scatter(tutti_group* group, const void* in, void* out,
                                      size_t part_bytes, int root);
 
-/* A gather whose `out` every rank has. In place: in = out + rank * part_bytes. */
+/* As tutti_gather, but every rank gets `out`. In place: in = out + rank * part_bytes. */
 TUTTI_API tutti_status tutti_allgather(tutti_group* group, const void* in, void* out,
                                        size_t part_bytes);
 
-/* Part j of rank r's `in` is part r of rank j's `out`; both are n parts. In place: out = in. */
+/* Part j of rank r's `in` becomes part r of rank j's `out`; both are n parts. In place: out = in.
+ */
 TUTTI_API tutti_status tutti_alltoall(tutti_group* group, const void* in, void* out,
                                       size_t part_bytes);
 
-/* `in` is n parts of `count` elements; `out`, one part, is the rank's part of what a reduce of all
- * `in` would give. In place: out = in, whose first part then holds the result. */
+/* `in` is n parts of `count` elements; `out`, one part, becomes the rank's part of the reduction of
+ * all ranks' `in`. In place: out = in; its first part then holds the result. */
 TUTTI_API tutti_status tutti_reduce_scatter(tutti_group* group, const void* in, void* out,
                                             size_t count, tutti_type type, tutti_op op);
 
@@ -145,24 +148,24 @@ TUTTI_API tutti_status tutti_reduce_scatter(tutti_group* group, const void* in, 
 TUTTI_API tutti_status tutti_scan(tutti_group* group, const void* in, void* out, size_t count,
                                   tutti_type type, tutti_op op);
 
-/* The same without this rank's own `in`, which still counts for the ranks after it. Rank 0 has
- * nothing to combine: its `out` is ignored, left as it is and may be null. In place: out = in. */
+/* As tutti_scan, but a rank's own `in` is left out of its result. Rank 0 has nothing to combine:
+ * its `out` is ignored, is not written and may be null. In place: out = in. */
 TUTTI_API tutti_status tutti_exscan(tutti_group* group, const void* in, void* out, size_t count,
                                     tutti_type type, tutti_op op);
 
 /* Memory that all ranks of the node reach directly, so that collectives on it need no copy: `bytes`
- * bytes aligned to 64, not set to anything; null where there is none. Of thread ranks all memory is
- * such; in an MPI program under tutti-run it is what MPI_Alloc_mem gives, once MPI_Init is done.
- * tutti_free gives it back, and nothing else may; null is allowed. */
+ * bytes aligned to 64, not initialised; null if there is none. Thread ranks reach all memory
+ * directly; in an MPI program under tutti-run this is memory from MPI_Alloc_mem, after MPI_Init.
+ * Only tutti_free may free it; null is allowed. */
 TUTTI_API void* tutti_alloc(size_t bytes);
 TUTTI_API void tutti_free(void* memory);
 
-/* What the last failed call of this thread was about; never null; valid until this thread's next
+/* The reason why this thread's last failed call failed; never null; valid until this thread's next
  * call. */
 TUTTI_API const char* tutti_error_message(void);
 
-/* Where a rank stands, one line, for debugging hangs. Valid until this thread's next call; never
- * null. */
+/* The state of a rank in one line, for debugging hangs. Never null; valid until this thread's next
+ * call. */
 TUTTI_API const char* tutti_standing(const tutti_group* group, int rank);
 
 /* "0.1.0" */

@@ -38,7 +38,7 @@ void require_root(int root, int ranks) {
 
 size_t bytes_of(size_t count, size_t element, int parts) {
   size_t bytes = 0;
-  // Half of what can be counted, so that an address and a length never wrap together.
+  // The limit is half of SIZE_MAX, so that the sum of an address and a length never wraps.
   const bool fits = !__builtin_mul_overflow(count, element, &bytes) &&
                     !__builtin_mul_overflow(bytes, static_cast<size_t>(parts), &bytes) &&
                     bytes <= SIZE_MAX / 2;

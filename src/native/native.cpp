@@ -1,5 +1,5 @@
-// The C API: every function one expression behind a guard; exceptions become status here and only
-// here.
+// The C API: every function is one expression behind a guard. Exceptions become status codes here
+// and only here.
 #include <stdlib.h>
 
 #include <new>
@@ -46,7 +46,7 @@ tutti_status guarded(Body body) {
 
 constexpr int max_team = 4096;
 
-// Of a call whose arguments are right.
+// The group of a call whose arguments have been checked. The first call finds the levels.
 tutti::group::Group& ready(tutti_group* group) {
   if (!group->knows_levels) [[unlikely]]
     tutti::native::find_levels(*group);
@@ -63,8 +63,7 @@ void require_root(const tutti_group* group, int root) {
 
 bool is_root(const tutti_group* group, int root) { return group->group.rank() == root; }
 
-// All ranks' parts in one buffer, which may be the place of this rank's other buffer at its own
-// part.
+// A buffer of all ranks' parts. The call's other buffer may be this rank's part of it.
 Buffer all_parts(const tutti_group* group, const void* data, size_t part_bytes) {
   const size_t bytes = bytes_of(part_bytes, 1, group->group.ranks());
   return {data, bytes, static_cast<size_t>(group->group.rank()) * part_bytes};
@@ -97,7 +96,7 @@ tutti_status tutti_team_join(tutti_team* team, int rank, tutti_group** group) {
   return guarded([&] {
     require(team != nullptr && group != nullptr, "team or group is null");
     require(rank >= 0 && rank < team->layout.ranks,
-            "the rank is out of range; 0 to the team's size less 1 are possible");
+            "the rank is out of range; 0 to the team's size - 1 are possible");
     require(!team->joined[static_cast<size_t>(rank)].exchange(true),
             "this rank has joined already; each joins once");
     tutti::group::Group::Settings settings;

@@ -1,4 +1,4 @@
-// What the C API says to wrong calls: which status, and a line that names what is wrong.
+// The C API's answers to wrong calls: the status, and a line that names the mistake.
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -16,7 +16,7 @@ TEST(NativeErrors, MismatchedCallsAreNamed) {
     int64_t data[2] = {1, 2};
     const tutti_status status =
         rank == 0 ? tutti_bcast(group, data, 8, 0) : tutti_bcast(group, data, 16, 0);
-    if (status == TUTTI_OK) return;  // a root that does not wait cannot notice
+    if (status == TUTTI_OK) return;  // a root that does not wait cannot notice the mismatch
     EXPECT_EQ(status, TUTTI_MISMATCH);
     EXPECT_NE(std::string(tutti_error_message()).find("bcast of 16 bytes, root 0"),
               std::string::npos)
@@ -121,7 +121,7 @@ TEST(NativeErrors, DifferentCallsWithPartsAreNamed) {
     spawn(2, [&](tutti_group* group, int rank) {
       std::vector<int64_t> in(500), out(500);
       if (pair.calls[rank](group, in.data(), out.data()) == TUTTI_OK)
-        return;  // one that does not wait cannot notice
+        return;  // a rank that does not wait cannot notice the mismatch
       const std::string message = tutti_error_message();
       EXPECT_NE(message.find(pair.first), std::string::npos) << message;
       EXPECT_NE(message.find(pair.second), std::string::npos) << message;
@@ -140,8 +140,7 @@ void expect_refusal(tutti_status status, const char* words) {
   EXPECT_EQ(message.find('\n'), std::string::npos) << message;
 }
 
-// Runs `body` at both ranks of two and then a call that only goes well where nothing happened
-// before it.
+// Runs `body` at both of two ranks, then a call that succeeds only if `body` has changed nothing.
 void with_two(const std::function<void(tutti_group*, int rank)>& body) {
   spawn(2, [&](tutti_group* group, int rank) {
     body(group, rank);
@@ -183,7 +182,7 @@ TEST(NativeErrors, NullArguments) {
   });
 }
 
-// What is in place for one collective, or one rank, is an overlap for another.
+// Buffers that are in place for one collective, or at one rank, overlap for another.
 TEST(NativeErrors, OverlappingParts) {
   with_two([](tutti_group* group, int rank) {
     double data[8] = {};
@@ -207,7 +206,7 @@ TEST(NativeErrors, OverlappingParts) {
 TEST(NativeErrors, ValuesOutOfRange) {
   with_two([](tutti_group* group, int) {
     double in[4] = {}, out[4] = {};
-    const size_t half = SIZE_MAX / 2 + 1;  // of a part: two of them wrap to 0
+    const size_t half = SIZE_MAX / 2 + 1;  // two parts of this many bytes wrap to 0
     expect_refusal(tutti_gather(group, in, out, 8, 2), "root 2 is out of range; ranks are 0 to 1");
     expect_refusal(tutti_gather(group, in, out, 8, -1), "root -1 is out of range");
     expect_refusal(tutti_scatter(group, in, out, 8, 2), "root 2 is out of range");

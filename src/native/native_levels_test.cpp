@@ -1,5 +1,5 @@
-// Thread ranks whose threads are bound, on a machine that TUTTI_TOPOLOGY describes: two numa
-// regions of a core each.
+// Thread ranks with bound threads, on a machine that TUTTI_TOPOLOGY describes: two numa regions of
+// one core each.
 #include <sched.h>
 
 #include <atomic>
@@ -27,13 +27,13 @@ class NativeLevels : public testing::Test {
   void SetUp() override {
     ASSERT_EQ(sched_getaffinity(0, sizeof before_, &before_), 0);
     if (std::getenv("TUTTI_TOPOLOGY") == nullptr)
-      GTEST_SKIP() << "runs where TUTTI_TOPOLOGY says numa:2 core:1";
+      GTEST_SKIP() << "needs TUTTI_TOPOLOGY=\"numa:2 core:1\"";
     if (!CPU_ISSET(0, &before_) || !CPU_ISSET(1, &before_))
-      GTEST_SKIP() << "processing units 0 and 1 are not for us";
+      GTEST_SKIP() << "this process may not use processing units 0 and 1";
   }
   void TearDown() override { sched_setaffinity(0, sizeof before_, &before_); }
 
-  // What the library says of the levels that it found.
+  // The library's log line about the levels that it found.
   std::string levels_of(int ranks, const std::function<void(int)>& before_join) {
     testing::internal::CaptureStderr();
     spawn(
@@ -73,7 +73,7 @@ TEST_F(NativeLevels, AreThoseOfTheThreadsBindings) {
   EXPECT_EQ(levels_of(4, bind([](int) { return 0; })), "");
 }
 
-TEST_F(NativeLevels, AreUnknownWhereARankIsUnbound) {
+TEST_F(NativeLevels, AreUnknownIfARankIsUnbound) {
   EXPECT_EQ(levels_of(4,
                       [this](int rank) {
                         const cpu_set_t set = rank == 2 ? before_ : only(rank % 2);
@@ -82,7 +82,7 @@ TEST_F(NativeLevels, AreUnknownWhereARankIsUnbound) {
             "");
 }
 
-// The first call waits for a rank that joins late, whatever the collective.
+// The first call of any collective waits for a rank that joins late.
 TEST(NativeJoin, TheFirstCallWaitsForAll) {
   tutti_team* team = nullptr;
   ASSERT_EQ(tutti_team_create(2, &team), TUTTI_OK);
@@ -92,7 +92,7 @@ TEST(NativeJoin, TheFirstCallWaitsForAll) {
     int64_t data = 7;
     ASSERT_EQ(tutti_team_join(team, 0, &group), TUTTI_OK);
     EXPECT_EQ(tutti_bcast(group, nullptr, 8, 0),
-              TUTTI_INVALID_ARGUMENT);  // a wrong call waits for nobody
+              TUTTI_INVALID_ARGUMENT);  // a wrong call does not wait
     EXPECT_FALSE(joined);
     ASSERT_EQ(tutti_bcast(group, &data, sizeof data, 0), TUTTI_OK);
     known = joined.load();

@@ -18,13 +18,13 @@ using Bytes = std::vector<uint8_t>;
 using Numbers = std::vector<int64_t>;
 
 const uint8_t untouched = 0xEE;
-const size_t margin = 16;  // bytes behind a buffer that nobody may write
+const size_t margin = 16;  // bytes after a buffer that must not be written
 
 struct Call {
   tutti_group* group;
   int rank, ranks, root, operation;
 
-  // Every other rank in place: whether it is, is one rank's own matter.
+  // Every other rank is in place: each rank decides for itself.
   bool in_place() const { return (rank + operation) % 2 == 0; }
   bool at_root() const { return rank == root; }
   size_t own(size_t part) const { return static_cast<size_t>(rank) * part; }
@@ -78,7 +78,7 @@ void scatter(const Call& call, size_t part) {
   Bytes in = sent;
   Bytes out(part + margin, untouched);
   const bool in_place = call.at_root() && call.in_place();
-  // What is ignored may be anything: nothing, or the other buffer, which is too short to be all
+  // An ignored argument may have any value: null, or the other buffer, which is too short for all
   // ranks' parts.
   const uint8_t* source = call.operation % 2 == 0 ? nullptr : out.data();
   if (call.at_root()) source = in.data();
@@ -128,7 +128,7 @@ void exscan(const Call& call, size_t count) {
   Numbers in = contribution(call.operation, call.rank, count);
   Numbers separate(count, -1);
   Numbers& out = call.in_place() ? in : separate;
-  const Numbers before = out;  // and after, at rank 0
+  const Numbers before = out;  // rank 0's `out` must not change
   const bool passes_null = call.rank == 0 && call.operation % 3 == 0;
   ASSERT_EQ(tutti_exscan(call.group, in.data(), passes_null ? nullptr : out.data(), count,
                          TUTTI_INT64, TUTTI_SUM),
@@ -144,7 +144,8 @@ class NativeParts : public testing::TestWithParam<int> {};
 const size_t part_sizes[] = {0, 1, 7, 48, 49, 1000, 1024, 5003, 20000};
 const size_t counts[] = {0, 1, 6, 7, 100, 128, 2049, 5000};
 
-// Runs `perform(call, size)` for every size, with every root where there is one, a few times each.
+// Runs `perform(call, size)` for every size, and every root if the collective has one, a few times
+// each.
 template <class Perform>
 void for_all(int ranks, std::span<const size_t> sizes, bool rooted, Perform perform) {
   spawn(ranks, [&](tutti_group* group, int rank) {
@@ -179,14 +180,8 @@ TEST_P(NativeParts, ReduceScatterGivesEveryRankItsPart) {
 TEST_P(NativeParts, ScanSumsUpToTheRank) { for_all(GetParam(), counts, false, scan); }
 TEST_P(NativeParts, ExscanSumsUpToTheRankBefore) { for_all(GetParam(), counts, false, exscan); }
 
-// A short operation, a long one and one in between, in turn.
-size_t count_of(int operation) {
-  const size_t counts_in_turn[] = {1, 300, 6};
-  return counts_in_turn[operation % 3];
-}
-
-// Ranks that run ahead by themselves (a gather's leaves, a scatter's root, a scan's first) must
-// wait when the rings come round.
+// Ranks that run ahead of others (a gather's leaves, a scatter's root, a scan's first rank) must
+// wait before they reuse a place in their rings.
 TEST_P(NativeParts, LongRunsOfOneSidedCollectives) {
   spawn(GetParam(), [](tutti_group* group, int rank) {
     const int ranks = tutti_group_size(group);
@@ -240,7 +235,8 @@ void one_of_all(const Call& call, unsigned kind, size_t count) {
   }
 }
 
-// The same seed at all ranks: all eleven collectives, sizes and roots in a random order.
+// All ranks use the same seed: all eleven collectives, with random sizes and roots, in random
+// order.
 TEST_P(NativeParts, RandomMixtureOfAllCollectives) {
   spawn(GetParam(), [](tutti_group* group, int rank) {
     const int ranks = tutti_group_size(group);

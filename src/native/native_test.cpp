@@ -38,7 +38,7 @@ TEST_P(Native, AllreduceInPlace) {
     const int ranks = tutti_group_size(group);
     int operation = 0;
     for (size_t count : counts) {
-      // Every other rank in place: whether it is, is one rank's own matter.
+      // Every other rank is in place: each rank decides for itself.
       for (int repeat = 0; repeat < 4; ++repeat, ++operation) {
         std::vector<int64_t> in = contribution(operation, rank, count);
         std::vector<int64_t> separate(count, -1);
@@ -99,8 +99,8 @@ TEST_P(Native, BarrierHoldsUntilAllHaveEntered) {
   });
 }
 
-// Ranks that run ahead by themselves (a broadcast's root, a reduction's leaves) must wait when the
-// rings come round.
+// Ranks that run ahead of others (a broadcast's root, a reduction's leaves) must wait before they
+// reuse a place in their rings.
 TEST_P(Native, LongRunsOfOneSidedCollectives) {
   spawn(GetParam(), [](tutti_group* group, int rank) {
     const int ranks = tutti_group_size(group);
@@ -124,7 +124,7 @@ TEST_P(Native, LongRunsOfOneSidedCollectives) {
   });
 }
 
-// The same seed at all ranks: collectives, sizes and roots in a random order.
+// All ranks use the same seed: collectives with random sizes and roots, in random order.
 TEST_P(Native, RandomMixture) {
   spawn(GetParam(), [](tutti_group* group, int rank) {
     const int ranks = tutti_group_size(group);
@@ -156,8 +156,8 @@ TEST_P(Native, RandomMixture) {
   });
 }
 
-// Sums of floating-point numbers depend on their order, so equal bits at all ranks show one
-// expression.
+// Sums of floating-point numbers depend on their order, so equal bits at all ranks show that all
+// evaluate one expression.
 TEST_P(Native, EqualBitsEverywhere) {
   const int ranks = GetParam();
   std::vector<std::vector<double>> results(static_cast<size_t>(ranks));

@@ -1,9 +1,9 @@
-// A team of thread ranks and their groups: what the C API's opaque handles are. Internal to
+// A team of thread ranks and their groups: the types behind the C API's opaque handles. Internal to
 // src/native.
 //
-// A team is made by one thread, joined by each rank once, and freed after all groups. Its levels
-// are found by the first collective call that comes when all have joined, and constant from then
-// on.
+// One thread makes a team, each rank joins it once, and the caller frees it after all groups. The
+// first collective call after all have joined finds the levels, which are constant from then on.
+// Any thread may join; each group is used by one thread at a time.
 #pragma once
 
 #include <atomic>
@@ -29,7 +29,8 @@ struct tutti_team {
   std::unique_ptr<std::byte[], FreeAligned> areas;
   tutti::exec::WaitStyle style;
   std::vector<std::atomic<bool>> joined;
-  // Each rank writes its own before it counts itself present; read when all are.
+  // By rank: the processing units of its thread. A rank writes its own before it increments
+  // `present`; they are read when all ranks are present.
   std::vector<std::vector<int>> bindings;
   std::atomic<int> present{0};
   std::once_flag levels_found;
@@ -44,8 +45,8 @@ struct tutti_group {
 
 namespace tutti::native {
 
-// Of a group's first collective call: waits until all ranks have joined, since all must choose by
-// the same levels, which are those of all ranks' bindings.
+// A group's first collective call runs it. It waits until all ranks have joined, because all ranks
+// must choose algorithms by the same levels, and the levels follow from all ranks' bindings.
 void find_levels(tutti_group& group);
 
 }  // namespace tutti::native

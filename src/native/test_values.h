@@ -1,4 +1,5 @@
-// The numbers that the native tests pass around: any thread makes what any rank must have sent.
+// The numbers that the native tests pass around. They are pure functions, so any thread can compute
+// what any rank must have sent.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +8,7 @@
 
 namespace tutti::test {
 
-// A value that tells operation, rank and element apart, small enough that sums over ranks stay
+// A value that differs by operation, rank and element, small enough that sums over ranks stay
 // exact.
 inline int64_t value(int operation, int rank, size_t element) {
   return static_cast<int64_t>((static_cast<uint64_t>(operation) * 1000003u +

@@ -1,6 +1,6 @@
-// Runs a function on N thread ranks of one team, for tests. A rank that does not come back within
-// the time ends the program with a line on where every rank stands, so that a hang is always a
-// message and never a silence.
+// Runs a function on N thread ranks of one team, for tests. If a rank does not end within the time
+// limit, the program aborts with a line on the state of every rank, so that a hang always gives a
+// message.
 #pragma once
 
 #include <gtest/gtest.h>
