@@ -1,9 +1,9 @@
-// The parts of the Python module tutti._core, each of which binds one room. Called once, when the
+// The parts of the Python module tutti._core; each binds one room. They are called once, when the
 // module is imported.
 //
-// Objects are values: what Python gets is a copy or is owned by Python, immutable, and safe to use
-// from any thread (but for PlanBuilder, which says so). tutti::Error becomes tutti._core.Error,
-// whose message is that of the C++ error.
+// Objects are values: Python gets a copy or owns the object, which is immutable and safe to use
+// from any thread (except PlanBuilder). tutti::Error becomes tutti._core.Error with the message of
+// the C++ error.
 #pragma once
 
 #include <nanobind/nanobind.h>

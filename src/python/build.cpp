@@ -1,10 +1,10 @@
-// Plans made by Python, transfer by transfer: what the plan language (python/tutti/plan) writes
-// through.
+// Plans that Python makes, transfer by transfer. The plan language (python/tutti/plan) writes
+// through this.
 //
-// A PlanBuilder is the one thing here that changes. It belongs to the call of one plan function and
-// to one thread; the Plan that finish() returns is a value like any other. Ranges of ranks and
-// blocks are the language's to check, because it can do so in the user's line; everything else
-// finish() finds, by plan::validate.
+// A PlanBuilder is the only mutable object here. It belongs to the call of one plan function and to
+// one thread; the Plan that finish() returns is a value like any other. The language checks ranges
+// of ranks and blocks, because it can name the user's line; finish() finds all other mistakes, by
+// plan::validate.
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -49,8 +49,8 @@ class PlanBuilder {
     return static_cast<int32_t>(plan_.files.size()) - 1;
   }
 
-  // A copy where there is one source, else a reduce. `included`: its stage is that of another plan,
-  // included in this one.
+  // A copy if there is one source, else a reduce. `included`: the transfer and its stage come from
+  // another plan, which is included in this one.
   void transfer(const RegionTuple& dst, const std::vector<RegionTuple>& src, bool push,
                 bool any_order, std::optional<int32_t> stage, int32_t file, int32_t line,
                 bool included) {
@@ -66,7 +66,7 @@ class PlanBuilder {
     add(std::move(transfer), stage, file, line, included);
   }
 
-  // What `rank` does behind it waits for what the ranks `after` do before it.
+  // Later transfers of `rank` wait for all earlier transfers of the ranks `after`.
   void token(int32_t rank, const std::vector<int32_t>& after, std::optional<int32_t> stage,
              int32_t file, int32_t line, bool included) {
     plan::Transfer transfer;
@@ -100,8 +100,8 @@ class PlanBuilder {
     plan_.transfers.push_back(std::move(transfer));
   }
 
-  // Whether every transfer has a stage and they do not decrease. Stages of included plans are
-  // theirs alone, and hold beside others only then.
+  // True if every transfer has a stage and stages do not decrease. Stages of included plans were
+  // chosen for those plans only, so they are kept only then.
   static bool has_stages(const plan::Plan& plan) {
     int32_t before = 0;
     for (const plan::Transfer& transfer : plan.transfers) {
@@ -112,7 +112,7 @@ class PlanBuilder {
   }
 
   plan::Plan plan_;
-  std::vector<size_t> included_;  // transfers
+  std::vector<size_t> included_;  // indices of the transfers that come from included plans
 };
 
 }  // namespace
@@ -121,16 +121,17 @@ void bind_builder(nb::module_& module) {
   nb::class_<PlanBuilder>(module, "PlanBuilder", "A plan in the making.")
       .def(nb::init<std::string_view, int32_t, int32_t>(), "collective"_a, "ranks"_a, "root"_a)
       .def("file", &PlanBuilder::file, "name"_a,
-           "Names a file that transfers are written in; its index.")
+           "Names a file that transfers are written in; returns its index.")
       .def("transfer", &PlanBuilder::transfer, "dst"_a, "src"_a, "push"_a, "any_order"_a,
            "stage"_a.none(), "file"_a, "line"_a, "included"_a = false,
            "Appends a transfer; regions are (rank, buffer, first, count, stride).")
       .def("token", &PlanBuilder::token, "rank"_a, "after"_a, "stage"_a.none(), "file"_a, "line"_a,
            "included"_a = false,
-           "Appends a token: the rank goes on when those that it is after have done what stands "
-           "before.")
+           "Appends a token: the rank goes on when the ranks `after` have executed all their "
+           "earlier "
+           "transfers.")
       .def("finish", &PlanBuilder::finish, "algorithm"_a, "blocks"_a, "commutative"_a, "shape"_a,
-           "The plan, well formed, or raises Error.");
+           "Returns the plan, or raises Error if it is not well formed.");
 }
 
 }  // namespace tutti::python

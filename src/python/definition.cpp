@@ -1,7 +1,7 @@
-// The collectives: their names and properties, and the definition of one over so many ranks.
+// The collectives: their names and properties, and their definitions for a number of ranks.
 //
-// A Definition is a value that never changes. What it is asked about a rank or a block that is not
-// there is an Error.
+// A Definition is a value that never changes. A question about a rank or block that does not exist
+// raises Error.
 #include <nanobind/stl/pair.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
@@ -88,7 +88,7 @@ bool named(std::string_view word) {
 void bind_definition(nb::module_& module) {
   nb::class_<Definition>(
       module, "Definition",
-      "A collective over so many ranks from one root, in a plan of so many blocks.")
+      "A collective over a number of ranks, with one root, in a plan of a number of blocks.")
       .def("__init__", &define, "collective"_a, "ranks"_a, "root"_a = 0, "blocks"_a = 1)
       .def_prop_ro("in_blocks", &Definition::in_blocks,
                    "Blocks of `in`, at the ranks that have one.")
@@ -97,17 +97,17 @@ void bind_definition(nb::module_& module) {
       .def("has_in", &has_in, "rank"_a)
       .def("has_out", &has_out, "rank"_a)
       .def("item_in", &item_in, "rank"_a, "block"_a,
-           "Which item a block of a rank's `in` holds; equal ones may be combined.")
+           "The item that a block of a rank's `in` holds; blocks of one item may be combined.")
       .def("item_out", &item_out, "rank"_a, "block"_a,
-           "Which item belongs in a block of a rank's `out`.")
+           "The item that a block of a rank's `out` must hold.")
       .def("sources", &sources, "rank"_a, "block"_a,
            "(first rank, one past the last) whose data a block of `out` must hold.");
   module.def("collectives", &names, "The names of the collectives that have plans.");
-  module.def("rooted", &named<plan::rooted>, "collective"_a, "Whether a collective has a root.");
+  module.def("rooted", &named<plan::rooted>, "collective"_a, "True if the collective has a root.");
   module.def("combines", &named<plan::combines>, "collective"_a,
-             "Whether it combines data with an operation.");
+             "True if the collective combines data with an operation.");
   module.def("parted", &named<plan::parted>, "collective"_a,
-             "Whether a buffer has a part for each rank.");
+             "True if a buffer of the collective has a part for each rank.");
 }
 
 }  // namespace tutti::python

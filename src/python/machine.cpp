@@ -1,4 +1,5 @@
-// The machine's tree, and Tutti's environment variables as the libraries read them.
+// The machine's tree, and Tutti's environment variables as the libraries read them. Each call reads
+// the machine or the environment anew.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -82,9 +83,9 @@ void bind_machine(nb::module_& module) {
              "The tree that a value of TUTTI_TOPOLOGY names: empty for this machine, a file, or a "
              "description.");
   module.def("try_shared_heap", &try_shared_heap,
-             "Makes a shared heap and attaches to it as another rank would: its bytes of "
-             "addresses, or 0 and why not.");
-  module.def("environment", &environment, "Tutti's variables and what they are set to.");
+             "Makes a shared heap and attaches to it as another rank would. Returns (bytes of "
+             "addresses, \"\"), or (0, the reason).");
+  module.def("environment", &environment, "Tutti's variables and their values.");
   module.def(
       "environment_warnings",
       [] {

@@ -1,4 +1,4 @@
-// The files that users edit: trees and maps; and machines' shapes.
+// The files that users edit (trees and maps), and the shapes of machines.
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
@@ -45,8 +45,8 @@ nb::dict read_map(std::string_view text, std::string_view name) {
   return dict;
 }
 
-// The rules of a directory of plans, as a program under tutti-run loads it: every plan read,
-// checked and held to fit.
+// The rules of a directory of plans, loaded as a program under tutti-run loads it: every plan is
+// read and checked, and must fit its rules.
 nb::list load_library(const std::string& directory) {
   nb::list rules;
   for (const select::LoadedRule& loaded : select::load_library(directory, false).rules) {
@@ -72,12 +72,12 @@ nb::dict shape_counts(std::string_view text) {
 
 void bind_maps(nb::module_& module) {
   module.def("read_tree", &plan::read_tree, "text"_a, "name"_a = "tree",
-             "The plan that a tree's text means.");
+             "The plan of a tree's text.");
   module.def("read_map", &read_map, "text"_a, "name"_a = "map",
-             "A map's rules as dictionaries; its files are not read.");
+             "A map's rules as dictionaries; the plan files that it names are not read.");
   module.def(
       "load_library", &load_library, "directory"_a,
-      "The rules of a directory, with what the check found of their plans; as programs load it.");
+      "The rules of a directory, as programs load it, with the check's verdict on each plan.");
   module.def("shape_counts", &shape_counts, "text"_a,
              "The counts of a shape by level, from the outside in.");
   module.def(
@@ -85,7 +85,7 @@ void bind_maps(nb::module_& module) {
       [](std::string_view one, std::string_view other) {
         return topo::agree(topo::parse_shape(one), topo::parse_shape(other));
       },
-      "one"_a, "other"_a, "Whether a plan for one shape may run on the other.");
+      "one"_a, "other"_a, "True if a plan for one shape may run on the other.");
 }
 
 }  // namespace tutti::python
