@@ -1,12 +1,13 @@
-/* Solves Poisson's equation on the unit square by conjugate gradients: mpiexec -n RANKS cg [--grid
- * N] [--json]
+/* Solves Poisson's equation on the unit square by conjugate gradients:
  *
- * The program is what many MPI programs are at heart: a sparse matrix distributed by rows,
- * neighbours that exchange their borders, and in each iteration two dot products, each an
- * MPI_Allreduce of 8 bytes that everybody waits for. It knows nothing of Tutti; start it as
+ *   mpiexec -n RANKS cg [--grid N] [--json]
+ *
+ * Many MPI programs have this structure: a sparse matrix distributed by rows, neighbours that
+ * exchange their borders, and in each iteration two dot products, each an MPI_Allreduce of 8 bytes
+ * that all ranks wait for. The program does not use Tutti's API; start it as
  * `mpiexec -n RANKS tutti-run cg` and those calls get faster.
  *
- * It solves the same system again until a second has passed, and says "name: value" lines:
+ * It solves the same system again until a second has passed, and prints "name: value" lines:
  * iterations and residual, norm and checksum of the solution, the median seconds of a solution and
  * of the allreduces in it. */
 #include <math.h>
@@ -46,8 +47,8 @@ static double dot(const double* a, const double* b, int count) {
   return sum;
 }
 
-/* The right-hand side: two sources and a sink, so that the solution has no symmetry to hide an
- * error behind. */
+/* The right-hand side: two sources and a sink, so that the solution has no symmetry that could hide
+ * an error. */
 static double right_hand_side(int row, int side) {
   const double h = 1.0 / (side + 1), x = (row % side + 1) * h, y = (row / side + 1) * h;
   const double one = exp(-60 * ((x - 0.3) * (x - 0.3) + (y - 0.25) * (y - 0.25)));
@@ -90,8 +91,8 @@ static Solution solve(Sparse* matrix, int side, Vectors* v) {
   return s;
 }
 
-/* The norm says whether two runs got the same solution; the checksum, weighted by place, whether it
- * is in place. */
+/* The norm shows whether two runs got the same solution; the checksum, in which each element has
+ * its own weight, also shows whether its elements are in the right places. */
 static void measure(const Sparse* matrix, const Vectors* v, Solution* s) {
   double mine[2] = {dot(v->solution, v->solution, matrix->count), 0}, all[2];
   for (int i = 0; i < matrix->count; ++i)
@@ -140,18 +141,17 @@ static Solution solve_repeatedly(Sparse* matrix, int side, Vectors* v, int rank,
 }
 
 static void report(const Solution* s, int side, int ranks, int solutions, int json) {
-  printf(json ? "{\"grid\": %d, \"ranks\": %d, \"iterations\": %d, \"residual\": %.3e, \"norm\": "
-                "%.15e, "
-                "\"checksum\": %.15e, \"solutions\": %d, \"seconds\": %.6f, \"allreduces\": %ld, "
-                "\"allreduce_seconds\": %.6f}\n"
-              : "grid: %d\nranks: %d\niterations: %d\nresidual: %.3e\nnorm: %.15e\nchecksum: "
-                "%.15e\nsolutions: %d\n"
-                "seconds: %.6f\nallreduces: %ld\nallreduce_seconds: %.6f\n",
+  printf(json ? "{\"grid\": %d, \"ranks\": %d, \"iterations\": %d, \"residual\": %.3e, "
+                "\"norm\": %.15e, \"checksum\": %.15e, \"solutions\": %d, \"seconds\": %.6f, "
+                "\"allreduces\": %ld, \"allreduce_seconds\": %.6f}\n"
+              : "grid: %d\nranks: %d\niterations: %d\nresidual: %.3e\nnorm: %.15e\n"
+                "checksum: %.15e\nsolutions: %d\nseconds: %.6f\nallreduces: %ld\n"
+                "allreduce_seconds: %.6f\n",
          side, ranks, s->iterations, s->relative_residual, s->norm, s->checksum, solutions,
          s->seconds, s->allreduces, s->allreduce_seconds);
 }
 
-/* 0, or what is wrong with the command line. */
+/* Reads the command line. Returns NULL, or a message if it is wrong. */
 static const char* parse(int argc, char** argv, int* side, int* json) {
   for (int i = 1; i < argc; ++i) {
     if (strcmp(argv[i], "--json") == 0) {

@@ -24,7 +24,7 @@ static void append(Sparse* matrix, int* entries, int column, double value) {
   matrix->value[(*entries)++] = value;
 }
 
-/* Columns are global here. */
+/* Column numbers are global here; find_halo makes them local. */
 static void assemble(Sparse* matrix, int side) {
   int entries = 0;
   matrix->row_start = allocate((size_t)matrix->count + 1, sizeof(int));
@@ -45,7 +45,7 @@ static int ascending(const void* one, const void* other) {
   return *(const int*)one - *(const int*)other;
 }
 
-/* The columns of other ranks, each once, sorted, and so grouped by owner. */
+/* The columns of other ranks, each once; they are sorted, and so grouped by owner. */
 static int* find_halo(Sparse* matrix) {
   const int entries = matrix->row_start[matrix->count];
   int* halo = allocate((size_t)entries, sizeof(int));
@@ -72,7 +72,7 @@ static int* find_halo(Sparse* matrix) {
   return halo;
 }
 
-/* Each rank knows what it needs; the owners learn from it what they have to send. */
+/* Each rank tells the owners of its halo which elements they have to send. */
 static void find_neighbours(Sparse* matrix, const int* halo, int ranks) {
   int* needs = allocate((size_t)ranks, sizeof(int));
   int* gives = allocate((size_t)ranks, sizeof(int));

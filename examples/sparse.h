@@ -1,9 +1,9 @@
 /* A sparse matrix in compressed rows, distributed by rows, and its product with a vector.
  *
  * Each rank owns consecutive rows and the same part of every vector. For a product it also needs
- * elements of vectors that other ranks own, its halo; they lie behind its own part, and neighbours
- * exchange them point to point. One Sparse a rank, used by one thread; sparse_free releases what
- * sparse_poisson made. */
+ * elements of vectors that other ranks own, its halo. The halo is stored after its own part, and
+ * neighbours exchange it point to point. Each rank has one Sparse, used by one thread; sparse_free
+ * frees what sparse_poisson has allocated. */
 #ifndef TUTTI_EXAMPLE_SPARSE_H
 #define TUTTI_EXAMPLE_SPARSE_H
 
@@ -12,8 +12,8 @@
 typedef struct {
   int rank;
   int receive_count, send_count;
-  int receive_first; /* in the halo */
-  int* send;         /* which of this rank's own elements */
+  int receive_first; /* index of the first received element in the halo */
+  int* send;         /* indices of the own elements to send */
   double* send_values;
 } Neighbour;
 
@@ -22,8 +22,8 @@ typedef struct {
   int rows;         /* of the whole matrix */
   int first, count; /* the rows of this rank */
   int halo_count;
-  int* row_start; /* count + 1 */
-  int* column;    /* local: below `count` an own element, from `count` on one of the halo */
+  int* row_start; /* count + 1 elements */
+  int* column;    /* local: an index below `count` is an own element, others are in the halo */
   double* value;
   int neighbour_count;
   Neighbour* neighbour;
@@ -34,8 +34,7 @@ typedef struct {
 Sparse sparse_poisson(MPI_Comm comm, int side);
 void sparse_free(Sparse* matrix);
 
-/* out = matrix * in. `in` has room for count + halo_count elements, of which the halo is filled
- * here. */
+/* out = matrix * in. `in` has count + halo_count elements; this function fills the halo. */
 void sparse_multiply(Sparse* matrix, double* in, double* out);
 
 #endif

@@ -1,5 +1,5 @@
-/* Collectives without MPI: the threads of one process are the ranks. Approximates pi, each rank a
- * part of the sum.
+/* Collectives without MPI: the threads of one process are the ranks. The program approximates pi;
+ * each rank computes a part of the sum.
  *
  *   cc threads.c $(pkg-config --cflags --libs tutti) -pthread && ./a.out 4 */
 #include <pthread.h>
@@ -26,7 +26,7 @@ static void* work(void* argument) {
   tutti_group* group;
   stop_on(tutti_team_join(worker->team, worker->rank, &group));
 
-  /* Rank 0 decides how fine the sum is, and tells the others. */
+  /* Rank 0 chooses the number of steps and tells the others. */
   long steps = worker->rank == 0 ? intervals : 0;
   stop_on(tutti_bcast(group, &steps, sizeof steps, 0));
   double mine = 0, pi;
@@ -36,7 +36,7 @@ static void* work(void* argument) {
   }
   stop_on(tutti_allreduce(group, &mine, &pi, 1, TUTTI_FLOAT64, TUTTI_SUM));
 
-  /* All ranks have the same bits: rank 0 collects what they have, and sees. */
+  /* All ranks have the same bits: rank 0 collects their results and compares them. */
   double all[most_ranks];
   stop_on(tutti_gather(group, &pi, all, sizeof pi, 0));
   if (worker->rank == 0) {
