@@ -1,4 +1,4 @@
-! Fortran's allocatables, and what it allocates for functions' results, come from the heap.
+! The memory of Fortran's allocatable arrays and pointers, and of function results, is in the heap.
 program allocatable
   use iso_c_binding
   implicit none

@@ -1,5 +1,5 @@
-/* Parent and child write at once and never see each other's stores; threads go on allocating while
- * others fork. */
+/* Parent and child write at the same time and never see each other's stores; threads go on
+ * allocating while others fork. */
 #include <pthread.h>
 #include <spawn.h>
 #include <stdatomic.h>

@@ -1,5 +1,5 @@
-/* What the programs of this directory have in common: checks, and whether an address lies in the
- * shared heap. */
+/* Shared by the programs of this directory: checks, and a test whether an address is in the shared
+ * heap. */
 #ifndef HEAP_H
 #define HEAP_H
 
@@ -18,7 +18,7 @@
     }                                                                               \
   } while (0)
 
-/* The inode of this process's own heap, which has a descriptor; 0 where there is none. */
+/* The inode of this process's own heap, found by its descriptor; 0 if there is none. */
 static unsigned long own_heap(void) {
   for (int descriptor = 3; descriptor < 1024; ++descriptor) {
     char name[64], target[64] = "";
@@ -31,7 +31,7 @@ static unsigned long own_heap(void) {
   return 0;
 }
 
-/* By what the system says of the mappings, not by what Tutti says. */
+/* True if the address is in the heap, by the system's list of mappings (not by Tutti's word). */
 static int in_heap(const void* address) {
   static uintptr_t begin, end;
   const unsigned long heap = end == 0 ? own_heap() : 0;
@@ -42,7 +42,7 @@ static int in_heap(const void* address) {
       unsigned long from, to, inode;
       if (sscanf(line, "%lx-%lx %*s %*s %*s %lu", &from, &to, &inode) == 3 && inode == heap &&
           strstr(line, "rw-s") != NULL) {
-        begin = end == 0 ? from : begin; /* libraries may have split it by their advice */
+        begin = end == 0 ? from : begin; /* a library's madvise may have split the mapping */
         end = to;
       }
     }

@@ -1,12 +1,12 @@
-/* malloc and its kin keep their promises, in the heap; memory that is freed goes back to the
- * system. */
+/* malloc and related functions behave as specified, with memory of the heap; freed memory goes back
+ * to the system. */
 #include <errno.h>
 #include <malloc.h>
 #include <unistd.h>
 
 #include "heap.h"
 
-static volatile size_t huge = SIZE_MAX / 2; /* not for the compiler to judge */
+static volatile size_t huge = SIZE_MAX / 2; /* volatile, so that the compiler does not warn */
 
 static long resident_kib(void) {
   char line[256];
@@ -80,7 +80,7 @@ static void alignments(void) {
   free(memory);
 }
 
-/* The test sets MALLOC_CONF so that nothing is kept for later. */
+/* The test sets MALLOC_CONF so that jemalloc returns freed memory at once. */
 static void giving_back(void) {
   const long before = resident_kib();
   const size_t bytes = (size_t)192 << 20;
@@ -94,7 +94,8 @@ static void giving_back(void) {
   free((void*)memory);
 }
 
-/* Of the C library's own memory and ours, each is freed and resized by the other's functions. */
+/* Our functions free and resize the C library's own blocks, and the C library frees and resizes
+ * ours. */
 static void mixed(void) {
   char* text = strdup("the C library's");
   text = realloc(text, 100000);
@@ -106,8 +107,8 @@ static void mixed(void) {
   for (int i = 0; i < 5000; ++i) fputc('x', file);
   rewind(file);
   CHECK(getline(&line, &bytes, file) == 5000 && line[4999] == 'x');
-  CHECK(
-      !in_heap(file)); /* children of fork write to its lock before they have a heap of their own */
+  /* Children of fork write to a stream's lock before they have their copy of the heap. */
+  CHECK(!in_heap(file));
   fclose(file);
   free(line);
 }

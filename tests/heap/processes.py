@@ -1,4 +1,4 @@
-"""Python under the shared heap starts processes in each of its ways."""
+"""Python under the shared heap starts processes in every way that Python has."""
 
 import multiprocessing
 import os

@@ -92,7 +92,7 @@ def test_python():
 
 @pytest.mark.parametrize("limit", ["-v 2000000", "-v 100000", "-f 0"])
 def test_tight_limits(limit):
-    """Of little address space the heap takes a part, or none; the program runs either way."""
+    """With little address space the heap takes a part of it, or none; the program runs either way."""
     script = (
         f"ulimit {limit}; exec env LD_PRELOAD={LIBRARY} sh -c 'ls / | sort | tail -n 1 && echo ok'"
     )
@@ -102,7 +102,7 @@ def test_tight_limits(limit):
 
 
 def test_heaps_that_are_full(compiled, tmp_path):
-    """Where the heap is used up, the C library's memory serves."""
+    """When the heap is full, memory comes from the C library."""
     (tmp_path / "full.c").write_text(
         '#include "heap.h"\n'
         "int main(void) {\n"

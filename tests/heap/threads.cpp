@@ -1,5 +1,5 @@
-// Threads hand each other memory; all of it comes from the heap, whichever thread frees it. Some
-// threads end in between.
+// Threads pass memory to each other: all of it is in the heap, and any thread may free it. Threads
+// end while memory that they have allocated is still in use.
 #include <array>
 #include <memory>
 #include <mutex>
@@ -43,7 +43,7 @@ struct alignas(256) Wide {
 }  // namespace
 
 int main() {
-  in_heap(nullptr);  // looks once, before there are threads
+  in_heap(nullptr);  // it reads the mappings once, before there are threads
   for (int generation = 0; generation < 10; ++generation) {
     std::vector<std::thread> threads;
     for (unsigned i = 0; i < 8; ++i)

@@ -1,5 +1,6 @@
-/* What lock, put and unlock cost on a window that MPI allocates and on one over the program's
- * memory; two ranks. The numbers of docs/decisions/windows-stay-with-the-host.md; no test. */
+/* Measures lock, put and unlock on a window that MPI allocates and on one over the program's
+ * memory, with two ranks. It gave the numbers of docs/decisions/windows-stay-with-the-host.md; it
+ * is no test. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-! Rank 1 ends the job by MPI_Abort, by each face of MPI.
+! Rank 1 ends the job by MPI_Abort, called through each Fortran interface of MPI.
 program aborted
 #if defined(USE_F08)
   use mpi_f08

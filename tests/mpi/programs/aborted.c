@@ -1,5 +1,5 @@
-// Some collectives on all ranks and on one alone; then one rank, or all of them, end the job by
-// MPI_Abort.
+// All ranks make some collectives together and some alone; then one rank, or every rank, ends the
+// job by MPI_Abort.
 #include <unistd.h>
 
 #include "check.h"

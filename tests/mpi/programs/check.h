@@ -1,4 +1,4 @@
-// What the test programs share: CHECK ends the job with the place and a message, exercise uses a
+// Shared by the test programs: CHECK ends the job with the place and a message, exercise uses a
 // communicator.
 #pragma once
 
@@ -27,7 +27,7 @@ __attribute__((format(printf, 5, 6))) static inline void give_up(MPI_Comm commun
   do {                                                                                      \
     if (!(condition)) give_up(MPI_COMM_WORLD, __FILE__, __LINE__, #condition, __VA_ARGS__); \
   } while (0)
-// Where there is no MPI_COMM_WORLD, or may not be one yet: ends the job through the communicator.
+// Ends the job through this communicator, for programs that have no MPI_COMM_WORLD (yet).
 #define CHECK_IN(communicator, condition, ...)                                            \
   do {                                                                                    \
     if (!(condition)) give_up(communicator, __FILE__, __LINE__, #condition, __VA_ARGS__); \
@@ -39,15 +39,15 @@ static inline void start(int* argc, char*** argv) {
   MPI_Comm_size(MPI_COMM_WORLD, &world_size);
 }
 
-// Past the calls that a communicator makes before it sets up.
+// Makes enough calls that the communicator is set up afterwards (TUTTI_SETUP_AFTER).
 static inline void set_up(MPI_Comm communicator) {
   for (int i = 0; i < 4; ++i) MPI_Barrier(communicator);
 }
 
 enum { most_ints = 1024 };
 
-// Rounds of every collective, whose results are checked; each bcast is of `ints` ints, at most
-// most_ints.
+// Makes rounds of allreduce, bcast, reduce and barrier and checks their results. Each bcast has
+// `ints` ints, at most most_ints.
 static inline void exercise(MPI_Comm communicator, int rounds, int ints) {
   int rank, size, data[most_ints];
   MPI_Comm_rank(communicator, &rank);

@@ -1,4 +1,5 @@
-! The collectives from Fortran, by one of its three faces: -DMPIF (mpif.h), -DUSE_MPI or -DUSE_F08.
+! The collectives from Fortran, through one of its three interfaces: -DMPIF (mpif.h), -DUSE_MPI or
+! -DUSE_F08.
 program collectives
 #if defined(USE_F08)
   use mpi_f08
@@ -77,7 +78,7 @@ program collectives
     end do
     call MPI_Comm_free(half, error)
   end do
-  ! What was sent before a barrier is found by the first poll after it.
+  ! A message sent before a barrier is found by the first poll after it.
   do round = 1, 50
     found = .true.
     if (rank == 1) call MPI_Send(numbers, 5, MPI_INTEGER, 0, round, MPI_COMM_WORLD, error)
@@ -98,7 +99,7 @@ program collectives
   call MPI_Finalize(error)
 
 contains
-  ! What rank `from` has for rank `to`.
+  ! The part that rank `from` has for rank `to`.
   function part_of(from, to) result(values)
     integer, intent(in) :: from, to
     integer :: values(3), k
@@ -146,7 +147,7 @@ contains
     call check(all(part == part_of(rank, 0)) .and. error == MPI_SUCCESS, 27)
   end subroutine try_parts
 
-  ! Parts of one and two elements by turns, three apart.
+  ! Parts of one and two elements in turn, at distances of three elements.
   subroutine try_v_collectives(root)
     integer, intent(in) :: root
     integer :: other, counts(0:ranks - 1), places(0:ranks - 1), own

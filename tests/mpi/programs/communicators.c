@@ -1,5 +1,5 @@
-// Communicators of every making: split, dup, of one rank, between groups, freed in every order,
-// 10,000 short-lived.
+// Communicators made in every way: by split and dup, of one rank, between groups; freed in every
+// order; and 10,000 short-lived ones.
 #include <dirent.h>
 
 #include "check.h"
@@ -48,8 +48,8 @@ static void between_groups(void) {
   MPI_Comm_free(&local);
 }
 
-// Ranks free in different orders, and some use more communicators than others, so that handles and
-// call counts of one rank say nothing of another's.
+// Ranks free communicators in different orders, and some use more of them than others, so that
+// handles and call counts differ between ranks.
 static void unequal_histories(void) {
   enum { many = 12 };
   for (int round = 0; round < 5; ++round) {
@@ -67,7 +67,8 @@ static void unequal_histories(void) {
   }
 }
 
-// More at once than the shared memory serves: the rest stay on the host, and all of them work.
+// There are more communicators at once than the shared memory can serve: the rest stay on the host,
+// and all of them work.
 static void many_at_once(int count) {
   MPI_Comm* all = malloc(sizeof *all * count);
   for (int i = 0; i < count; ++i) {
@@ -109,7 +110,7 @@ static void short_lived(int count) {
       CHECK(sum == world_size, "communicator %d, call %d: %d", i, call, sum);
     }
     MPI_Comm_free(&brief);
-    if (i == count / 5) {  // what the host keeps by then, it keeps
+    if (i == count / 5) {  // by then the host has taken all files and memory that it keeps
       files = open_files();
       private = memory_kib("RssAnon");
       shared = memory_kib("RssShmem");

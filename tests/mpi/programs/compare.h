@@ -1,6 +1,6 @@
-// One call of any collective by Tutti and by the host MPI (PMPI_*), whose results must be the same
-// bytes: data, gaps between it, and memory around it. For programs that go over many calls
-// (parts.c, soak.c).
+// One call of any collective, by Tutti and by the host MPI (PMPI_*). Both must give the same bytes:
+// the data, the gaps in it, and the memory around it. For programs that try many calls (parts.c,
+// soak.c).
 #pragma once
 
 #include <stddef.h>
@@ -34,7 +34,8 @@ static inline int rooted(int collective) {
          collective == SCATTER;
 }
 
-// A type with an operation on it that is exact in every grouping; `fill` writes one element.
+// A type and an operation on it whose results are exact, however operands are grouped; `fill`
+// writes one element.
 struct layout {
   const char* name;
   MPI_Datatype type;
@@ -43,11 +44,11 @@ struct layout {
   void (*fill)(void* element, int value);
 };
 
-// 2x2 matrices modulo a prime: associative, and the order shows.
+// 2x2 matrices modulo a prime: their product is associative and depends on the order.
 struct matrix {
   int a, b, c, d;
 };
-// What has gaps inside and behind.
+// A record with gaps inside and at its end.
 struct record {
   char tag;
   double value;
@@ -71,8 +72,8 @@ static void add_records(void* in, void* inout, int* count, MPI_Datatype* type) {
     ((struct record*)inout)[i].value += ((struct record*)in)[i].value;
   }
 }
-// Two doubles apart: the first ones are added, of the second ones the last stays, so that the order
-// shows.
+// Two doubles with gaps between them: the first ones are added; the result's second one is that of
+// the last operand, so the result depends on the order.
 static void last_pair(void* in, void* inout, int* count, MPI_Datatype* type) {
   (void)type;
   for (int i = 0; i < *count; ++i) ((double*)inout)[4 * i] += ((double*)in)[4 * i];
@@ -147,8 +148,8 @@ struct call {
   MPI_Comm communicator;
 };
 
-// The program's usual call where not `by_host`; else the host's, with elements as bytes where
-// `as_bytes`: gaps then travel too, and are the same everywhere.
+// Makes the call, by Tutti or (`by_host`) by the host. With `as_bytes` elements are passed as
+// bytes: then gaps are sent as well, and they are the same at all ranks.
 static inline int perform(const struct call* call, int by_host, int as_bytes, const void* in,
                           void* out) {
   const MPI_Datatype type = as_bytes ? MPI_BYTE : call->layout->type;
@@ -173,7 +174,8 @@ static inline int perform(const struct call* call, int by_host, int as_bytes, co
 #undef EITHER
 }
 
-// The operands of all ranks by a move, then the operation, from the last rank's to the first's.
+// Computes the result here: a data-movement collective brings the operands of all ranks, and
+// MPI_Reduce_local combines them from the last rank's to the first rank's.
 static inline void combine_here(const struct call* call, const void* in, unsigned char* out,
                                 int rank, int ranks) {
   const size_t part = (size_t)call->count * call->layout->extent;
@@ -196,9 +198,9 @@ static inline void combine_here(const struct call* call, const void* in, unsigne
   free(operands);
 }
 
-// What the host gives. With derived types it is asked for less: MPICH 5 refuses a gather of records
-// among four, and its reduce_scatter of elements with gaps by an operation that does not commute
-// gives wrong results and writes elsewhere.
+// The expected result, from the host. With derived types the host only moves bytes: MPICH 5 refuses
+// a gather of records among four ranks, and its reduce_scatter of elements with gaps by an
+// operation that does not commute gives wrong results and writes outside its buffer.
 static inline void expect(const struct call* call, const void* in, unsigned char* out, int rank,
                           int ranks) {
   const int derived = call->layout >= layouts + named_layouts;
@@ -208,9 +210,9 @@ static inline void expect(const struct call* call, const void* in, unsigned char
     perform(call, 1, derived, in, out);
 }
 
-enum { margin = 64 };  // bytes before and behind what a call may write
+enum { margin = 64 };  // bytes before and after the memory that a call may write
 
-// Elements that a rank's `in` and `out` hold.
+// The number of elements in a rank's `in` or `out`.
 static inline size_t elements_of(const struct call* call, int out, int ranks) {
   const int c = call->collective;
   const int parted = out ? c == GATHER || c == ALLGATHER || c == ALLTOALL
@@ -229,7 +231,7 @@ static inline unsigned char* buffer_of(const struct call* call, size_t elements,
   return buffer;
 }
 
-// Which buffers a rank passes, by MPI's rules of MPI_IN_PLACE.
+// Compares both results. Each rank passes the buffers that MPI's rules for MPI_IN_PLACE require.
 static inline void compare(const struct call* call) {
   int rank, ranks;
   MPI_Comm_rank(call->communicator, &rank);
@@ -247,12 +249,12 @@ static inline void compare(const struct call* call) {
   unsigned char* const aside = buffer_of(call, out_elements, data_in_out ? rank : -1);
   const void* const source = in_place && !scatters ? MPI_IN_PLACE : in + margin;
   const int no_target = in_place && scatters;
-  // What an exscan leaves at rank 0 is undefined; Tutti leaves all as it was.
+  // An exscan's `out` at rank 0 is undefined; Tutti does not write it.
   unsigned char* const host_out = call->collective == EXSCAN && rank == 0 ? aside : expected;
   expect(call, source, no_target ? MPI_IN_PLACE : host_out + margin, rank, ranks);
   perform(call, 0, 0, source, no_target ? MPI_IN_PLACE : (void*)(out + margin));
   const size_t extent = call->layout->extent;
-  // Behind its result in place, a reduce_scatter may leave anything.
+  // In place, a reduce_scatter may write anything after its result.
   const int tail = call->collective == REDUCE_SCATTER && in_place;
   const size_t bytes =
       tail ? margin + extent * (size_t)call->count : 2 * margin + extent * out_elements;

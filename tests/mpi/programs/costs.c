@@ -1,9 +1,9 @@
 // For counting instructions: the last rank is late, so that it need not wait, and calls each
-// collective with 8 bytes (of a part) in a function of its own, once it is set up. Each call is
-// dumped by itself, under the collective's name, so that the least of many can be found: where the
-// others were late after all, waiting adds. Those that end in 64 have parts of 64 bytes in the
-// mean, of 2 ranks; those in place have them there, at the last rank, which is the root where there
-// is one.
+// collective with 8 bytes (of a part) in a function of its own, after set-up. Each call is dumped
+// by itself, under the collective's name, so that the test can take the least of many: if the other
+// ranks were late, waiting adds instructions. Calls whose names end in 64 have parts of 64 bytes on
+// average, with 2 ranks. Calls whose names have in_place are in place at the last rank, which is
+// the root if the collective has one.
 #include <unistd.h>
 #include <valgrind/callgrind.h>
 

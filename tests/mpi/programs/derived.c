@@ -1,4 +1,4 @@
-// Derived datatypes and user operations: layouts with gaps, in another order, or different on every
+// Derived datatypes and user operations: layouts with gaps, in another order, or different at every
 // rank, and operations that do not commute.
 #include <stddef.h>
 
@@ -6,7 +6,8 @@
 
 enum { n = 37, modulus = 10007 };
 
-// The root's doubles lie apart, the others' side by side: the signature is what counts.
+// The root's doubles have gaps between them, those of other ranks do not: only the type signature
+// must match.
 static void bcast_between_layouts(int root, int elements) {
   MPI_Datatype apart;
   MPI_Type_vector(elements, 1, 3, MPI_DOUBLE, &apart);
@@ -25,7 +26,7 @@ static void bcast_between_layouts(int root, int elements) {
   free(wide);
 }
 
-// As large as its parts and without gaps, but in another order.
+// A type without gaps whose parts are in another order.
 static void bcast_permuted(int root) {
   MPI_Datatype swapped;
   const int lengths[] = {1, 1}, places[] = {1, 0};
@@ -76,7 +77,7 @@ static void bcast_dense_constructions(int root) {
   MPI_Type_free(&copy);
 }
 
-// 2x2 matrices modulo a prime: associative, and the order shows.
+// 2x2 matrices modulo a prime: their product is associative and depends on the order.
 struct matrix {
   int a, b, c, d;
 };
@@ -129,7 +130,8 @@ static void noncommutative(int count) {
   MPI_Type_free(&type);
 }
 
-// An operation that walks the user's layout: char, gap, double, and 8 bytes behind.
+// An operation that reads the user's layout: a char, a gap, a double, and 8 bytes that it must not
+// touch.
 struct record {
   char tag;
   double value;

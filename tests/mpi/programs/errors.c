@@ -1,5 +1,5 @@
-// Wrong arguments give the same error class with Tutti as the host MPI alone gives, and harm
-// nobody.
+// Wrong arguments give the same error class with Tutti as with the host MPI alone, and later calls
+// still work.
 #include "check.h"
 
 static void compare(const char* what, int with, int without) {
@@ -16,7 +16,8 @@ int main(int argc, char** argv) {
   set_up(MPI_COMM_WORLD);
   const MPI_Comm world = MPI_COMM_WORLD;
   int a[2] = {1, 2}, b[2] = {0, 0}, many[64] = {0};
-  if (PMPI_Bcast(a, -1, MPI_INT, 0, MPI_COMM_SELF) == MPI_SUCCESS) {  // a host that judges nothing
+  // A host that checks no arguments.
+  if (PMPI_Bcast(a, -1, MPI_INT, 0, MPI_COMM_SELF) == MPI_SUCCESS) {
     b[0] = 1;
     MPI_Allreduce(world_rank == 0 ? b : a, b, 1, MPI_INT, MPI_SUM, world);
     CHECK(b[0] == world_size, "one rank aliases: %d", b[0]);
@@ -39,7 +40,7 @@ int main(int argc, char** argv) {
     SAME(Reduce(a, b, -2, MPI_INT, MPI_SUM, 0, world));
     SAME(Scan(a, b, -1, MPI_INT, MPI_SUM, world));
     SAME(Reduce_scatter_block(a, b, 1, MPI_INT, MPI_OP_NULL, world));
-#else  // and Open MPI tolerates these
+#else  // Open MPI accepts these
     SAME(Allreduce(a, a, 1, MPI_INT, MPI_SUM, world));
     SAME(Scan(a, a, 1, MPI_INT, MPI_SUM, world));
     SAME(Exscan(a, a, 1, MPI_INT, MPI_SUM, world));
@@ -50,13 +51,13 @@ int main(int argc, char** argv) {
     SAME(Alltoallv(many, ones, at, MPI_INT, many, ones, at, MPI_INT, world));
     SAME(Alltoallw(many, ones, at, types, many, ones, at, types, world));
     SAME(Reduce_scatter(many, many, ones, MPI_INT, MPI_SUM, world));
-    // Of those with a root only the root errs, and the others would wait for it.
+    // In collectives with a root only the root makes the wrong call; the others would wait for it.
     for (int root = 0; root < world_size; ++root) {
       if (world_rank != root) continue;
       SAME(Gatherv(many + root, 1, MPI_INT, many, ones, at, MPI_INT, root, world));
       SAME(Scatterv(many, ones, at, MPI_INT, many + root, 1, MPI_INT, root, world));
     }
-    // By their extents these are one, by their sizes they lie apart, and hosts raise nothing.
+    // By their extents these buffers overlap, by their sizes they do not, and hosts raise no error.
     const int last = world_size - 1;
     if (last > 0) MPI_Gather(many + 2 * world_rank, 1, gap, many, 1, gap, last, world);
     if (last > 0) MPI_Gatherv(many + 2 * world_rank, 1, gap, many, ones, at, gap, last, world);

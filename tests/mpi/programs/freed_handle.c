@@ -1,4 +1,4 @@
-// A call on a communicator that was freed is an error of that call: the program ends by it.
+// A call on a communicator that was freed is an error of that call and ends the program.
 #include "check.h"
 
 int main(int argc, char** argv) {

@@ -1,6 +1,6 @@
-// Errors where the program has set MPI_ERRORS_RETURN on MPI_COMM_WORLD alone: one kind of error a
-// run, whose class is printed. Some hosts end the job at some of them; with Tutti they must do the
-// same.
+// Errors in programs that have set MPI_ERRORS_RETURN on MPI_COMM_WORLD only. Each run makes one
+// kind of error and prints its class. Some hosts end the job at some of them; with Tutti they must
+// do the same.
 #include "check.h"
 
 static MPI_Comm before;

@@ -1,4 +1,4 @@
-// The _c forms of MPI 4, and a count that no int holds where memory allows ("huge").
+// The _c forms of MPI 4; with the argument "huge" a count that is larger than any int.
 #include "check.h"
 
 int main(int argc, char** argv) {

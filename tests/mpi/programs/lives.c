@@ -1,12 +1,12 @@
-// Communicators that are made and freed by functions of every name. Each rank also makes some of
-// its own, so that a handle which comes again at one rank is new at another. A rank that counted
-// the calls of a freed communicator for the next one with the same handle would set up when the
-// others do not, and all would wait.
+// Communicators that are made and freed by every function for it. Each rank also makes some of its
+// own, so that a handle that is reused at one rank is new at another. If a rank counted the calls
+// of a freed communicator for the next one with the same handle, it would set up when the others do
+// not, and all would wait.
 #include "check.h"
 
 enum { kinds = 8, ends = 3 };
 
-// PMPI_* is what Fortran bindings and tools call.
+// Fortran bindings and tools call the PMPI_ functions.
 static MPI_Comm made_by(int kind, MPI_Comm parent) {
   MPI_Comm made = MPI_COMM_NULL;
   int rank, size;
@@ -27,7 +27,7 @@ static MPI_Comm made_by(int kind, MPI_Comm parent) {
       MPI_Group_free(&group);
       break;
     }
-    default: {  // which Tutti does not interpose
+    default: {  // Tutti does not interpose this function
       MPI_Request request;
       MPI_Comm_idup(parent, &made, &request);
       MPI_Wait(&request, MPI_STATUS_IGNORE);
@@ -57,7 +57,7 @@ static void use(MPI_Comm communicator, int calls) {
 int main(int argc, char** argv) {
   start(&argc, &argv);
   const int rounds = argc > 1 ? atoi(argv[1]) : 100;
-  unsigned own = 12345u + (unsigned)world_rank;  // draws of this rank's alone
+  unsigned own = 12345u + (unsigned)world_rank;  // the state of this rank's own random numbers
   for (int round = 0; round < rounds; ++round) {
     for (unsigned more = (own = own * 1103515245u + 12345u) >> 16 & 3; more > 0;
          --more) {  // of this rank alone

@@ -1,6 +1,6 @@
-/* Memory that MPI gives: from the shared heap, reached by all ranks, right in collectives, freed by
- * whom it came from. Arguments: how many heaps this process has mapped; whether malloc's memory
- * lies in the heap; whether windows' does. */
+/* Memory that MPI allocates is in the shared heap, can be reached by all ranks, gives correct
+ * results in collectives and is freed by its allocator. Arguments: the number of heaps that this
+ * process has mapped; whether malloc's memory is in the heap; whether the memory of windows is. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <sys/wait.h>
@@ -54,7 +54,7 @@ static void alloc_mem(int ours) {
   CHECK(MPI_Alloc_mem(10, info, &memory) == MPI_SUCCESS &&
         (!ours || (uintptr_t)memory % 1024 == 0));
   MPI_Free_mem(memory);
-  MPI_Info_set(info, "mpi_minimum_memory_alignment", "1048576"); /* the host's business */
+  MPI_Info_set(info, "mpi_minimum_memory_alignment", "1048576"); /* the host serves this */
   CHECK(MPI_Alloc_mem(10, info, &memory) == MPI_SUCCESS);
   memory[9] = 1;
   MPI_Free_mem(memory);

@@ -1,5 +1,5 @@
-// Rank 0 calls something else than the rest, which is an error that the user must be told.
-// Argument: what.
+// Rank 0 makes another call than the other ranks; the user must be told of this error. Argument:
+// the kind of mismatch.
 #include "check.h"
 
 int main(int argc, char** argv) {
@@ -8,7 +8,7 @@ int main(int argc, char** argv) {
   const MPI_Comm world = MPI_COMM_WORLD;
   set_up(world);
   int data = 1, sum, many[64] = {0};
-  if (strcmp(what, "gather") == 0) {  // the whole's count where MPI wants a part's
+  if (strcmp(what, "gather") == 0) {  // the count of the whole buffer instead of that of a part
     MPI_Gather(&data, 1, MPI_INT, many, world_rank == 0 ? world_size : 0, MPI_INT, 0, world);
   } else if (strcmp(what, "scatter") == 0) {
     MPI_Scatter(many, world_rank == 0 ? 8 : 0, MPI_INT, &data, 1, MPI_INT, 0, world);

@@ -1,10 +1,10 @@
-// For counting instructions: the last rank always arrives late, so that it hardly ever waits in its
+// For counting instructions: the last rank always arrives late, so that it seldom waits in its
 // 8-byte allreduces.
 #include <unistd.h>
 
 #include "check.h"
 
-// What is counted: a call once everything is set up.
+// The counted function: a call after set-up.
 __attribute__((noinline)) void counted_allreduce(const double* in, double* out) {
   MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }

@@ -1,5 +1,5 @@
-// A rank whose first long call only reads takes all pages of its slots with its first long call
-// that writes, not one page after the other. Page faults are counted, because each costs
+// A rank whose first long calls only read touches all pages of its slots in its first long call
+// that writes, not one page in each later call. The test counts page faults, because each costs
 // microseconds.
 #include <sys/resource.h>
 
@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
   for (int call = 0; call < calls; ++call)
     MPI_Allreduce(in, out, doubles, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
   const long more = faults() - before;
-  // Another's slots are mapped when they are read, several pages with each fault.
+  // Other ranks' slots are mapped when they are read, several pages with each fault.
   CHECK(more < calls / 2, "%ld faults in %d calls of 4 KiB", more, (int)calls);
   return finish();
 }

@@ -1,6 +1,6 @@
-// Communicators that live for a few calls, of the same ranks again and again: in other orders,
-// freed in other orders at each rank, some while others of the same ranks are in use; and in two
-// threads at once, where the host has them.
+// Short-lived communicators, made again and again of the same ranks: in different orders, freed in
+// different orders at each rank, some while others of the same ranks are in use; and in two threads
+// at once, if the host supports threads.
 #include <pthread.h>
 
 #include "check.h"
@@ -14,7 +14,7 @@ static MPI_Comm split_off(MPI_Comm from, int kind) {
   return made;
 }
 
-// Each with another number of calls, so that some are set up and some are not.
+// Communicators make different numbers of calls, so that some are set up and some are not.
 static void one_by_one(void) {
   for (int i = 0; i < 150; ++i) {
     MPI_Comm brief = split_off(MPI_COMM_WORLD, i % 7);
@@ -23,7 +23,7 @@ static void one_by_one(void) {
   }
 }
 
-// Rank 0 frees the last one made first, the others the first.
+// Rank 0 frees the last one first; other ranks free the first one first.
 static void several_at_once(void) {
   enum { many = 5 };
   for (int round = 0; round < 20; ++round) {
@@ -35,7 +35,7 @@ static void several_at_once(void) {
   }
 }
 
-// The next is in use before the last one ends, which ranks free at other times.
+// A communicator is in use before the previous one ends; ranks free that one at different times.
 static void overlapping(void) {
   MPI_Comm last = split_off(MPI_COMM_WORLD, 0);
   exercise(last, 6, 3);

@@ -1,7 +1,7 @@
-// The collectives with parts and the scans: types, roots, counts, in place or not, commutative
-// operations and others, against the host MPI; then what only single calls show (layouts that
-// differ, read-only memory, MPI_BOTTOM, large counts). Prints how many calls the report must show
-// as served.
+// The collectives with parts and the scans, compared with the host MPI: types, roots, counts, in
+// place or not, operations that commute or do not. Then cases that need calls of their own: layouts
+// that differ, read-only memory, MPI_BOTTOM, large counts. Prints the number of calls that the
+// report must show as served.
 #include "compare.h"
 
 static long served;
@@ -26,7 +26,8 @@ static void try_all(const int* counts, int count_count, int every_root, int layo
   }
 }
 
-// Rank 0 and the odd ones send and receive doubles apart, the others doubles side by side.
+// Rank 0 and the odd ranks send and receive doubles with gaps between them, the others without
+// gaps.
 static void layouts_that_differ(int count) {
   MPI_Datatype apart;
   MPI_Type_vector(count, 1, 3, MPI_DOUBLE, &apart);
@@ -59,7 +60,7 @@ static void layouts_that_differ(int count) {
     for (int j = 0; world_rank == root && j < world_size; ++j)
       for (int i = 0; i < count; ++i)
         CHECK(DENSE(j, i) == j * 1e6 + i % 1000, "gather to %d, %d from %d", root, i, j);
-    // The other way round: packed at the root, each rank's layout elsewhere.
+    // The other direction: packed at the root, each rank's own layout elsewhere.
     for (int j = 0; j < world_size; ++j)
       for (int i = 0; i < count; ++i) DENSE(j, i) = root * 1e6 + j * 1e4 + i % 1000;
     MPI_Scatter(out, count, MPI_DOUBLE, in, n, type, root, MPI_COMM_WORLD);
@@ -78,9 +79,9 @@ static void layouts_that_differ(int count) {
   MPI_Type_free(&wide);
 }
 
-// A root's own part in place is not written, so it may lie in memory that nobody may write; what
-// does not matter at a rank may be anything.
-static void what_does_not_matter(void) {
+// A root's own part in place is not written, so it may be in read-only memory. Arguments that are
+// ignored at a rank may have any value.
+static void ignored_arguments(void) {
   static const int data[3 * 64] = {[0] = 1, [1] = 2, [3] = 4, [4] = 5};
   int part[3] = {-1, -1, -1}, all[3 * 64];
   const int ranks = world_size < 64 ? world_size : 0;
@@ -99,14 +100,14 @@ static void what_does_not_matter(void) {
     }
     served += 2;
   }
-  if (world_size == 1) return;  // the host would not bear it
+  if (world_size == 1) return;  // the host's exscan fails then
   int value = world_rank + 1, sum = 0;
   MPI_Exscan(&value, world_rank == 0 ? NULL : &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   CHECK(sum == world_rank * (world_rank + 1) / 2, "exscan: %d", sum);
   served += 1;
 }
 
-// Absolute addresses, and elements that lie backwards.
+// Absolute addresses, and types with negative strides.
 static void strange_addresses(void) {
   double value = world_rank * 2.5;
   double* const all = malloc(sizeof(double) * 2 * (size_t)world_size);
@@ -136,7 +137,7 @@ static void strange_addresses(void) {
   MPI_Type_free(&apart);
 }
 
-// Halves of the ranks that meet: the host's, and whole.
+// Intercommunicators between halves of the ranks: the host serves them, with correct results.
 static void between_groups(void) {
   if (world_size < 2) return;
   MPI_Comm half, both;
@@ -153,8 +154,8 @@ static void between_groups(void) {
     for (int i = 0; i < limit; ++i)
       CHECK(all[i] == 2 * i + 1 - side + round, "allgather, %d of the others: %d", i, all[i]);
     memset(all, 0, sizeof all);
-    const int among_receivers = rank == 0 ? MPI_ROOT : MPI_PROC_NULL;
-    const int root = side == 1 ? 0 : among_receivers;
+    int root = rank == 0 ? MPI_ROOT : MPI_PROC_NULL;
+    if (side == 1) root = 0;
     MPI_Gather(&own, 1, MPI_INT, all, 1, MPI_INT, root, both);
     for (int i = 0; root == MPI_ROOT && i < limit; ++i)
       CHECK(all[i] == 2 * i + 1 + round, "gather, %d: %d", i, all[i]);
@@ -210,7 +211,7 @@ int main(int argc, char** argv) {
   try_all(long_ones, 1, 0, world_size < 4 ? layout_count : 1);
   static const int lengths[] = {1, 5, 37, 3000};
   for (size_t i = 0; i < sizeof lengths / sizeof *lengths; ++i) layouts_that_differ(lengths[i]);
-  what_does_not_matter();
+  ignored_arguments();
   strange_addresses();
   between_groups();
   large_count_forms();

@@ -1,4 +1,4 @@
-! Persistent collectives by a face of MPI (-DMPIF or -DUSE_F08), completed in every way.
+! Persistent collectives through an interface of MPI (-DMPIF or -DUSE_F08), completed in every way.
 program persistent
 #if defined(USE_F08)
   use mpi_f08

@@ -1,10 +1,10 @@
-// Persistent collectives: results of many rounds, requests in arrays beside the host's own, and the
-// orders of other calls between start and completion in which a rank may not have to wait for what
-// another does after its start.
+// Persistent collectives: results of many rounds; requests in arrays together with the host's own;
+// and other calls between start and completion, in orders in which a rank may not wait for what
+// another rank does after its start.
 //
 //   persistent results | mixed | orders | freed
 //
-// Other programs include this one to make the requests in other forms.
+// Other programs include this file and make the requests in other ways.
 #include "check.h"
 
 #ifndef COUNT
@@ -89,7 +89,7 @@ static int make_exscan(int n, int root, MPI_Request* r) {
   return (void)root, MPI_Exscan_init(in, out, n, MPI_INT, MPI_SUM, world, MPI_INFO_NULL, r);
 }
 
-// The blocking call with the same arguments, by the host: what the results are held against.
+// The host's blocking call with the same arguments gives the expected results.
 static int expected[8 * longest];
 static void ask_host(make* maker, int n, int root) {
   const int* from = in;
@@ -156,7 +156,7 @@ static void complete(MPI_Request* request, int way) {
       MPI_Waitany(1, request, &index, MPI_STATUS_IGNORE);
       CHECK(index == 0, "waitany: %d", index);
       break;
-    case 4:  // by itself, then beside nothing
+    case 4:
       while (!flag) MPI_Request_get_status(*request, &flag, MPI_STATUS_IGNORE);
       MPI_Wait(request, MPI_STATUS_IGNORE);
       MPI_Testany(1, request, &index, &flag, MPI_STATUS_IGNORE);
@@ -194,7 +194,7 @@ static void results(int n) {
   }
 }
 
-// Parts of different lengths, some of none, with gaps, and types with gaps; in place.
+// Parts of different lengths, some empty, with gaps between them, and types with gaps; in place.
 static void shapes(void) {
   MPI_Datatype strided;
   MPI_Type_vector(3, 1, 2, MPI_INT, &strided);
@@ -207,7 +207,7 @@ static void shapes(void) {
   for (int i = 0; i < 10; ++i) mine[i] = 10 * rank + i;
   MPI_Allgatherv_init(mine, rank % 3, strided, all, counts, displacements, MPI_INT, world,
                       MPI_INFO_NULL, &requests[0]);
-  MPI_Type_free(&strided);  // the request goes on
+  MPI_Type_free(&strided);  // the request stays valid
   int places[8];
   MPI_Allgather_init(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, places, 1, MPI_INT, world, MPI_INFO_NULL,
                      &requests[1]);
@@ -222,7 +222,7 @@ static void shapes(void) {
     before = running[0] = rank + 1, running[1] = round;
     MPI_Startall(5, requests);
     MPI_Waitall(5, requests, MPI_STATUSES_IGNORE);
-    const int expected = rank == 0 ? 1 : rank * (rank + 1) / 2;  // rank 0's is left as it was
+    const int expected = rank == 0 ? 1 : rank * (rank + 1) / 2;  // rank 0's is not written
     CHECK(before == expected, "exscan in place: %d, must be %d", before, expected);
     CHECK(running[0] == (rank + 1) * (rank + 2) / 2 && running[1] == round * (rank + 1),
           "scan in place: %d %d", running[0], running[1]);
@@ -238,7 +238,7 @@ static void shapes(void) {
   for (int i = 0; i < 5; ++i) MPI_Request_free(&requests[i]);
 }
 
-// Arrays of persistent collectives, persistent and nonblocking messages, and empty places.
+// Arrays of persistent collectives, persistent and nonblocking messages, and MPI_REQUEST_NULL.
 static void mixed(void) {
   const int right = (rank + 1) % size, left = (rank + size - 1) % size;
   int sum = 0, own = rank, from = -1, again = -1, token = rank;
@@ -286,8 +286,9 @@ static void mixed(void) {
   MPI_Request_free(&requests[1]), MPI_Request_free(&requests[2]), MPI_Request_free(&requests[4]);
 }
 
-// A started collective needs nobody's wait: rank 0 does other things before its own, which only end
-// once the others have ended theirs.
+// Once all ranks have started a collective, each can complete it, whatever the others do: before
+// its own wait rank 0 makes calls that end only after the other ranks have completed the
+// collective.
 static void orders(void) {
   double own[2] = {rank, 1}, sum[2] = {0, 0};
   int token = 0;
@@ -314,13 +315,13 @@ static void orders(void) {
       MPI_Barrier(world);
     }
     CHECK(sum[0] == size * (size - 1) / 2.0 && sum[1] == size, "round %d", round);
-    // Two at once, completed in opposite orders.
+    // Two collectives at once, completed in opposite orders.
     token = rank == size - 1 ? round : -1;
     MPI_Start(&other), MPI_Start(&request);
     MPI_Wait(rank % 2 == 0 ? &other : &request, MPI_STATUS_IGNORE);
     MPI_Wait(rank % 2 == 0 ? &request : &other, MPI_STATUS_IGNORE);
     CHECK(token == round, "round %d: token %d", round, token);
-    // One that starts later than another needs it.
+    // Rank 0 starts only after the last rank has started.
     if (rank == 0) {
       MPI_Recv(&token, 1, MPI_INT, size - 1, 1, world, MPI_STATUS_IGNORE);
       MPI_Start(&request);
@@ -333,7 +334,8 @@ static void orders(void) {
   MPI_Request_free(&request), MPI_Request_free(&other);
 }
 
-// Many, freed in any order, and after their communicator; user operations, which the host serves.
+// Many requests, freed in any order and after their communicator; user operations, which the host
+// serves.
 static void multiply(void* a, void* b, int* n, MPI_Datatype* type) {
   (void)type;
   for (int i = 0; i < *n; ++i) ((int*)b)[i] *= ((int*)a)[i];

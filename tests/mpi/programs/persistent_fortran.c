@@ -1,11 +1,11 @@
-// persistent.c by the names that Fortran compilers give Open MPI's routines, called as they call
-// them. The interposer alone has them, where the host comes without its Fortran library; all
-// arguments are addresses, handles are integers.
+// persistent.c with the names that Fortran compilers give Open MPI's routines, called as Fortran
+// code calls them. If the host has no Fortran library, only the interposer has these routines. All
+// arguments are addresses; handles are integers.
 #include <mpi.h>
 
 typedef MPI_Fint F;
 
-// What every routine's arguments end with.
+// The last arguments of every routine.
 typedef struct {
   F comm, info, request, error;
 } Last;

@@ -1,5 +1,5 @@
-// A persistent allreduce whose last rank starts 20 ms late, and between whose start and completion
-// rank 0 is away for 10 ms.
+// A persistent allreduce whose last rank starts 20 ms late; rank 0 sleeps for 10 ms between start
+// and completion.
 #include <unistd.h>
 
 #include "check.h"

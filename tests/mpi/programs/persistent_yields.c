@@ -1,5 +1,5 @@
-// How often rank 0 yields and sleeps while it waits for a rank that starts its part of a persistent
-// collective late.
+// Counts how often rank 0 yields and sleeps while it waits for a rank that starts its part of a
+// persistent collective late.
 #define _GNU_SOURCE
 #include <sys/syscall.h>
 #include <time.h>
@@ -9,7 +9,7 @@
 
 static int counting, yields, sleeps;
 
-// The libraries' as well: the program's come first.
+// The libraries call these functions too, because the program's definitions come first.
 int sched_yield(void) {
   yields += counting;
   return (int)syscall(SYS_sched_yield);

@@ -1,7 +1,7 @@
-// Collectives whose results hang on the order in which ranks are combined, against what each rank
-// computes by itself. Arguments: "bits" compares floating point with the left fold over ranks, bit
-// by bit; "split" works on halves of the ranks too; "roots" has every rank as the root; "inter" has
-// the halves meet.
+// Collectives whose results depend on the order in which ranks are combined, compared with the
+// result that each rank computes by itself. Arguments: "bits" compares floating point with the left
+// fold over ranks, bit by bit; "split" also works on halves of the ranks; "roots" makes every rank
+// the root; "inter" uses an intercommunicator between the halves.
 #include <math.h>
 #include <stdint.h>
 
@@ -25,7 +25,7 @@ static struct affine affine_of(int rank, int i) {
   return (struct affine){2u * rank + 3, rank + 5u * (i % 3)};
 }
 
-// Of many magnitudes: almost every order of adding has bits of its own.
+// Numbers of many magnitudes: almost every order of adding them gives other bits.
 static double number(int rank, int i) {
   uint64_t x =
       (uint64_t)(rank + 1) * 0x9E3779B97F4A7C15u ^ (uint64_t)(i % 977) * 0xBF58476D1CE4E5B9u;
@@ -67,7 +67,7 @@ static void try_numbers(int count, int in_place, int root) {
       CHECK(memcmp(&out[i], &sum, sizeof sum) == 0, "bits of number %d of %d: %a, not %a", i, count,
             out[i], sum);
   }
-  if (root < 0) {  // the same bits everywhere
+  if (root < 0) {  // all ranks must have the same bits
     double* first = malloc(sizeof(double) * count);
     memcpy(first, out, sizeof(double) * count);
     PMPI_Bcast(first, count, MPI_DOUBLE, 0, communicator);

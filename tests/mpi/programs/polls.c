@@ -1,5 +1,5 @@
-// What was sent before a barrier is found by the first poll after it: programs drain their messages
-// so.
+// A message sent before a barrier is found by the first poll after it; programs rely on this to
+// receive all their messages.
 #include "check.h"
 
 enum { rounds = 200, each = 5 };
@@ -32,8 +32,8 @@ static void drain_by_probe(int matched, int length, int round) {
         matched ? "MPI_Improbe" : "MPI_Iprobe", found, each * (world_size - 1), length, round);
 }
 
-// Rank 0's exposure ends when the others have completed theirs, which the barrier says that they
-// have.
+// Rank 0's exposure ends when the others have completed their accesses, which they have before the
+// barrier.
 static void test_window(MPI_Win window, MPI_Group all, int round) {
   MPI_Group others, first;
   const int zero = 0;

@@ -1,5 +1,5 @@
-// A rank that waits in a collective must let its own messages go on: others need them before they
-// can arrive.
+// A rank that waits in a collective must let its own messages progress: others need them before
+// they can enter the collective.
 #include "check.h"
 
 int main(int argc, char** argv) {
@@ -15,7 +15,7 @@ int main(int argc, char** argv) {
       for (int i = 0; i < count; ++i) data[i] = i + round;
       MPI_Isend(data, count, MPI_INT, receiver, 9, MPI_COMM_WORLD, &request);
     }
-    if (world_rank == receiver) {  // arrives only when the message is complete
+    if (world_rank == receiver) {  // it enters the collective only when the message is complete
       MPI_Recv(data, count, MPI_INT, sender, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
       for (int i = 0; i < count; i += 1000)
         CHECK(data[i] == i + round, "element %d of round %d", i, round);
@@ -24,7 +24,7 @@ int main(int argc, char** argv) {
     MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     CHECK(sum == world_size, "round %d: %d", round, sum);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    // The other way round: a posted receive, a sender that must be told to go on.
+    // The other direction: a posted receive, whose sender waits for the receiver's answer.
     if (world_rank == receiver)
       MPI_Irecv(data, count, MPI_INT, sender, 10, MPI_COMM_WORLD, &request);
     if (world_rank == sender) MPI_Ssend(data, count, MPI_INT, receiver, 10, MPI_COMM_WORLD);

@@ -1,6 +1,6 @@
-// Predefined operations on predefined types that Tutti has no kernels for: Fortran's long and short
-// numbers, types that MPI makes on request. Against the host MPI's results; where the host lacks
-// the type or MPI does not define the operation ("errors"), its error.
+// Predefined operations on predefined types for which Tutti has no kernels: Fortran's long and
+// short numbers, and types that MPI makes on request. Results are compared with the host MPI's; if
+// the host lacks the type or MPI does not define the operation ("errors"), its error is.
 #include <stdint.h>
 
 #include "check.h"
@@ -43,7 +43,7 @@ static int host_knows(MPI_Datatype type, MPI_Op op) {
   return PMPI_Reduce_local(in, inout, 1, type, op) == MPI_SUCCESS;
 }
 
-// Debian's MPIs take MPI_REAL16 for long double.
+// False if the host adds MPI_REAL16 as long double, as Debian's MPIs do.
 static int host_adds(void) {
   __float128 one = 1, sum = 1;
   return PMPI_Reduce_local(&one, &sum, 1, MPI_REAL16, MPI_SUM) != MPI_SUCCESS || sum == 2;
@@ -124,8 +124,7 @@ static void try_types(int count) {
   TRY(MPI_INTEGER16, MPI_MAX, fill_integer16);
   TRY(MPI_INTEGER16, MPI_BXOR, fill_integer16);
 #endif
-#if !defined(OPEN_MPI) && \
-    defined(MPI_REAL2)  // names of Open MPI's are no proof that it has the type
+#if !defined(OPEN_MPI) && defined(MPI_REAL2)  // Open MPI has names of types that it does not have
   TRY_NUMBER(MPI_REAL2, fill_real2);
   TRY(MPI_REAL2, MPI_MAX, fill_real2);
   TRY_NUMBER(MPI_COMPLEX4, fill_complex4);
@@ -141,7 +140,7 @@ static void try_types(int count) {
   try_one("f90 real of 15 digits by MPI_SUM", type, MPI_SUM, fill_double, count);
   MPI_Type_create_f90_integer(9, &type);
   try_one("f90 integer of 9 digits by MPI_BOR", type, MPI_BOR, fill_logical4, count);
-#ifndef OPEN_MPI  // whose wheel has no such type
+#ifndef OPEN_MPI  // Open MPI's wheel has no such type
   int size = 0;
   MPI_Type_create_f90_real(30, MPI_UNDEFINED, &type);
   MPI_Type_size(type, &size);

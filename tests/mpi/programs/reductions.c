@@ -1,8 +1,8 @@
-// Every predefined type with every operation that MPI defines for it, in all forms, against the
-// host MPI's result. Values are small, so that floating point is exact in any order.
+// Every predefined type with every operation that MPI defines for it, in all forms, compared with
+// the host MPI's result. Values are small, so that floating point is exact in any order.
 //
-// reductions [thorough [SLICE]]: with more counts; of all triples of type, operation and count the
-// third that SLICE (0, 1, 2) names.
+// reductions [thorough [SLICE]]: thorough tries more counts; SLICE (0, 1, 2) names the third of all
+// triples of type, operation and count that is tried.
 #include <complex.h>
 #include <stdbool.h>
 #include <stdint.h>
@@ -15,7 +15,7 @@ struct type {
   const char* name;
   MPI_Datatype type;
   enum kind kind;
-  int bytes;  // of its extent
+  int bytes;  // its extent
   void (*fill)(void* buffer, int i, int value);
 };
 
@@ -69,7 +69,7 @@ static int ops_of(enum kind kind, MPI_Op* ops) {
   return n;
 }
 
-// Padding inside elements is nobody's: long doubles are compared as values, pairs by their packed
+// Padding inside elements may have any value: long doubles are compared as values, pairs in packed
 // form.
 static int same(const struct type* type, const void* one, const void* other, int count) {
   if (type->kind == LONG_REAL || type->kind == LONG_COMPLEX) {
@@ -203,7 +203,7 @@ int main(int argc, char** argv) {
       if (in_slice(slice, t + c)) try_bcast(&types[t], counts[c]);
     }
   }
-  // Nothing at all is a call too.
+  // A call with no elements.
   int nothing = 5;
   MPI_Allreduce(&nothing, &nothing + 1, 0, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
   MPI_Bcast(NULL, 0, MPI_INT, world_size - 1, MPI_COMM_WORLD);

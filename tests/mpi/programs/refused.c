@@ -1,6 +1,6 @@
-// A call that the host refuses for its arguments is made by one rank alone: the others do not know
-// of it, and all calls after it match. argv[1]: how many rounds of calls before it; argv[2]: the
-// communicator has a handler of the program's own, after which some hosts return success.
+// One rank alone makes a call that the host refuses for its arguments: the others do not know of
+// it, and all later calls match. argv[1]: the rounds of calls before it; argv[2]: the communicator
+// has an error handler of the program, after which some hosts return success.
 #include "check.h"
 
 enum { most = 16 };
@@ -35,7 +35,7 @@ int main(int argc, char** argv) {
   right_calls(communicator, before);
   if (world_rank == 0) {
     int parts[most] = {0}, mine = 0;
-#ifdef OPEN_MPI  // hosts judge different arguments
+#ifdef OPEN_MPI  // hosts check different arguments
     CHECK(MPI_Allreduce(parts, &mine, -1, MPI_INT, MPI_SUM, communicator) != MPI_SUCCESS ||
               raised == 1,
           "a count of %d is taken", -1);
@@ -45,7 +45,7 @@ int main(int argc, char** argv) {
           "a count of %d is taken", -1);
 #endif
   }
-  // The others may wait for a word from the rank whose call was refused.
+  // The others may wait for a message from the rank whose call was refused.
   int word = world_rank == 0 ? 7 : 0;
   if (world_rank == 0)
     for (int to = 1; to < world_size; ++to) MPI_Send(&word, 1, MPI_INT, to, 0, MPI_COMM_WORLD);

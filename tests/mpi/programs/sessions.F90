@@ -1,4 +1,4 @@
-! A session that begins before MPI_Init, by the face of MPI that is asked for (MPIF, USE_MPI or USE_F08).
+! A session that begins before MPI_Init, through one interface of MPI (MPIF, USE_MPI or USE_F08).
 program sessions
 #ifdef USE_F08
   use mpi_f08

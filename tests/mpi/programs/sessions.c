@@ -1,4 +1,4 @@
-// Sessions: communicators made from the processes of the job, without MPI_Init or beside it.
+// Sessions: communicators made from the processes of the job, without MPI_Init or together with it.
 #include <unistd.h>
 
 #include "check.h"
@@ -11,12 +11,12 @@ static MPI_Comm of_all(MPI_Session session, const char* name) {
   MPI_Group_from_session_pset(session, "mpi://WORLD", &group);
   MPI_Comm_create_from_group(group, name, MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &communicator);
   MPI_Group_free(&group);
-  MPI_Comm_rank(communicator, &world_rank);  // of the same processes
+  MPI_Comm_rank(communicator, &world_rank);  // it has the same processes as MPI_COMM_WORLD
   MPI_Comm_size(communicator, &world_size);
   return communicator;
 }
 
-// The communicator, a part of it, a copy, and short-lived ones.
+// Uses the communicator, a part of it, a copy, and short-lived ones.
 static void use_all(MPI_Session session, const char* name, int rounds) {
   MPI_Comm all = of_all(session, name), half, copy;
   int rank;
@@ -44,7 +44,7 @@ static MPI_Session begin(void) {
   return session;
 }
 
-// Rank 0 does not come to the last call.
+// Rank 0 does not make the last call.
 static void stall(void) {
   MPI_Session session = begin();
   MPI_Comm all = of_all(session, "tutti://stall");
@@ -56,9 +56,9 @@ static void stall(void) {
   MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, all);
 }
 
-// Ranks that have closed their last session wait for the others, by files in a directory:
-// MPICH 5.0.2 hangs in MPI_Comm_create_from_group, without Tutti too, where a rank opens a session
-// while another still closes the last.
+// Ranks that have closed their last session wait for the others, by files in a directory: MPICH
+// 5.0.2 hangs in MPI_Comm_create_from_group, even without Tutti, if a rank opens a session while
+// another still closes its last one.
 static void meet_in(const char* directory) {
   char path[4096];
   snprintf(path, sizeof path, "%s/%d", directory, world_rank);
@@ -78,7 +78,7 @@ static void alone(int rounds) {
   MPI_Session_finalize(&other);
 }
 
-// The session is there before the world, or ends after it.
+// The session begins before MPI_COMM_WORLD exists, or ends after it.
 static void beside_world(int rounds, int early, int late) {
   MPI_Session session;
   MPI_Comm before = MPI_COMM_NULL;
@@ -126,7 +126,7 @@ int main(int argc, char** argv) {
   if (strcmp(what, "stall") == 0) stall();
   if (strcmp(what, "alone") == 0) {
     alone(rounds);
-  } else if (strcmp(what, "again") == 0) {  // the second opens anew what the first has closed
+  } else if (strcmp(what, "again") == 0) {  // the second one begins after the first has ended
     alone(rounds);
     meet_in(argv[3]);
     alone(rounds);

@@ -1,7 +1,7 @@
-// For counting instructions: MPI_Comm_dup and the first five collectives of what it makes, set-up
-// included, each in a function of its own. The last rank is late to each, so that it waits as
-// little as can be, and each round is dumped by itself, under its function's name, so that the
-// least of many can be found.
+// For counting instructions: MPI_Comm_dup and the first five collectives on the new communicator,
+// including its set-up, each in a function of its own. The last rank is late to each, so that it
+// waits as little as possible. Each round is dumped by itself, under its function's name, so that
+// the test can take the least of many.
 #include <unistd.h>
 #include <valgrind/callgrind.h>
 

@@ -1,5 +1,5 @@
-// Parts of 8, 16, 24... bytes, by rank: gatherv to the last rank, scatterv from it, allgatherv and
-// alltoallv, results checked.
+// Parts of 8, 16, 24, ... bytes, by rank: gatherv to the last rank, scatterv from it, allgatherv
+// and alltoallv; all results are checked.
 #include <stdint.h>
 
 #include "check.h"

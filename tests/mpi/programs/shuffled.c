@@ -1,6 +1,6 @@
-// For counting instructions: 18 kinds of short calls in a shuffled order, on two communicators; the
-// last rank is always late, so that it hardly ever waits. Each round has every kind once. What is
-// counted is an 8-byte allreduce among them, and each call of all kinds.
+// For counting instructions: 18 kinds of short calls in shuffled order, on two communicators. The
+// last rank is always late, so that it seldom waits. Each round has every kind once. The test
+// counts an 8-byte allreduce among them, and each call of all kinds.
 #include <unistd.h>
 #include <valgrind/callgrind.h>
 
@@ -16,7 +16,7 @@ __attribute__((noinline)) void counted_allreduce(void) {
   MPI_Allreduce(in, out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
 
-// The kinds that the table of docs/performance.md has.
+// The kinds of the table in docs/performance.md.
 __attribute__((noinline)) void counted_call(int kind) {
   switch (kind) {
     case 1: MPI_Allreduce(integers_in, integers_out, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD); break;

@@ -1,12 +1,13 @@
-// Random calls of every collective on communicators of several makings, each against the host MPI.
-// All ranks draw the same numbers, so they make the same calls. Arguments: calls, seed.
+// Random calls of every collective on communicators made in several ways, each compared with the
+// host MPI. All ranks draw the same random numbers, so they make the same calls. Arguments: calls,
+// seed.
 #include <stdint.h>
 
 #include "compare.h"
 
 static uint64_t state;
 
-// Numbers of splitmix64.
+// Random numbers by splitmix64.
 static unsigned draw(unsigned below) {
   uint64_t z = state += 0x9E3779B97F4A7C15u;
   z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -16,8 +17,8 @@ static unsigned draw(unsigned below) {
 
 enum { kinds = 5 };
 
-// The world, the world backwards, its halves, all but one rank, and neighbours: each rank is in one
-// of a kind or in none.
+// The world, the world in reversed order, its halves, all but one rank, and pairs of neighbours:
+// for each kind a rank is in one communicator or in none.
 static MPI_Comm make(int kind) {
   const int colours[kinds] = {0, 0, world_rank % 2,
                               world_rank == world_size / 2 ? MPI_UNDEFINED : 0, world_rank / 3};
@@ -40,7 +41,7 @@ int main(int argc, char** argv) {
     struct call call = {(int)draw(COLLECTIVES), &layouts[draw(layout_count)], 0, 0,
                         (int)draw(2),           communicators[kind]};
     call.count = draw(20) == 0 ? 0 : (int)((1u << size) + odd * (1u << size) / 1000);
-    if (draw(50) == 0) {  // short-lived ones, whose memory others get
+    if (draw(50) == 0) {  // a short-lived communicator, whose memory another one reuses
       if (communicators[kind] != MPI_COMM_NULL) MPI_Comm_free(&communicators[kind]);
       call.communicator = communicators[kind] = make(kind);
     }
@@ -48,7 +49,7 @@ int main(int argc, char** argv) {
     int ranks;
     MPI_Comm_size(call.communicator, &ranks);
     call.root = (int)(root % (unsigned)ranks);
-    // A communicator's first call is the host's, which not every host bears (compare.h).
+    // The host makes a communicator's first call, and some hosts fail in it (compare.h).
     if (call.layout >= layouts + named_layouts) MPI_Barrier(call.communicator);
     compare(&call);
   }

@@ -15,7 +15,7 @@ static MPI_Comm spawn(char** arguments) {
   return inter;
 }
 
-// The merged communicator, its parts and copies; one of them outlives it.
+// Uses the merged communicator, its parts and copies; one of them outlives it.
 static void use_merged(MPI_Comm inter, int high) {
   MPI_Comm merged, mixed, copy, world_again;
   int rank;

@@ -1,4 +1,4 @@
-// Several threads, each with communicators of its own, some of them made and freed meanwhile.
+// Several threads, each with its own communicators; some of these are made and freed meanwhile.
 #include <pthread.h>
 
 #include "check.h"

@@ -1,5 +1,5 @@
-// What is thrown inside a call becomes an MPI error of the call: memory that runs out before a rank
-// has entered, in set-up and in the middle.
+// An exception inside a call becomes an MPI error of the call: memory runs out before a rank has
+// entered the collective, in set-up, and in the middle.
 #include <dlfcn.h>
 #include <unistd.h>
 
@@ -36,7 +36,7 @@ int class_of(int code) {
   return found;
 }
 
-// Launchers drop what is on its way when a job is aborted.
+// Launchers discard output that is in flight when a job is aborted.
 void end_as_it_should() {
   printf("failed as it should\n");
   fflush(stdout);
@@ -44,8 +44,8 @@ void end_as_it_should() {
   MPI_Abort(MPI_COMM_WORLD, 7);
 }
 
-// Leaves the call no memory, then one allocation, then two, until it goes well; then the caller has
-// its result. Returns how often it failed.
+// Allows the call no allocation, then one, then two, until it succeeds; then the caller has its
+// result. Returns how often it failed.
 template <class Call>
 int call_with_failures(const char* what, Call call) {
   for (int allocations = 0;; ++allocations) {
@@ -58,7 +58,7 @@ int call_with_failures(const char* what, Call call) {
   }
 }
 
-// Only rank 1 has no memory; the others wait in the same call, as for a rank that is late.
+// Only rank 1 has no memory; the others wait in the same call, as they would for a late rank.
 template <class Call>
 void check_retries(const char* what, int at_least, Call call) {
   if (world_rank != 1) {
@@ -69,7 +69,8 @@ void check_retries(const char* what, int at_least, Call call) {
   CHECK(failed >= at_least, "%s failed %d times: it should allocate", what, failed);
 }
 
-// Before a rank has entered: an error of that call alone, and the call may be made again.
+// Failures before a rank has entered a collective are errors of that call only; the call may be
+// made again.
 void retried() {
   const int ranks = world_size;
   std::vector<int> in(static_cast<size_t>(2000 * ranks), 1), out(static_cast<size_t>(2000 * ranks));
@@ -101,10 +102,10 @@ void retried() {
   MPI_Type_free(&gaps);
 }
 
-// A communicator's making and its first call, which sets up, meet a failure of each allocation in
-// turn. The making goes well all the same. Where the call has not entered the host's, it may be
-// made again, and is the first one then. In set-up others may be past this rank: the communicator
-// stays unusable for it, and the host is not asked.
+// Each allocation fails in turn while a communicator is made and while its first call sets it up.
+// Making it succeeds in spite of that. If the call has not entered the host's collective, it may be
+// made again and is then the first call. In set-up other ranks may be ahead of this rank: the
+// communicator becomes unusable for it, and the host is not called.
 void set_up_fails() {
   for (int allocations = 0; allocations < 1000; ++allocations) {
     MPI_Comm made;
@@ -129,8 +130,8 @@ void set_up_fails() {
   }
 }
 
-// In the middle: the communicator is given up. Where steps are recorded, a thread's first operation
-// makes the memory that they are recorded in, inside the operation.
+// After a failure in the middle of a collective the communicator is unusable. If steps are traced,
+// a thread's first operation allocates the memory for the trace, inside the operation.
 void in_the_middle() {
   while (world_rank != 1) MPI_Barrier(MPI_COMM_WORLD);
   int code = MPI_SUCCESS;
@@ -146,7 +147,7 @@ void in_the_middle() {
 
 }  // namespace
 
-// The libraries' as well: the program's come first.
+// The libraries call these functions too, because the program's definitions come first.
 extern "C" void* malloc(size_t bytes) {
   return may_allocate(__builtin_return_address(0)) ? __libc_malloc(bytes) : nullptr;
 }

@@ -1,5 +1,5 @@
-// For traces: every collective in three sizes, on the world and on halves of it, results checked;
-// threads, where the MPI allows them, in communicators of their own.
+// For traces: every collective in three sizes, on the world and on halves of it, with checked
+// results; and threads with their own communicators, if the MPI allows threads.
 #include <pthread.h>
 #include <stdint.h>
 

@@ -1,6 +1,6 @@
-// The collectives whose parts differ in length: types, roots, in place or not, parts with gaps
-// between and in any order, empty ones, against what MPI says that they give. Every element tells
-// who sent it to whom; memory around the parts must stay as it was.
+// The v-collectives, compared with what MPI defines: types, roots, in place or not, parts with gaps
+// between them and in any order, empty parts. Every element tells who sent it to whom; memory
+// around the parts must not change.
 #include "compare.h"
 
 enum v_collective {
@@ -20,7 +20,7 @@ struct v_call {
   const struct layout* layout;
 };
 
-// Elements from one rank for another.
+// The number of elements from one rank for another.
 static int length(const struct v_call* call, int from, int to) {
   if (call->collective == ALLGATHERV || call->collective == REDUCE_SCATTERV) to = from;
   if (call->in_place && (call->collective == ALLTOALLV || call->collective == ALLTOALLW) &&
@@ -34,8 +34,8 @@ static int length(const struct v_call* call, int from, int to) {
 
 static int value_of(int from, int to, int i) { return (from * 131 + to * 17 + i * 7 + 1) % 1009; }
 
-// A buffer of parts. Displacements are in elements; of an alltoallw, whose parts have types of
-// their own, in bytes.
+// A buffer of parts. Displacements are in elements; in an alltoallw, whose parts have their own
+// types, in bytes.
 struct parts {
   int count, *counts, *displacements;
   MPI_Datatype* types;
@@ -61,7 +61,7 @@ static size_t step_of(const struct parts* parts, int part, int in_bytes) {
   return in_bytes ? 1 : parts->layouts[part]->extent;
 }
 
-// Gives the parts their places, from the counts and layouts.
+// Computes the places of the parts from the counts and layouts.
 static void place_parts(struct parts* parts, int backwards, int in_bytes) {
   size_t next = gap * 64;
   for (int k = 0; k < parts->count; ++k) {
@@ -100,7 +100,7 @@ static const struct layout* layout_between(const struct v_call* call, int from, 
   return call->collective == ALLTOALLW ? &layouts[(from + to) % layout_count] : call->layout;
 }
 
-// The parts that `rank` sends or receives, filled where `filled`.
+// The parts that `rank` sends or receives; with data if `filled`.
 static struct parts side_of(const struct v_call* call, int rank, int receives, int filled,
                             int backwards) {
   const int in_bytes = call->collective == ALLTOALLW;
@@ -112,7 +112,7 @@ static struct parts side_of(const struct v_call* call, int rank, int receives, i
   }
   if (call->collective == REDUCE_SCATTERV)
     for (int part = 0; part < world_size; ++part) parts.counts[part] = length(call, part, part);
-  if (call->collective == REDUCE_SCATTERV) {  // side by side, as MPI has them
+  if (call->collective == REDUCE_SCATTERV) {  // without gaps between parts, as MPI defines
     size_t total = 0;
     for (int part = 0; part < world_size; ++part) {
       parts.displacements[part] = (int)total;
@@ -136,7 +136,7 @@ static void check_same(const struct v_call* call, const void* found, const void*
         call->in_place ? ", in place" : "", call->round);
 }
 
-// One part alone, with room behind; filled by what `from` sends.
+// One part, with room after it; filled with the data that `from` sends.
 static unsigned char* one_part(const struct v_call* call, int count, int from, int to) {
   const size_t extent = call->layout->extent, bytes = extent * (size_t)(count + gap);
   unsigned char* const part = malloc(bytes);
@@ -242,8 +242,8 @@ static void perform_v(const struct v_call* call) {
   }
 }
 
-// Only rank 0 sends, to the last rank; the others give no type where they have no elements, rank 0
-// gives all.
+// Only rank 0 sends, to the last rank. The others pass no type where they have no elements; rank 0
+// passes all types.
 static void no_type_without_elements(void) {
   if (world_size == 1) return;
   const size_t ranks = (size_t)world_size;
@@ -301,7 +301,7 @@ int main(int argc, char** argv) {
   int round = 0;
   for (int collective = 0; collective < V_COLLECTIVES; ++collective) {
     if (collective == ALLTOALLW && world_size == 1)
-      continue;  // Open MPI 5.0.11, alone, moves nothing then
+      continue;  // Open MPI 5.0.11 by itself moves nothing then
     for (int which = 0; which < layout_count; ++which) {
       for (int s = 0; s < 5; ++s) {
         if (s == 4 && which % 2 == 1) continue;
