@@ -1,6 +1,6 @@
-// Changes of a text that a text format calls for: whole lines and numbers. Bytes changed at random
-// seldom leave a plan that can still be read; half of the changes are of this kind instead. All
-// targets link it; libFuzzer calls it.
+// Changes of whole lines and numbers of a text. Plans whose bytes are changed at random can seldom
+// be read, so half of all changes are of this kind instead. All targets link this file; libFuzzer
+// calls it.
 #include <algorithm>
 #include <array>
 #include <cstddef>
@@ -31,7 +31,8 @@ std::vector<std::string> lines_of(std::string_view text) {
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// Another number in place of one: its neighbour, a small one, or one at the bounds of the formats.
+// Replaces a number: by one more or less, by a small number, or by one at the bounds of the
+// formats.
 void change_number(std::string& line, Random& random) {
   static constexpr std::array<std::string_view, 7> bounds = {
       "0", "1", "2", "1048575", "1048576", "2147483647", "2147483648"};

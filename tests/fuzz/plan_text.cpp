@@ -1,6 +1,6 @@
-// Plans: what is read is printed and read back the same; the check and, for small plans, the
-// lowering and its simulation bear whatever is read, and a plan that passes the check is lowered
-// right.
+// Plans: a plan that can be read is printed and read back the same. The check and, for small plans,
+// the lowering and its simulation accept any plan that can be read without crashing, and a plan
+// that passes the check is lowered correctly.
 #include <cstdint>
 #include <vector>
 
@@ -16,7 +16,7 @@ namespace {
 using plan::Carrier;
 using plan::Plan;
 
-// The library's own bounds allow minutes of work; these keep an input to milliseconds.
+// The library's own bounds allow minutes of work per input; these bounds allow milliseconds.
 constexpr int64_t most_moves_checked = int64_t{1} << 18;
 constexpr int64_t most_moves_lowered = int64_t{1} << 12;
 constexpr int32_t most_ranks_lowered = 64;
@@ -25,10 +25,11 @@ constexpr int32_t most_ranks_simulated = 6;
 constexpr int32_t most_blocks_simulated = 32;
 constexpr int32_t most_stages_simulated = 32;
 
-void hold_round_trip(const Plan& plan) {
+void check_round_trip(const Plan& plan) {
   const std::string text = plan::print(plan);
-  const Plan again = surely([&] { return plan::read(text); }, "what is printed can be read", text);
-  hold(same(plan, again), "what is printed reads the same", text);
+  const Plan again =
+      must_succeed([&] { return plan::read(text); }, "a printed text can be read back", text);
+  require(same(plan, again), "a printed text reads back the same", text);
 }
 
 std::vector<plan::Program> programs_of(const Plan& staged, Carrier carrier, bool in_place) {
@@ -37,7 +38,7 @@ std::vector<plan::Program> programs_of(const Plan& staged, Carrier carrier, bool
   for (int32_t rank = 0; rank < staged.ranks; ++rank) {
     programs.push_back(plan::lower(staged, dependences, rank, carrier));
     programs.back().in_place = in_place;
-    hold(!plan::print(programs.back()).empty(), "a program can be printed");
+    require(!plan::print(programs.back()).empty(), "a program can be printed");
   }
   return programs;
 }
@@ -49,11 +50,11 @@ bool can_be_simulated(const Plan& plan, const Plan& staged) {
          stages <= most_stages_simulated;
 }
 
-// Of a plan that passed the check: its programs must, too, in any interleaving.
+// The programs of a plan that passed the check must be correct, too, in any interleaving.
 void lower_and_simulate(const Plan& plan, bool in_place) {
   const std::string text = plan::print(plan);
   const Plan staged = plan::stage(plan);
-  surely([&] { return plan::check(staged); }, "staging keeps a plan right", text);
+  must_succeed([&] { return plan::check(staged); }, "staging keeps a plan correct", text);
   const bool simulated = can_be_simulated(plan, staged);
   for (const Carrier carrier : {Carrier::slot, Carrier::line}) {
     if (carrier == Carrier::line && !plan::lines_serve(staged)) continue;
@@ -61,23 +62,23 @@ void lower_and_simulate(const Plan& plan, bool in_place) {
     if (!simulated) continue;
     const int32_t segments = carrier == Carrier::line ? 1 : 3;
     const plan::Simulation how{segments, 0, 2, 2, 1};
-    surely([&] { return plan::simulate(plan, programs, how), true; },
-           "a plan that is right is lowered right", text);
+    must_succeed([&] { return plan::simulate(plan, programs, how), true; },
+                 "a correct plan is lowered correctly", text);
   }
 }
 
 void run(std::string_view text) {
-  const auto plan = taken([&] { return plan::read(text, "fuzzed.plan"); });
+  const auto plan = if_accepted([&] { return plan::read(text, "fuzzed.plan"); });
   if (!plan) return;
-  hold_round_trip(*plan);
+  check_round_trip(*plan);
   const int64_t moves = plan::moves(*plan);
   if (moves > most_moves_checked) return;
-  const auto verdict = taken([&] { return plan::check(*plan); });
+  const auto verdict = if_accepted([&] { return plan::check(*plan); });
   if (!verdict) return;
   const Plan fixed = plan::in_fixed_order(*plan);
-  const auto same_plan =
-      surely([&] { return plan::check(fixed); }, "in fixed order a right plan is right", text);
-  hold(!same_plan.arrival, "in fixed order nothing hangs on arrival", text);
+  const auto same_plan = must_succeed([&] { return plan::check(fixed); },
+                                      "a correct plan is correct in fixed order", text);
+  require(!same_plan.arrival, "in fixed order nothing depends on arrival", text);
   if (moves <= most_moves_lowered && plan->ranks <= most_ranks_lowered)
     lower_and_simulate(*plan, verdict->in_place);
 }

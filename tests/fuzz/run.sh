@@ -1,9 +1,11 @@
 #!/usr/bin/env bash
-# Fuzzes what reads untrusted text: run.sh SECONDS [TARGET...]. Builds the targets in build/fuzz with clang and runs each
-# for so long, as many at once as there are cores (JOBS).
+# Fuzzes the readers of untrusted text: run.sh SECONDS [TARGET...]. It builds the targets in
+# build/fuzz with clang and runs each for that many seconds, as many at once as there are cores
+# (JOBS).
 #
-# What a target has learned stays in build/fuzz/corpus, so a later run goes on from there. A text that breaks a promise is
-# written to build/fuzz/found, printed, and repeated by the command that stands beside it; the exit code is 1 then.
+# The texts that a target has collected stay in build/fuzz/corpus, and a later run goes on from
+# there. A text that breaks a promise is written to build/fuzz/found and printed with the command
+# that repeats the failure; the exit code is then 1.
 source "$(dirname "$0")/../../scripts/common.sh"
 all=(plan_text tree_text map shape)
 seconds=${1:?usage: run.sh SECONDS [TARGET...]; targets are ${all[*]}}
@@ -17,12 +19,13 @@ done
 export PATH=$root/.venv/bin:$PATH
 tree=$root/build/fuzz
 
-# Debian packs the library apart from the compiler.
+# Debian packages the library separately from the compiler.
 has_libfuzzer() {
   command -v clang++ >/dev/null && compgen -G "$(clang++ -print-resource-dir)/lib/*/libclang_rt.fuzzer*" >/dev/null
 }
 
-# fuzz TARGET: its output in a file; the text that it found, if any, and how to repeat it.
+# fuzz TARGET: runs a target with its output in a file; prints the texts that it found, if any, and
+# how to repeat each failure.
 fuzz() {
   local target=$1 program=$tree/tests/fuzz/fuzz_$1 log=$tree/$1.log found=$tree/found/$1- seeds=("tests/fuzz/seeds/$1") text
   [[ $target == shape ]] || seeds+=(plans)
@@ -31,7 +34,7 @@ fuzz() {
   timeout --kill-after=10 $((seconds + 120)) "$program" -max_total_time="$seconds" -timeout=10 -rss_limit_mb=2048 \
     -max_len=4096 -reload=0 -print_final_stats=1 -dict="tests/fuzz/$target.dict" -artifact_prefix="$found" \
     "$tree/corpus/$target" "${seeds[@]}" >"$log" 2>&1 </dev/null && return
-  grep -aE '^not held|ERROR|runtime error|terminate called|what\(\)|^ +#[0-9]+ .* tutti::' "$log" | head -n 30 || true
+  grep -aE '^broken promise|ERROR|runtime error|terminate called|what\(\)|^ +#[0-9]+ .* tutti::' "$log" | head -n 30 || true
   for text in "$found"*; do
     [[ -e $text ]] || fail "fuzz_$target did not run; its output is in ${log#"$root"/}"
     printf '%s found by fuzz_%s:\n' "${text#"$root"/}" "$target"
@@ -48,8 +51,8 @@ fi
 run_logged fuzz-configure env CC=clang CXX=clang++ CMAKE_GENERATOR=Ninja cmake -S . -B "$tree" -DTUTTI_FUZZ=ON -DCMAKE_BUILD_TYPE=RelWithDebInfo
 compile fuzz-build "$tree"
 
-# Why it failed, for the line that says so: what was not held, or what the sanitizers said.
-reason() { grep -saoE -m1 'not held: .*|ERROR: .*|runtime error: .*|terminate called .*' "$tree/$1.log" | cut -c -300 || true; }
+# The reason of a target's failure in one line: the broken promise, or the sanitizers' message.
+reason() { grep -saoE -m1 'broken promise: .*|ERROR: .*|runtime error: .*|terminate called .*' "$tree/$1.log" | cut -c -300 || true; }
 
 failed=()
 for ((first = 0; first < ${#targets[@]}; first += jobs)); do
