@@ -7,24 +7,28 @@ function(tutti_room)
   endforeach()
 endfunction()
 
-# Undefined behaviour is looked for in what is tested; in the tests it takes a third of the time to compile them.
+# The tests themselves are compiled without checks of undefined behaviour, which take a third of the
+# time to compile.
 set(tutti_test_options "")
 if(TUTTI_SANITIZE MATCHES "undefined")
   set(tutti_test_options -fno-sanitize=undefined)
 endif()
 
-# tutti_precompile(target): compiles the standard library's headers once for the target and not once a source. Only for targets
-# whose sources are compiled elsewhere, too, without it: there it is noticed if one includes less than it uses.
+# tutti_precompile(target): compiles the standard library's headers once for the target, not once
+# for each source. Use it only for targets whose sources are also compiled without it: that other
+# build fails if an #include is missing.
 function(tutti_precompile target)
-  # GCC takes what is inlined from a precompiled header for the program's own code, and warns of the library's.
+  # GCC treats code inlined from a precompiled header as the program's own, and gives warnings for
+  # the standard library.
   target_compile_options(${target} PRIVATE -Wno-array-bounds -Wno-invalid-pch)
   target_precompile_headers(${target} PRIVATE
     $<$<COMPILE_LANGUAGE:CXX>:${PROJECT_SOURCE_DIR}/cmake/standard_headers.h>)
 endfunction()
 
-# tutti_test(name source... [ONE_THREAD] [TIMEOUT seconds] [LABELS label...] [LIBRARIES target...]): a GoogleTest program beside
-# the code. Label "quick" (the default) makes it part of `make check`. ONE_THREAD: it has no threads to race, so it is left out
-# under ThreadSanitizer, and may run beside others, as the rest may not.
+# tutti_test(name source... [ONE_THREAD] [TIMEOUT seconds] [LABELS label...] [LIBRARIES target...]):
+# adds a GoogleTest program. Label "quick" (the default) makes it part of `make check`. ONE_THREAD:
+# the test has one thread, so it is left out under ThreadSanitizer and may run beside other tests;
+# tests without the word run alone.
 function(tutti_test name)
   if(NOT TUTTI_TESTS)
     return()
@@ -42,15 +46,17 @@ function(tutti_test name)
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_link_libraries(${name} PRIVATE tutti_core GTest::gtest_main ${arg_LIBRARIES})
   target_compile_options(${name} PRIVATE ${tutti_test_options})
-  # Every test includes it, and reading it is half the work to compile a short one.
+  # Every test includes gtest.h; reading it takes half the time to compile a short test, so it is
+  # precompiled.
   if(NOT TARGET tutti_gtest)
-    # A program as the tests are: the compiler uses the header only where all of its options are the same.
+    # This target is an executable like the tests, because a precompiled header can be used only
+    # with the same options.
     add_executable(tutti_gtest EXCLUDE_FROM_ALL ${PROJECT_SOURCE_DIR}/cmake/gtest.cpp)
     target_link_libraries(tutti_gtest PRIVATE GTest::gtest_main)
     target_compile_options(tutti_gtest PRIVATE ${tutti_test_options})
     target_precompile_headers(tutti_gtest PRIVATE <gtest/gtest.h>)
   endif()
-  if(NOT "${arg_UNPARSED_ARGUMENTS}" MATCHES "\\.c(;|$)") # the header is compiled for C++ alone
+  if(NOT "${arg_UNPARSED_ARGUMENTS}" MATCHES "\\.c(;|$)") # the header is compiled for C++ only
     target_precompile_headers(${name} REUSE_FROM tutti_gtest)
   endif()
   add_dependencies(unit_tests ${name})

@@ -1,8 +1,9 @@
-# What leaves the build tree: `cmake --install` (library, headers, launcher, CMake and pkg-config files) and the
-# Python wheel (component "python", which a plain installation leaves out).
+# The files that leave the build tree: `cmake --install` (library, headers, launcher, CMake and
+# pkg-config files) and the Python wheel (component "python", which a plain installation leaves
+# out).
 #
-# Both keep bin/ and lib/ beside each other, and so does the build tree, so that tutti-run finds the interposers
-# in ../lib wherever it stands.
+# In both, as in the build tree, bin/ and lib/ are in one directory, so that tutti-run finds the
+# interposers in ../lib.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
@@ -29,8 +30,9 @@ if(EXISTS ${PROJECT_SOURCE_DIR}/bench/CMakeLists.txt)
   endforeach()
 endif()
 
-# only_export(target pattern...): no other symbol leaves the library. Hidden visibility alone would leave the
-# templates of the C++ library that the target instantiates, which a program could then bind to by accident.
+# only_export(target pattern...): the library exports no other symbols. Hidden visibility alone
+# would export the templates of the C++ library that the target instantiates, and a program could
+# bind to them by accident.
 function(only_export target)
   list(JOIN ARGN "; " patterns)
   set(script ${PROJECT_BINARY_DIR}/${target}.version)
@@ -39,13 +41,14 @@ function(only_export target)
   set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${script})
 endfunction()
 
-# Interposers are loaded by file name, never linked: one file, whose soname still carries the ABI's number.
+# Interposers are loaded by file name, never linked: each is one file; its soname has the ABI's
+# number.
 foreach(target ${interposers})
   set_target_properties(${target} PROPERTIES NO_SONAME ON)
   target_link_options(${target} PRIVATE "LINKER:-soname,lib${target}.so.${PROJECT_VERSION_MAJOR}")
   only_export(${target} "tutti_*" "MPI_*" "PMPI_*" "mpi_*") # mpi_*: the Fortran names
 endforeach()
-# Preloaded as the interposers are, by tutti-run --shared-heap.
+# tutti-run --shared-heap preloads this library like the interposers.
 if(TARGET tutti-heap)
   list(APPEND interposers tutti-heap)
   set_target_properties(tutti-heap PROPERTIES NO_SONAME ON)
@@ -64,7 +67,7 @@ install(TARGETS ${interposers} ${programs}
 install(TARGETS ${interposers} ${bench_programs}
   LIBRARY DESTINATION tutti/lib COMPONENT python EXCLUDE_FROM_ALL
   RUNTIME DESTINATION tutti/bin COMPONENT python EXCLUDE_FROM_ALL)
-# Loaded by SimGrid's smpirun, which `tutti sim` starts.
+# SimGrid's smpirun, which `tutti sim` starts, loads these.
 foreach(target tutti-sim tutti-sim-host)
   if(TARGET ${target})
     install(TARGETS ${target} LIBRARY DESTINATION tutti/lib COMPONENT python EXCLUDE_FROM_ALL)
@@ -90,7 +93,7 @@ if(TARGET tutti)
   endif()
   install(TARGETS tutti EXPORT TuttiTargets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT library)
   install(DIRECTORY include/tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
-  # A wheel holds no symbolic links, so the one file there bears the plain name.
+  # A wheel cannot contain symbolic links, so its only file has the plain name.
   install(FILES $<TARGET_FILE:tutti> DESTINATION tutti/lib RENAME libtutti.so COMPONENT python EXCLUDE_FROM_ALL)
   install(CODE "if(CMAKE_INSTALL_DO_STRIP) # files are copied as they are, unlike targets
     execute_process(COMMAND \"${CMAKE_STRIP}\" \"\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/tutti/lib/libtutti.so\"
@@ -105,7 +108,7 @@ if(TARGET tutti)
   write_basic_package_version_file(${PROJECT_BINARY_DIR}/TuttiConfigVersion.cmake COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/TuttiConfig.cmake ${PROJECT_BINARY_DIR}/TuttiConfigVersion.cmake
     DESTINATION ${package_directory} COMPONENT library)
-  # pkg-config finds the prefix from where the file lies, so that an installation can be moved.
+  # pkg-config derives the prefix from the place of this file, so that an installation can be moved.
   file(RELATIVE_PATH prefix_from_pc_file /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
   configure_file(cmake/tutti.pc.in ${PROJECT_BINARY_DIR}/tutti.pc @ONLY)
   install(FILES ${PROJECT_BINARY_DIR}/tutti.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)

@@ -1,5 +1,5 @@
-# Finds what the Python module (src/python) needs; sets TUTTI_PYTHON to ON where Python's headers and nanobind
-# are there. Without them everything but the module is built.
+# Finds Python's headers and nanobind, which the Python module (src/python) needs, and sets
+# TUTTI_PYTHON to ON if both are found. Without them everything but the module is built.
 if(NOT Python_EXECUTABLE AND EXISTS ${PROJECT_SOURCE_DIR}/.venv/bin/python)
   set(Python_EXECUTABLE ${PROJECT_SOURCE_DIR}/.venv/bin/python)
 endif()

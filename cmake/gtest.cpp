@@ -1,1 +1,1 @@
-// Carries the precompiled header of the tests (cmake/Tutti.cmake).
+// The source of the target that carries the tests' precompiled header (cmake/Tutti.cmake).

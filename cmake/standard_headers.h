@@ -1,4 +1,4 @@
-// What most sources of Tutti include of the standard library, for tutti_precompile
+// The headers of the standard library that most sources of Tutti include, for tutti_precompile
 // (cmake/Tutti.cmake).
 #pragma once
 
