@@ -164,8 +164,8 @@ TUTTI_API void tutti_free(void* memory);
  * call. */
 TUTTI_API const char* tutti_error_message(void);
 
-/* The state of a rank in one line, for debugging hangs. Never null; valid until this thread's next
- * call. */
+/* The state of a rank in one line, for debugging hangs: any thread may call it while another uses
+ * the group. Never null; valid until this thread's next call. */
 TUTTI_API const char* tutti_standing(const tutti_group* group, int rank);
 
 /* "0.1.0" */

@@ -26,6 +26,7 @@
 
 namespace tutti::algo {
 
+// One part and its place in the whole plan. `part` and `ranks` must live until embed() returns.
 struct Embedding {
   const plan::Plan& part;
   std::span<const int32_t> ranks;  // by the part's rank: the rank of the whole plan

@@ -17,7 +17,8 @@ namespace tutti::heap {
 // Makes the shared heap; null if that fails, with the reason logged at level info.
 shm::Heap* make_arenas();
 
-// Gives this thread its arena. Every thread calls it once, before it allocates.
+// Gives this thread its arena. Every thread calls it once, after make_arenas has returned a heap
+// and before it allocates.
 void join_arena();
 
 }  // namespace tutti::heap

@@ -1,12 +1,12 @@
 // How the shared memory of one group is laid out: one area for each rank, all of one size, in rank
-// order. The group owns the memory; it lives as long as the group.
+// order. The creator of the group owns the memory, which outlives the group.
 //
 //   area of a rank:  Control | lines (a ring of line_count) | slot (a ring of bytes)
 //
 // A rank writes its own Control and lines. Its slot is written by the rank that a plan names
-// (itself, or the rank that executes a push). All others only read, except the doorbell, which
-// sleepers and publishers both write. New areas are all zero. The layout has no pointers, so it
-// serves processes (which map it at different addresses) and threads alike.
+// (itself, or the rank that executes a push). Others only read, except that sleepers also write the
+// doorbell and the leader writes `parked`. New areas are all zero. There are no pointers in them,
+// so they serve processes (which map them at different addresses) and threads alike.
 #pragma once
 
 #include <cstddef>
