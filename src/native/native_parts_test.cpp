@@ -8,6 +8,7 @@
 #include "native/thread_ranks.h"
 
 using tutti::test::contribution;
+using tutti::test::counts_in_turn;
 using tutti::test::spawn;
 using tutti::test::sum;
 using tutti::test::value;
@@ -188,12 +189,10 @@ TEST_P(NativeParts, LongRunsOfOneSidedCollectives) {
     for (int kind = 0; kind < 3; ++kind) {
       for (int operation = 0; operation < 300; ++operation) {
         const Call call{group, rank, ranks, ranks - 1, operation};
-        const size_t count = count_of(operation);
-        switch (kind) {
-          case 0: ASSERT_NO_FATAL_FAILURE(gather(call, count * 8, false)); break;
-          case 1: ASSERT_NO_FATAL_FAILURE(scatter(call, count * 8)); break;
-          default: ASSERT_NO_FATAL_FAILURE(scan(call, count));
-        }
+        const size_t count = counts_in_turn[operation % 3];
+        ASSERT_NO_FATAL_FAILURE(kind == 0   ? gather(call, count * 8, false)
+                                : kind == 1 ? scatter(call, count * 8)
+                                            : scan(call, count));
       }
     }
   });

@@ -6,6 +6,7 @@
 #include "native/thread_ranks.h"
 
 using tutti::test::contribution;
+using tutti::test::counts_in_turn;
 using tutti::test::spawn;
 using tutti::test::sum;
 

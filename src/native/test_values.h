@@ -8,6 +8,9 @@
 
 namespace tutti::test {
 
+// Element counts that long runs of calls take in turn.
+inline constexpr size_t counts_in_turn[] = {1, 300, 6};
+
 // A value that differs by operation, rank and element, small enough that sums over ranks stay
 // exact.
 inline int64_t value(int operation, int rank, size_t element) {
