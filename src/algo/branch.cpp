@@ -127,7 +127,8 @@ Branch branch_of(int32_t ranks, int32_t root, const placement::Levels& levels, T
   std::vector<int32_t> members(static_cast<size_t>(ranks));
   std::iota(members.begin(), members.end(), 0);
   std::vector<std::vector<int32_t>> level_groups;
-  for (const placement::SharedLevel& floor : levels.all()) level_groups.push_back(floor.group_of.values());
+  for (const placement::SharedLevel& level : levels.all())
+    level_groups.push_back(level.group_of.values());
   return Builder{std::move(level_groups), outer, inner, root}.build(members, 0);
 }
 

@@ -16,7 +16,7 @@ std::vector<int32_t> group_sizes(int32_t ranks, const placement::Levels& levels)
   return sizes;
 }
 
-// How many ranks of each group get a place: multiples of `run` whose sum is `wanted`; empty if
+// How many ranks of each group are workers: multiples of `run` whose sum is `wanted`; empty if
 // there are none. At least half of each group does, so that each of the others has a neighbour
 // there.
 std::vector<int32_t> at_work(const std::vector<int32_t>& sizes, int32_t wanted, int32_t run) {
@@ -41,7 +41,8 @@ std::vector<int32_t> by_levels(int32_t ranks, const placement::Levels& levels) {
   std::vector<int32_t> order(static_cast<size_t>(ranks));
   std::iota(order.begin(), order.end(), 0);
   std::vector<std::vector<int32_t>> level_groups;
-  for (const placement::SharedLevel& floor : levels.all()) level_groups.push_back(floor.group_of.values());
+  for (const placement::SharedLevel& level : levels.all())
+    level_groups.push_back(level.group_of.values());
   std::stable_sort(order.begin(), order.end(), [&](int32_t one, int32_t other) {
     for (const std::vector<int32_t>& group_of : level_groups) {
       const int32_t mine = group_of[static_cast<size_t>(one)],

@@ -1,12 +1,12 @@
 // Folding: ranks reduced to a power of two, in the order of levels. Exchanges between pairs use it.
 //
 // With p ranks and P the largest power of two that is at most p, p - P ranks are folded: a
-// neighbour does their work and hands them the result in a closing step. The P places are in the
+// neighbour does their work and hands them the result in a closing step. The P workers are in the
 // order of levels (then of ranks). The folded ranks are chosen so that aligned runs of `local`
-// places (a power of two, as large as possible) lie within one outermost group each: exchanges over
-// distances below `local` stay within a group. A folded rank and its neighbour are in one group,
-// except where the group sizes do not allow it (three groups of one rank). On one level, or if
-// groups are runs of ranks, places are in rank order and each stands for a run of ranks.
+// workers (a power of two, as large as possible) lie within one outermost group each: exchanges
+// over distances below `local` stay within a group. A folded rank and its neighbour are in one
+// group, except where the group sizes do not allow it (three groups of one rank). On one level, or
+// if groups are runs of ranks, workers are in rank order and each works for a run of ranks.
 //
 // Source: HMPI, section 2.3. Values and pure functions, for any thread.
 #pragma once
@@ -22,7 +22,7 @@ namespace tutti::algo {
 inline constexpr int32_t nobody = -1;
 
 struct Fold {
-  struct Place {
+  struct Worker {
     int32_t rank;             // the rank that works
     int32_t folded = nobody;  // the rank whose work it does as well; it comes after `rank`
   };
@@ -43,7 +43,7 @@ class FoldedVectors {
   FoldedVectors(plan::Plan& plan, const Fold& frame);
 
   int32_t steps() const { return steps_; }
-  // Where a place's value is before the step of this number; `steps()` gives the result.
+  // Where a worker's value is before the step of this number; `steps()` gives the result.
   plan::Region value(int32_t place, int32_t step) const;
   // Copies the results to every `out` that has none yet.
   void close();

@@ -39,10 +39,11 @@ Plan begun(const Request& request) {
 }  // namespace
 
 int32_t node_level(const placement::Levels& levels) {
-  const auto& floors = levels.all();
-  const auto found = std::find_if(floors.begin(), floors.end(),
-                                  [](const placement::SharedLevel& floor) { return floor.name == "node"; });
-  return found == floors.end() ? -1 : static_cast<int32_t>(found - floors.begin());
+  const auto& all = levels.all();
+  const auto found = std::find_if(all.begin(), all.end(), [](const placement::SharedLevel& level) {
+    return level.name == "node";
+  });
+  return found == all.end() ? -1 : static_cast<int32_t>(found - all.begin());
 }
 
 std::string_view usual_between(Collective collective, int32_t nodes) {
@@ -70,11 +71,11 @@ std::string_view spec_within(std::string_view asked, Collective collective,
 Hierarchy::Hierarchy(const Request& request)
     : request_(request), plan_(begun(request)), composer_(plan_) {
   const auto at = static_cast<size_t>(node_level(request.levels));
-  const placement::SharedLevel& floor = request.levels.all()[at];
-  node_of_ = floor.group_of.values();
+  const placement::SharedLevel& level = request.levels.all()[at];
+  node_of_ = level.group_of.values();
   in_runs_ = std::is_sorted(node_of_.begin(), node_of_.end());
   inner_levels_ = at + 1 < request.levels.all().size();
-  members_.resize(static_cast<size_t>(floor.groups));
+  members_.resize(static_cast<size_t>(level.groups));
   levels_.resize(members_.size());
   for (int32_t rank = 0; rank < request.ranks; ++rank) {
     members_[static_cast<size_t>(node_of_[static_cast<size_t>(rank)])].push_back(rank);
@@ -128,7 +129,8 @@ const Plan& Hierarchy::made(Key key, std::string_view spec, const placement::Lev
 const placement::Levels& Hierarchy::levels_within(int32_t node) {
   std::unique_ptr<const placement::Levels>& levels = levels_[static_cast<size_t>(node)];
   if (levels == nullptr && !inner_levels_) levels = std::make_unique<placement::Levels>();
-  if (levels == nullptr) levels = std::make_unique<placement::Levels>(request_.levels.of(members(node)));
+  if (levels == nullptr)
+    levels = std::make_unique<placement::Levels>(request_.levels.of(members(node)));
   return *levels;
 }
 

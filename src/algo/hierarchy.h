@@ -93,7 +93,8 @@ class Hierarchy {
   std::vector<int32_t> node_of_;
   bool in_runs_ = true, inner_levels_ = false;
   bool by_host_ = false;
-  std::vector<std::unique_ptr<const placement::Levels>> levels_;  // by node: the levels of its members
+  // By node: the levels of its members.
+  std::vector<std::unique_ptr<const placement::Levels>> levels_;
   int32_t rails_ = 1;
   std::string_view between_spec_;
   std::map<Key, std::unique_ptr<const plan::Plan>> made_;

@@ -190,9 +190,11 @@ TEST_P(NativeParts, LongRunsOfOneSidedCollectives) {
       for (int operation = 0; operation < 300; ++operation) {
         const Call call{group, rank, ranks, ranks - 1, operation};
         const size_t count = counts_in_turn[operation % 3];
-        ASSERT_NO_FATAL_FAILURE(kind == 0   ? gather(call, count * 8, false)
-                                : kind == 1 ? scatter(call, count * 8)
-                                            : scan(call, count));
+        switch (kind) {
+          case 0: ASSERT_NO_FATAL_FAILURE(gather(call, count * 8, false)); break;
+          case 1: ASSERT_NO_FATAL_FAILURE(scatter(call, count * 8)); break;
+          default: ASSERT_NO_FATAL_FAILURE(scan(call, count));
+        }
       }
     }
   });

@@ -105,7 +105,6 @@ TEST_P(Native, BarrierHoldsUntilAllHaveEntered) {
 TEST_P(Native, LongRunsOfOneSidedCollectives) {
   spawn(GetParam(), [](tutti_group* group, int rank) {
     const int ranks = tutti_group_size(group);
-    const size_t counts_in_turn[] = {1, 300, 6};
     for (int operation = 0; operation < 600; ++operation) {
       const size_t count = counts_in_turn[operation % 3];
       std::vector<int64_t> data = contribution(operation, rank, count);

@@ -32,11 +32,7 @@ tutti_team::tutti_team(int ranks)
       joined(static_cast<size_t>(ranks)),
       bindings(static_cast<size_t>(ranks)) {
   std::memset(areas.get(), 0, layout.bytes());
-  const auto wait = tutti::options().wait;
-  const bool oversubscribed = static_cast<size_t>(ranks) > tutti::topo::binding_of_process().size();
-  const bool yields =
-      wait == tutti::WaitChoice::yield || (wait != tutti::WaitChoice::spin && oversubscribed);
-  style = yields ? tutti::exec::WaitStyle::yield : tutti::exec::WaitStyle::spin;
+  style = wait_style(ranks);
 }
 
 namespace tutti::native {

@@ -98,7 +98,7 @@ void Communicator::record_sent() const {
   const auto sent = [](const net::PointToPoint::Sent& by) { return Sent{by.messages, by.bytes}; };
   const Sent led =
       leaders_ != nullptr ? Sent{leaders_->calls().calls, leaders_->calls().bytes} : Sent{};
-  record_messages(sent(net_->sent_across()), sent(net_->sent_within()), led);
+  record_messages(sent(net_->sent_between_nodes()), sent(net_->sent_within_node()), led);
 }
 
 void Communicator::renew(MPI_Comm handle, uint64_t number) {

@@ -62,11 +62,10 @@ void record_messages(const Sent& across, const Sent& within, const Sent& led) {
     sum.messages += sent.messages;
     sum.bytes += sent.bytes;
   };
-  add(tally.numbers.across, communicator.net()->sent_between_nodes());
-  add(tally.numbers.within, communicator.net()->sent_within_node());
-  if (communicator.leaders() == nullptr) return;
-  tally.numbers.led.messages += communicator.leaders()->calls().calls;
-  tally.numbers.led.bytes += communicator.leaders()->calls().bytes;
+  const std::lock_guard<std::mutex> lock(tally().mutex);
+  add(tally().numbers.across, across);
+  add(tally().numbers.within, within);
+  add(tally().numbers.led, led);
 }
 
 void write_report(const std::string& destination, const std::string& why_no_team) {
