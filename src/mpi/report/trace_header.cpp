@@ -112,24 +112,26 @@ Json describe_nodes(const Clocks& clocks) {
 
 std::string describe_rank(int rank, std::string_view clock, const trace::Tracer& tracer) {
   const placement::CoreMask cores = placement::usable_cores();
-  std::string text = "{\"rank\":" + std::to_string(rank);
-  text += ",\"host\":" + json_text(host_name()) + ",\"cores\":" + json_text(binding_text(cores));
-  text += ",\"numa\":" + std::to_string(numa_region(cores)) + ",\"clock\":" + json_text(clock);
-  text += ",\n\"programs\":" +
-          json_list(tracer.programs(), [](const std::string& program) { return "\n" + program; });
-  text += ",\n\"communicators\":" +
-          json_list(tracer.communicators(), [](const trace::Communicator& known) {
-            const auto number = [](int rank) { return std::to_string(rank); };
-            return "{\"identity\":" + std::to_string(known.identity) +
-                   ",\"ranks\":" + (known.ranks.empty() ? "null" : json_list(known.ranks, number)) +
-                   "}";
-          });
-  text += ",\n\"rings\":" + json_list(tracer.rings(), [](const trace::Ring* ring) {
-            const auto contents = ring->contents();
-            return "{\"records\":" + std::to_string(contents.size()) +
-                   ",\"lost\":" + std::to_string(contents.lost) + "}";
-          });
-  return text + "}";
+  Json communicators = Json::array();
+  for (const trace::Communicator& known : tracer.communicators()) {
+    Json& description = communicators.emplace_back();
+    description["identity"] = known.identity;
+    description["ranks"] = nullptr;
+    if (!known.ranks.empty()) description["ranks"] = known.ranks;
+  }
+  Json rings = Json::array();
+  for (const trace::Ring* ring : tracer.rings()) {
+    const auto contents = ring->contents();
+    rings.push_back({{"records", contents.size()}, {"lost", contents.lost}});
+  }
+  const Json description{{"rank", rank},
+                         {"host", host_name()},
+                         {"cores", binding_text(cores)},
+                         {"numa", numa_region(cores)},
+                         {"clock", clock},
+                         {"communicators", std::move(communicators)},
+                         {"rings", std::move(rings)}};
+  return json_object_with(description, "programs", json_array(tracer.programs()));
 }
 
 std::string describe_job(const std::vector<std::string>& ranks, const Clocks& clocks) {
