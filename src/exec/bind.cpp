@@ -4,6 +4,7 @@
 #include "exec/exchange.h"
 #include "exec/program_text.h"
 #include "exec/reached.h"
+#include "plan/semantics.h"
 
 namespace tutti::exec {
 
@@ -63,8 +64,7 @@ std::unique_ptr<const BoundProgram> Channel::bind(std::shared_ptr<const plan::Pr
     return resolved;
   };
   auto offset_of = [&](int32_t stage, int32_t number) {
-    return static_cast<uint64_t>(stage) * static_cast<uint64_t>(program.transfers) +
-           static_cast<uint64_t>(number);
+    return static_cast<uint64_t>(plan::first_number(program.transfers, stage, number));
   };
   for (const plan::Step& step : program.steps) {
     BoundStep resolved{};
@@ -137,7 +137,7 @@ std::unique_ptr<const BoundProgram> Channel::bind(std::shared_ptr<const plan::Pr
   start.steps = bound.steps.data();
   start.step_count = static_cast<uint32_t>(bound.steps.size());
   start.lines = static_cast<uint32_t>(program.lines);
-  start.span = static_cast<uint64_t>(program.span(1));
+  start.span = static_cast<uint64_t>(plan::span_of(program, 1));
   start.exchange = find_exchange(bound, program);
   start.knows_all = program.knows_all;
   start.run = runner_for(bound);

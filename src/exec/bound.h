@@ -38,7 +38,7 @@ struct alignas(64) BoundStep {
   uint16_t operand_count;
   int32_t stage;
   int32_t peer;
-  uint64_t offset;  // stage * transfers + number of what is waited for, published or stamped
+  uint64_t offset;           // plan::first_number of what is waited for, published or stamped
   BoundOperand operands[3];  // the first three: all of them for a copy and a reduce of two sources
   uint32_t line;  // for wait_line and stamp: from rank 0's first one of the operation, in lines
   uint32_t elsewhere;  // where its operands start in BoundProgram::elsewhere; `nowhere` where none

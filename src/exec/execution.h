@@ -1,13 +1,15 @@
 // One operation of one rank: the loop over its program's steps, and what each kind of step does.
 // Internal to executor.cpp.
 //
-// Lives on the stack of the executing rank. The path of every call: no allocation, lock, system
-// call, string or log while nothing is waited for. What depends on the shape is decided at compile
-// time, and all of an instance becomes one function, which keeps its members in registers: so
-// nothing that is not inlined gets the address of one, but for a recorder's, and the bases that
-// steps address their operands from stand outside. Waits are marked unlikely lest the compiler
-// prepare them before the loop. A line program of three steps takes about 130 instructions; the
-// most frequent one has a path of its own (exchange.h).
+// It lives on the stack of the executing rank. Every call takes this path, so it makes no
+// allocation, takes no lock, enters no system call, and touches no string or log while it does not
+// wait. The shape is a template argument, and each instance becomes one function that keeps its
+// members in registers. For that, no function that is not inlined may get the address of a member;
+// the recorder and the bases of the operands, whose addresses others need, stand outside. Waits are
+// marked unlikely, so that the compiler does not prepare them before the loop. A line program of
+// three steps takes about 130 instructions; the most frequent one has a path of its own
+// (exchange.h). plan/semantics.h has the rules of steps: which numbers they await and publish, and
+// where their bytes are.
 #pragma once
 
 #include <algorithm>
@@ -21,6 +23,7 @@
 #include "exec/messages.h"
 #include "exec/reached.h"
 #include "exec/record.h"
+#include "plan/semantics.h"
 
 namespace tutti::exec {
 
@@ -61,13 +64,13 @@ class Channel::Execution {
     if (const Code code = enter(); code != Code::ok) return code;
     // Steps stand in the order of stages, so that one segment needs one pass.
     const bool several = segmented && geometry_.segments > 1;
-    const int64_t ticks = several ? geometry_.segments + program_.stages - 1 : 1;
+    const int64_t ticks = several ? plan::ticks_of(geometry_.segments, program_.stages) : 1;
     for (int64_t tick = 0; tick < ticks; ++tick) {
       for (const BoundStep& step : std::span(start_.steps, start_.step_count)) {
-        const int64_t segment = several ? tick - step.stage : 0;
+        const int64_t segment = several ? plan::segment_at(tick, step.stage) : 0;
         if (several && (segment < 0 || segment >= geometry_.segments)) continue;
-        // Movement first: it is most of a short program, and the count of operands tells all that
-        // its dispatch needs.
+        // Movements come first, because they are most of a short program, and only they have
+        // operands.
         const Code code = step.operand_count != 0 ? move(step, segment) : hand_over(step, segment);
         if (code != Code::ok) return code;
       }
@@ -103,9 +106,8 @@ class Channel::Execution {
     shm::store_relaxed(own_.call, operation_.call);
     const bool is_short = !lines_only && (shape != Shape::segmented || has_messages) &&
                           geometry_.segments == 1 && share_ <= channel_.most_short_;
-    ring_ = lines_only ? &channel_.lines_
-            : is_short ? &channel_.short_slots_
-                       : &channel_.long_slots_;
+    ring_ = &channel_.lines_;
+    if constexpr (!lines_only) ring_ = is_short ? &channel_.short_slots_ : &channel_.long_slots_;
     begin_ = ring_->cursor;
     if (begin_ + share_ > ring_->limit) [[unlikely]] {
       const Code code = channel_.make_room(*ring_, share_, program_.writes_shared, operation_);
@@ -133,18 +135,16 @@ class Channel::Execution {
     return reaching && has_parts && operation_.v_parts != nullptr ? table_bytes(program_.ranks) : 0;
   }
 
-  // Whose buffers others read where they are must not have them back before.
-  Code wait_for_readers() {
+  // A rank whose buffers others read where they are must not return before they have done so.
+  [[gnu::always_inline]] Code wait_for_readers() {
     if (!reached_.any_of_own()) return Code::ok;
-    const auto segments_before = static_cast<uint64_t>(geometry_.segments - 1);
+    const int64_t last = geometry_.segments - 1;
     for (const BoundStep& step : bound_.returns) {
-      const uint64_t number =
-          base_ + step.offset + segments_before * static_cast<uint64_t>(program_.transfers);
-      if (const Code code = wait_word(step, number); code != Code::ok) return code;
-      if constexpr (traced) {
-        recorder_.step(static_cast<uint32_t>(step.kind), step.place, geometry_.segments - 1,
-                       step.peer, 0);
-      }
+      const int64_t awaited = awaited_segment(StepKind::wait_return, last);
+      if (const Code code = wait_word(step, number_in(awaited, step)); code != Code::ok)
+        return code;
+      if constexpr (traced)
+        recorder_.step(static_cast<uint32_t>(step.kind), step.place, last, step.peer, 0);
     }
     return Code::ok;
   }
@@ -152,7 +152,7 @@ class Channel::Execution {
   [[gnu::always_inline]] void leave() {
     uint64_t next = base_ + start_.span;
     if constexpr (segmented)
-      next = base_ + static_cast<uint64_t>(program_.span(geometry_.segments));
+      next = base_ + static_cast<uint64_t>(plan::span_of(program_, geometry_.segments));
     if constexpr (!lines_only) say_entered(own_, base_, operation_.call);
     channel_.end<yielding>(next);
     ring_->cursor += share_;
@@ -175,8 +175,8 @@ class Channel::Execution {
     }
   }
 
-  // The bytes of a part that the step moves of a segment: every movement has a user's buffer at one
-  // end.
+  // The bytes of a part that the step moves in the segment that begins at `before`. Every movement
+  // has a user's buffer at one end, which has the part's length.
   [[gnu::always_inline]] size_t part_bytes(const BoundStep& step, size_t before,
                                            size_t bytes) const {
     if (operation_.v_parts == nullptr) return bytes;
@@ -184,32 +184,35 @@ class Channel::Execution {
     const BoundOperand& user = step.operands[step.operands[0].space < first_shared ? 0 : 1];
     const bool is_in = user.space == static_cast<uint32_t>(plan::Space::in);
     const Parts& parts = is_in ? operation_.v_parts->in : operation_.v_parts->out;
-    const size_t length = parts.bytes[user.block];
-    return length <= before ? 0 : std::min(bytes, length - before);
+    return plan::part_length(parts.bytes[user.block], before, bytes);
   }
 
-  // Where the segment is; returns its bytes.
+  // Sets the bases of the operands to the segment, and returns the segment's bytes.
   [[gnu::always_inline]] size_t go_to(int64_t segment) {
     if constexpr (!segmented) return operation_.bytes;
-    const size_t at = static_cast<size_t>(segment) * geometry_.segment_bytes;
+    const size_t at = plan::segment_begin(segment, geometry_.segment_bytes);
     base_of_[0] = static_cast<std::byte*>(const_cast<void*>(operation_.in)) + at;
     base_of_[1] = static_cast<std::byte*>(operation_.out) + at;
-    base_of_[2] =
-        slots_ + static_cast<size_t>(segment % geometry_.positions) * geometry_.position_bytes;
-    return std::min(geometry_.segment_bytes, operation_.bytes - at);
+    const int64_t position = plan::position_of(segment, geometry_.positions);
+    base_of_[2] = slots_ + static_cast<size_t>(position) * geometry_.position_bytes;
+    return plan::segment_length(at, geometry_.segment_bytes, operation_.bytes);
   }
 
-  // The same, but the bytes that the step moves of it.
+  // Sets the bases in the same way, but returns the bytes that the step moves in the segment.
   [[gnu::always_inline]] size_t go_to(const BoundStep& step, int64_t segment) {
     size_t bytes = go_to(segment);
     if constexpr (segmented) {
       if constexpr (has_parts)
-        return part_bytes(step, static_cast<size_t>(segment) * geometry_.segment_bytes, bytes);
+        return part_bytes(step, plan::segment_begin(segment, geometry_.segment_bytes), bytes);
     } else if constexpr (has_parts) {
       return part_bytes(step, 0, bytes);
     }
     if constexpr (!lines_only) {
-      if (program_.blocks > 1) bytes = extent_bytes(bound_.details[step.details], geometry_, bytes);
+      if (program_.blocks > 1) {
+        const BoundDetails& details = bound_.details[step.details];
+        bytes = plan::extent_length(details.extent_first, details.extent_count,
+                                    geometry_.block_bytes, bytes);
+      }
     }
     return bytes;
   }
@@ -257,7 +260,7 @@ class Channel::Execution {
     if constexpr (reaching) {
       if (step.elidable && reached_.of_own(step.operands[1].space)) return Code::ok;
       if (step.elsewhere != BoundStep::nowhere) {
-        const size_t at = static_cast<size_t>(segment) * geometry_.segment_bytes;
+        const size_t at = plan::segment_begin(segment, geometry_.segment_bytes);
         const Code code = reached_.move(step, {base_of_, offsets(), at, bytes});
         if (code == Code::ok) moved(step, segment, bytes);
         return code;
@@ -290,9 +293,8 @@ class Channel::Execution {
   }
 
   [[gnu::always_inline]] Code reduce_any(const BoundStep& step, int64_t segment, size_t bytes) {
-    const uint64_t before =
-        base_ + static_cast<uint64_t>(segment) * static_cast<uint64_t>(program_.transfers);
-    const ArrivalReduce::ReducedSegment reduced{base_of_, lines_, offsets(), bytes, before};
+    const ArrivalReduce::ReducedSegment reduced{base_of_, lines_, offsets(), bytes,
+                                                base_in(segment)};
     const ArrivalReduce::Record record{address_of(recorder_), segment};
     return ArrivalReduce(channel_, bound_, step, operation_, reduced, record).run();
   }
@@ -310,9 +312,7 @@ class Channel::Execution {
     if constexpr (has_messages) {
       if (plan::is_message(step.kind)) return message(step, segment);
     }
-    uint64_t number = base_ + step.offset;
-    if constexpr (segmented)
-      number += static_cast<uint64_t>(segment) * static_cast<uint64_t>(program_.transfers);
+    uint64_t number = number_in(segment, step);
     if (step.kind == StepKind::wait_line) {
       if (const Code code = wait_line(step, number); code != Code::ok) return code;
     } else if (step.kind == StepKind::stamp) {
@@ -321,11 +321,14 @@ class Channel::Execution {
       say_entered(own_, base_, operation_.call);  // with the number, in one cache line
       shm::publish(own_.word, number);
       if constexpr (yielding) wake_sleepers(own_);
-    } else {  // wait_word; wait_reuse and wait_before, for an earlier segment
+    } else {
       if (step.kind != StepKind::wait_word) {
-        const int64_t distance = step.kind == StepKind::wait_reuse ? geometry_.positions : 1;
-        if (!segmented || segment < distance) return Code::ok;
-        number -= static_cast<uint64_t>(distance) * static_cast<uint64_t>(program_.transfers);
+        // Two kinds are left, so that the compiler need not ask for others.
+        const bool reuse = step.kind == StepKind::wait_reuse;
+        const int64_t awaited =
+            awaited_segment(reuse ? StepKind::wait_reuse : StepKind::wait_before, segment);
+        if (awaited < 0) return Code::ok;
+        number = number_in(awaited, step);
       }
       if (const Code code = wait_word(step, number); code != Code::ok) return code;
     }
@@ -335,14 +338,29 @@ class Channel::Execution {
 
   [[gnu::noinline]] Code message(const BoundStep& step, int64_t segment) {
     const size_t bytes = go_to(segment);
-    const uint64_t number =
-        base_ + static_cast<uint64_t>(segment) * static_cast<uint64_t>(program_.transfers);
-    const MessageStep::MessageSegment carried{
-        base_of_, offsets(), lines_only ? nullptr : &geometry_, bytes, has_parts, segment, number};
+    const Geometry* const geometry = lines_only ? nullptr : &geometry_;
+    const MessageStep::MessageSegment carried{base_of_,  offsets(), geometry,        bytes,
+                                              has_parts, segment,   base_in(segment)};
     size_t moved = 0;
     const Code code = MessageStep(channel_, bound_, step, operation_, carried).run(moved);
     if (code == Code::ok) record(step, step.kind, 0, segment, -1, moved);
     return code;
+  }
+
+  // The number from which the offsets of steps count in a segment.
+  [[gnu::always_inline]] uint64_t base_in(int64_t segment) const {
+    if constexpr (!segmented) return base_;
+    return base_ + static_cast<uint64_t>(plan::number_in(segment, 0, program_.transfers));
+  }
+  [[gnu::always_inline]] uint64_t number_in(int64_t segment, const BoundStep& step) const {
+    return base_in(segment) + step.offset;
+  }
+
+  // Negative where the step waits for nothing.
+  [[gnu::always_inline]] int64_t awaited_segment(StepKind kind, int64_t segment) const {
+    const plan::Segments one;
+    const plan::Segments cut{geometry_.segments, geometry_.positions};
+    return plan::awaited_segment(kind, segment, segmented ? cut : one);
   }
 
   [[gnu::always_inline]] Code wait_line(const BoundStep& step, uint64_t number) {
@@ -364,7 +382,7 @@ class Channel::Execution {
 
   [[gnu::always_inline]] void stamp(const BoundStep& step) {
     channel_.post<yielding>(*reinterpret_cast<shm::Line*>(lines_ + step.line * shm::line_size),
-                            base_ + step.offset, operation_.call);
+                            number_in(0, step), operation_.call);
   }
 
   [[gnu::always_inline]] void record(const BoundStep& step, StepKind kind, uint32_t further,

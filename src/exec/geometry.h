@@ -70,12 +70,4 @@ inline Geometry geometry_of_segments(const plan::Program& program, const Operati
   return geometry;
 }
 
-inline size_t extent_bytes(const BoundDetails& details, const Geometry& geometry,
-                           size_t vector_bytes) {
-  const size_t begin = std::min(details.extent_first * geometry.block_bytes, vector_bytes);
-  const size_t end =
-      std::min((details.extent_first + details.extent_count) * geometry.block_bytes, vector_bytes);
-  return end - begin;
-}
-
 }  // namespace tutti::exec

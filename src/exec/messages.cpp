@@ -10,6 +10,7 @@
 #include <optional>
 
 #include "base/options.h"
+#include "plan/semantics.h"
 
 namespace tutti::exec {
 namespace {
@@ -55,10 +56,8 @@ MessageStep::Run MessageStep::run_of(const BoundPiece& piece) const {
   std::byte* const at = segment_.base_of[piece.operand.space] + piece.operand.displacement() +
                         segment_.offsets.of(piece.operand);
   if (segment_.geometry == nullptr || segment_.parts) return {at, segment_.bytes};
-  const size_t block = segment_.geometry->block_bytes;
-  const size_t begin = std::min(piece.extent_first * block, segment_.bytes);
-  const size_t end = std::min((piece.extent_first + piece.extent_count) * block, segment_.bytes);
-  return {at, end - begin};
+  return {at, plan::extent_length(piece.extent_first, piece.extent_count,
+                                  segment_.geometry->block_bytes, segment_.bytes)};
 }
 
 size_t MessageStep::find_runs() {

@@ -1,6 +1,7 @@
 #include "exec/program_text.h"
 
 #include "base/json.h"
+#include "plan/semantics.h"
 
 namespace tutti::exec {
 namespace {
@@ -30,13 +31,11 @@ Json arrivals_of(const plan::Program& program, const plan::Step& step) {
 Json steps_of(const plan::Program& program) {
   Json steps = Json::array();
   for (const plan::Step& step : program.steps) {
-    const int32_t peer = plan::is_message(step.kind)
-                             ? program.messages[static_cast<size_t>(step.message)].peer
-                             : step.peer;
-    steps.push_back(
-        Json::array({static_cast<int32_t>(step.kind), step.stage, step.number, step.number_stage,
-                     peer, step.line, step.extent_first, step.extent_count,
-                     operands_of(program, step), arrivals_of(program, step)}));
+    const plan::SegmentsBack back = plan::segments_back(step.kind);
+    steps.push_back(Json::array({static_cast<int32_t>(step.kind), step.stage, step.number,
+                                 step.number_stage, plan::peer_of(program, step), step.line,
+                                 step.extent_first, step.extent_count, back.segments, back.rounds,
+                                 operands_of(program, step), arrivals_of(program, step)}));
   }
   return steps;
 }

@@ -149,7 +149,7 @@ TEST(ProgramText, IsTheWholeProgram) {
       "\"blocks\":1,\"transfers\":2,\"stages\":2,\"carrier\":\"line\",\"steps\":";
   const trace::ProgramText text = program_text(program);
   EXPECT_EQ(text.whole,
-            head + "[[1,1,1,0,0,0,0,1,[],[]],[3,1,2,1,-1,0,0,1,[1,1,0,0,3,0,0,0],[]]]}");
+            head + "[[1,1,1,0,0,0,0,1,0,0,[],[]],[3,1,2,1,-1,0,0,1,0,0,[1,1,0,0,3,0,0,0],[]]]}");
   EXPECT_EQ(text.without_steps, head + "null}");
 }
 

@@ -1,9 +1,9 @@
-// A value for every block that a plan names: what the check and lowering know of each block as they
-// walk the plan.
+// A table with a value for every block that a plan names. The check and lowering keep in it what
+// they know of each block while they walk over the plan.
 //
-// Dense by rank, which is fast, where the plan names most of the blocks up to its largest; else a
-// hash table, so that a text of few lines with large numbers takes little memory. Owned by one
-// walk; one thread.
+// The table is an array, which is fast, where the plan names most of the blocks up to its largest.
+// Otherwise it is a hash table, so that a short text with large numbers takes little memory. One
+// walk owns it; one thread.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@ class BlockTable {
  public:
   enum class Aliasing : uint8_t {
     none,
-    user_buffers_are_one,  // `in` and `out` of a rank share their blocks: right for ranks that pass
-                           // one buffer
+    user_buffers_are_one,  // `in` and `out` of a rank share their values, as they do where a rank
+                           // passes one buffer
   };
 
   BlockTable(const Plan& plan, Aliasing aliasing)
@@ -70,9 +70,9 @@ class BlockTable {
 
  private:
   static constexpr size_t always_dense = size_t{1} << 16;  // blocks
-  static constexpr size_t most_unnamed = 4;                // blocks for each that is named
+  static constexpr size_t most_unnamed = 4;                // blocks for each one that is named
 
-  // Neighbours stay together: most of what is named are runs.
+  // Neighbours stay together, because most regions are runs of blocks.
   struct Hash {
     size_t operator()(size_t offset) const {
       const size_t run = offset / 64 * 0x9e3779b97f4a7c15u ^ (offset >> 35);

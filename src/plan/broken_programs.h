@@ -15,8 +15,8 @@
 
 namespace tutti::plan {
 
-// Rank 3 hands over to rank 2 before rank 2 writes, so what has come from rank 2 says that rank 3's
-// data is there too.
+// Rank 3 hands over to rank 2 before rank 2 writes, so data that has come from rank 2 implies that
+// rank 3's data is there, too.
 inline constexpr const char* any_order_allreduce = R"(tutti-plan 1
 collective allreduce
 ranks 4

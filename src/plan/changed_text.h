@@ -1,5 +1,5 @@
-// A text with bytes changed at random, for tests of what reads untrusted text only. Same seed, same
-// changes.
+// A text with bytes changed at random, for tests of readers of untrusted text. The same seed gives
+// the same changes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,7 @@ namespace tutti::plan {
 
 class ChangedText {
  public:
-  // Changes bytes of the example to ones of the alphabet, inserts and removes some.
+  // Changes, inserts and removes bytes of the example; new bytes are of the alphabet.
   ChangedText(std::string example, std::string alphabet, uint64_t seed)
       : example_(std::move(example)), alphabet_(std::move(alphabet)), random_(seed) {}
 
@@ -33,9 +33,9 @@ class ChangedText {
     return text;
   }
 
-  // Every one of 20000 is read, by a function that asserts what holds of what it has read, or
-  // refused by one line that starts with the name and the number of a line. More than so many are
-  // read.
+  // Each of 20000 changed texts is either read, by a function that asserts what holds of the
+  // result, or refused by one line that starts with the name and the number of a line. More than
+  // `more_than` of them are read.
   template <class Read>
   void expect_read_or_refused(const std::string& name, int more_than, Read read) {
     int read_well = 0;

@@ -12,12 +12,12 @@
 namespace tutti::plan {
 namespace {
 
-// What max_moves does not bound, in plans that commute: the intervals of ranks in all partial
-// results together.
+// The most intervals of ranks in all partial results together. In plans that commute max_moves does
+// not bound them.
 constexpr size_t max_pieces = size_t{1} << 25;
 
-// What a block holds: leaves of one item (for a barrier: arrivals). Never changed once made, and
-// shared by all blocks that it was copied to.
+// The contents of a block: leaves of one item (for a barrier, arrivals). A value is constant once
+// made, and shared by all blocks to which it was copied.
 struct Value {
   uint64_t expression;  // hash: equal for equal expressions
   int64_t item;         // Definition::item_in
@@ -124,9 +124,9 @@ class Checker {
     return value;
   }
 
-  // In place, `in` shows what is in `out` by now. Where that is still the rank's own data, nothing
-  // differs; the first read that does differ is the same whatever other ranks do, so one pass
-  // serves all subsets of ranks.
+  // In place, a read of `in` gets what `out` holds by now. Where that is still the rank's own data,
+  // the read is the same. The first read that differs does so whichever other ranks are in place,
+  // so one pass serves all subsets of ranks.
   void find_clobbered(int32_t rank, int32_t block) {
     if (plan_.collective == Collective::barrier || plan_.collective == Collective::bcast) return;
     const int32_t alias = definition_.alias(rank, block);
@@ -151,8 +151,8 @@ class Checker {
       const Value* value = transfer.kind == TransferKind::copy ? read(transfer.src.front(), k)
                                                                : combine(transfer, k);
       const int32_t block = transfer.dst.first + k * transfer.dst.stride;
-      // Even where it is overwritten later: blocks differ in length, and a movement has that of its
-      // place in `out`.
+      // This is wrong even where it is overwritten later: blocks differ in length, and a movement
+      // has the length of its place in `out`.
       if (transfer.dst.buffer == Buffer::out &&
           value->item != definition_.item_out(transfer.dst.rank, block)) {
         const int64_t belongs = definition_.item_out(transfer.dst.rank, block);
@@ -170,7 +170,7 @@ class Checker {
     sources_.clear();
     for (const Region& source : transfer.src) sources_.push_back(read(source, k));
     const Value& first = *sources_.front();
-    // In the order of arrival the expression is its own: nobody else computes the same.
+    // In the order of arrival no two ranks compute the same expression.
     const uint64_t seed =
         transfer.any_order ? mix(index_ + 1) + static_cast<uint64_t>(k) : 0x243f6a8885a308d3u;
     uint64_t expression = seed;
@@ -195,8 +195,8 @@ class Checker {
     return keep({expression, first.item, false, std::move(leaves)});
   }
 
-  // The leaves of all sources. In a reduction each goes in once; that a barrier hears of an arrival
-  // twice is no harm.
+  // The leaves of all sources. In a reduction each leaf goes in once; a barrier may hear of an
+  // arrival more than once.
   Intervals united() {
     Intervals all;
     for (const Value* source : sources_) {
@@ -248,7 +248,7 @@ class Checker {
         const Value* value = result(rank, block);
         if (value == nullptr || !reduces_) continue;
         verdict.rank_order &= value->ordered;
-        // Where ranks get different results there is nothing to be alike.
+        // Where ranks get different results there is nothing to compare.
         if (plan_.collective != Collective::allreduce) continue;
         if (first == nullptr) first = value;
         verdict.uniform &= value->expression == first->expression;
@@ -257,8 +257,7 @@ class Checker {
     return verdict;
   }
 
-  // The value of a right result; null where it is the data that the root of a bcast had from the
-  // start.
+  // The value of a right result; null where it is the root's own data in a bcast.
   const Value* result(int32_t rank, int32_t block) {
     const Cell& at = cell(rank, Buffer::out, block);
     if (at.value == nullptr && plan_.collective == Collective::bcast && rank == plan_.root)

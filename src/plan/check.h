@@ -12,29 +12,33 @@
 
 namespace tutti::plan {
 
-// A text of few lines can name 2^20 blocks in each; this bounds the time and the memory of the
-// check, and of lowering what was checked. It is what all_read_all of 4,096 ranks moves, and little
-// more.
+// The most blocks that a plan may read and write. A short text can name 2^20 blocks on each line,
+// so this bounds the time and the memory of the check and of lowering. all_read_all of 4,096 ranks
+// moves a little less.
 inline constexpr int64_t max_moves = int64_t{17} << 20;
 
 struct Verdict {
-  bool rank_order =
-      false;  // every result combines ranks 0..p-1 in this order: serves ops that do not commute
-  bool uniform = false;  // every rank's result is the same expression: the same bits at all ranks
-  bool in_place =
-      false;             // right also where any subset of ranks passes one buffer as `in` and `out`
-  bool arrival = false;  // reduces in the order of arrival: bits may differ from run to run
+  // Every result combines the ranks in the order 0, 1, 2, ...: the plan serves operations that do
+  // not commute.
+  bool rank_order = false;
+  // Every rank's result is the same expression: all ranks get the same bits.
+  bool uniform = false;
+  // The plan is right also where any of the ranks pass one buffer as `in` and `out`.
+  bool in_place = false;
+  // The plan reduces in the order of arrival: the bits may differ from run to run.
+  bool arrival = false;
 };
 
-// A reduce in any order makes an expression of its own, which nothing but a copy of it equals: so a
-// plan is uniform only where one rank computes a result block so and the others get copies.
+// A reduce in any order makes an expression of its own, which only copies of it equal. So a plan
+// with one is uniform only where a single rank computes each block of the result and the others get
+// copies.
 //
-// Throws Error(invalid_plan) with the line of the transfer at fault: reading a block that nobody
-// wrote, a leaf that is combined twice or is missing at the end, a block of the vector written in
-// another's place of `out`, order lost in a plan that is not `commutative`, an exit of a barrier
-// that does not hang on every arrival, `out` written at a rank where the collective defines none.
-// Also where the plan moves more than max_moves blocks. `in_place` is a finding, not a requirement:
-// where it is false, the executor copies `in` first.
+// Throws Error(invalid_plan) with the line of the transfer at fault. Faults are: a transfer reads a
+// block that nobody wrote; a leaf is combined twice, or is missing at the end; a block of the
+// vector is written where another one belongs in `out`; order is lost in a plan that is not
+// `commutative`; an exit of a barrier does not depend on every arrival; `out` is written at a rank
+// where the collective defines none; the plan moves more than max_moves blocks. `in_place` is a
+// finding and no requirement: where it is false, the executor copies `in` first.
 Verdict check(const Plan& plan);
 
 }  // namespace tutti::plan

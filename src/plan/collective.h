@@ -1,20 +1,24 @@
 // The collectives as plans see them: who has which buffer, in how many blocks, and what `out` must
 // hold at the end.
 //
-// A vector collective has one vector a rank, cut into as many blocks as the plan likes. A parted
-// one has a buffer of one part for each rank (the plan's blocks are these parts, all of one length)
-// on one side or on both; a side that is not parted is a single part, block 0.
+// A vector collective has one vector at each rank, cut into as many blocks as the plan likes. A
+// parted collective has a buffer of one part for each rank on one side or on both; the parts, all
+// of one length, are the plan's blocks. A side that is not parted is a single part, block 0.
 //
-//   barrier         blocks have no bytes; `in` of a rank is its arrival, `out` its exit
-//   bcast           `in` of the root is the data and is the root's `out` too (one user buffer); the
-//   others' `in` is nothing reduce          `in` of every rank; `out` of the root only allreduce
-//   `in` and `out` of every rank gather          `in` of every rank: its part; `out` of the root
-//   only: block r is rank r's part scatter         `in` of the root only: block r is for rank r;
-//   `out` of every rank: its part allgather       a gather whose `out` every rank has alltoall
-//   block j of rank r's `in` is block r of rank j's `out` reduce_scatter  blocks r of all ranks'
-//   `in`, combined, are rank r's `out` (MPI_Reduce_scatter_block) scan            `out` of rank r
-//   combines `in` of ranks 0..r exscan          `out` of rank r combines `in` of ranks 0..r-1; rank
-//   0 has none
+//   barrier         Blocks have no bytes; `in` of a rank is its arrival, and `out` its exit.
+//   bcast           `in` of the root is the data, and is the root's `out` too (one user buffer).
+//                   The other ranks have no `in`.
+//   reduce          `in` of every rank; `out` of the root only.
+//   allreduce       `in` and `out` of every rank.
+//   gather          `in` of every rank is its part; `out` of the root only: block r is rank r's
+//                   part.
+//   scatter         `in` of the root only: block r is for rank r; `out` of every rank is its part.
+//   allgather       A gather whose `out` every rank has.
+//   alltoall        Block j of rank r's `in` is block r of rank j's `out`.
+//   reduce_scatter  Blocks r of all ranks' `in`, combined, are rank r's `out`
+//                   (MPI_Reduce_scatter_block).
+//   scan            `out` of rank r combines `in` of ranks 0 to r.
+//   exscan          `out` of rank r combines `in` of ranks 0 to r - 1; rank 0 has no `out`.
 //
 // Source: MPI 4.1, chapter 6. Pure functions of plain data; any thread.
 #pragma once
@@ -42,7 +46,7 @@ enum class Collective : uint8_t {
 };
 inline constexpr int collective_count = 11;
 
-// What is true of each; short calls ask it.
+// The properties of a collective. Short calls look them up.
 struct CollectiveProperties {
   std::string_view name;
   bool rooted, combines, parted_in, parted_out;
@@ -67,7 +71,7 @@ constexpr const CollectiveProperties& properties_of(Collective collective) {
 constexpr std::string_view name(Collective collective) { return properties_of(collective).name; }
 // Throws Error(invalid_argument) naming the accepted words.
 Collective collective_named(std::string_view word);
-// "barrier, bcast, ...": all of them, for messages.
+// All names, "barrier, bcast, ...", for messages.
 std::string collective_names();
 
 // True where a collective has a root.
@@ -81,8 +85,8 @@ constexpr bool parted(Collective collective) {
   return parted_in(collective) || parted_out(collective);
 }
 
-// True where the root gets a part of each rank, where it gives each rank a part, and where every rank
-// gives each a part.
+// True where the root gets a part of each rank, where it gives each rank a part, and where every
+// rank gives each a part.
 constexpr bool gathers(Collective collective) {
   return rooted(collective) && parted_out(collective);
 }
@@ -100,7 +104,7 @@ struct RankRange {
   bool operator==(const RankRange&) const = default;
 };
 
-// A collective over so many ranks from one root (0 where it has none), in a plan of so many blocks.
+// A collective with its ranks, its root (0 where it has none) and the blocks of its plan.
 struct Definition {
   Collective collective = Collective::barrier;
   int32_t ranks = 1;
@@ -119,12 +123,12 @@ struct Definition {
   int32_t in_blocks() const { return parted(collective) && !parted_in(collective) ? 1 : blocks; }
   int32_t out_blocks() const { return parted(collective) && !parted_out(collective) ? 1 : blocks; }
 
-  // Each block of data has an item number, the same in `in`, on its way and in `out`; the blocks of
-  // different ranks that may be combined have one number. These are the item that block `block` of
-  // a rank's `in` holds, and the one that belongs in block `block` of its `out`.
+  // Every block of data has an item number, which stays the same from `in` to `out`; blocks of
+  // different ranks that may be combined with each other have the same number. item_in is the item
+  // that a block of a rank's `in` holds, item_out the item that belongs in a block of its `out`.
   int64_t item_in(int32_t rank, int32_t block) const;
   int64_t item_out(int32_t rank, int32_t block) const;
-  // Whose data a block of a rank's `out` must hold.
+  // The ranks whose data a block of a rank's `out` must hold.
   RankRange sources(int32_t rank, int32_t block) const;
   // The block of a rank's `out` that is the same memory as block `block` of its `in` where it
   // passes one buffer; -1: none.

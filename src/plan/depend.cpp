@@ -1,4 +1,5 @@
-// Which transfers a rank must wait for: what conflicts and is not implied by another wait.
+// Finds the transfers that each rank must wait for: those that conflict and that no other wait
+// implies.
 #include <algorithm>
 #include <functional>
 #include <utility>
@@ -54,18 +55,18 @@ class Finder {
  private:
   using Table = BlockTable<Uses>;
 
-  // What conflicts: with a source that may arrive by itself in its own list, with anything else in
-  // `before_`.
+  // Collects the transfers that conflict with this one. Those that conflict with a source that may
+  // arrive by itself go to the list of the source, all others to `before_`.
   void collect(int32_t i) {
     const Transfer& transfer = staged_.transfers[i];
-    // A barrier moves no data, so its waits are all there is to do.
+    // A barrier moves no data; all of its work is its waits.
     const bool apart = transfer.any_order && staged_.collective != Collective::barrier;
     before_.clear();
     if (transfer.kind == TransferKind::token) {
       for (const Region& src : transfer.src) add(before_, last_of_[src.rank], i);
     }
     if (transfer.kind == TransferKind::send) send_of_[transfer.message] = i;
-    // The message itself tells what its sender knew.
+    // A message implies whatever its sender knew.
     if (transfer.kind == TransferKind::receive)
       known_.wait(transfer.executor(), send_of_[transfer.message]);
     by_source_.assign(apart ? transfer.src.size() : 0, {});
@@ -87,9 +88,9 @@ class Finder {
     });
   }
 
-  // Of the ranks that a token has nothing of in its own segment: the last that they do, in the
-  // segment before, of the token's stage or earlier ones. Later stages run after it: their numbers
-  // of the segment before are larger than its own.
+  // A token waits for the segment before where a rank has no transfer before it in its own segment:
+  // for that rank's last transfer of the token's stage or an earlier one. Later stages do not
+  // count, because their numbers in the segment before are larger than the token's.
   std::vector<std::vector<int32_t>> tokens_of_the_segment_before() {
     std::vector<std::vector<int32_t>> awaited(staged_.transfers.size());
     std::vector<int32_t> last(static_cast<size_t>(staged_.ranks), -1);
@@ -116,7 +117,7 @@ class Finder {
     }
   }
 
-  // The latest first: what it implies need not be waited for.
+  // The latest comes first, because it may imply others, which then need no wait.
   static void sort(std::vector<int32_t>& candidates) {
     std::sort(candidates.begin(), candidates.end(), std::greater<>());
     candidates.erase(std::unique(candidates.begin(), candidates.end()), candidates.end());
@@ -126,8 +127,9 @@ class Finder {
     return known_.knows(staged_.transfers[i].executor(), staged_, earlier);
   }
 
-  // Each source arrives with its latest writer. Where that does not imply the others (a region of
-  // several blocks that several ranks pushed), they are waited for before.
+  // A source arrives with its latest writer. A region of several blocks may have other writers,
+  // where several ranks pushed; those that the latest does not imply are waited for before the
+  // step.
   void choose_arrivals(int32_t i) {
     for (std::vector<int32_t>& candidates : by_source_) {
       std::erase_if(candidates, [&](int32_t earlier) { return knows(i, earlier); });
@@ -147,19 +149,19 @@ class Finder {
       if (!node_of_.together(staged_.transfers[earlier].executor(),
                              staged_.transfers[i].executor())) {
         if (!known_.enabled())
-          continue;  // a message tells, as it does in plans that are small enough to be followed
+          continue;  // a message implies it, as the clocks show in smaller plans
         refuse(place(staged_, i),
                "it waits for another node without a message; this is a fault of lowering");
       }
       known_.wait(staged_.transfers[i].executor(), earlier);
       result_.waits[i].push_back(earlier);
     }
-    // Waited for in plan order, which is about the order of arrival.
+    // Waits stand in plan order, which is roughly the order of arrival.
     std::reverse(result_.waits[i].begin(), result_.waits[i].end());
   }
 
-  // One source's arrival must not stand for another's, so all are settled before any is known to
-  // have happened. The waits are settled already, and in plan order.
+  // The arrival of one source must not stand for that of another, so all are settled before any of
+  // them counts as known. The waits are settled already, and stand in plan order.
   void settle_arrivals(int32_t i) {
     const std::vector<int32_t>& waits = result_.waits[i];
     for (int32_t& earlier : result_.arrivals[i]) {
@@ -177,13 +179,13 @@ class Finder {
   Table table_;
   VectorClocks known_;
   Dependences result_;
-  std::vector<int32_t>
-      first_of_;  // by rank: its first transfer so far, past the end where it has none
-  std::vector<int32_t> last_of_;  // by rank: its last transfer so far, -1 where it has none
-  std::vector<int32_t> send_of_;  // by message
-  std::vector<int32_t> before_;   // of the transfer at hand
-  std::vector<std::vector<int32_t>>
-      by_source_;  // likewise; empty where it takes its sources in order
+  std::vector<int32_t> first_of_;  // by rank: its first transfer so far; past the end: none
+  std::vector<int32_t> last_of_;   // by rank: its last transfer so far; -1: none
+  std::vector<int32_t> send_of_;   // by message
+  // The conflicts of the transfer at hand: those to wait for before it, and those by source, which
+  // are empty where it takes its sources in order.
+  std::vector<int32_t> before_;
+  std::vector<std::vector<int32_t>> by_source_;
 };
 
 }  // namespace

@@ -20,8 +20,8 @@ bool could_offer(const Plan& staged, const Transfer& transfer) {
 
 namespace {
 
-// Walks a staged plan twice: first who reads what through which copy, then, with what the waits
-// tell, what is overwritten too early.
+// Walks over a staged plan twice. The first walk finds who reads which block through which copy;
+// the second finds, by the waits, which blocks are overwritten too early.
 class ElidableCopyFinder {
  public:
   ElidableCopyFinder(const Plan& staged, const Dependences& dependences)
@@ -40,8 +40,8 @@ class ElidableCopyFinder {
 
  private:
   struct Held {
-    int32_t copy = -1;  // the copy that wrote the block, -1: something else
-    int32_t block = 0;  // of the user's buffer, from which
+    int32_t copy = -1;  // the copy that wrote the block; -1: another transfer did
+    int32_t block = 0;  // the block of the user's buffer that it copied
   };
 
   void find_readers() {
@@ -66,8 +66,8 @@ class ElidableCopyFinder {
     }
   }
 
-  // A reader takes all of a region from one copy, or none; runs of blocks must be runs in the
-  // user's buffer too.
+  // A reader takes all of a region from one copy, or none of it. A run of blocks must be a run in
+  // the user's buffer, too.
   void note_read(BlockTable<Held>& table, const Region& src, int32_t reader) {
     if (src.count == 0) return;  // a token
     const Held first = table.at(src.rank, src.buffer, src.first);
@@ -87,7 +87,8 @@ class ElidableCopyFinder {
     }
   }
 
-  // What reads a user's block where it is, by block; `in` and `out` may be one.
+  // A reading of a user's block where it is. The table has them by block; `in` and `out` may be
+  // one.
   struct Read {
     Buffer buffer;
     int32_t copy;
@@ -120,8 +121,8 @@ class ElidableCopyFinder {
     known_at_end_ = std::make_unique<VectorClocks>(std::move(known));
   }
 
-  // In place it does nothing, and else it leaves `in` alone: only what was bypassable of `out` can
-  // be overwritten.
+  // True for a copy from a rank's `in` to the same place of its `out`. In place it does nothing,
+  // and otherwise it leaves `in` as it is, so it overwrites only readings of `out`.
   static bool leaves_as_it_is(const Transfer& transfer) {
     const Region& src = transfer.src.front();
     return transfer.kind == TransferKind::copy && src.buffer == Buffer::in &&
@@ -156,8 +157,8 @@ class ElidableCopyFinder {
         if (staged_.transfers[reader].executor() != owner) last[owner].push_back(reader);
       }
     }
-    std::vector<int32_t> waited_by(static_cast<size_t>(staged_.ranks),
-                                   -1);  // by reading rank: the last owner that does
+    // By reading rank: the last owner that waits for it.
+    std::vector<int32_t> waited_by(static_cast<size_t>(staged_.ranks), -1);
     for (int32_t owner = 0; owner < staged_.ranks; ++owner) {
       std::sort(last[owner].begin(), last[owner].end(), std::greater<>());
       last[owner].erase(std::unique(last[owner].begin(), last[owner].end()), last[owner].end());

@@ -59,8 +59,8 @@ Facts gather_facts(const Plan& staged, const Dependences& dependences) {
       }
     }
   }
-  std::vector<bool> tells(
-      count);  // what a token waits for: it stamps a line, if only to say that it is done
+  // A transfer that a token waits for stamps a line, if only to tell that it is done.
+  std::vector<bool> tells(count);
   for (size_t i = 0; i < count; ++i) {
     if (staged.transfers[i].kind != TransferKind::token) continue;
     for (int32_t earlier : dependences.waits[i]) tells[earlier] = true;

@@ -1,7 +1,7 @@
-// What passes over a staged plan tell of its transfers before any rank's program is written.
+// Facts about the transfers of a staged plan, gathered before any rank's program is written.
 // Internal to src/plan.
 //
-// Of one lowering; the same whichever ranks' programs are written. One thread.
+// One lowering owns them; they do not depend on which ranks' programs it writes. One thread.
 #pragma once
 
 #include <cstdint>
@@ -11,39 +11,40 @@
 
 namespace tutti::plan {
 
-// Posting a message writes nothing yet.
+// False for the post of a message, which writes nothing yet.
 inline bool writes_tmp(const Transfer& transfer) {
   return transfer.dst.buffer == Buffer::tmp && transfer.dst.count > 0 && transfer.writes() &&
          transfer.kind != TransferKind::post;
 }
 
-// What one pass over the staged plan tells about every transfer, whoever executes it.
+// The vectors are by transfer, whichever rank executes it.
 struct Facts {
-  std::vector<int32_t>
-      line;  // which of its executor's lines it writes, or stamps for a token; -1: none
-  std::vector<bool> awaited;  // somebody waits for it within its segment
-  std::vector<std::vector<int32_t>>
-      source_writer;  // by source: the transfer whose line holds it; -1 for user buffers
-  std::vector<int32_t>
-      extent;         // the vector's block whose length the first block of the transfer has
+  // Which of its executor's lines it writes, or stamps for the sake of a token; -1: none.
+  std::vector<int32_t> line;
+  // True where another rank waits for it within its segment.
+  std::vector<bool> awaited;
+  // By source: the transfer whose line holds it; -1 for user buffers.
+  std::vector<std::vector<int32_t>> source_writer;
+  // The vector's block whose length the first block of the transfer has.
+  std::vector<int32_t> extent;
   int32_t lines = 0;  // the most that a rank writes
-  struct Ends {       // of a message: its four transfers
+  // The four transfers of a message.
+  struct Ends {
     int32_t post = -1, send = -1, receive = -1, sent = -1;
     std::vector<int32_t> extents;  // by block
   };
   std::vector<Ends> messages;
-  int32_t message_blocks = 0;  // of the largest message
+  int32_t message_blocks = 0;  // blocks of the largest message
 };
 
 Facts gather_facts(const Plan& staged, const Dependences& dependences);
 
-// Before the first write of a slot's block in a segment: who touched it in the segment that had
-// this ring position before, and the last transfer that did. Also what every rank must publish for
-// that, and how many positions keep those waits pointing backwards.
+// The waits before a ring position is used again. The first write of a slot's block in a segment
+// waits for every rank that touched the block in the segment that had the position before.
 struct Reuse {
-  std::vector<std::vector<int32_t>> waits;  // by transfer
-  std::vector<bool> awaited;
-  int32_t min_positions = 1;
+  std::vector<std::vector<int32_t>> waits;  // by transfer: the last one of each rank to wait for
+  std::vector<bool> awaited;                // by transfer: its executor must publish it for that
+  int32_t min_positions = 1;  // the fewest with which each of these waits is for a smaller number
 };
 
 Reuse find_reuse(const Plan& staged);

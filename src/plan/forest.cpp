@@ -107,8 +107,8 @@ std::optional<Fault> Forest::end(TreeKind kind) const {
                            " tree; name it in a list that begins with '" + std::string(word(kind)) +
                            " PARENT:'"};
   }
-  // All have a parent, so whoever the root does not reach hangs on a circle; as many steps as ranks
-  // lead into it.
+  // Every rank has a parent, so a rank that the root does not reach lies above or in a circle; as
+  // many steps upwards as there are ranks lead into it.
   std::vector<bool> reached(static_cast<size_t>(ranks_), false);
   for (int32_t rank : from_the_root(whole)) reached[static_cast<size_t>(rank)] = true;
   while (reached[static_cast<size_t>(cut_off)]) cut_off = (cut_off + 1) % ranks_;
@@ -122,7 +122,7 @@ std::optional<Fault> Forest::end(TreeKind kind) const {
                    std::to_string(root_)};
 }
 
-// Parents before their children.
+// The ranks with parents before their children.
 std::vector<int32_t> Forest::from_the_root(const Tree& tree) const {
   std::vector<int32_t> order = {root_};
   for (size_t i = 0; i < order.size(); ++i) {
@@ -134,7 +134,7 @@ std::vector<int32_t> Forest::from_the_root(const Tree& tree) const {
   return order;
 }
 
-// Whether the order in which the reduce tree combines is 0, 1, 2, ...
+// True where the reduce tree combines in the order 0, 1, 2, ...
 bool Forest::keeps_rank_order() const {
   const Trees::Children& children = tree(TreeKind::reduce).children;
   const auto own_place_given = [&](int32_t rank) {

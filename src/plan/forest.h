@@ -1,8 +1,8 @@
-// The trees of a tree text while they are written down, list by list, and the plan that they mean.
-// Internal to src/plan.
+// The trees of a tree text, built list by list, and the plan that they stand for. Internal to
+// src/plan.
 //
-// Every function that takes something tells what is wrong with it, in words, or nothing. A value of
-// its reader; one thread.
+// The functions that add something return what is wrong with it, in words, or an empty text. The
+// reader of the text owns the forest; one thread.
 #pragma once
 
 #include <array>
@@ -24,16 +24,16 @@ struct Fault {
 
 class Forest {
  public:
-  // Of trees that so far say all but their lists, which are ignored.
+  // Takes everything from the trees but their lists, which are added later.
   explicit Forest(const Trees& trees);
 
   std::string begin_list(TreeKind kind, int32_t parent, int32_t line);
   std::string add(int32_t child);
   std::string end_list();
 
-  // After all lists: a rank without a parent, ranks in a circle.
+  // To call after all lists: finds a rank without a parent, and ranks in a circle.
   std::optional<Fault> end() const;
-  // Of trees without a fault.
+  // The next two expect trees without a fault.
   void give_lists(Trees& trees) const;
   Plan plan(const Trees& trees) const;
 
@@ -64,7 +64,7 @@ class Forest {
   int32_t ranks_;
   int32_t root_;
   std::array<Tree, 2> trees_;
-  TreeKind kind_ = TreeKind::reduce;  // of the list that is being written, and its parent
+  TreeKind kind_ = TreeKind::reduce;  // of the list at hand, and its parent
   int32_t parent_ = 0;
 };
 

@@ -7,8 +7,7 @@
 namespace tutti::plan {
 namespace {
 
-// Walks a plan once. A depth is the number of messages, one after the other, that had to come
-// before.
+// Walks over a plan once. A depth is how many messages, one after another, had to come before.
 class Walk {
  public:
   Walk(const Plan& plan, const std::vector<int32_t>& node_of)
@@ -32,8 +31,8 @@ class Walk {
 
  private:
   struct Rank {
-    int32_t held = 0;     // by its tokens: the least depth of what it does from now on
-    int32_t reached = 0;  // the largest depth of what it has done
+    int32_t held = 0;     // the least depth of its work from now on, by its tokens
+    int32_t reached = 0;  // the largest depth of its work so far
     int64_t sent = 0;
   };
 
@@ -68,8 +67,7 @@ class Walk {
     taker.reached = std::max(taker.reached, taker.held);
   }
 
-  // A message brings all of its blocks at once; what comes from the same node does so block by
-  // block.
+  // A message brings all of its blocks at once; data from the same node comes block by block.
   void execute(const Transfer& transfer) {
     const Region& dst = transfer.dst;
     int32_t together = rank(transfer.executor()).held;

@@ -1,4 +1,4 @@
-// Sets of ranks as intervals, and how messages write them. Internal to src/plan.
+// Sets of ranks as intervals, and their text form in messages. Internal to src/plan.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ struct Interval {
 
 using Intervals = std::vector<Interval>;  // ascending, with gaps between
 
-// The same, kept: most are one interval, which takes no memory of its own.
+// The same set, to be kept for long: most sets are one interval, which takes no memory of its own.
 class KeptIntervals {
  public:
   KeptIntervals(Interval one) : one_(one) {}
@@ -44,7 +44,7 @@ inline std::string ranks_text(const Interval& interval) {
   return (interval.high == interval.low + 1 ? "rank " : "ranks ") + range_text(interval);
 }
 
-// What `within` has and `held` has not.
+// The ranks that `within` has and `held` lacks.
 inline Intervals missing(std::span<const Interval> held, const Interval& within) {
   Intervals result;
   int32_t next = within.low;
@@ -57,8 +57,7 @@ inline Intervals missing(std::span<const Interval> held, const Interval& within)
   return result;
 }
 
-// {0,1,2,4} or {0..5,8,10..31}: longer runs as ranges, a large set only to where it would fill the
-// line.
+// {0,1,2,4} or {0..5,8,10..31}: longer runs are written as ranges, and a large set is cut short.
 inline std::string set_text(std::span<const Interval> intervals) {
   constexpr int32_t most_items = 8;
   constexpr int32_t longest_listed = 3;

@@ -21,23 +21,27 @@ bool lines_serve(const Plan& staged) {
 
 namespace {
 
-// What the transfer leaves in the blocks of tmp that it writes.
+// The vector's block that has the length of block k of the transfer.
+int32_t extent_of(BlockTable<Held>& table, const Transfer& transfer, int32_t k,
+                  const Facts& facts) {
+  if (transfer.kind == TransferKind::receive)
+    return facts.messages[transfer.message].extents[static_cast<size_t>(k)];
+  const Region& src = transfer.src.front();
+  const int32_t block = src.first + k * src.stride;
+  return src.buffer == Buffer::tmp ? table.at(src.rank, Buffer::tmp, block).extent : block;
+}
+
+// Notes the contents of the blocks of tmp that the transfer writes.
 void hold(BlockTable<Held>& table, const Transfer& transfer, bool elidable, const Facts& facts) {
   if (!writes_tmp(transfer)) return;
   const Region& src = transfer.src.front();
   for (int32_t k = 0; k < transfer.dst.count; ++k) {
-    const int32_t block = src.first + k * src.stride;
-    const int32_t extent = transfer.kind == TransferKind::receive
-                               ? facts.messages[transfer.message].extents[static_cast<size_t>(k)]
-                           : src.buffer == Buffer::tmp
-                               ? table.at(src.rank, Buffer::tmp, block).extent
-                               : block;
     table.at(transfer.dst.rank, Buffer::tmp, transfer.dst.first + k * transfer.dst.stride) = {
-        extent, elidable, src.buffer, block};
+        extent_of(table, transfer, k, facts), elidable, src.buffer, src.first + k * src.stride};
   }
 }
 
-// The steps of one transfer, which the writer's rank executes.
+// Writes the steps of one transfer, which the writer's rank executes.
 void write(Writer& writer, const Plan& staged, const Dependences& dependences, Carrier carrier,
            const Facts& facts, const Reuse& reuse, int32_t i) {
   const Transfer& transfer = staged.transfers[i];

@@ -1,19 +1,18 @@
-// Lowering: from a checked plan to one small program for each rank.
+// Lowering: from a checked plan to one small program for each rank, in three passes.
 //
-//   stage      every access of a rank to another's `in` or `out` is led through `tmp` (staged
-//   reach): the owner copies
-//              into its slot, the reader reads the slot. What another node has comes as a message:
-//              a copy of one node's region into another's (a reduce's source into `tmp`) becomes
-//              four transfers, which post, send, receive and end it. A message is posted as early
-//              as its place is free and ends when its source is overwritten, or last. `schedule`
-//              gives transfers their stages and sorts them.
-//   depend     for every transfer, the transfers of other ranks that must have run before it: those
-//   that conflict
-//              (they touch a common block and one of them writes it) and are not implied by another
-//              wait.
-//   lower      one rank's program: waits, data movement, and a publish where somebody waits.
+//   stage    leads every access of a rank to another rank's `in` or `out` through `tmp` (staged
+//            reach): the owner copies into its slot, and the reader reads the slot. A copy from one
+//            node to another becomes a message: four transfers post, send, receive and end it. A
+//            reduce's source on another node is brought into `tmp` first. A message is posted as
+//            early as its destination is free, and ends when its source is to be overwritten, or
+//            last. schedule() gives transfers their stages and sorts them by stage.
+//   depend   finds, for every transfer, the transfers of other ranks that must have run before it:
+//            those that touch a common block, one of the two writing it, and that no other wait
+//            implies.
+//   lower    writes one rank's program: waits, movements of data, and a publication wherever
+//            another rank waits.
 //
-// All of it is deterministic and the same at all ranks. Pure; safe to call from any thread.
+// All of it is deterministic and the same at all ranks. Pure; any thread may call it.
 #pragma once
 
 #include <cstdint>
@@ -24,58 +23,56 @@
 
 namespace tutti::plan {
 
-// A plan in which no rank touches another's user buffers, sorted by stage. Its transfers' numbers
-// (index + 1) are the numbers of the steps in all ranks' programs.
+// The plan in which no rank touches another's user buffers, sorted by stage. The index of a
+// transfer in it, plus 1, is the transfer's number in all ranks' programs.
 Plan stage(const Plan& plan, const placement::Nodes& nodes = {});
 
 // Gives every transfer its stage (the longest chain of hand-overs between ranks that leads to it,
 // or the explicit one) and sorts by it, keeping the order within a stage.
 void schedule(Plan& plan);
 
-// How hand-overs travel.
+// The means by which data goes from rank to rank.
 enum class Carrier : uint8_t {
-  line,  // each written region of `tmp` in a stamped line of its own: at most line_payload bytes,
-         // one segment
-  slot,  // data in the slots' rings, announced by progress words
+  line,  // each written region of `tmp` has a stamped line of its own, of at most line_payload
+         // bytes; there is one segment
+  slot,  // data is in the rings of the slots, and words announce it
 };
 
-// True where lines can serve the plan: they need single-block regions, of whole vectors or parts.
+// True where lines can serve the plan: every region is one block, a whole vector or a part.
 bool lines_serve(const Plan& staged);
 
-// Copies into slots that readers can pass by where they reach the user's blocks themselves
-// (elidable_copies.h).
+// Copies into slots that their owners may leave out, because readers that reach the user's blocks
+// bypass the slots (elidable_copies.h).
 struct ElidableCopies {
-  std::vector<bool> copies;    // by transfer
-  std::vector<bool> in_place;  // by rank: its elidable copies may be left out where its `in` and
-                               // `out` are one buffer
-  // By rank: the transfers of others, in plan order, that it must know to have been executed before
-  // it returns.
+  std::vector<bool> copies;  // by transfer
+  // By rank: its elidable copies may be left out also where its `in` and `out` are one buffer.
+  std::vector<bool> in_place;
+  // By rank: the transfers of others that must have run before it returns, in plan order.
   std::vector<std::vector<int32_t>> returns;
   bool any = false;
 };
 
 struct Dependences {
-  // For each transfer, the indices of the earlier transfers by other ranks that its executor must
-  // wait for.
+  // By transfer: the earlier transfers by other ranks that its executor must wait for.
   std::vector<std::vector<int32_t>> waits;
-  // For each transfer in any order, by source: the transfer that must have run before this source
-  // may be read, beside `waits`; -1 where there is none. Empty for others.
+  // By transfer in any order and by source: the transfer that must have run before this source may
+  // be read, beside `waits`; -1: none. Empty for other transfers.
   std::vector<std::vector<int32_t>> arrivals;
-  // For each token, the transfers of the segment before that its executor must wait for: of those
-  // ranks that have nothing before it in its own segment. Empty for others.
+  // By token: the transfers of the segment before that its executor must wait for, one for each
+  // rank that has no transfer before the token in its own segment. Empty for other transfers.
   std::vector<std::vector<int32_t>> segment_before;
-  // By rank: what it waited for implies that every rank has executed something, so has entered the
+  // By rank: its waits imply that every rank has executed a transfer, and so has entered the
   // operation.
   std::vector<bool> knows_all;
-  ElidableCopies elidable;  // of programs over slots; empty for lines
+  ElidableCopies elidable;  // empty where lines carry the data
 };
 
-// Of a scheduled plan. With lines nothing is overwritten within an operation, so only true
-// dependences count.
+// Finds the dependences of a scheduled plan. Lines are not overwritten within an operation, so
+// there only true dependences count.
 Dependences depend(const Plan& staged, Carrier carrier);
 
 Program lower(const Plan& staged, const Dependences& dependences, int32_t rank, Carrier carrier);
-// Of several ranks, each named once, in one walk over the plan.
+// The programs of several ranks, each named once, in one walk over the plan.
 std::vector<Program> lower(const Plan& staged, const Dependences& dependences,
                            const std::vector<int32_t>& ranks, Carrier carrier);
 

@@ -1,11 +1,11 @@
 // A simulated memory that knows which accesses are ordered: vector clocks over the ranks. Internal
 // to src/plan.
 //
-// Every action of a rank has a time on that rank's own count. A rank's clock holds, for every rank,
-// the last time that it is ordered after. A release keeps a snapshot of the clock with the value; a
-// wait joins the snapshot of the oldest value that satisfies it, because a real wait may have seen
-// that one: so two accesses count as ordered only if they are in every execution. One owner, one
-// thread.
+// Every action of a rank has a time by that rank's own count. A rank's clock holds, for every rank,
+// the last time after which it is ordered. A release keeps a snapshot of the clock with the value.
+// A wait joins the snapshot of the oldest value that satisfies it, because a real wait may have
+// seen that value. So two accesses count as ordered only if they are ordered in every execution.
+// One owner, one thread.
 #pragma once
 
 #include <algorithm>
@@ -27,14 +27,14 @@ struct Access {
   bool ordered_before(const Clock& clock) const { return rank < 0 || time <= clock[rank]; }
 };
 
-// What a block holds: the hash of an expression, and which block of the vector it belongs to.
+// The contents of a block: the hash of an expression, and the block of the vector that it is.
 struct Symbol {
   uint64_t expression = 0;  // 0: nothing
   int32_t block = -1;
 };
 
-// One block of memory. `read` and `write` return the earlier access that this one races with, if
-// there is one.
+// One block of memory. `read` and `write` return the earlier access with which this one races, if
+// any.
 class OrderedCell {
  public:
   std::optional<Access> read(const Access& access, const Clock& clock) {
@@ -69,7 +69,7 @@ class OrderedCell {
   std::vector<Access> reads_;  // the last of each rank since the last write
 };
 
-// A word that one rank releases, in ever growing values, and others wait for.
+// A word that one rank releases with growing values, and for which others wait.
 class ReleasedWord {
  public:
   bool release(int64_t value, const Clock& clock) {

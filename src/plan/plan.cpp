@@ -13,8 +13,8 @@
 namespace tutti::plan {
 namespace {
 
-// A tick costs every rank a pass over its steps, so a stage far beyond any chain of hand-overs is a
-// mistake.
+// The largest stage that a plan may name. A tick costs every rank a pass over its steps, so a stage
+// far beyond any chain of hand-overs is a mistake.
 constexpr int32_t max_stage = 1 << 20;
 constexpr size_t max_label = 128;
 
@@ -44,7 +44,7 @@ std::string range(int64_t count) {
   return count == 1 ? "only 0" : "0.." + std::to_string(count - 1);
 }
 
-// Holds one plan against the rules of plan.h, transfer by transfer.
+// Checks one plan by the rules of plan.h, transfer by transfer.
 class Validator {
  public:
   Validator(const Plan& plan, std::string_view name) : plan_(plan), name_(name) {}
@@ -151,6 +151,15 @@ class Validator {
     }
   }
 
+  int64_t blocks_of(Buffer buffer) const {
+    switch (buffer) {
+      case Buffer::in: return plan_.definition().in_blocks();
+      case Buffer::out: return plan_.definition().out_blocks();
+      case Buffer::tmp: break;
+    }
+    return max_blocks;
+  }
+
   void region(const Region& region) const {
     existing(region.rank);
     if (region.count < 1) {
@@ -159,10 +168,7 @@ class Validator {
     if (region.stride < 1) {
       refuse_here("a stride of " + std::to_string(region.stride) + "; it is at least 1");
     }
-    const Definition definition = plan_.definition();
-    const int64_t blocks = region.buffer == Buffer::tmp  ? max_blocks
-                           : region.buffer == Buffer::in ? definition.in_blocks()
-                                                         : definition.out_blocks();
+    const int64_t blocks = blocks_of(region.buffer);
     if (region.first < 0 || last_block(region) >= blocks) {
       const int64_t wrong = region.first < 0 ? region.first : last_block(region);
       refuse_here("there is no block " + std::to_string(wrong) + " in " + print(region) +

@@ -1,32 +1,62 @@
-// A plan: one collective written as transfers between the ranks' buffers. Plain data, no behaviour,
-// no MPI.
+// A plan: one collective, written as transfers between the ranks' buffers. Plans are plain data:
+// they have no behaviour and know nothing of MPI.
 //
-// Words (the project's glossary; every room uses these and no synonyms):
-//   rank, root     as in MPI
-//   buffer         `in` and `out` (the user's) or `tmp` (Tutti's); one of each a rank
-//   block          the unit in which a plan counts a buffer. A vector of n elements is cut into
-//   `Plan::blocks`
-//                  blocks; the blocks of `tmp` are as large as those of the vector. Of a collective
-//                  with a part for each rank (collective.h) the parts are the blocks
-//   region         a run of blocks (first, count, stride) of one buffer of one rank
-//   transfer       `dst <- src` (copy) or `dst <- a, b, ...` (reduce, in that order, or in any
-//   order: as the sources
-//                  arrive), or a token; the atom of a plan
-//   token          a hand-over without data: a rank goes on only when others have done what stands
-//   before shape          the machine a plan was written for: level:count words from the outside in
-//   (`node:4 numa:2 core:8`) node           ranks that share memory (nodes.h); between nodes data
-//   goes by messages segment        a piece of a long message: the vector is sliced into segments,
-//   each is cut into blocks (parts are
-//                  sliced each by itself), and the plan runs once a segment
-//   stage          a transfer's place in the pipeline: segment s of stage t runs at tick s + t
-//   plan           the transfers of all ranks, in an order that means: as if executed one after
-//   another program, step  what one rank executes for a plan (plan/program.h)
+// Glossary of the project. Every room uses these words, and no synonyms for them.
 //
-// Order is meaning: nobody writes flags, sends or receives; lowering finds them. A transfer is
-// executed by the rank that owns `dst` (pull), or, where `push` is set, by the rank that owns its
-// sources.
+// Plans
+//   rank, root   A rank and a root are what they are in MPI.
+//   buffer       A buffer is a rank's `in` or `out` (the user's memory) or its `tmp` (Tutti's).
+//   block        A block is the unit in which a plan counts a buffer: a vector of n elements is cut
+//                into Plan::blocks blocks, and the blocks of `tmp` are as large as the vector's.
+//                Where a buffer has a part for each rank (collective.h), the parts are the blocks.
+//   region       A region is a run of blocks (first, count, stride) of one buffer of one rank.
+//   transfer     A transfer is the atom of a plan: `dst <- src` (copy), `dst <- a, b, ...` (reduce,
+//                in the order written or, with `any`, in the order of arrival), or a token.
+//   token        A token is a hand-over without data: its rank goes on only when other ranks have
+//                done what stands before the token.
+//   plan         A plan is the transfers of all ranks in one order; its meaning is the result of
+//                executing them one after another.
+//   shape        A shape is the machine that a plan was written for, as level:count words from the
+//                outside in (`node:4 numa:2 core:8`).
+//   level        A level is one kind of part of a machine that ranks share: cluster, node, socket,
+//                numa, cache, core.
 //
-// What the buffers hold, and what check.h proves of them: collective.h.
+// Programs
+//   segment      A segment is a piece of a long message; the plan runs once for each segment. A
+//                vector is sliced first and then cut into blocks; of parts, each is sliced.
+//   stage        A stage is a transfer's place in the pipeline: segment s of a transfer at stage t
+//                runs at tick s + t.
+//   program      A program is what one rank executes for a plan (program.h).
+//   step         A step is one action of a program: it waits, moves data, or tells others.
+//   number       The number of a transfer in a segment orders all work of an operation: every rank
+//                executes in the order of numbers, and they are the same at all ranks (program.h).
+//   base         The base is the value of all words at which an operation begins; a word that shows
+//                base + n says that its rank has done all transfers with numbers up to n that
+//                another rank waits for.
+//   elidable     A copy of a user's blocks into a slot is elidable where its owner may leave it out
+//                because readers bypass the slot (elidable_copies.h).
+//
+// Memory and ranks
+//   node         A node is a set of ranks that share memory; data goes between nodes by messages.
+//   team         A team is a set of ranks, processes of one node or threads of one process, that
+//                have mapped one piece of shared memory; groups take their memory from it.
+//   group        A group is a communicator, or a team of threads, as Tutti sees it.
+//   area         An area is the shared memory of one rank in one group: its words, lines and slot.
+//   word         A rank's word is a counter in shared memory that only this rank writes, by which
+//                it tells the others how far it has come.
+//   line         A line is a cache line with a stamp and up to 48 bytes of data, which only its
+//                owner writes; the stamp is a number and says whose data the line holds.
+//   slot         A rank's slot is shared memory that holds its `tmp`, used as a ring of positions,
+//                one for each segment under way.
+//   lane         A lane is a sequence of a group's operations with words, lines and slots of its
+//                own, in which each operation begins where the one before ended; a group has one.
+//   reach        The reach of a rank is how it gets at another rank's buffer: through a slot
+//                (staged), by loads and stores (direct), or by a system call (cma).
+//
+// Nobody writes flags, sends or receives in a plan; lowering (lower.h) finds them. The rank that
+// owns `dst` executes a transfer (pull), or, where `push` is set, the rank that owns its sources.
+//
+// collective.h says what the buffers hold at the start and what check.h proves of them at the end.
 #pragma once
 
 #include <cstdint>
@@ -52,15 +82,14 @@ struct Region {
   int32_t last() const { return first + (count - 1) * stride; }
 };
 
-// Stands for a rank in a token: a region of no blocks.
+// A region of no blocks, which stands for a rank in a token.
 inline Region nothing_of(int32_t rank) { return {rank, Buffer::tmp, 0, 0, 1}; }
 
 // True where two regions share a block of one buffer.
 bool overlap(const Region& one, const Region& other);
 
-// The last four stand for a copy between nodes in staged plans (lower.h) and nowhere else: its two
-// ends, each at its beginning and its end. The rank of `dst` executes post and receive, the rank of
-// `src` send and sent.
+// The last four kinds occur in staged plans alone (lower.h). Together they are one copy between
+// nodes: the rank of `dst` executes post and receive, the rank of `src` executes send and sent.
 enum class TransferKind : uint8_t { copy, reduce, token, post, send, receive, sent };
 
 inline bool is_message(TransferKind kind) { return kind >= TransferKind::post; }
@@ -70,19 +99,21 @@ inline constexpr int32_t stage_automatic = -1;
 struct Transfer {
   TransferKind kind = TransferKind::copy;
   bool push = false;
-  int32_t stage =
-      stage_automatic;  // automatic: the longest chain of hand-overs that leads here (lower.h)
-  int32_t line = 0;  // of the text or program it was written in, for messages; 0 where it has none
+  // Automatic: the longest chain of hand-overs that leads here (lower.h).
+  int32_t stage = stage_automatic;
+  // The line of the text or program in which it was written, for messages; 0: none.
+  int32_t line = 0;
   Region dst;
-  std::vector<Region> src;  // one for a copy, two or more for a reduce; each as many blocks as dst
-                            // of a token, the ranks waited for: one or more, of no blocks
-  int32_t file = 0;         // which of Plan::files the line is in, for messages
-  bool any_order = false;   // of a reduce: takes its sources as they arrive
-  int32_t message = -1;     // of a message's four: its number in the staged plan
+  // One region for a copy, two or more for a reduce, each of as many blocks as `dst`. For a token,
+  // the ranks that it waits for: one or more regions of no blocks.
+  std::vector<Region> src;
+  int32_t file = 0;        // which of Plan::files has the line, for messages
+  bool any_order = false;  // a reduce that takes its sources as they arrive
+  int32_t message = -1;    // the number of the message in a staged plan; -1: no message
 
   // The rank that moves the bytes.
   int32_t executor() const { return push ? src.front().rank : dst.rank; }
-  // Whether it touches the memory of its destination, and of its sources.
+  // True where it touches the memory of its destination, or of its sources.
   bool writes() const { return kind != TransferKind::send && kind != TransferKind::sent; }
   bool reads() const { return kind != TransferKind::post && kind != TransferKind::receive; }
 };
@@ -93,23 +124,22 @@ struct Plan {
   int32_t ranks = 1;
   int32_t root = 0;          // 0 where the collective has none
   bool commutative = false;  // relies on the operation to commute
-  int32_t blocks =
-      1;  // of every vector; for a barrier, of no bytes; of a parted collective, one a rank
-  std::string shape;       // the machine it was written for; empty: any
-  placement::Nodes nodes;  // of a staged plan: who shares memory
-  std::vector<std::string>
-      files;  // where its transfers were written, for messages; empty where that has no name
+  int32_t blocks = 1;  // 1 (of no bytes) for a barrier; one for each rank where buffers have parts
+  std::string shape;   // the machine that it was written for; empty: any
+  placement::Nodes nodes;  // in a staged plan: which ranks share memory
+  // The files in which its transfers were written, for messages; empty where they have no name.
+  std::vector<std::string> files;
   std::vector<Transfer> transfers;
 
   Definition definition() const { return {collective, ranks, root, blocks}; }
 
-  // Blocks of the `tmp` of a rank: one more than the largest that a transfer names, 0 where none
-  // does.
+  // How many blocks the `tmp` of a rank has: one more than the largest that a transfer names, or 0.
   int32_t tmp_blocks(int32_t rank) const;
   int32_t largest_tmp() const;
 
-  // `rank` goes on only when `after` has done what stands before for it. Where nothing does, what
-  // it does of the segment before is waited for. A token orders; no result hangs on it.
+  // Rank `rank` goes on only when rank `after` has executed its transfers that stand before. Where
+  // it has none, the token waits for those of the segment before. A token only orders execution; no
+  // result depends on it.
   void token(int32_t rank, int32_t after) {
     transfers.push_back(
         {TransferKind::token, false, stage_automatic, 0, nothing_of(rank), {nothing_of(after)}});
@@ -123,7 +153,7 @@ struct Plan {
     if (src.size() == 1) return copy(dst, src.front());
     transfers.push_back({TransferKind::reduce, false, stage_automatic, 0, dst, std::move(src)});
   }
-  // Takes its sources as they arrive.
+  // A reduce that takes its sources as they arrive.
   void reduce_any(Region dst, std::vector<Region> src) {
     reduce(dst, std::move(src));
     transfers.back().any_order = transfers.back().kind == TransferKind::reduce;
@@ -133,8 +163,8 @@ struct Plan {
 // Blocks read and written by the whole plan.
 int64_t moves(const Plan& plan);
 
-// The plan with every reduce taking its sources as they are written: for the same bits on every
-// run.
+// The same plan, but each of its reductions takes its sources as written. It gives the same bits on
+// every run.
 Plan in_fixed_order(Plan plan);
 
 // Whole vectors and single blocks, for generators.

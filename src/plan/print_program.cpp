@@ -6,14 +6,8 @@ namespace tutti::plan {
 namespace {
 
 std::string text_of(const Operand& operand, int32_t extent_count) {
-  std::string text;
-  switch (operand.space) {
-    case Space::in: text = "in[" + std::to_string(operand.rank) + "]"; break;
-    case Space::out: text = "out[" + std::to_string(operand.rank) + "]"; break;
-    case Space::slot: text = "slot[" + std::to_string(operand.rank) + "]"; break;
-    case Space::line:
-      return "line[" + std::to_string(operand.rank) + "]." + std::to_string(operand.line);
-  }
+  std::string text = std::string(name(operand.space)) + "[" + std::to_string(operand.rank) + "]";
+  if (operand.space == Space::line) return text + "." + std::to_string(operand.line);
   text += "." + std::to_string(operand.block);
   if (extent_count > 1) text += "+" + std::to_string(extent_count);
   if (!operand.bypassable) return text;
@@ -47,74 +41,40 @@ std::string message_of(const Program& program, const Step& step) {
   return text;
 }
 
-std::string operands_of(const Program& program, const Step& step) {
-  switch (step.kind) {
-    case StepKind::wait_word:
-    case StepKind::wait_reuse:
-    case StepKind::wait_return:
-    case StepKind::wait_before:
-      return "rank " + std::to_string(step.peer) + ", " + transfer_text(step);
-    case StepKind::wait_line:
-      return "line[" + std::to_string(step.peer) + "]." + std::to_string(step.line) + ", " +
-             transfer_text(step);
-    case StepKind::publish: return transfer_text(step);
-    case StepKind::stamp:
-      return "line[" + std::to_string(program.rank) + "]." + std::to_string(step.line) + ", " +
-             transfer_text(step);
-    case StepKind::post:
-    case StepKind::send:
-    case StepKind::receive:
-    case StepKind::sent: return message_of(program, step);
-    case StepKind::copy:
-    case StepKind::reduce:
-    case StepKind::reduce_any: break;
-  }
+std::string line_text(int32_t rank, int32_t line) {
+  return "line[" + std::to_string(rank) + "]." + std::to_string(line);
+}
+
+// The operands of a movement, and the blocks whose lengths it has.
+std::string movement_of(const Program& program, const Step& step) {
+  const bool arriving = properties_of(step.kind).form == StepForm::arriving_blocks;
   std::string text;
   for (int32_t i = 0; i < step.operand_count; ++i) {
-    text += i == 0 ? "" : i == 1 ? " <- " : ", ";
+    if (i > 0) text += i == 1 ? " <- " : ", ";
     text += text_of(program.operands[step.first_operand + i], step.extent_count);
-    if (step.kind == StepKind::reduce_any && i > 0)
-      text += text_of(program, program.arrivals[step.first_arrival + i - 1]);
+    if (arriving && i > 0) text += text_of(program, program.arrivals[step.first_arrival + i - 1]);
   }
-  return text + "  (lengths of block " + std::to_string(step.extent_first) +
-         (step.extent_count == 1
-              ? ""
-              : ".." + std::to_string(step.extent_first + step.extent_count - 1)) +
-         (step.elidable ? "; elidable)" : ")");
+  text += "  (lengths of block " + std::to_string(step.extent_first);
+  if (step.extent_count > 1)
+    text += ".." + std::to_string(step.extent_first + step.extent_count - 1);
+  return text + (step.elidable ? "; elidable)" : ")");
+}
+
+std::string operands_of(const Program& program, const Step& step) {
+  switch (properties_of(step.kind).form) {
+    case StepForm::peer_word:
+      return "rank " + std::to_string(step.peer) + ", " + transfer_text(step);
+    case StepForm::peer_line: return line_text(step.peer, step.line) + ", " + transfer_text(step);
+    case StepForm::own_word: return transfer_text(step);
+    case StepForm::own_line: return line_text(program.rank, step.line) + ", " + transfer_text(step);
+    case StepForm::message: return message_of(program, step);
+    case StepForm::blocks:
+    case StepForm::arriving_blocks: break;
+  }
+  return movement_of(program, step);
 }
 
 }  // namespace
-
-const std::vector<StepKindInfo>& step_kinds() {
-  static const std::vector<StepKindInfo> table = {
-      {StepKind::wait_word, "wait_word", "peer, transfer",
-       "wait until the peer's word shows this segment's transfer"},
-      {StepKind::wait_line, "wait_line", "peer's line, transfer",
-       "wait until the line bears the transfer's stamp"},
-      {StepKind::wait_reuse, "wait_reuse", "peer, transfer",
-       "wait until the peer's word shows the transfer of the segment that used this ring position "
-       "before"},
-      {StepKind::copy, "copy", "destination, source", "copy blocks"},
-      {StepKind::reduce, "reduce", "destination, sources",
-       "combine blocks, in the order of the sources"},
-      {StepKind::reduce_any, "reduce_any", "destination, sources with what each hangs on",
-       "combine blocks, each source as soon as its peer's word, or line, shows its transfer"},
-      {StepKind::publish, "publish", "transfer",
-       "let this rank's word show this segment's transfer"},
-      {StepKind::stamp, "stamp", "line, transfer",
-       "let this rank's line bear the transfer's stamp"},
-      {StepKind::wait_return, "wait_return", "peer, transfer",
-       "where others read this rank's own buffers: wait until the peer's word shows the last "
-       "segment's transfer"},
-      {StepKind::wait_before, "wait_before", "peer, transfer",
-       "wait until the peer's word shows the transfer of the segment before"},
-      {StepKind::post, "post", "message", "let the message come: its place is free"},
-      {StepKind::send, "send", "message", "let the message go"},
-      {StepKind::receive, "receive", "message", "wait until the message has come"},
-      {StepKind::sent, "sent", "message", "wait until the message's source may be written again"},
-  };
-  return table;
-}
 
 std::string print(const Program& program) {
   std::string text = "program of rank " + std::to_string(program.rank) + " of " +
@@ -131,7 +91,7 @@ std::string print(const Program& program) {
     const Step& step = program.steps[i];
     char start[64];
     snprintf(start, sizeof start, "%4zu  stage %-3d %-10s ", i, step.stage,
-             std::string(step_kinds()[static_cast<size_t>(step.kind)].name).c_str());
+             std::string(name(step.kind)).c_str());
     text += start + operands_of(program, step) + '\n';
   }
   return text;

@@ -13,15 +13,6 @@ const Plan two_ranks = read(
     "tutti-plan 1\ncollective allreduce\nalgorithm example\nranks 2\n"
     "reduce out[0] <- in[0], in[1]\ncopy out[1] <- out[0]\n");
 
-TEST(StepKinds, TheTableIsInTheOrderOfTheKinds) {
-  for (size_t i = 0; i < step_kinds().size(); ++i) {
-    EXPECT_EQ(static_cast<size_t>(step_kinds()[i].kind), i);
-    EXPECT_FALSE(step_kinds()[i].name.empty());
-    EXPECT_FALSE(step_kinds()[i].meaning.empty());
-  }
-  EXPECT_EQ(step_kinds().back().kind, StepKind::sent);
-}
-
 TEST(Lower, OfSeveralRanksIsThatOfEachInTheOrderAsked) {
   const Plan staged =
       stage(read("tutti-plan 1\ncollective allreduce\nranks 4\ncommutative yes\n"

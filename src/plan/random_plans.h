@@ -1,10 +1,11 @@
 // Random right plans and random changes of plans, for property tests only.
 //
-// A plan is made unit by unit (a unit: some blocks of the vector that travel together): a random
-// tree combines the ranks' data in rank order (in a commutative plan in another, or as it arrives),
-// partial results detour through `tmp`, transfers are pushed or pulled, `tmp` is used again once it
-// is read; then random holders hand the result on. The units' transfers are shuffled into one plan.
-// A part of a parted collective is a unit. Same seed, same plan.
+// A plan is made unit by unit; a unit is some blocks of the vector that travel together, or a part
+// of a parted collective. A random tree combines the ranks' data in rank order (in a commutative
+// plan in another order, or that of arrival). Partial results detour through `tmp`, transfers are
+// pushed or pulled, and blocks of `tmp` are used again once they have been read. Then random
+// holders hand the result on. The units' transfers are shuffled into one plan. The same seed gives
+// the same plan.
 #pragma once
 
 #include <algorithm>
@@ -155,7 +156,7 @@ class RandomPlan {
     }
   }
 
-  // One part each: block `in_first` of the ranks' `in`, which ends as block `out_first` of `to`.
+  // A unit is one part: block `in_first` of the ranks' `in` becomes block `out_first` of an `out`.
   void make_parts(std::vector<std::vector<Transfer>>& units) {
     const auto begin = [&](int32_t in_first, int32_t out_first) {
       shape_ = {0, Buffer::in, in_first, 1, 1};
@@ -227,7 +228,7 @@ class RandomPlan {
     }
   }
 
-  // Anywhere: they order, and change no result.
+  // Tokens may stand anywhere: they only order execution, and change no result.
   void add_tokens() {
     for (int32_t left = plan_.ranks == 1 ? 0 : 1 + below(3); left > 0; --left) {
       const int32_t rank = below(plan_.ranks);
@@ -260,7 +261,7 @@ class RandomPlan {
   std::map<int32_t, std::vector<Region>> free_;
 };
 
-// One random change, which mostly breaks the plan and sometimes even its form.
+// Makes one random change, which breaks most plans, and some of them in their form.
 inline void change(Plan& plan, std::mt19937_64& random) {
   const auto below = [&](size_t limit) { return static_cast<size_t>(random() % limit); };
   if (plan.transfers.empty()) return;

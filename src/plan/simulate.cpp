@@ -9,12 +9,13 @@
 #include "plan/blocks.h"
 #include "plan/check.h"
 #include "plan/lower.h"
+#include "plan/semantics.h"
 #include "plan/simulated_run.h"
 
 namespace tutti::plan {
 namespace {
 
-// Reservations are contiguous: what does not fit before the end of a ring begins anew at its start.
+// A reservation is contiguous: one that does not fit before the end of a ring begins at its start.
 SimulatedSchedule schedule_of(const Program& program, const Simulation& how) {
   SimulatedSchedule schedule;
   schedule.segments = program.uses_lines ? 1 : std::max(how.segments, 1);
@@ -23,7 +24,7 @@ SimulatedSchedule schedule_of(const Program& program, const Simulation& how) {
   schedule.ring_positions = std::max(schedule.positions, program.min_positions);
   const int32_t lines = std::max(program.lines, 1);
   schedule.ring_lines = 2 * lines;
-  schedule.span = program.span(schedule.segments);
+  schedule.span = span_of(program, schedule.segments);
   std::vector<int32_t> position_user(schedule.ring_positions, -1),
       line_user(schedule.ring_lines, -1);
   SimulatedSchedule::RingShare next;
@@ -52,7 +53,8 @@ uint64_t expression(const Transfer& transfer, const std::vector<uint64_t>& sourc
   return std::accumulate(sources.begin(), sources.end(), uint64_t{0}, added_expression);
 }
 
-// What the plan itself, transfer after transfer, leaves in every `out`; appended by rank and block.
+// Appends, by rank and block, what every `out` holds after the plan's transfers were executed one
+// after another.
 void append_results(const Plan& plan, int32_t operation, int32_t segment,
                     std::vector<uint64_t>& results) {
   BlockTable<uint64_t> table(plan, BlockTable<uint64_t>::Aliasing::none);
@@ -81,19 +83,19 @@ void append_results(const Plan& plan, int32_t operation, int32_t segment,
   }
 }
 
-// A program's steps as executed: all of a tick, then the next tick.
+// The order in which a program's steps are executed: all steps of a tick, then those of the next.
 std::vector<SimulatedStep> executed_order(const Program& program, int32_t segments) {
   std::vector<SimulatedStep> order;
-  for (int32_t tick = 0; tick < segments + program.stages - 1; ++tick) {
+  for (int64_t tick = 0; tick < ticks_of(segments, program.stages); ++tick) {
     for (int32_t i = 0; i < static_cast<int32_t>(program.steps.size()); ++i) {
-      const int32_t segment = tick - program.steps[i].stage;
-      if (segment >= 0 && segment < segments) order.push_back({i, segment});
+      const int64_t segment = segment_at(tick, program.steps[i].stage);
+      if (segment >= 0 && segment < segments) order.push_back({i, static_cast<int32_t>(segment)});
     }
   }
   return order;
 }
 
-// Both ends of a message carry one tag and as many pieces of the same lengths.
+// The two ends of a message must have the same tag, and equally many pieces of the same lengths.
 void check_messages(const std::vector<Program>& programs) {
   using Key = std::tuple<int32_t, int32_t, int32_t, int32_t>;  // sender, receiver, number, stage
   std::map<Key, std::vector<int32_t>> sent, received;
@@ -130,7 +132,6 @@ void check_wait(const Program& program, int32_t peer, int64_t number, int64_t pr
 }
 
 void check_arrivals(const Program& program, const Step& step, const std::string& where) {
-  const int64_t transfers = program.transfers;
   const auto sources = static_cast<size_t>(std::max(step.operand_count - 1, 0));
   if (step.first_arrival < 0 ||
       static_cast<size_t>(step.first_arrival) + sources > program.arrivals.size()) {
@@ -138,24 +139,22 @@ void check_arrivals(const Program& program, const Step& step, const std::string&
   }
   for (size_t i = 0; i < sources; ++i) {
     const Arrival& arrival = program.arrivals[static_cast<size_t>(step.first_arrival) + i];
-    if (arrival.peer < 0) continue;
-    const int64_t number = arrival.number_stage * transfers + arrival.number;
-    check_wait(program, arrival.peer, number, step.number_stage * transfers + step.number, where);
+    if (const auto awaited = awaited_number(program, arrival, 0))
+      check_wait(program, awaited->peer, awaited->number, own_number(program, step, 0), where);
   }
 }
 
 // The rule that excludes deadlock: a wait is for a smaller number than that of the transfer that it
-// precedes, and a program's transfers are in the order of their numbers. Numbers of one segment:
-// what is added for others is the same.
+// precedes, and a program's transfers are in the order of their numbers. It is checked for one
+// segment, because each further one adds the same to all numbers.
 void check_total_order(const Program& program, int32_t positions) {
-  const int64_t transfers = program.transfers;
   int64_t next = INT64_MAX;
   for (int32_t i = static_cast<int32_t>(program.steps.size()) - 1; i >= 0; --i) {
     const Step& step = program.steps[i];
-    int64_t number = step.number_stage * transfers + step.number;
+    const int64_t number = own_number(program, step, 0);
     const std::string where = "rank " + std::to_string(program.rank) + ", " + step_text(program, i);
     if (step.stage < 0 || step.stage >= program.stages || step.number < 1 ||
-        step.number > transfers) {
+        step.number > program.transfers) {
       refuse_programs(where + ": stage or number out of range");
     }
     if (!is_wait(step.kind)) {
@@ -164,9 +163,8 @@ void check_total_order(const Program& program, int32_t positions) {
       if (step.kind == StepKind::reduce_any) check_arrivals(program, step, where);
       continue;
     }
-    if (step.kind == StepKind::wait_reuse) number -= positions * transfers;
-    if (step.kind == StepKind::wait_before) number -= transfers;
-    check_wait(program, step.peer, number, next, where);
+    const int64_t back = segments_back(step.kind).count(positions);
+    check_wait(program, step.peer, own_number(program, step, -back), next, where);
   }
 }
 

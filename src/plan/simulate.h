@@ -1,12 +1,11 @@
-// The check of lowered programs: holds all ranks' programs against their plan in a simulated
-// memory.
+// The simulation: checks all ranks' lowered programs against their plan in a simulated memory.
 //
-// Runs the programs of all ranks step by step in many random interleavings, several operations one
-// after another, over ring positions as few as allowed, several segments, ranks in place.
-// Happens-before is built from waits and publishes and from messages alone (vector clocks); the
-// simulation fails where two accesses to a block conflict and are not ordered, where no rank can
-// move, or where a result is not the collective's. This is what proves lowering right; the race
-// detector shows the same of the executor.
+// It runs the programs step by step in many random interleavings: several operations one after
+// another, with several segments, as few ring positions as are allowed, and some ranks in place. It
+// builds happens-before from waits, publications and messages alone (vector clocks). It fails where
+// two accesses to a block conflict and are not ordered, where no rank can move, and where a result
+// is not the collective's. The simulation shows that lowering is right; the race detector shows the
+// same of the executor. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +19,11 @@ namespace tutti::plan {
 struct Simulation {
   int32_t segments = 3;
   int32_t positions = 0;   // of the slots' rings; 0: as few as the program allows
-  int32_t operations = 3;  // one after another, all of this plan
+  int32_t operations = 3;  // of this plan, one after another
   int32_t interleavings = 20;
   uint64_t seed = 1;
-  bool reached = true;          // readers bypass about half of the elidable copies; else none
-  placement::Nodes nodes = {};  // that the programs were lowered for
+  bool reached = true;  // true: readers bypass about half of the elidable copies; false: none
+  placement::Nodes nodes = {};  // those for which the programs were lowered
 };
 
 // Throws Error(invalid_plan) naming the ranks, steps and block at fault.

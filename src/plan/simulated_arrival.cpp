@@ -1,21 +1,23 @@
-// A reduce in the order of arrival, in a simulated run: the interleaving chooses among the sources
-// that are there.
+// The reduction in the order of arrival in a simulated run. The interleaving chooses among the
+// sources that are there.
 #include <algorithm>
 
 #include "plan/simulated_run.h"
 
 namespace tutti::plan {
 
-// What makes a source ready; null while it is not.
+// What made a source with a peer ready; null while it is not.
 const ReleasedWord::Release* SimulatedRun::arrived(int32_t rank, SimulatedStep at,
                                                    const Arrival& arrival) const {
-  const int64_t number = number_of(rank, at, arrival.number_stage, arrival.number);
-  if (!what_.programs[rank].uses_lines) return words_[arrival.peer].reached(number);
-  return stamped(rank, arrival.peer, arrival.line, number);
+  const Program& program = what_.programs[rank];
+  const auto awaited = awaited_number(program, arrival, at.segment);
+  const int64_t number = base(ranks_[rank].operation) + awaited->number;
+  if (!program.uses_lines) return words_[awaited->peer].reached(number);
+  return stamped(rank, awaited->peer, arrival.line, number);
 }
 
-// Sources that may be taken next. A destination that is one of them goes first: it would be lost
-// otherwise.
+// The sources that may be taken next. A source that is the destination goes first, because it would
+// be overwritten otherwise.
 std::vector<int32_t> SimulatedRun::ready_sources(int32_t rank, SimulatedStep at) {
   const Program& program = what_.programs[rank];
   const Step& step = program.steps[at.step];

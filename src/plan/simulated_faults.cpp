@@ -1,4 +1,4 @@
-// What a simulated run finds wrong, in words.
+// The error messages of a simulated run.
 #include <algorithm>
 
 #include "base/error.h"
@@ -8,9 +8,8 @@ namespace tutti::plan {
 namespace {
 
 std::string operand_text(const Operand& operand, int32_t k) {
-  static constexpr const char* spaces[] = {"in", "out", "slot", "line"};
   const int32_t which = operand.space == Space::line ? operand.line : operand.block + k;
-  return spaces[static_cast<size_t>(operand.space)] + ("[" + std::to_string(operand.rank)) + "]." +
+  return std::string(name(operand.space)) + "[" + std::to_string(operand.rank) + "]." +
          std::to_string(which);
 }
 
@@ -21,11 +20,9 @@ void refuse_programs(const std::string& message) {
 }
 
 std::string step_text(const Program& program, int32_t step) {
-  if (step < 0) return "what the user does with it";
-  const StepKind kind = program.steps[step].kind;
-  return "step " + std::to_string(step) + " (" +
-         std::string(step_kinds()[static_cast<size_t>(kind)].name) + ", transfer " +
-         std::to_string(program.steps[step].number) + ")";
+  if (step < 0) return "its user's access";
+  return "step " + std::to_string(step) + " (" + std::string(name(program.steps[step].kind)) +
+         ", transfer " + std::to_string(program.steps[step].number) + ")";
 }
 
 void SimulatedRun::check_destination(int32_t rank, const Operand& operand) const {
@@ -62,7 +59,7 @@ void SimulatedRun::refuse_use(int32_t rank, Space space, int32_t block, const Ac
                   std::to_string(other.segment));
 }
 
-// Where a rank stands, for messages.
+// The place of a rank in its operation, for messages.
 std::string SimulatedRun::context(int32_t rank) const {
   const Rank& self = ranks_[rank];
   const std::string text = "interleaving " + std::to_string(interleaving_) + ", rank " +

@@ -1,10 +1,11 @@
-// Messages in a simulated run. They are as late as MPI allows: none goes before its receiver has
-// posted it, none has been sent before it has come, and its source is looked at again when it ends.
+// Messages in a simulated run. They are as late as MPI allows: no message leaves before its
+// receiver has posted it, and no send ends before then. When a message ends, its source must still
+// hold what it held at the send.
 #include "plan/simulated_run.h"
 
 namespace tutti::plan {
 
-// Every block of a message at this end.
+// Visits every block of a message at this end.
 template <class Visit>
 void SimulatedRun::each_cell(int32_t rank, SimulatedStep at, const Message& message, Visit visit) {
   const Program& program = what_.programs[rank];
@@ -48,15 +49,13 @@ bool SimulatedRun::post(int32_t rank, SimulatedStep at, const Message& message) 
               if (const auto race = cell.write(access, ranks_[rank].clock, Symbol{}))
                 refuse_race(rank, "lets a message write", operand, k, *race);
             });
-  mail_[{message.peer, rank, number_of(rank, at, message.number_stage, message.number)}].posted =
-      true;
+  mail_[{message.peer, rank, tag(rank, at, message)}].posted = true;
   released_ = true;
   return true;
 }
 
 bool SimulatedRun::send(int32_t rank, SimulatedStep at, const Message& message) {
-  Mail& mail =
-      mail_[{rank, message.peer, number_of(rank, at, message.number_stage, message.number)}];
+  Mail& mail = mail_[{rank, message.peer, tag(rank, at, message)}];
   const Access access{rank, ++ranks_[rank].clock[rank], at.step, at.segment,
                       ranks_[rank].operation};
   each_cell(rank, at, message,
@@ -73,8 +72,7 @@ bool SimulatedRun::send(int32_t rank, SimulatedStep at, const Message& message) 
 }
 
 bool SimulatedRun::receive(int32_t rank, SimulatedStep at, const Message& message) {
-  const auto found =
-      mail_.find({message.peer, rank, number_of(rank, at, message.number_stage, message.number)});
+  const auto found = mail_.find({message.peer, rank, tag(rank, at, message)});
   if (found == mail_.end() || !found->second.posted)
     refuse_programs(context(rank) + ": awaits a message that it has not posted");
   const Mail& mail = found->second;
@@ -95,8 +93,7 @@ bool SimulatedRun::receive(int32_t rank, SimulatedStep at, const Message& messag
 }
 
 bool SimulatedRun::sent(int32_t rank, SimulatedStep at, const Message& message) {
-  const auto key =
-      std::tuple(rank, message.peer, number_of(rank, at, message.number_stage, message.number));
+  const auto key = std::tuple(rank, message.peer, tag(rank, at, message));
   const auto found = mail_.find(key);
   if (found == mail_.end() || !found->second.gone)
     refuse_programs(context(rank) + ": ends a message that it has not sent");

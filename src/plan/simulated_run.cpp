@@ -101,8 +101,8 @@ void SimulatedRun::fill_user_buffers() {
   const int32_t segments = what_.schedule.segments;
   user_.resize(size_t(operations()) * plan_.ranks * 2 * segments * plan_.blocks);
   const bool is_bcast = plan_.collective == Collective::bcast;
-  // Of a gather, an allgather and a scatter only a rank's own part lies in both, which they leave
-  // as it is.
+  // In a gather, an allgather and a scatter `in` and `out` share only the rank's own part, which
+  // stays as it is.
   const bool may_be_in_place =
       combines(plan_.collective) || plan_.collective == Collective::alltoall;
   for (int32_t operation = 0; operation < operations(); ++operation) {
@@ -143,16 +143,15 @@ bool SimulatedRun::advance(int32_t rank) {
   if (self.at > 0) {
     const SimulatedStep at = order[self.at - 1];
     const Step& step = what_.programs[rank].steps[at.step];
-    // What was done before it is told of may be known by a message.
+    // Work counts from when it is done, not from its publication: a message may tell of it before.
     const bool tells = step.kind == StepKind::publish || step.kind == StepKind::stamp;
-    if (!is_wait(step.kind))
-      check_tokens(rank, number_of(rank, at, step.number_stage, step.number), tells);
+    if (!is_wait(step.kind)) check_tokens(rank, number_of(rank, at), tells);
   }
   ++self.at;
   return true;
 }
 
-// The rank has done something of this number, or all of them.
+// To call when the rank has done a step of this number, or all steps up to it.
 void SimulatedRun::check_tokens(int32_t rank, int64_t number, bool tells) {
   if (what_.tokens.empty()) return;
   const std::string fault =
@@ -164,14 +163,22 @@ bool SimulatedRun::reached(int32_t operation, int32_t rank, Space space) const {
   return reached_[(size_t(operation) * plan_.ranks + rank) * 2 + (space == Space::out ? 1 : 0)];
 }
 
-bool SimulatedRun::returns(int32_t rank, SimulatedStep at, int64_t number) {
+bool SimulatedRun::wait_for_number(int32_t rank, SimulatedStep at) {
+  const Program& program = what_.programs[rank];
+  const Step& step = program.steps[at.step];
   const int32_t operation = ranks_[rank].operation;
-  if (at.segment != what_.schedule.segments - 1) return true;
-  if (!reached(operation, rank, Space::in) && !reached(operation, rank, Space::out)) return true;
-  return wait(rank, words_[what_.programs[rank].steps[at.step].peer].reached(number));
+  const bool reads_of_others =
+      reached(operation, rank, Space::in) || reached(operation, rank, Space::out);
+  if (step.kind == StepKind::wait_return && !reads_of_others) return true;
+  const auto awaited = awaited_number(program, step, at.segment, what_.schedule.cut());
+  if (!awaited) return true;
+  const int64_t number = base(operation) + awaited->number;
+  if (properties_of(step.kind).form == StepForm::peer_line)
+    return wait(rank, stamped(rank, awaited->peer, step.line, number));
+  return wait(rank, words_[awaited->peer].reached(number));
 }
 
-// The user may do anything with them until the operation begins, and as soon as it has ended.
+// The user may read and write its buffers until the operation begins, and once it has ended.
 void SimulatedRun::use_user_buffers(int32_t rank) {
   Rank& self = ranks_[rank];
   const Access access{rank, ++self.clock[rank], -1, 0, self.operation};
@@ -209,28 +216,20 @@ void SimulatedRun::end(int32_t rank) {
 bool SimulatedRun::execute(int32_t rank, SimulatedStep at) {
   const Program& program = what_.programs[rank];
   const Step& step = program.steps[at.step];
-  const int32_t positions = what_.schedule.positions;
-  int64_t number = number_of(rank, at, step.number_stage, step.number);
   switch (step.kind) {
+    case StepKind::wait_word:
+    case StepKind::wait_line:
     case StepKind::wait_reuse:
-      if (at.segment < positions) return true;
-      number -= int64_t{positions} * program.transfers;
-      return wait(rank, words_[step.peer].reached(number));
-    case StepKind::wait_before:
-      if (at.segment == 0) return true;
-      number -= program.transfers;
-      return wait(rank, words_[step.peer].reached(number));
-    case StepKind::wait_word: return wait(rank, words_[step.peer].reached(number));
-    case StepKind::wait_return: return returns(rank, at, number);
-    case StepKind::wait_line: return wait(rank, stamped(rank, step.peer, step.line, number));
+    case StepKind::wait_return:
+    case StepKind::wait_before: return wait_for_number(rank, at);
     case StepKind::publish:
       ++ranks_[rank].clock[rank];
-      release(words_[rank], number, rank);
+      release(words_[rank], number_of(rank, at), rank);
       return true;
     case StepKind::stamp:
       if (!reserve(rank)) return false;
       ++ranks_[rank].clock[rank];
-      release(stamps_[line_index(rank, rank, step.line)], number, rank);
+      release(stamps_[line_index(rank, rank, step.line)], number_of(rank, at), rank);
       return true;
     case StepKind::copy:
     case StepKind::reduce: return move(rank, at);
@@ -243,10 +242,13 @@ bool SimulatedRun::execute(int32_t rank, SimulatedStep at) {
   return true;
 }
 
-int64_t SimulatedRun::number_of(int32_t rank, SimulatedStep at, int32_t stage,
-                                int32_t number) const {
-  return base(ranks_[rank].operation) +
-         int64_t{at.segment + stage} * what_.programs[rank].transfers + number;
+int64_t SimulatedRun::number_of(int32_t rank, SimulatedStep at) const {
+  const Program& program = what_.programs[rank];
+  return base(ranks_[rank].operation) + own_number(program, program.steps[at.step], at.segment);
+}
+
+int64_t SimulatedRun::tag(int32_t rank, SimulatedStep at, const Message& message) const {
+  return base(ranks_[rank].operation) + tag_of(what_.programs[rank], message, at.segment);
 }
 
 bool SimulatedRun::wait(int32_t rank, const ReleasedWord::Release* seen) {
@@ -255,7 +257,7 @@ bool SimulatedRun::wait(int32_t rank, const ReleasedWord::Release* seen) {
   return true;
 }
 
-// The stamp of transfer `number`, null while it is not there.
+// The stamp with this number; null while it is not there.
 const ReleasedWord::Release* SimulatedRun::stamped(int32_t rank, int32_t peer, int32_t line,
                                                    int64_t number) const {
   const auto* stamp = stamps_[line_index(rank, peer, line)].reached(number);
@@ -274,8 +276,8 @@ void SimulatedRun::release(ReleasedWord& word, int64_t value, int32_t rank) {
   released_ = true;
 }
 
-// Before the first write of shared memory in an operation: everybody has ended the one that used
-// the place before.
+// Before its first write of shared memory in an operation, a rank makes sure that every rank has
+// ended the operation that used the place before.
 bool SimulatedRun::reserve(int32_t rank) {
   Rank& self = ranks_[rank];
   if (self.reserved) return true;
@@ -317,9 +319,11 @@ OrderedCell& SimulatedRun::cell(int32_t rank, int32_t segment, const Operand& op
     if (block < 0 || block >= blocks) {
       refuse_programs(context(rank) + ": there is no slot block " + std::to_string(block));
     }
-    const int32_t position =
-        what_.schedule.operations[operation].position + segment % what_.schedule.positions;
-    return slots_[(size_t(operand.rank) * what_.schedule.ring_positions + position) * blocks +
+    const int64_t position = what_.schedule.operations[operation].position +
+                             position_of(segment, what_.schedule.positions);
+    return slots_[(size_t(operand.rank) * what_.schedule.ring_positions +
+                   static_cast<size_t>(position)) *
+                      blocks +
                   block];
   }
   if (operand.rank != rank) {
@@ -338,7 +342,7 @@ OrderedCell& SimulatedRun::cell(int32_t rank, int32_t segment, const Operand& op
 }
 
 bool SimulatedRun::move(int32_t rank, SimulatedStep at) {
-  if (plan_.collective == Collective::barrier) return true;  // no bytes
+  if (plan_.collective == Collective::barrier) return true;  // its blocks have no bytes
   const Step& step = what_.programs[rank].steps[at.step];
   const Operand* operands = &what_.programs[rank].operands[step.first_operand];
   if (step.elidable && reached(ranks_[rank].operation, rank, operands[1].space)) return true;

@@ -11,23 +11,24 @@
 
 #include "plan/ordered_memory.h"
 #include "plan/plan.h"
-#include "plan/program.h"
+#include "plan/semantics.h"
 #include "plan/simulated_tokens.h"
 
 namespace tutti::plan {
 
-// The numbers and the share of the rings that each operation takes; the same at all ranks.
+// The numbers, ring positions and lines of each operation; the same at all ranks.
 struct SimulatedSchedule {
   int32_t segments = 1;
   int32_t positions = 1;       // ring positions that an operation takes
   int32_t ring_positions = 1;  // of a slot
   int32_t ring_lines = 1;      // of a rank
   int64_t span = 1;            // numbers that an operation takes
+  Segments cut() const { return {segments, positions}; }
   struct RingShare {
     int32_t position = 0;  // first ring position
     int32_t line = 0;      // first line
-    int32_t must_end =
-        -1;  // the newest operation that used these positions or lines before; -1: none
+    // The newest operation that used these positions or lines before; -1: none.
+    int32_t must_end = -1;
   };
   std::vector<RingShare> operations;
 };
@@ -37,16 +38,17 @@ struct SimulatedStep {
   int32_t segment;
 };
 
-// What every interleaving starts from and must end with.
+// What all interleavings have in common: where they start, and with which results they must end.
 struct SimulatedCase {
   const Plan& plan;
   const std::vector<Program>& programs;
   SimulatedSchedule schedule;
-  std::vector<std::vector<SimulatedStep>>
-      orders;                     // by rank: its steps as executed in one operation
-  std::vector<uint64_t> results;  // by operation, segment, rank, block: the expression in `out`
-  bool reached;                   // Simulation::reached
-  Tokens tokens;                  // of the staged plan
+  // By rank: its steps in the order of execution in one operation.
+  std::vector<std::vector<SimulatedStep>> orders;
+  // By operation, segment, rank and block: the expression that `out` must hold.
+  std::vector<uint64_t> results;
+  bool reached;   // Simulation::reached
+  Tokens tokens;  // of the staged plan
   placement::NodeOf nodes;
 
   size_t result(int32_t operation, int32_t segment, int32_t rank, int32_t block) const {
@@ -55,8 +57,9 @@ struct SimulatedCase {
   }
 };
 
-// Hashes of expressions: of one rank's own data, of sources combined in this order, and of sources
-// combined one at a time in whatever order, from 0 until all have been added.
+// Hashes of expressions. A leaf is one rank's own data; a combined expression depends on the order
+// of its sources; added_expression adds one source at a time, from 0 on, and does not depend on
+// their order.
 uint64_t leaf_expression(int32_t operation, int32_t rank, int32_t segment, int32_t block);
 uint64_t combined_expression(const std::vector<uint64_t>& sources);
 uint64_t added_expression(uint64_t partial, uint64_t source);
@@ -75,9 +78,8 @@ class SimulatedRun {
   struct Rank {
     int32_t operation = 0;
     size_t at = 0;          // 0: about to enter the operation; 1..n: steps; n + 1: about to end it
-    bool reserved = false;  // has made sure of the rings in this operation
-    std::vector<int32_t>
-        taken;  // sources of the reduce_any at hand, in the order of this interleaving
+    bool reserved = false;  // reserve() has succeeded in this operation
+    std::vector<int32_t> taken;  // sources of the reduce_any at hand, in the order of being taken
     Clock clock;
   };
 
@@ -87,12 +89,13 @@ class SimulatedRun {
   int64_t base(int32_t operation) const { return operation * what_.schedule.span; }
   int32_t operations() const { return static_cast<int32_t>(what_.schedule.operations.size()); }
 
-  // Each is one action of a rank; false where it has to wait.
+  // The next functions are one action of a rank each; they return false where the rank has to wait.
   bool advance(int32_t rank);
   bool execute(int32_t rank, SimulatedStep at);
+  bool wait_for_number(int32_t rank, SimulatedStep at);
   void check_tokens(int32_t rank, int64_t number, bool tells);
   bool move(int32_t rank, SimulatedStep at);
-  // Takes one source; `at` is done when all have been taken.
+  // Takes one source. The step is done when all sources have been taken.
   bool move_any(int32_t rank, SimulatedStep at);
   std::vector<int32_t> ready_sources(int32_t rank, SimulatedStep at);
   const ReleasedWord::Release* arrived(int32_t rank, SimulatedStep at,
@@ -110,13 +113,14 @@ class SimulatedRun {
   bool wait(int32_t rank, const ReleasedWord::Release* seen);
   const ReleasedWord::Release* stamped(int32_t rank, int32_t peer, int32_t line,
                                        int64_t number) const;
-  int64_t number_of(int32_t rank, SimulatedStep at, int32_t stage, int32_t number) const;
+  // The number of a step's own transfer, and the tag of a message, on the words' scale.
+  int64_t number_of(int32_t rank, SimulatedStep at) const;
+  int64_t tag(int32_t rank, SimulatedStep at, const Message& message) const;
   void end(int32_t rank);
   void release(ReleasedWord& word, int64_t value, int32_t rank);
 
-  // Whether others reach this buffer of a rank in its present operation.
+  // True where others reach this buffer of a rank in this operation.
   bool reached(int32_t operation, int32_t rank, Space space) const;
-  bool returns(int32_t rank, SimulatedStep at, int64_t number);
   void use_user_buffers(int32_t rank);
   OrderedCell& user(int32_t operation, int32_t rank, Space space, int32_t segment, int32_t block);
   size_t line_index(int32_t rank, int32_t owner, int32_t line) const;
@@ -137,8 +141,8 @@ class SimulatedRun {
   const Plan& plan_;
   const int32_t interleaving_;
   std::mt19937_64 random_;
-  uint64_t salt_ = 0;      // of the present order of preference
-  bool released_ = false;  // by the action just done: others may move again
+  uint64_t salt_ = 0;      // selects the present order of preference among ranks
+  bool released_ = false;  // the last action released a word, so that others may move again
   std::vector<Rank> ranks_;
   TokenWatch tokens_;
   std::vector<ReleasedWord> words_;   // by rank
@@ -147,7 +151,7 @@ class SimulatedRun {
   std::vector<OrderedCell> slots_;    // by rank, ring position and block
   std::vector<OrderedCell> user_;
   std::vector<bool> in_place_;     // by operation and rank
-  std::vector<bool> reached_;      // by operation, rank and user's buffer: not by way of a slot
+  std::vector<bool> reached_;      // by operation, rank and user's buffer: others bypass the slot
   std::vector<uint32_t> entered_;  // by operation and rank: its time of entry, 0 before
   struct Mail {
     bool posted = false, gone = false;

@@ -2,11 +2,12 @@
 
 #include <algorithm>
 
+#include "plan/semantics.h"
+
 namespace tutti::plan {
 namespace {
 
-// The last transfer of `peer` among those from `first` to before `end`, of no larger stage than
-// `most`; -1: none.
+// The last transfer of `peer` in [first, end) whose stage is at most `most`; -1: none.
 int32_t last_of(const Plan& staged, int32_t peer, int32_t first, int32_t end, int32_t most) {
   for (int32_t i = end - 1; i >= first; --i) {
     if (staged.transfers[i].executor() == peer && staged.transfers[i].stage <= most) return i;
@@ -45,14 +46,13 @@ std::string TokenWatch::done(int32_t rank, int64_t base, int64_t number, const C
   std::vector<Done>& done = done_[static_cast<size_t>(rank)];
   if (tells && !done.empty() && done.back().number == number) return {};
   const int64_t from =
-      done.empty() ? 0 : done.back().number;  // every token up to there has been held
+      done.empty() ? 0 : done.back().number;  // every token up to there has been checked
   done.push_back({number, clock[static_cast<size_t>(rank)]});
-  const int64_t last_tick = (number - base - 1) / transfers_;
-  for (int64_t tick = std::max<int64_t>((from - base - 1) / transfers_, 0); tick <= last_tick;
-       ++tick) {
+  const auto tick_of = [&](int64_t of) { return (of - base - 1) / transfers_; };
+  for (int64_t tick = std::max<int64_t>(tick_of(from), 0); tick <= tick_of(number); ++tick) {
     for (const Awaited& token : tokens_[static_cast<size_t>(rank)]) {
-      const int64_t its = base + tick * transfers_ + token.number;
-      const int64_t segment = tick - token.stage;
+      const int64_t its = base + first_number(transfers_, tick, token.number);
+      const int64_t segment = segment_at(tick, token.stage);
       if (its <= from || its > number || segment < 0 || segment >= segments_) continue;
       if (!holds(token, base, tick, clock)) {
         return "goes on behind the token of transfer " + std::to_string(token.number) +
@@ -66,9 +66,10 @@ std::string TokenWatch::done(int32_t rank, int64_t base, int64_t number, const C
 }
 
 bool TokenWatch::holds(const Awaited& token, int64_t base, int64_t tick, const Clock& clock) const {
-  const int64_t segment = tick - token.stage - (token.segment_before ? 1 : 0);
+  const int64_t segment = segment_at(tick, token.stage) - (token.segment_before ? 1 : 0);
   if (segment < 0) return true;  // the first segment has none before
-  const int64_t number = base + (segment + token.peer_stage) * transfers_ + token.peer_number;
+  const int64_t first = first_number(transfers_, token.peer_stage, token.peer_number);
+  const int64_t number = base + number_in(segment, first, transfers_);
   const std::vector<Done>& done = done_[static_cast<size_t>(token.peer)];
   const auto after = std::partition_point(done.begin(), done.end(),
                                           [&](const Done& one) { return one.number <= number; });

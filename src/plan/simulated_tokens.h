@@ -1,9 +1,9 @@
-// What tokens promise, held against one simulated run: when a rank goes on behind a token, what the
-// token waits for is ordered before. Internal to src/plan.
+// The check of tokens in a simulated run: when a rank goes on behind a token, the transfers that
+// the token waits for must be ordered before. Internal to src/plan.
 //
-// No data hangs on a token, so a lost one would never show as a race. What each token waits for is
-// found here anew, from the staged plan alone. One owner, one thread; nothing is kept of plans
-// without tokens.
+// No data depends on a token, so a lost token never shows as a race. Therefore this check derives
+// from the staged plan alone, independently of lowering, which transfers each token waits for. One
+// owner, one thread. For plans without tokens the tables are empty.
 #pragma once
 
 #include <cstdint>
@@ -17,9 +17,9 @@ namespace tutti::plan {
 
 // One rank that a token waits for.
 struct Awaited {
-  int32_t number = 0, stage = 0;  // of the token, 1-based as in programs
+  int32_t number = 0, stage = 0;  // of the token, from 1 as in programs
   int32_t peer = -1;
-  int32_t peer_number = 0, peer_stage = 0;  // of what the peer must have done
+  int32_t peer_number = 0, peer_stage = 0;  // of the transfer that the peer must have executed
   bool segment_before = false;
 };
 
@@ -33,9 +33,9 @@ class TokenWatch {
   TokenWatch(const Tokens& tokens, int32_t transfers, int32_t segments)
       : tokens_(tokens), transfers_(transfers), segments_(segments), done_(tokens.size()) {}
 
-  // The rank has done a step of this number (of all operations) at this time of its clock; `tells`:
-  // the step only says so. Returns a message where it has passed a token that it should have waited
-  // at, else nothing.
+  // To call when the rank has done a step of this number, which counts over all operations, at this
+  // time of its clock. `tells` is true for a publish or a stamp. Returns a message where the rank
+  // has passed a token at which it should have waited, and otherwise an empty text.
   std::string done(int32_t rank, int64_t base, int64_t number, const Clock& clock, bool tells);
 
  private:

@@ -12,8 +12,8 @@
 namespace tutti::plan {
 namespace {
 
-// Rewrites one plan so that remote user buffers are reached through `tmp`, and other nodes by
-// messages.
+// Rewrites one plan so that ranks read others' user buffers through `tmp`, and other nodes' buffers
+// by messages.
 class Stager {
  public:
   Stager(const Plan& plan, const placement::Nodes& nodes)
@@ -47,7 +47,7 @@ class Stager {
     }
     if (node_of_.together(transfer.dst.rank, executor)) return add_on_node(std::move(transfer));
     const Region dst = transfer.dst;
-    const Transfer written = transfer;  // where, for messages
+    const Transfer written = transfer;  // for the places that error messages name
     transfer.dst = fresh_at(executor, dst);
     const Region result = transfer.dst;
     add_on_node(std::move(transfer));
@@ -89,7 +89,7 @@ class Stager {
     return !node_of_.together(one.rank, other.rank);
   }
 
-  // A copy between nodes, for `whose` sake.
+  // Adds a copy between nodes, which transfer `whose` needs.
   void add_message(const Transfer& whose, const Region& dst, const Region& src) {
     await_leaving(dst);
     Transfer end{TransferKind::post, false, stage_automatic, whose.line, dst, {src}, whose.file};
@@ -112,7 +112,7 @@ class Stager {
     note_written(dst);
   }
 
-  // Before a region is written, what is on its way from there must have gone.
+  // Before a region is written, the messages that are under way from it must have ended.
   void await_leaving(const Region& dst) {
     if (staged_.nodes.one() || !is_original(dst)) return;
     leaving_.each(dst, [&](std::vector<int32_t>& messages) {
@@ -126,12 +126,12 @@ class Stager {
     });
   }
 
-  // What only staging names is written once.
+  // Blocks of tmp that staging added are not original; they are written once.
   bool is_original(const Region& region) const {
     return region.buffer != Buffer::tmp || region.first < first_fresh_[region.rank];
   }
 
-  // Of ranks on other nodes, a message without data.
+  // A token for a rank on another node becomes a message without data.
   void add_token(Transfer transfer) {
     std::vector<Region> here;
     for (const Region& src : transfer.src) {
@@ -154,7 +154,7 @@ class Stager {
     size_t made = 0;  // its number among the staged transfers, from 0
   };
 
-  // A copy that was written where `transfer` was, for messages.
+  // A copy with the place of `transfer` in its text, for error messages.
   static Transfer copy_at(const Transfer& transfer, const Region& dst, const Region& src) {
     return {TransferKind::copy, false, stage_automatic, transfer.line, dst, {src}, transfer.file};
   }
@@ -171,7 +171,7 @@ class Stager {
     return region;
   }
 
-  // A value is copied into the slot once, whoever reads it, until its owner overwrites it.
+  // A value is copied into the slot once for all its readers, until its owner overwrites it.
   Region staged_copy(const Region& src, const Transfer& reader) {
     auto [entry, is_new] = copies_.try_emplace(key(src));
     Copy& copy = entry->second;
@@ -182,8 +182,8 @@ class Stager {
     return copy.region;
   }
 
-  // Asked when a copy is wanted, not noted when a block is written: so each costs what the transfer
-  // itself does.
+  // This is asked when a copy is wanted, and not noted when a block is written, so that its cost is
+  // that of the transfer itself.
   bool overwritten(const Region& src, size_t made) {
     bool found = false;
     if (src.buffer == Buffer::out)
@@ -195,38 +195,38 @@ class Stager {
   const placement::NodeOf node_of_;
   std::vector<int32_t> next_;  // first unused block of each rank's tmp
   std::map<Key, Copy> copies_;
-  BlockTable<size_t> written_;  // of `out`: how many staged transfers there were behind the last
-                                // that wrote a block
+  // By block of `out`: how many staged transfers there were when it had last been written.
+  BlockTable<size_t> written_;
   std::vector<int32_t> first_fresh_;  // by rank
-  std::vector<Transfer>
-      under_way_;  // by message: what ends it, of no message where that is staged already
+  // By message: the transfer that ends it; its `message` is -1 once it has been staged.
+  std::vector<Transfer> under_way_;
   BlockTable<std::vector<int32_t>> leaving_;  // messages under way from a block
 };
 
-// What each block last saw, for stages: a user's `in` and `out` may be one buffer, so they count as
+// The last uses of a block, for stages. A user's `in` and `out` may be one buffer, so they count as
 // one here.
 struct LastUse {
   int32_t writer = -1;
   std::vector<int32_t> readers;
 };
 
-// While a message is on its way its ends do what else there is, of the segments behind it: so many
-// stages lie between its sending and its coming, at most so many between its posting and its
-// coming, and so many until its source is asked for.
+// While a message is under way, its two ends work on later segments. These are the stages between
+// its send and its receive, the most stages between its post and its receive, and the stages
+// between its send and the end of the send.
 constexpr int32_t stages_until_come = 4;
 constexpr int32_t most_stages_ahead = 6;
 constexpr int32_t stages_until_sent = 4;
 
-// What a rank has so far, for the stages of tokens and of what follows them.
+// A rank's transfers so far, for the stages of tokens and of the transfers behind them.
 struct Reached {
   int32_t latest = -1;  // the largest stage of its transfers
   int32_t least = 0;    // the stage of its last token, which nothing behind it may precede
-  int32_t token = -1;   // that one
+  int32_t token = -1;   // the last token
 };
 
-// By stage, and within one in the order of the plan; but what is sent goes right behind the
-// transfer that made it. A leader that takes in several messages of one stage would else send
-// nothing on before all of them have come.
+// Sorts transfers by stage, and within a stage in the order of the plan; but a send stands right
+// behind the transfer that made its data. Otherwise a leader that receives several messages in one
+// stage would send nothing on before all of them have come.
 void put_in_order(std::vector<Transfer>& transfers, const std::vector<int32_t>& behind) {
   std::vector<int32_t> order(transfers.size());
   std::iota(order.begin(), order.end(), 0);
@@ -248,9 +248,8 @@ void schedule(Plan& plan) {
   std::vector<Reached> reached(static_cast<size_t>(plan.ranks));
   auto& transfers = plan.transfers;
   std::vector<int32_t> post_of, send_of;  // by message
-  std::vector<int32_t> behind(
-      transfers.size(),
-      -1);  // of what is sent: the transfer of its stage that it goes right behind
+  // By send: the transfer of its stage right behind which it stands; -1: none.
+  std::vector<int32_t> behind(transfers.size(), -1);
   for (int32_t i = 0; i < static_cast<int32_t>(transfers.size()); ++i) {
     Transfer& transfer = transfers[i];
     const int32_t executor = transfer.executor();
@@ -284,7 +283,7 @@ void schedule(Plan& plan) {
     if (transfer.kind == TransferKind::post) post_of.push_back(i);
     if (transfer.kind == TransferKind::send) send_of.push_back(i);
     if (transfer.kind == TransferKind::sent) {
-      // It may go no earlier than it is posted.
+      // A send may not end before its message has been posted.
       stage = std::max({stage, transfers[send_of[transfer.message]].stage + stages_until_sent,
                         transfers[post_of[transfer.message]].stage});
     }

@@ -127,7 +127,7 @@ class Reader {
     return value;
   }
 
-  // What only the whole header tells, said with the line of the setting at fault.
+  // Refuses what only the whole header shows to be wrong, with the line of the setting at fault.
   void end_header() {
     in_transfers_ = true;
     if (!has_version_)
@@ -179,9 +179,8 @@ class Reader {
     } while (line.take(","));
     line.expect_end();
     const bool combines = word == "reduce" || (transfer.push && transfer.src.size() > 1);
-    transfer.kind = is_token   ? TransferKind::token
-                    : combines ? TransferKind::reduce
-                               : TransferKind::copy;
+    transfer.kind = combines ? TransferKind::reduce : TransferKind::copy;
+    if (is_token) transfer.kind = TransferKind::token;
     plan_.transfers.push_back(std::move(transfer));
   }
 

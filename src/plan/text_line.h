@@ -1,5 +1,5 @@
-// One line of a plan's text, read from left to right; knows its place for messages. Internal to
-// src/plan. It views the text, which must outlive it.
+// A reader of one line of a plan's text, from left to right. It knows its place in the text for
+// messages. Internal to src/plan. It views the text, which must outlive it.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@ inline bool is_word(char c) {
 }
 inline bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
-// As much of untrusted text as fits into a message, on one line.
+// Untrusted text for a message: shortened, and on one line.
 inline std::string quoted(std::string_view text) {
   constexpr size_t shown = 40;
   std::string result = "'";
@@ -49,7 +49,7 @@ class Line {
     return found;
   }
 
-  // `symbol` if it comes next.
+  // Takes `symbol` if it comes next.
   bool take(std::string_view symbol) {
     if (!rest_.starts_with(symbol)) return false;
     rest_.remove_prefix(symbol.size());
@@ -57,7 +57,7 @@ class Line {
     return true;
   }
 
-  // `expected` if it is the next word.
+  // Takes the next word if it is `expected`.
   bool take_word(std::string_view expected) {
     const bool longer = rest_.size() > expected.size() && is_word(rest_[expected.size()]);
     return !longer && take(expected);
@@ -102,7 +102,7 @@ class Line {
   std::string place_;
 };
 
-// A text as its lines, without comments and what is blank at their ends; views the text and its
+// The lines of a text, without comments and without blanks at their ends. It views the text and its
 // name.
 class Lines {
  public:

@@ -131,7 +131,7 @@ class Reader {
                                        words.begin())];
   }
 
-  // What only the whole header tells, said with the line of the setting at fault.
+  // Refuses what only the whole header shows to be wrong, with the line of the setting at fault.
   void end_header() {
     if (!has_version_)
       refuse(lines_.place(),
@@ -184,8 +184,8 @@ class Reader {
   std::optional<Forest> forest_;  // from the end of the header on
 };
 
-// The length of the run of equal steps upwards that starts at `at`, if a range is shorter than its
-// ranks.
+// The length of the rising run with equal steps that starts at `at`, where a range is shorter to
+// write than the ranks.
 size_t run_length(const std::vector<int32_t>& ranks, size_t at) {
   size_t end = at + 1;
   const auto step = [&](size_t i) { return ranks[i] - ranks[i - 1]; };

@@ -1,20 +1,21 @@
-// The text form of trees: a file that a user edits, and that says who reports to whom.
+// The text form of trees: a file, edited by a user, that says which rank reports to which.
 //
 //   tutti-tree 1
 //   collective allreduce       # or barrier, reduce, bcast
 //   ranks 8
 //   root 0                     # the tops of the trees; 0 where it is left out
-//   shape node:2 core:4        # the machine that it is for; any where it is left out
-//   any_order yes              # parents combine their children as they arrive; no where it is left
-//   out reduce 0: 1 2 4            # rank 0 combines its own data, then what 1, 2 and 4 hand it, in
-//   this order reduce 2: 3 reduce 4: 5 6 reduce 6: 7 bcast 0: 1..7              # a list may hold
-//   ranges FIRST..LAST, and FIRST..LAST/STEP
+//   shape node:2 core:4        # the machine for which the tree is; any where it is left out
+//   any_order yes              # parents combine their children as they arrive; else no
+//   reduce 0: 1 2 4            # rank 0 combines its own data, then that of 1, 2 and 4 in this
+//   order reduce 2: 3 reduce 4: 5 6 reduce 6: 7 bcast 0: 1..7              # a list may hold
+//   ranges, FIRST..LAST and FIRST..LAST/STEP
 //
-// A parent that stands in its own list combines its own data in that place, not first. An allreduce
-// and a barrier have two trees; where the bcast tree is left out it is the reduce tree upside down,
-// the last child first. The plan says `commutative` where the order in which the reduce tree
-// combines is not 0, 1, 2, ..., or is that of arrival. Text is untrusted input: sizes are bounded,
-// nothing is executed. docs/plan-format.md holds the grammar.
+// A parent that stands in its own list combines its own data in that place; any other parent
+// combines its own data first. An allreduce and a barrier have two trees; where the bcast tree is
+// left out, it is the reduce tree upside down, the last child first. The plan says `commutative`
+// where the reduce tree combines in another order than 0, 1, 2, ..., or in that of arrival. Text is
+// untrusted input: its sizes are bounded, and nothing in it is executed. docs/plan-format.md has
+// the grammar.
 #pragma once
 
 #include <cstdint>
@@ -26,10 +27,10 @@
 
 namespace tutti::plan {
 
-// What a tree's text says, as plain data.
+// The contents of a tree's text, as plain data.
 struct Trees {
   using Children =
-      std::vector<std::vector<int32_t>>;  // by parent, in order; either empty or one for each rank
+      std::vector<std::vector<int32_t>>;  // by parent, in order; empty, or one list for each rank
 
   Collective collective = Collective::allreduce;
   std::string algorithm;  // a label for people
@@ -47,13 +48,15 @@ struct Trees {
 // Throws Error(invalid_plan) "NAME:LINE: what is wrong; what would be right".
 Trees read_trees(std::string_view text, std::string_view name = "tree");
 
-// read_trees(print(trees)) == trees. One line a parent, runs of ranks as ranges.
+// read_trees(print(trees)) == trees. The text has one line for each parent, and writes runs of
+// ranks as ranges.
 std::string print(const Trees& trees);
 
-// The plan that a tree's text means; its transfers carry the lines. Throws as read_trees.
+// The plan that a tree's text stands for. Its transfers have the lines of the text. Throws as
+// read_trees does.
 Plan read_tree(std::string_view text, std::string_view name = "tree");
 
-// The plan of trees made by code. Throws Error(invalid_plan) naming the rank at fault.
+// The plan of trees that code has made. Throws Error(invalid_plan) naming the rank at fault.
 Plan plan_of(const Trees& trees);
 
 }  // namespace tutti::plan

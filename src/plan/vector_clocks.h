@@ -1,8 +1,8 @@
-// What each rank knows to have been executed, by the waits of a scheduled plan: vector clocks over
-// its ranks. Internal to src/plan.
+// Vector clocks: which transfers each rank knows to have been executed, by the waits of a scheduled
+// plan. Internal to src/plan.
 //
-// Of one walk over the transfers in order, by one thread. Plans too large for it know nothing,
-// which costs waits, never correctness.
+// One walk over the transfers, in their order, owns them; one thread. For plans that are too large
+// nothing is known, which costs additional waits and never correctness.
 #pragma once
 
 #include <algorithm>
@@ -13,11 +13,11 @@
 
 namespace tutti::plan {
 
-// Above these, clocks would cost more than the waits that they save.
+// Above these limits, clocks would cost more than the waits that they save.
 inline constexpr int32_t max_clocked_ranks = 1024;
 inline constexpr size_t max_clock_entries = size_t{1} << 26;
 
-// Everything known to have been executed, as the largest transfer index + 1 of each rank.
+// A clock holds, for each rank, the largest index + 1 of its transfers known to have been executed.
 class VectorClocks {
  public:
   explicit VectorClocks(const Plan& plan)
@@ -34,7 +34,7 @@ class VectorClocks {
     return enabled_ && now_[size_t(rank) * ranks_ + plan.transfers[transfer].executor()] > transfer;
   }
 
-  // True where one transfer is known to have been executed when a later one has.
+  // True where the execution of the later transfer implies that of the earlier one.
   bool implied(int32_t earlier, const Plan& plan, int32_t later) const {
     const int32_t executor = plan.transfers[earlier].executor();
     if (executor == plan.transfers[later].executor()) return true;
@@ -55,7 +55,7 @@ class VectorClocks {
     std::copy(mine, mine + ranks_, &after_[size_t(transfer) * ranks_]);
   }
 
-  // Of those on its node.
+  // True where the rank knows of a transfer of every rank on its node.
   bool knows_all(int32_t rank, const placement::NodeOf& nodes) const {
     if (!enabled_) return ranks_ == 1;
     for (int32_t q = 0; q < ranks_; ++q) {

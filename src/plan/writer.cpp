@@ -50,9 +50,8 @@ void Writer::move(int32_t i, const std::vector<int32_t>& arrivals) {
   const int32_t pieces = whole ? 1 : transfer.dst.count;
   const auto first_arrival = static_cast<int32_t>(program_.arrivals.size());
   for (int32_t source : arrivals) program_.arrivals.push_back(arrival(source));
-  const StepKind kind = transfer.kind == TransferKind::copy ? StepKind::copy
-                        : arrivals.empty()                  ? StepKind::reduce
-                                                            : StepKind::reduce_any;
+  StepKind kind = arrivals.empty() ? StepKind::reduce : StepKind::reduce_any;
+  if (transfer.kind == TransferKind::copy) kind = StepKind::copy;
   for (int32_t piece = 0; piece < pieces; ++piece) {
     Step& move = step(kind, i, i);
     move.first_arrival = first_arrival;
@@ -101,10 +100,9 @@ Message Writer::end_of(const Transfer& transfer) {
   message.first_piece = static_cast<int32_t>(program_.pieces.size());
   if (staged_.collective == Collective::barrier) return message;
   const Region& here = message.sends ? transfer.src.front() : transfer.dst;
-  const int32_t writer = !message.sends ? ends.receive
-                         : here.buffer == Buffer::tmp && here.count > 0
-                             ? facts_.source_writer[ends.send].front()
-                             : -1;
+  int32_t writer = message.sends ? -1 : ends.receive;
+  if (message.sends && here.buffer == Buffer::tmp && here.count > 0)
+    writer = facts_.source_writer[ends.send].front();
   for (int32_t k = 0; k < here.count; ++k)
     append_piece(message, here, k, ends.extents[static_cast<size_t>(k)], writer);
   return message;

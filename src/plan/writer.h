@@ -1,7 +1,7 @@
-// Writes one rank's program, transfer by transfer in the order of a staged plan. Internal to
-// src/plan.
+// A writer makes one rank's program, transfer by transfer in the order of a staged plan. Internal
+// to src/plan.
 //
-// Of one lowering, which owns what a writer refers to and it outlives none of. One thread.
+// One lowering owns its writers and everything to which they refer. One thread.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 
 namespace tutti::plan {
 
-// What a block of tmp holds.
+// The contents of a block of tmp.
 struct Held {
   int32_t extent = 0;  // its length class: that of this block of the vector
   bool elidable = false;
@@ -24,18 +24,18 @@ struct Held {
 
 class Writer {
  public:
-  // `held` tells of every block of tmp what the walk over the plan has left in it.
+  // `held` has the contents of every block of tmp at this point of the walk over the plan.
   Writer(const Plan& staged, const Dependences& dependences, int32_t rank, Carrier carrier,
          const Facts& facts, BlockTable<Held>& held);
 
   Step& step(StepKind kind, int32_t serves, int32_t target);
-  // One step where the regions are runs of blocks, one a block where they are not, and a part: runs
-  // of parts have gaps in slots. `arrivals` of a transfer in any order go with each: those behind
-  // the first find all sources there.
+  // Writes one step where the regions are runs of blocks. Otherwise, and where blocks are parts,
+  // which lie apart in slots, it writes one step for each block. Each of these steps has the
+  // `arrivals` of a transfer in any order; when the first step has ended, all sources are there.
   void move(int32_t i, const std::vector<int32_t>& arrivals);
-  // The step of a message's end, and with the first of the two what it refers to.
+  // Writes a step of a message; the first of its two steps at this rank adds the Message itself.
   void message(int32_t i);
-  // The last steps.
+  // Writes the steps at the end of a program, which wait for readings by others.
   void wait_for_readers(const std::vector<int32_t>& readings);
 
   Program& program() { return program_; }
@@ -43,7 +43,7 @@ class Writer {
  private:
   // This rank's end of a message.
   Message end_of(const Transfer& transfer);
-  // Runs of blocks are one piece; parts lie apart in slots.
+  // Adds a block to the message: to its last piece where the two lie side by side. Parts do not.
   void append_piece(Message& message, const Region& here, int32_t k, int32_t extent,
                     int32_t writer);
 

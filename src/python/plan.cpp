@@ -30,16 +30,6 @@ std::string_view name(plan::Buffer buffer) {
   return "";
 }
 
-std::string_view name(plan::Space space) {
-  switch (space) {
-    case plan::Space::in: return "in";
-    case plan::Space::out: return "out";
-    case plan::Space::slot: return "slot";
-    case plan::Space::line: return "line";
-  }
-  return "";
-}
-
 std::string_view name(plan::TransferKind kind) {
   switch (kind) {
     case plan::TransferKind::copy: return "copy";
@@ -111,11 +101,12 @@ std::vector<std::pair<std::string, int32_t>> places(const plan::Plan& plan) {
 
 nb::dict as_dict(const plan::Program& program, const plan::Step& step) {
   nb::dict dict;
-  dict["kind"] = plan::step_kinds()[static_cast<size_t>(step.kind)].name;
+  const plan::StepKindProperties& kind = plan::properties_of(step.kind);
+  dict["kind"] = kind.name;
   dict["stage"] = step.stage;
   dict["transfer"] = step.number;
   if (plan::is_wait(step.kind)) dict["peer"] = step.peer;
-  if (step.kind == plan::StepKind::wait_line || step.kind == plan::StepKind::stamp)
+  if (kind.form == plan::StepForm::peer_line || kind.form == plan::StepForm::own_line)
     dict["line"] = step.line;
   if (step.operand_count == 0) return dict;
   nb::list operands;
@@ -128,7 +119,7 @@ nb::dict as_dict(const plan::Program& program, const plan::Step& step) {
     entry["block"] = operand.block;
     if (operand.bypassable)
       entry["or"] = nb::make_tuple(name(operand.bypass_space), operand.bypass_block);
-    if (step.kind == plan::StepKind::reduce_any && i > 0) {
+    if (kind.form == plan::StepForm::arriving_blocks && i > 0) {
       const plan::Arrival& arrival =
           program.arrivals[static_cast<size_t>(step.first_arrival + i - 1)];
       entry["after"] =
@@ -270,8 +261,8 @@ void bind_plans(nb::module_& module) {
   module.def("lower", &lower, "plan"_a, "carrier"_a, "ranks"_a, "The programs of these ranks.");
   module.def("step_kinds", [] {
     nb::list list;
-    for (const plan::StepKindInfo& info : plan::step_kinds()) {
-      list.append(nb::make_tuple(info.name, info.operands, info.meaning));
+    for (const plan::StepKindProperties& kind : plan::step_kinds) {
+      list.append(nb::make_tuple(kind.name, kind.operands, kind.meaning));
     }
     return list;
   });

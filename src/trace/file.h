@@ -1,16 +1,17 @@
-// The file of a trace: what rank 0 writes at finalize. docs/tracing.md describes it for readers.
+// The file of a trace, which rank 0 writes in MPI_Finalize. docs/tracing.md describes it for
+// readers.
 //
 //   8 bytes   "tutti-tr"
-//   u32       version of the format, 1
+//   u32       version of the format, 2
 //   u32       bytes of a record, 32
 //   u64       bytes of the header
 //   u64       number of records
-//   header    JSON, padded with spaces so that the records start on a multiple of 64 bytes
-//   records   those of every track, in the order of the header's tracks
+//   header    JSON, padded with spaces so that the records start at a multiple of 64 bytes
+//   records   those of every ring, in the order of the header's rings
 //
-// All numbers are little-endian. A File belongs to one thread. It is written beside its final name
-// and renamed when it is whole, so that under the final name there is never a part of one; what was
-// not committed is removed.
+// All numbers are little-endian. A File belongs to one thread. It is written under another name and
+// renamed when it is whole, so that a file with the final name is always whole. The destructor
+// removes a file that was not committed.
 #pragma once
 
 #include <cstdint>
@@ -19,12 +20,13 @@
 
 namespace tutti::trace {
 
-inline constexpr uint32_t file_version = 1;
+inline constexpr uint32_t file_version = 2;
 
 class File {
  public:
-  // Throw Error(invalid_argument), one line with the name and the reason, where the file cannot be
-  // made. A name that is taken by anything but a plain file is refused: renaming would replace it.
+  // Constructor and functions throw Error(invalid_argument), one line with the name and the reason,
+  // where the file cannot be written. A name that something else than a plain file has is refused,
+  // because renaming would replace it.
   explicit File(const std::string& name);
   ~File();
   File(const File&) = delete;
@@ -41,7 +43,7 @@ class File {
   std::FILE* file_ = nullptr;
 };
 
-// Whether a File could be made, found out by making and removing one. Throws as it does.
+// Makes a File and removes it, to find out whether it can be made. Throws as File does.
 void require_writable(const std::string& name);
 
 }  // namespace tutti::trace

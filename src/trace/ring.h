@@ -1,38 +1,56 @@
-// A ring of records: what one thread of a rank did lately, and how much older has been lost.
+// A ring of records: the newest steps and operations of one thread of a rank, and how many older
+// ones were lost.
 //
-// A ring belongs to one thread at a time, which alone writes it. It is read when nobody writes any
-// more (at finalize). All of its memory is taken, and touched, when it is made: writing a record
-// neither allocates nor faults.
+// A ring belongs to one thread at a time, and only this thread writes it. It is read when no thread
+// writes any more (in MPI_Finalize). It takes and touches all of its memory when it is made, so
+// that writing a record neither allocates nor faults.
 //
-// Records. An operation leaves one record a step, in the order of execution, then a pair that says
-// what the operation was: `operation` (or `host_call`) and, right behind it, `details`. The pair
-// stands at the end because only then the exit is known, and so that what is left of an operation
-// whose beginning was lost can be told: it says how many records belong to it. A persistent
-// collective writes all of its own at its completion, so that those of what the thread does
-// meanwhile stand before them.
+// Records. An operation leaves one record for each step, in the order of execution, and then a pair
+// of records that describes the operation: `operation` (or `host_call`), and right behind it
+// `details`. The pair stands at the end because the time of the exit is known only then. It says
+// how many records belong to the operation, so that a reader notices where some of them were lost.
+// A persistent collective writes all of its records at its completion, so the thread's records of
+// the time between start and completion stand before them.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 namespace tutti::trace {
 
-// What stands in the lower 8 bits of Record::what: a step kind's number in the file's table of step
-// kinds, or one of these.
+// The lower 8 bits of Record::what: the number of a step kind in the file's table of step kinds, or
+// one of these.
 enum class Kind : uint8_t {
-  elsewhere = 0xFA,  // a step of a persistent collective: the program went on between its start and
-                     // its completion
-  wait_arrival =
-      0xFB,          // in a step that takes its sources as they come: it waited; `peer` came first
-  make_room = 0xFC,  // the operation waited, before its first step, until slow ranks had read what
-                     // it will overwrite
+  elsewhere = 0xFA,
+  wait_arrival = 0xFB,
+  make_room = 0xFC,
   host_call = 0xFD,
   operation = 0xFE,
   details = 0xFF,
 };
 
-// Plain words, written into the file as they are (little-endian). By kind:
+// The kinds of records that are like steps but stand in no plan's program. The file's table of step
+// kinds has them beside the plans' own.
+struct KindProperties {
+  Kind kind;
+  std::string_view name;
+  std::string_view group;
+  std::string_view operands;
+  std::string_view meaning;
+};
+inline constexpr KindProperties kinds_beside_steps[] = {
+    {Kind::wait_arrival, "wait_arrival", "waiting", "peer that came first",
+     "inside a reduce_any: wait until one more source is there"},
+    {Kind::make_room, "wait_room", "waiting", "",
+     "before the first step: wait until slow ranks have read what the operation will overwrite"},
+    {Kind::elsewhere, "elsewhere", "elsewhere", "",
+     "between start and completion of a persistent collective: the program did other things"},
+};
+
+// A record is plain words, which go into the file as they are (little-endian). Their meaning, by
+// kind:
 //   steps      begin, end   ticks
 //              what >> 8    the step's index in the program
 //              segment      of the message
@@ -40,11 +58,13 @@ enum class Kind : uint8_t {
 //              bytes        moved or reduced; UINT32_MAX: that or more
 //   operation  begin, end   ticks of entry and exit
 //              what >> 8    number of the program in this rank's table
-//              segment      how many records before this one belong to it
+//              segment      how many records before this one belong to the operation
 //              peer         number of the communicator in this rank's table
-//              bytes        length of a segment in bytes, saturated
-//   host_call  the same, but what >> 8 is reason << 8 | collective, and nothing belongs to it; peer
-//   may be -1 details    begin        bytes of the call's vector
+//              bytes        length of a segment in bytes; UINT32_MAX: that or more
+//   host_call  as operation, but no record belongs to it, and
+//              what >> 8    reason << 8 | collective
+//              peer         may be -1
+//   details    begin        bytes of the call's vector
 //              end          epoch: running number of the operation on its communicator, from 0
 //              what >> 8    ring positions that the operation's segments took
 //              segment      number of segments
@@ -63,7 +83,8 @@ inline constexpr size_t least_records = 1024;
 
 class Ring {
  public:
-  // Throws Error(unavailable) where there is no memory for them. At least least_records.
+  // Makes room for `records`, or for least_records if that is more. Throws Error(unavailable) where
+  // there is no memory for them.
   explicit Ring(size_t records);
   ~Ring();
   Ring(const Ring&) = delete;
@@ -76,10 +97,10 @@ class Ring {
     }
   }
 
-  // What the ring holds, oldest first: all of the first part, then all of the second.
+  // The records in the ring, oldest first: those of the first part, then those of the second.
   struct Contents {
     std::span<const Record> first, second;
-    uint64_t lost;  // older ones that were overwritten
+    uint64_t lost;  // older records that were overwritten
     size_t size() const { return first.size() + second.size(); }
   };
   Contents contents() const;

@@ -28,7 +28,7 @@ bool processor_promises() {
   return __get_cpuid(0x80000007u, &a, &b, &c, &d) != 0 && (d & 1u << 8) != 0;
 }
 
-// The kernel watches the counters of all cores and strikes the clock off its list where they
+// The kernel compares the counters of all cores, and removes the clock from its list where they
 // disagree.
 bool kernel_trusts() {
   std::ifstream list("/sys/devices/system/clocksource/clocksource0/available_clocksource");
@@ -38,7 +38,7 @@ bool kernel_trusts() {
     if (word == "tsc") return true;
     any = true;
   }
-  return !any;  // it does not tell
+  return !any;  // an empty list says nothing
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
-// The clock of traces: the processor's own counter, which one instruction reads, where it runs
-// evenly; else the system's monotonic clock in nanoseconds.
+// The clock of traces. Where the processor's counter has a constant rate, the clock is that
+// counter, which one instruction reads; elsewhere it is the system's monotonic clock, in
+// nanoseconds.
 //
-// Which of the two is decided once for the process (choose_clock, before the first ring exists) and
-// constant from then on; any thread may read the clock. All processes of a node choose alike, so
-// their ticks can be compared. Ticks of different nodes cannot: the file holds what converts them
+// choose_clock decides once for the process, before the first ring exists; any thread may read the
+// clock. All processes of a node choose the same clock, so their ticks can be compared. Ticks of
+// different nodes cannot be compared as they are; the file has the lines that convert them
 // (docs/tracing.md).
 #pragma once
 
@@ -14,16 +15,16 @@ namespace tutti::trace {
 
 uint64_t monotonic_nanoseconds();
 
-// Decides and says which clock it is: "tsc", "cntvct" or "monotonic".
+// Chooses the clock and returns its name: "tsc", "cntvct" or "monotonic".
 std::string_view choose_clock();
 
 #if defined(__x86_64__)
 extern constinit bool counter_serves;
 #endif
 
-// Reads the clock after everything before it has been executed: with a plain rdtsc the end of a
-// wait could be read while the awaited value is still on its way, and be earlier than the
-// publication that ended the wait.
+// Reads the clock after all earlier instructions have been executed. A plain rdtsc could read the
+// end of a wait while the awaited value is still on its way, and so before the publication that
+// ended the wait.
 inline uint64_t ticks() {
 #if defined(__x86_64__)
   if (counter_serves) [[likely]] {
@@ -39,7 +40,7 @@ inline uint64_t ticks() {
   return monotonic_nanoseconds();
 }
 
-// One moment by both clocks, as close together as the better of some tries.
+// One moment by both clocks: of some tries, the one in which the two were read closest together.
 struct Moment {
   uint64_t ticks = 0;
   uint64_t nanoseconds = 0;

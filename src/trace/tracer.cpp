@@ -5,13 +5,13 @@
 namespace tutti::trace {
 namespace {
 
-constexpr size_t most_programs = 1 << 16;  // later ones share the last number
+constexpr size_t most_programs = 1 << 16;  // programs beyond share the last number
 
 }  // namespace
 
 constinit thread_local Tracer::Claim Tracer::claimed_by_thread{};
 
-// Of a thread, made by its first claim: gives its ring back when it ends.
+// Each thread gets one with its first claim; it gives the thread's ring back when the thread ends.
 struct Tracer::GiveBack {
   ~GiveBack() {
     if (claimed_by_thread.tracer != nullptr)

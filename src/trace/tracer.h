@@ -1,13 +1,13 @@
-// What one process records: a ring for each thread that makes collective calls, and tables of the
-// programs and communicators that the records name by number.
+// A tracer records the operations of one process. It has a ring for each thread that makes
+// collective calls, and tables of the programs and communicators that the records name by number.
 //
-// One object a process (tests make others), made before the first operation and never destroyed
-// while a thread that used it lives. Any thread may call any function; ring() is on the path of an
-// operation, the others are not. The first ring is made at once, for the thread that makes the
-// tracer; a later thread's by its first operation. A thread that ends leaves its ring, with what it
-// holds, to the next new one, so there are as many as ever ran at a time.
+// A process has one tracer (tests make others). It is made before the first operation, and is not
+// destroyed while a thread that used it lives. Any thread may call any function; operations call
+// ring() alone. The thread that makes the tracer gets the first ring at once; any other thread gets
+// one with its first operation. A thread that ends leaves its ring and the records in it to the
+// next new thread, so there are as many rings as threads ever ran at a time.
 //
-// This room knows no plans and no MPI: programs come as text, and what is in it is the reader's
+// This room knows no plans and no MPI: programs come as text, whose meaning is the reader's
 // concern.
 #pragma once
 
@@ -23,9 +23,9 @@
 
 namespace tutti::trace {
 
-// A communicator as every one of its ranks knows it.
+// A communicator, as each of its ranks knows it.
 struct Communicator {
-  uint64_t identity = 0;   // the same at all of its ranks, of no other communicator in the job
+  uint64_t identity = 0;   // the same at all of its ranks, and unique in the job
   std::vector<int> ranks;  // its members' ranks in the world; -1: not of this world
 };
 
@@ -51,13 +51,13 @@ class Tracer {
     return claim();
   }
 
-  // The number of a program, by its contents. Its steps are left out where the budget of
-  // descriptions is spent.
+  // Returns the number of a program; programs of equal contents have one number. Its steps are left
+  // out once all descriptions together have reached their limit.
   uint32_t program(const ProgramText& text);
   uint32_t communicator(Communicator communicator);
 
-  // For the file; when nobody records any more. Programs are JSON objects, in the order of their
-  // numbers.
+  // The next functions are for the file, and called when no thread records any more. Programs are
+  // JSON objects, in the order of their numbers.
   const std::vector<std::string>& programs() const { return programs_; }
   const std::vector<Communicator>& communicators() const { return communicators_; }
   std::vector<const Ring*> rings() const;
@@ -83,13 +83,13 @@ class Tracer {
   size_t described_ = 0;  // bytes
 };
 
-// One operation as it is recorded; lives on the stack of the executor. Steps follow each other
-// without gaps: where one ends the next begins, so that one look at the clock serves both, and what
-// lies between belongs to the later.
+// A recorder writes the records of one operation; it lives on the stack of the executor. A step
+// begins where the one before it ended, so that one reading of the clock serves both; the time
+// between two steps belongs to the later one.
 class Recorder {
  public:
   explicit Recorder(Tracer* tracer) : ring_(tracer->ring()), entry_(ticks()), last_(entry_) {}
-  // Of an operation whose entry has passed, and maybe some of its steps.
+  // For an operation that was entered before, at `entry`.
   Recorder(Tracer* tracer, uint64_t entry) : ring_(tracer->ring()), entry_(entry), last_(entry) {}
   void step_until(uint64_t end, uint32_t kind, uint32_t index, uint64_t bytes) {
     ring_.write({last_, end, index << 8 | kind, 0, -1, saturated(bytes)});
@@ -129,7 +129,7 @@ class Recorder {
   uint32_t steps_ = 0;
 };
 
-// A call that went to the host MPI.
+// A call that the host MPI served.
 struct HostCall {
   uint64_t entry;
   int32_t communicator;  // -1: one that Tutti never set up

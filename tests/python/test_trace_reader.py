@@ -8,7 +8,15 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from trace_files import START, TraceFile, one_arrival, one_persistent, record, two_broadcasts
+from trace_files import (
+    START,
+    TraceFile,
+    one_arrival,
+    one_persistent,
+    one_pipeline,
+    record,
+    two_broadcasts,
+)
 
 from tutti.tracing import Trace, TraceError, perfetto, read
 from tutti.tracing.flows import flows
@@ -64,6 +72,46 @@ def test_waits_find_what_ended_them(tmp_path):
     trace = reading(two_broadcasts().contents(), tmp_path)
     told, waited = flows(trace)
     assert list(zip(told.tolist(), waited.tolist(), strict=True)) == [(1, 4), (3, 6)]
+
+
+def waits_of_a_pipeline(trace: Trace) -> list[tuple[str, int, str, int]]:
+    """(kind, segment) of each wait and of the publication that ended it."""
+    steps = trace.steps
+    return sorted(
+        (
+            trace.kinds[int(steps["kind"][waited])].name,
+            int(steps["segment"][waited]),
+            trace.kinds[int(steps["kind"][told])].name,
+            int(steps["segment"][told]),
+        )
+        for told, waited in zip(*flows(trace), strict=True)
+    )
+
+
+@pytest.mark.parametrize("version", [1, 2])
+def test_waits_for_earlier_segments(tmp_path, version):
+    trace = reading(one_pipeline().contents(version), tmp_path)
+    assert waits_of_a_pipeline(trace) == [
+        ("wait_before", 1, "publish", 0),
+        ("wait_before", 2, "publish", 1),
+        ("wait_before", 3, "publish", 2),
+        ("wait_reuse", 2, "publish", 0),
+        ("wait_reuse", 3, "publish", 1),
+        *(("wait_word", segment, "publish", segment) for segment in range(4)),
+    ]
+    everything(trace)
+
+
+def test_the_file_says_which_segment_a_wait_is_for(tmp_path):
+    """A reader knows no rule of its own: whatever the kind's name, the two numbers of the step count."""
+    made = one_pipeline()
+    step = made.header["ranks"][0]["programs"][0]["steps"][1]
+    assert step[8:10] == [1, 0]
+    step[8:10] = [1, 1]
+    found = waits_of_a_pipeline(reading(made.contents(), tmp_path))
+    assert [row for row in found if row[0] == "wait_before"] == [("wait_before", 3, "publish", 0)]
+    program = data(reading(made.contents(), tmp_path))["programs"]["0"]
+    assert [step[5] for step in program["steps"]] == [[0, 1], [1, 1], [0, 0], [0, 0]]
 
 
 def test_a_wait_for_whoever_comes_first(tmp_path):
@@ -203,7 +251,8 @@ def test_every_truncation_is_refused(tmp_path):
 def test_front(tmp_path):
     contents = two_broadcasts().contents()
     assert "does not begin as traces do" in refused(b"\x7fELF" + contents[4:], tmp_path)
-    assert "version 2" in refused(contents[:8] + struct.pack("<I", 2) + contents[12:], tmp_path)
+    later = refused(contents[:8] + struct.pack("<I", 3) + contents[12:], tmp_path)
+    assert "version 3" in later and "reads versions 1 to 2" in later
     assert "bytes; 32 are right" in refused(
         contents[:12] + struct.pack("<I", 24) + contents[16:], tmp_path
     )
@@ -229,7 +278,7 @@ def test_what_is_no_file(tmp_path, name):
 HEADERS = [
     (lambda h: h.pop("nodes"), "has no 'nodes'"),
     (lambda h: h.update(nodes=[]), "names no nodes"),
-    (lambda h: h.update(format="tutti-trace 2"), "format"),
+    (lambda h: h.update(format="tutti-trace 3"), "format"),
     (lambda h: h.update(node_of=[0, 1]), "out of range"),
     (lambda h: h.update(node_of=[0]), "different lengths"),
     (lambda h: h["nodes"][0]["anchors"].reverse(), "run forward"),
@@ -247,7 +296,7 @@ HEADERS = [
     (lambda h: h["ranks"][1]["programs"][0]["steps"].pop(), "does not have"),
     (lambda h: h["ranks"][1]["programs"][0]["steps"].reverse(), "of another kind"),
     (lambda h: h["ranks"][1]["programs"][0]["steps"][0].pop(), "parts"),
-    (lambda h: h["ranks"][1]["programs"][0]["steps"][1][8].pop(), "cut short"),
+    (lambda h: h["ranks"][1]["programs"][0]["steps"][1][10].pop(), "cut short"),
     (lambda h: h["ranks"][1].update(host="x" * 5000), "at most"),
     (lambda h: h.update(reasons=["none"]), "unknown reason"),
     (lambda h: h.update(written=1e300), "no whole number"),
@@ -273,7 +322,7 @@ def test_records_of_no_ring(tmp_path):
     "text", [b"[" * 100_000, b'{"format": NaN}', b"\xff\xfe", b"1" * 10_000, b"[]", b'{"a"']
 )
 def test_a_header_that_is_no_header(tmp_path, text):
-    contents = struct.pack("<8sIIQQ", b"tutti-tr", 1, 32, len(text), 0) + text
+    contents = struct.pack("<8sIIQQ", b"tutti-tr", 2, 32, len(text), 0) + text
     refused(contents, tmp_path)
 
 
@@ -281,7 +330,10 @@ RECORDS = [
     (lambda r: r[0].pop(), "without its details"),
     (lambda r: r[0].insert(0, r[0][-1]), "without an operation"),
     (lambda r: r[0].pop(2), "lacks some of its steps"),
-    (lambda r: r[1].__setitem__(2, record(START + 200, START + 1100, 9, 0, 0, 0)), "unknown kind"),
+    (
+        lambda r: r[1].__setitem__(2, record(START + 200, START + 1100, 200, 0, 0, 0)),
+        "unknown kind",
+    ),
     (lambda r: r[1].__setitem__(2, record(START + 200, START + 1100, 1, 5, 0, 0)), "does not have"),
     (lambda r: r[1].__setitem__(2, record(START + 200, START + 1100, 1, 0, 0, 2)), "a peer"),
     (lambda r: r[1].__setitem__(2, record(START + 100, START + 1100, 1, 0, 0, 0)), "not inside"),
@@ -338,7 +390,7 @@ def test_flipped_bits_and_cuts_are_an_error_or_a_trace(tmp_path, flips, length):
     max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
 )
 @given(
-    st.sampled_from([two_broadcasts, one_arrival, one_persistent]),
+    st.sampled_from([two_broadcasts, one_arrival, one_persistent, one_pipeline]),
     st.integers(0, 11),
     st.integers(0, 255),
     st.integers(0, 1),

@@ -5,11 +5,12 @@ import struct
 from dataclasses import dataclass, field
 from typing import Any
 
-WAIT_WORD, WAIT_LINE, COPY, REDUCE, REDUCE_ANY, PUBLISH, STAMP = 0, 1, 3, 4, 5, 6, 7
+WAIT_WORD, WAIT_LINE, WAIT_REUSE, COPY, REDUCE, REDUCE_ANY, PUBLISH, STAMP = 0, 1, 2, 3, 4, 5, 6, 7
+WAIT_BEFORE = 9
 ELSEWHERE, WAIT_ARRIVAL, HOST_CALL, OPERATION, DETAILS = 0xFA, 0xFB, 0xFD, 0xFE, 0xFF
 START = 5000  # ticks; one is a nanosecond
 PAIRS = [(0, "wait_word", "waiting"), (1, "wait_line", "waiting"), (2, "wait_reuse", "waiting"), (3, "copy", "moving"),
-         (4, "reduce", "reducing"), (5, "reduce_any", "reducing"), (6, "publish", "telling"), (7, "stamp", "telling"),
+         (4, "reduce", "reducing"), (5, "reduce_any", "reducing"), (6, "publish", "telling"), (7, "stamp", "telling"), (9, "wait_before", "waiting"),
          (250, "elsewhere", "elsewhere"), (251, "wait_arrival", "waiting"), (252, "wait_room", "waiting")]  # fmt: skip
 KINDS = [
     {"number": number, "name": name, "group": group, "operands": "", "meaning": ""}
@@ -27,13 +28,13 @@ def broadcast(member: int) -> dict[str, Any]:
     """The program of one rank: the root posts a line, the other takes it."""
     if member == 0:
         steps: list[Any] = [
-            [COPY, 0, 1, 0, -1, 0, 0, 1, [3, 0, 0, 0, 0, 0, 0, 0], []],
-            [STAMP, 0, 1, 0, -1, 0, 0, 1, [], []],
+            [COPY, 0, 1, 0, -1, 0, 0, 1, 0, 0, [3, 0, 0, 0, 0, 0, 0, 0], []],
+            [STAMP, 0, 1, 0, -1, 0, 0, 1, 0, 0, [], []],
         ]
     else:
         steps = [
-            [WAIT_LINE, 1, 1, 0, 0, 0, 0, 1, [], []],
-            [COPY, 1, 2, 1, -1, 0, 0, 1, [1, 1, 0, 0, 3, 0, 0, 0], []],
+            [WAIT_LINE, 1, 1, 0, 0, 0, 0, 1, 0, 0, [], []],
+            [COPY, 1, 2, 1, -1, 0, 0, 1, 0, 0, [1, 1, 0, 0, 3, 0, 0, 0], []],
         ]
     return {"collective": "bcast", "algorithm": "flat", "ranks": 2, "rank": member, "root": 0, "blocks": 1, "transfers": 2,
             "stages": 2, "carrier": "line", "steps": steps}  # fmt: skip
@@ -57,7 +58,7 @@ class TraceFile:
             {"ticks": START + 10**7, "nanoseconds": 1e7, "error": 0.0},
         ]
         self.header = {
-            "format": "tutti-trace 1", "program": "by <hand>", "mpi": "mpich", "written": 1, "collectives":
+            "format": "tutti-trace 2", "program": "by <hand>", "mpi": "mpich", "written": 1, "collectives":
             ["barrier", "bcast", "reduce", "allreduce"], "reasons": ["none", "first calls"], "step_kinds": [dict(kind) for kind in KINDS],
             "nodes": [{"leader": 0, "anchors": anchors}], "node_of": [0, 0], "ranks": [rank(0), rank(1)],
         }  # fmt: skip
@@ -79,13 +80,23 @@ class TraceFile:
         self.records[rank].append(record(START + begin, START + end, HOST_CALL, 1 << 8 | 1, 0, -1))
         self.records[rank].append(record(8, 0, DETAILS, 0, 1, 0))
 
-    def contents(self) -> bytes:
+    def contents(self, version: int = 2) -> bytes:
+        """The file; version 1 lacks the two numbers of a step that say how far back its wait is for."""
+        if version == 1:
+            self.header["format"] = "tutti-trace 1"
+            for rank in self.header["ranks"]:
+                for program in rank["programs"]:
+                    program["steps"] = [step[:8] + step[10:] for step in program["steps"]]
         for rank, records in enumerate(self.records):
             self.header["ranks"][rank]["rings"][0]["records"] = len(records)
         text = json.dumps(self.header).encode()
         text += b" " * (-(len(text) + 32) % 64)
         body = b"".join(part for records in self.records for part in records)
-        return struct.pack("<8sIIQQ", b"tutti-tr", 1, 32, len(text), len(body) // 32) + text + body
+        return (
+            struct.pack("<8sIIQQ", b"tutti-tr", version, 32, len(text), len(body) // 32)
+            + text
+            + body
+        )
 
 
 def two_broadcasts() -> TraceFile:
@@ -104,10 +115,10 @@ def exchange(member: int) -> dict[str, Any]:
     """The program of one of two ranks in an alltoall: its part for the other goes into its line, the other's is taken."""
     other = 1 - member
     steps: list[Any] = [
-        [COPY, 0, 1 + member, 0, -1, 0, 0, 1, [3, member, 0, 0, 0, member, 0, other], []],
-        [STAMP, 0, 1 + member, 0, -1, 0, 0, 1, [], []],
-        [WAIT_LINE, 1, 1 + other, 0, other, 0, 0, 1, [], []],
-        [COPY, 1, 5 + member, 1, -1, 0, 0, 1, [1, member, 0, other, 3, other, 0, 0], []],
+        [COPY, 0, 1 + member, 0, -1, 0, 0, 1, 0, 0, [3, member, 0, 0, 0, member, 0, other], []],
+        [STAMP, 0, 1 + member, 0, -1, 0, 0, 1, 0, 0, [], []],
+        [WAIT_LINE, 1, 1 + other, 0, other, 0, 0, 1, 0, 0, [], []],
+        [COPY, 1, 5 + member, 1, -1, 0, 0, 1, 0, 0, [1, member, 0, other, 3, other, 0, 0], []],
     ]
     return broadcast(member) | {
         "collective": "alltoall",
@@ -154,9 +165,9 @@ def one_arrival() -> TraceFile:
     """A reduce that takes its sources as they come: rank 0 waits for rank 1."""
     made = TraceFile()
     made.header["ranks"][0]["programs"] = [broadcast(0) | {"collective": "reduce", "steps": [
-        [REDUCE_ANY, 1, 2, 1, -1, 0, 0, 1, [1, 0, 0, 0, 0, 0, 0, 0, 3, 1, 0, 0], [-1, 0, 0, 1, 1, 0]]]}]  # fmt: skip
+        [REDUCE_ANY, 1, 2, 1, -1, 0, 0, 1, 0, 0, [1, 0, 0, 0, 0, 0, 0, 0, 3, 1, 0, 0], [-1, 0, 0, 1, 1, 0]]]}]  # fmt: skip
     made.header["ranks"][1]["programs"] = [broadcast(1) | {"collective": "reduce", "steps": [
-        [COPY, 0, 1, 0, -1, 0, 0, 1, [3, 1, 0, 0, 0, 1, 0, 0], []], [STAMP, 0, 1, 0, -1, 0, 0, 1, [], []]]}]  # fmt: skip
+        [COPY, 0, 1, 0, -1, 0, 0, 1, 0, 0, [3, 1, 0, 0, 0, 1, 0, 0], []], [STAMP, 0, 1, 0, -1, 0, 0, 1, 0, 0, [], []]]}]  # fmt: skip
     made.records[0] = [
         record(START + 100, START + 600, WAIT_ARRIVAL, 0, 0, 1), record(START + 600, START + 640, REDUCE_ANY, 0, 0, -1, 8),
         record(START + 100, START + 700, OPERATION, 0, 2, 0, 8), record(8, 0, DETAILS, 1, 1, 0),
@@ -172,11 +183,24 @@ def deposits(member: int) -> dict[str, Any]:
     """The program of one of two ranks in a persistent allreduce."""
     other = 1 - member
     steps: list[Any] = [
-        [COPY, 0, 1 + member, 0, -1, 0, 0, 1, [2, member, 0, 0, 0, member, 0, 0], []],
-        [PUBLISH, 0, 1 + member, 0, -1, 0, 0, 1, [], []],
-        [ELSEWHERE, 0, 0, 0, -1, 0, 0, 1, [], []],
-        [WAIT_WORD, 1, 1 + other, 0, other, 0, 0, 1, [], []],
-        [REDUCE, 1, 3 + member, 1, -1, 0, 0, 1, [1, member, 0, 0, 2, 0, 0, 0, 2, 1, 0, 0], []],
+        [COPY, 0, 1 + member, 0, -1, 0, 0, 1, 0, 0, [2, member, 0, 0, 0, member, 0, 0], []],
+        [PUBLISH, 0, 1 + member, 0, -1, 0, 0, 1, 0, 0, [], []],
+        [ELSEWHERE, 0, 0, 0, -1, 0, 0, 1, 0, 0, [], []],
+        [WAIT_WORD, 1, 1 + other, 0, other, 0, 0, 1, 0, 0, [], []],
+        [
+            REDUCE,
+            1,
+            3 + member,
+            1,
+            -1,
+            0,
+            0,
+            1,
+            0,
+            0,
+            [1, member, 0, 0, 2, 0, 0, 0, 2, 1, 0, 0],
+            [],
+        ],
     ]
     return broadcast(member) | {
         "collective": "allreduce",
@@ -213,4 +237,47 @@ def one_persistent() -> TraceFile:
             record(START + ends[0], START + ends[-1] + 10, OPERATION, 1, 5, 0, 8)
         )
         made.records[rank].append(record(8, 2 << 32 | 5, DETAILS, 1, 1, 0))
+    return made
+
+
+def pipeline(member: int) -> dict[str, Any]:
+    """The program of one of two ranks: rank 0 fills a slot of two positions, rank 1 empties it. Rank 1 fills the same positions
+    only after rank 0 has read them, and rank 0 waits, for the sake of order, for rank 1's segment before."""
+    if member == 0:
+        steps: list[Any] = [
+            [WAIT_REUSE, 0, 2, 1, 1, 0, 0, 1, 0, 1, [], []],
+            [WAIT_BEFORE, 0, 2, 1, 1, 0, 0, 1, 1, 0, [], []],
+            [COPY, 0, 1, 0, -1, 0, 0, 1, 0, 0, [2, 0, 0, 0, 0, 0, 0, 0], []],
+            [PUBLISH, 0, 1, 0, -1, 0, 0, 1, 0, 0, [], []],
+        ]
+    else:
+        steps = [
+            [WAIT_WORD, 1, 1, 0, 0, 0, 0, 1, 0, 0, [], []],
+            [COPY, 1, 2, 1, -1, 0, 0, 1, 0, 0, [1, 1, 0, 0, 2, 0, 0, 0], []],
+            [PUBLISH, 1, 2, 1, -1, 0, 0, 1, 0, 0, [], []],
+        ]
+    return broadcast(member) | {"carrier": "slot", "steps": steps}
+
+
+def one_pipeline() -> TraceFile:
+    """A broadcast in four segments through two ring positions."""
+    made = TraceFile()
+    peers = {WAIT_REUSE: 1, WAIT_BEFORE: 1, WAIT_WORD: 0}
+    for rank in (0, 1):
+        steps = pipeline(rank)["steps"]
+        made.header["ranks"][rank]["programs"] = [pipeline(rank)]
+        begin = at = START + 1000 + 10 * rank
+        for segment in range(4):
+            for index, step in enumerate(steps):
+                kind = step[0]
+                if segment < {WAIT_REUSE: 2, WAIT_BEFORE: 1}.get(kind, 0):
+                    continue
+                size = 8 if kind == COPY else 0
+                made.records[rank].append(
+                    record(at, at + 20, kind, index, segment, peers.get(kind, -1), size)
+                )
+                at += 20
+        count = len(made.records[rank])
+        made.records[rank].append(record(begin, at + 10, OPERATION, 0, count, 0, 8))
+        made.records[rank].append(record(32, 0, DETAILS, 2, 4, 0))
     return made

@@ -1,8 +1,8 @@
-"""Traces: what `tutti-run --trace FILE` recorded, read, added up, and drawn. docs/tracing.md has the format.
+"""Traces: reads the files that `tutti-run --trace FILE` writes, adds them up, and draws them. docs/tracing.md has the format.
 
-A trace file is untrusted input: its sizes are bounded, nothing in it is executed, and whatever is wrong with it is one
-`TraceError` that says where. The command line names its commands without loading what they work with: numpy comes with
-the first use of `read` or `Trace`.
+A trace file is untrusted input: its sizes are bounded, nothing in it is executed, and a wrong file raises one `TraceError`
+that says what is wrong, and where. The command line imports this package to name its commands; numpy is loaded at the first
+use of `read` or `Trace`.
 """
 
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""`tutti trace FILE`: what a trace adds up to, and the trace in other forms."""
+"""`tutti trace FILE`: the sums of a trace, and the trace in other forms."""
 
 import json
 import sys

@@ -1,4 +1,4 @@
-"""What is wrong with a trace file."""
+"""The error that a wrong trace file raises."""
 
 from tutti.errors import UserError
 

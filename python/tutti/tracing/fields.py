@@ -1,4 +1,4 @@
-"""Values out of a header that nobody vouches for: each is asked for with its type and its bounds."""
+"""Values of an untrusted header: each is read with its type and its bounds."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -7,7 +7,7 @@ from tutti.tracing.errors import TraceError
 
 
 class Fields:
-    """An object of the header. `where` says which, for messages."""
+    """An object of the header. `where` is its place, for messages."""
 
     def __init__(self, value: Any, where: str) -> None:
         self.where = where

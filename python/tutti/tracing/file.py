@@ -12,7 +12,7 @@ from tutti.tracing.records import RECORD, add_track, finish
 from tutti.tracing.trace import Trace
 
 MAGIC = b"tutti-tr"
-VERSION = 1
+VERSIONS = (1, 2)
 FRONT = struct.Struct("<8sIIQQ")
 LARGEST_HEADER = 1 << 28
 LARGEST_FILE = 1 << 36
@@ -51,9 +51,9 @@ def _read(descriptor: int, size: int) -> Trace:
     )
     if magic != MAGIC:
         raise TraceError("it does not begin as traces do; give a file that tutti-run --trace wrote")
-    if version != VERSION:
+    if version not in VERSIONS:
         raise TraceError(
-            f"it has version {version} of the format; this Tutti reads version {VERSION}"
+            f"it has version {version} of the format; this Tutti reads versions {VERSIONS[0]} to {VERSIONS[-1]}"
         )
     if record_bytes != RECORD.itemsize:
         raise TraceError(f"its records have {record_bytes} bytes; {RECORD.itemsize} are right")
@@ -64,7 +64,7 @@ def _read(descriptor: int, size: int) -> Trace:
         raise TraceError(
             f"it has {size} bytes where its first line says {expected}; it was cut short or changed"
         )
-    header = headers.parse(_take(descriptor, header_bytes, FRONT.size, "its header"))
+    header = headers.parse(_take(descriptor, header_bytes, FRONT.size, "its header"), version)
     told = sum(ring.records for ring in header.rings)
     if told != records:
         raise TraceError(f"its header tells of {told} records, its first line of {records}")

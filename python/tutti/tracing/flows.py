@@ -1,20 +1,20 @@
-"""From waits to what ended them: which step of which rank a wait was for."""
+"""Flows: which step of which rank ended each wait."""
 
 import numpy as np
 
-from tutti.tracing.trace import WAIT_ARRIVAL, Array, Trace
+from tutti.tracing.trace import TELLING, WAIT_ARRIVAL, WAITING, Array, Trace
 
 
 def wait_times(trace: Trace) -> tuple[Array, Array, Array]:
-    """(waiting rank, rank waited for, nanoseconds) of every wait for one peer that belongs to the world."""
-    waiting = (trace.group_of[trace.steps["kind"]] == 0) & (trace.step_peer >= 0)
+    """(waiting rank, rank waited for, nanoseconds) for every wait whose peer belongs to MPI_COMM_WORLD."""
+    waiting = (trace.group_of[trace.steps["kind"]] == WAITING) & (trace.step_peer >= 0)
     rank = trace.operations["rank"][trace.steps["operation"]][waiting]
     spent = (trace.steps["end"] - trace.steps["begin"])[waiting]
     return rank.astype(np.int64), trace.step_peer[waiting], spent
 
 
 def _arrival_transfers(trace: Trace, chosen: Array) -> Array:
-    """The transfers that waits inside a reduce_any ended with: told by the peer that came first."""
+    """The transfer that ended each wait inside a reduce_any: the arrival of the peer that came first names it."""
     transfers = np.zeros(len(chosen), dtype=np.int64)
     programs = trace.operations["program"][trace.steps["operation"][chosen]]
     for place, step in enumerate(chosen):
@@ -28,7 +28,7 @@ def _arrival_transfers(trace: Trace, chosen: Array) -> Array:
 
 
 def _numbered(one: Array, other: Array) -> Array:
-    """Numbers pairs from 0: the same for the same pair."""
+    """Numbers pairs from 0; equal pairs get equal numbers."""
     _, first = np.unique(one, return_inverse=True)
     _, second = np.unique(other, return_inverse=True)
     _, number = np.unique(first * (int(second.max()) + 1) + second, return_inverse=True)
@@ -38,21 +38,17 @@ def _numbered(one: Array, other: Array) -> Array:
 def flows(trace: Trace) -> tuple[Array, Array]:
     """Pairs of steps: (a publish or stamp, the wait that it ended), by their places in the table of steps.
 
-    They belong to one operation, one transfer and one segment; a wait for a ring position is for the segment that used
-    it before, and a token may be for the segment before. Waits of which the other side was lost have no pair.
+    They belong to one operation, one transfer and one segment; the file says which segment a wait is for. A wait has no
+    pair where the records of the other side are lost.
     """
-    names = {kind.name: kind.number for kind in trace.kinds.values()}
     kind, operation = trace.steps["kind"], trace.steps["operation"]
     get = trace.operations
-    tells = np.flatnonzero(trace.group_of[kind] == 3)
-    waits = np.flatnonzero((trace.group_of[kind] == 0) & (trace.step_peer >= 0))
+    tells = np.flatnonzero(trace.group_of[kind] == TELLING)
+    waits = np.flatnonzero((trace.group_of[kind] == WAITING) & (trace.step_peer >= 0))
     transfer = trace.step_transfer.copy()
     arrival = waits[kind[waits] == WAIT_ARRIVAL]
     transfer[arrival] = _arrival_transfers(trace, arrival)
-    segment = trace.steps["segment"].copy()
-    reuse = kind == names.get("wait_reuse", -1)
-    segment[reuse] -= get["positions"][operation[reuse]]
-    segment[kind == names.get("wait_before", -1)] -= 1
+    segment = trace.step_told_segment
 
     both = np.concatenate([tells, waits])
     if len(both) == 0:

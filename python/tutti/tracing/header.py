@@ -1,4 +1,4 @@
-"""The header of a trace file: JSON into the tables of a Trace, every value checked."""
+"""The header of a trace file: turns its JSON into the tables of a Trace, and checks every value."""
 
 import json
 import math
@@ -14,11 +14,13 @@ MOST_STEPS = 1 << 24
 MOST_PROGRAMS = 1 << 16
 MOST_RINGS = 1 << 16
 LARGEST = 2**63 - 1
+# Files of version 1 do not say which segment a wait is for. By the name of its kind: segments and rounds of the ring back.
+BACK_IN_VERSION_1 = {"wait_reuse": (0, 1), "wait_before": (1, 0)}
 
 
 @dataclass
 class Ring:
-    """A track: what one thread of a rank recorded."""
+    """A ring: the records of one thread of a rank."""
 
     rank: int
     records: int
@@ -27,7 +29,7 @@ class Ring:
 
 @dataclass
 class RankTables:
-    """What one rank's records mean by number."""
+    """The programs and communicators that one rank's records name by number."""
 
     programs: list[int]  # places in Header.programs
     communicators: list[int]  # places in Header.communicators
@@ -53,7 +55,7 @@ def _no_constant(word: str) -> Any:
     raise TraceError(f"the header holds {word}, which is no number")
 
 
-def parse(text: bytes) -> Header:
+def parse(text: bytes, version: int) -> Header:
     try:
         value = json.loads(text.decode("utf-8"), parse_constant=_no_constant)
     except RecursionError:
@@ -61,8 +63,8 @@ def parse(text: bytes) -> Header:
     except ValueError as error:
         raise TraceError(f"the header is no JSON: {error}") from None
     fields = Fields(value, "the header")
-    if fields.text("format") != "tutti-trace 1":
-        raise TraceError("the header's format is not 'tutti-trace 1'")
+    if fields.text("format") != f"tutti-trace {version}":
+        raise TraceError(f"the header's format is not 'tutti-trace {version}'")
     kinds = _kinds(fields)
     nodes = [_node(node) for node in fields.objects("nodes", MOST_RANKS)]
     if not nodes:
@@ -75,7 +77,7 @@ def parse(text: bytes) -> Header:
     node_of = fields.integers("node_of", 0, len(nodes) - 1, MOST_RANKS)
     if len(fields.entries("ranks", MOST_RANKS)) != len(node_of):
         raise TraceError("the header's 'node_of' and 'ranks' have different lengths")
-    _ranks(fields, node_of, header)
+    _ranks(fields, node_of, header, version)
     return header
 
 
@@ -117,14 +119,14 @@ def _node(entry: Fields) -> Node:
     return node
 
 
-def _ranks(fields: Fields, node_of: list[int], header: Header) -> None:
+def _ranks(fields: Fields, node_of: list[int], header: Header, version: int) -> None:
     numbers: dict[int, int] = {}  # identity -> place in header.communicators
     for rank, entry in enumerate(fields.objects("ranks", MOST_RANKS)):
         if entry.integer("rank", 0, MOST_RANKS) != rank:
             raise TraceError(f"{entry.where} is not that of rank {rank}")
         first = len(header.programs)
         for program in entry.objects("programs", MOST_PROGRAMS):
-            header.programs.append(_program(program, header.kinds))
+            header.programs.append(_program(program, header.kinds, version))
         communicators = []
         for known in entry.objects("communicators", 1 << 24):
             number = numbers.setdefault(known.integer("identity", 0, 2**64 - 1), len(numbers))
@@ -150,13 +152,13 @@ def _ranks(fields: Fields, node_of: list[int], header: Header) -> None:
             raise TraceError(f"no rank says which ranks communicator {number} has")
 
 
-def _program(entry: Fields, kinds: dict[int, Kind]) -> Program:
+def _program(entry: Fields, kinds: dict[int, Kind], version: int) -> Program:
     ranks = entry.integer("ranks", 1, MOST_RANKS)
     steps = None
     if not entry.absent("steps"):
         found = entry.entries("steps", MOST_STEPS)
         steps = tuple(
-            _step(step, ranks, kinds, f"{entry.where}: step {place}")
+            _step(step, ranks, kinds, version, f"{entry.where}: step {place}")
             for place, step in enumerate(found)
         )
     return Program(
@@ -166,18 +168,21 @@ def _program(entry: Fields, kinds: dict[int, Kind]) -> Program:
     )  # fmt: skip
 
 
-def _step(value: Any, ranks: int, kinds: dict[int, Kind], where: str) -> Step:
-    parts = list_of(value, 10, where)
-    if len(parts) != 10:
-        raise TraceError(f"{where} has {len(parts)} parts; 10 are right")
-    kind, stage, transfer, transfer_stage, peer, line, first, count = integers(
-        parts[:8], -1, 1 << 32, 8, where
+def _step(value: Any, ranks: int, kinds: dict[int, Kind], version: int, where: str) -> Step:
+    right = 10 if version == 1 else 12
+    parts = list_of(value, right, where)
+    if len(parts) != right:
+        raise TraceError(f"{where} has {len(parts)} parts; {right} are right")
+    kind, stage, transfer, transfer_stage, peer, line, first, count, *back = integers(
+        parts[:-2], -1, 1 << 32, right, where
     )
     integer(peer, -1, ranks - 1, f"{where}: its peer")
     if kind not in kinds:
         raise TraceError(f"{where}: there is no kind {kind}")
-    flat = integers(parts[8], -1, 1 << 32, 4 * MOST_RANKS, f"{where}: its operands")
-    arrivals = integers(parts[9], -1, 1 << 32, 3 * MOST_RANKS, f"{where}: its arrivals")
+    if version == 1:
+        back = [*BACK_IN_VERSION_1.get(kinds[kind].name, (0, 0))]
+    flat = integers(parts[-2], -1, 1 << 32, 4 * MOST_RANKS, f"{where}: its operands")
+    arrivals = integers(parts[-1], -1, 1 << 32, 3 * MOST_RANKS, f"{where}: its arrivals")
     if len(flat) % 4 != 0 or len(arrivals) % 3 != 0:
         raise TraceError(f"{where}: its operands or arrivals are cut short")
     operands = []
@@ -199,6 +204,8 @@ def _step(value: Any, ranks: int, kinds: dict[int, Kind], where: str) -> Step:
         line,
         first,
         count,
+        back[0],
+        back[1],
         tuple(operands),
         tuple(pairs),
     )

@@ -3,10 +3,10 @@
 The page holds a part of the trace as JSON, in a compact form that pages/data.js reads:
 
     calls        [rank, begin - operation's begin, end - begin, program, [code, segment, duration, ...]]
-    code         a step's index; -1: waited for room in a ring; -2 - (index * ranks + member): waited, inside that step,
-                 until this member came first
+    code         a step's index; -1: a wait for room in a ring; -2 - (index * ranks + member): a wait inside that step,
+                 which ended when this member came first
 
-All times are whole nanoseconds. Steps of a call follow each other without gaps.
+All times are whole nanoseconds. Each step of a call begins where the one before it ended.
 """
 
 from typing import Any
@@ -16,7 +16,7 @@ import numpy as np
 from tutti.drawing.single_file import single_file
 from tutti.tracing.trace import GROUPS, WAIT_ARRIVAL, Array, Program, Trace
 
-# What a browser draws without effort; what is beyond is left out, and the page says so.
+# As much as a browser draws quickly. The page leaves the rest out, and says so.
 MOST_STEPS = 400_000
 MOST_OPERATIONS = 20_000
 SCRIPTS = ("data.js", "state.js", "timeline.js", "plan.js", "picker.js", "page.js")
@@ -52,9 +52,9 @@ def _program(program: Program) -> dict[str, Any]:
     steps = []
     for step in program.steps or ():
         operands = [[o.space, o.member, o.block] for o in step.operands]
-        steps.append(
-            [step.kind, step.transfer, step.peer, operands, [list(pair) for pair in step.arrivals]]
-        )
+        arrivals = [list(pair) for pair in step.arrivals]
+        back = [step.back_segments, step.back_rounds]
+        steps.append([step.kind, step.transfer, step.peer, operands, arrivals, back])
     return {
         "member": program.member,
         "root": program.root,
@@ -96,10 +96,10 @@ def _host_calls(trace: Trace, begin: float, end: float) -> list[list[Any]]:
 
 
 def data(trace: Trace, skip: int = 0) -> dict[str, Any]:
-    """What the page holds."""
+    """The data in the page."""
     meetings = trace.meetings
     shown = meetings[skip:]
-    # Without operations there are still the calls that the host MPI served.
+    # Where there are no operations, the calls that the host MPI served set the start.
     first = trace.operations["begin"][shown[0]] if shown else trace.operations["begin"]
     start = float(first.min()) if len(first) else 0.0
     operations = _operations(trace, skip, start)

@@ -1,4 +1,4 @@
-"""Chrome trace events: JSON that Perfetto (ui.perfetto.dev) and chrome://tracing open."""
+"""Chrome trace events: JSON for Perfetto (ui.perfetto.dev) and chrome://tracing."""
 
 import json
 from collections.abc import Iterator
@@ -28,7 +28,7 @@ def _names(trace: Trace) -> Iterator[dict[str, Any]]:
 
 
 def _track(trace: Trace, rank: int, track: int, first_track: dict[int, int]) -> dict[str, int]:
-    """A rank's further threads have tracks behind all ranks'."""
+    """The track of a rank's thread; those of its further threads come after the tracks of all ranks."""
     if first_track.setdefault(rank, track) == track:
         return {"pid": trace.ranks[rank].node, "tid": rank}
     return {"pid": trace.ranks[rank].node, "tid": len(trace.ranks) + track}
@@ -56,8 +56,8 @@ def _slice(
 def _around(
     name: str, number: int, begin: float, end: float, where: dict[str, int], details: dict[str, Any]
 ) -> Iterator[dict[str, Any]]:
-    """A persistent collective from its start to its completion, on a track of its own: what the rank does meanwhile may
-    begin inside and end outside."""
+    """A persistent collective from its start to its completion, on a track of its own, because other operations of the rank
+    may begin inside it and end outside."""
     same = {"name": name, "cat": "persistent", "id": number, **where}
     yield {"ph": "b", "ts": begin / 1000, **same, "args": details}
     yield {"ph": "e", "ts": end / 1000, **same}
@@ -120,7 +120,7 @@ def events(trace: Trace) -> Iterator[dict[str, Any]]:
         flow = {"name": "hand-over", "cat": "hand-over", "id": number}
         start, end = float(steps["begin"][told]), float(steps["end"][waited])
         yield {"ph": "s", "ts": start / 1000, **flow, **where[int(steps["operation"][told])]}
-        # At its end a wait is over, and the slice would no longer hold the arrow; a nanosecond before, it does.
+        # The arrow ends a nanosecond before the wait does, because it must lie inside the slice.
         yield {
             "ph": "f",
             "bp": "e",

@@ -1,4 +1,4 @@
-"""The records of a trace: from the words of each ring to the tables of operations and steps."""
+"""The records of a trace: turns the words of each ring into the tables of operations and steps."""
 
 from dataclasses import dataclass
 
@@ -24,7 +24,7 @@ HOST_CALL, OPERATION, DETAILS = 0xFD, 0xFE, 0xFF
 
 @dataclass
 class Track:
-    """One ring's part of the two tables; steps name operations by their place in it."""
+    """One ring's part of the two tables. Its steps name operations by their place in this part."""
 
     operations: dict[str, Array]
     steps: dict[str, Array]
@@ -36,11 +36,11 @@ def _refuse(wrong: Array, places: Array, ring: Ring, what: str) -> None:
 
 
 def _find_operations(kinds: Array, ring: Ring) -> Array:
-    """Where the pairs stand that end operations."""
+    """The places of the pairs that end operations."""
     everywhere = np.arange(len(kinds))
     opens = (kinds == OPERATION) | (kinds == HOST_CALL)
     closes = kinds == DETAILS
-    if len(kinds) and closes[0] and ring.lost > 0:  # its first half was overwritten
+    if len(kinds) and closes[0] and ring.lost > 0:  # the first half of the pair was overwritten
         closes = closes.copy()
         closes[0] = False
     followed = np.append(closes[1:], False)
@@ -135,7 +135,7 @@ def add_track(trace: Trace, tables: RankTables, number: int, ring: Ring, records
     at = _find_operations(records["what"] & 0xFF, ring)
     operations = _operations(trace, tables, number, ring, records, at)
     counts = np.where(operations["host"], 0, records["segment"][at]).astype(np.int64)
-    # The first may have lost its beginning; what stands before an operation and is none of its was cut off by a failure.
+    # The first operation may have lost its beginning. A failure leaves steps that belong to no operation.
     room = at - np.append(0, at[:-1] + 2)
     whole = counts <= room
     cut = ~whole
@@ -168,7 +168,7 @@ def add_track(trace: Trace, tables: RankTables, number: int, ring: Ring, records
 
 
 def finish(trace: Trace, tracks: list[Track]) -> None:
-    """Joins the tracks' tables."""
+    """Joins the tables of all tracks."""
     operation_count = step_count = 0
     for track in tracks:
         track.steps["operation"] = track.steps["operation"] + operation_count

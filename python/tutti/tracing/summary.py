@@ -1,4 +1,4 @@
-"""What a trace adds up to: per collective, per kind of step, who waited for whom, how far apart ranks arrived."""
+"""The sums of a trace: by collective, by kind of step, who waited for whom, and how far apart ranks arrived."""
 
 from collections.abc import Callable
 from typing import Any
@@ -8,7 +8,7 @@ import numpy as np
 from tutti.tracing.flows import wait_times
 from tutti.tracing.trace import ELSEWHERE, GROUPS, Array, Trace
 
-# Up to each of these bytes, the last without bound: the same rows as the report's.
+# The largest size of each row but the last, which has no bound; the report has the same rows.
 SIZE_LIMITS = (0, 8, 64, 512, 4096, 32768, 262144, 2097152)
 
 
@@ -33,8 +33,8 @@ def _mean_microseconds(nanoseconds: Array) -> float | None:
 
 
 def collectives(trace: Trace) -> list[dict[str, Any]]:
-    """A row for each collective, size range, and who served it. Of a persistent one the times are those of its start and its
-    completion together, without what lies between."""
+    """A row for each collective, size range, and who served it. The time of a persistent collective is that of its start plus
+    that of its completion, without the time in between."""
     get = trace.operations
     served = np.where(get["host"], -1 - get["reason"], get["program"])
     names = [p.algorithm or "a plan without a name" for p in trace.programs]
@@ -63,7 +63,7 @@ def collectives(trace: Trace) -> list[dict[str, Any]]:
 
 
 def step_kinds(trace: Trace) -> list[dict[str, Any]]:
-    """A row for each kind of step, and one for what operations did between and after their steps."""
+    """A row for each kind of step, and one for the time of operations outside their steps."""
     spent = trace.steps["end"] - trace.steps["begin"]
     inside = trace.group_of[trace.steps["kind"]] != ELSEWHERE
     whole = trace.operations["whole"] & ~trace.operations["host"]
@@ -91,7 +91,7 @@ def _kind_row(name: str, group: str, count: int, time: float, total: float) -> d
 
 
 def groups(trace: Trace) -> dict[str, float]:
-    """Milliseconds of all ranks together, by group of what is done in calls."""
+    """Milliseconds of all ranks together in calls, by group of step kinds."""
     spent = trace.steps["end"] - trace.steps["begin"]
     of = trace.group_of[trace.steps["kind"]]
     return {
@@ -117,7 +117,7 @@ def waits(trace: Trace) -> list[dict[str, Any]]:
 
 
 def arrivals(trace: Trace) -> dict[str, Any]:
-    """How far apart the first and the last rank entered, of operations of which every rank's entry is known."""
+    """How far apart the first and the last rank entered an operation, where the entries of all ranks are known."""
     skews, last = [], []
     get = trace.operations
     for entries in trace.meetings:
@@ -142,7 +142,7 @@ def arrivals(trace: Trace) -> dict[str, Any]:
 
 
 def summary(trace: Trace) -> dict[str, Any]:
-    """All of it, ready for JSON."""
+    """All sums, ready for JSON."""
     return {
         "format": "tutti-trace-summary 1", "program": trace.program, "mpi": trace.mpi, "ranks": len(trace.ranks),
         "lost_records": sum(rank.lost for rank in trace.ranks),

@@ -1,8 +1,7 @@
 """A trace as plain data: tables of what ran (ranks, programs, communicators) and of what happened (operations, steps).
 
-All times are nanoseconds since the start of the trace by the clock of rank 0's node, as 64-bit floats, which hold them
-exactly for days. Ranks are those of MPI_COMM_WORLD; where a program or a record means a rank of its communicator, it
-says `member`.
+All times are nanoseconds since the start of the trace by the clock of rank 0's node, as 64-bit floats, which represent them
+exactly for days. A `rank` is one of MPI_COMM_WORLD; a `member` is a rank in a program's communicator.
 """
 
 from dataclasses import dataclass, field
@@ -14,12 +13,13 @@ from numpy.typing import NDArray
 
 Array = NDArray[Any]
 
-# A wait inside a reduce_any; its step's arrivals say what was waited for.
+# The kind of a wait inside a reduce_any. The arrivals of its step say which transfer it was for.
 WAIT_ARRIVAL = 0xFB
 GROUPS = ("waiting", "moving", "reducing", "telling", "elsewhere")
-# Of a persistent collective, the time between its start and its completion: not spent in a call.
+WAITING, TELLING = GROUPS.index("waiting"), GROUPS.index("telling")
+# The time between the start and the completion of a persistent collective, which no call spends.
 ELSEWHERE = GROUPS.index("elsewhere")
-# Collectives with a part for each rank: their bytes are those of one part.
+# The collectives with a part for each rank. Their bytes are those of one part.
 PARTED = ("gather", "scatter", "allgather", "alltoall", "reduce_scatter")
 SPACES = ("in", "out", "slot", "line")
 
@@ -53,6 +53,9 @@ class Step:
     line: int
     extent_first: int
     extent_count: int
+    # How far back the segment lies that a wait is for: segments, and rounds of the ring.
+    back_segments: int
+    back_rounds: int
     operands: tuple[Operand, ...]
     arrivals: tuple[tuple[int, int], ...]  # (member, transfer) of each source of a reduce_any
 
@@ -77,13 +80,15 @@ class Program:
         return np.array([step.kind for step in self.steps or ()], dtype=np.int64)
 
     @cached_property
-    def transfer_of(self) -> Array:
-        return np.array([step.transfer for step in self.steps or ()], dtype=np.int64)
+    def transfers_and_back(self) -> Array:
+        """By step: its transfer, the segments back, the rounds of the ring back."""
+        rows = [(s.transfer, s.back_segments, s.back_rounds) for s in self.steps or ()]
+        return np.array(rows, dtype=np.int64).reshape(-1, 3)
 
 
 @dataclass(frozen=True)
 class Anchor:
-    """One moment by a node's counter and by the trace's time, which is known to within `error`."""
+    """One moment by a node's counter, and by the trace's time, known to within `error`."""
 
     ticks: int
     nanoseconds: float
@@ -152,7 +157,7 @@ class Trace:
 
     @cached_property
     def elsewhere(self) -> Array:
-        """By operation, the nanoseconds between its begin and its end that the rank did not spend in it."""
+        """By operation: the nanoseconds between its begin and its end that the rank spent outside of it."""
         steps = self.steps
         spent = np.where(
             self.group_of[steps["kind"]] == ELSEWHERE, steps["end"] - steps["begin"], 0.0
@@ -162,22 +167,34 @@ class Trace:
         )
 
     @cached_property
-    def step_transfer(self) -> Array:
-        """The transfer that each step serves, or waits for; 0 where the file does not say."""
+    def _described(self) -> Array:
+        """Program.transfers_and_back of each step, zeros where the file does not describe it."""
         lengths = np.array([len(program.steps or ()) for program in self.programs], dtype=np.int64)
+        unknown = np.zeros((1, 3), dtype=np.int64)
         table = np.concatenate(
-            [*(program.transfer_of for program in self.programs), np.zeros(1, dtype=np.int64)]
+            [*(program.transfers_and_back for program in self.programs), unknown]
         )
         programs = self.operations["program"][self.steps["operation"]]
         index = self.steps["index"]
         told = (self.steps["kind"] < WAIT_ARRIVAL) & (index < lengths[programs])
-        return np.where(
-            told, table[np.where(told, (np.cumsum(lengths) - lengths)[programs] + index, -1)], 0
-        )
+        places = np.where(told, (np.cumsum(lengths) - lengths)[programs] + index, -1)
+        return np.asarray(table[places])
+
+    @property
+    def step_transfer(self) -> Array:
+        """The transfer that each step serves, or waits for; 0 where the file does not say."""
+        return self._described[:, 0]
+
+    @cached_property
+    def step_told_segment(self) -> Array:
+        """The segment of the publication that ends each step, where the step is a wait; of others, their own."""
+        positions = self.operations["positions"][self.steps["operation"]]
+        back = self._described[:, 1] + self._described[:, 2] * positions
+        return np.asarray(self.steps["segment"] - back)
 
     @cached_property
     def step_peer(self) -> Array:
-        """The world rank that each step waits for; -1: none."""
+        """The rank that each step waits for; -1: none."""
         lengths = np.array([len(members) for members in self.communicators], dtype=np.int64)
         table = np.array(
             [rank for members in self.communicators for rank in members] + [-1], dtype=np.int64
@@ -190,7 +207,7 @@ class Trace:
 
     @cached_property
     def meetings(self) -> list[Array]:
-        """The operations of a group, found again at its ranks: indices of the entries of each."""
+        """By operation of a communicator: the indices of its entries, one for each rank that has one."""
         operations = self.operations
         known = np.flatnonzero(~operations["host"])
         order = known[
@@ -211,7 +228,7 @@ class Trace:
         return found
 
     def label(self, operation: int) -> str:
-        """In words: "allreduce of 8 bytes by flat", "alltoall of 8 bytes a part by direct"."""
+        """The operation in words: "allreduce of 8 bytes by flat", "alltoall of 8 bytes a part by direct"."""
         get = self.operations
         text = self.collectives[int(get["collective"][operation])]
         if text != "barrier":

@@ -11,7 +11,8 @@
 #include "base/process.h"
 #include "mpi/report/reason.h"
 #include "placement/cores.h"
-#include "plan/program.h"
+#include "plan/collective.h"
+#include "plan/step_kinds.h"
 
 namespace tutti::mpi {
 namespace {
@@ -54,39 +55,22 @@ int numa_region(const placement::CoreMask& cores) {
   return -1;
 }
 
-// Where time goes in a step, for summaries and colours.
-const char* group_of(std::string_view kind) {
-  if (kind == "elsewhere") return "elsewhere";
-  if (kind.starts_with("copy")) return "moving";
-  if (kind.starts_with("reduce")) return "reducing";
-  const bool waits = kind.starts_with("wait") || kind == "receive" ||
-                     kind == "sent";  // the latter two: for a message
-  return waits ? "waiting" : "telling";
+template <class Properties>
+Json describe_kind(const Properties& kind, std::string_view group) {
+  return {{"number", static_cast<int>(kind.kind)},
+          {"name", kind.name},
+          {"group", group},
+          {"operands", kind.operands},
+          {"meaning", kind.meaning}};
 }
 
-Json describe_kind(int number, std::string_view name, std::string_view operands,
-                   std::string_view meaning) {
-  return {{"number", number},
-          {"name", name},
-          {"group", group_of(name)},
-          {"operands", operands},
-          {"meaning", meaning}};
-}
-
-// The plan's table, and what an operation does besides its steps.
+// The kinds of a program's steps, and those that only traces have.
 Json describe_kinds() {
   Json kinds = Json::array();
-  for (const plan::StepKindInfo& kind : plan::step_kinds())
-    kinds.push_back(
-        describe_kind(static_cast<int>(kind.kind), kind.name, kind.operands, kind.meaning));
-  kinds.push_back(describe_kind(static_cast<int>(trace::Kind::wait_arrival), "wait_arrival",
-                                "peer that came first",
-                                "inside a reduce_any: wait until one more source is there"));
-  kinds.push_back(
-      describe_kind(static_cast<int>(trace::Kind::make_room), "wait_room", "",
-                    "wait until slow ranks have read what the operation will overwrite"));
-  kinds.push_back(describe_kind(static_cast<int>(trace::Kind::elsewhere), "elsewhere", "",
-                                "between start and completion: the program did other things"));
+  for (const plan::StepKindProperties& kind : plan::step_kinds)
+    kinds.push_back(describe_kind(kind, plan::name(kind.group)));
+  for (const trace::KindProperties& kind : trace::kinds_beside_steps)
+    kinds.push_back(describe_kind(kind, kind.group));
   return kinds;
 }
 
@@ -145,7 +129,7 @@ std::string describe_job(const std::vector<std::string>& ranks, const Clocks& cl
   std::error_code error;
   const std::string program =
       std::filesystem::read_symlink("/proc/self/exe", error).filename().string();
-  const Json job{{"format", "tutti-trace 1"},
+  const Json job{{"format", "tutti-trace 2"},
                  {"program", program},
                  {"mpi", abi_name},
                  {"written", std::time(nullptr)},

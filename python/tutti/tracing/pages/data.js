@@ -1,10 +1,10 @@
-// The trace as the page holds it, and questions about it. Times are nanoseconds since the first operation shown.
+// The trace that the page holds, and functions that look things up in it. Times are nanoseconds since the first operation shown.
 const trace = JSON.parse(byId("data").textContent);
 const COLOURS = ["--waiting", "--moving", "--reducing", "--telling", "--elsewhere"].map(
   (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim());
 const OTHER = getComputedStyle(document.documentElement).getPropertyValue("--other").trim();
 const ROOM = 252, ARRIVAL = 251;
-const ELSEWHERE = trace.groups.indexOf("elsewhere"); // not spent in a call: between a start and its completion
+const ELSEWHERE = trace.groups.indexOf("elsewhere"); // the time between a start and its completion, which no call spends
 
 for (const operation of trace.operations) {
   operation.members = trace.communicators[operation.communicator];
@@ -16,7 +16,7 @@ for (const operation of trace.operations) {
   operation.stepCount = operation.calls.reduce((sum, call) => sum + call.steps.length / 3, 0);
 }
 
-// The steps of a call, one after another; made when asked for.
+// The steps of a call in the order of execution. They are made at the first use.
 function stepsOf(call) {
   if (call.list) return call.list;
   call.list = [];
@@ -57,16 +57,22 @@ function stepAt(call, time) {
   return steps[low] || null;
 }
 
-// The step that ended a wait: the peer's telling of the same transfer and segment.
+// How far back the segment lies that a step's wait is for: segments, and rounds of the ring.
+function backOf(step) {
+  const known = step.call.program.steps[step.index];
+  return known ? known[5] : [0, 0];
+}
+
+// The step that ended a wait: the one by which the peer told of the awaited transfer and segment.
 function tellerOf(operation, step) {
   if (groupOf(step) !== 0 || step.peer < 0) return null;
   const call = operation.calls.find((other) => other.rank === operation.members[step.peer]);
   if (!call) return null;
-  const back = { wait_reuse: operation.positions, wait_before: 1 }[kindOf(step).name] || 0, segment = step.segment - back;
+  const [segments, rounds] = backOf(step), segment = step.segment - segments - rounds * operation.positions;
   return stepsOf(call).find((other) => groupOf(other) === 3 && other.transfer === step.transfer && other.segment === segment) || null;
 }
 
-// Nanoseconds in each group, of one call.
+// The nanoseconds that one call spent in each group.
 function sums(call) {
   if (!call.sums) {
     call.sums = trace.groups.map(() => 0);
@@ -83,13 +89,13 @@ function duration(ns) {
   return `${(ns / 1e9).toFixed(2)} s`;
 }
 
-// A time on an axis whose marks are `unit` apart: with as many digits as tell them apart.
+// A time on an axis whose marks are `unit` apart, with as many digits as distinguish the marks.
 function moment(ns, unit) {
   const [size, name] = [[1e9, "s"], [1e6, "ms"], [1e3, "us"], [1, "ns"]].find(([each]) => Math.abs(ns) >= each) || [1, "ns"];
   return `${(ns / size).toFixed(Math.max(0, Math.ceil(Math.log10(size / unit) - 1e-9)))} ${name}`;
 }
 
-// In words, what a step does.
+// Says in words what a step does.
 function describe(operation, step) {
   const name = kindOf(step).name;
   const rank = (member) => `rank ${operation.members[member]}`;

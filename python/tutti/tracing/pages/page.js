@@ -1,4 +1,4 @@
-// Puts the page together.
+// Fills the page and listens to its controls.
 function sayTitle() {
   const shown = trace.operations.length;
   byId("title").textContent = `${trace.program}: ${trace.ranks.length} rank${trace.ranks.length === 1 ? "" : "s"} over ${trace.mpi}`;
@@ -22,7 +22,7 @@ function fillLegend() {
   }
 }
 
-// The moments of the chosen operation at which a step of any rank ends, in order.
+// The moments at which a step of the chosen operation ends at any rank, in order.
 function moments() {
   const operation = state.operation;
   if (!operation.moments) {

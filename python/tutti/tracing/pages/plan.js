@@ -1,11 +1,11 @@
-// The plan of the chosen operation on the machine's tree: nodes, numa regions, ranks; an arrow a hand-over. Ranks take the
-// colour of what they do at the moment of the cursor.
+// The plan of the chosen operation on the machine's tree: nodes, numa regions and ranks, with an arrow for each hand-over. Ranks
+// take the colour of what they do at the moment of the cursor.
 const WIDTH = 498;
-const HIGHEST = 220; // half the height of all ellipses one below the other, unless their ranks need more
-const MOST_NUMBERED = 40; // arrows; the numbers of more lie on one another
+const HIGHEST = 220; // half the height of all ellipses, one below the other, unless their ranks need more
+const MOST_NUMBERED = 40; // the numbers of more arrows would lie on one another
 
-// Arrows from the programs of the operation's ranks: data that a rank takes from another's memory (or writes there), and
-// waits that no data explains.
+// The arrows, from the programs of the operation's ranks: one where a rank takes data from another's memory (or writes data
+// there), and one for each wait without such data.
 function edgesOf(operation) {
   if (operation.edges) return operation.edges;
   const found = new Map();
@@ -23,8 +23,8 @@ function edgesOf(operation) {
         if (place === 0) add(member, other, transfer, "data");
         else add(other, member, transfer, "data");
       });
-    for (const [kind, transfer, peer] of call.program.steps) {
-      if (peer < 0 || trace.kinds[kind].group !== 0 || trace.kinds[kind].name === "wait_reuse") continue;
+    for (const [kind, transfer, peer, , , [, rounds]] of call.program.steps) {
+      if (peer < 0 || trace.kinds[kind].group !== 0 || rounds > 0) continue;
       if (!found.has(`${peer} ${member} data`)) add(peer, member, transfer, "order");
     }
   }
@@ -32,7 +32,7 @@ function edgesOf(operation) {
   return operation.edges;
 }
 
-// The nodes, each with its numa regions, each with its members, in the tree's order.
+// The nodes in the tree's order, each with its numa regions, and each region with its members.
 function nodesOf(operation) {
   const nodes = new Map();
   operation.members.forEach((rank, member) => {
@@ -46,10 +46,11 @@ function nodesOf(operation) {
   return sorted.map(({ node, regions }) => ({ node, regions: [...regions.values()].sort((a, b) => a.numa - b.numa) }));
 }
 
-// Of a region with so many members, where so many regions stand one below the other: the radius of their circles, and half the
-// width and height of the ellipse on which they stand. No arrow between two of them runs through a third.
+// The radius of the members' circles, and half the width and height of the ellipse on which they stand, for a region of `most`
+// members where `rows` regions stand one below the other. No arrow between two circles runs through a third.
 function ellipse(most, width, rows) {
-  const radius = most <= width / 40 ? 15 : most <= width / 12 ? 11 : 8;
+  let radius = most <= width / 12 ? 11 : 8;
+  if (most <= width / 40) radius = 15;
   const across = width / 2 - radius - 14;
   // Room for the circles on the ellipse's edge, by its rough circumference.
   const needed = (most * (2 * radius + 7)) / Math.PI - across;
@@ -63,8 +64,8 @@ function titleOf({ node, regions }) {
   return `node ${node} (${trace.nodes[node].host})${only}`;
 }
 
-// The boxes of the machine's tree, and each member's place: its own, and the middle of its innermost box. A node of which
-// one numa region is told has no box for that.
+// The boxes of the machine's tree, and for each member its own place and the middle of its innermost box. Where the ranks of a
+// node are in one numa region, the region has no box.
 function layOut(operation) {
   const TITLE = 22, GAP = 10;
   const nodes = nodesOf(operation);
@@ -98,7 +99,8 @@ function layOut(operation) {
   return { boxes, places, radius, height: Math.ceil(nodes.length / columns) * (height + GAP) + GAP };
 }
 
-// Bent towards the middle of the box, away from the circles beside the two ends; of two opposite arrows one less.
+// How far an arrow bends: towards the middle of the box, away from the circles beside its two ends. Where two arrows are
+// opposite, one of them bends less.
 function bendOf(from, to, towards, less) {
   const [dx, dy] = [to[0] - from[0], to[1] - from[1]], length = Math.hypot(dx, dy);
   const toTheLeft = (towards[0] - (from[0] + to[0]) / 2) * dy - (towards[1] - (from[1] + to[1]) / 2) * dx > 0;
@@ -154,10 +156,11 @@ function drawRank(svg, layout, rank, member) {
   plan.ranks.set(rank, { group, circle });
 }
 
-// Whether a step waits for what an arrow brings, or moves it. Who tells others is at neither end of one.
+// Whether a step waits for what an arrow brings, or moves it. A wait for an earlier round of the ring is until the peer has
+// read what this rank gave it then. A step that tells others belongs to no arrow.
 function edgeIsActive(edge, step) {
   const member = step.call.program.member, group = groupOf(step);
-  if (kindOf(step).name === "wait_reuse") return edge.from === member && edge.to === step.peer;
+  if (backOf(step)[1] > 0) return edge.from === member && edge.to === step.peer;
   if (group === 0) return edge.to === member && edge.from === step.peer;
   return group !== 3 && edge.transfers.has(step.transfer) && (edge.to === member || edge.from === member);
 }
@@ -170,7 +173,8 @@ function colourRanks() {
     const drawn = plan.ranks.get(call.rank);
     if (!drawn) return;
     const inside = state.time !== null && state.time >= call.begin && state.time <= call.end;
-    drawn.circle.style.fill = now[i] ? COLOURS[groupOf(now[i])] : inside ? OTHER : "#7d8894";
+    const colour = inside ? OTHER : "#7d8894";
+    drawn.circle.style.fill = now[i] ? COLOURS[groupOf(now[i])] : colour;
     drawn.circle.style.fillOpacity = state.time === null || inside ? 1 : 0.45;
     drawn.group.setAttribute("class", call.rank === state.rank ? "rank chosen" : "rank");
   });

@@ -1,4 +1,4 @@
-// What is chosen and pointed at; both views follow it.
+// The state of the page: what the user has chosen, and what the pointer is at. All views follow it.
 const state = { operation: null, rank: null, lit: null, time: null };
 const listeners = { operation: [], lit: [], time: [], rank: [], show: [] };
 const on = (event, listener) => listeners[event].push(listener);
@@ -11,7 +11,7 @@ function choose(operation, show = true) {
   for (const listener of listeners.operation) listener(show);
 }
 
-// Points at steps: `test` says which ones.
+// Highlights steps: those for which `lit.test` is true.
 function light(lit) {
   state.lit = lit;
   for (const listener of listeners.lit) listener();

@@ -1,5 +1,5 @@
-// The timeline: a row a rank. What is drawn depends on how much is in view: steps, else calls with the shares of their
-// time, else how busy each stretch was.
+// The timeline, with a row for each rank. It draws steps where few are in view, else calls with the shares of their time, else
+// how busy each stretch was.
 const LABELS = 64, AXIS = 20, GAP = 4, MOST_DRAWN_STEPS = 6000, MOST_DRAWN_CALLS = 5000, STRETCHES = 300;
 
 const timeline = {
@@ -58,7 +58,8 @@ function drawTimeline() {
   const visible = trace.operations.filter((o) => o.end >= timeline.from && o.begin <= timeline.to);
   const steps = visible.reduce((sum, o) => sum + o.stepCount, 0);
   const calls = visible.reduce((sum, o) => sum + o.calls.length, 0);
-  const level = steps <= MOST_DRAWN_STEPS ? "steps" : calls <= MOST_DRAWN_CALLS ? "calls" : "stretches";
+  let level = calls <= MOST_DRAWN_CALLS ? "calls" : "stretches";
+  if (steps <= MOST_DRAWN_STEPS) level = "steps";
   if (level === "stretches") drawStretches(content, visible);
   else for (const operation of visible) for (const call of operation.calls) drawCall(content, operation, call, level);
   timeline.overlay = element(svg, "g", { "clip-path": "url(#view)", "pointer-events": "none" });
@@ -99,7 +100,7 @@ function bar(parent, rank, begin, end, colour, attributes = {}) {
   return element(parent, "rect", { x: from, y: timeline.y(rank), width: Math.max(to - from, 0.5), height: timeline.height(), fill: colour, ...attributes });
 }
 
-// What lies between a start and its completion, where other operations may be drawn.
+// Draws the time between a start and its completion as a thin line, because other operations may be drawn there.
 function thread(parent, rank, begin, end) {
   const middle = timeline.y(rank) + timeline.height() / 2;
   return bar(parent, rank, begin, end, COLOURS[ELSEWHERE], { y: middle - 1, height: 2 });
@@ -161,7 +162,7 @@ function drawStretches(parent, visible) {
   });
 }
 
-// A step under the pointer: its words, its light, and the operation it belongs to.
+// To call when the pointer is at a step: describes it, highlights it, and chooses its operation.
 function point(operation, step) {
   if (operation !== state.operation) choose(operation, false);
   const where = operation.segments > 1 ? `, segment ${step.segment}` : "";
