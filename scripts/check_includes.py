@@ -36,6 +36,7 @@ OWNERS = {
         "mpi/report/report_pages.cpp",
         "mpi/report/trace_header.cpp",
     ),
+    "linux/futex.h": ("exec/waiter.cpp",),  # the only waiter
 }
 
 # The public header's room, as rows grant it. Its files are included as tutti/NAME.

@@ -142,6 +142,7 @@ def explain(
     levels: str = "",
     node_of: list[int] = ...,
     reached: bool = False,
+    mpi: str = "mpich",
 ) -> dict[str, Any]: ...
 def table_rules(file: str = "") -> list[tuple[str, str]]: ...
 

@@ -44,8 +44,8 @@ const std::vector<OptionRow>& option_table() {
       {.name = "TUTTI_DISABLE",
        .kind = OptionKind::flag,
        .default_value = "0",
-       .doc = "Makes the library transparent: every call goes to the host MPI. Where only some "
-              "ranks have it, Tutti is off in all.",
+       .doc = "Makes the library transparent: every call goes to the host MPI. If only some "
+              "ranks have it, Tutti is off in all ranks.",
        .store = store<&Options::disable>},
       {.name = "TUTTI_CHECK",
        .kind = OptionKind::flag,
@@ -85,15 +85,15 @@ const std::vector<OptionRow>& option_table() {
       {.name = "TUTTI_TRACE_BYTES",
        .kind = OptionKind::bytes,
        .default_value = "8M",
-       .doc = "Memory a rank for the records of a trace, 32 bytes each; when it is full the oldest "
-              "are lost.",
+       .doc = "Memory of each rank for the records of a trace, of 32 bytes each; when it is full, "
+              "new records replace the oldest.",
        .store = store<&Options::trace_bytes>,
        .least = 32 * kibibyte,
        .most = 16 * gibibyte},
       {.name = "TUTTI_LOG",
        .kind = OptionKind::choice,
        .default_value = "warning",
-       .doc = "Which log lines go to stderr: those of this level and of the levels before it.",
+       .doc = "Log lines of this level, and of the more severe levels, go to stderr.",
        .store = store<&Options::log>,
        .words = {"error", "warning", "info", "debug"}},
       {.name = "TUTTI_ISA",
@@ -106,7 +106,7 @@ const std::vector<OptionRow>& option_table() {
        .kind = OptionKind::choice,
        .default_value = "auto",
        .doc =
-           "How ranks wait; auto spins where each rank has a core of its own and yields elsewhere.",
+           "How ranks wait; auto spins if each rank has a core of its own, and yields otherwise.",
        .store = store<&Options::wait>,
        .words = {"auto", "spin", "yield"}},
       {.name = "TUTTI_STORES",
@@ -119,9 +119,9 @@ const std::vector<OptionRow>& option_table() {
       {.name = "TUTTI_SHM_BYTES_PER_RANK",
        .kind = OptionKind::bytes,
        .default_value = "auto",
-       .doc = "Shared memory a rank for the node's first segment; auto: 256K of /dev/shm, "
-              "elsewhere what rings twice as "
-              "large as a second-level cache need, taken when they are used.",
+       .doc = "Shared memory of each rank in the node's first segment, of which the communicator "
+              "of all ranks takes half; auto: 256K in /dev/shm, and elsewhere what rings of twice "
+              "a second-level cache need, which take memory only when they are used.",
        .store = store<&Options::shm_bytes_per_rank>,
        .least = 32 * kibibyte,
        .most = gibibyte,
@@ -129,8 +129,8 @@ const std::vector<OptionRow>& option_table() {
       {.name = "TUTTI_SHM",
        .kind = OptionKind::choice,
        .default_value = "auto",
-       .doc = "Where shared memory comes from; auto takes memfd where it works, posix (/dev/shm) "
-              "elsewhere.",
+       .doc = "Where shared memory comes from; auto takes memfd if it works, and posix (/dev/shm) "
+              "otherwise.",
        .store = store<&Options::shm>,
        .words = {"auto", "memfd", "posix"}},
       {.name = "TUTTI_SHARED_HEAP",
@@ -144,12 +144,11 @@ const std::vector<OptionRow>& option_table() {
       {.name = "TUTTI_REACH",
        .kind = OptionKind::choice,
        .default_value = "auto",
-       .doc = "How ranks get at each other's buffers: staged, through the slots alone; direct, "
-              "from the heap where they lie "
-              "in it, else through the slots; cma, long ones by the system's copies between "
-              "processes; net, by messages of the host "
-              "MPI alone, as if every rank were on a node of its own; auto, as direct, and as "
-              "rules ask for.",
+       .doc = "How ranks read each other's buffers. staged: through the slots alone; direct: from "
+              "the shared heap, or through the slots if a buffer does not lie in it; cma: long "
+              "messages by the system's copies between processes; net: by messages of the host MPI "
+              "alone, as if every rank were on a node of its own; auto: as direct, and as rules "
+              "say.",
        .store = store<&Options::reach>,
        .words = {"auto", "staged", "cma", "direct", "net"}},
       {.name = "TUTTI_BIND",
@@ -254,28 +253,28 @@ const std::vector<OptionRow>& option_table() {
       {.name = "TUTTI_CLUSTERS",
        .kind = OptionKind::text,
        .default_value = "",
-       .doc = "A file that says which nodes are near each other, so that slower links between "
-              "clusters are crossed seldom.",
+       .doc = "A file that says which nodes are near each other, so that few messages use the "
+              "slower links between clusters.",
        .store = store<&Options::clusters>,
        .text_form = "the name of a file (docs/clusters.md)"},
       {.name = "TUTTI_REPRODUCIBLE",
        .kind = OptionKind::choice,
        .default_value = "off",
-       .doc = "Which bits reductions repeat: run, on every run with the same ranks and placement "
-              "(nothing is combined in "
-              "the order of arrival); placement, wherever the same number of ranks run too (Tutti "
-              "sets up at a "
-              "communicator's first call, ignores TUTTI_PLANS, and TUTTI_TABLE for reductions, and "
-              "combines ranks 0, 1, 2, ... from the left).",
+       .doc =
+           "Which runs give the same bits in reductions. run: runs with the same ranks in the "
+           "same places (nothing is combined in the order of arrival); placement: runs with the "
+           "same number of ranks, in any places (Tutti sets up at a communicator's first call, "
+           "ignores TUTTI_PLANS, and TUTTI_TABLE for reductions, and combines ranks 0, 1, 2, ... "
+           "from the left).",
        .store = store<&Options::reproducible>,
        .words = {"off", "run", "placement"}},
       {.name = "TUTTI_SETUP_AFTER",
        .kind = OptionKind::integer,
        .default_value = "auto",
-       .doc = "How many collectives a communicator makes in the host MPI before Tutti sets up for "
-              "it; auto: so many that "
-              "communicators that live for a few calls cost little more than in the host, 48 in "
-              "Open MPI, 3 in MPICH 5, 24 elsewhere, and 1 of MPI_COMM_WORLD.",
+       .doc =
+           "How many collectives a communicator makes in the host MPI before Tutti sets up for "
+           "it; auto: 1 for MPI_COMM_WORLD, and for others so many that communicators of a few "
+           "calls cost little more than in the host: 48 in Open MPI, 3 in MPICH 5, 24 elsewhere.",
        .store = store_setup_after,
        .least = 0,
        .most = 1000000,

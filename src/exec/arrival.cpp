@@ -5,9 +5,9 @@
 
 namespace tutti::exec {
 
-ArrivalReduce::ArrivalReduce(Channel& channel, const BoundProgram& bound, const BoundStep& step,
-                             const Operation& operation, const ReducedSegment& segment,
-                             const Record& record)
+Channel::ArrivalReduce::ArrivalReduce(Channel& channel, const BoundProgram& bound,
+                                      const BoundStep& step, const Operation& operation,
+                                      const ReducedSegment& segment, const Record& record)
     : channel_(channel),
       bound_(bound),
       step_(step),
@@ -17,14 +17,14 @@ ArrivalReduce::ArrivalReduce(Channel& channel, const BoundProgram& bound, const 
       dst_(address(0)),
       sources_(step.operand_count - 1) {}
 
-std::byte* ArrivalReduce::address(uint32_t operand) const {
+std::byte* Channel::ArrivalReduce::address(uint32_t operand) const {
   const BoundOperand& at =
       operand < 3 ? step_.operands[operand]
                   : bound_.operands[bound_.details[step_.details].more_operands + operand - 3];
   return segment_.base_of[at.space] + at.displacement() + segment_.offsets.of(at);
 }
 
-Awaited ArrivalReduce::awaited(const BoundArrival& arrival) const {
+Awaited Channel::ArrivalReduce::awaited(const BoundArrival& arrival) const {
   const uint64_t value = segment_.base + arrival.offset;
   if (!bound_.program->uses_lines)
     return {&channel_.control(arrival.peer).word, value, arrival.peer, nullptr};
@@ -33,13 +33,13 @@ Awaited ArrivalReduce::awaited(const BoundArrival& arrival) const {
   return {&line.stamp, value, arrival.peer, &line};
 }
 
-// As every wait of the loop looks: what has arrived may belong to another call.
-bool ArrivalReduce::is_of_other_call(const Awaited& seen) const {
+// As after every wait of the loop: the data that has arrived may belong to another call.
+bool Channel::ArrivalReduce::is_of_other_call(const Awaited& seen) const {
   if (seen.line != nullptr) return shm::load_relaxed(seen.line->call) != operation_.call;
   return entered_other_call(channel_.control(seen.peer), channel_.base_, operation_.call);
 }
 
-void ArrivalReduce::make_room() {
+void Channel::ArrivalReduce::make_room() {
   if (sources_ <= most_inline) return;
   const auto sources = static_cast<size_t>(sources_);
   many_sources_.resize(2 * sources + 2);
@@ -49,9 +49,9 @@ void ArrivalReduce::make_room() {
   awaited_ = many_awaited_.data();
 }
 
-// Where dst is one of the sources, nothing may be written to it before: it is the partial result
-// that all begins with. Lowering gives it no arrival of its own.
-void ArrivalReduce::sort_sources() {
+// If dst is one of the sources, it is the partial result at the beginning, and nothing may be
+// written to it before it is read. Lowering gives it no arrival of its own.
+void Channel::ArrivalReduce::sort_sources() {
   for (int i = 0; i < sources_; ++i) {
     const std::byte* const source = address(static_cast<uint32_t>(i) + 1);
     const BoundArrival& arrival =
@@ -67,7 +67,7 @@ void ArrivalReduce::sort_sources() {
   }
 }
 
-Code ArrivalReduce::take_arrived() {
+Code Channel::ArrivalReduce::take_arrived() {
   int left = 0;
   for (int i = 0; i < pending_count_; ++i) {
     if (awaited_[i].here()) {
@@ -83,14 +83,14 @@ Code ArrivalReduce::take_arrived() {
   return Code::ok;
 }
 
-// One source alone stays where it is until the next has come: then both go into dst at once.
-void ArrivalReduce::combine_taken() {
+// One source alone stays where it is until the next one arrives: then both are combined into dst.
+void Channel::ArrivalReduce::combine_taken() {
   if (taken_count_ == 0 || (taken_count_ == 1 && !started_)) return;
   const Combine& how = *operation_.combine;
   const void** sources = taken_;
   if (started_) {
-    // dst stands where combining it needs no scratch (combine.h): kernels fold from the left,
-    // `apply` from the right.
+    // dst is first or last, so that combining needs no scratch memory (combine.h): kernels fold
+    // from the left, `apply` from the right.
     if (how.kernel != nullptr) sources = taken_ - 1;
     sources[how.kernel != nullptr ? 0 : taken_count_] = dst_;
   }
@@ -107,13 +107,13 @@ void ArrivalReduce::combine_taken() {
   taken_count_ = 0;
 }
 
-// Recorded are the combining before it, the wait, and who ended it.
-Code ArrivalReduce::wait_for_next() {
+// Records the combination before the wait, the wait itself, and the peer that ended it.
+Code Channel::ArrivalReduce::wait_for_next() {
   if (record_.recorder != nullptr && combined_)
     record_.recorder->step(static_cast<uint32_t>(step_.kind), step_.place, record_.segment, -1,
                            segment_.bytes);
   combined_ = false;
-  const Code code = wait_for_any(channel_, awaited_, pending_count_, operation_.call);
+  const Code code = channel_.wait_for_any(awaited_, pending_count_, operation_.call);
   if (record_.recorder == nullptr || code != Code::ok) return code;
   const Awaited* first = awaited_;
   while (!first->here()) ++first;
@@ -122,7 +122,7 @@ Code ArrivalReduce::wait_for_next() {
   return code;
 }
 
-Code ArrivalReduce::run() {
+Code Channel::ArrivalReduce::run() {
   make_room();
   sort_sources();
   for (;;) {

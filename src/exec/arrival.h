@@ -1,18 +1,17 @@
 // A reduce in the order of arrival: one step of one rank, from its first source to its last.
 //
-// It takes what is there, in the order found, and combines it; then waits for whichever of the
-// others comes first. While only one source has come, nothing is moved: the next is combined with
-// it straight into the destination. Lives on the stack of the executing rank.
+// It combines the sources that have arrived, and then waits for the first of the others to arrive.
+// While only one source has arrived, it moves nothing: it combines that source with the next one
+// directly into the destination. It lives on the stack of the executing rank.
 #pragma once
 
 #include <vector>
 
 #include "exec/executor.h"
-#include "exec/wait.h"
 
 namespace tutti::exec {
 
-class ArrivalReduce {
+class Channel::ArrivalReduce {
  public:
   // The segment of this step.
   struct ReducedSegment {
@@ -22,7 +21,7 @@ class ArrivalReduce {
     size_t bytes;   // of every operand; may be 0
     uint64_t base;  // what the arrivals' offsets count from
   };
-  // Who records what happens in it; null: nobody.
+  // The recorder of its waits and combinations; null if nothing is recorded.
   struct Record {
     trace::Recorder* recorder;
     int64_t segment;
@@ -31,7 +30,7 @@ class ArrivalReduce {
                 const Operation& operation, const ReducedSegment& segment, const Record& record);
   ArrivalReduce(const ArrivalReduce&) = delete;
 
-  // Ends when all sources have been taken, or a wait failed.
+  // Returns when all sources have been combined, or when a wait has failed.
   [[gnu::noinline]] Code run();
 
  private:

@@ -61,7 +61,7 @@ Combine sums_by_kernel() {
           sizeof(int64_t), true};
 }
 
-// What all ranks together give, and what one gives, as bytes of the operation's elements.
+// The input of all ranks together, and of one rank, as bytes of the operation's elements.
 std::vector<std::byte> bytes_of(const Combine& how, int operation, int low, int high,
                                 size_t count) {
   std::vector<std::byte> bytes(count * how.element);

@@ -1,16 +1,16 @@
-// From a program's names of places to addresses in one rank's memory.
+// Binding: the places that a program names become addresses in one rank's memory.
 #include <utility>
 
 #include "exec/exchange.h"
 #include "exec/program_text.h"
-#include "exec/reached.h"
 #include "plan/semantics.h"
 
 namespace tutti::exec {
 
 namespace {
 
-// Steps are small, so that their fields are narrow. What is too large for them is so at all ranks.
+// The fields of steps are narrow. A program or a layout that is too large for them is so at all
+// ranks.
 void require_narrow(const plan::Program& program, const shm::Layout& layout) {
   if (layout.bytes() > shm::most_bytes)
     throw Error(
@@ -49,7 +49,7 @@ std::unique_ptr<const BoundProgram> Channel::bind(std::shared_ptr<const plan::Pr
   require_narrow(program, layout_);
   auto made = std::make_unique<BoundProgram>();
   BoundProgram& bound = *made;
-  const ReachFrom from = reach_from(reach_, reach);
+  const plan::ReachFrom from = plan::reach_from(program, resources_, reach);
   bound.reach_from = from.any;
   bound.cma_from = from.cma;
   const size_t stride = stride_ / shm::line_size;

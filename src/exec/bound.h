@@ -1,6 +1,6 @@
-// A program bound to a channel: every name of a place resolved, so that the loop only adds. Made by
-// Channel::bind, immutable, and good for that channel alone; where it has several segments or
-// parts, the executor adds their offsets.
+// A program that is bound to a channel: every place is an address or a displacement, so that the
+// loop only adds. Channel::bind makes it for that channel alone, and it never changes. The
+// executor adds the offsets of segments and parts.
 #pragma once
 
 #include <cstddef>
@@ -17,9 +17,8 @@ namespace tutti::exec {
 
 class Channel;
 
-// A program with its addresses resolved for one channel. Steps are what a call reads most of, so
-// they are small: places in shared memory are counted in lines (shm::line_size), and what few steps
-// need lies elsewhere.
+// Most of the memory that a call reads are steps, so steps are small: they count places in shared
+// memory in lines (shm::line_size), and fields that few steps need lie elsewhere.
 struct BoundOperand {
   uint32_t lines = 0;  // from the base of the space
   uint32_t block : 24 = 0;
@@ -32,13 +31,14 @@ struct BoundOperand {
 static_assert(sizeof(BoundOperand) == 8 && plan::max_blocks <= BoundOperand::most_blocks);
 struct alignas(64) BoundStep {
   plan::StepKind kind;
-  bool then_stamp;  // a stamp step follows and is done with this one: `line` and `offset` are the
+  bool then_stamp;  // a stamp follows and is executed with this step; `line` and `offset` are the
                     // stamp's
   bool elidable;    // plan::Step::elidable
   uint16_t operand_count;
   int32_t stage;
   int32_t peer;
-  uint64_t offset;           // plan::first_number of what is waited for, published or stamped
+  uint64_t offset;  // plan::first_number of the transfer that this step waits for, publishes or
+                    // stamps
   BoundOperand operands[3];  // the first three: all of them for a copy and a reduce of two sources
   uint32_t line;  // for wait_line and stamp: from rank 0's first one of the operation, in lines
   uint32_t elsewhere;  // where its operands start in BoundProgram::elsewhere; `nowhere` where none
@@ -55,18 +55,18 @@ struct BoundDetails {
   uint32_t extent_count;
   uint32_t message;  // of post, send, receive and sent: which of BoundProgram::messages
 };
-// Where the bytes of an operand are, too: in a buffer of the user of `rank`.
+// A second place of an operand's bytes: a buffer of the user of `rank`.
 struct Elsewhere {
   int32_t rank = -1;     // -1: nowhere
   BoundOperand operand;  // of space in or out, by its block alone
 };
-// What makes a source of a reduce_any ready.
+// The hand-over that makes a source of a reduce_any ready.
 struct BoundArrival {
   int32_t peer = -1;    // -1: ready from the start
   uint64_t offset = 0;  // as BoundStep::offset
   uint32_t line = 0;    // as BoundStep::line, in programs that use lines
 };
-// One end of a copy between nodes (plan::Message), and where what it carries lies.
+// One end of a copy between nodes (plan::Message), and the places of the data that it carries.
 struct BoundPiece {
   BoundOperand operand;
   uint32_t extent_first = 0, extent_count = 1;
@@ -82,14 +82,14 @@ struct BoundMessage {
 struct Exchange {
   uint32_t own_line = 0, their_line = 0;  // as BoundStep::line
   uint32_t posted = 0, awaited = 0;       // as BoundStep::offset
-  int32_t peer = -1;                      // -1: the program is none
+  int32_t peer = -1;                      // -1: the program is no exchange
   bool combines = false;
   bool theirs_first = false;  // in the order of combining
 };
 struct BoundProgram;
-// What every run of a bound program reads besides its steps. Who remembers calls keeps a copy
-// beside each, so that one whose data has left the caches waits for memory once and not for one
-// pointer after another. Its pointers are good as long as the BoundProgram.
+// All that a run of a bound program reads besides its steps. A table of calls keeps a copy beside
+// each call, so that a call whose data has left the caches waits for memory once, and not for one
+// pointer after another. Its pointers are valid as long as the BoundProgram lives.
 struct Start {
   Code (*run)(Channel&, const Start&,
               const Operation&) = nullptr;  // the loop, compiled for what the program needs
@@ -121,12 +121,12 @@ struct BoundProgram {
   std::vector<BoundMessage> messages;
   std::vector<BoundPiece> pieces;
   std::vector<BoundStep> returns;  // the wait_return steps, which are in no other list
-  // Where a trace is recorded: the program's number in it.
-  uint32_t traced_as = 0;
-  uint32_t traced_as_gather = 0;  // of an allgather, by which the records of a gather go
+  uint32_t traced_as = 0;          // the program's number in a trace, if one is recorded
+  uint32_t traced_as_gather = 0;   // the number of an allgather's program for gathers of records
 };
 
-// Where blocks are from the start of their buffers: a distance apart, or where a v-collective says.
+// The offsets of blocks in their buffers: blocks lie at equal distances, or where a v-collective's
+// arguments say.
 struct Offsets {
   size_t user = 0;
   size_t slot = 0;

@@ -1,4 +1,4 @@
-// A channel before and between operations: its areas, what fits them, room in the rings, failures.
+// A channel before and between operations: its areas, room in the rings, and failures.
 #include <sys/mman.h>
 
 #include <algorithm>
@@ -9,55 +9,28 @@
 
 #include "base/log.h"
 #include "base/options.h"
-#include "base/segments.h"
 #include "exec/entered.h"
 #include "exec/executor.h"
-#include "exec/geometry.h"
-#include "exec/reached.h"
-#include "exec/wait.h"
 #include "shm/segment.h"
 
 namespace tutti::exec {
 namespace {
 
-// Sizes found by measuring (docs/performance.md): up to where a message goes in one piece, and the
-// segments beyond.
-constexpr size_t most_short_slots = 16 * 1024;
-constexpr size_t most_whole = 8 * 1024;
-constexpr size_t most_whole_of_threads =
-    32 * 1024;  // which need no slots, so that there is nothing to overlap
-constexpr size_t least_segment = 4 * 1024;
-constexpr size_t most_segment = 16 * 1024;
-constexpr size_t most_short_beside_deep = 2048;
-// Between nodes a message costs more, so they are larger, but not where the transport asks before
-// it sends them (Net::prompt); and what no slot bounds, a message's length does.
-constexpr size_t most_segment_between = 128 * 1024;
-constexpr size_t most_message = size_t{1} << 30;
 constexpr size_t reserved_for_failure = 256;  // bytes, for a line that tells that memory ran out
 
-// Halves of the vector, halved again while the ring does not hold enough of them. Two need a
-// position each and no more.
-size_t halves(const plan::Program& program, size_t element, size_t bytes, size_t slot_bytes) {
-  const size_t grain = grain_of(element);
-  for (size_t parts = 2;; parts *= 2) {
-    const size_t segment = round_up((bytes + parts - 1) / parts, grain);
-    const size_t ring = parts == 2 ? 2 * position_bytes_of(program, element, segment)
-                                   : ring_bytes_of(program, element, segment);
-    if (ring <= slot_bytes || segment == grain) return segment;
-  }
+// The memory of the areas, and what the ranks found beside it.
+plan::Resources resources_of(const shm::Layout& layout, const Channel::Settings& settings) {
+  plan::Resources resources = plan::resources_of(layout.slot_bytes, layout.line_count);
+  const Reach& reach = settings.reach;
+  resources.threads = reach.one_process;
+  resources.mapped = !reach.mapped.empty();
+  resources.system_copies = !reach.processes.empty();
+  resources.system_copies_unasked = reach.cma_unasked;
+  if (settings.net != nullptr) resources.prompt = settings.net->prompt();
+  return resources;
 }
 
 }  // namespace
-
-ReachFrom reach_from(const Reach& reach, ReachChoice choice) {
-  ReachFrom from;
-  if (choice == ReachChoice::staged) return from;
-  const bool asked = choice == ReachChoice::cma;
-  if (!reach.processes.empty() && (asked || reach.cma_unasked))
-    from.cma = asked ? direct_from : cma_from;
-  from.any = reach.mapped.empty() ? from.cma : direct_from;
-  return from;
-}
 
 std::string describe_call(uint64_t call) {
   if (call == 0) return "nothing";
@@ -82,6 +55,7 @@ Channel::Channel(std::byte* areas, const shm::Layout& layout, int rank, const Se
       style_(settings.style),
       rank_(rank),
       layout_(layout),
+      resources_(resources_of(layout, settings)),
       members_(settings.members),
       net_(settings.net),
       reach_(settings.reach),
@@ -92,11 +66,9 @@ Channel::Channel(std::byte* areas, const shm::Layout& layout, int rank, const Se
   index_ = index_of(rank);
   own_ = &control(index_);
   shm::store_relaxed(own_->process, settings.process);
-  short_slots_.size = short_slots_.limit =
-      std::min(most_short_slots, layout.slot_bytes / 4 / shm::line_size * shm::line_size);
-  long_slots_.size =
-      layout.slot_bytes - short_slots_.size;  // its limit is 0: its first use makes room
-  most_short_ = long_slots_.size >= shm::deep_ring ? most_short_beside_deep : short_slots_.size / 2;
+  short_slots_.size = short_slots_.limit = resources_.short_slots;
+  long_slots_.size = resources_.long_slots;  // its limit is 0: its first use makes room
+  most_short_ = resources_.most_short;
   lines_.size = lines_.limit = static_cast<uint64_t>(layout.line_count);
 }
 
@@ -125,7 +97,8 @@ Code Channel::fail(Code code, std::string message) {
   return code;
 }
 
-// There may be no memory for the line: what is known for sure fits what was reserved.
+// There may be no memory for the message: the part that is always there fits into the memory that
+// was reserved.
 Code Channel::fail_thrown(uint64_t call) noexcept {
   failed_ = Code::unavailable;
   failure_.clear();
@@ -144,8 +117,8 @@ Code Channel::fail_thrown(uint64_t call) noexcept {
   return failed_;
 }
 
-// A rank that found it at once has not said what it is in, and those that wait for it must learn
-// it.
+// A rank that finds the mismatch at once has not yet said which call it is in, and ranks that wait
+// for it must learn that.
 Code Channel::fail_mismatch(int peer, uint64_t call) {
   say_entered(*own_, base_, call);
   return fail(
@@ -194,56 +167,8 @@ std::string Channel::standing(int rank) const {
   return text + ": last entered " + call + "; its word is " + std::to_string(word);
 }
 
-// Between nodes: of a part or a vector, what the transport sends unasked when messages carry
-// several parts at once.
-size_t Channel::unasked_bytes(const plan::Program& program) const {
-  const auto parts = static_cast<size_t>(program.parted ? std::max(program.message_blocks, 1) : 1);
-  return std::max(net_->prompt() / parts, least_segment);
-}
-
-size_t Channel::segment_bytes(const plan::Program& program, size_t element, size_t bytes,
-                              size_t wanted) const {
-  if (bytes <= whole_up_to(program, wanted)) return bytes;
-  if (wanted == segment_halves) return halves(program, element, bytes, long_slots_.size);
-  const size_t least = net_ != nullptr ? unasked_bytes(program) : least_segment;
-  const size_t most = program.slot_blocks == 0 ? most_message
-                      : net_ != nullptr        ? most_segment_between
-                                               : most_segment;
-  // Vectors flow through trees of nodes, so that many segments are worth their messages; parts go
-  // once from node to node.
-  const size_t segments = net_ == nullptr ? 4 : program.parted ? 8 : 32;
-  const size_t target =
-      wanted != 0 ? wanted : std::clamp(bytes / segments, least, std::max(least, most));
-  const size_t grain = grain_of(element);
-  size_t segment = std::max(target / grain, size_t{1}) * grain;
-  while (segment > grain && ring_bytes_of(program, element, segment) > long_slots_.size) {
-    segment = std::max(segment * 7 / 8 / grain, size_t{1}) * grain;
-  }
-  return segment;
-}
-
-size_t Channel::whole_up_to(const plan::Program& program, size_t wanted) const {
-  const bool told = wanted != 0 && wanted != segment_halves;
-  if (program.slot_blocks == 0 && net_ == nullptr) return SIZE_MAX;
-  const size_t unasked = net_ != nullptr      ? unasked_bytes(program)
-                         : reach_.one_process ? most_whole_of_threads
-                                              : most_whole;
-  const size_t limit = told ? wanted : unasked;
-  if (program.slot_blocks == 0) return limit;
-  // The largest element makes the largest position; a block may be cut short by one and padded by a
-  // line.
-  const size_t fits = long_slots_.size / static_cast<size_t>(program.slot_blocks);
-  const size_t slack = 2 * shm::line_size;
-  const size_t blocks = static_cast<size_t>(program.blocks);
-  return fits <= slack ? 0 : std::min(limit, (fits - slack) * blocks);
-}
-
-bool Channel::fits(const plan::Program& program, size_t element) const {
-  if (program.uses_lines) return static_cast<uint64_t>(program.lines) <= lines_.size;
-  return ring_bytes_of(program, element, grain_of(element)) <= long_slots_.size;
-}
-
-// A deep ring is hundreds of pages; that they come one by one, each with a fault, is slow for long.
+// A deep ring has hundreds of pages. If each came by a fault of its own, a rank would be slow for
+// many calls.
 void Channel::populate() {
   populated_ = true;
 #ifdef MADV_POPULATE_WRITE
@@ -266,15 +191,15 @@ Code Channel::make_room(Ring& ring, uint64_t units, bool writes, const Operation
   if (room || !writes) return Code::ok;
   Checkpoint past = checkpoint_;
   const uint64_t needed = ring.cursor + units - ring.size;
-  const uint64_t passed = &ring == &lines_         ? past.lines
-                          : &ring == &short_slots_ ? past.short_slots
-                                                   : past.long_slots;
+  uint64_t passed = past.long_slots;
+  if (&ring == &lines_) passed = past.lines;
+  if (&ring == &short_slots_) passed = past.short_slots;
   if (passed < needed) past = here();
   for (int peer = 0; peer < layout_.ranks; ++peer) {
     if (peer == index_) continue;
     const Awaited ended{&control(peer).word, past.base, peer, nullptr};
     if (shm::observe(*ended.word) >= ended.value) continue;
-    if (const Code code = wait_for(*this, ended, operation.call); code != Code::ok) return code;
+    if (const Code code = wait_for(ended, operation.call); code != Code::ok) return code;
   }
   lines_.safe = std::max(lines_.safe, past.lines);
   short_slots_.safe = std::max(short_slots_.safe, past.short_slots);

@@ -18,8 +18,7 @@ void fold_left(const Combine& how, std::byte* dst, const std::byte* const* sourc
   for (size_t first = 0; first < elements; first += per_strip) {
     const size_t n = std::min(per_strip, elements - first);
     const size_t at = first * how.element;
-    // Where dst is read by a later fold of this strip, the partial results must not overwrite it
-    // before.
+    // If a later fold of this strip reads dst, partial results must not overwrite dst before.
     std::byte* partial = read_late ? scratch : dst + at;
     how.kernel(partial, sources[0] + at, sources[1] + at, n);
     for (int i = 2; i < count; ++i) {

@@ -1,13 +1,13 @@
-// Which operation a rank says that it is in, so that its peers notice a call that does not match
-// theirs. Internal to src/exec.
+// The operation that a rank has entered, as it tells its peers, so that they notice a call that
+// does not match theirs. Internal to src/exec.
 //
-// A rank says it with whatever it publishes, on the same cache line, so that it costs its peers
-// nothing; and where it waits for long.
+// A rank tells it with every number that it publishes, on the same cache line, so that it costs its
+// peers nothing. It also tells it when it waits for long.
 //
 // The base of an operation and its call are two words of the rank's Control, which peers read while
 // the rank may already write those of a later operation. The writer clears the base before it
 // changes the call; a reader that finds another call than its own looks at the base a second time.
-// Whoever has read a later call sees that the earlier base is gone, because the call is published
+// A reader of a later call sees that the earlier base is gone, because the call is published
 // after the base was cleared.
 #pragma once
 

@@ -1,10 +1,10 @@
-// Programs that are one exchange of lines (executor.h: Exchange): found when a program is bound,
-// and run without a loop over steps. Internal to src/exec.
+// Programs that are one exchange of lines (bound.h: Exchange). They are found when a program is
+// bound, and run without a loop over steps. Internal to src/exec.
 //
-// The frequent short calls of two ranks. All addresses and numbers but the ring's position are
-// known from binding, so a call takes about half the instructions that the loop takes for the same
-// three steps. Waiting, the hook, the watchdog and mismatched calls are the loop's own; where steps
-// are recorded, the loop runs.
+// They are the frequent short calls of two ranks. Binding knows all addresses and numbers except
+// the ring's position, so a call takes about half the instructions that the loop takes for the same
+// three steps. The exchange waits, calls the hook and notices mismatched calls as the loop does. If
+// steps are recorded, the loop runs instead.
 #pragma once
 
 #include "exec/combine.h"
@@ -13,7 +13,7 @@
 
 namespace tutti::exec {
 
-// What the steps of a bound program of lines amount to; no peer where that is no exchange.
+// The exchange that the steps of a bound program of lines are; without a peer if they are none.
 Exchange find_exchange(const BoundProgram& bound, const plan::Program& program);
 
 template <bool yielding, bool combines>

@@ -89,7 +89,8 @@ TEST_P(Exchanges, GiveEveryRankTheResult) {
   });
 }
 
-// What a rank wrote before a barrier, without any atomic operation, the other reads behind it.
+// Data that a rank wrote before a barrier, without any atomic operation, is read by the other rank
+// after it.
 TEST_P(Exchanges, MakeBarriers) {
   PlanRanks ranks(algo::generate(Collective::barrier, "all_read_all", 2, 0), Carrier::line,
                   few_lines, GetParam());

@@ -1,13 +1,13 @@
-// One operation of one rank: the loop over its program's steps, and what each kind of step does.
+// One operation of one rank: the loop over its program's steps, and the work of each kind of step.
 // Internal to executor.cpp.
 //
-// It lives on the stack of the executing rank. Every call takes this path, so it makes no
-// allocation, takes no lock, enters no system call, and touches no string or log while it does not
-// wait. The shape is a template argument, and each instance becomes one function that keeps its
-// members in registers. For that, no function that is not inlined may get the address of a member;
-// the recorder and the bases of the operands, whose addresses others need, stand outside. Waits are
-// marked unlikely, so that the compiler does not prepare them before the loop. A line program of
-// three steps takes about 130 instructions; the most frequent one has a path of its own
+// An Execution lives on the stack of the executing rank. It is the path of every call: while it
+// need not wait it makes no allocation and no system call, takes no lock, and touches no string and
+// no log. The shape is known at compile time, and an instance becomes one function that keeps its
+// members in registers. Therefore no function that is not inlined gets the address of a member; the
+// recorder and the bases of the operands, whose addresses others need, lie outside of the object.
+// Waits are marked unlikely, so that the compiler does not prepare them before the loop. A line
+// program of three steps takes about 130 instructions; the most frequent one has a path of its own
 // (exchange.h). plan/semantics.h has the rules of steps: which numbers they await and publish, and
 // where their bytes are.
 #pragma once
@@ -18,7 +18,6 @@
 
 #include "exec/arrival.h"
 #include "exec/entered.h"
-#include "exec/geometry.h"
 #include "exec/lines.h"
 #include "exec/messages.h"
 #include "exec/reached.h"
@@ -27,7 +26,7 @@
 
 namespace tutti::exec {
 
-// In the place of trace::Recorder where nothing is recorded: leaves nothing in the code.
+// Replaces trace::Recorder if nothing is recorded. It leaves nothing in the code.
 struct Unrecorded {
   explicit Unrecorded(trace::Tracer*) {}
   void step(uint32_t, uint32_t, int64_t, int32_t, uint64_t) {}
@@ -44,7 +43,7 @@ class Channel::Execution {
   static constexpr bool has_messages = beyond == Beyond::nodes;
   using Records = std::conditional_t<traced, trace::Recorder, Unrecorded>;
 
-  // What others get the address of is not the object's own.
+  // Members whose address other functions get are references to objects outside.
   Execution(Channel& channel, const Start& start, const Operation& operation,
             std::byte* (&base_of)[spaces], Records& recorder)
       : channel_(channel),
@@ -59,7 +58,7 @@ class Channel::Execution {
         reached_(channel, *start.bound, operation) {}
   Execution(const Execution&) = delete;
 
-  // Ends when all steps have been done, or a wait failed.
+  // Returns when all steps have been executed, or when a wait has failed.
   [[gnu::always_inline]] Code run() {
     if (const Code code = enter(); code != Code::ok) return code;
     // Steps stand in the order of stages, so that one segment needs one pass.
@@ -69,8 +68,8 @@ class Channel::Execution {
       for (const BoundStep& step : std::span(start_.steps, start_.step_count)) {
         const int64_t segment = several ? plan::segment_at(tick, step.stage) : 0;
         if (several && (segment < 0 || segment >= geometry_.segments)) continue;
-        // Movements come first, because they are most of a short program, and only they have
-        // operands.
+        // Movements are tested first: most steps of a short program are movements, and the count of
+        // operands is all that their dispatch needs.
         const Code code = step.operand_count != 0 ? move(step, segment) : hand_over(step, segment);
         if (code != Code::ok) return code;
       }
@@ -91,14 +90,15 @@ class Channel::Execution {
   static constexpr bool segmented =
       shape == Shape::segmented || shape == Shape::parts;  // into one segment, maybe
 
-  // Says what this rank does, and takes its share of a ring.
+  // Tells peers which call this rank is in, and takes the operation's share of a ring.
   [[gnu::always_inline]] Code enter() {
     if constexpr (!lines_only) {
       const size_t element = operation_.combine != nullptr ? operation_.combine->element : 1;
       const bool several = segmented && operation_.segment_bytes < operation_.bytes;
-      geometry_ = several ? geometry_of_segments(program_, operation_, element,
-                                                 channel_.long_slots_.size - table_share())
-                          : geometry_of_whole(program_, operation_, element);
+      geometry_ = several ? plan::geometry_of_segments(program_, element, operation_.bytes,
+                                                       operation_.segment_bytes,
+                                                       channel_.long_slots_.size - table_share())
+                          : plan::geometry_of_whole(program_, element, operation_.bytes);
     }
     share_ = lines_only ? static_cast<uint64_t>(start_.lines)
                         : geometry_.position_bytes * static_cast<size_t>(geometry_.positions) +
@@ -130,12 +130,15 @@ class Channel::Execution {
     return Code::ok;
   }
 
-  // What the table of places takes of the slot where only owners know where their parts are.
+  // The bytes of the slot that the table of places takes, if only owners know where their parts
+  // are.
   [[gnu::always_inline]] size_t table_share() const {
-    return reaching && has_parts && operation_.v_parts != nullptr ? table_bytes(program_.ranks) : 0;
+    return reaching && has_parts && operation_.v_parts != nullptr
+               ? plan::table_bytes(program_.ranks)
+               : 0;
   }
 
-  // A rank whose buffers others read where they are must not return before they have done so.
+  // A rank whose buffers others read directly must not return before they have read them.
   [[gnu::always_inline]] Code wait_for_readers() {
     if (!reached_.any_of_own()) return Code::ok;
     const int64_t last = geometry_.segments - 1;
@@ -156,7 +159,7 @@ class Channel::Execution {
     if constexpr (!lines_only) say_entered(own_, base_, operation_.call);
     channel_.end<yielding>(next);
     ring_->cursor += share_;
-    // Where every rank is known to have entered this operation, it has ended all earlier ones.
+    // A rank that has entered this operation has ended all earlier ones.
     if (start_.knows_all) ring_->safe = begin_;
     if constexpr (traced) {
       const bool several = geometry_.segments > 1;
@@ -232,7 +235,7 @@ class Channel::Execution {
     return at;
   }
 
-  // copy, reduce, reduce_any, and the stamp that goes with one.
+  // copy, reduce and reduce_any, and a stamp that is executed with one of them.
   [[gnu::always_inline]] Code move(const BoundStep& step, int64_t segment) {
     if constexpr (has_parts) {
       if (operation_.v_parts != nullptr && operation_.v_parts->agreement != nullptr) [[unlikely]] {
@@ -242,7 +245,7 @@ class Channel::Execution {
     }
     const size_t bytes = go_to(step, segment);
     if constexpr (arrivals) {
-      // Even of no bytes: what it waits for orders more than its own data.
+      // It waits even if it has no bytes, because its waits order more than its own data.
       if (step.kind == StepKind::reduce_any) {
         const Code code = reduce_any(step, segment, bytes);
         if (code == Code::ok) moved(step, segment, bytes);
@@ -307,7 +310,7 @@ class Channel::Execution {
     }
   }
 
-  // The step kinds that move nothing: they wait for others, or tell them.
+  // The step kinds that move nothing: waits, publish and stamp.
   [[gnu::always_inline]] Code hand_over(const BoundStep& step, int64_t segment) {
     if constexpr (has_messages) {
       if (plan::is_message(step.kind)) return message(step, segment);
@@ -372,7 +375,7 @@ class Channel::Execution {
     const shm::Control& peer = channel_.control(step.peer);
     if (shm::observe(peer.word) < number) [[unlikely]] {
       const Awaited awaited{&peer.word, number, step.peer, nullptr};
-      if (const Code code = wait_for(channel_, awaited, operation_.call); code != Code::ok)
+      if (const Code code = channel_.wait_for(awaited, operation_.call); code != Code::ok)
         return code;
     }
     if (entered_other_call(peer, base_, operation_.call)) [[unlikely]]
@@ -409,7 +412,7 @@ class Channel::Execution {
   std::byte* (&base_of_)[spaces];  // by space
   Records& recorder_;
   std::conditional_t<reaching, Reached, Unreached> reached_;
-  Geometry geometry_{};
+  plan::Geometry geometry_{};
   Ring* ring_ = nullptr;        // that the operation goes through
   uint64_t share_ = 0;          // what it takes of it
   uint64_t begin_ = 0;          // from this cursor on

@@ -30,15 +30,6 @@ void Channel::combine_many(const BoundProgram& bound, const BoundStep& step,
   combine(*operation.combine, address(step.operands[0]), sources, static_cast<int>(count), bytes);
 }
 
-bool Channel::has_table(const BoundProgram& bound, const Operation& operation) const {
-  const plan::Program& program = *bound.program;
-  const size_t element = operation.combine != nullptr ? operation.combine->element : 1;
-  const size_t position =
-      position_bytes_of(program, element, std::min(operation.segment_bytes, operation.bytes));
-  return position * static_cast<size_t>(program.min_positions) + table_bytes(program.ranks) <=
-         long_slots_.size;
-}
-
 template <bool yielding, Shape shape, bool arrivals, bool traced, Beyond beyond>
 Code Channel::run(Channel& channel, const Start& start, const Operation& operation) {
   using Run = Execution<yielding, shape, arrivals, traced, beyond>;
@@ -54,12 +45,15 @@ Code Channel::run_slots(Channel& channel, const Start& start, const Operation& o
                : run<yielding, Shape::segmented, arrivals, traced>(channel, start, operation);
 }
 
-// Long messages take long enough that one instance serves programs with arrivals and without.
+// Long messages take so long that one instance can serve programs with arrivals and without.
 template <bool yielding, bool arrivals, bool traced>
 Code Channel::run_offers(Channel& channel, const Start& start, const Operation& operation) {
   const BoundProgram& bound = *start.bound;
-  const bool reaching = operation.bytes >= bound.reach_from &&
-                        (operation.v_parts == nullptr || channel.has_table(bound, operation));
+  const size_t element = operation.combine != nullptr ? operation.combine->element : 1;
+  const bool reaching =
+      operation.bytes >= bound.reach_from &&
+      (operation.v_parts == nullptr || plan::has_table(*bound.program, channel.resources_, element,
+                                                       operation.bytes, operation.segment_bytes));
   if (bound.program->parted) {
     return reaching ? run<yielding, Shape::parts, true, traced, Beyond::buffers>(channel, start,
                                                                                  operation)
@@ -80,7 +74,7 @@ Channel::Runner Channel::net_runner(const plan::Program& program) {
                             : &run<yielding, Shape::segmented, true, traced, nodes>;
 }
 
-// What is recorded costs anyway, so one instance serves programs with arrivals and without.
+// Recording costs time anyway, so one instance serves programs with arrivals and without.
 Channel::Runner Channel::runner_for(const BoundProgram& bound) const {
   const bool arrivals = !bound.arrivals.empty();
   if (style_ == WaitStyle::yield) {

@@ -20,27 +20,18 @@
 #include "exec/operation.h"
 #include "exec/reach.h"
 #include "exec/slot_stores.h"
+#include "exec/waiter.h"
+#include "plan/geometry.h"
 #include "plan/program.h"
 #include "shm/layout.h"
 #include "trace/tracer.h"
 
 namespace tutti::exec {
 
-enum class WaitStyle : uint8_t {
-  spin,   // a core for every rank: poll, call the progress hook now and then
-  yield,  // more ranks than cores: poll a little, yield, then sleep on the peer's doorbell
-};
-
-// Called while waiting, so that the host MPI's messages progress; null where there is no host.
-struct ProgressHook {
-  void (*call)(void* context) = nullptr;
-  void* context = nullptr;
-};
-
-// How a program's hand-overs travel, whether its buffers have parts, and, for vectors in slots, how
-// often it runs.
+// How a program's hand-overs travel, whether its buffers have parts, and, for vectors in slots,
+// whether there are several segments.
 enum class Shape : uint8_t { lines, part_lines, whole, segmented, parts };
-// What data goes through beside them: users' buffers that ranks reach, or messages.
+// The ways of data beside lines and slots: users' buffers that ranks reach, or messages.
 enum class Beyond : uint8_t { nothing, buffers, nodes };
 
 class alignas(64) Channel {
@@ -60,27 +51,18 @@ class alignas(64) Channel {
         nullptr;  // records what this channel executes; outlives it; null: nobody does
     uint32_t communicator = 0;  // number of the group's communicator there
   };
-  // `areas` is the start of the group's areas on this node, alive as long as the channel; `rank` is
+  // `areas` is the start of the group's areas on this node, which outlive the channel; `rank` is
   // the group's.
   Channel(std::byte* areas, const shm::Layout& layout, int rank, const Settings& settings);
 
-  // `reach`: the ways beside slots that its readers may go, the same at all ranks. automatic: those
-  // of the settings.
+  // `reach`: how readers may bypass the slots, the same at all ranks. automatic: as the settings
+  // say.
   std::unique_ptr<const BoundProgram> bind(std::shared_ptr<const plan::Program> program,
                                            ReachChoice reach = ReachChoice::automatic) const;
 
-  // Bytes of one segment that this channel's slots can pipeline for a program that fits, about
-  // `wanted` (0: the default) at most; `bytes` where one piece is best.
-  size_t segment_bytes(const plan::Program& program, size_t element, size_t bytes,
-                       size_t wanted) const;
-
-  // Vectors of up to so many bytes go through in one piece, whatever their elements.
-  size_t whole_up_to(const plan::Program& program, size_t wanted) const;
-  // Whether an operation's lines, or segments of one element (of a few where elements are small),
-  // fit the rings. The same at all ranks.
-  bool fits(const plan::Program& program, size_t element) const;
-  // Elements up to this size can be staged by flat plans.
-  size_t max_element() const { return long_slots_.size / 8 / shm::line_size * shm::line_size; }
+  // The memory and the abilities by which operations are cut (plan/geometry.h). The same at all
+  // ranks.
+  const plan::Resources& resources() const { return resources_; }
 
   // Runs a bound program by its start or a copy of that, and throws nothing. Any other code than
   // Code::ok leaves the group unusable: every later call returns the same.
@@ -94,9 +76,9 @@ class alignas(64) Channel {
     }
   }
 
-  // Runs what is no program as a part of an operation: the host MPI's collective among leaders,
-  // which returns false where it failed; its caller then gives up. The watchdogs of the other ranks
-  // tell of it.
+  // Runs a part of an operation that is no program: the host MPI's collective among leaders, which
+  // returns false if it failed; the caller then gives up. Meanwhile the watchdogs of other ranks
+  // report that this rank is in it.
   template <class Collective>
   Code among_leaders(uint64_t call, Collective&& collective) {
     if (failed_ != Code::ok) return failed_;
@@ -114,7 +96,7 @@ class alignas(64) Channel {
   // Ends the use of the channel for a reason that it cannot see; every later call returns the code.
   Code give_up(Code code, std::string why) { return fail(code, std::move(why)); }
 
-  // What a channel counts for as long as it lives.
+  // The counters of a channel, which grow as long as it lives.
   struct Counters {
     uint64_t base = 0;      // transfers
     uint64_t units = 0;     // of each ring that were taken; a multiple of line_size
@@ -124,36 +106,38 @@ class alignas(64) Channel {
   // tests of what happens when half of a counter's bits come round.
   void advance(const Counters& by);
 
-  // The same, called inside a handler, for whatever was thrown in the middle of an operation. This
-  // rank has entered it, so others wait for what it will not do any more.
+  // For a handler, when something was thrown in the middle of an operation. This rank has entered
+  // the operation, so others wait for steps that it will never execute.
   [[gnu::cold]] Code fail_thrown(uint64_t call) noexcept;
 
   // One line about the last failure; empty where there was none.
   const std::string& failure() const { return failure_; }
-  // Whether that was a stall, which the user wants to end the job.
+  // True if the failure was a stall and TUTTI_STALL=abort.
   bool stalled() const { return stalled_; }
 
   int rank() const { return rank_; }
   const shm::Layout& layout() const { return layout_; }
   WaitStyle style() const { return style_; }
 
-  // Where a rank stands, one line, for the watchdog and for tests that time out.
+  // One line about what a rank does, for the watchdog and for tests that time out.
   std::string standing(int rank) const;
 
  private:
-  friend class SlowWait;
-  friend class MessageStep;
-  friend class ArrivalReduce;
-  friend class Reached;
+  // The parts of an operation that have headers of their own.
+  class MessageStep;    // messages.h
+  class ArrivalReduce;  // arrival.h
+  class Reached;        // reached.h
+  struct Unreached;
+  class PeerWatch;  // channel_waits.cpp
 
-  // A ring that all ranks use alike. Units (bytes, lines) are counted by a cursor that grows for
-  // ever.
+  // A ring that all ranks use alike. A cursor that only grows counts its units (bytes or lines).
   struct Ring {
     uint64_t cursor = 0;  // units taken so far
-    uint64_t limit = 0;   // up to here they can be taken without a look at anything else
+    uint64_t limit = 0;   // units up to here can be taken without any other check
     uint64_t lap = 0;     // the cursor at the ring's first unit
     uint64_t size = 0;
-    uint64_t safe = 0;  // this rank knows that all ranks have ended what was before this cursor
+    uint64_t safe = 0;  // this rank knows that all ranks have ended the operations before this
+                        // cursor
 
     uint64_t position() const { return cursor - lap; }
     // Makes the next `units` consecutive, and tells whether they may be written.
@@ -164,7 +148,7 @@ class alignas(64) Channel {
     }
   };
 
-  // By a rank's place among the areas, as peers are told in bound programs.
+  // `index`: a rank's place among the areas, by which bound programs name peers.
   shm::Control& control(int index) const {
     return *reinterpret_cast<shm::Control*>(areas_ + static_cast<size_t>(index) * stride_);
   }
@@ -179,16 +163,16 @@ class alignas(64) Channel {
     uint64_t lines = 0, short_slots = 0, long_slots = 0;  // the rings' cursors
   };
 
-  // Notes the failure and returns its code.
+  // Keeps the failure and returns its code.
   Code fail(Code code, std::string message);
   Code fail_mismatch(int peer, uint64_t call);
-  // Says where the ranks of this node stand; fails where the user asked for it. `awaited` is a rank
-  // of the group.
+  // Reports what the ranks of this node do, and fails if TUTTI_STALL=abort. `awaited` is a rank of
+  // the group.
   Code report_stall(int awaited, uint64_t call);
 
-  // The loop is compiled for each shape, and again for programs that reduce in the order of
-  // arrival, for channels whose steps are recorded, for long messages where ranks reach each
-  // other's buffers, and for groups of several nodes, so that others do not pay for them.
+  // The loop is compiled for each shape. It is compiled again for programs that reduce in the order
+  // of arrival, for channels whose steps are recorded, for long messages whose readers bypass
+  // slots, and for groups of several nodes, so that other programs do not pay for these.
   template <bool yielding, Shape shape, bool arrivals, bool traced, Beyond beyond>
   class Execution;  // execution.h
   template <bool yielding, Shape shape, bool arrivals, bool traced, Beyond beyond = Beyond::nothing>
@@ -204,8 +188,7 @@ class alignas(64) Channel {
   decltype(Start::run) runner(const BoundProgram& bound) const {
     const plan::Program& program = *bound.program;
     if (net_ != nullptr) return net_runner<yielding, traced>(program);
-    if (program.has_elidable_copies && bound.reach_from != SIZE_MAX)
-      return &run_offers<yielding, arrivals, traced>;
+    if (bound.reach_from != SIZE_MAX) return &run_offers<yielding, arrivals, traced>;
     if (program.parted && !program.uses_lines)
       return &run<yielding, Shape::parts, arrivals, traced>;
     if (program.parted) return &run<yielding, Shape::part_lines, arrivals, traced>;
@@ -216,14 +199,20 @@ class alignas(64) Channel {
                               : &run_slots<yielding, arrivals, traced>;
   }
   using Runner = decltype(Start::run);
-  // Messages take long enough that one instance serves programs with arrivals and without, in
+  // Messages take so long that one instance can serve programs with arrivals and without, in
   // segments and whole.
   template <bool yielding, bool traced>
   static Runner net_runner(const plan::Program& program);
   Runner runner_for(const BoundProgram& bound) const;
-  // Whether the slots have room for a table of places (reached.h) beside an operation's segments.
-  // The same at all ranks.
-  bool has_table(const BoundProgram& bound, const Operation& operation) const;
+  // Wait until a value of a peer is here, or until one of several is; the caller then polls the
+  // others before it waits again. Out of line, so that the path of a call that need not wait stays
+  // short. `call` is this rank's, for messages.
+  [[gnu::noinline]] Code wait_for(const Awaited& awaited, uint64_t call);
+  [[gnu::noinline]] Code wait_for_any(const Awaited* awaited, int count, uint64_t call);
+  Code wait_for_late(const Awaited* awaited, int count, uint64_t call);
+  // For a line, by what the short path has in registers.
+  [[gnu::noinline]] Code wait_for_line(const shm::Line& line, uint64_t number, int32_t peer,
+                                       uint64_t call);
   // Hand-overs (lines.h).
   template <bool yielding>
   void post(shm::Line& line, uint64_t number, uint64_t call);
@@ -234,17 +223,16 @@ class alignas(64) Channel {
   static void combine_many(const BoundProgram& bound, const BoundStep& step,
                            const Operation& operation, std::byte* const* base_of,
                            const Offsets& offsets, size_t bytes);
-  // Room for `units` of a ring where its limit is reached. Where it has come round to what a slow
-  // rank may still read, and this rank will write, waits until that has been read.
+  // Makes room for `units` of a ring whose limit is reached. If a slow rank may still read the
+  // memory that this rank will write, it waits until the slow rank has read it.
   Code make_room(Ring& ring, uint64_t units, bool writes, const Operation& operation);
-  size_t unasked_bytes(const plan::Program& program) const;
   void populate();
   Checkpoint here() const {
     return {base_, lines_.cursor, short_slots_.cursor, long_slots_.cursor};
   }
 
-  // What every short call reads, two cache lines. Constant after construction, but for `failed_`
-  // and what is the same at all ranks between operations.
+  // Two cache lines, which every short call reads. Constant after construction, except `failed_`
+  // and the fields that are the same at all ranks between operations.
   Code failed_ = Code::ok;
   int index_;          // this rank's among the areas
   shm::Control* own_;  // this rank's
@@ -256,16 +244,13 @@ class alignas(64) Channel {
   uint64_t base_ = 0;  // every rank's word at the end of the last operation
   size_t most_short_;  // bytes of a slot that go through the small ring
   Ring lines_;
-  // Two rings share a slot. Short messages go round in a small one, whose lines stay in the
-  // first-level caches of writer and readers: with 8 KiB messages a ring of 16 KiB was a third
-  // faster than one of 120 KiB.
-  Ring short_slots_;
+  Ring short_slots_;  // two rings share a slot (plan/geometry.h)
   Ring long_slots_;
 
   // The same at all ranks between operations.
   Checkpoint checkpoint_;
   uint64_t epoch_ = 0;     // operations so far; counted where they are recorded
-  uint64_t reaching_ = 0;  // those so far in which readers may bypass slots
+  uint64_t reaching_ = 0;  // operations so far in which readers may bypass slots
   SlotStores stores_;
   bool populated_ = false;
 
@@ -273,6 +258,7 @@ class alignas(64) Channel {
   WaitStyle style_;
   int rank_;  // of the group
   shm::Layout layout_;
+  plan::Resources resources_;
   std::vector<int32_t> members_;  // by index, rising: the group's rank; empty: the same
   Net* net_;
   Reach reach_;
@@ -280,7 +266,7 @@ class alignas(64) Channel {
   trace::Tracer* tracer_;
   uint32_t communicator_;
 
-  std::vector<std::byte> scratch_;  // for what is read from other processes to be combined
+  std::vector<std::byte> scratch_;  // for data that is read from other processes and combined
   std::vector<std::vector<std::byte>>
       packed_;  // by request: of a message that lies in several pieces
   std::string failure_;

@@ -2,7 +2,7 @@
 // share. Internal to src/exec.
 #pragma once
 
-#include "exec/wait.h"
+#include "exec/executor.h"
 
 namespace tutti::exec {
 
@@ -17,8 +17,7 @@ template <bool yielding>
 [[gnu::always_inline]] inline Code Channel::expect(const shm::Line& line, uint64_t number,
                                                    int32_t peer, uint64_t call) {
   if (shm::observe(line.stamp) != number) [[unlikely]] {
-    if (const Code code = wait_for_line(*this, line, number, peer, call); code != Code::ok)
-      return code;
+    if (const Code code = wait_for_line(line, number, peer, call); code != Code::ok) return code;
   }
   if (shm::load_relaxed(line.call) != call) [[unlikely]]
     return fail_mismatch(peer, call);

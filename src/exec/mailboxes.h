@@ -1,6 +1,6 @@
-// Messages between thread ranks, for tests: what src/net does over MPI, over a table with a lock.
-// Short ones go at once, as hosts' eager messages do; long ones when their receiver has posted
-// them.
+// Messages between thread ranks, for tests: they go over a table with a lock where src/net uses
+// MPI. A short message goes at once, as hosts' eager messages do; a long one goes when its receiver
+// has posted it.
 #pragma once
 
 #include <cstring>

@@ -1,32 +1,31 @@
 // The steps of a message between nodes: post, send, receive, sent. Internal to src/exec.
 //
-// What lies in one piece goes from where it is to where it belongs; what lies in several (parts in
-// slots, every second block) is packed by its sender and unpacked by its receiver, in memory that
-// the channel keeps for the request. The tag is the number of the sending step, which is the same
-// at both ends and grows for ever.
+// Data in one piece goes directly from its source to its destination. Data in several pieces (parts
+// in slots, every second block) is packed by its sender and unpacked by its receiver, in memory
+// that the channel keeps for the request. The tag is the number of the sending step, which is the
+// same at both ends and only grows.
 #pragma once
 
 #include "exec/executor.h"
-#include "exec/geometry.h"
 
 namespace tutti::exec {
 
-class MessageStep {
+class Channel::MessageStep {
  public:
   // The segment of this step.
   struct MessageSegment {
     std::byte* const* base_of;  // by space
     Offsets offsets;
-    const Geometry* geometry;  // null where a message is one block of `bytes`
-    size_t bytes;              // of the vector, or of a part, in the segment
-    bool parts;                // blocks are parts, all of `bytes`
+    const plan::Geometry* geometry;  // null where a message is one block of `bytes`
+    size_t bytes;                    // of the vector, or of a part, in the segment
+    bool parts;                      // blocks are parts, all of `bytes`
     int64_t segment;
     uint64_t number;  // that offsets count from, in this segment
   };
   MessageStep(Channel& channel, const BoundProgram& bound, const BoundStep& step,
               const Operation& operation, const MessageSegment& segment);
 
-  // Bytes that the message has are given back for the record.
+  // Returns in `bytes` how long the message is, for the record.
   [[gnu::noinline]] Code run(size_t& bytes);
 
  private:
@@ -35,11 +34,13 @@ class MessageStep {
     size_t bytes;
   };
   Run run_of(const BoundPiece& piece) const;
-  // Whether all pieces lie side by side, in order. Returns their bytes.
+  // Finds out whether all pieces lie side by side, in order. Returns their bytes.
   size_t find_runs();
   void pack(std::byte* to) const;
   void unpack(const std::byte* from) const;
   Code wait();
+  template <class HasEnded>
+  Code wait_slowly(HasEnded has_ended);
   Code fail();
 
   Channel& channel_;

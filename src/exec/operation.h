@@ -12,8 +12,8 @@
 
 namespace tutti::exec {
 
-// What an operation needs of a plan, beside that it reduces. As bits above those of a rank, so that
-// a group looks up root and needs in one comparison.
+// The properties of a plan that an operation needs. They are bits above those of a rank, so that a
+// group looks up root and needs in one comparison.
 enum Needs : int32_t {
   needs_nothing = 0,  // any right plan gives the same bits: integers
   needs_same_expression = 1
@@ -32,14 +32,15 @@ struct Combine {
   int32_t needs = needs_same_expression;
 };
 
-// Where the parts of one of a rank's buffers are: bytes from the buffer's start, and length, by
-// block. Arrays of the caller's; null for a buffer that the rank has not.
+// The parts of one of a rank's buffers, by block: bytes from the buffer's start, and length. The
+// arrays are the caller's; null for a buffer that the rank does not have.
 struct Parts {
   const ptrdiff_t* at = nullptr;
   const size_t* bytes = nullptr;
 };
-// Of an operation that moves parts while its ranks find out how long they are (record.h): those of
-// owners whose parts all have room. The collective's plan decides who learns of whom.
+// The state of an operation in which ranks find out how long the parts are (record.h). The parts of
+// owners whose parts all have room move with it. The collective's plan decides which rank learns of
+// which.
 struct Agreement {
   uint64_t own = 0;      // the longest of this rank's parts, which it tells
   size_t room = 0;       // for a part in a record, the same at all ranks
@@ -71,10 +72,10 @@ struct Operation {
   size_t count_of(size_t part) const { return part == bytes ? count : part / combine->element; }
 };
 
-// In the place of a call's bytes while its ranks agree on the longest part.
+// Stands for a call's bytes while its ranks agree on the longest part.
 inline constexpr size_t bytes_not_agreed = (size_t{1} << 40) - 1;
 
-// What every rank of a matching call has in common; never 0.
+// A number that all ranks of a matching call have in common; never 0.
 static_assert(plan::collective_count < 16 && plan::max_ranks <= 1 << 20,
               "a signature has 4 bits for 1 + the collective, 20 for the root");
 inline uint64_t call_signature(plan::Collective collective, size_t bytes, int root) {

@@ -1,6 +1,5 @@
 // Runs any plan on thread ranks over channels of its own, without a group's choices: for tests of
-// the executor. A rank that does not come back within the time ends the program with a line on
-// where every rank stands.
+// the executor. If a rank does not return in time, the program ends with a line about every rank.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -60,7 +59,7 @@ class PlanRanks {
         in, out, bytes, count, &how, bytes, call_signature(its.collective, bytes, root)};
     if (!its.uses_lines)
       operation.segment_bytes =
-          channel(rank).segment_bytes(its, how.element, bytes, wanted_segment);
+          plan::segment_bytes(its, channel(rank).resources(), how.element, bytes, wanted_segment);
     return channel(rank).execute(program(rank).start, operation);
   }
 

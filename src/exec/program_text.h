@@ -1,8 +1,8 @@
-// A program as JSON, for traces: whatever a reader of one needs in order to understand the steps
-// that it records.
+// A program as JSON, for traces: all that a reader of a trace needs to understand the recorded
+// steps.
 //
-// docs/tracing.md describes the form. Pure; asked for once a program, when it is bound and
-// something is being recorded.
+// docs/tracing.md describes the form. Pure; called once for each program, when it is bound and
+// steps are recorded.
 #pragma once
 
 #include "plan/program.h"
@@ -10,8 +10,8 @@
 
 namespace tutti::exec {
 
-// The collective is that of the calls which the program serves. `steps` is an array of arrays of
-// numbers, one for each step.
+// `collective`: of the calls that the program serves. `steps` is an array of arrays of numbers, one
+// for each step.
 trace::ProgramText program_text(const plan::Program& program, plan::Collective collective);
 inline trace::ProgramText program_text(const plan::Program& program) {
   return program_text(program, program.collective);

@@ -1,8 +1,8 @@
-// Reach: how a channel gets at other ranks' buffers, beside the slots that always serve.
+// Reach: how a channel gets at other ranks' buffers without the slots, which always serve.
 //
-// Found out when the group is made, the same kinds at all ranks of it. Plain data, copied into the
-// channel. Source: the design of HMPI's shared heap (HMPI 2.1): one range of addresses a rank,
-// mapped by all others.
+// Ranks find it out when they make a group, and all have the same kinds of reach. Plain data, which
+// the channel copies. Source: the design of HMPI's shared heap (HMPI 2.1): one range of addresses a
+// rank, mapped by all others.
 #pragma once
 
 #include <cstddef>
@@ -26,8 +26,7 @@ struct Reach {
   std::vector<std::byte*> mapped;
   // `cma`: by rank the process whose memory process_vm_readv reads. No entries: not permitted.
   std::vector<int64_t> processes;
-  bool cma_unasked =
-      false;  // for long messages of programs that were bound without a word about it, too
+  bool cma_unasked = false;  // `cma` serves long messages although no rule asks for it
 };
 
 }  // namespace tutti::exec

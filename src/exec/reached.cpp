@@ -18,14 +18,14 @@ std::byte* at_address(uint64_t address) { return reinterpret_cast<std::byte*>(ad
 
 }  // namespace
 
-Reached::Reached(Channel& channel, const BoundProgram& bound, const Operation& operation)
+Channel::Reached::Reached(Channel& channel, const BoundProgram& bound, const Operation& operation)
     : channel_(channel),
       bound_(bound),
       operation_(operation),
       number_(++channel.reaching_ << number_shift) {}
 
-// Where the buffer ends is not looked at: a buffer lies in one piece of memory.
-uint64_t Reached::place_of(const void* buffer) const {
+// A buffer lies in one piece of memory, so its end need not be checked.
+uint64_t Channel::Reached::place_of(const void* buffer) const {
   const Reach& reach = channel_.reach_;
   const auto address = reinterpret_cast<uint64_t>(buffer);
   const uint64_t distance = address - reinterpret_cast<uint64_t>(reach.own_base);
@@ -34,14 +34,14 @@ uint64_t Reached::place_of(const void* buffer) const {
   return by_system && buffer != nullptr ? in_other_process | address : 0;
 }
 
-uint64_t* Reached::table_of(int32_t rank) const {
+uint64_t* Channel::Reached::table_of(int32_t rank) const {
   return reinterpret_cast<uint64_t*>(tables_ + static_cast<size_t>(rank) * channel_.stride_);
 }
 
-// All of them, or none: whether a copy is left out does not hang on the part. Nobody looks at the
-// place of an empty one. Where this rank writes no slot it offers nothing, and has not waited until
-// the table may be written.
-bool Reached::announce_parts(const Parts& parts) {
+// Announces all parts or none, because a copy is elided for all parts alike. No rank reads the
+// place of an empty part. A rank that writes no slot announces nothing: it has not waited until the
+// table may be written.
+bool Channel::Reached::announce_parts(const Parts& parts) {
   if (parts.at == nullptr || !bound_.program->writes_shared) return false;
   const int count = plan::parted_in(bound_.program->collective) ? bound_.program->ranks : 1;
   uint64_t* const table = table_of(channel_.index_);
@@ -55,7 +55,7 @@ bool Reached::announce_parts(const Parts& parts) {
   return any;
 }
 
-void Reached::announce(std::byte* tables) {
+void Channel::Reached::announce(std::byte* tables) {
   tables_ = tables;
   const plan::Program& program = *bound_.program;
   const bool one_buffer = operation_.in == operation_.out;
@@ -71,20 +71,20 @@ void Reached::announce(std::byte* tables) {
     shm::store_relaxed(channel_.own_->buffers[space], number_ | own_[space]);
 }
 
-const BoundOperand& Reached::operand(const BoundStep& step, uint32_t i) const {
+const BoundOperand& Channel::Reached::operand(const BoundStep& step, uint32_t i) const {
   return i < 3 ? step.operands[i]
                : bound_.operands[bound_.details[step.details].more_operands + i - 3];
 }
 
 // 0: in the slot.
-uint64_t Reached::place_of(const Elsewhere& elsewhere) const {
+uint64_t Channel::Reached::place_of(const Elsewhere& elsewhere) const {
   const uint64_t word =
       shm::load_relaxed(channel_.control(elsewhere.rank).buffers[elsewhere.operand.space]);
   if ((word ^ number_) >> number_shift != 0 || (word & place_mask) == 0) return 0;
   return tables_ != nullptr ? table_of(elsewhere.rank)[elsewhere.operand.block] : word & place_mask;
 }
 
-Code Reached::read(int32_t rank, std::byte* dst, uint64_t address, size_t bytes) {
+Code Channel::Reached::read(int32_t rank, std::byte* dst, uint64_t address, size_t bytes) {
   const auto process = static_cast<pid_t>(channel_.reach_.processes[static_cast<size_t>(rank)]);
   while (bytes > 0) {
     const iovec local{dst, bytes};
@@ -106,7 +106,7 @@ Code Reached::read(int32_t rank, std::byte* dst, uint64_t address, size_t bytes)
   return Code::ok;
 }
 
-Code Reached::move(const BoundStep& step, const MovedSegment& segment) {
+Code Channel::Reached::move(const BoundStep& step, const MovedSegment& segment) {
   auto address = [&](const BoundOperand& operand) {
     return segment.base_of[operand.space] + operand.displacement() + segment.offsets.of(operand);
   };

@@ -44,8 +44,8 @@ class Movement {
     return record_header + bytes;
   }
 
-  // Into the user's part. Where this rank's own parts are too long all are moved again, so it is
-  // left as it was: it may be the memory of one of them.
+  // Into the user's part. If this rank's own parts are too long, all parts are moved again later,
+  // so the part keeps its contents: it may be the memory of one of the own parts.
   size_t move(const std::byte* from) {
     const size_t bytes = fits() ? length(dst_) : 0;
     if (bytes == 0) return 0;
@@ -56,7 +56,7 @@ class Movement {
 
   bool fits() const { return agreement_.own <= agreement_.room; }
 
-  // Whatever a wrong program says, no more than has room.
+  // Never more than has room, whatever a wrong program's arguments say.
   size_t length(const BoundOperand& user) const {
     const Parts& parts =
         user.space == static_cast<uint32_t>(plan::Space::in) ? v_parts_.in : v_parts_.out;

@@ -1,5 +1,5 @@
 // Records: short parts that travel with the agreement on how long they are (Agreement in
-// executor.h).
+// operation.h).
 //
 //   record of a part:  longest part of its owner, 8 bytes | the part, where all parts of its owner
 //   have room
@@ -12,14 +12,14 @@
 
 namespace tutti::exec {
 
-// Does a copy of a plan that is run over records: from the user's part into a record, from a record
-// into the user's part, or from the user to the user. Notes what the record said. Returns the bytes
-// moved.
+// Executes a copy step over records: from a user's part into a record, from a record into a user's
+// part, or between two parts of the user. Keeps the length that the record told. Returns the bytes
+// that it moved.
 size_t move_record(const BoundStep& step, const Operation& operation, std::byte* const* base_of,
                    const Offsets& offsets);
 
-// What a trace says of an operation over records: the collective and the root of the call, the
-// longest part of all.
+// Completes a trace's record of an operation over records: the collective and the root of the call,
+// and the longest part.
 void name_records(trace::Recorder::What& what, const BoundProgram& bound,
                   const Operation& operation);
 

@@ -1,12 +1,12 @@
 // How a rank writes long data into slots: with plain stores, or past the cache, whichever is
-// quicker just now.
+// quicker at the moment.
 //
 // Plain stores are best while the lines to be written have left the cache of the rank that read
 // them (a deep ring) and the cores share a cache. Where they have not, or the cores lie far apart,
 // each line waits for the other core's copy to be invalidated; stores past the cache do not wait,
 // but their reader fetches from memory. So now and then a plain copy is timed, and while two in a
 // row were slow, stores go past the cache (docs/decisions/non-temporal-stores.md). The choice is
-// each writer's own and nobody else can see it. One thread.
+// each writer's own, and no other rank sees it. One thread.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ class SlotStores {
 
   // At least least_bytes.
   void copy(void* dst, const void* src, size_t bytes);
-  // What one timed plain copy tells; for tests too.
+  // Takes the time of one plain copy; tests call it, too.
   void note(double nanoseconds_per_line);
   bool past_cache() const { return past_cache_; }
 

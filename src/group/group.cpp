@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "group/programs.h"
+#include "group/room.h"
 #include "group/scratch.h"
 
 namespace tutti::group {
@@ -17,7 +18,6 @@ using plan::Collective;
 // Programs kept: four collectives with roots, each from every one of 64 ranks, short and long.
 // Beyond it all are made anew.
 constexpr size_t max_entries = 1024;
-const std::string_view flat = "flat";
 constexpr int rank_bits = exec::needs_same_expression - 1;  // of a RootAndNeeds
 
 // Where nodes do not share memory, those of the machine count all the same.
@@ -96,43 +96,32 @@ Group::Entry* Group::look_up(Collective collective, size_t bytes, RootAndNeeds r
 
 Group::Entry* Group::built_in(Collective collective, int root, size_t element, Carrier carrier,
                               select::Choice& choice) {
-  if (element > large_element) choice.algorithm = flat;
-  Entry* entry = find_or_make(collective, {choice}, root, carrier);
-  // Many ranks' parts may be more lines than there are.
-  if (carrier == Carrier::line && plan::parted(collective) && !fits(*entry, 1)) {
-    entry = find_or_make(collective, {choice}, root, carrier = Carrier::slot);
-  }
+  if (element > large_element) choice.algorithm = "flat";
+  const auto entry_of = [&](const Served& served) {
+    choice.algorithm = served.algorithm;
+    return find_or_make(collective, {choice}, root, served.carrier);
+  };
+  const Served wanted{choice.algorithm, carrier};
   // For all small elements alike, because the answer is remembered for all of them.
   const size_t staged_element = element > large_element ? element : 1;
-  if (fits(*entry, staged_element)) return entry;
-  const std::string asked = entry->name;
-  entry = with_room(collective, root, staged_element, carrier, choice);
+  const Served served =
+      find_room(collective, wanted, staged_element,
+                [&](const Served& one, size_t of) { return fits(*entry_of(one), of); });
+  Entry* const entry = entry_of(served);
+  const bool has_room = fits(*entry, staged_element);
+  if (has_room && served.algorithm == wanted.algorithm) return entry;
   // Between nodes the last resort needs room as well, more with more ranks. All ranks find the
   // same, before any has begun.
-  if (!on_one_node() && !fits(*entry, staged_element))
+  if (!on_one_node() && !has_room)
     throw Error(Code::unavailable,
                 std::string(plan::name(collective)) + " of elements of " + std::to_string(element) +
                     " bytes needs more shared memory than this communicator has; raise "
                     "TUTTI_SHM_BYTES_PER_RANK");
+  const std::string asked(wanted.algorithm);
   log_once("group/" + asked, LogLevel::info,
            "%s by %s needs more shared memory than this communicator has; %s serves",
            std::string(plan::name(collective)).c_str(), asked.c_str(),
            std::string(choice.algorithm).c_str());
-  return entry;
-}
-
-Group::Entry* Group::with_room(Collective collective, int root, size_t element, Carrier carrier,
-                               select::Choice& choice) {
-  if (!plan::parted(collective)) {
-    choice.algorithm = flat;
-    return find_or_make(collective, {choice}, root, carrier);
-  }
-  Entry* entry = nullptr;
-  for (const char* algorithm : {"direct:16", "direct:8", "direct:4", "direct:2"}) {
-    choice.algorithm = algorithm;
-    entry = find_or_make(collective, {choice}, root, carrier);
-    if (fits(*entry, element)) break;
-  }
   return entry;
 }
 
@@ -214,8 +203,9 @@ void Group::bind(Entry& entry, const ProgramRequest& request, size_t segment_byt
   const plan::Program& program = *entry.bound->program;
   entry.name = program.algorithm;
   if (!program.in_place) return;
-  const size_t up_to =
-      program.uses_lines ? shm::line_payload : channel_.whole_up_to(program, segment_bytes);
+  const size_t up_to = program.uses_lines
+                           ? shm::line_payload
+                           : plan::whole_up_to(program, channel_.resources(), segment_bytes);
   entry.direct_below = up_to + (up_to < SIZE_MAX ? 1 : 0);
 }
 
@@ -259,8 +249,8 @@ Code Group::run_entry(const Entry& entry, exec::Operation& operation, size_t ele
   if (operation.bytes < entry.direct_below) return channel_.execute(entry.bound->start, operation);
   const plan::Program& program = *entry.bound->program;
   if (!program.uses_lines) {
-    operation.segment_bytes =
-        channel_.segment_bytes(program, element, operation.bytes, entry.wanted_segment);
+    operation.segment_bytes = plan::segment_bytes(program, channel_.resources(), element,
+                                                  operation.bytes, entry.wanted_segment);
   }
   if (operation.in == operation.out && !program.in_place) {
     const auto* in = static_cast<const std::byte*>(operation.in);

@@ -141,8 +141,8 @@ class Group {
   // choose another way. Between nodes a flat plan's root has a place in its slot for what each of
   // the others sends, and several segments on their way.
   size_t max_element() const {
-    return on_one_node() ? channel_.max_element()
-                         : channel_.max_element() / (2 * static_cast<size_t>(ranks()));
+    const size_t here = plan::max_element(channel_.resources());
+    return on_one_node() ? here : here / (2 * static_cast<size_t>(ranks()));
   }
 
  private:
@@ -215,9 +215,6 @@ class Group {
                 plan::Carrier carrier, select::Choice& choice);
   Entry* built_in(plan::Collective collective, int root, size_t element, plan::Carrier carrier,
                   select::Choice& choice);
-  // What always fits: flat, or the parts of many ranks as many at a time as the slots can hold.
-  Entry* with_room(plan::Collective collective, int root, size_t element, plan::Carrier carrier,
-                   select::Choice& choice);
   Entry* find_or_make(plan::Collective collective, const Choice& choice, int root,
                       plan::Carrier carrier);
   void bind(Entry& entry, const ProgramRequest& request, size_t segment_bytes, ReachChoice reach);

@@ -64,7 +64,8 @@ inline exec::Reach reach_of(Reaching how, int rank, int ranks) {
 inline void with_groups(int ranks, const select::Overrides& overrides, const topo::Shape& shape,
                         const std::function<void(Group&)>& body, bool oversubscribed = true,
                         size_t slot_bytes = 64 * 1024, bool check = true,
-                        const placement::Levels& levels = {}, Reaching reaching = Reaching::mixed) {
+                        const placement::Levels& levels = {}, Reaching reaching = Reaching::mixed,
+                        trace::Tracer* tracer = nullptr) {
   struct Free {
     void operator()(std::byte* areas) const {
       ::operator delete(areas, std::align_val_t{shm::page_size});
@@ -86,6 +87,7 @@ inline void with_groups(int ranks, const select::Overrides& overrides, const top
     settings.overrides = overrides;
     settings.shape = shape;
     settings.levels = levels;
+    settings.tracer = tracer;
     groups.push_back(std::make_unique<Group>(settings));
   }
   std::vector<std::thread> threads;

@@ -17,7 +17,8 @@ inline std::vector<int64_t> with_nodes(const std::vector<int32_t>& nodes,
                                        const std::function<void(Group&)>& body,
                                        size_t slot_bytes = 64 * 1024,
                                        const placement::Levels& levels = {}, bool check = false,
-                                       const std::vector<Leaders*>& leaders = {}) {
+                                       const std::vector<Leaders*>& leaders = {},
+                                       trace::Tracer* tracer = nullptr) {
   struct Free {
     void operator()(std::byte* areas) const {
       ::operator delete(areas, std::align_val_t{shm::page_size});
@@ -50,6 +51,7 @@ inline std::vector<int64_t> with_nodes(const std::vector<int32_t>& nodes,
     settings.overrides = overrides;
     settings.levels = levels;
     settings.check = check;
+    settings.tracer = tracer;
     groups.push_back(std::make_unique<Group>(settings));
   }
   std::vector<std::thread> threads;

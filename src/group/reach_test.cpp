@@ -5,15 +5,15 @@
 #include <algorithm>
 
 #include "algo/algo.h"
-#include "exec/reached.h"
 #include "group/group_calls.h"
+#include "plan/geometry.h"
 
 namespace tutti::group::test {
 namespace {
 
-// Just below and at the sizes from which slots are passed by, and segments that end short.
-const size_t counts[] = {exec::direct_from / 8 - 1, exec::direct_from / 8, 5003,
-                         exec::cma_from / 8 + 77};
+// Just below and at the sizes from which readers bypass the slots, and segments that end short.
+const size_t counts[] = {plan::direct_from / 8 - 1, plan::direct_from / 8, 5003,
+                         plan::cma_from / 8 + 77};
 
 bool serves(const algo::Algorithm& algorithm, Collective collective) {
   return std::find(algorithm.collectives.begin(), algorithm.collectives.end(), collective) !=
@@ -75,30 +75,6 @@ TEST_P(Reach, AsRulesSay) {
         },
         true, 64 * 1024, false, {}, reaching);
   }
-}
-
-TEST(ReachFrom, IsWhatRanksHaveAndRulesAllow) {
-  exec::Reach reach;
-  const auto from = [&](ReachChoice choice) {
-    const exec::ReachFrom found = exec::reach_from(reach, choice);
-    return std::pair(found.any, found.cma);
-  };
-  constexpr std::pair never(SIZE_MAX, SIZE_MAX);
-  constexpr std::pair mapped(exec::direct_from, SIZE_MAX);
-  constexpr std::pair long_ones(exec::cma_from, exec::cma_from);
-  EXPECT_EQ(from(ReachChoice::cma), never);
-  reach.processes = {1, 2};
-  EXPECT_EQ(from(ReachChoice::automatic), never);
-  EXPECT_EQ(from(ReachChoice::cma), std::pair(exec::direct_from, exec::direct_from));
-  reach.cma_unasked = true;
-  EXPECT_EQ(from(ReachChoice::automatic), long_ones);
-  EXPECT_EQ(from(ReachChoice::staged), never);
-  reach.cma_unasked = false;
-  reach.mapped.resize(2);
-  EXPECT_EQ(from(ReachChoice::automatic), mapped);
-  EXPECT_EQ(from(ReachChoice::direct), mapped);
-  EXPECT_EQ(from(ReachChoice::cma), std::pair(exec::direct_from, exec::direct_from));
-  EXPECT_EQ(from(ReachChoice::staged), never);
 }
 
 INSTANTIATE_TEST_SUITE_P(Kinds, Reach,

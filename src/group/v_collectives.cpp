@@ -68,7 +68,7 @@ Code Group::run_v(Collective collective, const void* in, void* out, const exec::
                             &parts};
   if (!program.uses_lines) {
     operation.segment_bytes =
-        channel_.segment_bytes(program, element, longest, entry.wanted_segment);
+        plan::segment_bytes(program, channel_.resources(), element, longest, entry.wanted_segment);
   }
   // In place, the result may lie across parts that are still wanted.
   const bool lies_across = in == out && collective == Collective::reduce_scatter;

@@ -1,11 +1,10 @@
 #include "native/team.h"
 
-#include <chrono>
 #include <cstring>
-#include <thread>
 
 #include "base/log.h"
 #include "base/options.h"
+#include "exec/waiter.h"
 #include "placement/levels.h"
 #include "topo/tree.h"
 
@@ -39,18 +38,16 @@ namespace tutti::native {
 namespace {
 
 void wait_for_all(const tutti_team& team, int rank) {
-  using Clock = std::chrono::steady_clock;
-  const auto begin = Clock::now();
-  const auto patience = std::chrono::seconds(options().stall_seconds);
-  bool told = patience.count() == 0;
-  while (team.present.load() < team.layout.ranks) {
-    std::this_thread::sleep_for(std::chrono::microseconds(50));
-    if (told || Clock::now() - begin < patience) continue;
-    told = true;
-    log_line(LogLevel::warning,
-             "rank %d waits since %d s for all %d ranks of its team to join; %d have", rank,
-             options().stall_seconds, team.layout.ranks, team.present.load());
-  }
+  exec::Waiter waiter(exec::pace_of_joining());
+  waiter.until([&] { return team.present.load() >= team.layout.ranks; },
+               [&] {
+                 if (waiter.stalls())
+                   log_line(
+                       LogLevel::warning,
+                       "rank %d waits since %d s for all %d ranks of its team to join; %d have",
+                       rank, options().stall_seconds, team.layout.ranks, team.present.load());
+                 return Code::ok;
+               });
 }
 
 }  // namespace

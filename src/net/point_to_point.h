@@ -45,8 +45,9 @@ class PointToPoint final : public exec::Net {
   MPI_Comm& communicator() { return communicator_; }
 
   void reserve(size_t count) override;
-  // Open MPI's TCP asks the receiver first from 64 KiB on, its header included; MPICH's never does.
-  size_t prompt() const override { return size_t{mpi::abi == mpi::Abi::openmpi ? 32 : 64} << 10; }
+  size_t prompt() const override {
+    return mpi::abi == mpi::Abi::openmpi ? exec::prompt_of_openmpi : exec::prompt_of_others;
+  }
   bool receive(size_t request, void* to, size_t bytes, int rank, uint64_t tag) override;
   bool send(size_t request, const void* from, size_t bytes, int rank, uint64_t tag) override;
   State test(size_t request) override;

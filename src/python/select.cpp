@@ -3,10 +3,9 @@
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/string_view.h>
 #include <nanobind/stl/vector.h>
-#include <sys/mman.h>
 
-#include <cerrno>
-#include <cstring>
+#include <algorithm>
+#include <numeric>
 #include <optional>
 #include <utility>
 
@@ -15,7 +14,7 @@
 #include "base/error.h"
 #include "exec/net.h"
 #include "group/group.h"
-#include "group/programs.h"
+#include "group/journey.h"
 #include "plan/inter_node_traffic.h"
 #include "python/bindings.h"
 #include "select/explain.h"
@@ -26,152 +25,61 @@ using namespace nb::literals;
 namespace tutti::python {
 namespace {
 
-// A group's shared memory: zero, and untouched but for a page or two.
-class Areas {
- public:
-  explicit Areas(size_t bytes)
-      : bytes_(bytes),
-        start_(mmap(nullptr, bytes, PROT_READ | PROT_WRITE,
-                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0)) {
-    if (start_ == MAP_FAILED)
-      throw Error(Code::unavailable,
-                  std::string("no memory to try the plan in: ") + strerror(errno));
-  }
-  ~Areas() { munmap(start_, bytes_); }
-  Areas(const Areas&) = delete;
-  std::byte* start() const { return static_cast<std::byte*>(start_); }
+using group::Journey;
+using group::Traveller;
 
- private:
-  size_t bytes_;
-  void* start_;
+// What `explain` is told of the ranks beside the environment.
+struct Ranks {
+  int count;
+  std::vector<int32_t> node_of;  // by rank, where they are on several nodes; else empty
+  bool oversubscribed;
+  bool reached;          // they reach all that each of them allocates
+  std::string_view mpi;  // the host MPI: mpich, openmpi or mpiabi
 };
 
-// How a call travels on a channel of its communicator.
-struct Travel {
-  std::string algorithm;  // that runs; another than was chosen where that needs more shared memory
-  std::shared_ptr<const plan::Program> program;
-  size_t segment_bytes = 0;
-};
-
-// In the place of messages where none is sent.
-class NoMessages final : public exec::Net {
- public:
-  void reserve(size_t) override {}
-  bool receive(size_t, void*, size_t, int, uint64_t) override { return false; }
-  bool send(size_t, const void*, size_t, int, uint64_t) override { return false; }
-  State test(size_t) override { return State::failed; }
-  std::string failure() const override { return "no messages here"; }
-};
-
-// Likewise of the host's collectives among leaders, who are taken to have their communicator.
-class NoLeaders final : public group::Leaders {
- public:
-  bool barrier() override { return false; }
-  bool bcast(void*, size_t, int) override { return false; }
-  bool reduce(const void*, void*, size_t, const exec::Combine&, int) override { return false; }
-  bool allreduce(const void*, void*, size_t, const exec::Combine&) override { return false; }
-  std::string failure() const override { return "no leaders here"; }
-};
-
-bool by_host(std::string_view algorithm, const placement::Nodes& nodes) {
-  return !nodes.one() && algo::by_host(algorithm);
+// Who shares memory: with TUTTI_REACH=net nobody does.
+placement::Nodes nodes_of(const Ranks& ranks, const Options& options) {
+  if (options.reach != ReachChoice::net) return placement::Nodes(ranks.node_of);
+  std::vector<int32_t> alone(static_cast<size_t>(ranks.count));
+  std::iota(alone.begin(), alone.end(), 0);
+  return placement::Nodes(alone);
 }
 
-class Trial {
- public:
-  Trial(const select::Call& call, const placement::Nodes& nodes, const Options& options,
-        const select::Overrides& overrides)
-      : call_(call),
-        nodes_(nodes),
-        overrides_(overrides),
-        fixed_order_(options.reproducible != Reproducible::off),
-        layout_(layout_of(options)),
-        areas_(layout_.bytes()),
-        channel_(areas_.start(), layout_, 0, settings()) {
-    overrides_.library = nullptr;
+// A rank's area, as large as on the node that has least: a rank that shares memory with nobody has
+// one of its own.
+size_t area_of(const Ranks& ranks, const placement::Nodes& nodes, const Options& options) {
+  const size_t asked = options.shm_bytes_per_rank;
+  size_t least = SIZE_MAX;
+  for (int32_t rank = 0; rank < ranks.count; ++rank) {
+    const std::vector<int32_t> here = nodes.members(rank, ranks.count);
+    if (here.front() != rank) continue;
+    const size_t alone = asked != 0 ? asked : shm::deep_area(1);
+    least = std::min(least, here.size() == 1 && !nodes.one()
+                                ? alone
+                                : shm::first_area(static_cast<int32_t>(here.size()), asked,
+                                                  options.shm == ShmChoice::posix));
   }
+  return least;
+}
 
-  Travel built_in(const select::Considered& chosen, size_t wanted_segment) {
-    overrides_.algorithm[static_cast<size_t>(call_.collective)] = chosen.target;
-    group::Group::Settings settings;
-    settings.areas = areas_.start();
-    settings.layout = layout_;
-    settings.style = call_.oversubscribed ? exec::WaitStyle::yield : exec::WaitStyle::spin;
-    settings.overrides = overrides_;
-    settings.oversubscribed = call_.oversubscribed;
-    settings.reach.ordinary = call_.reached;
-    settings.shape = call_.shape;
-    settings.levels = call_.known_levels();
-    if (!nodes_.one()) {
-      settings.ranks = call_.ranks;
-      settings.nodes = nodes_;
-      settings.net = &messages_;
-      settings.leaders = &leaders_;
-    }
-    group::Group group(settings);
-    const std::string algorithm{group.algorithm(call_.collective, call_.bytes, call_.root)};
-    const bool is_short = call_.bytes <= shm::line_payload;
-    auto program =
-        program_of(algorithm, nullptr, is_short ? plan::Carrier::line : plan::Carrier::slot);
-    if (is_short && !channel_.fits(*program, 1))
-      program = program_of(algorithm, nullptr, plan::Carrier::slot);
-    return travel(algorithm, std::move(program), wanted_segment);
+// As ranks find out when they meet (Team::agree_on_reach in src/mpi), if the system permits its
+// copies.
+plan::Resources resources_of(const Ranks& ranks, const placement::Nodes& nodes,
+                             const Options& options, const select::Overrides& overrides) {
+  const auto here = static_cast<int32_t>(nodes.members(0, ranks.count).size());
+  const shm::Layout layout = shm::Layout::fit(here, area_of(ranks, nodes, options));
+  plan::Resources resources = plan::resources_of(layout.slot_bytes, layout.line_count);
+  if (!nodes.one()) {
+    resources.prompt = ranks.mpi == "openmpi" ? exec::prompt_of_openmpi : exec::prompt_of_others;
+    return resources;
   }
-
-  // Nothing where the plan needs more shared memory than there is.
-  std::optional<Travel> users(const select::Considered& chosen, size_t wanted_segment) {
-    auto program =
-        program_of({}, chosen.plan,
-                   call_.bytes <= shm::line_payload ? plan::Carrier::line : plan::Carrier::slot);
-    if (!channel_.fits(*program, 1)) return std::nullopt;
-    return travel(chosen.target, std::move(program), wanted_segment);
-  }
-
- private:
-  std::shared_ptr<const plan::Program> program_of(std::string_view algorithm,
-                                                  const select::LoadedPlan* plan,
-                                                  plan::Carrier carrier) {
-    group::ProgramRequest request{
-        call_.collective, algorithm, call_.ranks,           0,       call_.root, carrier, false,
-        fixed_order_,     plan,      &call_.known_levels(), &nodes_, {}};
-    // What is done within nodes in one plan, as an idea of the two.
-    if (plan == nullptr && by_host(algorithm, nodes_)) request.phase = algo::Phase::standing_in;
-    return group::program_for(request);
-  }
-  // Of the first node's ranks.
-  shm::Layout layout_of(const Options& options) const {
-    const auto ranks = static_cast<int32_t>(nodes_.members(0, call_.ranks).size());
-    return shm::Layout::fit(ranks, options.shm_bytes_per_rank != 0 ? options.shm_bytes_per_rank
-                                                                   : shm::deep_area(ranks));
-  }
-  exec::Channel::Settings settings() {
-    exec::Channel::Settings settings;
-    if (nodes_.one()) return settings;
-    settings.members = nodes_.members(0, call_.ranks);
-    settings.net = &messages_;
-    return settings;
-  }
-  Travel travel(const std::string& algorithm, std::shared_ptr<const plan::Program> program,
-                size_t wanted_segment) {
-    Travel travel{algorithm, std::move(program), call_.bytes};
-    constexpr size_t element = 8;
-    if (!travel.program->uses_lines) {
-      travel.segment_bytes =
-          channel_.segment_bytes(*travel.program, element, call_.bytes, wanted_segment);
-    }
-    return travel;
-  }
-
-  select::Call call_;
-  placement::Nodes nodes_;
-  NoMessages messages_;
-  NoLeaders leaders_;
-  select::Overrides overrides_;
-  bool fixed_order_;
-  shm::Layout layout_;
-  Areas areas_;
-  exec::Channel channel_;
-};
+  resources.mapped = ranks.reached;
+  resources.system_copies_unasked = options.reach == ReachChoice::cma;
+  resources.system_copies =
+      resources.system_copies_unasked ||
+      (options.reach == ReachChoice::automatic && select::may_ask_for_cma(overrides));
+  return resources;
+}
 
 nb::object bound_of(size_t bytes) {
   return bytes == SIZE_MAX ? nb::none() : nb::object(nb::int_(bytes));
@@ -201,40 +109,88 @@ topo::Shape shape_of(const Options& options, const std::vector<int>& units) {
   return topo::shape_of_node(units);
 }
 
-Travel travel_of(select::Explanation& explanation, Trial& trial) {
+Journey journey_of(select::Explanation& explanation, const Traveller& traveller,
+                   const select::Call& call, const Options& options) {
+  constexpr size_t bytes_of_double = 8;
+  Traveller::Wanted wanted;
+  wanted.element = plan::combines(call.collective) ? bytes_of_double : 1;
   while (true) {
     select::Considered& chosen = explanation.considered[explanation.chosen];
-    if (chosen.plan == nullptr) return trial.built_in(chosen, explanation.segment_bytes);
-    if (const auto travel = trial.users(chosen, explanation.segment_bytes)) return *travel;
+    wanted.segment_bytes = explanation.segment_bytes;
+    // Where the variable is set, it has decided what the ranks found.
+    wanted.reach =
+        options.reach == ReachChoice::automatic ? explanation.reach : ReachChoice::automatic;
+    if (chosen.plan == nullptr) return traveller.built_in(chosen.target, wanted);
+    if (const auto journey = traveller.by_plan(*chosen.plan, wanted)) return *journey;
     chosen.refused =
         "it needs more shared memory than the communicator has (TUTTI_SHM_BYTES_PER_RANK)";
     ++explanation.chosen;  // the tables' rules stand behind, and one of them always holds
-    explanation.segment_bytes = explanation.considered[explanation.chosen].segment_bytes;
-    explanation.segment_place =
-        explanation.segment_bytes == 0 ? "" : explanation.considered[explanation.chosen].place;
+    const select::Considered& next = explanation.considered[explanation.chosen];
+    if (explanation.segment_place != "TUTTI_SEGMENT_BYTES") {
+      explanation.segment_bytes = next.segment_bytes;
+      explanation.segment_place = next.segment_bytes == 0 ? "" : next.place;
+    }
     if (explanation.reach_place == "TUTTI_REACH") continue;
-    explanation.reach = explanation.considered[explanation.chosen].reach;
-    explanation.reach_place = explanation.reach == ReachChoice::automatic
-                                  ? ""
-                                  : explanation.considered[explanation.chosen].place;
+    explanation.reach = next.reach;
+    explanation.reach_place = next.reach == ReachChoice::automatic ? "" : next.place;
   }
 }
 
-nb::dict as_dict(const select::Explanation& explanation, const Travel& travel) {
+std::string_view name_of(const std::optional<algo::Phase>& phase) {
+  if (!phase) return "";
+  return *phase == algo::Phase::before ? "before" : "after";
+}
+
+void add(const group::Leg& leg, nb::dict& dict) {
+  const plan::Travel& travel = leg.travel;
+  nb::list bypass;
+  if (travel.bypasses_mapped) bypass.append("direct");
+  if (travel.bypasses_by_system) bypass.append("cma");
+  dict["carrier"] = travel.in_lines ? "line" : "slot";
+  dict["stages"] = leg.program->stages;
+  dict["segments"] = travel.geometry.segments;
+  dict["segment_bytes"] = travel.geometry.segment_bytes;
+  dict["positions"] = travel.geometry.positions;
+  dict["bypass"] = bypass;
+}
+
+nb::dict as_dict(const group::Leg& leg) {
+  nb::dict dict;
+  dict["phase"] = name_of(leg.phase);
+  add(leg, dict);
+  return dict;
+}
+
+nb::dict as_dict(const select::Explanation& explanation, const Journey& journey) {
   nb::list considered;
   for (const select::Considered& one : explanation.considered) considered.append(as_dict(one));
   nb::dict dict;
   dict["considered"] = considered;
   dict["chosen"] = explanation.chosen;
   dict["bytes_range"] = nb::make_tuple(explanation.sizes.low, bound_of(explanation.sizes.high));
-  dict["runs"] = travel.algorithm;
-  dict["carrier"] = travel.program->uses_lines ? "line" : "slot";
-  dict["stages"] = travel.program->stages;
+  dict["runs"] = journey.algorithm;
   dict["wanted_segment_bytes"] = explanation.segment_bytes;
   dict["segment_place"] = explanation.segment_place;
-  dict["segment_bytes"] = travel.segment_bytes;
   dict["reach"] = select::reach_word(explanation.reach);
   dict["reach_place"] = explanation.reach_place;
+  nb::list legs;
+  for (const group::Leg& leg : journey.legs) legs.append(as_dict(leg));
+  dict["legs"] = legs;
+  // For readers that want one: the leg with most segments.
+  const auto most = std::max_element(
+      journey.legs.begin(), journey.legs.end(), [](const group::Leg& one, const group::Leg& other) {
+        return one.travel.geometry.segments < other.travel.geometry.segments;
+      });
+  if (most != journey.legs.end()) {
+    add(*most, dict);
+    return dict;
+  }
+  dict["carrier"] = "none";
+  dict["stages"] = 0;
+  dict["segments"] = 0;
+  dict["segment_bytes"] = 0;
+  dict["positions"] = 0;
+  dict["bypass"] = nb::list();
   return dict;
 }
 
@@ -254,12 +210,27 @@ nb::dict by_leaders(size_t leaders) {
   return dict;
 }
 
+// The call as the rules of a group see it.
+select::Call call_of(plan::Collective collective, size_t bytes, int root, const Ranks& ranks,
+                     const placement::Nodes& nodes, const Options& options) {
+  select::Call call{
+      .collective = collective, .bytes = bytes, .ranks = ranks.count, .shape = {}, .root = root};
+  call.oversubscribed = ranks.oversubscribed;
+  call.reached = ranks.reached;
+  const int32_t of_machine = placement::Nodes(ranks.node_of).count();
+  call.nodes = of_machine > 1 ? of_machine : nodes.count();
+  if (!nodes.one()) call.shape.counts[topo::node_level] = of_machine;
+  call.same_expression = plan::combines(collective);
+  call.fixed_order = options.reproducible != Reproducible::off;
+  return call;
+}
+
 // `oversubscribed`, `reached`, `table` and `plans` instead of what the environment says, where they
 // are given.
-nb::dict explain(std::string_view collective, size_t bytes, int ranks, int root,
+nb::dict explain(std::string_view collective, size_t bytes, int count, int root,
                  bool oversubscribed, const std::vector<int>& units, const std::string& table,
                  const std::string& plans, std::string_view levels,
-                 const std::vector<int32_t>& node_of, bool reached) {
+                 const std::vector<int32_t>& node_of, bool reached, std::string_view mpi) {
   Options options = parse_options(process_environment(), nullptr);
   options.disable = false;
   if (!table.empty()) options.table = table;
@@ -269,39 +240,35 @@ nb::dict explain(std::string_view collective, size_t bytes, int ranks, int root,
   // Groups keep what they read; whoever asks for an explanation may have changed the file since.
   std::optional<select::Table> read;
   if (!file.empty()) overrides.table = &read.emplace(select::load_table(file));
-  select::Call call{.collective = plan::collective_named(collective),
-                    .bytes = bytes,
-                    .ranks = ranks,
-                    .shape = shape_of(options, units),
-                    .root = root};
-  call.oversubscribed = oversubscribed;
-  call.reached = reached;
-  const placement::Nodes nodes(node_of);
+  Ranks ranks{count, node_of, oversubscribed, reached, mpi};
+  const placement::Nodes nodes = nodes_of(ranks, options);
+  const bool may_map =
+      options.reach == ReachChoice::automatic || options.reach == ReachChoice::direct;
+  ranks.reached = reached && nodes.one() && may_map;
+  select::Call call =
+      call_of(plan::collective_named(collective), bytes, root, ranks, nodes, options);
+  if (nodes.one()) call.shape = shape_of(options, units);
   const placement::Levels of_ranks = placement::read_levels(levels);
   call.levels = &of_ranks;
-  call.nodes = nodes.count();
-  if (!nodes.one()) {
-    call.shape = {};
-    call.shape.counts[topo::node_level] = nodes.count();
-  }
-  call.same_expression = plan::combines(call.collective);
-  call.fixed_order = options.reproducible != Reproducible::off;
   select::Explanation explanation = select::explain(call, overrides);
-  Trial trial(call, nodes, options, overrides);
-  const Travel travel = travel_of(explanation, trial);
-  nb::dict dict = as_dict(explanation, travel);
+  const Traveller traveller(
+      call, {nodes, resources_of(ranks, nodes, options, overrides), call.fixed_order});
+  const Journey journey = journey_of(explanation, traveller, call, options);
+  nb::dict dict = as_dict(explanation, journey);
   const select::Considered& chosen = explanation.considered[explanation.chosen];
-  if (chosen.plan == nullptr && by_host(travel.algorithm, nodes)) {
-    dict["between_nodes"] = by_leaders(algo::leaders(of_ranks, ranks).size());
+  if (journey.by_host) {
+    dict["between_nodes"] = by_leaders(algo::leaders(of_ranks, count).size());
   } else if (!nodes.one()) {
     const plan::Plan plan =
         chosen.plan != nullptr
             ? chosen.plan->plan
-            : algo::generate(call.collective, travel.algorithm, ranks, root, of_ranks);
-    dict["between_nodes"] = as_dict(plan::inter_node_traffic(plan, node_of));
+            : algo::generate(call.collective, journey.algorithm, count, root, of_ranks);
+    dict["between_nodes"] = as_dict(plan::inter_node_traffic(plan, nodes.of().values()));
   }
   dict["shape"] = topo::print(call.shape);
   dict["levels"] = of_ranks.contents();
+  dict["reached"] = ranks.reached;
+  dict["mpi"] = nodes.one() ? "" : std::string(mpi);
   return dict;
 }
 
@@ -325,14 +292,16 @@ nb::list table_rules(const std::string& file) {
 }  // namespace
 
 void bind_selection(nb::module_& module) {
-  module.def("explain", &explain, "collective"_a, "bytes"_a, "ranks"_a, "root"_a,
-             "oversubscribed"_a, "units"_a, "table"_a = "", "plans"_a = "", "levels"_a = "",
-             "node_of"_a = std::vector<int32_t>{}, "reached"_a = false,
-             "Which algorithm serves a call, and every rule and variable that has a say about it. "
-             "`units` are the processing "
-             "units that the ranks may run on; `node_of` has a node's number for each rank, where "
-             "they are on several; reductions are "
-             "of doubles. Raises Error for broken tables, plans and variables.");
+  module.def(
+      "explain", &explain, "collective"_a, "bytes"_a, "ranks"_a, "root"_a, "oversubscribed"_a,
+      "units"_a, "table"_a = "", "plans"_a = "", "levels"_a = "",
+      "node_of"_a = std::vector<int32_t>{}, "reached"_a = false, "mpi"_a = "mpich",
+      "Which algorithm serves a call, and every rule and variable that has a say about it. "
+      "`units` are the processing "
+      "units that the ranks may run on; `node_of` has a node's number for each rank, where "
+      "they are on several; `mpi` is the host MPI there; reductions are of doubles. `legs` has "
+      "what each program of the call does: two where the leaders exchange by the host MPI. Raises "
+      "Error for broken tables, plans and variables.");
   module.def("table_rules", &table_rules, "file"_a = "",
              "(place, rule) of a table and of the default behind it.");
   module.attr("line_payload") = shm::line_payload;

@@ -1,6 +1,6 @@
 // A call as rules see it, and whether a rule is for it.
 //
-// Plain data that all ranks of a communicator share, so that every rank finds the same rule. Pure
+// Plain data that all ranks of a communicator share, so that all ranks find the same rule. Pure
 // functions; any thread.
 #pragma once
 
@@ -21,12 +21,12 @@ struct Call {
   topo::Shape shape;  // of the machine that the communicator runs on; empty: unknown
   int root;
   bool rank_order = false;       // the operation does not commute
-  bool same_expression = false;  // and this one's bits hang on the expression that is evaluated:
-                                 // floating point, users' own
+  bool same_expression = false;  // the bits of the result depend on the expression that is
+                                 // evaluated: floating point, users' operations
   bool oversubscribed = false;   // ranks outnumber cores
   const placement::Levels* levels = nullptr;  // that the ranks lie on; null: one, or unknown
   int32_t nodes = 1;                          // that they are on
-  bool reached = false;                       // what each of them allocates lies where all reach it
+  bool reached = false;                       // all ranks reach the memory that each one allocates
   bool led = true;           // the nodes' leaders have a communicator of the host MPI's
   bool fixed_order = false;  // the same bits on every run (TUTTI_REPRODUCIBLE)
 

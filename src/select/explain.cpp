@@ -24,7 +24,7 @@ void add_variable(const Call& call, const Overrides& overrides, Explanation& exp
                                     ReachChoice::automatic, refusal(asked, call)});
 }
 
-// A map is asked once: where the plan that it names cannot serve, the tables are next.
+// A map is asked once: if the plan that it names cannot serve, the tables are next.
 void add_plans(const Call& call, const Overrides& overrides, Explanation& explanation) {
   if (overrides.library == nullptr) return;
   const Match found = match(*overrides.library, call);
@@ -80,7 +80,7 @@ Explanation explain(const Call& call, const Overrides& overrides) {
   Explanation explanation;
   auto& considered = explanation.considered;
   add_variable(call, overrides, explanation);
-  // A user who names an algorithm ends the map's say, and its ranges.
+  // If a user names an algorithm, neither the rules of the map nor their sizes matter.
   const bool named = !considered.empty() && considered.front().refused.empty();
   add_plans(call, overrides, explanation);
   if (named) explanation.sizes = {};

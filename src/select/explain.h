@@ -1,7 +1,7 @@
-// Why a call is served as it is: everything that has a say about it, in the order in which it is
-// asked.
+// Why an algorithm serves a call: all rules and variables that decide about it, in the order in
+// which they are asked.
 //
-// Pure functions of the call and the overrides, made for people; what a group really does is
+// Pure functions of the call and the overrides, for people to read. A group chooses by
 // Group::look_up, which asks the same rules. Any thread.
 #pragma once
 
@@ -17,21 +17,21 @@ struct Considered {
   std::string place;                 // "default.map:12", "FILE:LINE", "TUTTI_ALGORITHM_BCAST"
   std::string rule;                  // its text; of a variable NAME=VALUE
   std::string target;                // an algorithm, or the file of a plan
-  const LoadedPlan* plan = nullptr;  // of the user's; null: a built-in algorithm
-  size_t segment_bytes = 0;          // that it asks for; 0: it leaves it to the executor
+  const LoadedPlan* plan = nullptr;  // the user's plan; null: a built-in algorithm
+  size_t segment_bytes = 0;          // that it asks for; 0: it leaves them to the executor
   ReachChoice reach = ReachChoice::automatic;  // likewise; automatic: it says nothing
-  std::string refused;                         // why it cannot serve; empty where it can
+  std::string refused;                         // why it cannot serve; empty if it can
 };
 
 struct Explanation {
-  // The first that is not refused serves; those behind it would be next.
+  // The first that is not refused serves; the ones behind it would be next.
   std::vector<Considered> considered;
   size_t chosen = 0;
   size_t segment_bytes = 0;   // 0: what the executor finds best
-  std::string segment_place;  // who says so: a rule's place or TUTTI_SEGMENT_BYTES; empty for 0
+  std::string segment_place;  // of the rule that says so, or TUTTI_SEGMENT_BYTES; empty for 0
   ReachChoice reach = ReachChoice::automatic;  // automatic: as ranks are found to reach each other
-  std::string reach_place;  // who says so: a rule's place or TUTTI_REACH; empty for automatic
-  Sizes sizes;              // for which rules and variables say the same
+  std::string reach_place;  // of the rule that says so, or TUTTI_REACH; empty for automatic
+  Sizes sizes;              // for which the explanation is the same
 };
 
 Explanation explain(const Call& call, const Overrides& overrides);

@@ -47,7 +47,7 @@ uint64_t identity_of(std::string text) {
   return known.emplace(std::move(text), known.size() + 1).first->second;
 }
 
-// Without the label, which means nothing.
+// Without the label, which has no meaning for execution.
 std::string contents_of(plan::Plan plan) {
   plan.algorithm.clear();
   return plan::print(plan);
@@ -73,7 +73,7 @@ std::shared_ptr<const LoadedPlan> load_plan(const std::string& directory, const 
   return loaded;
 }
 
-// What no call of the rule could ever be served by.
+// A plan that could never serve a call of its rule is an error.
 void check_fit(const LoadedRule& loaded) {
   const Rule& rule = loaded.rule;
   const plan::Plan& plan = loaded.plan->plan;

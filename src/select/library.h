@@ -1,11 +1,11 @@
 // The library: a user's own plans, and the map that says which calls they serve (TUTTI_PLANS,
 // tutti-run --plans).
 //
-// Read once from a directory: the map (`map`, or files NAME.map in the order of their names) and
-// every plan that it names, each checked. Constant from then on and shared by all groups of the
-// process, which read it from any thread; a process keeps it to its end. What a rule's plan cannot
-// serve is refused call by call and goes to the built-in choice; that is noted here, once for each
-// cause, for the report.
+// A library is read once from a directory: the map (`map`, or files NAME.map in the order of their
+// names) and every plan that it names, each checked. Then it is constant, all groups of the
+// process share it, and any thread may read it. A process keeps it to its end. If a rule's plan
+// cannot serve a call, it is refused, and the built-in choice serves; this room keeps each cause
+// once, for the report.
 #pragma once
 
 #include <cstdint>
@@ -45,15 +45,15 @@ struct Library {
 // map, a plan, a plan that its rule does not fit.
 Library load_library(const std::string& directory, bool fixed_order);
 
-// What the map says about a call: the first rule whose conditions hold (null: none) and the sizes
-// for which that is the same answer.
+// The map's answer for a call: the first rule whose conditions hold (null: none), and the sizes for
+// which the answer is the same.
 struct Match {
   const LoadedRule* rule = nullptr;
   Sizes sizes;
 };
 Match match(const Library& library, const Call& call);
 
-// Why a plan cannot serve a call whose rule matched; empty where it can.
+// Why a plan cannot serve a call whose rule matched; empty if it can.
 std::string refusal(const LoadedPlan& plan, const Call& call);
 
 // Refusals so far, "FILE:LINE: PLAN: why", each once, in the order met. Any thread.

@@ -30,10 +30,10 @@ constexpr std::pair<std::string_view, ReachChoice> reach_words[] = {{"staged", R
                                                                     {"cma", ReachChoice::cma},
                                                                     {"net", ReachChoice::net}};
 
-// As much of untrusted text as fits into a message.
+// The beginning of an untrusted text, so that it fits into a message.
 std::string shown(std::string_view text) { return in_quotes(text.substr(0, 80)); }
 
-// One line as words, taken from left to right.
+// The words of one line, which are taken from left to right.
 class Words {
  public:
   Words(std::string_view text, std::string place) : place_(std::move(place)) {

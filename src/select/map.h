@@ -1,4 +1,4 @@
-// The text form of maps: which plan serves which calls.
+// The text form of maps, which say which plan serves which calls.
 //
 //   tutti-map 1
 //   allreduce ranks 8 shape node:2 core:4 sizes ..64K -> two-groups.tree
@@ -10,20 +10,26 @@
 //   allreduce ranks 2 reached yes sizes 32K..         -> builtin:all_read_all
 //   scatter oversubscribed yes sizes 32K..                   -> builtin:flat reach cma
 //
-// One rule a line, read from top to bottom; the first that matches a call decides. What a rule
-// leaves out (or gives as
-// `*`) matches anything; oversubscribed means more ranks than cores, reached that what the program
-// allocates lies where all ranks reach it (threads, or --shared-heap); clusters and nodes count
-// those that the ranks are on, socket, numa and cache the sockets (where they are not numa regions)
-// and numa regions that the ranks lie in and their groups that share a cache (1 where that is
-// unknown). Ranks and sizes (bytes of the vector, or of one part where buffers have parts; K, M, G
-// count in 1024s) are a number or a range LOW..HIGH with both ends in it, either of which may be
-// left out. A plan is a file beside the map or below it, NAME.plan (plan/text.h) or NAME.tree
-// (plan/tree_text.h); `builtin:` names an algorithm as `tutti plan show --algorithm` takes it.
-// Behind the plan a rule may say how long the segments are, and which ways beside slots readers go,
-// where the ranks have them: `reach staged` none, `reach direct` mapped memory alone, `reach cma`
-// also the system's copies. A map of these alone is a table (table.h). Text is untrusted input:
-// sizes are bounded, nothing is executed. docs/plan-format.md holds the grammar.
+// Each line has one rule. Rules are read from top to bottom, and the first that matches a call
+// decides. A condition that a rule leaves out (or gives as `*`) matches anything.
+//
+//   ranks, sizes    a number, or a range LOW..HIGH with both ends in it, either of which may be
+//   left
+//                   out. Sizes are bytes of the vector, or of one part if buffers have parts; K, M
+//                   and G count in 1024s
+//   oversubscribed  there are more ranks than cores
+//   reached         all ranks reach the memory that the program allocates (threads, --shared-heap)
+//   clusters, nodes how many of them the ranks are on
+//   socket, numa    how many sockets (if they are not numa regions) or numa regions the ranks lie
+//   in cache           how many groups of ranks share a cache each; 1 if unknown, as for the two
+//   above
+//
+// A plan is a file beside the map or below it, NAME.plan (plan/text.h) or NAME.tree
+// (plan/tree_text.h). `builtin:` names an algorithm as `tutti plan show --algorithm` takes it.
+// Behind the plan a rule may say how long the segments are, and how readers may bypass slots if the
+// ranks can: `reach staged` not at all, `reach direct` by mapped memory, `reach cma` also by the
+// system's copies. A map that names only built-in algorithms is a table (table.h). Text is
+// untrusted input: sizes are bounded, and nothing is executed. docs/plan-format.md has the grammar.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +53,7 @@ struct Rule {
   int32_t ranks_low = 1, ranks_high = plan::max_ranks;  // both ends in it, as for bytes
   topo::Shape shape;                                    // empty: any
   YesNo oversubscribed = YesNo::any;                    // whether ranks outnumber cores
-  YesNo reached = YesNo::any;  // whether they reach what each of them allocates
+  YesNo reached = YesNo::any;  // whether ranks reach the memory that each one allocates
   int32_t clusters_low = 1, clusters_high = plan::max_ranks;  // clusters that their nodes are in
   int32_t nodes_low = 1, nodes_high = plan::max_ranks;        // nodes that the ranks are on
   int32_t sockets_low = 1,
@@ -74,11 +80,11 @@ struct Map {
   std::vector<Rule> rules;
 };
 
-// Reads the map's text alone; the files that it names are for select/library.h.
-// Throws Error(invalid_plan) "NAME:LINE: what is wrong; what would be right".
+// Reads the map's text alone; select/library.h reads the files that it names. Throws
+// Error(invalid_plan) "NAME:LINE: what is wrong; what would be right".
 Map read_map(std::string_view text, std::string_view name = "map");
 
-// As behind the word `reach` of a rule, or in TUTTI_REACH; empty for automatic.
+// The word behind `reach` in a rule, or in TUTTI_REACH; empty for automatic.
 std::string_view reach_word(ReachChoice reach);
 
 // The rule as text, on one line.

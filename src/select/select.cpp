@@ -11,7 +11,8 @@ bool folds_left(plan::Collective collective, const Overrides& overrides) {
   return plan::combines(collective) && overrides.reproducible == Reproducible::placement;
 }
 
-// The first rule that holds; false where there is none, with the sizes for which that is so.
+// Finds the first rule that holds, or returns false if there is none. Either way narrows `sizes` to
+// those with the same answer.
 bool find_rule(const Table& table, const Call& call, Choice& choice, Sizes& sizes) {
   for (const Rule& rule : table.rules[static_cast<size_t>(call.collective)]) {
     if (!holds(rule, call, sizes) || !refusal(rule.target, call).empty()) continue;
@@ -56,7 +57,7 @@ Choice choose(const Call& call, const Overrides& overrides) {
   }
   choice.bytes_low = sizes.low;
   choice.bytes_high = sizes.high;
-  // The range stays that of the rule, whose segments go with it.
+  // The sizes remain those of the rule, because its segments remain, too.
   const std::string& asked = overrides.algorithm[static_cast<size_t>(call.collective)];
   if (!asked.empty() && refusal(asked, call).empty()) choice.algorithm = asked;
   if (overrides.segment_bytes != 0) choice.segment_bytes = overrides.segment_bytes;

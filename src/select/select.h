@@ -1,9 +1,10 @@
 // Selection: (collective, bytes, ranks, oversubscribed, shape, root) -> algorithm and parameters.
 //
-// Data, not code: tables of rules (table.h), read from top to bottom. A pure function of what all
-// ranks share, so that every rank chooses alike. A user's word (TUTTI_ALGORITHM_*) beats the map of
-// a user's own plans (library.h), that beats the user's table, and that beats the one that is
-// compiled in. Asked when an entry is made, never by a call that finds one.
+// Selection is data, not code: tables of rules (table.h), which are read from top to bottom. It is
+// a pure function of what all ranks share, so that all ranks choose alike. A variable
+// (TUTTI_ALGORITHM_*) overrides the map of a user's own plans (library.h), the map overrides the
+// user's table, and that table overrides the compiled one. A group asks when it makes an entry, and
+// calls that find an entry do not.
 #pragma once
 
 #include <array>
@@ -24,7 +25,7 @@ struct Choice {
   std::string_view algorithm;  // as algo::generate takes it; points into a table or the overrides
   size_t segment_bytes = 0;    // 0: what the executor finds best
   ReachChoice reach = ReachChoice::automatic;
-  size_t bytes_low = 0;  // the sizes for which the answer is the same
+  size_t bytes_low = 0;  // sizes for which the answer is the same, both ends in it
   size_t bytes_high = 0;
 };
 
@@ -37,16 +38,16 @@ struct Overrides {
   const Table* table = nullptr;      // the user's table, likewise
 };
 
-// A built-in algorithm that serves the call's operation; the library has no say here. One that is
-// asked for and cannot serve is passed over, as a rule is whose algorithm cannot. With
-// Reproducible::placement, one whose every result is
-// ((x0 op x1) op x2) op ..., unless the user named another.
+// A built-in algorithm that serves the call's operation; the library is not asked here. An
+// algorithm that a user asks for is skipped if it cannot serve, and so is a rule. With
+// Reproducible::placement the algorithm computes every result as ((x0 op x1) op x2) op ..., unless
+// the user named another one.
 Choice choose(const Call& call, const Overrides& overrides);
 // The same for root 0 on a machine of unknown shape.
 Choice choose(plan::Collective collective, size_t bytes, int ranks, bool oversubscribed,
               const Overrides& overrides);
 
-// The tables that have a say about a collective, in the order in which they are asked.
+// The tables that decide about a collective, in the order in which they are asked.
 std::vector<const Table*> tables_for(plan::Collective collective, const Overrides& overrides);
 
 // Whether some variable or rule names the host MPI's own collective between nodes (algo/by_host.h).

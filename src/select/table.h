@@ -1,8 +1,8 @@
 // Tables: rules that name built-in algorithms alone, in the grammar of maps (map.h).
 //
-// Two are compiled in, from default.map and placement.map; a user's is read from a file
-// (TUTTI_TABLE, tutti-run --table). Constant once read, shared by all groups of the process and
-// read by any thread; the compiled ones live to its end.
+// Two tables are compiled in, from default.map and placement.map. A user's table is read from a
+// file (TUTTI_TABLE, tutti-run --table). A table is constant once it is read; all groups of the
+// process share it, and any thread may read it. The compiled tables live to the end of the process.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@
 namespace tutti::select {
 
 struct Table {
-  std::string name;  // as places begin with: a file's path, "default.map", "placement.map"
+  std::string name;  // the beginning of places: a file's path, "default.map" or "placement.map"
   std::array<std::vector<Rule>, plan::collective_count>
       rules;  // of each collective, in the order in which they are tried
   uint64_t fingerprint =
@@ -27,12 +27,12 @@ struct Table {
 // where a rule names a file.
 Table read_table(std::string_view text, std::string_view name);
 
-// From a file. Throws as read_table, and Error naming the file where it cannot be read.
+// From a file. Throws as read_table, and an Error that names the file if it cannot be read.
 Table load_table(const std::string& path);
 
-// What is compiled in: answers every call.
+// The compiled default: it answers every call.
 const Table& default_table();
-// For TUTTI_REPRODUCIBLE=placement: answers every call of the collectives that combine data.
+// For TUTTI_REPRODUCIBLE=placement: it answers every call of a collective that combines data.
 const Table& placement_table();
 
 extern const std::string_view default_table_text;

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "shm/segment.h"
 
 namespace tutti::shm {
 
@@ -39,6 +40,20 @@ size_t deep_area(int32_t ranks) {
       static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGE_SIZE));
   return std::max(modest_area, std::min(ring + beside_the_ring,
                                         memory / share_of_memory / static_cast<size_t>(ranks)));
+}
+
+size_t first_area(int32_t ranks, size_t asked, bool scarce) {
+  constexpr size_t least_comfortable = 8 * 1024;
+  const auto all = static_cast<size_t>(ranks);
+  const auto in_pages = [](size_t bytes) {
+    return (bytes + page_size - 1) / page_size * page_size;
+  };
+  const size_t deep = deep_area(ranks) * all;
+  const size_t given = asked != 0 ? asked : modest_area;
+  size_t share = in_pages(given * all) / 2;
+  if (asked == 0) share = scarce ? std::min(share, deep) : deep;
+  const size_t least = std::max(smallest_area, least_comfortable) * all;
+  return std::min(in_pages(std::max(share, least)), most_bytes) / all;
 }
 
 }  // namespace tutti::shm

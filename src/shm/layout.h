@@ -12,12 +12,13 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "base/line.h"
 #include "shm/order.h"
 
 namespace tutti::shm {
 
-inline constexpr size_t line_size = 128;    // adjacent-line prefetchers fetch this much at once
-inline constexpr size_t line_payload = 48;  // stamp, call and payload share one 64-byte cache line
+using tutti::line_payload;
+using tutti::line_size;
 
 // Short data with its stamp; both are in one cache line.
 struct alignas(line_size) Line {
@@ -87,8 +88,12 @@ inline constexpr size_t modest_area = 256 * 1024;
 // reader's cache before it is written again (docs/decisions/deep-rings.md). All ranks of a node
 // together take at most a 64th of its memory, but each rank takes at least a modest area.
 size_t deep_area(int32_t ranks);
-// A slot's ring of at least this size counts as deep.
-inline constexpr size_t deep_ring = 1024 * 1024;
+
+// The area of the communicator of all ranks of a node, which takes the first memory of the node's
+// segment (Team::place in src/mpi). It is half of what was asked for (TUTTI_SHM_BYTES_PER_RANK), so
+// that other communicators find the rest, or a deep area if nothing was asked for (0). `scarce`:
+// the segment lies in /dev/shm.
+size_t first_area(int32_t ranks, size_t asked, bool scarce);
 
 // Control, 16 lines and a slot of 2 KiB.
 inline constexpr size_t smallest_area = sizeof(Control) + 16 * line_size + 2048;

@@ -321,3 +321,85 @@ def test_the_page_shows_what_is_printed_and_a_table_that_is_read(tutti):
     assert [line.removeprefix("    ") for line in shown.splitlines()] == printed.splitlines()
     tables = [block for block in page.split("```\n")[1::2] if block.startswith("tutti-map 1")]
     assert [len(core().read_map(table)["rules"]) for table in tables] == [3]
+
+
+ON_NODES = ("--ranks", "8", "--shape", "node:4 core:2", "--no-oversubscribed")
+
+
+def segments_of(text: str) -> str:
+    return next(line for line in text.splitlines() if line.startswith("segments"))
+
+
+def test_between_nodes_segments_are_those_of_the_host(tutti):
+    """A message that MPICH sends unasked goes whole; it was said to go in two segments, which it does with Open MPI alone."""
+    words = ("bcast", "--bytes", "64K", *ON_NODES)
+    whole, cut = (explained(tutti, *words, "--mpi", host) for host in ("mpich", "openmpi"))
+    assert (whole["segments"], whole["segment_bytes"], whole["mpi"]) == (1, 65536, "mpich")
+    assert (cut["segments"], cut["segment_bytes"], cut["mpi"]) == (2, 32768, "openmpi")
+    said = tutti("explain", *words).stdout
+    assert segments_of(said) == "segments   none: the message goes in one piece"
+    assert (
+        "note       segments are those of MPICH; with Open MPI: 2 of 32768 bytes, the executor's choice\n"
+        in said
+    )
+    by_variable = tutti("explain", *words, environment={"TUTTI_MPI": "openmpi"}).stdout
+    assert segments_of(by_variable).startswith("segments   2 of 32768 bytes")
+    assert "note" not in by_variable
+    assert explained(tutti, *words[:3], "--ranks", "2", "--no-oversubscribed")["mpi"] == ""
+    assert "--mpi: 'lam' is none of mpich, openmpi, mpiabi" in refused(
+        tutti, *words, "--mpi", "lam"
+    )
+
+
+def test_with_reach_net_every_rank_is_a_node(tutti):
+    words = ("bcast", "--bytes", "32K", "--ranks", "4", "--no-oversubscribed")
+    assert explained(tutti, *words)["segments"] > 1
+    found = explained(tutti, *words, environment={"TUTTI_REACH": "net"})
+    assert (found["segments"], found["mpi"]) == (1, "mpich")
+    assert found["between_nodes"]["messages"] == 3
+
+
+def test_both_programs_beside_the_hosts_collective(tutti):
+    by_host = {"TUTTI_ALGORITHM_ALLREDUCE": "hierarchical+host", "TUTTI_SEGMENT_BYTES": "16K"}
+    words = ("allreduce", "--bytes", "64K")
+    found = explained(tutti, *words, *ON_NODES, environment=by_host)
+    assert [leg["phase"] for leg in found["legs"]] == ["before", "after"]
+    assert {leg["segments"] for leg in found["legs"]} == {4} and found["segments"] == 4
+    alone = ("--ranks", "4", "--shape", "node:4 core:1", "--no-oversubscribed")
+    assert explained(tutti, *words, *alone, environment=by_host)["legs"] == []
+    assert "only the host MPI moves data" in tutti("explain", *words, *alone, environment=by_host).stdout  # fmt: skip
+
+
+def test_readers_bypass_slots_where_they_can(tutti, tmp_path):
+    words = ("bcast", "--bytes", "256K", "--ranks", "4", "--no-oversubscribed")
+    assert explained(tutti, *words)["bypass"] == []
+    assert explained(tutti, *words, "--reached")["bypass"] == ["direct"]
+    assert explained(tutti, *words[:2], "4K", *words[3:], "--reached")["bypass"] == []
+    staged = {"TUTTI_REACH": "staged"}
+    without = explained(tutti, *words, "--reached", environment=staged)
+    assert (without["bypass"], without["reached"]) == ([], False)
+    assert (
+        "readers    from slots alone\n"
+        in tutti("explain", *words, "--reached", environment=staged).stdout
+    )
+    by_system = {"TUTTI_REACH": "cma"}
+    assert explained(tutti, *words, environment=by_system)["bypass"] == ["cma"]
+    assert explained(tutti, *words[:2], "64K", *words[3:], environment=by_system)["bypass"] == []
+    table = tmp_path / "mine.map"
+    table.write_text("tutti-map 1\nbcast -> builtin:flat reach cma\n")
+    by_rule = tutti("explain", *words[:2], "64K", *words[3:], "--reached", "--table", str(table))
+    assert (
+        "readers    from the buffer itself where they have mapped it, by the system's copies where it permits them; "
+        "else from slots\n" in by_rule.stdout
+    )
+
+
+def test_a_communicator_takes_half_of_the_memory_that_was_asked_for(tutti):
+    words = ("allreduce", "--bytes", "1M", "--ranks", "4", "--no-oversubscribed")
+    variables = {"TUTTI_ALGORITHM_ALLREDUCE": "flat", "TUTTI_SEGMENT_BYTES": "16K"}
+    small, large = (
+        explained(tutti, *words, environment=variables | {"TUTTI_SHM_BYTES_PER_RANK": size})
+        for size in ("128K", "4M")
+    )
+    assert large["segment_bytes"] == 16384 and small["segment_bytes"] < 16384
+    assert small["positions"] < large["positions"] <= large["segments"]

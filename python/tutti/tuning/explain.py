@@ -3,6 +3,7 @@
 import json
 import os
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -24,6 +25,11 @@ REACHES = {
     "cma": "mapped memory where it is, other memory by the system's copies, where ranks have them",
     "net": "none: messages of the host MPI",
 }
+READERS = {
+    "direct": "from the buffer itself where they have mapped it",
+    "cma": "by the system's copies where it permits them",
+}
+MPIS = {"mpich": "MPICH", "openmpi": "Open MPI", "mpiabi": "an MPI of the standard's ABI"}
 CARRIERS = {
     "line": "stamped lines (data and flag share a cache line)",
     "slot": "slots (rings of buffers)",
@@ -43,8 +49,8 @@ def parse_bytes(text: str) -> int:
 def _collective(word: str) -> str:
     if word in V_COLLECTIVES:
         plain = word.rstrip("vw")
-        raise UserError(f"{word}: its parts may differ in length, so it always runs by direct; segments and reach are those of "
-                        f"{plain} with the longest part: see tutti explain {plain}")  # fmt: skip
+        raise UserError(f"{word}: its parts may differ in length, so it always runs by direct, with the segments and the reach that "
+                        f"rules give {plain} for the longest part: see TUTTI_ALGORITHM_{plain.upper()}=direct tutti explain {plain}")  # fmt: skip
     name = next((ours for ours, theirs in BENCH_NAMES.items() if theirs == word), word)
     if name not in core().collectives():
         raise UserError(f"'{word}' is no collective; known are {', '.join(core().collectives())}")
@@ -83,20 +89,45 @@ def _range_words(low: int, high: int | None) -> str:
     return f"{low} to {high} bytes"
 
 
-def _segments(found: dict[str, Any], size: int) -> str:
-    if found["carrier"] == "line" or size == 0 or found["segment_bytes"] >= size:
+def _each_leg(found: dict[str, Any], words_of: Callable[[dict[str, Any]], str]) -> str:
+    """The words of a call's one program, or of the two around the host MPI's own collective."""
+    if not found["legs"]:
+        return "none: each rank is alone on its node, and only the host MPI moves data"
+    words = {leg["phase"]: words_of(leg) for leg in found["legs"]}
+    if len(set(words.values())) == 1:
+        return next(iter(words.values()))
+    return "; ".join(f"{phase} the host's collective: {text}" for phase, text in words.items())
+
+
+def _segments_of(leg: dict[str, Any], place: str) -> str:
+    if leg["segments"] == 1:
         return "none: the message goes in one piece"
-    count = -(-size // found["segment_bytes"])
-    why = (
-        f"wanted by {found['segment_place']}" if found["segment_place"] else "the executor's choice"
-    )
-    return f"{count} of {found['segment_bytes']} bytes, {why}"
+    why = f"wanted by {place}" if place else "the executor's choice"
+    return f"{leg['segments']} of {leg['segment_bytes']} bytes, {why}"
+
+
+def _segments(found: dict[str, Any]) -> str:
+    return _each_leg(found, lambda leg: _segments_of(leg, found["segment_place"]))
+
+
+def _readers(found: dict[str, Any]) -> str:
+    """Where readers take the data from; nothing between nodes, and where only slots are in question."""
+    if found["bypass"]:
+        return ", ".join(READERS[way] for way in found["bypass"]) + "; else from slots"
+    return "from slots alone" if found["reach_place"] and not found["mpi"] else ""
 
 
 def _between(found: dict[str, Any]) -> str:
     if "host" in found:
         return f"the host MPI's own collective among {found['leaders']} leaders, whose messages are the host's to choose"
     return f"{found['messages']} messages a segment, {found['delays']} of them one after the other at most"
+
+
+def _other_mpi(found: dict[str, Any], other: dict[str, Any] | None) -> list[str]:
+    """What Open MPI changes where no MPI was named: it sends less without its receiver's consent."""
+    if other is None or _segments(other) == _segments(found):
+        return []
+    return [f"segments are those of MPICH; with {MPIS[other['mpi']]}: {_segments(other)}"]
 
 
 def _notes(collective: str, found: dict[str, Any]) -> list[str]:
@@ -134,11 +165,13 @@ def _print(found: dict[str, Any]) -> None:
         ("algorithm", found["runs"]),
         ("because", f"{considered[chosen]['place']}: {considered[chosen]['rule']}"),
         ("holds for", _range_words(*found["bytes_range"])),
-        ("carrier", CARRIERS[found["carrier"]]),
-        ("segments", _segments(found, size)),
+        ("carrier", _each_leg(found, lambda leg: CARRIERS[leg["carrier"]])),
+        ("segments", _segments(found)),
     ]
     if found["reach_place"]:
         lines.append(("reach", f"{REACHES[found['reach']]}, wanted by {found['reach_place']}"))
+    if readers := _readers(found):
+        lines.append(("readers", readers))
     if "between_nodes" in found:
         lines.append(("between", "nodes: " + _between(found["between_nodes"])))
     lines += [
@@ -178,6 +211,7 @@ def _explain(
     shape: str | None,
     deal: str,
     reached: bool | None,
+    mpi: str | None,
 ) -> dict[str, Any]:
     units = sorted(os.sched_getaffinity(0))
     count = ranks if ranks is not None else max(2, min(len(units), MOST_RANKS))
@@ -197,12 +231,22 @@ def _explain(
     )
     levels = levels_of(shape, deal, count)
     shared = reached if reached is not None else (not nodes and reached_by_default())
-    found: dict[str, Any] = core().explain(
-        collective, size, count, root, many, units, table, plans, levels, nodes, shared
-    )
+    if mpi is not None and mpi not in MPIS:
+        raise UserError(f"--mpi: '{mpi}' is none of {', '.join(MPIS)}")
+    variable = (_set("TUTTI_MPI") or "").lower()
+    named = mpi or (variable if variable in MPIS else None)
+
+    def explained(host: str) -> dict[str, Any]:
+        found: dict[str, Any] = core().explain(
+            collective, size, count, root, many, units, table, plans, levels, nodes, shared, host
+        )
+        return found
+
+    found = explained(named or "mpich")
+    other = explained("openmpi") if named is None and found["mpi"] else None
     return {
         "format": "tutti-explain 1", "collective": collective, "bytes": size, "ranks": count, "root": root, "oversubscribed": many,
-        "reached": shared, **found, "notes": _notes(collective, found),
+        **found, "notes": _notes(collective, found) + _other_mpi(found, other),
     }  # fmt: skip
 
 
@@ -245,6 +289,10 @@ def explain(
         typer.Option(help=f"The machine that ranks are bound on: {SHAPES}; else one level."),
     ] = None,
     deal: Annotated[str, typer.Option(help=DEAL_HELP)] = "block",
+    mpi: Annotated[
+        str | None,
+        typer.Option(help="The host MPI between nodes: mpich, openmpi or mpiabi [TUTTI_MPI]."),
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
 ) -> None:
     """Say which algorithm serves a call, which rule says so, and what was overridden."""
@@ -267,6 +315,7 @@ def explain(
             shape,
             deal,
             reached,
+            mpi,
         )
     except core().Error as error:
         raise UserError(str(error)) from error

@@ -1,8 +1,5 @@
 #include "mpi/job/agreement.h"
 
-#include <sched.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
 #include <memory>
@@ -10,6 +7,7 @@
 
 #include "base/log.h"
 #include "base/options.h"
+#include "exec/waiter.h"
 #include "group/group.h"
 #include "mpi/job/end.h"
 #include "base/only_one.h"
@@ -19,12 +17,10 @@
 namespace tutti::mpi {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 using std::chrono::seconds;
+using Elapsed = exec::Pace::Duration;
 
 constexpr seconds init_said_after{10};
-constexpr auto yield_before_sleep = std::chrono::milliseconds(1);
-constexpr useconds_t sleep_microseconds = 100;
 
 // All ranks must decide alike, so the options that decisions hang on must be alike.
 uint64_t fingerprint(const Options& options, bool with_report) {
@@ -63,14 +59,9 @@ Patience patience_in_init(const char* line) {
 class Waiting {
  public:
   Waiting(MPI_Comm communicator, const Patience& patience)
-      : communicator_(communicator), patience_(patience), begin_(Clock::now()) {}
+      : communicator_(communicator), patience_(patience) {}
 
-  void pause() {
-    const auto elapsed = Clock::now() - begin_;
-    if (elapsed < yield_before_sleep)
-      sched_yield();
-    else
-      usleep(sleep_microseconds);
+  void look(Elapsed elapsed) {
     if (patience_.said_after == seconds(0) || elapsed < patience_.said_after / 2) return;
     // Chosen well before it is time, so that nobody takes the place of one who has spoken and gone.
     if (speaker_ == nullptr) speaker_ = std::make_unique<OnlyOne>("waits");
@@ -78,7 +69,7 @@ class Waiting {
   }
 
  private:
-  void speak(Clock::duration elapsed) {
+  void speak(Elapsed elapsed) {
     if (!said_ && speaker_->chosen())
       log_line(LogLevel::warning, "%s; start all ranks under tutti-run, or none", patience_.line);
     said_ = true;
@@ -95,7 +86,6 @@ class Waiting {
 
   MPI_Comm communicator_;
   Patience patience_;
-  Clock::time_point begin_;
   std::unique_ptr<OnlyOne> speaker_;
   bool said_ = false;
 };
@@ -112,12 +102,18 @@ bool least_of_all(const uint64_t* own, uint64_t* least, int count, MPI_Comm comm
       MPI_SUCCESS)
     return false;
   Waiting waiting(communicator, patience);
-  for (;;) {
+  bool failed = false;
+  const auto has_ended = [&] {
     int done = 0;
-    if (mpi.Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
-    if (done != 0) return true;
-    waiting.pause();
-  }
+    failed = mpi.Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS;
+    return failed || done != 0;
+  };
+  exec::Waiter waiter(exec::pace_of_set_up());
+  waiter.until(has_ended, [&] {
+    waiting.look(waiter.elapsed());
+    return Code::ok;
+  });
+  return !failed;
 }
 
 Common agree(MPI_Comm communicator, uint64_t options_hash, uint64_t extra,

@@ -9,7 +9,6 @@
 #include "exec/combine.h"
 #include "kernels/kernels.h"
 #include "mpi/job/end.h"
-#include "mpi/requests/pause.h"
 #include "mpi/collectives/general.h"
 
 namespace tutti::mpi {
@@ -114,21 +113,20 @@ int Persistent::complete_round() {
 }
 
 int Persistent::wait_for(int rank) {
-  Pause pause(style_);
-  bool said = false;
-  while (!deposits_->has_started(rank, round_)) {
-    if (!pause.next()) continue;
+  const auto has_started = [&] { return deposits_->has_started(rank, round_); };
+  exec::Waiter waiter(exec::pace_between_calls(style_));
+  const Code ended = waiter.until(has_started, [&] {
     drive_host();
-    if (!pause.look_closely()) continue;
-    if (process_is_gone(deposits_->process(rank)) && !deposits_->has_started(rank, round_))
-      return fail(("rank " + std::to_string(rank) + " ended before it started a persistent " +
-                   std::string(plan::name(collective_)))
-                      .c_str(),
-                  MPI_ERR_OTHER);
-    const int64_t limit = options().stall_seconds;
-    if (limit > 0 && pause.seconds() >= limit && !std::exchange(said, true)) say_late(limit, rank);
-  }
-  return MPI_SUCCESS;
+    if (!waiter.looks_closely()) return Code::ok;
+    if (process_is_gone(deposits_->process(rank)) && !has_started()) return Code::dead_peer;
+    if (waiter.stalls()) say_late(options().stall_seconds, rank);
+    return Code::ok;
+  });
+  if (ended == Code::ok) return MPI_SUCCESS;
+  return fail(("rank " + std::to_string(rank) + " ended before it started a persistent " +
+               std::string(plan::name(collective_)))
+                  .c_str(),
+              MPI_ERR_OTHER);
 }
 
 // Of a round that all have started.

@@ -15,7 +15,7 @@
 
 #include <memory>
 
-#include "mpi/requests/pause.h"
+#include "exec/waiter.h"
 #include "mpi/requests/persistent.h"
 #include "mpi/report/report.h"
 
@@ -73,13 +73,17 @@ void note_told(int count, const MPI_Request* requests);
 // left. `ask` returns an error code and says in *found whether it found a request.
 template <class Ask>
 int wait_with_own(int count, const MPI_Request* requests, bool* found, Ask ask) {
-  Pause pause(exec::WaitStyle::yield);
-  for (;;) {
+  int code = MPI_SUCCESS;
+  const auto is_over = [&] {
     const Left left = show_own(count, requests);
-    if (left.code != MPI_SUCCESS || left.count == 0) return left.code;
-    if (const int code = ask(); code != MPI_SUCCESS || *found) return code;
-    pause.next();
-  }
+    code = left.code;
+    if (code != MPI_SUCCESS || left.count == 0) return true;
+    code = ask();
+    return code != MPI_SUCCESS || *found;
+  };
+  exec::Waiter waiter(exec::pace_between_calls(exec::WaitStyle::yield));
+  waiter.until(is_over, [] { return Code::ok; });
+  return code;
 }
 
 // The requests of a call as C knows them. Another language's are converted where get() is asked.

@@ -1,0 +1,72 @@
+// The slow waits of a channel for peers of its node: the channel says what it waits for, and
+// notices peers that are in another call, dead or late.
+#include <string>
+
+#include "exec/entered.h"
+#include "exec/executor.h"
+
+namespace tutti::exec {
+
+// One slow wait of a channel. While it lives, the rank's Control says what the rank waits for.
+class Channel::PeerWatch final : public Watch {
+ public:
+  PeerWatch(Channel& channel, const Awaited& first, uint64_t call)
+      : channel_(channel), first_(first), call_(call) {
+    shm::Control& own = *channel.own_;
+    // Operations over lines do not say so before: their lines bear the call, and that is cheaper.
+    say_entered(own, channel.base_, call);
+    shm::store_relaxed(own.waits_value, first.value);
+    shm::store_relaxed(own.waits_for, static_cast<uint64_t>(first.peer) + 1);
+  }
+  ~PeerWatch() { shm::store_relaxed(channel_.own_->waits_for, 0); }
+  PeerWatch(const PeerWatch&) = delete;
+
+  Code look(const Awaited& awaited) override {
+    return is_in_other_call(awaited) ? channel_.fail_mismatch(awaited.peer, call_) : Code::ok;
+  }
+
+  Code dead(const Awaited& awaited) override {
+    const uint64_t process = shm::load_relaxed(channel_.control(awaited.peer).process);
+    return channel_.fail(Code::dead_peer, "rank " + std::to_string(channel_.rank_of(awaited.peer)) +
+                                              " (process " + std::to_string(process) +
+                                              ") is gone; rank " + std::to_string(channel_.rank_) +
+                                              " waited for it in " + describe_call(call_));
+  }
+
+  Code stalled() override { return channel_.report_stall(channel_.rank_of(first_.peer), call_); }
+
+ private:
+  // By what the peer has posted in this operation, or by the operation that it says it has entered.
+  bool is_in_other_call(const Awaited& awaited) const {
+    if (awaited.line != nullptr) {
+      const uint64_t stamp = shm::observe(awaited.line->stamp);
+      if (stamp > channel_.base_ && stamp != awaited.value &&
+          shm::load_relaxed(awaited.line->call) != call_)
+        return true;
+    }
+    return entered_other_call(channel_.control(awaited.peer), channel_.base_, call_);
+  }
+
+  Channel& channel_;
+  const Awaited& first_;
+  const uint64_t call_;
+};
+
+Code Channel::wait_for_late(const Awaited* awaited, int count, uint64_t call) {
+  PeerWatch watch(*this, *awaited, call);
+  return wait_slowly(awaited, count, {areas_, stride_}, style_, net_ != nullptr, hook_, watch);
+}
+
+Code Channel::wait_for(const Awaited& awaited, uint64_t call) {
+  return poll_eagerly(&awaited, 1, style_) ? Code::ok : wait_for_late(&awaited, 1, call);
+}
+
+Code Channel::wait_for_any(const Awaited* awaited, int count, uint64_t call) {
+  return poll_eagerly(awaited, count, style_) ? Code::ok : wait_for_late(awaited, count, call);
+}
+
+Code Channel::wait_for_line(const shm::Line& line, uint64_t number, int32_t peer, uint64_t call) {
+  return wait_for({&line.stamp, number, peer, &line}, call);
+}
+
+}  // namespace tutti::exec

@@ -1,0 +1,234 @@
+#include "exec/waiter.h"
+
+#include <linux/futex.h>
+#include <sched.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <climits>
+#include <ctime>
+
+#include "base/options.h"
+#include "base/process.h"
+
+namespace tutti::exec {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+constexpr auto closely_every = milliseconds(100);
+
+// Yielding hands a core over only among the ranks of one session. Some launchers make a session for
+// each rank, and automatic grouping then schedules each session as a group. Such ranks must not
+// yield for long. Sleeping always hands the core over, and costs two system calls and a wake-up.
+constexpr auto yield_before_sleep = microseconds(20);
+constexpr auto yield_before_sleep_in_session = microseconds(1000);
+
+constexpr long sleep_nanoseconds =
+    1'000'000;  // so that the progress hook is called a thousand times a second
+// Only one of several peers can wake a sleeper, and a message that is under way can wake none: such
+// a wait polls this often.
+constexpr long short_sleep_nanoseconds = 100'000;
+
+// Others may need this core: the rank yields between polls, and sleeps when it has yielded for a
+// while.
+Pace pace_of_shared_core() {
+  Pace pace;
+  pace.polls = 4;
+  pace.first = Rest::yield;
+  pace.rests_before_look = 4;
+  return pace;
+}
+
+// This core is ours: the rank polls, and yields only if the wait has become long, or if the peer
+// may itself wait for a message.
+Pace pace_of_own_core(bool gets_messages) {
+  Pace pace;
+  pace.polls = 512;
+  pace.yields_after = gets_messages ? microseconds(0) : microseconds(100);
+  return pace;
+}
+
+// One slow wait for the first of several values.
+class ValueWait {
+ public:
+  ValueWait(const Awaited* awaited, int count, const Areas& areas, bool gets_messages, Watch& watch)
+      : awaited_(awaited),
+        count_(count),
+        areas_(areas),
+        gets_messages_(gets_messages),
+        watch_(watch) {}
+
+  Code run(WaitStyle style, const ProgressHook& hook) {
+    const bool own_core = style == WaitStyle::spin;
+    Waiter waiter(own_core ? pace_of_own_core(gets_messages_) : pace_of_shared_core(), hook);
+    return waiter.until([this] { return any_here(); }, [&] { return look(waiter, own_core); },
+                        [this] { sleep(awaited_[++sleeps_ % count_]); });
+  }
+
+ private:
+  bool any_here() const {
+    for (int i = 0; i < count_; ++i) {
+      if (awaited_[i].here()) return true;
+    }
+    return false;
+  }
+
+  // A peer may be in this operation with another call, it may be dead, or the wait may have taken
+  // too long.
+  Code look(Waiter& waiter, bool own_core) {
+    for (int i = 0; i < count_; ++i) {
+      if (const Code code = watch_.look(awaited_[i]); code != Code::ok) return code;
+      if (waiter.looks_closely() && is_dead(awaited_[i])) return watch_.dead(awaited_[i]);
+    }
+    if (waiter.looks_closely() && waiter.stalls()) {
+      if (const Code code = watch_.stalled(); code != Code::ok) return code;
+    }
+    if (!own_core && !knows_session_ && waiter.elapsed() > yield_before_sleep) {
+      knows_session_ = true;
+      waiter.sleep_after(is_in_session(awaited_[0].peer) ? yield_before_sleep_in_session
+                                                         : yield_before_sleep);
+    }
+    return Code::ok;
+  }
+
+  uint64_t process_of(int peer) const { return shm::load_relaxed(areas_.control(peer).process); }
+
+  bool is_dead(const Awaited& awaited) const {
+    const uint64_t process = process_of(awaited.peer);
+    return process != 0 && process_is_gone(process) && !awaited.here();
+  }
+
+  // True if the peer's session is this process's.
+  bool is_in_session(int peer) const {
+    const auto process = static_cast<pid_t>(process_of(peer));
+    return process == 0 || getsid(process) == getsid(0);  // 0: threads of this process
+  }
+
+  void sleep(const Awaited& awaited) const {
+    shm::Control::Doorbell& doorbell = areas_.control(awaited.peer).doorbell;
+    shm::enter(doorbell.sleepers);
+    const uint32_t rings = shm::look(doorbell.rings);
+    shm::fence_before_looking();
+    if (!awaited.here()) {
+      const bool one_wakes = count_ == 1 && !gets_messages_;
+      const timespec limit{0, one_wakes ? sleep_nanoseconds : short_sleep_nanoseconds};
+      syscall(SYS_futex, &doorbell.rings, FUTEX_WAIT, rings, &limit, nullptr, 0);
+    }
+    shm::leave(doorbell.sleepers);
+  }
+
+  const Awaited* const awaited_;
+  const int count_;
+  const Areas areas_;
+  const bool gets_messages_;
+  Watch& watch_;
+  int sleeps_ = 0;
+  bool knows_session_ = false;
+};
+
+}  // namespace
+
+// Yielding does not hand a core over if ranks are in scheduling groups of their own, as above: a
+// round of four ranks on two cores took the whole time of yielding, which was 1 ms. The system adds
+// about 50 us to a sleep.
+Pace pace_between_calls(WaitStyle style) {
+  Pace pace;
+  pace.polls = style == WaitStyle::spin ? 2000 : 20;
+  pace.sleeps_after = yield_before_sleep;
+  pace.shortest_sleep = microseconds(1);
+  pace.longest_sleep = microseconds(50);
+  return pace;
+}
+
+// A rank knows how many ranks of its node share its cores, but containers and virtual machines look
+// like nodes of their own. So every wait for a message yields: if no other process wants the core,
+// a yield takes no longer than a test of a message. If cores are known to be few, the rank sleeps
+// when it has yielded for a while.
+Pace pace_of_messages(WaitStyle style) {
+  Pace pace;
+  pace.polls = 8;
+  pace.yields_at_poll = true;
+  pace.yields_after = Pace::never;
+  if (style == WaitStyle::yield) pace.sleeps_after = microseconds(100);
+  pace.shortest_sleep = pace.longest_sleep = microseconds(10);
+  pace.sleeps_exactly = true;
+  return pace;
+}
+
+Pace pace_of_set_up() {
+  Pace pace;
+  pace.sleeps_after = milliseconds(1);
+  pace.shortest_sleep = pace.longest_sleep = microseconds(100);
+  return pace;
+}
+
+Pace pace_of_joining() {
+  Pace pace;
+  pace.sleeps_after = microseconds(0);
+  pace.shortest_sleep = pace.longest_sleep = microseconds(50);
+  return pace;
+}
+
+Waiter::Waiter(const Pace& pace, const ProgressHook& hook)
+    : pace_(pace),
+      hook_(hook),
+      begin_(Clock::now()),
+      next_close_look_(begin_ + closely_every),
+      rest_(pace.first),
+      next_sleep_(pace.shortest_sleep) {}
+
+Waiter::~Waiter() {
+  if (slack_before_) prctl(PR_SET_TIMERSLACK, static_cast<unsigned long>(*slack_before_));
+}
+
+void Waiter::yield() { sched_yield(); }
+
+// The system lets a thread's timers be late by 50 us, which is more than a message takes. A wait
+// for a message makes them exact.
+void Waiter::sleep() {
+  if (pace_.sleeps_exactly && !slack_before_) {
+    slack_before_ = std::max(prctl(PR_GET_TIMERSLACK), 1);
+    prctl(PR_SET_TIMERSLACK, 1UL);
+  }
+  usleep(static_cast<useconds_t>(next_sleep_.count()));
+  next_sleep_ = std::min(2 * next_sleep_, pace_.longest_sleep);
+}
+
+void Waiter::look_at_clock() {
+  if (hook_.call != nullptr) hook_.call(hook_.context);
+  const auto now = Clock::now();
+  elapsed_ = now - begin_;
+  looks_closely_ = now >= next_close_look_;
+  if (looks_closely_) next_close_look_ = now + closely_every;
+}
+
+bool Waiter::stalls() {
+  const int64_t limit = options().stall_seconds;
+  if (limit == 0 || stall_told_ || elapsed_ < std::chrono::seconds(limit)) return false;
+  return stall_told_ = true;
+}
+
+void Waiter::choose_rest() {
+  if (elapsed_ > pace_.sleeps_after)
+    rest_ = Rest::sleep;
+  else
+    rest_ = elapsed_ >= pace_.yields_after ? Rest::yield : Rest::none;
+}
+
+Code wait_slowly(const Awaited* awaited, int count, const Areas& areas, WaitStyle style,
+                 bool gets_messages, const ProgressHook& hook, Watch& watch) {
+  return ValueWait(awaited, count, areas, gets_messages, watch).run(style, hook);
+}
+
+void wake_sleepers(shm::Control& own) {
+  shm::fence_before_looking();
+  if (shm::look(own.doorbell.sleepers) == 0) return;
+  shm::ring(own.doorbell.rings);
+  syscall(SYS_futex, &own.doorbell.rings, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+}  // namespace tutti::exec

@@ -1,0 +1,146 @@
+#include "exec/waiter.h"
+
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <memory>
+#include <thread>
+
+namespace tutti::exec {
+namespace {
+
+using std::chrono::microseconds;
+using std::chrono::milliseconds;
+
+constexpr auto looks_at_nothing = [] { return Code::ok; };
+
+TEST(Waiter, LooksAfterItsPollsAndEndsWithTheFirstThatIsReady) {
+  Pace pace;
+  pace.polls = 5;
+  pace.yields_after = Pace::never;
+  int polls = 0, looks = 0;
+  Waiter waiter(pace);
+  EXPECT_EQ(waiter.until([&] { return ++polls == 13; },
+                         [&] {
+                           ++looks;
+                           return Code::ok;
+                         }),
+            Code::ok);
+  EXPECT_EQ(polls, 13);
+  EXPECT_EQ(looks, 2);
+}
+
+TEST(Waiter, LooksSeldomWhileItYields) {
+  Pace pace;
+  pace.first = Rest::yield;
+  pace.rests_before_look = 4;
+  int polls = 0, looks = 0;
+  Waiter(pace).until([&] { return ++polls == 20; },
+                     [&] {
+                       ++looks;
+                       return Code::ok;
+                     });
+  EXPECT_EQ(looks, 4);
+}
+
+TEST(Waiter, EndsWithTheCodeOfALook) {
+  EXPECT_EQ(Waiter(pace_of_set_up()).until([] { return false; }, [] { return Code::mismatch; }),
+            Code::mismatch);
+}
+
+TEST(Waiter, DrivesTheHost) {
+  int calls = 0;
+  const ProgressHook hook{[](void* context) { ++*static_cast<int*>(context); }, &calls};
+  Waiter waiter(pace_between_calls(WaitStyle::yield), hook);
+  waiter.until([&] { return calls == 3; }, looks_at_nothing);
+  EXPECT_EQ(calls, 3);
+}
+
+TEST(Waiter, SleepsWhenItHasYieldedForLong) {
+  Pace pace;
+  pace.sleeps_after = milliseconds(2);
+  Waiter waiter(pace);
+  Pace::Duration first_sleep{};
+  int sleeps = 0;
+  waiter.until([&] { return sleeps == 3; }, looks_at_nothing,
+               [&] {
+                 if (sleeps++ == 0) first_sleep = waiter.elapsed();
+               });
+  EXPECT_GE(first_sleep, milliseconds(2));
+}
+
+TEST(Waiter, LooksCloselyTenTimesASecond) {
+  Waiter waiter(pace_of_joining());
+  int close_looks = 0;
+  waiter.until([&] { return close_looks == 2; },
+               [&] {
+                 if (waiter.looks_closely()) ++close_looks;
+                 return Code::ok;
+               });
+  EXPECT_GE(waiter.elapsed(), milliseconds(200));
+}
+
+// One peer, whose word and process are what waits look at.
+struct Peer {
+  Peer() : control(std::make_unique<shm::Control>()) {}
+  Areas areas() const { return {reinterpret_cast<std::byte*>(control.get()), sizeof *control}; }
+  Awaited awaits(uint64_t value) const { return {&control->word, value, 0, nullptr}; }
+  std::unique_ptr<shm::Control> control;
+};
+
+struct CountingWatch final : Watch {
+  Code look(const Awaited&) override {
+    ++looks;
+    return Code::ok;
+  }
+  Code dead(const Awaited&) override { return Code::dead_peer; }
+  Code stalled() override { return Code::unavailable; }
+  std::atomic<int> looks = 0;
+};
+
+TEST(WaitSlowly, EndsWhenThePeerPublishes) {
+  for (const WaitStyle style : {WaitStyle::spin, WaitStyle::yield}) {
+    Peer peer;
+    CountingWatch watch;
+    const Awaited awaited = peer.awaits(7);
+    EXPECT_FALSE(poll_eagerly(&awaited, 1, style));
+    std::thread publisher([&] {
+      std::this_thread::sleep_for(milliseconds(3));
+      shm::publish(peer.control->word, 7);
+      wake_sleepers(*peer.control);
+    });
+    EXPECT_EQ(wait_slowly(&awaited, 1, peer.areas(), style, false, {}, watch), Code::ok);
+    publisher.join();
+    EXPECT_GT(watch.looks, 0);
+    EXPECT_TRUE(poll_eagerly(&awaited, 1, style));
+    EXPECT_EQ(shm::look(peer.control->doorbell.sleepers), 0u);
+  }
+}
+
+// A line bears the stamp itself: a later one is another operation's.
+TEST(WaitSlowly, ALineIsAwaitedExactly) {
+  shm::Line line{};
+  const Awaited awaited{&line.stamp, 7, 0, &line};
+  shm::publish(line.stamp, 8);
+  EXPECT_FALSE(awaited.here());
+  shm::publish(line.stamp, 7);
+  EXPECT_TRUE(awaited.here());
+}
+
+TEST(WaitSlowly, NoticesADeadPeer) {
+  const pid_t child = fork();
+  if (child == 0) _exit(0);
+  waitpid(child, nullptr, 0);
+  for (const WaitStyle style : {WaitStyle::spin, WaitStyle::yield}) {
+    Peer peer;
+    shm::store_relaxed(peer.control->process, static_cast<uint64_t>(child));
+    CountingWatch watch;
+    const Awaited awaited = peer.awaits(1);
+    EXPECT_EQ(wait_slowly(&awaited, 1, peer.areas(), style, false, {}, watch), Code::dead_peer);
+  }
+}
+
+}  // namespace
+}  // namespace tutti::exec

@@ -1,0 +1,128 @@
+// Thread ranks that stand in for the host MPI's collectives among the leaders of nodes.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+#include <numeric>
+
+#include "algo/by_host.h"
+#include "group/leaders.h"
+#include "group/node_ranks.h"
+
+namespace tutti::group::test {
+
+// The place where the leaders of a group meet; the last to come computes for all.
+struct Meeting {
+  struct Guest {
+    const void* in = nullptr;
+    void* out = nullptr;
+  };
+  std::mutex mutex;
+  std::condition_variable changed;
+  std::vector<Guest> guests;
+  size_t come = 0;
+  int64_t round = 0;
+  int64_t calls = 0;  // of all leaders
+
+  template <class Compute>
+  void meet(size_t place, Guest guest, Compute&& compute) {
+    std::unique_lock lock(mutex);
+    ++calls;
+    guests[place] = guest;
+    if (++come == guests.size()) {
+      compute(guests);
+      come = 0;
+      ++round;
+      changed.notify_all();
+      return;
+    }
+    changed.wait(lock, [&, was = round] { return round != was; });
+  }
+};
+
+class ThreadLeaders final : public Leaders {
+ public:
+  ThreadLeaders(Meeting& meeting, size_t place) : meeting_(meeting), place_(place) {}
+
+  bool barrier() override {
+    meeting_.meet(place_, {}, [](auto&) {});
+    return works;
+  }
+  bool bcast(void* data, size_t bytes, int root) override {
+    meeting_.meet(place_, {data, data}, [&](const std::vector<Meeting::Guest>& all) {
+      const void* const from = all[static_cast<size_t>(root)].in;
+      for (const Meeting::Guest& one : all) {
+        if (one.out != from) std::memcpy(one.out, from, bytes);
+      }
+    });
+    return works;
+  }
+  bool reduce(const void* in, void* out, size_t count, const exec::Combine& combine,
+              int root) override {
+    meeting_.meet(place_, {in, out}, [&](const std::vector<Meeting::Guest>& all) {
+      const auto sum = combined(all, count, combine);
+      std::memcpy(all[static_cast<size_t>(root)].out, sum.data(), sum.size());
+    });
+    return works;
+  }
+  bool allreduce(const void* in, void* out, size_t count, const exec::Combine& combine) override {
+    meeting_.meet(place_, {in, out}, [&](const std::vector<Meeting::Guest>& all) {
+      const auto sum = combined(all, count, combine);
+      for (const Meeting::Guest& one : all) std::memcpy(one.out, sum.data(), sum.size());
+    });
+    return works;
+  }
+  std::string failure() const override { return "the leaders fell out"; }
+
+  bool works = true;
+
+ private:
+  static std::vector<char> combined(const std::vector<Meeting::Guest>& all, size_t count,
+                                    const exec::Combine& combine) {
+    const auto* const last = static_cast<const char*>(all.back().in);
+    std::vector<char> result(last, last + count * combine.element);
+    for (size_t i = all.size() - 1; i-- > 0;) {
+      if (combine.kernel != nullptr) {
+        combine.kernel(result.data(), all[i].in, result.data(), count);
+      } else {
+        combine.apply(combine.context, all[i].in, result.data(), count);
+      }
+    }
+    return result;
+  }
+
+  Meeting& meeting_;
+  size_t place_;
+};
+
+struct Outcome {
+  int64_t calls = 0;     // of leaders, of what stands in for the host
+  int64_t messages = 0;  // of Tutti's
+  int64_t leaders = 0;
+};
+
+// As with_nodes, with leaders for each node.
+inline Outcome with_leaders(const std::vector<int32_t>& nodes, const select::Overrides& overrides,
+                            const std::function<void(Group&)>& body, size_t slot_bytes = 64 * 1024,
+                            bool check = false, bool works = true,
+                            trace::Tracer* tracer = nullptr) {
+  const placement::Levels levels({{"node", nodes, 0}});
+  const std::vector<int32_t> leading = algo::leaders(levels, static_cast<int>(nodes.size()));
+  Meeting meeting;
+  meeting.guests.resize(leading.size());
+  std::vector<std::unique_ptr<ThreadLeaders>> made;
+  std::vector<Leaders*> leaders;
+  for (size_t rank = 0; rank < nodes.size(); ++rank) {
+    const auto place =
+        std::find(leading.begin(), leading.end(), static_cast<int32_t>(rank)) - leading.begin();
+    made.push_back(std::make_unique<ThreadLeaders>(meeting, static_cast<size_t>(place)));
+    made.back()->works = works;
+    leaders.push_back(made.back().get());
+  }
+  const std::vector<int64_t> sent =
+      with_nodes(nodes, overrides, body, slot_bytes, levels, check, leaders, tracer);
+  return {meeting.calls, std::accumulate(sent.begin(), sent.end(), int64_t{0}),
+          static_cast<int64_t>(leading.size())};
+}
+
+}  // namespace tutti::group::test
