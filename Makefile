@@ -1,4 +1,5 @@
-# Two commands: `make demo` and `make test`. Each recipe is one script; `make help` lists them.
+# The main commands are `make demo` and `make test`; `make help` lists all. Each recipe runs
+# scripts.
 .DEFAULT_GOAL := build
 .PHONY: build demo test check bench intel install functions format clean help
 
@@ -17,7 +18,7 @@ check: ## run the quick tests (under five minutes)
 	@scripts/build.sh test
 	@scripts/test.sh quick
 
-bench: ## compare the installed MPIs with and without Tutti; ARGS="..." is passed to `tutti bench`
+bench: ## measure the installed MPIs with and without Tutti; ARGS="..." is passed to `tutti bench`
 	@scripts/build.sh
 	@.venv/bin/tutti bench $(ARGS)
 
@@ -25,7 +26,7 @@ intel: ## install Intel MPI into .mpi/intel, for comparison
 	@scripts/system_packages.sh build
 	@scripts/environments.sh intel
 
-install: ## install library, headers and launcher; PREFIX=/usr/local
+install: ## install library, headers and launcher into PREFIX [/usr/local]
 	@scripts/build.sh
 	@.venv/bin/cmake --install build --prefix "$(or $(PREFIX),/usr/local)"
 
@@ -33,12 +34,12 @@ functions: ## make the sources that list MPI's functions from src/mpi/functions.
 	@scripts/environments.sh venv
 	@.venv/bin/python scripts/mpi_functions.py
 
-format: ## format all sources as the tests ask for
+format: ## format all sources, as the tests require
 	@scripts/environments.sh venv
 	@.venv/bin/clang-format -i $$(git ls-files '*.h' '*.cpp' '*.c')
 	@.venv/bin/ruff format --quiet .
 
-clean: ## remove what was built; environments stay
+clean: ## remove all build results, but keep the environments .venv and .mpi
 	rm -rf build demo-results dist .venv/tutti-wheel
 
 help: ## print this list

@@ -12,9 +12,9 @@ uint64_t bench_nanoseconds(void) {
 }
 
 #if defined(__x86_64__)
-/* Both words are needed: the counter keeps its rate when the frequency changes, and does not stop
- * when a core sleeps. Some virtual machines hide the second, and say instead that the rate is
- * known. */
+/* Both flags are needed: constant_tsc (the counter keeps its rate when the frequency changes) and
+ * nonstop_tsc (it does not stop when a core sleeps). Some virtual machines hide the second and set
+ * tsc_known_freq instead. */
 static bool counter_serves(void) {
   FILE* file = fopen("/proc/cpuinfo", "r");
   if (file == NULL) return false;

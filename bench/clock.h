@@ -1,9 +1,9 @@
 /* The clock of the measuring programs: one count that all cores of a node share.
  *
- * Where the processor has a time stamp counter that runs at one rate on all cores, reading it takes
- * some 10 ns and enters no kernel; elsewhere CLOCK_MONOTONIC serves, whose count is the nanosecond.
- * Plain values, no state but the choice, which is made once before any thread or process is started
- * and is the same in all of them. */
+ * If the processor has a time stamp counter that runs at one rate on all cores, the clock reads it,
+ * which takes about 10 ns and no system call. Otherwise it is CLOCK_MONOTONIC, in nanoseconds. The
+ * only state is this choice. It is made once, before any thread or process is started, and is the
+ * same in all of them. */
 #ifndef TUTTI_BENCH_CLOCK_H
 #define TUTTI_BENCH_CLOCK_H
 
@@ -19,7 +19,7 @@ typedef struct {
   double ticks_per_second;
 } BenchClock;
 
-/* Looks at the processor and, for the counter, measures its rate for some 20 ms. */
+/* Chooses the clock and, for the counter, measures its rate for about 20 ms. */
 BenchClock bench_clock_open(void);
 
 /* CLOCK_MONOTONIC in nanoseconds. */

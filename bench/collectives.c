@@ -74,7 +74,7 @@ static void reduce_scatter(const Cell* cell) {
   MPI_Reduce_scatter(cell->in, cell->out, cell->sent, type(cell), MPI_SUM, communicator(cell));
 }
 
-/* --- what distinguishes them --- */
+/* --- differences between the collectives --- */
 
 typedef enum { ONE, EACH } Parts; /* a buffer holds one part, or one for each rank */
 
@@ -85,8 +85,8 @@ typedef struct {
   bool reduces, uneven;
 } Shape;
 
-/* In a bcast every rank rewrites `in`, though only the root's is sent: the others too have used
- * their caches. */
+/* In a bcast every rank rewrites `in`, although only the root's is sent, so that the caches of all
+ * ranks have been used. */
 static const Shape shapes[BENCH_COLLECTIVES] = {
     [BENCH_ALLREDUCE] = {allreduce, ONE, ONE, .reduces = true},
     [BENCH_BCAST] = {bcast, ONE, ONE},
@@ -106,8 +106,8 @@ static const Shape shapes[BENCH_COLLECTIVES] = {
     [BENCH_REDUCE_SCATTER] = {reduce_scatter, EACH, ONE, .reduces = true, .uneven = true},
 };
 
-/* Elements of part `part`: what the first parts lack the last ones have, so that the mean is kept
- * exactly. */
+/* Elements of part `part`. The last parts have as many more elements as the first ones have fewer,
+ * so that the mean is exact. */
 static int uneven_part(const Cell* cell, int part) {
   const int count = (int)cell->count, ranks = cell->ranks, mirrored = ranks - 1 - part;
   if (part == mirrored) return count;
@@ -116,7 +116,7 @@ static int uneven_part(const Cell* cell, int part) {
   return part < mirrored ? count - away : count + away;
 }
 
-/* Elements that go from one rank to another, or from one rank's share to the other's. */
+/* The number of elements that `from` sends to `to`. */
 static int message(const Cell* cell, int from, int to) {
   const Shape* shape = &shapes[cell->kind.collective];
   if (!shape->uneven) return (int)cell->count;
@@ -125,7 +125,7 @@ static int message(const Cell* cell, int from, int to) {
   return uneven_part(cell, (to - from + cell->ranks) % cell->ranks);
 }
 
-/* What rank `from` has for rank `to`. */
+/* The part of rank `from` for rank `to`. */
 static PatternPart contribution(const Cell* cell, int from, int to) {
   const Shape* shape = &shapes[cell->kind.collective];
   const int place = shape->in == EACH ? to : 0;
@@ -133,13 +133,13 @@ static PatternPart contribution(const Cell* cell, int from, int to) {
   return pattern_part((size_t)from * (size_t)cell->ranks + (size_t)place, 1);
 }
 
-/* Of how many ranks, from the first one on, this rank gets the sum. */
+/* The result of this rank is the sum over so many ranks, from the first one on. */
 static int summed_ranks(const Cell* cell) {
   if (cell->kind.collective == BENCH_SCAN) return cell->rank + 1;
   return cell->kind.collective == BENCH_EXSCAN ? cell->rank : cell->ranks;
 }
 
-/* What this rank must have got from rank `from`; where one part comes in all, `from` is the root.
+/* The part that this rank must get from rank `from`; `from` is the root if there is only one part.
  */
 static PatternPart expected(const Cell* cell, int from) {
   const Shape* shape = &shapes[cell->kind.collective];
@@ -158,8 +158,8 @@ static bool has_out(const Cell* cell) {
   return !shapes[cell->kind.collective].out_at_root || cell->rank == cell->kind.root;
 }
 
-/* The first rank of an exscan has no result: what MPI leaves in its buffer, which may be written,
- * is undefined. */
+/* True if this rank has a result. The first rank of an exscan has none: MPI may write its buffer,
+ * but leaves the contents undefined. */
 static bool gets(const Cell* cell) {
   return has_out(cell) && !(cell->kind.collective == BENCH_EXSCAN && cell->rank == 0);
 }
@@ -236,7 +236,7 @@ bool cell_open(Cell* cell, int rank, int ranks, const BenchKinds* kinds) {
   }
   if (duplicated) {
     MPI_Comm_dup(MPI_COMM_WORLD, &cell->communicators[BENCH_DUP]);
-    /* MPIs, and what stands before them, set communicators up after some calls. */
+    /* MPIs and interposers set communicators up after some calls. */
     for (int call = 0; call < calls_before_set_up; ++call)
       MPI_Barrier(cell->communicators[BENCH_DUP]);
   }
@@ -253,7 +253,7 @@ void cell_close(Cell* cell) {
   cell_close_bare(cell);
 }
 
-/* Where an element of a buffer lies. */
+/* The address of an element of a buffer. */
 static void* element_at(const Cell* cell, void* buffer, int index) {
   return (char*)buffer + (size_t)index * pattern_element_bytes[cell->kind.element];
 }

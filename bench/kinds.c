@@ -48,7 +48,8 @@ BenchCollective bench_collective(const char* name, size_t length) {
   return (BenchCollective)known;
 }
 
-/* A whole number that begins at `word`; the digits it has, 0 where it is none or has too many. */
+/* Reads a whole number at `word`; returns the number of its digits, 0 if there is no number or too
+ * many digits. */
 static size_t parse_digits(const char* word, size_t length, size_t* number) {
   size_t digits = 0;
   *number = 0;
@@ -95,7 +96,7 @@ bool kinds_append(BenchKinds* kinds, BenchKind kind) {
   return true;
 }
 
-/* What follows the collective and its bytes: a root, an element or a communicator. */
+/* Reads a word after the collective and its bytes: a root, an element or a communicator. */
 static bool parse_detail(BenchKind* kind, const char* word, size_t length, int ranks) {
   for (int element = 0; element < PATTERN_ELEMENTS; ++element) {
     if (same_word(word, length, pattern_element_names[element]))

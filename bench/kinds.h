@@ -1,10 +1,10 @@
 /* The kinds of calls that tutti-bench measures: a collective, its bytes, the type of its elements,
  * its root and its communicator.
  *
- * A kind is written as in `bcast:4K:1`, or `allreduce:4:uint32:dup`: the collective, its bytes (a
- * barrier has none), and in any order the root (0), the element (double) and `dup` for a duplicate
- * of MPI_COMM_WORLD. The list of kinds is made once, by every rank from the same words, and lives
- * as long as the job. */
+ * A kind is written as in `bcast:4K:1` or `allreduce:4:uint32:dup`: the collective, its bytes (none
+ * for a barrier), then in any order the root (default 0), the element (default double) and `dup`
+ * for a duplicate of MPI_COMM_WORLD. Every rank makes the list of kinds once, from the same words.
+ * The list lives as long as the job. */
 #ifndef TUTTI_BENCH_KINDS_H
 #define TUTTI_BENCH_KINDS_H
 
@@ -34,7 +34,7 @@ typedef enum {
 } BenchCollective;
 extern const char* const bench_collective_names[BENCH_COLLECTIVES]; /* MPI's, in lower case */
 
-/* Whether a collective has a root. */
+/* True if a collective has a root. */
 bool bench_rooted(BenchCollective collective);
 
 typedef enum { BENCH_WORLD, BENCH_DUP, BENCH_COMMUNICATORS } BenchCommunicator;
@@ -53,27 +53,25 @@ typedef struct {
   int count, room;
 } BenchKinds;
 
-/* The longest word of a kind, with its end. */
+/* The length of the longest word of a kind, with its terminating 0. */
 #define BENCH_KIND_WORD 64
 
 /* A collective's number by its name, or BENCH_COLLECTIVES. */
 BenchCollective bench_collective(const char* name, size_t length);
 
-/* Bytes such as 8, 4K or 1M, which begin at `word`; false where they are none, or more than 1024M.
- */
+/* Reads bytes such as 8, 4K or 1M at `word`. False if there are none, or more than 1024M. */
 bool bench_parse_bytes(const char* word, size_t length, size_t* bytes);
 
 /* False without memory. */
 bool kinds_append(BenchKinds* kinds, BenchKind kind);
 
-/* The kinds of a list, each once, or those that `programs` stands for. A root beyond the last of
- * the ranks counts on from the first. False, and one line in `message`, where a word is not
- * accepted. */
+/* Parses a list of kinds, each taken once; the word `programs` stands for a list. A root is taken
+ * modulo the number of ranks. False, and one line in `message`, if a word is not accepted. */
 bool kinds_parse(BenchKinds* kinds, const char* words, int ranks, char message[256]);
 
 void kind_word(const BenchKind* kind, char word[BENCH_KIND_WORD]);
 
-/* The kinds that `programs` stands for: short calls, as they alternate in programs. */
+/* The kinds that `programs` stands for: short calls, such as programs alternate. */
 #define BENCH_PROGRAMS                                                                            \
   "allreduce:4:uint32,allreduce:8,allreduce:64,allreduce:512,allreduce:4K,allreduce:8:dup,bcast:" \
   "8,bcast:8:1,"                                                                                  \

@@ -1,5 +1,5 @@
-// The kinds of calls that tutti-bench measures, the order in which they alternate, and the patterns
-// of their elements.
+// Tests the kinds of calls that tutti-bench measures, the order in which they alternate, and the
+// patterns of their elements.
 extern "C" {
 #include "kinds.h"
 #include "order.h"

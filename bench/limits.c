@@ -1,9 +1,8 @@
-/* tutti-limits: what the machine itself needs for the things that collectives are made of, without
- * any MPI.
+/* tutti-limits: times the machine's own operations of which collectives consist, without any MPI.
  *
- * A latency of a collective means little by itself; beside the time in which a cache line gets from
- * core to core it says how much is left to win. Writes JSON to stdout; a value that cannot be had
- * here is null. */
+ * A collective's latency means little by itself. Compared with the time in which a cache line goes
+ * from core to core it shows how much can be gained. Writes JSON to stdout; a value that cannot be
+ * measured here is null. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/futex.h>
@@ -63,8 +62,8 @@ static void ping_pong(Pair* pair) {
   pair->shared->result[pair->self] = median(batch, batches);
 }
 
-/* Both start at one instant; an exchange's time is the larger of the two, as tutti-bench times a
- * collective. */
+/* Both processes start at one instant. The time of an exchange is the larger of their times, as
+ * tutti-bench times a collective. */
 static void flag_exchange(Pair* pair) {
   enum { rounds = 4001 };
   PairLine *mine = &pair->shared->line[pair->self], *other = &pair->shared->line[!pair->self];
@@ -83,7 +82,7 @@ static void flag_exchange(Pair* pair) {
   pair->shared->result[pair->self] = median(larger, rounds);
 }
 
-/* The same, one exchange straight after the other. */
+/* The same, with one exchange directly after another. */
 static void flag_exchange_loop(Pair* pair) {
   enum { batches = 51, rounds = 500 };
   double batch[batches];
@@ -133,7 +132,7 @@ static void copy_on_both(Pair* pair) {
   char *source = touched(pair->bytes, 1), *destination = touched(pair->bytes, 2);
   pair_meet(pair);
   pair->shared->result[pair->self] = copy_rate(pair, destination, source);
-  pair_meet(pair); /* nobody stops copying while the other one still measures */
+  pair_meet(pair); /* neither process stops copying while the other still measures */
 }
 
 static void copy_on_one(Pair* pair) {
@@ -142,8 +141,8 @@ static void copy_on_one(Pair* pair) {
   pair->shared->result[0] = copy_rate(pair, destination, source);
 }
 
-/* A process rewrites memory, process 0 then takes it: process 1's by copying or adding out of
- * shared memory, or by CMA out of private memory; or its own. */
+/* A process rewrites memory, then process 0 reads it. It copies or adds process 1's data from
+ * shared memory, or copies it from private memory by CMA, or copies its own data. */
 typedef enum { copy_of_others, sum_with_others, cma_of_others, copy_of_own } Fetch;
 
 static char* shared_source;
@@ -193,7 +192,7 @@ static void fetch_sum(Pair* pair) { fetch_rewritten(pair, sum_with_others); }
 static void fetch_cma(Pair* pair) { fetch_rewritten(pair, cma_of_others); }
 static void fetch_own(Pair* pair) { fetch_rewritten(pair, copy_of_own); }
 
-/* --- hand-overs on one core, and to a sleeper on another --- */
+/* --- hand-overs on one core, and to a sleeping process on another --- */
 
 static void yield_hand_over(Pair* pair) {
   enum { rounds = 4000 };
@@ -245,7 +244,8 @@ static void write_time(Limits* limits, const char* name, const int core[2], Pair
   write_value(limits, name, known, limits->shared->result[0] * 1e9);
 }
 
-/* By size: gigabytes a second or microseconds, as `value` makes them of the pair's results. */
+/* Writes values by size; `value` computes each from the results of the pair, in GB/s or
+ * microseconds. */
 static void write_by_size(Limits* limits, const char* name, const size_t* sizes, PairBody body,
                           bool known, double (*value)(const PairShared*, size_t)) {
   bench_json_begin_object(limits->json, name);

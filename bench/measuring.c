@@ -11,8 +11,8 @@
 enum { warm_operations = 8, fewest_samples = 10, fewest_slow_samples = 3 };
 static const double longest_cell_seconds = 20;
 
-/* What is measured in one go: one kind again and again, several in the order of rounds, or the
- * exchange of flags. */
+/* A series of operations that is measured together: one kind repeated, several kinds in the order
+ * of rounds, or the exchange of flags. */
 typedef struct {
   const BenchKind*
       kinds; /* NULL: no call, but what the machine needs for two ranks to see each other's word */
@@ -29,7 +29,7 @@ static int most_samples(const Series* series) {
   return BENCH_MOST_ITERATIONS / series->count * series->count;
 }
 
-/* Warm operations have samples below 0. */
+/* Warm-up operations have sample numbers below 0. */
 static int place_of(const Series* series, int sample) {
   return series->order == NULL ? 0 : series->order[sample + warm(series)];
 }
@@ -48,9 +48,9 @@ static void exchange_flags(const Bench* bench) {
   while (!neutral_all_entered(&bench->neutral, bench->number)) continue;
 }
 
-/* A barrier has no result but that nobody leaves before the last one comes. To see that, one rank
- * comes late and notes that it came; so every sixteenth barrier is watched instead of timed, and
- * the warm ones too. */
+/* The only result of a barrier is that no rank leaves before the last one has entered. To check
+ * this, one rank enters late and notes its entry. So every sixteenth barrier and all warm-up
+ * barriers are checked instead of timed. */
 static bool watched(const Series* series, int place, int sample) {
   if (series->kinds[place].collective != BENCH_BARRIER) return false;
   return sample < 0 || sample / series->count % 16 == 15;
@@ -64,7 +64,7 @@ static void watch_barrier(const Bench* bench, uint32_t number) {
   neutral_enter(&bench->neutral, number);
   cell_perform(&bench->cell);
   if (!neutral_all_entered(&bench->neutral, number))
-    bench_stop(bench, "a barrier let this rank out before all were in");
+    bench_stop(bench, "a barrier let this rank out before all ranks had entered");
 }
 
 static void verify(const Bench* bench, uint32_t number) {
@@ -72,7 +72,7 @@ static void verify(const Bench* bench, uint32_t number) {
   if (!cell_verify(&bench->cell, number, line)) bench_stop(bench, line);
 }
 
-/* `good` has for each kind how many of its operations all ranks were in time for. */
+/* `good`: for each kind, the number of operations that all ranks started in time. */
 static bool enough(const Bench* bench, const Series* series, int samples, const int* good,
                    double seconds) {
   const BenchOptions* options = &bench->options;
@@ -82,13 +82,14 @@ static bool enough(const Bench* bench, const Series* series, int samples, const 
   const double seconds_each = seconds / series->count;
   if (samples == most_samples(series) || seconds_each > longest_cell_seconds) return true;
   if (options->iterations > 0) return samples >= options->iterations * series->count;
-  /* Ranks that stall for tens of milliseconds get fewer samples, not more time without end. */
+  /* If ranks stall for tens of milliseconds there are fewer samples, so that the time is limited.
+   */
   return (each >= fewest_samples && seconds_each > options->budget_seconds) ||
          (each >= fewest_slow_samples && seconds_each > 10 * options->budget_seconds);
 }
 
-/* One operation of the cell that is set, or the exchange of flags, from its common start to its
- * note. */
+/* Runs one operation of the current cell, or one exchange of flags, from the common start until
+ * this rank notes its time. */
 static void operate(Bench* bench, const Series* series, int place, int sample, uint64_t start,
                     bool in_time) {
   Neutral* neutral = &bench->neutral;
@@ -104,10 +105,11 @@ static void operate(Bench* bench, const Series* series, int place, int sample, u
   if (sample >= 0) neutral_note(neutral, sample, in_time ? ended - start : NEUTRAL_NO_SAMPLE);
 }
 
-/* The first rank, after a sample: says how many there will be, once there are enough. */
+/* The first rank calls this after a sample. Once there are enough samples it tells all ranks the
+ * number of samples. */
 static void count_sample(Bench* bench, const Series* series, int sample, int* good,
                          double seconds) {
-  /* The sample before is complete: all ranks noted it before they came to the last meeting. */
+  /* The previous sample is complete: all ranks noted it before they came to the last meeting. */
   if (sample > 0 && neutral_largest(&bench->neutral, sample - 1) != NEUTRAL_NO_SAMPLE)
     ++good[place_of(series, sample - 1)];
   if (enough(bench, series, sample + 1, good, seconds)) {
@@ -115,8 +117,8 @@ static void count_sample(Bench* bench, const Series* series, int sample, int* go
   }
 }
 
-/* Returns how many operations were sampled: whole rounds. The samples are on neutral ground until
- * the next series. */
+/* Runs a series and returns the number of sampled operations, which are whole rounds. The samples
+ * stay in the neutral ground until the next series. */
 static int run_series(Bench* bench, const Series* series) {
   Neutral* neutral = &bench->neutral;
   const uint64_t began = bench_nanoseconds();
@@ -140,8 +142,8 @@ static int run_series(Bench* bench, const Series* series) {
     const bool in_time = neutral_start(neutral, &start);
     if (sample >= neutral_end(neutral)) break;
     operate(bench, series, place, sample, start, in_time);
-    /* Ranks that share a core: who has ended would keep it from who has not, for work that is no
-     * part of the operation. */
+    /* If ranks share a core, a rank that has finished would use the core for work that is not part
+     * of the operation, while another has not finished. */
     if (neutral->yields) neutral_meet(neutral);
     if (bench->options.verify && series->kinds != NULL) verify(bench, number);
     if (bench->rank == 0 && sample >= 0) {
@@ -153,7 +155,8 @@ static int run_series(Bench* bench, const Series* series) {
   return sample;
 }
 
-/* At the first rank: the times of one kind of the series in microseconds; how many. */
+/* At the first rank: gets the times of one kind of the series in microseconds; returns their
+ * number. */
 static int keep_samples(const Neutral* neutral, const Series* series, int samples, int place,
                         double* microseconds) {
   int kept = 0;
@@ -168,8 +171,8 @@ static int keep_samples(const Neutral* neutral, const Series* series, int sample
 
 static double microseconds[BENCH_MOST_ITERATIONS];
 
-/* Measured on the cores of this very job, because those of the next one may be nearer to each other
- * or farther apart. */
+/* The exchange is measured on the cores of this job, because the cores of the next one may be
+ * nearer to each other or farther apart. */
 static void measure_flags(Bench* bench, Results* results) {
   if (bench->ranks != 2 || bench->neutral.yields || bench->neutral.sleeps) return;
   const Series series = {.count = 1};
@@ -222,7 +225,7 @@ static void measure_condition(Bench* bench, const BenchKinds* kinds, BenchCondit
   if (known && bench->rank == 0) results->hand_overs[results->hand_over_count++] = hand_overs;
 }
 
-/* Takes out of the list what would need buffers beyond the bound. */
+/* Removes kinds whose buffers would be larger than the bound. */
 static void leave_out(Bench* bench, Results* results) {
   BenchKinds* const kinds = &bench->options.kinds;
   int kept = 0;
@@ -236,8 +239,7 @@ static void leave_out(Bench* bench, Results* results) {
   kinds->count = kept;
 }
 
-/* In an order that the seed gives: the machine may be another one at the end of a job than at its
- * beginning. */
+/* Measures in an order given by the seed, because the machine's state may change during a job. */
 void bench_measure(Bench* bench, Results* results) {
   BenchCondition conditions[BENCH_MOST_CONDITIONS];
   int order[BENCH_MOST_CONDITIONS];

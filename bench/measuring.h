@@ -1,10 +1,10 @@
 /* How tutti-bench measures: kinds of calls under each condition (options.h), one operation after
  * the other.
  *
- * All ranks start an operation at one instant, after a meeting on neutral ground (neutral.h), with
- * buffers that their owners have just rewritten: nobody rewriting them flatters MPIs that copy from
- * process to process. An operation's time is the largest over the ranks. Every result is compared
- * with what it must be, outside of the timed part. */
+ * All ranks start an operation at one instant, after they have met in the neutral ground
+ * (neutral.h). Each rank has just rewritten its buffers; without that, MPIs that copy from process
+ * to process would look too fast. An operation's time is the largest over the ranks. Every result
+ * is verified outside of the timed part. */
 #ifndef TUTTI_BENCH_MEASURING_H
 #define TUTTI_BENCH_MEASURING_H
 
@@ -26,10 +26,11 @@ typedef struct {
   uint32_t number; /* of operations so far */
 } Bench;
 
-/* Says the line and ends the job. */
+/* Prints the line and ends the job. */
 void bench_stop(const Bench* bench, const char* line);
 
-/* Measures all that the options ask for. All ranks call it; the first one gets the results. */
+/* Measures everything that the options request. All ranks call it; the first one gets the results.
+ */
 void bench_measure(Bench* bench, Results* results);
 
 #endif

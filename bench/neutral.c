@@ -12,7 +12,7 @@
 #include <time.h>
 #include <unistd.h>
 
-/* Two lines of 64 bytes each, because neighbouring lines are fetched in pairs. */
+/* Two cache lines of 64 bytes, because processors fetch adjacent lines in pairs. */
 struct NeutralShared {
   _Alignas(128) atomic_uint arrived;
   _Alignas(128)
@@ -43,10 +43,10 @@ static RankPart* part_of(const Neutral* neutral, int rank) {
 static const char* open_ground(NeutralName* name, const char* ground) {
   if ((size_t)snprintf(name->path, sizeof name->path, "%s", ground) >= sizeof name->path) {
     errno = ENAMETOOLONG;
-    return "the name of the file to meet in is too long";
+    return "the name of the file of --ground is too long";
   }
   name->file = open(name->path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
-  if (name->file < 0) return "the file to meet in cannot be made";
+  if (name->file < 0) return "the file of --ground cannot be made";
   name->has_name = true;
   return NULL;
 }
@@ -87,7 +87,8 @@ const char* neutral_join(Neutral* neutral, const char* path, int rank, int ranks
                        .samples = samples,
                        .yields = ranks > cores,
                        .clock = bench_clock_open()};
-  /* Long enough for all ranks to see the release, short enough that no core dozes off. */
+  /* Long enough for all ranks to see the release, and short enough that no core enters a sleep
+   * state. */
   neutral->lead = (uint64_t)((0.6e-6 + 0.1e-6 * ranks) * neutral->clock.ticks_per_second);
   neutral->late = (uint64_t)(0.05e-6 * neutral->clock.ticks_per_second);
   return NULL;
@@ -116,8 +117,8 @@ static void wait_for(Neutral* neutral, unsigned meeting) {
     } else {
       bench_pause();
     }
-    /* Once a wait is long it is no longer being measured, and a message that some rank still lacks
-     * may need us. */
+    /* A long wait is not part of a measurement, and another rank may still need a message from
+     * this rank's MPI. */
     if (neutral->while_waiting != NULL && (neutral->sleeps || polls % 64 == 0) &&
         bench_nanoseconds() > hook_at) {
       neutral->while_waiting();
@@ -137,11 +138,11 @@ uint64_t neutral_meet(Neutral* neutral) {
   } else {
     wait_for(neutral, meeting);
   }
-  return shared->start; /* nobody writes it before this rank has come to the next meeting */
+  return shared->start; /* no rank writes it before this rank has arrived at the next meeting */
 }
 
-/* A rank that wakes up late starts late: cores that are shared by nodes and network promise no
- * more. */
+/* A rank that wakes up late starts late. On cores that nodes and the network share, nothing better
+ * is possible. */
 static void sleep_until(const Neutral* neutral, uint64_t start) {
   const uint64_t nearly = start - (uint64_t)(0.1e-3 * neutral->clock.ticks_per_second);
   while (bench_now(&neutral->clock) < nearly) doze();

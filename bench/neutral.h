@@ -1,15 +1,15 @@
-/* The neutral ground on which ranks meet between measured operations: shared memory that no MPI
- * knows of.
+/* The neutral ground: shared memory, unknown to any MPI, in which ranks meet between measured
+ * operations.
  *
- * A barrier of the MPI under test would leave its own traces (warm or contended lines, ranks skewed
- * by its last hop), so ranks meet here instead, and start an operation together at one instant of
- * the clock that all cores share. With more ranks than cores no rank can hold its core until an
- * instant comes: there the meeting yields, and an operation starts when the last rank arrives.
- * Where the nodes of a job are all on one machine, and its network is made by the same cores, who
- * waits sleeps, and an operation starts an instant later.
+ * A barrier of the measured MPI would influence the operation (by warm or contended cache lines, or
+ * by ranks that leave it at different times). So ranks meet here instead, and start an operation
+ * together at one instant of the clock that all cores share. With more ranks than cores a rank
+ * cannot keep its core until that instant: then waiting ranks yield, and an operation starts when
+ * the last rank arrives. If a job's emulated nodes are all on one machine, whose cores also run the
+ * network, waiting ranks sleep, and an operation starts a short time later.
  *
- * One Neutral a rank, used by one thread; the memory has no name and lives until the last rank has
- * unmapped it. */
+ * Each rank has one Neutral, used by one thread. The memory has no name and lives until the last
+ * rank has unmapped it. */
 #ifndef TUTTI_BENCH_NEUTRAL_H
 #define TUTTI_BENCH_NEUTRAL_H
 
@@ -34,15 +34,15 @@ typedef struct {
   uint64_t late;     /* ticks by which a rank may miss the start */
   uint32_t meetings; /* so far; the same at all ranks between meetings */
   void (*while_waiting)(
-      void); /* called now and then in a long wait, so that the MPI can finish what it has begun */
+      void); /* called repeatedly in a long wait, so that the MPI can make progress */
 } Neutral;
 
 #define NEUTRAL_PATH_BYTES 256
 
-/* How the ranks get at the memory: the first rank makes it, every rank, the first one too, joins by
- * `path`, and when all have joined the first rank takes its name away. The first two return NULL or
- * what failed; errno says why. `cores` is how many cores all ranks have together. `ground` is a
- * file to make, which all nodes see, or NULL. */
+/* Making the memory: the first rank makes it, every rank (the first one too) joins by `path`, and
+ * when all have joined the first rank removes its name. The first two functions return NULL, or a
+ * text that says what failed, with errno set. `cores` is the number of cores that all ranks have
+ * together. `ground` is a file to make that all nodes see, or NULL. */
 typedef struct {
   int file;
   bool has_name; /* in the file system */
@@ -52,34 +52,36 @@ const char* neutral_make(NeutralName* name, const char* ground, int ranks, int s
 const char* neutral_join(Neutral* neutral, const char* path, int rank, int ranks, int cores,
                          int samples);
 void neutral_unname(const NeutralName* name);
-/* From now on who waits sleeps; at all ranks alike, before the first meeting. */
+/* From now on waiting ranks sleep. All ranks call it before the first meeting, or none. */
 void neutral_sleep(Neutral* neutral);
 void neutral_leave(Neutral* neutral);
 
-/* All ranks have arrived. Returns the start of what follows, in ticks. */
+/* Returns when all ranks have arrived. The result is the common start of the next operation, in
+ * ticks. */
 uint64_t neutral_meet(Neutral* neutral);
-/* The same, and waits until the start has come. False where this rank was too late for it. */
+/* The same, and waits for the start. False if this rank missed it. */
 bool neutral_start(Neutral* neutral, uint64_t* start);
 
-/* How long a cache line takes from one core to another, in nanoseconds: half of a round trip
- * between the first two ranks, which get it. All ranks call it. False, at all of them, where those
- * two may share a core. */
+/* The time in which a cache line goes from one core to another, in nanoseconds: half of a round
+ * trip between the first two ranks, which get the result. All ranks call it. False, at all of them,
+ * if these two ranks may share a core. */
 bool neutral_hand_over(Neutral* neutral, double* nanoseconds);
 
-/* The first rank says how many operations a cell has; the others read it after a meeting that came
- * later. */
+/* The first rank sets the number of operations of a cell; the others read it after a later
+ * meeting. */
 void neutral_set_end(Neutral* neutral, int operations);
 int neutral_end(const Neutral* neutral);
 
-/* This rank is about to enter operation `number`; whether all ranks have been. Numbers grow. */
+/* This rank notes that it enters operation `number`; the second function is true if all ranks have
+ * noted it. Numbers only grow. */
 void neutral_enter(const Neutral* neutral, uint32_t number);
 bool neutral_all_entered(const Neutral* neutral, uint32_t number);
 
-/* This rank's time for a sample in ticks, or NEUTRAL_NO_SAMPLE; read by the first rank after a
- * meeting. */
+/* Notes this rank's time of a sample in ticks, or NEUTRAL_NO_SAMPLE. The first rank reads it after
+ * a meeting. */
 #define NEUTRAL_NO_SAMPLE UINT64_MAX
 void neutral_note(Neutral* neutral, int sample, uint64_t ticks);
-/* The largest over ranks; NEUTRAL_NO_SAMPLE if any rank has none. */
+/* The largest time over the ranks; NEUTRAL_NO_SAMPLE if a rank has none. */
 uint64_t neutral_largest(const Neutral* neutral, int sample);
 
 #endif

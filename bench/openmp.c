@@ -1,11 +1,11 @@
-/* tutti-openmp: reduce and allreduce of thread ranks by tutti.h beside OpenMP's array reductions,
- * which give all threads one result (HMPI, section 3.5), in one process and interleaved: every
- * repetition runs each variant for a while.
+/* tutti-openmp compares reduce and allreduce of ranks as threads (tutti.h) with OpenMP's array
+ * reductions, which give all threads one result (HMPI, section 3.5). The variants run in one
+ * process, interleaved: every repetition runs each variant for a while.
  *
  *   tutti-openmp THREADS REPETITIONS BUDGET_MS BYTES...
  *
- * Before each operation every thread rewrites its own vector; an operation's time is that of the
- * thread that was slowest, from a barrier on. Results are verified. One JSON document on stdout. */
+ * Before each operation every thread rewrites its own vector. An operation's time is that of the
+ * slowest thread, from a barrier on. Results are verified. Writes one JSON document to stdout. */
 #include <omp.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,7 +41,7 @@ int openmp_variant_exists(int variant) {
 #endif
 }
 
-/* Inside a parallel region: each thread brings its own vector. */
+/* Called inside a parallel region, by each thread with its own vector. */
 static void reduce_in_c(double* a, size_t n, double* const in[], int threads) {
 #pragma omp for schedule(static, 1) reduction(+ : a[ : n])
   for (int thread = 0; thread < threads; ++thread)
@@ -89,7 +89,7 @@ static void verify(const Bench* bench, enum variant variant, int call) {
   }
 }
 
-/* The median of the calls that fit the budget, in microseconds. */
+/* The median time in microseconds of the calls within the budget. */
 static double measure(Bench* bench, enum variant variant, double budget_ms) {
   static double times[most_calls];
   int calls = 0;

@@ -1,5 +1,5 @@
-/* What tutti-openmp calls in Fortran (openmp_fortran.f90): each thread of a parallel region brings
- * its vector, `a` is the one result of all. */
+/* The Fortran function of tutti-openmp (openmp_fortran.f90). Each thread of a parallel region
+ * passes its own vector; `a` is the result, which all share. */
 #ifndef TUTTI_BENCH_OPENMP_H
 #define TUTTI_BENCH_OPENMP_H
 

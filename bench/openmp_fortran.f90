@@ -1,5 +1,5 @@
-! OpenMP's array reduction in Fortran, for tutti-openmp: each thread of a parallel region brings its own vector, as one
-! iteration of a loop of as many as there are threads.
+! OpenMP's array reduction in Fortran, for tutti-openmp. Each thread of a parallel region passes its own
+! vector, in one iteration of a loop with as many iterations as threads.
 subroutine reduce_in_fortran(a, mine, n) bind(c)
   use iso_c_binding
   use omp_lib

@@ -1,5 +1,5 @@
-/* What a tutti-bench job measures: its command line, parsed. Every rank parses the same words to
- * the same end. */
+/* The parsed command line of a tutti-bench job. Every rank parses the same words, with the same
+ * result. */
 #ifndef TUTTI_BENCH_OPTIONS_H
 #define TUTTI_BENCH_OPTIONS_H
 
@@ -11,8 +11,8 @@
 
 enum { BENCH_MOST_SIZES = 64, BENCH_MOST_ITERATIONS = 20000 };
 
-/* Under what conditions kinds are measured: each again and again, or in a shuffled order; with what
- * the caches hold, or after the ranks streamed over other memory. */
+/* The conditions under which kinds are measured: each kind repeated, or all in a shuffled order;
+ * with warm caches, or after each rank streamed over other memory. */
 typedef struct {
   bool mixed, cold;
 } BenchCondition;
@@ -44,10 +44,10 @@ typedef struct {
 
 extern const char bench_usage[];
 
-/* The conditions that are measured, plain first; how many. */
+/* Gets the conditions to measure, plain first; returns their number. */
 int bench_conditions(const BenchOptions* options, BenchCondition conditions[BENCH_MOST_CONDITIONS]);
 
-/* False, and one line in `message`, where the words are not accepted. */
+/* False, and one line in `message`, if the words are not accepted. */
 bool bench_parse(int argc, char** argv, int ranks, BenchOptions* options, char message[256]);
 
 #endif

@@ -1,6 +1,6 @@
 #include "order.h"
 
-/* SplitMix64 (Steele, Lea, Flood 2014): every seed is as good as any other. */
+/* SplitMix64 (Steele, Lea, Flood 2014), which is equally good for all seeds. */
 static uint64_t next(uint64_t* state) {
   uint64_t value = *state += 0x9e3779b97f4a7c15u;
   value = (value ^ (value >> 30)) * 0xbf58476d1ce4e5b9u;
@@ -8,7 +8,8 @@ static uint64_t next(uint64_t* state) {
   return value ^ (value >> 31);
 }
 
-/* The upper half times the bound: no remainder, whose bias is 2^-32 of the bound. */
+/* The upper half times the bound, shifted, instead of a remainder; its bias is 2^-32 of the
+ * bound. */
 static int below(uint64_t* state, int bound) {
   return (int)(((next(state) >> 32) * (uint64_t)bound) >> 32);
 }

@@ -1,8 +1,7 @@
-/* The order in which a job calls kinds that alternate: rounds of all kinds, each round shuffled
- * anew.
+/* The order in which a job calls alternating kinds: rounds of all kinds, each round shuffled again.
  *
- * A pure function of the number of kinds and the seed, so that every rank has the same order
- * without being told. */
+ * It is a pure function of the number of kinds and the seed, so that every rank computes the same
+ * order. */
 #ifndef TUTTI_BENCH_ORDER_H
 #define TUTTI_BENCH_ORDER_H
 

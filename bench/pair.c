@@ -9,8 +9,8 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* The first processing unit of the core that `unit` belongs to; units of one core share more than
- * cores do. */
+/* The first processing unit of the core that `unit` belongs to. (Units of one core share more than
+ * two cores do, so a pair must not use them.) */
 static int core_of(int unit) {
   char name[96];
   snprintf(name, sizeof name, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", unit);

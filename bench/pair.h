@@ -1,8 +1,8 @@
-/* Two processes on chosen cores that run one measurement together: what tutti-limits is made of.
+/* Two processes on chosen cores that run one measurement of tutti-limits together.
  *
- * Processes and not threads, because ranks are processes: one reads the other's memory as an MPI
- * would. The two are forked for each measurement, share one anonymous mapping, and are gone when
- * pair_run returns. One caller at a time. */
+ * They are processes and not threads, because ranks are processes: one reads the other's memory as
+ * an MPI would. The two are forked for each measurement, share one anonymous mapping, and have
+ * ended when pair_run returns. One caller at a time. */
 #ifndef TUTTI_BENCH_PAIR_H
 #define TUTTI_BENCH_PAIR_H
 
@@ -40,17 +40,18 @@ typedef struct {
 
 typedef void (*PairBody)(Pair* pair);
 
-/* Two cores that the caller may run on, different ones where there are two. Returns how many it
- * found: 0, 1 or 2. */
+/* Finds two cores that the caller may run on, different ones if there are two. Returns the number
+ * of cores found: 0, 1 or 2. */
 int pair_cores(int core[2]);
 
-/* Runs `body` in both processes. False where they could not be started or one died. The caller
- * reads `shared`. */
+/* Runs `body` in both processes. False if they could not be started or one died. The caller reads
+ * `shared`. */
 bool pair_run(PairShared* shared, const BenchClock* clock, const int core[2], size_t bytes,
               PairBody body);
 PairShared* pair_shared(void);
 
-/* For bodies. Both have arrived, and go on at one instant where they have cores of their own. */
+/* For bodies: waits until both have arrived. Processes with cores of their own continue at one
+ * instant. */
 void pair_meet(Pair* pair);
 
 #endif

@@ -29,8 +29,7 @@ static inline double double_value(size_t index, uint32_t number, PatternPart par
 
 static inline uint32_t remainder_of(double value) { return (uint32_t)(uint64_t)value; }
 
-/* In whole numbers, which a compiler makes vectors of: remainders may be multiplied and added one
- * by one. */
+/* The value modulo 2^32, computed in whole numbers, because compilers vectorize these. */
 static inline uint32_t uint32_value(size_t index, uint32_t number, uint32_t factor,
                                     uint32_t raise) {
   return (mixed((uint32_t)index, number) + 1) * factor + raise;
@@ -58,8 +57,8 @@ void pattern_fill(void* buffer, PatternElement element, size_t count, uint32_t n
   for (size_t i = 0; i < count; ++i) integers[i] = uint32_value(i, number, factor, raise);
 }
 
-/* Whether any element from `first` to before `end` is wrong: without a branch inside, so that it
- * becomes vectors. */
+/* True if any element from `first` to `end` - 1 is wrong. The loop has no branch, so that compilers
+ * vectorize it. */
 static unsigned any_wrong(const void* buffer, PatternElement element, size_t first, size_t end,
                           uint32_t number, PatternPart part) {
   unsigned wrong = 0;

@@ -1,5 +1,5 @@
-/* What a job measured, and how it is written: a table for people, JSON for `tutti bench`. Held by
- * the first rank. */
+/* The results of a job, and their output: a table for people, JSON for `tutti bench`. They belong
+ * to the first rank. */
 #ifndef TUTTI_BENCH_RESULTS_H
 #define TUTTI_BENCH_RESULTS_H
 
@@ -15,8 +15,8 @@ typedef struct {
   double median, mean, least, percentile_95; /* microseconds */
 } ResultsCell;
 
-/* How long a line took from core to core around the measurements under a condition, in nanoseconds.
- */
+/* The time in which a cache line went from core to core, before and after the measurements under a
+ * condition, in nanoseconds. */
 typedef struct {
   BenchCondition condition;
   double before, after;
@@ -38,17 +38,16 @@ typedef struct {
   const BenchOptions* options;
 } ResultsJob;
 
-/* Both sort the samples. The second takes the cell's kind and condition, and is false without
- * memory. */
+/* Both sort the samples. The second takes the cell's kind and condition; false without memory. */
 double results_median(double* samples, int count);
 bool results_add(Results* results, ResultsCell cell, double* samples, int kept, int missed);
 
-/* A collective and a size, once whatever the roots. False without memory. */
+/* Notes that a collective and a size were left out, once for all roots. False without memory. */
 bool results_leave_out(Results* results, BenchKind kind);
 void results_free(Results* results);
 
-/* And says in one line on stderr what was left out. False, after a line there, if the file cannot
- * be written. */
+/* Writes the results, and prints one line on stderr about what was left out. If the file cannot be
+ * written it prints a line on stderr and returns false. */
 bool results_write(const Results* results, const ResultsJob* job);
 
 #endif

@@ -1,5 +1,5 @@
-/* Memory of a rank's own that it streams over between operations, as a program does that computes:
- * what the caches held of the MPI's code and data goes. One Stream a rank, used by one thread. */
+/* Memory of a rank that it streams over between operations, as a computing program does, so that
+ * the MPI's code and data leave the caches. Each rank has one Stream, used by one thread. */
 #ifndef TUTTI_BENCH_STREAM_H
 #define TUTTI_BENCH_STREAM_H
 
@@ -12,7 +12,7 @@ typedef struct {
   size_t count;
 } Stream;
 
-/* False without memory. No bytes: nothing to stream over. */
+/* False without memory. With 0 bytes there is nothing to stream over. */
 bool stream_open(Stream* stream, size_t bytes);
 void stream_close(Stream* stream);
 

@@ -1,10 +1,12 @@
-"""What `tutti bench --json` measured, as data beside a page: one line a cell, and the geometric means as a table in Markdown.
+"""Turns the output of `tutti bench --json` into a CSV file and a table of geometric means in
+Markdown.
 
     .venv/bin/python bench/table.py RESULT.json [--csv FILE]
 
-A line of FILE compares a variant with Tutti with the best peer of its cell: the host MPI whose median over the repetitions is the
-smallest, whichever Tutti ran on. Times are medians in microseconds; `ratio` is the peer's over Tutti's, `low` and `high` hold it with
-95% confidence; where times have two modes, the ratio is that of the means, and `figure` says so.
+A line of FILE, one for each cell, compares a variant with Tutti with the best peer: the host MPI
+with the smallest median over the repetitions, whatever MPI Tutti ran on. Times are medians in
+microseconds. `ratio` is the peer's time over Tutti's; `low` and `high` are its 95% confidence
+interval. If times have two modes, the ratio is that of the means, and `figure` says so.
 """
 
 import argparse
@@ -37,12 +39,23 @@ def cells_of(document: dict[str, Any]) -> list[dict[str, Any]]:
                 continue
             figure = "means" if cell["two_modes"] else "medians"
             ratio = cell[f"ratio_of_{figure}"]
-            rows.append({
-                "ranks": best["ranks"], "variant": best["variant"], "collective": cell["collective"], "bytes": cell["bytes"],
-                "peer": cell["peer"], "peer_us": round(cell["peer_median_us"], 4), "tutti_us": round(cell["median_us"], 4),
-                **{name: None if value is None else round(value, 3) for name, value in zip(("ratio", "low", "high"), ratio.values())},
-                "figure": figure, "slower": cell["slower"],
-            })  # fmt: skip
+            rows.append(
+                {
+                    "ranks": best["ranks"],
+                    "variant": best["variant"],
+                    "collective": cell["collective"],
+                    "bytes": cell["bytes"],
+                    "peer": cell["peer"],
+                    "peer_us": round(cell["peer_median_us"], 4),
+                    "tutti_us": round(cell["median_us"], 4),
+                    **{
+                        name: None if value is None else round(value, 3)
+                        for name, value in zip(("ratio", "low", "high"), ratio.values())
+                    },
+                    "figure": figure,
+                    "slower": cell["slower"],
+                }
+            )
     return rows
 
 
@@ -62,8 +75,11 @@ def named(rows: list[dict[str, Any]]) -> str:
 
 def table(document: dict[str, Any]) -> str:
     cells = cells_of(document)
-    lines = ["| ranks | Tutti on | cells | over the best peer | slowest cell | below 0.95x with the whole interval |",
-             "| --- | --- | --- | --- | --- | --- |"]  # fmt: skip
+    lines = [
+        "| ranks | Tutti on | cells | over the best peer | slowest cell | below 0.95x with the "
+        "whole interval |",
+        "| --- | --- | --- | --- | --- | --- |",
+    ]
     for best in document["best_peers"]:
         own = [
             row
@@ -73,8 +89,11 @@ def table(document: dict[str, Any]) -> str:
         every = best["all_cells"]
         interval = "" if every["low"] is None else f" ({every['low']:.2f}-{every['high']:.2f})"
         slowest = min(own, key=lambda row: float(row["ratio"]))
-        lines.append(f"| {best['ranks']} | {best['variant']} | {len(own)} | {every['value']:.2f}x{interval} | {named([slowest])} "
-                     f"| {named([row for row in own if row['slower']])} |")  # fmt: skip
+        lines.append(
+            f"| {best['ranks']} | {best['variant']} | {len(own)} | "
+            f"{every['value']:.2f}x{interval} | {named([slowest])} | "
+            f"{named([row for row in own if row['slower']])} |"
+        )
     return "\n".join(lines)
 
 
@@ -82,13 +101,13 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("result", type=Path, help="what tutti bench --json wrote")
-    parser.add_argument("--csv", type=Path, help="write a line a cell here")
+    parser.add_argument("result", type=Path, help="the file that tutti bench --json wrote")
+    parser.add_argument("--csv", type=Path, help="write a line for each cell to this file")
     options = parser.parse_args()
     try:
         document = json.loads(options.result.read_text())
         if not document["best_peers"]:
-            raise ValueError("it names no best peers: one MPI was measured")
+            raise ValueError("it has no best peers, because only one MPI was measured")
         print(table(document))
         if options.csv:
             with options.csv.open("w", newline="") as file:
@@ -97,7 +116,8 @@ def main() -> int:
                 writer.writerows(cells_of(document))
     except (OSError, ValueError, KeyError, TypeError) as error:
         print(
-            f"table: {options.result}: {type(error).__name__}: {error}; it takes what `tutti bench --json FILE` wrote",
+            f"table: {options.result}: {type(error).__name__}: {error}; give a file that `tutti "
+            "bench --json FILE` wrote",
             file=sys.stderr,
         )
         return 2

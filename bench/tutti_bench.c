@@ -1,8 +1,8 @@
-/* tutti-bench: times the collectives of whatever MPI it runs under, kind by kind of calls (kinds.h)
- * in one job.
+/* tutti-bench: times the collectives of the MPI that it runs under, by kinds of calls (kinds.h), in
+ * one job.
  *
- * How is in measuring.h. The program calls MPI as any program does, so that an interposer serves
- * it. */
+ * measuring.h describes the method. The program calls MPI like any program, so that an interposer
+ * can serve it. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <mpi.h>
@@ -14,14 +14,15 @@
 
 #include "measuring.h"
 
-/* Neutral ground is no MPI call, in which alone an MPI must make progress. */
+/* Ranks that wait in the neutral ground call this, because an MPI makes progress only in MPI
+ * calls. */
 static void let_mpi_progress(void) {
   int flag;
   MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
 }
 
-/* Whether the nodes are all on one machine, whose clock and files they share: the kernel's number
- * of its start says so. */
+/* True if all nodes are on one machine, so that they share its clock and files: then the kernel's
+ * boot id is the same. */
 static bool on_one_machine(void) {
   char mine[64] = "", first[64];
   FILE* file = fopen("/proc/sys/kernel/random/boot_id", "r");
@@ -36,7 +37,7 @@ static bool on_one_machine(void) {
   return all != 0;
 }
 
-/* The cores that the ranks may use, all together; 0 where they do not share memory. */
+/* The number of cores that all ranks may use together; 0 if the ranks do not share memory. */
 static int cores_of_all(int ranks, bool several_nodes) {
   MPI_Comm node;
   MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
@@ -51,7 +52,7 @@ static int cores_of_all(int ranks, bool several_nodes) {
   return here == ranks || (several_nodes && on_one_machine()) ? CPU_COUNT(&all) : 0;
 }
 
-/* NULL, or what failed at this rank or another. */
+/* NULL, or a text that says what failed at this rank or another. */
 static const char* meet_on_neutral_ground(Bench* bench) {
   NeutralName name = {.file = -1};
   const char* failed = NULL;
@@ -72,7 +73,7 @@ static const char* meet_on_neutral_ground(Bench* bench) {
   return all ? NULL : "no shared memory";
 }
 
-/* Runs the job and returns the exit code; only the first rank speaks. */
+/* Runs the job and returns the exit code; only the first rank prints messages. */
 static int run_job(Bench* bench, int argc, char** argv) {
   char message[256];
   const bool speaks = bench->rank == 0;

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
-# Brings everything up to date: system packages, environments, the C++ tree in build/ and the wheel in .venv.
-# Usage: build.sh [build|test|demo]: without or with the C++ tests and what they need; demo: only what the demonstration starts, where
-# nothing was installed before. A tree that has tests keeps them.
+# Updates everything: system packages, environments, the C++ tree in build/ and the wheel in .venv.
+# Usage: build.sh [build|test|demo]
 #
-# There is one compiled tree: the wheel is packed from build/, so nothing is compiled twice.
+# `build` builds everything but the C++ tests, `test` also builds the tests and installs what they
+# need. `demo` builds only what the demonstration starts, if nothing was installed before. A tree
+# that has tests keeps them. The wheel is packed from build/, so nothing is compiled twice.
 source "$(dirname "$0")/common.sh"
 
 use=${1:-build}
-# What is installed must stay up to date, or the demonstration would show yesterday's.
+# An installed wheel is updated too, or the demonstration would run an old version.
 [[ $use == demo && -f .venv/tutti-wheel ]] && use=build
 
 scripts/system_packages.sh "${use/demo/build}"
@@ -42,6 +43,6 @@ if ! wheel_is_current; then
   touch build/wheel-stamp
   run_logged wheel python -m pip install --no-build-isolation --no-deps --force-reinstall \
     --config-settings=build-dir=build --config-settings=cmake.define.TUTTI_TESTS="$tests" .
-  configure # the wheel's configuration left its own install prefix behind
+  configure # packing the wheel has changed the install prefix of build/
   mv build/wheel-stamp .venv/tutti-wheel
 fi

@@ -92,7 +92,7 @@ def complaint(rules: Rules, name: str, quote: str, header: str) -> str | None:
 
 
 def circle(rules: Rules) -> list[str]:
-    """Rooms that grant each other in a circle, the first one again at the end; empty if there is none."""
+    """Rooms that may include each other in a circle, with the first one again at the end; else []."""
     done: set[str] = set()
 
     def visit(room: str, way: list[str]) -> list[str]:

@@ -1,4 +1,5 @@
-# Read by the other scripts: strict shell, the repository's root as working directory, and how they speak.
+# Sourced by the other scripts: sets strict mode and the repository's root as working directory, and
+# defines the functions that print messages and run commands.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 root=$PWD
@@ -13,21 +14,23 @@ fail() {
   exit 2
 }
 
-# compile NAME TREE [TARGET...]: cmake --build, shown as one bar; all of what it said is in the log.
+# compile NAME TREE [TARGET...]: runs cmake --build and shows one progress bar; the log has all
+# output.
 compile() {
   local log=$logs/$1.log tree=$2
   shift 2
   mkdir -p "$logs"
-  cmake --build "$tree" --parallel "$jobs" ${1:+--target "$@"} 2>&1 </dev/null | "$PYTHON" scripts/progress.py "$log"
+  cmake --build "$tree" --parallel "$jobs" ${1:+--target "$@"} 2>&1 </dev/null |
+    "$PYTHON" scripts/progress.py "$log"
 }
 
-# run_logged NAME COMMAND...: quiet when it works, the end of its output when it does not.
+# run_logged NAME COMMAND...: prints nothing if the command succeeds, else the end of its output.
 run_logged() {
   local log=$logs/$1.log
   shift
   mkdir -p "$logs"
   if ! "$@" >"$log" 2>&1 </dev/null; then
     tail -n 40 "$log" >&2
-    fail "'$*' failed; its whole output is in ${log#"$root"/}"
+    fail "'$*' failed; its full output is in ${log#"$root"/}"
   fi
 }

@@ -1,15 +1,16 @@
 #!/usr/bin/env bash
-# The demonstration: a conjugate-gradient solver with and without Tutti on each host MPI, then a short benchmark.
-# Expects a finished build (scripts/build.sh demo). Writes demo-results/: what each run said, the benchmark's tables, numbers and plot.
+# The demonstration: a conjugate-gradient solver with and without Tutti on each host MPI, then a
+# short benchmark. It needs a finished build (scripts/build.sh demo). It writes demo-results/: the
+# output of each run, and the benchmark's tables, numbers and plot.
 source "$(dirname "$0")/common.sh"
-# Open MPI asks for these two before it starts anything as root.
+# Open MPI starts jobs of root only with these two variables.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 results=demo-results
 repetitions=3
 rm -rf "$results"
 mkdir -p "$results"
 
-# The installed command, or, where only the demonstration was built, what it is made of.
+# The installed command, or its parts if only the demonstration was built.
 export PATH=$root/.venv/bin:$PATH
 tutti=(tutti)
 if [[ ! -f .venv/tutti-wheel ]]; then
@@ -17,17 +18,18 @@ if [[ ! -f .venv/tutti-wheel ]]; then
   tutti=(python -m tutti.cli)
 fi
 
-# Ways to start the solver: alone, tutti, and, where ranks outnumber cores, both with MPICH's "yielding" setting: as it comes it
-# polls without letting others run, so that setting is the fair one to compare with.
+# Ways to start the solver: alone and with Tutti. If there are more ranks than cores, MPICH also
+# runs both ways with its "yielding" setting: its default polls without yielding, so this
+# comparison is the fair one.
 yielding=(MPIR_CVAR_POLLS_BEFORE_YIELD=1 MPIR_CVAR_ALLREDUCE_POSIX_INTRA_ALGORITHM=mpir
   MPIR_CVAR_BARRIER_POSIX_INTRA_ALGORITHM=mpir)
 
-# solve MPI RANKS WAY FILE: runs the solver and keeps what it said.
+# solve MPI RANKS WAY FILE: runs the solver and keeps its output.
 solve() {
   local mpi=$1 ranks=$2 way=$3 output=$4 command=(env)
   [[ $way == yielding* ]] && command+=("${yielding[@]}")
   command+=(".mpi/$mpi/bin/mpiexec" -n "$ranks")
-  # Open MPI refuses more ranks than cores unless told.
+  # Open MPI starts more ranks than cores only with this option.
   [[ $mpi == openmpi ]] && command+=(--oversubscribe)
   [[ $way == *tutti ]] && command+=(tutti-run)
   timeout 300 "${command[@]}" "build/examples/cg-$mpi" >"$output" 2>&1 </dev/null || {
@@ -36,7 +38,8 @@ solve() {
   }
 }
 
-# compare MPI RANKS: runs the ways in turn, several times, so that what else the machine does hits all alike.
+# compare MPI RANKS: runs the ways in turn, several times, so that other load affects all of them
+# equally.
 compare() {
   local mpi=$1 ranks=$2 ways=(alone tutti) repetition way
   [[ $mpi == mpich && $ranks -gt $(nproc) ]] && ways+=(yielding yielding-tutti)
@@ -47,19 +50,23 @@ compare() {
   done
 }
 
-say "1. conjugate gradients on a sparse matrix; each iteration waits for two MPI_Allreduce of 8 bytes ($(nproc) cores)"
+say "1. conjugate gradients on a sparse matrix; each iteration waits for two MPI_Allreduce of 8 bytes" \
+  "($(nproc) cores)"
 for mpi in mpich openmpi; do
   for ranks in 2 4; do
     compare "$mpi" "$ranks"
   done
 done
-python scripts/demo_report.py solver "$results" || fail "the solver's answers are not what they should be; see $results/cg-*.txt"
+python scripts/demo_report.py solver "$results" ||
+  fail "the solver's answers are wrong or incomplete; see $results/cg-*.txt"
 runs=("$results"/cg-*.txt)
-say "the answers of all ${#runs[@]} runs agree (iterations, norm, checksum); times are medians of $repetitions runs"
+say "the answers of all ${#runs[@]} runs agree (iterations, norm, checksum);" \
+  "times are medians of $repetitions runs"
 
 say "2. tutti bench --quick, some minutes; its tables go to $results/bench.txt"
-"${tutti[@]}" bench --quick --json "$results/bench.json" --plot "$results/bench" >"$results/bench.txt" || {
+"${tutti[@]}" bench --quick --json "$results/bench.json" --plot "$results/bench" \
+  >"$results/bench.txt" || {
   tail -n 20 "$results/bench.txt" >&2
-  fail "the benchmark failed; what it said is in $results/bench.txt"
+  fail "the benchmark failed; its output is in $results/bench.txt"
 }
 python scripts/demo_report.py closing "$results"

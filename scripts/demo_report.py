@@ -1,10 +1,11 @@
-"""What the demonstration says of its results. It runs on any Python from 3.10 on, with nothing else installed.
+"""Reports the results of the demonstration. Needs only Python 3.10 or newer.
 
 Usage: demo_report.py solver|closing DIRECTORY
 
-DIRECTORY holds cg-MPI-RANKS-WAY.REPETITION.txt, what the solver said ("name: value", one a line), and bench.json, what `tutti bench`
-measured. `solver` prints the table of the solver's runs, and fails where their answers differ; `closing` prints in a few lines what
-was gained, and where it was not.
+DIRECTORY has the files cg-MPI-RANKS-WAY.REPETITION.txt, the output of the solver (lines "name:
+value"), and bench.json, the measurements of `tutti bench`. `solver` prints the table of the
+solver's runs, and fails if their answers differ. `closing` summarizes in a few lines the gains,
+and the cells without a gain.
 """
 
 import json
@@ -13,7 +14,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-# How each way of starting the solver is called, and the one that it is compared with.
+# The name of each way of starting the solver, and the way that it is compared with.
 WAYS = {
     "alone": ("alone", ""),
     "tutti": ("with Tutti", "alone"),
@@ -38,14 +39,17 @@ def read_runs(directory: Path) -> Runs:
         try:
             run = {name: float(values[name]) for name in wanted}
         except (KeyError, ValueError) as error:
-            sys.exit(f"{file}: no {error}")
+            sys.exit(f"{file}: the line {error} is missing; look there for the solver's error")
         runs.setdefault((mpi, int(ranks), way), []).append(run)
     return runs
 
 
 def differing(runs: Runs) -> str:
-    """What differs between the answers, or nothing. A reduction may add up in another order with another MPI or rank count, so the
-    last digits may differ, and the last iteration; nothing more."""
+    """The name of an answer that differs between runs, or "".
+
+    With another MPI or rank count a reduction may add in another order, so the last digits and the
+    last iteration may differ, but nothing more.
+    """
     every = [run for group in runs.values() for run in group]
     first = every[0]
     for name, tolerance in (
@@ -64,7 +68,8 @@ def median_of(group: list[dict[str, float]], name: str) -> float:
 
 def solver_table(runs: Runs) -> list[str]:
     lines = [
-        f"{'MPI':8} ranks  {'':21} {'iterations':>10} {'norm':>13} {'checksum':>13} {'solved, ms':>11} {'allreduce, ms':>13}  speed-up"
+        f"{'MPI':8} ranks  {'':21} {'iterations':>10} {'norm':>13} {'checksum':>13} "
+        f"{'solved, ms':>11} {'allreduce, ms':>13}  speed-up"
     ]
     for (mpi, ranks, way), group in sorted(
         runs.items(), key=lambda entry: (entry[0][:2], list(WAYS).index(entry[0][2]))
@@ -73,19 +78,24 @@ def solver_table(runs: Runs) -> list[str]:
         seconds = median_of(group, "seconds")
         gain = f"{median_of(runs[mpi, ranks, base], 'seconds') / seconds:.2f}x" if base else ""
         lines.append(
-            f"{mpi:8} {ranks:5}  {label:21} {median_of(group, 'iterations'):10.0f} {median_of(group, 'norm'):13.10f} "
+            f"{mpi:8} {ranks:5}  {label:21} {median_of(group, 'iterations'):10.0f} "
+            f"{median_of(group, 'norm'):13.10f} "
             f"{median_of(group, 'checksum'):13.8f} {1000 * seconds:11.2f} {1000 * median_of(group, 'allreduce_seconds'):13.2f}  {gain}".rstrip()
         )
     return lines
 
 
 def fair_base(runs: Runs, mpi: str, ranks: int) -> str:
-    """Ranks that outnumber cores must yield: an MPI that polls gains a thousandfold by that alone."""
+    """The way without Tutti to compare with.
+
+    With more ranks than cores this is the yielding one if it was run: an MPI that polls becomes a
+    thousand times faster by yielding alone.
+    """
     return "yielding" if (mpi, ranks, "yielding") in runs else "alone"
 
 
 def solver_lines(runs: Runs) -> list[str]:
-    """A line for each rank count: the gain, and the part of the time that there was to gain from."""
+    """A line for each rank count: the gain, and the share of the time in collectives."""
     lines = []
     for ranks in sorted({ranks for _, ranks, _ in runs}):
         words = []
@@ -105,7 +115,10 @@ def solver_lines(runs: Runs) -> list[str]:
 
 
 def own_hosts(bench: dict[str, Any]) -> list[dict[str, Any]]:
-    """Geometric means of Tutti over the MPI that it runs on, at that MPI's best setting: one for each MPI and rank count."""
+    """Geometric means of Tutti over the MPI that it runs on, for each MPI and rank count.
+
+    The MPI runs with its best measured setting.
+    """
     rows: dict[tuple[int, str], dict[str, Any]] = {}
     for row in bench["geometric_means"]:
         if row["other"] != row["base"] + "+tutti":
@@ -129,12 +142,16 @@ def size(count: int) -> str:
 
 
 def bench_lines(bench: dict[str, Any]) -> tuple[list[str], list[str]]:
-    """What was gained, a line for each rank count, and what was lost."""
+    """The gains, a line for each rank count, and the cells that are slower."""
     rows = own_hosts(bench)
     gained = []
     for ranks in sorted({row["ranks"] for row in rows}):
-        words = [f"{bench['variants'][row['base']]['label']} {interval(row['up_to_64_KiB'] or row['all_cells'])}"
-                 for row in rows if row["ranks"] == ranks]  # fmt: skip
+        words = [
+            f"{bench['variants'][row['base']]['label']} "
+            f"{interval(row['up_to_64_KiB'] or row['all_cells'])}"
+            for row in rows
+            if row["ranks"] == ranks
+        ]
         gained.append(f"   collectives up to 64 KiB, {ranks} ranks: {', '.join(words)}")
     pairs = {(row["ranks"], row["base"], row["other"]) for row in rows}
     cells = [
@@ -148,29 +165,41 @@ def bench_lines(bench: dict[str, Any]) -> tuple[list[str], list[str]]:
     )
     if not slower:
         return gained, [
-            f"   none of the {len(cells)} cells measured (collective, size, ranks, MPI) is clearly slower with Tutti"
+            f"   none of the {len(cells)} cells measured (collective, size, ranks, MPI) is "
+            "clearly slower with Tutti"
         ]
-    worst = [f"{cell['collective']}{' ' + size(cell['bytes']) if cell['bytes'] else ''}, {cell['ranks']} ranks, {bench['variants'][cell['base']]['label']}: "
-             f"{cell['ratio_of_medians']['value']:.2f}x" for cell in slower[:2]]  # fmt: skip
-    return gained, [f"   clearly slower with Tutti: {len(slower)} of {len(cells)} cells (collective, size, ranks, MPI); worst:",
-                    *(f"     {line}" for line in worst)]  # fmt: skip
+    worst = [
+        f"{cell['collective']}{' ' + size(cell['bytes']) if cell['bytes'] else ''}, "
+        f"{cell['ranks']} ranks, {bench['variants'][cell['base']]['label']}: "
+        f"{cell['ratio_of_medians']['value']:.2f}x"
+        for cell in slower[:2]
+    ]
+    return gained, [
+        f"   clearly slower with Tutti: {len(slower)} of {len(cells)} cells (collective, size, "
+        "ranks, MPI); worst:",
+        *(f"     {line}" for line in worst),
+    ]
 
 
 def closing(runs: Runs, bench: dict[str, Any], directory: Path) -> list[str]:
     machine = bench["machine"]
     gained, lost = bench_lines(bench)
     return [
-        f"== what was gained: time without Tutti over time with it, on {machine['cores']} cores ({machine['processor']})",
+        f"== gains: time without Tutti over time with it, on {machine['cores']} cores "
+        f"({machine['processor']})",
         *solver_lines(runs),
         *gained,
-        "== where nothing was gained",
+        "== no gains",
         *lost,
-        "   a program gains in the collectives that it waits in; the rest of its time stays as it is. Nonblocking and neighbourhood",
-        "   collectives, one-sided communication and files stay on the MPI",
-        "== next: mpiexec -n 4 .venv/bin/tutti-run PROGRAM" if Path(".venv/bin/tutti-run").exists()
+        "   Tutti makes collectives faster and nothing else. The host MPI still executes "
+        "nonblocking",
+        "   and neighbourhood collectives, one-sided communication and file access",
+        "== next: mpiexec -n 4 .venv/bin/tutti-run PROGRAM"
+        if Path(".venv/bin/tutti-run").exists()
         else "== next: mpiexec -n 4 build/bin/tutti-run PROGRAM; `make` installs the command `tutti` into .venv",
-        f"   {directory}/ has all numbers: bench.txt (tables), bench.json, bench.png, bench.svg, what each run of the solver said",
-    ]  # fmt: skip
+        f"   {directory}/ has all numbers: bench.txt (tables), bench.json, bench.png, bench.svg, "
+        "and the output of each run of the solver",
+    ]
 
 
 def main() -> None:
@@ -180,7 +209,7 @@ def main() -> None:
     directory = Path(sys.argv[2])
     runs = read_runs(directory)
     if not runs:
-        sys.exit(f"{directory}: no run of the solver")
+        sys.exit(f"{directory}: there is no run of the solver; run make demo")
     if sys.argv[1] == "closing":
         print(
             "\n".join(

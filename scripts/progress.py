@@ -1,9 +1,10 @@
-"""Shows what `cmake --build` says as one bar.
+"""Shows the output of `cmake --build` as one progress bar.
 
 Usage: COMMAND 2>&1 | progress.py LOG
 
-LOG gets every line. Of ninja's own, "[12/470] Building ...", a terminal shows one that is written again and again, and anything else
-a line at each quarter. What a compiler complains about is shown as it is.
+LOG gets every line. Ninja's lines, such as "[12/470] Building ...", become one line that a
+terminal shows and updates, or a line at each quarter of the steps if the output is not a terminal.
+Messages of compilers are shown unchanged.
 """
 
 import re
@@ -13,7 +14,7 @@ from pathlib import Path
 from typing import TextIO
 
 STEP = re.compile(r"\[(\d+)/(\d+)\] (.*)")
-SAID_WITHOUT_NEED = ("ninja: Entering directory", "ninja: no work to do")
+OMITTED = ("ninja: Entering directory", "ninja: no work to do")
 WIDTH = 30
 
 
@@ -59,7 +60,7 @@ def show(lines: TextIO, log: TextIO, output: TextIO) -> None:
         text = line.rstrip("\n")
         if step := STEP.fullmatch(text):
             bar.step(int(step[1]), max(1, int(step[2])), step[3])
-        elif not text.startswith(SAID_WITHOUT_NEED):
+        elif not text.startswith(OMITTED):
             bar.line(text)
     bar.clear()
 

@@ -1,10 +1,10 @@
-"""Prints what pyproject.toml asks for, one requirement a line.
+"""Prints the requirements in pyproject.toml, one on each line.
 
 Usage: requirements.py GROUP...
 
-GROUP is `build` (build-system.requires), `runtime` (project.dependencies), `python` (project.requires-python)
-or the name of a dependency group. pyproject.toml is the only place that states versions; this script lets
-shell scripts read it. It runs on any Python from 3.10 on that has pip, with nothing else installed.
+GROUP is `build` (build-system.requires), `runtime` (project.dependencies), `python`
+(project.requires-python) or the name of a dependency group. Only pyproject.toml states versions;
+this script lets shell scripts read it. It needs only Python 3.10 or newer with pip.
 """
 
 import sys
@@ -12,7 +12,7 @@ from pathlib import Path
 
 try:
     import tomllib
-except ModuleNotFoundError:  # Python 3.10 has no TOML reader of its own, but its pip carries one
+except ModuleNotFoundError:  # Python 3.10 has no TOML reader, but its pip contains one
     from pip._vendor import tomli as tomllib
 
 
@@ -26,7 +26,7 @@ def requirements(project: dict, group: str) -> list[str]:
     groups = project["dependency-groups"]
     if group not in groups:
         known = ", ".join(["build", "runtime", "python", *groups])
-        sys.exit(f"requirements.py: unknown group '{group}'; pyproject.toml knows {known}")
+        sys.exit(f"requirements.py: unknown group '{group}'; groups of pyproject.toml are {known}")
     return groups[group]
 
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes sure that the system packages are there: system_packages.sh build|test
+# Installs missing system packages: system_packages.sh build|test
 #
-# As root on a system with apt it installs what is missing; otherwise it prints the one command to run.
+# As root on a system with apt it installs them; otherwise it prints the command to run.
 source "$(dirname "$0")/common.sh"
 use=${1:?usage: system_packages.sh build|test}
 
@@ -19,7 +19,8 @@ mapfile -t missing < <(missing_packages)
 
 remedy="apt-get update && apt-get install -y --no-install-recommends ${missing[*]}"
 if ! command -v apt-get >/dev/null; then
-  fail "missing ${missing[*]} (Debian's names); install them with this system's package manager, then run make again"
+  fail "missing ${missing[*]} (Debian's names); install them with this system's package manager," \
+    "then run make again"
 fi
 if [[ $(id -u) -ne 0 ]]; then
   fail "missing ${missing[*]}; run: sudo sh -c '$remedy'"
@@ -32,5 +33,6 @@ run_logged apt-install apt-get install -y --no-install-recommends "${missing[@]}
 
 mapfile -t missing < <(missing_packages)
 if [[ ${#missing[@]} -gt 0 ]]; then
-  fail "still missing after apt-get install: ${missing[*]}; scripts/requirements/apt.txt says how each is recognised (PYTHON is $PYTHON)"
+  fail "still missing after apt-get install: ${missing[*]}; scripts/requirements/apt.txt has the" \
+    "test for each (PYTHON is $PYTHON)"
 fi

@@ -1,22 +1,24 @@
 #!/usr/bin/env bash
-# Runs tests: test.sh quick|full. Expects a finished build (scripts/build.sh test).
+# Runs tests: test.sh quick|full. It needs a finished build (scripts/build.sh test).
 #
-# quick: the C++ tests labelled quick, the Python package's types, and the Python tests not marked slow.
-# full: all of them, the C++ tests labelled quick or protocol under ThreadSanitizer and under AddressSanitizer
-# with UndefinedBehaviorSanitizer, and a short run of the fuzz targets. Python tests run side by side, one more than there are
-# cores, because they wait for processes that start and end; those marked alone run one after the other. Every part runs even if
-# an earlier one failed; the closing lines of each part's own runner are printed once more at the end, and the exit code is 1 if
-# any part failed.
+# quick: the C++ tests labelled quick, the Python package's types, and the Python tests not marked
+# slow. full: all tests; also the C++ tests labelled quick or protocol under ThreadSanitizer, and
+# under AddressSanitizer with UndefinedBehaviorSanitizer; and a short run of the fuzz targets.
+#
+# Python tests run in parallel, one more than there are cores, because they wait for processes that
+# start and end. Those marked alone run one after another. Every part runs even if an earlier one
+# failed. At the end the last line of each part is printed again, and the exit code is 1 if any
+# part failed.
 source "$(dirname "$0")/common.sh"
 mode=${1:?usage: test.sh quick|full}
 export PATH=$root/.venv/bin:$PATH CMAKE_GENERATOR=Ninja
-# Open MPI asks for these two before it starts anything as root.
+# Open MPI starts jobs of root only with these two variables.
 export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
 summary=()
 failed=0
 mkdir -p "$logs"
 
-# part NAME PATTERN COMMAND...: runs one part; PATTERN finds the closing line in its output.
+# part NAME PATTERN COMMAND...: runs one part; PATTERN matches the last line of its output.
 part() {
   local name=$1 pattern=$2 log=$logs/test-${1// /-}.log began=$SECONDS closing
   shift 2
@@ -26,23 +28,23 @@ part() {
   summary+=("$name ($((SECONDS - began)) s):" "$closing")
 }
 
-# Tests of several threads want all cores and run alone (tutti_test in cmake/Tutti.cmake).
+# Tests with several threads need all cores and run alone (tutti_test in cmake/Tutti.cmake).
 run_ctest() {
   ctest --output-on-failure --no-tests=error --timeout 300 --parallel "$jobs" "$@"
 }
 
-# sanitized DIRECTORY SANITIZERS: builds a tree of its own and runs the quick and protocol tests in it.
+# sanitized DIRECTORY SANITIZERS: builds a separate tree and runs its quick and protocol tests.
 sanitized() {
   cmake -S . -B "$1" -DTUTTI_TESTS=ON -DTUTTI_SANITIZE="$2" -DCMAKE_BUILD_TYPE=RelWithDebInfo &&
     compile "build-${1##*/}" "$1" unit_tests &&
     run_ctest --test-dir "$1" -L '^(quick|protocol)$'
 }
 
-# python_tests AND_MARKS OPTION...: pytest's, in two parts.
+# python_tests AND_MARKS OPTION...: runs the Python tests, in two parts.
 python_tests() { python -m pytest --numprocesses $((jobs + 1)) -m "not alone$1" "${@:2}"; }
 python_tests_alone() { python -m pytest -m "alone$1" "${@:2}"; }
 
-ctest_line='^[0-9]+% tests passed|^No tests were found' # newer ones leave out ", 0 tests failed"
+ctest_line='^[0-9]+% tests passed|^No tests were found' # newer versions omit ", 0 tests failed"
 mypy_line='^Success:|^Found [0-9]+ error'
 fuzz_line='^== fuzzing: '
 pytest_line='^=+ .* in [0-9.]+s'

@@ -1,11 +1,14 @@
-"""How the tests are dealt to the processes that run them side by side (scripts/test.sh)."""
+"""Distributes the tests to the processes that run them in parallel (scripts/test.sh)."""
 
 import pytest
 
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config, log):
-    """Those on several nodes, which share one set of them, to one process and first, because they take longest; others one by one."""
+    """Tests on several nodes run first, in one process, because they share nodes and take longest.
+
+    Other tests are distributed one by one.
+    """
     from xdist.scheduler import LoadScopeScheduling
 
     class NodesTogether(LoadScopeScheduling):

@@ -1,11 +1,14 @@
-// What communicators cost that live for some calls: split off, so many 8-byte allreduces, freed.
+// The cost of short-lived communicators: one is split off, makes CALLS allreduces of 8 bytes, and
+// is freed.
 //
-//   lives CALLS ROUNDS      prints one line of JSON: the median and the mean over the rounds of the
-//   slowest rank's time, in us
+//   lives CALLS ROUNDS
 //
-// Each round is timed at each rank; ranks' times are compared after all rounds. Before it the ranks
-// meet in shared memory of their own: a barrier of the host would leave the host's code and data in
-// the caches, and a barrier of Tutti would leave Tutti's.
+// prints one line of JSON: the median and the mean over the rounds of the slowest rank's time, in
+// us.
+//
+// Each rank times each round; the ranks' times are compared after all rounds. Before a round the
+// ranks meet in shared memory of their own: a barrier of the host would leave the host's code and
+// data in the caches, and a barrier of Tutti would leave Tutti's.
 #include <mpi.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -19,7 +22,7 @@ static int compare(const void* a, const void* b) {
   return (one > other) - (one < other);
 }
 
-static atomic_int* arrived;  // in all rounds so far; in shared memory
+static atomic_int* arrived;  // arrivals in all rounds so far; in shared memory
 
 static void meet(int size) {
   static int round = 0;

@@ -1,9 +1,12 @@
-"""What communicators cost that live for some calls (split off, so many 8-byte allreduces, freed), with Tutti and without.
+"""The cost of short-lived communicators, with Tutti and without.
 
-    .venv/bin/python bench/lives/lives.py --calls 0,1,2,3,5,10,20,30,100 --repetitions 10 --json lives.json --plot lives
+    .venv/bin/python bench/lives/lives.py --calls 0,1,2,3,5,10,20,30,100 --repetitions 10 \
+      --json lives.json --plot lives
 
-Repetition k runs every cell once, in random order, as a job of its own, the host MPI with Tutti next to the one without. The ratio is that of Tutti's
-time over the host's, medians of the slowest rank: at most 1.1 is the goal, for every number of calls.
+A communicator is split off, makes some allreduces of 8 bytes, and is freed. Each repetition runs
+every cell once, in random order, as a job of its own; the job with Tutti runs next to the one
+without. The ratio is Tutti's time over the host's, by medians of the slowest rank. The goal is at
+most 1.1 for every number of calls.
 """
 
 import argparse
@@ -77,7 +80,7 @@ def rows_of(
     rows = []
     for mpi in mpis:
         for calls in options.calls:
-            # A host whose times have two modes has no median that says anything.
+            # If a host's times have two modes, their median means little.
             host, tutti = (
                 [one for one in results[mpi.name, calls, which]] for which in (False, True)
             )
@@ -87,11 +90,20 @@ def rows_of(
             figure = "mean" if two_modes else "median"
             ours, theirs = [one[figure] for one in tutti], [one[figure] for one in host]
             ratio = compare(ours, theirs)
-            rows.append({
-                "mpi": mpi.label, "calls": calls, "figure": figure, "host_us": (fmean if two_modes else median)(theirs),
-                "tutti_us": (fmean if two_modes else median)(ours), "ratio": ratio.value, "low": ratio.low, "high": ratio.high,
-                "host": host, "tutti": tutti,
-            })  # fmt: skip
+            rows.append(
+                {
+                    "mpi": mpi.label,
+                    "calls": calls,
+                    "figure": figure,
+                    "host_us": (fmean if two_modes else median)(theirs),
+                    "tutti_us": (fmean if two_modes else median)(ours),
+                    "ratio": ratio.value,
+                    "low": ratio.low,
+                    "high": ratio.high,
+                    "host": host,
+                    "tutti": tutti,
+                }
+            )
     return rows
 
 
@@ -103,7 +115,8 @@ def show(rows: list[dict[str, object]]) -> None:
         note = f"over {GOAL}" if float(row["low"] or row["ratio"]) > GOAL else ""  # type: ignore[arg-type]
         note += " means" if row["figure"] == "mean" else ""
         print(
-            f"| {row['mpi']} | {row['calls']} | {row['host_us']:.2f} | {row['tutti_us']:.2f} | {row['ratio']:.2f} | {interval} | {note} |"
+            f"| {row['mpi']} | {row['calls']} | {row['host_us']:.2f} | {row['tutti_us']:.2f} | "
+            f"{row['ratio']:.2f} | {interval} | {note} |"
         )
 
 
@@ -144,22 +157,22 @@ def parse(arguments: list[str]) -> argparse.Namespace:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument(
-        "--mpi", help="host MPIs, as tutti bench names them, with commas; all that are here"
+        "--mpi", help="host MPIs, as tutti bench names them, separated by commas [all]"
     )
     parser.add_argument("--ranks", type=int, default=2)
     parser.add_argument(
         "--calls",
         type=numbers,
         default=[0, 1, 2, 3, 5, 10, 20, 30, 100],
-        help="that each communicator lives for",
+        help="numbers of calls that a communicator lives for",
     )
-    parser.add_argument("--rounds", type=int, default=300, help="communicators of a job")
+    parser.add_argument("--rounds", type=int, default=300, help="communicators in each job")
     parser.add_argument("--repetitions", type=int, default=10)
-    parser.add_argument("--json", help="write everything that was measured")
+    parser.add_argument("--json", help="write all measurements to this file")
     parser.add_argument("--plot", type=Path, help="write PLOT.png and PLOT.svg")
     options = parser.parse_args(arguments)
     if options.ranks < 1 or options.rounds < 1 or options.repetitions < 1:
-        parser.error("--ranks, --rounds and --repetitions are at least 1")
+        parser.error("--ranks, --rounds and --repetitions must be at least 1")
     options.cores = len(os.sched_getaffinity(0))
     return options
 

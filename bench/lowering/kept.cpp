@@ -17,8 +17,8 @@ namespace {
 
 constexpr size_t bytes_of_call = 1024;
 
-// Carries nothing: programs are made, not run. Keeps what messages between nodes do of where their
-// peers are.
+// A network that carries no message, because programs are made but not run. Like the real one, it
+// keeps the nodes of its peers.
 class Unused final : public exec::Net {
  public:
   explicit Unused(const std::vector<int32_t>& machine_nodes) : machine_nodes_(machine_nodes) {}
@@ -39,7 +39,7 @@ class Unused final : public exec::Net {
   std::vector<Request> requests_;
 };
 
-// Zeroed, and not counted: it is shared memory elsewhere.
+// Zeroed memory that is not counted, because it is shared memory in a real job.
 struct Areas {
   explicit Areas(size_t size)
       : bytes(size),

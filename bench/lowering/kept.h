@@ -1,10 +1,10 @@
-// What a rank keeps of the world and of one communicator of all its ranks, without an MPI and other
-// ranks.
+// The memory that a rank keeps for the world and for one communicator of all its ranks, measured
+// without an MPI and without other ranks.
 //
-// Everything that Tutti's set-up makes and keeps in memory of its own is there: where the world's
-// ranks are, the group with its nodes and levels, which node each peer of a message is on, and the
-// programs of some collectives. What is not: shared memory (an area for each rank of the node) and
-// what the host MPI keeps for its communicators.
+// This includes everything that Tutti's set-up makes and keeps in private memory: where the world's
+// ranks are, the group with its nodes and levels, the node of each peer of a message, and the
+// programs of some collectives. It excludes shared memory (an area for each rank of the node) and
+// the host MPI's memory for its communicators.
 #pragma once
 
 #include <cstddef>
@@ -15,20 +15,20 @@
 
 namespace tutti::bench {
 
-// Rank after rank on a node, or each on the next.
+// Consecutive ranks on the same node (blocks), or on consecutive nodes (cyclic).
 enum class Dealing { blocks, cyclic };
 std::string_view name(Dealing dealing);
 
-// Bytes.
+// All in bytes.
 struct Kept {
   size_t world = 0;         // where the ranks of MPI_COMM_WORLD are
-  size_t communicator = 0;  // what a communicator adds
-  size_t programs = 0;      // what a program of each of the collectives adds
-  size_t most = 0;          // at one time while all this is made
+  size_t communicator = 0;  // memory that a communicator adds
+  size_t programs = 0;      // memory that a program of each of the collectives adds
+  size_t most = 0;          // the most at one time while all this is made
   size_t all() const { return world + communicator + programs; }
 };
 
-// Of a rank that leads its node. A cluster's nodes have two numa regions where `cores` is even.
+// Measures a rank that leads its node. Nodes have two NUMA regions if `cores` is even.
 Kept kept(int nodes, int cores, Dealing dealing, const std::vector<plan::Collective>& collectives);
 
 }  // namespace tutti::bench

@@ -1,16 +1,16 @@
-// What one rank does to have its program, and what it keeps: for every collective by the table's
-// own algorithm, on a cluster of any size. No MPI and no other ranks: each rank of a communicator
-// does this by itself.
+// The time and memory that one rank needs to make its program, for every collective by the built-in
+// table's algorithm, on a cluster of any size. There is no MPI and there are no other ranks,
+// because each rank of a communicator makes its program by itself.
 //
 // Usage: tutti-lowering [--json] NODES CORES [COLLECTIVE...]
 //        tutti-lowering --kept [--json] CORES NODES...
 //
-// The second form compares what a rank keeps on clusters of several sizes (kept.h), with a program
-// each of those collectives whose programs do not grow with the ranks by their nature, as those
-// with a part for every rank do.
+// The second form compares the memory that a rank keeps on clusters of several sizes (kept.h). It
+// includes a program of each collective, except those with a part for every rank, whose programs
+// necessarily grow with the number of ranks.
 //
-// Times are the medians of several rounds; memory is what is asked of the allocator, at most at one
-// time, and what is kept.
+// Times are medians of several rounds. Memory is the amount requested from the allocator: the most
+// at one time, and the amount kept.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -36,7 +36,8 @@ using bench::held_bytes;
 using Clock = std::chrono::steady_clock;
 
 constexpr int rounds = 5;
-constexpr size_t bytes_of_call = 1024;  // of the vector or one part, for the table
+constexpr size_t bytes_of_call =
+    1024;  // of the vector or of one part, for the look-up in the table
 
 struct Phases {
   enum Phase { generate, stage, depend, lower, count };
@@ -53,7 +54,7 @@ struct Result {
   Phases median;
 };
 
-// Where ranks are: what a rank keeps of a communicator.
+// The memory that a rank keeps for where a communicator's ranks are.
 struct Cluster {
   Cluster(int node_count, int cores) : ranks(node_count * cores) {
     std::vector<int32_t> of(static_cast<size_t>(ranks));
@@ -81,7 +82,7 @@ class Timer {
   Clock::time_point last_ = Clock::now();
 };
 
-// Of a rank in the middle that leads its node: it has more to do than a member.
+// Measures a rank in the middle that leads its node, because leaders have more to do than others.
 Phases one_round(plan::Collective collective, const Cluster& cluster, int rank, Result& result) {
   Phases phases;
   const size_t before = held_bytes();
@@ -161,7 +162,7 @@ void print_json(const Cluster& cluster, const std::vector<Result>& results) {
   std::printf("%s\n", json_text(document, 1).c_str());
 }
 
-// A size and a placement a line.
+// Prints a line for each size and placement.
 struct KeptLine {
   int nodes = 0, cores = 0;
   bench::Dealing dealing = bench::Dealing::blocks;
@@ -186,7 +187,7 @@ void print_kept_json(const std::vector<KeptLine>& lines) {
 void compare_kept(int cores, const std::vector<int>& sizes, bool json) {
   using C = plan::Collective;
   const std::vector<C> collectives{C::barrier, C::bcast, C::reduce, C::allreduce};
-  bench::kept(2, cores, bench::Dealing::blocks, collectives);  // what a process makes but once
+  bench::kept(2, cores, bench::Dealing::blocks, collectives);  // makes what is made only once
   std::vector<KeptLine> lines;
   if (!json)
     std::printf("%6s %6s %-9s %7s %12s %8s %8s %9s\n", "ranks", "nodes", "placement", "world",
@@ -210,7 +211,7 @@ int number(const char* text, const char* what) {
   const auto read = std::from_chars(text, end, value);
   if (read.ec == std::errc() && read.ptr == end && value >= 1 && value <= 65536) return value;
   throw Error(Code::invalid_argument,
-              std::string(what) + ": '" + text + "' is no number from 1 to 65536");
+              std::string(what) + ": '" + text + "' is not a number from 1 to 65536");
 }
 
 plan::Collective collective_of(std::string_view word) {
@@ -259,9 +260,8 @@ void run(int argc, char** argv) {
     collectives.push_back(static_cast<plan::Collective>(i));
   const Cluster cluster(nodes, cores);
   if (!json) {
-    std::printf(
-        "%d ranks on %d nodes; of where they are each keeps %zu + %zu bytes (nodes, levels)\n",
-        cluster.ranks, nodes, cluster.nodes_bytes, cluster.levels_bytes);
+    std::printf("%d ranks on %d nodes; each rank keeps %zu bytes for nodes and %zu for levels\n",
+                cluster.ranks, nodes, cluster.nodes_bytes, cluster.levels_bytes);
     std::printf("%-14s %-32s %9s %9s %8s %8s %8s %8s %8s %9s %6s %9s\n", "collective", "algorithm",
                 "transfers", "staged", "generate", "stage", "depend", "lower", "total ms",
                 "most MiB", "steps", "bytes");

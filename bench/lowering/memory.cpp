@@ -28,7 +28,7 @@ void* operator new(size_t bytes) { return counted(std::malloc(bytes)); }
 void operator delete(void* memory) noexcept { release(memory); }
 void operator delete(void* memory, size_t) noexcept { release(memory); }
 
-// What is aligned to more than usual: bound steps, known calls.
+// For types with a larger alignment, such as bound steps and known calls.
 void* operator new(size_t bytes, std::align_val_t alignment) {
   const auto unit = static_cast<size_t>(alignment);
   return counted(std::aligned_alloc(unit, (bytes + unit - 1) / unit * unit));

@@ -1,13 +1,17 @@
-"""A program of PETSc's, for whole.py: conjugate gradients on a square, again and again, as implicit time steps do.
+"""A PETSc program for whole.py: conjugate gradients on a square, repeated as in implicit time
+steps.
 
     apt-get install python3-petsc4py
     PETSC_DIR=/usr/lib/petscdir/petsc3.18/x86_64-linux-gnu-real mpirun -n 4 \\
-      /usr/bin/python3 bench/programs/poisson.py [--points N] [--steps N] [options of PETSc, such as -ksp_type pipecg]
+      /usr/bin/python3 bench/programs/poisson.py [--points N] [--steps N] \\
+      [options of PETSc, such as -ksp_type pipecg]
 
-Solves (4.01 - neighbours) x = b on N times N points (64) with a preconditioner that needs no message, `--steps` times (300), each time
-with a right-hand side from the solution before. Each iteration makes three allreduces of 8 bytes and exchanges messages with neighbours: by
-default 37,500 iterations and 112,500 allreduces a rank. Rank 0 prints the iterations, the norm of the last solution and
-the seconds that the steps took. Any MPI and any Python that have petsc4py will do; nothing of Tutti is imported.
+It solves (4.01 - neighbours) x = b on N times N points (default 64) with a preconditioner that
+needs no message, `--steps` times (default 300). Each right-hand side is made from the solution
+before. Each iteration makes three allreduces of 8 bytes and exchanges messages with neighbours: by
+default 37,500 iterations and 112,500 allreduces by each rank. Rank 0 prints the number of
+iterations, the norm of the last solution and the seconds of the steps. It runs with any MPI and
+any Python that have petsc4py, and imports nothing of Tutti.
 """
 
 import argparse
@@ -16,23 +20,27 @@ import sys
 
 def positive(text: str) -> int:
     if not text.isdigit() or int(text) == 0:
-        raise argparse.ArgumentTypeError(f"'{text}' is no whole number above 0")
+        raise argparse.ArgumentTypeError(f"'{text}' is not a whole number above 0")
     return int(text)
 
 
 parser = argparse.ArgumentParser(
-    description="Conjugate gradients of PETSc, again and again. Other options go to PETSc."
+    description="Solves systems by PETSc's conjugate gradients. Other options go to PETSc."
 )
-parser.add_argument("--points", type=positive, default=64, help="on a side (64)")
+parser.add_argument("--points", type=positive, default=64, help="points on each side (64)")
 parser.add_argument(
-    "--steps", type=positive, default=300, help="systems solved one after another (300)"
+    "--steps",
+    type=positive,
+    default=300,
+    help="number of systems to solve, one after another (300)",
 )
 options, of_petsc = parser.parse_known_args()
 try:
     import petsc4py
 except ImportError:
     parser.error(
-        f"{sys.executable} has no petsc4py: apt-get install python3-petsc4py, set PETSC_DIR and use /usr/bin/python3"
+        f"{sys.executable} has no petsc4py: apt-get install python3-petsc4py, set PETSC_DIR and "
+        "use /usr/bin/python3"
     )
 petsc4py.init([sys.argv[0], *of_petsc])
 

@@ -1,10 +1,12 @@
-"""Writes an input of Quantum ESPRESSO's pw.x that needs no other file: silicon in its diamond structure.
+"""Writes an input of Quantum ESPRESSO's pw.x that needs no other file: silicon in its diamond
+structure.
 
     .venv/bin/python bench/programs/silicon.py DIRECTORY [--atoms 2|8] [--cutoff RY] [--points N]
 
-The pseudopotential is the analytic one of Goedecker, Teter and Hutter (Phys. Rev. B 54, 1703) for silicon, in the local density
-approximation, with the parameters of Hartwigsen, Goedecker and Hutter (Phys. Rev. B 58, 3641, table I), tabulated in the format UPF 2.
-With 2 atoms, 12 Ry and 4 points a side the total energy is -15.7991 Ry.
+The pseudopotential is the analytic one of Goedecker, Teter and Hutter (Phys. Rev. B 54, 1703) for
+silicon, in the local density approximation, with the parameters of Hartwigsen, Goedecker and Hutter
+(Phys. Rev. B 58, 3641, table I), tabulated in the format UPF 2. With 2 atoms, 12 Ry and 4 points
+on each side the total energy is -15.7991 Ry.
 """
 
 import argparse
@@ -18,7 +20,7 @@ from numpy.typing import NDArray
 Values = NDArray[np.float64]
 
 CHARGE, LOCAL_RADIUS, LOCAL_FACTOR = 4, 0.44, -7.33610297
-# By angular momentum: radius and coefficients (Hartree atomic units).
+# Radius and coefficients for each angular momentum (Hartree atomic units).
 PROJECTORS = {
     0: (0.42273813, [[5.90692831, -1.26189397], [-1.26189397, 3.25819622]]),
     1: (0.48427842, [[2.72701346]]),
@@ -75,10 +77,16 @@ def pseudopotential() -> str:
         first = len(betas)
         for which in range(len(coefficients)):
             number = len(betas) + 1
-            betas.append(table(
-                f"PP_BETA.{number}", radius * projector(radius, momentum, which + 1, width), index=number, angular_momentum=momentum,
-                cutoff_radius_index=end, cutoff_radius=PROJECTORS_END,
-            ))  # fmt: skip
+            betas.append(
+                table(
+                    f"PP_BETA.{number}",
+                    radius * projector(radius, momentum, which + 1, width),
+                    index=number,
+                    angular_momentum=momentum,
+                    cutoff_radius_index=end,
+                    cutoff_radius=PROJECTORS_END,
+                )
+            )
         factors[first : len(betas), first : len(betas)] = RYDBERGS * np.array(coefficients)
     orbitals = []
     for number, (label, momentum, width) in enumerate((("3S", 0, 1.8), ("3P", 1, 2.0)), start=1):
@@ -97,21 +105,35 @@ def pseudopotential() -> str:
         )
     false = "is_ultrasoft is_paw is_coulomb has_so has_wfc has_gipaw paw_as_gipaw core_correction"
     header = " ".join(f'{name}="F"' for name in false.split())
-    return "\n".join([
-        '<UPF version="2.0.1">', "<PP_INFO>Goedecker, Teter, Hutter: silicon</PP_INFO>",
-        f'<PP_HEADER generated="analytic" element="Si" pseudo_type="NC" relativistic="scalar" {header} functional="SLA PZ NOGX NOGC" '
-        f'z_valence="{CHARGE}.0" l_max="1" l_local="-3" mesh_size="{POINTS}" number_of_wfc="2" number_of_proj="{len(betas)}"/>',
-        f'<PP_MESH dx="{STEP}" mesh="{POINTS}" xmin="{FIRST}" rmax="{radius[-1]}" zmesh="{NUCLEUS}">',
-        table("PP_R", radius), table("PP_RAB", radius * STEP), "</PP_MESH>",
-        table("PP_LOCAL", RYDBERGS * local),
-        "<PP_NONLOCAL>", *betas, table("PP_DIJ", factors.flatten(), columns=3), "</PP_NONLOCAL>",
-        "<PP_PSWFC>", *orbitals, "</PP_PSWFC>",
-        table("PP_RHOATOM", density), "</UPF>",
-    ]) + "\n"  # fmt: skip
+    return (
+        "\n".join(
+            [
+                '<UPF version="2.0.1">',
+                "<PP_INFO>Goedecker, Teter, Hutter: silicon</PP_INFO>",
+                f'<PP_HEADER generated="analytic" element="Si" pseudo_type="NC" relativistic="scalar" {header} functional="SLA PZ NOGX NOGC" '
+                f'z_valence="{CHARGE}.0" l_max="1" l_local="-3" mesh_size="{POINTS}" number_of_wfc="2" number_of_proj="{len(betas)}"/>',
+                f'<PP_MESH dx="{STEP}" mesh="{POINTS}" xmin="{FIRST}" rmax="{radius[-1]}" zmesh="{NUCLEUS}">',
+                table("PP_R", radius),
+                table("PP_RAB", radius * STEP),
+                "</PP_MESH>",
+                table("PP_LOCAL", RYDBERGS * local),
+                "<PP_NONLOCAL>",
+                *betas,
+                table("PP_DIJ", factors.flatten(), columns=3),
+                "</PP_NONLOCAL>",
+                "<PP_PSWFC>",
+                *orbitals,
+                "</PP_PSWFC>",
+                table("PP_RHOATOM", density),
+                "</UPF>",
+            ]
+        )
+        + "\n"
+    )
 
 
 def write_input(directory: Path, atoms: int, cutoff: float, points: int) -> Path:
-    """The primitive cell of 2 atoms, or the cube of 8."""
+    """Writes the input for the primitive cell of 2 atoms or the cube of 8; returns its path."""
     directory.mkdir(parents=True, exist_ok=True)
     (directory / "Si.upf").write_text(pseudopotential())
     corners = (
@@ -121,9 +143,14 @@ def write_input(directory: Path, atoms: int, cutoff: float, points: int) -> Path
     )
     places = [tuple(x + shift for x in corner) for corner in corners for shift in (0.0, 0.25)]
     text = INPUT.format(
-        directory=directory.resolve(), lattice=2 if atoms == 2 else 1, atoms=atoms, cutoff=cutoff, bands=4 * atoms, points=points,
+        directory=directory.resolve(),
+        lattice=2 if atoms == 2 else 1,
+        atoms=atoms,
+        cutoff=cutoff,
+        bands=4 * atoms,
+        points=points,
         positions="\n".join("Si " + " ".join(map(str, place)) for place in places),
-    )  # fmt: skip
+    )
     written = directory / "silicon.in"
     written.write_text(text)
     return written
@@ -135,8 +162,12 @@ def main() -> int:
     )
     parser.add_argument("directory", type=Path)
     parser.add_argument("--atoms", type=int, choices=(2, 8), default=2)
-    parser.add_argument("--cutoff", type=float, default=12.0, help="of plane waves, in Rydberg")
-    parser.add_argument("--points", type=int, default=4, help="of the Brillouin zone, a side")
+    parser.add_argument(
+        "--cutoff", type=float, default=12.0, help="cutoff of plane waves, in Rydberg"
+    )
+    parser.add_argument(
+        "--points", type=int, default=4, help="points of the Brillouin zone on each side"
+    )
     options = parser.parse_args()
     print(write_input(options.directory, options.atoms, options.cutoff, options.points))
     return 0

@@ -1,12 +1,16 @@
-"""Whole programs of others, with Tutti and without: the time of a run from start to end.
+"""Times whole programs from start to end, with Tutti and without.
 
-    .venv/bin/python bench/programs/whole.py --mpi openmpi-4.1.4 --ranks 2,4 --repetitions 10 -- pw.x -in silicon.in
-    .venv/bin/python bench/programs/whole.py --mpi openmpi-4.1.4 --time 'PWSCF .*CPU *([0-9.]+)s WALL' --json silicon.json -- pw.x -in silicon.in
+    .venv/bin/python bench/programs/whole.py --mpi openmpi-4.1.4 --ranks 2,4 --repetitions 10 \\
+      -- pw.x -in silicon.in
+    .venv/bin/python bench/programs/whole.py --mpi openmpi-4.1.4 \\
+      --time 'PWSCF .*CPU *([0-9.]+)s WALL' --json silicon.json -- pw.x -in silicon.in
 
-Repetition k runs every variant once, in random order: the host MPI alone and with Tutti, and, where ranks outnumber cores, each with
-the best setting that is known for the host as well. The ratio is that of the host's time over Tutti's. What a run takes is the time
-of the whole command, its launcher included, and the seconds that the program prints, where --time finds them: the last match counts.
-The program must be one for the ABI of the host, is started where this is, and has one OpenMP thread a rank (OMP_NUM_THREADS=1).
+Each repetition runs every variant once, in random order: the host MPI alone and with Tutti and, if
+there are more ranks than cores, both also with the best known setting of the host. The ratio is
+the host's time over Tutti's. Two times are taken: that of the whole command, including its
+launcher, and the seconds that the program prints, if --time finds them (the last match counts).
+The program must use the ABI of the host. It runs in the current directory, with one OpenMP thread
+for each rank (OMP_NUM_THREADS=1).
 """
 
 import argparse
@@ -36,7 +40,7 @@ from tutti.places import program
 
 @dataclass
 class Times:
-    """Of one variant with so many ranks, by repetition."""
+    """The times of one variant with so many ranks, by repetition."""
 
     ranks: int
     variant: Variant
@@ -55,13 +59,17 @@ def run(times: Times, options: argparse.Namespace, directory: Path) -> None:
     times.whole.append(time.monotonic() - begin)
     if code != 0:
         raise RunError(
-            f"{times.variant.label}, {times.ranks} ranks: exit code {code}: {(err.strip() or out.strip())[-2000:]}"
+            f"{times.variant.label}, {times.ranks} ranks: exit code {code}: "
+            f"{(err.strip() or out.strip())[-2000:]}"
         )
     if options.time is None:
         return
     found = options.time.findall(out)
     if not found:
-        raise UserError(f"--time: nothing in the program's output matches '{options.time.pattern}'")
+        raise UserError(
+            f"--time: nothing in the program's output matches '{options.time.pattern}'; correct "
+            "the expression"
+        )
     times.told.append(float(found[-1]))
 
 
@@ -86,37 +94,53 @@ def measure(
 
 
 def rows_of(cells: list[Times]) -> list[dict[str, object]]:
-    """Each variant with Tutti beside the host MPI in the same setting."""
+    """Compares each variant with Tutti with the host MPI in the same setting."""
     rows: list[dict[str, object]] = []
     for cell in cells:
         if not cell.variant.tutti:
             continue
         host = next(
-            other for other in cells
-            if other.ranks == cell.ranks and not other.variant.tutti
-            and (other.variant.mpi, other.variant.setting) == (cell.variant.mpi, cell.variant.setting)
-        )  # fmt: skip
+            other
+            for other in cells
+            if other.ranks == cell.ranks
+            and not other.variant.tutti
+            and (other.variant.mpi, other.variant.setting)
+            == (cell.variant.mpi, cell.variant.setting)
+        )
         for what in ("whole", "told"):
             ours, theirs = getattr(cell, what), getattr(host, what)
             if not ours:
                 continue
             ratio = compare(theirs, ours)
-            rows.append({
-                "variant": cell.variant.label, "ranks": cell.ranks, "time": what, "host_s": median(theirs), "tutti_s": median(ours),
-                "host_mean_s": fmean(theirs), "tutti_mean_s": fmean(ours), "ratio": ratio.value, "low": ratio.low, "high": ratio.high,
-                "host": theirs, "tutti": ours,
-            })  # fmt: skip
+            rows.append(
+                {
+                    "variant": cell.variant.label,
+                    "ranks": cell.ranks,
+                    "time": what,
+                    "host_s": median(theirs),
+                    "tutti_s": median(ours),
+                    "host_mean_s": fmean(theirs),
+                    "tutti_mean_s": fmean(ours),
+                    "ratio": ratio.value,
+                    "low": ratio.low,
+                    "high": ratio.high,
+                    "host": theirs,
+                    "tutti": ours,
+                }
+            )
     return rows
 
 
 def show(rows: list[dict[str, object]]) -> None:
-    names = {"whole": "of the command", "told": "that the program tells"}
+    names = {"whole": "of the command", "told": "printed by the program"}
     print("| ranks | variant | time | host, s | with Tutti, s | host over Tutti | 95% |")
     print("| --- | --- | --- | --- | --- | --- | --- |")
     for row in rows:
         interval = "" if row["low"] is None else f"{row['low']:.2f} to {row['high']:.2f}"
-        print(f"| {row['ranks']} | {row['variant']} | {names[str(row['time'])]} | {row['host_s']:.3f} | {row['tutti_s']:.3f} "
-              f"| {row['ratio']:.2f}x | {interval} |")  # fmt: skip
+        print(
+            f"| {row['ranks']} | {row['variant']} | {names[str(row['time'])]} | "
+            f"{row['host_s']:.3f} | {row['tutti_s']:.3f} | {row['ratio']:.2f}x | {interval} |"
+        )
 
 
 def parse(arguments: list[str]) -> argparse.Namespace:
@@ -126,23 +150,23 @@ def parse(arguments: list[str]) -> argparse.Namespace:
     parser.add_argument(
         "--mpi",
         required=True,
-        help="host MPIs of the program's ABI, as tutti doctor names them, with commas",
+        help="host MPIs of the program's ABI, as tutti doctor names them, separated by commas",
     )
-    parser.add_argument("--ranks", default="2", help="rank counts, with commas")
+    parser.add_argument("--ranks", default="2", help="rank counts, separated by commas")
     parser.add_argument("--repetitions", type=int, default=10)
-    parser.add_argument("--heap", action="store_true", help="besides, with the shared heap")
+    parser.add_argument("--heap", action="store_true", help="also run with the shared heap")
     parser.add_argument(
         "--time",
         type=re.compile,
-        help="a regular expression whose group is seconds that the program prints",
+        help="a regular expression whose group matches the seconds that the program prints",
     )
-    parser.add_argument("--json", help="write everything that was measured")
-    parser.add_argument("program", nargs="+", help="and its arguments, after --")
+    parser.add_argument("--json", help="write all measurements to this file")
+    parser.add_argument("program", nargs="+", help="the program and its arguments, after --")
     options = parser.parse_args(arguments)
     if options.repetitions < 1:
-        parser.error("--repetitions is at least 1")
+        parser.error("--repetitions must be at least 1")
     if options.time is not None and options.time.groups != 1:
-        parser.error("--time: the expression has one group, the seconds")
+        parser.error("--time: the expression must have one group, for the seconds")
     options.cores = len(os.sched_getaffinity(0))
     return options
 

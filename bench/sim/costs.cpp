@@ -10,8 +10,8 @@
 namespace {
 
 using Node = simgrid::s4u::Host;
-// When each node's adapter is free again. On the heap: the simulation asks on behalf of every rank,
-// and each rank has its own copy of what is global.
+// The time at which each node's adapter is free again. It is on the heap, because the simulation
+// calls on behalf of every rank, and each rank has its own copy of globals.
 using Adapters = std::unordered_map<const Node*, double>;
 
 double send(const SimCosts& costs, Adapters& adapters, size_t bytes, const Node* from,

@@ -1,13 +1,13 @@
-/* What a message costs the ranks and the adapters of a simulated machine, besides the links that
- * carry it.
+/* The costs of a message for the ranks and the adapters of a simulated machine, in addition to its
+ * time on the links.
  *
- * A rank is busy for an overhead with every message that it sends, and with every short one that it
- * receives: one within its node, another between nodes. A node's messages to others leave by one
- * adapter, one after the other: each holds it for a gap, or for as long as a short one's bytes take
- * where that is longer, and who comes meanwhile waits. (Without that, short messages, which do not
- * wait for their receivers, would all be on a link at once, and the first of many arrive with the
- * last.) Set once by the first rank, before the others send; it holds for all of the simulation,
- * and lives as long. */
+ * A rank is busy for an overhead with every message that it sends and with every short message that
+ * it receives. The overhead differs between messages within a node and between nodes. A node's
+ * messages to other nodes leave by one adapter, one after another. Each occupies the adapter for a
+ * gap, or for the transfer time of a short message's bytes if that is longer; later messages wait.
+ * (Without this, short messages, which do not wait for their receivers, would all share the link at
+ * the same time, and the first of many would arrive together with the last.) The first rank sets
+ * the costs once, before the others send; they hold for the whole simulation. */
 #ifndef TUTTI_BENCH_SIM_COSTS_H
 #define TUTTI_BENCH_SIM_COSTS_H
 
@@ -20,7 +20,7 @@ extern "C" {
 typedef struct {
   double overhead_within, overhead_between, gap; /* seconds */
   double bytes_per_second;                       /* of an adapter */
-  size_t short_bytes; /* messages below it leave before their receivers ask for them */
+  size_t short_bytes; /* shorter messages leave before their receivers ask for them */
 } SimCosts;
 
 void sim_charge(SimCosts costs);

@@ -6,9 +6,9 @@
 #include <algorithm>
 #include <vector>
 
-// On the heap: each rank has its own copy of what is global.
+// On the heap, because each rank has its own copy of globals.
 struct SimCounts {
-  std::vector<long> sent;  // by the number of a rank's actor; the first rank's is 1
+  std::vector<long> sent;  // by the number of a rank's SimGrid actor; the first rank's is 1
 };
 
 SimCounts* sim_count() {

@@ -1,7 +1,7 @@
-/* How many messages each simulated rank has sent so far, over SimGrid's SMPI, whoever sent them for
- * it: the program, Tutti, or one of SMPI's own collectives. Counted from the call of sim_count on,
- * which the first rank makes before it begins MPI: the others run only once it waits. One object in
- * a simulation, of all ranks, for as long as the simulation lasts. */
+/* Counts the messages that each simulated rank has sent over SimGrid's SMPI, by the program, by
+ * Tutti, or by SMPI's own collectives. Counting begins with the call of sim_count, which the first
+ * rank makes before it initializes MPI; the other ranks run only after the first rank waits. There
+ * is one count for all ranks, as long as the simulation lasts. */
 #ifndef TUTTI_BENCH_SIM_COUNTS_H
 #define TUTTI_BENCH_SIM_COUNTS_H
 
@@ -14,7 +14,7 @@ extern "C" {
 typedef struct SimCounts SimCounts;
 
 SimCounts* sim_count(void);
-/* By rank, of so many ranks. */
+/* The messages sent so far by each of so many ranks. */
 void sim_sent(const SimCounts* counts, size_t ranks, long* sent);
 
 #ifdef __cplusplus

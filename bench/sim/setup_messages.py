@@ -1,14 +1,17 @@
-"""How many messages a rank sends while Tutti sets up, counted in SimGrid's SMPI for worlds of several sizes.
+"""Counts the messages that a rank sends while Tutti sets up, in SimGrid's SMPI, for several world
+sizes.
 
     .venv/bin/python bench/sim/setup_messages.py --nodes 8,32,128,512 --cores 8 --json setup.json
 
-`MPI_Init` is everything that Tutti has the ranks exchange there; `set-up` is what a communicator's first collective exchanges
-beyond the next one like it. Both without what the host MPI's MPI_Comm_split exchanges, which stands beside: SMPI's asks the
-first rank for everything, which says nothing of other MPIs' (theirs is an allgather of two numbers). Messages of SMPI's own
-collectives count as the ranks' that send them; they are those of `tutti sim` (python/tutti/simulation/jobs.py): log2 of the ranks.
+`MPI_Init` counts all messages that Tutti sends there. `set-up` counts the messages of a
+communicator's first collective minus those of the next collective of the same kind. Both exclude
+the messages of the host MPI's MPI_Comm_split, which are shown separately: SMPI's goes through the
+first rank, unlike other MPIs', which is an allgather of two numbers. Messages of SMPI's own
+collectives count for the rank that sends them; these are the algorithms of `tutti sim`
+(python/tutti/simulation/jobs.py), with log2 of the ranks messages.
 
-Simulated ranks share no memory, as in `tutti sim`. Where nodes have some, the set-up of a node's memory is beside this: messages
-among the ranks of one node.
+Simulated ranks share no memory, as in `tutti sim`. On real nodes, the set-up of a node's memory
+adds messages among the ranks of one node.
 """
 
 import argparse
@@ -34,7 +37,7 @@ MOST_RANKS = 16384
 
 @dataclass(frozen=True)
 class Counted:
-    """The most messages of any rank, and of all ranks together."""
+    """The largest number of messages of a rank, and the number of all ranks together."""
 
     most: int
     all: int
@@ -47,7 +50,7 @@ class Row:
     deal: str
     init: Counted
     set_up: Counted
-    splits: Counted  # the host's, of both
+    splits: Counted  # the host's MPI_Comm_split, in both
 
 
 def counted(by_rank: list[int]) -> Counted:
@@ -64,20 +67,38 @@ def row_of(nodes: int, cores: int, deal: str, said: dict[str, list[int]]) -> Row
     splits = [
         one + other for one, other in zip(said["init_splits"], said["first_split"], strict=True)
     ]
-    return Row(nodes, cores, deal, counted(rest("init", "board", "init_splits")), counted(rest("first", "second", "first_split")),
-               counted(splits))  # fmt: skip
+    return Row(
+        nodes,
+        cores,
+        deal,
+        counted(rest("init", "board", "init_splits")),
+        counted(rest("first", "second", "first_split")),
+        counted(splits),
+    )
 
 
 def count(machine: Machine, deal: str, seconds: float) -> Row:
     if not PROGRAM.is_file():
         raise UserError(
-            f"{PROGRAM} is missing: Tutti was not built here, or without SimGrid; install {PACKAGE} and build (make)"
+            f"{PROGRAM} is missing: Tutti was not built here, or without SimGrid; install "
+            f"{PACKAGE} and build (make)"
         )
     with tempfile.TemporaryDirectory(prefix="tutti-setup-") as name:
         (Path(name) / "platform.xml").write_text(platform(machine))
         (Path(name) / "hosts").write_text(hostfile(machine, machine.ranks, deal))
-        words = [smpirun(), "-quiet", "-np", str(machine.ranks), "-platform", f"{name}/platform.xml", "-hostfile", f"{name}/hosts",
-                 *(f"--cfg={option}" for option in (*SETTINGS, *PLAIN)), "--log=root.thres:warning", str(PROGRAM)]  # fmt: skip
+        words = [
+            smpirun(),
+            "-quiet",
+            "-np",
+            str(machine.ranks),
+            "-platform",
+            f"{name}/platform.xml",
+            "-hostfile",
+            f"{name}/hosts",
+            *(f"--cfg={option}" for option in (*SETTINGS, *PLAIN)),
+            "--log=root.thres:warning",
+            str(PROGRAM),
+        ]
         inherited = {
             name: value
             for name, value in os.environ.items()
@@ -90,12 +111,14 @@ def count(machine: Machine, deal: str, seconds: float) -> Row:
             )
         except subprocess.TimeoutExpired:
             raise RunError(
-                f"{machine.ranks} ranks: no end after {seconds:.0f} s; give more with --seconds"
+                f"{machine.ranks} ranks: the simulation did not end within {seconds:.0f} s; give "
+                "more --seconds"
             ) from None
     lines = [line for line in done.stdout.splitlines() if line.startswith("{")]
     if done.returncode != 0 or not lines:
         raise RunError(
-            f"{machine.ranks} ranks: exit code {done.returncode}: {(done.stderr.splitlines() or ['it said nothing'])[-1]}"
+            f"{machine.ranks} ranks: exit code {done.returncode}: "
+            f"{(done.stderr.splitlines() or ['it said nothing'])[-1]}"
         )
     return row_of(machine.nodes, machine.cores, deal, json.loads(lines[-1]))
 
@@ -104,7 +127,7 @@ def numbers(text: str, option: str, least: int) -> list[int]:
     words = text.split(",")
     for word in words:
         if not word.isdigit() or not least <= int(word) <= MOST_RANKS:
-            raise UserError(f"{option}: '{word}' is no number from {least} to {MOST_RANKS}")
+            raise UserError(f"{option}: '{word}' is not a number from {least} to {MOST_RANKS}")
     return [int(word) for word in words]
 
 
@@ -118,7 +141,8 @@ def machines(options: argparse.Namespace) -> list[Machine]:
     for machine in found:
         if machine.ranks > MOST_RANKS:
             raise UserError(
-                f"--nodes: {machine.nodes} nodes of {machine.cores} are more than {MOST_RANKS} ranks; give fewer"
+                f"--nodes: {machine.nodes} nodes of {machine.cores} are more than {MOST_RANKS} "
+                "ranks; give fewer"
             )
     return found
 
@@ -139,21 +163,32 @@ def as_json(row: Row) -> dict[str, Any]:
 
 def show(row: Row) -> None:
     ranks = row.nodes * row.cores
-    print(f"{ranks:6} {row.nodes:6} {row.init.most:9} {row.init.all / ranks:10.1f} {row.set_up.most:9} {row.set_up.all / ranks:10.1f} "
-          f"{row.splits.most:9} {row.splits.all / ranks:10.1f}", flush=True)  # fmt: skip
+    print(
+        f"{ranks:6} {row.nodes:6} {row.init.most:9} {row.init.all / ranks:10.1f} "
+        f"{row.set_up.most:9} {row.set_up.all / ranks:10.1f} {row.splits.most:9} "
+        f"{row.splits.all / ranks:10.1f}",
+        flush=True,
+    )
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(
-        description="Messages that a rank sends while Tutti sets up, counted in simulations."
+        description="Counts the messages that a rank sends while Tutti sets up, in simulations."
     )
     parser.add_argument(
-        "--nodes", default="8,32,128,512", help="so many nodes, with commas [8,32,128,512]"
+        "--nodes",
+        default="8,32,128,512",
+        help="numbers of nodes, separated by commas [8,32,128,512]",
     )
-    parser.add_argument("--cores", default="8", help="ranks of each [8]")
-    parser.add_argument("--deal", default="block", choices=DEALS, help="how ranks lie on nodes")
+    parser.add_argument("--cores", default="8", help="ranks on each node [8]")
     parser.add_argument(
-        "--seconds", type=float, default=600, help="give one up after so long [600]"
+        "--deal", default="block", choices=DEALS, help="how ranks are placed on nodes"
+    )
+    parser.add_argument(
+        "--seconds",
+        type=float,
+        default=600,
+        help="stop a simulation that takes more seconds than this [600]",
     )
     parser.add_argument("--json", metavar="FILE", help="write the numbers here too")
     options = parser.parse_args()

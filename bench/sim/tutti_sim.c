@@ -1,14 +1,14 @@
 /* tutti-sim: times collectives of ranks that SimGrid's SMPI simulates, cell by cell, in simulated
  * time.
  *
- * Compiled twice: with Tutti linked in before SimGrid, whose collectives it then takes over, and
- * without. All ranks are in one process and on one thread, each with its own copy of this program's
- * globals. They start an operation at the very same simulated instant, after a barrier of SimGrid's
- * own that takes no simulated time and sends no message; an operation's time is the largest over
- * the ranks. The simulation is deterministic, so a few operations do.
+ * It is compiled twice: with Tutti linked in before SimGrid, so that Tutti serves the collectives,
+ * and without Tutti. All ranks are in one process and one thread, each with its own copy of this
+ * program's globals. They start an operation at the same simulated instant, after a barrier of
+ * SimGrid's own that takes no simulated time and sends no message. An operation's time is the
+ * largest over the ranks. The simulation is deterministic, so a few operations suffice.
  *
- * A cell is a word, COLLECTIVE:BYTES:ROOT. The first rank writes a line of JSON for each as soon as
- * it is done. */
+ * A cell is a word, COLLECTIVE:BYTES:ROOT. The first rank writes a line of JSON for each cell as
+ * soon as it is done. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <mpi.h>
@@ -27,19 +27,19 @@ enum { most_operations = 1000, most_number = 1000000000, first_cell = 9 };
 static const char usage[] =
     "usage: smpirun ... tutti-sim WARM OPERATIONS MEBIBYTES WITHIN BETWEEN GAP RATE SHORT CELL...\n"
     "Times simulated collectives; `tutti sim` starts it.\n"
-    "  WARM        operations of a cell before the timed ones\n"
+    "  WARM        untimed operations of a cell before the timed ones\n"
     "  OPERATIONS  timed operations of a cell\n"
-    "  MEBIBYTES   that the buffers of all ranks may take; beyond it they share one, and results "
-    "are not verified\n"
+    "  MEBIBYTES   limit for the buffers of all ranks together; if they need more, all ranks share "
+    "one buffer, and results are not verified\n"
     "  WITHIN      nanoseconds that a message to a rank of the same node keeps its sender busy, "
     "and its receiver\n"
-    "  BETWEEN     the same of a message to another node\n"
+    "  BETWEEN     the same for a message to another node\n"
     "  GAP         nanoseconds for which a message to another node holds its node's adapter\n"
-    "  RATE        megabytes a second of an adapter\n"
+    "  RATE        bandwidth of an adapter in MB/s\n"
     "  SHORT       bytes from which messages wait for their receivers\n"
     "  CELL        COLLECTIVE:BYTES:ROOT, as in bcast:65536:0; bytes as for tutti-bench\n";
 
-/* What the ranks share: memory of the first one's, which all of the process see. */
+/* Data that the ranks share: memory of the first rank, which the whole process sees. */
 typedef struct {
   sg_bar_t meeting;
   double* ended; /* by rank */
@@ -60,8 +60,8 @@ typedef struct {
   int root;
 } Job;
 
-/* Ends the simulation as a whole, without what a process does at its end: the ranks share that too,
- * and would all destroy what one of them has. */
+/* Ends the whole simulation without exit handlers and destructors: all ranks share one process, and
+ * each would destroy what another still uses. */
 static void end(int code) {
   fflush(NULL);
   _exit(code);
@@ -102,8 +102,8 @@ static bool parse_job(const char* word, int ranks, Job* job) {
   return root >= 0;
 }
 
-/* The ranks' buffers, or, where all of them would take too much, one piece of memory that all of
- * them see as theirs: what a simulated message costs does not hang on what is in it. */
+/* The ranks' buffers, or, if these would need too much memory, one buffer that all ranks use: the
+ * simulated cost of a message does not depend on its contents. */
 static void* buffer(const Sim* sim, size_t bytes, bool folded) {
   if (bytes == 0) return NULL;
   void* memory = NULL;

@@ -1,10 +1,10 @@
-/* tutti-sim-setup: how many messages the simulated ranks send while Tutti sets up, by rank.
+/* tutti-sim-setup: counts the messages that each simulated rank sends while Tutti sets up.
  *
  * Between phases all ranks meet at a barrier of SimGrid's own, which sends no message, and the
- * first rank notes what each has sent so far. The phases after the first two do once more what
- * these ask of the host MPI, so that its share can be told from Tutti's: SMPI's MPI_Comm_split goes
- * by its first rank alone, which says nothing of other MPIs'. The first rank writes a line of JSON:
- * by phase and rank, the messages sent in it.
+ * first rank notes how many messages each rank has sent so far. The phases after the first two
+ * repeat only the host MPI's calls of these two, so that the host's share can be subtracted: SMPI's
+ * MPI_Comm_split goes through its first rank, unlike other MPIs'. The first rank writes a line of
+ * JSON: the messages sent by each rank in each phase.
  *
  * bench/sim/setup_messages.py starts it, with Tutti linked in. */
 #include <mpi.h>
@@ -67,7 +67,7 @@ static void split_as_init_does(void) {
   PMPI_Comm_free(&node);
 }
 
-/* On the heap of the first rank, which all see. */
+/* On the heap of the first rank, which all ranks see. */
 static Board make_board(SimCounts* counts, int ranks) {
   const Board board = {counts, sg_barrier_init((unsigned)ranks),
                        calloc((size_t)ranks * phases, sizeof(long))};

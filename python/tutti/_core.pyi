@@ -1,4 +1,4 @@
-"""What the compiled module tutti._core offers (src/python)."""
+"""The types of the compiled module tutti._core (src/python)."""
 
 from typing import Any
 

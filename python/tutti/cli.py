@@ -1,4 +1,7 @@
-"""The command `tutti`. Errors are one line on stderr; exit code 2 for bad input, 1 for what failed while it ran."""
+"""The command `tutti`.
+
+Each error is one line on stderr. The exit code is 2 for bad input and 1 for a failure at run time.
+"""
 
 import os
 import sys
@@ -60,7 +63,7 @@ def _complain(message: str) -> None:
 
 
 def run(arguments: list[str]) -> int:
-    """The exit code of a command line."""
+    """Runs a command line and returns its exit code."""
     try:
         code = app(arguments, prog_name="tutti", standalone_mode=False)
         sys.stdout.flush()
@@ -75,13 +78,15 @@ def run(arguments: list[str]) -> int:
         _complain("interrupted")
         return 130
     except BrokenPipeError:
-        # Whoever read our output has enough of it; nothing may be written to it at exit either. (While a command
-        # runs the parser notices it, and exits with 1 as well.)
+        # The reader of our output has closed it. stdout becomes /dev/null, so that the flush at
+        # exit does not fail. (While a command runs, the parser catches this error and exits with 1
+        # too.)
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 1
     except Exception as error:
-        # What the command line parser raises for unknown options and the like; where its classes live depends on
-        # its version. No arguments at all is a request for help, which it has printed.
+        # The parser raises its own exceptions, for example for unknown options. The module of their
+        # classes depends on its version, so a method identifies them. Without arguments the parser
+        # has printed the help, and the message is empty.
         say = getattr(error, "format_message", None)
         if say is None:
             raise

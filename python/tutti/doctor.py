@@ -1,4 +1,6 @@
-"""`tutti doctor`: what this machine has, what Tutti will use of it, and the remedy for what is missing."""
+"""`tutti doctor` reports what this machine has, what Tutti will use, and how to get what is
+missing.
+"""
 
 import json
 import os
@@ -20,7 +22,7 @@ GOOD, POOR, BAD = "ok", "note", "missing"
 @dataclass(frozen=True)
 class Finding:
     name: str
-    state: str  # GOOD; POOR: works without; BAD: Tutti cannot work so
+    state: str  # GOOD; POOR: Tutti works without it; BAD: Tutti cannot work without it
     says: str
     remedy: str = ""
 
@@ -47,7 +49,7 @@ def examine_cores(tree: Any) -> Finding:
             "cores",
             POOR,
             says,
-            "this process is bound; ranks may use other cores (taskset, cpusets)",
+            "this process is bound to these cores (taskset, cpuset); ranks may be bound to others",
         )
     return Finding("cores", GOOD, says)
 
@@ -61,12 +63,12 @@ def examine_shared_memory() -> list[Finding]:
             Finding(
                 "memfd",
                 GOOD,
-                "shared between processes, no name, not bound by the size of /dev/shm",
+                "shared between processes, without a name, not limited by the size of /dev/shm",
             )
         )
     else:
         remedy = (
-            "nothing to do, /dev/shm serves"
+            "nothing to do, Tutti uses /dev/shm"
             if named.works
             else "run on a kernel with memfd, or mount /dev/shm"
         )
@@ -75,7 +77,7 @@ def examine_shared_memory() -> list[Finding]:
         found.append(Finding("/dev/shm", GOOD, f"{bytes_text(size)}, {bytes_text(free)} free"))
     else:
         remedy = (
-            "nothing to do, memfd serves"
+            "nothing to do, Tutti uses memfd"
             if anonymous.works
             else "mount a tmpfs there (containers: --shm-size)"
         )
@@ -84,36 +86,55 @@ def examine_shared_memory() -> list[Finding]:
 
 
 def examine_heap() -> Finding:
-    """Direct reach: a heap that the ranks of a node map."""
+    """The shared heap gives direct reach: all ranks of a node map it."""
     size, reason = core().try_shared_heap()
     if size == 0:
         return Finding(
             "shared heap",
             POOR,
             reason,
-            "ranks go without direct reach; raise the limit it names, or use memfd",
+            "ranks work without direct reach; raise the limit that the message names, or use memfd",
         )
-    says = f"{bytes_text(size)} of addresses a rank; MPI_Alloc_mem and tutti_alloc give memory that ranks reach directly"
+    says = (
+        f"{bytes_text(size)} of addresses for each rank; MPI_Alloc_mem and tutti_alloc give memory "
+        "that all ranks of a node reach directly"
+    )
     if find_library("libtutti-heap.so") is None:
-        remedy = "needed for tutti-run --shared-heap: install a tutti-mpi wheel that was built with jemalloc"
+        remedy = (
+            "tutti-run --shared-heap needs it: install a tutti-mpi wheel that was built with "
+            "jemalloc"
+        )
         return Finding("shared heap", POOR, f"{says}; libtutti-heap.so is not found", remedy)
-    return Finding("shared heap", GOOD, f"{says}, tutti-run --shared-heap all of it")
+    return Finding(
+        "shared heap",
+        GOOD,
+        f"{says}; with tutti-run --shared-heap, so does malloc",
+    )
 
 
 def examine_cma() -> Finding:
     tried = probes.cma()
     if tried.works:
-        says = "a process may read another's memory, which TUTTI_REACH=cma and rules with `reach cma` use for long messages"
+        says = (
+            "a process may read another's memory; TUTTI_REACH=cma and rules with `reach cma` use "
+            "this for long messages"
+        )
         return Finding("CMA", GOOD, says)
-    remedy = "nothing to do, slots serve; to permit it: kernel.yama.ptrace_scope=0, containers --cap-add=SYS_PTRACE"
+    remedy = (
+        "nothing to do, Tutti uses slots in shared memory; to permit CMA: sysctl "
+        "kernel.yama.ptrace_scope=0, in containers --cap-add=SYS_PTRACE"
+    )
     return Finding("CMA", POOR, f"refused: {tried.reason}", remedy)
 
 
 def examine_task_groups() -> list[Finding]:
     if not probes.sessions_are_groups():
         return []
-    says = ("each session is scheduled as a group: where ranks outnumber cores and the launcher makes a session of each rank, as "
-            "MPICH's does, a rank that yields keeps its core")  # fmt: skip
+    says = (
+        "the kernel schedules each session as a group: if there are more ranks than cores and the "
+        "launcher starts each rank in a session of its own, as MPICH's does, a rank that yields "
+        "keeps its core"
+    )
     return [
         Finding("task groups", POOR, says, "for such jobs: sysctl kernel.sched_autogroup_enabled=0")
     ]
@@ -141,7 +162,7 @@ def examine_interposers() -> list[Finding]:
     for abi, name in INTERPOSERS.items():
         library = find_interposer(abi)
         if library is None:
-            remedy = f"needed for {serves[abi]}: install a tutti-mpi wheel that was built with it"
+            remedy = f"{serves[abi]} needs it: install a tutti-mpi wheel that was built with it"
             found.append(Finding(name, POOR, "not found", remedy))
         else:
             found.append(Finding(name, GOOD, f"for {serves[abi]}"))
@@ -154,14 +175,17 @@ def examine_mpi(mpi: Mpi) -> Finding:
     name = f"MPI {mpi.name}"
     if mpi.library is None:
         return Finding(
-            name, POOR, f"{mpi.label}, {mpi.launcher}: its library is not found", "install it anew"
+            name,
+            POOR,
+            f"{mpi.label}, {mpi.launcher}: its library is not found",
+            "install this MPI again",
         )
     if find_interposer(mpi.abi) is None:
         return Finding(
             name,
             POOR,
             f"{mpi.label}, {mpi.launcher}",
-            f"Tutti cannot serve it without {INTERPOSERS[mpi.abi]}",
+            f"Tutti needs {INTERPOSERS[mpi.abi]} for it",
         )
     return Finding(name, GOOD, f"{mpi.label}, {mpi.launcher}, served by {INTERPOSERS[mpi.abi]}")
 
@@ -192,11 +216,12 @@ def examine_environment() -> list[Finding]:
 
 
 def what_is_used(findings: list[Finding], cores: int) -> list[str]:
-    """What a job on this machine will use, in words."""
+    """Lines that tell what a job on this machine will use."""
     state = {finding.name: finding.state for finding in findings}
     if any(finding.state == BAD for finding in findings):
         return [
-            "Tutti cannot work here until what is missing is remedied; programs then run on their MPI alone."
+            "Tutti cannot work here until the missing parts above are there. "
+            "Programs run on their MPI alone."
         ]
     memory = "memfd" if state.get("memfd") == GOOD else "/dev/shm"
     served = [finding.name.removeprefix("MPI ") for finding in findings
@@ -206,15 +231,15 @@ def what_is_used(findings: list[Finding], cores: int) -> list[str]:
         ["the shared heap, for buffers that lie in it"] if state.get("shared heap") == GOOD else []
     )
     reach += (
-        ["CMA, for long messages, where TUTTI_REACH or a rule asks for it"]
+        ["CMA, for long messages, if TUTTI_REACH or a rule requests it"]
         if state.get("CMA") == GOOD
         else []
     )
     return [
         f"Shared memory comes from {memory}.",
         f"Ranks reach each other's buffers through {', '.join(reach)} (TUTTI_REACH restricts it).",
-        f"Up to {cores} ranks spin while they wait; more than that let each other run.",
-        f"MPIs that tutti-run serves: {', '.join(served) or 'none'}.",
+        f"Up to {cores} ranks spin while they wait; if there are more, waiting ranks yield.",
+        f"tutti-run works with these MPIs: {', '.join(served) or 'none'}.",
     ]
 
 
@@ -223,9 +248,16 @@ def examine() -> tuple[Any, list[Finding], list[str]]:
     malformed = any(finding.state == BAD for finding in environment)
     tree = load_tree("" if malformed else os.environ.get("TUTTI_TOPOLOGY", ""))
     findings = [
-        examine_cores(tree), *examine_task_groups(), *examine_shared_memory(), examine_heap(), examine_cma(), examine_launcher(),
-        *examine_interposers(), *examine_mpis(), *environment,
-    ]  # fmt: skip
+        examine_cores(tree),
+        *examine_task_groups(),
+        *examine_shared_memory(),
+        examine_heap(),
+        examine_cma(),
+        examine_launcher(),
+        *examine_interposers(),
+        *examine_mpis(),
+        *environment,
+    ]
     return tree, findings, what_is_used(findings, tree.usable_cores)
 
 
@@ -245,7 +277,10 @@ def _print(tree: Any, findings: list[Finding], used: list[str]) -> None:
 
 
 def doctor(as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False) -> None:
-    """Look at the machine, the MPIs and Tutti's own parts; exit code 1 if Tutti cannot work here."""
+    """Check the machine, its MPIs and Tutti's own parts.
+
+    The exit code is 1 if Tutti cannot work here.
+    """
     tree, findings, used = examine()
     if as_json:
         document = {

@@ -1,4 +1,4 @@
-"""What a user did wrong, or what is missing: one line that names the culprit and the remedy."""
+"""Errors for the user: each message is one line that names the culprit and the remedy."""
 
 
 class UserError(Exception):
@@ -6,4 +6,4 @@ class UserError(Exception):
 
 
 class RunError(Exception):
-    """Something failed while it ran. The command line prints it as one line and exits with code 1."""
+    """A failure at run time. The command line prints it as one line and exits with code 1."""

@@ -1,7 +1,7 @@
-"""Where the compiled parts of Tutti lie, and how they are reached.
+"""Finds the compiled parts of Tutti: the module, the programs and the libraries.
 
-In an installed package the libraries are in `lib/` and the programs in `bin/` beside this file, and the launcher
-`tutti-run` is among the scripts of the Python environment.
+In an installed package the libraries are in `lib/` and the programs in `bin/` beside this file. The
+launcher `tutti-run` is among the scripts of the Python environment.
 """
 
 import shutil
@@ -23,7 +23,7 @@ INTERPOSERS = {
 
 @cache
 def core() -> Any:
-    """The compiled module."""
+    """The compiled module tutti._core. Raises UserError if it is missing."""
     try:
         return import_module("tutti._core")
     except ImportError as error:
@@ -33,7 +33,8 @@ def core() -> Any:
 
 
 def _directories() -> list[Path]:
-    # Absolute, but not resolved: an environment's scripts are found beside its own interpreter.
+    # Paths are absolute, but links are not resolved: a virtual environment's interpreter is often a
+    # link, and the environment's scripts lie beside the link.
     return [
         Path(__file__).absolute().parent / "bin",
         PACKAGE / "bin",
@@ -42,7 +43,7 @@ def _directories() -> list[Path]:
 
 
 def find_program(name: str) -> Path | None:
-    """A program of Tutti's: the one of this package, else the first on the PATH."""
+    """Path of one of Tutti's programs: this package's, else the first on the PATH."""
     for directory in _directories():
         if shutil.which(directory / name):
             return directory / name
@@ -51,6 +52,7 @@ def find_program(name: str) -> Path | None:
 
 
 def program(name: str) -> Path:
+    """As find_program. Raises UserError if there is none."""
     found = find_program(name)
     if found is None:
         raise UserError(

@@ -1,7 +1,7 @@
 """`tutti plan`: lists, shows, checks, compiles, compares, draws and plays plans.
 
-The commands live in `tutti.plan.command` and `tutti.drawing.commands`; all of what they say is the C++ that also runs
-plans, asked by tutti._core. (`tutti.plan`, without s, is the language that plans are written in.)
+The commands live in `tutti.plan.command` and `tutti.drawing.commands`. They ask the C++ code that
+also runs plans, through tutti._core. (`tutti.plan`, without s, is the language to write plans in.)
 """
 
 import typer

@@ -1,4 +1,6 @@
-"""Tries out what the machine permits, instead of believing what its settings say. Used by `tutti doctor`."""
+"""Tests what the machine permits by trying it, because settings do not tell all. For `tutti
+doctor`.
+"""
 
 import ctypes
 import mmap
@@ -8,19 +10,22 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-PR_SET_PTRACER = 0x59616D61  # of linux/prctl.h
+PR_SET_PTRACER = 0x59616D61  # from linux/prctl.h
 TOKEN = b"tutti probes its way into memory"
 
 
 @dataclass(frozen=True)
 class Outcome:
     works: bool
-    reason: str = ""  # why not
+    reason: str = ""  # why it does not work
 
 
 def sessions_are_groups(setting: Path = Path("/proc/sys/kernel/sched_autogroup_enabled")) -> bool:
-    """Whether the kernel schedules each session as a group (sched(7), autogrouping): `sched_yield` then hands a core over only
-    within a session, and launchers that start each rank in one of its own (MPICH's) keep ranks of one core apart."""
+    """True if the kernel schedules each session as a group (sched(7), autogrouping).
+
+    Then `sched_yield` yields only to tasks of the same session. Ranks that share a core cannot
+    yield to each other if the launcher starts each rank in a session of its own (as MPICH's does).
+    """
     try:
         return setting.read_text().strip() == "1"
     except OSError:
@@ -28,7 +33,10 @@ def sessions_are_groups(setting: Path = Path("/proc/sys/kernel/sched_autogroup_e
 
 
 def _in_child(body: Callable[[], bytes]) -> tuple[int, int]:
-    """Forks a process that runs `body` and writes what it returns into a pipe. Returns (process, pipe)."""
+    """Forks a process that runs `body` and writes its result into a pipe.
+
+    Returns (process id, descriptor to read from).
+    """
     ours, theirs = os.pipe()
     process = os.fork()
     if process != 0:
@@ -71,9 +79,10 @@ def _read_remote(process: int, address: int) -> bytes:
 
 
 def cma() -> Outcome:
-    """One process reads the memory of another that is neither its parent nor its child, as ranks are to each other.
+    """One process reads the memory of another that is neither its parent nor its child.
 
-    For Yama the other one names who may, an ancestor of both, as ranks do.
+    Ranks of a job are related in the same way. Yama permits this only if the other process names
+    the reader or an ancestor of it, so the other process names the parent of both, as ranks do.
     """
     if not hasattr(ctypes.CDLL(None), "process_vm_readv"):
         return Outcome(False, "the system has no process_vm_readv")
@@ -83,9 +92,8 @@ def cma() -> Outcome:
     if owner == 0:
         try:
             os.close(finish)
-            ctypes.CDLL(None).prctl(
-                PR_SET_PTRACER, ctypes.c_ulong(os.getppid()), 0, 0, 0
-            )  # without Yama of no effect
+            # Without Yama this call has no effect.
+            ctypes.CDLL(None).prctl(PR_SET_PTRACER, ctypes.c_ulong(os.getppid()), 0, 0, 0)
             held = ctypes.create_string_buffer(TOKEN, len(TOKEN))
             os.write(theirs, struct.pack("Q", ctypes.addressof(held)))
             os.read(wait, 1)  # until the parent closes the other end
@@ -107,7 +115,7 @@ def _token_at(name: str) -> bytes:
 
 
 def memfd() -> Outcome:
-    """Memory without a name, which another process maps through /proc."""
+    """Tries memory without a name, which another process maps through /proc."""
     try:
         file = os.memfd_create("tutti-probe")
     except (AttributeError, OSError) as error:
@@ -125,7 +133,7 @@ def memfd() -> Outcome:
 
 
 def shm_directory() -> tuple[Outcome, int, int]:
-    """Whether a file in /dev/shm serves, and the bytes that it has in all and free."""
+    """Tries a file in /dev/shm. Also returns the size of /dev/shm and its free space, in bytes."""
     name = f"/dev/shm/tutti-probe-{os.getpid()}"
     try:
         room = os.statvfs("/dev/shm")

@@ -1,4 +1,4 @@
-"""Jobs that end with this process, however it ends: SIGKILL leaves it no time to end them."""
+"""Starts jobs that end when this process ends, even if SIGKILL ends it."""
 
 import os
 import subprocess
@@ -6,13 +6,16 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import IO
 
-# A watcher reads from a pipe whose other end this process alone holds. Where that is closed without a word the watcher ends
-# the job's session: first what is in process groups of its own there, as launchers put ranks, then its own group, itself as
-# well. It is started before the job, so that there is never one without the other, and from a shell that has ended, so that
-# launchers have no child that they do not know. ($$ stays the first shell's, which becomes the job and leads its session.)
+# A watcher process reads from a pipe. Only this process holds the other end. If the pipe is closed
+# before a line arrives, the watcher kills all processes of the job's session: first those in other
+# process groups (launchers put ranks there), then its own group, including itself.
+# The watcher starts before the job, so that no job runs without a watcher. The subshell that starts
+# the watcher ends at once, so that the watcher is not a child of the job: launchers do not expect
+# children that they did not start. ($$ is the process id of the first shell, which becomes the job
+# and leads the session, also inside the subshell.)
 WATCHED = r"""exec 3<&0 </dev/null
 ( {
-  trap '' HUP INT TERM  # a job that ends its group so may have more to end
+  trap '' HUP INT TERM  # a job may send these to its group; processes in other groups remain
   read said && exit
   for stat in /proc/[0-9]*/stat; do
     read -r words <"$stat" || continue
@@ -31,16 +34,25 @@ exec "$@"
 def started(
     words: list[str], env: dict[str, str], stderr: int | IO[str]
 ) -> Iterator["subprocess.Popen[str]"]:
-    """A job in a session of its own, without input, its output in a pipe. What is raised within ends all of it."""
+    """Starts a job in a session of its own. stdin is empty, stdout is a pipe.
+
+    An exception inside the `with` block ends all processes of the job.
+    """
     reading, writing = os.pipe()
     with (
         open(reading, "rb") as watched,
         open(writing, "wb", 0) as held,
         subprocess.Popen(
-            ["/bin/sh", "-c", WATCHED, "tutti-job", *words], env=env, stdin=watched, stdout=subprocess.PIPE, stderr=stderr,
-            text=True, errors="replace", start_new_session=True,
+            ["/bin/sh", "-c", WATCHED, "tutti-job", *words],
+            env=env,
+            stdin=watched,
+            stdout=subprocess.PIPE,
+            stderr=stderr,
+            text=True,
+            errors="replace",
+            start_new_session=True,
         ) as process,
-    ):  # fmt: skip
+    ):
         try:
             yield process
             held.write(b"\n")

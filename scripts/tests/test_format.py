@@ -1,4 +1,4 @@
-"""All sources have the form that the field's formatters give them: clang-format for C and C++, ruff for Python.
+"""All sources are formatted: C and C++ by clang-format, Python by ruff.
 
 `make format` formats them.
 """

@@ -1,5 +1,8 @@
-"""What `cmake --install` and the wheel give to others: a library that C programs find and link by CMake and by
-pkg-config, sonames with a version, and no symbol visible that is not Tutti's or MPI's."""
+"""The results of `cmake --install` and of the wheel.
+
+C programs find and link the library by CMake and by pkg-config, sonames have a version, and only
+symbols of Tutti and MPI are visible.
+"""
 
 import os
 import re
@@ -62,7 +65,7 @@ def test_programs_and_files_are_installed(prefix: Path) -> None:
         "THIRD_PARTY.md",
     ]:
         library(prefix, name)
-    # what belongs into the wheel only stays out
+    # files that belong only into the wheel are not installed
     assert not list(prefix.rglob("_core*"))
 
 
@@ -86,8 +89,8 @@ def test_only_the_interface_is_visible(prefix: Path, name: str, pattern: str) ->
     strangers = sorted(
         symbol for symbol in symbols if not re.fullmatch(pattern, symbol, re.IGNORECASE)
     )
-    assert symbols, f"{name} shows no symbol at all"
-    assert not strangers, f"{name} shows {strangers[:10]}"
+    assert symbols, f"{name} exports no symbol"
+    assert not strangers, f"{name} exports {strangers[:10]}"
 
 
 def test_cmake_users_find_it(prefix: Path, tmp_path: Path) -> None:
@@ -105,7 +108,7 @@ def test_cmake_users_find_it(prefix: Path, tmp_path: Path) -> None:
 
 
 def test_pkg_config_users_find_it(prefix: Path, tmp_path: Path) -> None:
-    # moved first: the file says where it is by itself
+    # the directory is moved first, because the file finds its own place
     moved = tmp_path / "moved"
     shutil.copytree(prefix, moved, symlinks=True)
     (tmp_path / "main.c").write_text(CONSUMER, encoding="utf-8")
@@ -126,7 +129,7 @@ def test_pkg_config_users_find_it(prefix: Path, tmp_path: Path) -> None:
 
 
 def test_it_configures_without_tests(tmp_path: Path) -> None:
-    # so does pip when it builds the wheel from a source package, where no GoogleTest need be
+    # pip does the same when it builds the wheel from a source package, without GoogleTest
     run(cmake(), "-S", ROOT, "-B", tmp_path, "-DTUTTI_TESTS=OFF")
 
 

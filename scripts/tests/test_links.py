@@ -1,4 +1,4 @@
-"""Every relative link and every anchor in the Markdown pages exists, and so does every page of docs/ that sources name."""
+"""All relative links and anchors in Markdown pages exist, and all pages of docs/ that sources name."""
 
 import re
 import subprocess

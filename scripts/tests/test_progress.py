@@ -1,4 +1,4 @@
-"""The bar of the build: what a terminal and what a file sees of it, and that no complaint is lost."""
+"""The progress bar of the build: its output on terminals and in files, and compilers' messages."""
 
 import io
 import subprocess
@@ -28,7 +28,7 @@ def shown(lines: list[str], output: io.StringIO) -> tuple[str, str]:
     return output.getvalue(), log.getvalue()
 
 
-def test_a_file_gets_a_line_a_quarter() -> None:
+def test_a_file_gets_a_line_at_each_quarter() -> None:
     said, log = shown(["ninja: Entering directory `build'", *STEPS], io.StringIO())
     assert [line.split(" after ")[0] for line in said.splitlines()] == [
         f"   {n} of 200 steps" for n in (50, 100, 150, 200)
@@ -36,7 +36,7 @@ def test_a_file_gets_a_line_a_quarter() -> None:
     assert log.splitlines()[1:] == STEPS
 
 
-def test_a_terminal_gets_one_line_which_is_gone_in_the_end() -> None:
+def test_a_terminal_gets_one_line_which_is_removed_at_the_end() -> None:
     said, _ = shown(STEPS, Terminal())
     assert "\n" not in said
     assert (
@@ -46,19 +46,19 @@ def test_a_terminal_gets_one_line_which_is_gone_in_the_end() -> None:
     assert said.endswith("\r\x1b[K")
 
 
-def test_complaints_are_shown_whole() -> None:
+def test_compilers_messages_are_shown_unchanged() -> None:
     said, log = shown([*STEPS[:7], *WARNING, *STEPS[7:]], Terminal())
     assert "\r\x1b[K" + "\n".join(WARNING) + "\n" in said
     assert "\n".join(WARNING) in log
     assert "\n".join(WARNING) in shown([*STEPS[:7], *WARNING], io.StringIO())[0]
 
 
-def test_nothing_to_do_says_nothing() -> None:
+def test_no_work_prints_nothing() -> None:
     assert shown(["ninja: no work to do."], io.StringIO())[0] == ""
 
 
-def test_what_failed_fails_the_script(tmp_path: Path) -> None:
-    """compile() of common.sh passes on that a build failed, and what it said."""
+def test_a_failed_build_fails_the_script(tmp_path: Path) -> None:
+    """compile() of common.sh fails if a build fails, and shows its output."""
     stand_in = tmp_path / "cmake"
     stand_in.write_text(
         "#!/bin/sh\necho '[1/2] Building a'\necho 'FAILED: b'\necho \"arguments $*\"\nexit 3\n",
@@ -66,8 +66,11 @@ def test_what_failed_fails_the_script(tmp_path: Path) -> None:
     )
     stand_in.chmod(0o755)
     script = tmp_path / "build.sh"
-    script.write_text(f'source "{SCRIPTS}/common.sh"\nlogs={tmp_path}/logs\nPATH={tmp_path}:$PATH\ncompile name tree one two\n'
-                      "echo reached\n", encoding="utf-8")  # fmt: skip
+    script.write_text(
+        f'source "{SCRIPTS}/common.sh"\nlogs={tmp_path}/logs\nPATH={tmp_path}:$PATH\ncompile name tree one two\n'
+        "echo reached\n",
+        encoding="utf-8",
+    )
     done = subprocess.run(
         ["bash", str(script)], capture_output=True, text=True, timeout=60, check=False
     )

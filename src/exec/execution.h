@@ -341,7 +341,7 @@ class Channel::Execution {
 
   [[gnu::noinline]] Code message(const BoundStep& step, int64_t segment) {
     const size_t bytes = go_to(segment);
-    const Geometry* const geometry = lines_only ? nullptr : &geometry_;
+    const plan::Geometry* const geometry = lines_only ? nullptr : &geometry_;
     const MessageStep::MessageSegment carried{base_of_,  offsets(), geometry,        bytes,
                                               has_parts, segment,   base_in(segment)};
     size_t moved = 0;

@@ -1,9 +1,10 @@
-# Read by the scripts of this directory: strict shell, where a set of nodes lives, how its namespaces are entered.
+# Sourced by the scripts of this directory: sets strict mode, and knows where the state of a set of
+# nodes is and how to enter its namespaces.
 #
-# A set of nodes is one tree of processes. Its root is the hub, the first process of a PID namespace that holds all
-# others; when the hub dies the kernel ends them, and with them go the namespaces, devices and mounts. So there is one
-# thing to remember (the hub's process) and one thing to do to be rid of everything (to kill it).
-# shellcheck shell=bash
+# A set of nodes is one tree of processes. Its root is the hub, the first process of a PID
+# namespace that contains all others. When the hub ends, the kernel ends these too, and then
+# removes the namespaces, devices and mounts. So the only state to keep is the hub's process, and
+# killing it removes everything. shellcheck shell=bash
 set -euo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 state=${HOSTS_STATE:-/run/tutti-hosts} # another directory is another set of nodes
@@ -14,7 +15,7 @@ fail() {
   exit 2
 }
 
-# skip REASON: this machine cannot do it; the exit code is the one that test runners take for a skipped test.
+# skip REASON: this machine cannot do it; test runners take the exit code as a skipped test.
 skip() {
   printf '%s: skipped: %s\n' "${0##*/}" "$*" >&2
   exit 77
@@ -27,16 +28,16 @@ help_or_go_on() {
   exit 0
 }
 
-# same_process FILE: prints the process that FILE names, if it still runs. FILE holds its number and the time when it
-# started, since numbers come again.
+# same_process FILE: prints the id of the process that FILE names, if it still runs. FILE has the
+# id and the time when the process started, because ids are reused.
 same_process() {
   local pid started
   { read -r pid started <"$1"; } 2>/dev/null || return 1
   [[ -n ${started:-} && $(started_at "$pid") == "$started" ]] && echo "$pid"
 }
 
-# started_at PID: field 22 of its stat; nothing for a process that is gone or has ended. Counted after the name, which
-# may hold spaces.
+# started_at PID: prints field 22 of its stat; nothing for a process that has ended. Fields are
+# counted after the name, which may contain spaces.
 started_at() {
   local stat fields
   { stat=$(<"/proc/$1/stat"); } 2>/dev/null || return 0
@@ -56,13 +57,15 @@ node_number() {
   [[ $1 =~ ^[1-9][0-9]{0,3}$ && $1 -le $nodes ]] || fail "there is no node '$1'; there are nodes 1 to $nodes"
 }
 
-# locked: one script at a time changes a set of nodes. The lock goes with this process.
+# locked: takes the lock, so that only one script at a time changes a set of nodes. The lock ends
+# with this process.
 locked() {
   exec 9<"$here"
   flock 9
 }
 
-# remove_nodes: ends the hub, which is the only child of the process that made its namespaces, and with it everything.
+# remove_nodes: ends the hub, which is the only child of the process that made its namespaces, and
+# with it everything.
 remove_nodes() {
   local hub first='' tries
   if hub=$(hub); then
@@ -79,8 +82,9 @@ remove_nodes() {
   rm -rf "$state"
 }
 
-# go_in PID OPTION... -- COMMAND...: nsenter, in place of this process. What it starts is asked to end (SIGTERM) when the
-# process that waits for it is gone. The working directory is lost at the door and found again by name.
+# go_in PID OPTION... -- COMMAND...: replaces this process by nsenter. The command gets SIGTERM
+# when the process that waits for it ends. nsenter loses the working directory, so it is entered
+# again by name.
 go_in() {
   local pid=$1 options=()
   shift
@@ -94,14 +98,16 @@ go_in() {
     setpriv --pdeathsig TERM sh -c 'cd "$1" && shift && exec "$@"' sh "$PWD" "$@"
 }
 
-# go_to_hub COMMAND...: beside the nodes' devices, where all of their processes can be seen; in place of this process.
+# go_to_hub COMMAND...: replaces this process by a command in the hub, which has the nodes' devices
+# and sees all their processes.
 go_to_hub() {
   local hub
   hub=$(hub)
   go_in "$hub" --mount --ipc --pid="/proc/$hub/ns/pid_for_children" -- "$@"
 }
 
-# go_to_place PLACE COMMAND...: from the hub into `front` or `nodeK`, in place of this process.
+# go_to_place PLACE COMMAND...: replaces this process, in the hub, by a command in `front` or
+# `nodeK`.
 go_to_place() {
   local place=$1 pid
   shift

@@ -1,4 +1,4 @@
-"""Fixtures of the tests on several nodes. A module says in NODES how many it wants."""
+"""Fixtures for the tests on several nodes. A module sets NODES to the number that it needs."""
 
 import subprocess
 
@@ -10,7 +10,7 @@ from several_nodes import HERE, ROOT, script
 def nodes(request):
     result = script("up", request.module.NODES, code=None)
     if result.returncode == 77:
-        pytest.skip(result.stderr.strip())  # it says what is missing, on one line
+        pytest.skip(result.stderr.strip())  # one line that names what is missing
     assert result.returncode == 0, result.stderr
     yield request.module.NODES
     script("down")
@@ -18,7 +18,7 @@ def nodes(request):
 
 @pytest.fixture
 def links():
-    """For tests that change them."""
+    """For tests that change the links; they are restored at the end."""
     yield
     script("clusters", 1)
     script("link", 0)
@@ -26,7 +26,10 @@ def links():
 
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory):
-    """compiled("mpich", "name") compiles NAME.c of this directory, or of tests/mpi/programs, once and returns the program."""
+    """compiled("mpich", "name") compiles NAME.c once and returns the program.
+
+    The source is in this directory or in tests/mpi/programs.
+    """
     directory = tmp_path_factory.mktemp("programs")
 
     def compile_program(mpi, name):

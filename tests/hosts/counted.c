@@ -1,5 +1,5 @@
-/* One collective, again and again, and nothing else: counted COLLECTIVE CALLS BYTES, for the
- * messages that it takes. */
+/* Makes CALLS calls of one collective and nothing else, so that its messages can be counted:
+ * counted COLLECTIVE CALLS BYTES. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,11 +1,10 @@
-/* Collectives without end, for tests that kill a rank, draw a cable or stop a launcher's daemon
- * meanwhile.
+/* Collectives without end, for tests that kill a rank, disconnect a node or stop a launcher's
+ * daemon meanwhile.
  *
  *   endless FILE [VICTIM] [returns]
  *
- * Rank 0 says "going" once Tutti has set up, and all end when there is such a file. VICTIM: a rank
- * that is killed then
- * (-1: none). returns: errors come back from MPI, and the program takes no notice of them. Every
+ * Rank 0 prints "going" once Tutti has set up. All ranks end when FILE exists. VICTIM: a rank that
+ * is then killed (-1: none). returns: MPI returns errors, and the program ignores them. Every
  * result is checked. */
 #define _GNU_SOURCE
 #include <mpi.h>
@@ -23,7 +22,7 @@ static void check(int got, int expected, const char* what) {
   MPI_Abort(MPI_COMM_WORLD, 3);
 }
 
-/* Whether it was the last one. */
+/* True if it was the last one. */
 static int round_of_calls(int round, int rank, int size, const char* file) {
   static int data[ints];
   enum { last = 1000 };

@@ -1,10 +1,11 @@
-# Read by link and clusters: the words for delays and rates, and what holds now.
+# Sourced by link and clusters: parses delays and rates, and shows the current ones.
 #
-# Files in $state, which tests/hosts/apply reads: `link` (nanoseconds and bits a second of every node's link), `groups` (the
-# number of clusters), `between` (lines: cluster, cluster, nanoseconds, bits a second).
-# shellcheck shell=bash disable=SC2154 # state: common.sh
+# tests/hosts/apply reads these files in $state: `link` (nanoseconds and bits per second of every
+# node's link), `groups` (the number of clusters), `between` (lines: cluster, cluster, nanoseconds,
+# bits per second). shellcheck shell=bash disable=SC2154 # state: common.sh
 
-# number TEXT UNITS...: TEXT is a number and one of the units, given as NAME=FACTOR, or 0; prints the product.
+# number TEXT UNITS...: TEXT is a number and one of the units, given as NAME=FACTOR, or 0; prints
+# the product.
 number() {
   local text=$1 unit
   shift
@@ -17,8 +18,8 @@ number() {
   return 1
 }
 
-nanoseconds() { number "$1" ns=1 us=1e3 ms=1e6 s=1e9 || fail "'$1' is no delay; write 0, 50us, 1ms or 0.5s"; }
-bits() { number "$1" kbit=1e3 mbit=1e6 gbit=1e9 || fail "'$1' is no rate; write 0 (no limit), 100mbit or 2.5gbit"; }
+nanoseconds() { number "$1" ns=1 us=1e3 ms=1e6 s=1e9 || fail "'$1' is not a delay; write 0, 50us, 1ms or 0.5s"; }
+bits() { number "$1" kbit=1e3 mbit=1e6 gbit=1e9 || fail "'$1' is not a rate; write 0 (no limit), 100mbit or 2.5gbit"; }
 
 show() {
   awk -v d="$1" -v r="$2" 'BEGIN { printf "%g ms, %s", d / 1e6, r == 0 ? "no limit" : r / 1e6 " mbit" }'
@@ -36,5 +37,6 @@ show_links() {
   done <"$state/between"
 }
 
-# cluster_of NODE GROUPS: clusters are runs of nodes, as even as can be.
+# cluster_of NODE GROUPS: prints a node's cluster; clusters are consecutive nodes, as equal as
+# possible.
 cluster_of() { echo $((($1 - 1) * $2 / nodes + 1)); }

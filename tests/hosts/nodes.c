@@ -1,5 +1,5 @@
-/* Collectives over all ranks, over those of a node and over one of each node; rank 0 prints where
- * each rank runs. */
+/* Collectives over all ranks, over the ranks of a node, and over one rank of each node. Rank 0
+ * prints where each rank runs. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,7 +13,8 @@ static void check(int got, int expected, const char* what) {
     fprintf(stderr, "%s: %d instead of %d\n", what, got, expected);
 }
 
-/* Each call twice and more, since Tutti leaves a communicator's first collective to the host. */
+/* Each call is made at least twice, because Tutti leaves a communicator's first collective to the
+ * host. */
 static void exercise(MPI_Comm comm) {
   static int in[MOST], out[MOST];
   int rank, size;

@@ -1,4 +1,4 @@
-"""The set of nodes that a module of these tests has, and the MPI programs that run on it."""
+"""The set of nodes of the tests in this directory, and the MPI programs that run on it."""
 
 import os
 import re
@@ -13,12 +13,14 @@ BUILD = Path(os.environ.get("TUTTI_TEST_BUILD", ROOT / "build"))
 TUTTI_RUN = BUILD / "bin" / "tutti-run"
 STATE = Path(
     f"/run/tutti-hosts-{zlib.crc32(bytes(ROOT)):08x}"
-)  # the same every time: a killed run is cleaned by the next
+)  # always the same, so that the next run cleans up after a killed one
 
 
 def environment(**variables):
-    """This process's, without Tutti's variables and without a surrounding job's; Tutti sets up after one call, so that short programs
-    test it."""
+    """This process's environment, without the variables of Tutti and of a surrounding job.
+
+    Tutti sets up after one call, so that short programs test it.
+    """
     own = {
         key: value
         for key, value in os.environ.items()
@@ -30,9 +32,15 @@ def environment(**variables):
 def script(name, *words, code=0, timeout=60, **variables):
     """Runs tests/hosts/NAME on the set of nodes of these tests."""
     result = subprocess.run(
-        [HERE / name, *map(str, words)], env=environment(**variables),
-        capture_output=True, text=True, timeout=timeout, check=False, stdin=subprocess.DEVNULL, cwd=ROOT,
-    )  # fmt: skip
+        [HERE / name, *map(str, words)],
+        env=environment(**variables),
+        capture_output=True,
+        text=True,
+        timeout=timeout,
+        check=False,
+        stdin=subprocess.DEVNULL,
+        cwd=ROOT,
+    )
     assert code in (None, result.returncode), (
         f"{name} {words}: exit code {result.returncode}\n{result.stdout}\n{result.stderr}"
     )
@@ -51,7 +59,7 @@ def wait_for(condition, seconds=20):
 
 
 def running(node, program):
-    """Numbers that the node knows the processes by that run this program."""
+    """The ids, in the node's namespace, of the processes that run this program."""
     lines = on(node, "ps", "-ww", "-eo", "pid,args").splitlines()
     return [
         line.split()[0] for line in lines if re.search(rf"\s{re.escape(str(program))}(\s|$)", line)
@@ -59,13 +67,13 @@ def running(node, program):
 
 
 def named(node, name):
-    """Likewise of those of this name, of which the system keeps 15 letters."""
+    """The ids of the processes with this name, of which the system keeps 15 letters."""
     lines = on(node, "ps", "-eo", "pid,comm").splitlines()
     return [line.split()[0] for line in lines if line.split()[1] == name[:15]]
 
 
 def mpi_words(mpi, ranks, *command, placement=()):
-    """tests/hosts/mpiexec and its words."""
+    """The command line of tests/hosts/mpiexec."""
     return [
         str(word) for word in (HERE / "mpiexec", "--mpi", mpi, *placement, "-n", ranks, *command)
     ]

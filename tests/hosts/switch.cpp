@@ -1,16 +1,16 @@
-// A network switch in user space, for links between nodes of this machine that are slower than the
-// kernel's own.
+// A network switch in user space, for slow links between emulated nodes of this machine.
 //
-//   switch serve SOCKET FILE    forwards frames between the devices that FILE names, until it is
-//   killed switch reload SOCKET        tells it to read FILE again; returns once the new numbers
-//   hold
+//   switch serve SOCKET FILE
+//       forwards frames between the devices that FILE names, until it is killed
+//   switch reload SOCKET
+//       tells it to read FILE again; returns once the new numbers are used
 //
-// FILE is as switch_file.h says. Each port is a packet socket on a device that the kernel does not
-// forward from. A frame bears the time when the kernel took it in, so a delay counts from there,
-// however late this process gets to run; it wakes EARLY before a frame is due and polls for the
-// rest. Frames pass as the kernel has them, several packets of one stream in one (with
-// virtio_net_hdr, which says how to cut them), so that the switch costs little for long messages.
-// Each takes its whole time on a link as one.
+// switch_file.h describes FILE. Each port is a packet socket on a device that the kernel does not
+// forward from. A frame has the time at which the kernel received it. Delays count from that time,
+// however late this process runs. The process wakes EARLY before a frame is due and polls until
+// then. Frames are forwarded as the kernel gives them: several packets of a stream in one frame
+// (with virtio_net_hdr, which says how to split it), so that long messages cost little. A frame
+// occupies a link for the time of all its packets.
 #include <arpa/inet.h>
 #include <linux/if_packet.h>
 #include <net/ethernet.h>
@@ -57,7 +57,7 @@ int checked(int result, const std::string& what) {
   return result;
 }
 
-// A frame under way to a port: header and bytes.
+// A frame on its way to a port: header and bytes.
 struct Frame {
   Nanoseconds due;
   std::uint64_t number;  // frames that are due at the same time keep their order
@@ -179,7 +179,7 @@ class Switch {
       message.msg_controllen = control.size();
       const ssize_t length = recvmsg(port(from).socket, &message, MSG_DONTWAIT);
       if (length < 0)
-        return;  // no more; or the device was taken down, and the socket goes on when it is up
+        return;  // no more frames; or the device is down, and the socket works again when it is up
                  // again
       if (static_cast<std::size_t>(length) < HEADER + ETH_HLEN ||
           (message.msg_flags & MSG_TRUNC) != 0)
@@ -241,7 +241,7 @@ class Switch {
     std::push_heap(frames_.begin(), frames_.end(), later);
   }
 
-  // What cannot be sent is lost: a cable is cut, or a queue is full.
+  // A frame that cannot be sent is lost: the node is disconnected, or a queue is full.
   void send_frame(int to, const char* bytes, std::size_t length) {
     [[maybe_unused]] const auto sent = send(port(to).socket, bytes, length, MSG_DONTWAIT);
   }

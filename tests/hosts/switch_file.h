@@ -1,11 +1,14 @@
-// The numbers of tests/hosts/switch, which are read from a file whenever they change.
+// The delays and rates of tests/hosts/switch, which it reads from a file whenever they change.
 //
-// The file holds lines of words; delays are in nanoseconds, rates in bits a second (0: no limit):
+// The file has lines of words. Delays are in nanoseconds, rates in bits per second (0: no limit):
 //
-//   delay NANOSECONDS              between any two nodes
-//   port DEVICE GROUP              a device to forward from and to; group 0 is near to all and
-//   without any delay between A B NANOSECONDS RATE   what the way from group A to group B adds, and
-//   its rate: one link for all of A's nodes
+//   delay NANOSECONDS
+//       the delay between any two nodes
+//   port DEVICE GROUP
+//       a device to forward from and to; group 0 has no delay to any group
+//   between A B NANOSECONDS RATE
+//       the additional delay from group A to group B, and the rate of the one link of all nodes of
+//       A
 #pragma once
 
 #include <cerrno>
@@ -22,11 +25,11 @@
 using Nanoseconds = std::int64_t;
 constexpr Nanoseconds SECOND = 1'000'000'000;
 
-// The way from one group of ports to another.
+// The link from one group of ports to another.
 struct Way {
   Nanoseconds delay = 0;
   std::int64_t bits_per_second = 0;
-  Nanoseconds free_at = 0;  // when its last frame so far will have left
+  Nanoseconds free_at = 0;  // when its last frame so far leaves
 
   Nanoseconds time(std::size_t bytes) const {
     if (bits_per_second == 0) return 0;
@@ -45,7 +48,7 @@ struct Port {
   throw std::runtime_error(what + ": " + std::strerror(errno));
 }
 
-// What the file says.
+// The contents of the file.
 struct Numbers {
   Nanoseconds delay = 0;
   std::vector<Port> ports;

@@ -1,5 +1,8 @@
-"""Ranks that are killed, cables that are drawn, launchers that answer no more: nobody waits for ever without a word, and
-where the user asks for it every rank ends. What becomes of a launcher that lost a node is the host MPI's affair."""
+"""Killed ranks, disconnected nodes, and launchers that no longer answer.
+
+No rank waits for ever without a message, and with TUTTI_STALL=abort every rank ends. The
+launcher's behaviour after the loss of a node is the host MPI's.
+"""
 
 import re
 import subprocess
@@ -31,7 +34,7 @@ def ranks_left(program):
 
 
 class Said:
-    """What the ranks of each node wrote to stderr, which needs no network to get there."""
+    """The stderr of the ranks of each node, written to files, which needs no network."""
 
     def __init__(self, directory):
         self.directory = directory
@@ -53,7 +56,7 @@ def said(tmp_path):
 
 
 def end(process, program):
-    """The launcher, and all with it."""
+    """Ends the launcher and all processes of the job."""
     for k in range(1, NODES + 1):
         script("mend", k)
     if process.poll() is None:
@@ -68,15 +71,24 @@ def end(process, program):
 
 @contextmanager
 def job(mpi, program, *arguments, said=None, **variables):
-    """A job under Tutti, two ranks a node, that said that it is going. On a machine that has much else to do the host's first
-    connections may take longer than a job waits that is to end when it stalls: it is started again then, with more patience."""
+    """A job under Tutti with two ranks on each node, after it has printed "going".
+
+    On a busy machine the host's first connections may take longer than the time after which a
+    stalled job ends. Then the job is started again with a longer time.
+    """
     words = mpi_words(mpi, RANKS, *(said.prefix if said else []), TUTTI_RUN, program, *arguments)
     attempts = [variables, variables | MORE_PATIENT] if "TUTTI_STALL" in variables else [variables]
     for attempt in attempts:
         if said:
             said.forget()
-        process = subprocess.Popen(words, env=environment(**attempt), text=True, stdin=subprocess.DEVNULL,
-                                   stdout=subprocess.PIPE, stderr=subprocess.PIPE)  # fmt: skip
+        process = subprocess.Popen(
+            words,
+            env=environment(**attempt),
+            text=True,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+        )
         try:
             going = process.stdout.readline()
             if going == "" and attempt is not attempts[-1]:
@@ -98,7 +110,7 @@ def test_a_killed_rank_on_another_node(compiled, mpi):
 
 
 def speakers(text):
-    """Ranks that said that nothing goes on."""
+    """The ranks that reported a stall."""
     lines = re.findall(
         r"\[rank (\d+)\] warning: no progress for \d+ s in .*; where the ranks of this node stand",
         text,
@@ -112,8 +124,8 @@ STANDING = (
 
 
 @pytest.mark.parametrize("mpi", MPIS)
-def test_a_cable_drawn_for_a_while(compiled, said, tmp_path, mpi):
-    """Every node is told where its ranks stand; then the job goes on, with the right results."""
+def test_a_node_disconnected_for_a_while(compiled, said, tmp_path, mpi):
+    """A rank of each node reports where ranks wait; then the job continues with right results."""
     with job(
         mpi, compiled(mpi, "endless"), tmp_path / "end", said=said, TUTTI_STALL_SECONDS="1"
     ) as process:
@@ -142,7 +154,7 @@ BY_HOST = {
 
 @pytest.mark.parametrize("mpi", MPIS)
 def test_leaders_that_wait_inside_the_host(compiled, said, tmp_path, mpi):
-    """The others of their nodes say so, since they cannot; then the job goes on."""
+    """Other ranks of their nodes report it, because leaders cannot; then the job continues."""
     with job(
         mpi,
         compiled(mpi, "endless"),
@@ -164,7 +176,7 @@ def test_leaders_that_wait_inside_the_host(compiled, said, tmp_path, mpi):
 
 @pytest.mark.parametrize("mpi", MPIS)
 def test_leaders_inside_the_host_end_with_the_job(compiled, said, mpi):
-    """The others of their nodes stall, and end the job."""
+    """Other ranks of their nodes stall, and end the job."""
     program = compiled(mpi, "endless")
     with job(mpi, program, "never", said=said, **ABORTS, **BY_HOST) as process:
         script("cut", 2)
@@ -179,13 +191,13 @@ def test_leaders_inside_the_host_end_with_the_job(compiled, said, mpi):
 @pytest.mark.parametrize("what", ["fatal", "returns"])
 @pytest.mark.parametrize("mpi", MPIS)
 def test_a_cut_ends_the_ranks_of_all_nodes(compiled, said, mpi, what):
-    """Also of programs whose errors are fatal to nobody."""
+    """This includes programs with MPI_ERRORS_RETURN."""
     program = compiled(mpi, "endless")
     with job(mpi, program, "never", -1, what, said=said, **ABORTS) as process:
         script("cut", 2)
         wait_for(lambda: not ranks_left(program), 60)
         script("mend", 2)
-        process.terminate()  # what it does without a word from a node
+        process.terminate()  # as the launcher does after it has lost a node
         process.communicate(timeout=20)
         assert process.returncode != 0
     assert "ended because TUTTI_STALL=abort" in said(1) + said(3)
@@ -196,8 +208,8 @@ DAEMONS = {"mpich": "hydra_pmi_proxy", "openmpi": "prted"}
 
 
 @pytest.mark.parametrize("mpi", MPIS)
-def test_ranks_end_where_the_launcher_does_not_answer(compiled, mpi):
-    """MPI_Abort does not come back then."""
+def test_ranks_end_if_the_launcher_does_not_answer(compiled, mpi):
+    """MPI_Abort does not return in this case."""
     program = compiled(mpi, "endless")
     with job(mpi, program, "never", **ABORTS):
         daemons = named("node2", DAEMONS[mpi])
@@ -209,8 +221,15 @@ def test_ranks_end_where_the_launcher_does_not_answer(compiled, mpi):
             on("node2", "kill", "-CONT", *daemons)
 
 
-@pytest.mark.parametrize(("line", "what"), [("port node1", "port node1"), ("between 1 2 fast 0", "between 1 2 fast 0"),
-                                            ("hosts 3", "hosts 3"), ("delay", "delay")])  # fmt: skip
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("port node1", "port node1"),
+        ("between 1 2 fast 0", "between 1 2 fast 0"),
+        ("hosts 3", "hosts 3"),
+        ("delay", "delay"),
+    ],
+)
 def test_a_wrong_line_of_the_switch_is_named(links, tmp_path, line, what):
     script("link", "1ms")  # which compiles it
     file = tmp_path / "switch"
@@ -238,7 +257,7 @@ WRONG_FILES = {
 @pytest.mark.parametrize("text", WRONG_FILES, ids=["twice", "no colon", "a node is missing"])
 @pytest.mark.parametrize("mpi", MPIS)
 def test_a_wrong_file_of_clusters_ends_the_job(compiled, tmp_path, mpi, text):
-    """Before anything runs, with one line that says where it is wrong."""
+    """The job ends before anything runs, with one line that names the place of the error."""
     file = tmp_path / "clusters"
     file.write_text(text)
     words = mpi_words(mpi, RANKS, TUTTI_RUN, compiled(mpi, "endless"), tmp_path / "end")[1:]

@@ -1,4 +1,6 @@
-"""Several nodes on one machine: they are apart, MPI programs run over them, links are as told, and nothing stays behind."""
+"""Several nodes on one machine: they are separate, run MPI programs, have the set links, and leave
+nothing behind.
+"""
 
 import json
 import os
@@ -35,7 +37,7 @@ def python(node, text, **options):
     return on(node, sys.executable, "-c", text, **options)
 
 
-def test_nodes_are_apart(tmp_path):
+def test_nodes_are_separate(tmp_path):
     names = [f"node{k}" for k in range(1, NODES + 1)]
     assert [on(name, "uname", "-n").strip() for name in names] == names
     for directory in ("/dev/shm", on("node1", "sh", "-c", "echo $TMPDIR").strip()):
@@ -60,18 +62,25 @@ def test_processes_of_other_nodes_cannot_be_seen():
     finally:
         sleeper.terminate()
         sleeper.wait(10)
-    wait_for(lambda: not seen("node2"))  # it ends with the script that started it
+    wait_for(lambda: not seen("node2"))  # the process ends with the script that started it
 
 
-def test_scripts_say_how_they_are_used():
+def test_scripts_print_their_usage():
     for name in SCRIPTS:
         assert name in script(name, "--help").stdout
-    for name, words in (("up", ["0"]), ("run", ["node9", "true"]), ("cut", ["9"]), ("link", ["20"]), ("clusters", ["4"]),
-                        ("link", ["--between", "1", "2", "1ms"]), ("mpiexec", ["-n", "0", "true"])):  # fmt: skip
+    for name, words in (
+        ("up", ["0"]),
+        ("run", ["node9", "true"]),
+        ("cut", ["9"]),
+        ("link", ["20"]),
+        ("clusters", ["4"]),
+        ("link", ["--between", "1", "2", "1ms"]),
+        ("mpiexec", ["-n", "0", "true"]),
+    ):
         assert len(script(name, *words, code=2).stderr.splitlines()) == 1
 
 
-def test_elsewhere_up_is_skipped(tmp_path):
+def test_without_root_up_is_skipped(tmp_path):
     (tmp_path / "id").write_text("#!/bin/sh\necho 1000\n")
     (tmp_path / "id").chmod(0o755)
     result = script("up", 2, code=77, PATH=f"{tmp_path}:{os.environ['PATH']}")
@@ -93,7 +102,7 @@ def test_an_up_that_fails_says_why_and_leaves_nothing(tmp_path):
 
 
 def received(node):
-    """Bytes that have come in on net0."""
+    """The number of bytes received on net0."""
     return int(re.search(r"net0:\s*(\d+)", on(node, "cat", "/proc/net/dev")).group(1))
 
 
@@ -111,7 +120,7 @@ def test_an_mpi_program_on_two_nodes(compiled, mpi, tutti, tmp_path):
     result = script("mpiexec", "--mpi", mpi, *placement, "-n", 4, *prefix, program)
     lines = result.stdout.splitlines()
     assert lines == [f"{rank} {node}" for rank, node in enumerate(expected)] + ["ok"], result.stderr
-    assert received("node2") - before > 200_000  # at least the longest vector came by this network
+    assert received("node2") - before > 200_000  # at least the longest vector used this network
     if tutti:
         served = json.loads(report.read_text())
         reasons = [row["reason"] for row in served["host_reasons"]]
@@ -140,14 +149,14 @@ def one_way_us(a, b, *words):
     return float(re.search(r"median ([\d.]+)", script("pingpong", a, b, *words).stdout).group(1))
 
 
-def test_links_have_the_delay_that_was_asked(links):
+def test_links_have_the_given_delay(links):
     script("link", "20ms")
     assert 20_000 <= one_way_us("node1", "node2", 10) <= 60_000
     script("link", 0)
     assert one_way_us("node1", "node2", 10) < 20_000
 
 
-def test_links_have_the_rate_that_was_asked(links):
+def test_links_have_the_given_rate(links):
     script("link", 0, "100mbit")
     assert 70_000 <= one_way_us("node1", "node2", 1, 1_000_000) <= 400_000  # 80 ms, less a burst
     script("link", "1ms", "100mbit")
@@ -193,7 +202,7 @@ def test_a_cut_node_is_unreachable_until_it_is_mended(links, delay):
 
 
 def processes_of(state):
-    """Numbers of the processes that serve a set of nodes, or were started on one."""
+    """The ids of the processes that belong to a set of nodes or were started on one."""
     found = []
     for environment in Path("/proc").glob("[0-9]*/environ"):
         try:
@@ -210,8 +219,8 @@ def devices_and_mounts():
 
 
 @pytest.mark.parametrize("killed_after", [None, 0.05, 0.15, 0.25])
-def test_nothing_stays_behind(killed_after):
-    state = STATE.with_name(STATE.name + "-other")  # beside the other set, which goes on
+def test_nothing_remains(killed_after):
+    state = STATE.with_name(STATE.name + "-other")  # the other set continues to exist
     environment = os.environ | {"HOSTS_STATE": str(state)}
     before = devices_and_mounts()
     up = subprocess.Popen(
@@ -238,6 +247,11 @@ def test_nothing_stays_behind(killed_after):
 @pytest.mark.skipif(shutil.which("shellcheck") is None, reason="no shellcheck here")
 def test_shellcheck_finds_nothing():
     shell = [HERE / name for name in SCRIPTS if name != "pingpong"]
-    result = subprocess.run(["shellcheck", "-x", "-P", "SCRIPTDIR", *shell, *HERE.glob("*.sh")], capture_output=True, text=True,
-                            timeout=60, check=False)  # fmt: skip
+    result = subprocess.run(
+        ["shellcheck", "-x", "-P", "SCRIPTDIR", *shell, *HERE.glob("*.sh")],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
     assert result.returncode == 0, result.stdout

@@ -1,5 +1,9 @@
-"""Collectives whose nodes' leaders exchange by the host MPI's own (`hierarchical+host`), over several nodes: results against the
-host's, from all roots, wherever ranks lie; that the host was asked by leaders alone, and that others pay nothing."""
+"""Collectives whose leaders use the host MPI's own collective (`hierarchical+host`), over several
+nodes.
+
+Results are compared with the host's, for all roots and placements. Only leaders call the host, and
+communicators of one node need no leaders.
+"""
 
 import json
 
@@ -38,7 +42,8 @@ SLOW = [
 )
 @pytest.mark.parametrize("mpi", MPIS)
 def test_random_calls(compiled, tmp_path, mpi, ranks, placement, spec):
-    """Of every collective, in place and not, with users' operations and derived types, on communicators of all sorts."""
+    """Calls of every collective, in place or not, with users' operations, derived types and various
+    communicators."""
     report = tmp_path / "report.json"
     expect_ok(
         mpi,
@@ -63,7 +68,7 @@ def test_results(compiled, mpi, name):
     )
 
 
-GEARS = {
+SETTINGS = {
     "messages alone": {"TUTTI_REACH": "net"},
     "checked": {"TUTTI_CHECK": "1"},
     "little memory": {"TUTTI_SHM_BYTES_PER_RANK": "32K"},
@@ -72,8 +77,8 @@ GEARS = {
 }
 
 
-@pytest.mark.parametrize("variables", GEARS.values(), ids=GEARS.keys())
-def test_other_gears(compiled, tmp_path, variables):
+@pytest.mark.parametrize("variables", SETTINGS.values(), ids=SETTINGS.keys())
+def test_other_settings(compiled, tmp_path, variables):
     settings = {name: value.format(tmp_path) for name, value in variables.items()}
     expect_ok("mpich", 5, compiled("mpich", "soak"), 60, 7, **by_host(), **settings)
 
@@ -81,10 +86,19 @@ def test_other_gears(compiled, tmp_path, variables):
 @pytest.mark.parametrize("collective", SERVED)
 @pytest.mark.parametrize("mpi", MPIS)
 def test_leaders_alone_ask_the_host(compiled, tmp_path, mpi, collective):
-    """Every call is one of the host's by each leader, and no message of Tutti's crosses."""
+    """Each leader makes one host call for every call, and Tutti sends no inter-node message."""
     report, calls, size = tmp_path / "report.json", 10, 8
-    expect_ok(mpi, 8, compiled(mpi, "counted"), collective, calls, size, report=report, TUTTI_SETUP_AFTER="0",
-              **by_host(collectives=(collective,)))  # fmt: skip
+    expect_ok(
+        mpi,
+        8,
+        compiled(mpi, "counted"),
+        collective,
+        calls,
+        size,
+        report=report,
+        TUTTI_SETUP_AFTER="0",
+        **by_host(collectives=(collective,)),
+    )
     found = json.loads(report.read_text())
     assert found["among_leaders"] == {
         "hosts_calls": calls * NODES,
@@ -96,19 +110,38 @@ def test_leaders_alone_ask_the_host(compiled, tmp_path, mpi, collective):
 
 def test_one_node_needs_no_leaders(compiled, tmp_path):
     report = tmp_path / "report.json"
-    expect_ok("mpich", 3, compiled("mpich", "counted"), "allreduce", 5, 8, placement=THREE, report=report, TUTTI_SETUP_AFTER="0",
-              **by_host("hierarchical+host+binomial"))  # fmt: skip
+    expect_ok(
+        "mpich",
+        3,
+        compiled("mpich", "counted"),
+        "allreduce",
+        5,
+        8,
+        placement=THREE,
+        report=report,
+        TUTTI_SETUP_AFTER="0",
+        **by_host("hierarchical+host+binomial"),
+    )
     assert json.loads(report.read_text())["among_leaders"]["hosts_calls"] == 0
     assert rows(report)["allreduce"]["algorithm"] == "hierarchical+host+binomial"
 
 
 def test_a_table_may_name_it(compiled, tmp_path):
-    """For some sizes; the other calls go by messages."""
+    """A table can name it for some sizes; the other calls use messages."""
     table, report = tmp_path / "table", tmp_path / "report.json"
     table.write_text("tutti-map 1\nallreduce nodes 2.. sizes 1K.. -> builtin:hierarchical+host\n")
     for size, calls in ((8, 0), (4096, 10 * NODES)):
-        expect_ok("mpich", 8, compiled("mpich", "counted"), "allreduce", 10, size, report=report, TUTTI_SETUP_AFTER="0",
-                  TUTTI_TABLE=str(table))  # fmt: skip
+        expect_ok(
+            "mpich",
+            8,
+            compiled("mpich", "counted"),
+            "allreduce",
+            10,
+            size,
+            report=report,
+            TUTTI_SETUP_AFTER="0",
+            TUTTI_TABLE=str(table),
+        )
         found = json.loads(report.read_text())
         assert found["among_leaders"]["hosts_calls"] == calls
         assert (found["messages"]["between_nodes"] == 0) == (calls > 0)
@@ -119,7 +152,7 @@ def test_a_table_may_name_it(compiled, tmp_path):
     (by_host() | {"TUTTI_REPRODUCIBLE": "run"}, "leaves the order of combining to the host MPI"),
     (by_host("hierarchical:leaders=2+host"), "leave out leaders=2"),
 ])  # fmt: skip
-def test_what_cannot_serve_is_refused_at_the_start(compiled, variables, says):
+def test_algorithms_that_cannot_serve_are_refused_at_the_start(compiled, variables, says):
     from several_nodes import TUTTI_RUN, mpi_words
 
     words = mpi_words("mpich", 4, TUTTI_RUN, compiled("mpich", "counted"), "allreduce", 1, 8)[1:]

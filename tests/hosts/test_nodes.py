@@ -1,5 +1,8 @@
-"""Results of all collectives over several nodes, against the host MPI's: every rank count and placement, nodes that lack
-shared memory or have little of it, and nodes that differ."""
+"""Results of all collectives over several nodes, compared with the host MPI's.
+
+The tests use various rank counts and placements, nodes with little or no shared memory, and nodes
+that differ.
+"""
 
 import json
 import os
@@ -13,12 +16,13 @@ NODES = 4
 MPIS = ["mpich", "openmpi"]
 BLOCK, CYCLIC, THREE, FOUR = (), ("--map", "cyclic"), ("--per-node", 3), ("--per-node", 4)
 pytestmark = [pytest.mark.mpi, pytest.mark.usefixtures("nodes")]
-# Where ranks use communicators differently often, Open MPI's own collectives over several nodes wait for each other for ever.
+# Open MPI's own collectives over several nodes deadlock if ranks use communicators differently
+# often.
 WITHOUT_HAN = {"OMPI_MCA_coll": "^han"}
 
 
 def expect_ok(mpi, ranks, *command, placement=BLOCK, report=None, timeout=100, **variables):
-    """The programs end with the line "ok"; returns what the job said."""
+    """Runs a job and checks that it ends with the line "ok"; returns its result."""
     prefix = [TUTTI_RUN, *([f"--report={report}"] if report else [])]
     words = mpi_words(mpi, ranks, *prefix, *command, placement=placement)[1:]
     settings = {"TUTTI_STALL_SECONDS": "30", "TUTTI_STALL": "abort"} | WITHOUT_HAN | variables
@@ -58,7 +62,7 @@ def placements():
 @pytest.mark.parametrize(("ranks", "placement"), placements())
 @pytest.mark.parametrize("mpi", MPIS)
 def test_random_calls(compiled, tmp_path, mpi, ranks, placement):
-    """Of every collective, with odd counts and every layout, on communicators of the whole job, of parts and of neighbours."""
+    """Calls of every collective, with odd counts and every layout, on various communicators."""
     report = tmp_path / "report.json"
     expect_ok(mpi, ranks, compiled(mpi, "soak"), 100, ranks, placement=placement, report=report)
     assert not any("several nodes" in reason or "memory" in reason for reason in reasons(report))
@@ -75,7 +79,7 @@ def test_results(compiled, mpi, name, ranks, placement):
     expect_ok(mpi, ranks, compiled(mpi, name), placement=placement)
 
 
-# The protocol in its other gears.
+# Other settings of the protocol.
 VARIABLES = {
     "messages alone": {"TUTTI_REACH": "net"},
     "checked": {"TUTTI_CHECK": "1"},
@@ -88,14 +92,14 @@ VARIABLES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("variables", VARIABLES.values(), ids=VARIABLES.keys())
-def test_other_gears(compiled, variables):
+def test_other_settings(compiled, variables):
     ranks = 2 if "TUTTI_WAIT" in variables else 5
     expect_ok("mpich", ranks, compiled("mpich", "soak"), 100, 7, **variables)
 
 
 @pytest.fixture
 def of_node2():
-    """Mounts its /dev/shm anew."""
+    """Mounts node 2's /dev/shm with other options."""
 
     def mount(options):
         on("node2", "mount", "-o", f"remount,{options}", "/dev/shm")
@@ -105,11 +109,13 @@ def of_node2():
 
 
 @pytest.mark.parametrize(("options", "says"), [
-    ("size=16k", "shared memory exhausted"),  # no room for areas: the host serves whoever has two ranks there
-    ("ro", "a communicator of 5 ranks on 4 nodes goes by messages"),  # its ranks count as nodes of their own
+    # no room for areas: the host serves communicators with two ranks there
+    ("size=16k", "shared memory exhausted"),
+    # each of its ranks counts as a node
+    ("ro", "a communicator of 5 ranks on 4 nodes goes by messages"),
 ], ids=["full", "read-only"])  # fmt: skip
 def test_a_node_that_lacks_shared_memory(compiled, of_node2, options, says):
-    """Open MPI without any of its own, so that it does not need what Tutti lacks."""
+    """Open MPI runs without its own shared memory, so that only Tutti lacks it."""
     of_node2(options)
     apart = {"OMPI_MCA_btl": "self,tcp", "PMIX_MCA_gds": "hash", "OMPI_MCA_osc": "^sm"}
     settings = {"TUTTI_SHM": "posix", "TUTTI_LOG": "info", "TUTTI_REPORT": "1"} | apart
@@ -137,7 +143,11 @@ def test_a_node_that_refuses_copies_between_processes(compiled, tmp_path, mpi):
 
 @pytest.mark.parametrize("mpi", MPIS)
 def test_nodes_of_one_machine_share_its_cores(compiled, mpi):
-    """No node's ranks outnumber the cores, but those of all nodes together do, as containers' may: then waits yield."""
+    """Each node has fewer ranks than cores, but all nodes together have more: then waiting ranks
+    yield.
+
+    Containers on one machine may be such nodes.
+    """
     cores = len(os.sched_getaffinity(0))
     oversubscribed = "ranks outnumber the cores of their machine"
     for ranks, per_node, said in [(cores + 1, cores, True), (cores, max(cores // 2, 1), False)]:
@@ -156,9 +166,21 @@ def test_nodes_of_one_machine_share_its_cores(compiled, mpi):
 
 
 def messages_of_plan(collective, algorithm, ranks, per_node):
-    """Between nodes, a call, as the plan says."""
-    command = [sys.executable, "-m", "tutti.cli", "explain", collective, "--bytes", "8", "--ranks", str(ranks), "--json",
-               "--shape", f"node:{NODES} core:{per_node}"]  # fmt: skip
+    """The number of messages between nodes for each call, according to the plan."""
+    command = [
+        sys.executable,
+        "-m",
+        "tutti.cli",
+        "explain",
+        collective,
+        "--bytes",
+        "8",
+        "--ranks",
+        str(ranks),
+        "--json",
+        "--shape",
+        f"node:{NODES} core:{per_node}",
+    ]
     variables = environment(**{f"TUTTI_ALGORITHM_{collective.upper()}": algorithm})
     done = subprocess.run(
         command, env=variables, capture_output=True, text=True, timeout=60, check=True
@@ -168,9 +190,18 @@ def messages_of_plan(collective, algorithm, ranks, per_node):
     return found["between_nodes"]["messages"]
 
 
-COUNTED = [("bcast", "flat"), ("bcast", "binomial"), ("reduce", "nary:2"), ("allreduce", "doubling"), ("gather", "flat"),
-           ("allgather", "ring"), ("alltoall", "bruck"), ("barrier", "dissemination"), ("barrier", "staggered:2"),
-           ("scan", "chain")]  # fmt: skip
+COUNTED = [
+    ("bcast", "flat"),
+    ("bcast", "binomial"),
+    ("reduce", "nary:2"),
+    ("allreduce", "doubling"),
+    ("gather", "flat"),
+    ("allgather", "ring"),
+    ("alltoall", "bruck"),
+    ("barrier", "dissemination"),
+    ("barrier", "staggered:2"),
+    ("scan", "chain"),
+]
 
 
 SLOWLY_COUNTED = [pytest.param(*case, marks=pytest.mark.slow) for case in COUNTED[2:]]
@@ -198,7 +229,9 @@ def test_messages_are_as_many_as_the_plan_has(compiled, tmp_path, collective, al
 
 
 def test_messages_within_nodes_are_counted_too(compiled, tmp_path):
-    """Where there is no shared memory, all go as messages; those of communicators that have ended count as well."""
+    """Without shared memory all data travels in messages. Messages of ended communicators count
+    too.
+    """
     report = tmp_path / "report.json"
     variables = {"TUTTI_ALGORITHM_BCAST": "flat", "TUTTI_SETUP_AFTER": "0", "TUTTI_REACH": "net"}
     expect_ok("mpich", 8, compiled("mpich", "counted"), "bcast", 10, 24, report=report, **variables)

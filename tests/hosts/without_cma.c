@@ -1,6 +1,6 @@
-/* Runs a program to which the kernel refuses process_vm_readv and process_vm_writev, as many
- * containers do: without_cma NODE PROGRAM [ARGUMENT...]. Only on the node of that name; elsewhere
- * the program runs as it is. */
+/* Runs a program for which the kernel refuses process_vm_readv and process_vm_writev, as in many
+ * containers: without_cma NODE PROGRAM [ARGUMENT...]. The calls are refused only on the node of
+ * that name. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <linux/filter.h>

@@ -1,4 +1,4 @@
-"""Fixtures of the tests that start mpiexec."""
+"""Fixtures for the tests that start mpiexec."""
 
 import subprocess
 
@@ -8,16 +8,17 @@ import support
 
 @pytest.fixture(scope="session", autouse=True)
 def built():
-    """The launcher and the libraries under test."""
+    """Checks that the tested launcher and libraries exist."""
     if not support.TUTTI_RUN.exists():
         pytest.fail(
-            f"{support.TUTTI_RUN} is missing: run make, or set TUTTI_TEST_BUILD to a build directory"
+            f"{support.TUTTI_RUN} is missing: run make, or set TUTTI_TEST_BUILD to a build "
+            "directory"
         )
 
 
 @pytest.fixture(params=["mpich", "openmpi", "mpiabi"])
 def host(request):
-    """The MPIs that Tutti is for."""
+    """The host MPIs that Tutti supports."""
     return installed_host(request.param)
 
 

@@ -1,4 +1,4 @@
-"""Starts MPI programs as a user would, with and without Tutti, and ends them when they take too long."""
+"""Starts MPI programs as users do, with and without Tutti, and ends them if they take too long."""
 
 import os
 import shutil
@@ -12,7 +12,7 @@ PROGRAMS = Path(__file__).resolve().parent / "programs"
 BUILD = Path(os.environ.get("TUTTI_TEST_BUILD", ROOT / "build"))
 TUTTI_RUN = BUILD / "bin" / "tutti-run"
 
-# The hosts' own calls, which the programs compare with, wait politely where ranks share cores.
+# The hosts' own calls, with which the programs compare, yield while they wait if ranks share cores.
 MPICH_POLITE = {"MPIR_CVAR_POLLS_BEFORE_YIELD": "1"} | {
     f"MPIR_CVAR_{name}_POSIX_INTRA_ALGORITHM": "mpir"
     for name in ("BCAST", "REDUCE", "ALLREDUCE", "BARRIER")
@@ -63,8 +63,10 @@ HOSTS = {
 
 
 def clean_environment() -> dict[str, str]:
-    """This process's environment without Tutti's variables and without a surrounding job's; Tutti sets up after one call, so that
-    short programs test it."""
+    """This process's environment, without the variables of Tutti and of a surrounding job.
+
+    Tutti sets up after one call, so that short programs test it.
+    """
     prefixes = ("TUTTI_", "PMI", "OMPI_", "PRTE_", "HYD", "MPIR_")
     return {key: value for key, value in os.environ.items() if not key.startswith(prefixes)} | {
         "TUTTI_SETUP_AFTER": "1"
@@ -72,11 +74,14 @@ def clean_environment() -> dict[str, str]:
 
 
 class TooLong(AssertionError):
-    """A job did not end; its output so far says where the ranks stand (TUTTI_STALL_SECONDS)."""
+    """A job did not end; its output so far says where its ranks wait (TUTTI_STALL_SECONDS)."""
 
 
 def run(command, *, environment=None, timeout=60, cwd=None) -> subprocess.CompletedProcess[str]:
-    """Runs a command in a session of its own; when time is up, ends all of its processes and fails with the output."""
+    """Runs a command in a session of its own.
+
+    After `timeout` seconds all its processes are ended, and TooLong is raised with their output.
+    """
     command = [str(word) for word in command]
     process = subprocess.Popen(
         command,
@@ -102,11 +107,12 @@ def run(command, *, environment=None, timeout=60, cwd=None) -> subprocess.Comple
     return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
-# Open MPI's launcher (PMIx 5) says so now and then on a busy machine, before it has started a process.
+# Open MPI's launcher (PMIx 5) sometimes fails with this message on a busy machine, before it has
+# started a process.
 LAUNCHER_FAILED = "PMIx server's listener thread failed to start"
 
 
-# Each rank on core 0 or 1, whatever the launcher.
+# Binds each rank to core 0 or 1, with any launcher.
 BOUND = ["sh", "-c", 'exec taskset -c $((${PMI_RANK:-$OMPI_COMM_WORLD_RANK} % 2)) "$@"', "bound"]
 
 
@@ -134,7 +140,7 @@ def job(
 
 
 def expect_ok(result):
-    """The programs of this directory end with the line "ok"."""
+    """Checks that a program ended with the line "ok", as the programs of this directory do."""
     assert result.returncode == 0, (
         f"exit code {result.returncode}\n{result.stdout}\n{result.stderr}"
     )

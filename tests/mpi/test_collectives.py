@@ -1,4 +1,4 @@
-"""Results against the host MPI's: types, operations, roots, counts, layouts, for every rank count."""
+"""Results compared with the host MPI's: types, operations, roots, counts and layouts."""
 
 import json
 import re
@@ -23,15 +23,19 @@ HOSTS = ["mpich", "openmpi", "mpiabi"]
 @pytest.mark.parametrize("ranks", RANKS)
 @pytest.mark.parametrize("name", ["reductions", "derived"])
 def test_results_thoroughly(host, compiled, name, ranks):
-    """Reductions in thirds of all triples of type, operation and count: every triple with every host, with every rank count, and every
-    host with every rank count, but not all of these together."""
+    """Each job tests a third of all triples of type, operation and count in reductions.
+
+    Every triple is tested with every host and with every rank count, and every host with every
+    rank count, but not every combination of the three.
+    """
     third = (HOSTS.index(host.name) + RANKS.index(ranks)) % 3
     expect_ok(
         job(host, ranks, compiled(host, name), "thorough", third, options=["--check"], timeout=280)
     )
 
 
-# The protocol in its other gears: either way to wait, either kind of shared memory, little of it, short segments.
+# Other settings of the protocol: both ways to wait, both kinds of shared memory, little of it,
+# short segments.
 VARIABLES = {
     "spin": {"TUTTI_WAIT": "spin"},
     "yield": {"TUTTI_WAIT": "yield"},
@@ -52,24 +56,28 @@ VARIABLES = {
 }
 
 
-def gears():
-    """Each with both programs and both rank counts, but not with each pair of these."""
+def settings():
+    """Each setting is tested with both programs and both rank counts, but not with each pair of
+    these.
+    """
     for number, (gear, variables) in enumerate(VARIABLES.items()):
         for turn, name in enumerate(["reductions", "derived"]):
-            # Spinning with more ranks than cores takes a scheduler's tick for every hand-over.
+            # With more ranks than cores, spinning takes a scheduler's tick for every hand-over.
             ranks = 4 if (number + turn) % 2 == 1 and gear != "spin" else 2
             yield pytest.param(name, ranks, variables, id=f"{name}-{ranks}-{gear}")
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("name", "ranks", "variables"), gears())
-def test_results_in_other_gears(host_named, compiled, name, ranks, variables):
+@pytest.mark.parametrize(("name", "ranks", "variables"), settings())
+def test_results_with_other_settings(host_named, compiled, name, ranks, variables):
     host = host_named("openmpi")
     expect_ok(job(host, ranks, compiled(host, name), variables=variables, timeout=120))
 
 
 def test_slots_take_their_pages_at_once(host, compiled):
-    """A rank that first read only took them one by one, with a fault in each call until its ring had come round."""
+    """Pins an error: a rank that at first only read got its pages one by one, with a fault in each
+    call.
+    """
     expect_ok(job(host, 2, compiled(host, "pages")))
 
 
@@ -94,7 +102,7 @@ HOSTS_OF_RARE_TYPES = ["mpich", "openmpi", "mpiabi", "debian-mpich", "debian-ope
 @pytest.mark.parametrize("ranks", [2, 3])
 @pytest.mark.parametrize("name", HOSTS_OF_RARE_TYPES)
 def test_types_without_kernels(host_named, compiled, tmp_path, name, ranks):
-    """Tutti serves them by MPI_Reduce_local; the host gets only what it lacks itself."""
+    """Tutti serves them by MPI_Reduce_local; only types that the host lacks go to the host."""
     host = host_named(name)
     report = tmp_path / "report.json"
     result = expect_ok(

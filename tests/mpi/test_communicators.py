@@ -1,4 +1,6 @@
-"""Communicators of every making, many at once, short-lived ones; threads; progress of other messages."""
+"""Communicators made in every way, many at once, short-lived ones; threads; progress of other
+messages.
+"""
 
 import json
 
@@ -31,8 +33,8 @@ def test_ten_thousand_short_lived(host, compiled, ranks):
 
 
 @pytest.mark.parametrize("setup_after", ["auto", "0", "1", "3", "6"])
-def test_handles_that_come_again(host, compiled, setup_after):
-    """Calls of a freed communicator count for no other one of the same handle, by whatever name it was made and freed."""
+def test_handles_that_are_reused(host, compiled, setup_after):
+    """Calls of a freed communicator must not count for another one with the same handle."""
     expect_ok(
         job(
             host,
@@ -67,7 +69,9 @@ def test_shared_memory_runs_out(host, compiled, tmp_path):
 
 @pytest.mark.slow
 def test_hundred_communicators_of_many_ranks(host_named, compiled, tmp_path):
-    """100 communicators of 16 ranks stay within a quarter of what 64 ranks may have."""
+    """100 communicators of 16 ranks use at most a quarter of the shared memory that 64 ranks may
+    use.
+    """
     host = host_named("openmpi")
     report = tmp_path / "report.json"
     expect_ok(
@@ -102,7 +106,7 @@ def test_messages_progress_while_others_wait(host, compiled, wait):
 
 
 @pytest.mark.parametrize("ranks", [2, 4])
-def test_the_first_poll_finds_what_came_before_a_barrier(host, compiled, ranks):
+def test_the_first_poll_finds_messages_sent_before_a_barrier(host, compiled, ranks):
     expect_ok(job(host, ranks, compiled(host, "polls"), timeout=120))
 
 
@@ -114,10 +118,12 @@ def test_messages_progress_among_many(host, compiled, ranks):
 
 @pytest.mark.parametrize("setup_after", ["auto", "0", "1", "3"])
 @pytest.mark.parametrize("before", [0, 1])
-def test_a_refused_call_parts_no_ranks(host, compiled, setup_after, before):
-    """A call that the host refuses at one rank counts nowhere, so that all ranks set up inside the same call."""
+def test_a_refused_call_does_not_separate_ranks(host, compiled, setup_after, before):
+    """A call that the host refuses at one rank does not count, so all ranks set up in the same
+    call.
+    """
     if setup_after == "0" and before == 0:
-        pytest.skip("set-up at the first call waits for the others, whatever the call")
+        pytest.skip("set-up at the first call waits for the others, also if the call is refused")
     expect_ok(
         job(
             host, 3, compiled(host, "refused"), before, variables={"TUTTI_SETUP_AFTER": setup_after}
@@ -126,8 +132,8 @@ def test_a_refused_call_parts_no_ranks(host, compiled, setup_after, before):
 
 
 @pytest.mark.parametrize("setup_after", ["auto", "1"])
-def test_a_refused_call_behind_a_handler_parts_no_ranks(host, compiled, setup_after):
-    """The same with an error handler of the program's own, after which MPICH returns success."""
+def test_a_refused_call_with_a_handler_does_not_separate_ranks(host, compiled, setup_after):
+    """The same with the program's own error handler, after which MPICH returns success."""
     expect_ok(
         job(
             host,
@@ -143,7 +149,10 @@ def test_a_refused_call_behind_a_handler_parts_no_ranks(host, compiled, setup_af
 
 @pytest.mark.parametrize("calls", [0, 1, 6])
 def test_a_freed_handle_is_an_error_of_the_call(host_named, compiled, calls):
-    """The error names the function that the program called. Open MPI itself cannot be asked: it reads what it has freed."""
+    """The error names the function that the program called.
+
+    Open MPI itself cannot be compared, because it reads freed memory.
+    """
     host = host_named("mpich")
     result = job(host, 2, compiled(host, "freed_handle"), calls)
     assert result.returncode != 0

@@ -1,4 +1,4 @@
-"""What a call costs in instructions, which no noise touches but waiting, so that these tests run alone."""
+"""The cost of calls in instructions. Waiting disturbs the counts, so these tests run alone."""
 
 import re
 import shutil
@@ -15,8 +15,10 @@ pytestmark = [
 
 
 def dumps(host, program, rounds, tmp_path):
-    """What callgrind saw at rank 1 of 2 in the functions named counted_*: its text, and (name, instructions) of each dump that the
-    program asked for."""
+    """Callgrind's counts of the functions named counted_* at rank 1 of 2.
+
+    Returns its text, and (name, instructions) of each dump that the program requested.
+    """
     wrapper, counts = tmp_path / "wrapper", tmp_path / "counts"
     wrapper.write_text(
         '#!/bin/sh\n[ "${PMI_RANK:-$OMPI_COMM_WORLD_RANK}" = 1 ] || exec "$@"\nexec valgrind -q --tool=callgrind --combine-dumps=yes '
@@ -39,7 +41,7 @@ def dumps(host, program, rounds, tmp_path):
 
 
 def least(parts):
-    """Of each name: waiting only adds."""
+    """The minimum for each name, because waiting only adds instructions."""
     return {name: min(count for one, count in parts if one == name) for name, _ in parts}
 
 
@@ -48,13 +50,17 @@ def functions_of(text):
 
 
 def test_instructions_of_a_short_allreduce(host_named, compiled, tmp_path):
-    """At most 199 from entry to return of an 8-byte allreduce on 2 ranks, the calling functions' own 15 included, for the
-    rank that need not wait."""
+    """An 8-byte allreduce on 2 ranks executes at most 199 instructions at the rank that need not
+    wait.
+
+    This is from entry to return, including the calling functions' own 15.
+    """
     host = host_named("mpich")
     program = compiled(host, "one_late_rank")
     wrapper = tmp_path / "wrapper"
     wrapper.write_text(
-        "#!/bin/sh\nexec valgrind --tool=callgrind --callgrind-out-file=/dev/null --toggle-collect=counted_allreduce "
+        "#!/bin/sh\nexec valgrind --tool=callgrind --callgrind-out-file=/dev/null "
+        "--toggle-collect=counted_allreduce "
         '--log-file="$0.$PMI_RANK" "$@"\n'
     )
     wrapper.chmod(0o755)
@@ -66,7 +72,7 @@ def test_instructions_of_a_short_allreduce(host_named, compiled, tmp_path):
         | {"LD_PRELOAD": str(host.interposer), "TUTTI_WAIT": "spin"}
     )
     counts = []
-    for _ in range(5):  # a busy machine may keep the early rank from being early: waiting only adds
+    for _ in range(5):  # on a busy machine the early rank may be late; waiting only adds
         support.expect_ok(
             support.run(
                 [host.launcher, "-n", 2, wrapper, program, calls],
@@ -82,8 +88,9 @@ def test_instructions_of_a_short_allreduce(host_named, compiled, tmp_path):
     assert min(counts) <= 199, counts
 
 
-# Instructions of one call with 8 bytes (of a part) on 2 ranks, from entry to return: a little above what they are. Those that
-# end in 64 have parts of 32 and 96 bytes, and those in place have them there.
+# Bounds on the instructions of one call with 8 bytes (of a part) on 2 ranks, from entry to return,
+# a little above the measured numbers. Names that end in 64 stand for parts of 32 and 96 bytes;
+# names with in_place for calls in place.
 MOST_INSTRUCTIONS = {
     "barrier": 129,
     "bcast": 219,
@@ -112,7 +119,7 @@ MOST_INSTRUCTIONS = {
 
 
 def test_instructions_of_every_collective(host_named, compiled, tmp_path):
-    """The least of 20 calls each, in one run."""
+    """Takes the minimum of 20 calls of each kind, in one run."""
     host = host_named("mpich")
     _, parts = dumps(host, compiled(host, "costs"), 20, tmp_path)
     found = least(parts)
@@ -121,32 +128,38 @@ def test_instructions_of_every_collective(host_named, compiled, tmp_path):
     assert {name: count for name, count in found.items() if count > MOST_INSTRUCTIONS[name]} == {}
 
 
-# What no call that was made before may do: allocate, lock, search rules or symbols, or make a text.
+# A repeated call must not allocate, lock, search rules or symbols, or make strings.
 FORBIDDEN = re.compile(
     r"malloc|calloc|realloc|operator new|mutex_lock|tutti::select::|look_up|basic_string|std::_Rb_tree|dlsym|do_lookup_x"
 )
 
 
 def test_calls_in_a_shuffled_order(host_named, compiled, tmp_path):
-    """Among 18 kinds of short calls on two communicators, in an order that is never the same, an 8-byte allreduce of 2 ranks executes
-    at most 230 instructions, and no call does what its first one did."""
+    """Calls 18 kinds of short calls on two communicators, in another order each round.
+
+    An 8-byte allreduce of 2 ranks executes at most 230 instructions, and no call repeats the work
+    of its first one.
+    """
     host = host_named("mpich")
     text, parts = dumps(host, compiled(host, "shuffled"), 20, tmp_path)
     totals = [count for name, count in parts if name.startswith("allreduce")]
     assert len(totals) == 20
     print(f"{min(totals)} to {max(totals)} instructions an allreduce")
-    assert sorted(totals)[14] <= 230, totals  # 15 of 20; the others may have waited
+    assert sorted(totals)[14] <= 230, totals  # 15 of 20 calls; the others may have waited
     functions = functions_of(text)
     assert any("run_exchange" in function for function in functions)
     assert sorted(function for function in functions if FORBIDDEN.search(function)) == []
 
 
-# Of 32 bytes in a type made for the call, and of a user's operation; what the host's packing takes is in them.
+# Bounds for 32 bytes in a type made for the call, and for a user's operation. They include the
+# host's packing.
 MOST_STRIDED = {"bcast": 2600, "gather": 2800, "reduce": 1150}
 
 
 def test_types_with_gaps(host, compiled, tmp_path):
-    """A broadcast of such a type once searched Open MPI's libraries for symbols, which took eight times as long as the host's."""
+    """Pins an error: a broadcast of such a type searched Open MPI's libraries for symbols, which
+    was slow.
+    """
     text, parts = dumps(host, compiled(host, "strided"), 20, tmp_path)
     found = least(parts)
     print(found)
@@ -162,8 +175,11 @@ def test_types_with_gaps(host, compiled, tmp_path):
 
 
 def test_setup_beside_dup(host, compiled, tmp_path):
-    """The first five collectives of a communicator, set-up included, execute at most twice the instructions of MPI_Comm_dup: the
-    least of 30 rounds each, since waiting only adds."""
+    """The first five collectives of a communicator, with set-up, need at most twice MPI_Comm_dup's
+    instructions.
+
+    Both are minima of 30 rounds, because waiting only adds instructions.
+    """
     _, parts = dumps(host, compiled(host, "setup_cost"), 30, tmp_path)
     found = least(parts)
     print(found)

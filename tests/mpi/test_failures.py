@@ -1,4 +1,4 @@
-"""What goes wrong: wrong arguments, mismatched calls, killed ranks, no room in /dev/shm, strange environments."""
+"""Failures: wrong arguments, mismatched calls, killed ranks, a full /dev/shm, odd environments."""
 
 import os
 import subprocess
@@ -17,7 +17,8 @@ def test_wrong_arguments(host, compiled, ranks):
     expect_ok(job(host, ranks, compiled(host, "errors")))
 
 
-# What must be said. Who only gives may be past its call when it is found out; then it says where that rank is.
+# The required texts of the messages. A rank that only sends may have left its call before the
+# mismatch is found; then the message says where that rank is.
 MISMATCHES = {
     "bcast": ["called bcast of 4 bytes", "allreduce of 4 bytes"],
     "gather": ["called gather of", "must make the same collective calls"],
@@ -54,7 +55,7 @@ def processes_of(program):
 @pytest.mark.parametrize("shared_memory", ["memfd", "posix"])
 @pytest.mark.parametrize("calls", [1, 200])
 def test_killed_rank(host, compiled, calls, shared_memory):
-    """Nobody waits for it, and nothing of ours stays in /dev/shm."""
+    """No rank waits for it for ever, and no file of Tutti's remains in /dev/shm."""
     program = compiled(host, "killed")
     before = set(Path("/dev/shm").iterdir())
     result = job(host, 3, program, calls, variables={"TUTTI_SHM": shared_memory}, timeout=30)
@@ -67,7 +68,7 @@ def test_killed_rank(host, compiled, calls, shared_memory):
 
 
 def private_shm(size, command):
-    """The command with a /dev/shm of its own, of this size."""
+    """The command with a private /dev/shm of this size."""
     return [
         "unshare",
         "--mount",
@@ -82,7 +83,7 @@ def private_shm(size, command):
 @pytest.mark.skipif(os.geteuid() != 0, reason="a private /dev/shm needs root")
 @pytest.mark.parametrize("size", ["4k", "64k"])
 def test_tiny_dev_shm(host_named, compiled, size):
-    """No room: no bus error, but the host MPI, for everybody."""
+    """Without room there is no bus error; the host MPI serves all ranks."""
     host = host_named("openmpi")
     probe = support.run(private_shm("1m", ["true"]))
     if probe.returncode != 0:  # a container, or a chroot that is no mount point
@@ -120,7 +121,7 @@ def test_disabled(host, compiled):
 
 
 def test_ranks_with_different_variables(host, compiled, tmp_path):
-    """All ranks stay on the host together, and the job is told."""
+    """All ranks stay on the host MPI, and one message says so."""
     script = tmp_path / "different"
     script.write_text(
         '#!/bin/sh\nexport TUTTI_SETUP_AFTER=$(( ${PMI_RANK:-$PMIX_RANK} + 1 ))\nexec "$@"\n'
@@ -133,7 +134,7 @@ def test_ranks_with_different_variables(host, compiled, tmp_path):
 
 
 def test_malformed_variable_without_the_launcher(host, compiled):
-    """A preload by hand says it too: one line, exit code 2, nothing run."""
+    """With LD_PRELOAD set by hand too, there is one line and exit code 2, and nothing runs."""
     environment = support.clean_environment() | host.environment | {"TUTTI_WAIT": "sleep"}
     command = [
         host.launcher,
@@ -162,8 +163,12 @@ def test_preload_into_a_program_without_mpi(host):
 
 
 def test_symbols(host):
-    """Nothing is seen but the interposed functions, under their second names only where they make or free communicators, and those that
-    give memory that ranks reach; nothing of an MPI is needed to load."""
+    """The library exports only the interposed functions and those that give memory that ranks
+    reach.
+
+    Second names are exported only for functions that make or free communicators. Loading needs no
+    MPI.
+    """
 
     def symbols(*options):
         text = subprocess.run(
@@ -175,8 +180,21 @@ def test_symbols(host):
         ).stdout
         return [line.split()[-1] for line in text.splitlines()]
 
-    makers = ["Comm_dup", "Comm_dup_with_info", "Comm_create", "Comm_create_group", "Comm_split", "Comm_split_type", "Cart_create",
-              "Cart_sub", "Graph_create", "Dist_graph_create", "Dist_graph_create_adjacent", "Comm_free", "Comm_disconnect"]  # fmt: skip
+    makers = [
+        "Comm_dup",
+        "Comm_dup_with_info",
+        "Comm_create",
+        "Comm_create_group",
+        "Comm_split",
+        "Comm_split_type",
+        "Cart_create",
+        "Cart_sub",
+        "Graph_create",
+        "Dist_graph_create",
+        "Dist_graph_create_adjacent",
+        "Comm_free",
+        "Comm_disconnect",
+    ]
     defined = set(symbols("--defined-only"))
     others = {name for name in defined if not name.lower().startswith("mpi_")}
     assert others == {"tutti_alloc", "tutti_free", *(f"PMPI_{name}" for name in makers)}

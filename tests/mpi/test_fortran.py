@@ -1,4 +1,6 @@
-"""Fortran programs by all three faces of MPI, on the MPIs that have a Fortran library."""
+"""Fortran programs with all three Fortran interfaces of MPI, on the MPIs that have a Fortran
+library.
+"""
 
 import json
 import shutil
@@ -60,14 +62,14 @@ def test_fortran(fortran_host, program, ranks):
 
 @pytest.mark.parametrize("face", FACES)
 def test_fortran_calls_arrive(fortran_host, program, tmp_path):
-    """Every collective of the program is served, whichever symbol the compiler chose for it."""
+    """Tutti serves every collective of the program, whatever symbol the compiler chose for it."""
     report = tmp_path / "report.json"
     expect_ok(job(fortran_host, 2, program, options=[f"--report={report}"]))
     served = {}
     for row in json.loads(report.read_text())["collectives"]:
         served[row["collective"]] = served.get(row["collective"], 0) + row["calls"]
     assert all(served.get(name, 0) >= 10 for name in COLLECTIVES), served
-    # What alone serves parts of different lengths.
+    # The only algorithm that serves parts of different lengths.
     direct = {
         row["collective"]
         for row in json.loads(report.read_text())["collectives"]
@@ -78,7 +80,7 @@ def test_fortran_calls_arrive(fortran_host, program, tmp_path):
 
 @pytest.mark.parametrize("face", FACES)
 def test_fortran_sessions(host_named, face, tmp_path):
-    """The session is seen when it begins: calls before MPI_Init are served."""
+    """Tutti sees the session when it begins, and serves calls before MPI_Init."""
     host = host_named("debian-mpich")  # the others have no sessions, or no Fortran library
     compiler = host.compiler.replace("mpicc", "mpif90")
     if shutil.which(compiler) is None:

@@ -1,4 +1,4 @@
-"""Error handlers stay the program's: where it changes few of them, errors end as they do without Tutti."""
+"""Tutti keeps the program's error handlers: errors have the same effects as without Tutti."""
 
 import pytest
 from support import job
@@ -9,7 +9,9 @@ KINDS = ["datatype", "group", "info", "reduce_local", "waitall", "duplicate", "s
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_errors_end_as_without_tutti(host, compiled, kind):
-    """MPI_ERRORS_RETURN on MPI_COMM_WORLD alone: whether the job ends, and which class the call returns."""
+    """With MPI_ERRORS_RETURN only on MPI_COMM_WORLD: compares whether the job ends, and the error
+    class.
+    """
     alone, served = (
         job(host, 2, compiled(host, "handlers"), kind, tutti=tutti) for tutti in (False, True)
     )

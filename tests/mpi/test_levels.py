@@ -1,4 +1,4 @@
-"""Algorithms on the levels of bound ranks: the same answers at all ranks, and right results, on communicators of all kinds."""
+"""Algorithms on the levels of bound ranks: all ranks choose the same one, and results are right."""
 
 import json
 
@@ -7,7 +7,7 @@ from support import expect_ok, job
 
 pytestmark = pytest.mark.mpi
 
-# Cores 0 and 1 as two regions, so that ranks bound to them lie on levels.
+# Cores 0 and 1 are two NUMA regions, so that ranks bound to them are on different levels.
 TWO_REGIONS = {"TUTTI_TOPOLOGY": "numa:2 core:1", "TUTTI_SETUP_AFTER": "0"}
 SPECS = {
     "BARRIER": "dissemination",

@@ -8,7 +8,7 @@ pytestmark = pytest.mark.mpi
 
 
 def mixed_job(host, program, variables):
-    """One rank under tutti-run, one not."""
+    """A job with one rank under tutti-run and one without."""
     environment = support.clean_environment() | host.environment | variables
     command = [host.launcher, "-n", 1, support.TUTTI_RUN, program, ":", "-n", 1, program]
     return support.run(command, environment=environment, timeout=60)
@@ -19,7 +19,9 @@ def lines_with(result, text):
 
 
 def test_ranks_without_the_launcher(host, compiled):
-    """Those under it say in one line what they wait for, and end the job where they are told to."""
+    """The ranks under it print in one line what they wait for, and end the job with
+    TUTTI_STALL=abort.
+    """
     result = mixed_job(
         host, compiled(host, "derived"), {"TUTTI_STALL_SECONDS": "1", "TUTTI_STALL": "abort"}
     )
@@ -68,7 +70,7 @@ def test_session_ranks_without_the_launcher(host, compiled):
 
 
 @pytest.mark.slow
-def test_waiting_goes_on_unless_told(host, compiled):
+def test_ranks_wait_by_default(host, compiled):
     with pytest.raises(support.TooLong) as failure:
         environment = support.clean_environment() | host.environment | {"TUTTI_STALL_SECONDS": "1"}
         program = compiled(host, "derived")
@@ -79,7 +81,7 @@ def test_waiting_goes_on_unless_told(host, compiled):
 
 @pytest.mark.parametrize("disabled_rank", [0, 2])
 def test_one_rank_is_disabled(host, compiled, tmp_path, disabled_rank):
-    """Tutti is off everywhere, the results are right, and one line says why."""
+    """Tutti is off at all ranks, the results are right, and one line says why."""
     script = tmp_path / "disable_one"
     script.write_text(
         f'#!/bin/sh\n[ "${{PMI_RANK:-$PMIX_RANK}}" = {disabled_rank} ] && export TUTTI_DISABLE=1\nexec "$@"\n'

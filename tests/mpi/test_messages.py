@@ -1,5 +1,7 @@
-"""Communicators of one node that go by the host MPI's messages (TUTTI_REACH=net), as those of several nodes do; tests/hosts
-has the nodes."""
+"""Communicators of one node that use the host MPI's messages (TUTTI_REACH=net), as between nodes.
+
+tests/hosts has the tests with several nodes.
+"""
 
 import json
 import re
@@ -13,7 +15,7 @@ NET = {"TUTTI_REACH": "net"}
 
 @pytest.mark.parametrize("ranks", [2, 3, 5])
 def test_random_calls(host, compiled, tmp_path, ranks):
-    """Every call of communicators of two ranks or more is Tutti's, and everything goes by messages."""
+    """Tutti serves every call on communicators of two or more ranks; all data goes in messages."""
     report = tmp_path / "report.json"
     expect_ok(
         job(
@@ -46,8 +48,10 @@ BY_HOST = {
 
 
 @pytest.mark.parametrize(("name", "arguments"), [("soak", (60, 11)), ("threads", (100,))])
-def test_where_each_rank_leads_itself(host, compiled, tmp_path, name, arguments):
-    """The four collectives are the host's, on communicators of Tutti's; no rank has a leader to go by."""
+def test_if_each_rank_is_a_leader(host, compiled, tmp_path, name, arguments):
+    """The host serves the four collectives, on Tutti's communicators, because every rank is a
+    leader.
+    """
     report = tmp_path / "report.json"
     options = [f"--report={report}", "--check"]
     expect_ok(

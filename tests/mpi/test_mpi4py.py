@@ -1,4 +1,4 @@
-"""mpi4py as users have it, from its wheel and built from source: its own tests, under the interposer."""
+"""mpi4py's own tests under the interposer, with its wheel and built from source."""
 
 import json
 import os
@@ -27,7 +27,7 @@ OFFLINE = (
 
 @pytest.fixture(params=["mpich", "openmpi"])
 def python(request, host_named):
-    """(host, the interpreter of its environment), where mpi4py's wheel is installed."""
+    """(host, the interpreter of its environment) if mpi4py's wheel is installed there."""
     host = host_named(request.param)
     interpreter = Path(host.launcher).parent / "python"
     probe = subprocess.run(
@@ -88,9 +88,10 @@ def target_for(host, interpreter, version):
 
 
 def build(host, interpreter, version, target):
-    """Builds mpi4py's source package into target, which appears only once it is whole."""
+    """Builds mpi4py's source package into target, which appears only when it is complete."""
     source_package(version)
-    # Debian's Python looks into the system's directory first, where a libmpi.so may be another MPI's.
+    # Debian's Python searches the system's directory first, which may have the libmpi.so of
+    # another MPI.
     libraries = Path(host.compiler).parent.parent / "lib"
     environment = support.clean_environment() | {
         "MPICC": host.compiler,
@@ -116,11 +117,11 @@ def build(host, interpreter, version, target):
         said = (result.stdout + result.stderr).splitlines()
         offline = [line.strip() for line in said if any(sign in line for sign in OFFLINE)]
         if result.returncode != 0 and offline:
-            pytest.skip(f"what mpi4py's build needs cannot be downloaded: {offline[-1]}")
+            pytest.skip(f"the requirements of mpi4py's build cannot be downloaded: {offline[-1]}")
         assert result.returncode == 0, (
             f"mpi4py does not build\n{result.stdout[-4000:]}\n{result.stderr[-8000:]}"
         )
-        scratch.chmod(0o755)  # whoever runs the tests next may be another user
+        scratch.chmod(0o755)  # another user may run the tests next
         scratch.rename(target)
     finally:
         shutil.rmtree(scratch, ignore_errors=True)
@@ -128,7 +129,11 @@ def build(host, interpreter, version, target):
 
 @pytest.fixture(scope="session")
 def from_source():
-    """from_source(host, interpreter) is a directory for PYTHONPATH with mpi4py, compiled by the host's mpicc; kept."""
+    """from_source(host, interpreter) is a directory for PYTHONPATH with mpi4py, built by the
+    host's mpicc.
+
+    The directory is kept for later runs.
+    """
 
     def target_of(host, interpreter):
         compiles = [host.compiler, "-E", "-x", "c", os.devnull]
@@ -156,7 +161,9 @@ def run_own_tests(python, ranks, modules, timeout, **variables):
 
 
 def check_served(python, directory, **variables):
-    """Runs a few buffer collectives, expects them in the report; returns where mpi4py was imported from."""
+    """Runs a few buffer collectives, expects them in the report; returns where mpi4py was imported
+    from.
+    """
     host, interpreter = python
     script, report = directory / "script.py", directory / "report.json"
     script.write_text(
@@ -204,20 +211,20 @@ def test_own_collective_tests(python, ranks, setup_after):
 
 @pytest.mark.slow
 def test_own_collective_tests_of_five_ranks(python):
-    """They take a minute: each host with one of the settings."""
+    """These tests take a minute, so each host runs them with one setting only."""
     setup_after = {"mpich": "0", "openmpi": "3"}[python[0].name]
     run_own_tests(python, 5, COLLECTIVE, timeout=280, TUTTI_SETUP_AFTER=setup_after)
 
 
 def test_calls_arrive(python, tmp_path):
-    """Whatever way the wheel binds MPI, its buffer collectives are served."""
+    """Tutti serves the buffer collectives of the wheel, whatever way it loads MPI."""
     check_served(python, tmp_path)
 
 
 @pytest.mark.slow
 @pytest.mark.timeout(600)
 def test_own_tests_built_from_source(python, from_source, tmp_path):
-    """Built from source, mpi4py is linked to its MPI, where the wheel looks it up when it is imported."""
+    """Built from source, mpi4py is linked to its MPI, while the wheel loads it at import."""
     target = from_source(*python)
     place = check_served(python, tmp_path, PYTHONPATH=str(target))
     assert place.is_relative_to(target), f"{place} is not the module that was built in {target}"

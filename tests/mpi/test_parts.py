@@ -1,5 +1,8 @@
-"""Gather, scatter, allgather, alltoall, reduce_scatter_block, scan and exscan against the host MPI's results, alone and
-among random calls of all collectives."""
+"""Gather, scatter, allgather, alltoall, reduce_scatter_block, scan and exscan, compared with the
+host MPI.
+
+They are called alone and among random calls of all collectives.
+"""
 
 import json
 import re
@@ -13,8 +16,10 @@ pytestmark = pytest.mark.mpi
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
-def test_results_and_who_served_them(host, compiled, tmp_path, ranks):
-    """Every call on a communicator of two ranks or more is Tutti's, whatever its type, buffers and root."""
+def test_results_and_that_tutti_served_them(host, compiled, tmp_path, ranks):
+    """Tutti serves every call on a communicator of two ranks or more, for all types, buffers and
+    roots.
+    """
     report = tmp_path / "report.json"
     result = expect_ok(job(host, ranks, compiled(host, "parts"), options=[f"--report={report}"]))
     expected = int(re.search(r"served (\d+)", result.stdout)[1])
@@ -39,7 +44,7 @@ def algorithms(**choice):
     return {f"TUTTI_ALGORITHM_{name.upper()}": algorithm for name, algorithm in choice.items()}
 
 
-# The protocol in its other gears: every algorithm, either way to wait, little memory, short segments.
+# Other settings of the protocol: every algorithm, both ways to wait, little memory, short segments.
 VARIABLES = {
     "spin": {"TUTTI_WAIT": "spin"},
     "posix": {"TUTTI_SHM": "posix"},
@@ -55,7 +60,7 @@ VARIABLES = {
 
 @pytest.mark.slow
 @pytest.mark.parametrize("variables", VARIABLES.values(), ids=VARIABLES.keys())
-def test_results_in_other_gears(host_named, compiled, variables):
+def test_results_with_other_settings(host_named, compiled, variables):
     host = host_named("openmpi")
     ranks = 2 if variables.get("TUTTI_WAIT") == "spin" else 4
     expect_ok(job(host, ranks, compiled(host, "parts"), variables=variables, timeout=120))

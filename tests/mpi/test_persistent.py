@@ -1,4 +1,6 @@
-"""Persistent collectives: results against the host's, arrays of requests, and orders that must not hang."""
+"""Persistent collectives: results compared with the host's, arrays of requests, and orders that
+must not deadlock.
+"""
 
 import json
 import re
@@ -33,18 +35,18 @@ def test_persistent(host, compiled, what, ranks):
 
 @pytest.mark.parametrize("form", ["large", "fortran"])
 def test_other_forms(host_named, compiled, form):
-    """With large counts, which Open MPI 5 does not have, and by Open MPI's Fortran names."""
+    """Calls with large counts, which Open MPI 5 does not have, and by Open MPI's Fortran names."""
     host = host_named("mpich" if form == "large" else "openmpi")
     expect_ok(job(host, 3, compiled(host, f"persistent_{form}"), "results", timeout=60))
 
 
 def test_all_are_served(host_named, compiled, tmp_path):
-    """And counted: a start of each by every rank in each of 7 rounds, for 6 lengths."""
+    """All starts are served and counted: each rank starts a request 7 times, for 6 lengths."""
     host, report = host_named("mpich"), tmp_path / "report.json"
     expect_ok(job(host, 2, compiled(host, "persistent"), "results", options=[f"--report={report}"]))
     document = json.loads(report.read_text())
     rows = document["collectives"]
-    # In place as well, an exscan's rank 0 with them, which gets nothing.
+    # Calls in place count too, also an exscan's rank 0, which has no result.
     assert {row["reason"] for row in document["host_reasons"]} == {
         "first calls of a communicator (TUTTI_SETUP_AFTER)"
     }
@@ -57,11 +59,13 @@ def test_all_are_served(host_named, compiled, tmp_path):
 
 
 def test_a_dead_rank_is_found(host_named, compiled, tmp_path):
-    """Whoever waits for it says so and ends the job, also while its parent has not taken note of its end."""
+    """Ranks that wait for it report it and end the job, even if its parent has not waited for it
+    yet.
+    """
     host, wrapper = host_named("mpich"), tmp_path / "careless"
     wrapper.write_text(
         '#!/bin/sh\n"$@" &\nexec sleep 20\n'
-    )  # which never asks what became of its child
+    )  # this parent never waits for its child
     wrapper.chmod(0o755)
     command = [
         host.launcher,
@@ -78,7 +82,11 @@ def test_a_dead_rank_is_found(host_named, compiled, tmp_path):
 
 
 def test_long_waits_sleep(host_named, compiled):
-    """Yielding need not hand a core over, so it ends after 20 us, in which at most some 50 yields fit; then ranks sleep."""
+    """Yielding may not give the core to another rank, so a rank yields for 20 us only, and then
+    sleeps.
+
+    About 50 yields fit into 20 us.
+    """
     host = host_named("mpich")  # Open MPI's own progress yields, too
     result = expect_ok(
         job(host, 2, compiled(host, "persistent_yields"), variables={"TUTTI_WAIT": "yield"})
@@ -88,7 +96,7 @@ def test_long_waits_sleep(host_named, compiled):
 
 
 def test_users_operations_are_the_hosts(host_named, compiled, tmp_path):
-    """Its starts count, as do the rounds of Tutti's: 7 of one request at each of 2 ranks."""
+    """The report counts their starts: 7 of one request at each of 2 ranks."""
     host, report = host_named("openmpi"), tmp_path / "report.json"
     expect_ok(job(host, 2, compiled(host, "persistent"), "freed", options=[f"--report={report}"]))
     reasons = {
@@ -101,7 +109,7 @@ def test_users_operations_are_the_hosts(host_named, compiled, tmp_path):
 def test_fortran(host_named, face, tmp_path):
     host = host_named(
         "debian-mpich"
-    )  # of the MPIs here with a Fortran library, the one that has persistent collectives
+    )  # the only MPI here with a Fortran library and persistent collectives
     compiler = host.compiler.replace("mpicc", "mpif90")
     if shutil.which(compiler) is None:
         pytest.skip(f"{host.name} has no Fortran compiler")

@@ -27,7 +27,9 @@ def tutti(*arguments):
 
 
 def test_the_page_with_an_mpi(host, tmp_path):
-    """As tests/python/test_plan_docs.py, with the blocks `sh mpi`, and with those that compile what these use."""
+    """As tests/python/test_plan_docs.py, for `sh mpi` blocks and the blocks that compile their
+    plans.
+    """
     programs = tmp_path / "programs"
     programs.mkdir()
     interpreter = Path(host.launcher).parent / "python"

@@ -1,4 +1,4 @@
-"""Plans and maps of a user's own: which calls they serve, and what is said where they cannot."""
+"""Users' plans and maps: the calls that they serve, and the messages if they cannot serve."""
 
 import json
 
@@ -12,7 +12,7 @@ collective allreduce
 ranks {ranks}
 {lists}
 """
-# Either keeps rank order in some calls only: the first always, the second never.
+# CHAIN always keeps rank order, MIXED never does.
 CHAIN = {
     2: "reduce 0: 1",
     3: "reduce 0: 1\nreduce 1: 2",
@@ -28,7 +28,7 @@ def host(request, host_named):
 
 @pytest.fixture
 def plans(tmp_path):
-    """plans(rules, name=text, ...): a directory with a map and files; writing again changes it."""
+    """plans(rules, name=text, ...) writes a map and files into a directory, over earlier ones."""
 
     def write(*rules, **files):
         directory = tmp_path / "plans"
@@ -46,7 +46,7 @@ def tree(ranks, lists):
 
 
 def report_of(host, ranks, program, *arguments, directory=None, variables=None, tmp_path=None):
-    """The report of a job that went well, and what it wrote to stderr."""
+    """The report of a successful job, and its stderr."""
     file = tmp_path / "report.json"
     options = [f"--report={file}"] + ([f"--plans={directory}"] if directory else [])
     result = support.expect_ok(
@@ -96,13 +96,17 @@ def test_changing_the_file_changes_the_mapping(host, compiled, plans, tmp_path):
 @pytest.mark.parametrize(("options", "variables", "reached"), [
     ([], {}, False), (["--shared-heap"], {}, True), (["--shared-heap"], {"TUTTI_REACH": "staged"}, False),
 ], ids=["private memory", "shared heap", "heap not reached"])  # fmt: skip
-def test_rules_tell_whether_ranks_reach_each_others_memory(
+def test_rules_can_require_that_ranks_reach_each_others_memory(
     host, compiled, plans, tmp_path, options, variables, reached
 ):
-    """On the world and on its halves; a map beside plans and a table are asked alike."""
+    """Holds on all ranks and on halves, for the map of plans and for a table."""
     program, report = compiled(host, "plans"), tmp_path / "report.json"
-    directory = plans("allreduce reached yes -> builtin:binomial", "allreduce reached no -> builtin:nary:2",
-                      "bcast reached yes -> builtin:binary", "bcast -> builtin:binomial")  # fmt: skip
+    directory = plans(
+        "allreduce reached yes -> builtin:binomial",
+        "allreduce reached no -> builtin:nary:2",
+        "bcast reached yes -> builtin:binary",
+        "bcast -> builtin:binomial",
+    )
     for asked in (f"--plans={directory}", f"--table={directory / 'map'}"):
         job = support.job(
             host,
@@ -119,7 +123,7 @@ def test_rules_tell_whether_ranks_reach_each_others_memory(
 
 
 def test_one_rank_without_the_heap_is_agreed_on(host_named, compiled, plans, tmp_path):
-    """It alone may make no file so long, so that no rule for memory that all reach holds at any rank."""
+    """One rank cannot make large files, so rules for memory that all ranks reach never match."""
     host, report = host_named("mpich"), tmp_path / "report.json"
     directory = plans(
         "allreduce reached yes -> builtin:binomial", "allreduce reached no -> builtin:nary:2"
@@ -140,7 +144,7 @@ def test_one_rank_without_the_heap_is_agreed_on(host_named, compiled, plans, tmp
     assert algorithms(json.loads(report.read_text()), "allreduce") == {"nary:2"}
 
 
-def test_a_users_word_beats_the_map(host, compiled, plans, tmp_path):
+def test_a_users_variable_overrides_the_map(host, compiled, plans, tmp_path):
     directory = plans("allreduce -> one.tree", one__tree=tree(3, CHAIN[3]))
     report, _ = report_of(
         host,
@@ -161,7 +165,7 @@ def test_a_users_word_beats_the_map(host, compiled, plans, tmp_path):
 def test_plans_that_lose_rank_order_serve_the_rest(
     host_named, compiled, plans, tmp_path, variables
 ):
-    """Compositions, which do not commute, go to the built-in choice; the program checks all results."""
+    """Operations that do not commute use the built-in choice; the program checks all results."""
     host = host_named("openmpi")
     directory = plans("allreduce -> mixed.tree", mixed__tree=tree(3, MIXED[3]))
     report, error = report_of(
@@ -186,7 +190,7 @@ def test_the_order_of_arrival(host, compiled, plans, tmp_path):
 
 
 def test_other_rank_counts_are_refused(host, compiled, plans, tmp_path):
-    """The plan is for the halves; on all ranks the built-in choice runs, and says so once."""
+    """The plan is for the halves; on all ranks the built-in choice runs, with one message."""
     directory = plans("allreduce -> two.tree", two__tree=tree(2, CHAIN[2]))
     report, error = report_of(
         host, 4, compiled(host, "plans"), "split", directory=directory, tmp_path=tmp_path
@@ -200,7 +204,8 @@ def test_other_rank_counts_are_refused(host, compiled, plans, tmp_path):
         len(
             lines_with(
                 error,
-                "two.tree is refused: it is for 2 ranks, the communicator has 4; the built-in choice",
+                "two.tree is refused: it is for 2 ranks, the communicator has 4; the built-in "
+                "choice",
             )
         )
         == 1
@@ -283,8 +288,8 @@ def test_broken_files_stop_the_program_at_init(host, compiled, tmp_path, files, 
     assert len(said) == 1 and reason in said[0] and str(tmp_path) in said[0], result.stderr
 
 
-def test_a_directory_that_is_none(host, compiled, tmp_path):
-    """tutti-run says it, and so does the program where only the variable is set."""
+def test_a_missing_directory(host, compiled, tmp_path):
+    """tutti-run reports it, and so does the program if only the variable is set."""
     program = compiled(host, "plans")
     result = support.job(host, 2, program, options=["--plans", tmp_path / "none"])
     assert result.returncode == 2 and len(lines_with(result.stderr, "tutti-run: --plans ")) == 1, (
@@ -303,7 +308,7 @@ def test_a_directory_that_is_none(host, compiled, tmp_path):
 
 
 def test_different_files_switch_tutti_off(host, compiled, plans, tmp_path):
-    """One variable, but another directory behind it at each rank."""
+    """The variable is the same, but names another directory at each rank."""
     for rank, lists in enumerate((CHAIN[3], MIXED[3], CHAIN[3])):
         place = tmp_path / str(rank)
         place.mkdir()
@@ -341,7 +346,7 @@ def test_a_disabled_library_reads_nothing(host, compiled, tmp_path):
 
 @pytest.mark.parametrize("ranks", [2, 3, 5])
 def test_placement_gives_the_left_fold(host, compiled, plans, tmp_path, ranks):
-    """From the first call on, whatever a map says; segments and the kind of waiting do not matter."""
+    """Holds from the first call on, with any map, segment size and way to wait."""
     program = compiled(host, "plans")
     directory = plans("allreduce -> builtin:binomial")
     for more in ({}, {"TUTTI_SEGMENT_BYTES": "512"}, {"TUTTI_SHM_BYTES_PER_RANK": "32K"}):
@@ -360,7 +365,9 @@ def test_placement_gives_the_left_fold(host, compiled, plans, tmp_path, ranks):
 
 
 def test_runs_repeat_the_order_written(host, compiled, plans, tmp_path):
-    """A chain combines from the left, and with TUTTI_REPRODUCIBLE=run also if it may combine in any order."""
+    """A chain combines from the left; with TUTTI_REPRODUCIBLE=run also a plan in the order of
+    arrival.
+    """
     directory = plans(
         "allreduce -> any.tree",
         "reduce -> builtin:flat",
@@ -378,8 +385,10 @@ def test_runs_repeat_the_order_written(host, compiled, plans, tmp_path):
     assert "any.tree" in algorithms(report, "allreduce")
 
 
-def test_placement_says_where_it_does_not_hold(host, compiled):
-    """Calls of an intercommunicator stay on the host MPI, and a line of each side says that its bits may differ."""
+def test_placement_reports_calls_for_which_it_does_not_hold(host, compiled):
+    """Calls on an intercommunicator stay on the host MPI; a line for each side says that bits may
+    differ.
+    """
     program = compiled(host, "plans")
     result = support.expect_ok(
         support.job(

@@ -1,4 +1,6 @@
-"""The report: what is a loss and what is none, what it does not cover, and that it is left by a job that aborts."""
+"""The report: losses, calls that are no loss, calls that it does not cover, and reports of aborted
+jobs.
+"""
 
 import json
 import shutil
@@ -11,7 +13,7 @@ pytestmark = pytest.mark.mpi
 
 
 def test_one_rank_is_no_loss(host, compiled, tmp_path):
-    """Calls on communicators of one rank are in a line of their own, in no row, and not among the host's."""
+    """Calls on communicators of one rank have their own line and do not count as the host's."""
     report = tmp_path / "report.json"
     expect_ok(job(host, 2, compiled(host, "aborted"), "none", options=[f"--report={report}"]))
     document = json.loads(report.read_text())
@@ -29,7 +31,7 @@ def test_one_rank_is_no_loss(host, compiled, tmp_path):
     )
 
 
-def test_the_table_says_so_too(host_named, compiled):
+def test_the_table_shows_calls_on_one_rank(host_named, compiled):
     host = host_named("mpich")
     said = expect_ok(job(host, 2, compiled(host, "aborted"), "none", options=["--report"])).stderr
     assert "no loss: 20 calls on communicators of one rank" in said
@@ -38,7 +40,7 @@ def test_the_table_says_so_too(host_named, compiled):
 
 @pytest.mark.parametrize("who", ["one", "all"])
 def test_a_job_that_aborts_leaves_its_report(host, compiled, tmp_path, who):
-    """Of the rank that aborts it; where several do, one of them writes."""
+    """The aborting rank writes its report; if several ranks abort, one of them does."""
     report = tmp_path / "report.json"
     result = job(
         host, 3, compiled(host, "aborted"), who, options=[f"--report={report}"], timeout=30
@@ -64,8 +66,19 @@ def test_a_fortran_job_that_aborts(host_named, tmp_path, name, face):
     if shutil.which(compiler) is None:
         pytest.skip(f"{host.name} has no Fortran compiler")
     program, report = tmp_path / "aborted", tmp_path / "report.json"
-    subprocess.run([compiler, "-w", "-fallow-argument-mismatch", f"-D{face}", "-o", program, PROGRAMS / "aborted.F90"],
-                   check=True, timeout=120)  # fmt: skip
+    subprocess.run(
+        [
+            compiler,
+            "-w",
+            "-fallow-argument-mismatch",
+            f"-D{face}",
+            "-o",
+            program,
+            PROGRAMS / "aborted.F90",
+        ],
+        check=True,
+        timeout=120,
+    )
     result = job(host, 2, program, options=[f"--report={report}"], timeout=40)
     assert result.returncode != 0
     assert json.loads(report.read_text())["aborted_by"] == 1

@@ -11,7 +11,10 @@ pytestmark = pytest.mark.mpi
 
 
 def must_work(host, ranks, program, *arguments, alone=None, **how):
-    """The job under Tutti; skipped where the host alone (with these arguments, if they differ) ends in the same way."""
+    """Runs the job under Tutti, which must succeed; skips the test if the host alone fails too.
+
+    `alone`: the arguments for the host alone, if they differ.
+    """
     result = job(host, ranks, program, *arguments, **how)
     if result.returncode != 0:
         without = job(host, ranks, program, *(alone or arguments), tutti=False)
@@ -21,7 +24,7 @@ def must_work(host, ranks, program, *arguments, alone=None, **how):
 
 
 def totals(report):
-    """Calls by Tutti and by the host in all, and the host's by reason."""
+    """The numbers of calls served by Tutti and by the host, and the host's by reason."""
     document = json.loads(report.read_text())
     rows = document["collectives"]
     reasons = {row["reason"]: row["calls"] for row in document["host_reasons"]}
@@ -31,7 +34,7 @@ def totals(report):
 @pytest.mark.parametrize("ranks", RANKS)
 @pytest.mark.parametrize("what", ["alone", "again"])
 def test_sessions_alone(host, compiled, tmp_path, what, ranks):
-    (tmp_path / "alone").mkdir()  # ranks meet here: `must_work` may run the job twice
+    (tmp_path / "alone").mkdir()  # ranks meet in this directory; `must_work` may run the job twice
     must_work(
         host,
         ranks,
@@ -43,11 +46,11 @@ def test_sessions_alone(host, compiled, tmp_path, what, ranks):
     )
 
 
-# Before or after the session begins, and ending before or after it.
+# MPI_Init before or after the session begins, and MPI_Finalize before or after it ends.
 @pytest.mark.parametrize("ranks", RANKS)
 @pytest.mark.parametrize("what", ["beside", "early", "beside-late", "early-late"])
 def test_session_beside_the_world(host, compiled, tmp_path, what, ranks):
-    """Every call on communicators of more than one rank is served, but the first of each."""
+    """Tutti serves every call on communicators of more than one rank, except the first of each."""
     report = tmp_path / "report.json"
     must_work(host, ranks, compiled(host, "sessions"), what, 20, options=[f"--report={report}"])
     if ranks > 1:
@@ -59,7 +62,7 @@ def test_session_beside_the_world(host, compiled, tmp_path, what, ranks):
 
 
 def test_sessions_alone_are_served(host, compiled):
-    """The watchdog's view of a group, which only a communicator that Tutti serves has."""
+    """The watchdog reports the group, which exists only for communicators that Tutti serves."""
     result = job(
         host,
         2,
@@ -95,7 +98,7 @@ def test_malformed_variable_in_a_session(host, compiled):
 
 
 def each_rank(tmp_path, command):
-    """A script that runs the program under tutti-run with what the shell command sets for the rank $rank."""
+    """A script that runs the program under tutti-run after a shell command, which may use $rank."""
     script = tmp_path / "each_rank"
     script.write_text(f'#!/bin/sh\nrank=${{PMI_RANK:-$PMIX_RANK}}\n{command}\nexec "$@"\n')
     script.chmod(0o755)
@@ -111,7 +114,7 @@ DIFFERENT = {
 @pytest.mark.parametrize("command", DIFFERENT.values(), ids=DIFFERENT.keys())
 @pytest.mark.parametrize("what", ["alone", "early", "beside-late"])
 def test_sessions_with_different_variables(host, compiled, tmp_path, command, what):
-    """All ranks stay on the host together."""
+    """All ranks stay on the host MPI."""
     line = [
         host.launcher,
         "-n",
@@ -128,7 +131,7 @@ def test_sessions_with_different_variables(host, compiled, tmp_path, command, wh
 @pytest.mark.parametrize("ranks", RANKS)
 @pytest.mark.parametrize("children", [1, 2])
 def test_spawn_under_the_launcher(host, compiled, tmp_path, ranks, children):
-    """Calls of the parents on merged communicators, their parts and copies are served."""
+    """Tutti serves the parents' calls on merged communicators, their parts and copies."""
     report, program = tmp_path / "report.json", compiled(host, "spawn")
     must_work(
         host,
@@ -149,7 +152,9 @@ def test_spawn_under_the_launcher(host, compiled, tmp_path, ranks, children):
 
 @pytest.mark.parametrize("parents,children", [(True, False), (False, True)])
 def test_spawn_across_the_launcher(host, compiled, parents, children):
-    """Where only one side runs under Tutti, what both are in stays on the host, without a word or a wait."""
+    """If only one side runs under Tutti, communicators of both sides stay on the host, without
+    message or wait.
+    """
     program = compiled(host, "spawn")
     launcher = support.TUTTI_RUN if children else "-"
     result = expect_ok(

@@ -1,4 +1,4 @@
-"""Exceptions inside a call become MPI errors: memory that runs out, wherever it does."""
+"""Exceptions inside a call become MPI errors: memory may run out at any place."""
 
 import subprocess
 
@@ -12,21 +12,40 @@ pytestmark = pytest.mark.mpi
 def program(host, tmp_path):
     path = tmp_path / "thrown"
     compiler = host.compiler.replace("mpicc", "mpicxx")
-    subprocess.run([compiler, "-std=c++20", "-O1", "-g", "-w", "-o", path, PROGRAMS / "thrown.cpp", "-ldl", "-pthread"], check=True,
-                   timeout=120)  # fmt: skip
+    subprocess.run(
+        [
+            compiler,
+            "-std=c++20",
+            "-O1",
+            "-g",
+            "-w",
+            "-o",
+            path,
+            PROGRAMS / "thrown.cpp",
+            "-ldl",
+            "-pthread",
+        ],
+        check=True,
+        timeout=120,
+    )
     return path
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
-def test_calls_that_fail_for_memory_may_be_made_again(host, program, ranks):
-    """Every allocation of a call fails in turn, at one rank; results are right when it goes well."""
+def test_calls_that_fail_for_memory_may_be_repeated(host, program, ranks):
+    """Every allocation of a call fails in turn at one rank; results are right when the call
+    succeeds.
+    """
     result = expect_ok(job(host, ranks, program, "retried"))
     assert result.stderr.count("memory ran out") == 1, result.stderr
 
 
 @pytest.mark.parametrize("where", ["set_up", "middle"])
 def test_errors_of_one_rank(host, program, where, tmp_path):
-    """What other ranks may be waiting for does not go on at the host: the rank keeps getting errors, and ends the job."""
+    """Other ranks may wait for the failed call, so the host does not serve it.
+
+    The rank gets errors from further calls, and ends the job.
+    """
     options = ["--trace", tmp_path / "run.trace"] if where == "middle" else []
     result = job(host, 2, program, where, options=options, timeout=30)
     assert "failed as it should" in result.stdout, f"{result.stdout}\n{result.stderr}"

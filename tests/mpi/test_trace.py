@@ -1,4 +1,4 @@
-"""Traces of real programs: what was recorded holds together, and what it costs."""
+"""Traces of real programs: their records are consistent, and their cost is bounded."""
 
 import os
 import re
@@ -22,8 +22,17 @@ COLLECTIVES = 4
 
 def traced(host, compiled, directory, ranks, *, program="traced", arguments=(), variables=None):
     file = directory / "run.trace"
-    result = expect_ok(job(host, ranks, compiled(host, program), *arguments, options=["--trace", file],
-                           variables=variables, timeout=120))  # fmt: skip
+    result = expect_ok(
+        job(
+            host,
+            ranks,
+            compiled(host, program),
+            *arguments,
+            options=["--trace", file],
+            variables=variables,
+            timeout=120,
+        )
+    )
     assert [path.name for path in directory.iterdir()] == ["run.trace"]
     return read(file), result
 
@@ -41,8 +50,11 @@ def recorded_steps(trace, operation):
 
 
 def expected_steps(trace, operation):
-    """(all that may be there, those that must): a wait for a ring position begins when the ring has come round, and
-    blocks of nothing are not moved; who reads whose buffer hangs on where it lies."""
+    """(steps that may be recorded, steps that must be).
+
+    Waits for a ring position occur only after the ring has wrapped around. Empty blocks are not
+    moved. Whether a rank reads another's buffer directly depends on where the buffer is.
+    """
     program = trace.programs[int(trace.operations["program"][operation])]
     segments, positions = (
         int(trace.operations[name][operation]) for name in ("segments", "positions")
@@ -66,7 +78,7 @@ def expected_steps(trace, operation):
 
 
 @pytest.mark.parametrize("ranks", [2, 5])
-def test_a_trace_holds_together(host, compiled, tmp_path, ranks):
+def test_a_trace_is_consistent(host, compiled, tmp_path, ranks):
     trace, _ = traced(host, compiled, tmp_path, ranks)
     get, steps = trace.operations, trace.steps
     assert len(trace.ranks) == ranks and len(trace.nodes) == 1 and trace.mpi == host.abi
@@ -79,7 +91,8 @@ def test_a_trace_holds_together(host, compiled, tmp_path, ranks):
     threads = len(np.unique(get["track"])) == 2 * ranks
     assert len(world) == (3 if threads else 1)
 
-    # The world's operations: all but the first, which the host did while Tutti set up, and the last barrier.
+    # The operations on MPI_COMM_WORLD: all but the first, which the host served during set-up, and
+    # the last barrier.
     first = get["communicator"] == world[0]
     for rank in range(ranks):
         mine = first & (get["rank"] == rank)
@@ -88,7 +101,7 @@ def test_a_trace_holds_together(host, compiled, tmp_path, ranks):
     reasons = {trace.reasons[reason] for reason in get["reason"][get["host"]]}
     assert any("TUTTI_SETUP_AFTER" in reason for reason in reasons)
 
-    # Every rank tells of every operation, in the same words.
+    # Every rank has recorded every operation, with the same label.
     for meeting in trace.meetings:
         assert sorted(get["rank"][meeting]) == sorted(
             trace.communicators[int(get["communicator"][meeting[0]])]
@@ -96,7 +109,8 @@ def test_a_trace_holds_together(host, compiled, tmp_path, ranks):
         for name in ("bytes", "root", "segments", "collective"):
             assert len(set(get[name][meeting].tolist())) == 1, name
 
-    # Every step is there, in the order of execution; the reader has refused times that are not ordered.
+    # Every step is recorded, in the order of execution; the reader refuses times that are not
+    # ordered.
     for operation in np.flatnonzero(~get["host"]):
         found = recorded_steps(trace, operation)
         possible, certain = expected_steps(trace, operation)
@@ -109,7 +123,7 @@ def test_a_trace_holds_together(host, compiled, tmp_path, ranks):
     assert (sums <= (get["end"] - get["begin"]) + 1).all()  # nanoseconds as floats
     assert (steps["peer"] >= 0).any() and steps["bytes"].max() > 1000
 
-    # A wait ends after what it waited for began to be told: one clock, so without any doubt.
+    # A wait ends after the step that ended it began; all ranks use one clock.
     told, waited = flows(trace)
     waits = (trace.group_of[steps["kind"]] == 0) & (trace.step_peer >= 0)
     assert len(told) == waits.sum() > 0
@@ -127,7 +141,7 @@ def deposited(trace):
 
 COMPLETIONS = (
     6 * 17 * 7 + 5 * 7
-)  # as programs/persistent.c: lengths, collectives, rounds; and what has shapes
+)  # the lengths, collectives and rounds of programs/persistent.c, and its special shapes
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
@@ -157,7 +171,7 @@ def test_every_round_of_a_persistent_collective_is_there(host, compiled, tmp_pat
 
 
 def test_who_a_persistent_collective_waits_for(host, compiled, tmp_path):
-    """And what the program did between its start and its completion, which is nobody's waiting."""
+    """The time between start and completion does not count as waiting."""
     trace, _ = traced(host, compiled, tmp_path, 2, program="persistent_late")
     get, steps = trace.operations, trace.steps
     chosen = deposited(trace)
@@ -174,13 +188,17 @@ def test_who_a_persistent_collective_waits_for(host, compiled, tmp_path):
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
-def test_short_parts_bear_the_names_of_their_collectives(host, compiled, tmp_path, ranks):
-    """The records of a gather go by an allgather's program, whose root they do not know."""
+def test_short_parts_have_the_names_of_their_collectives(host, compiled, tmp_path, ranks):
+    """A gather of short parts runs an allgather's program, so its records have no root."""
     trace, _ = traced(host, compiled, tmp_path, ranks, program="short_parts")
     get = trace.operations
-    named = {name: ~get["host"] & (get["collective"] == trace.collectives.index(name)) & (get["bytes"] == 8 * ranks)
-             for name in ("gather", "scatter", "allgather", "alltoall")}  # fmt: skip
-    # A call whose longest part was not expected has an operation more.
+    named = {
+        name: ~get["host"]
+        & (get["collective"] == trace.collectives.index(name))
+        & (get["bytes"] == 8 * ranks)
+        for name in ("gather", "scatter", "allgather", "alltoall")
+    }
+    # A call whose longest part was longer than expected has one more operation.
     for name, chosen in named.items():
         assert 10 * ranks <= chosen.sum() <= 12 * ranks, name
         assert (get["root"][chosen] == (ranks - 1 if name in ("gather", "scatter") else 0)).all()
@@ -191,7 +209,9 @@ def test_short_parts_bear_the_names_of_their_collectives(host, compiled, tmp_pat
 
 
 def test_clocks_of_two_nodes(host_named, compiled, tmp_path):
-    """Ranks that MPICH takes for two nodes read one clock in truth, so the offset found must be none, within its error."""
+    """MPICH takes the ranks for two nodes, but they read one clock, so the offset must be 0 within
+    its error.
+    """
     host = host_named("mpich")
     trace, _ = traced(host, compiled, tmp_path, 4, variables={"MPIR_CVAR_NUM_CLIQUES": "2"})
     assert len(trace.nodes) == 2 and trace.nodes[0].error == 0
@@ -204,7 +224,7 @@ def test_clocks_of_two_nodes(host_named, compiled, tmp_path):
     assert "off" not in summary(trace)["collectives"][0]["by"]
 
 
-def test_what_the_ring_cannot_hold_is_counted(host, compiled, tmp_path):
+def test_records_that_the_ring_cannot_hold_are_counted(host, compiled, tmp_path):
     trace, _ = traced(host, compiled, tmp_path, 2, variables={"TUTTI_TRACE_BYTES": "32K"})
     assert all(rank.lost > 0 for rank in trace.ranks)
     assert 0 < len(trace.steps["kind"]) < 2 * 2 * 1024
@@ -236,7 +256,7 @@ def test_a_killed_rank_leaves_no_file(host, compiled, tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
-def test_an_older_file_stays_until_the_new_one_is_whole(host_named, compiled, tmp_path):
+def test_an_older_file_stays_until_the_new_one_is_complete(host_named, compiled, tmp_path):
     host = host_named("mpich")
     (tmp_path / "run.trace").write_text("older")
     job(host, 2, compiled(host, "killed"), options=["--trace", tmp_path / "run.trace"], timeout=30)
@@ -251,25 +271,33 @@ def test_options_of_the_launcher(tmp_path):
             [support.TUTTI_RUN, *arguments], environment=support.clean_environment(), timeout=30
         )
         assert result.returncode == 2 and "--trace needs the name of a file" in result.stderr
-    result = support.run([support.TUTTI_RUN, "--mpi", "mpich", "--trace=a.trace", "bash", "-c", "echo $TUTTI_TRACE"],
-                         environment=support.clean_environment(), timeout=30, cwd=tmp_path)  # fmt: skip
+    result = support.run(
+        [support.TUTTI_RUN, "--mpi", "mpich", "--trace=a.trace", "bash", "-c", "echo $TUTTI_TRACE"],
+        environment=support.clean_environment(),
+        timeout=30,
+        cwd=tmp_path,
+    )
     assert result.stdout == f"{tmp_path}/a.trace\n", result.stderr
 
 
 CALLS = 200
-# What a rank does while it waits depends on when the others come; what remains is the same in every run.
+# Waiting depends on when the other ranks arrive; without it the count is the same in every run.
 NOT_COUNTED = re.compile(
     r"wait_for|[wW]aiter|ValueWait|PeerWatch|libmpi|libc\.|ld-linux|libm\.|chrono|progress|\?\?\?"
 )
 
 
 def instructions(host, program, directory, variables):
-    """(instructions of an 8-byte allreduce outside of waiting and of the host, those that the sources of traces have)."""
+    """Instructions of an 8-byte allreduce, without waiting and the host: (all, those in the
+    sources of traces).
+    """
     directory.mkdir()
     wrapper = directory / "wrapper"
     profile = directory / "profile"
-    wrapper.write_text(f"#!/bin/sh\nexec valgrind --tool=callgrind --callgrind-out-file={profile}.$PMI_RANK "
-                       '--toggle-collect=counted_allreduce --log-file="$0.$PMI_RANK" "$@"\n')  # fmt: skip
+    wrapper.write_text(
+        f"#!/bin/sh\nexec valgrind --tool=callgrind --callgrind-out-file={profile}.$PMI_RANK "
+        '--toggle-collect=counted_allreduce --log-file="$0.$PMI_RANK" "$@"\n'
+    )
     wrapper.chmod(0o755)
     environment = support.clean_environment() | host.environment | {
         "LD_PRELOAD": str(host.interposer), "TUTTI_WAIT": "spin", **variables}  # fmt: skip
@@ -298,9 +326,12 @@ def instructions(host, program, directory, variables):
 @pytest.mark.skipif(shutil.which("valgrind") is None, reason="needs valgrind")
 @pytest.mark.skipif((os.cpu_count() or 1) < 2, reason="needs 2 cores")
 def test_instructions(host_named, compiled, tmp_path):
-    """Off, nothing of traces is executed in a call; on, at most 60 instructions a step, the operation's own included.
+    """Without tracing a call executes none of its code; with tracing at most 60 instructions for
+    each step.
 
-    What a step costs is seen where the executor's loop runs in both jobs: the default of two ranks has a shorter path."""
+    These include the instructions for the operation. For the comparison the executor's loop runs
+    in both jobs, because the default for two ranks has a shorter path.
+    """
     host = host_named("mpich")
     program = compiled(host, "one_late_rank")
     default, default_ours = instructions(host, program, tmp_path / "default", {})

@@ -1,4 +1,4 @@
-"""tutti-run: what it finds out, and what it says in one line when it cannot."""
+"""tutti-run: how it finds the MPI and binds ranks, and its one-line errors."""
 
 import json
 import os
@@ -79,14 +79,14 @@ def test_an_mpi_without_interposer(tmp_path):
     assert "libmpi.so.1" in refused(tmp_path / "old")
 
 
-def test_nobody_tells_the_mpi():
+def test_an_unknown_mpi():
     assert "--mpi" in refused("bash", "-c", "true")
 
 
 @pytest.mark.parametrize(
     "name", ["mpiexec", "mpirun", "mpiexec.hydra", "mpirun.openmpi", "orterun", "prterun", "srun"]
 )
-def test_the_wrong_way_round(tmp_path, name):
+def test_tutti_run_before_the_launcher(tmp_path, name):
     (tmp_path / name).write_text("#!/bin/sh\nexit 0\n")
     (tmp_path / name).chmod(0o755)
     said = refused("--report", tmp_path / name, "-n", "2", "./app")
@@ -103,7 +103,7 @@ WHERE = "import os, sys; sys.stdout.write(f'{sorted(os.sched_getaffinity(0))}\\n
 
 
 def bound(host, ranks, *options, cores=None):
-    """The cores of each rank, and what was said."""
+    """The cores of each rank, and the lines on stderr."""
     environment = support.clean_environment() | host.environment
     command = [host.launcher, "-n", ranks, support.TUTTI_RUN, *options, sys.executable, "-c", WHERE]
     if cores is not None:
@@ -123,12 +123,12 @@ def test_binding(host_named):
     assert sorted({unit for units in held for unit in units}) == usable
     assert len(usable) == 1 or all(len(units) < len(usable) for units in held)
     one = str(usable[-1])
-    for where in ("numa", "core"):  # a job that may use one core
+    for where in ("numa", "core"):  # a job that may use only one core
         assert bound(host, 2, "--bind", where, cores=one) == ([f"[{one}]"] * 2, "")
 
 
 @pytest.mark.mpi
-def test_ranks_that_are_bound_are_left(host_named):
+def test_bound_ranks_are_not_bound_again(host_named):
     host, usable = host_named("openmpi"), sorted(os.sched_getaffinity(0))
     if len(usable) < 2:
         pytest.skip("one core")
@@ -137,7 +137,7 @@ def test_ranks_that_are_bound_are_left(host_named):
     )  # Open MPI binds two ranks to a core each
 
 
-def test_why_a_rank_is_not_bound():
+def test_the_reason_why_a_rank_is_not_bound():
     command = [support.TUTTI_RUN, "--mpi", "mpich", "--bind", "core", "true"]
     environment = {
         key: value for key, value in support.clean_environment().items() if "LOCAL" not in key
@@ -186,7 +186,7 @@ def test_arguments_and_preload_are_kept():
 
 @pytest.mark.mpi
 def test_indirect_mpi(host, compiled, tmp_path):
-    """The MPI of a library that the program needs."""
+    """The MPI is that of a library that the program needs."""
     (tmp_path / "solver.c").write_text(
         "#include <mpi.h>\nint solve(void) { return MPI_Init(0, 0) || MPI_Finalize(); }\n"
     )
@@ -225,7 +225,9 @@ def test_one_line_a_job(host):
 
 @pytest.mark.mpi
 def test_script(host, compiled, tmp_path):
-    """A script is linked to nothing; the launcher tells, and the program inside is interposed."""
+    """A script is linked to no MPI; the job's launcher gives the MPI, and the program inside is
+    interposed.
+    """
     script = tmp_path / "script"
     script.write_text(f'#!/bin/sh\nexec {compiled(host, "errors")} "$@"\n')
     script.chmod(0o755)

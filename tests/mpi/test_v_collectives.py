@@ -1,4 +1,4 @@
-"""The collectives whose parts differ in length: gatherv, scatterv, allgatherv, alltoallv, alltoallw, reduce_scatter."""
+"""The v-collectives: gatherv, scatterv, allgatherv, alltoallv, alltoallw and reduce_scatter."""
 
 import json
 
@@ -15,8 +15,8 @@ def test_results(host, compiled, ranks):
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
-def test_who_served_them(host, compiled, tmp_path, ranks):
-    """Every call is Tutti's."""
+def test_tutti_serves_them(host, compiled, tmp_path, ranks):
+    """Tutti serves every call."""
     report = tmp_path / "report.json"
     expect_ok(job(host, ranks, compiled(host, "v_collectives"), options=[f"--report={report}"]))
     document = json.loads(report.read_text())
@@ -31,19 +31,20 @@ def test_who_served_them(host, compiled, tmp_path, ranks):
     assert all(reason.startswith("first calls of a communicator") for reason in reasons), reasons
 
 
-# Lines and slots for few ranks' parts, and segments of a line's length.
+# Settings with lines and with slots for the parts of few ranks, and with segments of a line's
+# length.
 @pytest.mark.parametrize(
     "variables",
     [{"TUTTI_SHM_BYTES_PER_RANK": "32K"}, {"TUTTI_SEGMENT_BYTES": "256"}, {"TUTTI_SHM": "posix"}],
 )
-def test_results_in_other_gears(host_named, compiled, variables):
+def test_results_with_other_settings(host_named, compiled, variables):
     host = host_named("mpich")
     expect_ok(job(host, 4, compiled(host, "v_collectives"), variables=variables, timeout=120))
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_no_data(host, compiled, tmp_path, ranks):
-    """Calls without data never reach the host."""
+    """The host serves no call without data."""
     report = tmp_path / "report.json"
     expect_ok(job(host, ranks, compiled(host, "no_data"), options=[f"--report={report}"]))
     reasons = [row["reason"] for row in json.loads(report.read_text())["host_reasons"]]

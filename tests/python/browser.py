@@ -19,7 +19,7 @@ def _chromium() -> str | None:
 
 
 def reason_to_skip() -> str:
-    """Why there can be no browser here; empty where there can."""
+    """The reason why there is no browser here; empty if there is one."""
     if _chromium() is None:
         return "no chromium here; Debian's packages are chromium and chromium-driver"
     if shutil.which("chromedriver") is None:
@@ -33,7 +33,7 @@ def reason_to_skip() -> str:
 
 @contextmanager
 def chromium(profile: Path) -> Iterator[Any]:
-    """A driver; the browser ends with the block."""
+    """A driver of a browser that ends with the block."""
     if reason := reason_to_skip():
         pytest.skip(reason)
     from selenium import webdriver
@@ -42,9 +42,13 @@ def chromium(profile: Path) -> Iterator[Any]:
     options = webdriver.ChromeOptions()
     options.binary_location = _chromium() or ""
     for argument in (
-        "--headless=new", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--window-size=1400,900",
+        "--headless=new",
+        "--no-sandbox",
+        "--disable-gpu",
+        "--disable-dev-shm-usage",
+        "--window-size=1400,900",
         f"--user-data-dir={profile}",
-    ):  # fmt: skip
+    ):
         options.add_argument(argument)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     driver = webdriver.Chrome(options=options, service=Service(shutil.which("chromedriver") or ""))
@@ -57,7 +61,7 @@ def chromium(profile: Path) -> Iterator[Any]:
 
 
 def cleaned(driver: Any) -> Any:
-    """The browser as it started: no page, nothing in the log, the pointer in the corner, no wishes about colours."""
+    """Resets the browser: no page, an empty log, pointer in the corner, no preferred colours."""
     from selenium.webdriver import ActionChains
 
     ActionChains(driver).reset_actions()
@@ -75,7 +79,7 @@ def wait_until(holds: Callable[[], bool], what: str) -> None:
 
 
 def complaints(driver: Any) -> list[str]:
-    """What the page wrote to the console: script errors, what its content policy refused."""
+    """The page's messages on the console: script errors and refusals of its content policy."""
     return [
         entry["message"]
         for entry in driver.get_log("browser")
@@ -84,7 +88,7 @@ def complaints(driver: Any) -> list[str]:
 
 
 class PlayPage:
-    """A page of `tutti plan play` as a reader meets it."""
+    """A page of `tutti plan play` in a browser."""
 
     def __init__(self, driver: Any, file: Path, text: str) -> None:
         file.write_text(text, encoding="utf-8")
@@ -113,7 +117,7 @@ class PlayPage:
         return [button.text for button in self.all("aside [aria-current=step]")]
 
     def held(self, rank: int) -> list[str]:
-        """What a rank's blocks hold, as its detail tells it."""
+        """The contents of a rank's blocks, as the page's details show them."""
         from selenium.webdriver.common.keys import Keys
 
         self.all(f"[data-rank='{rank}']")[0].send_keys(Keys.ENTER)

@@ -1,4 +1,4 @@
-"""What the tests of the Python package share. They run the installed package, in processes of their own."""
+"""Fixtures for the tests of the Python package, which run the installed package as processes."""
 
 import os
 import subprocess
@@ -14,7 +14,7 @@ from browser import chromium, cleaned
 from tutti.bench.mpis import Mpi, find_mpis
 
 ROOT = Path(__file__).resolve().parents[2]
-# Tests run side by side, and a process that has to wait for a core is not slow.
+# Tests run in parallel, so a process may have to wait for a core.
 hypothesis.settings.register_profile("tests", deadline=None)
 hypothesis.settings.load_profile("tests")
 Tutti = Callable[..., subprocess.CompletedProcess[str]]
@@ -22,7 +22,7 @@ Tutti = Callable[..., subprocess.CompletedProcess[str]]
 
 @pytest.fixture
 def tutti() -> Tutti:
-    """Runs `tutti ARGUMENTS` and returns what it said."""
+    """Runs `tutti ARGUMENTS` and returns its exit code and output."""
 
     def run(
         *arguments: str,
@@ -33,15 +33,21 @@ def tutti() -> Tutti:
         env = {name: value for name, value in os.environ.items() if not name.startswith("TUTTI_")}
         return subprocess.run(
             [sys.executable, "-m", "tutti.cli", *arguments],
-            capture_output=True, text=True, input=stdin, timeout=seconds, env=env | (environment or {}), cwd=ROOT, check=False,
-        )  # fmt: skip
+            capture_output=True,
+            text=True,
+            input=stdin,
+            timeout=seconds,
+            env=env | (environment or {}),
+            cwd=ROOT,
+            check=False,
+        )
 
     return run
 
 
 @pytest.fixture
 def recorded_machine(tmp_path: Path) -> Path:
-    """A file as lstopo writes them: two numa regions of two cores."""
+    """A file like those of lstopo: two NUMA regions of two cores."""
 
     def described(
         kind: str, index: int, cores: range, regions: range, inside: str = "", more: str = ""
@@ -77,7 +83,7 @@ def recorded_machine(tmp_path: Path) -> Path:
 
 
 def mpis() -> dict[str, Mpi]:
-    """The host MPIs that can be used here: the first MPICH and the first Open MPI."""
+    """The host MPIs for tests: the first MPICH and the first Open MPI of this machine."""
     found: dict[str, Mpi] = {}
     for mpi in find_mpis(ROOT):
         if mpi.family in ("mpich", "openmpi") and mpi.library is not None:
@@ -95,7 +101,7 @@ def mpi(request: pytest.FixtureRequest) -> Mpi:
 
 @pytest.fixture(scope="session")
 def browser_of_all(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Any]:
-    """Starting it takes longer than most tests of a page."""
+    """One browser for all tests, because starting it takes longer than most tests of a page."""
     with chromium(tmp_path_factory.mktemp("profile")) as started:
         yield started
 

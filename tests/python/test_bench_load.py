@@ -1,4 +1,4 @@
-"""What `tutti bench` notices of other processes, and what it says of them."""
+"""How `tutti bench` measures and reports the load of other processes."""
 
 import os
 import subprocess
@@ -22,7 +22,7 @@ intr 1 2 3
 """
 
 
-def test_busy_is_what_processes_took_of_the_chosen_cores():
+def test_busy_is_the_time_of_processes_on_the_chosen_cores():
     assert busy_seconds(STAT, {0}, 100) == pytest.approx(5.6)
     assert busy_seconds(STAT, {0, 1}, 100) == pytest.approx(10.0)
     assert busy_seconds(STAT, {0, 2}, 100) is None
@@ -45,18 +45,22 @@ SPIN = "import time\nwhile time.process_time() < {}: pass"
 @pytest.fixture
 def told():
     if load.sample(os.sched_getaffinity(0)).busy is None:
-        pytest.skip("this system does not tell how busy its cores are")
+        pytest.skip("this system does not count how busy its cores are")
 
 
 def test_a_busy_process_beside_the_job_is_noticed(told):
-    """The job ends when the other process has computed enough, so that nothing depends on how quick the machine is. The other one
-    counts as this process's own work only after it was waited for."""
+    """The job ends when the other process has computed enough, so no result depends on the
+    machine's speed.
+
+    The other process counts as this process's own work only after this process has waited for it.
+    """
     cores, enough = os.sched_getaffinity(0), 0.5
     before = load.sample(cores)
     with subprocess.Popen([sys.executable, "-c", SPIN.format(600)]) as other:
         try:
             wait = (
-                f"import time\nwhile sum(map(int, open('/proc/{other.pid}/stat').read().rsplit(')', 1)[1].split()[11:13])) < "
+                "import time\nwhile sum(map(int, "
+                f"open('/proc/{other.pid}/stat').read().rsplit(')', 1)[1].split()[11:13])) < "
                 f"{enough * os.sysconf('SC_CLK_TCK')}: time.sleep(0.01)"
             )
             assert driver.execute([sys.executable, "-c", wait], dict(os.environ), 120)[0] == 0
@@ -66,15 +70,16 @@ def test_a_busy_process_beside_the_job_is_noticed(told):
     share = share_of_others(before, after, 1)
     assert (
         share is not None and share * (after.at - before.at) > 0.3
-    )  # the system counts in ticks, some of which it gives to others
+    )  # the system counts in ticks, some of which it attributes to others
 
 
-def test_what_the_job_itself_computes_is_its_own(told):
+def test_the_jobs_own_work_is_not_load(told):
     with watched(2) as watch:
         words = [
             "sh",
             "-c",
-            f"'{sys.executable}' -c '{SPIN.format(0.4)}' & '{sys.executable}' -c '{SPIN.format(0.4)}'; wait",
+            f"'{sys.executable}' -c '{SPIN.format(0.4)}' & '{sys.executable}' -c "
+            f"'{SPIN.format(0.4)}'; wait",
         ]
         assert driver.execute(words, dict(os.environ), 120)[0] == 0
     assert watch.after is not None
@@ -82,7 +87,7 @@ def test_what_the_job_itself_computes_is_its_own(told):
 
 
 @pytest.mark.mpi
-def test_the_ranks_of_a_job_are_its_own(told, mpi, tmp_path):
+def test_the_work_of_a_jobs_ranks_is_not_load(told, mpi, tmp_path):
     from tutti.bench.variants import command, environment
 
     variant = Variant(mpi, "default", False)
@@ -99,13 +104,13 @@ def measured(shares: dict[str, list[float | None]]) -> Measurements:
     return measurements
 
 
-def test_marked_jobs_are_said_once():
+def test_marked_jobs_are_reported_once():
     host, ours = Variant(MPICH, "default", False), Variant(MPICH, "default", True)
     some = measured({"mpich": [0.01, 0.3, 0.4], "mpich+tutti": [0.0, None, 0.05]})
     assert loaded(some, 2, host, ours) and not loaded(some, 2, ours)
     assert load_text(some) == (
-        "load: other processes used up to 40% of the ranks' cores during MPICH 5.0.2 with 2 ranks (repetitions 2, 3); stop them and "
-        "measure again"
+        "load: other processes used up to 40% of the ranks' cores during MPICH 5.0.2 with 2 "
+        "ranks (repetitions 2, 3); stop them and measure again"
     )
     assert [job["marked"] for job in load_json(some)["jobs"]] == [
         [False, True, True],
@@ -116,7 +121,7 @@ def test_marked_jobs_are_said_once():
 
 
 def test_the_share_comes_with_each_job(monkeypatch, tmp_path):
-    """From the run of a program to the JSON."""
+    """The share is measured around the program and gets into the JSON."""
     result = '{"library": "it", "interposed": false, "cells": []}'
     monkeypatch.setattr(driver, "program", lambda name: Path("/bin") / name)
     monkeypatch.setattr(

@@ -1,4 +1,4 @@
-"""`tutti bench --mixed --cold`: the program, its order, and what the driver makes of it."""
+"""`tutti bench --mixed --cold`: the program, its order of calls, and the driver's results."""
 
 import json
 from collections import Counter
@@ -77,7 +77,7 @@ def test_the_order_follows_from_the_seed(mpi, tmp_path):
 
 
 @pytest.mark.mpi
-def test_hand_overs_stand_beside_each_condition_where_ranks_have_cores(mpi, tmp_path):
+def test_hand_overs_are_reported_for_each_condition_if_ranks_have_cores(mpi, tmp_path):
     job = run_program(mpi, 2, tmp_path, "--kinds", "barrier", "--mixed")
     if job["yields"]:
         assert job["hand_overs"] == []
@@ -134,14 +134,33 @@ def test_bad_input(mpi, tmp_path, arguments, culprit):
 
 @pytest.mark.mpi
 def test_a_run(tutti, tmp_path, mpi):
-    """From the command to tables and JSON, with 2 ranks and with 3."""
+    """The command writes tables and JSON, with 2 and with 3 ranks."""
     file = tmp_path / "mixed.json"
     with_tutti = find_program("tutti-run") is not None and find_interposer(mpi.abi) is not None
-    done = tutti("bench", "--mixed", "--cold", "64K", "--ranks", "2,3", "--repetitions", "2", "--budget-ms", "1", "--peer-settings",
-                 "default", "--mpi", mpi.name, "--seed", "9", "--json", str(file), *([] if with_tutti else ["--no-tutti"]),
-                 seconds=280)  # fmt: skip
+    done = tutti(
+        "bench",
+        "--mixed",
+        "--cold",
+        "64K",
+        "--ranks",
+        "2,3",
+        "--repetitions",
+        "2",
+        "--budget-ms",
+        "1",
+        "--peer-settings",
+        "default",
+        "--mpi",
+        mpi.name,
+        "--seed",
+        "9",
+        "--json",
+        str(file),
+        *([] if with_tutti else ["--no-tutti"]),
+        seconds=280,
+    )
     assert done.returncode == 0, done.stderr
-    assert done.stderr == ""  # no bar and no line a program where stderr is no terminal
+    assert done.stderr == ""  # if stderr is no terminal, no progress is shown
     document = json.loads(file.read_text())
     assert document["settings"]["kinds"] == "programs" and document["settings"]["seed"] == 9
     for ranks in (2, 3):

@@ -1,4 +1,4 @@
-"""`tutti bench --hosts`: what is refused, what follows from the numbers, and a small run over nodes on this machine."""
+"""`tutti bench --hosts`: refused options, computed results, and a small run on emulated nodes."""
 
 import json
 from io import StringIO
@@ -34,8 +34,15 @@ INTEL = Mpi(
 
 
 def plan(**changes):
-    values = {"mpis": [MPICH, OPENMPI], "ranks": [2], "cores": 2, "collectives": ["bcast", "barrier"], "sizes": [8, 4096],
-              "repetitions": 3, "seed": 1}  # fmt: skip
+    values = {
+        "mpis": [MPICH, OPENMPI],
+        "ranks": [2],
+        "cores": 2,
+        "collectives": ["bcast", "barrier"],
+        "sizes": [8, 4096],
+        "repetitions": 3,
+        "seed": 1,
+    }
     nodes, delays = changes.pop("nodes", "2,3"), changes.pop("delays", "0,1ms")
     return nodes_plan(
         Settings(**(values | changes)), str(HOSTS), nodes, changes.pop("per_node", 2), delays
@@ -43,7 +50,7 @@ def plan(**changes):
 
 
 class FakeHosts:
-    """Knows its delay, and takes nothing."""
+    """Stands for Hosts: it only records the delay."""
 
     delay = "0"
 
@@ -64,7 +71,7 @@ class FakeHosts:
 
 
 def fake_job(settings, ranks, variant, directory, nodes=None, variables=None):
-    """Three delays with the host, 1.5 with Tutti; 30 us more without any."""
+    """A job that takes three delays with the host, 1.5 with Tutti, and 30 us more."""
     delay = nodes.hosts.one_way_us()
     cells = []
     for collective in settings.collectives:
@@ -98,7 +105,7 @@ def test_every_variant_runs_once_a_repetition_at_each_delay(measured):
     assert {jobs[at][0] for at in range(8)} == {"0"}
 
 
-def test_times_are_told_in_delays(measured):
+def test_times_are_shown_in_delays(measured):
     made, results, _ = measured
     host, own = made.settings.variants(4)[:2]
     assert [
@@ -132,12 +139,17 @@ def test_json_holds_every_number(measured):
 
 
 def test_every_root_over_nodes(monkeypatch):
-    """The host's times grow with the root, Tutti's do not."""
+    """The host's times grow with the root; Tutti's do not."""
 
     def run_job(settings, ranks, variant, directory, nodes=None, variables=None):
-        cells = [{"collective": "bcast", "bytes": 8, "root": root}
-                 | dict.fromkeys(("median_us", "mean_us", "min_us", "p95_us"), 10.0 if variant.tutti else 20.0 + 4 * root)
-                 for root in range(ranks)]  # fmt: skip
+        cells = [
+            {"collective": "bcast", "bytes": 8, "root": root}
+            | dict.fromkeys(
+                ("median_us", "mean_us", "min_us", "p95_us"),
+                10.0 if variant.tutti else 20.0 + 4 * root,
+            )
+            for root in range(ranks)
+        ]
         return {"library": variant.mpi.label, "cells": cells, "interposed": variant.tutti}
 
     monkeypatch.setattr(over_nodes, "Hosts", FakeHosts)
@@ -170,13 +182,13 @@ def test_plot_writes_both_formats(measured, tmp_path):
     assert "<!-- Open MPI 5.0.11, Tutti -->" in text
 
 
-def test_a_node_of_one_rank_has_what_its_ranks_had():
+def test_a_node_of_one_rank_has_the_data_of_all_its_ranks():
     assert [
         together(name, 3) for name in ("allreduce", "gather", "reduce_scatter_block", "alltoallv")
     ] == [1, 3, 3, 9]
 
 
-def test_what_shared_memory_gives_and_could_give():
+def test_the_gain_of_shared_memory_and_its_bound():
     row = Worth(
         4,
         MPICH,
@@ -187,7 +199,7 @@ def test_what_shared_memory_gives_and_could_give():
     assert row.could_give.value == pytest.approx(4)
     assert row.gives.value == pytest.approx(2)
     assert row.share == pytest.approx(2 / 3)
-    # Nothing within nodes takes time: there is nothing to have a share of.
+    # If the time within nodes is 0, nothing can be saved, and there is no share.
     assert (
         Worth(4, MPICH, "bcast", 8, {MESSAGES: [10.0], SHARED: [9.0], BETWEEN: [10.0]}).share
         is None
@@ -250,13 +262,13 @@ def test_parsing():
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--nodes", "2"], "--nodes: it goes with --hosts"),
-        (["--worth"], "--worth: it goes with --hosts"),
+        (["--nodes", "2"], "--nodes: it needs --hosts"),
+        (["--worth"], "--worth: it needs --hosts"),
         (["--hosts", "/none"], "--hosts: there is no program '/none/up'"),
         (["--hosts", "tests/hosts", "--nodes", "1"], "--nodes: '1'"),
         (["--hosts", "tests/hosts", "--per-node", "0"], "--per-node: 0"),
         (["--hosts", "tests/hosts", "--delay", "fast"], "--delay: 'fast'"),
-        (["--hosts", "tests/hosts", "--worth", "--per-node", "1"], "take --per-node 2"),
+        (["--hosts", "tests/hosts", "--worth", "--per-node", "1"], "give --per-node 2"),
         (["--hosts", "tests/hosts", "--worth", "--delay", "0,1ms"], "give one --delay"),
         (["--hosts", "tests/hosts", "--worth", "--plot", "x"], "--plot: "),
         (["--hosts", "tests/hosts", "--worth", "--every-root", "--collectives", "bcast"], "--every-root: "),
@@ -273,7 +285,7 @@ def test_bad_input_is_one_line(tutti, words, says):
     assert says in done.stderr
 
 
-def test_what_up_says_is_passed_on(tmp_path):
+def test_messages_of_up_are_passed_on(tmp_path):
     for name in ("up", "down", "link", "clusters", "mpiexec", "pingpong"):
         (tmp_path / name).write_text("#!/bin/sh\necho 'up: skipped: needs root' >&2\nexit 77\n")
         (tmp_path / name).chmod(0o755)
@@ -295,21 +307,40 @@ def skip_without_nodes():
         pytest.skip(str(error))
 
 
-@pytest.mark.alone  # looks whether any set of nodes stays behind
+@pytest.mark.alone  # checks that no set of nodes remains
 @pytest.mark.mpi
 @pytest.mark.slow
 def test_a_small_run(tutti, mpi, tmp_path):
     skip_without_nodes()
     result, before = tmp_path / "result.json", sets_of_nodes()
-    done = tutti("bench", "--hosts", str(HOSTS), "--nodes", "2,3", "--delay", "0,1ms", "--mpi", mpi.name, "--collectives",
-                 "bcast,barrier,alltoall,exscan", "--sizes", "8", "--repetitions", "1", "--budget-ms", "1", "--json", str(result),
-                 seconds=280)  # fmt: skip
+    done = tutti(
+        "bench",
+        "--hosts",
+        str(HOSTS),
+        "--nodes",
+        "2,3",
+        "--delay",
+        "0,1ms",
+        "--mpi",
+        mpi.name,
+        "--collectives",
+        "bcast,barrier,alltoall,exscan",
+        "--sizes",
+        "8",
+        "--repetitions",
+        "1",
+        "--budget-ms",
+        "1",
+        "--json",
+        str(result),
+        seconds=280,
+    )
     assert done.returncode == 0, done.stderr
     near, far = json.loads(result.read_text())["delays"]
     assert len(near["cells"]) == len(far["cells"]) == 2 * 4
     assert far["one_way_us"][0] >= 1000 > near["one_way_us"][0]
     for cell in far["cells"]:
-        # Nobody knows of a rank on another node in less than a delay.
+        # No data from another node can arrive in less than a delay.
         assert all(
             median >= 1000 for times in cell["variants"].values() for median in times["median_us"]
         ), cell
@@ -322,8 +353,27 @@ def test_a_small_run(tutti, mpi, tmp_path):
 def test_a_small_run_of_worth(tutti, tmp_path):
     skip_without_nodes()
     result = tmp_path / "result.json"
-    done = tutti("bench", "--hosts", str(HOSTS), "--worth", "--nodes", "2", "--mpi", "mpich", "--collectives", "bcast,gather",
-                 "--sizes", "8,4K", "--repetitions", "2", "--budget-ms", "5", "--json", str(result), seconds=200)  # fmt: skip
+    done = tutti(
+        "bench",
+        "--hosts",
+        str(HOSTS),
+        "--worth",
+        "--nodes",
+        "2",
+        "--mpi",
+        "mpich",
+        "--collectives",
+        "bcast,gather",
+        "--sizes",
+        "8,4K",
+        "--repetitions",
+        "2",
+        "--budget-ms",
+        "5",
+        "--json",
+        str(result),
+        seconds=200,
+    )
     assert done.returncode == 0, done.stderr
     rows = json.loads(result.read_text())["rows"]
     assert [(row["collective"], row["bytes"]) for row in rows] == [
@@ -343,6 +393,6 @@ def test_an_mpi_that_nodes_cannot_start_is_left_out_unless_it_is_named():
     for mpis, named in (([MPICH, INTEL], True), ([INTEL], False)):
         with pytest.raises(
             UserError,
-            match="'intel' is Intel MPI 2021.19; nodes of --hosts start jobs of MPICH and Open MPI",
+            match="'intel' is Intel MPI 2021.19; --hosts can only start jobs of MPICH and Open MPI",
         ):
             startable(mpis, named=named)

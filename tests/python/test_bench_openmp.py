@@ -1,4 +1,6 @@
-"""`tutti bench --openmp`: the program verifies its results and measures every cell; the table says what came out."""
+"""`tutti bench --openmp`: the program verifies its results and measures every cell; a table shows
+them.
+"""
 
 import json
 

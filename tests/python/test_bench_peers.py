@@ -1,4 +1,4 @@
-"""What `tutti bench` makes of its numbers besides ratios to the host: the best peer of each cell, and the machine's bounds."""
+"""Comparisons of `tutti bench` with the best peer of each cell and with the machine's bounds."""
 
 from io import StringIO
 from pathlib import Path
@@ -68,14 +68,14 @@ def test_other_settings_and_the_heap_reach_the_job(tmp_path):
         Variant(MPICH, "mpir", False), "core", tmp_path
     )
     assert "coll_sm_priority" in command(Variant(OPENMPI, "sm", False), 2, "core", ["prog"], None)
-    assert command(Variant(MPICH, "default", True, True), 2, "core", ["prog"], Path("/x/tutti-run"))[-3:] == [
-        "/x/tutti-run", "--shared-heap", "prog"
-    ]  # fmt: skip
+    assert command(
+        Variant(MPICH, "default", True, True), 2, "core", ["prog"], Path("/x/tutti-run")
+    )[-3:] == ["/x/tutti-run", "--shared-heap", "prog"]
 
 
 @pytest.fixture
 def measured() -> Measurements:
-    """Three repetitions: MPICH is the best of short messages, Open MPI's other setting of long ones."""
+    """Three repetitions: MPICH is best for short messages, another Open MPI setting for long."""
     settings = Settings(
         [MPICH, OPENMPI], [2], 2, ["allreduce", "bcast"], [8, 4000], 3, peer_settings="all"
     )
@@ -92,10 +92,16 @@ def measured() -> Measurements:
         measurements.limits.append(LIMITS)
         for variant in settings.variants(2):
             cells = [
-                {"collective": collective, "bytes": size, **dict.fromkeys(("median_us", "mean_us", "min_us", "p95_us"), time + 0.01 * repetition)}
+                {
+                    "collective": collective,
+                    "bytes": size,
+                    **dict.fromkeys(
+                        ("median_us", "mean_us", "min_us", "p95_us"), time + 0.01 * repetition
+                    ),
+                }
                 for collective in settings.collectives
                 for size, time in zip(settings.sizes, times[variant.key], strict=True)
-            ]  # fmt: skip
+            ]
             measurements.add(2, variant, {"library": variant.mpi.label, "cells": cells})
     return measurements
 
@@ -114,7 +120,7 @@ def test_one_mpi_alone_has_no_best_peer():
     assert best_peers(Measurements(settings)) == []
 
 
-def test_tutti_at_the_best_setting_where_that_alone_was_measured():
+def test_tutti_at_the_best_setting_if_only_that_was_measured():
     """With more ranks than cores, as `--peer-settings best` asks."""
     settings = Settings([MPICH, OPENMPI], [4], 2, ["bcast"], [8], 1, peer_settings="best")
     measurements = Measurements(settings)
@@ -128,7 +134,9 @@ def test_tutti_at_the_best_setting_where_that_alone_was_measured():
         measurements.add(4, variant, {"library": variant.mpi.label, "cells": [cell]})
     found = best_peers(measurements)
     assert [(best.variant.key, best.cells[0].peer.key, best.every.value) for best in found] == [
-        ("mpich@best+tutti", "openmpi@best", pytest.approx(2)), ("openmpi@best+tutti", "openmpi@best", pytest.approx(2))]  # fmt: skip
+        ("mpich@best+tutti", "openmpi@best", pytest.approx(2)),
+        ("openmpi@best+tutti", "openmpi@best", pytest.approx(2)),
+    ]
 
 
 def test_interpolation():
@@ -144,7 +152,7 @@ def test_bounds_by_hand():
     assert isinstance(machine, Machine)
     assert machine.bound("barrier", 0) == pytest.approx(0.2)
     assert machine.bound("bcast", 4000) == pytest.approx(6.2)
-    # Half each: 4 us of adding and 2 us of copying; all at both: 9 us.
+    # If each adds half: 4 us of adding and 2 us of copying. If both add everything: 9 us.
     assert machine.bound("allreduce", 4000) == pytest.approx(4 + 2 + 0.4)
     assert machine.bound("alltoall", 4000) == pytest.approx(6 + 2 + 0.2)
     assert machine.bound("reduce_scatter_block", 2000) == pytest.approx(4.2)
@@ -159,7 +167,7 @@ def test_tables_and_json(measured):
     text = stream.getvalue()
     assert (
         "against the best peer in each cell" in text
-        and "times the bound" in text
+        and "multiples of the lower bound" in text
         and "2 of 4" in text
     )
     document = as_json(measured)

@@ -1,4 +1,4 @@
-"""tutti-bench itself: that it refuses bad input, and that it notices collectives that compute the wrong thing."""
+"""tutti-bench itself: it refuses bad input, and notices collectives that compute wrong results."""
 
 import json
 import subprocess
@@ -58,10 +58,26 @@ def test_cells_and_json(mpi, ranks, tmp_path):
 
 @pytest.mark.parametrize("ranks", [1, 2, 3])
 def test_every_collective_is_right_in_one_job(mpi, ranks, tmp_path):
-    """The second size is an odd number of elements, so that uneven parts are rounded; the last rank is the root."""
+    """The second size is an odd number of elements, so that uneven parts are rounded.
+
+    The last rank is the root.
+    """
     file = tmp_path / "job.json"
-    code, out, err = launch(mpi, ranks, tmp_path, "--collectives", "all", "--sizes", "8,1000", "--root", str(ranks - 1),
-                            "--budget-ms", "1", "--json", str(file))  # fmt: skip
+    code, out, err = launch(
+        mpi,
+        ranks,
+        tmp_path,
+        "--collectives",
+        "all",
+        "--sizes",
+        "8,1000",
+        "--root",
+        str(ranks - 1),
+        "--budget-ms",
+        "1",
+        "--json",
+        str(file),
+    )
     assert code == 0, err
     job = json.loads(file.read_text())
     assert job["verified"] and "left_out" not in job
@@ -80,7 +96,7 @@ def test_help_names_every_collective_and_the_usual_ones(mpi, tmp_path):
 
 
 def test_sizes_beyond_the_bound_are_left_out(mpi, tmp_path):
-    """256 MiB for all buffers of a rank: of 2 x 2 parts in an alltoall, of 2 + 1 in a gather."""
+    """A rank's buffers have 256 MiB: for 2 x 2 parts in an alltoall, for 2 + 1 in a gather."""
     file = tmp_path / "job.json"
     arguments = (
         "--collectives",
@@ -151,18 +167,29 @@ def test_bad_input(mpi, tmp_path, arguments, culprit):
     assert len(ours) == 1 and culprit in ours[0]
 
 
-# Each takes the place of a collective and gets it wrong in its own way.
+# Each replaces a collective by one that is wrong in its own way.
 WRONG = {
-    "stale": ("allreduce", "int MPI_Allreduce(const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c)"
-              "{ static int calls; if (++calls == 30) return MPI_SUCCESS; return PMPI_Allreduce(in, out, n, t, op, c); }"),
-    "last element": ("bcast", "int MPI_Bcast(void *data, int n, MPI_Datatype t, int root, MPI_Comm c)"
-                     "{ int r; PMPI_Bcast(data, n, t, root, c); MPI_Comm_rank(c, &r);"
-                     " if (r != root && t == MPI_DOUBLE) ((double *)data)[n - 1] += 1; return MPI_SUCCESS; }"),
-    "lost rank": ("reduce", "int MPI_Reduce(const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, int root, MPI_Comm c)"
-                  "{ (void)op; int r; MPI_Comm_rank(c, &r); double *d = (double *)out;"
-                  " if (r == root) for (int i = 0; i < n; ++i) d[i] = ((const double *)in)[i]; (void)t; return MPI_SUCCESS; }"),
+    "stale": (
+        "allreduce",
+        "int MPI_Allreduce(const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, "
+        "MPI_Comm c){ static int calls; if (++calls == 30) return MPI_SUCCESS; return "
+        "PMPI_Allreduce(in, out, n, t, op, c); }",
+    ),
+    "last element": (
+        "bcast",
+        "int MPI_Bcast(void *data, int n, MPI_Datatype t, int root, MPI_Comm c)"
+        "{ int r; PMPI_Bcast(data, n, t, root, c); MPI_Comm_rank(c, &r);"
+        " if (r != root && t == MPI_DOUBLE) ((double *)data)[n - 1] += 1; return MPI_SUCCESS; }",
+    ),
+    "lost rank": (
+        "reduce",
+        "int MPI_Reduce(const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, int root, "
+        "MPI_Comm c){ (void)op; int r; MPI_Comm_rank(c, &r); double *d = (double *)out; if (r "
+        "== root) for (int i = 0; i < n; ++i) d[i] = ((const double *)in)[i]; (void)t; return "
+        "MPI_SUCCESS; }",
+    ),
     "no barrier": ("barrier", "int MPI_Barrier(MPI_Comm c) { (void)c; return MPI_SUCCESS; }"),
-}  # fmt: skip
+}
 
 
 @pytest.fixture
@@ -189,7 +216,7 @@ def broken(mpi: Mpi, tmp_path: Path):
     return make
 
 
-# Parameters, as in MPI's own headers, of the collectives that are broken by the generated code below.
+# The parameters, as in MPI's headers, of the collectives that the generated code below breaks.
 PARAMETERS = {
     "Gather": "const void *in, int n, MPI_Datatype t, void *out, int m, MPI_Datatype u, int root, MPI_Comm c",
     "Scatter": "const void *in, int n, MPI_Datatype t, void *out, int m, MPI_Datatype u, int root, MPI_Comm c",
@@ -199,15 +226,15 @@ PARAMETERS = {
     "Scan": "const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c",
     "Exscan": "const void *in, void *out, int n, MPI_Datatype t, MPI_Op op, MPI_Comm c",
     "Gatherv": "const void *in, int n, MPI_Datatype t, void *out, const int m[], const int at[], MPI_Datatype u,"
-               " int root, MPI_Comm c",
+    " int root, MPI_Comm c",
     "Scatterv": "const void *in, const int n[], const int at[], MPI_Datatype t, void *out, int m, MPI_Datatype u,"
-                " int root, MPI_Comm c",
+    " int root, MPI_Comm c",
     "Allgatherv": "const void *in, int n, MPI_Datatype t, void *out, const int m[], const int at[], MPI_Datatype u, MPI_Comm c",
     "Alltoallv": "const void *in, const int n[], const int from[], MPI_Datatype t, void *out, const int m[], const int at[],"
-                 " MPI_Datatype u, MPI_Comm c",
+    " MPI_Datatype u, MPI_Comm c",
     "Reduce_scatter": "const void *in, void *out, const int n[], MPI_Datatype t, MPI_Op op, MPI_Comm c",
-}  # fmt: skip
-# Around the true call: before it, and after it. One element of the first part changes places with one of the second.
+}
+# Code before and after the true call. It swaps an element of the first part with one of the second.
 OWN_RANK = "int rank; MPI_Comm_rank(c, &rank);"
 MISPLACED = {
     "Gather": ("", f"{OWN_RANK} if (rank == root) swap(out, 0, n);"),
@@ -218,7 +245,7 @@ MISPLACED = {
     "Scan": (
         "return PMPI_Allreduce(in, out, n, t, op, c);",
         "",
-    ),  # all ranks in place of those up to this one
+    ),  # sums over all ranks instead of those up to this one
     "Exscan": ("return PMPI_Scan(in, out, n, t, op, c);", ""),
     "Gatherv": ("", f"{OWN_RANK} if (rank == root) swap(out, at[0], at[1]);"),
     "Scatterv": (f"{OWN_RANK} if (rank == root) swap(in, at[0], at[1]);", ""),
@@ -237,12 +264,15 @@ STALE = ("static int calls; if (++calls == 30) return MPI_SUCCESS;", "")
 
 
 def broken_code(name: str, ways: tuple[str, str]) -> str:
-    """A function that takes the place of MPI_NAME."""
+    """The code of a function that replaces MPI_NAME."""
     parameters = PARAMETERS[name]
     words = ", ".join(word.split()[-1].strip("*[]") for word in parameters.split(","))
     before, after = ways
     swap = SWAP if "swap" in before + after else ""
-    return f"{swap}int MPI_{name}({parameters}) {{ {before} int code = PMPI_{name}({words}); {after} return code; }}"
+    return (
+        f"{swap}int MPI_{name}({parameters}) "
+        f"{{ {before} int code = PMPI_{name}({words}); {after} return code; }}"
+    )
 
 
 WRONG |= {
@@ -264,8 +294,8 @@ def test_wrong_results_are_noticed(mpi, broken, tmp_path, way):
     assert ("wrong result" if collective != "barrier" else "let this rank out") in err
 
 
-def test_what_is_noticed_is_not_always_wrong(mpi, broken, tmp_path):
-    """The same ways of breaking, with nothing broken."""
+def test_right_results_are_not_refused(mpi, broken, tmp_path):
+    """The same replacement, but with right results."""
     whole = "\n".join(broken_code(name, ("", "")) for name in PARAMETERS)
     code, out, err = launch(
         mpi,

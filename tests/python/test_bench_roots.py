@@ -1,4 +1,4 @@
-"""`tutti bench --every-root`: a cell for each root, what the roots add up to, and how it is shown."""
+"""`tutti bench --every-root`: times of each root, their summary, tables and plots."""
 
 import json
 from io import StringIO
@@ -18,20 +18,35 @@ from tutti.bench.roots import compare_roots, spread
 MPICH = Mpi(
     "mpich", "mpich", "5.0.2", Path("/opt/mpich/bin/mpiexec"), Path("/opt/mpich/lib/libmpi.so.12")
 )
-# Microseconds by root; a topology-ignorant tree does well from root 0. With Tutti all roots take the same.
+# Microseconds by root. A tree that ignores the topology is fast from root 0. With Tutti all roots
+# take the same time.
 HOST, TUTTI = (4.0, 10.0, 6.0, 8.0), (3.0, 3.0, 3.0, 3.0)
 
 
 def entry(collective: str, size: int, time: float, root: int | None = None) -> dict[str, object]:
     named = {} if root is None else {"root": root}
-    return {"collective": collective, "bytes": size, **named, "median_us": time, "mean_us": 2 * time, "min_us": time / 2,
-            "p95_us": 4 * time}  # fmt: skip
+    return {
+        "collective": collective,
+        "bytes": size,
+        **named,
+        "median_us": time,
+        "mean_us": 2 * time,
+        "min_us": time / 2,
+        "p95_us": 4 * time,
+    }
 
 
 def measured(repetitions: int = 3, **changes) -> Measurements:
-    """Every repetition is slower than the last by half."""
-    values = dict(mpis=[MPICH], ranks=[4], cores=4, collectives=["bcast", "barrier"], sizes=[8, 4096], repetitions=repetitions,
-                  every_root=True)  # fmt: skip
+    """Measurements in which each repetition takes 1.5 times as long as the one before."""
+    values = dict(
+        mpis=[MPICH],
+        ranks=[4],
+        cores=4,
+        collectives=["bcast", "barrier"],
+        sizes=[8, 4096],
+        repetitions=repetitions,
+        every_root=True,
+    )
     measurements = Measurements(Settings(**(values | changes)))
     measurements.limits = [{"format": "tutti-limits 1"}]
     for repetition in range(repetitions):
@@ -64,7 +79,11 @@ def test_a_cell_is_the_median_of_its_roots():
 def test_the_spread_is_of_roots_and_not_of_repetitions():
     found = spread(measured().cells[next(iter(measured().cells))]["mpich"])
     assert found is not None
-    assert (found.least, found.middle, found.most) == (6.0, 10.5, 15.0)  # of the middle repetition
+    assert (found.least, found.middle, found.most) == (
+        6.0,
+        10.5,
+        15.0,
+    )  # the times of the middle repetition
     assert (found.low, found.high) == (8.25, 12.75)
     assert (found.fastest_root, found.slowest_root, found.factor) == (0, 1, 2.5)
     one = Samples()
@@ -86,7 +105,7 @@ def test_slowest_roots_are_compared_by_repetition():
         ("bcast", 4096),
     ]
     assert rows[0].of_slowest.value == pytest.approx(10 / 3)
-    assert rows[0].of_slowest.low == pytest.approx(10 / 3)  # both drift alike
+    assert rows[0].of_slowest.low == pytest.approx(10 / 3)  # both have the same drift
     assert rows[0].other.factor == 1.0
 
 
@@ -117,8 +136,15 @@ def test_tables_and_json():
     assert document["settings"]["every_root"] is True
     bcast = document["cells"][0]["variants"]["mpich"]
     assert bcast["by_root_us"][1] == [10.0, 15.0, 22.5]
-    assert bcast["over_roots"] == {"min_us": 6.0, "quartile_1_us": 8.25, "median_us": 10.5, "quartile_3_us": 12.75, "max_us": 15.0,
-                                   "fastest_root": 0, "slowest_root": 1}  # fmt: skip
+    assert bcast["over_roots"] == {
+        "min_us": 6.0,
+        "quartile_1_us": 8.25,
+        "median_us": 10.5,
+        "quartile_3_us": 12.75,
+        "max_us": 15.0,
+        "fastest_root": 0,
+        "slowest_root": 1,
+    }
     assert "over_roots" not in document["cells"][2]["variants"]["mpich"]
     assert [entry["bytes"] for entry in document["root_comparisons"]] == [8, 4096]
     assert document["root_comparisons"][0]["ratio_of_slowest_roots"]["value"] == pytest.approx(
@@ -126,13 +152,13 @@ def test_tables_and_json():
     )
 
 
-def test_hosts_alone_have_their_table():
+def test_without_tutti_hosts_have_their_own_table():
     stream = StringIO()
     show(measured(tutti=False), Console(file=stream, width=160))
     assert sum("2.50x" in line for line in stream.getvalue().splitlines()) == 2
 
 
-def test_one_root_says_nothing_of_roots():
+def test_with_one_root_there_is_no_table_of_roots():
     measurements = measured(every_root=False)
     assert all(
         samples.by_root == []
@@ -171,7 +197,7 @@ def test_plot_draws_whiskers(tmp_path):
         (["--openmp"], "--openmp"),
     ],
 )
-def test_where_nothing_has_a_root(tutti, arguments, said):
+def test_every_root_without_a_rooted_collective_is_refused(tutti, arguments, said):
     done = tutti("bench", "--every-root", *arguments)
     assert done.returncode == 2 and said in done.stderr and len(done.stderr.splitlines()) == 1
 
@@ -182,16 +208,29 @@ def test_help_says_why(tutti):
         .stdout.replace("\u2502", " ")
         .split()
     )
-    assert "root 0 alone flatters trees that know nothing of the machine" in words
+    assert "With root 0 alone, trees that ignore the machine's topology look too good." in words
 
 
 @pytest.mark.mpi
 @pytest.mark.parametrize("ranks", [1, 3])
 def test_the_program_measures_every_root(mpi, ranks, tmp_path):
-    """And verifies what each of them sent or got, with buffers that are large enough for all."""
+    """The program verifies the data of every root, with buffers that are large enough for all."""
     file = tmp_path / "job.json"
-    code, _, err = launch(mpi, ranks, tmp_path, "--root", "every", "--collectives", f"{','.join(ROOTED)},scan,barrier",
-                          "--sizes", "8,40000", "--budget-ms", "1", "--json", str(file))  # fmt: skip
+    code, _, err = launch(
+        mpi,
+        ranks,
+        tmp_path,
+        "--root",
+        "every",
+        "--collectives",
+        f"{','.join(ROOTED)},scan,barrier",
+        "--sizes",
+        "8,40000",
+        "--budget-ms",
+        "1",
+        "--json",
+        str(file),
+    )
     assert code == 0, err
     job = json.loads(file.read_text())
     assert job["every_root"] and job["verified"]
@@ -227,9 +266,27 @@ def test_the_programs_table_names_the_roots(mpi, tmp_path):
 @pytest.mark.mpi
 def test_a_run(tutti, tmp_path, mpi):
     file = tmp_path / "roots.json"
-    done = tutti("bench", "--every-root", "--no-tutti", "--ranks", "3", "--collectives", "bcast,allreduce", "--sizes", "8",
-                 "--repetitions", "2", "--budget-ms", "1", "--mpi", mpi.name, "--json", str(file), "--plot",
-                 str(tmp_path / "roots"))  # fmt: skip
+    done = tutti(
+        "bench",
+        "--every-root",
+        "--no-tutti",
+        "--ranks",
+        "3",
+        "--collectives",
+        "bcast,allreduce",
+        "--sizes",
+        "8",
+        "--repetitions",
+        "2",
+        "--budget-ms",
+        "1",
+        "--mpi",
+        mpi.name,
+        "--json",
+        str(file),
+        "--plot",
+        str(tmp_path / "roots"),
+    )
     assert done.returncode == 0, done.stderr
     assert "over the roots" in done.stdout
     cells = json.loads(file.read_text())["cells"]

@@ -16,7 +16,7 @@ def test_t_quantiles():
     assert t_quantile(1) == 12.706
     assert t_quantile(9) == 2.262
     assert t_quantile(30) == 2.042
-    # From published tables.
+    # The values are from published tables.
     assert t_quantile(60) == pytest.approx(2.000, abs=2e-3)
     assert t_quantile(120) == pytest.approx(1.980, abs=1e-3)
     with pytest.raises(ValueError):
@@ -53,7 +53,8 @@ def test_quantiles_beyond_the_table_are_as_good(degrees):
 
 
 def test_compare_by_hand():
-    # Ratios 2 and 8: the logarithms' mean is log 4, their deviation log 4 / sqrt 2, of the mean log 2.
+    # The ratios are 2 and 8. The mean of the logarithms is log 4, their standard deviation log 4 /
+    # sqrt 2, and the standard error of the mean log 2.
     ratio = compare([4.0, 8.0], [2.0, 1.0])
     assert ratio.value == pytest.approx(4.0)
     assert ratio.low == pytest.approx(4.0 * 2**-12.706)
@@ -73,7 +74,7 @@ def test_unequal_repetitions_are_refused():
 
 
 @given(st.lists(st.tuples(times, times), min_size=2, max_size=12))
-def test_the_interval_holds_the_value_and_turning_round_inverts(pairs):
+def test_the_interval_contains_the_value_and_swapping_inverts_it(pairs):
     base, other = zip(*pairs, strict=True)
     ratio, turned = compare(base, other), compare(other, base)
     assert ratio.low <= ratio.value * (1 + 1e-12)
@@ -85,7 +86,7 @@ def test_the_interval_holds_the_value_and_turning_round_inverts(pairs):
     st.lists(st.tuples(times, times), min_size=2, max_size=12),
     st.floats(min_value=0.1, max_value=10),
 )
-def test_what_slows_both_variants_of_a_repetition_changes_nothing(pairs, factor):
+def test_slowing_both_variants_of_a_repetition_changes_nothing(pairs, factor):
     base, other = zip(*pairs, strict=True)
     drift = [factor if k % 2 else 1.0 for k in range(len(base))]
     drifted = compare([b * d for b, d in zip(base, drift)], [o * d for o, d in zip(other, drift)])
@@ -104,7 +105,7 @@ def test_geometric_mean():
     assert (mean.low, mean.high) == (pytest.approx(4.0), pytest.approx(4.0))
 
 
-def test_intervals_hold_the_truth_95_times_of_100():
+def test_intervals_contain_the_true_value_95_times_of_100():
     chance = random.Random(7)
     held = 0
     for _ in range(2000):

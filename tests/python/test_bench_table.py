@@ -1,4 +1,4 @@
-"""bench/table.py: what `tutti bench --json` wrote, as data and as a table; docs/data holds such data."""
+"""bench/table.py turns the output of `tutti bench --json` into data and a table."""
 
 import csv
 import json
@@ -17,9 +17,18 @@ def ratio(value):
 
 
 def cell(collective, count, medians, means, two_modes=False, condition="plain"):
-    return {"collective": collective, "bytes": count, "condition": condition, "peer": "openmpi", "peer_median_us": 2 * medians,
-            "median_us": 2.0, "ratio_of_medians": ratio(medians), "ratio_of_means": ratio(means), "two_modes": two_modes,
-            "slower": medians * 1.1 < 0.95}  # fmt: skip
+    return {
+        "collective": collective,
+        "bytes": count,
+        "condition": condition,
+        "peer": "openmpi",
+        "peer_median_us": 2 * medians,
+        "median_us": 2.0,
+        "ratio_of_medians": ratio(medians),
+        "ratio_of_means": ratio(means),
+        "two_modes": two_modes,
+        "slower": medians * 1.1 < 0.95,
+    }
 
 
 def table(*arguments):
@@ -32,9 +41,13 @@ def table(*arguments):
     )
 
 
-def test_a_line_a_cell_and_a_row_a_variant(tmp_path):
-    cells = [cell("bcast", 8, 2.0, 3.0), cell("gather", 4096, 0.5, 0.6), cell("scan", 3 << 20, 4.0, 1.5, two_modes=True),
-             cell("bcast", 8, 9.0, 9.0, condition="cold")]  # fmt: skip
+def test_a_line_for_each_cell_and_a_row_for_each_variant(tmp_path):
+    cells = [
+        cell("bcast", 8, 2.0, 3.0),
+        cell("gather", 4096, 0.5, 0.6),
+        cell("scan", 3 << 20, 4.0, 1.5, two_modes=True),
+        cell("bcast", 8, 9.0, 9.0, condition="cold"),
+    ]
     result, data = tmp_path / "result.json", tmp_path / "data.csv"
     result.write_text(
         json.dumps(
@@ -55,7 +68,10 @@ def test_a_line_a_cell_and_a_row_a_variant(tmp_path):
     with data.open() as file:
         rows = list(csv.DictReader(file))
     assert [(row["collective"], row["ratio"], row["figure"]) for row in rows] == [
-        ("bcast", "2.0", "medians"), ("gather", "0.5", "medians"), ("scan", "1.5", "means")]  # fmt: skip
+        ("bcast", "2.0", "medians"),
+        ("gather", "0.5", "medians"),
+        ("scan", "1.5", "means"),
+    ]
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"best_peers": []}', '{"best_peers": [{}]}'])

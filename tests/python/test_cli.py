@@ -1,4 +1,4 @@
-"""The command line: what it says, and that bad input is one line and exit code 2."""
+"""The command line: its output; bad input gives one line and exit code 2."""
 
 import json
 import subprocess
@@ -69,7 +69,7 @@ BAD_INPUT = [
     (["bench", "--repetitions", "0"], "--repetitions"),
     (["bench", "--budget-ms", "0"], "--budget-ms"),
     (["bench", "--bind", "socket"], "socket"),
-    (["bench", "--bind", "core", "--ranks", "1000"], "1000 ranks"),
+    (["bench", "--bind", "core", "--ranks", "1000"], "more ranks (1000) than cores"),
     (["bench", "--peer-settings", "worst"], "worst"),
     (["bench", "--mpi", "nosuchmpi"], "nosuchmpi"),
     (["bench", "--json", "/nonexistent/directory/file.json"], "/nonexistent/directory"),
@@ -111,7 +111,7 @@ def every_plan():
 
 @pytest.mark.parametrize(("collective", "algorithm"), list(every_plan()))
 def test_plan_show_is_a_plan_that_checks(collective, algorithm):
-    """In this process: starting two for each plan took longer than anything else here."""
+    """Runs in this process, because starting two processes for each plan would take very long."""
     shown = CliRunner().invoke(
         app, ["plan", "show", collective, "--algorithm", algorithm, "--ranks", "5"]
     )
@@ -174,9 +174,7 @@ def test_plan_check_refuses_a_wrong_plan_with_its_line(tutti, tmp_path):
     file = tmp_path / "wrong.plan"
     file.write_text(WRONG_PLAN)
     done = tutti("plan", "check", str(file))
-    assert (
-        done.returncode == 1
-    )  # bad input is 2; a plan that is read well and computes something else is not
+    assert done.returncode == 1  # the plan is well formed but wrong, so the code is 1 and not 2
     assert done.stdout == ""
     assert len(done.stderr.splitlines()) == 1
     assert "out[1]" in done.stderr
@@ -194,7 +192,7 @@ def test_plan_check_names_file_and_line_of_a_typing_error(tutti, tmp_path):
 
 
 @pytest.mark.parametrize("ranks", ["2", "2000"])
-def test_output_that_nobody_reads_is_no_reason_to_complain(ranks):
+def test_a_closed_pipe_gives_no_message(ranks):
     words = [
         sys.executable,
         "-m",

@@ -1,4 +1,4 @@
-"""`tutti doctor`, and what it tries out."""
+"""`tutti doctor` and its probes."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from tutti import doctor, probes
 from tutti.doctor import BAD, GOOD, POOR, Finding
 
 
-def test_doctor_says_what_it_found(tutti):
+def test_doctor_reports_its_findings(tutti):
     done = tutti("doctor", "--json")
     document = json.loads(done.stdout)
     findings = {f["name"]: f for f in document["findings"]}
@@ -33,7 +33,7 @@ def test_doctor_says_what_it_found(tutti):
         assert name in text
 
 
-def test_sessions_that_are_scheduled_as_groups(tmp_path, monkeypatch):
+def test_sessions_scheduled_as_groups(tmp_path, monkeypatch):
     setting = tmp_path / "sched_autogroup_enabled"
     assert not probes.sessions_are_groups(
         setting
@@ -66,7 +66,7 @@ def test_doctor_warns_of_an_unknown_variable(tutti):
     assert "TUTTI_STALL_SECONDS" in findings[0]["says"]
 
 
-def test_doctor_shows_the_tree_it_is_told(tutti):
+def test_doctor_shows_the_tree_of_tutti_topology(tutti):
     done = tutti("doctor", environment={"TUTTI_TOPOLOGY": "numa:2 core:4"})
     assert "8 cores" in done.stdout
     refused = tutti("doctor", environment={"TUTTI_TOPOLOGY": "/nonexistent/tree.xml"})
@@ -74,7 +74,7 @@ def test_doctor_shows_the_tree_it_is_told(tutti):
     assert len(refused.stderr.splitlines()) == 1 and "/nonexistent/tree.xml" in refused.stderr
 
 
-def test_what_is_missing_is_said_in_the_end():
+def test_missing_parts_are_summarized_at_the_end():
     findings = [Finding("memfd", BAD, "no", "yes"), Finding("MPI mpich", GOOD, "there")]
     assert "cannot work" in doctor.what_is_used(findings, 2)[0]
     findings = [Finding("memfd", POOR, "no", "yes"), Finding("MPI mpich", GOOD, "there")]
@@ -82,11 +82,14 @@ def test_what_is_missing_is_said_in_the_end():
     assert "/dev/shm" in used and "mpich" in used
 
 
-def test_a_heap_that_limits_forbid(tutti):
+def test_a_heap_that_a_limit_forbids(tutti):
     done = tutti("doctor", "--json")
     heap = {f["name"]: f for f in json.loads(done.stdout)["findings"]}["shared heap"]
     assert "GiB of addresses" in heap["says"]
-    code = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, resource.RLIM_INFINITY));"
+    code = (
+        "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (4096, "
+        "resource.RLIM_INFINITY));"
+    )
     code += "from tutti.doctor import examine_heap; print(examine_heap())"
     said = subprocess.run(
         [sys.executable, "-c", code], capture_output=True, text=True, timeout=60, check=True
@@ -95,7 +98,7 @@ def test_a_heap_that_limits_forbid(tutti):
 
 
 @pytest.mark.parametrize("probe", [probes.memfd, lambda: probes.shm_directory()[0]])
-def test_memory_probes_notice_that_the_other_process_sees_other_memory(probe, monkeypatch):
+def test_memory_probes_notice_if_the_other_process_sees_other_memory(probe, monkeypatch):
     before = set(os.listdir("/dev/shm"))
     outcome = probe()
     assert outcome.works or outcome.reason
@@ -112,10 +115,10 @@ def test_the_size_of_the_shared_memory_file_system():
         assert 0 <= free <= size and size > 0
 
 
-def test_cma_leaves_no_process_and_says_why_not(monkeypatch):
+def test_the_cma_probe_leaves_no_process_and_gives_a_reason(monkeypatch):
     outcome = probes.cma()
     assert outcome.works or outcome.reason
-    # The probe reads another process: a wrong address must show as a failure, not as permission.
+    # The probe reads another process's memory. A wrong address must be a failure, not a permission.
     real = probes._read_remote
     monkeypatch.setattr(probes, "_read_remote", lambda process, address: real(process, 8))
     broken = probes.cma()

@@ -1,4 +1,4 @@
-"""`tutti plan draw`: the numbers, the drawing's structure, what it says where it cannot show all, and its errors."""
+"""`tutti plan draw`: numbers, the structure of drawings, notes on what is left out, and errors."""
 
 import json
 import random
@@ -18,7 +18,11 @@ pytestmark = pytest.mark.timeout(240)
 
 @pytest.fixture
 def lam(tmp_path: Path) -> str:
-    """LAM's logarithmic allreduce of 32 ranks: up to the rank without its lowest bit, down from that without its highest."""
+    """LAM's logarithmic allreduce of 32 ranks.
+
+    A rank's parent is the rank without its lowest bit in the reduce, without its highest in the
+    bcast.
+    """
     reduce = [
         line
         for line in core().generate("reduce", "binomial", 32, 0).text.splitlines()
@@ -50,11 +54,11 @@ def texts(file: Path) -> str:
     )
 
 
-# --- The numbers of the paper's figures 2 and 3.
+# --- The numbers of figures 2 and 3 of the PATHS paper.
 
 
 @pytest.mark.parametrize(("deal", "up", "down"), [("round_robin", 28, 7), ("block", 7, 28)])
-def test_lam_trees_cross_nodes_as_in_the_paper(tutti, lam, deal, up, down):
+def test_lam_trees_have_as_many_messages_between_nodes_as_in_the_paper(tutti, lam, deal, up, down):
     said = tutti("plan", "draw", lam, "--shape", "node:8 core:4", "--deal", deal, "--json")
     assert said.returncode == 0, said.stderr
     found = json.loads(said.stdout)
@@ -77,7 +81,9 @@ def test_lam_trees_cross_nodes_as_in_the_paper(tutti, lam, deal, up, down):
     assert [edge["reach"] for edge in found["edges"]].count("net") == 35
 
 
-def test_the_drawing_has_an_arrow_a_message_and_the_factors_in_its_caption(tutti, lam, tmp_path):
+def test_the_drawing_has_an_arrow_for_each_message_and_the_sums_in_its_caption(
+    tutti, lam, tmp_path
+):
     file = tmp_path / "figure3.svg"
     said = tutti(
         "plan", "draw", lam, "--shape", "node:8 core:4", "--deal", "round_robin", "-o", str(file)
@@ -92,7 +98,7 @@ def test_the_drawing_has_an_arrow_a_message_and_the_factors_in_its_caption(tutti
     assert "bcast: 7 between nodes, 24 within a node; depth 5; at most 5 children" in texts(file)
 
 
-def test_the_tree_of_the_paper_hangs_from_its_root(tutti, tmp_path):
+def test_the_tree_of_the_paper_is_below_its_root(tutti, tmp_path):
     up = parents(graph("reduce", "binomial", 32), "reduce")
     assert up is not None and up[12] == 8 and up[8] == 0 and 0 not in up
     layout = tree.tree_layout(up)
@@ -133,12 +139,12 @@ def test_levels(shape, pair, level):
     assert found[pair] == level
 
 
-def test_phases_are_told_apart():
+def test_phases_are_distinguished():
     for algorithm in ("flat", "binomial", "nary:4", "tiled"):
         shown = graph("allreduce", algorithm, 8)
         assert list(shown.phases) == ["reduce", "bcast"], algorithm
         assert shown.phases["reduce"].messages == shown.phases["bcast"].messages
-    # The ranks' copies into their own tmp are steps, but no hand-overs.
+    # The ranks' copies into their own tmp count as steps but not as hand-overs.
     tiled = graph("allreduce", "tiled", 8)
     assert (tiled.sums.depth, max(event.step for event in tiled.events)) == (2, 3)
     assert list(graph("allreduce", "all_read_all", 8).phases) == ["reduce"]
@@ -147,7 +153,7 @@ def test_phases_are_told_apart():
     assert graph("reduce", "flat", 1).phases == {}
 
 
-# --- Steps: what they say can run at once, can.
+# --- Steps: transfers of one step can run at the same time.
 
 
 @pytest.mark.parametrize(
@@ -189,15 +195,18 @@ def test_transfers_of_one_step_can_run_in_any_order(collective, algorithm):
     )
 
 
-def test_a_block_that_is_overwritten_is_first_read(tmp_path):
-    text = "tutti-plan 1\ncollective reduce\nranks 3\nblocks 1\ncopy tmp[0] <- in[1]\ncopy tmp[1] <- tmp[0]\ncopy tmp[0] <- in[2]\n"
+def test_a_block_is_read_before_it_is_overwritten(tmp_path):
+    text = (
+        "tutti-plan 1\ncollective reduce\nranks 3\nblocks 1\ncopy tmp[0] <- in[1]\ncopy tmp[1] "
+        "<- tmp[0]\ncopy tmp[0] <- in[2]\n"
+    )
     plan = core().read_plan(text + "reduce out[0] <- in[0], tmp[1], tmp[0]\n", "ring")
     events = graph_of(plan, Machine.parse("core:3").place(3)).events
     assert [event.step for event in events] == [1, 2, 3, 4]
     assert [event.hops for event in events] == [1, 2, 1, 3]
 
 
-# --- Sizes and crowds.
+# --- Sizes, and drawings with very many arrows.
 
 
 @pytest.mark.parametrize("ranks", [1, 4, 128])
@@ -212,12 +221,12 @@ def test_drawings_of_all_sizes_are_written(tutti, tmp_path, ranks, algorithm):
     pixels = imread(file)
     assert 300 < pixels.shape[0] < 4000
     assert 300 < pixels.shape[1] < 4000
-    # White paper, black ranks.
+    # The background is white, and ranks are black.
     assert pixels[:, :, :3].max() == 1.0
     assert pixels[:, :, :3].min() < 0.3
 
 
-def test_a_crowd_is_shown_as_a_matrix_and_the_drawing_says_so(tutti, tmp_path):
+def test_too_many_arrows_are_shown_as_a_matrix_with_a_note(tutti, tmp_path):
     file = tmp_path / "crowd.svg"
     said = tutti(
         "plan",
@@ -232,9 +241,9 @@ def test_a_crowd_is_shown_as_a_matrix_and_the_drawing_says_so(tutti, tmp_path):
         "--json",
     )
     assert said.returncode == 0, said.stderr
-    assert "16,256 messages: arrows for those to rank 0, the matrix for all" in texts(file)
+    assert "16,256 messages: the arrows show those to rank 0, the matrix all" in texts(file)
     assert len([name for name in elements(file) if name.startswith("edge-")]) == 127
-    # The data has all of them.
+    # The JSON has all messages.
     found = json.loads(said.stdout)
     assert len(found["edges"]) == sum(found["messages"].values()) == 16256
     assert [node["rank"] for node in found["nodes"]] == list(range(128))
@@ -260,7 +269,7 @@ def test_two_drawings_of_a_plan_are_the_same(tutti, tmp_path):
     assert files[0].read_bytes() == files[1].read_bytes()
 
 
-def test_a_tree_on_several_nodes_says_where_each_rank_is(tutti, lam, tmp_path):
+def test_a_tree_on_several_nodes_shows_each_ranks_node(tutti, lam, tmp_path):
     file = tmp_path / "tree.svg"
     assert (
         tutti(
@@ -295,7 +304,7 @@ def test_the_shape_of_a_plan_is_the_machine_unless_another_is_given(tutti):
     assert other["messages"] == {"node": 3}
 
 
-def test_reduces_in_order_of_arrival_are_told(tutti, tmp_path):
+def test_reduces_in_order_of_arrival_are_counted(tutti, tmp_path):
     file = tmp_path / "arrival.svg"
     text = (
         core()
@@ -305,13 +314,14 @@ def test_reduces_in_order_of_arrival_are_told(tutti, tmp_path):
     )
     said = tutti("plan", "draw", "-", "-o", str(file), stdin=text)
     assert (said.returncode, said.stderr) == (0, "")
-    assert "Reduces that take their sources as they arrive: 1." in texts(file)
+    assert "Number of reduces that take their sources in the order of arrival: 1." in texts(file)
 
 
 def test_a_wrong_plan_is_drawn_with_a_warning(tutti, tmp_path):
     file = tmp_path / "wrong.plan"
     file.write_text(
-        "tutti-plan 1\ncollective allreduce\nranks 2\nblocks 1\nreduce out[0] <- in[0], in[1]\ncopy out[1] <- tmp[0]\n"
+        "tutti-plan 1\ncollective allreduce\nranks 2\nblocks 1\nreduce out[0] <- in[0], "
+        "in[1]\ncopy out[1] <- tmp[0]\n"
     )
     said = tutti("plan", "draw", str(file), "-o", str(tmp_path / "wrong.svg"))
     assert said.returncode == 0
@@ -322,7 +332,7 @@ def test_a_wrong_plan_is_drawn_with_a_warning(tutti, tmp_path):
 
 @pytest.mark.parametrize("suffix", [".svg", ".png"])
 @pytest.mark.parametrize("name", ["$\\frac$ & <b> $x", "a" * 128])
-def test_names_are_no_markup_and_no_formulas(tutti, tmp_path, name, suffix):
+def test_names_are_shown_as_plain_text(tutti, tmp_path, name, suffix):
     file = tmp_path / f"named{suffix}"
     text = (
         core().generate("reduce", "flat", 3, 0).text.replace("algorithm flat", f"algorithm {name}")
@@ -340,8 +350,8 @@ BINOMIAL = ("reduce", "--algorithm", "binomial")
 @pytest.mark.parametrize(
     ("arguments", "code", "words"),
     [
-        ((*BINOMIAL, "--ranks", "4"), 2, "-o FILE.svg or FILE.png, or take --json"),
-        ((*BINOMIAL, "--ranks", "4", "-o", "x.gif"), 2, "'x.gif' is neither a .svg nor a .png"),
+        ((*BINOMIAL, "--ranks", "4"), 2, "give -o FILE.svg, -o FILE.png or --json"),
+        ((*BINOMIAL, "--ranks", "4", "-o", "x.gif"), 2, "'x.gif' does not end in .svg or .png"),
         (
             (*BINOMIAL, "--ranks", "4", "-o", "/no/such/directory/x.svg"),
             2,
@@ -351,10 +361,10 @@ BINOMIAL = ("reduce", "--algorithm", "binomial")
         (
             (*BINOMIAL, "--ranks", "1025", "--json"),
             2,
-            "--ranks: 1025 is out of range; 1 to 1024 can be drawn",
+            "--ranks: 1025 is out of range; give 1 to 1024",
         ),
         ((*BINOMIAL, "--ranks", "4", "--root", "4", "--json"), 2, "--root: 4 is out of range"),
-        ((*BINOMIAL, "--json"), 2, "with --algorithm and --ranks"),
+        ((*BINOMIAL, "--json"), 2, "give --algorithm and --ranks"),
         ((*BINOMIAL, "--ranks", "4", "--shape", "node:x", "--json"), 2, "node:x"),
         (
             (*BINOMIAL, "--ranks", "4", "--deal", "cards", "--json"),
@@ -379,7 +389,7 @@ BINOMIAL = ("reduce", "--algorithm", "binomial")
                 "x.svg",
             ),
             2,
-            "take machine",
+            "give --layout machine",
         ),
         (("allreduce", "--algorithm", "tile", "--ranks", "4", "--json"), 2, "tile"),
         (("no-such.plan", "--json"), 2, "cannot read 'no-such.plan'"),
@@ -404,13 +414,14 @@ def test_a_plan_that_touches_too_many_blocks_is_refused():
         + 4 * f"copy tmp[0].0+{1 << 18} <- tmp[0].{1 << 18}+{1 << 18}\n"
     )
     with pytest.raises(
-        flow.UserError, match="the plan's transfers touch 2097152 blocks, and 1000000 are the most"
+        flow.UserError,
+        match="the plan's transfers touch 2097152 blocks, but at most 1000000 can be drawn",
     ):
         graph_of(core().read_plan(text), Machine.parse("core:1").place(1))
 
 
-def test_plans_of_parts_say_what_they_do(tutti, tmp_path):
-    """The caption, the root, and the words of each phase."""
+def test_drawings_of_plans_with_parts(tutti, tmp_path):
+    """A drawing has the caption, the root, and the text of each phase."""
     file = tmp_path / "parts.svg"
     for collective, algorithm, root, phase, sums in (
         (
@@ -464,9 +475,18 @@ def test_plans_of_parts_say_what_they_do(tutti, tmp_path):
         ),
     ):
         said = tutti(
-            "plan", "draw", collective, "--algorithm", algorithm, "--ranks", "9", "-o", str(file), "--json",
+            "plan",
+            "draw",
+            collective,
+            "--algorithm",
+            algorithm,
+            "--ranks",
+            "9",
+            "-o",
+            str(file),
+            "--json",
             *([] if root is None else ["--root", str(root)]),
-        )  # fmt: skip
+        )
         assert (said.returncode, said.stderr) == (0, ""), collective
         assert f"messages: {sums}" in texts(file), collective
         assert phase in texts(file), collective
@@ -475,7 +495,10 @@ def test_plans_of_parts_say_what_they_do(tutti, tmp_path):
 
 
 def test_a_reduce_scatter_that_combines_at_one_rank_has_two_phases():
-    text = "tutti-plan 1\ncollective reduce_scatter\nranks 3\nreduce tmp[0].0+3 <- in[0].0+3, in[1].0+3, in[2].0+3\n"
+    text = (
+        "tutti-plan 1\ncollective reduce_scatter\nranks 3\nreduce tmp[0].0+3 <- in[0].0+3, "
+        "in[1].0+3, in[2].0+3\n"
+    )
     text += "".join(f"copy out[{rank}] <- tmp[0].{rank}\n" for rank in range(3))
     shown = graph_of(core().read_plan(text), Machine.parse("core:3").place(3))
     assert {phase: sums.messages for phase, sums in shown.phases.items()} == {
@@ -485,7 +508,7 @@ def test_a_reduce_scatter_that_combines_at_one_rank_has_two_phases():
     assert parents(shown, "reduce") == parents(shown, "scatter") == {1: 0, 2: 0}
 
 
-def test_a_long_chain_stands_in_boxes_and_a_short_one_hangs(tutti, tmp_path):
+def test_a_long_chain_is_drawn_in_boxes_and_a_short_one_as_a_tree(tutti, tmp_path):
     for ranks, boxes in ((12, 0), (40, 1)):
         file = tmp_path / "chain.svg"
         assert (

@@ -1,4 +1,4 @@
-"""Where drawings of plans put boxes, ranks, arrows and their labels."""
+"""The layout of drawings of plans: boxes, ranks, arrows and their labels."""
 
 from collections import Counter
 
@@ -25,7 +25,7 @@ FOUR_NODES = "node:4 numa:2 core:8"
     ],
 )
 @pytest.mark.parametrize("deal", ["block", "round_robin"])
-def test_ranks_stand_in_their_boxes_and_nothing_overlaps(shape, deal):
+def test_ranks_are_in_their_boxes_and_nothing_overlaps(shape, deal):
     machine = Machine.parse(shape)
     placed = machine.place(machine.cores - 1, deal)
     layout = lay_out(placed, 1.7)
@@ -45,7 +45,7 @@ def test_ranks_stand_in_their_boxes_and_nothing_overlaps(shape, deal):
 @pytest.mark.parametrize(
     ("start", "end"), [((0, 0), (1, 0)), ((0, 0), (6, 0)), ((0, 5), (0, 0)), ((0, 0), (3, 4))]
 )
-def test_arrows_pass_between_the_ranks_of_a_row(start, end):
+def test_arrows_do_not_cross_other_ranks_of_a_row(start, end):
     arrow = strokes.Stroke(start, strokes.arched(start, end, returned=False), end, "node", 1, "1")
     first, _, last = arrow.outside(0.3)
     assert 0.29 < abs(complex(*first) - complex(*start)) < 0.35
@@ -60,7 +60,7 @@ def test_step_labels():
     assert strokes.steps_text([1, 3, 5, 7]) == "1..7"
 
 
-def test_regions_stand_in_even_rows():
+def test_regions_are_in_rows_of_equal_length():
     layout = lay_out(Machine.parse("numa:8 core:16").place(128), 2.6, (1.2, 1.05))
     rows = Counter(box.y for box in layout.boxes if box.level == "numa")
     assert len(set(rows.values())) == 1

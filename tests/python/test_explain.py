@@ -1,4 +1,6 @@
-"""`tutti explain`: which algorithm serves a call, by which rule, and what had a say besides."""
+"""`tutti explain`: the algorithm that serves a call, its rule, and everything else that was
+considered.
+"""
 
 import json
 from pathlib import Path
@@ -66,7 +68,7 @@ def test_short_messages_go_through_lines(tutti):
     )
 
 
-def test_more_ranks_than_cores_are_oversubscribed_unless_told(tutti):
+def test_more_ranks_than_cores_are_oversubscribed_by_default(tutti):
     assert explained(tutti, "barrier", "--ranks", "1024")["oversubscribed"]
     assert not explained(tutti, "barrier", "--ranks", "1")["oversubscribed"]
     assert explained(tutti, "barrier", "--ranks", "1", environment={"TUTTI_WAIT": "yield"})[
@@ -77,7 +79,7 @@ def test_more_ranks_than_cores_are_oversubscribed_unless_told(tutti):
     ]
 
 
-def test_a_users_table_beats_the_default(tutti, table):
+def test_a_users_table_overrides_the_default(tutti, table):
     found = explained(
         tutti,
         "allreduce",
@@ -104,7 +106,7 @@ def test_a_users_table_beats_the_default(tutti, table):
     assert other_ranks["considered"][other_ranks["chosen"]]["place"].startswith("default.map:")
 
 
-def test_variables_beat_tables_and_say_so(tutti, table):
+def test_variables_override_tables_and_are_named(tutti, table):
     words = {"TUTTI_ALGORITHM_ALLREDUCE": "flat", "TUTTI_SEGMENT_BYTES": "4K"}
     arguments = ("allreduce", "--bytes", "64K", "--ranks", "4", "--table", str(table))
     found = explained(tutti, *arguments, environment=words)
@@ -124,7 +126,7 @@ def test_variables_beat_tables_and_say_so(tutti, table):
     assert "segments   2 of 32768 bytes, wanted by TUTTI_SEGMENT_BYTES\n" in halves
 
 
-def test_reach_and_who_wants_it(tutti, tmp_path):
+def test_reach_and_the_setting_that_requests_it(tutti, tmp_path):
     table = tmp_path / "mine.map"
     table.write_text("tutti-map 1\ngather sizes 8K.. -> builtin:flat reach staged\n")
     arguments = ("gather", "--bytes", "64K", "--ranks", "4", "--table", str(table))
@@ -165,7 +167,7 @@ def test_placement_reads_no_table_for_reductions(tutti, tmp_path):
     )
 
 
-def test_plans_beat_the_table_where_they_fit(tutti, table, tmp_path):
+def test_plans_override_the_table_if_they_fit(tutti, table, tmp_path):
     plans = tmp_path / "plans"
     plans.mkdir()
     (plans / "map").write_text("tutti-map 1\nallreduce -> own.tree\n")
@@ -177,7 +179,7 @@ def test_plans_beat_the_table_where_they_fit(tutti, table, tmp_path):
     assert found["chosen"] == 1
 
 
-def test_what_needs_too_much_memory_is_said(tutti):
+def test_algorithms_that_need_too_much_memory_are_named(tutti):
     found = explained(tutti, "allreduce", "--bytes", "1M", "--ranks", "1000", "--oversubscribed")
     assert found["runs"] == "flat" and "tiled needs more shared memory" in found["notes"][0]
 
@@ -252,7 +254,7 @@ def test_the_hosts_messages_are_not_counted(tutti):
     assert alone["between_nodes"] == {"host": True, "leaders": 8}
 
 
-def test_the_host_has_no_say_where_an_order_is_asked_for(tutti, tmp_path: Path):
+def test_the_hosts_collective_is_refused_if_an_order_is_required(tutti, tmp_path: Path):
     table = tmp_path / "by-host.map"
     table.write_text("tutti-map 1\nallreduce nodes 2.. -> builtin:hierarchical+host\n")
     words = (
@@ -312,7 +314,7 @@ def test_refusals_are_one_line(tutti, tmp_path):
     assert "TUTTI_ALGORITHM_GATHER: algorithm 'tiled' does not serve gather" in said
 
 
-def test_the_page_shows_what_is_printed_and_a_table_that_is_read(tutti):
+def test_the_page_shows_the_real_output_and_a_valid_table(tutti):
     page = (ROOT / "docs" / "tuning.md").read_text()
     printed = tutti(
         "explain", "allreduce", "--bytes", "256K", "--ranks", "4", "--oversubscribed"

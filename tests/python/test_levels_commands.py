@@ -1,4 +1,4 @@
-"""Algorithms on the machine's levels, as the commands, the tuner and the plan language offer them."""
+"""Algorithms on the machine's levels, in the commands, the tuner and the plan language."""
 
 import json
 
@@ -18,7 +18,7 @@ def test_levels_are_those_of_the_placed_ranks():
     assert "numa:1,0" in machine.place(8, ROUND_ROBIN).levels([1, 2])
 
 
-def test_show_lays_a_plan_on_the_machine_that_is_given(tutti):
+def test_show_writes_a_plan_for_the_given_machine(tutti):
     arguments = ("plan", "show", "bcast", "--algorithm", "levels", "--ranks", "4")
     flat = tutti(*arguments)
     assert flat.returncode == 0 and "copy out[3] <- in[0]" in flat.stdout
@@ -36,7 +36,7 @@ def test_a_file_has_its_machine_already(tutti, tmp_path):
     )
 
 
-def test_sockets_are_a_level_where_they_are_no_regions(tutti):
+def test_sockets_are_a_level_unless_they_are_regions(tutti):
     machine = Machine.parse("socket:2 numa:2 core:2")
     assert "socket:0,0,0,0,1,1,1,1 numa:0,0,1,1,2,2,3,3" in machine.place().levels()
     arguments = (
@@ -72,7 +72,7 @@ def test_sockets_are_a_level_where_they_are_no_regions(tutti):
     assert json.loads(drawn.stdout)["messages"] == {"numa": 4, "socket": 2, "node": 1}, drawn.stderr
 
 
-def test_draw_shows_the_borders_that_are_crossed(tutti):
+def test_draw_shows_the_levels_of_messages(tutti):
     arguments = (
         "plan",
         "draw",
@@ -96,7 +96,7 @@ def test_draw_shows_the_borders_that_are_crossed(tutti):
     assert crossings["levels:binomial"] == 1 < crossings["binomial"]
 
 
-def test_list_says_what_may_stand_behind_a_name(tutti):
+def test_list_shows_the_parameters_of_algorithms(tutti):
     listed = json.loads(tutti("plan", "list", "--json").stdout)["algorithms"]
     usages = {one["name"]: one["usage"] for one in listed}
     assert usages["nary"] == "nary:N" and usages["flat"] == "flat"
@@ -129,7 +129,7 @@ def test_explain_says_why_an_algorithm_cannot_serve(tutti):
     assert found["chosen"] > 0 and found["runs"] != "dissemination"
 
 
-def test_the_tuner_tries_what_serves_and_differs(monkeypatch):
+def test_the_tuner_tries_algorithms_that_serve_and_differ(monkeypatch):
     candidates._levels.cache_clear()
     monkeypatch.setattr(candidates, "_levels", lambda ranks: "")
     on_one_level = candidates.algorithms_for(8, "allreduce")
@@ -192,7 +192,7 @@ def test_hierarchies_of_the_plan_language(kind, write, deal):
     )
 
 
-def test_a_hierarchy_names_what_is_between_before_what_is_within():
+def test_a_hierarchy_with_within_needs_between():
     @tp.collective("bcast")
     def plan(c: tp.Context) -> None:
         tp.algo.hierarchical(c, within="flat")
@@ -201,7 +201,7 @@ def test_a_hierarchy_names_what_is_between_before_what_is_within():
         plan.build(shape="node:2 core:2")
 
 
-def test_show_lays_a_hierarchy_on_nodes(tutti):
+def test_show_writes_a_hierarchy_for_nodes(tutti):
     shown = tutti(
         "plan",
         "show",
@@ -214,7 +214,7 @@ def test_show_lays_a_hierarchy_on_nodes(tutti):
         "node:2 core:2",
     )
     assert shown.returncode == 0, shown.stderr
-    assert "copy out[0].2+2 <- tmp[2].0+2" in shown.stdout  # the other node's parts as one
+    assert "copy out[0].2+2 <- tmp[2].0+2" in shown.stdout  # the other node's parts in one copy
 
 
 def test_levels_of_some_ranks():

@@ -1,4 +1,4 @@
-"""The benchmark of short-lived communicators (bench/lives) runs and says what it measured; the numbers are docs/performance.md's."""
+"""The benchmark of short-lived communicators (bench/lives) runs and reports its measurements."""
 
 import json
 import os
@@ -17,8 +17,15 @@ def lives(*arguments):
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("TUTTI_")
     }
-    return subprocess.run([sys.executable, SCRIPT, *map(str, arguments)], capture_output=True, text=True, timeout=240, cwd=ROOT,
-                          env=environment, check=False)  # fmt: skip
+    return subprocess.run(
+        [sys.executable, SCRIPT, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        cwd=ROOT,
+        env=environment,
+        check=False,
+    )
 
 
 @pytest.mark.slow
@@ -54,7 +61,7 @@ def test_every_cell_is_measured(tmp_path):
     assert plot.with_suffix(".png").stat().st_size > 1000
 
 
-def test_bad_words_are_named():
+def test_bad_options_are_named():
     assert "--mpi: there is no 'none'; found are " in lives("--mpi", "none").stderr
     assert "--json: there is no directory" in lives("--json", "/nowhere/lives.json").stderr
     assert lives("--calls", "x").returncode == 2

@@ -1,4 +1,4 @@
-"""Commands on files that are not what they should be, and on places that cannot be written: one line, exit code 2."""
+"""Commands on wrong files and on unwritable places print one line and exit with code 2."""
 
 import json
 from pathlib import Path
@@ -45,7 +45,7 @@ def trace(tmp_path):
 @pytest.mark.parametrize(
     "command", COMMANDS, ids=lambda command: command[1] if command[0] == "plan" else command[0]
 )
-def test_what_is_no_such_file_is_named(tutti, tmp_path, command):
+def test_missing_files_are_named(tutti, tmp_path, command):
     for name, contents in FILES.items():
         file = tmp_path / name
         if contents is not None:
@@ -59,10 +59,12 @@ def test_directories_are_named(tutti, tmp_path, command):
 
 
 def test_a_directory_without_a_map_is_not_checked(tutti):
-    refused(tutti("plan", "check", "plans"), "'plans' holds no map; write a file plans/map")
+    refused(
+        tutti("plan", "check", "plans"), "the directory 'plans' has no map; write a file plans/map"
+    )
 
 
-def test_a_broken_file_of_a_directory_is_bad_input_as_it_is_alone(tutti, tmp_path):
+def test_a_malformed_file_of_a_directory_is_bad_input(tutti, tmp_path):
     (tmp_path / "map").write_text("tutti-map 1\nallreduce ranks 4 -> mine.tree\n")
     (tmp_path / "mine.tree").write_text(
         "tutti-tree 1\ncollective allreduce\nranks 4\nreduce 0: 1 2\n"
@@ -83,19 +85,19 @@ def test_a_wrong_plan_is_named(tutti, tmp_path):
         assert done.stderr.startswith(f"tutti: {file}: the plan is wrong: block 0 of out[3]")
 
 
-def test_what_is_neither_a_collective_nor_a_file(tutti):
+def test_a_word_that_is_neither_a_collective_nor_a_file(tutti):
     refused(
         tutti("plan", "show", "alreduce"), "'alreduce' is neither a collective nor a file", "bcast"
     )
 
 
-def test_code_is_to_be_compiled(tutti):
+def test_python_files_must_be_compiled(tutti):
     for command in (("show",), ("draw", "--json"), ("diff", FLAT)):
         words = ("plan", *command, "examples/plans/chain_bcast.py")
         refused(tutti(*words), "tutti plan compile examples/plans/chain_bcast.py --ranks N")
 
 
-def test_stdin_is_called_so(tutti):
+def test_messages_about_stdin_name_stdin(tutti):
     for command in (
         ("check", "-"),
         ("show", "-"),
@@ -107,12 +109,12 @@ def test_stdin_is_called_so(tutti):
     refused(tutti("trace", "-"), "stdin")
 
 
-def test_a_directory_without_plans_is_said_to_have_none(tutti, tmp_path):
+def test_a_directory_without_plans_is_reported(tutti, tmp_path):
     done = tutti("plan", "list", str(tmp_path))
-    assert (done.returncode, done.stdout) == (0, f"{tmp_path}: no .plan and no .tree files\n")
+    assert (done.returncode, done.stdout) == (0, f"{tmp_path}: there are no .plan or .tree files\n")
 
 
-def test_options_of_compile_are_named_and_not_the_command_lines_own_code(tutti):
+def test_bad_options_of_compile_are_named(tutti):
     chain = ("plan", "compile", "examples/plans/chain_bcast.py", "--ranks", "4")
     refused(tutti(*chain, "--root", "9"), "tutti: --root: 9 is out of range; ranks are 0 to 3")
     refused(tutti(*chain, "--set", "nothing=1"), "tutti: --set: ", "'nothing'")
@@ -125,7 +127,7 @@ def test_options_of_compile_are_named_and_not_the_command_lines_own_code(tutti):
 # --- Written files.
 
 
-def test_what_is_there_is_replaced_and_what_is_no_plain_file_is_written(tutti, tmp_path):
+def test_existing_files_are_replaced_and_special_files_are_written(tutti, tmp_path):
     text = (ROOT / FLAT).read_text()
     old, link = tmp_path / "old.plan", tmp_path / "link.plan"
     old.write_text("old")
@@ -152,7 +154,7 @@ def test_places_that_cannot_be_written_are_named(tutti, tmp_path, trace):
     assert sorted(tmp_path.iterdir()) == [tmp_path / "file", trace]
 
 
-def test_a_trace_is_not_written_over_by_its_own_page(tutti, trace):
+def test_a_trace_is_not_overwritten_by_its_own_page(tutti, trace):
     before = trace.read_bytes()
     for option in ("--html", "--perfetto"):
         refused(tutti("trace", str(trace), option, str(trace)), "it is the trace that is read")
@@ -172,7 +174,7 @@ def test_a_page_of_no_operation_is_refused(tutti, trace, tmp_path):
     )
 
 
-# --- Machines, as every command takes them.
+# --- Machines, which all commands take in the same way.
 
 
 def test_drawings_take_machines_as_compile_does(tutti, tmp_path, recorded_machine):
@@ -203,4 +205,4 @@ def test_drawings_take_machines_as_compile_does(tutti, tmp_path, recorded_machin
             "plan", "diff", FLAT, "builtin:binomial", "--shape", "node:2 core:2", "--deal", deal
         )
         assert f"messages over cluster: {counts}\n" in differ.stdout
-    refused(tutti("plan", "draw", FLAT, "--shape", "", "--json"), "an empty shape")
+    refused(tutti("plan", "draw", FLAT, "--shape", "", "--json"), "the shape is empty")

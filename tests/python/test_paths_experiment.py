@@ -1,4 +1,4 @@
-"""The PATHS experiment (examples/paths) runs and says what it measured; the numbers themselves are its README's."""
+"""The PATHS experiment (examples/paths) runs and reports its measurements."""
 
 import json
 import os

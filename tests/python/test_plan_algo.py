@@ -1,4 +1,6 @@
-"""Trees and parts: the same transfers as the built-in algorithms, over all ranks and over some."""
+"""Trees and algorithms as parts of plans have the transfers of the built-in algorithms, for any
+ranks.
+"""
 
 import random
 import time
@@ -41,7 +43,7 @@ def test_scripted_trees_are_the_built_in_ones(kind, ranks):
             plan = function.build(ranks=ranks, root=root, kind=kind)
             same = tp.builtin(kind, function.collective, ranks, root)
             assert plan.transfer_texts == same.transfer_texts
-            # Contents are what programs are cached by: the label alone may differ.
+            # Programs are cached by the plan's contents, so only the label may differ.
             assert plan.text.replace(plan.algorithm, kind, 1) == same.text
 
 

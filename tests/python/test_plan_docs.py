@@ -1,8 +1,10 @@
-"""Every snippet of docs/plans.md runs, and says what the page says; and every example of examples/plans is right.
+"""Every snippet of docs/plans.md runs with the output on the page, and every example in
+examples/plans is right.
 
-A code block with a file's name behind its language is that file; `python` blocks without one run in turn in one session;
-`sh` blocks run in a directory that holds the files, and end with the exit code behind `sh`, or 0; an `output` block is
-what the block before it prints. `sh mpi` blocks are run by tests/mpi/test_plan_page.py.
+A code block with a file name behind its language is that file. `python` blocks without a name run
+in order in one session. `sh` blocks run in a directory with the files, and must end with the exit
+code behind `sh`, or 0. An `output` block is the output of the block before it.
+tests/mpi/test_plan_page.py runs the `sh mpi` blocks.
 """
 
 import contextlib
@@ -31,7 +33,7 @@ def blocks():
 
 @pytest.fixture
 def shell(tmp_path):
-    """Runs a script as the page's reader would, with `tutti` on the PATH."""
+    """Runs a script as a reader of the page does, with `tutti` on the PATH."""
     programs = tmp_path / "programs"
     programs.mkdir()
     tutti = programs / "tutti"
@@ -198,7 +200,7 @@ def test_there_are_five_examples():
 @pytest.mark.parametrize(
     "deal", ["block", [0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11]], ids=["block", "dealt over regions"]
 )
-def test_the_alltoall_example_crosses_once_for_each_pair_of_regions(deal):
+def test_the_alltoall_example_has_one_message_for_each_pair_of_regions(deal):
     placed = machine("numa:3 core:4").place(12, deal)
     plan = load(str(ROOT / "examples" / "plans" / "two_level_alltoall.py")).build(placed)
     between = [

@@ -1,4 +1,4 @@
-"""LAM-MPI's trees and the PATHS paper's: their shapes, their messages between nodes, and the files in examples/paths/plans."""
+"""The trees of LAM-MPI and the PATHS paper: shapes, inter-node messages, and the shipped files."""
 
 import os
 from collections import Counter
@@ -16,12 +16,12 @@ DEALS = ("round_robin", "block")
 
 
 def between(plan, placed):
-    """How many messages go between nodes."""
+    """The number of messages between nodes."""
     return sum(placed.level(source, target) == "cluster" for source, target, _ in plan.edges)
 
 
 def hears_from(plan):
-    """For each rank that combines, whose data it takes, in order."""
+    """For each rank that combines data, the ranks of its sources, in order."""
     order = {}
     for transfer in plan.transfers:
         if transfer["kind"] == "reduce":
@@ -29,7 +29,7 @@ def hears_from(plan):
     return order
 
 
-def test_rank_12_of_32_hears_from_13_and_14_and_reports_to_8():
+def test_rank_12_of_32_has_children_13_and_14_and_parent_8():
     plan = lam.logarithmic_reduce.build(ranks=32)
     heard = hears_from(plan)
     assert heard[12] == [12, 13, 14]
@@ -38,7 +38,7 @@ def test_rank_12_of_32_hears_from_13_and_14_and_reports_to_8():
     assert heard[16] == [16, 17, 18, 20, 24]
 
 
-def test_every_rank_is_served_by_the_one_without_its_highest_bit():
+def test_a_ranks_parent_in_a_bcast_is_the_rank_without_its_highest_bit():
     plan = lam.logarithmic_bcast.build(ranks=32)
     parents = {target: source for source, target, _ in plan.edges}
     assert parents == {rank: rank - (1 << (rank.bit_length() - 1)) for rank in range(1, 32)}
@@ -59,7 +59,7 @@ def test_messages_between_nodes_of_the_mapped_schemes(deal):
     assert between(lam.linear_reduce.build(four_way), four_way) == 28
     assert between(lam.hierarchical_reduce.build(four_way), four_way) == 7
     assert between(lam.hierarchical_bcast.build(four_way), four_way) == 7
-    # "This doubled the communication over the network."
+    # The paper says "This doubled the communication over the network."
     assert between(lam.hierarchical_reduce.build(eight_way), eight_way) == 3
     assert between(lam.two_groups_reduce.build(eight_way), eight_way) == 6
     assert between(lam.three_layers_reduce.build(eight_way), eight_way) == 3
@@ -74,7 +74,8 @@ def test_children_and_depth_of_the_schemes_on_the_8_way_cluster():
         inner = [len(below) for rank, below in tree.children.items() if rank != tree.root]
         return tree.depth, max(inner, default=0)
 
-    # "the local root process on each node would get 7 children"; a group of 4 has 3; the third layer is one deeper.
+    # The paper says "the local root process on each node would get 7 children". In a group of 4 a
+    # leader has 3 children. Three layers are deeper by one.
     assert factors(lam.hierarchical_tree) == (2, 7)
     assert factors(lam.two_groups_tree) == (2, 3)
     assert factors(lam.three_layers_tree) == (3, 4)
@@ -98,7 +99,7 @@ def test_lam_is_linear_up_to_four_ranks():
         )
 
 
-def test_where_the_schemes_rely_on_commuting():
+def test_when_the_schemes_rely_on_commuting():
     round_robin = tp.Machine.parse("node:8 core:4").place(32, "round_robin")
     block = tp.Machine.parse("node:8 core:4").place(32)
     for scheme, (allreduce, reduce, bcast) in lam.SCHEMES.items():
@@ -120,7 +121,8 @@ def test_every_scheme_is_right_for_all_ranks_roots_and_deals(scheme):
             for root in {0, ranks // 3, ranks - 1}:
                 for function in (reduce, bcast):
                     plan = function.build(placed, root=root)
-                    # One transfer at most into each rank, one message for each rank but the root.
+                    # At most one transfer into each rank, and one message for each rank but the
+                    # root.
                     assert all(
                         count == 1
                         for count in Counter(t["dst"]["rank"] for t in plan.transfers).values()
@@ -129,7 +131,7 @@ def test_every_scheme_is_right_for_all_ranks_roots_and_deals(scheme):
 
 
 def shipped():
-    """File name -> what builds the plan, of everything in examples/paths/plans."""
+    """For each file in examples/paths/plans, the function and arguments that build its plan."""
     made = {"allreduce-linear-32.plan": partial(lam.linear.build, ranks=32)}
     for suffix, which in (("allreduce", 0), ("reduce", 1), ("bcast", 2)):
         for scheme, ranks in (("linear", 4), ("logarithmic", 32)):
@@ -148,7 +150,8 @@ def shipped():
     return made
 
 
-# By name: in a session in which Hypothesis has run a test, parameters outlive the bindings, which then tell of leaked plans.
+# The parameters are names and not plans: if Hypothesis has run in the session, parameters outlive
+# the bindings, which would then report leaked plans.
 @pytest.mark.parametrize("file", shipped())
 def test_shipped_plans_are_what_the_functions_write(file):
     plan = shipped()[file]()
@@ -156,7 +159,7 @@ def test_shipped_plans_are_what_the_functions_write(file):
         GOLDEN.mkdir(exist_ok=True)
         (GOLDEN / file).write_bytes(plan.text.encode())
     assert (GOLDEN / file).read_bytes() == plan.text.encode(), (
-        "set TUTTI_TEST_WRITE_GOLDEN=1 to write it anew"
+        "set TUTTI_TEST_WRITE_GOLDEN=1 to write it again"
     )
 
 

@@ -1,4 +1,4 @@
-"""The plan language: what functions write, and that errors name the user's line."""
+"""The plan language: the plans that functions write; errors name the user's line."""
 
 import inspect
 from pathlib import Path
@@ -138,8 +138,11 @@ def test_tokens():
 
     plan = one_at_a_time.build(ranks=4, root=1)
     assert transfers(plan)[:4] == [
-        "token @0 0 <- 3", "copy @0 out[0] <- in[1]", "token @0 2 <- 0", "copy @0 out[2] <- in[1].2",
-    ]  # fmt: skip
+        "token @0 0 <- 3",
+        "copy @0 out[0] <- in[1]",
+        "token @0 2 <- 0",
+        "copy @0 out[2] <- in[1].2",
+    ]
     assert [source for source, _, _ in plan.edges] == [1, 1, 1]
     kinds = [step["kind"] for step in core().lower(plan, "slot", [0])[0].steps]
     assert kinds == ["wait_before", "wait_word", "copy", "publish"]
@@ -150,8 +153,8 @@ def test_tokens():
 
     assert transfers(inside.build(ranks=4, root=1)) == transfers(plan)
     for rank, after, message in (
-        (0, 0, "own transfers"),
-        (0, [], "from nobody"),
+        (0, 0, "its own transfers"),
+        (0, [], "waits for no rank"),
         (0, 7, "no rank 7"),
     ):
 
@@ -163,7 +166,7 @@ def test_tokens():
             wrong.build(ranks=2)
 
 
-def test_a_rank_adds_to_what_it_has():
+def test_a_rank_can_reduce_into_one_of_its_sources():
     @tp.collective("reduce")
     def ring(c):
         c.tmp[0] = c.inp[0]
@@ -177,7 +180,7 @@ def test_a_rank_adds_to_what_it_has():
     ]
 
 
-def test_commutative_is_said_only_where_the_order_needs_it():
+def test_plans_are_commutative_only_if_their_order_requires_it():
     @tp.collective("reduce")
     def own_first(c):
         c.reduce(c.out[c.root], [c.inp[c.root], *(c.inp[r] for r in c.ranks.without(c.root))])
@@ -282,27 +285,27 @@ REFUSED = {
     "rank": ("c.inp[9]", "in[9]: there is no rank 9; ranks are 0..2"),
     "negative": ("c.inp[-1]", "there is no rank -1"),
     "block": ("c.out[0][5]", "has no block 5; its blocks are 0..1"),
-    "slice": ("[1:1]", "holds no blocks"),
+    "slice": ("[1:1]", "selects no blocks"),
     "counts": ("c.inp[0][1]", "out[0].0+2 has 2 blocks, but in[0].1 has 1"),
-    "nothing": ("c.out[0], []", "a reduce of nothing"),
-    "empty sum": ("in []", "a sum of no regions"),
-    "type": ("3.5", "3.5 is no region"),
+    "nothing": ("c.out[0], []", "a reduce without sources"),
+    "empty sum": ("in []", "a sum without regions"),
+    "type": ("3.5", "3.5 is not a region"),
     "rank type": ("zero", "'zero' is not a rank"),
-    "sources": ("7]", "7 is no region to combine"),
-    "copy many": ("[c.inp[0]])", "is no region to copy from"),
+    "sources": ("7]", "the source 7 is not a region"),
+    "copy many": ("[c.inp[0]])", "is not a region; give one such as c.inp[0], or call reduce"),
     "in": ("c.inp[0] = c.inp[1]", "in is read-only"),
     "late blocks": ("c.blocks(3", "buffers were named before"),
     "no blocks": ("c.blocks(0)", "1 to"),
-    "push": ("push=True", "a pushed reduce reads the buffers of several ranks"),
+    "push": ("push=True", "a pushed reduce reads buffers of several ranks"),
     "stage": ("stage=-1", "stage -1"),
     "vector of in": ("c.inp[0, 1]", "only tmp has several vectors"),
-    "split": ("split(0)", "the number of runs is at least 1"),
+    "split": ("split(0)", "the number of pieces must be at least 1"),
     "tree": ("77", "root 77 is not among the ranks"),
-    "children": ("1: [0]", "rank 0 stands twice"),
+    "children": ("1: [0]", "rank 0 is in the tree twice"),
     "order": ("upwards", "order 'upwards' is unknown"),
     "tiles": ("tp.algo.tiled", "c.blocks(3)"),
     "builtin": ('"round"', "unknown algorithm 'round'"),
-    "include": ("c.include", "a plan for 2 ranks is included over 3"),
+    "include": ("c.include", "the included plan has 2 ranks, but 3 are given"),
 }
 
 
@@ -320,39 +323,39 @@ def test_an_error_is_one_line_that_names_the_users_line(what):
 @tp.collective("allreduce")
 def incomplete(c):
     c.blocks(4)
-    c.out[0] = sum(c.inp[r] for r in c.ranks[:-1])  # the last one is forgotten
+    c.out[0] = sum(c.inp[r] for r in c.ranks[:-1])  # the last rank is missing
     for r in c.ranks[1:]:
         c.out[r] = c.out[0]
 
 
 @tp.collective("allreduce")
 def unwritten(c):
-    c.out[0] = c.inp[0] + c.tmp[1]  # nobody wrote this
+    c.out[0] = c.inp[0] + c.tmp[1]  # c.tmp[1] was never written
 
 
 @tp.collective("allreduce")
 def shifted(c):
     c.blocks(4)
-    c.tmp[0][1:4] = c.tmp[0][0:3]  # overlaps itself
+    c.tmp[0][1:4] = c.tmp[0][0:3]  # the two regions overlap
 
 
 @pytest.mark.parametrize(
     ("function", "culprit", "error"),
     [
-        (incomplete, "forgotten", tp.WrongPlan),
-        (unwritten, "nobody", tp.WrongPlan),
-        (shifted, "overlaps", tp.PlanError),
+        (incomplete, "is missing", tp.WrongPlan),
+        (unwritten, "never written", tp.WrongPlan),
+        (shifted, "overlap", tp.PlanError),
     ],
     ids=lambda value: getattr(value, "name", ""),
 )
-def test_what_the_check_finds_names_the_users_line(function, culprit, error):
+def test_errors_of_the_check_name_the_users_line(function, culprit, error):
     with pytest.raises(error) as caught:
         function.build(ranks=3)
     assert f"{HERE}:{line_of(function, culprit)}" in str(caught.value)
     assert "\n" not in str(caught.value)
 
 
-def test_what_a_collective_does_not_have():
+def test_buffers_that_a_collective_does_not_have_are_refused():
     def first(kind, statement):
         @tp.collective(kind)
         def plan(c):
@@ -365,7 +368,7 @@ def test_what_a_collective_does_not_have():
     assert "only the root of a bcast, rank 1" in first("bcast", lambda c: c.inp[0])
     assert "only the root of a reduce, rank 1" in first("reduce", lambda c: c.out[0])
     assert "a barrier has 1 block" in first("barrier", lambda c: c.blocks(2))
-    assert "only the root of a scatter, rank 1, has data" in first("scatter", lambda c: c.inp[0])
+    assert "only the root of a scatter, rank 1, has an in" in first("scatter", lambda c: c.inp[0])
     assert "only the root of a gather, rank 1, has a result" in first("gather", lambda c: c.out[2])
     assert "out[0]: rank 0 of an exscan has no ranks before it" in first(
         "exscan", lambda c: c.out[0]
@@ -384,7 +387,7 @@ def test_wrong_builds_are_refused():
         with pytest.raises(UserError):
             star.build(**arguments)
     placed = tp.Machine.parse("core:4").place()
-    with pytest.raises(tp.PlanError, match="one of the two"):
+    with pytest.raises(tp.PlanError, match="give either placed, or ranks and shape"):
         star.build(placed, ranks=4)
     with pytest.raises(
         tp.PlanError,
@@ -393,7 +396,7 @@ def test_wrong_builds_are_refused():
         tp.collective("alltoallv")
     with pytest.raises(tp.PlanError, match="no context"):
         tp.collective("bcast")(lambda: None)
-    with pytest.raises(tp.PlanError, match="'root' is build's own"):
+    with pytest.raises(tp.PlanError, match="'root' is also one of build"):
         tp.collective("bcast")(lambda c, root: None)
 
 
@@ -414,7 +417,7 @@ def test_regions_of_another_plan_are_refused():
         mixes.build(ranks=2)
 
 
-def test_places_are_kept_for_every_file(tmp_path):
+def test_errors_name_lines_in_every_file(tmp_path):
     namespace = {}
     other = tmp_path / "other.py"
     other.write_text("def finish(c):\n    for r in c.ranks[1:]:\n        c.out[r] = c.out[0]\n")

@@ -21,7 +21,7 @@ from tutti.plan.machine import LEVELS
         ("socket:4 core:32", [1, 1, 4, 4, 4, 128]),
     ],
 )
-def test_a_shape_has_as_many_groups_as_it_says(shape, counts):
+def test_a_shape_gives_the_right_numbers_of_groups(shape, counts):
     placed = tp.Machine.parse(shape).place()
     assert [len(placed.groups(level)) for level in LEVELS] == counts
     assert [
@@ -57,7 +57,7 @@ def test_a_shape_has_as_many_groups_as_it_says(shape, counts):
         "socket:2 numa:2 core:4",
     ],
 )
-def test_a_full_machine_is_of_its_shape(shape):
+def test_a_fully_used_machine_has_its_shape(shape):
     assert tp.Machine.parse(shape).place().shape == shape
     assert tp.Machine.parse(shape).place(deal="round_robin").shape == shape
 
@@ -66,7 +66,7 @@ def test_the_shape_of_a_placement_counts_the_nodes_that_hold_ranks():
     machine = tp.Machine.parse("cluster:2 node:2 core:4")
     assert machine.place(8).shape == "node:2 core:4"
     assert machine.place(32).shape == "cluster:2 node:2 core:4"
-    assert machine.place(3, "round_robin").shape == ""  # two nodes in one cluster, one in the other
+    assert machine.place(3, "round_robin").shape == ""  # one cluster has two nodes, the other one
 
 
 def test_the_shape_of_a_placement_leaves_out_cores_that_are_not_all_used():
@@ -127,7 +127,7 @@ def test_this_machine_and_a_recording(tmp_path, recorded_machine):
     assert recorded.shape == tp.Machine.parse("numa:2 core:2").place().shape
 
 
-def test_sockets_that_are_not_told_do_not_stand_between_node_and_region():
+def test_sockets_that_are_not_described_are_not_between_node_and_region():
     placed = tp.Machine.parse("node:2 numa:2 core:2").place()
     node, socket = placed.nodes[1], placed.sockets[1]
     assert [region.level for region in node.children] == [
@@ -141,7 +141,7 @@ def test_sockets_that_are_not_told_do_not_stand_between_node_and_region():
 
 
 def sockets_in_one_region(groups, cores):
-    """As lstopo writes them: sockets, each a run of cores, in one numa region."""
+    """A file like those of lstopo: sockets of consecutive cores in one NUMA region."""
     numbers = iter(range(1, 1000))
 
     def written(kind, index, first, count, inside, more=""):
@@ -168,7 +168,7 @@ def sockets_in_one_region(groups, cores):
     return f'<?xml version="1.0" encoding="UTF-8"?>\n<topology version="2.0">{machine}</topology>\n'
 
 
-def test_sockets_in_one_region_are_told(tmp_path):
+def test_sockets_in_one_region_are_found(tmp_path):
     file = tmp_path / "old.xml"
     file.write_text(sockets_in_one_region([(0, 4), (4, 4)], 8))
     placed = tp.Machine.from_xml(file).place()
@@ -206,7 +206,7 @@ def test_wrong_deals_are_refused():
             machine.place(*arguments)
 
 
-def test_runs_of_ranks():
+def test_sequences_of_ranks():
     ranks = tp.Ranks(range(10))
     assert [list(run) for run in ranks.split(3)] == [[0, 1, 2, 3], [4, 5, 6], [7, 8, 9]]
     assert [list(run) for run in ranks.runs(4)] == [[0, 1, 2, 3], [4, 5, 6, 7], [8, 9]]

@@ -1,5 +1,7 @@
-"""The plan language for collectives with parts and for scans: what buffers there are, what random plans compute, and that a
-mistake names the user's line."""
+"""The plan language for collectives with parts and for scans: buffers, random plans, and errors.
+
+Errors name the user's line.
+"""
 
 import inspect
 from pathlib import Path
@@ -32,11 +34,19 @@ def written(kind, statement, ranks=3, root=0, check=True):
 
 # --- Buffers.
 
-# Blocks of in and out of 5 ranks, of a vector where that has 4 blocks.
+# The numbers of blocks of in and out for 5 ranks, with vectors of 4 blocks.
 BLOCKS = {
-    "bcast": (4, 4), "reduce": (4, 4), "allreduce": (4, 4), "gather": (1, 5), "scatter": (5, 1), "allgather": (1, 5),
-    "alltoall": (5, 5), "reduce_scatter": (5, 1), "scan": (4, 4), "exscan": (4, 4),
-}  # fmt: skip
+    "bcast": (4, 4),
+    "reduce": (4, 4),
+    "allreduce": (4, 4),
+    "gather": (1, 5),
+    "scatter": (5, 1),
+    "allgather": (1, 5),
+    "alltoall": (5, 5),
+    "reduce_scatter": (5, 1),
+    "scan": (4, 4),
+    "exscan": (4, 4),
+}
 
 
 def test_there_are_eleven_collectives():
@@ -73,7 +83,7 @@ def test_the_number_of_blocks_is_fixed(kind):
         written(kind, lambda c: c.blocks(8))
     article = "an" if kind.startswith("a") else "a"
     assert str(caught.value).endswith(
-        f"blocks(8): {article} {kind} has a block for each rank, here 3; leave it out"
+        f"blocks(8): {article} {kind} has a block for each rank, here 3; leave the call out"
     )
     assert HERE in str(caught.value)
     with pytest.raises(tp.WrongPlan):
@@ -122,7 +132,7 @@ REFUSED = {
     "counts": (
         wrong_alltoall,
         "c.out[1] = ",
-        "but in[0].1 has 1; take as many, such as out[1].0+3's block j by [j]",
+        "but in[0].1 has 1; use equal numbers, such as out[1].0+3's block j by [j]",
     ),
     "part": (
         wrong_allgather,
@@ -132,20 +142,20 @@ REFUSED = {
     "counts of parts": (
         wrong_allgather,
         "c.tmp[0] = ",
-        "tmp[0].0+3 has 3 blocks, but in[0] has 1; take as many",
+        "tmp[0].0+3 has 3 blocks, but in[0] has 1; use equal numbers",
     ),
-    "list": (wrong_allgather, "[c.out[r][0]]", "has a block 1, and 1 regions are listed"),
+    "list": (wrong_allgather, "[c.out[r][0]]", "has a block 1, but 1 regions are listed"),
     "multiple": (
         wrong_allgather,
         "[:3]",
-        "a plan of 2 blocks is included, and out[0].0+3 has 3; make that a multiple",
+        "the included plan has 2 blocks, but out[0].0+3 has 3; make that a multiple",
     ),
     "part of out": (
         wrong_scatter,
         "c.out[1][1]",
         "its blocks are only 0; out of a scatter is one part, in has one for each rank",
     ),
-    "scratch": (wrong_scatter, "scratch=", "needs 2 blocks of scratch, and tmp[0] has 1"),
+    "scratch": (wrong_scatter, "scratch=", "needs 2 blocks of scratch, but tmp[0] has 1"),
     "vector": (wrong_scan, "c.out[1][1]", "only 0; c.blocks(n) cuts every vector into n"),
 }
 
@@ -166,7 +176,7 @@ def test_a_block_that_does_not_exist_names_the_users_line(what):
 
 @st.composite
 def routes(draw):
-    """Ranks, and for each part's way from rank to rank the ranks that it is handed through, no rank twice."""
+    """Draws ranks and, for each part, the ranks on its way, none of them twice."""
     ranks = draw(st.integers(1, 6))
     ways = {}
     for source in range(ranks):
@@ -179,7 +189,7 @@ def routes(draw):
 
 
 def handed(c, source, way, slot):
-    """A part as it comes out of its last stop; each rank on the way holds it in a place that is nobody else's."""
+    """Copies a part along its way and returns its last region; each part has its own slot."""
     for rank in way:
         c.tmp[rank][slot] = source
         source = c.tmp[rank][slot]
@@ -187,7 +197,9 @@ def handed(c, source, way, slot):
 
 
 def send_all(c, ways, swapped=None):
-    """All parts by their ways, in the order of `ways`; two of one rank's may be swapped where they arrive."""
+    """Copies all parts along their ways, in the order of `ways`; two parts may be swapped at the
+    end.
+    """
     ends = {}
     for (source, target), way in ways.items():
         if (
@@ -202,12 +214,10 @@ def send_all(c, ways, swapped=None):
     for source, target in ends:
         place = c.out[target][source] if len(c.out[target]) > 1 else c.out[target]
         if (source, target) == swapped:
-            c.copy(
-                place,
-                ends[(source + 1) % c.size, target]
-                if c.collective != "scatter"
-                else ends[source, (target + 1) % c.size],
-            )
+            other = ((source + 1) % c.size, target)
+            if c.collective == "scatter":
+                other = (source, (target + 1) % c.size)
+            c.copy(place, ends[other])
         else:
             c.copy(place, ends[source, target])
 
@@ -215,7 +225,7 @@ def send_all(c, ways, swapped=None):
 @pytest.mark.parametrize("kind", ["gather", "scatter", "allgather", "alltoall"])
 @settings(max_examples=40, deadline=None)
 @given(routes(), st.data())
-def test_parts_by_any_way_are_right_and_a_swapped_one_names_its_line(kind, route, data):
+def test_parts_on_any_way_are_right_and_a_swapped_one_names_its_line(kind, route, data):
     ranks, ways = route
     root = data.draw(st.integers(0, ranks - 1)) if core().rooted(kind) else 0
     order = data.draw(st.permutations(sorted(ways)))
@@ -234,7 +244,7 @@ def test_parts_by_any_way_are_right_and_a_swapped_one_names_its_line(kind, route
     with pytest.raises(tp.WrongPlan) as caught:
         sent.build(ranks=ranks, root=root, swapped=(source, target))
     lines, first = inspect.getsourcelines(send_all)
-    culprit = first + next(at for at, line in enumerate(lines) if "ends[(source + 1)" in line)
+    culprit = first + next(at for at, line in enumerate(lines) if "ends[other]" in line)
     assert str(caught.value).startswith(f"{HERE}:{culprit}: ") or f"/{HERE}:{culprit}: " in str(
         caught.value
     )
@@ -282,7 +292,7 @@ def test_random_trees_of_parts_are_right(ranks, chance):
     st.sampled_from(["scan", "exscan"]), st.integers(1, 10), st.integers(1, 10), st.integers(1, 3)
 )
 def test_scans_by_groups_are_right(kind, ranks, length, blocks):
-    """Each group scans, and its ranks put before their own what the last of the group before holds of all so far."""
+    """Each group scans; then its ranks combine the result of the last rank of the group before."""
 
     @tp.collective(kind)
     def by_groups(c):
@@ -342,7 +352,7 @@ PARTS = {
 @pytest.mark.parametrize("ranks", [1, 2, 5, 20])
 def test_parts_are_the_built_in_plans(algorithm, kind, ranks):
     for root in {0, ranks - 1} if core().rooted(kind) else {0}:
-        # The tiles of a ring's allreduce are the vector's blocks.
+        # In a ring's allreduce the tiles are the vector's blocks.
         tiles = ranks if (algorithm, kind) == ("ring", "allreduce") else None
         plan = written(
             kind,
@@ -358,7 +368,7 @@ def test_a_window_is_the_degree_of_direct():
     assert plan.transfer_texts == tp.builtin("direct:2", "alltoall", 7).transfer_texts
 
 
-def test_stages_of_an_included_plan_hold_only_where_all_have_some():
+def test_stages_of_an_included_plan_are_kept_only_if_all_transfers_have_stages():
     staged = tp.builtin("direct:2", "alltoall", 4)
     assert all(transfer["stage"] == 0 for transfer in staged.transfers)
 
@@ -403,7 +413,7 @@ def test_an_allgather_within_groups_and_between_them(shape, deal):
 @pytest.mark.parametrize("deal", ["block", "round_robin"])
 @pytest.mark.parametrize("across", ["direct", "all_read_all"])
 def test_an_alltoall_of_leaders_moves_many_parts_as_one(across, deal):
-    """Parts of several blocks: the plan of the leaders counts in the parts of a whole pair of groups."""
+    """A part of the leaders' plan has several blocks: the parts of all pairs of two groups."""
 
     @tp.collective("alltoall")
     def by_leaders(c):
@@ -449,7 +459,7 @@ def test_ranks_as_slices():
     assert tp.Ranks([8, 0, 4]).slices() == [slice(0, 9, 4)]
 
 
-def test_a_definition_says_what_belongs_where():
+def test_a_definition_gives_the_contents_of_blocks():
     definition = core().Definition("alltoall", 4)
     assert (definition.in_blocks, definition.out_blocks) == (4, 4)
     assert definition.item_in(1, 3) == definition.item_out(3, 1)

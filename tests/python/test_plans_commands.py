@@ -82,7 +82,7 @@ def test_compile_writes_a_checked_plan(tutti, plans, tmp_path):
     )
 
 
-def test_what_a_plan_function_prints_is_not_part_of_the_plan(tutti, plans):
+def test_output_of_a_plan_function_is_not_part_of_the_plan(tutti, plans):
     done = tutti(
         "plan", "compile", f"{plans}:fan", "--ranks", "4", "--shape", "node:2 core:2", "--root", "3"
     )
@@ -138,12 +138,12 @@ def test_compile_takes_modules_and_trees(tutti, tmp_path):
 
 @pytest.mark.parametrize("shape", ["this", "node:2 core:2"])
 @pytest.mark.parametrize("deal", ["block", "round_robin", "0,1,1,0"])
-def test_compile_places_ranks_as_told(tutti, plans, shape, deal):
+def test_compile_places_ranks_by_deal(tutti, plans, shape, deal):
     done = tutti(
         "plan", "compile", f"{plans}:fan", "--ranks", "4", "--shape", shape, "--deal", deal
     )
     if shape == "this" and "," in deal and "core" in done.stderr:
-        assert done.returncode == 2  # a machine of one core has no core 1
+        assert done.returncode == 2  # on a machine with one core there is no core 1
         return
     assert done.returncode == 0, done.stderr
     plan = core().read_plan(done.stdout)
@@ -180,7 +180,8 @@ def test_a_plan_that_fails_its_check_is_exit_code_1_and_nothing_is_written(tutti
     assert list(tmp_path.iterdir()) == [plans]
     wrong = tmp_path / "wrong.plan"
     wrong.write_text(
-        "tutti-plan 1\ncollective allreduce\nranks 2\nreduce out[0] <- in[0], in[1]\ncopy out[1] <- in[1]\n"
+        "tutti-plan 1\ncollective allreduce\nranks 2\nreduce out[0] <- in[0], in[1]\ncopy out[1] "
+        "<- in[1]\n"
     )
     for command in ("check", "show"):
         refused(tutti("plan", command, str(wrong)), 1, "wrong.plan:5", "out[1]")
@@ -267,10 +268,11 @@ def test_files_that_python_cannot_run_are_named_with_their_line(tutti, tmp_path,
     refused(tutti("plan", "compile", str(file), "--ranks", "2"), 2, culprit)
 
 
-def test_programs_in_the_order_of_arrival_say_what_each_source_hangs_on(tutti, tmp_path):
+def test_programs_in_the_order_of_arrival_show_the_wait_for_each_source(tutti, tmp_path):
     file = tmp_path / "any.plan"
     file.write_text(
-        "tutti-plan 1\ncollective reduce\nranks 3\ncommutative yes\nreduce any out[0] <- in[0], in[1], in[2]\n"
+        "tutti-plan 1\ncollective reduce\nranks 3\ncommutative yes\nreduce any out[0] <- in[0], "
+        "in[1], in[2]\n"
     )
     document = json.loads(tutti("plan", "show", str(file), "--rank", "0", "--json").stdout)
     assert document["check"]["arrival"] is True and document["transfers"][0]["any_order"] is True
@@ -279,7 +281,7 @@ def test_programs_in_the_order_of_arrival_say_what_each_source_hangs_on(tutti, t
     assert after[0] is None and sorted(peer for peer, _ in after[1:]) == [1, 2]
 
 
-def test_show_and_diff_want_their_operands(tutti, tmp_path):
+def test_show_and_diff_require_their_operands(tutti, tmp_path):
     refused(tutti("plan", "show", "none.plan"), 2, "none.plan")
     refused(tutti("plan", "show", "plans/allreduce-flat-4.plan", "--ranks", "3"), 2, "--ranks")
     refused(tutti("plan", "diff", "builtin:flat", "builtin:nary"), 2, "builtin:nary")
@@ -288,10 +290,11 @@ def test_show_and_diff_want_their_operands(tutti, tmp_path):
     refused(tutti("plan", "list", "/nonexistent"), 2, "/nonexistent")
 
 
-def test_diff_ignores_what_means_the_same(tutti, tmp_path):
+def test_diff_ignores_differences_without_meaning(tutti, tmp_path):
     text = (
-        "tutti-plan 1\ncollective allreduce\nranks 4\nreduce tmp[2] <- in[2], in[3]\nreduce tmp[0] <- in[0], in[1]\n"
-        "reduce out[0] <- tmp[0], tmp[2]\ncopy out[1] <- out[0]\ncopy out[2] <- out[0]\ncopy out[3] <- out[2]\n"
+        "tutti-plan 1\ncollective allreduce\nranks 4\nreduce tmp[2] <- in[2], in[3]\nreduce "
+        "tmp[0] <- in[0], in[1]\nreduce out[0] <- tmp[0], tmp[2]\ncopy out[1] <- out[0]\ncopy "
+        "out[2] <- out[0]\ncopy out[3] <- out[2]\n"
     )
     one, other = tmp_path / "one.plan", tmp_path / "other.plan"
     one.write_text(text)
@@ -315,7 +318,7 @@ def test_diff_ignores_what_means_the_same(tutti, tmp_path):
     assert json.loads(tutti("plan", "diff", str(one), str(other), "--json").stdout)["same"] is True
 
 
-def test_diff_tells_the_order_that_matters(tutti, tmp_path):
+def test_diff_reports_an_order_that_matters(tutti, tmp_path):
     head = "tutti-plan 1\ncollective bcast\nranks 3\n"
     one, other = tmp_path / "one.plan", tmp_path / "other.plan"
     one.write_text(
@@ -328,7 +331,7 @@ def test_diff_tells_the_order_that_matters(tutti, tmp_path):
     )
     done = tutti("plan", "diff", str(one), str(other))
     assert done.returncode == 1
-    assert "an order that means something else" in done.stdout
+    assert "an order that gives other dependences" in done.stdout
 
 
 def test_diff_shows_what_changed_by_rank_and_level(tutti):

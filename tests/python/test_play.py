@@ -1,4 +1,6 @@
-"""`tutti plan play`: the page's data, that nothing in a plan's text can act in it, its limits, and the page in a browser."""
+"""`tutti plan play`: the page's data, its safety against texts in plans, its limits, and the page
+in a browser.
+"""
 
 import base64
 import hashlib
@@ -15,8 +17,11 @@ from tutti.places import core
 from tutti.plan.machine import Machine
 
 pytestmark = pytest.mark.timeout(240)
-# Every way out of a script element or an attribute, and what an old comment rule trips over.
-NASTY = "</script><script>window.hacked=1</script><!--<script>\"'&<img src=x onerror=window.hacked=1>@DATA@"
+# Text that could end a script element or an attribute, or open an HTML comment inside a script.
+NASTY = (
+    "</script><script>window.hacked=1</script><!--<script>\"'&<img src=x "
+    "onerror=window.hacked=1>@DATA@"
+)
 
 
 def graph(collective: str, algorithm: str, ranks: int, shape: str = "", deal: str = "block"):
@@ -99,7 +104,7 @@ def test_replaying_the_data_gives_every_rank_its_result(collective, algorithm, r
     )
 
 
-def test_an_out_that_only_a_wrong_plan_has_gets_room():
+def test_an_out_that_only_a_wrong_plan_names_gets_blocks():
     plan = core().read_plan("tutti-plan 1\ncollective gather\nranks 3\ncopy out[2].1 <- in[1]\n")
     data = page_data(graph_of(plan, Machine.parse("core:3").place(3)), "title", "refused")
     assert data["blocks"] == [[1, 1, 1], [3, 0, 2], [0, 0, 0]]
@@ -115,7 +120,7 @@ def test_sets_of_ranks_are_written_as_ranges():
     ]
 
 
-def test_the_page_is_one_file_that_asks_for_nothing():
+def test_the_page_is_one_file_and_loads_nothing():
     text = page(graph("allreduce", "binomial", 8, "node:2 core:4"), "allreduce binomial")
     assert not re.search(
         r"""(src|href|action)\s*=|@import|url\((?!#)""", re.sub(r"`url\(#.*?\)`", "", text)
@@ -135,12 +140,12 @@ def test_the_policy_names_the_script_and_the_style_of_the_page():
         assert f"{element}-src 'sha256-{digest}'" in text
 
 
-def test_nothing_in_a_plan_can_act_in_the_page():
+def test_texts_of_a_plan_cannot_run_code_in_the_page():
     text = nasty_page()
     plain = page(graph("reduce", "flat", 3), "reduce")
     for mark in ("<script", "</script", "<img", "<!--", "<title"):
         assert text.count(mark) == plain.count(mark), mark
-    # A mark of the template is only text: in the title, the heading and twice in the data.
+    # In the title, the heading and the data (twice), a mark of the template is only text.
     assert text.count("@DATA@") == 4
     assert data_of(text)["title"] == f"reduce {NASTY}"
     assert data_of(text)["refusal"] == f"refused: {NASTY}"
@@ -168,7 +173,9 @@ def test_a_plan_with_too_many_transfers_is_refused(tutti, tmp_path):
         str(tmp_path / "x.html"),
     )
     assert said.returncode == 2
-    want = r"tutti: the plan has \d+ transfers, and 20000 are the most that a page can play; take fewer ranks\n"
+    want = (
+        r"tutti: the plan has \d+ transfers, but a page can play at most 20000; give fewer ranks\n"
+    )
     assert re.fullmatch(want, said.stderr)
     assert not (tmp_path / "x.html").exists()
 
@@ -176,7 +183,7 @@ def test_a_plan_with_too_many_transfers_is_refused(tutti, tmp_path):
 @pytest.mark.parametrize(
     ("output", "ranks", "code", "words"),
     [
-        ("x.htm", "4", 2, "-o: 'x.htm' is not a .html"),
+        ("x.htm", "4", 2, "-o: the name 'x.htm' does not end in .html"),
         ("/no/such/directory/x.html", "4", 2, "cannot write '/no/such/directory/x.html'"),
         ("x.html", "-1", 2, "--ranks: -1 is out of range"),
     ],
@@ -233,7 +240,7 @@ def test_page_steps_forward_and_back(binomial):
         binomial.click("forward")
     assert binomial.status.startswith("Step 3 of 6; 1 transfer; ")
     assert binomial.current == ["reduce out[0] <- in[0], in[1], tmp[2], tmp[4]"]
-    assert len(binomial.all(".arrow.level-node[d]")) - 1 == 2  # besides the legend's
+    assert len(binomial.all(".arrow.level-node[d]")) - 1 == 2  # without the legend's
     assert len(binomial.all("g .arrow.level-cluster")) == 1
     assert binomial.held(0) == ["rank 0 in: data of 0", "rank 0 out: data of 0-7"]
     assert binomial.held(4)[-1] == "rank 4 tmp: data of 4-7"
@@ -279,7 +286,7 @@ def test_page_jumps_to_a_transfer_and_shows_single_ones(binomial):
         "arguments[0].value = 2; arguments[0].dispatchEvent(new Event('input'))", position
     )
     assert binomial.current == ["reduce tmp[6] <- in[6], in[7]"]
-    # Back to whole steps: a half-done one is done.
+    # Back to whole steps: a step that is half done is completed.
     binomial.click("back")
     binomial.click("single")
     assert len(binomial.current) == 2
@@ -288,7 +295,8 @@ def test_page_jumps_to_a_transfer_and_shows_single_ones(binomial):
 @browser
 def test_page_plays_to_its_end(binomial):
     binomial.driver.execute_script(
-        "const speed = document.getElementById('speed'); speed.value = 120; speed.dispatchEvent(new Event('change'))"
+        "const speed = document.getElementById('speed'); speed.value = 120; "
+        "speed.dispatchEvent(new Event('change'))"
     )
     binomial.click("play")
     wait_until(lambda: binomial.status.startswith("Step 6 of 6"), "the last step")
@@ -324,7 +332,7 @@ def test_page_shows_nasty_texts_as_text(driver, tmp_path):
 
 
 @browser
-def test_page_tells_parts_by_whom_they_are_from_and_for(driver, tmp_path):
+def test_page_shows_the_source_and_destination_of_parts(driver, tmp_path):
     shown = PlayPage(
         driver, tmp_path / "parts.html", page(graph("alltoall", "direct", 3), "alltoall direct")
     )
@@ -349,7 +357,7 @@ def test_page_tells_parts_by_whom_they_are_from_and_for(driver, tmp_path):
     [("gather", "binomial", ["0"]), ("scatter", "flat", list("01234")), ("scan", "chain", list("01234")),
      ("exscan", "all_read_all", list("1234")), ("reduce_scatter", "direct", list("01234")), ("allgather", "ring", list("01234"))],
 )  # fmt: skip
-def test_page_marks_who_has_its_result(driver, tmp_path, collective, algorithm, done):
+def test_page_marks_ranks_that_have_their_result(driver, tmp_path, collective, algorithm, done):
     shown = PlayPage(
         driver, tmp_path / "done.html", page(graph(collective, algorithm, 5), collective)
     )

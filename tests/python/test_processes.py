@@ -1,4 +1,4 @@
-"""Jobs end with who started them, also where that is killed and can do nothing any more."""
+"""Jobs end when the process that started them ends, even if that process is killed."""
 
 import os
 import re
@@ -16,14 +16,14 @@ from tutti.places import find_library
 from tutti.processes import started
 
 MARK = "TEST_OF_PROCESSES"
-# As launchers start ranks: in a process group of its own.
+# A process in a process group of its own, as launchers start ranks.
 OWN_GROUP = (
     f"""{sys.executable} -c 'import os; os.setpgid(0, 0); os.execlp("sleep", "sleep", "600.25")'"""
 )
 
 
 def marked(mark: str) -> dict[int, str]:
-    """Command lines of the running processes whose environment has the mark, by process."""
+    """Command lines, by process id, of the running processes whose environment has the mark."""
     found = {}
     for place in Path("/proc").glob("[0-9]*"):
         try:
@@ -32,12 +32,12 @@ def marked(mark: str) -> dict[int, str]:
                     (place / "cmdline").read_bytes().replace(b"\0", b" ").decode(errors="replace")
                 )
         except OSError:
-            continue  # it has ended, or is another user's
+            continue  # it has ended, or belongs to another user
     return found
 
 
 def left_of(mark: str) -> dict[int, str]:
-    """What still runs after a while; what was killed may take a moment to be gone."""
+    """The processes that still run after a while, because killed processes end after a moment."""
     limit = time.monotonic() + 5
     while (left := marked(mark)) and time.monotonic() < limit:
         time.sleep(0.02)
@@ -45,7 +45,7 @@ def left_of(mark: str) -> dict[int, str]:
 
 
 def kill_and_look(words: list[str], running: str, count: int) -> None:
-    """Kills a command once so many processes run whose command line begins so; all of its own must end."""
+    """Kills a command once `count` processes match `running`; then all its processes must end."""
     mark = uuid.uuid4().hex
     with subprocess.Popen(
         words,
@@ -70,9 +70,12 @@ def kill_and_look(words: list[str], running: str, count: int) -> None:
                 os.kill(process, signal.SIGKILL)
 
 
-def test_a_jobs_children_end_with_who_started_it():
+def test_a_jobs_children_end_with_the_process_that_started_it():
     job = ["sh", "-c", f"sleep 600.25 & {OWN_GROUP} & wait"]
-    script = f"import os; from tutti.processes import started\nwith started({job!r}, dict(os.environ), 2) as it: it.wait()"
+    script = (
+        f"import os; from tutti.processes import started\nwith started({job!r}, dict(os.environ), "
+        "2) as it: it.wait()"
+    )
     kill_and_look([sys.executable, "-c", script], "sleep 600.25 ", 2)
 
 
@@ -84,7 +87,7 @@ def test_a_job_that_ends_by_itself_leaves_no_watcher():
     assert left_of(mark) == {}
 
 
-def test_what_is_raised_ends_the_job():
+def test_an_exception_ends_the_job():
     mark, job = uuid.uuid4().hex, ["sh", "-c", f"{OWN_GROUP} & wait"]
     with pytest.raises(ValueError, match="mine"), started(job, dict(os.environ) | {MARK: mark}, 2):
         limit = time.monotonic() + 20
@@ -97,7 +100,7 @@ def test_what_is_raised_ends_the_job():
     assert left_of(mark) == {}
 
 
-def test_a_program_that_is_not_there_has_an_exit_code():
+def test_a_missing_program_gives_an_exit_code():
     with started(["/nowhere/mpiexec"], dict(os.environ), subprocess.PIPE) as job:
         _, said = job.communicate(timeout=20)
     assert job.returncode == 127 and "/nowhere/mpiexec: not found" in said
@@ -125,7 +128,7 @@ def test_a_simulation_ends_with_tutti_sim():
 
 @pytest.mark.mpi
 def test_ranks_end_with_tutti_bench(mpi):
-    """They are in process groups of their own, or not, as the launcher has it."""
+    """Ranks may be in process groups of their own; this depends on the launcher."""
     words = [
         "-m",
         "tutti.cli",

@@ -1,4 +1,6 @@
-"""Reading and checking a plan, which every rank does at init, takes instructions in proportion to its ranks."""
+"""The instructions for reading and checking a plan, as every rank does at init, grow linearly with
+ranks.
+"""
 
 import os
 import re
@@ -18,11 +20,16 @@ pytestmark = [
 
 
 def instructions(ranks: int, counts: Path) -> int:
-    """Of tutti::select::load_library, for a tree of two levels."""
+    """The instructions of tutti::select::load_library for a tree of two levels."""
     command = [
-        "valgrind", "-q", "--tool=callgrind", f"--callgrind-out-file={counts}", "--toggle-collect=tutti::select::load_library*",
-        PROGRAM, f"--gtest_filter=LibraryTest.ReadsATreeOf{ranks}Ranks",
-    ]  # fmt: skip
+        "valgrind",
+        "-q",
+        "--tool=callgrind",
+        f"--callgrind-out-file={counts}",
+        "--toggle-collect=tutti::select::load_library*",
+        PROGRAM,
+        f"--gtest_filter=LibraryTest.ReadsATreeOf{ranks}Ranks",
+    ]
     done = subprocess.run(command, capture_output=True, text=True, timeout=120, check=False)
     assert done.returncode == 0 and "1 test ran" in re.sub(
         r"1 test from .* ran", "1 test ran", done.stdout

@@ -1,4 +1,6 @@
-"""Set-up's messages (bench/sim/setup_messages.py) are counted, and grow with the log of the ranks and what one node has."""
+"""bench/sim/setup_messages.py counts the messages of set-up, which grow with the logarithm of the
+ranks.
+"""
 
 import json
 import os
@@ -14,7 +16,7 @@ SCRIPT = ROOT / "bench" / "sim" / "setup_messages.py"
 simgrid = pytest.mark.skipif(
     shutil.which("smpirun") is None
     or not (ROOT / "build" / "lib" / "tutti-sim-setup.so").is_file(),
-    reason="SimGrid is not there, or was not when Tutti was built (apt-get install libsimgrid-dev)",
+    reason="SimGrid is missing, or Tutti was built without it (apt-get install libsimgrid-dev)",
 )
 
 
@@ -27,7 +29,7 @@ def setup_messages(*arguments):
 
 @simgrid
 @pytest.mark.parametrize("deal", ["block", "round_robin"])
-def test_messages_a_rank_grow_with_the_log_of_the_ranks(deal, tmp_path):
+def test_messages_of_a_rank_grow_with_the_log_of_the_ranks(deal, tmp_path):
     result = tmp_path / "setup.json"
     done = setup_messages("--nodes", "4,64", "--cores", 4, "--deal", deal, "--json", result)
     assert done.returncode == 0, done.stderr
@@ -38,10 +40,11 @@ def test_messages_a_rank_grow_with_the_log_of_the_ranks(deal, tmp_path):
     assert (small["ranks"], large["ranks"], large["deal"]) == (16, 256, deal)
     doublings = 4
     for phase in ("init", "set_up"):
-        # An exchange among all nodes' first ranks, and a few collectives, are a message more a doubling each.
+        # The exchange among all nodes' first ranks and each of a few collectives send one more
+        # message each time the ranks double.
         assert doublings <= large[f"{phase}_most"] - small[f"{phase}_most"] <= 4 * doublings
         assert large[f"{phase}_all"] / 256 - small[f"{phase}_all"] / 16 <= 4 * doublings
-    # What SMPI itself does to split grows with the ranks: it would have been seen.
+    # The messages of SMPI's own split grow with the ranks, so the count notices such growth.
     assert large["splits_most"] > 256
 
 

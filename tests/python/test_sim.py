@@ -1,4 +1,6 @@
-"""`tutti sim`: what SimGrid is given, what is made of its answers, and, where it is there, that both are right."""
+"""`tutti sim`: SimGrid's input, the results made from its output and, with SimGrid, real
+simulations.
+"""
 
 import json
 import shutil
@@ -20,7 +22,7 @@ from tutti.simulation.variants import FLAT_TABLE, Variant, parse_against
 SMALL = replace(OWN, nodes=5, cores=2)
 simgrid = pytest.mark.skipif(
     shutil.which("smpirun") is None or find_library("tutti-sim.so") is None,
-    reason="SimGrid is not there, or was not when Tutti was built (apt-get install libsimgrid-dev)",
+    reason="SimGrid is missing, or Tutti was built without it (apt-get install libsimgrid-dev)",
 )
 
 
@@ -31,7 +33,7 @@ def zone_of(machine: Machine) -> ElementTree.Element:
 
 
 def way(zone: ElementTree.Element, source: str, target: str) -> list[str]:
-    """The links from one node to another, through whatever switches there are."""
+    """The links from one node to another, through all switches."""
     routes = {
         (route.get("src"), route.get("dst")): [link.get("id") for link in route]
         for route in zone.iter("route")
@@ -70,7 +72,7 @@ def test_clusters_of_nodes_have_a_link_between_each_two():
     assert way(zone, "node4", "node0") == ["up4", "between1-0", "down0"]
 
 
-def test_ranks_fill_nodes_or_are_dealt_out():
+def test_ranks_are_placed_by_block_or_round_robin():
     assert hostfile(SMALL, 5, "block").split() == ["node0", "node0", "node1", "node1", "node2"]
     assert hostfile(SMALL, 7, "round_robin").split() == [
         "node0",
@@ -106,18 +108,23 @@ def test_machines_that_cannot_be_simulated_are_refused(changes, said):
 def test_rooted_collectives_are_simulated_for_every_root_and_barriers_once():
     cells = cells_of(["barrier", "bcast", "scan"], [8, 64], [0, 3], 4)
     assert cells == [
-        Cell("barrier", 0, 0), Cell("bcast", 8, 0), Cell("bcast", 64, 0), Cell("bcast", 8, 3), Cell("bcast", 64, 3),
-        Cell("scan", 8, 0), Cell("scan", 64, 0),
-    ]  # fmt: skip
+        Cell("barrier", 0, 0),
+        Cell("bcast", 8, 0),
+        Cell("bcast", 64, 0),
+        Cell("bcast", 8, 3),
+        Cell("bcast", 64, 3),
+        Cell("scan", 8, 0),
+        Cell("scan", 64, 0),
+    ]
 
 
-def test_the_flat_table_is_one_that_tutti_reads():
+def test_the_flat_table_is_a_valid_table():
     rules = core().read_map(FLAT_TABLE.read_text(), "flat.map")["rules"]
     assert {rule["collective"] for rule in rules} == set(core().collectives())
     assert not any(word in FLAT_TABLE.read_text() for word in ("hierarchical", "levels"))
 
 
-def test_users_variables_hold_for_tutti_alone(monkeypatch):
+def test_users_variables_apply_only_to_tutti(monkeypatch):
     monkeypatch.setenv("TUTTI_ALGORITHM_BCAST", "binomial")
     monkeypatch.setenv("TUTTI_REACH", "auto")
     monkeypatch.setenv("LD_PRELOAD", "/nonexistent.so")
@@ -144,10 +151,14 @@ def results_of(times: dict[str, dict[Cell, float]], report=None) -> Results:
 
 def test_ratios_and_their_means():
     short, long = Cell("bcast", 8, 0), Cell("bcast", 1024, 0)
-    results = results_of({
-        "tutti": {short: 2.0, long: 10.0}, "ompi": {short: 4.0, long: 20.0}, "impi": {short: 1.0, long: 90.0},
-        "flat": {short: 16.0, long: 20.0},
-    })  # fmt: skip
+    results = results_of(
+        {
+            "tutti": {short: 2.0, long: 10.0},
+            "ompi": {short: 4.0, long: 20.0},
+            "impi": {short: 1.0, long: 90.0},
+            "flat": {short: 16.0, long: 20.0},
+        }
+    )
     assert results.compared == ["ompi", "impi", "flat", BEST]
     assert (results.best(short), results.best(long)) == ("impi", "ompi")
     assert [results.ratio(BEST, cell) for cell in (short, long)] == [0.5, 2.0]
@@ -159,7 +170,7 @@ def test_ratios_and_their_means():
     assert json.loads(json.dumps(document)) == document
 
 
-def test_what_smpi_cannot_do_is_left_out_and_said():
+def test_cells_that_smpi_cannot_simulate_are_left_out_and_noted():
     short, long = Cell("bcast", 8, 0), Cell("bcast", 1024, 0)
     results = results_of(
         {
@@ -175,11 +186,11 @@ def test_what_smpi_cannot_do_is_left_out_and_said():
     assert results.time("mpich", long) is None and results.best(long) == "ompi"
     assert as_json(results)["geometric_means"] == pytest.approx({"ompi": 2, "mpich": 4, BEST: 2})
     assert notes(results) == [
-        "MPICH, bcast of 1024 bytes: SMPI cannot do it here: exit code 0: Deadlock detected"
+        "MPICH, bcast of 1024 bytes: SMPI failed: exit code 0: Deadlock detected"
     ]
 
 
-def test_calls_that_tutti_left_to_smpi_are_said():
+def test_calls_that_tutti_left_to_smpi_are_noted():
     cell = Cell("gatherv", 8, 0)
     row = {"collective": "gatherv", "size": "<= 8 bytes", "host_calls": 40}
     report = {
@@ -194,15 +205,20 @@ def test_calls_that_tutti_left_to_smpi_are_said():
 
 
 BAD = [
-    (["bcast"], "--machine"), (["bcast", "--machine", "juropb"], "juropb"), (["bcast", "--nodes", "2"], "--cores"),
-    (["bcasts", "--machine", "judge"], "bcasts"), (["bcast", "--machine", "judge", "--against", "lam"], "lam"),
-    (["bcast", "--machine", "judge", "--ranks", "649"], "649"), (["bcast", "--machine", "judge", "--roots", "648"], "648"),
-    (["bcast", "--machine", "judge", "--sizes", "7"], "'7'"), (["bcast", "--machine", "judge", "--deal", "odd"], "odd"),
+    (["bcast"], "--machine"),
+    (["bcast", "--machine", "juropb"], "juropb"),
+    (["bcast", "--nodes", "2"], "--cores"),
+    (["bcasts", "--machine", "judge"], "bcasts"),
+    (["bcast", "--machine", "judge", "--against", "lam"], "lam"),
+    (["bcast", "--machine", "judge", "--ranks", "649"], "649"),
+    (["bcast", "--machine", "judge", "--roots", "648"], "648"),
+    (["bcast", "--machine", "judge", "--sizes", "7"], "'7'"),
+    (["bcast", "--machine", "judge", "--deal", "odd"], "odd"),
     (["bcast", "--machine", "judge", "--no-tutti", "--against", "none"], "--no-tutti"),
     (["bcast", "--machine", "judge", "--operations", "0"], "--operations"),
     (["alltoall", "--machine", "juropa", "--sizes", "1M"], "alltoall"),
     (["bcast", "--machine", "judge", "--json", "/nonexistent/file"], "/nonexistent"),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(
@@ -223,7 +239,7 @@ def test_the_list_names_every_machine(tutti):
     assert all(name in tutti("sim", "--list").stdout for name in MACHINES)
 
 
-def test_without_simgrid_it_says_what_to_install(tutti, tmp_path):
+def test_without_simgrid_the_error_names_the_package(tutti, tmp_path):
     done = tutti("sim", "barrier", "--machine", "judge", environment={"PATH": str(tmp_path)})
     assert done.returncode == 2 and "libsimgrid-dev" in done.stderr
 
@@ -236,7 +252,7 @@ def simulated(tutti, *arguments: str, environment: dict[str, str] | None = None)
 
 
 @simgrid
-def test_every_collective_is_right_and_goes_by_tutti(tutti):
+def test_every_collective_is_right_and_served_by_tutti(tutti):
     names = "allreduce,bcast,reduce,barrier,gather,scatter,allgather,alltoall,reduce_scatter_block,scan,exscan"
     document = simulated(
         tutti,
@@ -265,9 +281,25 @@ def test_every_collective_is_right_and_goes_by_tutti(tutti):
 
 @simgrid
 @pytest.mark.slow
-def test_whatever_the_deal_every_collective_is_right(tutti):
-    document = simulated(tutti, "all", "--nodes", "4", "--cores", "3", "--deal", "round_robin", "--sizes", "1K", "--roots", "7",
-                         "--ranks", "11", "--against", "all")  # fmt: skip
+def test_every_collective_is_right_for_every_deal(tutti):
+    document = simulated(
+        tutti,
+        "all",
+        "--nodes",
+        "4",
+        "--cores",
+        "3",
+        "--deal",
+        "round_robin",
+        "--sizes",
+        "1K",
+        "--roots",
+        "7",
+        "--ranks",
+        "11",
+        "--against",
+        "all",
+    )
     assert all(cell["verified"] for cell in document["cells"])
 
 
@@ -289,12 +321,15 @@ def test_a_simulation_repeats_to_the_last_digit(tutti):
 
 
 @simgrid
-def test_a_message_takes_what_the_machines_figures_say(tutti):
-    """Of two ranks, as far as SMPI's 16 bytes of envelope allow. On a node Tutti's long message is several, each at a core's rate."""
+def test_a_message_takes_the_time_of_the_machines_figures(tutti):
+    """Checks messages of two ranks, up to SMPI's 16 bytes of envelope.
+
+    On a node Tutti sends a long message as several, each at a core's rate.
+    """
     network, memory = OWN.network, OWN.memory
 
     def expected(link: Network | Memory, size: int) -> float:
-        # A long message keeps no receiver busy beside its way; a short one does.
+        # A short message keeps its receiver busy after its arrival; a long one does not.
         busy = link.overhead_us * (2 if size < OWN.eager_bytes else 1)
         return busy + link.latency_us + (size + 16) / link.gigabytes / 1000
 
@@ -325,7 +360,8 @@ def test_the_adapter_and_the_memory_of_a_node_are_shared(tutti):
             "us"
         ]["tutti"]
 
-    # Eight messages of 1 MiB leave one node: they share its link, and take eight times as long as one.
+    # Eight messages of 1 MiB leave one node: they share its link, and take eight times as long as
+    # one.
     one = time("scatter", "--nodes", "2", "--cores", "1", "--sizes", "1M")
     eight = time("scatter", "--nodes", "9", "--cores", "1", "--sizes", "1M")
     assert eight == pytest.approx(8 * one, rel=0.05)
@@ -342,8 +378,22 @@ def test_the_adapter_and_the_memory_of_a_node_are_shared(tutti):
 
 @simgrid
 def test_files_and_plots_are_written(tutti, tmp_path):
-    document = simulated(tutti, "barrier,bcast", "--nodes", "2", "--cores", "2", "--sizes", "8,1K", "--roots", "0,1",
-                         "--files", str(tmp_path / "files"), "--plot", str(tmp_path / "plot.png"))  # fmt: skip
+    document = simulated(
+        tutti,
+        "barrier,bcast",
+        "--nodes",
+        "2",
+        "--cores",
+        "2",
+        "--sizes",
+        "8,1K",
+        "--roots",
+        "0,1",
+        "--files",
+        str(tmp_path / "files"),
+        "--plot",
+        str(tmp_path / "plot.png"),
+    )
     assert {file.name for file in (tmp_path / "files").iterdir()} == {"platform.xml", "hosts"}
     assert (tmp_path / "plot.png").stat().st_size > 1000 and (tmp_path / "plot.svg").is_file()
     assert document["machine"]["nodes"] == 2 and set(document["geometric_means"]) >= {"mpich", BEST}

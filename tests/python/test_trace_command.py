@@ -30,7 +30,7 @@ def test_tables(tutti, file):
     assert "lost" not in done.stdout
 
 
-def test_collectives_with_parts_are_told_by_the_bytes_of_a_part(tutti, tmp_path):
+def test_collectives_with_parts_are_shown_with_the_bytes_of_a_part(tutti, tmp_path):
     file, written, events = (
         tmp_path / "parts.trace",
         tmp_path / "page.html",
@@ -65,7 +65,7 @@ def test_the_reader_knows_the_collectives_with_parts():
     assert tuple(name for name in core().collectives() if core().parted(name)) == PARTED
 
 
-def test_losses_are_said(tutti, tmp_path):
+def test_lost_records_are_reported(tutti, tmp_path):
     made = two_broadcasts()
     made.records[1] = made.records[1][3:]
     made.header["ranks"][1]["rings"][0]["lost"] = 3
@@ -98,8 +98,10 @@ def test_chrome_events(tutti, file, tmp_path):
 
 
 def test_persistent_collectives(tutti, tmp_path):
-    """In tables with the time between their calls; as Chrome events on a track of their own, because what a rank does
-    meanwhile may end later."""
+    """Tables show the time between their calls; Chrome events have a separate track for them.
+
+    The track is separate, because other calls of the rank may end after a persistent operation.
+    """
     file, written = tmp_path / "persistent.trace", tmp_path / "events.json"
     file.write_bytes(one_persistent().contents())
     said = tutti("trace", str(file)).stdout
@@ -172,7 +174,7 @@ def test_the_page_in_a_browser(driver, tutti, file, tmp_path):
     assert len(driver.find_elements("css selector", "#plan .rank")) == 2
     assert len(driver.find_elements("css selector", "#plan path.edge")) == 1
 
-    # A step pointed at in the list is lit in the timeline, and its arrow in the plan.
+    # Pointing at a step in the list highlights it in the timeline, and its arrow in the plan.
     driver.execute_script("chooseRank(1)")
     wait_until(lambda: len(texts("#steps tbody tr")) == 2, "the steps of rank 1")
     row = driver.find_elements("css selector", "#steps tbody tr")[0]
@@ -184,9 +186,10 @@ def test_the_page_in_a_browser(driver, tutti, file, tmp_path):
     assert len(driver.find_elements("css selector", "#plan path.edge.lit")) == 1
     assert len(driver.find_elements("css selector", "#timeline line.flow")) == 1
 
-    # And the other way round.
+    # Pointing at a step in the timeline highlights it in the list.
     step = driver.execute_script(
-        "return timeline.drawn.find(([step]) => kindOf(step).name === 'stamp' && step.call.rank === 0)[1]"
+        "return timeline.drawn.find(([step]) => kindOf(step).name === 'stamp' && step.call.rank "
+        "=== 0)[1]"
     )
     ActionChains(driver).move_to_element(step).perform()
     wait_until(
@@ -209,7 +212,9 @@ def test_the_page_in_a_browser(driver, tutti, file, tmp_path):
 
 
 @pytest.mark.browser
-def test_the_page_draws_what_lies_between_start_and_completion_as_a_thread(driver, tutti, tmp_path):
+def test_the_page_draws_the_time_between_start_and_completion_as_a_thin_bar(
+    driver, tutti, tmp_path
+):
     (tmp_path / "a.trace").write_bytes(one_persistent().contents())
     assert (
         tutti("trace", str(tmp_path / "a.trace"), "--html", str(tmp_path / "page.html")).returncode
@@ -227,7 +232,7 @@ def test_the_page_draws_what_lies_between_start_and_completion_as_a_thread(drive
         "[kindOf(step).name, Number(drawn.getAttribute('height'))])"
     )
     thin = [name for name, height in heights if height < 5]
-    assert thin == ["elsewhere"] and len(heights) == 7  # two steps of the broadcast between
+    assert thin == ["elsewhere"] and len(heights) == 7  # with two steps of the broadcast in between
     assert driver.execute_script(
         "return state.operation.calls.map((call) => sums(call)[ELSEWHERE])"
     ) == [5000, 3000]

@@ -1,4 +1,4 @@
-"""Reading traces: what is in them comes out, and whatever is wrong with a file is one clear error."""
+"""Reading traces: the reader returns their contents, or reports a file's defect in one error."""
 
 import io
 import json
@@ -39,7 +39,7 @@ def refused(contents: bytes, directory: Path) -> str:
 
 
 def everything(trace: Trace) -> None:
-    """All that is done with a trace."""
+    """Calls everything that uses a trace."""
     json.dumps(summary(trace))
     perfetto.write(trace, io.StringIO())
     page(trace)
@@ -68,7 +68,7 @@ def test_tables(tmp_path):
     assert [sorted(meeting.tolist()) for meeting in trace.meetings] == [[1, 4], [2, 5]]
 
 
-def test_waits_find_what_ended_them(tmp_path):
+def test_waits_are_matched_with_the_steps_that_ended_them(tmp_path):
     trace = reading(two_broadcasts().contents(), tmp_path)
     told, waited = flows(trace)
     assert list(zip(told.tolist(), waited.tolist(), strict=True)) == [(1, 4), (3, 6)]
@@ -114,7 +114,7 @@ def test_the_file_says_which_segment_a_wait_is_for(tmp_path):
     assert [step[5] for step in program["steps"]] == [[0, 1], [1, 1], [0, 0], [0, 0]]
 
 
-def test_a_wait_for_whoever_comes_first(tmp_path):
+def test_a_wait_for_any_source(tmp_path):
     trace = reading(one_arrival().contents(), tmp_path)
     told, waited = flows(trace)
     assert list(zip(told.tolist(), waited.tolist(), strict=True)) == [(3, 0)]
@@ -148,7 +148,7 @@ def test_summary(tmp_path):
     assert sum(shares) == pytest.approx(1, abs=0.001)
 
 
-def test_what_lies_between_start_and_completion_is_in_no_call(tmp_path):
+def test_time_between_start_and_completion_belongs_to_no_call(tmp_path):
     trace = reading(one_persistent().contents(), tmp_path)
     assert [sorted(meeting.tolist()) for meeting in trace.meetings] == [[1, 3], [0, 2]]
     assert trace.elsewhere.tolist() == [0, 5000, 0, 3000]
@@ -175,13 +175,15 @@ def test_what_lies_between_start_and_completion_is_in_no_call(tmp_path):
         if trace.operations["program"][trace.steps["operation"][w]] in (1, 3)
     ]
     steps = trace.steps
-    assert [(trace.kinds[int(steps["kind"][t])].name, trace.kinds[int(steps["kind"][w])].name) for t, w in by_deposits] == [
-        ("publish", "wait_word")] * 2  # fmt: skip
+    assert [
+        (trace.kinds[int(steps["kind"][t])].name, trace.kinds[int(steps["kind"][w])].name)
+        for t, w in by_deposits
+    ] == [("publish", "wait_word")] * 2
     everything(trace)
 
 
 def test_times_of_another_node(tmp_path):
-    """Its counter runs at half the rate and started elsewhere."""
+    """The other node's counter runs at half the rate and has another origin."""
     made = two_broadcasts()
     made.header["node_of"] = [0, 1]
     anchors = [
@@ -265,12 +267,12 @@ def test_front(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["nothing", ".", "pipe"])
-def test_what_is_no_file(tmp_path, name):
+def test_names_that_are_no_regular_file(tmp_path, name):
     import os
 
     os.mkfifo(tmp_path / "pipe")
     if name == "pipe":
-        os.open(tmp_path / "pipe", os.O_RDWR)  # so that opening it to read does not wait
+        os.open(tmp_path / "pipe", os.O_RDWR)  # so that opening it for reading does not block
     with pytest.raises(TraceError):
         read(tmp_path / name)
 
@@ -372,7 +374,7 @@ CONTENTS = two_broadcasts().contents()
     st.integers(0, len(CONTENTS)),
 )
 def test_flipped_bits_and_cuts_are_an_error_or_a_trace(tmp_path, flips, length):
-    """Whatever is read, everything can be done with."""
+    """Every trace that is read can be used by all commands."""
     damaged = bytearray(CONTENTS)
     for (bit,) in flips:
         damaged[bit // 8] ^= 1 << bit % 8
@@ -409,13 +411,20 @@ def test_flipped_bits_of_records(tmp_path, made_by, place, bit, rank):
 
 
 JSON_VALUES = st.recursive(
-    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False, allow_infinity=False) | st.text(max_size=5),
-    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3), max_leaves=5,
-)  # fmt: skip
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
 
 
 def places(value, path=()):
-    """The ways to every part of a header."""
+    """The paths to every part of a header."""
     yield path
     items = ()
     if isinstance(value, dict):

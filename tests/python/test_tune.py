@@ -1,4 +1,4 @@
-"""`tutti tune`: candidates, decisions on made-up measurements, stopping and going on, and one small real tuning."""
+"""`tutti tune`: candidates, decisions on made-up measurements, resuming, and one real tuning."""
 
 import json
 import os
@@ -33,9 +33,16 @@ MPICH = Mpi(
     "mpich", "mpich", "5.0.2", Path("/opt/mpich/bin/mpiexec"), Path("/opt/mpich/lib/libmpi.so.12")
 )
 SETTINGS = TuneSettings(
-    mpi=MPICH, ranks=[2, 4], cores=2, collectives=["allreduce", "bcast", "barrier"], sizes=[8, 4096, 65536],
-    repetitions=5, budget_ms=1, margin=0.02, seed=1,
-)  # fmt: skip
+    mpi=MPICH,
+    ranks=[2, 4],
+    cores=2,
+    collectives=["allreduce", "bcast", "barrier"],
+    sizes=[8, 4096, 65536],
+    repetitions=5,
+    budget_ms=1,
+    margin=0.02,
+    seed=1,
+)
 
 
 def noisy(microseconds: float, noise: float, seed: int, repetitions: int = 7) -> dict[int, float]:
@@ -47,11 +54,20 @@ def test_candidates_are_what_the_core_has_and_each_plan_once():
     assert algorithms_for(2, "bcast") == [
         "flat",
         "levels:push",
-    ]  # every tree of two ranks is the same, but for who moves
+    ]  # all trees of two ranks are the same, except which rank moves the data
     assert algorithms_for(4, "allreduce") == [
-        "flat", "binomial", "binary", "levels:binomial:one_stage", "levels:push", "all_read_all", "ring", "tiled", "tiled:cyclic",
-        "doubling", "halving",
-    ]  # fmt: skip
+        "flat",
+        "binomial",
+        "binary",
+        "levels:binomial:one_stage",
+        "levels:push",
+        "all_read_all",
+        "ring",
+        "tiled",
+        "tiled:cyclic",
+        "doubling",
+        "halving",
+    ]
     assert "ring" in algorithms_for(4, "allgather") and "all_read_all" not in algorithms_for(
         65, "allgather"
     )
@@ -105,7 +121,7 @@ def test_the_default_stays_unless_something_is_faster_by_more_than_the_noise():
         {cell: {DEFAULT: usual, "binomial": noisy(8, 0.05, 2), "nary:4": noisy(7, 0.05, 3)}}, 0.02
     )[0]
     assert chosen.label == "nary:4" and chosen.ratio is not None and 1.35 < chosen.ratio.value < 1.5
-    # Faster, but by less than the margin that was asked for.
+    # The candidate is faster, but by less than the margin.
     assert pick({cell: {DEFAULT: usual, "binomial": noisy(8, 0.05, 2)}}, 0.5)[0].label is None
 
 
@@ -115,7 +131,7 @@ def test_two_repetitions_change_nothing():
 
 
 def test_repetitions_are_compared_in_pairs():
-    """A machine that is slow for a while is slow for both."""
+    """If a machine is slow for a while, both variants are slow."""
     drift = [1, 3, 1, 5, 2, 1, 4]
     cell = Cell(2, "bcast", 8)
     usual = {r: 10.0 * factor for r, factor in enumerate(drift)}
@@ -156,7 +172,8 @@ def test_rules_join_neighbours_and_split_between_sizes():
     answers: dict[int, str | None] = {8: None, 64: y, 512: y, 4096: None, 1 << 20: x}
     assert [rule_text(rule) for rule in rules_of(picked("allreduce", 4, answers), 2, 48)] == [
         "allreduce ranks 4 oversubscribed yes reached no sizes 49..1K -> builtin:nary:4",
-        "allreduce ranks 4 oversubscribed yes reached no sizes 65537.. -> builtin:tiled segment 24K",
+        "allreduce ranks 4 oversubscribed yes reached no sizes 65537.. -> builtin:tiled segment "
+        "24K",
     ]
     assert [rule_text(rule) for rule in rules_of(picked("bcast", 2, {4096: y}), 2, 48)] == [
         "bcast ranks 2 oversubscribed no reached no sizes 2K..8K -> builtin:nary:4"
@@ -188,7 +205,7 @@ def test_rules_join_rank_counts_that_were_measured_one_after_the_other():
 
 
 def test_every_measured_size_gets_its_answer_from_the_table_that_is_written(tmp_path):
-    """The written table, as the core reads it, says of every measured size what was picked."""
+    """The core reads the written table and gets the pick for every measured size."""
     values = random.Random(5)
     sizes = [8, 40, 48, 56, 64, 72, 512, 520, 4096, 65536, 1 << 20]
     names: list[str | None] = [None, "nary:4", "tiled segment 64K", "binomial"]
@@ -254,7 +271,7 @@ def test_the_environment_of_a_job_has_no_other_choice(monkeypatch, tmp_path):
 
 
 def pretend(settings: TuneSettings, job: Job, directory: Path) -> dict[tuple[str, int], float]:
-    """A machine where binomial broadcasts are twice as fast as the rest of the candidates, and these as the default."""
+    """A machine on which binomial bcasts are twice as fast as everything else."""
     values = random.Random(f"{job}")
     fast = {
         "binomial",
@@ -296,7 +313,7 @@ def tuned(
     ).run(60)
 
 
-def test_an_interrupted_tuning_goes_on_as_if_it_had_not_been(tmp_path):
+def test_a_resumed_tuning_gives_the_same_result(tmp_path):
     whole = state.State(state.settings_json(SETTINGS))
     answer = tuned(SETTINGS, whole)
     assert labels(answer[1]) == {("bcast", 4): "binomial"}
@@ -319,7 +336,7 @@ def test_candidates_that_cannot_win_are_left_out_after_three_repetitions():
     assert last == {DEFAULT, "binomial"}
 
 
-def test_a_race_that_all_leave_early_is_over_and_not_short_of_time():
+def test_a_race_that_all_candidates_leave_early_is_complete():
     def hopeless(settings: TuneSettings, job: Job, directory: Path) -> dict[tuple[str, int], float]:
         return {
             (name, size): 10.0 if label == DEFAULT else 100.0
@@ -422,27 +439,27 @@ def test_bad_options_are_refused_before_anything_runs(tutti, tmp_path):
     assert "--collectives: 'gossip'" in refused(tutti, "-o", output, "--collectives", "gossip")
     assert "--minutes: '0'" in refused(tutti, "-o", output, "--minutes", "0")
     assert "--repetitions: '2'" in refused(tutti, "-o", output, "--repetitions", "2")
-    assert "give counts from 2" in refused(tutti, "-o", output, "--ranks", "1,2")
+    assert "give counts of 2 or more" in refused(tutti, "-o", output, "--ranks", "1,2")
     assert "--output" in refused(tutti, "-o", str(tmp_path / "nowhere" / "tuned.map"))
     (tmp_path / "mine.map").write_text("tutti-map 1\nbcast -> mine.plan\n")
-    assert "is no table: remove it, or give another file" in refused(
+    assert "is not a table: remove it, or give another file" in refused(
         tutti, "-o", str(tmp_path / "mine.map")
     )
     (tmp_path / "tuned.map.state").write_text("{}")
     if mpis():
-        assert "a barrier moves no memory" in refused(
+        assert "does not change a barrier" in refused(
             tutti, "-o", output, "--shared-heap", "--collectives", "bcast,barrier"
         )
         staged = refused(
             tutti, "-o", output, "--shared-heap", environment={"TUTTI_REACH": "staged"}
         )
         assert "--shared-heap: TUTTI_REACH=staged keeps ranks from reaching" in staged
-        assert "add --resume to go on with it" in refused(tutti, "-o", output)
-        assert "is no state of `tutti tune`" in refused(tutti, "-o", output, "--resume")
+        assert "add --resume to continue it" in refused(tutti, "-o", output)
+        assert "is not a state file of `tutti tune`" in refused(tutti, "-o", output, "--resume")
 
 
 def bench_under_tutti(table: Path, report: Path, *options: str) -> tuple[int, str, str]:
-    """(exit code, stdout, stderr) of two ranks of tutti-bench with a table."""
+    """Runs two ranks of tutti-bench with a table; returns (exit code, stdout, stderr)."""
     mpich, (launcher, program) = (
         mpis()["mpich"],
         (find_program(name) for name in ("tutti-run", "tutti-bench-mpich")),
@@ -450,8 +467,13 @@ def bench_under_tutti(table: Path, report: Path, *options: str) -> tuple[int, st
     assert launcher is not None and program is not None
     words = command(Variant(mpich, "default", False), 2, "none", [], None)
     words += [str(launcher), "--table", str(table), f"--report={report}", str(program), *options]
-    env = {name: value for name, value in environment(Variant(mpich, "default", True), "none", table.parent).items()
-           if not name.startswith("TUTTI_")}  # fmt: skip
+    env = {
+        name: value
+        for name, value in environment(
+            Variant(mpich, "default", True), "none", table.parent
+        ).items()
+        if not name.startswith("TUTTI_")
+    }
     return execute(words, env, 60)
 
 
@@ -481,10 +503,26 @@ def test_a_table_is_obeyed_and_a_broken_one_ends_the_program_before_it_starts(tm
 def test_a_small_real_tuning(tutti, tmp_path):
     output, raw = tmp_path / "tuned.map", tmp_path / "raw.json"
     done = tutti(
-        "tune", "--ranks", "2", "--collectives", "scan", "--sizes", "8,4K", "--repetitions", "3", "--budget-ms", "5",
-        "--mpi", mpis()["mpich"].name, "-o", str(output), "--json", str(raw),
-        environment={"TUTTI_ALGORITHM_SCAN": "chain"}, seconds=100,
-    )  # fmt: skip
+        "tune",
+        "--ranks",
+        "2",
+        "--collectives",
+        "scan",
+        "--sizes",
+        "8,4K",
+        "--repetitions",
+        "3",
+        "--budget-ms",
+        "5",
+        "--mpi",
+        mpis()["mpich"].name,
+        "-o",
+        str(output),
+        "--json",
+        str(raw),
+        environment={"TUTTI_ALGORITHM_SCAN": "chain"},
+        seconds=100,
+    )
     assert done.returncode == 0, done.stderr
     assert "of 2 measured cells change" in done.stdout
     document = json.loads(raw.read_text())
@@ -492,7 +530,7 @@ def test_a_small_real_tuning(tutti, tmp_path):
         0,
         1,
         2,
-    }  # more where what it found is held against once more
+    }  # there are more jobs if picks had to be confirmed
     assert {cell["bytes"] for job in document["jobs"] for cell in job["cells"]} == {8, 4096}
     assert all(cell["median_us"] > 0 for job in document["jobs"] for cell in job["cells"])
     assert output.read_text().startswith("tutti-map 1\n# Written by tutti tune ")
@@ -502,7 +540,7 @@ def test_a_small_real_tuning(tutti, tmp_path):
 
 
 def test_leaves_follow_from_one_pair_and_from_all():
-    """Of sixteen cores: alone a byte takes 1 ns, and eight pairs at once are slowed down."""
+    """On sixteen cores a byte takes 1 ns for one pair, and longer if eight pairs copy at once."""
     for slower, leaves in ((1.0, 16), (2.0, 12), (8 / 3, 7), (8.0, 3)):  # c = 8, 4, 3, 1
         asked = []
 
@@ -514,7 +552,7 @@ def test_leaves_follow_from_one_pair_and_from_all():
         assert found is not None and found.leaves == leaves, slower
         assert (found.alone, found.shared) == (1.0, slower / 8)
         assert [len(pairs) for pairs in asked] == [1, 8] and asked[1][-1] == (14, 15)
-        assert f"bears {leaves} leaves" in found.text
+        assert f"can have {leaves} leaves" in found.text
     assert links_of("numa", [3], measured) is None
 
 

@@ -1,4 +1,4 @@
-"""`tutti tune --shared-heap`: rules for memory that all ranks reach, beside those that the table has."""
+"""`tutti tune --shared-heap` adds rules for memory that all ranks reach to those of the table."""
 
 import io
 import json
@@ -16,14 +16,14 @@ from tutti.doctor import GOOD, examine_heap
 from tutti.errors import RunError
 from tutti.places import core
 from tutti.tuning import measuring
-from tutti.tuning.command import say_what_older_rules_decide
+from tutti.tuning.command import report_older_rules
 from tutti.tuning.jobs import Job
 from tutti.tuning.picking import DEFAULT, TUNED, rules_of
 from tutti.tuning.writing import table_text
 
 
 def tuned_table(existing: str, answers: dict[int, str | None], heap: bool, ranks: int = 4) -> str:
-    """What a tuning of allreduce writes over a table."""
+    """The text that a tuning of allreduce writes in place of an existing table."""
     settings = replace(SETTINGS, shared_heap=heap, ranks=[ranks], collectives=["allreduce"])
     picks = picked("allreduce", ranks, answers)
     rules = rules_of(picks, 2, core().line_payload, heap)
@@ -31,7 +31,7 @@ def tuned_table(existing: str, answers: dict[int, str | None], heap: bool, ranks
 
 
 def rules_in(text: str) -> list[str]:
-    """Rules and the first words of comments, in order."""
+    """The conditions of rules, and the comments, in order."""
     lines = [line for line in text.splitlines() if line and not line.startswith("# Where no rule")]
     return [
         line.split(" ->")[0].removeprefix("allreduce ranks ") if "->" in line else line
@@ -39,7 +39,10 @@ def rules_in(text: str) -> list[str]:
     ]
 
 
-MINE = "tutti-map 1\n# mine\n\n# of scans\nscan -> builtin:chain\n# long ones\nallreduce reached yes -> builtin:ring\n"
+MINE = (
+    "tutti-map 1\n# mine\n\n# of scans\nscan -> builtin:chain\n# long ones\nallreduce reached "
+    "yes -> builtin:ring\n"
+)
 
 
 def test_a_tuning_for_the_shared_heap_keeps_the_other_rules():
@@ -52,7 +55,8 @@ def test_a_tuning_for_the_shared_heap_keeps_the_other_rules():
     behind = "4 oversubscribed yes reached no sizes 2K..8K"
     assert [line for line in rules_in(both) if "oversubscribed" in line] == [first, second, behind]
     assert both.count("# Written by tutti tune") == 2 and both.count("shared heap, medians") == 1
-    # Again, with another answer: what the heap's first tuning wrote goes, with its comments.
+    # A second tuning for the heap, with another answer, replaces the rules and comments of the
+    # first.
     again = tuned_table(both, {4096: "flat"}, heap=True)
     assert [line for line in rules_in(again) if "oversubscribed" in line] == [
         "4 oversubscribed yes reached yes sizes 2K..8K",
@@ -60,7 +64,8 @@ def test_a_tuning_for_the_shared_heap_keeps_the_other_rules():
     ]
     assert again.count("# Written by tutti tune") == again.count("# 4 ranks") == 2
     assert again.endswith(private.removeprefix("tutti-map 1\n"))
-    # Private memory anew, and the heap's rules stay where they are; what nothing was found for leaves no trace.
+    # A new tuning for private memory keeps the heap's rules. A tuning without picks writes no
+    # rules.
     anew = tuned_table(again, {4096: "binomial"}, heap=False)
     assert [line for line in rules_in(anew) if "oversubscribed" in line] == [
         "4 oversubscribed yes reached yes sizes 2K..8K",
@@ -77,9 +82,11 @@ def test_rules_of_other_ranks_and_of_the_users_own_are_kept():
     two = tuned_table(MINE, {4096: "binomial"}, heap=True, ranks=2)
     four = tuned_table(two, {4096: "flat"}, heap=True, ranks=4)
     assert [rule["text"].split(" ->")[0] for rule in core().read_map(four)["rules"]] == [
-        "allreduce ranks 4 oversubscribed yes reached yes sizes 2K..8K", "allreduce ranks 2 oversubscribed no reached yes sizes 2K..8K",
-        "scan", "allreduce reached yes",
-    ]  # fmt: skip
+        "allreduce ranks 4 oversubscribed yes reached yes sizes 2K..8K",
+        "allreduce ranks 2 oversubscribed no reached yes sizes 2K..8K",
+        "scan",
+        "allreduce reached yes",
+    ]
     assert (
         MINE.removeprefix("tutti-map 1\n") in four
         and four.count("# What the table had before:") == 1
@@ -93,28 +100,26 @@ def test_rules_of_other_ranks_and_of_the_users_own_are_kept():
     assert "# long ones\nallreduce" in private and "of scans" not in private
 
 
-def test_older_rules_that_decide_where_the_default_is_as_good_are_named(tmp_path):
+def test_older_rules_that_decide_cells_kept_at_the_default_are_named(tmp_path):
     table, console = tmp_path / "tuned.map", Console(file=io.StringIO(), width=132)
     table.write_text("tutti-map 1\nallreduce sizes 1K.. -> builtin:ring\n")
     settings = replace(SETTINGS, shared_heap=True)
-    say_what_older_rules_decide(
+    report_older_rules(
         picked("allreduce", 4, {8: None, 4096: None, 65536: None}), settings, table, console
     )
     assert (
-        f"2 of these are decided by rules that the table had before: {table}:2; remove them"
+        f"Older rules of the table decide 2 of these cells: {table}:2. To use Tutti's choice there"
         in console.file.getvalue()
     )
     table.write_text("tutti-map 1\nallreduce sizes 1K.. reached no -> builtin:ring\n")
     console = Console(file=io.StringIO())
-    say_what_older_rules_decide(
-        picked("allreduce", 4, {8: None, 4096: None}), settings, table, console
-    )
+    report_older_rules(picked("allreduce", 4, {8: None, 4096: None}), settings, table, console)
     assert console.file.getvalue() == ""
 
 
 @pytest.mark.mpi
 def test_jobs_for_the_shared_heap_run_with_it(mpi, tmp_path):
-    """A table that tells both apart gives each kind of job its own algorithm."""
+    """A table with a rule for each gives jobs with and without the heap different algorithms."""
     if examine_heap().state != GOOD:
         pytest.skip("no shared heap here")
     table, report = tmp_path / "picked.map", tmp_path / "report.json"
@@ -125,7 +130,7 @@ def test_jobs_for_the_shared_heap_run_with_it(mpi, tmp_path):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(
                 measuring, "CLEARED", ("TUTTI_SHARED_HEAP", "TUTTI_TABLE")
-            )  # but for the report
+            )  # keep only the variable of the report
             patch.setenv("TUTTI_REPORT", str(report))
             patch.setenv("TUTTI_SHARED_HEAP", "1")
             assert measuring.run_job(settings, job, tmp_path)["scan", 65536] > 0
@@ -138,7 +143,7 @@ def test_jobs_for_the_shared_heap_run_with_it(mpi, tmp_path):
 
 
 def test_a_job_without_the_heap_that_it_asked_for_is_refused(monkeypatch, tmp_path):
-    """What it measured would be taken for what it was not."""
+    """Otherwise its measurements would be wrongly taken as those of the shared heap."""
 
     def without_heap(words: list[str], env: dict[str, str], seconds: float) -> tuple[int, str, str]:
         assert "--shared-heap" in words
@@ -159,18 +164,32 @@ def test_a_small_real_tuning_for_the_shared_heap(tutti, tmp_path):
     output, raw = tmp_path / "tuned.map", tmp_path / "raw.json"
     output.write_text("tutti-map 1\n# mine\nscan ranks 2 reached no -> builtin:chain\n")
     done = tutti(
-        "tune", "--shared-heap", "--ranks", "2", "--collectives", "scan", "--sizes", "4K", "--repetitions", "3", "--budget-ms", "3",
-        "--mpi", mpis()["mpich"].name, "-o", str(output), "--json", str(raw), seconds=100,
-    )  # fmt: skip
+        "tune",
+        "--shared-heap",
+        "--ranks",
+        "2",
+        "--collectives",
+        "scan",
+        "--sizes",
+        "4K",
+        "--repetitions",
+        "3",
+        "--budget-ms",
+        "3",
+        "--mpi",
+        mpis()["mpich"].name,
+        "-o",
+        str(output),
+        "--json",
+        str(raw),
+        seconds=100,
+    )
     assert done.returncode == 0, done.stderr
     assert json.loads(raw.read_text())["settings"]["shared_heap"] is True
     assert output.read_text().endswith(
         "\n\n# What the table had before:\n# mine\nscan ranks 2 reached no -> builtin:chain\n"
     )
-    assert (
-        ", shared heap, medians of" in output.read_text()
-        and "that the table had before" not in done.stdout
-    )
+    assert ", shared heap, medians of" in output.read_text() and "Older rules" not in done.stdout
     found = tutti(
         "explain", "scan", "--bytes", "4K", "--ranks", "2", "--no-reached", "--table", str(output)
     )

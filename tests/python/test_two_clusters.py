@@ -1,4 +1,4 @@
-"""The two-cluster experiment (examples/paths/two_clusters.py): its mappings, and a small run; the numbers are its README's."""
+"""The two-cluster experiment (examples/paths/two_clusters.py): its mappings, and a small run."""
 
 import json
 import os
@@ -28,8 +28,15 @@ def run(*arguments):
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("TUTTI_")
     }
-    return subprocess.run([sys.executable, SCRIPT, *map(str, arguments)], capture_output=True, text=True, timeout=240, cwd=ROOT,
-                          env=environment, check=False)  # fmt: skip
+    return subprocess.run(
+        [sys.executable, SCRIPT, *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        cwd=ROOT,
+        env=environment,
+        check=False,
+    )
 
 
 def crossings(experiment, tmp_path, second):
@@ -40,10 +47,20 @@ def crossings(experiment, tmp_path, second):
 
 
 def test_messages_over_the_link(experiment, tmp_path):
-    """The paper's good and bad mappings: one message each way, one a process, and a process that asks for two more."""
+    """The messages over the link of the paper's good and bad mappings.
+
+    There is one in each direction, or one for each process; a process on the wrong side adds two.
+    """
     found = crossings(experiment, tmp_path, 8)
-    assert found == {"host MPI": None, "Tutti's choice": None, "clusters told": None, "lam": 1 + 8, "linear": 8 + 8,
-                     "one message": 2, "wrong side": 4}  # fmt: skip
+    assert found == {
+        "host MPI": None,
+        "Tutti's choice": None,
+        "clusters told": None,
+        "lam": 1 + 8,
+        "linear": 8 + 8,
+        "one message": 2,
+        "wrong side": 4,
+    }
 
 
 @pytest.mark.parametrize("second", [1, 3])
@@ -108,10 +125,12 @@ def test_every_case_is_measured(tmp_path):
         for which in ("median_ms", "mean_ms")
     )
     assert len(times) == len(means) == 7
-    # Down the link and up again; the one on the wrong side is heard after a second such way. An exchange of one delay may be
-    # over for rank 0 as soon as it comes, where the others ran ahead.
+    # A collective needs one message down the link and one up again; with a process on the wrong
+    # side, twice that. If the other ranks are ahead, an exchange of one delay may be over for rank
+    # 0 as soon as it begins.
     assert all(time > 0 for time in times.values())
-    # But two in a row take two delays: what the second waits for was sent behind a round that waited for rank 0's first.
+    # But two in a row take two delays: the message that the second one waits for was sent after a
+    # round that waited for rank 0's first message.
     assert all(time >= 0.8 * 9 for time in means.values()), means
     assert all(times[name, 4] >= 18 for name in ("lam", "linear", "one message")), times
     assert times["wrong side", 4] >= 36, times

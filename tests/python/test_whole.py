@@ -1,4 +1,6 @@
-"""Whole programs with Tutti and without (bench/programs), and the input that Quantum ESPRESSO gets; the numbers are docs/performance.md's."""
+"""Timing whole programs with Tutti and without (bench/programs), and the input for Quantum
+ESPRESSO.
+"""
 
 import json
 import os
@@ -21,14 +23,21 @@ def whole(*arguments):
     environment = {
         name: value for name, value in os.environ.items() if not name.startswith("TUTTI_")
     }
-    return subprocess.run([sys.executable, PROGRAMS / "whole.py", *map(str, arguments)], capture_output=True, text=True, timeout=240,
-                          cwd=ROOT, env=environment, check=False)  # fmt: skip
+    return subprocess.run(
+        [sys.executable, PROGRAMS / "whole.py", *map(str, arguments)],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        cwd=ROOT,
+        env=environment,
+        check=False,
+    )
 
 
 @pytest.mark.mpi
 @pytest.mark.slow
 def test_both_times_of_every_variant(mpi, tmp_path):
-    """Of a program that tells how long it took, here in microseconds."""
+    """The program prints its time, here in microseconds."""
     result = tmp_path / "whole.json"
     words = ("--", program(f"lives-{mpi.abi}"), 4, 20)
     done = whole(
@@ -80,35 +89,48 @@ def test_programs_that_fail_are_named(mpi):
     ), done.stderr
 
 
-def test_bad_words_are_named():
+def test_bad_options_are_named():
     assert "--mpi: there is no 'none'; found are " in whole("--mpi", "none", "--", "true").stderr
-    for words, said in ((("--time", "x"), "one group"), (("--ranks", "0"), "--ranks: '0'"), (("--repetitions", "0"), "--repetitions"),
-                        (("--json", "/nowhere/whole.json"), "--json: there is no directory")):  # fmt: skip
+    for words, said in (
+        (("--time", "x"), "one group"),
+        (("--ranks", "0"), "--ranks: '0'"),
+        (("--repetitions", "0"), "--repetitions"),
+        (("--json", "/nowhere/whole.json"), "--json: there is no directory"),
+    ):
         done = whole("--mpi", "openmpi", *words, "--", "true")
         assert done.returncode == 2 and said in done.stderr, done.stderr
     assert "--mpi" in whole("--", "true").stderr
 
 
 def poisson(python, *arguments, environment=None):
-    return subprocess.run([python, PROGRAMS / "poisson.py", *arguments], capture_output=True, text=True, timeout=60, check=False,
-                          env=environment or os.environ)  # fmt: skip
+    return subprocess.run(
+        [python, PROGRAMS / "poisson.py", *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+        env=environment or os.environ,
+    )
 
 
-def test_poisson_says_what_it_lacks():
+def test_poisson_names_missing_packages_and_bad_options():
     for arguments, said in (
         ((), "has no petsc4py: apt-get install"),
-        (("--points", "0"), "'0' is no whole number above 0"),
+        (("--points", "0"), "'0' is not a whole number above 0"),
     ):
         done = poisson(sys.executable, *arguments)
         assert done.returncode == 2 and said in done.stderr.splitlines()[-1], done.stderr
     assert poisson(sys.executable, "--help").returncode == 0
 
 
-def test_poisson_solves_what_it_says():
-    """On one rank: the residual of PETSc's solution falls as asked, so that the norm is that of numpy's solution."""
+def test_poisson_solves_its_system():
+    """On one rank the norm of PETSc's solution is that of numpy's solution, up to the tolerance."""
     found = sorted(Path("/usr/lib/petscdir").glob("petsc*/*-real"))
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {"OMPI_ALLOW_RUN_AS_ROOT": "1",
-                   "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "PETSC_DIR": str(found[0]) if found else ""}  # fmt: skip
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"} | {
+        "OMPI_ALLOW_RUN_AS_ROOT": "1",
+        "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+        "PETSC_DIR": str(found[0]) if found else "",
+    }
     done = (
         poisson("/usr/bin/python3", "--points", "8", "--steps", "1", environment=environment)
         if found
@@ -125,7 +147,7 @@ def test_poisson_solves_what_it_says():
 
 
 def test_the_input_needs_no_other_file(tmp_path):
-    """Its pseudopotential is that of a silicon ion: projectors of norm 1, and four charges beyond its core."""
+    """The pseudopotential is a silicon ion's: projectors have norm 1, and the charge is four."""
     import silicon
 
     written = silicon.write_input(tmp_path, 8, 12.0, 2)

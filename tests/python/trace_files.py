@@ -1,4 +1,4 @@
-"""Trace files made by hand, of two ranks that broadcast: what the tests of the reader take apart."""
+"""Makes trace files of two ranks for the tests of the reader."""
 
 import json
 import struct
@@ -8,10 +8,21 @@ from typing import Any
 WAIT_WORD, WAIT_LINE, WAIT_REUSE, COPY, REDUCE, REDUCE_ANY, PUBLISH, STAMP = 0, 1, 2, 3, 4, 5, 6, 7
 WAIT_BEFORE = 9
 ELSEWHERE, WAIT_ARRIVAL, HOST_CALL, OPERATION, DETAILS = 0xFA, 0xFB, 0xFD, 0xFE, 0xFF
-START = 5000  # ticks; one is a nanosecond
-PAIRS = [(0, "wait_word", "waiting"), (1, "wait_line", "waiting"), (2, "wait_reuse", "waiting"), (3, "copy", "moving"),
-         (4, "reduce", "reducing"), (5, "reduce_any", "reducing"), (6, "publish", "telling"), (7, "stamp", "telling"), (9, "wait_before", "waiting"),
-         (250, "elsewhere", "elsewhere"), (251, "wait_arrival", "waiting"), (252, "wait_room", "waiting")]  # fmt: skip
+START = 5000  # in ticks of one nanosecond
+PAIRS = [
+    (0, "wait_word", "waiting"),
+    (1, "wait_line", "waiting"),
+    (2, "wait_reuse", "waiting"),
+    (3, "copy", "moving"),
+    (4, "reduce", "reducing"),
+    (5, "reduce_any", "reducing"),
+    (6, "publish", "telling"),
+    (7, "stamp", "telling"),
+    (9, "wait_before", "waiting"),
+    (250, "elsewhere", "elsewhere"),
+    (251, "wait_arrival", "waiting"),
+    (252, "wait_room", "waiting"),
+]
 KINDS = [
     {"number": number, "name": name, "group": group, "operands": "", "meaning": ""}
     for number, name, group in PAIRS
@@ -25,7 +36,7 @@ def record(
 
 
 def broadcast(member: int) -> dict[str, Any]:
-    """The program of one rank: the root posts a line, the other takes it."""
+    """The program of one rank: the root stamps a line; the other rank waits and copies it."""
     if member == 0:
         steps: list[Any] = [
             [COPY, 0, 1, 0, -1, 0, 0, 1, 0, 0, [3, 0, 0, 0, 0, 0, 0, 0], []],
@@ -36,35 +47,62 @@ def broadcast(member: int) -> dict[str, Any]:
             [WAIT_LINE, 1, 1, 0, 0, 0, 0, 1, 0, 0, [], []],
             [COPY, 1, 2, 1, -1, 0, 0, 1, 0, 0, [1, 1, 0, 0, 3, 0, 0, 0], []],
         ]
-    return {"collective": "bcast", "algorithm": "flat", "ranks": 2, "rank": member, "root": 0, "blocks": 1, "transfers": 2,
-            "stages": 2, "carrier": "line", "steps": steps}  # fmt: skip
+    return {
+        "collective": "bcast",
+        "algorithm": "flat",
+        "ranks": 2,
+        "rank": member,
+        "root": 0,
+        "blocks": 1,
+        "transfers": 2,
+        "stages": 2,
+        "carrier": "line",
+        "steps": steps,
+    }
 
 
 @dataclass
 class TraceFile:
-    """What goes into the file; change it before asking for `contents`."""
+    """The contents of a trace file; tests change them before they call `contents`."""
 
     header: dict[str, Any] = field(default_factory=dict)
     records: list[list[bytes]] = field(default_factory=lambda: [[], []])  # of each rank's one ring
 
     def __post_init__(self) -> None:
         def rank(number: int) -> dict[str, Any]:
-            return {"rank": number, "host": "here", "cores": str(number), "numa": 0, "clock": "tsc",
-                    "programs": [broadcast(number)], "communicators": [{"identity": 7, "ranks": [0, 1] if number == 0 else None}],
-                    "rings": [{"records": 0, "lost": 0}]}  # fmt: skip
+            return {
+                "rank": number,
+                "host": "here",
+                "cores": str(number),
+                "numa": 0,
+                "clock": "tsc",
+                "programs": [broadcast(number)],
+                "communicators": [{"identity": 7, "ranks": [0, 1] if number == 0 else None}],
+                "rings": [{"records": 0, "lost": 0}],
+            }
 
         anchors = [
             {"ticks": START, "nanoseconds": 0.0, "error": 0.0},
             {"ticks": START + 10**7, "nanoseconds": 1e7, "error": 0.0},
         ]
         self.header = {
-            "format": "tutti-trace 2", "program": "by <hand>", "mpi": "mpich", "written": 1, "collectives":
-            ["barrier", "bcast", "reduce", "allreduce"], "reasons": ["none", "first calls"], "step_kinds": [dict(kind) for kind in KINDS],
-            "nodes": [{"leader": 0, "anchors": anchors}], "node_of": [0, 0], "ranks": [rank(0), rank(1)],
-        }  # fmt: skip
+            "format": "tutti-trace 2",
+            "program": "by <hand>",
+            "mpi": "mpich",
+            "written": 1,
+            "collectives": ["barrier", "bcast", "reduce", "allreduce"],
+            "reasons": ["none", "first calls"],
+            "step_kinds": [dict(kind) for kind in KINDS],
+            "nodes": [{"leader": 0, "anchors": anchors}],
+            "node_of": [0, 0],
+            "ranks": [rank(0), rank(1)],
+        }
 
     def call(self, rank: int, epoch: int, times: list[int]) -> None:
-        """One broadcast of 8 bytes: entry, the ends of its two steps, exit; nanoseconds since the start."""
+        """Adds a broadcast of 8 bytes.
+
+        `times`: its entry, the ends of its two steps, and its exit, in nanoseconds since the start.
+        """
         entry, first, second, leave = (START + time for time in times)
         kinds = [(COPY, -1), (STAMP, -1)] if rank == 0 else [(WAIT_LINE, 0), (COPY, -1)]
         begin = entry
@@ -100,7 +138,7 @@ class TraceFile:
 
 
 def two_broadcasts() -> TraceFile:
-    """Rank 1 waits 900 ns for rank 0 in the first; rank 0 comes first to the second."""
+    """Rank 1 waits 900 ns for rank 0 in the first broadcast; rank 0 enters the second one first."""
     made = TraceFile()
     made.host_call(0, 0, 50)
     made.host_call(1, 0, 60)
@@ -112,7 +150,10 @@ def two_broadcasts() -> TraceFile:
 
 
 def exchange(member: int) -> dict[str, Any]:
-    """The program of one of two ranks in an alltoall: its part for the other goes into its line, the other's is taken."""
+    """The program of one of two ranks in an alltoall.
+
+    The rank puts its part for the other into its line, and copies the other's part.
+    """
     other = 1 - member
     steps: list[Any] = [
         [COPY, 0, 1 + member, 0, -1, 0, 0, 1, 0, 0, [3, member, 0, 0, 0, member, 0, other], []],
@@ -130,7 +171,7 @@ def exchange(member: int) -> dict[str, Any]:
 
 
 def one_alltoall() -> TraceFile:
-    """Two ranks give each other parts of 8 bytes; rank 0 waits 300 ns for rank 1."""
+    """Two ranks exchange parts of 8 bytes; rank 0 waits 300 ns for rank 1."""
     made = TraceFile()
     made.header["collectives"] += [
         "gather",
@@ -162,20 +203,52 @@ def one_alltoall() -> TraceFile:
 
 
 def one_arrival() -> TraceFile:
-    """A reduce that takes its sources as they come: rank 0 waits for rank 1."""
+    """A reduce in the order of arrival: rank 0 waits for rank 1."""
     made = TraceFile()
-    made.header["ranks"][0]["programs"] = [broadcast(0) | {"collective": "reduce", "steps": [
-        [REDUCE_ANY, 1, 2, 1, -1, 0, 0, 1, 0, 0, [1, 0, 0, 0, 0, 0, 0, 0, 3, 1, 0, 0], [-1, 0, 0, 1, 1, 0]]]}]  # fmt: skip
-    made.header["ranks"][1]["programs"] = [broadcast(1) | {"collective": "reduce", "steps": [
-        [COPY, 0, 1, 0, -1, 0, 0, 1, 0, 0, [3, 1, 0, 0, 0, 1, 0, 0], []], [STAMP, 0, 1, 0, -1, 0, 0, 1, 0, 0, [], []]]}]  # fmt: skip
+    made.header["ranks"][0]["programs"] = [
+        broadcast(0)
+        | {
+            "collective": "reduce",
+            "steps": [
+                [
+                    REDUCE_ANY,
+                    1,
+                    2,
+                    1,
+                    -1,
+                    0,
+                    0,
+                    1,
+                    0,
+                    0,
+                    [1, 0, 0, 0, 0, 0, 0, 0, 3, 1, 0, 0],
+                    [-1, 0, 0, 1, 1, 0],
+                ]
+            ],
+        }
+    ]
+    made.header["ranks"][1]["programs"] = [
+        broadcast(1)
+        | {
+            "collective": "reduce",
+            "steps": [
+                [COPY, 0, 1, 0, -1, 0, 0, 1, 0, 0, [3, 1, 0, 0, 0, 1, 0, 0], []],
+                [STAMP, 0, 1, 0, -1, 0, 0, 1, 0, 0, [], []],
+            ],
+        }
+    ]
     made.records[0] = [
-        record(START + 100, START + 600, WAIT_ARRIVAL, 0, 0, 1), record(START + 600, START + 640, REDUCE_ANY, 0, 0, -1, 8),
-        record(START + 100, START + 700, OPERATION, 0, 2, 0, 8), record(8, 0, DETAILS, 1, 1, 0),
-    ]  # fmt: skip
+        record(START + 100, START + 600, WAIT_ARRIVAL, 0, 0, 1),
+        record(START + 600, START + 640, REDUCE_ANY, 0, 0, -1, 8),
+        record(START + 100, START + 700, OPERATION, 0, 2, 0, 8),
+        record(8, 0, DETAILS, 1, 1, 0),
+    ]
     made.records[1] = [
-        record(START + 500, START + 530, COPY, 0, 0, -1, 8), record(START + 530, START + 550, STAMP, 1),
-        record(START + 500, START + 560, OPERATION, 0, 2, 0, 8), record(8, 0, DETAILS, 1, 1, 0),
-    ]  # fmt: skip
+        record(START + 500, START + 530, COPY, 0, 0, -1, 8),
+        record(START + 530, START + 550, STAMP, 1),
+        record(START + 500, START + 560, OPERATION, 0, 2, 0, 8),
+        record(8, 0, DETAILS, 1, 1, 0),
+    ]
     return made
 
 
@@ -212,8 +285,11 @@ def deposits(member: int) -> dict[str, Any]:
 
 
 def one_persistent() -> TraceFile:
-    """A persistent allreduce of 8 bytes, round 5 of the second on its communicator, with a broadcast in between. Rank 0 is
-    away for 5,000 ns; rank 1, which starts 400 ns later, waits for nobody."""
+    """A persistent allreduce of 8 bytes, round 5 of the second request on its communicator.
+
+    There is a broadcast between its start and completion. Rank 0 does other work for 5,000 ns.
+    Rank 1, which starts 400 ns later, does not wait.
+    """
     made = TraceFile()
     made.call(0, 0, [2000, 2040, 2080, 2100])
     made.call(1, 0, [2100, 2110, 2150, 2200])

@@ -1,20 +1,24 @@
-"""What the machine leaves possible: bounds of two ranks' collectives from its own hand-overs, copies and additions.
+"""Lower bounds on the time of two ranks' collectives, from measured hand-overs, copies and
+additions.
 
-With E the exchange of flags between two cores, C(n) the copy of n bytes that the other core has just written, A(n) the
-sum of them and one's own, L(n) the copy of what one has written oneself (all measured in the same run, of memory that both
-map), a collective of two ranks that starts when both have just written their buffers takes at least:
+E is the time of an exchange of flags between two cores, C(n) of a copy of n bytes that the other
+core has just written, A(n) of the sum of n such bytes and n own bytes, and L(n) of a copy of n
+bytes that the same core has just written. All four are measured in the same run, in memory that
+both processes map. A collective of two ranks that starts when both have just written their buffers
+takes at least:
 
     barrier                         E
     bcast n                         C(n) + E
-    reduce n                        the least of A(n) + E and A(n/2) + C(n/2) + 2 E
+    reduce n                        the smaller of A(n) + E and A(n/2) + C(n/2) + 2 E
     allreduce n                     the same
-    gather, scatter n a part        the larger of C(n) and L(n), + E     (two ranks copy, each a part)
-    allgather, alltoall n a part    C(n) + L(n) + E
-    reduce_scatter_block n a part   A(n) + E
+    gather, scatter, parts of n     the larger of C(n) and L(n), + E     (each rank copies one part)
+    allgather, alltoall, parts of n C(n) + L(n) + E
+    reduce_scatter_block, parts of n  A(n) + E
     scan, exscan n                  A(n) + E, C(n) + E
 
-Every rank must see the other's arrival, and every byte of the other's must come over once. In a reduce and an allreduce
-either both ranks add everything, or each adds half and one or both fetch the other half.
+Every rank must see the other's arrival, and every byte of the other rank must be transferred once.
+In a reduce or an allreduce, either a rank adds everything, or each rank adds half and one or both
+ranks copy the other half.
 """
 
 from dataclasses import asdict, dataclass
@@ -27,7 +31,10 @@ from tutti.bench.variants import Variant
 
 
 def interpolated(by_size: dict[str, float | None], size: float) -> float | None:
-    """Microseconds at a size between two measured ones, in proportion below the least; None beyond the largest."""
+    """Microseconds at a size, by linear interpolation between the measured sizes.
+
+    Below the smallest size the time is proportional to the size. None above the largest size.
+    """
     points = sorted((int(name), value) for name, value in by_size.items() if value is not None)
     if not points or size > points[-1][0]:
         return None
@@ -42,7 +49,7 @@ def interpolated(by_size: dict[str, float | None], size: float) -> float | None:
 
 @dataclass(frozen=True)
 class Machine:
-    """The limits that bounds are made of, in microseconds."""
+    """The measured times of which bounds are made, in microseconds; by size in bytes."""
 
     exchange: float
     copies: dict[str, float | None]
@@ -50,7 +57,7 @@ class Machine:
     own_copies: dict[str, float | None]
 
     def bound(self, collective: str, size: int) -> float | None:
-        """None where no formula holds or the machine could not be measured at this size."""
+        """The bound in microseconds; None without a formula or a measurement at this size."""
         copy, total = interpolated(self.copies, size), interpolated(self.sums, size)
         half_copy, half_sum = interpolated(self.copies, size / 2), interpolated(self.sums, size / 2)
         own = interpolated(self.own_copies, size)
@@ -61,9 +68,15 @@ class Machine:
         if collective in ("reduce", "allreduce"):
             return min(total + self.exchange, half_sum + half_copy + 2 * self.exchange)
         moved = {
-            "bcast": copy, "gather": max(copy, own), "scatter": max(copy, own), "allgather": copy + own, "alltoall": copy + own,
-            "reduce_scatter_block": total, "scan": total, "exscan": copy,
-        }.get(collective)  # fmt: skip
+            "bcast": copy,
+            "gather": max(copy, own),
+            "scatter": max(copy, own),
+            "allgather": copy + own,
+            "alltoall": copy + own,
+            "reduce_scatter_block": total,
+            "scan": total,
+            "exscan": copy,
+        }.get(collective)
         return None if moved is None else moved + self.exchange
 
 
@@ -81,7 +94,7 @@ def machine_of(limits: dict[str, Any]) -> Machine | None:
 
 @dataclass(frozen=True)
 class Bounded:
-    """One cell of two ranks: its bound, and how many times the bound each variant takes."""
+    """One cell of two ranks: its bound in microseconds, and each variant's time over the bound."""
 
     cell: Cell
     bound: float
@@ -89,7 +102,7 @@ class Bounded:
 
 
 def bounded(measurements: Measurements) -> list[Bounded]:
-    """Of the cells of two ranks, each on a core of its own, in the order measured."""
+    """The cells of two ranks in the order measured; none if the two ranks share a core."""
     machine = machine_of(typical_limits(measurements.limits)) if measurements.limits else None
     if machine is None or measurements.settings.oversubscribed(2):
         return []

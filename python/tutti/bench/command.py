@@ -1,4 +1,4 @@
-"""The command `tutti bench`: from its options, checked before anything runs, to tables, JSON and plots."""
+"""The command `tutti bench`. It checks all options before anything runs."""
 
 import json
 import os
@@ -35,25 +35,27 @@ OPENMP_SIZES = "64,512,4K,16K,64K,256K,1M,4M"
 def require_rooted(collectives: list[str], openmp: bool) -> None:
     if openmp:
         raise UserError(
-            "--every-root: nothing that --openmp measures has a root; leave one of the two out"
+            "--every-root: --openmp measures no collective with a root; leave one of the two out"
         )
     if not any(name in ROOTED for name in collectives):
         raise UserError(
-            f"--every-root: none of {', '.join(collectives)} has a root; add one of {', '.join(ROOTED)}, or leave it out"
+            f"--every-root: none of {', '.join(collectives)} has a root; add one of "
+            f"{', '.join(ROOTED)}, or leave --every-root out"
         )
 
 
 def default_ranks(cores: int) -> list[int]:
-    """A pair, a rank a core, and two ranks a core."""
+    """Two ranks, one rank on each core (at most 16), and two ranks on each core (at most 32)."""
     return sorted({2, max(2, min(cores, 16)), max(2, min(2 * cores, 32))})
 
 
 def choose_mpis(names: list[str], found: list[Mpi]) -> list[Mpi]:
-    """The MPIs that were named; without names the first of each family."""
+    """The MPIs with these names; without names the first of each family. Raises UserError."""
     found = [mpi for mpi in found if mpi.library is not None]
     if not found:
         raise UserError(
-            "no MPI was found; install one into .mpi/NAME (make does), or put its mpiexec on the PATH"
+            "no MPI was found; install one into .mpi/NAME (make does), or put its mpiexec on the "
+            "PATH"
         )
     if not names:
         families = {mpi.family: mpi for mpi in reversed(found)}
@@ -70,7 +72,7 @@ def choose_mpis(names: list[str], found: list[Mpi]) -> list[Mpi]:
 
 
 def output_file(option: str, name: str | None) -> Path | None:
-    """Found out before hours of measurement, not after."""
+    """The path of an output file. Raises UserError, before anything runs, if it is not writable."""
     if name is None:
         return None
     path = Path(name)
@@ -89,11 +91,12 @@ def plot_stem(name: str | None) -> Path | None:
 
 
 def refuse_with_kinds(given: dict[str, bool]) -> None:
-    """Of options that go with tables over sizes."""
+    """Raises UserError if an option was given that only goes with tables over sizes."""
     for option, is_given in given.items():
         if is_given:
             raise UserError(
-                f"{option}: it does not go with --kinds, --mixed and --cold, which compare kinds of calls; leave it out"
+                f"{option}: it cannot be combined with --kinds, --mixed and --cold, which compare "
+                "kinds of calls; leave it out"
             )
 
 
@@ -106,7 +109,8 @@ def with_tutti(wanted: bool, mpis: list[Mpi]) -> bool:
             missing = f"the interposer for {mpi.label}"
     if missing:
         raise UserError(
-            f"{missing} is missing; install the tutti-mpi wheel, or give --no-tutti to measure the hosts alone"
+            f"{missing} is missing; install the tutti-mpi wheel, or give --no-tutti to measure the "
+            "MPIs without Tutti"
         )
     return True
 
@@ -115,7 +119,7 @@ def refuse_without_hosts(hosts: str | None, given: dict[str, object]) -> None:
     words = [option for option, value in given.items() if value is not None]
     if words and hosts is None:
         raise UserError(
-            f"{words[0]}: it goes with --hosts, the directory of the scripts that make nodes"
+            f"{words[0]}: it needs --hosts, the directory of the scripts that make nodes"
         )
 
 
@@ -161,18 +165,24 @@ def bench_openmp(
 
 def bench(
     ranks: Annotated[
-        str | None, typer.Option(help="Rank counts, as in 2,4,8 [2, the cores, twice the cores].")
+        str | None,
+        typer.Option(
+            help="Rank counts, as in 2,4,8 (default: 2, the number of cores, "
+            "twice the number of cores)."
+        ),
     ] = None,
     collectives: Annotated[
         str | None,
         typer.Option(
-            help=f"Which collectives: all, or of {', '.join(COLLECTIVES)} [{','.join(DEFAULT_COLLECTIVES)}]."
+            help=f"Which collectives: all, or some of {', '.join(COLLECTIVES)} "
+            f"(default: {','.join(DEFAULT_COLLECTIVES)})."
         ),
     ] = None,
     sizes: Annotated[
         str | None,
         typer.Option(
-            help=f"Message sizes in bytes, of one rank's part or of the vector [{DEFAULT_SIZES}]."
+            help="Message sizes in bytes: of one rank's part, or of the whole vector if all ranks "
+            f"have it (default: {DEFAULT_SIZES})."
         ),
     ] = None,
     every_root: Annotated[
@@ -180,103 +190,127 @@ def bench(
         typer.Option(
             "--every-root",
             help="Measure bcast, reduce, gather and scatter from every root in turn, and show the "
-            "fastest, the median and the slowest root: root 0 alone flatters trees that know "
-            "nothing of the machine. Takes as many times longer as there are ranks.",
+            "fastest, the median and the slowest root. (With root 0 alone, trees that ignore the "
+            "machine's topology look too good.) With P ranks this takes P times as long.",
         ),
     ] = False,
     mixed: Annotated[
         bool,
         typer.Option(
             "--mixed",
-            help="Besides, the kinds of calls in a shuffled order, as programs alternate them [--kinds programs].",
+            help="Also measure the kinds of calls in a shuffled order, because programs alternate "
+            "calls (with --kinds programs by default).",
         ),
     ] = False,
     cold: Annotated[
         str | None,
         typer.Option(
             metavar="BYTES",
-            help="Besides, after each rank has streamed over so much memory of its own, as in 4M; with "
-            "--mixed in both orders.",
+            help="Also measure with cold caches: before each operation each rank streams over "
+            "so many bytes of its own memory, as in 4M. With --mixed both orders are measured "
+            "so.",
         ),
     ] = None,
     kinds: Annotated[
         str | None,
         typer.Option(
-            help="Kinds of calls, instead of --collectives and --sizes: COLLECTIVE:BYTES[:ROOT][:uint32][:dup], as in "
-            "bcast:4K:1,allreduce:4:uint32:dup; or programs, 18 short ones."
+            help="Kinds of calls, instead of --collectives and --sizes: "
+            "COLLECTIVE:BYTES[:ROOT][:uint32][:dup], as in bcast:4K:1,allreduce:4:uint32:dup "
+            "(dup: on a duplicate of MPI_COMM_WORLD); or `programs`, which stands for 18 kinds "
+            "of short calls."
         ),
     ] = None,
     dirty: Annotated[
-        bool, typer.Option(help="Owners rewrite their buffers before each operation.")
+        bool,
+        typer.Option(help="Each rank rewrites its buffer before each operation, as programs do."),
     ] = True,
     repetitions: Annotated[
-        int | None, typer.Option(help="How often every variant runs [10].")
+        int | None, typer.Option(help="How often every variant runs (default: 10).")
     ] = None,
     openmp: Annotated[
         bool,
         typer.Option(
-            "--openmp", help="Thread ranks beside OpenMP's array reductions, without any MPI."
+            "--openmp",
+            help="Compare Tutti's ranks as threads with OpenMP's array reductions, without MPI.",
         ),
     ] = False,
     hosts: Annotated[
         str | None,
         typer.Option(
             metavar="DIRECTORY",
-            help="Over several nodes, which the scripts of this directory make on this machine: "
-            "tests/hosts of Tutti's sources (docs/clusters.md). Needs root.",
+            help="Measure over several nodes. The scripts in this directory (tests/hosts of "
+            "Tutti's sources, docs/clusters.md) emulate the nodes on this machine. Needs root.",
         ),
     ] = None,
     nodes: Annotated[
         str | None,
-        typer.Option(help=f"With --hosts: numbers of nodes [{nodes_command.DEFAULT_NODES}]."),
+        typer.Option(
+            help=f"With --hosts: numbers of nodes (default: {nodes_command.DEFAULT_NODES})."
+        ),
     ] = None,
     per_node: Annotated[
-        int | None, typer.Option(help="With --hosts: ranks on each node [2].")
+        int | None, typer.Option(help="With --hosts: ranks on each node (default: 2).")
     ] = None,
     delay: Annotated[
         str | None,
         typer.Option(
-            help=f"With --hosts: one-way delays between nodes [{nodes_command.DEFAULT_DELAYS}; with --worth: 0]."
+            help="With --hosts: one-way delays between nodes "
+            f"(default: {nodes_command.DEFAULT_DELAYS}; with --worth: 0)."
         ),
     ] = None,
     worth: Annotated[
         bool,
         typer.Option(
             "--worth",
-            help="With --hosts: what shared memory within nodes gives over messages alone, and what it "
-            "could give at most.",
+            help="With --hosts: measure how much faster shared memory within nodes is than "
+            "messages alone, and how much faster it could be at most.",
         ),
     ] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="3 repetitions, fewer sizes, less time a cell.")
+        bool,
+        typer.Option(
+            "--quick", help="Take 3 repetitions, fewer sizes and less time for each cell."
+        ),
     ] = False,
     mpi: Annotated[
-        list[str] | None, typer.Option(help="An MPI; may be repeated [the first of each family].")
+        list[str] | None,
+        typer.Option(
+            help="Name of an MPI, as `tutti doctor` lists it; may be repeated (default: the first "
+            "of each family)."
+        ),
     ] = None,
     peer_settings: Annotated[
         str,
         typer.Option(
-            help="Settings of the MPIs: default, best, both; auto: both where ranks outnumber cores; all: every one "
-            "that a user could choose."
+            help="Settings of the MPIs: default, best (for more ranks than cores) or both; auto: "
+            "both if there are more ranks than cores; all: also other algorithms that a user can "
+            "select."
         ),
     ] = "auto",
     bind: Annotated[
         str,
         typer.Option(
-            help="core, none, default (the MPI's own); auto: core where there is one for each rank."
+            help="Binding of ranks: core, none or default (the MPI's own); auto: core if there "
+            "is a core for each rank, else none."
         ),
     ] = "auto",
     tutti: Annotated[bool, typer.Option(help="Run each MPI with Tutti too.")] = True,
     shared_heap: Annotated[
-        bool, typer.Option("--shared-heap", help="And with Tutti's shared heap.")
+        bool,
+        typer.Option("--shared-heap", help="Run each MPI with Tutti's shared heap too."),
     ] = False,
     budget_ms: Annotated[
-        int | None, typer.Option(help="Milliseconds for each cell of each job [40; quick: 20].")
+        int | None,
+        typer.Option(
+            help="Milliseconds for each cell (collective and size) of each job (default: 40; "
+            "with --quick: 20)."
+        ),
     ] = None,
     seed: Annotated[
         int | None,
         typer.Option(
-            help="Of the order in which variants run, and of --mixed [any; it is printed]."
+            help="Seed of the order of the variants and of --mixed (default: random; it is "
+            "printed)."
         ),
     ] = None,
     json_name: Annotated[
@@ -286,7 +320,7 @@ def bench(
         str | None, typer.Option(metavar="FILE", help="Draw FILE.png and FILE.svg.")
     ] = None,
 ) -> None:
-    """Measure the collectives of the installed MPIs with and without Tutti, interleaved in one run."""
+    """Measure the installed MPIs' collectives with and without Tutti, interleaved in one run."""
     from tutti.bench.report import show
 
     console = Console()
@@ -314,7 +348,8 @@ def bench(
         )
     if mixed and not dirty:
         raise UserError(
-            "--no-dirty: kinds that alternate share their buffers, which owners rewrite; leave it or --mixed out"
+            "--no-dirty: with --mixed the kinds share buffers, so each rank must rewrite its "
+            "buffer; leave --no-dirty or --mixed out"
         )
     if listed or mixed or cold_bytes:
         refuse_with_kinds(
@@ -332,13 +367,20 @@ def bench(
         require_rooted(wanted, openmp)
     if openmp:
         usual_sizes = QUICK_SIZES if quick else OPENMP_SIZES
-        return bench_openmp(rank_counts, parse_sizes(usual_sizes if sizes is None else sizes), repetitions or (3 if quick else 10),
-                            budget_ms or (20 if quick else 40), output_file("--json", json_name), console)  # fmt: skip
+        return bench_openmp(
+            rank_counts,
+            parse_sizes(usual_sizes if sizes is None else sizes),
+            repetitions or (3 if quick else 10),
+            budget_ms or (20 if quick else 40),
+            output_file("--json", json_name),
+            console,
+        )
     one_of("--bind", bind, BINDINGS)
     one_of("--peer-settings", peer_settings, SETTINGS)
     if hosts is None and bind == "core" and max(rank_counts) > cores:
         raise UserError(
-            f"--bind core: {max(rank_counts)} ranks do not fit {cores} cores; take --bind auto"
+            f"--bind core: there are more ranks ({max(rank_counts)}) than cores ({cores}); give "
+            "--bind auto"
         )
     refuse_without_hosts(
         hosts,
@@ -353,16 +395,30 @@ def bench(
     if hosts is not None:
         mpis = nodes_command.startable(mpis, named=bool(mpi))
     settings = Settings(
-        mpis=mpis, ranks=rank_counts, cores=cores, collectives=wanted, sizes=message_sizes,
-        repetitions=repetitions or (3 if quick else 10), dirty=dirty, tutti=with_tutti(tutti, mpis),
-        heap=shared_heap, peer_settings=peer_settings, bind=bind, budget_ms=budget_ms or (20 if quick else 40), seed=seed,
-        every_root=every_root, kinds=listed, mixed=mixed, cold=cold_bytes,
-    )  # fmt: skip
+        mpis=mpis,
+        ranks=rank_counts,
+        cores=cores,
+        collectives=wanted,
+        sizes=message_sizes,
+        repetitions=repetitions or (3 if quick else 10),
+        dirty=dirty,
+        tutti=with_tutti(tutti, mpis),
+        heap=shared_heap,
+        peer_settings=peer_settings,
+        bind=bind,
+        budget_ms=budget_ms or (20 if quick else 40),
+        seed=seed,
+        every_root=every_root,
+        kinds=listed,
+        mixed=mixed,
+        cold=cold_bytes,
+    )
     if hosts is not None:
         delays = delay or ("0" if worth else nodes_command.DEFAULT_DELAYS)
         if ranks is not None:
             raise UserError(
-                "--ranks: with --hosts it follows from --nodes and --per-node; leave it out"
+                "--ranks: with --hosts the rank counts follow from --nodes and --per-node; leave "
+                "it out"
             )
         for option, given in (
             ("--bind", bind != "auto"),
@@ -371,12 +427,13 @@ def bench(
         ):
             if given:
                 raise UserError(
-                    f"{option}: nodes on one machine share its cores, so --hosts has its own settings; leave it out"
+                    f"{option}: --hosts has its own settings, because its nodes share this "
+                    "machine's cores; leave it out"
                 )
         if worth and every_root:
             raise UserError("--every-root: --worth measures root 0; leave one of them out")
         if worth and stem is not None:
-            raise UserError("--plot: --worth draws nothing; take --json")
+            raise UserError("--plot: --worth draws nothing; give --json instead")
         plan = nodes_command.nodes_plan(settings, hosts, nodes or nodes_command.DEFAULT_NODES,
                                         2 if per_node is None else per_node, delays)  # fmt: skip
         if worth:
@@ -387,9 +444,13 @@ def bench(
         and any(one.family == "mpich" for one in mpis)
         and sessions_are_groups()
     ):
-        console.print("note: MPICH's launcher makes a session of each rank, and this kernel schedules sessions as groups, so that "
-                      "its ranks cannot hand a core over by yielding; without: sysctl kernel.sched_autogroup_enabled=0",
-                      highlight=False, markup=False)  # fmt: skip
+        console.print(
+            "note: MPICH's launcher starts each rank in a session of its own, and this kernel "
+            "schedules each session as a group, so ranks that share a core cannot yield to each "
+            "other. To change this: sysctl kernel.sched_autogroup_enabled=0",
+            highlight=False,
+            markup=False,
+        )
     measurements = measure(settings)
     show(measurements, console)
     save(measurements, json_file, stem, console)

@@ -1,7 +1,9 @@
-"""What kinds of calls take under each condition: repeated, in a shuffled order, with cold caches, and both.
+"""Times of kinds of calls under each condition: repeated, in a shuffled order, with cold caches,
+both.
 
-Two questions: is Tutti faster than the best peer under a condition, and how much more of its own time does a call take in
-mixed company than repeated. Both are answered repetition by repetition, as everywhere.
+This answers two questions. Is Tutti faster than the best peer under a condition? How much longer
+does a call of Tutti take in a shuffled order than repeated? Times are compared repetition by
+repetition.
 """
 
 from collections.abc import Sequence
@@ -16,29 +18,32 @@ from tutti.bench.states import QUICK, SLOW, States, states_of
 from tutti.bench.statistics import Ratio, centre, compare, log_ratios, ratio_of_logs
 from tutti.bench.variants import Variant
 
-SHUFFLED = {
-    "plain": "mixed",
-    "cold": "mixed+cold",
-}  # a condition, and the same with the kinds in a shuffled order
-GOALS = {"mixed": 1.15, "mixed+cold": 1.6}  # times what the call takes without the others between
-GOAL_NANOSECONDS = {"mixed": 60.0, "mixed+cold": 0.0}  # or so much longer
+# For each condition with repeated calls, the same condition with the kinds in a shuffled order.
+SHUFFLED = {"plain": "mixed", "cold": "mixed+cold"}
+# A shuffled call meets its goal if it takes at most so many times the repeated call's time, or at
+# most so many nanoseconds more.
+GOALS = {"mixed": 1.15, "mixed+cold": 1.6}
+GOAL_NANOSECONDS = {"mixed": 60.0, "mixed+cold": 0.0}
 
 
 def kinds_of(measurements: Measurements, ranks: int) -> list[Cell]:
-    """In the order asked for, each as its plain cell."""
+    """The kinds of calls in the order of --kinds, each as its cell under the condition `plain`."""
     return [
         cell for cell in measurements.cells if cell.ranks == ranks and cell.condition == "plain"
     ]
 
 
 @dataclass(frozen=True)
-class InCompany:
-    """One kind of call of one variant: its time in a shuffled order over its time repeated, both warm or both cold."""
+class ShuffledOverRepeated:
+    """One kind of call of one variant: its time in a shuffled order over its time repeated.
+
+    Both times are with warm caches, or both with cold ones.
+    """
 
     kind: Cell
-    shuffled: str  # the condition
+    shuffled: str  # the shuffled condition
     ratio: Ratio
-    nanoseconds: float  # longer
+    nanoseconds: float  # how much longer the shuffled call takes
 
     @property
     def within_goal(self) -> bool:
@@ -48,29 +53,36 @@ class InCompany:
         )
 
 
-def in_company(measurements: Measurements, variant: Variant, kind: Cell, alone: str) -> InCompany:
+def shuffled_over_repeated(
+    measurements: Measurements, variant: Variant, kind: Cell, alone: str
+) -> ShuffledOverRepeated:
     shuffled = SHUFFLED[alone]
     mixed, repeated = (
         measurements.cells[kind.under(name)][variant.key].median for name in (shuffled, alone)
     )
-    return InCompany(
+    return ShuffledOverRepeated(
         kind, shuffled, compare(mixed, repeated), 1000 * (centre(mixed) - centre(repeated))
     )
 
 
 @dataclass(frozen=True)
-class OfCondition:
-    """All kinds under one condition, of one variant with Tutti, against the best peer of each, over some repetitions."""
+class ConditionSummary:
+    """One variant with Tutti under one condition: each kind against its best peer.
+
+    The numbers are over all repetitions, or over those in one state of the machine.
+    """
 
     ranks: int
     variant: Variant
     condition: str
-    state: str  # of the machine; empty: all repetitions
+    state: str  # of the machine; empty: over all repetitions
     repetitions: int
     entries: list[AgainstBest]
     ratio: Ratio  # the geometric mean over the kinds
-    over_host: Ratio | None  # the same over its own host
-    kept: Ratio | None  # of the geometric mean of the same condition without others between
+    over_host: Ratio | None  # the same against the MPI that Tutti runs on
+    kept: (
+        Ratio | None
+    )  # `ratio` over the ratio of repeated calls; None if this one is of repeated calls
 
     @property
     def worst(self) -> AgainstBest:
@@ -83,7 +95,7 @@ class OfCondition:
 
 
 class _Conditions:
-    """Of one rank count and variant: the entries of each condition, and means over chosen repetitions."""
+    """The entries of each condition for one rank count and variant, and means over repetitions."""
 
     def __init__(self, measurements: Measurements, ranks: int, variant: Variant) -> None:
         self.measurements, self.ranks, self.variant = measurements, ranks, variant
@@ -106,7 +118,7 @@ class _Conditions:
         ]
 
     def logs(self, condition: str, repetitions: Sequence[int]) -> list[float]:
-        """The mean over the kinds of the ratios' logarithms, by repetition."""
+        """For each repetition, the mean over the kinds of the logarithms of the ratios."""
         by_kind = [log_ratios(*entry.comparison.times) for entry in self.entries[condition]]
         return [fmean(logs[k] for logs in by_kind) for k in repetitions]
 
@@ -120,11 +132,11 @@ class _Conditions:
         return [fmean(logs[k] for logs in by_kind) for k in repetitions]
 
     def variants(self, condition: str) -> list[str]:
-        """All that the condition's numbers come from."""
+        """Keys of all variants whose times enter the numbers of a condition."""
         keys = [self.variant.key, *(entry.peer.key for entry in self.entries[condition])]
         return list(dict.fromkeys(keys + ([self.host.key] if self.host else [])))
 
-    def summary(self, condition: str, state: str, states: States) -> OfCondition | None:
+    def summary(self, condition: str, state: str, states: States) -> ConditionSummary | None:
         alone = next((name for name, shuffled in SHUFFLED.items() if shuffled == condition), None)
         chosen = [condition, *([alone] if alone else [])]
         every = range(self.measurements.settings.repetitions)
@@ -144,12 +156,24 @@ class _Conditions:
                     for mixed, plain in zip(logs, self.logs(alone, repetitions), strict=True)
                 ]
             )
-        return OfCondition(self.ranks, self.variant, condition, state, len(repetitions), self.entries[condition],
-                           ratio_of_logs(logs), ratio_of_logs(over_host) if over_host else None, kept)  # fmt: skip
+        return ConditionSummary(
+            self.ranks,
+            self.variant,
+            condition,
+            state,
+            len(repetitions),
+            self.entries[condition],
+            ratio_of_logs(logs),
+            ratio_of_logs(over_host) if over_host else None,
+            kept,
+        )
 
 
-def of_conditions(measurements: Measurements) -> list[OfCondition]:
-    """For each rank count, variant with Tutti and condition: over all repetitions, then over those in each state, if there are two."""
+def condition_summaries(measurements: Measurements) -> list[ConditionSummary]:
+    """Summaries for each rank count, variant with Tutti and condition.
+
+    They are over all repetitions, then over those in each state if the machine has two states.
+    """
     states = states_of(measurements)
     result = []
     for ranks in measured_ranks(measurements):
@@ -166,17 +190,19 @@ def of_conditions(measurements: Measurements) -> list[OfCondition]:
     return result
 
 
-def companies(measurements: Measurements, ranks: int, variant: Variant) -> list[InCompany]:
-    """Of every kind, warm and then cold."""
+def all_shuffled_over_repeated(
+    measurements: Measurements, ranks: int, variant: Variant
+) -> list[ShuffledOverRepeated]:
+    """For every kind: with warm caches, then with cold ones, as far as measured."""
     return [
-        in_company(measurements, variant, kind, alone)
+        shuffled_over_repeated(measurements, variant, kind, alone)
         for kind in kinds_of(measurements, ranks)
         for alone, shuffled in SHUFFLED.items()
         if shuffled in measurements.settings.conditions
     ]
 
 
-def _summary_json(summary: OfCondition) -> dict[str, Any]:
+def _summary_json(summary: ConditionSummary) -> dict[str, Any]:
     return {
         "ranks": summary.ranks,
         "variant": summary.variant.key,
@@ -201,11 +227,20 @@ def conditions_json(measurements: Measurements) -> dict[str, Any]:
     ]
     return {
         "seed": measurements.seed,
-        "against_best_peer": [_summary_json(summary) for summary in of_conditions(measurements)],
-        "shuffled_over_repeated": [
-            row.kind.words | {"condition": row.shuffled, "variant": variant.key, "ratio": asdict(row.ratio),
-                              "longer_ns": row.nanoseconds, "goal": GOALS[row.shuffled], "within_goal": row.within_goal}
-            for ranks, variant in variants
-            for row in companies(measurements, ranks, variant)
+        "against_best_peer": [
+            _summary_json(summary) for summary in condition_summaries(measurements)
         ],
-    }  # fmt: skip
+        "shuffled_over_repeated": [
+            row.kind.words
+            | {
+                "condition": row.shuffled,
+                "variant": variant.key,
+                "ratio": asdict(row.ratio),
+                "longer_ns": row.nanoseconds,
+                "goal": GOALS[row.shuffled],
+                "within_goal": row.within_goal,
+            }
+            for ranks, variant in variants
+            for row in all_shuffled_over_repeated(measurements, ranks, variant)
+        ],
+    }

@@ -1,4 +1,4 @@
-"""Tables of kinds of calls under several conditions (`tutti bench --mixed --cold`)."""
+"""Tables of kinds of calls under several conditions (`tutti bench --mixed --cold BYTES`)."""
 
 from rich.console import Console
 from rich.table import Table
@@ -7,10 +7,10 @@ from tutti.bench.conditions import (
     GOALS,
     GOAL_NANOSECONDS,
     SHUFFLED,
-    OfCondition,
-    companies,
+    ConditionSummary,
+    all_shuffled_over_repeated,
     kinds_of,
-    of_conditions,
+    condition_summaries,
 )
 from tutti.bench.driver import Cell, Measurements
 from tutti.bench.remarks import MODES, load_text, loaded, modes_mark
@@ -36,13 +36,17 @@ def _kinds_table(title: str) -> Table:
     return table
 
 
-def against_peers_table(measurements: Measurements, summaries: list[OfCondition]) -> Table:
-    """A row for each kind, columns for each condition; `summaries` are of one variant, over all repetitions."""
+def against_peers_table(measurements: Measurements, summaries: list[ConditionSummary]) -> Table:
+    """A row for each kind, columns for each condition.
+
+    `summaries` are of one variant, over all repetitions.
+    """
     first = summaries[0]
     peers = {entry.peer for summary in summaries for entry in summary.entries}
     under_load = ", load" if loaded(measurements, first.ranks, first.variant, *peers) else ""
     table = _kinds_table(
-        f"{first.ranks} ranks: {first.variant.label}, times faster than the best peer in each cell{under_load}"
+        f"{first.ranks} ranks: {first.variant.label}, times faster than the best peer in each cell"
+        f"{under_load}"
     )
     for summary in summaries:
         table.add_column(NAMES[summary.condition], justify="right", no_wrap=True)
@@ -59,12 +63,15 @@ def against_peers_table(measurements: Measurements, summaries: list[OfCondition]
 
 
 def own_times_table(measurements: Measurements, ranks: int, variant: Variant) -> Table:
-    """Microseconds under each condition, and what the calls between cost."""
+    """Microseconds under each condition, and the ratios of shuffled to repeated calls."""
     conditions = measurements.settings.conditions
     table = _kinds_table(f"{ranks} ranks: {variant.label}, us, medians of the slowest rank")
     for condition in conditions:
         table.add_column(NAMES[condition], justify="right")
-    rows = {(row.kind, row.shuffled): row for row in companies(measurements, ranks, variant)}
+    rows = {
+        (row.kind, row.shuffled): row
+        for row in all_shuffled_over_repeated(measurements, ranks, variant)
+    }
     pairs = [(alone, shuffled) for alone, shuffled in SHUFFLED.items() if shuffled in conditions]
     for alone, shuffled in pairs:
         table.add_column(f"{NAMES[shuffled]} / {NAMES[alone]}", justify="right")
@@ -84,7 +91,7 @@ def own_times_table(measurements: Measurements, ranks: int, variant: Variant) ->
 
 
 def host_times_table(measurements: Measurements, ranks: int, variants: list[Variant]) -> Table:
-    """Microseconds of all MPIs as they are, under each condition in turn."""
+    """Microseconds of all MPIs without Tutti, under each condition."""
     conditions = measurements.settings.conditions
     table = _kinds_table(f"{ranks} ranks, us: {' / '.join(NAMES[name] for name in conditions)}")
     for variant in variants:
@@ -101,8 +108,11 @@ def host_times_table(measurements: Measurements, ranks: int, variants: list[Vari
     return table
 
 
-def means_table(summaries: list[OfCondition]) -> Table:
-    """A row for each variant, state of the machine and condition; of a state with the number of its repetitions."""
+def means_table(summaries: list[ConditionSummary]) -> Table:
+    """A row for each variant, state of the machine and condition.
+
+    The number of repetitions in a state follows its name.
+    """
     title = "Geometric means over the kinds of calls (above 1: Tutti is faster)"
     table = Table(title=title, title_justify="left")
     table.add_column("ranks", justify="right")
@@ -118,39 +128,54 @@ def means_table(summaries: list[OfCondition]) -> Table:
             table.add_section()
         last = (row.ranks, row.variant, row.state)
         kept = (f"{factor_text(row.kept.value)}", interval_text(row.kept)) if row.kept else ("", "")
-        worst = f"{factor_text(row.worst.comparison.ratio.value)}x {kind_text(row.worst.comparison.cell)}"
+        worst = (
+            f"{factor_text(row.worst.comparison.ratio.value)}x "
+            f"{kind_text(row.worst.comparison.cell)}"
+        )
         state = f"{row.state} ({row.repetitions})" if row.state else "all"
         behind = f"[red]{len(row.behind)}[/]" if row.behind else "-"
         table.add_row(
-            str(row.ranks), row.variant.label.replace(", Tutti", ""), NAMES[row.condition], state,
-            ratio_text(row.ratio), interval_text(row.ratio), ratio_text(row.over_host) if row.over_host else "-", *kept,
-            "" if row.state else worst, "" if row.state else behind,
-        )  # fmt: skip
+            str(row.ranks),
+            row.variant.label.replace(", Tutti", ""),
+            NAMES[row.condition],
+            state,
+            ratio_text(row.ratio),
+            interval_text(row.ratio),
+            ratio_text(row.over_host) if row.over_host else "-",
+            *kept,
+            "" if row.state else worst,
+            "" if row.state else behind,
+        )
     return table
 
 
 def notes(measurements: Measurements) -> list[str]:
-    """What is said once below the tables."""
+    """The lines below the tables."""
     settings = measurements.settings
     states = states_of(measurements)
     lines = [states_text(states, ranks) for ranks in measured_ranks(measurements)]
-    lines.append("behind: kinds whose whole interval lies below 1")
+    lines.append("behind: number of kinds whose whole 95% confidence interval is below 1")
     if settings.mixed:
         lines.append(
-            f"keeps: the share of the geometric mean of repeated calls; red in the ratios of own times: more than {GOALS['mixed']} "
-            f"times a repeated call's time and {GOAL_NANOSECONDS['mixed']:.0f} ns longer"
-            + (f", cold {GOALS['mixed+cold']} times" if settings.cold else "")
+            "keeps: the geometric mean of shuffled calls over that of repeated calls; a ratio of "
+            f"own times is red if a shuffled call takes more than {GOALS['mixed']} times a "
+            f"repeated call's time and more than {GOAL_NANOSECONDS['mixed']:.0f} ns longer"
+            + (f", cold more than {GOALS['mixed+cold']} times" if settings.cold else "")
         )
     if settings.cold:
         lines.append(
-            f"cold: each rank streamed over {size_text(settings.cold)} before each operation"
+            f"cold: each rank streamed over {size_text(settings.cold)} of memory before each "
+            "operation"
         )
     lines.append(f"seed {measurements.seed}")
     return [line for line in [*lines, load_text(measurements)] if line]
 
 
 def _in_detail(variants: list[Variant]) -> list[Variant]:
-    """Those with tables of their own: of each MPI under its first setting. The means are of all."""
+    """The variants with tables of their own: each MPI with its first setting.
+
+    The table of means has all variants.
+    """
     firsts = {
         (variant.mpi, variant.heap): variant for variant in reversed(variants) if variant.tutti
     }
@@ -159,7 +184,7 @@ def _in_detail(variants: list[Variant]) -> list[Variant]:
 
 def show_conditions(measurements: Measurements, console: Console) -> None:
     settings = measurements.settings
-    summaries = of_conditions(measurements)
+    summaries = condition_summaries(measurements)
     for ranks in measured_ranks(measurements):
         variants = settings.variants(ranks)
         for variant in _in_detail(variants):

@@ -1,4 +1,4 @@
-"""A benchmark's numbers as JSON: everything measured, and everything that follows from it."""
+"""A benchmark's numbers as JSON: all measurements, and all numbers computed from them."""
 
 import os
 import platform
@@ -74,8 +74,12 @@ def as_json(measurements: Measurements) -> dict[str, Any]:
     return {
         "format": "tutti-bench 1",
         "tutti": __version__,
-        "machine": {"processor": processor_name(), "cores": settings.cores, "system": platform.platform(),
-                    "sessions_are_groups": sessions_are_groups()},
+        "machine": {
+            "processor": processor_name(),
+            "cores": settings.cores,
+            "system": platform.platform(),
+            "sessions_are_groups": sessions_are_groups(),
+        },
         "settings": {
             "ranks": settings.ranks,
             "collectives": settings.collectives,
@@ -93,12 +97,19 @@ def as_json(measurements: Measurements) -> dict[str, Any]:
             "seed": measurements.seed,
         },
         "variants": {
-            key: {"label": v.label, "mpi": v.mpi.name, "version": v.mpi.version, "setting": v.setting,
-                  "tutti": v.tutti, "library": measurements.libraries.get(key)}
+            key: {
+                "label": v.label,
+                "mpi": v.mpi.name,
+                "version": v.mpi.version,
+                "setting": v.setting,
+                "tutti": v.tutti,
+                "library": measurements.libraries.get(key),
+            }
             for key, v in variants.items()
         },
         "flag_exchange_us": [
-            {"ranks": ranks, "variant": key, "by_repetition": times} for (ranks, key), times in measurements.flags.items()
+            {"ranks": ranks, "variant": key, "by_repetition": times}
+            for (ranks, key), times in measurements.flags.items()
         ],
         "cells": [cell_json(cell, by_variant) for cell, by_variant in measurements.cells.items()],
         "left_out": [cell.size_words for cell in measurements.left_out],
@@ -112,7 +123,9 @@ def as_json(measurements: Measurements) -> dict[str, Any]:
             entry
             for ranks in settings.ranks
             for base, other in pairs(measurements, ranks)
-            for entry in comparisons_json(base, other, compare_roots(measurements, ranks, base, other))
+            for entry in comparisons_json(
+                base, other, compare_roots(measurements, ranks, base, other)
+            )
         ],
         "geometric_means": [_summary_json(summary) for summary in summaries(measurements)],
         "best_peers": best_peers_json(measurements),
@@ -122,10 +135,15 @@ def as_json(measurements: Measurements) -> dict[str, Any]:
         "bounds": bounds_json(measurements),
         "limits": typical_limits(measurements.limits),
         "times_flag_exchange": [
-            {"collective": near.cell.collective, "bytes": near.cell.bytes, "variant": near.variant.key} | asdict(near.ratio)
+            {
+                "collective": near.cell.collective,
+                "bytes": near.cell.bytes,
+                "variant": near.variant.key,
+            }
+            | asdict(near.ratio)
             for near in nearness(measurements)
         ],
-    }  # fmt: skip
+    }
 
 
 def processor_name() -> str:

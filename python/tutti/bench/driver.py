@@ -1,6 +1,6 @@
-"""Runs the jobs of a benchmark: repetition k runs every variant once, in shuffled order.
+"""Runs the jobs of a benchmark: each repetition runs every variant once, in shuffled order.
 
-The driver sleeps while a job runs, so that it takes no time from the cores being measured.
+The driver sleeps while a job runs, so that it uses no time of the measured cores.
 """
 
 import itertools
@@ -23,14 +23,29 @@ from tutti.errors import RunError
 from tutti.places import program
 from tutti.processes import started
 
-JOB_SECONDS = 600  # for as many collectives as are measured by default
-# Open MPI's launcher (PMIx 5) says so now and then on a busy machine, before it has started a process.
+JOB_SECONDS = 600  # time limit of a job with the default collectives
+# Open MPI's launcher (PMIx 5) sometimes fails with this message on a busy machine, before it has
+# started a process.
 LAUNCHER_FAILED = "PMIx server's listener thread failed to start"
 NO_HEAP = "tutti-run: no shared heap"
 COLLECTIVES = (
-    "allreduce", "bcast", "reduce", "barrier", "gather", "scatter", "allgather", "alltoall", "reduce_scatter_block",
-    "scan", "exscan", "gatherv", "scatterv", "allgatherv", "alltoallv", "reduce_scatter",
-)  # fmt: skip
+    "allreduce",
+    "bcast",
+    "reduce",
+    "barrier",
+    "gather",
+    "scatter",
+    "allgather",
+    "alltoall",
+    "reduce_scatter_block",
+    "scan",
+    "exscan",
+    "gatherv",
+    "scatterv",
+    "allgatherv",
+    "alltoallv",
+    "reduce_scatter",
+)
 DEFAULT_COLLECTIVES = COLLECTIVES[:4]
 CONDITIONS = ("plain", "mixed", "cold", "mixed+cold")
 ROOTED = ("bcast", "reduce", "gather", "scatter", "gatherv", "scatterv")
@@ -38,7 +53,7 @@ ROOTED = ("bcast", "reduce", "gather", "scatter", "gatherv", "scatterv")
 
 @dataclass(frozen=True)
 class Settings:
-    """What to measure."""
+    """The options of `tutti bench` that say what to measure. Sizes are in bytes."""
 
     mpis: list[Mpi]
     ranks: list[int]
@@ -54,14 +69,16 @@ class Settings:
     budget_ms: int = 40
     seed: int | None = None
     every_root: bool = False
-    kinds: str = ""  # of calls, in the words of tutti-bench; else each collective in each size
-    mixed: bool = False  # besides, in a shuffled order
-    cold: int = 0  # besides, after each rank streamed over so many bytes
-    order_seed: int = 1  # of the shuffled order of calls, in one repetition
+    kinds: str = (
+        ""  # kinds of calls, as tutti-bench takes them; empty: each collective in each size
+    )
+    mixed: bool = False  # also measure the kinds in a shuffled order
+    cold: int = 0  # also measure after each rank streamed over so many bytes; 0: do not
+    order_seed: int = 1  # seed of the shuffled order of calls in one repetition
 
     @property
     def conditions(self) -> list[str]:
-        """Under which each kind of call is measured."""
+        """The conditions under which each kind of call is measured."""
         return [
             name
             for name in CONDITIONS
@@ -81,11 +98,11 @@ class Settings:
         return self.repetitions * sum(len(self.variants(ranks)) for ranks in self.ranks)
 
     def roots(self, collective: str, ranks: int) -> int:
-        """How many are measured."""
+        """How many roots are measured."""
         return ranks if self.every_root and collective in ROOTED else 1
 
     def job_seconds(self, ranks: int) -> float:
-        """After which a job counts as hanging."""
+        """The time limit of a job, in seconds."""
         times = sum(self.roots(collective, ranks) for collective in self.collectives) * len(
             self.conditions
         )
@@ -94,25 +111,28 @@ class Settings:
 
 @dataclass(frozen=True, order=True)
 class Cell:
-    """A kind of call under a condition: a collective, a size (of one rank's part, or of the whole vector where all ranks have
-    it; 0 for a barrier), and what else distinguishes it."""
+    """A kind of call under a condition.
+
+    `bytes` is the size of one rank's part, or of the whole vector if all ranks have it; 0 for a
+    barrier.
+    """
 
     ranks: int
     collective: str
     bytes: int
     element: str = "double"
-    root: int | None = None  # where kinds of calls were asked for, and the collective has one
+    root: int | None = None  # only with --kinds, for collectives with a root
     communicator: str = "world"
     condition: str = "plain"
 
     @property
     def words(self) -> dict[str, Any]:
-        """For JSON, without what does not apply."""
+        """The cell for JSON, without fields that do not apply."""
         return {name: value for name, value in asdict(self).items() if value is not None}
 
     @property
     def size_words(self) -> dict[str, Any]:
-        """For JSON, of a collective and a size alone."""
+        """The cell for JSON: only rank count, collective and size."""
         return {"ranks": self.ranks, "collective": self.collective, "bytes": self.bytes}
 
     def under(self, condition: str) -> "Cell":
@@ -121,19 +141,22 @@ class Cell:
 
 @dataclass
 class Samples:
-    """What the repetitions of one cell and variant gave, in microseconds. Of several roots, `median` is the median of their
-    medians, `mean` the mean of their means, and the other two are the least and the largest of theirs."""
+    """Times of one cell and variant in microseconds, one for each repetition.
+
+    With several roots, `median` is the median of the roots' medians, `mean` the mean of their
+    means, `least` the smallest of their minima and `percentile_95` the largest of their
+    percentiles.
+    """
 
     median: list[float] = field(default_factory=list)
     mean: list[float] = field(default_factory=list)
     least: list[float] = field(default_factory=list)
     percentile_95: list[float] = field(default_factory=list)
-    by_root: list[list[float]] = field(
-        default_factory=list
-    )  # where every root was measured: its medians, by repetition
+    # If every root was measured: for each root its medians, by repetition.
+    by_root: list[list[float]] = field(default_factory=list)
 
     def add(self, entries: list[dict[str, Any]], every_root: bool) -> None:
-        """One repetition: what tutti-bench wrote of each root, in their order."""
+        """Adds one repetition: tutti-bench's entries for all roots, in the order of the roots."""
         medians = [entry["median_us"] for entry in entries]
         self.median.append(median(medians))
         self.mean.append(fmean(entry["mean_us"] for entry in entries))
@@ -149,20 +172,21 @@ class Samples:
 class Measurements:
     settings: Settings
     cells: dict[Cell, dict[str, Samples]] = field(default_factory=dict)
-    left_out: list[Cell] = field(
-        default_factory=list
-    )  # whose buffers would take more memory than tutti-bench allows
-    libraries: dict[str, str] = field(
-        default_factory=dict
-    )  # by variant: what the MPI says of itself
-    # By rank count and variant: the flag exchange on the cores of each job, in microseconds. Nothing where ranks share cores.
+    # Cells not measured, because their buffers need more memory than tutti-bench allows.
+    left_out: list[Cell] = field(default_factory=list)
+    # By variant: the version text of the MPI library.
+    libraries: dict[str, str] = field(default_factory=dict)
+    # By rank count and variant: the flag exchange on the cores of each job, in microseconds. Empty
+    # if ranks share cores.
     flags: dict[tuple[int, str], list[float]] = field(default_factory=dict)
-    limits: list[dict[str, Any]] = field(default_factory=list)  # one a repetition
-    # By rank count and variant, and repetition: nanoseconds in which a line went from core to core, by condition.
+    limits: list[dict[str, Any]] = field(default_factory=list)  # one for each repetition
+    # By rank count and variant, and repetition: for each condition, the nanoseconds in which a
+    # cache line went from one core to another.
     hand_overs: dict[tuple[int, str], list[dict[str, list[float]]]] = field(default_factory=dict)
-    # By rank count and variant, and repetition: how much of the ranks' cores other processes used. None: not known.
+    # By rank count and variant, and repetition: the share of the ranks' cores that other processes
+    # used. None: not known.
     loads: dict[tuple[int, str], list[float | None]] = field(default_factory=dict)
-    seed: int | None = None  # of all that is shuffled
+    seed: int | None = None  # of everything that is shuffled
 
     def _cell(self, ranks: int, entry: dict[str, Any]) -> Cell:
         root = entry.get("root") if self.settings.kinds else None
@@ -191,7 +215,11 @@ class Measurements:
 
 
 def _what_failed(text: str) -> str:
-    """What went wrong, in one line: our own program's, else the last paragraph, which launchers may put in frames."""
+    """One line of a job's output that tells what failed.
+
+    This is the first line of one of Tutti's programs, else the last paragraph without the frame
+    that launchers draw around it.
+    """
     lines = [line.strip() if line.strip(" -=") else "" for line in text.splitlines()]
     ours = [line for line in lines if line.startswith(("tutti", "tutti-bench"))]
     paragraphs = [" ".join(group) for full, group in itertools.groupby(lines, bool) if full]
@@ -201,19 +229,22 @@ def _what_failed(text: str) -> str:
 def execute(
     words: list[str], env: dict[str, str], seconds: float = JOB_SECONDS
 ) -> tuple[int, str, str]:
-    """Runs a job to its end and returns (exit code, stdout, stderr); nothing of it is left running."""
+    """Runs a job to its end and returns (exit code, stdout, stderr). No process of it remains.
+
+    Raises RunError after `seconds`.
+    """
     with started(words, env, subprocess.PIPE) as process:
         try:
             out, err = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired as error:
-            raise RunError(f"no end after {seconds:.0f} s") from error
+            raise RunError(f"the job did not end within {seconds:.0f} s") from error
     return process.returncode, out, err
 
 
 def execute_job(
     words: list[str], env: dict[str, str], seconds: float = JOB_SECONDS
 ) -> tuple[int, str, str]:
-    """As `execute`, and once more where the launcher itself could not start."""
+    """As `execute`, and runs the job once more if the launcher itself failed to start."""
     done = execute(words, env, seconds)
     return (
         execute(words, env, seconds)
@@ -224,7 +255,7 @@ def execute_job(
 
 @dataclass(frozen=True)
 class JobNodes:
-    """The nodes of a job that runs on several nodes on this machine."""
+    """The emulated nodes that a job runs on, and the number of ranks on each."""
 
     hosts: Hosts
     per_node: int
@@ -238,7 +269,10 @@ def run_job(
     nodes: JobNodes | None = None,
     variables: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """One mpiexec job with all cells; returns what tutti-bench wrote. `variables` are for its environment."""
+    """Runs one mpiexec job with all cells and returns the JSON that tutti-bench wrote.
+
+    `variables` are added to its environment. Raises RunError if the job fails.
+    """
     result, ground = directory / "job.json", directory / "ground"
     for file in (result, ground):
         file.unlink(missing_ok=True)
@@ -291,14 +325,14 @@ def measure_limits() -> dict[str, Any]:
 
 
 def run(settings: Settings, before_job: Callable[[str], None]) -> Measurements:
-    """Measures everything; `before_job` gets a line before each job."""
+    """Runs all jobs; `before_job` gets a line before each job."""
     seed = settings.seed if settings.seed is not None else random.randrange(1 << 31)
     shuffle = random.Random(seed)
     measurements = Measurements(settings, seed=seed)
     with tempfile.TemporaryDirectory(prefix="tutti-bench-") as directory:
         for repetition in range(settings.repetitions):
             measurements.limits.append(measure_limits())
-            # The calls' order is the same for all variants of a repetition, and another one in the next.
+            # All variants of a repetition use the same order of calls; each repetition has another.
             one = replace(settings, order_seed=shuffle.randrange(1 << 31))
             for ranks in settings.ranks:
                 variants = settings.variants(ranks)

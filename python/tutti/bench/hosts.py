@@ -1,4 +1,4 @@
-"""Nodes to measure on: a set of them on this machine, made by the scripts of Tutti's tests/hosts (docs/clusters.md)."""
+"""Nodes emulated on this machine by the scripts in Tutti's tests/hosts (docs/clusters.md)."""
 
 import os
 import re
@@ -14,7 +14,7 @@ SCRIPTS = ("up", "down", "link", "clusters", "mpiexec", "pingpong")
 
 
 class Hosts:
-    """Nodes that live as long as the `with` block; a set of this process's own."""
+    """A set of nodes that belongs to this process and exists during the `with` block."""
 
     def __init__(self, directory: Path, nodes: int) -> None:
         missing = [name for name in SCRIPTS if not shutil.which(directory / name)]
@@ -27,7 +27,7 @@ class Hosts:
 
     @property
     def variables(self) -> dict[str, str]:
-        """What the scripts must find in their environment."""
+        """Environment variables that the scripts need."""
         return {"HOSTS_STATE": str(self.state)}
 
     def __enter__(self) -> "Hosts":
@@ -44,11 +44,18 @@ class Hosts:
 
     def _run(self, name: str, *words: str) -> str:
         command = [str(self.directory / name), *words]
-        # A script that is interrupted half-way may leave what the next one needs: it is not part of this terminal's group.
+        # An interrupted script could leave the nodes half made, so the script runs in a session of
+        # its own, which Ctrl-C does not reach.
         done = subprocess.run(
-            command, env=dict(os.environ) | self.variables, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=120,
-            check=False, start_new_session=True,
-        )  # fmt: skip
+            command,
+            env=dict(os.environ) | self.variables,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+            start_new_session=True,
+        )
         if done.returncode != 0:
             says = (done.stderr.strip() or f"exit code {done.returncode}").splitlines()[-1]
             raise (
@@ -59,14 +66,14 @@ class Hosts:
         return done.stdout
 
     def link(self, delay: str, rate: str = "0") -> None:
-        """Of every node: one-way delay and rate, in the words of tests/hosts/link."""
+        """Sets one-way delay and rate of every node's link, in the units of tests/hosts/link."""
         self._run("link", delay, rate)
 
     def clusters(self, count: int, delay: str = "0", rate: str = "0") -> None:
         self._run("clusters", str(count), delay, rate)
 
     def one_way_us(self, first: int = 1, second: int = 2) -> float:
-        """The median time of one byte by TCP from one node to another, as links are now."""
+        """The median one-way time of one byte by TCP between two nodes, in microseconds."""
         text = self._run("pingpong", f"node{first}", f"node{second}", "50")
         match = re.search(r"median ([\d.]+)", text)
         if match is None:
@@ -76,7 +83,10 @@ class Hosts:
     def command(
         self, variant: Variant, ranks: int, per_node: int, program: list[str], launcher: Path | None
     ) -> list[str]:
-        """A job of so many ranks on each of the first nodes; `launcher` is tutti-run, for variants with Tutti."""
+        """The command of a job with `per_node` ranks on each node, from the first node on.
+
+        `launcher` is tutti-run for variants with Tutti, else None.
+        """
         words = [
             str(self.directory / "mpiexec"),
             "--mpi",

@@ -1,7 +1,9 @@
-"""How much of the cores other processes use while a job runs: two that poll in the background can triple a ratio.
+"""Measures how much of the cores other processes use while a job runs.
 
-The system counts for each core how long it was busy with processes; what this process and those that it started and waited
-for used is known as well, launchers and ranks included. The rest is others' work.
+Two processes that poll in the background can triple a ratio. The system counts for each core how
+long it was busy with processes. It also counts the time of this process and of the processes that
+it started and waited for, including launchers and ranks. The difference is the time of other
+processes.
 """
 
 import os
@@ -12,23 +14,28 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 
-MOST_SHARE = 0.05  # of the cores that the ranks need; beyond it a run is marked
-LEAST_SECONDS = 0.04  # the system counts in ticks of 10 ms: less tells nothing
+MOST_SHARE = 0.05  # of the cores that the ranks need; a run with a larger share is marked
+LEAST_SECONDS = 0.04  # the system counts in ticks of 10 ms; a smaller difference means nothing
 STAT = Path("/proc/stat")
-PROCESS_FIELDS = 3  # of a core's line: user, nice, system; the others are idle, interrupts, and what other machines took
+# The first fields of a core's line: user, nice, system. The others are idle time, interrupts, and
+# time that other virtual machines used.
+PROCESS_FIELDS = 3
 
 
 @dataclass(frozen=True)
 class Sample:
-    """At one instant, all in seconds."""
+    """Counters at one instant, all in seconds."""
 
     at: float
-    busy: float | None  # of the cores, with processes; None where the system does not tell
-    own: float
+    busy: float | None  # time the cores ran processes; None if the system does not count it
+    own: float  # processor time of this process and its finished children
 
 
 def busy_seconds(text: str, cores: set[int], hertz: int) -> float | None:
-    """From /proc/stat; None where a core is missing or nothing was ever counted, as in some containers."""
+    """Seconds that the cores were busy, from the text of /proc/stat.
+
+    None if a core is missing or all counters are 0, as in some containers.
+    """
     ticks = {}
     for line in text.splitlines():
         name, *fields = line.split() or [""]
@@ -51,7 +58,7 @@ def sample(cores: set[int]) -> Sample:
 
 
 def share_of_others(before: Sample, after: Sample, cores: int) -> float | None:
-    """How much of so many cores other processes used between the two."""
+    """The share of so many cores that other processes used between two samples."""
     seconds = after.at - before.at
     if before.busy is None or after.busy is None or seconds <= 0:
         return None
@@ -61,7 +68,7 @@ def share_of_others(before: Sample, after: Sample, cores: int) -> float | None:
 
 @dataclass
 class Watch:
-    """Of one `with watched()` block, known at its end."""
+    """The samples of one `with watched()` block; `share` is None until the block ends."""
 
     cores: int
     before: Sample
@@ -74,7 +81,7 @@ class Watch:
 
 @contextmanager
 def watched(ranks: int) -> Iterator[Watch]:
-    """Watches the cores that this process may use while the block runs a job of so many ranks, to its end."""
+    """Samples this process's cores before and after the block, which runs a job to its end."""
     cores = os.sched_getaffinity(0)
     watch = Watch(max(1, min(ranks, len(cores))), sample(cores))
     yield watch

@@ -1,4 +1,4 @@
-"""Finds the MPIs of this machine: environments under .mpi/, I_MPI_ROOT, and launchers on the PATH."""
+"""Finds this machine's MPIs: environments under .mpi/, I_MPI_ROOT, and launchers on the PATH."""
 
 import os
 import re
@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 LABELS = {"mpich": "MPICH", "openmpi": "Open MPI", "intel": "Intel MPI"}
-# The libraries that a program of each ABI asks for, the usual name first; Debian calls MPICH's by another one.
+# Names of the library that programs of each ABI load, the usual name first; Debian's MPICH has
+# another.
 LIBRARIES = {"mpich": ("libmpi.so.12", "libmpich.so.12"), "openmpi": ("libmpi.so.40",)}
 
 
@@ -18,11 +19,11 @@ LIBRARIES = {"mpich": ("libmpi.so.12", "libmpich.so.12"), "openmpi": ("libmpi.so
 class Mpi:
     """An MPI whose launcher was asked for its version."""
 
-    name: str  # as --mpi takes it; unique
+    name: str  # the name for --mpi; unique
     family: str  # mpich, openmpi or intel
     version: str
     launcher: Path
-    library: Path | None  # the C library that its programs load; None: not found
+    library: Path | None  # the MPI library that its C programs load; None: not found
 
     @property
     def label(self) -> str:
@@ -57,7 +58,7 @@ def _say_version(launcher: Path) -> str:
 
 
 def identify(text: str) -> tuple[str, str] | None:
-    """(family, version) from what a launcher says of itself, or None."""
+    """(family, version) from the output of a launcher's --version; None if it is unknown."""
     if match := re.search(r"Intel\(R\) MPI Library.*?Version (\d+\.\d+(?:\.\d+)?)", text):
         return "intel", re.sub(r"^(\d+\.\d+)\.0$", r"\1", match[1])
     if match := re.search(r"\((?:Open MPI|OpenRTE)\) (\d[\w.]*)", text):
@@ -84,7 +85,7 @@ def _find_library(launcher: Path, family: str) -> Path | None:
 
 
 def _launchers(directory: Path, path: str) -> Iterator[tuple[str | None, Path]]:
-    """(name or None, launcher), the ones that a user is likeliest to mean first."""
+    """(name or None, launcher) of all launchers; those in the nearest .mpi/ come first."""
     for place in (directory, *directory.parents):
         for environment in sorted((place / ".mpi").glob("*/bin/mpiexec")):
             yield environment.parent.parent.name, environment
@@ -97,7 +98,10 @@ def _launchers(directory: Path, path: str) -> Iterator[tuple[str | None, Path]]:
 
 
 def find_mpis(directory: Path | None = None, path: str | None = None) -> list[Mpi]:
-    """All MPIs, each once; those of the nearest .mpi/ above `directory` (here) first."""
+    """All MPIs, each once; those of the nearest .mpi/ in or above `directory` come first.
+
+    `directory` is the current directory if None, `path` is $PATH if None.
+    """
     found: list[Mpi] = []
     seen: set[Path] = set()
     places = _launchers(

@@ -1,4 +1,6 @@
-"""The part of `tutti bench` that measures over several nodes: its options, checked before anything runs."""
+"""The part of `tutti bench` that measures over several nodes. It checks options before anything
+runs.
+"""
 
 import json
 import re
@@ -26,7 +28,8 @@ def parse_nodes(text: str) -> list[int]:
     for word in text.split(","):
         if not re.fullmatch(r"[0-9]{1,3}", word) or not 2 <= int(word) <= MOST_NODES:
             raise UserError(
-                f"--nodes: '{word}' is not a number of nodes; whole numbers from 2 to {MOST_NODES} are"
+                f"--nodes: '{word}' is not a number of nodes; give whole numbers from 2 to "
+                f"{MOST_NODES}"
             )
         if int(word) not in result:
             result.append(int(word))
@@ -37,31 +40,38 @@ def parse_delays(text: str) -> list[str]:
     result = []
     for word in text.split(","):
         if not re.fullmatch(r"0|[0-9]+(\.[0-9]+)?(ns|us|ms|s)", word):
-            raise UserError(f"--delay: '{word}' is no delay; write 0, 50us, 1ms or 0.5s")
+            raise UserError(f"--delay: '{word}' is not a delay; write 0, 50us, 1ms or 0.5s")
         if word not in result:
             result.append(word)
     return result
 
 
 def startable(mpis: list[Mpi], named: bool) -> list[Mpi]:
-    """Those whose jobs tests/hosts/mpiexec starts; an MPI that was named must be one of them."""
+    """The MPIs whose jobs tests/hosts/mpiexec can start.
+
+    Raises UserError if one of `mpis` is not among them and the user `named` it, or if none is left.
+    """
     can = [mpi for mpi in mpis if mpi.family != "intel"]
     other = next((mpi for mpi in mpis if mpi not in can), None)
     if other is not None and (named or not can):
         raise UserError(
-            f"--mpi: '{other.name}' is {other.label}; nodes of --hosts start jobs of MPICH and Open MPI"
+            f"--mpi: '{other.name}' is {other.label}; --hosts can only start jobs of MPICH and "
+            "Open MPI; name one of these"
         )
     return can
 
 
 def nodes_plan(settings: Settings, hosts: str, nodes: str, per_node: int, delays: str) -> Nodes:
-    """The MPIs' settings are those of tests/hosts/mpiexec: polite, because nodes share cores."""
+    """The measurements over nodes that the options ask for. Raises UserError.
+
+    The MPIs run with the settings of tests/hosts/mpiexec, which yield, because nodes share cores.
+    """
     if not 1 <= per_node <= MOST_NODES:
         raise UserError(
             f"--per-node: {per_node} is not accepted; whole numbers from 1 to {MOST_NODES} are"
         )
     counts = parse_nodes(nodes)
-    Hosts(Path(hosts), max(counts))  # says what is missing
+    Hosts(Path(hosts), max(counts))  # raises if a script is missing
     ranks = [count * per_node for count in counts]
     polite = replace(settings, ranks=ranks, peer_settings="default", bind="none", heap=False)
     return Nodes(polite, Path(hosts), counts, per_node, parse_delays(delays))
@@ -95,7 +105,7 @@ def bench_worth(plan: Nodes, json_file: Path | None, console: Console) -> None:
 
     if plan.per_node < 2:
         raise UserError(
-            "--worth: ranks of a node share memory where there are two or more; take --per-node 2"
+            "--worth: a node needs two or more ranks that share memory; give --per-node 2"
         )
     if len(plan.delays) > 1:
         raise UserError("--worth: give one --delay")

@@ -1,4 +1,4 @@
-"""Shows measurements over several nodes: tables, JSON, and a drawing of the delays that each collective took."""
+"""Shows measurements over several nodes: tables, JSON, and a plot of each collective's delays."""
 
 import os
 import platform
@@ -23,12 +23,17 @@ from tutti.bench.statistics import centre
 from tutti.bench.texts import factor_text, interval_text, ratio_text, size_text, time_text
 from tutti.bench.variants import Variant
 
-LEAST = "every result can be had after one delay of the links, so 1 is the least number of delays"
-CORES = "all nodes share this machine's cores, and so does their network: medians, and no word on how fast nodes compute"
+LEAST = (
+    "any collective can complete after one delay of the links, so 1 is the least number of delays"
+)
+CORES = (
+    "all nodes and their network share this machine's cores: read the medians; the times of "
+    "computation are not those of real nodes"
+)
 
 
 def delays_of(result: AtDelay, cell: Cell, variant: Variant) -> float:
-    """How many times the delay of the links a cell's median is."""
+    """A cell's median time divided by the one-way delay of the links."""
     return centre(result.measurements.cells[cell][variant.key].median) / centre(result.one_way)
 
 
@@ -52,16 +57,19 @@ def nodes_table(plan: Nodes, result: AtDelay, nodes: int, base: Variant, other: 
             table.add_section()
         last = row.cell.collective
         table.add_row(
-            row.cell.collective, size_text(row.cell.bytes) if row.cell.bytes else "-", *map(time_text, row.centres),
-            ratio_text(row.ratio), interval_text(row.ratio),
+            row.cell.collective,
+            size_text(row.cell.bytes) if row.cell.bytes else "-",
+            *map(time_text, row.centres),
+            ratio_text(row.ratio),
+            interval_text(row.ratio),
             *(delays_text(delays_of(result, row.cell, variant)) for variant in (base, other)),
             remark(row, loaded(result.measurements, ranks, base, other)),
-        )  # fmt: skip
+        )
     return table
 
 
 def host_nodes_table(plan: Nodes, result: AtDelay, nodes: int) -> Table:
-    """Where there is nothing to compare with."""
+    """The table without Tutti."""
     ranks = plan.ranks(nodes)
     variants = plan.settings.variants(ranks)
     table = Table(
@@ -88,7 +96,7 @@ def host_nodes_table(plan: Nodes, result: AtDelay, nodes: int) -> Table:
 
 
 def shortest(plan: Nodes, result: AtDelay, nodes: int) -> list[Cell]:
-    """Each collective's cell of the least size."""
+    """Each collective's cell of the smallest size."""
     least = min(plan.settings.sizes)
     return [
         cell
@@ -99,8 +107,11 @@ def shortest(plan: Nodes, result: AtDelay, nodes: int) -> list[Cell]:
 
 def nodes_summary(plan: Nodes, results: list[AtDelay]) -> Table:
     """A row for each delay, number of nodes and MPI."""
-    table = Table(title="Geometric means of the ratios, and the median over the collectives of their delays at the least size",
-                  title_justify="left")  # fmt: skip
+    table = Table(
+        title="Geometric means of the ratios, and the median over the collectives of the delays at "
+        "the smallest size",
+        title_justify="left",
+    )
     for column in ("delay", "nodes", "MPI"):
         table.add_column(column)
     for column in (
@@ -126,9 +137,15 @@ def nodes_summary(plan: Nodes, results: list[AtDelay]) -> Table:
                     for variant in (base, other)
                 ]
                 table.add_row(
-                    result.delay, str(nodes), base.label, *short, ratio_text(row.every), interval_text(row.every),
-                    f"[red]{row.slower_cells}[/]" if row.slower_cells else "-", *map(delays_text, delays),
-                )  # fmt: skip
+                    result.delay,
+                    str(nodes),
+                    base.label,
+                    *short,
+                    ratio_text(row.every),
+                    interval_text(row.every),
+                    f"[red]{row.slower_cells}[/]" if row.slower_cells else "-",
+                    *map(delays_text, delays),
+                )
     return table
 
 
@@ -191,14 +208,25 @@ def machine_json(plan: Nodes) -> dict[str, Any]:
     settings = plan.settings
     return {
         "tutti": __version__,
-        "machine": {"processor": processor_name(), "cores": settings.cores, "system": platform.platform()},
-        "settings": {
-            "nodes": plan.nodes, "ranks_a_node": plan.per_node, "collectives": settings.collectives, "sizes": settings.sizes,
-            "repetitions": settings.repetitions, "dirty": settings.dirty, "budget_ms": settings.budget_ms,
-            "every_root": settings.every_root,
-            "variables": {name: value for name, value in os.environ.items() if name.startswith("TUTTI_")},
+        "machine": {
+            "processor": processor_name(),
+            "cores": settings.cores,
+            "system": platform.platform(),
         },
-    }  # fmt: skip
+        "settings": {
+            "nodes": plan.nodes,
+            "ranks_a_node": plan.per_node,
+            "collectives": settings.collectives,
+            "sizes": settings.sizes,
+            "repetitions": settings.repetitions,
+            "dirty": settings.dirty,
+            "budget_ms": settings.budget_ms,
+            "every_root": settings.every_root,
+            "variables": {
+                name: value for name, value in os.environ.items() if name.startswith("TUTTI_")
+            },
+        },
+    }
 
 
 def nodes_json(plan: Nodes, results: list[AtDelay]) -> dict[str, Any]:
@@ -210,7 +238,11 @@ def nodes_json(plan: Nodes, results: list[AtDelay]) -> dict[str, Any]:
 
 
 def draw_delays(plan: Nodes, results: list[AtDelay], stem: Path) -> list[Path]:
-    """How many delays each collective of the least size took, over the most nodes and the longest delay: STEM.png and STEM.svg."""
+    """Draws the delays of each collective at the smallest size into STEM.png and STEM.svg.
+
+    The plot shows the largest number of nodes and the longest delay. Returns the names of the
+    files.
+    """
     import matplotlib
 
     matplotlib.use("Agg")
@@ -234,7 +266,8 @@ def draw_delays(plan: Nodes, results: list[AtDelay], stem: Path) -> list[Path]:
     axes.set_ylabel("delays of the links (median)")
     size = size_text(min(plan.settings.sizes))
     axes.set_title(
-        f"{nodes} nodes of {plan.per_node} ranks, {size}, delay {result.delay} one way; 1 is the least",
+        f"{nodes} nodes of {plan.per_node} ranks, {size}, delay {result.delay} one way; 1 is the "
+        "least",
         fontsize=10,
     )
     axes.legend(fontsize=8)

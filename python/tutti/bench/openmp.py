@@ -1,6 +1,7 @@
-"""`tutti bench --openmp`: thread ranks beside OpenMP's array reductions (HMPI, section 3.5), from the program to the table.
+"""`tutti bench --openmp` compares ranks as threads with OpenMP's array reductions (HMPI, section
+3.5).
 
-OpenMP leaves one result that all threads share, so reduce and allreduce are both held against the same operation.
+OpenMP leaves one result that all threads share, so both reduce and allreduce are compared with it.
 """
 
 import json
@@ -24,7 +25,7 @@ TUTTI = ("tutti_reduce", "tutti_allreduce")
 
 @dataclass(frozen=True)
 class Cell:
-    """Medians in microseconds, one a repetition, of every variant."""
+    """The medians of every variant in microseconds, one for each repetition."""
 
     bytes: int
     times: dict[str, list[float]]
@@ -46,7 +47,7 @@ def measure(threads: int, sizes: Sequence[int], repetitions: int, budget_ms: int
             "the program tutti-openmp is missing; build Tutti with a C compiler that has OpenMP"
         )
     words = [str(program), str(threads), str(repetitions), str(budget_ms), *map(str, sizes)]
-    # A private copy of the vector lies on each thread's stack; waiting threads keep their cores.
+    # Each thread's stack holds a private copy of the vector. Waiting threads keep their cores.
     environment = dict(os.environ) | {
         "OMP_STACKSIZE": f"{max(sizes) // 1024 + 8192}K",
         "OMP_DYNAMIC": "false",
@@ -64,7 +65,8 @@ def measure(threads: int, sizes: Sequence[int], repetitions: int, budget_ms: int
 def show(document: dict[str, Any], console: Console) -> None:
     cells = cells_of(document)
     table = Table(
-        title=f"{document['threads']} thread ranks: microseconds, and how many times faster than OpenMP"
+        title=f"{document['threads']} ranks as threads: microseconds, and how many times faster "
+        "than OpenMP"
     )
     names = [name for name in (*OPENMP, *TUTTI) if name in cells[0].times]
     bases = [name for name in OPENMP if name in names]

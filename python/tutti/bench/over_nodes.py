@@ -1,8 +1,9 @@
-"""`tutti bench --hosts`: collectives over several nodes on this machine, with the host MPI and with Tutti.
+"""`tutti bench --hosts` measures collectives over several nodes, with the host MPI and with Tutti.
 
-The delay of the nodes' links is what algorithms are told apart by: every collective can be had after one of them, whatever
-the number of nodes, so a time is also given in delays. All nodes share this machine's cores, which carry the network as well:
-medians count, and what a node computes is not what a machine of its own would.
+All nodes are emulated on this machine. Any collective can complete after one delay of the links,
+whatever the number of nodes, so times are also given in delays, which tell algorithms apart. All
+nodes and the network share this machine's cores, so read the medians, and do not take the times of
+computation for those of real nodes.
 """
 
 import random
@@ -17,13 +18,13 @@ from tutti.bench.hosts import Hosts
 
 @dataclass(frozen=True)
 class Nodes:
-    """What to measure; `settings.ranks` follows from the numbers of nodes."""
+    """What to measure over nodes; `settings.ranks` has a rank count for each number of nodes."""
 
     settings: Settings
     hosts: Path
     nodes: list[int]
     per_node: int
-    delays: list[str]  # one way, in the words of tests/hosts/link
+    delays: list[str]  # one way, in the units of tests/hosts/link
 
     def ranks(self, nodes: int) -> int:
         return nodes * self.per_node
@@ -35,7 +36,7 @@ class Nodes:
 
 @dataclass
 class AtDelay:
-    """All measurements at one delay of the links, and what a byte took from node to node by TCP, one way."""
+    """All measurements at one delay of the links, and the one-way time of a byte by TCP."""
 
     delay: str
     measurements: Measurements
@@ -43,7 +44,11 @@ class AtDelay:
 
 
 def measure_nodes(plan: Nodes, before_job: Callable[[str], None]) -> list[AtDelay]:
-    """Repetition k runs every variant once at each delay, on each number of nodes, in shuffled order."""
+    """Runs all jobs; `before_job` gets a line before each job.
+
+    Each repetition runs every variant once at each delay on each number of nodes. The order of the
+    variants is shuffled.
+    """
     shuffle = random.Random(plan.settings.seed)
     results = [AtDelay(delay, Measurements(plan.settings), []) for delay in plan.delays]
     with (

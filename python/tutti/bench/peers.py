@@ -1,4 +1,7 @@
-"""Tutti against the best peer: in each cell the fastest of the MPIs and settings that a user could choose instead."""
+"""Compares Tutti with the best peer of each cell.
+
+The best peer is the fastest of the MPIs and settings that a user could choose instead.
+"""
 
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -17,7 +20,10 @@ from tutti.bench.variants import Variant
 
 @dataclass(frozen=True)
 class AgainstBest:
-    """One cell: the peer whose median over the repetitions is least, over a variant with Tutti."""
+    """One cell: the time of the best peer over the time of a variant with Tutti.
+
+    The best peer has the smallest median over the repetitions.
+    """
 
     peer: Variant
     comparison: Comparison
@@ -25,7 +31,7 @@ class AgainstBest:
 
 @dataclass(frozen=True)
 class BestPeers:
-    """All plain cells of one rank count and one variant with Tutti, in the order measured."""
+    """The cells of condition `plain` of one rank count and variant, in the order measured."""
 
     ranks: int
     variant: Variant
@@ -37,7 +43,7 @@ class BestPeers:
 
     @property
     def short(self) -> Ratio | None:
-        """Up to 64 KiB."""
+        """The geometric mean over the cells up to 64 KiB; None if there are none."""
         cells = [
             entry.comparison for entry in self.cells if entry.comparison.cell.bytes <= SHORT_BYTES
         ]
@@ -69,8 +75,10 @@ def against_best(
 
 
 def best_peers(measurements: Measurements) -> list[BestPeers]:
-    """For each rank count and variant with Tutti, on each MPI as it comes, or at its best setting where it was not measured as it comes;
-    nothing where there are not several peers to choose from."""
+    """The comparisons for each rank count and each MPI with Tutti; none with fewer than two peers.
+
+    Tutti runs on the MPI's default setting, or on its best setting if the default was not measured.
+    """
     result = []
     for ranks in measured_ranks(measurements):
         variants = measurements.settings.variants(ranks)

@@ -1,4 +1,4 @@
-"""Draws measurements: time over size, rows for each rank count, in them a panel for each collective."""
+"""Draws time over size: rows of panels for each rank count, one panel for each collective."""
 
 from itertools import zip_longest
 from pathlib import Path
@@ -23,7 +23,7 @@ def _draw_panel(axes: Any, measurements: Measurements, ranks: int, collective: s
         colour = COLOURS[names.index(variant.mpi.name) % len(COLOURS)]
         spreads = [spread(measurements.cells[cell][variant.key]) for cell in cells]
         if any(spreads):
-            # Beside each other, or the whiskers of one variant would hide another's.
+            # The variants are drawn beside each other, so that no whisker hides another.
             shift = 2 ** (0.7 * ((place + 0.5) / len(variants) - 0.5))
             _draw_roots(
                 axes,
@@ -73,7 +73,7 @@ def _draw_line(
     }
     alpha = 0.55 if variant.setting == "best" else 1.0
     if cells and cells[0].collective == "barrier":
-        # A barrier has no size: one mark a variant, those with Tutti to the right.
+        # A barrier has no size: each variant is one mark, variants with Tutti to the right.
         axes.plot([0.4 if variant.tutti else -0.4], times, linestyle="none", alpha=alpha, **style)
         return
     line = _line_style(variant)
@@ -83,7 +83,9 @@ def _draw_line(
 def _draw_roots(
     axes: Any, variant: Variant, places: list[float], spreads: list[Spread], colour: str
 ) -> None:
-    """A box for half of the roots, whiskers to the fastest and the slowest, a mark at the median."""
+    """Draws a box for the middle half of the roots, whiskers to the fastest and slowest, and a
+    median.
+    """
     alpha = 0.55 if variant.setting == "best" else 1.0
     middles = [found.middle for found in spreads]
     whiskers = [
@@ -100,8 +102,14 @@ def _draw_roots(
         capsize=2.5,
         alpha=alpha,
     )
-    axes.vlines(places, [found.low for found in spreads], [found.high for found in spreads], color=colour, linewidth=5,
-                alpha=0.35 * alpha)  # fmt: skip
+    axes.vlines(
+        places,
+        [found.low for found in spreads],
+        [found.high for found in spreads],
+        color=colour,
+        linewidth=5,
+        alpha=0.35 * alpha,
+    )
     style = {
         "color": colour,
         "marker": "o" if variant.tutti else "x",
@@ -119,7 +127,7 @@ def _draw_roots(
 
 
 def draw(measurements: Measurements, stem: Path) -> list[Path]:
-    """Writes STEM.png and STEM.svg and returns their names."""
+    """Writes STEM.png and STEM.svg and returns their paths."""
     import matplotlib
 
     matplotlib.use("Agg")

@@ -1,4 +1,4 @@
-"""One progress bar over all jobs, on stderr where that is a terminal; elsewhere nothing."""
+"""Shows one progress bar for all jobs on stderr; nothing if stderr is not a terminal."""
 
 from collections.abc import Callable
 from typing import TypeVar
@@ -10,8 +10,10 @@ Result = TypeVar("Result")
 
 
 def with_progress(jobs: int, first: str, work: Callable[[Callable[[str], None]], Result]) -> Result:
-    """Does the work, which says a line before each job. Redrawn between jobs only: a thread that draws would disturb what is
-    measured."""
+    """Calls `work` with a function that takes a line before each job, and returns its result.
+
+    The bar is redrawn only between jobs: a drawing thread would disturb the measurement.
+    """
     columns = (
         BarColumn(),
         MofNCompleteColumn(),

@@ -1,4 +1,4 @@
-"""What tables say of a cell besides its numbers, and what is said once below them."""
+"""Remarks in the tables about single cells, and the lines below the tables that explain them."""
 
 from typing import Any
 
@@ -8,13 +8,14 @@ from tutti.bench.results import Comparison
 from tutti.bench.variants import Variant
 
 MODES = (
-    "two modes (*): times that gather around two values from job to job; there the means and their ratio are shown, which tell more "
-    "than medians\nwide: the interval reaches from one ratio to more than 100 times as much; take more repetitions"
+    "two modes (*): the times of the jobs cluster around two values; medians mean little there, "
+    "so the table shows means and their ratio\nwide: the upper end of the interval is more than "
+    "100 times its lower end; take more repetitions"
 )
 
 
 def loaded_repetitions(measurements: Measurements, ranks: int, variant: Variant) -> list[int]:
-    """In which other processes used more of the ranks' cores than a measurement can bear."""
+    """The repetitions in which other processes used more than MOST_SHARE of the ranks' cores."""
     loads = measurements.loads.get((ranks, variant.key), [])
     return [k for k, share in enumerate(loads) if share is not None and share > MOST_SHARE]
 
@@ -24,7 +25,7 @@ def loaded(measurements: Measurements, ranks: int, *variants: Variant) -> bool:
 
 
 def remark(comparison: Comparison, under_load: bool, base_name: str = "host") -> str:
-    """For the last column of a cell's row."""
+    """The text for the last column of a cell's row."""
     base, other = comparison.modes
     whose = [name for name, has in ((base_name, base), ("Tutti", other)) if has]
     words = ["[red]slower[/]"] if comparison.ratio.slower else []
@@ -33,7 +34,7 @@ def remark(comparison: Comparison, under_load: bool, base_name: str = "host") ->
 
 
 def modes_mark(comparison: Comparison) -> str:
-    """The same in a letter, where a row has several cells."""
+    """A star for two modes, for rows with several cells."""
     return "[yellow]*[/]" if any(comparison.modes) else ""
 
 
@@ -44,7 +45,7 @@ def _numbers(repetitions: list[int]) -> str:
 
 
 def load_text(measurements: Measurements) -> str:
-    """One line on all jobs beside which others worked; empty where there were none."""
+    """One line that names all jobs disturbed by other processes; empty if there were none."""
     runs, most, jobs = [], 0.0, 0
     for ranks in measurements.settings.ranks:
         for variant in measurements.settings.variants(ranks):
@@ -58,7 +59,10 @@ def load_text(measurements: Measurements) -> str:
     if not runs:
         return ""
     which = "every job" if jobs == sum(map(len, measurements.loads.values())) else "; ".join(runs)
-    return f"load: other processes used up to {100 * most:.0f}% of the ranks' cores during {which}; stop them and measure again"
+    return (
+        f"load: other processes used up to {100 * most:.0f}% of the ranks' cores during {which}; "
+        "stop them and measure again"
+    )
 
 
 def load_json(measurements: Measurements) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Shows measurements on the terminal."""
+"""Prints the tables of a benchmark."""
 
 from typing import Any
 
@@ -6,14 +6,22 @@ from rich.console import Console
 from rich.table import Table
 
 from tutti.bench.bounds import Bounded, bounded, tutti_variants
-from tutti.bench.conditions import of_conditions
+from tutti.bench.conditions import condition_summaries
 from tutti.bench.conditions_report import means_table, show_conditions
 from tutti.bench.driver import DEFAULT_COLLECTIVES, Cell, Measurements
 from tutti.bench.peers import BestPeers, best_peers
 from tutti.bench.remarks import MODES, load_text, loaded, remark
 from tutti.bench.results import (
-    Comparison, Nearness, Summary, compare_cells, measured_ranks, nearness, pairs, summaries, typical_limits,
-)  # fmt: skip
+    Comparison,
+    Nearness,
+    Summary,
+    compare_cells,
+    measured_ranks,
+    nearness,
+    pairs,
+    summaries,
+    typical_limits,
+)
 from tutti.bench.root_tables import roots_tables
 from tutti.bench.states import states_of, states_text
 from tutti.bench.statistics import Ratio, centre
@@ -41,9 +49,12 @@ def comparison_table(
 ) -> Table:
     settings = measurements.settings
     binding = binding_for(settings.bind, settings.oversubscribed(ranks))
-    bound = {"core": "bound to cores", "none": "not bound"}.get(binding, "bound as the MPI likes")
+    bound = {"core": "bound to cores", "none": "not bound"}.get(
+        binding, "bound by the MPI's default"
+    )
     table = Table(
-        title=f"{ranks} ranks on {settings.cores} cores: {base.label}, without and with Tutti ({bound})",
+        title=f"{ranks} ranks on {settings.cores} cores: {base.label}, without and with Tutti "
+        f"({bound})",
         title_justify="left",
     )
     for column in ("collective", "size"):
@@ -61,7 +72,7 @@ def comparison_table(
 
 
 def host_table(measurements: Measurements, ranks: int, variant: Variant) -> Table:
-    """Where there is nothing to compare with."""
+    """The table of an MPI that is measured without Tutti only."""
     table = Table(
         title=f"{ranks} ranks on {measurements.settings.cores} cores: {variant.label}",
         title_justify="left",
@@ -88,7 +99,7 @@ def _slower_text(cells: int) -> str:
 
 
 def summary_table(rows: list[Summary], against: str) -> Table:
-    """Of Tutti against its own hosts, or against the other MPIs; `against` is for the title."""
+    """Geometric means of Tutti against its host MPIs or other MPIs; `against` is for the title."""
     table = Table(
         title=f"Geometric means of the ratios, Tutti against {against} (above 1: Tutti is faster)",
         title_justify="left",
@@ -102,15 +113,20 @@ def summary_table(rows: list[Summary], against: str) -> Table:
         short = (ratio_text(row.short), interval_text(row.short)) if row.short else ("-", "-")
         same = row.base.mpi == row.other.mpi
         table.add_row(
-            str(row.ranks), row.base.label, "the same" if same else f"on {row.other.mpi.label}", *short,
-            ratio_text(row.every), interval_text(row.every), ratio_text(row.by_mean),
+            str(row.ranks),
+            row.base.label,
+            "the same" if same else f"on {row.other.mpi.label}",
+            *short,
+            ratio_text(row.every),
+            interval_text(row.every),
+            ratio_text(row.by_mean),
             _slower_text(row.slower_cells),
-        )  # fmt: skip
+        )
     return table
 
 
 def collectives_table(rows: list[Summary]) -> Table:
-    """A row for each collective, columns for each host; `rows` are of one rank count."""
+    """A row for each collective, columns for each host MPI; `rows` are of one rank count."""
     table = Table(
         title=f"{rows[0].ranks} ranks: geometric means over the sizes of each collective",
         title_justify="left",
@@ -128,20 +144,20 @@ def collectives_table(rows: list[Summary]) -> Table:
 
 
 LATENCIES = {
-    "line_half_round_trip_ns": "a line from one core to another",
-    "flag_exchange_ns": "two cores write a line each and wait for the other's",
-    "flag_exchange_loop_ns": "the same, one after the other without a pause",
+    "line_half_round_trip_ns": "a cache line goes from one core to another",
+    "flag_exchange_ns": "two cores each write a line and wait for the other's",
+    "flag_exchange_loop_ns": "the same, repeated without a pause",
     "yield_hand_over_ns": "hand-over on one core by sched_yield",
     "futex_hand_over_ns": "hand-over on one core by futex",
-    "futex_hand_over_two_cores_ns": "hand-over to a sleeper on another core by futex",
+    "futex_hand_over_two_cores_ns": "hand-over to a sleeping process on another core by futex",
 }
 BY_SIZE = {
     "copy_one_core_gb_per_s": ("memcpy, one core", "GB/s"),
     "copy_two_cores_gb_per_s": ("memcpy, two cores together", "GB/s"),
-    "copy_rewritten_us": ("copy of what the other core has just written", "us"),
-    "add_rewritten_us": ("sum of it and one's own, of doubles", "us"),
-    "copy_own_rewritten_us": ("copy of what the same core has just written", "us"),
-    "cma_rewritten_us": ("the same out of the other process's memory (CMA)", "us"),
+    "copy_rewritten_us": ("copy of data that the other core has just written", "us"),
+    "add_rewritten_us": ("sum of such data and own data, doubles", "us"),
+    "copy_own_rewritten_us": ("copy of data that the same core has just written", "us"),
+    "cma_rewritten_us": ("copy by CMA of data that the other process has just written", "us"),
 }
 
 
@@ -169,9 +185,10 @@ def limits_table(limits: dict[str, Any]) -> Table:
 
 
 def nearness_table(rows: list[Nearness]) -> Table:
-    """A row for each variant: what it takes, as a multiple of the flag exchange."""
+    """A row for each variant: its times as multiples of the flag exchange."""
     table = Table(
-        title="Two ranks: how many times the machine's flag exchange", title_justify="left"
+        title="Two ranks: times as multiples of the machine's flag exchange",
+        title_justify="left",
     )
     table.add_column("")
     collectives = list(dict.fromkeys(row.cell.collective for row in rows))
@@ -192,7 +209,7 @@ def nearness_table(rows: list[Nearness]) -> Table:
 
 
 def best_peers_table(measurements: Measurements, best: BestPeers) -> Table:
-    """A row for each cell: the fastest peer there, and Tutti."""
+    """A row for each cell: its fastest peer, and Tutti."""
     table = Table(
         title=f"{best.ranks} ranks: {best.variant.label}, against the best peer in each cell",
         title_justify="left",
@@ -209,10 +226,14 @@ def best_peers_table(measurements: Measurements, best: BestPeers) -> Table:
             table.add_section()
         last = cell.collective
         table.add_row(
-            cell.collective, size_text(cell.bytes) if cell.bytes else "-", entry.peer.label,
-            *map(time_text, comparison.centres), ratio_text(comparison.ratio), interval_text(comparison.ratio),
+            cell.collective,
+            size_text(cell.bytes) if cell.bytes else "-",
+            entry.peer.label,
+            *map(time_text, comparison.centres),
+            ratio_text(comparison.ratio),
+            interval_text(comparison.ratio),
             remark(comparison, loaded(measurements, best.ranks, entry.peer, best.variant), "peer"),
-        )  # fmt: skip
+        )
     return table
 
 
@@ -228,16 +249,21 @@ def best_peers_summary(rows: list[BestPeers]) -> Table:
     for row in rows:
         short = (ratio_text(row.short), interval_text(row.short)) if row.short else ("-", "-")
         table.add_row(
-            str(row.ranks), row.variant.label, *short, ratio_text(row.every), interval_text(row.every),
+            str(row.ranks),
+            row.variant.label,
+            *short,
+            ratio_text(row.every),
+            interval_text(row.every),
             f"[red]{row.slower_cells} of {len(row.cells)}[/]" if row.slower_cells else "-",
-        )  # fmt: skip
+        )
     return table
 
 
 def bounds_table(rows: list[Bounded], variants: list[Variant]) -> Table:
-    """A row for each cell: what the machine leaves possible, and each variant with Tutti as a multiple of it."""
+    """A row for each cell: the lower bound, and each variant with Tutti as a multiple of it."""
     table = Table(
-        title="Two ranks: times the bound from the machine's own copies and additions",
+        title="Two ranks: times as multiples of the lower bound from the machine's copies and "
+        "additions",
         title_justify="left",
     )
     for column in ("collective", "size"):
@@ -246,14 +272,16 @@ def bounds_table(rows: list[Bounded], variants: list[Variant]) -> Table:
         table.add_column(column, justify="right")
     for row in rows:
         table.add_row(
-            row.cell.collective, size_text(row.cell.bytes) if row.cell.bytes else "-", time_text(row.bound),
+            row.cell.collective,
+            size_text(row.cell.bytes) if row.cell.bytes else "-",
+            time_text(row.bound),
             *(factor_text(row.times[variant.key]) + "x" for variant in variants),
-        )  # fmt: skip
+        )
     return table
 
 
 def left_out_text(cells: list[Cell]) -> str:
-    """One line: which cells were not measured, and why."""
+    """One line that tells which cells were not measured, and why."""
     texts = []
     for ranks, collective in dict.fromkeys((cell.ranks, cell.collective) for cell in cells):
         sizes = [
@@ -266,7 +294,7 @@ def left_out_text(cells: list[Cell]) -> str:
 
 
 def _notes(measurements: Measurements) -> list[str]:
-    """What is said once below the tables."""
+    """The lines below the tables."""
     states = states_of(measurements)
     lines = [states_text(states, ranks) for ranks in measured_ranks(measurements)] + [
         load_text(measurements)
@@ -313,7 +341,7 @@ def show(measurements: Measurements, console: Console) -> None:
         console.print(summary_table(own, "the MPI that it runs on"))
     if best:
         console.print(best_peers_summary(best))
-    if by_state := [row for row in of_conditions(measurements) if row.state]:
+    if by_state := [row for row in condition_summaries(measurements) if row.state]:
         console.print(means_table(by_state))
     for note in _notes(measurements):
         console.print(note, highlight=False, markup=False, soft_wrap=True)

@@ -1,4 +1,4 @@
-"""What measurements say: ratios of host to Tutti cell by cell, and geometric means."""
+"""Ratios of the host's times to Tutti's, for each cell, and their geometric means."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ SHORT_BYTES = 65536
 
 @dataclass(frozen=True)
 class Comparison:
-    """One cell of a host MPI without and with Tutti, under the same setting."""
+    """One cell of two variants: `base` without Tutti and `other` with it."""
 
     cell: Cell
     base: Samples
@@ -24,13 +24,16 @@ class Comparison:
 
     @property
     def modes(self) -> tuple[bool, bool]:
-        """Whether the times of `base`, and of `other`, have two modes that leave the ratio of medians without a meaning."""
+        """True for `base`, and for `other`, if its times have two modes and the interval is wide.
+
+        Then the ratio of medians means little.
+        """
         wide = self.by_median.wider(WIDE)
         return wide and has_two_modes(self.base.median), wide and has_two_modes(self.other.median)
 
     @property
     def times(self) -> tuple[list[float], list[float]]:
-        """What is compared, by repetition: medians, or means where a side's times have two modes."""
+        """The times to compare, by repetition: medians, or means if one side has two modes."""
         return (
             (self.base.mean, self.other.mean)
             if any(self.modes)
@@ -55,20 +58,23 @@ def comparison_of(cell: Cell, base: Samples, other: Samples) -> Comparison:
 
 @dataclass(frozen=True)
 class Summary:
-    """Geometric means over the plain cells of one rank count: of `base` over `other`."""
+    """Geometric means of `base` over `other`, over the cells of one rank count.
+
+    Only cells of condition `plain` count.
+    """
 
     ranks: int
     base: Variant
     other: Variant
-    short: Ratio | None  # of medians, or means where times have two modes; cells up to SHORT_BYTES
-    every: Ratio  # the same, all cells
-    by_mean: Ratio  # of means, all cells
-    by_collective: dict[str, Ratio]  # as `every`, all sizes of each
-    slower_cells: int  # whose interval lies below 0.95
+    short: Ratio | None  # of medians, or means if times have two modes; cells up to SHORT_BYTES
+    every: Ratio  # the same over all cells
+    by_mean: Ratio  # of means, over all cells
+    by_collective: dict[str, Ratio]  # as `every`, over all sizes of each collective
+    slower_cells: int  # number of cells whose interval is below 0.95
 
 
 def measured_ranks(measurements: Measurements) -> list[int]:
-    """The rank counts with any cell: with many ranks, every size may have been left out."""
+    """The rank counts with at least one cell. (With many ranks all sizes may be left out.)"""
     return [
         ranks
         for ranks in measurements.settings.ranks
@@ -77,7 +83,7 @@ def measured_ranks(measurements: Measurements) -> list[int]:
 
 
 def pairs(measurements: Measurements, ranks: int) -> list[tuple[Variant, Variant]]:
-    """(host, host with Tutti) for every MPI and setting measured with so many ranks."""
+    """(host, host with Tutti) for every MPI and setting that was measured with so many ranks."""
     variants = measurements.settings.variants(ranks)
     by_key = {variant.key: variant for variant in variants}
     endings = ("+tutti", "+tutti+heap")
@@ -92,7 +98,7 @@ def pairs(measurements: Measurements, ranks: int) -> list[tuple[Variant, Variant
 def compare_cells(
     measurements: Measurements, ranks: int, base: Variant, other: Variant
 ) -> list[Comparison]:
-    """In the order measured."""
+    """The comparisons of all cells of one rank count, in the order measured."""
     result = []
     for cell, by_variant in measurements.cells.items():
         if cell.ranks != ranks:
@@ -128,7 +134,7 @@ def summarise(measurements: Measurements, ranks: int, base: Variant, other: Vari
 
 
 def summaries(measurements: Measurements) -> list[Summary]:
-    """Tutti against its own hosts, then against the other MPIs, under the same kind of setting."""
+    """Tutti against the MPI that it runs on, then against the other MPIs and settings."""
     own, others = [], []
     for ranks in measured_ranks(measurements):
         own += [
@@ -148,7 +154,7 @@ def summaries(measurements: Measurements) -> list[Summary]:
 
 @dataclass(frozen=True)
 class Nearness:
-    """How many times the machine's flag exchange a short collective of two ranks takes."""
+    """The time of a short collective as a multiple of the machine's flag exchange."""
 
     cell: Cell
     variant: Variant
@@ -156,7 +162,7 @@ class Nearness:
 
 
 def nearness(measurements: Measurements) -> list[Nearness]:
-    """Of barrier and 8-byte allreduce, each job against the flag exchange on its own cores."""
+    """For barrier and 8-byte allreduce: each job's time over the flag exchange on its cores."""
     return [
         Nearness(
             cell,
@@ -171,7 +177,7 @@ def nearness(measurements: Measurements) -> list[Nearness]:
 
 
 def typical_limits(limits: Sequence[dict[str, Any]]) -> dict[str, Any]:
-    """The median of each value over the repetitions; None where it could not be measured."""
+    """The median of each value over the repetitions; None if it could not be measured."""
     result: dict[str, Any] = {}
     for name, value in limits[0].items():
         values = [entry[name] for entry in limits]

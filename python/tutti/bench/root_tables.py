@@ -1,4 +1,4 @@
-"""Tables of how much times depend on the root (`tutti bench --every-root`)."""
+"""Tables that show how times depend on the root (`tutti bench --every-root`)."""
 
 from rich.table import Table
 
@@ -10,8 +10,10 @@ from tutti.bench.variants import Variant
 
 
 def roots_tables(measurements: Measurements, ranks: int, where: str = "") -> list[Table]:
-    """For each MPI how much its times, without and with Tutti, depend on the root; of the hosts alone where Tutti was left out.
-    The titles say `where`: how many ranks, where nothing else is said."""
+    """A table for each MPI, without and with Tutti, or without alone if Tutti was not measured.
+
+    `where` begins the titles; it is the number of ranks if empty.
+    """
     where = where or f"{ranks} ranks"
     found = [
         roots_table(where, base, compare_roots(measurements, ranks, base, other))
@@ -47,9 +49,13 @@ def roots_table(where: str, base: Variant, rows: list[RootComparison]) -> Table:
     table.add_column("95%", justify="right")
     for row in rows:
         table.add_row(
-            row.cell.collective, size_text(row.cell.bytes), *_spread_texts(row.base), *_spread_texts(row.other),
-            ratio_text(row.of_slowest), interval_text(row.of_slowest),
-        )  # fmt: skip
+            row.cell.collective,
+            size_text(row.cell.bytes),
+            *_spread_texts(row.base),
+            *_spread_texts(row.other),
+            ratio_text(row.of_slowest),
+            interval_text(row.of_slowest),
+        )
     return table
 
 

@@ -1,6 +1,7 @@
-"""How much a collective's time depends on its root, where every root was measured (`tutti bench --every-root`).
+"""How a collective's time depends on its root, if every root was measured (`--every-root`).
 
-Of each root the median over the repetitions counts, so that the spread is that of the roots and not of the machine's noise.
+For each root the median over the repetitions is taken, so that the spread shows the roots and not
+the noise of the machine.
 """
 
 from collections.abc import Sequence
@@ -15,7 +16,7 @@ from tutti.bench.variants import Variant
 
 @dataclass(frozen=True)
 class Spread:
-    """The least, the median and the largest time over the roots, in microseconds, and half of the roots around the median."""
+    """Minimum, quartiles (`low`, `middle`, `high`) and maximum over the roots, in microseconds."""
 
     least: float
     low: float
@@ -31,7 +32,7 @@ class Spread:
 
 
 def spread(samples: Samples) -> Spread | None:
-    """None where the collective has no root, or one was measured."""
+    """The spread over the roots; None if not every root was measured, or there is no root."""
     if not samples.by_root:
         return None
     times = [centre(by_repetition) for by_repetition in samples.by_root]
@@ -44,7 +45,10 @@ def spread(samples: Samples) -> Spread | None:
 
 @dataclass(frozen=True)
 class RootComparison:
-    """One cell without and with Tutti: the spreads, and the ratio of the slowest roots' times, repetition by repetition."""
+    """One cell without and with Tutti: the spreads, and the ratio of the slowest roots' times.
+
+    The ratio is taken repetition by repetition.
+    """
 
     cell: Cell
     base: Spread
@@ -55,7 +59,7 @@ class RootComparison:
 def compare_roots(
     measurements: Measurements, ranks: int, base: Variant, other: Variant
 ) -> list[RootComparison]:
-    """Of the cells of which every root was measured, in the order measured."""
+    """The comparisons of the cells for which every root was measured, in the order measured."""
     result = []
     for cell, by_variant in measurements.cells.items():
         if cell.ranks != ranks:
@@ -85,7 +89,7 @@ def spread_json(found: Spread) -> dict[str, Any]:
 
 
 def root_json(samples: Samples) -> dict[str, Any]:
-    """What belongs to the samples of a cell and variant; nothing where there is nothing to say of roots."""
+    """The entries about roots for a cell and variant; none if not every root was measured."""
     found = spread(samples)
     return (
         {} if found is None else {"by_root_us": samples.by_root, "over_roots": spread_json(found)}

@@ -1,7 +1,9 @@
-"""Which state the machine was in: some flip between two, in which a line crosses from core to core in, say, 50 or 190 ns.
+"""Finds which state the machine was in.
 
-Each job times such a hand-over around each condition that it measures (where ranks share cores, tutti-limits does once a
-repetition). Where the times of all jobs fall into two groups, the groups are the states, quick and slow.
+Some machines switch between two states, in which a cache line goes from one core to another in, for
+example, 50 or 190 ns. Each job times this hand-over before and after each condition. (If ranks
+share cores, tutti-limits times it once in each repetition.) If the times of all jobs form two
+groups, the groups are the states quick and slow.
 """
 
 from collections.abc import Sequence
@@ -13,12 +15,12 @@ from tutti.bench.driver import Measurements
 from tutti.bench.results import measured_ranks
 
 QUICK, SLOW, CHANGED = "quick", "slow", "changed"
-APART = 1.5  # states differ by more
-LEAST_SHARE = 0.1  # of all times are in either group: fewer are disturbances
+APART = 1.5  # the states differ by more than this factor
+LEAST_SHARE = 0.1  # each group has at least this share of all times; a smaller one is a disturbance
 
 
 def border(times: Sequence[float]) -> float | None:
-    """Between the two groups that are farthest apart, as a factor; None where there is one group."""
+    """The time that separates the two groups, at the widest gap by ratio; None for one group."""
     ordered = sorted(time for time in times if time > 0)
     least = max(1, round(LEAST_SHARE * len(ordered)))
     gaps = [(ordered[i] / ordered[i - 1], i) for i in range(least, len(ordered) - least + 1)]
@@ -28,7 +30,10 @@ def border(times: Sequence[float]) -> float | None:
 
 @dataclass(frozen=True)
 class States:
-    """Hand-overs in nanoseconds by (ranks, variant, condition) and repetition, and what lies between the two states."""
+    """Hand-overs in nanoseconds by (ranks, variant, condition) and repetition.
+
+    `between` separates the two states; None if there is one state.
+    """
 
     hand_overs: dict[tuple[int, str, str], list[list[float]]]
     between: float | None
@@ -43,7 +48,7 @@ class States:
         ]
 
     def typical(self, state: str) -> float | None:
-        """The median hand-over in a state, or, where there is one only, of all."""
+        """The median hand-over in a state, or of all times if there is only one state."""
         times = [
             time
             for time in self.all_times
@@ -52,7 +57,10 @@ class States:
         return median(times) if times else None
 
     def state(self, times: Sequence[float]) -> str:
-        """Of a time or several; empty where there is one state only, or nothing was measured."""
+        """The state that all these times are in; CHANGED if they are in both.
+
+        Empty if there is only one state or nothing was measured.
+        """
         if self.between is None or not times:
             return ""
         quick = {time < self.between for time in times}
@@ -63,7 +71,7 @@ class States:
     def repetitions(
         self, ranks: int, variants: Sequence[str], conditions: Sequence[str], state: str
     ) -> list[int]:
-        """Those in which the machine was in this state whenever one of the variants was measured under one of the conditions."""
+        """The repetitions with the machine in this state in all these variants and conditions."""
         runs = [
             self.hand_overs.get((ranks, key, condition), [])
             for key in variants
@@ -73,7 +81,7 @@ class States:
         return [k for k in range(count) if all(self.state(run[k]) == state for run in runs)]
 
     def by_repetition(self, ranks: int) -> list[list[float]]:
-        """All times of one rank count."""
+        """All times of one rank count, for each repetition."""
         runs = [run for (of_ranks, _, _), run in self.hand_overs.items() if of_ranks == ranks]
         count = min((len(run) for run in runs), default=0)
         return [[time for run in runs for time in run[k]] for k in range(count)]
@@ -87,26 +95,29 @@ def states_of(measurements: Measurements) -> States:
             jobs = measurements.hand_overs.get((ranks, variant.key), [])
             for condition in settings.conditions:
                 hand_overs[ranks, variant.key, condition] = [
-                    job.get(condition) or _of_limits(measurements, repetition)
+                    job.get(condition) or _hand_over_of_limits(measurements, repetition)
                     for repetition, job in enumerate(jobs)
                 ]
     states = States(hand_overs, None)
     return States(hand_overs, border(states.all_times))
 
 
-def _of_limits(measurements: Measurements, repetition: int) -> list[float]:
+def _hand_over_of_limits(measurements: Measurements, repetition: int) -> list[float]:
     limits = measurements.limits[repetition] if repetition < len(measurements.limits) else {}
     time = limits.get("line_half_round_trip_ns")
     return [] if time is None else [time]
 
 
 def states_text(states: States, ranks: int) -> str:
-    """One line: the states, and in which of them each repetition was; empty where nothing is known."""
+    """One line: the states, and the repetitions in each; empty if nothing is known."""
     by_repetition = states.by_repetition(ranks)
     if not any(by_repetition):
         return ""
     if states.between is None:
-        return f"{ranks} ranks: a line crosses between cores in {median(states.all_times):.0f} ns, in one state of the machine"
+        return (
+            f"{ranks} ranks: a cache line goes from core to core in "
+            f"{median(states.all_times):.0f} ns; the machine was in one state"
+        )
     named = [(states.state(times), str(k + 1)) for k, times in enumerate(by_repetition)]
     groups = [
         f"{name} in {', '.join(k for of, k in named if of == name)}"
@@ -114,8 +125,9 @@ def states_text(states: States, ranks: int) -> str:
         if name in dict(named)
     ]
     return (
-        f"{ranks} ranks: a line crosses between cores in {states.typical(QUICK):.0f} ns (quick) or {states.typical(SLOW):.0f} ns "
-        f"(slow state of the machine); repetitions: {'; '.join(groups)}"
+        f"{ranks} ranks: a cache line goes from core to core in {states.typical(QUICK):.0f} ns "
+        f"(quick state of the machine) or {states.typical(SLOW):.0f} ns (slow state); "
+        f"repetitions: {'; '.join(groups)}"
     )
 
 
@@ -124,15 +136,23 @@ def states_json(measurements: Measurements) -> dict[str, Any]:
     both = states.between is not None
     return {
         "hand_over_ns": [
-            {"ranks": ranks, "variant": key, "condition": condition, "by_repetition": run,
-             "states": [states.state(times) or None for times in run]}
+            {
+                "ranks": ranks,
+                "variant": key,
+                "condition": condition,
+                "by_repetition": run,
+                "states": [states.state(times) or None for times in run],
+            }
             for (ranks, key, condition), run in states.hand_overs.items()
         ],
         "border_ns": states.between,
         "quick_ns": states.typical(QUICK) if both else None,
         "slow_ns": states.typical(SLOW) if both else None,
         "repetitions": [
-            {"ranks": ranks, "states": [states.state(times) or None for times in states.by_repetition(ranks)]}
+            {
+                "ranks": ranks,
+                "states": [states.state(times) or None for times in states.by_repetition(ranks)],
+            }
             for ranks in measured_ranks(measurements)
         ],
-    }  # fmt: skip
+    }

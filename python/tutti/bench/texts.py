@@ -1,9 +1,10 @@
-"""Numbers as the tables of `tutti bench` show them."""
+"""Formats numbers for the tables of `tutti bench`."""
 
 from tutti.bench.driver import Cell
 from tutti.bench.statistics import Ratio
 
-MOST_TOLD = 100.0  # an interval from one to more times as much tells nothing
+# An interval whose upper end is more than so many times its lower end is shown as "wide".
+WIDEST_SHOWN = 100.0
 
 
 def size_text(size: int) -> str:
@@ -27,7 +28,10 @@ def kind_text(cell: Cell) -> str:
 
 
 def _decimals(value: float, digits: int) -> int:
-    """How many decimal places show so many digits of the value; a value below 1 gets as many places as 1."""
+    """The number of decimal places that show so many digits of the value.
+
+    A value below 1 gets as many places as 1.
+    """
     whole = 1
     while value >= 10**whole and whole < digits:
         whole += 1
@@ -39,7 +43,7 @@ def time_text(microseconds: float) -> str:
 
 
 def factor_text(factor: float) -> str:
-    """Three digits are more than a measurement has."""
+    """A factor with three digits, which is more than measurements are precise to."""
     if factor >= 10000:
         return ">9999"
     return f"{factor:.{_decimals(factor, 3)}f}"
@@ -49,7 +53,9 @@ def interval_text(ratio: Ratio) -> str:
     if ratio.low is None or ratio.high is None:
         return "-"
     return (
-        "wide" if ratio.wider(MOST_TOLD) else f"{factor_text(ratio.low)}-{factor_text(ratio.high)}"
+        "wide"
+        if ratio.wider(WIDEST_SHOWN)
+        else f"{factor_text(ratio.low)}-{factor_text(ratio.high)}"
     )
 
 
@@ -58,7 +64,7 @@ def ratio_text(ratio: Ratio) -> str:
 
 
 def in_colour(factor: float, slower: bool, faster: bool) -> str:
-    """How many times faster something is, for a table: red where it is slower, green where it is faster."""
+    """How many times faster something is, for a table: red if it is slower, green if it is faster."""
     colour = "default"
     if slower:
         colour = "red"

@@ -1,4 +1,4 @@
-"""How each measured variant is started: an MPI, its setting, with or without Tutti."""
+"""The variants to measure (an MPI, its setting, with or without Tutti) and how to start each."""
 
 import os
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from pathlib import Path
 
 from tutti.bench.mpis import Mpi
 
-# The best settings known for more ranks than cores: MPICH's own shared-memory collectives poll without yielding,
-# and Open MPI yields only when told.
+# The best known settings for more ranks than cores: MPICH's own shared-memory collectives poll
+# without yielding, and Open MPI yields only if asked to.
 BEST_ENVIRONMENT = {
     "mpich": {
         "MPIR_CVAR_POLLS_BEFORE_YIELD": "1",
@@ -18,7 +18,7 @@ BEST_ENVIRONMENT = {
     },
 }
 BEST_ARGUMENTS = {"openmpi": ["--mca", "mpi_yield_when_idle", "1"]}
-# Other algorithms that a user of the MPI could switch on, each under its name.
+# Other algorithms that a user of the MPI can select, each with a name for the setting.
 OTHER_ENVIRONMENT = {
     "mpich": (
         "mpir",
@@ -36,13 +36,15 @@ SETTINGS = ("auto", "default", "best", "both", "all")
 @dataclass(frozen=True)
 class Variant:
     mpi: Mpi
-    setting: str  # "default", as its users have it, "best" where ranks share cores, or one of another algorithm
+    setting: str  # "default", "best" (for ranks that share cores), or a name of another algorithm
     tutti: bool
-    heap: bool = False  # the shared heap
+    heap: bool = False  # with Tutti's shared heap
 
     @property
     def key(self) -> str:
-        """For files and look-up: mpich, mpich+tutti, mpich+tutti+heap, mpich@best, mpich@best+tutti, mpich@mpir."""
+        """The name in files and tables, such as mpich, mpich+tutti+heap, mpich@best+tutti,
+        mpich@mpir.
+        """
         setting = "" if self.setting == "default" else "@" + self.setting
         return (
             self.mpi.name
@@ -63,7 +65,7 @@ class Variant:
 
 
 def settings_for(mpi: Mpi, chosen: str, oversubscribed: bool) -> list[str]:
-    """The settings to measure, where `oversubscribed` says that ranks outnumber cores."""
+    """The settings to measure; `oversubscribed`: there are more ranks than cores."""
     known = mpi.family in BEST_ENVIRONMENT or mpi.family in BEST_ARGUMENTS
     if not known or chosen == "default" or (chosen in ("auto", "all") and not oversubscribed):
         return ["default"]
@@ -71,7 +73,7 @@ def settings_for(mpi: Mpi, chosen: str, oversubscribed: bool) -> list[str]:
 
 
 def other_settings(mpi: Mpi, chosen: str) -> list[str]:
-    """Algorithms to measure the MPI itself with, besides."""
+    """Other algorithms of the MPI to measure, without Tutti only."""
     known = (OTHER_ENVIRONMENT.get(mpi.family), OTHER_ARGUMENTS.get(mpi.family))
     return [entry[0] for entry in known if entry is not None] if chosen == "all" else []
 
@@ -106,7 +108,7 @@ def _binding_arguments(mpi: Mpi, binding: str) -> list[str]:
 def command(
     variant: Variant, ranks: int, binding: str, program: list[str], launcher: Path | None
 ) -> list[str]:
-    """`launcher` is tutti-run, for variants with Tutti."""
+    """The command of a job; `launcher` is tutti-run for variants with Tutti, else None."""
     mpi = variant.mpi
     words = [str(mpi.launcher), "-n", str(ranks), *_binding_arguments(mpi, binding)]
     if mpi.family == "openmpi":
@@ -121,7 +123,11 @@ def command(
 
 
 def environment(variant: Variant, binding: str, aliases: Path) -> dict[str, str]:
-    """The environment of a job. `aliases` is a directory for libraries that go by another name than programs expect."""
+    """The environment of a job.
+
+    `aliases` is a directory for links to libraries whose file name is not the one that programs
+    load.
+    """
     mpi = variant.mpi
     result = dict(os.environ)
     result.pop("LD_PRELOAD", None)
@@ -137,7 +143,7 @@ def environment(variant: Variant, binding: str, aliases: Path) -> dict[str, str]
             directories.append(inherited)
         result["LD_LIBRARY_PATH"] = os.pathsep.join(directories)
     if mpi.family == "openmpi":
-        # It asks for these before it starts anything as root, and does not look at them otherwise.
+        # Open MPI starts jobs of root only with these variables; for other users it ignores them.
         result |= {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
     if mpi.family == "intel":
         result |= {"I_MPI_ROOT": str(mpi.prefix), "I_MPI_FABRICS": "shm"}

@@ -1,4 +1,4 @@
-"""The words of `tutti bench`'s options: what they mean, or one line that says why they are not accepted."""
+"""Parses the values of `tutti bench`'s options. Each function raises UserError for a bad value."""
 
 import difflib
 import re
@@ -16,7 +16,7 @@ def parse_ranks(text: str) -> list[int]:
     for word in text.split(","):
         if not re.fullmatch(r"[0-9]{1,9}", word) or not 1 <= int(word) <= MOST_RANKS:
             raise UserError(
-                f"--ranks: '{word}' is not a rank count; whole numbers from 1 to {MOST_RANKS} are"
+                f"--ranks: '{word}' is not a rank count; give whole numbers from 1 to {MOST_RANKS}"
             )
         if int(word) not in result:
             result.append(int(word))
@@ -24,7 +24,7 @@ def parse_ranks(text: str) -> list[int]:
 
 
 def _bytes(word: str) -> int:
-    """0 where it is no number of bytes."""
+    """The number of bytes; 0 if the word is not one."""
     match = re.fullmatch(r"([0-9]{1,10})([KkMm]?)", word)
     return int(match[1]) << {"": 0, "K": 10, "M": 20}[match[2].upper()] if match else 0
 
@@ -35,7 +35,8 @@ def parse_sizes(text: str) -> list[int]:
         size = _bytes(word)
         if size == 0 or size % 8 or size > MOST_BYTES:
             raise UserError(
-                f"--sizes: '{word}' is not a size; multiples of 8 bytes up to 1024M are, as in 8,64,4K,1M"
+                f"--sizes: '{word}' is not a size; give multiples of 8 bytes up to 1024M, as in "
+                "8,64,4K,1M"
             )
         if size not in result:
             result.append(size)
@@ -46,13 +47,14 @@ def parse_bytes(option: str, text: str) -> int:
     size = _bytes(text)
     if not 1 <= size <= MOST_BYTES:
         raise UserError(
-            f"{option}: '{text}' is not accepted; bytes up to 1024M are, as in 64K or 4M"
+            f"{option}: '{text}' is not accepted; give a number of bytes up to 1024M, as in 64K "
+            "or 4M"
         )
     return size
 
 
 def parse_kinds(text: str) -> str:
-    """The words for tutti-bench, which it will accept."""
+    """Checks the kinds of calls and returns the text, which tutti-bench takes as it is."""
     if text == PROGRAMS:
         return text
     for word in text.split(","):
@@ -73,14 +75,15 @@ def parse_kinds(text: str) -> str:
             not re.fullmatch("[0-9]{1,9}", root) or collective not in ROOTED for root in roots
         ):
             raise UserError(
-                f"--kinds: '{word}' is not a kind of call; {PROGRAMS} stands for 18 of them, others are COLLECTIVE:BYTES[:ROOT][:uint32]"
-                f"[:dup], as in bcast:4K:1 or allreduce:4:uint32:dup"
+                f"--kinds: '{word}' is not a kind of call; give {PROGRAMS}, which stands for 18 "
+                "kinds, or COLLECTIVE:BYTES[:ROOT][:uint32][:dup], as in bcast:4K:1 or "
+                "allreduce:4:uint32:dup"
             )
     return text
 
 
 def parse_collectives(text: str) -> list[str]:
-    """Each once, in the order given; `all` is every one."""
+    """The collectives that `text` lists, each once and in this order; `all` lists every one."""
     if text == "all":
         return list(COLLECTIVES)
     result = []

@@ -1,9 +1,10 @@
-"""`tutti bench --hosts --worth`: is shared memory within the nodes worthwhile? (MPICH2's hierarchical collectives, section 4.4.)
+"""`tutti bench --hosts --worth` tells whether shared memory within the nodes pays off.
 
-The paper measures the time between nodes, takes what happens within them for nothing, and so bounds by Amdahl's law what
-shared memory could still give a collective that goes by messages alone. Here each collective runs three times: by messages
-alone (TUTTI_REACH=net), as Tutti runs it, with shared memory within nodes, and with one rank a node, which has what the
-node's ranks would have together. The last is the time between nodes.
+The method is that of the paper on MPICH2's hierarchical collectives, section 4.4. The paper
+measures the time between nodes and takes the time within nodes as 0. By Amdahl's law this bounds
+the gain of shared memory over messages alone. Here each collective runs in three ways: by messages
+alone (TUTTI_REACH=net); with shared memory within nodes, as Tutti runs it; and with one rank on
+each node, which has the data of all ranks of its node. The last one is the time between nodes.
 """
 
 import random
@@ -32,7 +33,7 @@ PAIRWISE = ("alltoall", "alltoallv")
 
 @dataclass
 class Worth:
-    """A collective and a size on so many nodes: microseconds of each way, by repetition."""
+    """A collective and a size on so many nodes: microseconds for each way, by repetition."""
 
     nodes: int
     mpi: Mpi
@@ -42,29 +43,30 @@ class Worth:
 
     @property
     def could_give(self) -> Ratio:
-        """How many times faster than messages alone anything is that does what happens within nodes in no time."""
+        """The speed-up over messages alone if the time within nodes were 0."""
         return compare(self.times[MESSAGES], self.times[BETWEEN])
 
     @property
     def gives(self) -> Ratio:
+        """The measured speed-up of shared memory over messages alone."""
         return compare(self.times[MESSAGES], self.times[SHARED])
 
     @property
     def share(self) -> float | None:
-        """Of the time that could be saved, how much is; None where there is none to speak of."""
+        """The saved share of the time that could be saved; None if at most 2% could be saved."""
         alone, between, shared = (centre(self.times[way]) for way in (MESSAGES, BETWEEN, SHARED))
         return (alone - shared) / (alone - between) if alone > 1.02 * between else None
 
 
 def together(collective: str, per_node: int) -> int:
-    """How many times a rank's part a rank has that stands for its node's ranks."""
+    """How many ranks' parts one rank has if it has the data of all ranks of its node."""
     if collective in VECTORS:
         return 1
     return per_node**2 if collective in PAIRWISE else per_node
 
 
 def _jobs(plan: Nodes) -> list[tuple[str, int, list[str]]]:
-    """(way, times a rank's part, collectives) of each job on a number of nodes."""
+    """(way, factor of the sizes, collectives) of each job on a number of nodes."""
     names = plan.settings.collectives
     factors = sorted({together(name, plan.per_node) for name in names})
     between = [
@@ -89,10 +91,17 @@ def _run(
     way, factor, names = job
     per_node = 1 if way == BETWEEN else plan.per_node
     settings = Settings(
-        mpis=[mpi], ranks=[nodes * per_node], cores=plan.settings.cores, collectives=names,
-        sizes=[size * factor for size in plan.settings.sizes], repetitions=1, dirty=plan.settings.dirty, peer_settings="default",
-        bind="none", budget_ms=plan.settings.budget_ms,
-    )  # fmt: skip
+        mpis=[mpi],
+        ranks=[nodes * per_node],
+        cores=plan.settings.cores,
+        collectives=names,
+        sizes=[size * factor for size in plan.settings.sizes],
+        repetitions=1,
+        dirty=plan.settings.dirty,
+        peer_settings="default",
+        bind="none",
+        budget_ms=plan.settings.budget_ms,
+    )
     variant, ranks = Variant(mpi, "default", True), settings.ranks[0]
     variables = {"TUTTI_REACH": "net"} if way == MESSAGES else {}
     measurements = Measurements(settings)
@@ -105,7 +114,7 @@ def _run(
 
 
 def measure_worth(plan: Nodes, before_job: Callable[[str], None]) -> list[Worth]:
-    """Each repetition runs every job once, in shuffled order, at the first of the delays."""
+    """Runs every job once in each repetition, in shuffled order, at the first of the delays."""
     shuffle = random.Random(plan.settings.seed)
     rows: dict[tuple[int, str, str, int], Worth] = {}
     with (
@@ -123,7 +132,8 @@ def measure_worth(plan: Nodes, before_job: Callable[[str], None]) -> list[Worth]
             shuffle.shuffle(order)
             for nodes, mpi, job in order:
                 before_job(
-                    f"{repetition + 1}/{plan.settings.repetitions}, {nodes} nodes, {mpi.label}, {job[0]}"
+                    f"{repetition + 1}/{plan.settings.repetitions}, {nodes} nodes, {mpi.label}, "
+                    f"{job[0]}"
                 )
                 for cell, by_variant in _run(
                     plan, nodes, mpi, job, hosts, Path(directory)
@@ -143,8 +153,11 @@ def _order(plan: Nodes, row: Worth) -> tuple[int, int]:
 
 
 def _table(plan: Nodes, rows: list[Worth]) -> Table:
-    table = Table(title=f"{rows[0].nodes} nodes of {plan.per_node} ranks, delay {plan.delays[0]}: {rows[0].mpi.label}, Tutti",
-                  title_justify="left")  # fmt: skip
+    table = Table(
+        title=f"{rows[0].nodes} nodes of {plan.per_node} ranks, delay {plan.delays[0]}: "
+        f"{rows[0].mpi.label}, Tutti",
+        title_justify="left",
+    )
     for column in ("collective", "size"):
         table.add_column(column)
     for column in (
@@ -167,9 +180,16 @@ def _table(plan: Nodes, rows: list[Worth]) -> Table:
         )
         share = "-" if row.share is None else f"{100 * row.share:.0f}%"
         table.add_row(
-            row.collective, size_text(row.bytes) if row.bytes else "-", alone, between, factor_text(row.could_give.value) + "x",
-            shared, ratio_text(row.gives), interval_text(row.gives), share,
-        )  # fmt: skip
+            row.collective,
+            size_text(row.bytes) if row.bytes else "-",
+            alone,
+            between,
+            factor_text(row.could_give.value) + "x",
+            shared,
+            ratio_text(row.gives),
+            interval_text(row.gives),
+            share,
+        )
     return table
 
 
@@ -180,21 +200,35 @@ def show_worth(plan: Nodes, rows: list[Worth], console: Console) -> None:
             if mine:
                 console.print(_table(plan, mine))
     console.print(
-        "could give: what is left when all within nodes takes no time (Amdahl's law); of it: how much of that time shared "
-        "memory saves\nall nodes share this machine's cores: a rank a node has more of them to itself than its node's ranks",
+        "could give: the speed-up if the time within nodes were 0 (Amdahl's law); of it: the "
+        "share of that time that shared memory saves\nall nodes share this machine's cores: "
+        "with one rank on each node, a rank has a larger share of the cores",
         highlight=False,
     )
 
 
 def worth_json(plan: Nodes, rows: list[Worth]) -> dict[str, Any]:
-    return {"format": "tutti-bench-worth 1"} | machine_json(plan) | {
-        "delay": plan.delays[0],
-        "rows": [
-            {
-                "nodes": row.nodes, "mpi": row.mpi.name, "collective": row.collective, "bytes": row.bytes,
-                "messages_us": row.times[MESSAGES], "between_us": row.times[BETWEEN], "shared_us": row.times[SHARED],
-                "could_give": row.could_give.value, "gives": row.gives.value, "share": row.share,
-            }
-            for row in sorted(rows, key=lambda one: (one.nodes, one.mpi.name, *_order(plan, one)))
-        ],
-    }  # fmt: skip
+    return (
+        {"format": "tutti-bench-worth 1"}
+        | machine_json(plan)
+        | {
+            "delay": plan.delays[0],
+            "rows": [
+                {
+                    "nodes": row.nodes,
+                    "mpi": row.mpi.name,
+                    "collective": row.collective,
+                    "bytes": row.bytes,
+                    "messages_us": row.times[MESSAGES],
+                    "between_us": row.times[BETWEEN],
+                    "shared_us": row.times[SHARED],
+                    "could_give": row.could_give.value,
+                    "gives": row.gives.value,
+                    "share": row.share,
+                }
+                for row in sorted(
+                    rows, key=lambda one: (one.nodes, one.mpi.name, *_order(plan, one))
+                )
+            ],
+        }
+    )

@@ -13,21 +13,22 @@ from tutti.places import core
 from tutti.plan.command.files import ALGORITHM_HELP, ROOT_HELP, generate, read, write
 from tutti.plan.command.machines import DEAL_HELP, SHAPES, deal_of, levels_of, machine
 
-# Beyond this nobody reads a drawing.
+# A drawing of more ranks is unreadable.
 MOST_RANKS = 1024
 
 What = Annotated[
     str,
     typer.Argument(
-        help="A collective (with --algorithm and --ranks), or a plan or tree file; - for stdin."
+        help="A collective (with --algorithm and --ranks), or the file of a plan or a tree; - "
+        "reads stdin."
     ),
 ]
 Algorithm = Annotated[str | None, typer.Option(help=ALGORITHM_HELP)]
-Ranks = Annotated[int | None, typer.Option(help="How many ranks.")]
+Ranks = Annotated[int | None, typer.Option(help="Number of ranks.")]
 Root = Annotated[int, typer.Option(help=ROOT_HELP)]
 Shape = Annotated[
     str | None,
-    typer.Option(help=f"The machine: {SHAPES}; unless said the plan's own shape, or one node."),
+    typer.Option(help=f"The machine: {SHAPES} (default: the plan's own shape, else one node)."),
 ]
 Deal = Annotated[str, typer.Option(help=DEAL_HELP)]
 
@@ -37,18 +38,19 @@ def _plan(
 ) -> Any:
     if what in core().collectives():
         if algorithm is None or ranks is None:
-            raise UserError(f"{what}: say which plan of it, with --algorithm and --ranks")
+            raise UserError(f"{what}: give --algorithm and --ranks to select a plan")
         if not 1 <= ranks <= MOST_RANKS:
-            raise UserError(f"--ranks: {ranks} is out of range; 1 to {MOST_RANKS} can be drawn")
+            raise UserError(f"--ranks: {ranks} is out of range; give 1 to {MOST_RANKS}")
         return generate(what, algorithm, ranks, root, levels_of(shape, deal, ranks))
     if algorithm is not None or ranks is not None or root != 0:
         raise UserError(
-            f"'{what}' is read as a file, which says these itself; leave --algorithm, --ranks and --root out"
+            f"'{what}' is read as a file, which has its own algorithm, ranks and root; leave "
+            "--algorithm, --ranks and --root out"
         )
     plan = read(Path(what))
     if plan.ranks > MOST_RANKS:
         raise UserError(
-            f"'{what}' is of {plan.ranks} ranks; {MOST_RANKS} are the most that can be drawn"
+            f"'{what}' has {plan.ranks} ranks; plans of at most {MOST_RANKS} ranks can be drawn"
         )
     return plan
 
@@ -59,7 +61,7 @@ def _graph(plan: Any, shape: str | None, deal: str) -> Graph:
 
 
 def _refusal(plan: Any) -> str:
-    """What the check says against the plan: a wrong plan is worth looking at too, but not in silence."""
+    """The reason why the check refuses a plan, or "". A wrong plan is drawn too, with a warning."""
     try:
         core().check(plan)
     except core().Error as error:
@@ -98,19 +100,22 @@ def draw(
     layout: Annotated[
         str,
         typer.Option(
-            help="tree: the ranks hang in their tree; machine: they stand in their boxes; auto."
+            help="tree: draw the plan's tree of ranks; machine: draw the ranks in the machine's "
+            "boxes; auto: tree if it fits."
         ),
     ] = "auto",
     output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="FILE.svg or FILE.png.")
+        Path | None, typer.Option("--output", "-o", help="The file: FILE.svg or FILE.png.")
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Write what is drawn as JSON.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the contents of the drawing as JSON.")
+    ] = False,
 ) -> None:
-    """Draw a plan over the machine's tree: who hands data to whom, over which level, in which step."""
+    """Draw a plan over the machine's tree: its messages between ranks, their levels and steps."""
     if output is None and not as_json:
-        raise UserError("say where to draw, with -o FILE.svg or FILE.png, or take --json")
+        raise UserError("there is no output; give -o FILE.svg, -o FILE.png or --json")
     if output is not None and output.suffix.lower() not in (".svg", ".png"):
-        raise UserError(f"-o: '{output}' is neither a .svg nor a .png")
+        raise UserError(f"-o: the name '{output}' does not end in .svg or .png; give one that does")
     if layout not in ("auto", "tree", "machine"):
         raise UserError(f"--layout: '{layout}' is unknown; known are auto, tree, machine")
     plan = _plan(what, algorithm, ranks, root, shape, deal)
@@ -122,7 +127,7 @@ def draw(
 
         if layout == "tree" and not as_trees(graph, layout):
             raise UserError(
-                "--layout tree: in this plan not every rank hands its data to one other; take machine"
+                "--layout tree: this plan's messages do not form a tree; give --layout machine"
             )
         render(graph, title_of(graph, deal), output, layout)
     if as_json:
@@ -131,16 +136,19 @@ def draw(
 
 def play(
     what: What,
-    output: Annotated[Path, typer.Option("--output", "-o", help="FILE.html.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The file: FILE.html.")],
     algorithm: Algorithm = None,
     ranks: Ranks = None,
     root: Root = 0,
     shape: Shape = None,
     deal: Deal = "block",
 ) -> None:
-    """Make one page in which a plan runs step by step, its blocks filling up; any browser opens it, without network."""
+    """Make an HTML page that shows step by step how a plan fills its blocks.
+
+    The page is one file and needs no network.
+    """
     if output.suffix.lower() != ".html":
-        raise UserError(f"-o: '{output}' is not a .html")
+        raise UserError(f"-o: the name '{output}' does not end in .html; give one that does")
     from tutti.drawing.page import page
 
     plan = _plan(what, algorithm, ranks, root, shape, deal)

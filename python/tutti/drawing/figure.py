@@ -1,4 +1,7 @@
-"""Draws a plan with Matplotlib: its panels, a legend, and the sums below; sizes follow what is drawn, in inches."""
+"""Draws a plan with Matplotlib: its panels, a legend, and the sums below.
+
+All lengths are in inches. The figure's size depends on its contents.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -22,7 +25,7 @@ from tutti.errors import UserError
 TOP = 0.34
 PANEL_TITLE = 0.22
 LINE = 0.155
-# Of the matrix's axes.
+# Room for the labels of the matrix's axes.
 TICKS = 0.55
 MOST_TITLE = 110
 
@@ -30,7 +33,7 @@ Box = tuple[float, float, float, float]
 
 
 def inches(ranks: int) -> float:
-    """Of one cell."""
+    """The width of one cell."""
     if ranks <= 16:
         return 0.6
     return 0.5 if ranks <= 64 else 0.42
@@ -38,7 +41,7 @@ def inches(ranks: int) -> float:
 
 @dataclass(frozen=True)
 class _Frame:
-    """Left, top, width and height of each panel and matrix, in inches from the page's top left."""
+    """Left, top, width and height of each panel and matrix, in inches from the top left corner."""
 
     width: float
     height: float
@@ -62,7 +65,7 @@ def _frame(shown: Sequence[Panel], scale: float, lines: Sequence[str], title: st
         for (width, _), side, head in zip(sizes, sides, heads, strict=True)
     ]
     tall = [max(height, side + 0.35) for (_, height), side in zip(sizes, sides, strict=True)]
-    # Two panels stand side by side where they are higher than wide.
+    # Two panels are placed side by side if they are higher than wide.
     beside = len(shown) == 2 and sum(tall) > 1.2 * max(wide)
     left, top = 0.1, TOP
     axes: list[Box] = []
@@ -109,13 +112,18 @@ def _legend(figure: Any, shown: Sequence[Panel], top: float) -> None:
             )
     if handles:
         figure.legend(
-            handles=handles, loc="upper left", bbox_to_anchor=(0.0, top), ncols=len(handles), fontsize=7.5, frameon=False,
+            handles=handles,
+            loc="upper left",
+            bbox_to_anchor=(0.0, top),
+            ncols=len(handles),
+            fontsize=7.5,
+            frameon=False,
             handlelength=2.6,
-        )  # fmt: skip
+        )
 
 
 def caption(graph: Graph) -> list[str]:
-    """The three factors, for the whole plan and, where it has two, for each phase."""
+    """The three sums (graph.py) for the whole plan and, if it has two phases, for each phase."""
     lines = [f"messages: {graph.sums.text()}"]
     if len(graph.phases) > 1:
         words = BARRIER_PHASE_TEXT if graph.plan.collective == "barrier" else {}
@@ -128,15 +136,19 @@ def caption(graph: Graph) -> list[str]:
 def _how_to_read(graph: Graph, shown: Sequence[Panel]) -> list[str]:
     lines = []
     if any(panel.shown.label and panel.shown.strokes for panel in shown):
-        lines.append("Numbers on arrows are steps; what has the same number can go at once.")
+        lines.append(
+            "Numbers on arrows are steps; messages of the same step can run at the same time."
+        )
     arrival = sum(bool(transfer.get("any_order")) for transfer in graph.transfers)
     if arrival:
-        lines.append(f"Reduces that take their sources as they arrive: {arrival}.")
+        lines.append(
+            f"Number of reduces that take their sources in the order of arrival: {arrival}."
+        )
     return lines
 
 
 def render(graph: Graph, title: str, file: Path, wanted: str = "auto") -> None:
-    """Writes FILE, an SVG or PNG by its name."""
+    """Writes an SVG or PNG, by the file's suffix. Raises UserError if it cannot be written."""
     import matplotlib
 
     matplotlib.use("Agg")
@@ -164,9 +176,15 @@ def render(graph: Graph, title: str, file: Path, wanted: str = "auto") -> None:
         if matrix is not None:
             paint_matrix(add(matrix), graph, panel)
     figure.text(
-        0.12 / frame.width, 1 - 0.1 / frame.height, title, fontsize=11, color=TEXT, va="top", fontweight="bold",
+        0.12 / frame.width,
+        1 - 0.1 / frame.height,
+        title,
+        fontsize=11,
+        color=TEXT,
+        va="top",
+        fontweight="bold",
         parse_math=False,
-    )  # fmt: skip
+    )
     _legend(figure, shown, 1 - frame.legend / frame.height)
     below = 1 - (frame.legend + 0.3) / frame.height
     figure.text(
@@ -184,7 +202,8 @@ def render(graph: Graph, title: str, file: Path, wanted: str = "auto") -> None:
 def _save(figure: Any, file: Path) -> None:
     import matplotlib
 
-    # Text stays text in an SVG, and no date or random name makes two drawings of one plan differ.
+    # An SVG keeps text as text. Two drawings of one plan are identical: they contain no date and no
+    # random names.
     with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": "tutti"}):
         try:
             figure.savefig(

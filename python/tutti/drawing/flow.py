@@ -1,9 +1,9 @@
-"""Follows the data through a plan: what each block holds after each transfer, and what had to happen before.
+"""Follows the data through a plan: the contents of each block after each transfer, and its step.
 
-A block's content is a set of ranks (whose data has been combined in it) and the number of the item that they gave: a
-block of the vector, or a part (src/plan/collective.h numbers them). Nothing is proved here: that a plan computes its
-collective is the check's word (tutti._core.check), and a plan that it refuses can be followed all the same. A block that
-nobody wrote holds the data of no rank.
+A block's content is a set of ranks, whose data is combined in it, and the number of their item: a
+block of the vector, or a part (src/plan/collective.h numbers them). This module proves nothing:
+only tutti._core.check decides whether a plan computes its collective. Plans that the check refuses
+can be followed too. A block that was never written holds the data of no rank.
 """
 
 from dataclasses import dataclass
@@ -12,10 +12,10 @@ from typing import Any
 from tutti.errors import UserError
 
 BUFFERS = ("in", "out", "tmp")
-# The work and the memory grow with the blocks that transfers touch; this many take some seconds.
+# Time and memory grow with the number of blocks that transfers touch; so many take some seconds.
 MOST_BLOCKS = 1_000_000
 
-# What follows the phase that combines.
+# The phase that follows the phase that combines.
 SECOND_PHASES = {"barrier": "bcast", "allreduce": "bcast", "reduce_scatter": "scatter"}
 
 Cell = tuple[int, str, int]
@@ -23,7 +23,7 @@ Cell = tuple[int, str, int]
 
 @dataclass(frozen=True)
 class Content:
-    """What a block holds: a bit for each rank whose data is in it, and which item of theirs it is."""
+    """The content of a block: a bit for each rank whose data is in it, and the item's number."""
 
     ranks: int = 0
     item: int = 0
@@ -31,11 +31,12 @@ class Content:
 
 @dataclass
 class Event:
-    """One transfer: the blocks that it writes, and its place among the others.
+    """One transfer: the blocks that it writes, and its step.
 
-    A step is the earliest time at which the transfer can run: one more than the latest of those that wrote what it
-    reads, touched what it writes, or are waited for by a token of its rank. `hops` counts the hand-overs from rank to rank on the longest chain that leads
-    here, `phase_hops` those since the phase began.
+    The step is the earliest time at which the transfer can run: one more than the latest step of
+    the transfers that wrote its sources, touched its destination, or that a token of its rank
+    waits for. `hops` counts the hand-overs between ranks on the longest chain that leads to it,
+    `phase_hops` those since the phase began.
     """
 
     number: int
@@ -67,9 +68,9 @@ def cells(region: dict[str, Any]) -> list[Cell]:
 
 
 def at_start(collective: str, definition: Any, cell: Cell) -> Content:
-    """What a block holds before the first transfer."""
+    """The content of a block before the first transfer."""
     rank, buffer, block = cell
-    # The root of a bcast passes one buffer, which is its `in` and its `out`.
+    # The root of a bcast passes one buffer, which is both its `in` and its `out`.
     given = buffer == "in" or (buffer == "out" and collective == "bcast")
     if given and definition.has_in(rank):
         return Content(1 << rank, definition.item_in(rank, block))
@@ -77,17 +78,20 @@ def at_start(collective: str, definition: Any, cell: Cell) -> Content:
 
 
 def at_end(definition: Any, rank: int, block: int) -> Content:
-    """What a block of a rank's out must hold in the end, where it has one."""
+    """The required content of a block of a rank's `out` at the end; the rank must have an `out`."""
     low, high = definition.sources(rank, block)
     return Content((1 << high) - (1 << low), definition.item_out(rank, block))
 
 
 def refuse_too_large(plan: Any) -> None:
-    """Asked before the transfers are: a plan that no drawing shows may have more of them than fit into memory."""
+    """Raises UserError for a plan too large to draw.
+
+    Callers ask this before they read the plan's transfers, which might not fit into memory.
+    """
     if plan.moves > MOST_BLOCKS:
         raise UserError(
-            f"the plan's transfers touch {plan.moves} blocks, and {MOST_BLOCKS} are the most that can be drawn; "
-            "take fewer ranks"
+            f"the plan's transfers touch {plan.moves} blocks, but at most {MOST_BLOCKS} can be "
+            "drawn; give fewer ranks"
         )
 
 
@@ -98,8 +102,8 @@ class _Follower:
         self.two_phases: str | None = SECOND_PHASES.get(self.collective)
         self.full = (1 << plan.ranks) - 1
         self.states: dict[Cell, _State] = {}
-        self.latest: dict[int, int] = {}  # by rank: the latest step that it executes so far
-        self.tokens: dict[int, int] = {}  # by rank: the step that its last token waits for
+        self.latest: dict[int, int] = {}  # for each rank, the latest step that it executes so far
+        self.tokens: dict[int, int] = {}  # for each rank, the step that its last token waits for
 
     def state(self, cell: Cell) -> _State:
         found = self.states.get(cell)
@@ -108,8 +112,12 @@ class _Follower:
         return found
 
     def phase(self, sources: list[list[_State]]) -> str:
-        """Of collectives whose results go to many: reduce while they are being combined, then what hands them on; of
-        others their own name."""
+        """The phase of a transfer.
+
+        A collective whose combined result goes to many ranks has two phases: `reduce` until its
+        sources are complete, then the one in SECOND_PHASES. Other collectives have one phase, of
+        their name.
+        """
         if self.two_phases is None:
             return self.collective
         complete = all(state.content.ranks == self.full for region in sources for state in region)
@@ -168,8 +176,10 @@ class _Follower:
 
 
 def follow(plan: Any, transfers: list[dict[str, Any]]) -> list[Event]:
-    """The plan's transfers, in plan order, each with what it writes and when it can run; tokens, which move nothing, only
-    hold back the others."""
+    """The plan's transfers, in plan order, each with the blocks that it writes and its step.
+
+    Tokens move no data and give no event; they only delay other transfers.
+    """
     follower = _Follower(plan)
     events = []
     for number, transfer in enumerate(transfers):

@@ -1,9 +1,10 @@
-"""A plan as a graph: the messages between ranks, the level of the machine's tree that each crosses, and their sums.
+"""A plan as a graph: the messages between ranks, their levels in the machine's tree, and sums.
 
-A message is what one rank hands another in one transfer. Its level is the lowest one that holds both ranks, so that
-`numa` stays within a NUMA region, `socket` within a socket, `cluster` goes between nodes and `machine` between clusters. The three sums are
-those by which the PATHS paper compares trees: messages per level, depth (hand-overs on the longest chain) and the
-largest number of children.
+A message is the data that one rank gives another in one transfer. Its level is the lowest one that
+contains both ranks: a `numa` message stays within a NUMA region, a `socket` message within a
+socket, a `cluster` message goes between nodes, and a `machine` message between clusters. The three
+sums are those by which the PATHS paper compares trees: messages per level, depth (hand-overs on
+the longest chain) and the largest number of children.
 """
 
 from collections import Counter
@@ -24,13 +25,13 @@ LEVEL_TEXT = {
     "cluster": "between nodes",
     "machine": "between clusters",
 }
-# Those that a drawing tells of each rank.
+# The levels whose group is given for each rank.
 PLACES = ("cluster", "node", "socket", "numa", "core")
-# In the order in which a plan goes through them.
+# In the order in which a plan runs them.
 PHASES = ("reduce", "bcast", "gather", "scatter", "allgather", "alltoall", "scan", "exscan")
-# Those in which data goes up, to the parent; in the others a rank's parent is who hands it its data.
+# Phases in which data goes up to the parent; in the others a rank gets its data from its parent.
 UPWARDS = ("reduce", "gather")
-# Those in which everybody may hear from everybody: there are no parents.
+# Phases in which any rank may get data from any other, so that there are no parents.
 EXCHANGES = ("allgather", "alltoall")
 
 
@@ -47,13 +48,16 @@ class Message:
 
     @property
     def reach(self) -> str:
-        """How the data travels, as far as the machine says: between nodes it is the network."""
+        """`net` between nodes, else `memory`."""
         return "net" if self.level in ("cluster", "machine") else "memory"
 
 
 @dataclass(frozen=True)
 class Sums:
-    """The paper's three factors."""
+    """The PATHS paper's three factors: messages per level, depth, and the most children of a rank.
+
+    `exchange`: the phase has no tree, and `children` is the most sources of a rank.
+    """
 
     levels: dict[str, int]
     depth: int
@@ -119,8 +123,11 @@ def _messages(placed: Placed, events: list[Event]) -> list[Message]:
 
 
 def _children(messages: Iterable[Message], phase: str) -> int:
-    """The most ranks that report to one (reduce and the like; in an exchange, that one hears from), or that one hands its
-    data to (bcast and the like)."""
+    """The largest number of children of a rank.
+
+    In a phase such as reduce these are the ranks that give it data, in an exchange too; in a phase
+    such as bcast they are the ranks that get data from it.
+    """
     pairs = {(message.source, message.target) for message in messages}
     inwards = phase in UPWARDS or phase in EXCHANGES
     heads = Counter(target if inwards else source for source, target in pairs)
@@ -150,7 +157,7 @@ def graph_of(plan: Any, placed: Placed) -> Graph:
 
 
 def parents(graph: Graph, phase: str) -> dict[int, int] | None:
-    """Who reports to whom in a phase, or who gets from whom, where that is one tree over all ranks; else nothing."""
+    """The parent of each rank but the root in a phase; None if the messages are not one tree."""
     above: dict[int, int] = {}
     for message in graph.messages:
         if message.phase != phase:
@@ -186,7 +193,7 @@ def _as_json(sums: Sums) -> dict[str, Any]:
 
 
 def document(graph: Graph, deal: str) -> dict[str, Any]:
-    """The graph as data: what the drawing shows, and what it left out for want of room."""
+    """The graph as data, with everything, also what a drawing has no room for."""
     places = []
     for rank in graph.placed.ranks:
         groups = {level: graph.placed.group_of(rank, level).index for level in PLACES}

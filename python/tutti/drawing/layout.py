@@ -1,12 +1,15 @@
-"""Gives the machine's boxes and the ranks their places: clusters around nodes around sockets around NUMA regions around ranks.
+"""Places the machine's boxes and the ranks: clusters contain nodes, sockets, NUMA regions and
+ranks.
 
-Lengths are in cells: a rank takes one cell, as wide as it is high or, for pages that show more of a rank, wider. Of all
-ways to set the boxes in rows and columns that is taken whose shape comes nearest to the one asked for. A level that
-tells nothing apart (one cluster, one NUMA region in each node, sockets that are NUMA regions) gets no box.
+Lengths are in cells. A rank takes one cell, which is square or, for pages that show more of a rank,
+wider. Boxes are placed in rows and columns, in the way whose shape is nearest to the requested
+one. A level that distinguishes nothing (one cluster, one NUMA region in each node, sockets that
+are NUMA regions) gets no box.
 
-The layout is our own because libraries of graphs place ranks by the messages between them: Graphviz (dot, fdp, circo)
-lets equal nodes stand at different heights and boxes overlap, and networkx has no boxes. Here places depend on the
-machine alone, so that a plan's phases, and all plans for one machine, can be compared by eye.
+The layout is our own, because libraries for graphs place ranks by the messages between them:
+Graphviz (dot, fdp, circo) places equal nodes at different heights and lets boxes overlap, and
+networkx has no boxes. Here places depend only on the machine, so that the phases of a plan, and
+all plans for one machine, can be compared by eye.
 """
 
 import math
@@ -37,7 +40,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Layout:
-    """Boxes, outer ones first, and the middle of each rank's cell. y grows downwards."""
+    """Boxes, outer ones first, and the centre of each rank's cell (`at`). y grows downwards."""
 
     width: float
     height: float
@@ -47,7 +50,7 @@ class Layout:
 
 @dataclass(frozen=True)
 class _Way:
-    """How many go side by side: ranks in a box, numa regions around them, sockets around those, nodes, clusters."""
+    """The number of columns: of ranks in a box, of NUMA regions, sockets, nodes and clusters."""
 
     ranks: int
     numa: int
@@ -118,7 +121,7 @@ def descendants(group: Group, level: str) -> list[Group]:
 def box_levels(placed: Placed) -> list[str]:
     levels = ["cluster"] if len(placed.clusters) > 1 else []
     levels.append("node")
-    # Sockets that are numa regions are called so.
+    # If each socket is one NUMA region, only the NUMA regions get boxes.
     distinct = "numa" not in placed.machine.levels or len(placed.numa) > len(placed.sockets)
     if len(placed.sockets) > len(placed.nodes) and distinct:
         levels.append("socket")
@@ -128,12 +131,12 @@ def box_levels(placed: Placed) -> list[str]:
 
 
 def _columns(count: int, most: int) -> list[int]:
-    """Those that leave no row shorter than half, and one row of all."""
+    """Numbers of columns whose last row is at least half full."""
     return [n for n in range(1, min(count, most) + 1) if count % n == 0 or count % n >= n / 2]
 
 
 def _outer(placed: Placed, levels: Sequence[str], level: str) -> list[Group]:
-    """The groups whose boxes hold the boxes of this level."""
+    """The groups whose boxes contain the boxes of this level."""
     return placed.groups(levels[levels.index(level) - 1])
 
 
@@ -160,7 +163,10 @@ def _ways(placed: Placed, levels: Sequence[str]) -> list[_Way]:
 def lay_out(
     placed: Placed, aspect: float, cell: tuple[float, float] = (1.0, 1.0), row_cost: float = 0.65
 ) -> Layout:
-    """The layout whose width over height comes nearest to `aspect`, with few rows of nodes where these cost much."""
+    """The layout whose width over height is nearest to `aspect`.
+
+    A larger `row_cost` prefers fewer rows of nodes.
+    """
     levels = box_levels(placed)
     tops = placed.clusters if levels[0] == "cluster" else placed.nodes
     best: tuple[float, Layout] | None = None

@@ -1,4 +1,4 @@
-"""The page in which a plan runs step by step: what its scripts (pages/) work on, and their limits."""
+"""The page that shows a plan step by step: the data for its scripts (pages/), and its limits."""
 
 import html
 from typing import Any
@@ -11,17 +11,17 @@ from tutti.drawing.paint import phase_texts
 from tutti.drawing.single_file import single_file
 from tutti.errors import UserError
 
-# What browsers bear: list entries, and regions that are marked.
+# Limits for browsers: entries of the list, regions that can be marked, and cells of the drawing.
 MOST_TRANSFERS = 20_000
 MOST_REGIONS = 400_000
 MOST_CELLS = 1_000_000
 SCRIPTS = ("contents.js", "drawing.js", "player.js")
-# Of a transfer's text; one that reads many ranks is longer than anybody reads.
+# The longest text of a transfer, in characters; longer ones are cut.
 MOST_TEXT = 240
 
 
 def ranges(ranks: int) -> str:
-    """The ranks of a set, as 0-3, 7 and the like."""
+    """The ranks of a set as text, such as `0-3, 7`; bit r of `ranks` stands for rank r."""
     words = []
     rank = 0
     while ranks >> rank:
@@ -37,7 +37,7 @@ def ranges(ranks: int) -> str:
 
 
 class _Sets:
-    """Each different set of ranks once; the page names them by number."""
+    """Numbers the different sets of ranks, because the page names sets by number."""
 
     def __init__(self) -> None:
         self.numbers: dict[int, int] = {0: 0}
@@ -47,8 +47,10 @@ class _Sets:
 
 
 def _runs(written: list[tuple[Cell, Content]], stride: int, sets: _Sets) -> list[list[int]]:
-    """[first block, blocks, stride, set, item of the first, step of the items]: blocks that hold the same set of ranks, and
-    items that are evenly spaced, in one run."""
+    """Runs [first block, blocks, stride, set, item of the first block, step of the items].
+
+    The blocks of a run hold the same set of ranks and evenly spaced items.
+    """
     runs: list[list[int]] = []
     for (_, _, block), content in written:
         number = sets.number(content.ranks)
@@ -91,8 +93,11 @@ def _transfer(
 
 
 def _blocks(graph: Graph) -> list[list[int]]:
-    """Of each buffer, each rank's blocks: those that the collective gives it, and what a plan names besides. A wrong plan
-    may name an out that there is not."""
+    """For each buffer, the number of blocks of each rank.
+
+    These are the blocks of the collective, or more if the plan names more. (A wrong plan may name
+    an `out` that does not exist.)
+    """
     plan = graph.plan
     definition = plan.definition
     ranks = range(plan.ranks)
@@ -118,12 +123,14 @@ def _refuse_too_large(graph: Graph, blocks: int) -> None:
     ):
         if count > most:
             raise UserError(
-                f"the plan has {count} {what}, and {most} are the most that a page can play; take fewer ranks"
+                f"the plan has {count} {what}, but a page can play at most {most}; give fewer ranks"
             )
 
 
 def _start(plan: Any, blocks: list[list[int]], sets: _Sets) -> list[list[int]]:
-    """[rank, buffer, set, item of block 0, step of the items] for each buffer that holds something before the plan runs."""
+    """[rank, buffer, set, item of block 0, step of the items] of each buffer with data at the
+    start.
+    """
     start = []
     definition = plan.definition
     for rank in range(plan.ranks):
@@ -139,8 +146,11 @@ def _start(plan: Any, blocks: list[list[int]], sets: _Sets) -> list[list[int]]:
 
 
 def _goal(plan: Any, sets: _Sets) -> list[list[int]]:
-    """[set, item, step of the items] that each rank's out must hold, [] where it has none; set -1: block b holds the data of
-    rank b alone."""
+    """The required contents of each rank's `out`: [set, item, step of the items], or [] without
+    one.
+
+    Set -1 means that block b holds only the data of rank b.
+    """
     goal: list[list[int]] = []
     definition = plan.definition
     by_block = plan.collective in ("gather", "allgather", "alltoall")
@@ -155,7 +165,7 @@ def _goal(plan: Any, sets: _Sets) -> list[list[int]]:
 
 
 def page_data(graph: Graph, title: str, refusal: str) -> dict[str, Any]:
-    """What the page's scripts work on."""
+    """The data for the page's scripts."""
     plan = graph.plan
     blocks = _blocks(graph)
     _refuse_too_large(graph, sum(map(sum, blocks)))
@@ -187,9 +197,9 @@ def page_data(graph: Graph, title: str, refusal: str) -> dict[str, Any]:
         "blocks": blocks,
         "goal": goal,
         "alone": alone,
-        # Whom a part is for, where its item says more than whose data it is.
+        # True if a part's item tells for which rank it is.
         "addressed": plan.collective in ("scatter", "alltoall", "reduce_scatter"),
-        # Items of one colour: the parts of one rank.
+        # The number of colours: in an alltoall the parts of one rank share a colour.
         "hues": plan.ranks if plan.collective == "alltoall" else 1,
         "cell": cell,
         "width": layout.width,
@@ -211,7 +221,7 @@ def page_data(graph: Graph, title: str, refusal: str) -> dict[str, Any]:
 
 
 def page(graph: Graph, title: str, refusal: str = "") -> str:
-    """The whole page, as text."""
+    """The whole page as HTML text."""
     return single_file(
         "tutti.drawing", SCRIPTS, page_data(graph, title, refusal), {"TITLE": html.escape(title)}
     )

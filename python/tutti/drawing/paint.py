@@ -1,4 +1,6 @@
-"""Paints one panel with Matplotlib: boxes, ranks, arrows with their steps, and the matrix of who hands data to whom."""
+"""Paints one panel with Matplotlib: boxes, ranks, arrows with their steps, and a matrix of
+messages.
+"""
 
 from typing import Any
 
@@ -8,7 +10,7 @@ from tutti.drawing.panels import Panel
 from tutti.drawing.strokes import Stroke
 from tutti.places import core
 
-# Told apart by people who do not see red and green alike, and dark enough on white.
+# These can be distinguished by people with red-green colour blindness, and are dark on white.
 COLOURS = {
     "core": "#5f6b76",
     "cache": "#2a9bc7",
@@ -34,18 +36,18 @@ PHASE_TEXT = {
     "exscan": "exscan: to the ranks above",
 }
 BARRIER_PHASE_TEXT = {"reduce": "arrivals", "bcast": "release"}
-# In cells.
+# Lengths in cells.
 RADIUS = 0.3
 MARGIN = 0.15
 
 
 def phase_texts(collective: str) -> dict[str, str]:
-    """What is said of each phase of a collective's plans."""
+    """The text for each phase of a collective's plans."""
     return BARRIER_PHASE_TEXT if collective == "barrier" else PHASE_TEXT
 
 
 def line_style(level: str) -> Any:
-    """Between nodes, where the data goes over the network, dashed."""
+    """Dashed between nodes, where the data goes over the network, else solid."""
     return DASHES if level in ("cluster", "machine") else "solid"
 
 
@@ -54,14 +56,33 @@ def _box(axes: Any, box: Box) -> None:
 
     axes.add_patch(
         FancyBboxPatch(
-            (box.x, box.y), box.width, box.height, boxstyle="round,pad=0,rounding_size=0.12", zorder=ORDER[box.level],
-            facecolor=BOX_FACES[box.level], edgecolor=BOX_EDGES[box.level], linewidth=0.9, gid=f"box-{box.level}-{box.index}",
+            (box.x, box.y),
+            box.width,
+            box.height,
+            boxstyle="round,pad=0,rounding_size=0.12",
+            zorder=ORDER[box.level],
+            facecolor=BOX_FACES[box.level],
+            edgecolor=BOX_EDGES[box.level],
+            linewidth=0.9,
+            gid=f"box-{box.level}-{box.index}",
         )
-    )  # fmt: skip
+    )
     axes.text(
-        box.x + 0.12, box.y + 0.06, box.title, fontsize=6.5, color=FAINT, ha="left", va="top", zorder=4.5,
-        bbox={"boxstyle": "square,pad=0.05", "facecolor": BOX_FACES[box.level], "edgecolor": "none", "alpha": 0.85},
-    )  # fmt: skip
+        box.x + 0.12,
+        box.y + 0.06,
+        box.title,
+        fontsize=6.5,
+        color=FAINT,
+        ha="left",
+        va="top",
+        zorder=4.5,
+        bbox={
+            "boxstyle": "square,pad=0.05",
+            "facecolor": BOX_FACES[box.level],
+            "edgecolor": "none",
+            "alpha": 0.85,
+        },
+    )
 
 
 def _rank(axes: Any, rank: int, at: tuple[float, float], marked: bool, size: float) -> None:
@@ -69,10 +90,15 @@ def _rank(axes: Any, rank: int, at: tuple[float, float], marked: bool, size: flo
 
     axes.add_patch(
         Circle(
-            at, RADIUS, facecolor="#fff3c4" if marked else "#ffffff", edgecolor=TEXT, linewidth=1.5 if marked else 0.8, zorder=6,
+            at,
+            RADIUS,
+            facecolor="#fff3c4" if marked else "#ffffff",
+            edgecolor=TEXT,
+            linewidth=1.5 if marked else 0.8,
+            zorder=6,
             gid=f"rank-{rank}",
         )
-    )  # fmt: skip
+    )
     axes.text(
         *at, str(rank), fontsize=size, color=TEXT, ha="center", va="center_baseline", zorder=7
     )
@@ -85,14 +111,23 @@ def _arrow(axes: Any, stroke: Stroke, number: int, width: float) -> None:
     curve = Path(stroke.outside(RADIUS + 0.03), [Path.MOVETO, Path.CURVE3, Path.CURVE3])
     axes.add_patch(
         FancyArrowPatch(
-            path=curve, arrowstyle="-|>", mutation_scale=7, zorder=4, color=COLOURS[stroke.level], linewidth=width,
-            linestyle=line_style(stroke.level), gid=f"edge-{stroke.level}-{number}",
+            path=curve,
+            arrowstyle="-|>",
+            mutation_scale=7,
+            zorder=4,
+            color=COLOURS[stroke.level],
+            linewidth=width,
+            linestyle=line_style(stroke.level),
+            gid=f"edge-{stroke.level}-{number}",
         )
-    )  # fmt: skip
+    )
 
 
 class _Labels:
-    """Sets the arrows' labels where they cover no rank and no other label; one that finds no room is left out."""
+    """Places the arrows' labels so that they cover no rank and no other label.
+
+    A label without room is left out.
+    """
 
     def __init__(self, panel: Panel, size: float, scale: float) -> None:
         self.height = size / 72 / scale
@@ -111,7 +146,7 @@ class _Labels:
 
 
 def _write_labels(axes: Any, panel: Panel, scale: float) -> int:
-    """Returns how many labels found no room."""
+    """Writes the labels and returns the number of those that had no room."""
     strokes = panel.shown.strokes if panel.shown.label else []
     size = 6.5 if len(strokes) <= 70 else 5.5
     labels = _Labels(panel, size, scale)
@@ -122,14 +157,25 @@ def _write_labels(axes: Any, panel: Panel, scale: float) -> int:
             missing += 1
             continue
         axes.text(
-            *at, stroke.label, fontsize=size, color=COLOURS[stroke.level], ha="center", va="center_baseline", zorder=5,
-            bbox={"boxstyle": "square,pad=0.08", "facecolor": "white", "edgecolor": "none", "alpha": 0.9},
-        )  # fmt: skip
+            *at,
+            stroke.label,
+            fontsize=size,
+            color=COLOURS[stroke.level],
+            ha="center",
+            va="center_baseline",
+            zorder=5,
+            bbox={
+                "boxstyle": "square,pad=0.08",
+                "facecolor": "white",
+                "edgecolor": "none",
+                "alpha": 0.9,
+            },
+        )
     return missing
 
 
 def paint(axes: Any, graph: Graph, panel: Panel, scale: float) -> None:
-    """Boxes, ranks and arrows. `scale`: inches a cell."""
+    """Paints boxes, ranks and arrows. `scale`: inches per cell."""
     layout = panel.layout
     axes.set_xlim(-MARGIN, layout.width + MARGIN)
     axes.set_ylim(layout.height + MARGIN, -MARGIN)
@@ -156,16 +202,20 @@ def paint(axes: Any, graph: Graph, panel: Panel, scale: float) -> None:
             )
     missing = _write_labels(axes, panel, scale)
     words = phase_texts(graph.plan.collective)
-    notes = [words.get(panel.phase, "no rank hands another anything"), panel.shown.note]
+    notes = [words.get(panel.phase, "no messages between ranks"), panel.shown.note]
     if missing:
-        notes.append(f"{missing} step number{'s have' if missing > 1 else ' has'} no room")
+        notes.append(f"no room for {missing} step number{'s' if missing > 1 else ''}")
     axes.set_title(
         "; ".join(note for note in notes if note), fontsize=8.5, color=TEXT, loc="left", pad=4
     )
 
 
 def paint_matrix(axes: Any, graph: Graph, panel: Panel) -> None:
-    """Who hands data to whom, a square for each pair of ranks in the colour of the level, ranks in the tree's order."""
+    """Paints the matrix: a square for each pair of ranks with a message, in the colour of its
+    level.
+
+    The ranks are in the order of the machine's tree.
+    """
     import numpy
     from matplotlib.colors import to_rgb
 

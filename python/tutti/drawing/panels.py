@@ -6,14 +6,14 @@ from dataclasses import dataclass
 from tutti.drawing import layout as places
 from tutti.drawing.graph import Graph, Message, parents
 from tutti.drawing.layout import Layout
-from tutti.drawing.strokes import Shown, choose, crowded, strokes_of
+from tutti.drawing.strokes import Shown, choose, too_many_arrows, strokes_of
 from tutti.drawing.tree import deepest, tree_layout, widest
 
-# A rank's cell: wide enough for a number between two neighbours.
+# Width and height of a rank's cell, which has room for a number between two neighbours.
 CELL = (1.2, 1.05)
 # A tree with more leaves than this is wider than a page.
 WIDEST_TREE = 72
-# A tree with more levels than this is higher than a page: the chain of a scan.
+# A deeper tree, such as the chain of a scan, is higher than a page.
 DEEPEST_TREE = 24
 # Width over height of boxes that have a matrix beside them.
 SQUARISH = 1.8
@@ -32,7 +32,7 @@ def _fits(above: dict[int, int]) -> bool:
 
 
 def as_trees(graph: Graph, wanted: str) -> bool:
-    """Whether the drawing hangs the ranks in their trees; else they stand in the machine's boxes."""
+    """True if the drawing shows trees of ranks, false if it shows ranks in the machine's boxes."""
     if wanted == "machine":
         return False
     trees = [parents(graph, phase) for phase in graph.phases]
@@ -50,12 +50,14 @@ def _panel(graph: Graph, phase: str, trees: bool, aspect: float) -> Panel:
     if above is not None:
         layout = tree_layout(above)
         return Panel(phase, layout, Shown(strokes_of(messages, layout.at, in_tree=True)), messages)
-    layout = places.lay_out(graph.placed, SQUARISH if crowded(graph, messages) else aspect, CELL)
+    layout = places.lay_out(
+        graph.placed, SQUARISH if too_many_arrows(graph, messages) else aspect, CELL
+    )
     return Panel(phase, layout, choose(graph, messages, layout.at), messages)
 
 
 def panels(graph: Graph, wanted: str) -> list[Panel]:
-    """One for each phase that hands data over; one without arrows where none does."""
+    """A panel for each phase with messages; one without arrows if there are no messages."""
     trees = as_trees(graph, wanted)
     aspect = 2.0 if len(graph.phases) < 2 else 2.6
     return [_panel(graph, phase, trees, aspect) for phase in graph.phases or [""]]

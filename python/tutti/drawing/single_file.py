@@ -1,7 +1,8 @@
-"""Pages that are one file without network: a template, filled with its style, its scripts, and its data as JSON.
+"""Makes pages that are one file and need no network: a template with style, scripts and JSON data.
 
-What came from a file of a user is data: escaped where it stands in the page, and put into it as text nodes by the scripts.
-The page's content policy names its one script and its one style by their hashes, so that nothing else can run even so.
+Contents of users' files are only data: they are escaped in the page, and scripts insert them as
+text nodes. In addition, the page's content policy names its script and its style by their hashes,
+so that nothing else can run.
 """
 
 import base64
@@ -12,12 +13,12 @@ from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
-# What every page draws alike; it comes before a page's own scripts.
+# The script that all pages share; it comes before a page's own scripts.
 SHARED = ("tutti.drawing", "machine.js")
 
 
 def embedded(data: Any) -> str:
-    """JSON that can stand inside a script element: nothing in it can end the element or begin a comment."""
+    """JSON for a script element: nothing in it can end the element or begin a comment."""
     text = json.dumps(data, separators=(",", ":"))
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
 
@@ -33,10 +34,11 @@ def _read(package: str, name: str) -> str:
 def single_file(
     package: str, scripts: Sequence[str], data: Any, parts: dict[str, str] | None = None
 ) -> str:
-    """The page whose page.html, page.css and scripts lie in `pages/` of a package.
+    """The page made of page.html, page.css and the scripts in `pages/` of a package.
 
-    Marks in page.html, @STYLE@, @SCRIPT@, @DATA@ and @POLICY@, are filled in, and those that `parts` names, which are
-    already escaped. The data is in the element with the id `data`, as JSON.
+    The marks @STYLE@, @SCRIPT@, @DATA@ and @POLICY@ in page.html are replaced, and so are the
+    marks that `parts` names, whose values are already escaped. The element with the id `data`
+    holds the data as JSON.
     """
     style = _read(package, "page.css")
     script = '"use strict";\n' + "\n".join(
@@ -46,5 +48,5 @@ def single_file(
     filled = {"STYLE": style, "SCRIPT": script, "DATA": embedded(data), "POLICY": policy} | (
         parts or {}
     )
-    # In one pass, so that a part that happens to hold a mark like these stays as it is.
+    # All marks are replaced in one pass, so that a mark inside a replacement stays as it is.
     return re.sub("@([A-Z]+)@", lambda found: filled[found[1]], _read(package, "page.html"))

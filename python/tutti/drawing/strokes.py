@@ -1,7 +1,8 @@
-"""Which arrows a drawing shows, and the curves that they take.
+"""Chooses the arrows of a drawing, and their curves.
 
-Every message where they can be told apart. Where each rank hands its data to many, the arrows of one rank stand for
-all, and a matrix (paint.py) shows every pair. Nothing is dropped in silence: what a panel leaves out, its note says.
+A panel shows every message if the arrows can be distinguished. If each rank sends to many, the
+panel shows the arrows to one rank as an example, and a matrix (paint.py) shows all pairs. The
+panel's note says what is left out.
 """
 
 import math
@@ -12,8 +13,8 @@ from dataclasses import dataclass
 from tutti.drawing.graph import LEVELS, Graph, Message
 
 MOST_ARROWS = 400
-# More arrows a rank than this cross so often that nobody follows them.
-CROWDED = 3
+# With more arrows per rank a panel shows a matrix instead.
+MOST_PER_RANK = 3
 
 Point = tuple[float, float]
 
@@ -30,7 +31,10 @@ class Stroke:
     label: str
 
     def blossom(self, one: float, other: float) -> Point:
-        """The control point of the part of the curve between two places; where they are the same, the point there."""
+        """The control point of the part of the curve between two places (0 to 1).
+
+        If both are the same, this is the point of the curve there.
+        """
         parts = (1 - one) * (1 - other), one * (1 - other) + other * (1 - one), one * other
         points = self.start, self.control, self.end
         return (
@@ -39,16 +43,16 @@ class Stroke:
         )
 
     def point(self, place: float) -> Point:
-        """Along the arrow, from 0 at its start to 1 at its end."""
+        """The point at a place along the arrow, from 0 at its start to 1 at its end."""
         return self.blossom(place, place)
 
     def outside(self, radius: float) -> tuple[Point, Point, Point]:
-        """The curve without what lies within `radius` of its ends."""
+        """The part of the curve that is at least `radius` away from its ends."""
         low, high = self._leaves(self.start, 0.0, radius), self._leaves(self.end, 1.0, radius)
         return self.point(low), self.blossom(low, high), self.point(high)
 
     def _leaves(self, end: Point, place: float, radius: float) -> float:
-        """Where the curve is `radius` away from one of its ends, or at most its middle."""
+        """The place where the curve is `radius` away from one of its ends; at most its middle."""
         near, far = place, 0.5 + (place - 0.5) * 0.1
         for _ in range(20):
             middle = (near + far) / 2
@@ -60,7 +64,7 @@ class Stroke:
 
 
 def steps_text(steps: Sequence[int]) -> str:
-    """1, 3-5 and the like."""
+    """Steps as text, such as `1,3-5`."""
     ordered = sorted(set(steps))
     runs: list[list[int]] = []
     for step in ordered:
@@ -73,9 +77,10 @@ def steps_text(steps: Sequence[int]) -> str:
 
 
 def arched(start: Point, end: Point, returned: bool) -> Point:
-    """The control point in the machine's boxes: along a row or a column arrows run between the ranks, others nearly straight.
+    """The control point of an arrow in the machine's boxes.
 
-    `returned`: there is an arrow back, and the two take different sides.
+    Along a row or a column an arrow bends around the ranks between; other arrows are nearly
+    straight. `returned`: there is an arrow back, so the two bend to different sides.
     """
     dx, dy = end[0] - start[0], end[1] - start[1]
     length = math.hypot(dx, dy) or 1.0
@@ -84,15 +89,17 @@ def arched(start: Point, end: Point, returned: bool) -> Point:
     if length < 1.6 or not (in_row or in_column):
         off = 0.3 if returned else 0.1
         return middle[0] + off * dy / length, middle[1] - off * dx / length
-    # The curve's middle lies off by half of this, which is between two rows of ranks.
+    # The curve's middle is off the line by half of this, so that it runs between two rows of ranks.
     off = 2 * min(0.68, 0.36 + 0.05 * length)
     if returned and (dx + dy) < 0:
         off = -off
     return (middle[0], middle[1] + off) if in_row else (middle[0] - off, middle[1])
 
 
-def hung(start: Point, end: Point) -> Point:
-    """The control point in a tree: the arrow leaves the lower rank upwards, clear of that rank's neighbours."""
+def tree_control(start: Point, end: Point) -> Point:
+    """The control point in a tree: the arrow leaves the lower rank upwards and misses its
+    neighbours.
+    """
     lower, upper = (start, end) if start[1] > end[1] else (end, start)
     return lower[0], lower[1] - 0.65 * (lower[1] - upper[1])
 
@@ -107,7 +114,9 @@ def strokes_of(
     strokes = []
     for (source, target), group in pairs.items():
         start, end = at[source], at[target]
-        control = hung(start, end) if in_tree else arched(start, end, (target, source) in pairs)
+        control = (
+            tree_control(start, end) if in_tree else arched(start, end, (target, source) in pairs)
+        )
         label = steps_text([message.step for message in group])
         strokes.append(Stroke(start, control, end, group[0].level, len(group), label))
     return strokes
@@ -115,7 +124,11 @@ def strokes_of(
 
 @dataclass(frozen=True)
 class Shown:
-    """The arrows of one panel; `label`: their steps tell something; `matrix`: they are an example of what it shows."""
+    """The arrows of one panel.
+
+    `label`: the arrows get the numbers of their steps. `matrix`: a matrix shows all messages, and
+    the arrows are an example.
+    """
 
     strokes: list[Stroke]
     note: str = ""
@@ -123,21 +136,21 @@ class Shown:
     matrix: bool = False
 
 
-def crowded(graph: Graph, messages: Sequence[Message]) -> bool:
+def too_many_arrows(graph: Graph, messages: Sequence[Message]) -> bool:
     pairs = {(message.source, message.target) for message in messages}
-    return graph.ranks > 4 and len(pairs) > min(CROWDED * graph.ranks, MOST_ARROWS)
+    return graph.ranks > 4 and len(pairs) > min(MOST_PER_RANK * graph.ranks, MOST_ARROWS)
 
 
 def choose(graph: Graph, messages: Sequence[Message], at: dict[int, Point]) -> Shown:
-    """What one panel shows of its messages, where the ranks stand in the machine's boxes."""
+    """Chooses the arrows of one panel whose ranks are in the machine's boxes."""
     steps = {message.step for message in messages}
     once = f"all in step {min(steps)}" if len(steps) == 1 and len(messages) > 1 else ""
-    if not crowded(graph, messages):
+    if not too_many_arrows(graph, messages):
         return Shown(strokes_of(messages, at), once, label=not once)
     targets = Counter(message.target for message in messages)
     rank = min(target for target, count in targets.items() if count == max(targets.values()))
     shown = [message for message in messages if message.target == rank]
-    note = f"{len(messages):,} messages: arrows for those to rank {rank}, the matrix for all"
+    note = f"{len(messages):,} messages: the arrows show those to rank {rank}, the matrix all"
     return Shown(
         strokes_of(shown, at), f"{note}; {once}" if once else note, label=not once, matrix=True
     )

@@ -1,7 +1,7 @@
-"""Lays a tree of ranks out: the root on top, children below their parent, no two subtrees in one another's way.
+"""Lays out a tree of ranks: the root on top, children below their parent, no subtrees overlap.
 
-Graphviz's dot and igraph lay such trees out as well. The one is a program that pip cannot install, the other a library
-of 15 MB, and either would replace one function of 20 lines.
+Graphviz's dot and igraph can lay out such trees too. But dot is a program that pip cannot install,
+and igraph a library of 15 MB, while either would replace only one function of 20 lines.
 """
 
 from tutti.drawing.layout import Layout
@@ -23,12 +23,12 @@ def root_of(above: dict[int, int]) -> int:
 
 
 def widest(above: dict[int, int]) -> int:
-    """How many leaves stand side by side."""
+    """The number of leaves."""
     return len(above) + 1 - len(set(above.values()))
 
 
 def deepest(above: dict[int, int]) -> int:
-    """How many edges lie between the root and the rank farthest from it."""
+    """The number of edges between the root and the rank farthest from it."""
     depth = {root_of(above): 0}
     below = _children(above)
     order = [root_of(above)]
@@ -40,7 +40,7 @@ def deepest(above: dict[int, int]) -> int:
 
 
 def tree_layout(above: dict[int, int]) -> Layout:
-    """`above` names every rank's parent, and leaves out the root."""
+    """The layout of a tree; `above` has the parent of every rank but the root."""
     below = _children(above)
     root = root_of(above)
     order = [(root, 0)]

@@ -1,10 +1,12 @@
-"""The plan language: write, check and place collectives of your own. docs/plans.md is the tutorial.
+"""The plan language, for writing, checking and placing your own collectives.
+
+docs/plans.md is the tutorial.
 
     import tutti.plan as tp
 
-A plan function says which rank's data goes where, in order; Tutti checks that this computes the collective, works
-out what must wait for what, and runs it in any MPI program. Plan functions run when a plan is compiled
-(`tutti plan compile`), never in the program that the plan serves.
+A plan function lists transfers between the ranks' buffers, in order. Tutti checks that they compute
+the collective, finds which transfer must wait for which, and runs the plan in any MPI program. Plan
+functions run when a plan is compiled (`tutti plan compile`), never in the MPI program.
 """
 
 from tutti.plan import algo

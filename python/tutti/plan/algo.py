@@ -1,12 +1,14 @@
 """The built-in algorithms as parts of other plans.
 
-Every part works over any sub-list of the ranks and on any regions: `values[r]` is what rank r brings, `into` is where
-the result goes, `scratch[r]` is where partial results may stand. Each may be one of the context's buffers or a
-dictionary by rank. Transfers that a part writes belong to the line that called it.
+Every part works on any sub-list of the ranks and on any regions: `values[r]` is the input of rank
+r, `into` gets the result, and `scratch[r]` may hold partial results. Each may be one of the
+context's buffers or a dictionary by rank. In error messages, the transfers of a part belong to the
+line that called it.
 
-Where an algorithm serves several collectives, `collective` says which of them is done among these ranks; unless said
-it is the plan's own where the algorithm serves that. Of a collective with parts the blocks of `values[r]` or `into[r]` are
-the parts of these ranks, in the order of the list; a list of regions names parts that do not lie side by side:
+If an algorithm serves several collectives, `collective` selects the one to do among these ranks. By
+default this is the plan's own collective, if the algorithm serves it. In a collective with parts,
+the blocks of `values[r]` or `into[r]` are the parts of these ranks, in the order of the list. A
+list of regions names parts that are not adjacent:
 
     groups = c.tree.numa
     for group in groups:                                  # an allgather within each group
@@ -31,7 +33,7 @@ from tutti.plan.trees import Tree
 if TYPE_CHECKING:
     from tutti._core import Plan
 
-# Whole vectors: of the parts that take no lists.
+# Whole vectors, for the functions that take no lists of regions.
 Whole = Vectors | Mapping[int, Region]
 
 
@@ -46,12 +48,13 @@ def tree_reduce(
     any_order: bool = False,
     push: bool = False,
 ) -> Region:
-    """Combines the values of a tree's ranks up to its root; returns where the result is.
+    """Combines the values of a tree's ranks up to its root and returns the region of the result.
 
-    Every inner rank combines its children's partial results and its own value in one transfer: in rank order
-    (`order="rank"`), or its own first and then its children in the tree's order (`"tree"`, as LAM-MPI does). With
-    `push` children push their partial results into their parents' scratch, beside the first vector. `into` is the
-    root's scratch unless said; of a tree of one rank nothing is moved unless `into` is said.
+    Every inner rank combines its children's partial results and its own value in one transfer: in
+    rank order (`order="rank"`), or its own value first and then its children's in the tree's order
+    (`"tree"`, as LAM-MPI does). With `push`, children push their partial results into further
+    scratch vectors of their parents. `into` is by default the root's scratch. For a tree of one
+    rank nothing is moved unless `into` is given.
     """
     if order not in ("rank", "tree"):
         raise fault(f"order '{order}' is unknown; known are rank and tree")
@@ -85,7 +88,10 @@ def _place(tree: Tree, parent: int, rank: int) -> int:
 
 
 def _upwards(tree: Tree, order: str) -> list[tuple[int, list[int]]]:
-    """Each inner rank with its children, after all below it; without recursion, because a chain may be long."""
+    """Each inner rank with its children, after all ranks below it.
+
+    There is no recursion, because a chain may be long.
+    """
     steps: list[tuple[int, list[int]]] = []
     waiting = [tree.root]
     while waiting:
@@ -100,7 +106,7 @@ def _upwards(tree: Tree, order: str) -> list[tuple[int, list[int]]]:
 
 
 def _pushed(c: Context, parent: int, sources: dict[int, Region]) -> dict[int, Region]:
-    """The children's partial results, pushed to places of their own beside the parent's partial result."""
+    """Pushes the children's partial results into further scratch vectors of the parent."""
     landed = {}
     for which, (child, source) in enumerate(sources.items(), start=1):
         landed[child] = c.tmp[parent, which]
@@ -116,7 +122,9 @@ def tree_bcast(
     into: Whole | None = None,
     push: bool = False,
 ) -> None:
-    """Hands what the root holds in `source` (its `into` unless said) down a tree, into `into[r]` of every other rank."""
+    """Copies `source` (by default the root's `into`) down a tree into `into[r]` of every other
+    rank.
+    """
     into = into or c.out
     held = {tree.root: into[tree.root] if source is None else source}
     for parent, child in tree.edges:
@@ -132,10 +140,10 @@ def tree_gather(
     into: Region | None = None,
     scratch: Whole | None = None,
 ) -> None:
-    """Collects the parts of a tree's ranks at its root: rank r's `values[r]` becomes block r of `into`.
+    """Collects the parts of a tree's ranks at its root: `values[r]` becomes block r of `into`.
 
-    `into` is the root's out unless said; an inner rank collects in the same blocks of its scratch, and hands them on
-    together where their ranks are evenly spaced.
+    `into` is by default the root's `out`. An inner rank collects parts in the same blocks of its
+    scratch. Evenly spaced blocks are copied in one transfer.
     """
     values, scratch = values or c.inp, scratch or c.tmp
     target = c.out[tree.root] if into is None else into
@@ -161,9 +169,10 @@ def tree_scatter(
     into: Whole | None = None,
     scratch: Whole | None = None,
 ) -> None:
-    """Hands out the parts of a tree's ranks from its root: block r of `source` (the root's in unless said) becomes `into[r]`.
+    """Distributes the parts of a tree's ranks from its root: block r of `source` becomes `into[r]`.
 
-    An inner rank takes the parts of all ranks below it into the same blocks of its scratch.
+    `source` is by default the root's `in`. An inner rank copies the parts of all ranks below it
+    into the same blocks of its scratch.
     """
     into, scratch = into or c.out, scratch or c.tmp
     held = {tree.root: c.inp[tree.root] if source is None else source}
@@ -180,7 +189,7 @@ def tree_scatter(
 
 
 def _below(tree: Tree) -> dict[int, Ranks]:
-    """Each inner rank with all ranks at or below it."""
+    """For each inner rank, all ranks at or below it."""
     found = {rank: [rank] for rank in tree.ranks}
     for parent, child in reversed(tree.edges):
         found[parent] += found[child]
@@ -196,9 +205,10 @@ def all_read_all(
     into: Regions | None = None,
     scratch: Regions | None = None,
 ) -> None:
-    """Every rank offers what it has and reads all it wants in one hand-over: for a few ranks and bytes.
+    """Every rank publishes its data and reads all that it needs after one hand-over.
 
-    Of barrier, allreduce, allgather, alltoall, reduce_scatter, scan and exscan; an allreduce in plans of others.
+    This suits few ranks and few bytes. Collectives: barrier, allreduce, allgather, alltoall,
+    reduce_scatter, scan and exscan; an allreduce in plans of other collectives.
     """
     _included(
         c,
@@ -221,9 +231,10 @@ def levels(
     into: Regions | None = None,
     scratch: Regions | None = None,
 ) -> None:
-    """Trees in the groups of the machine's tree and above them: barrier, bcast, reduce, allreduce, gather or scatter.
+    """Trees within the groups of the machine's levels, and a tree among their leaders.
 
-    `form` is what stands behind the algorithm's name: `binomial:flat:push` (docs/algorithms.md).
+    Collectives: barrier, bcast, reduce, allreduce, gather and scatter. `form` has the algorithm's
+    parameters, such as `binomial:flat:push` (docs/algorithms.md).
     """
     _included(
         c,
@@ -249,10 +260,11 @@ def hierarchical(
     into: Regions | None = None,
     scratch: Regions | None = None,
 ) -> None:
-    """One algorithm between the nodes of the machine's tree, among their leaders, and one within each: any collective.
+    """One algorithm among the leaders of the machine's nodes, and one within each node.
 
-    `between` and `within` are algorithms with what may stand behind their names (docs/algorithms.md); the usual ones unless
-    said. `leaders` of each node divide vectors and parts.
+    Serves every collective. `between` and `within` are algorithms with their parameters
+    (docs/algorithms.md); by default the usual ones. `leaders` is the number of leaders of each
+    node, who divide vectors and parts among them.
     """
     if within and not between:
         raise fault(f"hierarchical: within={within!r} without between; name both")
@@ -271,11 +283,12 @@ def tiled(
     into: Regions | None = None,
     scratch: Regions | None = None,
 ) -> None:
-    """Every rank combines one tile of the vector for all, then everybody, or the root, collects the tiles: for long vectors.
+    """Every rank combines one tile of the vector, then all ranks, or the root, collect the tiles.
 
-    An allreduce or a reduce (an allreduce in plans of others). `form` may be `cyclic` or, by the groups of the machine's
-    tree, `levels`. The vectors must have a multiple of as many blocks as there are ranks (by levels, as there are in the
-    largest numa region); see `c.blocks`.
+    This suits long vectors. Collectives: allreduce and reduce; an allreduce in plans of others.
+    `form` may be `cyclic` or `levels` (tiles within the groups of the machine's tree). The number
+    of blocks of the vectors must be a multiple of the number of ranks (with `levels`, of the ranks
+    in the largest NUMA region); see `c.blocks`.
     """
     whole = collective or _own(c, "tiled", "allreduce")
     _included(
@@ -292,9 +305,9 @@ def doubling(
     into: Regions | None = None,
     scratch: Regions | None = None,
 ) -> None:
-    """Pairs at doubling distances exchange all they have: barrier, allreduce, allgather, scan or exscan.
+    """Pairs of ranks at doubling distances exchange all that they have.
 
-    An allreduce in plans of others.
+    Collectives: barrier, allreduce, allgather, scan and exscan; an allreduce in plans of others.
     """
     whole = collective or _own(c, "doubling", "allreduce")
     _included(c, "doubling", ranks, values, into, scratch, whole)
@@ -309,10 +322,11 @@ def halving(
     into: Regions | None = None,
     scratch: Regions | None = None,
 ) -> None:
-    """Pairs exchange halves: allreduce or reduce_scatter (an allreduce in plans of others).
+    """Pairs of ranks exchange halves.
 
-    The vectors of an allreduce must have a multiple of as many blocks as the largest power of two that is not above the
-    number of ranks; see `c.blocks`.
+    Collectives: allreduce and reduce_scatter; an allreduce in plans of others. In an allreduce the
+    number of blocks of the vectors must be a multiple of the largest power of two that is not
+    above the number of ranks; see `c.blocks`.
     """
     _included(
         c, "halving", ranks, values, into, scratch, collective or _own(c, "halving", "allreduce")
@@ -328,7 +342,10 @@ def bruck(
     into: Regions | None = None,
     scratch: Regions | None = None,
 ) -> None:
-    """Parts travel by powers of two: allgather or alltoall (an allgather in plans of others)."""
+    """Parts travel distances that are powers of two.
+
+    Collectives: allgather and alltoall; an allgather in plans of others.
+    """
     _included(c, "bruck", ranks, values, into, scratch, collective or _own(c, "bruck", "allgather"))
 
 
@@ -342,10 +359,11 @@ def direct(
     into: Regions | None = None,
     scratch: Regions | None = None,
 ) -> None:
-    """Every rank hands its parts to the ranks that want them: gather, scatter, allgather, alltoall or reduce_scatter.
+    """Every part goes directly from its source to its destination.
 
-    `window` is how many parts a rank offers at a time. The root of a gather or scatter is the plan's where it is among
-    the ranks, else their first.
+    Collectives: gather, scatter, allgather, alltoall and reduce_scatter. `window` is the number of
+    parts that a rank publishes at a time. The root of a gather or scatter is the plan's root if it
+    is among the ranks, else the first of them.
     """
     algorithm = "direct" if window is None else f"direct:{window}"
     _included(c, algorithm, ranks, values, into, scratch, collective or c.collective)
@@ -360,10 +378,12 @@ def ring(
     into: Regions | None = None,
     scratch: Regions | None = None,
 ) -> None:
-    """In p - 1 steps every rank takes from its left neighbour what that took, or combined, before.
+    """In each of p - 1 steps every rank reads from its left neighbour the result of the step
+    before.
 
-    An allgather, reduce_scatter or allreduce (an allgather in plans of others). The vectors of an allreduce must have a
-    multiple of as many blocks as there are ranks; see `c.blocks`.
+    Collectives: allgather, reduce_scatter and allreduce; an allgather in plans of others. In an
+    allreduce the number of blocks of the vectors must be a multiple of the number of ranks; see
+    `c.blocks`.
     """
     _included(c, "ring", ranks, values, into, scratch, collective or _own(c, "ring", "allgather"))
 
@@ -377,12 +397,15 @@ def chain(
     into: Regions | None = None,
     scratch: Regions | None = None,
 ) -> None:
-    """A scan or exscan (a scan in plans of others): each rank combines its left neighbour's result with its own value."""
+    """Each rank combines its left neighbour's result with its own value.
+
+    Collectives: scan and exscan; a scan in plans of others.
+    """
     _included(c, "chain", ranks, values, into, scratch, collective or _own(c, "chain", "scan"))
 
 
 def _own(c: Context, algorithm: str, otherwise: str) -> str:
-    """The plan's collective where this algorithm serves it."""
+    """The plan's collective if this algorithm serves it, else `otherwise`."""
     served = next(
         entry["collectives"] for entry in core().algorithms() if entry["name"] == algorithm
     )
@@ -412,7 +435,7 @@ def _included(
 
 
 def dissemination(c: Context, ranks: Sequence[int] | None = None) -> None:
-    """A barrier in ceil(log2 p) rounds: in round k everybody hears of the rank 2^k before it."""
+    """A barrier in ceil(log2 p) rounds: in round k each rank waits for the rank 2^k before it."""
     members = list(c.ranks if ranks is None else ranks)
     heard: dict[int, Region] = {rank: c.inp[rank] for rank in members}
     distance, round_number = 1, 0

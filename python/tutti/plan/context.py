@@ -1,11 +1,14 @@
-"""The context of a plan function: the ranks, their buffers, the machine's tree, and the transfers so far.
+"""The context of a plan function: the ranks, their buffers, the machine's tree, and the transfers
+so far.
 
-Of a collective with parts (gather, scatter, allgather, alltoall, reduce_scatter) a part is a block: `c.inp[r][j]` of an
-alltoall is what rank r has for rank j, `c.out[r][i]` what it gets from rank i. A side that is not parted is one part,
-all of `c.inp[r]` or `c.out[r]`; `c.tmp[r]` has a block for each rank.
+In a collective with parts (gather, scatter, allgather, alltoall, reduce_scatter) a part is a
+block. In an alltoall, `c.inp[r][j]` is the part of rank r for rank j, and `c.out[r][i]` the part
+that it gets from rank i. If a buffer holds only one part, this is all of `c.inp[r]` or `c.out[r]`.
+`c.tmp[r]` has a block for each rank.
 
-A `Context` lives as long as one call of a plan function and belongs to its thread. What it records goes straight to
-the C++ (PlanBuilder); what Python adds is where each transfer was written, and errors in the user's own line.
+A `Context` lives during one call of a plan function and belongs to its thread. It passes transfers
+to the C++ code (PlanBuilder) at once. Python adds the line where each transfer was written, so
+that errors name the user's line.
 """
 
 from __future__ import annotations
@@ -27,7 +30,7 @@ MOST_STAGES = 1 << 20
 
 
 class Context:
-    """What a plan function writes to: the ranks, their buffers, the machine's tree, and the transfers so far."""
+    """The argument of a plan function: ranks, buffers, the machine's tree, and transfers so far."""
 
     def __init__(
         self, collective: str, placed: Placed, root: int, commutative: bool | None = None
@@ -40,7 +43,7 @@ class Context:
         self.tmp = Vectors(self, TMP)
         self.commutative = commutative
         self._placed = placed
-        self._fitted = False  # whether the function asked for the machine's tree
+        self._fitted = False  # True if the function used the machine's tree
         self._parted: bool = core().parted(collective)
         self._blocks = len(placed) if self._parted else 1
         self._blocks_used = False
@@ -49,46 +52,54 @@ class Context:
         self._builder = core().PlanBuilder(collective, len(placed), root)
         self._files: dict[str, int] = {}
 
-    # --- what there is ---
+    # --- ranks, machine and blocks ---
 
     @property
     def size(self) -> int:
-        """How many ranks."""
+        """The number of ranks."""
         return len(self.ranks)
 
     @property
     def tree(self) -> Placed:
-        """The machine and where the ranks are on it. A plan that asks for it is for machines of this shape only."""
+        """The ranks on the machine. A plan that uses this only suits machines of the same shape."""
         self._fitted = True
         return self._placed
 
     def blocks(self, count: int) -> None:
-        """Cuts every vector into `count` blocks; before anything names a buffer, because `c.inp[r]` is all of them.
+        """Cuts every vector into `count` blocks.
 
-        A collective with parts has a block for each rank, and no other number.
+        Call it before any buffer is named, because `c.inp[r]` has all blocks. A collective with
+        parts always has a block for each rank.
         """
         if self._parted and count != self._blocks:
             raise fault(
-                f"blocks({count!r}): {self._a_collective} has a block for each rank, here {self._blocks}; leave it out"
+                f"blocks({count!r}): {self._a_collective} has a block for each rank, here "
+                f"{self._blocks}; leave the call out"
             )
         if not isinstance(count, int) or not 1 <= count <= MOST_BLOCKS:
-            raise fault(f"blocks({count!r}): a vector is cut into 1 to {MOST_BLOCKS} blocks")
+            raise fault(
+                f"blocks({count!r}): a vector has 1 to {MOST_BLOCKS} blocks; give such a number"
+            )
         if count != 1 and self.collective == "barrier":
-            raise fault(f"blocks({count}): a barrier has 1 block, of no bytes")
+            raise fault(f"blocks({count}): a barrier has 1 block of 0 bytes; leave the call out")
         if self._blocks_used and count != self._blocks:
             raise fault(
-                f"blocks({count}): buffers were named before, with {self._blocks} blocks; cut them first"
+                f"blocks({count}): buffers were named before, with {self._blocks} blocks; call "
+                "blocks first"
             )
         self._blocks = count
 
     @property
     def block_count(self) -> int:
-        """Blocks of a vector: as many as `blocks` said, 1 unless it did; of a collective with parts, one for each rank."""
+        """The number of blocks of a vector: 1, or the number given to `blocks`.
+
+        In a collective with parts it is the number of ranks.
+        """
         self._blocks_used = True
         return self._blocks
 
     def blocks_of(self, buffer: int) -> int:
-        """Blocks of a rank's `inp`, `out` or (one vector of) `tmp`."""
+        """The number of blocks of a rank's `inp`, `out`, or one vector of `tmp`."""
         blocks = self.block_count
         if not self._parted or buffer == TMP:
             return blocks
@@ -103,10 +114,13 @@ class Context:
     def copy(
         self, dst: Region, src: Region, *, push: bool = False, stage: int | None = None
     ) -> None:
-        """`dst` becomes `src`. The owner of `dst` moves the bytes, with `push` the owner of `src`."""
+        """Copies `src` to `dst`. The owner of `dst` moves the bytes; with `push` the owner of
+        `src`.
+        """
         if not isinstance(src, Region):
             raise fault(
-                f"{src!r} is no region to copy from; give one such as c.inp[0], or reduce several"
+                f"the source {src!r} is not a region; give one such as c.inp[0], or call reduce "
+                "for several"
             )
         self._transfer(dst, [src], push, False, stage)
 
@@ -119,45 +133,50 @@ class Context:
         any_order: bool = False,
         stage: int | None = None,
     ) -> None:
-        """`dst` becomes the combination of the sources in this order; of one source, a copy.
+        """Combines the sources in this order into `dst`; one source is copied.
 
-        `any_order` takes them as they arrive; the operation must commute then. With `push` the rank that owns all
-        the sources does the work, not the owner of `dst`.
+        With `any_order` the sources are combined in the order of arrival, so the operation must
+        commute. With `push` the rank that owns all the sources executes the transfer, not the
+        owner of `dst`.
         """
         regions = sources.regions if isinstance(sources, Combination) else list(sources)
         for region in regions:
             if not isinstance(region, Region):
-                raise fault(f"{region!r} is no region to combine; give regions such as c.inp[0]")
+                raise fault(f"the source {region!r} is not a region; give regions such as c.inp[0]")
         if not regions:
-            raise fault("a reduce of nothing; name at least one source")
+            raise fault("a reduce without sources; name at least one")
         self._transfer(dst, regions, push, any_order and len(regions) > 1, stage)
 
     def token(self, rank: int, after: int | Iterable[int], *, stage: int | None = None) -> None:
-        """`rank` goes on only when the ranks `after` have done what stands before for them.
+        """`rank` continues only after the ranks `after` have executed their earlier transfers.
 
-        A hand-over without data, to hold back who would copy at the same time: a result never hangs on it. Of a rank for
-        which nothing stands before, what it does in the segment before is waited for, in the same stage or earlier ones.
+        A token moves no data. It delays ranks that would otherwise copy at the same time; no result
+        depends on it. If a rank in `after` has no earlier transfer, its transfers of the previous
+        segment in the same stage or earlier ones are waited for.
         """
         ranks = [after] if isinstance(after, int) else list(after)
         if not ranks:
-            raise fault("a token from nobody; name the ranks that are waited for")
+            raise fault("a token that waits for no rank; name the ranks to wait for")
         for one in (rank, *ranks):
             self.expect_rank(one, f"token({rank}, {after})")
         if rank in ranks:
-            raise fault(f"token({rank}, {after}): a rank's own transfers are in order; name others")
+            raise fault(
+                f"token({rank}, {after}): a rank need not wait for its own transfers; name other "
+                "ranks"
+            )
         self._token(rank, ranks, stage)
 
     def assign(self, dst: Region, value: Value) -> None:
-        """What `region = value` means: a copy of a region, a reduce of regions joined by `+`."""
+        """Executes `region = value`: copies a region, or reduces regions joined by `+`."""
         if isinstance(value, Region):
             self.copy(dst, value)
         elif isinstance(value, Combination):
             self.reduce(dst, value)
         elif isinstance(value, int) and value == 0:
-            raise fault("a sum of no regions; name at least one source")
+            raise fault("a sum without regions; name at least one source")
         else:
             raise fault(
-                f"{value!r} is no region; assign one such as c.inp[0], or several joined by +"
+                f"{value!r} is not a region; assign one such as c.inp[0], or several joined by +"
             )
 
     def include(
@@ -169,16 +188,19 @@ class Context:
         out: Regions | None = None,
         tmp: Regions | None = None,
     ) -> None:
-        """Appends the transfers of another plan: its rank i is `ranks[i]` here, its buffers are `inp`, `out`, `tmp`.
+        """Appends the transfers of another plan.
 
-        Each of its vectors is a region here, whose blocks are dealt evenly to the plan's; or, where the plan's blocks do
-        not lie side by side here, a list of regions, one for each block. Of `tmp` as much is taken as the plan needs. The
-        plan's stages hold where all others of this plan have stages too, and none decreases; else they are left out.
+        Its rank i is `ranks[i]` here, and its buffers are `inp`, `out` and `tmp`. Each of its
+        vectors is a region here, whose blocks are divided evenly among the plan's blocks. If the
+        plan's blocks are not adjacent here, a list gives one region for each block. The plan uses
+        as much of `tmp` as it needs. Its stages are kept if all other transfers have stages too
+        and none decreases; else they are dropped.
         """
         members = list(self.ranks if ranks is None else ranks)
         if len(members) != plan.ranks:
             raise fault(
-                f"a plan for {plan.ranks} ranks is included over {len(members)}; give {plan.ranks} ranks"
+                f"the included plan has {plan.ranks} ranks, but {len(members)} are given; give "
+                f"{plan.ranks} ranks"
             )
         inclusion = Inclusion(plan, members, inp or self.inp, out or self.out, tmp or self.tmp)
         for transfer, dst, sources in inclusion.transfers():
@@ -197,7 +219,7 @@ class Context:
                 included=True,
             )
 
-    # --- what regions ask ---
+    # --- checks for regions ---
 
     def expect_rank(self, rank: int, what: str) -> None:
         if not 0 <= rank < len(self.ranks):
@@ -207,23 +229,27 @@ class Context:
     def expect_buffer(self, rank: int, buffer: int) -> None:
         if buffer == IN and not self._definition.has_in(rank):
             raise fault(
-                f"in[{rank}] holds nothing: only the root of {self._a_collective}, rank {self.root}, has data; read out or tmp"
+                f"in[{rank}] has no data: only the root of {self._a_collective}, rank "
+                f"{self.root}, has an in; read out or tmp"
             )
         if buffer == OUT and not self._definition.has_out(rank):
             who = f"only the root of {self._a_collective}, rank {self.root}, has a result"
             if self.collective == "exscan":
-                who = "rank 0 of an exscan has no ranks before it, and no result"
+                who = "rank 0 of an exscan has no ranks before it and no result"
             raise fault(f"out[{rank}]: {who}; use tmp")
 
     def hint_at_blocks(self, buffer: int) -> str:
-        """What an error adds where a region of one block is asked for another."""
+        """The end of an error message about a missing block of a region with one block."""
         if not self._parted:
-            return "; c.blocks(n) cuts every vector into n"
+            return "; c.blocks(n) cuts every vector into n blocks"
         if self.blocks_of(buffer) == self.size:
             return ""
-        return f"; {NAMES[buffer]} of {self._a_collective} is one part, {NAMES[OUT - buffer]} has one for each rank"
+        return (
+            f"; {NAMES[buffer]} of {self._a_collective} is one part, {NAMES[OUT - buffer]} has one "
+            "for each rank"
+        )
 
-    # --- writing ---
+    # --- recording ---
 
     def _transfer(
         self,
@@ -235,31 +261,38 @@ class Context:
         included: bool = False,
     ) -> None:
         if not isinstance(dst, Region):
-            raise fault(f"{dst!r} is no region to write to; give one such as c.out[0]")
+            raise fault(f"the destination {dst!r} is not a region; give one such as c.out[0]")
         for region in (dst, *sources):
             if region.context is not self:
                 raise fault(
-                    f"{region!r} belongs to another plan; take regions from this function's own context"
+                    f"{region!r} belongs to another plan; use regions of this function's own "
+                    "context"
                 )
         if dst.buffer == IN:
-            raise fault(f"{dst!r} is written, and in is read-only; write out or tmp")
+            raise fault(f"{dst!r} is written, but in is read-only; write out or tmp")
         for source in sources:
             if source.count != dst.count:
                 longer = dst if dst.count > source.count else source
                 part = f", such as {longer!r}'s block j by [j]" if self._parted else ""
                 raise fault(
-                    f"{dst!r} has {dst.count} blocks, but {source!r} has {source.count}; take as many{part}"
+                    f"{dst!r} has {dst.count} blocks, but {source!r} has {source.count}; use equal "
+                    f"numbers{part}"
                 )
         if push and any(source.rank != sources[0].rank for source in sources):
             raise fault(
-                "a pushed reduce reads the buffers of several ranks; it may read those of the one rank that pushes"
+                "a pushed reduce reads buffers of several ranks; name only buffers of the rank "
+                "that pushes"
             )
         if any_order:
             if push:
-                raise fault("a pushed reduce has its sources at hand; leave any_order out")
+                raise fault(
+                    "a pushed reduce owns its sources and waits for none of them; leave "
+                    "any_order out"
+                )
             if self.commutative is False:
                 raise fault(
-                    "any_order in a plan that keeps rank order; leave it out, or commutative=False"
+                    "any_order in a plan that must keep rank order; leave out any_order or "
+                    "commutative=False"
                 )
             self._arrival = True
         read = [source.as_tuple() for source in sources]
@@ -273,9 +306,9 @@ class Context:
         self._builder.token(rank, after, *self._written(stage), included)
 
     def _written(self, stage: int | None) -> tuple[int | None, int, int]:
-        """The stage of a transfer, and the file and the line that write it."""
+        """The stage of a transfer, and the file and line that wrote it."""
         if stage is not None and not 0 <= stage < MOST_STAGES:
-            raise fault(f"stage {stage!r}; stages are 0..{MOST_STAGES - 1}")
+            raise fault(f"stage {stage!r} is out of range; stages are 0..{MOST_STAGES - 1}")
         file, line = user_place()
         index = self._files.get(file)
         if index is None:
@@ -283,8 +316,10 @@ class Context:
         return stage, index, line
 
     def finish(self, label: str, check: bool) -> Plan:
-        """The plan; checked, and `commutative` only where its order of combining needs that."""
-        # Only what can lose rank order is said to rely on commuting.
+        """The finished plan. Raises PlanError, or WrongPlan if the check fails.
+
+        The plan is marked `commutative` only if it combines data in another order than rank order.
+        """
         may_commute = self.commutative is not False and core().combines(self.collective)
         shape = self._placed.shape if self._fitted else ""
         try:

@@ -1,4 +1,4 @@
-"""Errors of the plan language: one line that starts with the line of the user's file that is at fault."""
+"""Errors of the plan language: one line that begins with the user's file and line at fault."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import tutti
 from tutti.errors import UserError
 
 _PACKAGE = os.path.dirname(os.path.abspath(tutti.__file__))
-# Plans that the package ships are plans like users' own: messages point into them.
+# Errors name lines in the package's own plans as in users' plans.
 _PLAN_FILES = {os.path.join(_PACKAGE, "plan", "lam.py")}
 _names: dict[CodeType, str | None] = {}
 
 
 class PlanError(UserError):
-    """A plan that cannot be made, or that is wrong: `my_plan.py:14: what is wrong; what would be right`."""
+    """A plan cannot be made or is wrong: `my_plan.py:14: what is wrong; what would be right`."""
 
 
 class WrongPlan(PlanError):
@@ -24,7 +24,7 @@ class WrongPlan(PlanError):
 
 
 def _shown(code: CodeType) -> str | None:
-    """How messages call the file of this code; None for the machinery between the user's line and the core."""
+    """The name of the file of this code in messages; None for Tutti's own code."""
     file = code.co_filename
     path = os.path.abspath(file)
     if path.startswith(_PACKAGE + os.sep):
@@ -43,7 +43,7 @@ def _name(code: CodeType) -> str | None:
 
 
 def user_place() -> tuple[str, int]:
-    """(file, line) of the innermost call that is not the package's own."""
+    """(file, line) of the innermost call outside the package."""
     frame = sys._getframe(1)
     while frame is not None:
         name = _name(frame.f_code)
@@ -56,7 +56,7 @@ def user_place() -> tuple[str, int]:
 
 
 def place_of(traceback: TracebackType | None) -> str | None:
-    """`file:line` of the innermost line of a traceback that is not the package's own."""
+    """`file:line` of a traceback's innermost line outside the package; None if there is none."""
     place = None
     while traceback is not None:
         name = _name(traceback.tb_frame.f_code)
@@ -67,6 +67,6 @@ def place_of(traceback: TracebackType | None) -> str | None:
 
 
 def fault(message: str) -> PlanError:
-    """The error to raise where the user's present line is at fault."""
+    """The error to raise if the user's current line is at fault."""
     file, line = user_place()
     return PlanError(f"{file}:{line}: {message}")

@@ -1,7 +1,8 @@
-"""A plan inside another: whose ranks and regions stand for those of the plan that is included.
+"""Includes a plan in another: maps its ranks and regions to those of the other plan.
 
-Made for one call of `Context.include`. The plan's ranks are members, its vectors are regions of the context. All of them
-are the same number of times as long as the plan counts blocks: its `scale`.
+An `Inclusion` lives during one call of `Context.include`. The included plan's ranks become
+`members`, its vectors become regions of the context. Each of these regions has `scale` times as
+many blocks as the included plan's vector.
 """
 
 from __future__ import annotations
@@ -15,7 +16,8 @@ from tutti.plan.region import Region, Vectors
 if TYPE_CHECKING:
     from tutti._core import Plan
 
-# The vectors of some ranks: one of the context's buffers, or by rank a region or a list of regions, one for each block.
+# The vectors of some ranks: one of the context's buffers, or for each rank a region or a list of
+# regions, one for each block.
 Regions = Vectors | Mapping[int, Region | Sequence[Region]]
 
 
@@ -31,8 +33,11 @@ class Inclusion:
         self._scale = 0  # not known yet
 
     def transfers(self) -> Iterator[tuple[dict[str, Any], Region | None, list[Region]]]:
-        """Each transfer of the plan, with its destination and its sources here; where one of them is a list, a transfer
-        for each block. A token has neither."""
+        """Each transfer of the included plan, with its destination and sources in the other plan.
+
+        If a region is a list, the transfer is split into one for each block. A token has None and
+        [].
+        """
         transfers = self._plan.transfers
         self._scale = self._find_scale(transfers)
         for transfer in transfers:
@@ -61,7 +66,7 @@ class Inclusion:
         return self._buffers[region["buffer"]][self._members[region["rank"]]]
 
     def _find_scale(self, transfers: list[dict[str, Any]]) -> int:
-        """From the first vector that is the user's: of scratch there may be more than the plan needs."""
+        """The scale, from the first vector but scratch, which may be larger than needed."""
         named = (region for transfer in transfers for region in (transfer["dst"], *transfer["src"]))
         first = next((region for region in named if region["buffer"] != "tmp"), None)
         if first is None:
@@ -69,9 +74,9 @@ class Inclusion:
         vector, blocks = self._vector(first), self._blocks[first["buffer"]]
         if not isinstance(vector, Region):
             return vector[0].count if len(vector) > 0 else 1
-        return self._hold(vector, blocks)
+        return self._scale_of(vector, blocks)
 
-    def _hold(self, whole: Region, blocks: int) -> int:
+    def _scale_of(self, whole: Region, blocks: int) -> int:
         scale, rest = divmod(whole.count, blocks)
         if rest:
             remedy = (
@@ -80,7 +85,7 @@ class Inclusion:
                 else "make that a multiple"
             )
             raise fault(
-                f"a plan of {blocks} blocks is included, and {whole!r} has {whole.count}; {remedy}"
+                f"the included plan has {blocks} blocks, but {whole!r} has {whole.count}; {remedy}"
             )
         return scale
 
@@ -91,21 +96,22 @@ class Inclusion:
         if not isinstance(vector, Region):
             if last >= len(vector):
                 raise fault(
-                    f"a plan is included whose {buffer}[{region['rank']}] has a block {last}, and {len(vector)} regions are "
-                    "listed for it; list one for each block"
+                    f"{buffer}[{region['rank']}] of the included plan has a block {last}, but "
+                    f"{len(vector)} regions are listed for it; list one for each block"
                 )
             return [vector[first + at * stride] for at in range(count)]
         if buffer != "tmp":
-            self._hold(vector, self._blocks[buffer])
+            self._scale_of(vector, self._blocks[buffer])
         elif (last + 1) * self._scale > vector.room:
             raise fault(
-                f"a plan is included that needs {(last + 1) * self._scale} blocks of scratch, and {vector!r} has {vector.count}; "
-                "give more"
+                f"the included plan needs {(last + 1) * self._scale} blocks of scratch, but "
+                f"{vector!r} has {vector.count}; give more"
             )
         if self._scale == 1:
             return vector[first : last + 1 : stride]
         if stride != 1:
             raise fault(
-                f"a plan with regions of stride {stride} is included over {vector!r}; include it over {self._plan.blocks} blocks"
+                f"the included plan has regions of stride {stride}, so {vector!r} must have "
+                f"exactly {self._plan.blocks} blocks; give such a region"
             )
         return vector[first * self._scale : (first + count) * self._scale]

@@ -1,23 +1,26 @@
-"""LAM-MPI's trees and those that the PATHS paper put in their place, for any ranks, root and placement.
+"""LAM-MPI's trees and the trees of the PATHS paper, for any number of ranks, root and placement.
 
-Source: Bjoerndalen, Anshus, Vinter, Larsen, "The Performance of Configurable Collective Communication for LAM-MPI in
-Clusters and Multi-Clusters", sections 3 to 6 and figures 2 and 3.
+Source: Bjoerndalen, Anshus, Vinter, Larsen, "The Performance of Configurable Collective
+Communication for LAM-MPI in Clusters and Multi-Clusters", sections 3 to 6 and figures 2 and 3.
 
-| scheme          | who reports to whom                                                              | paper |
-| --------------- | -------------------------------------------------------------------------------- | ----- |
-| `lam`           | LAM-MPI's own choice: linear up to 4 ranks, logarithmic from there on             | 3     |
-| `logarithmic`   | reduce: to the rank without its lowest bit; bcast: from the one without its highest | 3, 4  |
-| `linear`        | all to the root                                                                  | 5.1   |
-| `hierarchical`  | a node's ranks to its leader, the leaders to the root ("hierarchal scheme 1")     | 5.1   |
-| `two_groups`    | two groups in each node, whose leaders report to the root directly               | 5.2   |
-| `three_layers`  | two groups in each node, whose leaders report to the node's leader, and these to the root | 5.2   |
+| scheme          | each rank's parent
+| paper | | --------------- |
+-------------------------------------------------------------------------------- | ----- | | `lam`
+| LAM-MPI's own choice: linear up to 4 ranks, logarithmic from there on             | 3     | |
+`logarithmic`   | reduce: the rank without its lowest bit; bcast: the rank without its highest bit
+| 3, 4  | | `linear`        | the root
+| 5.1   | | `hierarchical`  | a leader in each node; the leaders' parent is the root ("hierarchal
+scheme 1")   | 5.1   | | `two_groups`    | a leader in each of two groups of a node; the leaders'
+parent is the root        | 5.2   | | `three_layers`  | a leader in each of two groups of a node;
+then the node's leader; then the root  | 5.2   |
 
-Each is there as an allreduce (a reduce to rank 0 and a broadcast from it, as LAM-MPI makes it), a `_reduce` and a
-`_bcast`. With another root than 0, the ranks of the logarithmic trees count from the root, as in LAM-MPI.
+Each scheme exists as an allreduce (a reduce to rank 0 and a broadcast from it, as in LAM-MPI), a
+`_reduce` and a `_bcast`. If the root is not 0, the ranks of the logarithmic trees count from the
+root, as in LAM-MPI.
 
-A rank combines in sequence: its own data first, then what its children hand it, children in ascending order of rank.
-The linear and logarithmic trees keep rank order so when the root is 0; with another root, and where ranks are dealt so
-that a node's ranks are not neighbours, the schemes rely on the operation to commute, and their plans say so.
+A rank combines its own data first, then its children's, in ascending order of rank. So the linear
+and logarithmic trees keep rank order if the root is 0. With another root, or if the ranks of a
+node are not consecutive, the schemes rely on the operation to commute, and their plans say so.
 """
 
 from __future__ import annotations
@@ -38,7 +41,7 @@ def linear_tree(c: Context) -> Tree:
 
 
 def _counted_from_the_root(c: Context, parent: Callable[[int], int]) -> Tree:
-    """A tree over ranks that count from the root; `parent` of a rank is a lower one."""
+    """A tree over ranks that count from the root; `parent` maps a rank to a lower one."""
     children: dict[int, list[int]] = {}
     for rank in range(1, c.size):
         children.setdefault((parent(rank) + c.root) % c.size, []).append((rank + c.root) % c.size)
@@ -46,12 +49,12 @@ def _counted_from_the_root(c: Context, parent: Callable[[int], int]) -> Tree:
 
 
 def log_reduce_tree(c: Context) -> Tree:
-    """Every rank reports to the one without its lowest bit: 12 hears from 13 and 14, and reports to 8."""
+    """A rank's parent is the rank without its lowest bit: the children of 12 are 13 and 14."""
     return _counted_from_the_root(c, lambda rank: rank & (rank - 1))
 
 
 def log_bcast_tree(c: Context) -> Tree:
-    """Every rank is served by the one without its highest bit: 12 by 4, which serves 20 as well."""
+    """A rank's parent is the rank without its highest bit: 4 is the parent of 12 and of 20."""
     return _counted_from_the_root(c, lambda rank: rank & ~(1 << (rank.bit_length() - 1)))
 
 
@@ -64,12 +67,19 @@ def lam_bcast_tree(c: Context) -> Tree:
 
 
 def hierarchical_tree(c: Context) -> Tree:
-    """The root's node reports to the root; every other node to its first rank, which reports to the root."""
+    """The ranks of a node have its first rank as parent, which has the root as parent.
+
+    In the root's node the root takes the place of the first rank.
+    """
     return _layered(c, groups=1, node_leaders=False)
 
 
 def two_groups_tree(c: Context) -> Tree:
-    """Two groups a node, of 4 ranks each on the paper's 8-way cluster. Twice the messages, and a shallower tree."""
+    """Two groups in each node (of 4 ranks each on the paper's 8-way cluster).
+
+    There are twice as many messages between nodes as in `hierarchical`, but ranks have fewer
+    children.
+    """
     return _layered(c, groups=2, node_leaders=False)
 
 
@@ -78,7 +88,10 @@ def three_layers_tree(c: Context) -> Tree:
 
 
 def _layered(c: Context, groups: int, node_leaders: bool) -> Tree:
-    """Ranks report to their group's leader, these to their node's leader or, without node leaders, to the root."""
+    """A rank's parent is its group's leader; a leader's parent is its node's leader or the root.
+
+    Without `node_leaders` it is the root.
+    """
     parent_of: dict[int, int] = {}
     for node in c.tree.nodes:
         for group in node.ranks.split(groups):

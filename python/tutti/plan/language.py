@@ -1,4 +1,4 @@
-"""The plan language: a Python function of a context writes a collective, transfer by transfer.
+"""The plan language: a Python function writes a collective, transfer by transfer, to a context.
 
     import tutti.plan as tp
 
@@ -10,8 +10,9 @@
 
     plan = star.build(ranks=8)
 
-Order is meaning: a plan is right if executing its transfers one after another is right. `build` proves that by the
-C++ check. The `Plan` that comes out is a value, and the C++ one that programs run.
+The order of transfers has meaning: a plan is right if executing its transfers one after another
+computes the collective. `build` proves this with the C++ check. Its result is a value, the same C++
+`Plan` that programs run.
 """
 
 from __future__ import annotations
@@ -29,7 +30,7 @@ from tutti.plan.machine import Deal, Machine, Placed
 if TYPE_CHECKING:
     from tutti._core import Plan
 
-# What build() takes itself; parameters of plan functions have other names.
+# Parameters of build(); parameters of plan functions must have other names.
 OWN_PARAMETERS = ("placed", "ranks", "shape", "deal", "root", "check")
 LONGEST_LABEL = 128
 
@@ -37,7 +38,7 @@ LONGEST_LABEL = 128
 class Collective:
     """A plan function. `build` writes the plan for one number of ranks, machine and root.
 
-    Called with a context it writes its transfers there, so that one plan can be part of another.
+    Calling it with a context writes its transfers there, so that one plan can be part of another.
     """
 
     def __init__(
@@ -58,7 +59,7 @@ class Collective:
 
     @property
     def parameters(self) -> dict[str, Any]:
-        """The function's own parameters and their defaults (inspect.Parameter.empty where there is none)."""
+        """The function's own parameters and their defaults (inspect.Parameter.empty if none)."""
         return {
             name: parameter.default
             for name, parameter in list(self.signature.parameters.items())[1:]
@@ -78,9 +79,11 @@ class Collective:
         check: bool = True,
         **parameters: Any,
     ) -> Plan:
-        """The plan for ranks that are placed on a machine, or for `ranks` dealt over a machine of this `shape`.
+        """The plan for `placed` ranks, or for `ranks` placed on a machine of this `shape` by
+        `deal`.
 
-        Raises PlanError naming the line of the plan function at fault; WrongPlan where the check fails.
+        Raises PlanError, which names the line of the plan function at fault, or WrongPlan if the
+        check fails.
         """
         where = _where(placed, ranks, shape, deal)
         rooted: bool = core().rooted(self.collective)
@@ -119,7 +122,7 @@ def _where(placed: Placed | None, ranks: int | None, shape: str | None, deal: De
     if placed is not None:
         if ranks is not None or shape is not None:
             raise fault(
-                "ranks that are placed already, and ranks or shape as well; give one of the two"
+                "placed ranks exclude ranks and shape; give either placed, or ranks and shape"
             )
         return placed
     if shape is not None:
@@ -129,17 +132,18 @@ def _where(placed: Placed | None, ranks: int | None, shape: str | None, deal: De
             "no ranks to build the plan for; give ranks=8, shape='node:2 core:4', or placed ranks"
         )
     if not isinstance(ranks, int) or ranks < 1:
-        raise fault(f"{ranks!r} ranks; give a number of at least 1")
+        raise fault(f"ranks={ranks!r} is not accepted; give a number of at least 1")
     return Machine.parse(f"core:{ranks}").place(ranks, deal)
 
 
 def collective(
     name: str, *, label: str | None = None, commutative: bool | None = None
 ) -> Callable[[Callable[..., None]], Collective]:
-    """Makes a plan function of a Python function of a context.
+    """Turns a Python function that takes a context into a plan function.
 
-    `name` is the collective: barrier, bcast, reduce, allreduce, gather, scatter, allgather, alltoall, reduce_scatter,
-    scan or exscan. gather to reduce_scatter have parts, which are blocks, one for each rank:
+    `name` is the collective: barrier, bcast, reduce, allreduce, gather, scatter, allgather,
+    alltoall, reduce_scatter, scan or exscan. Those from gather to reduce_scatter have parts:
+    blocks, one for each rank:
 
         @tp.collective("alltoall")
         def pairwise(c: tp.Context) -> None:
@@ -150,8 +154,9 @@ def collective(
                 for other in c.ranks:
                     c.out[r][other] = c.tmp[other][r]
 
-    `commutative=False` demands that the ranks' data is combined in rank order, so that the plan serves every
-    operation; by default the plan says that it relies on commuting only where it must. `label` names it to people.
+    `commutative=False` requires that the ranks' data is combined in rank order, so that the plan
+    serves every operation. By default a plan is marked as relying on commuting only if it needs
+    that. `label` is a name for people.
     """
     known = core().collectives()
     if name not in known:
@@ -166,7 +171,8 @@ def collective(
         for parameter in parameters[1:]:
             if parameter in OWN_PARAMETERS:
                 raise fault(
-                    f"{function.__name__}: parameter '{parameter}' is build's own; name it otherwise"
+                    f"{function.__name__}: parameter '{parameter}' is also one of build; give it "
+                    "another name"
                 )
         return Collective(function, name, label or function.__name__, commutative)
 
@@ -174,9 +180,10 @@ def collective(
 
 
 def builtin(algorithm: str, collective: str, ranks: int, root: int = 0, levels: str = "") -> Plan:
-    """The plan of a built-in algorithm, as `tutti plan list` names them: `builtin("nary:4", "bcast", 16)`.
+    """The plan of a built-in algorithm (`tutti plan list`), such as `builtin("nary:4", "bcast",
+    16)`.
 
-    `levels` says what the ranks share, as `Placed.levels` gives it.
+    `levels` gives the groups that the ranks share, as `Placed.levels` returns it.
     """
     try:
         plan: Plan = core().generate(collective, algorithm, ranks, root, levels)

@@ -1,8 +1,9 @@
-"""The machine that a plan is fitted to, and how ranks are dealt over it.
+"""The machine that a plan is written for, and the placement of ranks on it.
 
-A `Machine` is a number of alike nodes, perhaps in several clusters: from a shape, from this machine, or from an XML
-recording of lstopo. `Machine.place` puts ranks on its cores; the groups of the `Placed` that this gives (`clusters`,
-`nodes`, `sockets`, `numa`, `caches`, `cores`) are what plan functions loop over. Both are values that never change.
+A `Machine` is a number of equal nodes, perhaps in several clusters. It is made from a shape, from
+this machine, or from an XML recording of lstopo. `Machine.place` puts ranks on its cores and
+returns a `Placed`. Plan functions loop over its groups (`clusters`, `nodes`, `sockets`, `numa`,
+`caches`, `cores`). Both are values that never change.
 """
 
 from __future__ import annotations
@@ -21,21 +22,21 @@ Deal = str | Sequence[int]
 
 
 class Machine:
-    """Alike nodes, in `cluster_count` clusters of `nodes_per_cluster`."""
+    """Equal nodes, in `cluster_count` clusters of `nodes_per_cluster`."""
 
     def __init__(self, node: Node, nodes_per_cluster: int = 1, cluster_count: int = 1) -> None:
         self.node = node
         self.nodes_per_cluster = nodes_per_cluster
         self.cluster_count = cluster_count
-        self.levels = node.levels | {
-            "cluster",
-            "node",
-            "core",
-        }  # alike nodes are a cluster, whether called so or not
+        # Equal nodes form a cluster, even if the shape does not name one.
+        self.levels = node.levels | {"cluster", "node", "core"}
 
     @classmethod
     def parse(cls, shape: str) -> Machine:
-        """From a shape: `cluster:2 node:4 numa:2 core:8` is 2 clusters of 4 nodes of 2 numa regions of 8 cores."""
+        """A machine from a shape.
+
+        `cluster:2 node:4 numa:2 core:8` is 2 clusters of 4 nodes of 2 NUMA regions of 8 cores.
+        """
         counts = parse_shape(shape)
         sockets, regions, caches, cores = (counts.get(level, 1) for level in LEVELS[2:])
         everywhere = range(sockets * regions * caches * cores)
@@ -49,12 +50,12 @@ class Machine:
 
     @classmethod
     def from_xml(cls, path: str | os.PathLike[str]) -> Machine:
-        """One node, as `lstopo FILE.xml` recorded it."""
+        """A machine of one node, recorded by `lstopo FILE.xml`."""
         return cls(read_node(os.path.abspath(os.fspath(path))))
 
     @classmethod
     def this(cls) -> Machine:
-        """The machine that this runs on, one node."""
+        """The machine that this process runs on, as one node."""
         return cls(read_node(""))
 
     @property
@@ -66,14 +67,18 @@ class Machine:
         return self.nodes * self.node.cores
 
     def __repr__(self) -> str:
-        return f"Machine({self.cluster_count} x {self.nodes_per_cluster} nodes of {self.node.cores} cores)"
+        return (
+            f"Machine({self.cluster_count} x {self.nodes_per_cluster} nodes of {self.node.cores} "
+            "cores)"
+        )
 
     def place(self, ranks: int | None = None, deal: Deal = "block") -> Placed:
         """Puts ranks on cores.
 
-        `block`: rank r on core r, node after node, as most launchers do. `round_robin`: rank r on node r modulo the
-        nodes, as LAM-MPI does. A list gives each rank's core, counted over all nodes. Where there are more ranks than
-        cores, neighbours share one. `ranks` is one for each core unless said.
+        `block`: rank r is on core r, node after node, as with most launchers. `round_robin`: rank
+        r is on node r modulo the number of nodes, as with LAM-MPI. A list gives each rank's core,
+        counted over all nodes. If there are more ranks than cores, consecutive ranks share a core.
+        By default there is one rank for each core. Raises UserError.
         """
         if isinstance(deal, str):
             count = self.cores if ranks is None else ranks
@@ -82,7 +87,7 @@ class Machine:
         for rank, at in enumerate(cores):
             if not isinstance(at, int) or not 0 <= at < self.cores:
                 raise UserError(
-                    f"deal: rank {rank} is put on core {at}; cores are 0..{self.cores - 1}"
+                    f"deal: rank {rank} is on core {at}, but cores are 0..{self.cores - 1}"
                 )
         if ranks is not None and ranks != len(cores):
             raise UserError(
@@ -93,7 +98,7 @@ class Machine:
 
 def _dealt(machine: Machine, ranks: int, deal: str) -> tuple[int, ...]:
     if not 1 <= ranks <= MOST_CORES:
-        raise UserError(f"{ranks} ranks; 1 to {MOST_CORES} can be placed")
+        raise UserError(f"{ranks} ranks cannot be placed; give 1 to {MOST_CORES}")
     if deal == "block":
         if ranks <= machine.cores:
             return tuple(range(ranks))

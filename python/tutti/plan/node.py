@@ -1,8 +1,9 @@
-"""What a node of the machine holds, and the shapes that say so.
+"""The structure of a node of the machine, and shapes.
 
-A shape is words level:count from the outside in, `cluster:2 node:4 numa:2 core:8`, counts inside one of the level
-before. A `Node` says for every core where it is; it comes from a shape or, read by the C++ (hwloc), from this machine
-or an XML recording.
+A shape consists of words level:count from the outermost level inwards, such as
+`cluster:2 node:4 numa:2 core:8`. Each count is within one group of the level before. A `Node`
+gives the groups of every core. It is made from a shape or, by the C++ code (hwloc), from this
+machine or an XML recording.
 """
 
 from __future__ import annotations
@@ -20,12 +21,14 @@ MOST_CORES = 1 << 20
 
 @dataclass(frozen=True)
 class Node:
-    """What each node holds: for every core, in the tree's order, which socket, numa region and cache of the node it is in."""
+    """A node: for every core, in the tree's order, the numbers of its socket, NUMA region and
+    cache.
+    """
 
     socket: tuple[int, ...]
     numa: tuple[int, ...]
     cache: tuple[int, ...]
-    levels: frozenset[str]  # those that the machine tells of
+    levels: frozenset[str]  # the levels that the machine's description has
 
     @property
     def cores(self) -> int:
@@ -33,7 +36,10 @@ class Node:
 
     @cached_property
     def shape(self) -> list[tuple[str, int]] | None:
-        """How many sockets, numa regions in each, caches and cores in each of those; None where they are not alike."""
+        """The number of sockets, of NUMA regions in each, of caches in each, and of cores in each.
+
+        None if the groups of a level are not equal.
+        """
         counts: list[tuple[str, int]] = []
         groups = [
             tuple(0 for _ in self.numa),
@@ -54,7 +60,7 @@ class Node:
 
 
 def read_node(topology: str) -> Node:
-    """A node as the C++ reads it: empty for this machine, or a file."""
+    """Reads a node by the C++ code: from an XML file, or this machine if `topology` is empty."""
     try:
         vertices = core().load_tree(topology).vertices
     except core().Error as error:
@@ -65,13 +71,15 @@ def read_node(topology: str) -> Node:
     levels = {"node", "core"}
     levels |= {"numa"} if any(group >= 0 for group in numa) else set()
     levels |= {"socket"} if any(group >= 0 for group in socket) else set()
-    # Cores outside any region share one a socket, cores outside any socket one a region; what is untold is one a node.
+    # Cores outside any region form one region in each socket; cores outside any socket form one
+    # socket in each region. A level that the machine does not describe has one group in each node.
     if "socket" in levels:
         socket = [count + numa[at] + 1 if group < 0 else group for at, group in enumerate(socket)]
     else:
         socket = [0] * count
     numa = [count + socket[at] if group < 0 else group for at, group in enumerate(numa)]
-    # Of caches within caches the outermost that is smaller than its region: it is the border that data crosses.
+    # Of nested caches the outermost that is smaller than its region counts: data that crosses its
+    # border leaves the shared cache.
     chosen = [
         v for v in vertices if v["level"] == "cache" and not _inside_a_chosen(vertices, v, numa)
     ]
@@ -79,15 +87,18 @@ def read_node(topology: str) -> Node:
         levels.add("cache")
         for at in range(vertex["first_core"], vertex["first_core"] + vertex["core_count"]):
             cache[at] = index
-    # Cores outside any cache of this level share one a region.
+    # Cores outside any such cache form one group in each region.
     loose = {region: len(chosen) + place for place, region in enumerate(dict.fromkeys(numa))}
     cache = [loose[numa[at]] if group < 0 else group for at, group in enumerate(cache)]
     return Node(tuple(socket), tuple(numa), tuple(cache), frozenset(levels))
 
 
 def _outer_levels(vertices: list[dict[str, Any]]) -> tuple[list[int], list[int]]:
-    """For every core its socket and its numa region, -1 without. Where regions hold sockets, either is left out: a single
-    region, which is the node, else the sockets."""
+    """For every core, its socket and its NUMA region; -1 if it has none.
+
+    If regions contain sockets, one of the two levels is dropped: the region if there is only one
+    (it is the whole node), else the sockets.
+    """
     found: dict[str, list[int]] = {}
     regions = [vertex for vertex in vertices if vertex["level"] == "numa"]
     sockets = [vertex for vertex in vertices if vertex["level"] == "socket"]
@@ -109,7 +120,11 @@ def _whole_region(vertex: dict[str, Any], numa: list[int]) -> bool:
 def _inside_a_chosen(
     vertices: list[dict[str, Any]], vertex: dict[str, Any], numa: list[int]
 ) -> bool:
-    """Whether another cache stands for this one: a cache around it that splits its region, or one inside it that does."""
+    """True if another cache is used instead of this one.
+
+    This is a cache around it that is smaller than the region, or, if this one is the whole region,
+    one inside it.
+    """
     if _whole_region(vertex, numa):
         return any(
             v["level"] == "cache" and v is not vertex and _covers(vertex, v) for v in vertices
@@ -129,11 +144,15 @@ def _covers(outer: dict[str, Any], inner: dict[str, Any]) -> bool:
 
 
 def parse_shape(shape: str) -> dict[str, int]:
-    """The counts of a shape by level, from the outside in; levels that it leaves out are left out."""
+    """The counts of a shape by level, from the outermost level inwards, only for levels that it
+    names.
+
+    Raises UserError.
+    """
     try:
         counts: dict[str, int] = core().shape_counts(shape)
     except core().Error as error:
         raise UserError(str(error)) from error
     if not counts:
-        raise UserError("an empty shape; write one such as 'node:4 numa:2 core:8'")
+        raise UserError("the shape is empty; write one such as 'node:4 numa:2 core:8'")
     return counts

@@ -1,7 +1,8 @@
-"""Ranks placed on a machine, and the groups that share a level of it. Values that never change.
+"""Ranks placed on a machine, and their groups at each level. The values never change.
 
-Levels nest: cluster, node, socket, numa, cache, core. A level that a machine does not tell counts as one group that holds all
-of the group outside it, so that a loop over `placed.numa` is right everywhere; groups without ranks are left out.
+Levels nest: cluster, node, socket, numa, cache, core. A level that the machine's description lacks
+has one group in each group of the level outside it, so that a loop over `placed.numa` works on
+every machine. Groups without ranks are left out.
 """
 
 from __future__ import annotations
@@ -21,7 +22,10 @@ if TYPE_CHECKING:
 
 @dataclass(eq=False)
 class Group:
-    """The ranks that share one cluster, node, socket, numa region, cache or core. `index` counts those of its level."""
+    """The ranks that share one cluster, node, socket, NUMA region, cache or core.
+
+    `index` is the group's number within its level.
+    """
 
     level: str
     index: int
@@ -35,7 +39,7 @@ class Group:
         return self.ranks.lead
 
     def leader(self, root: int) -> int:
-        """The root where it is here, else the first rank."""
+        """The root if it is in this group, else the first rank."""
         return self.ranks.leader(root)
 
 
@@ -50,12 +54,15 @@ class Placed:
         self.ranks = Ranks(range(len(core_of)))
 
     def place_of(self, rank: int) -> tuple[int, int, int, int, int, int]:
-        """(cluster, node, socket, numa, cache, core) of a rank, each counted over the whole machine."""
+        """(cluster, node, socket, numa, cache, core) of a rank, each numbered over the whole
+        machine.
+        """
         node, within = divmod(self.core_of[rank], self.machine.node.cores)
         inner = self.machine.node
         cores = inner.cores
-        # A node has at most as many sockets, regions and caches as cores, a few times over where some cores are in none:
-        # the product keeps the numbers of different nodes apart.
+        # The numbers of a node's sockets, regions and caches are below 4 times its cores (cores
+        # outside any group get further numbers), so the product keeps the numbers of different
+        # nodes distinct.
         return (
             node // self.machine.nodes_per_cluster,
             node,
@@ -78,7 +85,7 @@ class Placed:
         for path in sorted(members):
             level = LEVELS[len(path) - 1]
             around = [made[path[:-1]]] if len(path) > 1 else []
-            # Sockets that are not told stand beside the line from node to numa region: both hold the region.
+            # If the machine's description lacks sockets, the parent of a NUMA region is its node.
             if level == "numa" and not sockets_told:
                 around.insert(0, made[path[:-2]])
             group = Group(
@@ -131,7 +138,9 @@ class Placed:
         }
 
     def levels(self, ranks: Sequence[int] | None = None) -> str:
-        """What these ranks (all, unless said) share, as the core's generators take it: words NAME:GROUP,GROUP,..."""
+        """The groups of these ranks (by default all), as words NAME:GROUP,GROUP,... for the
+        generators.
+        """
         members = self.ranks if ranks is None else ranks
         told = [level for level in LEVELS if level in self.machine.levels]
         groups = {
@@ -140,16 +149,16 @@ class Placed:
         return " ".join(f"{level}:{','.join(numbers)}" for level, numbers in groups.items())
 
     def group_of(self, rank: int, level: str) -> Group:
-        """The group of a level that holds a rank."""
+        """The group of a level that contains a rank."""
         if rank not in self.ranks:
             raise UserError(f"there is no rank {rank}; ranks are 0..{len(self.ranks) - 1}")
         self.groups(level)
         return self._group_of[level, rank]
 
     def level(self, one: int, other: int) -> str:
-        """The lowest level, of those the machine tells of, that holds both ranks.
+        """The lowest level of the machine's description at which both ranks are in one group.
 
-        `cluster` is between nodes, `machine` between clusters.
+        `cluster` means between nodes, `machine` between clusters.
         """
         places = zip(LEVELS, self.place_of(one), self.place_of(other), strict=True)
         lowest = "machine"
@@ -162,10 +171,10 @@ class Placed:
 
     @cached_property
     def shape(self) -> str:
-        """The clusters and nodes that hold ranks, and what these nodes are, as `node:4 numa:2 core:8`.
+        """The shape of the clusters and nodes that have ranks, such as `node:4 numa:2 core:8`.
 
-        Where some cores of these nodes have no rank, the cores are left out: how many a job is bound to says nothing
-        of where its ranks are. Empty where the nodes are not alike: then no shape says what the machine is.
+        If some cores of these nodes have no rank, cores are left out of the shape. The shape is
+        empty if the nodes are not equal, because then no shape describes the machine.
         """
         clusters, inside = len(self.clusters), self.machine.node.shape
         nodes, uneven = divmod(len(self.nodes), clusters)

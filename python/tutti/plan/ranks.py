@@ -1,4 +1,4 @@
-"""Runs of ranks: what a group of the machine's tree holds, and what a plan's loops go over."""
+"""Sequences of ranks, such as the ranks of a group of the machine's tree."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from tutti.errors import UserError
 
 
 class Ranks(Sequence[int]):
-    """Some ranks, in an order. Immutable; iterates, indexes and slices like a tuple.
+    """An ordered sequence of ranks. Immutable; iterates, indexes and slices like a tuple.
 
     >>> list(Ranks(range(8)).split(2))
     [Ranks(0, 1, 2, 3), Ranks(4, 5, 6, 7)]
@@ -20,29 +20,34 @@ class Ranks(Sequence[int]):
 
     def __init__(self, ranks: Iterable[int] = ()) -> None:
         self._ranks: tuple[int, ...] = tuple(ranks)
-        self._members: frozenset[int] | None = (
-            None  # made when first asked: most runs are only gone over
-        )
+        # Made at the first membership test, because most sequences are only iterated.
+        self._members: frozenset[int] | None = None
 
     @property
     def lead(self) -> int:
-        """The first rank, which speaks for the others."""
+        """The first rank. Raises UserError if there are no ranks."""
         if not self._ranks:
-            raise UserError("a run without ranks has no lead; ask `if ranks:` before")
+            raise UserError("an empty sequence of ranks has no lead; test `if ranks:` before")
         return self._ranks[0]
 
     def leader(self, root: int) -> int:
-        """The root where it is one of these ranks, else the first rank: the leader that saves a hand-over."""
+        """The root if it is one of these ranks, else the first rank.
+
+        With the root as leader a hand-over is saved.
+        """
         return root if root in self else self.lead
 
     def without(self, *ranks: int) -> Ranks:
-        """These ranks in their order, but for some."""
+        """These ranks in their order, without the given ones."""
         return Ranks(rank for rank in self._ranks if rank not in ranks)
 
     def split(self, parts: int) -> list[Ranks]:
-        """`parts` runs of near-equal length, the longer ones first; fewer where there are fewer ranks."""
+        """`parts` consecutive pieces of nearly equal length, the longer ones first.
+
+        There are fewer pieces if there are fewer ranks than `parts`.
+        """
         if parts < 1:
-            raise UserError(f"split({parts}): the number of runs is at least 1")
+            raise UserError(f"split({parts}): the number of pieces must be at least 1")
         parts = min(parts, len(self._ranks))
         if parts == 0:
             return []
@@ -51,15 +56,17 @@ class Ranks(Sequence[int]):
         return [Ranks(self._ranks[low:high]) for low, high in pairwise(starts)]
 
     def runs(self, length: int) -> list[Ranks]:
-        """Runs of `length` ranks, the last one shorter where it does not divide."""
+        """Consecutive pieces of `length` ranks; the last one may be shorter."""
         if length < 1:
-            raise UserError(f"runs({length}): a run has at least 1 rank")
+            raise UserError(f"runs({length}): the length must be at least 1")
         return [
             Ranks(self._ranks[low : low + length]) for low in range(0, len(self._ranks), length)
         ]
 
     def slices(self) -> list[slice]:
-        """These ranks as slices, few where they are evenly spaced: of a region with a block for each rank, their blocks.
+        """These ranks as slices, one slice for ranks that are evenly spaced.
+
+        Applied to a region with a block for each rank, they select the blocks of these ranks.
 
         >>> Ranks([0, 1, 2, 3]).slices(), Ranks([1, 5, 9]).slices()
         ([slice(0, 4, 1)], [slice(1, 10, 4)])

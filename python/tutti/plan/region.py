@@ -1,12 +1,16 @@
-"""Regions: runs of blocks of one buffer of one rank, and what can be said with them.
-
-    c.tmp[3]            all blocks of rank 3's scratch vector     c.tmp[3, 1]         its second scratch vector
-    c.out[3].block(2)   one block; also c.out[3][2]               c.out[3][2:6]       four; [::2] every second
-    c.inp[3][5]         of an alltoall: rank 3's part for 5       c.out[5][3]         where it belongs
+"""Regions: evenly spaced blocks of one buffer of one rank.
+c.tmp[3]            all blocks of rank 3's scratch vector     c.tmp[3, 1]         its second
+scratch vector
+    c.out[3].block(2)   one block; also c.out[3][2]               c.out[3][2:6]       four; [::2]
+    every second
+    c.inp[3][5]         in an alltoall: rank 3's part for 5       c.out[5][3]         its
+    destination
     c.out[3] = c.inp[0]                                           a copy
-    c.out[3] = c.inp[0] + c.tmp[1]                                a reduce, in this order; sum(...) works too
+    c.out[3] = c.inp[0] + c.tmp[1]                                a reduce, in this order; sum(...)
+    works too
 
-`+` stands for the operation of the call, whatever it is. Regions are values of the context that made them.
+`+` stands for the operation of the call. Regions are values that belong to the context that made
+them.
 """
 
 from __future__ import annotations
@@ -22,13 +26,13 @@ if TYPE_CHECKING:
 
 IN, OUT, TMP = 0, 1, 2
 NAMES = ("in", "out", "tmp")
-# (rank, buffer, first, count, stride), as the core takes it.
+# (rank, buffer, first, count, stride) for the core.
 RegionTuple = tuple[int, int, int, int, int]
 MOST_BLOCKS = 1 << 20
 
 
 class Region:
-    """`count` blocks from `first` on, `stride` apart, of one buffer of one rank."""
+    """`count` blocks of one buffer of one rank, from `first` on, `stride` blocks apart."""
 
     __slots__ = ("_context", "_open", "buffer", "count", "first", "rank", "stride")
 
@@ -48,7 +52,7 @@ class Region:
         self.first = first
         self.count = count
         self.stride = stride
-        self._open = open_ended  # scratch is as large as it is named
+        self._open = open_ended  # scratch grows to the largest block that is named
 
     @property
     def context(self) -> Context:
@@ -56,7 +60,7 @@ class Region:
 
     @property
     def room(self) -> int:
-        """How many blocks can be taken from it: of scratch, as many as it is asked for."""
+        """The number of blocks that can be taken from it; scratch grows up to MOST_BLOCKS."""
         return MOST_BLOCKS - self.first if self._open else self.count
 
     def as_tuple(self) -> RegionTuple:
@@ -85,7 +89,8 @@ class Region:
             raise fault(f"{self!r}[{_slice_text(index)}]: {error}") from error
         if len(run) == 0 or run.step < 1 or run[-1] >= MOST_BLOCKS:
             raise fault(
-                f"{self!r}[{_slice_text(index)}] holds no blocks going up; the region has blocks 0..{self.count - 1}"
+                f"{self!r}[{_slice_text(index)}] selects no blocks in ascending order; the region "
+                f"has blocks 0..{self.count - 1}"
             )
         stride = self.stride * run.step if len(run) > 1 else 1
         return Region(
@@ -129,7 +134,7 @@ class Region:
 
 
 class Combination:
-    """Regions joined by `+`: what a reduce combines, in this order."""
+    """Regions joined by `+`, which a reduce combines in this order."""
 
     __slots__ = ("regions",)
 
@@ -141,7 +146,7 @@ class Combination:
             return Combination([*self.regions, other])
         if isinstance(other, Combination):
             return Combination(self.regions + other.regions)
-        raise fault(f"{other!r} is no region; combine regions such as c.inp[0] and c.tmp[1]")
+        raise fault(f"{other!r} is not a region; combine regions such as c.inp[0] and c.tmp[1]")
 
     def __radd__(self, other: int) -> Combination:
         return self if other == 0 else NotImplemented
@@ -150,12 +155,15 @@ class Combination:
         return " + ".join(map(repr, self.regions))
 
 
-# What may stand at the right of `region = ...`; the int is the 0 of an empty sum(), which is refused.
+# Values that can be assigned to a region. The int is the 0 of an empty sum(), which is refused.
 Value = Region | Combination | int
 
 
 class Vectors:
-    """One buffer of every rank: `c.inp`, `c.out` or `c.tmp`. `[r]` is rank r's whole vector, or all of its parts."""
+    """One buffer of every rank: `c.inp`, `c.out` or `c.tmp`.
+
+    `[r]` is rank r's whole vector, or all of its parts.
+    """
 
     __slots__ = ("_buffer", "_context")
 
@@ -168,7 +176,8 @@ class Vectors:
         if isinstance(rank, tuple):
             if self._buffer != TMP or len(rank) != 2:
                 raise fault(
-                    f"{NAMES[self._buffer]}{list(rank)}: only tmp has several vectors, tmp[rank, which]; blocks are [rank][block]"
+                    f"{NAMES[self._buffer]}{list(rank)}: only tmp has several vectors, tmp[rank, "
+                    "which]; write a block as [rank][block]"
                 )
             part = _whole_number(rank[1], "which vector")
             rank = rank[0]

@@ -1,8 +1,8 @@
-"""Trees of ranks: who reports to whom, as data.
+"""Trees of ranks, as data.
 
-A `Tree` is a root and edges (parent, child) from the top downwards, in the order in which a parent serves its
-children. It is a value; the parts in `algo` turn it into transfers. The built-in shapes come from the C++ generators,
-so that a tree of that name is the same tree everywhere.
+A `Tree` is a root and edges (parent, child) from the root downwards, in the order in which a parent
+serves its children. It is a value; the functions in `algo` turn it into transfers. The built-in
+shapes come from the C++ generators, so that a name always means the same tree.
 """
 
 from __future__ import annotations
@@ -25,15 +25,16 @@ class Tree:
         for parent, child in self.edges:
             if parent not in placed:
                 raise UserError(
-                    f"rank {parent} has a child, {child}, before it has a parent itself; go from the root downwards"
+                    f"rank {parent} has a child, {child}, before it has a parent itself; list "
+                    "edges from the root downwards"
                 )
             if child in placed:
-                raise UserError(f"rank {child} stands twice in a tree; it has one parent")
+                raise UserError(f"rank {child} is in the tree twice; give it one parent")
             placed.add(child)
 
     @classmethod
     def flat(cls, ranks: Sequence[int], root: int | None = None) -> Tree:
-        """Every rank reports to the root."""
+        """The root is the parent of every other rank."""
         top = _root(ranks, root)
         return cls(top, [(top, rank) for rank in ranks if rank != top])
 
@@ -49,7 +50,7 @@ class Tree:
 
     @classmethod
     def builtin(cls, algorithm: str, ranks: Sequence[int], root: int | None = None) -> Tree:
-        """The tree of a built-in algorithm: the way its broadcast takes."""
+        """The tree of a built-in algorithm's broadcast."""
         top = _root(ranks, root)
         at = list(ranks).index(top)
         try:
@@ -60,13 +61,16 @@ class Tree:
 
     @classmethod
     def chain(cls, ranks: Sequence[int]) -> Tree:
-        """Every rank reports to the one before it in the list."""
+        """The parent of each rank is the one before it in the list."""
         _root(ranks, None)
         return cls(ranks[0], list(pairwise(ranks)))
 
     @classmethod
     def from_parents(cls, parent_of: Mapping[int, int], root: int | None = None) -> Tree:
-        """From each rank's parent; children in ascending order. The root is the rank without a parent."""
+        """A tree from each rank's parent; children are in ascending order.
+
+        The root is the rank without a parent. Raises UserError if there is not exactly one.
+        """
         children: dict[int, list[int]] = {}
         for child, parent in parent_of.items():
             children.setdefault(parent, []).append(child)
@@ -79,7 +83,7 @@ class Tree:
 
     @classmethod
     def from_children(cls, root: int, children: Mapping[int, Sequence[int]]) -> Tree:
-        """From each rank's children, in the order in which it serves them."""
+        """A tree from each rank's children, in the order of serving them. Raises UserError."""
         edges: list[tuple[int, int]] = []
         waiting = [root]
         while waiting:
@@ -88,18 +92,18 @@ class Tree:
             edges += [(parent, child) for child in below]
             waiting += reversed(below)
             if len(edges) > sum(map(len, children.values())):
-                break  # a ring: the constructor names the rank that stands twice
+                break  # there is a cycle; the constructor names the rank that occurs twice
         tree = cls(root, edges)
         lost = [rank for rank, below in children.items() if below and rank not in tree.ranks]
         if lost:
             raise UserError(
-                f"rank {lost[0]} has children, but does not report to root {root}; give it a parent"
+                f"rank {lost[0]} has children, but is not below root {root}; give it a parent"
             )
         return tree
 
     @classmethod
     def joined(cls, trees: Iterable[Tree]) -> Tree:
-        """One tree of several, from the top downwards: the root of each hangs where an earlier one holds it."""
+        """Joins trees into one. The root of each but the first must be in an earlier one."""
         parts = list(trees)
         if not parts:
             raise UserError("no trees to join; give at least one")
@@ -123,7 +127,7 @@ class Tree:
 
     @cached_property
     def depth(self) -> int:
-        """The longest way from the root, in edges."""
+        """The length of the longest path from the root, in edges."""
         below = {self.root: 0}
         for parent, child in self.edges:
             below[child] = below[parent] + 1
@@ -135,7 +139,7 @@ class Tree:
 
     @cached_property
     def lowest(self) -> dict[int, int]:
-        """The lowest rank at or below each rank: by it, subtrees are combined in rank order."""
+        """The lowest rank at or below each rank; it sorts subtrees into rank order."""
         low = {rank: rank for rank in self.ranks}
         for parent, child in reversed(self.edges):
             low[parent] = min(low[parent], low[child])
@@ -145,16 +149,20 @@ class Tree:
         return len(self.edges) + 1
 
     def __repr__(self) -> str:
-        return f"Tree(root {self.root}, {len(self)} ranks, depth {self.depth}, most children {self.most_children})"
+        return (
+            f"Tree(root {self.root}, {len(self)} ranks, depth {self.depth}, most children "
+            f"{self.most_children})"
+        )
 
 
 def _root(ranks: Sequence[int], root: int | None) -> int:
     if not ranks:
-        raise UserError("a tree of no ranks; give at least one")
+        raise UserError("a tree without ranks; give at least one")
     if root is None:
         return ranks[0]
     if root not in ranks:
         raise UserError(
-            f"root {root} is not among the ranks of the tree; ranks are {', '.join(map(str, list(ranks)[:8]))}"
+            f"root {root} is not among the ranks of the tree; ranks are "
+            f"{', '.join(map(str, list(ranks)[:8]))}"
         )
     return root

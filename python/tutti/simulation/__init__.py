@@ -1,5 +1,5 @@
-"""`tutti sim`: collectives on clusters that are not there, simulated by SimGrid's SMPI.
+"""`tutti sim` simulates collectives on clusters, by SimGrid's SMPI.
 
-machines holds the clusters, platform writes what SimGrid reads of them, jobs runs the simulations, results compares them,
-report and plot show the comparison.
+machines defines the clusters, platform writes their files for SimGrid, jobs runs the simulations,
+results compares them, and report and plot show the comparison.
 """

@@ -1,4 +1,4 @@
-"""The command `tutti sim`: from its options, checked before anything runs, to tables, JSON and plots."""
+"""The command `tutti sim`. It checks all options before anything runs."""
 
 import json
 from dataclasses import asdict, replace
@@ -20,9 +20,19 @@ from tutti.simulation.variants import AGAINST, TUTTI, Variant, parse_against
 
 DEFAULT_SIZES = "8,1K,64K,1M"
 ROOTED = ("bcast", "reduce", "gather", "scatter", "gatherv", "scatterv")
-# Every rank has a part for every other in these, so that memory for the larger ones grows with the square of the ranks.
-PARTS = ("gather", "scatter", "allgather", "alltoall", "reduce_scatter_block", "gatherv", "scatterv", "allgatherv", "alltoallv",
-         "reduce_scatter")  # fmt: skip
+# In these a buffer has a part for each rank, so that it grows with the number of ranks.
+PARTS = (
+    "gather",
+    "scatter",
+    "allgather",
+    "alltoall",
+    "reduce_scatter_block",
+    "gatherv",
+    "scatterv",
+    "allgatherv",
+    "alltoallv",
+    "reduce_scatter",
+)
 DEALS = ("block", "round_robin")
 
 
@@ -34,10 +44,14 @@ def machine_of(
     bandwidth: float | None,
     clusters: Clusters,
 ) -> Machine:
-    """A known machine, or one's own; what else is given takes the place of its figures."""
+    """A known machine or a new one, with the figures that were given in place of its own.
+
+    Raises UserError.
+    """
     if name is None and (nodes is None or cores is None):
         raise UserError(
-            f"--machine is missing: one of {', '.join(MACHINES)} (tutti sim --list), or --nodes and --cores"
+            f"--machine is missing: give one of {', '.join(MACHINES)} (tutti sim --list), or "
+            "--nodes and --cores"
         )
     machine = named(name) if name is not None else OWN
     network = machine.network
@@ -60,7 +74,8 @@ def ranks_of(ranks: int | None, machine: Machine) -> int:
         return machine.ranks
     if not 2 <= ranks <= machine.ranks:
         raise UserError(
-            f"--ranks: {ranks} is not accepted; {machine.name} has room for 2 to {machine.ranks}"
+            f"--ranks: {ranks} is not accepted; give 2 to {machine.ranks}, a rank on each core of "
+            f"{machine.name}"
         )
     return ranks
 
@@ -81,7 +96,8 @@ def cells_of(collectives: list[str], sizes: list[int], roots: list[int], ranks: 
             for size in [0] if collective == "barrier" else sizes:
                 if collective in PARTS and size * ranks > MOST_BYTES:
                     raise UserError(
-                        f"--sizes: {size} bytes for each of {ranks} ranks are beyond 1024M in {collective}; give less"
+                        f"--sizes: in {collective}, {size} bytes for each of {ranks} ranks are "
+                        "more than 1024M; give smaller sizes or fewer ranks"
                     )
                 cells.append(Cell(collective, size, root))
     return cells
@@ -117,8 +133,14 @@ def _write_json(document: Any, name: str, console: Console) -> None:
 
 def _list(json_name: str | None, console: Console) -> None:
     if json_name is not None:
-        return _write_json({"format": "tutti-sim-machines 1", "machines": [asdict(one) for one in MACHINES.values()]},
-                           json_name, console)  # fmt: skip
+        return _write_json(
+            {
+                "format": "tutti-sim-machines 1",
+                "machines": [asdict(one) for one in MACHINES.values()],
+            },
+            json_name,
+            console,
+        )
     console.print(machines_table(list(MACHINES.values())))
 
 
@@ -135,75 +157,107 @@ def _directory(name: str) -> Path:
 
 def _numbers(warm: int, operations: int, seconds: float) -> None:
     for option, value, least, most in (
-        ("--warm", warm, 0, 1000), ("--operations", operations, 1, 1000), ("--seconds", seconds, 1, 1e6)
-    ):  # fmt: skip
+        ("--warm", warm, 0, 1000),
+        ("--operations", operations, 1, 1000),
+        ("--seconds", seconds, 1, 1e6),
+    ):
         if not least <= value <= most:
             raise UserError(
-                f"{option}: {value:g} is not accepted; numbers from {least} to {most:g} are"
+                f"{option}: {value:g} is not accepted; give a number from {least} to {most:g}"
             )
 
 
 def sim(
     collectives: Annotated[
-        str, typer.Argument(help="Collectives with commas, as `tutti bench` names them, or all.")
+        str,
+        typer.Argument(
+            help="Collectives, separated by commas, as `tutti bench` names them; or all."
+        ),
     ] = "all",
-    machine: Annotated[str | None, typer.Option(help=f"A cluster: {', '.join(MACHINES)}.")] = None,
+    machine: Annotated[
+        str | None, typer.Option(help=f"A known cluster: {', '.join(MACHINES)}.")
+    ] = None,
     list_: Annotated[
         bool,
         typer.Option(
-            "--list", help="List these clusters with their figures, and simulate nothing."
+            "--list", help="List the known clusters with their figures, and simulate nothing."
         ),
     ] = False,
     nodes: Annotated[
         int | None,
         typer.Option(
-            help="So many nodes, of a cluster of one's own or instead of the known one's."
+            help="Number of nodes, of a new cluster or in place of the known cluster's number."
         ),
     ] = None,
     cores: Annotated[
-        int | None, typer.Option(help="So many cores of a node, a rank on each; likewise.")
+        int | None,
+        typer.Option(help="Number of cores of a node, with a rank on each; likewise."),
     ] = None,
     latency: Annotated[
-        float | None, typer.Option(help="Microseconds from adapter to adapter; likewise.")
+        float | None,
+        typer.Option(help="Latency from adapter to adapter, in microseconds; likewise."),
     ] = None,
     bandwidth: Annotated[
-        float | None, typer.Option(help="GB/s of a node's link, each way; likewise.")
+        float | None,
+        typer.Option(help="Bandwidth of a node's link in each direction, in GB/s; likewise."),
     ] = None,
     clusters: Annotated[
-        int, typer.Option(help="Groups of nodes, with one link between each two.")
+        int, typer.Option(help="Number of groups of nodes, with a link between each two groups.")
     ] = 1,
-    cluster_latency: Annotated[float, typer.Option(help="Microseconds of that link.")] = 1000,
-    cluster_bandwidth: Annotated[float, typer.Option(help="GB/s of that link, each way.")] = 0.125,
-    ranks: Annotated[int | None, typer.Option(help="How many ranks [one a core].")] = None,
+    cluster_latency: Annotated[
+        float, typer.Option(help="Latency of that link, in microseconds.")
+    ] = 1000,
+    cluster_bandwidth: Annotated[
+        float, typer.Option(help="Bandwidth of that link in each direction, in GB/s.")
+    ] = 0.125,
+    ranks: Annotated[
+        int | None, typer.Option(help="Number of ranks (default: one for each core).")
+    ] = None,
     deal: Annotated[
-        str, typer.Option(help="How ranks lie on nodes: block or round_robin.")
+        str, typer.Option(help="How ranks are placed on nodes: block or round_robin.")
     ] = "block",
     sizes: Annotated[
-        str, typer.Option(help="Bytes of one rank's part or of the vector.")
+        str,
+        typer.Option(
+            help="Message sizes in bytes: of one rank's part, or of the whole vector if all ranks "
+            "have it."
+        ),
     ] = DEFAULT_SIZES,
-    roots: Annotated[str, typer.Option(help="Roots, of the collectives that have one.")] = "0",
+    roots: Annotated[
+        str, typer.Option(help="Roots to simulate, for collectives with a root, as in 0,5.")
+    ] = "0",
     against: Annotated[
         str,
-        typer.Option(help=f"What to compare Tutti with: all, none, or of {', '.join(AGAINST)}."),
+        typer.Option(
+            help=f"What to compare Tutti with: all, none, or some of {', '.join(AGAINST)}."
+        ),
     ] = "mpich,ompi,mvapich2,impi",
     tutti: Annotated[bool, typer.Option(help="Simulate Tutti too.")] = True,
-    warm: Annotated[int, typer.Option(help="Operations of each cell before the timed ones.")] = 1,
+    warm: Annotated[
+        int,
+        typer.Option(
+            help="Untimed operations of each cell (collective and size) before the timed."
+        ),
+    ] = 1,
     operations: Annotated[
-        int, typer.Option(help="Timed operations of each cell; the median counts.")
+        int, typer.Option(help="Timed operations of each cell; the result is their median.")
     ] = 2,
-    seconds: Annotated[float, typer.Option(help="Give a simulation up after so long.")] = 900,
+    seconds: Annotated[
+        float, typer.Option(help="Stop a simulation that takes more seconds than this.")
+    ] = 900,
     json_name: Annotated[
         str | None,
-        typer.Option("--json", metavar="FILE", help="Write all numbers here; - is stdout."),
+        typer.Option("--json", metavar="FILE", help="Write all numbers to FILE; - is stdout."),
     ] = None,
     plot: Annotated[
         str | None, typer.Option(metavar="FILE", help="Draw FILE.png and FILE.svg.")
     ] = None,
     files: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Keep SimGrid's platform.xml and hosts here.")
+        str | None,
+        typer.Option(metavar="DIR", help="Write SimGrid's platform.xml and hosts to DIR."),
     ] = None,
 ) -> None:
-    """Simulate collectives on a cluster, by SimGrid: Tutti's, and those that MPIs would choose."""
+    """Simulate the collectives of Tutti and of MPIs on a cluster, by SimGrid."""
     console = Console(width=None if Console().is_terminal else 160, stderr=json_name == "-")
     if json_name is not None and json_name != "-":
         output_file("--json", json_name)
@@ -224,7 +278,7 @@ def sim(
         raise UserError(f"--deal: '{deal}' is unknown; known are {' and '.join(DEALS)}")
     variants = ([Variant(TUTTI)] if tutti else []) + parse_against(against)
     if not variants:
-        raise UserError("--no-tutti --against none: nothing is left to simulate")
+        raise UserError("--no-tutti --against none: nothing is left to simulate; leave one out")
     cells = cells_of(
         parse_collectives(collectives), parse_sizes(sizes), parse_roots(roots, count), count
     )

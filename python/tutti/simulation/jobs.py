@@ -1,4 +1,4 @@
-"""Runs simulations: one smpirun for each variant, whose cells arrive line by line."""
+"""Runs simulations: one smpirun for each variant, which prints a line for each cell."""
 
 import json
 import os
@@ -22,32 +22,43 @@ from tutti.simulation.variants import Variant
 
 PACKAGE = "libsimgrid-dev (Debian, Ubuntu), or SimGrid from https://simgrid.org"
 LOG_PREFIX = re.compile(r"^\[\d+\.\d+\] \S+: \[[^]]*\] ")
-MEBIBYTES = 4096  # that the buffers of all ranks may take
-# SMPI bends latencies and bandwidths to fit a cluster that it was calibrated on; what is simulated here are the machine's own
-# figures. Nothing is computed in simulated time, and asking for it takes none.
+MEBIBYTES = 4096  # limit for the buffers of all ranks together
+# By default SMPI corrects latencies and bandwidths for the cluster that it was calibrated on. These
+# settings use the machine's own figures. Computation and MPI_Wtime take no simulated time.
 SETTINGS = (
-    "smpi/simulate-computation:no", "smpi/host-speed:10Gf", "smpi/wtime:0", "smpi/bw-factor:0:1", "smpi/lat-factor:0:1",
-    "network/crosstraffic:no", "network/weight-S:0", "smpi/test:0",
-    # One copy of the program, whose globals are exchanged with the rank: a copy of the file for each takes minutes.
+    "smpi/simulate-computation:no",
+    "smpi/host-speed:10Gf",
+    "smpi/wtime:0",
+    "smpi/bw-factor:0:1",
+    "smpi/lat-factor:0:1",
+    "network/crosstraffic:no",
+    "network/weight-S:0",
+    "smpi/test:0",
+    # All ranks share one copy of the program, and SMPI exchanges its globals when the rank
+    # changes. A copy of the file for each rank would take minutes.
     "smpi/privatization:mmap",
-)  # fmt: skip
+)
 
 
-# What Tutti's set-up and this program ask of SMPI itself: algorithms that need few messages, whoever is simulated. (Without a
-# choice SMPI takes linear ones, and its selectors take minutes to get ready on thousands of ranks.)
+# SMPI's own collectives, which Tutti's set-up and the simulated program use, run by algorithms with
+# few messages. (By default SMPI uses linear ones, and its selectors need minutes of preparation for
+# thousands of ranks.)
 PLAIN = (
-    "smpi/allgather:bruck", "smpi/allreduce:rdb", "smpi/barrier:ompi_recursivedoubling", "smpi/bcast:binomial_tree",
-    "smpi/gather:ompi_binomial", "smpi/reduce:binomial",
-)  # fmt: skip
+    "smpi/allgather:bruck",
+    "smpi/allreduce:rdb",
+    "smpi/barrier:ompi_recursivedoubling",
+    "smpi/bcast:binomial_tree",
+    "smpi/gather:ompi_binomial",
+    "smpi/reduce:binomial",
+)
 
 
 @dataclass(frozen=True, order=True)
 class Cell:
     collective: str
-    bytes: (
-        int  # of one rank's part, or of the whole vector where all ranks have it (0 for a barrier)
-    )
-    root: int  # 0 where there is none
+    # The size of one rank's part, or of the whole vector if all ranks have it; 0 for a barrier.
+    bytes: int
+    root: int  # 0 if there is none
 
 
 @dataclass(frozen=True)
@@ -59,25 +70,24 @@ class Settings:
     variants: list[Variant]
     warm: int
     operations: int
-    seconds: float  # after which a variant counts as hanging
+    seconds: float  # time limit of a variant's simulation
 
 
 @dataclass
 class Run:
-    """What one variant's simulation said."""
+    """The results of one variant's simulation."""
 
     microseconds: dict[Cell, float] = field(default_factory=dict)
     verified: set[Cell] = field(default_factory=set)
-    failed: dict[Cell, str] = field(
-        default_factory=dict
-    )  # why, of what SMPI's own collectives cannot do
-    report: dict[str, Any] | None = None  # Tutti's
+    # Cells at which SMPI's own collectives failed, with the reason.
+    failed: dict[Cell, str] = field(default_factory=dict)
+    report: dict[str, Any] | None = None  # Tutti's report
 
 
 def smpirun() -> str:
     found = shutil.which("smpirun")
     if found is None:
-        raise UserError(f"SimGrid is not there: no smpirun on the PATH; install {PACKAGE}")
+        raise UserError(f"SimGrid is missing: there is no smpirun on the PATH; install {PACKAGE}")
     return found
 
 
@@ -86,7 +96,8 @@ def simulated_program(tutti: bool) -> Path:
     found = find_library(name)
     if found is None:
         raise UserError(
-            f"{name} is missing: Tutti was built without SimGrid; install {PACKAGE} and build again (make)"
+            f"{name} is missing: Tutti was built without SimGrid; install {PACKAGE} and build "
+            "again (make)"
         )
     return found
 
@@ -107,11 +118,25 @@ def command(settings: Settings, variant: Variant, cells: list[Cell], directory: 
     ]
     costs = (machine.memory.overhead_us, machine.network.overhead_us, machine.network.gap_us)
     return [
-        smpirun(), "-quiet", "-np", str(settings.ranks), "-platform", str(directory / "platform.xml"),
-        "-hostfile", str(directory / "hosts"), *(f"--cfg={option}" for option in options), "--log=root.thres:warning",
-        str(simulated_program(variant.tutti)), str(settings.warm), str(settings.operations), str(MEBIBYTES),
-        *map(_nanoseconds, costs), str(max(1, round(machine.network.gigabytes * 1000))), eager, *(f"{cell.collective}:{cell.bytes}:{cell.root}" for cell in cells),
-    ]  # fmt: skip
+        smpirun(),
+        "-quiet",
+        "-np",
+        str(settings.ranks),
+        "-platform",
+        str(directory / "platform.xml"),
+        "-hostfile",
+        str(directory / "hosts"),
+        *(f"--cfg={option}" for option in options),
+        "--log=root.thres:warning",
+        str(simulated_program(variant.tutti)),
+        str(settings.warm),
+        str(settings.operations),
+        str(MEBIBYTES),
+        *map(_nanoseconds, costs),
+        str(max(1, round(machine.network.gigabytes * 1000))),
+        eager,
+        *(f"{cell.collective}:{cell.bytes}:{cell.root}" for cell in cells),
+    ]
 
 
 def write_files(settings: Settings, directory: Path) -> None:
@@ -121,7 +146,7 @@ def write_files(settings: Settings, directory: Path) -> None:
 
 @contextmanager
 def _ending_on_request() -> Iterator[None]:
-    """While a simulation runs, who ends this process ends it too."""
+    """Turns SIGTERM into KeyboardInterrupt during the block, so that the simulation ends too."""
 
     def interrupt(*_: object) -> None:
         raise KeyboardInterrupt
@@ -134,7 +159,10 @@ def _ending_on_request() -> Iterator[None]:
 
 
 def _what_failed(text: str) -> str:
-    """Our own program's line, else the last that was said, without what SimGrid's log puts before it."""
+    """One line that tells what failed: the first of one of Tutti's programs, else the last one.
+
+    The prefix of SimGrid's log is removed.
+    """
     lines = [LOG_PREFIX.sub("", line).strip() for line in text.splitlines()]
     lines = [line for line in lines if line and not line.startswith("Execution failed")]
     ours = [line for line in lines if line.startswith("tutti")]
@@ -156,7 +184,10 @@ def _read_cells(stream: Any, run: Run, each: Callable[[], None]) -> None:
 def _execute(
     words: list[str], env: dict[str, str], seconds: float, run: Run, each: Callable[[], None]
 ) -> tuple[int, str]:
-    """Runs a simulation to its end; returns (exit code, stderr). Nothing of it is left running."""
+    """Runs a simulation to its end and returns (exit code, stderr). No process of it remains.
+
+    Raises RunError after `seconds`.
+    """
     with tempfile.TemporaryFile("w+") as said, started(words, env, said) as process:
         late = threading.Event()
 
@@ -174,7 +205,8 @@ def _execute(
             timer.cancel()
         if late.is_set():
             raise RunError(
-                f"no end after {seconds:.0f} s; give more with --seconds, or fewer ranks or sizes"
+                f"the simulation did not end within {seconds:.0f} s; give more --seconds, or fewer "
+                "ranks or sizes"
             )
         said.seek(0)
         return code, said.read()
@@ -188,7 +220,7 @@ def _simulate_from(
     run: Run,
     each: Callable[[], None],
 ) -> str:
-    """Cell after cell, as far as it goes; returns what failed then, or nothing."""
+    """Simulates the cells in order, until one fails. Returns what failed, or ""."""
     report = directory / "report.json"
     with _ending_on_request():
         words = command(settings, variant, cells, directory)
@@ -203,7 +235,10 @@ def _simulate_from(
 
 
 def simulate(settings: Settings, variant: Variant, each: Callable[[], None]) -> Run:
-    """One variant; `each` is called after each cell. A cell at which SMPI's own collectives fail is left out."""
+    """Simulates one variant; `each` is called after each cell. Raises RunError.
+
+    Cells at which SMPI's own collectives fail are left out and listed in the result.
+    """
     run = Run()
     cells = settings.cells
     with tempfile.TemporaryDirectory(prefix="tutti-sim-") as name:

@@ -1,7 +1,8 @@
-"""What SimGrid reads of a machine: its platform, as XML, and where ranks are, a line for each.
+"""Writes a machine for SimGrid: its platform as XML, and the host of each rank, one per line.
 
-A node is one host, so that its ranks know that they are on one node. Routes are laid once a node: to and from the
-switch of its cluster, and to itself, through a link that bounds what one message gets and one that all of the node's share.
+A node is one SimGrid host, so that its ranks know that they share a node. Each node has a route to
+the switch of its cluster, one back, and one to itself. The latter has two links: one limits the
+bandwidth of a single message, the other is shared by all messages of the node.
 """
 
 from xml.etree.ElementTree import Element, ElementTree, SubElement, indent, tostring
@@ -9,7 +10,8 @@ from xml.etree.ElementTree import Element, ElementTree, SubElement, indent, tost
 from tutti.simulation.machines import Machine
 
 HEADER = '<?xml version="1.0"?>\n<!DOCTYPE platform SYSTEM "https://simgrid.org/simgrid.dtd">\n'
-# SimGrid wants to know how fast a core is; nothing is computed in simulated time.
+# SimGrid requires the speed of a core; it has no effect, because computation takes no simulated
+# time.
 SPEED = "10Gf"
 
 
@@ -48,7 +50,7 @@ def _switch(cluster: int) -> str:
 
 
 def cluster_of(machine: Machine, node: int) -> int:
-    """Clusters are runs of nodes whose lengths differ by one at most."""
+    """The cluster of a node. Clusters are consecutive nodes; their sizes differ by at most one."""
     return node * machine.clusters.count // machine.nodes
 
 
@@ -66,7 +68,7 @@ def _pairs(count: int) -> list[tuple[int, int]]:
 
 
 def platform(machine: Machine) -> str:
-    """The XML file's text."""
+    """The text of the XML file."""
     root = Element("platform", {"version": "4.1"})
     zone = SubElement(root, "zone", {"id": machine.name, "routing": "Floyd"})
     groups = machine.clusters
@@ -91,7 +93,10 @@ def platform(machine: Machine) -> str:
 
 
 def hostfile(machine: Machine, ranks: int, deal: str) -> str:
-    """A line for each rank: block fills one node after the other, round_robin deals the ranks out to all nodes."""
+    """The text of the host file, a line for each rank.
+
+    block fills one node after the other; round_robin puts consecutive ranks on consecutive nodes.
+    """
     if deal == "block":
         places = [rank // machine.cores for rank in range(ranks)]
     else:

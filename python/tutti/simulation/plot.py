@@ -49,7 +49,7 @@ def _draw_panel(axes: Any, results: Results, panel: Panel, roots: bool) -> None:
 
 
 def draw(results: Results, stem: Path) -> list[Path]:
-    """Writes STEM.png and STEM.svg and returns their names."""
+    """Writes STEM.png and STEM.svg and returns their paths."""
     import matplotlib
 
     matplotlib.use("Agg")

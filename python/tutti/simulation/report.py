@@ -1,4 +1,4 @@
-"""Shows simulations, and the machines that can be simulated, on the terminal."""
+"""Prints the tables of simulations and of the known machines."""
 
 from rich.console import Console
 from rich.table import Table
@@ -20,9 +20,12 @@ def machines_table(machines: list[Machine]) -> Table:
         way = network.latency_us + 2 * network.overhead_us
         near = memory.latency_us + 2 * memory.overhead_us
         table.add_row(
-            machine.name, f"{machine.nodes} x {machine.cores}", f"{way:g} us, {network.gigabytes:g} GB/s",
-            f"{near:g} us, {memory.gigabytes:g} GB/s, {memory.shared_gigabytes:g} shared", machine.source,
-        )  # fmt: skip
+            machine.name,
+            f"{machine.nodes} x {machine.cores}",
+            f"{way:g} us, {network.gigabytes:g} GB/s",
+            f"{near:g} us, {memory.gigabytes:g} GB/s, {memory.shared_gigabytes:g} shared",
+            machine.source,
+        )
     return table
 
 

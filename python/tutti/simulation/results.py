@@ -1,4 +1,4 @@
-"""What simulations say: ratios to Tutti's times, cell by cell, and their geometric means. Pure functions."""
+"""Ratios of times to Tutti's time for each cell, and their geometric means. Pure functions."""
 
 import math
 from collections.abc import Iterable
@@ -9,7 +9,7 @@ from tutti import __version__
 from tutti.simulation.jobs import Cell, Run, Settings
 from tutti.simulation.variants import SELECTORS, TUTTI, Variant
 
-BEST = "best"  # of the MPIs' choices, cell by cell
+BEST = "best"  # the fastest of the MPIs' choices in each cell
 
 
 @dataclass(frozen=True)
@@ -31,27 +31,27 @@ class Results:
 
     @property
     def compared(self) -> list[str]:
-        """What Tutti is compared with; the best of MPIs where there are several."""
+        """The variants that Tutti is compared with, and the best MPI if there are several."""
         return self.others + ([BEST] if len(self.selectors) > 1 else [])
 
     def time(self, key: str, cell: Cell) -> float | None:
-        """Microseconds; None where that could not be simulated."""
+        """Microseconds; None if the cell could not be simulated."""
         best = self.best(cell) if key == BEST else key
         return self.runs[best].microseconds.get(cell) if best is not None else None
 
     def best(self, cell: Cell) -> str | None:
-        """The selector that is fastest here."""
+        """The MPI that is fastest in this cell; None if no MPI could be simulated."""
         times = {key: self.runs[key].microseconds.get(cell) for key in self.selectors}
         known = {key: time for key, time in times.items() if time is not None}
         return min(known, key=lambda key: known[key]) if known else None
 
     def ratio(self, key: str, cell: Cell) -> float | None:
-        """How many times faster Tutti is."""
+        """How many times faster Tutti is in this cell; None if one of the two is not known."""
         own, other = self.time(TUTTI, cell), self.time(key, cell)
         return None if own is None or other is None else other / own
 
     def mean(self, key: str, cells: Iterable[Cell]) -> float | None:
-        """The geometric mean of the ratios that there are."""
+        """The geometric mean of the known ratios; None if there are none."""
         ratios = [self.ratio(key, cell) for cell in cells]
         logs = [math.log(ratio) for ratio in ratios if ratio is not None]
         return math.exp(sum(logs) / len(logs)) if logs else None
@@ -61,7 +61,7 @@ class Results:
 
 
 def notes(results: Results) -> list[str]:
-    """What a reader of the numbers should know."""
+    """Remarks that explain the numbers."""
     said = []
     for key, run in results.runs.items():
         if run.report is None:
@@ -73,18 +73,20 @@ def notes(results: Results) -> list[str]:
             if row["host_calls"] > 0:
                 left = f"{row['host_calls']} calls of {row['collective']} ({row['size']})"
                 said.append(
-                    f"{label} left {left} to SMPI: {'; '.join(why['reason'] for why in run.report['host_reasons'])}"
+                    f"{label} left {left} to SMPI: "
+                    f"{'; '.join(why['reason'] for why in run.report['host_reasons'])}"
                 )
     for key, run in results.runs.items():
         for cell, why in run.failed.items():
             said.append(
-                f"{Variant(key).label}, {cell.collective} of {cell.bytes} bytes: SMPI cannot do it here: {why}"
+                f"{Variant(key).label}, {cell.collective} of {cell.bytes} bytes: SMPI failed: {why}"
             )
     unverified = [cell for cell in results.settings.cells if not results.verified(cell)]
     if unverified:
         names = dict.fromkeys(f"{cell.collective} of {cell.bytes} bytes" for cell in unverified)
         said.append(
-            f"results not verified, for their buffers would take too much memory: {', '.join(names)}"
+            "results not verified, because the check would need too much memory: "
+            f"{', '.join(names)}"
         )
     return said
 

@@ -1,4 +1,4 @@
-"""What runs the collectives of a simulation: Tutti, Tutti without levels, or the choices of an MPI that SMPI knows."""
+"""The variants of a simulation: Tutti, Tutti without levels, and the algorithms of several MPIs."""
 
 import os
 from dataclasses import dataclass
@@ -6,14 +6,16 @@ from pathlib import Path
 
 from tutti.errors import UserError
 
-# Each of an MPI's own decision functions, as SimGrid has copied them.
+# The MPIs whose decision functions SimGrid contains.
 SELECTORS = {"mpich": "MPICH", "ompi": "Open MPI", "mvapich2": "MVAPICH2", "impi": "Intel MPI"}
 FLAT = "flat"
 TUTTI = "tutti"
 AGAINST = (*SELECTORS, FLAT)
-# The shared memory of a node is not simulated, so all that Tutti does is messages there; and there is a core for each rank.
+# The shared memory of a node is not simulated, so Tutti uses messages within nodes too. There is a
+# core for each rank.
 SIMULATED = {"TUTTI_REACH": "net", "TUTTI_WAIT": "spin", "TUTTI_SETUP_AFTER": "0"}
-# All ranks' memory is one process's, which would else be asked back from the system for each long message.
+# All ranks are in one process. Without these settings malloc would get the memory of each long
+# message from the system and give it back.
 ALLOCATOR = {"MALLOC_MMAP_THRESHOLD_": str(1 << 32), "MALLOC_TRIM_THRESHOLD_": str(1 << 34)}
 FLAT_TABLE = Path(__file__).with_name("flat.map")
 
@@ -24,7 +26,7 @@ class Variant:
 
     @property
     def tutti(self) -> bool:
-        """Whether Tutti runs the collectives, or SMPI does."""
+        """True if Tutti runs the collectives, false if SMPI does."""
         return self.key in (TUTTI, FLAT)
 
     @property
@@ -32,7 +34,7 @@ class Variant:
         return {TUTTI: "Tutti", FLAT: "flat"}.get(self.key) or SELECTORS[self.key]
 
     def environment(self, report: Path) -> dict[str, str]:
-        """Of a job; a user's TUTTI_* variables hold for Tutti, and not for what it is compared with."""
+        """The environment of a job. Only the variant `tutti` gets the user's TUTTI_* variables."""
         inherited = ALLOCATOR | {
             name: value for name, value in os.environ.items() if name != "LD_PRELOAD"
         }
@@ -47,7 +49,7 @@ class Variant:
 
 
 def parse_against(text: str) -> list[Variant]:
-    """`none`, or some of what there is to be compared with."""
+    """The variants that --against lists. Raises UserError for an unknown one."""
     if text == "none":
         return []
     words = list(AGAINST) if text == "all" else text.split(",")

@@ -1,6 +1,6 @@
-"""Which algorithm serves which call: `tutti explain` says so, `tutti tune` measures what should.
+"""`tutti explain` says which algorithm serves a call; `tutti tune` measures which algorithm should.
 
-explain asks the compiled core; candidates lists what could serve instead of the default, jobs says what to measure in which
-order, measuring runs it, state keeps what was measured, picking decides, writing makes the table and the summary, keeping
-says what stays of the table that was there.
+explain asks the compiled core. candidates lists the alternatives to the default, jobs says what to
+measure and in which order, measuring runs the jobs, state keeps the results, picking decides,
+writing makes the table and the summary, and keeping says which rules of an existing table stay.
 """

@@ -1,4 +1,4 @@
-"""What could serve a collective instead of the default: algorithms of the core, each with the segments worth trying."""
+"""Lists the alternatives to the default for a collective: algorithms, each with segment sizes."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,38 +9,41 @@ from tutti.places import core
 from tutti.plan.machine import Machine
 
 DEGREES = (2, 4, 8, 16)
-HALVES = (1 << 64) - 1  # the core's word for it: two of each message
+HALVES = (1 << 64) - 1  # the core's value for "two segments for each message"
 SEGMENTS = (24 << 10, 64 << 10, HALVES)
-LONG_BYTES = 8 << 10  # up to here a message goes in one piece, so that segments make no difference
-MOST_DIRECT_RANKS = 64  # beyond it all reading all costs memory and set-up, and never pays
-COMPARED_RANKS = 32  # degrees that make no difference among these make none that matters
-BENCH_NAMES = {
-    "reduce_scatter": "reduce_scatter_block"
-}  # where tutti-bench calls a collective by MPI's name
+LONG_BYTES = 8 << 10  # shorter messages have one segment, whatever the segment size
+MOST_DIRECT_RANKS = (
+    64  # with more ranks all_read_all needs much memory and set-up and is never best
+)
+# Plans are compared for at most so many ranks: degrees that give the same plan there are taken as
+# the same.
+COMPARED_RANKS = 32
+# tutti-bench calls these collectives by MPI's names.
+BENCH_NAMES = {"reduce_scatter": "reduce_scatter_block"}
 
 
 @dataclass(frozen=True, order=True)
 class Candidate:
-    """An algorithm as tables name it; `segment_bytes` 0 leaves segments to the executor."""
+    """An algorithm by its name in tables; with `segment_bytes` 0 the executor chooses segments."""
 
     algorithm: str
     segment_bytes: int = 0
 
     @property
     def label(self) -> str:
-        """As a rule says it behind `builtin:`; unique."""
+        """The words of a rule behind `builtin:`; unique."""
         return self.algorithm + segment_words(self.segment_bytes)
 
 
 def segment_words(segment_bytes: int) -> str:
-    """What a rule adds for segments of a size; nothing where it leaves them to the executor."""
+    """The words of a rule for a segment size; none for 0, where the executor chooses."""
     if segment_bytes == 0:
         return ""
     return " segment " + ("halves" if segment_bytes == HALVES else size_word(segment_bytes))
 
 
 def size_word(size: int) -> str:
-    """Bytes as tables and options write them: 24K, 1M, 1000."""
+    """A number of bytes as tables and options write it: 24K, 1M, 1000."""
     for shift, unit in ((30, "G"), (20, "M"), (10, "K")):
         if size and size % (1 << shift) == 0:
             return f"{size >> shift}{unit}"
@@ -52,7 +55,10 @@ def bench_name(collective: str) -> str:
 
 
 def parse_collectives(text: str) -> list[str]:
-    """Names of the core's collectives (MPI's names for the same work too), each once; `all` is every one."""
+    """The core's names of the collectives that `text` lists, each once; `all` lists every one.
+
+    MPI's names are accepted too. Raises UserError for an unknown name.
+    """
     known: list[str] = core().collectives()
     if text == "all":
         return known
@@ -76,7 +82,8 @@ def _specs(ranks: int, collective: str) -> list[str]:
             name == "all_read_all" and ranks > MOST_DIRECT_RANKS
         ):
             continue
-        # Sums of doubles are measured, which an algorithm that is not uniform never serves.
+        # Tuning measures sums of doubles, for which Tutti never uses an algorithm that is not
+        # uniform.
         if not algorithm["uniform"] and core().combines(collective):
             continue
         specs += (
@@ -89,7 +96,7 @@ def _specs(ranks: int, collective: str) -> list[str]:
 
 @lru_cache
 def _levels(ranks: int) -> str:
-    """Of so many ranks, one a core of this machine; unknown with more ranks than cores."""
+    """The levels of so many ranks, one on each core of this machine; "" with fewer cores."""
     here = Machine.this()
     return here.place(ranks).levels() if ranks <= here.cores else ""
 
@@ -101,9 +108,11 @@ def _contents(collective: str, spec: str, ranks: int) -> str:
 
 
 def algorithms_for(ranks: int, collective: str, leaves: Sequence[int] = ()) -> list[str]:
-    """Those that serve it, but of the ones that are the same plan for so many ranks only the first.
+    """The algorithms that serve a collective. If several give the same plan, only the first is
+    listed.
 
-    `leaves`: how many a binary tree bears in a group, by what was measured (links.py).
+    `leaves`: numbers of leaves that a binary tree can have in a group without congestion, from
+    measurements (links.py).
     """
     by_contents: dict[str, str] = {}
     specs = _specs(ranks, collective)
@@ -115,7 +124,9 @@ def algorithms_for(ranks: int, collective: str, leaves: Sequence[int] = ()) -> l
 def candidates_for(
     ranks: int, collective: str, sizes: list[int], leaves: Sequence[int] = ()
 ) -> list[Candidate]:
-    """All candidates of a collective; those with segments only where a size is long enough to have some."""
+    """All candidates of a collective. Segment sizes are tried only if a message size is long
+    enough.
+    """
     algorithms = algorithms_for(ranks, collective, leaves)
     segments = (
         SEGMENTS if collective != "barrier" and any(size > LONG_BYTES for size in sizes) else ()

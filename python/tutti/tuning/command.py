@@ -1,4 +1,7 @@
-"""The command `tutti tune`: measures this machine and writes a table of what serves it better than the default."""
+"""The command `tutti tune` measures this machine and writes a table of rules.
+
+Each rule names an algorithm that was faster than the default.
+"""
 
 import json
 import os
@@ -38,7 +41,8 @@ def _start(settings: TuneSettings, output: Path, resume: bool, console: Console)
         return states.load(file, settings)
     if file.exists():
         raise UserError(
-            f"'{file}' is of a tuning that was interrupted; add --resume to go on with it, or remove it"
+            f"'{file}' belongs to a tuning that was interrupted; add --resume to continue it, or "
+            "remove the file"
         )
     links = links_of_this_machine()
     for one in links:
@@ -49,9 +53,9 @@ def _start(settings: TuneSettings, output: Path, resume: bool, console: Console)
 def _measure(
     settings: TuneSettings, state: states.State, output: Path, seconds: float, console: Console
 ) -> tuple[list[Pick], list[Pick]]:
-    """What the race picked and what was confirmed.
+    """The picks of the race, and the picks that were confirmed.
 
-    The progress bar is redrawn between jobs only: a thread that draws would disturb what is measured.
+    The progress bar is redrawn only between jobs: a drawing thread would disturb the measurement.
     """
     file = _state_file(output)
     columns = (
@@ -73,7 +77,10 @@ def _measure(
             )
         except KeyboardInterrupt:
             if state.done:
-                again = f"tutti tune: {len(state.done)} jobs are kept in '{file}'; the same command with --resume goes on"
+                again = (
+                    f"tutti tune: the results of {len(state.done)} jobs are in '{file}'; the same "
+                    "command with --resume continues"
+                )
                 progress.console.print(again, highlight=False, soft_wrap=True)
             raise
 
@@ -101,23 +108,35 @@ def _write(path: Path, text: str, console: Console) -> None:
     console.print(f"wrote {path}", highlight=False, soft_wrap=True)
 
 
-def say_what_older_rules_decide(
+def report_older_rules(
     picks: list[Pick], settings: TuneSettings, table: Path, console: Console
 ) -> None:
-    """Of the cells that keep the default by what was measured: the table may have had rules for them."""
+    """Prints the older rules that decide cells for which the default was measured best."""
     places = []
     with chosen_by(None):
         for one in picks:
             oversubscribed = one.cell.ranks > settings.cores
-            found = core().explain(one.cell.collective, one.cell.bytes, one.cell.ranks, 0, oversubscribed, [], str(table),
-                                   reached=settings.shared_heap)  # fmt: skip
+            found = core().explain(
+                one.cell.collective,
+                one.cell.bytes,
+                one.cell.ranks,
+                0,
+                oversubscribed,
+                [],
+                str(table),
+                reached=settings.shared_heap,
+            )
             place = found["considered"][found["chosen"]]["place"]
             if one.label is None and place.startswith(f"{table}:"):
                 places.append(place)
     if places:
         lines = ", ".join(dict.fromkeys(places))
-        console.print(f"{len(places)} of these are decided by rules that the table had before: {lines}; remove them, or let "
-                      "them say `reached no`, where Tutti's choice should stand.", highlight=False, soft_wrap=True)  # fmt: skip
+        console.print(
+            f"Older rules of the table decide {len(places)} of these cells: {lines}. To use "
+            "Tutti's choice there, remove the rules or add `reached no` to them.",
+            highlight=False,
+            soft_wrap=True,
+        )
 
 
 def _collectives(text: str, shared_heap: bool) -> list[str]:
@@ -126,12 +145,14 @@ def _collectives(text: str, shared_heap: bool) -> list[str]:
         return names
     if text != "all" and "barrier" in names:
         raise UserError(
-            "--collectives: a barrier moves no memory, which is all that --shared-heap changes; leave one of them out"
+            "--collectives: --shared-heap does not change a barrier, which moves no data; leave "
+            "barrier or --shared-heap out"
         )
     reach = core().environment()["TUTTI_REACH"][0]
     if reach is not None and reach.lower() not in ("auto", "direct"):
         raise UserError(
-            f"--shared-heap: TUTTI_REACH={reach} keeps ranks from reaching each other's memory; unset it"
+            f"--shared-heap: TUTTI_REACH={reach} keeps ranks from reaching each other's memory; "
+            "unset it"
         )
     heap = examine_heap()
     if heap.state != GOOD:
@@ -151,8 +172,10 @@ def _settings(
     shared_heap: bool,
 ) -> TuneSettings:
     for option, value, least, most in (
-        ("--repetitions", repetitions, LEAST_REPETITIONS, 100), ("--budget-ms", budget_ms, 1, 60000), ("--margin", margin, 0, 1)
-    ):  # fmt: skip
+        ("--repetitions", repetitions, LEAST_REPETITIONS, 100),
+        ("--budget-ms", budget_ms, 1, 60000),
+        ("--margin", margin, 0, 1),
+    ):
         if not least <= value <= most:
             raise UserError(
                 f"{option}: '{value}' is not accepted; numbers from {least} to {most} are"
@@ -160,52 +183,78 @@ def _settings(
     cores = len(os.sched_getaffinity(0))
     rank_counts = sorted(parse_ranks(ranks) if ranks is not None else default_ranks(cores))
     if rank_counts[0] < 2:
-        raise UserError("--ranks: a rank alone has nothing to choose; give counts from 2")
+        raise UserError("--ranks: one rank needs no algorithm; give counts of 2 or more")
     chosen = choose_mpis([mpi] if mpi else [], find_mpis())[0]
     with_tutti(True, [chosen])
     return TuneSettings(
-        mpi=chosen, ranks=rank_counts, cores=cores, collectives=_collectives(collectives, shared_heap),
-        sizes=sorted(parse_sizes(sizes)), repetitions=repetitions, budget_ms=budget_ms, margin=margin, seed=seed,
+        mpi=chosen,
+        ranks=rank_counts,
+        cores=cores,
+        collectives=_collectives(collectives, shared_heap),
+        sizes=sorted(parse_sizes(sizes)),
+        repetitions=repetitions,
+        budget_ms=budget_ms,
+        margin=margin,
+        seed=seed,
         shared_heap=shared_heap,
-    )  # fmt: skip
+    )
 
 
 def tune(
     ranks: Annotated[
-        str | None, typer.Option(help="Rank counts, as in 2,4,8 [2, the cores, twice the cores].")
+        str | None,
+        typer.Option(
+            help="Rank counts, as in 2,4,8 (default: 2, the number of cores, "
+            "twice the number of cores)."
+        ),
     ] = None,
     collectives: Annotated[
-        str, typer.Option(help="Which collectives: all, or names as `tutti explain` takes them.")
+        str, typer.Option(help="Which collectives: all, or names that `tutti explain` takes.")
     ] = "all",
     sizes: Annotated[
-        str, typer.Option(help="Bytes of one part, or of the vector where all ranks have it.")
+        str,
+        typer.Option(
+            help="Message sizes in bytes: of one rank's part, or of the whole vector if all ranks "
+            "have it."
+        ),
     ] = DEFAULT_SIZES,
     mpi: Annotated[
-        str | None, typer.Option(help="The MPI to run under; the choice is good for every one.")
+        str | None,
+        typer.Option(
+            help="The MPI to measure under (default: the first found); the table is valid "
+            "for every MPI."
+        ),
     ] = None,
     shared_heap: Annotated[
         bool,
         typer.Option(
             "--shared-heap",
-            help="Measure under `tutti-run --shared-heap`, and put rules with `reached yes` in front "
-            "of what the table has.",
+            help="Measure under `tutti-run --shared-heap`, and put rules with `reached yes` before "
+            "the rules that the table has.",
         ),
     ] = False,
     output: Annotated[
         str, typer.Option("-o", "--output", metavar="FILE", help="The table to write.")
     ] = "tuned.map",
     resume: Annotated[
-        bool, typer.Option("--resume", help="Go on with a tuning that was interrupted.")
+        bool, typer.Option("--resume", help="Continue a tuning that was interrupted.")
     ] = False,
     minutes: Annotated[
-        float, typer.Option(help="Stop measuring after so long; what is known then decides.")
+        float,
+        typer.Option(help="Stop measuring after so many minutes; the results so far decide."),
     ] = 15,
-    repetitions: Annotated[int, typer.Option(help="How often everything is measured at most.")] = 7,
-    budget_ms: Annotated[int, typer.Option(help="Milliseconds for each cell of each job.")] = 20,
+    repetitions: Annotated[
+        int, typer.Option(help="How often everything is measured, at most.")
+    ] = 7,
+    budget_ms: Annotated[
+        int,
+        typer.Option(help="Milliseconds for each cell (collective and size) of each job."),
+    ] = 20,
     margin: Annotated[
-        float, typer.Option(help="By how much a candidate must be faster, besides the noise.")
+        float,
+        typer.Option(help="How much faster than the default a rule must be, beyond the noise."),
     ] = 0.02,
-    seed: Annotated[int, typer.Option(help="Of the order in which candidates run.")] = 1,
+    seed: Annotated[int, typer.Option(help="Seed of the order in which candidates run.")] = 1,
     json_name: Annotated[
         str | None, typer.Option("--json", metavar="FILE", help="Write all measurements here.")
     ] = None,
@@ -216,7 +265,7 @@ def tune(
         raise UserError(f"--minutes: '{minutes:g}' is not accepted; numbers above 0 are")
     table, json_file = output_file("--output", output), output_file("--json", json_name)
     assert table is not None
-    existing_table(table)  # would be lost at the end if it were none
+    existing_table(table)  # fails now, not after the measurement, if the file is no table
     settings = _settings(
         ranks, collectives, sizes, mpi, repetitions, budget_ms, margin, seed, shared_heap
     )
@@ -230,21 +279,20 @@ def tune(
     too_few = repetitions_done < LEAST_REPETITIONS and still_racing(settings, state)
     if too_few or (any(one.label for one in raced) and again < LEAST_REPETITIONS):
         raise RunError(
-            f"{minutes:g} minutes were enough for {repetitions_done} repetitions and {again} that confirm, and a choice needs "
-            f"{LEAST_REPETITIONS} of each; give more --minutes with --resume, or fewer --ranks, --collectives or --sizes"
+            f"{minutes:g} minutes were enough for {repetitions_done} repetitions and {again} that "
+            f"confirm, but a choice needs {LEAST_REPETITIONS} of each; give more --minutes with "
+            "--resume, or fewer --ranks, --collectives or --sizes"
         )
     defaults = _defaults(picks, settings)
     rules = rules_of(picks, settings.cores, core().line_payload, settings.shared_heap)
     text = table_text(rules, settings, again, defaults, existing_table(table))
-    core().read_map(
-        text, str(table)
-    )  # what was written must be readable, or it is our error, before it is anybody's
+    core().read_map(text, str(table))  # raises if the text is no table, before anything is written
     unconfirmed = sum(one.label is not None for one in raced) - sum(
         one.label is not None for one in picks
     )
     show_summary(picks, defaults, unconfirmed, console)
     _write(table, text, console)
-    say_what_older_rules_decide(picks, settings, table, console)
+    report_older_rules(picks, settings, table, console)
     if json_file is not None:
         document = state.as_json() | {
             "format": "tutti-tune 1",

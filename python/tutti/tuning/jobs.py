@@ -1,8 +1,10 @@
-"""What to measure: one mpiexec job a candidate, for all collectives at once, in shuffled order. Pure functions.
+"""Lists the jobs to measure, in shuffled order. Each mpiexec job measures one candidate of every
+collective. All functions are pure.
 
-First they race: repetition k measures the default and every candidate that is still in the race. Which these are hangs on
-the repetitions before k alone, so that a measurement that was stopped goes on as if it had not been. Then as many
-repetitions measure the default and what was picked, nothing else.
+First the candidates race: repetition k measures the default and every candidate that is still in
+the race. The set of these candidates depends only on the repetitions before k, so a resumed
+measurement runs the same jobs as one that was never stopped. Then as many repetitions measure only
+the default and the picks.
 """
 
 import random
@@ -15,7 +17,7 @@ from tutti.tuning.picking import DEFAULT, Pick, Times, in_the_race
 
 @dataclass(frozen=True)
 class TuneSettings:
-    """What `tutti tune` measures."""
+    """The options of `tutti tune` that say what to measure. Sizes are in bytes."""
 
     mpi: Mpi
     ranks: list[int]
@@ -26,10 +28,9 @@ class TuneSettings:
     budget_ms: int
     margin: float
     seed: int
-    leaves: tuple[int, ...] = ()  # of binary trees, to try beside the others
-    shared_heap: bool = (
-        False  # under `tutti-run --shared-heap`: ranks reach all that each of them allocates
-    )
+    leaves: tuple[int, ...] = ()  # numbers of leaves of binary trees, to try beside the others
+    # Under `tutti-run --shared-heap`: each rank reaches all memory that the others allocate.
+    shared_heap: bool = False
 
 
 @dataclass(frozen=True)
@@ -38,9 +39,8 @@ class Job:
 
     repetition: int
     ranks: int
-    labels: tuple[
-        tuple[str, str], ...
-    ]  # (collective, candidate's label, DEFAULT or one that begins with TUNED)
+    # (collective, label): a candidate's label, DEFAULT, or a label that begins with TUNED.
+    labels: tuple[tuple[str, str], ...]
     sizes: tuple[int, ...]
 
     @property
@@ -61,17 +61,26 @@ def racing(settings: TuneSettings, ranks: int, collective: str, before: Times) -
 def _packed(
     repetition: int, ranks: int, by_collective: dict[str, list[Candidate]], sizes: list[int]
 ) -> list[Job]:
-    """The k-th job measures the k-th candidate of every collective that has so many."""
+    """The k-th job measures the k-th candidate of every collective with at least k candidates."""
     longest = max((len(candidates) for candidates in by_collective.values()), default=0)
     return [
-        Job(repetition, ranks, tuple((name, list_[k].label) for name, list_ in by_collective.items() if k < len(list_)),
-            tuple(sizes))
+        Job(
+            repetition,
+            ranks,
+            tuple(
+                (name, list_[k].label) for name, list_ in by_collective.items() if k < len(list_)
+            ),
+            tuple(sizes),
+        )
         for k in range(longest)
-    ]  # fmt: skip
+    ]
 
 
 def jobs_of(settings: TuneSettings, repetition: int, ranks: int, before: Times) -> list[Job]:
-    """The jobs of one repetition; none where every candidate has left the race. `before`: of the repetitions before."""
+    """The jobs of one repetition; none if every candidate has left the race.
+
+    `before`: the times of the repetitions before this one.
+    """
     candidates = {name: racing(settings, ranks, name, before) for name in settings.collectives}
     alive = [name for name in settings.collectives if candidates[name]]
     if not alive:
@@ -92,7 +101,7 @@ def jobs_of(settings: TuneSettings, repetition: int, ranks: int, before: Times) 
 def confirming_jobs(
     settings: TuneSettings, repetition: int, ranks: int, picks: list[Pick], label: str
 ) -> list[Job]:
-    """The default and what was picked, for the collectives where that differs."""
+    """Jobs that measure the default and the picks, for the collectives with a pick."""
     picked = {
         one.cell.collective for one in picks if one.cell.ranks == ranks and one.label is not None
     }

@@ -1,7 +1,9 @@
-"""What a table keeps of its rules when it is tuned again: private memory and memory that all ranks reach are measured apart.
+"""Decides which rules stay when a table is tuned again.
 
-A tuning for the shared heap keeps every rule but those for the same memory, collectives and rank counts; one for private
-memory writes the table anew, but keeps what was said of memory that all ranks reach. Comments stay with their rules.
+Private memory and memory that all ranks reach are tuned separately. A tuning for the shared heap
+replaces only the rules for the same memory, collectives and rank counts. A tuning for private
+memory writes a new table, but keeps the rules for memory that all ranks reach. Comments stay with
+their rules.
 """
 
 from collections.abc import Callable
@@ -12,13 +14,18 @@ from tutti.errors import UserError
 from tutti.places import core
 from tutti.tuning.jobs import TuneSettings
 
-WRITTEN = "# Written by tutti tune "  # opens what a tuning wrote, which ends before the next such line or BEFORE
+# Opens the part of a table that one tuning wrote; the part ends before the next such line or
+# BEFORE.
+WRITTEN = "# Written by tutti tune "
 BEFORE = "# What the table had before:"
-Rule = dict[str, Any]  # as core().read_map has it
+Rule = dict[str, Any]  # a rule as core().read_map returns it
 
 
 def existing_table(path: Path) -> str:
-    """Its text; none where there is no such file. Raises UserError where it is no table: it would be lost."""
+    """The text of a table, empty if there is no such file.
+
+    Raises UserError if the file is not a table, because tuning would overwrite it.
+    """
     if not path.exists():
         return ""
     try:
@@ -26,7 +33,8 @@ def existing_table(path: Path) -> str:
         return path.read_text()
     except (core().Error, OSError, UnicodeDecodeError) as error:
         raise UserError(
-            f"--output: {error}; '{path}' exists and is no table: remove it, or give another file"
+            f"--output: {error}; '{path}' exists and is not a table: remove it, or give another "
+            "file"
         ) from error
 
 
@@ -36,7 +44,7 @@ def for_reached_memory(rule: Rule) -> bool:
 
 
 def _before_what_was_written(comments: list[str]) -> list[str]:
-    """Without the opening of a tuning none of whose rules are left."""
+    """The comments without the opening lines of a tuning of which no rule is left."""
     return next(
         (comments[:place] for place, line in enumerate(comments) if line.startswith(WRITTEN)),
         comments,
@@ -44,7 +52,10 @@ def _before_what_was_written(comments: list[str]) -> list[str]:
 
 
 def _left(text: str, stays: Callable[[Rule], bool]) -> str:
-    """A table's text without its first line and the rules that go, with the comments right above each of them."""
+    """A table's text without its first line and without the removed rules and their comments.
+
+    The comments of a rule are the lines right above it.
+    """
     rules = {rule["line"]: rule for rule in core().read_map(text)["rules"]}
     left: list[str] = []
     above: list[str] = []  # comments and empty lines since the last rule that stays
@@ -69,7 +80,7 @@ def _left(text: str, stays: Callable[[Rule], bool]) -> str:
 
 
 def kept_rules(text: str, settings: TuneSettings) -> str:
-    """What stays of a table's text, without the line that says that it is one; empty where no rule does."""
+    """The part of a table's text that stays, without its first line; empty if no rule stays."""
     least, most = min(settings.ranks), max(settings.ranks)
 
     def stays(rule: Rule) -> bool:

@@ -1,9 +1,11 @@
-"""HMPI's equation (1) with this machine's numbers: how many ranks of a group a binary tree bears without congestion.
+"""HMPI's equation (1) with this machine's numbers: how many leaves a binary tree can have in a
+group without congestion.
 
-b is the time for a byte over one core's link: a core copies what its neighbour has just written, and nobody else works.
-B is the time for a byte over what all share: all pairs of the group copy at once, and their bytes count together. Both are
-measured by threads of this process, each bound to a core; the copies themselves run without the interpreter. They are long
-against the time that it takes to let all threads go at once.
+b is the time per byte over one core's link: one core copies what its neighbour has just written,
+and all other cores are idle. B is the time per byte over the shared link: all pairs of the group
+copy at the same time, and their bytes are added. Threads of this process, each bound to a core,
+measure both. The copies run without the interpreter lock and take much longer than the start of
+all threads.
 """
 
 import os
@@ -27,25 +29,29 @@ WHERE = {
 }
 
 Pair = tuple[int, int]  # processing units: who writes, who copies
-# Nanoseconds a byte of the slowest copy, with all of these pairs at work.
+# Nanoseconds per byte of the slowest copy while all of these pairs copy.
 Measure = Callable[[Sequence[Pair]], float]
 
 
 @dataclass(frozen=True)
 class Links:
-    """Of the first group of a level (`all`: of all cores, where the machine tells of no groups)."""
+    """Measurements of the first group of a level.
+
+    The level `all` stands for all cores of a machine whose topology has no groups.
+    """
 
     level: str
     cores: int
-    alone: float  # b, nanoseconds a byte
-    shared: float  # B
+    alone: float  # b, nanoseconds per byte
+    shared: float  # B, nanoseconds per byte
     leaves: int
 
     @property
     def text(self) -> str:
         return (
-            f"{WHERE[self.level]} {self.cores} cores: b = {self.alone:.3f} ns a byte (one pair), "
-            f"B = {self.shared:.3f} (all pairs at once); a binary tree bears {self.leaves} leaves"
+            f"{WHERE[self.level]} {self.cores} cores: b = {self.alone:.3f} ns per byte (one "
+            f"pair), B = {self.shared:.3f} (all pairs at once); a binary tree can have "
+            f"{self.leaves} leaves without congestion"
         )
 
 
@@ -55,14 +61,14 @@ def _worker(pair: Pair, barrier: threading.Barrier, spent: list[float]) -> None:
     writer, reader = pair
     source, target = np.empty(BYTES, dtype=np.uint8), np.zeros(BYTES, dtype=np.uint8)
     for repetition in range(REPETITIONS + 1):
-        # One thread plays both parts, because where it runs decides whose cache holds what it wrote.
+        # One thread does both parts: the core that it runs on decides whose cache holds the bytes.
         os.sched_setaffinity(0, {writer})
         source.fill(repetition)
         os.sched_setaffinity(0, {reader})
         barrier.wait()
         begin = time.perf_counter()
         np.copyto(target, source)
-        if repetition > 0:  # the first touches its pages
+        if repetition > 0:  # the first one includes page faults
             spent.append(time.perf_counter() - begin)
         barrier.wait()
 
@@ -82,7 +88,7 @@ def measure(pairs: Sequence[Pair]) -> float:
 
 
 def _groups() -> list[tuple[str, list[int]]]:
-    """By level the processing units of its first group, a core each, of those that this process may run on."""
+    """For each level, the processing units of its first group, one for each usable core."""
     cores = core().load_tree("").cores
     units = {at: one["processing_units"][0] for at, one in enumerate(cores) if one["usable"]}
     placed = Machine.this().place()
@@ -95,7 +101,7 @@ def _groups() -> list[tuple[str, list[int]]]:
 
 
 def links_of(level: str, units: Sequence[int], measured: Measure = measure) -> Links | None:
-    """None of fewer than two cores: there is no link."""
+    """Measures the links between cores; None for fewer than two cores."""
     pairs = [(units[at], units[at + 1]) for at in range(0, len(units) - 1, 2)]
     if not pairs:
         return None
@@ -111,6 +117,6 @@ def links_of(level: str, units: Sequence[int], measured: Measure = measure) -> L
 
 
 def links_of_this_machine(measured: Measure = measure) -> list[Links]:
-    """For each level that divides this machine, the outermost first."""
+    """The links of each level that divides this machine, the outermost first."""
     found = (links_of(level, units, measured) for level, units in _groups())
     return [one for one in found if one is not None]

@@ -18,18 +18,31 @@ from tutti.tuning.picking import DEFAULT, TUNED, Pick, confirmed, pick, rules_of
 from tutti.tuning.state import State
 from tutti.tuning.writing import rule_text
 
-# Variables that would choose, or record, instead of what is measured.
-CLEARED = ("TUTTI_SEGMENT_BYTES", "TUTTI_PLANS", "TUTTI_TABLE", "TUTTI_REPRODUCIBLE", "TUTTI_REPORT", "TUTTI_TRACE",
-           "TUTTI_CHECK", "TUTTI_DISABLE", "TUTTI_SHARED_HEAP")  # fmt: skip
-RACE_SHARE = 0.75  # of the time, at most; the rest is for confirming
+# Variables that change the choice of algorithms, or that record or report.
+CLEARED = (
+    "TUTTI_SEGMENT_BYTES",
+    "TUTTI_PLANS",
+    "TUTTI_TABLE",
+    "TUTTI_REPRODUCIBLE",
+    "TUTTI_REPORT",
+    "TUTTI_TRACE",
+    "TUTTI_CHECK",
+    "TUTTI_DISABLE",
+    "TUTTI_SHARED_HEAP",
+)
+RACE_SHARE = 0.75  # the race's share of the time, at most; the rest is for confirming
 PICKED_FILE = "picked.map"
-# Runs one job with files of its own in a directory; median microseconds by (collective, bytes).
+# Runs one job, with its files in a directory. Returns median microseconds by (collective, bytes).
 Execute = Callable[[TuneSettings, Job, Path], dict[tuple[str, int], float]]
 
 
 @contextmanager
 def chosen_by(table: Path | None) -> Iterator[None]:
-    """This process's environment, and that of what it starts, with a table (None: the default) and no other choice."""
+    """Sets the environment of this process and its children so that only a table chooses
+    algorithms.
+
+    Without a table (None) Tutti's default chooses. The environment is restored at the end.
+    """
     saved = {name: value for name, value in os.environ.items() if name.startswith("TUTTI_")}
     try:
         for name in saved:
@@ -58,9 +71,15 @@ def run_job(settings: TuneSettings, job: Job, directory: Path) -> dict[tuple[str
     """Median microseconds by (collective, bytes). Raises RunError."""
     ours = {bench_name(name): name for name, _ in job.labels}
     bench = driver.Settings(
-        mpis=[settings.mpi], ranks=[job.ranks], cores=settings.cores, collectives=list(ours), sizes=list(job.sizes),
-        repetitions=1, peer_settings="default", budget_ms=settings.budget_ms,
-    )  # fmt: skip
+        mpis=[settings.mpi],
+        ranks=[job.ranks],
+        cores=settings.cores,
+        collectives=list(ours),
+        sizes=list(job.sizes),
+        repetitions=1,
+        peer_settings="default",
+        budget_ms=settings.budget_ms,
+    )
     table = directory / PICKED_FILE
     if not any(label.startswith(TUNED) for _, label in job.labels):
         table = directory / "candidates.map"
@@ -80,7 +99,7 @@ def run_job(settings: TuneSettings, job: Job, directory: Path) -> dict[tuple[str
 def _again_if_it_fails(
     execute: Execute, settings: TuneSettings, job: Job, directory: Path
 ) -> dict[tuple[str, int], float]:
-    """Launchers fail now and then on a busy machine; a second failure is the job's own."""
+    """Runs a job, and once more if it fails, because launchers sometimes fail on a busy machine."""
     try:
         return execute(settings, job, directory)
     except RunError:
@@ -88,17 +107,17 @@ def _again_if_it_fails(
 
 
 def still_racing(settings: TuneSettings, state: State) -> bool:
-    """Whether a further repetition has jobs: else every candidate is out of the race, however few there were."""
+    """True if another repetition would have jobs, so that some candidate is still in the race."""
     ended = len({job.repetition for job in state.done if job.repetition < settings.repetitions})
     before = state.times(end=ended)
     return any(jobs_of(settings, ended, ranks, before) for ranks in settings.ranks)
 
 
 class Measuring:
-    """One run of `tutti tune`: adds to `state` what it lacks.
+    """One run of `tutti tune`: runs the jobs whose results `state` lacks, and adds the results.
 
-    `before_job` gets a line, the jobs that have ended and the number of all that are foreseen; `after_job` is for
-    keeping the state.
+    `before_job` gets a line, the number of finished jobs and the expected number of jobs.
+    `after_job` is called after each job, to save the state.
     """
 
     def __init__(
@@ -118,7 +137,10 @@ class Measuring:
     def _repetition(
         self, number: int, jobs: list[Job], left: int, seconds: float, directory: Path
     ) -> bool:
-        """False where the time ran out before its end; `left`: as many more are foreseen."""
+        """Runs one repetition. False if the time ran out before its end.
+
+        `left`: how many more repetitions are expected.
+        """
         state = self.state
         ended = sum(job.repetition < number for job in state.done)
         for place, job in enumerate(jobs):
@@ -154,7 +176,8 @@ class Measuring:
         settings = self.settings
         table = picked_table(settings, picks)
         (directory / PICKED_FILE).write_text(table)
-        # Of another table, which a longer race may have picked, nothing is known.
+        # The label names the table, because results for another table do not count. A resumed
+        # race may pick another table.
         label = f"{TUNED} {hashlib.sha256(table.encode()).hexdigest()[:12]}"
         for number in range(settings.repetitions, 2 * settings.repetitions):
             jobs = [
@@ -171,7 +194,7 @@ class Measuring:
         )
 
     def run(self, seconds: float) -> tuple[list[Pick], list[Pick]]:
-        """What the race picked, and what of it was confirmed, within so many seconds of measurement in all."""
+        """The picks of the race and the confirmed picks, within `seconds` of measurement in all."""
         with tempfile.TemporaryDirectory(prefix="tutti-tune-") as name:
             self._race(seconds * RACE_SHARE, Path(name))
             picks = pick(self.state.times(end=self.settings.repetitions), self.settings.margin)

@@ -1,8 +1,9 @@
-"""From measured times to decisions: which candidates stay in the race, and which beat the default. Pure functions.
+"""Decides from measured times which candidates stay in the race and which beat the default.
 
-A candidate is compared with the default repetition by repetition (tutti.bench.statistics). It is picked where even the
-lower end of the ratio's 95% interval says that it is faster by more than the margin. The best of many is best by luck too,
-so what was picked is measured against the default once more, and stays only where that says the same.
+All functions are pure. A candidate is compared with the default repetition by repetition
+(tutti.bench.statistics). It is picked if the lower end of the ratio's 95% confidence interval is
+above 1 plus the margin. The best of many candidates can be best by chance, so each pick is measured
+against the default a second time, and stays only if the second result agrees.
 """
 
 from collections.abc import Mapping
@@ -12,9 +13,9 @@ from tutti.bench.driver import Cell
 from tutti.bench.statistics import Ratio, centre, compare
 
 DEFAULT = "default"
-TUNED = "tuned"  # what was picked, in the repetitions that confirm it
-LEAST_REPETITIONS = 3  # fewer have an interval too wide to decide anything
-HOPELESS = 0.8  # a candidate that is slower than this in every cell is given up early
+TUNED = "tuned"  # begins the label of the picks in the repetitions that confirm them
+LEAST_REPETITIONS = 3  # with fewer the interval is too wide for a decision
+HOPELESS = 0.8  # a candidate whose speed-up is below this in every cell leaves the race early
 
 # Microseconds by cell, candidate's label (or DEFAULT) and repetition.
 Times = Mapping[Cell, Mapping[str, Mapping[int, float]]]
@@ -22,17 +23,21 @@ Times = Mapping[Cell, Mapping[str, Mapping[int, float]]]
 
 @dataclass(frozen=True)
 class Pick:
-    """A cell and what should serve it; `label` None keeps the default."""
+    """A cell and the candidate that should serve it; `label` None keeps the default."""
 
     cell: Cell
     label: str | None
     default_us: float
-    tuned_us: float  # of the candidate; of the default where it stays
-    ratio: Ratio | None  # default over candidate
+    tuned_us: float  # the candidate's time, or the default's if the default stays
+    ratio: Ratio | None  # the default's time over the candidate's
 
 
 def ratio_of(by_label: Mapping[str, Mapping[int, float]], label: str) -> Ratio | None:
-    """How many times faster than the default, over the repetitions that measured both; None where none did."""
+    """How many times faster than the default a candidate is, over the repetitions that measured
+    both.
+
+    None if no repetition measured both.
+    """
     base, other = by_label.get(DEFAULT, {}), by_label.get(label, {})
     common = sorted(base.keys() & other.keys())
     return compare([base[r] for r in common], [other[r] for r in common]) if common else None
@@ -43,7 +48,7 @@ def repetitions_of(by_label: Mapping[str, Mapping[int, float]], label: str) -> i
 
 
 def in_the_race(times: Times, ranks: int, collective: str, label: str, margin: float) -> bool:
-    """Whether it is worth measuring on: in some cell it may still turn out faster than the default."""
+    """True if the candidate may still turn out faster than the default in some cell."""
     cells = [
         cell
         for cell in times
@@ -65,7 +70,7 @@ def in_the_race(times: Times, ranks: int, collective: str, label: str, margin: f
 
 
 def pick(times: Times, margin: float) -> list[Pick]:
-    """A decision for every cell that has times of the default, in order."""
+    """A decision for every cell for which the default was measured, in the order of the cells."""
     picks = []
     for cell in sorted(times):
         by_label = times[cell]
@@ -86,7 +91,11 @@ def pick(times: Times, margin: float) -> list[Pick]:
 
 
 def confirmed(picks: list[Pick], times: Times, label: str, margin: float) -> list[Pick]:
-    """What stays picked by new measurements under `label`, with their numbers; where there are too few nothing does."""
+    """The picks after the second measurement, whose times are under `label`.
+
+    A pick stays, with the new numbers, if the second measurement confirms it. With too few
+    repetitions no pick stays.
+    """
     result = []
     for one in picks:
         by_label = times.get(one.cell, {})
@@ -110,27 +119,29 @@ def confirmed(picks: list[Pick], times: Times, label: str, margin: float) -> lis
 
 @dataclass(frozen=True)
 class TunedRule:
-    """A rule of the table to be: neighbouring sizes and rank counts with one answer."""
+    """A rule of the new table: adjacent sizes and rank counts with the same answer."""
 
     collective: str
     ranks: tuple[int, int]
     oversubscribed: bool
-    reached: bool  # measured where ranks reach all that each of them allocates
-    sizes: tuple[int, int | None]  # both ends in it; None: without end
+    reached: bool  # measured with memory that all ranks reach
+    sizes: tuple[int, int | None]  # first and last size, both included; None: no upper limit
     label: str
     picks: tuple[Pick, ...]
 
 
 def _edge(low: int, high: int, line_payload: int) -> int:
-    """The last size that is served as `low` is, between two measured sizes with different answers."""
+    """The last size that gets the answer of `low`, between two measured sizes with different
+    answers.
+    """
     if low <= line_payload < high:
-        return line_payload  # beyond it messages travel otherwise anyway
+        return line_payload  # longer messages use slots instead of lines
     middle = 1 << round((low.bit_length() + high.bit_length() - 2) / 2)
     return min(max(middle, low), high - 1)
 
 
-# Beyond the smallest and the largest measured size an answer holds this far, unless these were about as small and as
-# large as sizes get.
+# An answer is extended by this factor below the smallest and above the largest measured size. It
+# has no limit if the smallest size fits a line or the largest is at least LARGE.
 REACH = 2
 LARGE = 256 << 10
 
@@ -138,7 +149,10 @@ LARGE = 256 << 10
 def _runs(
     picks: list[Pick], line_payload: int
 ) -> list[tuple[tuple[int, int | None], str, tuple[Pick, ...]]]:
-    """Of one collective and rank count, by size: neighbours with one answer, and the sizes that it holds for."""
+    """Groups adjacent sizes with the same answer, and gives the range of sizes of each group.
+
+    `picks` are of one collective and one rank count, in the order of sizes.
+    """
     groups: list[list[int]] = []
     for place, one in enumerate(picks):
         if groups and picks[groups[-1][-1]].label == one.label:
@@ -164,7 +178,7 @@ def _runs(
 def rules_of(
     picks: list[Pick], cores: int, line_payload: int, reached: bool = False
 ) -> list[TunedRule]:
-    """The rules that differ from the default; rank counts next to each other in the measurement are joined."""
+    """The rules that differ from the default. Adjacent measured rank counts share a rule."""
     measured = sorted({one.cell.ranks for one in picks})
     rules: list[TunedRule] = []
     for collective in dict.fromkeys(one.cell.collective for one in picks):
@@ -176,11 +190,20 @@ def rules_of(
                 oversubscribed = ranks > cores
                 before = measured[place - 1] if place else None
                 joined = next(
-                    (rule for rule in rules
-                     if (rule.collective, rule.ranks[1], rule.oversubscribed, rule.sizes, rule.label)
-                     == (collective, before, oversubscribed, sizes, label)),
+                    (
+                        rule
+                        for rule in rules
+                        if (
+                            rule.collective,
+                            rule.ranks[1],
+                            rule.oversubscribed,
+                            rule.sizes,
+                            rule.label,
+                        )
+                        == (collective, before, oversubscribed, sizes, label)
+                    ),
                     None,
-                )  # fmt: skip
+                )
                 if joined is not None:
                     rules[rules.index(joined)] = TunedRule(
                         collective,

@@ -1,4 +1,4 @@
-"""What was measured so far, kept in a file after every job, so that an interrupted measurement goes on."""
+"""Saves the results after every job, so that an interrupted measurement can continue."""
 
 import json
 import os
@@ -11,7 +11,7 @@ from tutti.errors import RunError, UserError
 from tutti.tuning.jobs import Job, TuneSettings
 
 FORMAT = "tutti-tune-state 1"
-# What two runs must agree in to be one measurement.
+# Settings that must be equal for a run to continue the measurement of another.
 COMPARED = (
     "ranks",
     "cores",
@@ -32,13 +32,16 @@ def settings_json(settings: TuneSettings) -> dict[str, Any]:
 
 
 def with_leaves(settings: TuneSettings, state: "State") -> TuneSettings:
-    """As the measurement began: leaves come from what was measured then, and would come out otherwise now."""
+    """The settings with the numbers of leaves from the start of the measurement.
+
+    Another measurement of the links could give other numbers.
+    """
     return replace(settings, leaves=tuple(state.settings.get("leaves", ())))
 
 
 @dataclass
 class State:
-    """The jobs that have ended, with microseconds by collective (the core's name) and size."""
+    """The finished jobs, each with microseconds by collective (the core's name) and size."""
 
     settings: dict[str, Any]
     seconds: float = 0.0
@@ -47,7 +50,7 @@ class State:
     def times(
         self, first: int = 0, end: int | None = None
     ) -> dict[Cell, dict[str, dict[int, float]]]:
-        """By cell, label and repetition; of the repetitions from `first` to before `end` alone."""
+        """Times by cell, label and repetition, of the repetitions from `first` to `end` - 1."""
         times: dict[Cell, dict[str, dict[int, float]]] = {}
         for job, cells in self.done.items():
             if job.repetition < first or (end is not None and job.repetition >= end):
@@ -77,7 +80,7 @@ class State:
 
 
 def save(state: State, path: Path) -> None:
-    """At once or not at all: Ctrl-C may come at any time."""
+    """Writes the whole file or nothing, because Ctrl-C may come at any time. Raises RunError."""
     try:
         unfinished = path.with_name(path.name + ".new")
         unfinished.write_text(json.dumps(state.as_json()) + "\n")
@@ -87,19 +90,22 @@ def save(state: State, path: Path) -> None:
 
 
 def load(path: Path, settings: TuneSettings) -> State:
-    """Raises UserError where the file is no state, or of another measurement than the one asked for."""
+    """Reads a state. Raises UserError if the file is no state or belongs to another measurement."""
     try:
         document = json.loads(path.read_text())
         if document["format"] != FORMAT:
             raise UserError(
-                f"{path}: '{document['format']}' is another format than '{FORMAT}'; start anew without --resume"
+                f"{path}: the format is '{document['format']}', not '{FORMAT}'; start again "
+                "without --resume"
             )
         state = State(document["settings"], float(document["seconds"]))
         for job in document["jobs"]:
             key = Job(
-                int(job["repetition"]), int(job["ranks"]),
-                tuple((str(collective), str(label)) for collective, label in job["labels"]), tuple(map(int, job["sizes"])),
-            )  # fmt: skip
+                int(job["repetition"]),
+                int(job["ranks"]),
+                tuple((str(collective), str(label)) for collective, label in job["labels"]),
+                tuple(map(int, job["sizes"])),
+            )
             cells = {
                 (str(cell["collective"]), int(cell["bytes"])): float(cell["median_us"])
                 for cell in job["cells"]
@@ -109,19 +115,21 @@ def load(path: Path, settings: TuneSettings) -> State:
             state.done[key] = cells
     except FileNotFoundError as error:
         raise UserError(
-            f"--resume: there is no '{path}'; leave --resume out to start anew"
+            f"--resume: there is no '{path}'; leave --resume out to start from the beginning"
         ) from error
     except OSError as error:
         raise UserError(f"--resume: '{path}': {error.strerror}") from error
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise UserError(
-            f"--resume: '{path}' is no state of `tutti tune`; remove it and leave --resume out"
+            f"--resume: '{path}' is not a state file of `tutti tune`; remove it and leave "
+            "--resume out"
         ) from error
     asked = settings_json(settings)
     for name, value in asked.items():
         if state.settings.get(name) != value:
             was = state.settings.get(name)
             raise UserError(
-                f"--resume: '{path}' was measured with {name} {was}, not {value}; ask for the same, or start anew"
+                f"--resume: '{path}' was measured with {name} {was}, not {value}; give the same "
+                "value, or leave --resume out"
             )
     return state

@@ -23,7 +23,7 @@ def ratio_words(ratio: Ratio) -> str:
 
 
 def rule_text(rule: TunedRule) -> str:
-    """As the map's grammar has it."""
+    """The rule as a line of a table."""
     low, high = rule.ranks
     ranks = str(low) if low == high else f"{low}..{high}"
     words = [
@@ -33,7 +33,7 @@ def rule_text(rule: TunedRule) -> str:
         "oversubscribed",
         "yes" if rule.oversubscribed else "no",
     ]
-    if rule.collective != "barrier":  # which moves nothing that could be reached
+    if rule.collective != "barrier":  # a barrier moves no data, so `reached` does not apply
         words += ["reached", "yes" if rule.reached else "no"]
     first, last = rule.sizes
     if first or last is not None:
@@ -49,7 +49,10 @@ def _cell_comment(one: Pick, default: str) -> str:
         f", {size_word(one.cell.bytes)} bytes" if one.cell.bytes else ""
     )
     assert one.ratio is not None
-    return f"# {where}: {default} {one.default_us:.2f} us, now {one.tuned_us:.2f} ({ratio_words(one.ratio)})"
+    return (
+        f"# {where}: {default} {one.default_us:.2f} us, now {one.tuned_us:.2f} "
+        f"({ratio_words(one.ratio)})"
+    )
 
 
 def table_text(
@@ -59,17 +62,22 @@ def table_text(
     defaults: dict[Pick, str],
     existing: str = "",
 ) -> str:
-    """The whole file. `defaults` says what the default has for a cell, `existing` is the table that was there.
+    """The text of the whole table.
 
-    Rules for memory that all ranks reach come first, whichever of the two is new.
+    `defaults`: the default's algorithm for each pick. `existing`: the text of the table before this
+    tuning. Rules for memory that all ranks reach come first, whether they are old or new.
     """
     heap = ", shared heap" if settings.shared_heap else ""
     lines = [
-        f"{WRITTEN}{__version__} on {time.strftime('%Y-%m-%d')}: {processor_name()}, {settings.cores} cores;",
-        f"# {settings.mpi.label}{heap}, medians of {repetitions} repetitions. Use: tutti-run --table FILE, or TUTTI_TABLE=FILE.",
-        "# Where no rule matches, Tutti's own choice stands; a rule is here because it was faster by more than the noise and",
-        f"# a margin of {settings.margin:.0%}. In brackets: how many times faster, and the interval that holds it with",
-        "# 95% confidence.",
+        f"{WRITTEN}{__version__} on {time.strftime('%Y-%m-%d')}: {processor_name()}, "
+        f"{settings.cores} cores;",
+        f"# {settings.mpi.label}{heap}, medians of {repetitions} repetitions.",
+        "# To use this table: tutti-run --table FILE, or TUTTI_TABLE=FILE.",
+        "# Where no rule matches, Tutti uses its own choice. Each rule was faster than that "
+        "choice by",
+        f"# more than the noise and a margin of {settings.margin:.0%}. In brackets: how many "
+        "times faster,",
+        "# and the 95% confidence interval.",
     ]
     for rule in rules:
         lines.append("")
@@ -87,10 +95,10 @@ def table_text(
 
 @dataclass(frozen=True)
 class Served:
-    """What the default has for a cell."""
+    """The default's choice for a cell."""
 
     algorithm: str
-    segment_bytes: int  # as its rule asks for; 0: the executor's
+    segment_bytes: int  # from its rule; 0: the executor chooses
 
     @property
     def label(self) -> str:
@@ -100,7 +108,7 @@ class Served:
 def default_of(
     collective: str, size: int, ranks: int, oversubscribed: bool, reached: bool = False
 ) -> Served:
-    """As the core chooses without table, plans and variables, which the caller has cleared."""
+    """The core's choice without table, plans and variables; the caller has cleared those."""
     found = core().explain(collective, size, ranks, 0, oversubscribed, [], reached=reached)
     return Served(found["runs"], found["wanted_segment_bytes"])
 
@@ -108,10 +116,13 @@ def default_of(
 def show_summary(
     picks: list[Pick], defaults: dict[Pick, str], unconfirmed: int, console: Console
 ) -> None:
-    """`unconfirmed`: cells whose candidate won the race, but not when it was measured again."""
+    """Prints the changes and their number.
+
+    `unconfirmed`: the number of cells whose candidate won the race but not the second measurement.
+    """
     changed = [one for one in picks if one.label is not None]
     if changed:
-        table = Table(title="What changed against the default (microseconds)")
+        table = Table(title="Changes from the default (microseconds)")
         for column in (
             "collective",
             "ranks",
@@ -128,16 +139,23 @@ def show_summary(
         for one in changed:
             assert one.ratio is not None and one.label is not None
             table.add_row(
-                one.cell.collective, str(one.cell.ranks), size_text(one.cell.bytes) if one.cell.bytes else "",
-                defaults[one], one.label, time_text(one.default_us), time_text(one.tuned_us), ratio_words(one.ratio),
-            )  # fmt: skip
+                one.cell.collective,
+                str(one.cell.ranks),
+                size_text(one.cell.bytes) if one.cell.bytes else "",
+                defaults[one],
+                one.label,
+                time_text(one.default_us),
+                time_text(one.tuned_us),
+                ratio_words(one.ratio),
+            )
         console.print(table)
     more = (
-        f", {unconfirmed} of them because a candidate's lead was not confirmed"
+        f", {unconfirmed} of them because a second measurement did not confirm a candidate's lead"
         if unconfirmed
         else ""
     )
     console.print(
-        f"{len(changed)} of {len(picks)} measured cells change; the others keep Tutti's choice{more}.",
+        f"{len(changed)} of {len(picks)} measured cells change; the others keep Tutti's "
+        f"choice{more}.",
         highlight=False,
     )

@@ -1,6 +1,6 @@
-// For counting instructions: calls whose datatypes have gaps. Some libraries (ScaLAPACK's messages)
-// make a type for one broadcast and free it. The last rank is late, so that it need not wait, and
-// each of its calls is dumped by itself, under its name.
+// Calls for counting instructions, with datatypes that have gaps. Some libraries (ScaLAPACK's
+// messages) make a type for one broadcast and free it. The last rank is late, so that it need not
+// wait. Each of its calls gets a dump of its own, under its name.
 #include <unistd.h>
 #include <valgrind/callgrind.h>
 

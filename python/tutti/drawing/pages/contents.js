@@ -1,7 +1,9 @@
-// What the blocks hold, and how transfers change it, forwards and back. The plan lies in the page as JSON.
+// The contents of the blocks, and their changes by transfers, forwards and backwards. The page has
+// the plan as JSON.
 const plan = JSON.parse(byId("data").textContent);
 
-// For every block the number of a set of ranks, and which item of theirs it holds: a block of the vector, or a part.
+// For every block, the number of a set of ranks, and the number of their item: a block of the
+// vector, or a part.
 const buffers = ["in", "out", "tmp"];
 const blocksOf = (rank, buffer) => plan.blocks[buffer][rank];
 const offsets = [];
@@ -13,7 +15,7 @@ for (let rank = 0; rank < plan.ranks; rank++) {
   }
 }
 const held = new Int32Array(total);
-const items = new Float64Array(total); // numbers beyond 32 bits where parts are many
+const items = new Float64Array(total); // with many parts the numbers need more than 32 bits
 const offset = (rank, buffer) => offsets[rank * 3 + buffer];
 for (const [rank, buffer, set, item, step] of plan.start) {
   for (let block = 0; block < blocksOf(rank, buffer); block++) {
@@ -23,9 +25,10 @@ for (const [rank, buffer, set, item, step] of plan.start) {
 }
 const transfers = plan.transfers;
 const undo = [];
-let applied = 0; // transfers
+let applied = 0; // number of transfers done
 
-// A run: first block, count, stride, the set that they hold then, the item of the first, and the items' step.
+// A run: first block, count, stride, the set after the transfer, the item of the first block, and
+// the items' step.
 function* written(transfer) {
   for (const [first, count, stride, set, item, step] of transfer.writes) {
     for (let i = 0; i < count; i++) yield [offset(transfer.target, transfer.buffer) + first + i * stride, set, item + i * step];
@@ -52,7 +55,7 @@ function takeBack() {
   }
 }
 
-// What a block of a rank's out must hold in the end.
+// The required content of a block of a rank's out at the end.
 const wantedSet = (rank, block) => (plan.goal[rank][0] < 0 ? plan.alone[block] : plan.goal[rank][0]);
 
 function holdsResult(rank, block) {
@@ -61,7 +64,8 @@ function holdsResult(rank, block) {
   return held[at] === wantedSet(rank, block) && items[at] === item + block * step;
 }
 
-// The most ranks whose data one block of a result combines: a block that is on its way is filled by its share of them, one
-// of out by its share of its own.
+// The largest number of ranks whose data one block of a result combines. The bar of an
+// intermediate block shows its share of this number, the bar of a block of out its share of its
+// own required number.
 const most = Math.max(...plan.goal.map(([set]) => (set === undefined ? 0 : set < 0 ? 1 : plan.sizes[set])), 1);
 const complete = (rank, buffer) => (buffer === 1 && plan.goal[rank].length && plan.goal[rank][0] >= 0 ? plan.sizes[plan.goal[rank][0]] : most);

@@ -1,7 +1,8 @@
-// The machine's boxes, a card for each rank with a row for each of its buffers, and the arrows of the current step.
-const UNIT = 100; // of the drawing, in a cell's length
-const GAP = 34; // between cards, for the arrows
-const MOST_CELLS = 32; // shown of one buffer; each then stands for several blocks
+// The machine's boxes, a card for each rank with a row for each of its buffers, and the arrows of
+// the current step.
+const UNIT = 100; // units of the drawing in the length of a cell
+const GAP = 34; // space between cards, for the arrows
+const MOST_CELLS = 32; // the most cells of a buffer; with more blocks a cell stands for several
 
 const drawing = byId("drawing");
 drawing.setAttribute("viewBox", `-10 -10 ${plan.width * UNIT + 20} ${plan.height * UNIT + 20}`);
@@ -86,7 +87,7 @@ function paintCell(cell, base) {
   cell.label.textContent = same ? nameOf(set, items[base + cell.low], cell.room) : "...";
 }
 
-// Whose data it is, and for whom, in so many letters.
+// The source of the data, and its destination, in at most `room` letters.
 function nameOf(set, item, room) {
   const whose = plan.sets[set];
   const full = plan.addressed && whose !== "" ? `${whose} \u2192 ${item % plan.ranks}` : whose;
@@ -120,7 +121,7 @@ function mark(rank, buffer, first, last, kind) {
 function drawArrow(source, target, level, many) {
   const [from, to] = [source, target].map((rank) => plan.at[rank].map((length) => length * UNIT));
   const length = Math.hypot(to[0] - from[0], to[1] - from[1]);
-  // A long way is bent, so that it does not run along a row of cards.
+  // A long arrow is bent, so that it does not run along a row of cards.
   const { path } = curveBetween(from, to, squareBorder(cardWidth, cardHeight), length > 2.4 * cardWidth ? 0.06 * length : 0);
   element(arrows, "path", {
     d: path, class: `arrow level-${level}${many ? " many" : ""}`, "marker-end": `url(#head-${level})`,

@@ -1,10 +1,10 @@
-// The machine's tree as boxes, and arrows between the ranks in them: what the page of a plan and the page of a trace draw
-// alike. Both join this file in front of their own. Texts come from files that nobody vouches for, so they reach a page
-// as text nodes and attributes only.
+// Draws the machine's tree as boxes, and arrows between the ranks in them, for the page of a plan
+// and the page of a trace. Both put this file before their own. Texts come from untrusted files,
+// so they become only text nodes and attributes.
 const byId = (id) => document.getElementById(id);
 const SVG = "http://www.w3.org/2000/svg";
 
-// In the parent's kind of markup, HTML or SVG.
+// Makes an element in the parent's namespace, HTML or SVG.
 function element(parent, name, attributes = {}, text = "") {
   const kind = name === "svg" || parent.namespaceURI === SVG ? SVG : parent.namespaceURI;
   const made = document.createElementNS(kind, name);
@@ -14,7 +14,8 @@ function element(parent, name, attributes = {}, text = "") {
   return made;
 }
 
-// Outer boxes first. A box: its level, its title, and its place: left, top, width, height.
+// Draws boxes, outer boxes first. A box has a level, a title, and a place: left, top, width,
+// height.
 function drawBoxes(parent, boxes, rounding) {
   for (const { level, title, place: [x, y, width, height] } of boxes) {
     element(parent, "rect", { x, y, width, height, rx: rounding, class: `box ${level}` });
@@ -22,7 +23,8 @@ function drawBoxes(parent, boxes, rounding) {
   }
 }
 
-// The head that arrows name by `url(#id)`. Arrows of one colour share one: a head does not take its arrow's.
+// Defines the head that arrows name by `url(#id)`. There is one for each colour, because a head
+// does not inherit its arrow's colour.
 function defineHead(definitions, id, size, look) {
   const marker = element(definitions, "marker", {
     id, viewBox: "0 0 10 10", refX: 9, refY: 5, markerWidth: size, markerHeight: size,
@@ -31,11 +33,12 @@ function defineHead(definitions, id, size, look) {
   element(marker, "path", { d: "M0 0L10 5L0 10z", class: look });
 }
 
-// How far the border of what stands in a place is from its middle, in a direction of length 1.
+// The distance from the centre of a place to its border, in a direction of length 1.
 const roundBorder = (radius) => () => radius;
 const squareBorder = (width, height) => (x, y) => Math.min(width / 2 / Math.abs(x || 1e-9), height / 2 / Math.abs(y || 1e-9));
 
-// A curve from border to border of what stands in two places, its middle `bend` to the left of the straight way.
+// A curve from border to border of two places; its middle is `bend` to the left of the straight
+// line.
 function curveBetween(from, to, border, bend) {
   const [dx, dy] = [to[0] - from[0], to[1] - from[1]];
   const length = Math.max(Math.hypot(dx, dy), 1);

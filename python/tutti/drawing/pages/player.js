@@ -1,9 +1,11 @@
-// The controls: a position in the plan, moved by step or by single transfer; everything shown follows from it.
+// The controls: they move a position in the plan by steps or by single transfers, and show the
+// state there.
 const MOST_ARROWS = 300;
 const MOST_LINES = 60;
 const controls = Object.fromEntries(
   ["first", "back", "play", "forward", "last", "position", "speed", "single", "zoom"].map((name) => [name, byId(name)]));
-// ends[s] is how many transfers are done after s steps: transfers are listed step by step.
+// ends[s] is the number of transfers done after s steps; transfers are listed in the order of
+// steps.
 const ends = [0];
 transfers.forEach((transfer, index) => { ends[transfer.step] = index + 1; });
 let timer = 0;
@@ -51,7 +53,7 @@ function markList() {
   if (item.top < list.top + 30 || item.bottom > list.bottom) byId("transfers").scrollTop += item.top - list.top - list.height / 3;
 }
 
-// --- What is shown.
+// --- The display.
 function showArrows() {
   arrows.replaceChildren();
   for (const frame of drawing.querySelectorAll(".read, .written")) frame.classList.remove("read", "written");
@@ -153,7 +155,7 @@ function playing(wanted) {
 
 function by(move) {
   playing(false);
-  // A half-done step, left behind by single transfers, is first done, or undone, to its border.
+  // A step that single transfers have left half done is first completed, or undone.
   goPlace(place() + move);
 }
 controls.first.addEventListener("click", () => { playing(false); go(0); });

@@ -1,4 +1,4 @@
-"""`tutti plan check`: plans, trees, and maps with all that they name."""
+"""`tutti plan check` checks plans, trees, and maps with all plans that they name."""
 
 import json
 from pathlib import Path
@@ -28,15 +28,20 @@ from tutti.plan.command.python_files import is_python
 def check(
     file: Annotated[
         str,
-        typer.Argument(help="A plan, a tree, a map, or a directory with a map; - for stdin."),
+        typer.Argument(
+            help="The file of a plan, a tree or a map, or a directory with a map; - reads stdin."
+        ),
     ],
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
 ) -> None:
-    """Check that a plan computes the collective that it claims; exit code 1 where it does not."""
+    """Check that a plan computes its collective.
+
+    The exit code is 1 if it does not.
+    """
     if is_python(file):
         raise UserError(
-            f"'{file}' is code, which check does not run; `tutti plan compile {file} --ranks N -o OUT.plan` runs it "
-            "and checks what it writes"
+            f"'{file}' is code, which check does not run; run `tutti plan compile {file} --ranks "
+            "N -o OUT.plan`, which also checks the plan"
         )
     path = Path(file)
     if is_directory(path):
@@ -45,7 +50,8 @@ def check(
         ]
         if not maps:
             raise UserError(
-                f"'{file}' holds no map; write a file {path / 'map'} that says which plan serves what, or give one plan"
+                f"the directory '{file}' has no map; write a file {path / 'map'} that says which "
+                "plan serves which calls, or give the file of one plan"
             )
         for entry in maps:
             _read_named(read_text(entry), str(entry))
@@ -65,7 +71,8 @@ def _say(plan: Any, name: str, as_json: bool) -> None:
         return
     shape = f", for {plan.shape}" if plan.shape else ""
     print(
-        f"{name}: {plan.collective}, {counted(plan.ranks, 'rank')}, {counted(plan.transfer_count, 'transfer')}{shape}"
+        f"{name}: {plan.collective}, {counted(plan.ranks, 'rank')}, "
+        f"{counted(plan.transfer_count, 'transfer')}{shape}"
     )
     print(check_text(found, plan.collective))
 
@@ -76,7 +83,7 @@ def _check_map(text: str, name: str, as_json: bool) -> None:
 
 
 def _read_named(text: str, name: str) -> None:
-    """Reads what the map names first, so that a file that is no plan is bad input and not a wrong plan."""
+    """Reads all files that the map names, so that a file without a plan counts as bad input."""
     try:
         named = core().read_map(text, name)["rules"]
     except core().Error as error:
@@ -88,7 +95,9 @@ def _read_named(text: str, name: str) -> None:
 
 
 def _check_directory(directory: Path, as_json: bool, only: str | None = None) -> None:
-    """What a program under `tutti-run --plans DIRECTORY` loads; of one map, where that is asked for."""
+    """Checks what a program under `tutti-run --plans DIRECTORY` loads, or only the rules of one
+    map.
+    """
     try:
         rules = core().load_library(str(directory))
     except core().Error as error:

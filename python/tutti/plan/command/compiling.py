@@ -1,4 +1,6 @@
-"""`tutti plan compile`: plan functions and trees become plan files, checked before anything is written."""
+"""`tutti plan compile` makes plan files from plan functions and trees. It checks plans before it
+writes.
+"""
 
 import ast
 import json
@@ -29,22 +31,29 @@ from tutti.plan.fault import WrongPlan
 from tutti.plan.language import Collective
 from tutti.plan.machine import Deal, Machine
 
-Target = Annotated[str, typer.Argument(help="FILE.py, FILE.py:NAME, MODULE:NAME, or FILE.tree.")]
+Target = Annotated[
+    str,
+    typer.Argument(
+        help="A plan function, as FILE.py, FILE.py:NAME or MODULE:NAME; or the file of a tree."
+    ),
+]
 RankCounts = Annotated[
-    str | None, typer.Option("--ranks", help="How many ranks; several with commas, 4,8,16.")
+    str | None, typer.Option("--ranks", help="Number of ranks, or several numbers, as in 4,8,16.")
 ]
 Shape = Annotated[str, typer.Option(help=f"The machine: {SHAPES}.")]
 DealOption = Annotated[str, typer.Option(help=DEAL_HELP)]
 Root = Annotated[int, typer.Option(help=ROOT_HELP)]
 Setting = Annotated[
     list[str] | None,
-    typer.Option("--set", help="A parameter of the function, NAME=VALUE; may be repeated."),
+    typer.Option(
+        "--set", metavar="NAME=VALUE", help="A parameter of the function; may be repeated."
+    ),
 ]
 
 
 @dataclass
 class Job:
-    """One plan to make, and the name of its file where there are several."""
+    """One plan to make."""
 
     ranks: int
     root: int
@@ -55,7 +64,7 @@ class Job:
 
 def rank_counts(text: str | None) -> list[int]:
     if text is None:
-        raise UserError("--ranks: say for how many ranks, such as --ranks 8 or --ranks 4,8,16")
+        raise UserError("--ranks is missing; give --ranks 8 or --ranks 4,8,16")
     counts = []
     for word in text.split(","):
         if not word.isascii() or not word.isdigit() or not 1 <= int(word[:9]) <= MOST_RANKS:
@@ -66,7 +75,7 @@ def rank_counts(text: str | None) -> list[int]:
 
 
 def settings(function: Collective, words: list[str] | None) -> dict[str, Any]:
-    """The function's parameters. Values are Python literals, and words where they are none."""
+    """The function's parameters from --set. A value that is not a Python literal is a string."""
     values: dict[str, Any] = {}
     for word in words or []:
         name, equals, value = word.partition("=")
@@ -101,7 +110,8 @@ def compile_plan(
     deal: DealOption = "block",
     root: Root = 0,
     all_roots: Annotated[
-        bool, typer.Option("--all-roots", help="A plan for each root, and a map that names them.")
+        bool,
+        typer.Option("--all-roots", help="Make a plan for each root, and a map that names them."),
     ] = False,
     set_: Setting = None,
     output: Annotated[
@@ -109,16 +119,22 @@ def compile_plan(
         typer.Option(
             "--output",
             "-o",
-            help="FILE.plan; where there are several plans, a directory for them and a map.",
+            help="The file to write, FILE.plan; for several plans, a directory for them and a map.",
         ),
     ] = None,
-    as_json: Annotated[bool, typer.Option("--json", help="Write what was made as JSON.")] = False,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print a JSON list of the plans made.")
+    ] = False,
 ) -> None:
-    """Run a plan function, check what it writes, and write that as text. The only command that runs Python plan files."""
+    """Run a plan function, check its plan, and write the plan as text.
+
+    No other command runs Python plan files.
+    """
     if not is_python(target):
         if ranks is not None or all_roots or root != 0 or set_:
             raise UserError(
-                f"'{target}' is not Python, and says its ranks and root itself; leave the options out"
+                f"'{target}' is not Python, and has its own ranks and root; leave --ranks, --root, "
+                "--all-roots and --set out"
             )
         _compile_tree(target, output, as_json)
         return
@@ -127,7 +143,7 @@ def compile_plan(
     if all_roots and not rooted:
         raise UserError(f"--all-roots: {function.collective} has no root; leave it out")
     if all_roots and root != 0:
-        raise UserError("--root and --all-roots; give one of the two")
+        raise UserError("--root and --all-roots exclude each other; leave one of them out")
     counts = rank_counts(ranks)
     if root != 0 and not rooted:
         raise UserError(f"--root: {function.collective} has no root; leave it out")
@@ -145,7 +161,9 @@ def compile_plan(
 def _compile_tree(target: str, output: Path | None, as_json: bool) -> None:
     text = read_text(Path(target))
     if kind_of(text) == "tutti-map":
-        raise UserError(f"'{target}' is a map, which is used as it is; take tutti plan check")
+        raise UserError(
+            f"'{target}' is a map, which is not compiled; to check it, run tutti plan check"
+        )
     plan = plan_of(text, name_of(Path(target)))
     verdict(plan, name_of(Path(target)))
     _write_one(plan, output, as_json)
@@ -169,14 +187,15 @@ def _write_one(plan: Any, output: Path | None, as_json: bool) -> None:
         return
     if os.path.isdir(output):
         raise UserError(
-            f"-o: '{output}' is a directory; one plan is written to a file, such as {output}/my.plan"
+            f"-o: '{output}' is a directory; give a file for the one plan, such as {output}/my.plan"
         )
     write(output, plan.text)
     if as_json:
         print(_document([(plan, str(output))]))
         return
     print(
-        f"{output}: {plan.collective}, {counted(plan.ranks, 'rank')}, {counted(plan.transfer_count, 'transfer')}"
+        f"{output}: {plan.collective}, {counted(plan.ranks, 'rank')}, "
+        f"{counted(plan.transfer_count, 'transfer')}"
     )
     print(check_text(verdict(plan), plan.collective))
 
@@ -189,7 +208,7 @@ def _document(plans: list[tuple[Any, str | None]]) -> str:
 
 
 def rule(plan: Any, rooted: bool, file: str) -> str:
-    """The line of a map that lets this plan serve the calls it is for."""
+    """The map's rule that makes this plan serve its calls."""
     words = [plan.collective, f"ranks {plan.ranks}"]
     if rooted:
         words.append(f"root {plan.root}")
@@ -207,11 +226,9 @@ def _write_all(
     as_json: bool,
 ) -> None:
     if output is None or str(output) == "-":
-        raise UserError(
-            f"{len(plans)} plans, and no directory to write them to; give one with -o DIRECTORY"
-        )
+        raise UserError(f"there is no directory for the {len(plans)} plans; give -o DIRECTORY")
     if os.path.exists(output) and not os.path.isdir(output):
-        raise UserError(f"-o: '{output}' is a file; {len(plans)} plans are written to a directory")
+        raise UserError(f"-o: '{output}' is a file; give a directory for the {len(plans)} plans")
     try:
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -1,8 +1,9 @@
-"""`tutti plan diff`: whether two plans are the same, and what one does that the other does not.
+"""`tutti plan diff` tells whether two plans are the same, and which transfers differ.
 
-Two plans are the same where they differ in nothing but the order of transfers that do not depend on each other (and in
-comments, labels, and the files they were written in). Every transfer is taken at its depth, the length of the longest
-chain of transfers that must run before it; plans with the same transfers at the same depths mean the same.
+Two plans are the same if they differ only in the order of transfers that do not depend on each
+other (and in comments, labels and file names). The depth of a transfer is the length of the
+longest chain of transfers that must run before it. Plans with the same transfers at the same
+depths are the same.
 """
 
 import json
@@ -20,9 +21,9 @@ from tutti.plan.command.machines import DEAL_HELP, SHAPES, deal_of, machine
 from tutti.plan.machine import Placed
 
 SETTINGS = ("collective", "ranks", "root", "commutative", "blocks", "shape")
-# What is shown; all of it is in the JSON.
+# The most transfers and ranks that are printed; the JSON has all.
 SHOWN = 24
-# So that no text, however made, takes long to compare.
+# Limits the time of a comparison, whatever the plans.
 MOST_BLOCKS = 1 << 22
 Block = tuple[int, str, int]
 
@@ -33,12 +34,15 @@ def _blocks(region: dict[str, Any]) -> Iterator[Block]:
 
 
 def depths(transfers: list[dict[str, Any]]) -> list[int]:
-    """For each transfer the longest chain of earlier ones that it depends on: it reads or overwrites what they wrote,
-    or overwrites what they read, or they stand before a token of its rank."""
+    """For each transfer, the length of the longest chain of earlier transfers that it depends on.
+
+    A transfer depends on those whose results it reads or overwrites, on those whose sources it
+    overwrites, and on those that a token of its rank waits for.
+    """
     written: dict[Block, int] = {}  # the depth after the last write
     touched: dict[Block, int] = {}  # the depth after the last read or write
-    latest: dict[int, int] = {}  # by rank: the depth after all that it has done
-    held: dict[int, int] = {}  # by rank: the depth after its last token
+    latest: dict[int, int] = {}  # for each rank, the depth after all its transfers so far
+    held: dict[int, int] = {}  # for each rank, the depth after its last token
     found = []
     for transfer in transfers:
         rank = transfer["executor"]
@@ -65,23 +69,25 @@ def keyed(plan: Any) -> Counter[tuple[int, str]]:
     """(depth, text) of each transfer."""
     if plan.moves > MOST_BLOCKS:
         raise UserError(
-            f"a plan moves {plan.moves} blocks, and the order of at most {MOST_BLOCKS} can be compared; use fewer, larger blocks"
+            f"a plan moves {plan.moves} blocks, but only plans of at most {MOST_BLOCKS} can be "
+            "compared; use fewer, larger blocks"
         )
     return Counter(zip(depths(plan.transfers), plan.transfer_texts, strict=True))
 
 
 def _operand(text: str, like: Any) -> Any:
-    """A file; or builtin:ALGORITHM, for the calls that the other plan serves."""
+    """The plan of a file, or of builtin:ALGORITHM with the collective, ranks and root of `like`."""
     if not text.startswith("builtin:"):
         return read(Path(text))
     if like is None:
         raise UserError(
-            f"'{text}' is compared with a file, which says for how many ranks; give one of each"
+            f"'{text}' can only be compared with a file, which gives the number of ranks; give one "
+            "file"
         )
     if like.collective in EXCHANGES and like.ranks > MOST_RANKS_OF_EXCHANGES:
         raise UserError(
-            f"'{text}' of {like.collective} is made for at most {MOST_RANKS_OF_EXCHANGES} ranks, and the other plan has "
-            f"{like.ranks}; give two files"
+            f"'{text}': a built-in {like.collective} can have at most {MOST_RANKS_OF_EXCHANGES} "
+            f"ranks, but the other plan has {like.ranks}; give two files"
         )
     try:
         return core().generate(
@@ -92,7 +98,7 @@ def _operand(text: str, like: Any) -> Any:
 
 
 def _placed(one: Any, other: Any, shape: str | None, deal: str) -> Placed | None:
-    """Where the ranks are, for counting messages by level; None where nobody said."""
+    """The ranks on their machine, for counting messages by level; None if no shape is known."""
     text = shape if shape is not None else one.shape or other.shape
     dealt = deal_of(deal)
     return (
@@ -103,7 +109,9 @@ def _placed(one: Any, other: Any, shape: str | None, deal: str) -> Placed | None
 
 
 def messages_by_level(plan: Any, placed: Placed) -> dict[str, int]:
-    """How many messages cross each level; a message is what one rank hands another in one transfer."""
+    """The number of messages of each level. A message is the data of one transfer between two
+    ranks.
+    """
     return dict(Counter(placed.level(source, target) for source, target, _ in plan.edges))
 
 
@@ -113,7 +121,7 @@ def _by_rank(texts: list[str], executors: dict[str, int]) -> dict[str, int]:
 
 
 def _missing(texts: list[str], others: list[str]) -> list[str]:
-    """The transfers, in plan order, that the other plan does not have, or not as often."""
+    """The transfers, in plan order, that the other plan lacks or has less often."""
     spare = Counter(others)
     missing = []
     for text in texts:
@@ -131,7 +139,8 @@ def compare(one: Any, other: Any, placed: Placed | None) -> dict[str, Any]:
     )
     moved = False
     if not gone and not new:
-        # What merely moved to another depth because of what was added or removed would be no change of its own.
+        # Depths are compared only if both plans have the same transfers: a transfer that was added
+        # or removed changes the depths of others, which are no changes of their own.
         here, there = keyed(one), keyed(other)
         gone = [text for _, text in sorted((here - there).elements())]
         new = [text for _, text in sorted((there - here).elements())]
@@ -171,7 +180,7 @@ def _text(found: dict[str, Any], names: tuple[str, str]) -> Iterator[str]:
         yield f"-{name} {before}"
         yield f"+{name} {after}"
     if found["moved"]:
-        yield "the same transfers, in an order that means something else:"
+        yield "the same transfers, but in an order that gives other dependences:"
     for sign, key in (("-", "removed"), ("+", "added")):
         texts = found[key]
         yield from (f"{sign}{text}" for text in texts[:SHOWN])
@@ -179,7 +188,8 @@ def _text(found: dict[str, Any], names: tuple[str, str]) -> Iterator[str]:
             yield f"{sign}... and {len(texts) - SHOWN:,} more"
     for key in ("removed", "added"):
         if found[key]:
-            yield f"{counted(len(found[key]), 'transfer')} {key}: {_ranks_text(found[f'{key}_by_rank'])}"
+            by_rank = _ranks_text(found[f"{key}_by_rank"])
+            yield f"{counted(len(found[key]), 'transfer')} {key}: {by_rank}"
     if found["levels"]:
         before, after = found["levels"]
         for level in sorted(before.keys() | after.keys()):
@@ -188,21 +198,26 @@ def _text(found: dict[str, Any], names: tuple[str, str]) -> Iterator[str]:
 
 def diff(
     one: Annotated[
-        str, typer.Argument(help="A plan or a tree; - for stdin; or builtin:ALGORITHM.")
+        str,
+        typer.Argument(help="The file of a plan or a tree, - for stdin, or builtin:ALGORITHM."),
     ],
-    other: Annotated[str, typer.Argument(help="Another one.")],
+    other: Annotated[str, typer.Argument(help="The second plan, given in the same way.")],
     shape: Annotated[
         str | None,
         typer.Option(
-            help=f"Count messages by level of a machine: {SHAPES}; unless said, of the plans' shape."
+            help=f"Count messages by level of this machine: {SHAPES} (default: the plans' shape, "
+            "if any)."
         ),
     ] = None,
     deal: Annotated[str, typer.Option(help=DEAL_HELP)] = "block",
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
 ) -> None:
-    """Compare two plans: transfers added and removed, by rank and by level; exit code 1 where they differ."""
+    """Compare two plans: list the transfers added and removed, and count them by rank and level.
+
+    The exit code is 1 if the plans differ.
+    """
     if one == other == "-":
-        raise UserError("stdin can be read once; give a file as one of the two")
+        raise UserError("stdin can be read only once; give a file as one of the two")
     first = None if one.startswith("builtin:") else _operand(one, None)
     second = _operand(other, first)
     first = first or _operand(one, second)

@@ -1,4 +1,4 @@
-"""Plans as the commands get them: built-in ones, and files of each kind (plan, tree, map)."""
+"""Reads and writes plans for the commands: built-in ones, and files of plans, trees and maps."""
 
 import contextlib
 import os
@@ -10,27 +10,35 @@ from tutti.errors import RunError, UserError
 from tutti.places import core
 
 LARGEST_FILE = 1 << 28
-# Beyond this nobody reads a plan, and all_read_all, whose size grows with the square, would fill the memory.
+# A larger plan is unreadable, and the size of all_read_all, which grows with the square of the
+# ranks, would fill the memory.
 MOST_RANKS = 4096
-# Of collectives whose plans all grow with the square, so that 4096 ranks would take gigabytes.
+# The limit for collectives all of whose plans grow with the square: 4096 ranks would take
+# gigabytes.
 MOST_RANKS_OF_EXCHANGES = 1024
 EXCHANGES = ("allgather", "alltoall", "reduce_scatter")
-# Help texts are made before the compiled module is loaded.
-COLLECTIVES_HELP = "barrier, bcast, reduce, allreduce, gather, scatter, allgather, alltoall, reduce_scatter, scan or exscan"
-ALGORITHM_HELP = "As `tutti plan list` names them, with words behind them: nary:4, direct:8, levels:binomial:flat."
-ROOT_HELP = "Of bcast, reduce, gather and scatter; 0 unless said."
+# A constant, because help texts are made before the compiled module is loaded.
+COLLECTIVES_HELP = (
+    "barrier, bcast, reduce, allreduce, gather, scatter, allgather, alltoall, reduce_scatter, scan "
+    "or exscan"
+)
+ALGORITHM_HELP = (
+    "An algorithm that `tutti plan list` names, with its parameters: nary:4, direct:8, "
+    "levels:binomial:flat."
+)
+ROOT_HELP = "The root of a bcast, reduce, gather or scatter."
 FINDINGS = (
-    ("rank_order", "serves operations that do not commute"),
+    ("rank_order", "correct for operations that do not commute"),
     ("uniform", "all ranks get the same bits"),
     ("in_place", "any rank may pass one buffer as in and out"),
-    ("arrival", "reduces as data arrives: the bits may differ from run to run"),
+    ("arrival", "combines data in the order of arrival: the bits may differ from run to run"),
 )
 
 
 def generate(collective: str, algorithm: str, ranks: int, root: int, levels: str = "") -> Any:
     most = MOST_RANKS_OF_EXCHANGES if collective in EXCHANGES else MOST_RANKS
     if not 1 <= ranks <= most:
-        raise UserError(f"--ranks: {ranks} is out of range; 1 to {most} can be shown")
+        raise UserError(f"--ranks: {ranks} is out of range; give 1 to {most}")
     if not 0 <= root < ranks:
         raise UserError(f"--root: {root} is out of range; ranks are 0 to {ranks - 1}")
     try:
@@ -42,7 +50,7 @@ def generate(collective: str, algorithm: str, ranks: int, root: int, levels: str
 def is_directory(path: Path) -> bool:
     try:
         return path.is_dir()
-    except OSError as error:  # a name that is too long
+    except OSError as error:  # for example, the name is too long
         raise UserError(f"cannot read '{path}': {error.strerror}") from error
 
 
@@ -54,7 +62,7 @@ def entries_of(directory: Path) -> list[Path]:
 
 
 def read_text(file: Path) -> str:
-    """The text of a file, or of stdin where it is `-`."""
+    """The text of a file, or of stdin if the file is `-`. Raises UserError."""
     try:
         if str(file) == "-":
             text = sys.stdin.read(LARGEST_FILE + 1)
@@ -75,13 +83,15 @@ def read_text(file: Path) -> str:
 
 
 def name_of(file: Path) -> str:
-    """What messages call it."""
+    """The name of a file in messages."""
     return "stdin" if str(file) == "-" else str(file)
 
 
 def write(file: Path, text: str) -> None:
-    """As a whole or not at all: a program that starts meanwhile never reads half a plan. What is no plain file, such as
-    /dev/stdout, is written as it is."""
+    """Writes the whole file or nothing, so that no program reads half a plan. Raises UserError.
+
+    A file that is not a regular file, such as /dev/stdout, is written directly.
+    """
     try:
         if file.exists() and not file.is_file():
             file.write_text(text, encoding="utf-8")
@@ -100,7 +110,7 @@ def write(file: Path, text: str) -> None:
 
 
 def kind_of(text: str) -> str:
-    """What a text says that it is: tutti-plan, tutti-tree or tutti-map; its first word decides, not the file's name."""
+    """The kind of a text by its first word: tutti-plan, tutti-tree or tutti-map."""
     for line in text.splitlines():
         words = line.split("#")[0].split()
         if words:
@@ -112,7 +122,8 @@ def plan_of(text: str, name: str) -> Any:
     try:
         if kind_of(text) == "tutti-map":
             raise UserError(
-                f"'{name}' is a map, which names plans; give one of them, or take tutti plan check"
+                f"'{name}' is a map, not a plan; give one of the plans that it names, or run tutti "
+                "plan check"
             )
         return (core().read_tree if kind_of(text) == "tutti-tree" else core().read_plan)(text, name)
     except core().Error as error:
@@ -120,16 +131,21 @@ def plan_of(text: str, name: str) -> Any:
 
 
 def read(file: Path) -> Any:
-    """A plan from the file of a plan or a tree, or from stdin where it is `-`."""
+    """The plan in the file of a plan or a tree, or in stdin if it is `-`. Raises UserError."""
     if file.suffix == ".py":
         raise UserError(
-            f"'{file}' is code; `tutti plan compile {file} --ranks N -o OUT.plan` makes a plan of it"
+            f"'{file}' is code; run `tutti plan compile {file} --ranks N -o OUT.plan` to make a "
+            "plan"
         )
     return plan_of(read_text(file), name_of(file))
 
 
 def verdict(plan: Any, name: str = "") -> Any:
-    """What the check finds; RunError, which says the plan's file where that is known, where it refuses the plan."""
+    """The findings of the check.
+
+    Raises RunError if the check refuses the plan; `name`, the plan's file if known, begins its
+    message.
+    """
     try:
         return core().check(plan)
     except core().Error as error:
@@ -141,14 +157,17 @@ def findings(found: Any) -> dict[str, bool]:
 
 
 def _tells(name: str, collective: str) -> bool:
-    """Whether a finding says something of this collective: where ranks get different results, that they are alike does not,
-    nor does the order of combining where nothing is combined."""
+    """True if a finding is meaningful for this collective.
+
+    `uniform` is not if ranks get different results, and the order of combining is not if nothing is
+    combined.
+    """
     one_result = not core().parted(collective) and collective not in ("scan", "exscan")
     return name == "in_place" or one_result or (name != "uniform" and core().combines(collective))
 
 
 def check_text(found: Any, collective: str) -> str:
-    """The findings for people; that a plan waits for nobody's arrival is the rule and needs no line."""
+    """The findings as text. `arrival` is shown only if it holds, because it is rare."""
     lines = ["check: right"]
     for name, meaning in FINDINGS:
         holds = getattr(found, name)

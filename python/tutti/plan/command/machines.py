@@ -1,10 +1,10 @@
-"""The machine and the deal of ranks that commands are given with --shape and --deal."""
+"""The machine and the placement of ranks that the options --shape and --deal give."""
 
 from tutti.errors import UserError
 from tutti.plan.machine import DEALS, Deal, Machine
 
-SHAPES = "'node:4 core:8', this (what hwloc finds here), or an XML file that lstopo wrote"
-DEAL_HELP = "How ranks are dealt: block, round_robin, or each rank's core, 0,4,1,5."
+SHAPES = "a shape such as 'node:4 core:8', `this` for this machine, or an XML file from lstopo"
+DEAL_HELP = "How ranks are placed: block, round_robin, or the core of each rank, as in 0,4,1,5."
 
 
 def machine(shape: str) -> Machine:
@@ -16,12 +16,14 @@ def machine(shape: str) -> Machine:
 
 
 def levels_of(shape: str | None, deal: str, ranks: int) -> str:
-    """What so many ranks, bound to the cores of a machine, share; without a shape nothing is known."""
+    """The levels that so many ranks share if they are bound to a machine's cores; "" without a
+    shape.
+    """
     return "" if shape is None else machine(shape).place(ranks, deal_of(deal)).levels()
 
 
 def nodes_of(shape: str | None, deal: str, ranks: int) -> list[int]:
-    """The node of each of so many ranks; nothing where all are on one."""
+    """The node of each rank; empty if all ranks are on one node."""
     if shape is None:
         return []
     placed = machine(shape).place(ranks, deal_of(deal))

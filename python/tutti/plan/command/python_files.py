@@ -1,7 +1,8 @@
-"""Plan functions in Python files: the only module of Tutti that runs users' plan files, because a user said so.
+"""Loads plan functions from Python files. No other module of Tutti runs users' plan files.
 
-Such a file is code with all the rights of who runs it. `tutti plan compile` alone runs it here, once,
-when asked to by name; programs under tutti-run never do, they read compiled plans.
+Such a file is code with all rights of the user who runs it. Only `tutti plan compile` runs it,
+once, when the user names the file. Programs under tutti-run never run it; they read compiled
+plans.
 """
 
 import contextlib
@@ -19,7 +20,9 @@ from tutti.plan.language import Collective
 
 
 def is_python(target: str) -> bool:
-    """Whether a target is FILE.py, FILE.py:NAME, or a module of plans such as tutti.plan.lam:linear."""
+    """True if a target is FILE.py, FILE.py:NAME, or a module of plans such as
+    tutti.plan.lam:linear.
+    """
     file, _, name = target.partition(":")
     return file.endswith(".py") or (
         bool(name) and not os.path.exists(target) and file.replace(".", "_").isidentifier()
@@ -27,7 +30,10 @@ def is_python(target: str) -> bool:
 
 
 def load(target: str) -> Collective:
-    """The plan function that a target names; of a file with one function, the name may be left out."""
+    """The plan function that a target names. The name may be omitted if the file has one function.
+
+    Raises UserError.
+    """
     file, _, name = target.partition(":")
     module = _file(Path(file)) if file.endswith(".py") else _module(file)
     functions = {key: value for key, value in vars(module).items() if isinstance(value, Collective)}
@@ -46,7 +52,7 @@ def load(target: str) -> Collective:
             if own
             else "write one with @tp.collective(...)"
         )
-        raise UserError(f"{file} has {len(own)} collectives where one is wanted; {has}")
+        raise UserError(f"{file} has {len(own)} collectives, not one; {has}")
     return next(iter(own.values()))
 
 
@@ -55,9 +61,10 @@ def _file(path: Path) -> ModuleType:
         raise UserError(f"cannot read '{path}': there is no such file")
     spec = importlib.util.spec_from_file_location(path.stem, path)
     if spec is None or spec.loader is None:
-        raise UserError(f"cannot read '{path}': Python does not take it for a module")
+        raise UserError(f"cannot read '{path}': Python cannot load it as a module; name it FILE.py")
     module = importlib.util.module_from_spec(spec)
-    # As `python FILE` does it: files beside this one can be imported. Nothing is left beside the user's files.
+    # As with `python FILE`, the file can import others in its directory. No bytecode is written
+    # there.
     directory, sys.dont_write_bytecode = str(path.resolve().parent), True
     sys.path.insert(0, directory)
     sys.modules[path.stem] = module
@@ -75,15 +82,18 @@ def _module(name: str) -> ModuleType:
         found = None
     if found is None:
         raise UserError(
-            f"there is no module '{name}' and no such file; give FILE.py:NAME, or a module such as tutti.plan.lam:linear"
+            f"there is no module or file '{name}'; give FILE.py:NAME, or a module such as "
+            "tutti.plan.lam:linear"
         )
     module: ModuleType = guarded(lambda: importlib.import_module(name), name)
     return module
 
 
 def guarded(call: Any, what: str) -> Any:
-    """Runs users' code; whatever it raises becomes one line that names the user's line. What it prints goes to stderr,
-    because plans go to stdout."""
+    """Runs users' code. Raises UserError, one line that names the user's line, for any exception.
+
+    The code's output goes to stderr, because plans go to stdout.
+    """
     try:
         with contextlib.redirect_stdout(sys.stderr):
             return call()

@@ -66,7 +66,7 @@ def _program_json(program: Any, carrier: str) -> dict[str, Any]:
 
 
 def _as_comment(text: str) -> str:
-    """What is shown of a plan besides its text is a comment in it, so that the whole can be read as a plan again."""
+    """The text as comment lines, so that the whole output can be read as a plan."""
     return "\n".join(f"# {line}".rstrip() for line in text.splitlines())
 
 
@@ -84,16 +84,14 @@ def _plan(
     if is_file:
         if not (algorithm is None and ranks is None and root is None and shape is None):
             left_out = "--algorithm, --ranks, --root and --shape"
-            raise UserError(
-                f"'{what}' is read as a file, which says these itself; leave {left_out} out"
-            )
+            raise UserError(f"'{what}' is read as a file, which has its own; leave {left_out} out")
         return read(Path(what))
     if what not in core().collectives():
         known = ", ".join(core().collectives())
         raise UserError(f"'{what}' is neither a collective nor a file; collectives are {known}")
     for option, value in (("--algorithm", algorithm), ("--ranks", ranks)):
         if value is None:
-            raise UserError(f"{what}: say which plan of it, with {option}")
+            raise UserError(f"{what}: give {option} to select a plan")
     levels = (
         levels_of(shape, deal, ranks or 0) if ranks is not None and 1 <= ranks <= MOST_RANKS else ""
     )
@@ -103,26 +101,29 @@ def _plan(
 def show(
     collective_or_file: Annotated[
         str,
-        typer.Argument(help=f"{COLLECTIVES_HELP}; or the file of a plan or a tree, - for stdin."),
+        typer.Argument(help=f"{COLLECTIVES_HELP}; or the file of a plan or a tree; - reads stdin."),
     ],
     algorithm: Annotated[str | None, typer.Option(help=ALGORITHM_HELP)] = None,
-    ranks: Annotated[int | None, typer.Option(help="How many ranks.")] = None,
-    root: Annotated[int | None, typer.Option(help=ROOT_HELP)] = None,
+    ranks: Annotated[int | None, typer.Option(help="Number of ranks.")] = None,
+    root: Annotated[int | None, typer.Option(help=f"{ROOT_HELP} Default: 0.")] = None,
     shape: Annotated[
         str | None,
-        typer.Option(help=f"The machine that ranks are bound on: {SHAPES}; else one level."),
+        typer.Option(
+            help=f"The machine whose cores the ranks are bound to: {SHAPES} (default: one level)."
+        ),
     ] = None,
     deal: Annotated[str, typer.Option(help=DEAL_HELP)] = "block",
-    rank: Annotated[int | None, typer.Option(help="Only the program of this rank.")] = None,
+    rank: Annotated[int | None, typer.Option(help="Show only the program of this rank.")] = None,
     carrier: Annotated[
         str,
         typer.Option(
-            help="Programs for short messages (line) or longer ones (slot); auto: line where possible."
+            help="Show programs for short messages (line) or longer ones (slot); auto: line if the "
+            "plan can use lines."
         ),
     ] = "auto",
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
 ) -> None:
-    """Show a plan as text, what its check finds, and what each rank executes."""
+    """Show a plan as text, the findings of the check, and the program of each rank."""
     plan = _plan(collective_or_file, algorithm, ranks, root, shape, deal)
     is_file = collective_or_file not in core().collectives()
     found = verdict(plan, name_of(Path(collective_or_file)) if is_file else "")
@@ -130,7 +131,7 @@ def show(
         raise UserError(f"--rank: {rank} is out of range; ranks are 0 to {plan.ranks - 1}")
     if rank is None and plan.ranks > MOST_RANKS:
         raise UserError(
-            f"'{collective_or_file}' is of {plan.ranks} ranks; say whose program to show, with --rank"
+            f"'{collective_or_file}' has {plan.ranks} ranks; give --rank to show one program"
         )
     word = _carrier(plan, carrier)
     lowered = _programs(plan, word, list(range(plan.ranks)) if rank is None else [rank])
@@ -153,7 +154,7 @@ def list_plans(
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Write JSON.")] = False,
 ) -> None:
-    """List the built-in algorithms and the collectives that they serve, or the plans in a directory."""
+    """List the built-in algorithms and their collectives, or the plans in a directory."""
     if directory is None:
         _list_algorithms(as_json)
     else:
@@ -187,7 +188,8 @@ def _list_algorithms(as_json: bool) -> None:
 def _list_directory(directory: Path, as_json: bool) -> None:
     if not is_directory(directory):
         raise UserError(
-            f"'{directory}' is no directory; give one with .plan or .tree files, or nothing for the built-in algorithms"
+            f"'{directory}' is not a directory; give one with .plan or .tree files, or nothing to "
+            "list the built-in algorithms"
         )
     entries = []
     for file in (file for file in entries_of(directory) if file.suffix in SUFFIXES):
@@ -207,7 +209,7 @@ def _list_directory(directory: Path, as_json: bool) -> None:
         print(json.dumps({"format": "tutti-plan-list 1", "plans": entries}, indent=1))
         return
     if not entries:
-        print(f"{directory}: no .plan and no .tree files")
+        print(f"{directory}: there are no .plan or .tree files")
         return
     columns = ("file", "collective", "algorithm", "ranks", "root", "shape", "transfers")
     _table(columns, [tuple(str(entry[column]) for column in columns) for entry in entries])
