@@ -17,7 +17,7 @@ from tutti.simulation.jobs import Cell, Run, Settings
 from tutti.simulation.machines import MACHINES, OWN, Clusters, Machine, Memory, Network, checked
 from tutti.simulation.platform import cluster_of, hostfile, platform
 from tutti.simulation.results import BEST, Results, as_json, notes
-from tutti.simulation.variants import FLAT_TABLE, Variant, parse_against
+from tutti.simulation.variants import FLAT_TABLE, Variant
 
 SMALL = replace(OWN, nodes=5, cores=2)
 simgrid = pytest.mark.skipif(

@@ -21,7 +21,7 @@ In a reduce or an allreduce, either a rank adds everything, or each rank adds ha
 ranks copy the other half.
 """
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any
 
 from tutti.bench.driver import Cell, Measurements

@@ -2,7 +2,6 @@
 
 import os
 import platform
-from dataclasses import asdict
 from pathlib import Path
 from statistics import median
 from typing import Any
@@ -20,7 +19,7 @@ from tutti.bench.results import compare_cells, pairs, summarise
 from tutti.bench.root_tables import roots_tables
 from tutti.bench.roots import compare_roots, comparisons_json
 from tutti.bench.statistics import centre
-from tutti.bench.texts import factor_text, interval_text, ratio_text, size_text, time_text
+from tutti.bench.texts import interval_text, ratio_text, size_text, time_text
 from tutti.bench.variants import Variant
 
 LEAST = (

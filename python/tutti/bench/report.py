@@ -24,7 +24,7 @@ from tutti.bench.results import (
 )
 from tutti.bench.root_tables import roots_tables
 from tutti.bench.states import states_of, states_text
-from tutti.bench.statistics import Ratio, centre
+from tutti.bench.statistics import centre
 from tutti.bench.texts import factor_text, interval_text, ratio_text, size_text, time_text
 from tutti.bench.variants import Variant, binding_for
 
