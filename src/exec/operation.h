@@ -12,14 +12,16 @@
 
 namespace tutti::exec {
 
-// The properties of a plan that an operation needs. They are bits above those of a rank, so that a
-// group looks up root and needs in one comparison.
-enum Needs : int32_t {
-  needs_nothing = 0,  // any right plan gives the same bits: integers
-  needs_same_expression = 1
-      << 24,  // floating point and users' operations: all ranks must evaluate one expression
-  needs_rank_order = 1 << 25,  // operations that do not commute
+// The properties of a plan that an operation needs. Integers need none, because every correct plan
+// gives the same bits.
+struct Needs {
+  bool same_expression = false;  // all ranks evaluate one expression (floating point, users'
+                                 // operations)
+  bool rank_order = false;       // operands are combined in the order of ranks (operations that do
+                                 // not commute)
 };
+inline constexpr Needs needs_nothing{}, needs_same_expression{.same_expression = true},
+    needs_rank_order{.same_expression = true, .rank_order = true};
 
 // How elements are combined. `kernel` serves built-in operations; where it is null, `apply` does
 // (inout[i] = in[i] op inout[i] for count elements, as MPI_Reduce_local).
@@ -29,7 +31,7 @@ struct Combine {
   void* context = nullptr;
   size_t element = 1;  // bytes of one element
   bool commutative = true;
-  int32_t needs = needs_same_expression;
+  Needs needs = needs_same_expression;
 };
 
 // The parts of one of a rank's buffers, by block: bytes from the buffer's start, and length. The

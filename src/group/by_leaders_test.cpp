@@ -132,9 +132,7 @@ TEST(ByLeaders, OperationsThatDoNotCommuteNeedRunsOfRanks) {
     const std::vector<int32_t> nodes =
         runs ? std::vector<int32_t>{0, 0, 1, 1} : std::vector<int32_t>{0, 1, 0, 1};
     const Outcome outcome = with_leaders(nodes, by_host(), [](Group& group) {
-      const exec::Combine combine{nullptr, take_right,
-                                  nullptr, 8,
-                                  false,   exec::needs_same_expression | exec::needs_rank_order};
+      const exec::Combine combine{nullptr, take_right, nullptr, 8, false, exec::needs_rank_order};
       const uint64_t in = static_cast<uint64_t>(group.rank()) + 1;
       uint64_t out = 0;
       ASSERT_EQ(allreduce(group, &in, &out, 1, combine), Code::ok);

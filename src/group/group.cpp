@@ -18,7 +18,6 @@ using plan::Collective;
 // Programs kept: four collectives with roots, each from every one of 64 ranks, short and long.
 // Beyond it all are made anew.
 constexpr size_t max_entries = 1024;
-constexpr int rank_bits = exec::needs_same_expression - 1;  // of a RootAndNeeds
 
 // Where nodes do not share memory, those of the machine count all the same.
 int32_t nodes_of(const Group::Settings& settings) {
@@ -62,14 +61,14 @@ Group::Group(const Settings& settings)
       shape_(settings.shape),
       levels_(settings.levels) {}
 
-select::Call Group::call_of(Collective collective, size_t bytes, RootAndNeeds root) const {
-  return {collective,
+select::Call Group::call_of(const Selector& selector, size_t bytes) const {
+  return {selector.collective,
           bytes,
           ranks(),
           shape_,
-          root & rank_bits,
-          (root & exec::needs_rank_order) != 0,
-          (root & exec::needs_same_expression) != 0,
+          selector.root,
+          selector.needs.rank_order,
+          selector.needs.same_expression,
           oversubscribed_,
           &levels_,
           node_count_,
@@ -78,24 +77,22 @@ select::Call Group::call_of(Collective collective, size_t bytes, RootAndNeeds ro
           overrides_.reproducible != Reproducible::off};
 }
 
-Group::Entry* Group::look_up(Collective collective, size_t bytes, RootAndNeeds root,
-                             size_t element) {
-  select::Choice choice = select::choose(call_of(collective, bytes, root), overrides_);
+Group::Entry* Group::look_up(const Selector& selector, size_t bytes) {
+  select::Choice choice = select::choose(call_of(selector, bytes), overrides_);
   const Carrier carrier = bytes <= shm::line_payload ? Carrier::line : Carrier::slot;
   if (carrier == Carrier::line) {
     choice.bytes_high = std::min(choice.bytes_high, shm::line_payload);
   } else {
     choice.bytes_low = std::max(choice.bytes_low, shm::line_payload + 1);
   }
-  Entry* entry = mapped(collective, bytes, root, element, carrier, choice);
-  if (entry == nullptr) entry = built_in(collective, root & rank_bits, element, carrier, choice);
-  ranges_.note(key_of(collective, root, element), bytes, choice.bytes_low, choice.bytes_high,
-               entry);
+  Entry* entry = mapped(selector, bytes, carrier, choice);
+  if (entry == nullptr) entry = built_in(selector, carrier, choice);
+  ranges_.note(key_of(selector), bytes, choice.bytes_low, choice.bytes_high, entry);
   return entry;
 }
 
-Group::Entry* Group::built_in(Collective collective, int root, size_t element, Carrier carrier,
-                              select::Choice& choice) {
+Group::Entry* Group::built_in(const Selector& selector, Carrier carrier, select::Choice& choice) {
+  const auto [collective, root, needs, element, v_form] = selector;
   if (element > large_element) choice.algorithm = "flat";
   const auto entry_of = [&](const Served& served) {
     choice.algorithm = served.algorithm;
@@ -125,10 +122,10 @@ Group::Entry* Group::built_in(Collective collective, int root, size_t element, C
   return entry;
 }
 
-Group::Entry* Group::mapped(Collective collective, size_t bytes, RootAndNeeds root, size_t element,
-                            Carrier carrier, select::Choice& choice) {
-  const std::string& asked = overrides_.algorithm[static_cast<size_t>(collective)];
-  const select::Call call = call_of(collective, bytes, root);
+Group::Entry* Group::mapped(const Selector& selector, size_t bytes, Carrier carrier,
+                            select::Choice& choice) {
+  const std::string& asked = overrides_.algorithm[static_cast<size_t>(selector.collective)];
+  const select::Call call = call_of(selector, bytes);
   const bool user_named_one = !asked.empty() && select::refusal(asked, call).empty();
   if (overrides_.library == nullptr || user_named_one) return nullptr;
   const select::Match match = select::match(*overrides_.library, call);
@@ -155,8 +152,8 @@ Group::Entry* Group::mapped(Collective collective, size_t bytes, RootAndNeeds ro
     Choice by_plan{choice, &plan};
     by_plan.built_in.segment_bytes = segment;
     by_plan.built_in.reach = reach;
-    Entry* const entry = find_or_make(collective, by_plan, call.root, carrier);
-    if (fits(*entry, element > large_element ? element : 1)) return entry;
+    Entry* const entry = find_or_make(selector.collective, by_plan, selector.root, carrier);
+    if (fits(*entry, selector.element > large_element ? selector.element : 1)) return entry;
     why = "it needs more shared memory than the communicator has (TUTTI_SHM_BYTES_PER_RANK)";
   }
   select::note_refusal(*match.rule, why);
@@ -210,30 +207,28 @@ void Group::bind(Entry& entry, const ProgramRequest& request, size_t segment_byt
 }
 
 Code Group::run_alike(const Call& call) {
-  const size_t element = call.combine == nullptr ? 1 : call.combine->element;
-  const size_t bytes = call.count * element;
-  const RootAndNeeds key = call.combine == nullptr ? call.root : call.root | call.combine->needs;
-  const Entry& entry = entry_for(call.collective, bytes, key, element);
-  const bool is_bcast = call.collective == Collective::bcast;
+  const Selector selector = selector_of(call);
+  const size_t bytes = call.count * selector.element;
+  const Entry& entry = entry_for(selector, bytes);
   const bool at_root = rank() == call.root;
-  const bool root_gives = call.collective == Collective::scatter;
-  const bool root_takes = call.collective == Collective::gather;
-  exec::Operation operation{root_gives && !at_root ? nullptr : (is_bcast ? call.out : call.in),
-                            root_takes && !at_root ? nullptr : call.out,
+  const void* in = call.collective == Collective::bcast ? call.out : call.in;
+  if (plan::scatters(call.collective) && !at_root) in = nullptr;
+  void* const out = plan::gathers(call.collective) && !at_root ? nullptr : call.out;
+  exec::Operation operation{in,
+                            out,
                             bytes,
                             call.count,
                             call.combine,
                             bytes,
                             exec::call_signature(call.collective, bytes, call.root)};
   last_ = {operation.call, &entry};
-  return run_entry(entry, operation, element);
+  return run_entry(entry, operation, selector.element);
 }
 
 void Group::note(const CallKey& key, const Call& call) noexcept {
-  const size_t element = call.combine == nullptr ? 1 : call.combine->element;
-  const size_t bytes = call.count * element;
-  const RootAndNeeds root = call.combine == nullptr ? call.root : call.root | call.combine->needs;
-  const Entry* const entry = ranges_.find(key_of(call.collective, root, element), bytes);
+  const Selector selector = selector_of(call);
+  const size_t bytes = call.count * selector.element;
+  const Entry* const entry = ranges_.find(key_of(selector), bytes);
   if (entry == nullptr || bytes >= entry->direct_below) return;
   try {
     known_.note({key,
@@ -278,11 +273,11 @@ void Group::forget_programs() {
 std::string_view Group::algorithm(Collective collective, size_t bytes, int root) {
   if (last_.entry != nullptr && last_.call == exec::call_signature(collective, bytes, root))
     return last_.entry->name;
-  for (const RootAndNeeds needs :
-       {0, exec::needs_same_expression | 0, exec::needs_same_expression | exec::needs_rank_order})
-    if (const Entry* const found = ranges_.find(key_of(collective, root | needs, 1), bytes))
+  for (const exec::Needs needs :
+       {exec::needs_nothing, exec::needs_same_expression, exec::needs_rank_order})
+    if (const Entry* const found = ranges_.find(key_of({collective, root, needs}), bytes))
       return found->name;
-  return look_up(collective, bytes, root, 1)->name;
+  return look_up({collective, root}, bytes)->name;
 }
 
 }  // namespace tutti::group

@@ -170,24 +170,35 @@ class Group {
     select::Choice built_in;
     const select::LoadedPlan* users_plan = nullptr;  // instead, where not null
   };
-  // A call as programs are looked up by it: the rank of the root, and the needs of the operation
-  // above it.
-  using RootAndNeeds = int;
-  static constexpr int collective_shift = 26, v_shift = 30,
-                       element_shift = 32;  // in keys of ranges
-  static_assert(plan::max_ranks <= exec::needs_same_expression &&
-                exec::needs_rank_order < 1 << collective_shift);
+  // The properties of a call that, with its bytes, decide which entry serves it.
+  struct Selector {
+    plan::Collective collective;
+    int root = 0;
+    exec::Needs needs;
+    size_t element = 1;  // bytes
+    bool v_form = false;
+  };
+  static Selector selector_of(const Call& call) {
+    if (call.combine == nullptr) return {call.collective, call.root};
+    return {call.collective, call.root, call.combine->needs, call.combine->element};
+  }
+  // The first bits of a selector's members in a key of ranges. The root is in the bits below.
+  static constexpr int same_expression_shift = 24, rank_order_shift = 25, collective_shift = 26,
+                       v_shift = 30, element_shift = 32;
+  static_assert(plan::max_ranks <= 1 << same_expression_shift);
   static_assert(plan::collective_count <= 1 << (v_shift - collective_shift));
   static constexpr size_t fetched_of_kernels = 128;  // bytes of code: short calls need no more
-  static constexpr size_t large_element =
-      64;  // beyond it only flat plans are sure to find room in the slots
-  // What decides about an entry besides the bytes. An entry for a large element must not serve
-  // calls with small ones, nor the reverse.
-  static uint64_t key_of(plan::Collective collective, RootAndNeeds root, size_t element,
-                         bool v_form = false) {
-    return static_cast<uint64_t>(element > large_element ? element : 0) << element_shift |
-           static_cast<uint64_t>(v_form) << v_shift |
-           static_cast<uint64_t>(collective) << collective_shift | static_cast<uint64_t>(root);
+  // Bytes of an element; only flat plans are sure to find room in the slots for larger ones.
+  static constexpr size_t large_element = 64;
+  // An entry for a large element must not serve calls with small ones, nor the reverse.
+  static uint64_t key_of(const Selector& selector) {
+    const size_t element = selector.element > large_element ? selector.element : 0;
+    return static_cast<uint64_t>(element) << element_shift |
+           static_cast<uint64_t>(selector.v_form) << v_shift |
+           static_cast<uint64_t>(selector.collective) << collective_shift |
+           static_cast<uint64_t>(selector.needs.rank_order) << rank_order_shift |
+           static_cast<uint64_t>(selector.needs.same_expression) << same_expression_shift |
+           static_cast<uint64_t>(selector.root);
   }
   // What a call is by itself, as plain words: what programs are kept by.
   struct EntryKey {
@@ -202,19 +213,18 @@ class Group {
     auto operator<=>(const EntryKey&) const = default;
   };
 
-  Entry& entry_for(plan::Collective collective, size_t bytes, RootAndNeeds root, size_t element) {
-    Entry* const found = ranges_.find(key_of(collective, root, element), bytes);
-    return found != nullptr ? *found : *look_up(collective, bytes, root, element);
+  Entry& entry_for(const Selector& selector, size_t bytes) {
+    Entry* const found = ranges_.find(key_of(selector), bytes);
+    return found != nullptr ? *found : *look_up(selector, bytes);
   }
-  Entry* look_up(plan::Collective collective, size_t bytes, RootAndNeeds root, size_t element);
-  select::Call call_of(plan::Collective collective, size_t bytes, RootAndNeeds root) const;
+  Entry* look_up(const Selector& selector, size_t bytes);
+  select::Call call_of(const Selector& selector, size_t bytes) const;
   // The entry of the user's plan that the map has for a call; null where it has none or that cannot
   // serve. Narrows the range of sizes for which the choice is the same, and puts a built-in
   // algorithm that the map names into it.
-  Entry* mapped(plan::Collective collective, size_t bytes, RootAndNeeds root, size_t element,
-                plan::Carrier carrier, select::Choice& choice);
-  Entry* built_in(plan::Collective collective, int root, size_t element, plan::Carrier carrier,
-                  select::Choice& choice);
+  Entry* mapped(const Selector& selector, size_t bytes, plan::Carrier carrier,
+                select::Choice& choice);
+  Entry* built_in(const Selector& selector, plan::Carrier carrier, select::Choice& choice);
   Entry* find_or_make(plan::Collective collective, const Choice& choice, int root,
                       plan::Carrier carrier);
   void bind(Entry& entry, const ProgramRequest& request, size_t segment_bytes, ReachChoice reach);
@@ -236,7 +246,7 @@ class Group {
   Code agree_on_longest(plan::Collective collective, exec::Agreement& agreement, int root);
   // Copies `in` into scratch, side by side, and tells the parts' places there.
   const void* set_aside(const void* in, exec::Parts& parts);
-  Entry* find_v(plan::Collective collective, size_t longest, int root, size_t element);
+  Entry* find_v(const Selector& selector, size_t longest);
   Code run_v(plan::Collective collective, const void* in, void* out, const exec::VParts& parts,
              size_t longest, int root, const exec::Combine* combine);
   Code run_entry(const Entry& entry, exec::Operation& operation, size_t element);

@@ -148,7 +148,8 @@ inline void reduce_or_allreduce(Group& group, const Call& call) {
   const bool receives = everywhere || group.rank() == call.root;
   Vector in = data_of(call.round, group.rank(), call.count);
   Vector out(receives && !call.in_place ? call.count : 0, untouched);
-  uint64_t* const target = !receives ? nullptr : call.in_place ? in.data() : out.data();
+  uint64_t* const own = call.in_place ? in.data() : out.data();
+  uint64_t* const target = receives ? own : nullptr;
   const Code code =
       everywhere ? allreduce(group, in.data(), target, call.count, sum_of_integers())
                  : reduce(group, in.data(), target, call.count, sum_of_integers(), call.root);

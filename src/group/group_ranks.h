@@ -20,7 +20,7 @@
 
 namespace tutti::group::test {
 
-inline exec::Combine sum_of(kernels::Type type, int32_t needs) {
+inline exec::Combine sum_of(kernels::Type type, exec::Needs needs) {
   return {kernels::find_reduce(type, kernels::Op::sum),
           nullptr,
           nullptr,

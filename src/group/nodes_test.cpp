@@ -151,11 +151,8 @@ bool sums_large_elements(Group& group, Collective collective, size_t words) {
   const int last = collective == Collective::scan ? group.rank() : group.ranks() - 1;
   const int root = group.ranks() - 1;
   try {
-    const Code code = collective == Collective::reduce
-                          ? reduce(group, in.data(), out.data(), count, combine, root)
-                      : collective == Collective::scan
-                          ? scan(group, in.data(), out.data(), count, combine)
-                          : allreduce(group, in.data(), out.data(), count, combine);
+    const Code code = group.run(
+        {collective, in.data(), out.data(), count, plan::rooted(collective) ? root : 0, &combine});
     EXPECT_EQ(code, Code::ok) << group.failure();
   } catch (const Error& error) {
     EXPECT_EQ(error.code(), Code::unavailable) << error.what();

@@ -79,9 +79,8 @@ void compose(void*, const void* in, void* inout, size_t count) {
   for (size_t i = 0; i < count; ++i)
     right[i] = {left[i].a * right[i].a, left[i].b * right[i].a + right[i].b};
 }
-const exec::Combine composition{nullptr, compose,
-                                nullptr, sizeof(Affine),
-                                false,   exec::needs_same_expression | exec::needs_rank_order};
+const exec::Combine composition{nullptr,        compose, nullptr,
+                                sizeof(Affine), false,   exec::needs_rank_order};
 
 void expect_composition(Group& group, size_t count) {
   const auto of = [](int rank, size_t i) {

@@ -155,7 +155,8 @@ std::vector<std::string> split_words(const std::string& description) {
   std::vector<std::string> words(1);
   int brackets = 0;
   for (const char c : description) {
-    brackets += c == '(' || c == '[' ? 1 : c == ')' || c == ']' ? -1 : 0;
+    if (c == '(' || c == '[') ++brackets;
+    if (c == ')' || c == ']') --brackets;
     if (c == ' ' && brackets <= 0) {
       words.emplace_back();
     } else {

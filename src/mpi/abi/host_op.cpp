@@ -28,7 +28,7 @@ HostReduction::HostReduction(MPI_Datatype type, MPI_Op op, MPI_Comm communicator
 }
 
 exec::Combine HostReduction::combine() {
-  const int32_t needs = exec::needs_same_expression | (commutative_ ? 0 : exec::needs_rank_order);
+  const exec::Needs needs{.same_expression = true, .rank_order = !commutative_};
   return {nullptr, apply, this, element_, commutative_, needs};
 }
 

@@ -59,7 +59,7 @@ int calls_to_host(MPI_Comm communicator) {
 }
 
 // In whatever order integers are combined, the bits are the same.
-int32_t needs_of(kernels::Type type) {
+exec::Needs needs_of(kernels::Type type) {
   using kernels::Type;
   switch (type) {
     case Type::float32:

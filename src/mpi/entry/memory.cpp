@@ -65,7 +65,10 @@ bool serves_windows_of(MPI_Comm communicator) {
 }
 
 void give_back(const WindowMemory& held) {
-  held.from_host ? (void)host().Free_mem(held.base) : (void)shm::give_memory(held.base);
+  if (held.from_host)
+    host().Free_mem(held.base);
+  else
+    shm::give_memory(held.base);
 }
 
 // Where a rank's heap is full, its host gives the memory; what it calls then is the same.
@@ -207,14 +210,13 @@ int win_get_attr(MPI_Win window, int keyval, void* value, int* flag) {
 
 }  // namespace tutti::mpi
 
-// Instead of those of libtutti.so, which a program that calls them is linked to: they are found
-// first.
+// A program that is linked to libtutti.so calls these two functions instead of that library's,
+// because a preloaded library is searched first.
 extern "C" __attribute__((visibility("default"))) void* tutti_alloc(size_t bytes) {
-  if (void* const address =
-          tutti::shm::take_memory(bytes > 0 ? bytes : 1, tutti::shm::usual_alignment))
-    return address;
-  void* address = nullptr;
-  return posix_memalign(&address, 64, bytes > 0 ? bytes : 1) == 0 ? address : nullptr;
+  const size_t wanted = bytes > 0 ? bytes : 1;
+  void* address = tutti::shm::take_memory(wanted, tutti::shm::usual_alignment);
+  if (address == nullptr && posix_memalign(&address, 64, wanted) != 0) return nullptr;
+  return address;
 }
 
 extern "C" __attribute__((visibility("default"))) void tutti_free(void* memory) {

@@ -106,8 +106,8 @@ bool Persistent::describe(const Side& side, bool parted, const Call& call,
   const size_t count_of_parts = parted ? static_cast<size_t>(ranks_) : 1;
   size_t before = 0;  // elements of the parts so far, where they lie side by side
   for (size_t i = 0; i < count_of_parts; ++i) {
-    const MPI_Count count =
-        !side.counts.given() ? side.count : side.counts[parted ? i : static_cast<size_t>(rank_)];
+    const size_t entry = parted ? i : static_cast<size_t>(rank_);
+    const MPI_Count count = side.counts.given() ? side.counts[entry] : side.count;
     if (count < 0) return false;
     Part& part = parts.emplace_back();
     if (count == 0) continue;
