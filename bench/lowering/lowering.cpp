@@ -51,7 +51,7 @@ struct Phases {
 struct Result {
   std::string collective, algorithm;
   size_t transfers = 0, staged = 0, steps = 0, most_bytes = 0, program_bytes = 0;
-  Phases median;
+  Phases median = {};
 };
 
 // The memory that a rank keeps for where a communicator's ranks are.

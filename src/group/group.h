@@ -174,7 +174,7 @@ class Group {
   struct Selector {
     plan::Collective collective;
     int root = 0;
-    exec::Needs needs;
+    exec::Needs needs = {};
     size_t element = 1;  // bytes
     bool v_form = false;
   };

@@ -28,8 +28,8 @@ struct ProgramRequest {
   const select::LoadedPlan* users_plan = nullptr;  // null: a built-in algorithm
   const placement::Levels* levels = nullptr;       // of the ranks; null: one level
   const placement::Nodes* nodes = nullptr;         // who shares memory; null: all
-  std::optional<algo::Phase>
-      phase;  // of an algorithm that uses the host between nodes; nothing: the whole program
+  // One phase of an algorithm that uses the host between nodes; nothing: the whole program.
+  std::optional<algo::Phase> phase = {};
 };
 
 // Throws Error if the algorithm does not serve the collective, or if a check fails.

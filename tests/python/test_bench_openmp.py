@@ -48,7 +48,7 @@ def test_command(tmp_path):
         ],
     )
     assert result.exit_code == 0, result.output
-    assert "2 thread ranks" in result.output and "4 KiB" in result.output
+    assert "2 ranks as threads" in result.output and "4 KiB" in result.output
     assert json.loads(file.read_text())[0]["threads"] == 2
 
 

@@ -48,7 +48,7 @@ def test_both_times_of_every_variant(mpi, tmp_path):
         "--repetitions",
         2,
         "--time",
-        '"median": ([0-9.]+)',
+        '"median": ?([0-9.]+)',
         "--json",
         result,
         *words,

@@ -14,8 +14,8 @@
 #include "mpi/abi/packing.h"
 #include "mpi/collectives/serve.h"
 #include "mpi/job/thrown.h"
-#include "mpi/report/report.h"
 #include "mpi/report/tracing.h"
+#include "report/tally.h"
 
 namespace tutti::mpi {
 

@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "mpi/collectives/general.h"
+#include "report/tally.h"
 
 namespace tutti::mpi {
 namespace {
@@ -63,7 +64,7 @@ void note_call(Communicator& communicator, const Call& call, Reason reason,
     const size_t bytes = bytes_to_report(call);
     const std::string_view algorithm =
         reason == Reason::none ? algorithm_of(communicator, call, bytes) : std::string_view{};
-    record({call.collective, bytes, reason, algorithm, time});
+    report::record({call.collective, bytes, reason, algorithm, time});
   } catch (...) {
   }
 }
@@ -145,7 +146,7 @@ group::CallKey known_key_of(const Call& call) {
 // A call of a communicator that Tutti knows: by its group, or by the host.
 [[gnu::always_inline]] inline int serve(Communicator& communicator, const Call& call,
                                         MPI_Comm comm) {
-  const bool records = recording();
+  const bool records = report::recording();
   const auto begin = records ? Clock::now() : Clock::time_point{};
   Served served = try_group(communicator, call);
   if (served.reason != Reason::none) [[unlikely]]

@@ -1,6 +1,8 @@
 // The side of a call that the report tells of.
 #include "mpi/collectives/general.h"
 
+#include "report/tally.h"
+
 namespace tutti::mpi {
 
 namespace {
@@ -16,7 +18,7 @@ const Side& side_to_report(const Call& call) {
 }  // namespace
 
 size_t bytes_to_report(const Call& call) {
-  if (!recording() && tracer() == nullptr) return 0;
+  if (!report::recording() && tracer() == nullptr) return 0;
   // The root of an intercommunicator's collective is no rank, and then no side need matter.
   if (call.shape == Shape::barrier || call.root < 0) return 0;
   const Side& side = side_to_report(call);

@@ -12,9 +12,9 @@
 #include "mpi/job/agreement.h"
 #include "mpi/communicators/registry.h"
 #include "mpi/job/end.h"
-#include "mpi/report/report.h"
 #include "mpi/report/tracing.h"
 #include "mpi/abi/types.h"
+#include "report/tally.h"
 
 namespace tutti::mpi {
 
@@ -88,17 +88,20 @@ Communicator::~Communicator() {
   }
   if (service_ != nullptr) service_->group.reset();
   if (net_ == nullptr) return;
-  if (recording()) record_sent();
+  if (report::recording()) record_sent();
   const Inside inside;
   leaders_.reset();
   net_.reset();
 }
 
 void Communicator::record_sent() const {
-  const auto sent = [](const net::PointToPoint::Sent& by) { return Sent{by.messages, by.bytes}; };
-  const Sent led =
-      leaders_ != nullptr ? Sent{leaders_->calls().calls, leaders_->calls().bytes} : Sent{};
-  record_messages(sent(net_->sent_between_nodes()), sent(net_->sent_within_node()), led);
+  const auto sent = [](const net::PointToPoint::Sent& by) {
+    return report::Sent{by.messages, by.bytes};
+  };
+  const report::Sent led = leaders_ != nullptr
+                               ? report::Sent{leaders_->calls().calls, leaders_->calls().bytes}
+                               : report::Sent{};
+  report::record_messages(sent(net_->sent_between_nodes()), sent(net_->sent_within_node()), led);
 }
 
 void Communicator::renew(MPI_Comm handle, uint64_t number) {

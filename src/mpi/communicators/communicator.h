@@ -23,7 +23,7 @@
 #include "mpi/job/served.h"
 #include "mpi/communicators/service.h"
 #include "mpi/job/team.h"
-#include "mpi/report/reason.h"
+#include "report/reason.h"
 #include "net/point_to_point.h"
 
 namespace tutti::mpi {
@@ -47,6 +47,8 @@ enum class Noted : uint8_t {
   by_calls,  // it was made and will be freed by calls that Tutti sees
   by_attribute,
 };
+
+using report::Reason;
 
 class Communicator {
  public:

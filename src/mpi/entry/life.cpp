@@ -25,6 +25,7 @@
 #include "mpi/job/thrown.h"
 #include "mpi/report/tracing.h"
 #include "mpi/abi/types.h"
+#include "report/tally.h"
 
 namespace tutti::mpi {
 namespace {
@@ -90,7 +91,7 @@ void warn_of_options() {
 
 void open() {
   const bool record = !options().report.empty() && !options().disable;
-  if (record) start_recording();
+  if (record) report::start_recording();
   open_registry(record);
 }
 
@@ -108,7 +109,7 @@ void go_on_without_tutti() {
 }
 
 void close() {
-  if (recording() && !life().settled && launched_rank() == 0)
+  if (report::recording() && !life().settled && launched_rank() == 0)
     log_once("life/report", LogLevel::warning,
              "no report: it is gathered over MPI_COMM_WORLD, and this program has sessions alone; "
              "it needs MPI_Init");
@@ -176,7 +177,7 @@ void settle() {
 void write_what_was_recorded() {
   const Inside inside;
   write_trace();
-  if (!recording()) return;
+  if (!report::recording()) return;
   for (const Communicator* communicator : known_communicators())
     if (communicator->net() != nullptr) communicator->record_sent();
   write_report(options().report, why_no_team());
@@ -209,7 +210,7 @@ void before_finalize() {
 // Nobody else can be asked for anything any more.
 void before_abort() {
   static std::atomic<bool> begun{false};
-  if (!recording() || !life().world || begun.exchange(true)) return;  // Fortran's may call C's
+  if (!report::recording() || !life().world || begun.exchange(true)) return;  // Fortran's may call C's
   end_soon();  // whatever state a program that aborts may be in
   const Inside inside;
   try {

@@ -79,7 +79,7 @@ void Clocks::read() {
                                    : ask(leader));
 }
 
-Clocks::Anchor Clocks::anchor(int node, int reading) const {
+trace::Anchor Clocks::anchor(int node, int reading) const {
   const trace::Moment& first = moments_.front();
   const trace::Moment& last = moments_.back();
   const double nanoseconds_per_tick = static_cast<double>(last.nanoseconds - first.nanoseconds) /

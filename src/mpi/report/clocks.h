@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "mpi/abi/host.h"
+#include "trace/header.h"
 #include "trace/ticks.h"
 
 namespace tutti::mpi {
@@ -37,12 +38,7 @@ class Clocks {
   int node_of(int rank) const { return node_of_[static_cast<size_t>(rank)]; }
 
   // At rank 0 after two calls of read(): for a node's first or second reading.
-  struct Anchor {
-    uint64_t ticks;      // of the node
-    double nanoseconds;  // since the first reading, by rank 0's clock
-    double error;        // nanoseconds
-  };
-  Anchor anchor(int node, int reading) const;
+  trace::Anchor anchor(int node, int reading) const;
 
  private:
   void find_nodes();

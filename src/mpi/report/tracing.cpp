@@ -16,8 +16,8 @@
 #include "base/log.h"
 #include "base/options.h"
 #include "mpi/report/clocks.h"
-#include "mpi/report/trace_header.h"
 #include "trace/file.h"
+#include "trace/header.h"
 
 namespace tutti::mpi {
 
@@ -66,7 +66,7 @@ std::vector<std::span<const trace::Record>> own_parts() {
 }
 
 void send_all() {
-  const std::string text = describe_rank(job->rank, job->clock, *tracer());
+  const std::string text = trace::describe_rank(job->rank, job->clock, *tracer());
   const auto parts = own_parts();
   std::vector<uint64_t> sizes;
   for (const auto& part : parts) sizes.push_back(part.size());
@@ -125,19 +125,36 @@ std::unique_ptr<trace::File> begin_file(const std::string& header, uint64_t reco
   }
 }
 
+// The job's nodes and their clocks, without its ranks. At rank 0, after both readings of the
+// clocks.
+trace::Job describe_nodes() {
+  const Clocks& clocks = *job->clocks;
+  trace::Job description{.mpi = abi_name};
+  for (int reason = 0; reason < static_cast<int>(Reason::count_); ++reason)
+    description.reasons.emplace_back(describe(static_cast<Reason>(reason)));
+  for (size_t node = 0; node < clocks.leaders().size(); ++node) {
+    const int number = static_cast<int>(node);
+    description.nodes.push_back(
+        {clocks.leaders()[node], {clocks.anchor(number, 0), clocks.anchor(number, 1)}});
+  }
+  for (int rank = 0; rank < job->ranks; ++rank) description.node_of.push_back(clocks.node_of(rank));
+  return description;
+}
+
 void collect_all() {
-  std::vector<std::string> texts{describe_rank(0, job->clock, *tracer())};
+  trace::Job description = describe_nodes();
+  description.ranks.push_back(trace::describe_rank(0, job->clock, *tracer()));
   const auto own = own_parts();
   uint64_t records = 0;
   for (const auto& part : own) records += part.size();
   std::vector<std::vector<uint64_t>> sizes;
   for (int rank = 1; rank < job->ranks; ++rank) {
     Announced announced = receive_announced(rank);
-    texts.push_back(std::move(announced.text));
+    description.ranks.push_back(std::move(announced.text));
     sizes.push_back(std::move(announced.sizes));
     records = std::accumulate(sizes.back().begin(), sizes.back().end(), records);
   }
-  auto file = begin_file(describe_job(texts, *job->clocks), records);
+  auto file = begin_file(trace::describe_job(description), records);
   for (const auto& part : own) append(file, part.data(), part.size_bytes());
   for (int rank = 1; rank < job->ranks; ++rank)
     for (const uint64_t size : sizes[static_cast<size_t>(rank) - 1]) copy_part(rank, size, file);

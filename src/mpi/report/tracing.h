@@ -9,11 +9,13 @@
 #include <cstdint>
 
 #include "mpi/abi/host.h"
-#include "mpi/report/reason.h"
+#include "report/reason.h"
 #include "plan/plan.h"
 #include "trace/tracer.h"
 
 namespace tutti::mpi {
+
+using report::Reason;
 
 extern constinit trace::Tracer* process_tracer;
 inline trace::Tracer* tracer() { return process_tracer; }

@@ -10,6 +10,7 @@
 #include "kernels/kernels.h"
 #include "mpi/job/end.h"
 #include "mpi/collectives/general.h"
+#include "report/tally.h"
 
 namespace tutti::mpi {
 
@@ -32,7 +33,7 @@ Persistent::~Persistent() {
 }
 
 int Persistent::start_round() {
-  const auto begin = recording() ? Clock::now() : Clock::time_point{};
+  const auto begin = report::recording() ? Clock::now() : Clock::time_point{};
   if (tracer() != nullptr) traced_.entry = trace::ticks();
   if (state_ == State::pending || state_ == State::taken)
     return fail("a persistent collective is started that has not been completed", MPI_ERR_REQUEST);
@@ -56,7 +57,7 @@ int Persistent::start_round() {
   deposits_->publish(round_);
   if (tracer() != nullptr) traced_.published = trace::ticks();
   state_ = State::pending;
-  if (recording()) spent_ = Clock::now() - begin;
+  if (report::recording()) spent_ = Clock::now() - begin;
   return code;
 }
 
@@ -96,7 +97,7 @@ bool Persistent::all_started() const {
 }
 
 int Persistent::complete_round() {
-  const auto begin = recording() ? Clock::now() : Clock::time_point{};
+  const auto begin = report::recording() ? Clock::now() : Clock::time_point{};
   std::optional<trace::Recorder> recorder;
   if (tracer() != nullptr) record_start(recorder);
   for (int rank = 0; rank < ranks_; ++rank) {
@@ -106,8 +107,8 @@ int Persistent::complete_round() {
   }
   const int code = take(recorder);
   if (recorder) record_exit(*recorder);
-  if (recording())
-    record(
+  if (report::recording())
+    report::record(
         {collective_, part_bytes_, Reason::none, deposits_name, spent_ + (Clock::now() - begin)});
   return code;
 }

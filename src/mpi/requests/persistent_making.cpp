@@ -12,6 +12,7 @@
 #include "mpi/requests/requests.h"
 #include "mpi/collectives/general.h"
 #include "mpi/abi/types.h"
+#include "report/tally.h"
 
 namespace tutti::mpi {
 namespace {
@@ -242,7 +243,7 @@ int persistent_init(const Call& call, MPI_Comm comm, MPI_Info info, MPI_Request*
   }
   const size_t bytes = bytes_to_report(call);
   if (tracer() != nullptr) trace_host_call(entry, call.collective, reason, bytes, call.root);
-  if (recording() && code == MPI_SUCCESS)
+  if (report::recording() && code == MPI_SUCCESS)
     note_hosts_request(*request, {call.collective, bytes, reason, {}, {}});
   return counted(*known, code);
 }

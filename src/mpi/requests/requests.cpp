@@ -10,7 +10,8 @@ namespace {
 struct Table {
   std::mutex mutex;
   std::unordered_map<uint64_t, std::unique_ptr<Persistent>> requests;  // by the program's handle
-  std::unordered_map<uint64_t, Record> by_host;  // made by the host, while calls are recorded
+  std::unordered_map<uint64_t, report::Record>
+      by_host;  // made by the host, while calls are recorded
 };
 
 // Never destroyed: exit handlers may still call MPI.
@@ -58,7 +59,7 @@ Persistent* own_request(MPI_Request request) {
   return found == table().requests.end() ? nullptr : found->second.get();
 }
 
-void note_hosts_request(MPI_Request request, const Record& call) noexcept {
+void note_hosts_request(MPI_Request request, const report::Record& call) noexcept {
   try {
     const std::lock_guard<std::mutex> lock(table().mutex);
     table().by_host[key_of(request)] = call;
@@ -74,7 +75,7 @@ void forget_hosts_request(MPI_Request request) {
 }
 
 void record_hosts_start(MPI_Request request, std::chrono::nanoseconds time) {
-  Record call;
+  report::Record call;
   {
     const std::lock_guard<std::mutex> lock(table().mutex);
     const auto found = table().by_host.find(key_of(request));
@@ -82,7 +83,7 @@ void record_hosts_start(MPI_Request request, std::chrono::nanoseconds time) {
     call = found->second;
   }
   call.time = time;
-  record(call);
+  report::record(call);
 }
 
 MPI_Request no_request() {

@@ -17,7 +17,7 @@
 
 #include "exec/waiter.h"
 #include "mpi/requests/persistent.h"
-#include "mpi/report/report.h"
+#include "report/tally.h"
 
 namespace tutti::mpi {
 
@@ -36,7 +36,7 @@ Persistent* own_request(MPI_Request request);
 // count, as do the rounds of ours.
 inline constinit shm::Word hosts_requests{0};
 inline bool records_starts() { return shm::load_relaxed(hosts_requests) != 0; }
-void note_hosts_request(MPI_Request request, const Record& call) noexcept;
+void note_hosts_request(MPI_Request request, const report::Record& call) noexcept;
 void forget_hosts_request(MPI_Request request);
 // After the host has started it; what the start took.
 void record_hosts_start(MPI_Request request, std::chrono::nanoseconds time);

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-namespace tutti::mpi {
+namespace tutti::report {
 
 // The report has a line for each.
 enum class Reason : uint8_t {
@@ -29,4 +29,4 @@ enum class Reason : uint8_t {
 };
 const char* describe(Reason reason);
 
-}  // namespace tutti::mpi
+}  // namespace tutti::report

@@ -1,4 +1,4 @@
-#include "mpi/report/report_pages.h"
+#include "report/pages.h"
 
 #include <cstdio>
 #include <memory>
@@ -9,17 +9,14 @@
 #include "base/json.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "mpi/abi/host.h"
-#include "select/library.h"
 
-namespace tutti::mpi {
+namespace tutti::report {
 namespace {
 
-// Their calls stay on the host, and nothing is lost by it.
+// Calls on communicators of one rank stay on the host, and nothing is lost by it.
 constexpr auto one_rank = static_cast<size_t>(Reason::one_rank);
 
-// What a program may do in MPI beside what is counted here: its time is the host's, whatever this
-// report says.
+// Operations of MPI that this report does not count. The host performs them.
 const std::vector<std::string> not_covered{"nonblocking collectives", "neighbourhood collectives",
                                            "messages", "one-sided communication", "files"};
 
@@ -40,7 +37,7 @@ double mean_microseconds(uint64_t nanoseconds, uint64_t calls) {
   return calls == 0 ? 0 : static_cast<double>(nanoseconds) / static_cast<double>(calls) / 1000;
 }
 
-const std::string_view collective_of(size_t row) {
+std::string_view collective_of(size_t row) {
   return plan::name(static_cast<plan::Collective>(row / size_limits.size()));
 }
 
@@ -52,12 +49,12 @@ void write_table(FILE* file, const Report& report) {
           "tutti: report of %d ranks over %s; calls and bytes of %s (bytes of a part where there "
           "are parts), times the mean "
           "of a call\n",
-          report.ranks, std::string(abi_name).c_str(), whose.c_str());
+          report.ranks, std::string(report.mpi).c_str(), whose.c_str());
   if (!report.why_no_team.empty()) fprintf(file, "tutti:   off: %s\n", report.why_no_team.c_str());
   fprintf(file, "tutti:   %-14s %-12s %12s %11s %12s %11s %14s  %s\n", "collective", "size",
           "tutti calls", "mean us", "host calls", "mean us", "bytes", "algorithm");
   for (size_t row = 0; row < row_count; ++row) {
-    const ReportRow& line = report.total.rows[row];
+    const Row& line = report.total.rows[row];
     if (line.calls + line.host_calls == 0) continue;
     fprintf(file, "tutti:   %-14s %-12s %12llu %11.2f %12llu %11.2f %14llu  %s\n",
             std::string(collective_of(row)).c_str(), size_range(row).c_str(),
@@ -72,12 +69,12 @@ void write_table(FILE* file, const Report& report) {
       fprintf(file, "tutti:   host MPI: %llu calls: %s\n",
               static_cast<unsigned long long>(report.total.reasons[reason]),
               describe(static_cast<Reason>(reason)));
-  if (report.total.across.messages + report.total.within.messages > 0)
+  if (report.total.between_nodes.messages + report.total.within_nodes.messages > 0)
     fprintf(file, "tutti:   messages: %llu between nodes (%llu bytes), %llu within (%llu bytes)\n",
-            static_cast<unsigned long long>(report.total.across.messages),
-            static_cast<unsigned long long>(report.total.across.bytes),
-            static_cast<unsigned long long>(report.total.within.messages),
-            static_cast<unsigned long long>(report.total.within.bytes));
+            static_cast<unsigned long long>(report.total.between_nodes.messages),
+            static_cast<unsigned long long>(report.total.between_nodes.bytes),
+            static_cast<unsigned long long>(report.total.within_nodes.messages),
+            static_cast<unsigned long long>(report.total.within_nodes.bytes));
   if (report.total.led.messages > 0)
     fprintf(file,
             "tutti:   messages between nodes, the host's: of %llu calls of leaders in its own "
@@ -91,14 +88,14 @@ void write_table(FILE* file, const Report& report) {
             static_cast<unsigned long long>(report.total.reasons[one_rank]));
   fprintf(file, "tutti:   not counted, because Tutti does not see them: %s\n",
           join(not_covered, ", ").c_str());
-  for (const std::string& refusal : select::refusals())
+  for (const std::string& refusal : report.refused_plans)
     fprintf(file, "tutti:   built-in choice: %s\n", refusal.c_str());
 }
 
 Json collectives_of(const Report& report) {
   Json collectives = Json::array();
   for (size_t row = 0; row < row_count; ++row) {
-    const ReportRow& line = report.total.rows[row];
+    const Row& line = report.total.rows[row];
     if (line.calls + line.host_calls == 0) continue;
     collectives.push_back(
         {{"collective", collective_of(row)},
@@ -123,24 +120,24 @@ Json host_reasons_of(const Report& report) {
 }
 
 void write_json(FILE* file, const Report& report) {
-  const ReportNumbers& total = report.total;
+  const Numbers& total = report.total;
   Json document{
       {"format", "tutti-report-1"},
-      {"mpi", abi_name},
+      {"mpi", report.mpi},
       {"ranks", report.ranks},
       {"aborted_by", nullptr},
       {"off", nullptr},
       {"collectives", collectives_of(report)},
       {"host_reasons", host_reasons_of(report)},
       {"messages",
-       {{"between_nodes", total.across.messages},
-        {"bytes_between_nodes", total.across.bytes},
-        {"within_nodes", total.within.messages},
-        {"bytes_within_nodes", total.within.bytes}}},
+       {{"between_nodes", total.between_nodes.messages},
+        {"bytes_between_nodes", total.between_nodes.bytes},
+        {"within_nodes", total.within_nodes.messages},
+        {"bytes_within_nodes", total.within_nodes.bytes}}},
       {"among_leaders", {{"hosts_calls", total.led.messages}, {"bytes", total.led.bytes}}},
       {"calls_on_one_rank", total.reasons[one_rank]},
       {"not_covered", not_covered},
-      {"refused_plans", select::refusals()}};
+      {"refused_plans", report.refused_plans}};
   if (report.aborted_by >= 0) document["aborted_by"] = report.aborted_by;
   if (!report.why_no_team.empty()) document["off"] = report.why_no_team;
   fprintf(file, "%s\n", json_text(document, 1).c_str());
@@ -166,4 +163,4 @@ void write_pages(const std::string& destination, const Report& report) {
     write_table(file, report);
 }
 
-}  // namespace tutti::mpi
+}  // namespace tutti::report

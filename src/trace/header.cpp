@@ -1,4 +1,4 @@
-#include "mpi/report/trace_header.h"
+#include "trace/header.h"
 
 #include <unistd.h>
 
@@ -9,15 +9,14 @@
 
 #include "base/json.h"
 #include "base/process.h"
-#include "mpi/report/reason.h"
 #include "placement/cores.h"
 #include "plan/collective.h"
 #include "plan/step_kinds.h"
 
-namespace tutti::mpi {
+namespace tutti::trace {
 namespace {
 
-// "0-3,8": the processors that this process may run on.
+// The processing units of a mask as a text such as "0-3,8".
 std::string binding_text(const placement::CoreMask& cores) {
   std::string text;
   for (size_t core = 0; core < placement::most_cores; ++core) {
@@ -31,8 +30,8 @@ std::string binding_text(const placement::CoreMask& cores) {
   return text;
 }
 
-// The numa region that holds all of these processors; -1 where several do, or the system does not
-// tell.
+// The numa region that contains all of these processing units; -1 if no region does, or if the
+// system does not report regions.
 int numa_region(const placement::CoreMask& cores) {
   namespace fs = std::filesystem;
   std::error_code error;
@@ -69,42 +68,40 @@ Json describe_kinds() {
   Json kinds = Json::array();
   for (const plan::StepKindProperties& kind : plan::step_kinds)
     kinds.push_back(describe_kind(kind, plan::name(kind.group)));
-  for (const trace::KindProperties& kind : trace::kinds_beside_steps)
+  for (const KindProperties& kind : kinds_beside_steps)
     kinds.push_back(describe_kind(kind, kind.group));
   return kinds;
 }
 
-Json describe_anchor(const Clocks::Anchor& anchor) {
+Json describe_anchor(const Anchor& anchor) {
   return {{"ticks", anchor.ticks},
           {"nanoseconds", rounded(anchor.nanoseconds, 1)},
           {"error", rounded(anchor.error, 1)}};
 }
 
-Json describe_nodes(const Clocks& clocks) {
-  Json nodes = Json::array();
-  for (size_t node = 0; node < clocks.leaders().size(); ++node) {
-    const int number = static_cast<int>(node);
+Json describe_nodes(const std::vector<Node>& nodes) {
+  Json descriptions = Json::array();
+  for (const Node& node : nodes) {
     Json anchors = Json::array();
-    for (const int reading : {0, 1})
-      anchors.push_back(describe_anchor(clocks.anchor(number, reading)));
-    nodes.push_back({{"leader", clocks.leaders()[node]}, {"anchors", std::move(anchors)}});
+    for (const Anchor& anchor : node.anchors) anchors.push_back(describe_anchor(anchor));
+    descriptions.push_back({{"leader", node.leader}, {"anchors", std::move(anchors)}});
   }
-  return nodes;
+  return descriptions;
 }
 
 }  // namespace
 
-std::string describe_rank(int rank, std::string_view clock, const trace::Tracer& tracer) {
+std::string describe_rank(int rank, std::string_view clock, const Tracer& tracer) {
   const placement::CoreMask cores = placement::usable_cores();
   Json communicators = Json::array();
-  for (const trace::Communicator& known : tracer.communicators()) {
+  for (const Communicator& known : tracer.communicators()) {
     Json& description = communicators.emplace_back();
     description["identity"] = known.identity;
     description["ranks"] = nullptr;
     if (!known.ranks.empty()) description["ranks"] = known.ranks;
   }
   Json rings = Json::array();
-  for (const trace::Ring* ring : tracer.rings()) {
+  for (const Ring* ring : tracer.rings()) {
     const auto contents = ring->contents();
     rings.push_back({{"records", contents.size()}, {"lost", contents.lost}});
   }
@@ -118,27 +115,23 @@ std::string describe_rank(int rank, std::string_view clock, const trace::Tracer&
   return json_object_with(description, "programs", json_array(tracer.programs()));
 }
 
-std::string describe_job(const std::vector<std::string>& ranks, const Clocks& clocks) {
-  Json collectives = Json::array(), reasons = Json::array(), node_of = Json::array();
+std::string describe_job(const Job& job) {
+  Json collectives = Json::array();
   for (int i = 0; i < plan::collective_count; ++i)
     collectives.push_back(plan::name(static_cast<plan::Collective>(i)));
-  for (int i = 0; i < static_cast<int>(Reason::count_); ++i)
-    reasons.push_back(describe(static_cast<Reason>(i)));
-  for (size_t rank = 0; rank < ranks.size(); ++rank)
-    node_of.push_back(clocks.node_of(static_cast<int>(rank)));
   std::error_code error;
   const std::string program =
       std::filesystem::read_symlink("/proc/self/exe", error).filename().string();
-  const Json job{{"format", "tutti-trace 2"},
-                 {"program", program},
-                 {"mpi", abi_name},
-                 {"written", std::time(nullptr)},
-                 {"collectives", std::move(collectives)},
-                 {"reasons", std::move(reasons)},
-                 {"step_kinds", describe_kinds()},
-                 {"nodes", describe_nodes(clocks)},
-                 {"node_of", std::move(node_of)}};
-  return json_object_with(job, "ranks", json_array(ranks)) + "\n";
+  const Json description{{"format", "tutti-trace 2"},
+                         {"program", program},
+                         {"mpi", job.mpi},
+                         {"written", std::time(nullptr)},
+                         {"collectives", std::move(collectives)},
+                         {"reasons", job.reasons},
+                         {"step_kinds", describe_kinds()},
+                         {"nodes", describe_nodes(job.nodes)},
+                         {"node_of", job.node_of}};
+  return json_object_with(description, "ranks", json_array(job.ranks)) + "\n";
 }
 
-}  // namespace tutti::mpi
+}  // namespace tutti::trace

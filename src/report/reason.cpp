@@ -1,6 +1,6 @@
-#include "mpi/report/reason.h"
+#include "report/reason.h"
 
-namespace tutti::mpi {
+namespace tutti::report {
 
 const char* describe(Reason reason) {
   switch (reason) {
@@ -31,4 +31,4 @@ const char* describe(Reason reason) {
   return "unknown";
 }
 
-}  // namespace tutti::mpi
+}  // namespace tutti::report

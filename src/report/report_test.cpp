@@ -1,0 +1,128 @@
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <thread>
+
+#include "base/json.h"
+#include "report/pages.h"
+
+namespace tutti::report {
+namespace {
+
+using plan::Collective;
+using std::chrono::nanoseconds;
+
+Numbers numbers_now() {
+  Numbers copy;
+  read_tally([&](const Numbers& own, const AlgorithmNames&) { copy = own; });
+  return copy;
+}
+
+// The row of the table for a collective and a range of sizes.
+const Row& row(const Numbers& of, Collective collective, size_t size) {
+  return of.rows[static_cast<size_t>(collective) * size_limits.size() + size];
+}
+
+std::string written(const Report& report, const char* name) {
+  const auto path = std::filesystem::temp_directory_path() /
+                    (std::string("tutti-report-test-") + std::to_string(getpid()) + name);
+  write_pages(path.string(), report);
+  std::ostringstream text;
+  text << std::ifstream(path).rdbuf();
+  std::filesystem::remove(path);
+  return text.str();
+}
+
+TEST(Tally, CallsAreInTheRowOfTheirSize) {
+  const Numbers before = numbers_now();
+  record({Collective::bcast, 0, Reason::none, "flat", nanoseconds(5)});
+  record({Collective::bcast, 8, Reason::none, "flat", nanoseconds(7)});
+  record({Collective::bcast, 9, Reason::none, "binomial", nanoseconds(9)});
+  record({Collective::bcast, size_t{1} << 30, Reason::large_element, {}, nanoseconds(11)});
+  const Numbers after = numbers_now();
+  const auto added = [&](size_t size) {
+    return row(after, Collective::bcast, size).calls - row(before, Collective::bcast, size).calls;
+  };
+  EXPECT_EQ(added(0), 1u);
+  EXPECT_EQ(added(1), 1u);
+  EXPECT_EQ(added(2), 1u);
+  const size_t last = size_limits.size() - 1;
+  EXPECT_EQ(added(last), 0u);
+  EXPECT_EQ(row(after, Collective::bcast, last).host_calls, 1u);
+  EXPECT_EQ(row(after, Collective::bcast, last).host_nanoseconds, 11u);
+  EXPECT_EQ(row(after, Collective::bcast, 2).nanoseconds, 9u);
+  EXPECT_EQ(after.reasons[static_cast<size_t>(Reason::large_element)], 1u);
+}
+
+TEST(Tally, AlgorithmsAreNamedOnceInTheOrderOfTheirFirstCalls) {
+  for (const char* name : {"ring", "flat", "ring", "", "fla"})
+    record({Collective::scan, 1, Reason::none, name, nanoseconds(1)});
+  std::string names;
+  read_tally([&](const Numbers&, const AlgorithmNames& all) {
+    names = all[static_cast<size_t>(Collective::scan) * size_limits.size() + 1];
+  });
+  EXPECT_EQ(names, "ring,flat,fla");
+}
+
+TEST(Tally, CallsOnOneRankAreInNoRow) {
+  const Numbers before = numbers_now();
+  record({Collective::exscan, 8, Reason::one_rank, {}, nanoseconds(1)});
+  const Numbers after = numbers_now();
+  EXPECT_EQ(row(after, Collective::exscan, 1).host_calls,
+            row(before, Collective::exscan, 1).host_calls);
+  const auto reason = static_cast<size_t>(Reason::one_rank);
+  EXPECT_EQ(after.reasons[reason], before.reasons[reason] + 1);
+}
+
+TEST(Tally, ARankThatAbortsDoesNotWaitForTheLock) {
+  bool read = true;
+  read_tally([&](const Numbers&, const AlgorithmNames&) {
+    std::thread([&] {
+      read = try_read_tally([](const Numbers&, const AlgorithmNames&) {});
+    }).join();
+  });
+  EXPECT_FALSE(read);
+  EXPECT_TRUE(try_read_tally([](const Numbers&, const AlgorithmNames&) {}));
+}
+
+TEST(Pages, TableAndJsonHaveTheSameNumbers) {
+  Numbers total;
+  AlgorithmNames names;
+  const size_t at = static_cast<size_t>(Collective::reduce) * size_limits.size() + 3;
+  total.rows[at] = {4, 2, 600, 8000, 6000};
+  names[at] = "binomial";
+  total.reasons[static_cast<size_t>(Reason::users_operation)] = 2;
+  total.between_nodes = {3, 100};
+  const std::string on;
+  const std::vector<std::string> refused{"map:3: too many ranks"};
+  const Report report{total, names, "mpich", on, refused, 2};
+  const Json json = Json::parse(written(report, ".json"));
+  EXPECT_EQ(json["collectives"].size(), 1u);
+  EXPECT_EQ(json["collectives"][0]["size"], "<= 512 bytes");
+  EXPECT_EQ(json["collectives"][0]["mean_us"], 2.0);
+  EXPECT_EQ(json["collectives"][0]["host_mean_us"], 3.0);
+  EXPECT_EQ(json["messages"]["bytes_between_nodes"], 100u);
+  EXPECT_EQ(json["refused_plans"][0], refused[0]);
+  EXPECT_TRUE(json["off"].is_null() && json["aborted_by"].is_null());
+  const std::string table = written(report, ".txt");
+  for (const char* part :
+       {"report of 2 ranks over mpich", "reduce         <= 512 bytes", "binomial",
+        "3 between nodes (100 bytes)", "2 calls: persistent collectives", "map:3: too many ranks"})
+    EXPECT_NE(table.find(part), std::string::npos) << part << "\n" << table;
+}
+
+TEST(Pages, AFileThatCannotBeWrittenIsAnError) {
+  testing::internal::CaptureStderr();
+  const Numbers total;
+  const AlgorithmNames names;
+  const std::string on;
+  const std::vector<std::string> refused;
+  write_pages("/nowhere/report.json", {total, names, "mpich", on, refused, 2});
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("TUTTI_REPORT"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace tutti::report

@@ -1,0 +1,75 @@
+#include "report/tally.h"
+
+#include <mutex>
+
+namespace tutti::report {
+namespace {
+
+struct Tally {
+  std::mutex mutex;
+  Numbers numbers;
+  AlgorithmNames algorithms;
+};
+
+Tally& tally() {
+  static Tally& made = *new Tally;
+  return made;
+}
+
+size_t row_of(plan::Collective collective, size_t bytes) {
+  size_t size = 0;
+  while (bytes > size_limits[size]) ++size;
+  return static_cast<size_t>(collective) * size_limits.size() + size;
+}
+
+void add_name(std::string& names, std::string_view name) {
+  if (name.empty() || ("," + names + ",").find("," + std::string(name) + ",") != std::string::npos)
+    return;
+  if (!names.empty()) names += ',';
+  names += name;
+}
+
+}  // namespace
+
+void record(const Record& record) {
+  Tally& tally = report::tally();
+  const std::lock_guard<std::mutex> lock(tally.mutex);
+  const bool by_tutti = record.reason == Reason::none;
+  if (!by_tutti) ++tally.numbers.reasons[static_cast<size_t>(record.reason)];
+  // Tutti could not have served the call, so it is in no row.
+  if (record.reason == Reason::one_rank) return;
+  const size_t at = row_of(record.collective, record.bytes);
+  Row& row = tally.numbers.rows[at];
+  row.bytes += record.bytes;
+  (by_tutti ? row.calls : row.host_calls) += 1;
+  (by_tutti ? row.nanoseconds : row.host_nanoseconds) += static_cast<uint64_t>(record.time.count());
+  try {
+    add_name(tally.algorithms[at], record.algorithm);
+  } catch (...) {  // memory ran out: the name is missing, the numbers are right
+  }
+}
+
+void record_messages(const Sent& between_nodes, const Sent& within_nodes, const Sent& led) {
+  const auto add = [](Sent& sum, const Sent& sent) {
+    sum.messages += sent.messages;
+    sum.bytes += sent.bytes;
+  };
+  Numbers& numbers = tally().numbers;
+  const std::lock_guard<std::mutex> lock(tally().mutex);
+  add(numbers.between_nodes, between_nodes);
+  add(numbers.within_nodes, within_nodes);
+  add(numbers.led, led);
+}
+
+void read_tally(const ReadTally& read) {
+  const std::lock_guard<std::mutex> lock(tally().mutex);
+  read(tally().numbers, tally().algorithms);
+}
+
+bool try_read_tally(const ReadTally& read) {
+  const std::unique_lock<std::mutex> lock(tally().mutex, std::try_to_lock);
+  if (lock.owns_lock()) read(tally().numbers, tally().algorithms);
+  return lock.owns_lock();
+}
+
+}  // namespace tutti::report

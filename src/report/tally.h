@@ -1,0 +1,81 @@
+// The tally of a process: how often each collective was called, how large the calls were, how long
+// they took, and why some stayed on the host MPI. It is what a report is made of (TUTTI_REPORT).
+//
+// One object a process, never destroyed. Any thread may record; a lock guards the numbers. A
+// program that asked for no report never touches it.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "plan/collective.h"
+#include "report/reason.h"
+
+namespace tutti::report {
+
+// True once start_recording() was called, which is before the first call of a collective.
+inline constinit bool recording_started = false;
+inline void start_recording() { recording_started = true; }
+inline bool recording() { return recording_started; }
+
+// One call of a collective.
+struct Record {
+  plan::Collective collective = plan::Collective::barrier;
+  size_t bytes = 0;              // of one part if the collective has parts
+  Reason reason = Reason::none;  // why the host served it; none: Tutti served it
+  std::string_view algorithm;    // Tutti's; copied
+  std::chrono::nanoseconds time{0};
+};
+
+// Messages and their bytes; or, for a leader, its calls of the host's collectives among the nodes'
+// leaders and the bytes of their vectors.
+struct Sent {
+  uint64_t messages = 0;
+  uint64_t bytes = 0;
+};
+
+// A report has one row for each collective and range of sizes. Sizes of a row are at most these
+// bytes; the last row has no limit.
+inline constexpr std::array<uint64_t, 9> size_limits{0,     8,      64,      512,       4096,
+                                                     32768, 262144, 2097152, UINT64_MAX};
+inline constexpr size_t row_count = plan::collective_count * size_limits.size();
+inline constexpr size_t reason_count = static_cast<size_t>(Reason::count_);
+
+struct Row {
+  uint64_t calls = 0;  // that Tutti served
+  uint64_t host_calls = 0;
+  uint64_t bytes = 0;
+  uint64_t nanoseconds = 0;
+  uint64_t host_nanoseconds = 0;
+};
+// Consists of 64-bit words only, so that one reduction adds up the numbers of all ranks.
+struct Numbers {
+  std::array<Row, row_count> rows{};
+  std::array<uint64_t, reason_count> reasons{};
+  Sent between_nodes, within_nodes;  // Tutti's messages
+  Sent led;
+};
+inline constexpr int number_count = static_cast<int>(sizeof(Numbers) / sizeof(uint64_t));
+static_assert(sizeof(Numbers) % sizeof(uint64_t) == 0);
+
+// The algorithms that served the calls of each row, in the order of their first calls, with commas.
+using AlgorithmNames = std::array<std::string, row_count>;
+
+void record(const Record& record);
+// Adds the traffic of a communicator over several nodes. Call it when the communicator sends no
+// more.
+void record_messages(const Sent& between_nodes, const Sent& within_nodes, const Sent& led);
+
+// Calls `read` with this process's numbers, under the lock. The second function calls nothing and
+// returns false if another thread has the lock: a rank that aborts must not wait for a thread that
+// may never go on.
+using ReadTally = std::function<void(const Numbers&, const AlgorithmNames&)>;
+void read_tally(const ReadTally& read);
+bool try_read_tally(const ReadTally& read);
+
+}  // namespace tutti::report
