@@ -246,7 +246,12 @@ class Group {
   Code agree_on_longest(plan::Collective collective, exec::Agreement& agreement, int root);
   // Copies `in` into scratch, side by side, and tells the parts' places there.
   const void* set_aside(const void* in, exec::Parts& parts);
-  Entry* find_v(const Selector& selector, size_t longest);
+  // The same for a v-collective, by the bytes of the longest part.
+  Entry& entry_for_v(const Selector& selector, size_t longest) {
+    Entry* const found = ranges_.find(key_of(selector), longest);
+    return found != nullptr ? *found : *look_up_v(selector, longest);
+  }
+  Entry* look_up_v(const Selector& selector, size_t longest);
   Code run_v(plan::Collective collective, const void* in, void* out, const exec::VParts& parts,
              size_t longest, int root, const exec::Combine* combine);
   Code run_entry(const Entry& entry, exec::Operation& operation, size_t element);

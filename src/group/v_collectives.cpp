@@ -37,9 +37,7 @@ size_t Group::longest_part(Collective collective, const exec::VParts& parts, int
 
 // Every movement of a direct plan has the user's buffer at one end, so whoever moves a part knows
 // its length.
-Group::Entry* Group::find_v(const Selector& selector, size_t longest) {
-  const uint64_t key = key_of(selector);
-  if (Entry* const found = ranges_.find(key, longest)) return found;
+Group::Entry* Group::look_up_v(const Selector& selector, size_t longest) {
   // Rules are for parts of one length: their segments and ways hold here, too.
   select::Choice choice = select::choose(call_of(selector, longest), overrides_);
   const select::Sizes ruled{choice.bytes_low, choice.bytes_high};
@@ -47,15 +45,15 @@ Group::Entry* Group::find_v(const Selector& selector, size_t longest) {
   const bool is_short = longest <= shm::line_payload;
   Entry* const entry = built_in(selector, is_short ? Carrier::line : Carrier::slot, choice);
   const size_t low = std::max(is_short ? 0 : shm::line_payload + 1, ruled.low);
-  ranges_.note(key, longest, low, std::min(is_short ? shm::line_payload : SIZE_MAX, ruled.high),
-               entry);
+  ranges_.note(key_of(selector), longest, low,
+               std::min(is_short ? shm::line_payload : SIZE_MAX, ruled.high), entry);
   return entry;
 }
 
 Code Group::run_v(Collective collective, const void* in, void* out, const exec::VParts& parts,
                   size_t longest, int root, const exec::Combine* combine) {
   const size_t element = combine == nullptr ? 1 : combine->element;
-  Entry& entry = *find_v({collective, root, {}, element, true}, longest);
+  Entry& entry = entry_for_v({collective, root, {}, element, true}, longest);
   const plan::Program& program = *entry.bound->program;
   exec::Operation operation{in,
                             out,
@@ -125,8 +123,9 @@ Group::Entry* Group::find_records(Collective collective, size_t expected, int ro
   const size_t least = expected + exec::record_header;
   const size_t record = least <= shm::line_payload ? shm::line_payload
                                                    : std::max(shm::line_size, std::bit_ceil(least));
-  Entry* const entry = find_v(
-      {gathers ? Collective::allgather : collective, gathers ? 0 : root, {}, 1, true}, record);
+  const Selector selector{
+      gathers ? Collective::allgather : collective, gathers ? 0 : root, {}, 1, true};
+  Entry* const entry = &entry_for_v(selector, record);
   if (record >= entry->direct_below) return nullptr;  // many ranks, or little memory
   room = record - exec::record_header;
   return entry;
