@@ -16,6 +16,7 @@
 #include <utility>
 #include <vector>
 
+#include "group/deposits.h"
 #include "group/group.h"
 #include "mpi/abi/host.h"
 #include "mpi/communicators/leaders.h"
@@ -89,9 +90,7 @@ class Communicator {
   shm::Segment* segment() const { return service_->segment; }  // the team's that its areas are in
   // What its persistent collectives take their memory from, made as they need it; other members'
   // too.
-  std::vector<std::shared_ptr<shm::Segment>>& segments_of_deposits() {
-    return segments_of_deposits_;
-  }
+  group::Deposits::Segments& segments_of_deposits() { return segments_of_deposits_; }
   // Made by its first call, which is collective.
   const std::shared_ptr<Loopback>& loopback();
   // For the report: adds its messages to the tally; it sends no more. It has a net().
@@ -167,7 +166,7 @@ class Communicator {
   std::unique_ptr<Service> service_;
   group::Group* group_ = nullptr;  // the service's
   uint32_t traced_as_ = 0;
-  std::vector<std::shared_ptr<shm::Segment>> segments_of_deposits_;
+  group::Deposits::Segments segments_of_deposits_;
   std::shared_ptr<Loopback> loopback_;
   size_t largest_element_ = 0;
   MPI_Datatype dense_type_{};

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "mpi/communicators/communicator_table.h"
+#include "group/handle_table.h"
 
 namespace tutti::mpi {
 
@@ -48,9 +48,12 @@ Registry& registry() {
   return made;
 }
 
-// Likewise. Every communicator of the registry; those that have a group, while nothing is recorded.
+using Table = group::HandleTable<Communicator>;
+
+// `known` has every communicator of the registry; `ready` has those with a group, while nothing is
+// recorded. Never destroyed, either.
 struct Tables {
-  CommunicatorTable known, ready;
+  Table known, ready;
 
   void remove(uint64_t key) {
     known.remove(key);
@@ -402,7 +405,7 @@ void communicator_ends(MPI_Comm handle) noexcept {
 
 const Remembered* recall(MPI_Comm handle) {
   if (Inside::depth != 0) return nullptr;
-  const CommunicatorTable::Entry found = tables().ready.find(key_of(handle));
+  const Table::Entry found = tables().ready.find(key_of(handle));
   if (found.communicator == nullptr) return nullptr;
   ServedCalls::enter_thread();
   Remembered& place = place_of(handle);

@@ -81,7 +81,7 @@ void count_call(Communicator& communicator, int code);
 
 // The path of every call: the communicator if it has a group and nothing is being recorded; null
 // otherwise. Each thread remembers a few that it used, one a place, by their handles; others are
-// found by their handles' hash (communicator_table.h).
+// found by their handles' hash (group/handle_table.h).
 struct Remembered {
   MPI_Comm handle{};
   uint64_t generation = 0;  // 0: empty

@@ -1,7 +1,7 @@
 // Persistent collectives: what MPI_Bcast_init and its like make.
 //
 // A Persistent is made by a collective call, in which the ranks tell each other what they give and
-// get memory for it (deposits.h). What a rank does in each round is read off the collective's
+// get memory for it (group/deposits.h). What a rank does in each round is read off the collective's
 // definition (plan/collective.h) once, and kept: which of its blocks it deposits, and which blocks
 // of whom each block of its result is copied or combined from, in rank order. To start waits for
 // nobody; to complete waits until all ranks have started, never for what they do later. So no order
@@ -18,13 +18,15 @@
 #include <vector>
 
 #include "exec/executor.h"
-#include "mpi/requests/deposits.h"
+#include "group/deposits.h"
 #include "mpi/abi/host_op.h"
 #include "mpi/collectives/serve.h"
 #include "mpi/job/thrown.h"
 #include "trace/tracer.h"
 
 namespace tutti::mpi {
+
+using group::Deposits;
 
 // The call of a function that makes a request: by Tutti, or by the host at all ranks alike.
 // Collective.

@@ -80,7 +80,8 @@ bool Persistent::agree(Communicator& communicator, const Deposits::Announced& ow
     *reason = Reason::large_persistent;
     return false;
   }
-  deposits_ = Deposits::make(communicator, all);
+  deposits_ = Deposits::make(*communicator.group(), communicator.segments_of_deposits(),
+                             communicator.segment()->location().kind, all);
   if (deposits_ == nullptr) {
     *reason = Reason::shared_memory_exhausted;
     return false;

@@ -1,4 +1,4 @@
-#include "mpi/requests/deposits.h"
+#include "group/deposits.h"
 
 #include <algorithm>
 #include <exception>
@@ -8,10 +8,11 @@
 #include "base/log.h"
 #include "shm/layout.h"
 
-namespace tutti::mpi {
+namespace tutti::group {
 namespace {
 
-// Areas and buffers start on lines of their own, so that nobody's words lie beside another's data.
+// Areas and buffers start on lines of their own, so that no line has the words or the data of two
+// ranks.
 size_t in_lines(size_t bytes) {
   return (bytes + shm::line_size - 1) / shm::line_size * shm::line_size;
 }
@@ -26,14 +27,14 @@ size_t area_bytes(const Deposits::Announced& rank) {
 
 constexpr size_t least_segment = size_t{1} << 20;  // many short operations share one
 
-// Where the memory lies, as rank 0 tells the others. Plain bytes.
+// The place of the memory, which rank 0 sends to the others. Plain bytes.
 struct Offer {
   uint64_t granted = 0;
   uint32_t page = 0;
   shm::Segment::Location segment{};
 };
 
-using Segments = std::vector<std::shared_ptr<shm::Segment>>;
+using Segments = Deposits::Segments;
 
 std::shared_ptr<shm::Segment> take(Segments& segments, shm::Segment::Kind kind, size_t bytes,
                                    int ranks, uint32_t* page) {
@@ -66,31 +67,32 @@ size_t Deposits::needed(const std::vector<Announced>& all) {
                          [](size_t sum, const Announced& rank) { return sum + area_bytes(rank); });
 }
 
-std::unique_ptr<Deposits> Deposits::make(Communicator& communicator,
+std::unique_ptr<Deposits> Deposits::make(Group& group, Segments& segments, shm::Segment::Kind kind,
                                          const std::vector<Announced>& all) {
-  std::unique_ptr<Deposits> made(new Deposits(all, communicator.group()->rank()));
-  size_t at = 0;
-  for (const Announced& rank : all) {
-    made->at_.push_back(at);
-    at += area_bytes(rank);
-  }
-  return made->share(communicator) ? std::move(made) : nullptr;
+  std::unique_ptr<Deposits> made(new Deposits(all, group.rank()));
+  return made->share(group, segments, kind) ? std::move(made) : nullptr;
 }
 
-// Rank 0 takes the piece, all attach, and all learn whether all could.
-bool Deposits::share(Communicator& communicator) {
-  group::Group& group = *communicator.group();
-  Segments& segments = communicator.segments_of_deposits();
+Deposits::Deposits(const std::vector<Announced>& all, int rank) : all_(all), rank_(rank) {
+  size_t at = 0;
+  for (const Announced& announced : all) {
+    at_.push_back(at);
+    at += area_bytes(announced);
+  }
+}
+
+// Rank 0 takes the memory, all ranks attach to it, and each learns whether all could.
+bool Deposits::share(Group& group, Segments& segments, shm::Segment::Kind kind) {
   Offer offer;
   try {
-    if (rank_ == 0 && (segment_ = take(segments, communicator.segment()->location().kind,
-                                       needed(all_), group.ranks(), &offer.page)) != nullptr) {
+    if (rank_ == 0) segment_ = take(segments, kind, needed(all_), group.ranks(), &offer.page);
+    if (segment_ != nullptr) {
       offer.granted = 1;
       offer.segment = segment_->location();
       for (int rank = 0; rank < group.ranks(); ++rank)
         new (segment_->address(offer.page) + at_[static_cast<size_t>(rank)]) shm::Word(0);
     }
-  } catch (const std::exception& error) {  // of one rank: all learn of it
+  } catch (const std::exception& error) {  // the other ranks learn of it from the offer
     log_once("deposits", LogLevel::info, "%s; some persistent collectives stay on the host MPI",
              error.what());
   }
@@ -126,4 +128,4 @@ std::byte* Deposits::buffer_of(int rank, uint64_t round) const {
          (round % 2) * in_lines(announced.bytes);
 }
 
-}  // namespace tutti::mpi
+}  // namespace tutti::group
