@@ -1,8 +1,10 @@
-// Collectives whose leaders exchange by the host MPI's own (algo/by_host.h): two programs on the
-// group's channel, and between them, at leaders, the host's call (group/leaders.h).
+// Collectives in which the leaders of the nodes use the host MPI's own collective (algo/by_host.h).
+// The group runs two programs on its channel, one before the host's collective and one after it.
+// Between them the leaders call the host's collective (group/leaders.h).
 //
-// For a node's ranks these are two operations, one after the other, so no step of a phase waits for
-// another node. The whole vector goes through each, because the host takes no segments.
+// The two programs are separate operations, and no step of either waits for another node. Each one
+// ends with the whole vector before the next part begins, because the host's collective is not
+// divided into segments.
 #include <algorithm>
 
 #include "algo/by_host.h"
@@ -83,7 +85,7 @@ Code Group::run_by_leaders(const Entry& entry, exec::Operation operation, size_t
   try {
     if (code == Code::ok && phases.after != nullptr)
       code = run_entry(*phases.after, operation, element);
-  } catch (...) {  // the phases before were this rank's entry
+  } catch (...) {  // the earlier phases count as this rank's entry, after which nothing is thrown
     code = fail_thrown(operation.call);
   }
   release_scratch(lent_);
@@ -91,7 +93,7 @@ Code Group::run_by_leaders(const Entry& entry, exec::Operation operation, size_t
 }
 
 bool Group::among_leaders(const ByLeaders& phases, const exec::Operation& operation) {
-  // The only rank of a node combines nothing first, so its own input goes to the host.
+  // A rank that is alone on its node has nothing to combine first, so the host gets its own input.
   const void* const in = phases.alone ? operation.in : operation.out;
   switch (phases.collective) {
     case Collective::barrier: return leaders_->barrier();

@@ -1,5 +1,5 @@
-// Groups whose leaders exchange by what stands in for the host MPI: results, who was asked, and
-// what is refused.
+// Tests groups whose leaders use a stand-in for the host MPI's collectives: the results, how often
+// the stand-in is called, and which calls do not use it.
 #include <gtest/gtest.h>
 
 #include "algo/by_host.h"
@@ -79,11 +79,11 @@ TEST(ByLeaders, SegmentsAndOtherAlgorithmsBetweenTheCalls) {
         }
       },
       16 * 1024);
-  EXPECT_EQ(outcome.calls, 14 * 3);  // all but the reductions to a root
+  EXPECT_EQ(outcome.calls, 14 * 3);  // all calls except the reduces
   EXPECT_GT(outcome.messages, 0);
 }
 
-// The report's name, before and after a call.
+// The name for reports is the same before and after a call.
 TEST(ByLeaders, TheyAreNamed) {
   with_leaders({0, 0, 1, 1}, by_host(), [](Group& group) {
     EXPECT_EQ(group.algorithm(Collective::allreduce, 8, 0), "hierarchical+host");
@@ -104,7 +104,8 @@ TEST(ByLeaders, WithoutACommunicatorOfLeadersOthersServe) {
   EXPECT_GT(std::accumulate(sent.begin(), sent.end(), int64_t{0}), 0);
 }
 
-// Operations whose results hang on the order, where that is asked to be known; integers are served.
+// With TUTTI_REPRODUCIBLE=run, the host combines only where the order does not matter, as for
+// integers.
 TEST(ByLeaders, AnOrderThatIsKnownIsNotTheHosts) {
   select::Overrides overrides = by_host();
   overrides.reproducible = Reproducible::run;
@@ -119,7 +120,7 @@ TEST(ByLeaders, AnOrderThatIsKnownIsNotTheHosts) {
   EXPECT_EQ(outcome.calls, 2);
 }
 
-// Takes the later of two, where that is not ordered.
+// An operation that does not commute: 31 * left + right.
 void take_right(void*, const void* in, void* inout, size_t count) {
   for (size_t i = 0; i < count; ++i) {
     auto& right = static_cast<uint64_t*>(inout)[i];
@@ -156,8 +157,8 @@ TEST(ByLeaders, AFailureIsSaidAndStays) {
   EXPECT_EQ(said, (std::vector<std::string>{"the leaders fell out", "the leaders fell out"}));
 }
 
-// While a leader is in the host's collective the others of its node wait for it, and their
-// watchdogs say where it is.
+// While a leader is in the host's collective, the other ranks of its node wait for it, and their
+// watchdogs report where it is.
 TEST(ByLeaders, TheWatchdogTellsOfThem) {
   std::atomic<int> checked = 0;
   with_leaders({0, 0, 1, 1}, by_host(), [&](Group& group) {
@@ -169,7 +170,7 @@ TEST(ByLeaders, TheWatchdogTellsOfThem) {
       const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
       const std::string wanted =
           "rank 0: in barrier, in the host MPI's own collective among the nodes' leaders";
-      // It has to come in before rank 0 goes on, so rank 0 is asked about by a thread of its own.
+      // Rank 1 must enter the barrier before rank 0 can go on, so another thread asks about rank 0.
       std::thread asking([&] {
         while (group.standing(0) != wanted && std::chrono::steady_clock::now() < end)
           std::this_thread::yield();

@@ -1,5 +1,5 @@
-// Every counter of a channel near the places where a part of its bits comes round: results stay
-// right, and no peer is reported to be in another collective.
+// Tests channels whose counters are about to overflow some of their bits: results stay right, and
+// no peer is reported to be in another collective.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -15,7 +15,8 @@ using Counters = exec::Channel::Counters;
 
 constexpr uint64_t below(int bits) { return (uint64_t{1} << bits) - 40 * shm::line_size; }
 
-// Lines, slots that go whole, segments, and lengths from which readers bypass slots.
+// Lengths for lines, for slots in one piece, for several segments, and for readers that bypass
+// slots.
 constexpr size_t counts[] = {1, 6, 128, 1000, 5003};
 
 void mixed_calls(Group& group, int& round) {
@@ -45,7 +46,8 @@ TEST_P(NearWraps, CallsOfEveryKind) {
         for (const int bits : {16, 32, 48, 63}) {
           const uint64_t next = below(bits);
           group.advance({next - passed, next - passed, next - passed});
-          passed = next + 40 * shm::line_size;  // at least: the calls count too
+          passed = next +
+                   40 * shm::line_size;  // at least, because the calls advance the counters as well
           mixed_calls(group, round);
         }
       },
@@ -56,8 +58,9 @@ INSTANTIATE_TEST_SUITE_P(Ranks, NearWraps,
                          testing::Combine(testing::Values(2, 3, 8),
                                           testing::Values(Reaching::none, Reaching::direct)));
 
-// A peer that has not come yet still says what it was in before. The first call starts at 0 and
-// takes a few transfers, so that one of the second calls starts where the low bits are 0 again.
+// A peer that has not entered the second call still shows the first one. The first call starts at
+// 0 and uses a few numbers, so that for one of the values of `transfers` the low bits are 0 again
+// where the second call starts.
 TEST(Wraps, ALatePeerIsInNoOtherCollective) {
   constexpr uint64_t most_transfers = 12;
   for (const int bits : {16, 31, 32, 33, 48}) {

@@ -1,5 +1,5 @@
-// Collective calls of thread ranks with values that tell rank, round and element apart, held
-// against what MPI says that they give.
+// Makes collective calls of thread ranks, for tests, and compares the results with those that MPI
+// defines. The values differ by rank, round and element.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -16,7 +16,8 @@ namespace tutti::group::test {
 using plan::Collective;
 using Vector = std::vector<uint64_t>;
 
-// A rank's element, another in every round; sums of a few stay exact.
+// An element of a rank, which differs in every round. The sum over a test's ranks does not
+// overflow.
 inline uint64_t value(int round, int rank, size_t i) {
   return (static_cast<uint64_t>(round) << 40) +
          (static_cast<uint64_t>(rank + 1) << 24) * (1 + i % 3) + i;
@@ -154,7 +155,7 @@ inline void reduce_or_allreduce(Group& group, const Call& call) {
       everywhere ? allreduce(group, in.data(), target, call.count, sum_of_integers())
                  : reduce(group, in.data(), target, call.count, sum_of_integers(), call.root);
   ASSERT_EQ(code, Code::ok) << group.failure();
-  // Whoever returns may use its buffer at once.
+  // A rank may write its buffer as soon as its call has returned.
   if (target != in.data()) std::fill(in.begin(), in.end(), untouched);
   if (!receives) return;
   expect_parts(group, call, call.in_place ? in : out, 0, 1,

@@ -42,7 +42,7 @@ inline Code exscan(Group& group, const void* in, void* out, size_t count,
   return group.run({plan::Collective::exscan, in, out, count, 0, &combine});
 }
 
-// Those whose parts differ in length.
+// The v-collectives, whose parts differ in length.
 inline Code v_collective(Group& group, plan::Collective collective, const void* in, void* out,
                          const exec::VParts& parts, size_t longest, int root) {
   return group.run({collective, in, out, 0, root, nullptr, &parts, longest});

@@ -1,4 +1,4 @@
-// Groups of thread ranks with settings of a test's own, which the native face does not offer.
+// Groups of thread ranks for tests, with settings that the C API does not offer.
 #pragma once
 
 #include <unistd.h>
@@ -33,7 +33,8 @@ inline exec::Combine sum_of_doubles() {
 }
 inline exec::Combine sum_of_integers() { return sum_of(kernels::Type::int64, exec::needs_nothing); }
 
-// The check of lowered programs has no threads, and takes half of a sanitized build's time.
+// The check of lowered programs uses one thread and would take half of the time of a build with
+// sanitizers, so such a build checks small groups only.
 inline constexpr int most_ranks = looks_for_races ? 5 : 64,
                      most_checked_ranks = looks_for_races || looks_at_memory ? 2 : 64;
 inline std::vector<int> rank_counts(std::initializer_list<int> wanted) {
@@ -43,8 +44,8 @@ inline std::vector<int> rank_counts(std::initializer_list<int> wanted) {
   return counts;
 }
 
-// How the ranks' buffers are reached: all, those of even ranks alone, by the system as other
-// processes' are, or not.
+// How ranks reach each other's buffers: all directly, those of even ranks directly, by the system's
+// copies between processes, or not at all.
 enum class Reaching : uint8_t { direct, mixed, by_system, none };
 inline constexpr Reaching all_reaching[] = {Reaching::direct, Reaching::mixed, Reaching::by_system,
                                             Reaching::none};
@@ -59,8 +60,8 @@ inline exec::Reach reach_of(Reaching how, int rank, int ranks) {
   return reach;
 }
 
-// Runs `body` on so many threads, each with its rank's group. The program's own timeout ends what
-// hangs.
+// Runs `body` on one thread for each rank, with the rank's group. If a rank hangs, the timeout of
+// the test program ends it.
 inline void with_groups(int ranks, const select::Overrides& overrides, const topo::Shape& shape,
                         const std::function<void(Group&)>& body, bool oversubscribed = true,
                         size_t slot_bytes = 64 * 1024, bool check = true,

@@ -47,7 +47,8 @@ bool Traveller::fits(const std::vector<Leg>& legs, size_t element) const {
   });
 }
 
-// Groups run the phases beside the host's collective without a rule's word about reach.
+// A rule's choice of reach does not apply to the programs around the host's collective: groups bind
+// these with ReachChoice::automatic.
 void Traveller::travel(std::vector<Leg>& legs, const Wanted& wanted) const {
   for (Leg& leg : legs)
     leg.travel =

@@ -1,8 +1,8 @@
 // Journeys: how a call travels on a communicator, found without running it. For `tutti explain`.
 //
-// A Traveller knows what all ranks of a communicator share. It asks the functions that a group and
-// its channel ask (room.h, plan/geometry.h), so it reports what runs. A value; one thread at a
-// time.
+// A Traveller holds facts that all ranks of a communicator share. It calls the same functions as a
+// group and its channel (room.h, plan/geometry.h), so it reports what a group would run. It is a
+// value; one thread at a time may use it.
 #pragma once
 
 #include <memory>
@@ -20,31 +20,34 @@
 
 namespace tutti::group {
 
-// One program of a call. A call has one, or two where the nodes' leaders exchange by the host MPI's
-// own collective: one before that collective and one after it.
+// One program of a call. A call has one leg. If the nodes' leaders use the host MPI's own
+// collective, it has a leg before that collective and a leg after it, without those that do
+// nothing.
 struct Leg {
   std::optional<algo::Phase> phase;              // nothing: the program is the whole call
   std::shared_ptr<const plan::Program> program;  // rank 0's
   plan::Travel travel;
 };
 
+// What runs for one call.
 struct Journey {
-  std::string algorithm;  // that runs; another than was asked for where that one has no room
-  bool by_host = false;   // leaders exchange by the host MPI's own collective
-  std::vector<Leg> legs;  // in the order of time; none where only the host has something to do
+  // The algorithm that runs; not the requested one if that needs more shared memory than there is.
+  std::string algorithm;
+  bool by_host = false;   // the nodes' leaders use the host MPI's own collective
+  std::vector<Leg> legs;  // in the order in which they run; none if only the host's collective does
 };
 
 class Traveller {
  public:
   struct Communicator {
-    placement::Nodes nodes;     // who shares memory
+    placement::Nodes nodes;     // which ranks share memory
     plan::Resources resources;  // of its ranks
     bool fixed_order = false;   // nothing is combined in the order of arrival
   };
-  // `call` is what rules see of the call; its levels outlive this object.
+  // `call` has the facts that rules use; the levels to which it points outlive this object.
   Traveller(const select::Call& call, const Communicator& communicator);
 
-  // The parameters that selection gives besides the algorithm, and the bytes of an element (1 if
+  // The parameters that selection chooses besides the algorithm, and the bytes of an element (1 if
   // nothing is combined).
   struct Wanted {
     size_t segment_bytes = 0;
@@ -52,7 +55,7 @@ class Traveller {
     size_t element = 1;
   };
   Journey built_in(std::string_view algorithm, const Wanted& wanted) const;
-  // Nothing where the plan needs more shared memory than there is.
+  // Nothing if the plan needs more shared memory than there is.
   std::optional<Journey> by_plan(const select::LoadedPlan& plan, const Wanted& wanted) const;
 
  private:

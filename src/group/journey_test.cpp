@@ -63,13 +63,13 @@ void make(Group& group, const Call& call) {
   ASSERT_EQ(barrier(group), Code::ok) << group.failure();
 }
 
-// How often the executed operations bypassed slots, and had segments: a test that sees neither
-// says nothing.
+// How many executed operations bypassed slots or had several segments, and how many calls had two
+// legs. A test in which these do not occur shows nothing about them.
 struct Seen {
   int bypasses = 0, segmented = 0, two_legs = 0;
 };
 
-// The properties that all ranks share, as `tutti explain` knows them.
+// The facts that all ranks share, from which `tutti explain` finds a journey.
 struct World {
   int ranks;
   select::Overrides overrides;

@@ -34,8 +34,8 @@ KnownCall& KnownCall::operator=(const KnownCall& other) {
 
 namespace {
 
-// Steele, Lea, Flood, "Fast splittable pseudorandom number generators", OOPSLA 2014: SplitMix64;
-// made odd.
+// The next number of SplitMix64, made odd (Steele, Lea, Flood, "Fast splittable pseudorandom number
+// generators", OOPSLA 2014).
 uint64_t next_multiplier(uint64_t& state) {
   uint64_t mixed = state += 0x9E3779B97F4A7C15u;
   mixed = (mixed ^ mixed >> 30) * 0xBF58476D1CE4E5B9u;
@@ -43,7 +43,7 @@ uint64_t next_multiplier(uint64_t& state) {
   return (mixed ^ mixed >> 31) | 1;
 }
 
-constexpr int tries = 64;  // of each size
+constexpr int tries = 64;  // multipliers tried for each size of the table
 
 }  // namespace
 
@@ -54,14 +54,15 @@ void KnownCalls::note(const KnownCall& call) {
   entry_for(call.key) = call;
 }
 
-// The entry for a new call: its own if that is free or entries beside are not used, else the one
-// beside it.
+// The entry in which a call is stored: its own if that is free, has the same key, or if entries
+// beside are not used; else the one beside it.
 KnownCall& KnownCalls::entry_for(const CallKey& key) {
   KnownCall& own = entry_of(key);
   return !uses_neighbours_ || !own.key.is_call() || own.key == key ? own : beside(own);
 }
 
-// Builds the table again so that all calls and a new one have entries of their own, if that can be.
+// Builds the table again so that all calls and a new one have entries of their own. If no size and
+// multiplier give that, calls may use the entries beside their own from now on.
 void KnownCalls::make_room(const CallKey& key) {
   std::vector<CallKey> keys{key};
   for (const KnownCall& known : calls_)

@@ -2,10 +2,10 @@
 // handles of datatype and operation, the count and the root.
 //
 // A call that is found here runs at once, without looking up its bytes, its combination or its
-// program. Everything that the executor needs for the call lies side by side, with the steps of a
-// short program, and is fetched as soon as the call's entry is known. So a call that was not made
-// lately waits for memory once and not for one pointer after another. A group owns the table, and
-// only its thread uses it.
+// program. Everything that the executor needs for the call is stored side by side, with the steps
+// of a short program, and is prefetched as soon as the call's entry is known. So a call that was
+// not made lately waits for memory once and not for one pointer after another. A group owns the
+// table, and only the thread that uses the group uses it.
 //
 // Each call has an entry of its own. If the entry of a new call is taken, the table is built again,
 // with another multiplier of the hash or twice as large, up to `most` entries. If that does not
@@ -47,15 +47,17 @@ struct CallKey {
   }
 };
 
-struct alignas(512) KnownCall {  // a power of two, so that its address takes one instruction
+// A call that was made before, with all that the executor needs to run it again. Its size is a
+// power of two, so that the address of an entry takes one instruction.
+struct alignas(512) KnownCall {
   static constexpr uint32_t most_steps = 3;
   static constexpr size_t used_bytes = 448;
 
   CallKey key;
   exec::Operation operation;  // without its buffers
   exec::Start start;
-  exec::Combine combine;                   // the operation's, if it has one
-  exec::BoundStep steps[most_steps] = {};  // the program's, if it has no more
+  exec::Combine combine;                   // a copy of the operation's, if it has one
+  exec::BoundStep steps[most_steps] = {};  // a copy of the program's, if they fit
 
   KnownCall() = default;
   KnownCall(const CallKey& its_key, const exec::Start& its_start,
@@ -70,7 +72,7 @@ static_assert(sizeof(KnownCall) == 512 &&
 
 class KnownCalls {
  public:
-  // Null if the call is not known.
+  // The entry of the call, valid until the next note() or clear(); null if the call is not known.
   KnownCall* find(const CallKey& key) {
     KnownCall& call = entry_of(key);
     prefetch<64, KnownCall::used_bytes>(&call);  // its first line is read at once
@@ -78,6 +80,7 @@ class KnownCalls {
       return &call;
     return uses_neighbours_ && beside(call).key == key ? &beside(call) : nullptr;
   }
+  // Stores a copy of the call, which may replace another call.
   void note(const KnownCall& call);
   void clear();
 
@@ -95,7 +98,7 @@ class KnownCalls {
   std::vector<KnownCall> calls_ = std::vector<KnownCall>(least);
   size_t mask_ = least - 1;
   uint64_t multiplier_ = 0xBF58476D1CE4E5B9u;
-  bool uses_neighbours_ = false;  // calls may lie in the entries beside their own
+  bool uses_neighbours_ = false;  // calls may be in the entries beside their own
 };
 
 }  // namespace tutti::group

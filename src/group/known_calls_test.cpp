@@ -1,5 +1,5 @@
-// The two tables by which a group finds what serves a call, against plain searches; and that calls
-// made before allocate nothing.
+// Compares the two tables in which a group looks up its calls with plain searches, and tests that
+// calls which were made before allocate nothing.
 #include "group/known_calls.h"
 
 #include <gtest/gtest.h>
@@ -18,7 +18,7 @@ namespace {
 thread_local uint64_t allocations = 0;  // of this thread
 }
 
-// All of this program's.
+// These replace the operators of the whole program, to count allocations.
 void* operator new(size_t bytes, const std::nothrow_t&) noexcept {
   ++allocations;
   return std::malloc(bytes > 0 ? bytes : 1);
@@ -53,7 +53,7 @@ TEST(RangeTable, FindsWhatASearchFinds) {
   std::minstd_rand random(7);
   RangeTable<const int> table;
   const int values[8] = {};
-  // By key: limits of ranges, each of whose values holds from it up to the next one.
+  // The lower limits of the ranges; a range ends where the next one begins.
   const size_t limits[] = {0, 1, 49, 64, 1000, 4097, size_t{1} << 40};
   std::map<std::pair<uint64_t, size_t>, bool> noted;
   for (int i = 0; i < 20000; ++i) {
@@ -106,12 +106,12 @@ TEST(KnownCalls, KeepWhatTheyHaveRoomFor) {
     }
   size_t kept = 0;
   for (const CallKey& key : keys) kept += calls.find(key) != nullptr ? 1 : 0;
-  EXPECT_GT(kept, keys.size() * 9 / 10);  // of three in two places two take turns
+  EXPECT_GT(kept, keys.size() * 9 / 10);  // if three share two places, two replace each other
   calls.clear();
   for (const CallKey& key : keys) EXPECT_EQ(calls.find(key), nullptr);
 }
 
-// Calls that alternate must not take each other's place, whatever handles the host has.
+// Calls that a program repeats in turn must not replace each other, whatever handles the host has.
 TEST(KnownCalls, OfAProgramAllHavePlaces) {
   std::minstd_rand random(3);
   for (int program = 0; program < 300; ++program) {
@@ -128,7 +128,7 @@ TEST(KnownCalls, OfAProgramAllHavePlaces) {
   }
 }
 
-// When the table grows they move, and what points into them moves along.
+// Entries move when the table grows, and their pointers into themselves are adjusted.
 TEST(KnownCalls, HoldCopiesOfWhatTheyNeed) {
   KnownCalls calls;
   exec::BoundStep steps[KnownCall::most_steps + 1] = {};
@@ -147,7 +147,7 @@ TEST(KnownCalls, HoldCopiesOfWhatTheyNeed) {
   int found = 0;
   for (int root = 0; root < 40; ++root) {
     const KnownCall* const call = calls.find(keys[static_cast<size_t>(root)]);
-    if (call == nullptr) continue;  // others have its places
+    if (call == nullptr) continue;  // other calls have replaced it
     ++found;
     const uint32_t count = static_cast<uint32_t>(root) % std::size(steps) + 1;
     ASSERT_EQ(call->start.step_count, count);

@@ -1,9 +1,9 @@
-// The interface of collectives among the leaders of a group's nodes. The maker of the group
+// The interface of collectives among the leaders of a group's nodes. The creator of the group
 // implements it: src/mpi by the host MPI's own collectives, tests by threads.
 //
-// A group calls it if a rule says `hierarchical+host` (algo/by_host.h), and only at ranks that lead
-// a node. Leaders stand in the order of algo::leaders. The object is made before the group and
-// outlives it; one thread at a time.
+// A group calls it if a rule names `hierarchical+host` (algo/by_host.h), and only at ranks that
+// lead a node. The index of a leader is its place in algo::leaders. The object is made before the
+// group and outlives it; one thread at a time may use it.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Groups on machines with levels: what rules choose there, and every algorithm that goes by levels,
-// by thread ranks.
+// Tests groups of thread ranks on machines with levels: the choice of the rules, and the results of
+// every algorithm that uses levels.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -30,7 +30,7 @@ placement::Levels round_robin(int ranks) {
 
 constexpr std::array<size_t, 3> counts{1, 33, 3000};
 
-// One call of each size, from a root, whose every rank's results are known.
+// Makes one call and checks this rank's result.
 void call(Group& group, Collective collective, size_t count, int root) {
   const auto p = static_cast<size_t>(group.ranks()), me = static_cast<size_t>(group.rank());
   const auto value = [](size_t rank, size_t i) {
@@ -131,8 +131,8 @@ TEST_P(OnLevels, EveryAlgorithm) {
         overrides.algorithm[static_cast<size_t>(collective)] = spec;
     }
     for (size_t layout = 0; layout < layouts.size(); ++layout) {
-      if (ranks > 7 && layout == turn % 2)
-        continue;  // many threads on few cores take long: one of the two in turn
+      // Many threads on few cores take long, so the algorithms use the two layouts in turn.
+      if (ranks > 7 && layout == turn % 2) continue;
       with_groups(
           ranks, overrides, {}, [&](Group& group) { every_call(group, spec, overrides); }, true,
           64 * 1024, ranks < 4, layouts[layout]);
@@ -142,7 +142,7 @@ TEST_P(OnLevels, EveryAlgorithm) {
 
 INSTANTIATE_TEST_SUITE_P(Ranks, OnLevels, testing::ValuesIn(rank_counts({2, 3, 4, 7, 16})));
 
-// Two groups of as many ranks on different levels must not share programs.
+// Groups of equally many ranks on different levels must not share programs.
 TEST(GroupOnLevels, ProgramsAreKeptByLevels) {
   select::Overrides overrides;
   overrides.algorithm[static_cast<size_t>(Collective::bcast)] = "levels:flat";
@@ -168,8 +168,7 @@ TEST(GroupOnLevels, RulesChooseByLevels) {
   EXPECT_EQ(chosen(in_halves(6)), "levels:flat");
 }
 
-// Thread ranks, one on each core of four sockets, learn their levels after they have made calls
-// without.
+// 32 thread ranks on four NUMA nodes make calls first without levels and then with them.
 TEST(GroupOnLevels, RanksThatLearnTheirLevelsLater) {
   std::vector<std::vector<int>> bindings;
   for (int core = 0; core < 128; core += 4) bindings.push_back({core});
@@ -209,7 +208,7 @@ TEST(GroupScratch, LargeScratchIsNotKept) {
   EXPECT_EQ(memory.capacity(), 0u);
 }
 
-// What an algorithm cannot serve goes to the tables, at all ranks alike.
+// If the requested algorithm cannot serve an operation, all ranks use the choice of the tables.
 TEST(GroupOnLevels, OperationsThatAnAlgorithmCannotServeGoElsewhere) {
   select::Overrides overrides;
   overrides.algorithm[static_cast<size_t>(Collective::allreduce)] = "dissemination";

@@ -1,4 +1,4 @@
-// Groups of thread ranks on several nodes, which share areas only with those of their own.
+// Groups of thread ranks on several nodes, for tests. Only ranks of one node share areas.
 #pragma once
 
 #include <memory>
@@ -9,9 +9,9 @@
 
 namespace tutti::group::test {
 
-// As with_groups, for a rank by entry of `nodes`, the number of its node; `leaders`, by rank, have
-// those of nodes exchange what their rules leave to the host. Tells how many messages each rank
-// sent.
+// Runs `body` as with_groups does, with one rank for each entry of `nodes`, which is the number of
+// the rank's node. `leaders` has an entry for each rank, for collectives in which the nodes'
+// leaders use the host MPI; empty: there are none. Returns how many messages each rank sent.
 inline std::vector<int64_t> with_nodes(const std::vector<int32_t>& nodes,
                                        const select::Overrides& overrides,
                                        const std::function<void(Group&)>& body,

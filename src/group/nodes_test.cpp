@@ -1,5 +1,5 @@
-// Groups on several nodes: every algorithm's results, in one piece and in segments, with odd pieces
-// of nodes.
+// Tests groups on several nodes, some of them with nodes of different sizes or with interleaved
+// ranks: the results of every algorithm, in one piece and in segments.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -97,8 +97,8 @@ TEST(OnNodes, AMessageCrossesForEveryTransferThatDoes) {
   EXPECT_EQ(count_of({0, 1, 2, 3}, "binomial"), 3);
 }
 
-// What the default rules choose for short calls sends what its plan says, and of some collectives
-// the least there is.
+// Short calls by the default rules send as many messages as their plan has, which in some
+// collectives is the least possible number.
 TEST(OnNodes, MessagesAreThoseOfThePlan) {
   for (const std::vector<int32_t>& nodes : node_maps) {
     const auto n = static_cast<int64_t>(placement::Nodes(nodes).count());
@@ -134,14 +134,14 @@ TEST(OnNodes, MessagesAreThoseOfThePlan) {
   }
 }
 
-// Sums of vectors that are one element each, as users' operations on derived types have them.
+// Adds vectors, each of which is one element, as for a user's operation on a derived type.
 void add_vectors(void* context, const void* in, void* inout, size_t count) {
   const size_t words = *static_cast<const size_t*>(context) * count;
   for (size_t i = 0; i < words; ++i)
     static_cast<uint64_t*>(inout)[i] += static_cast<const uint64_t*>(in)[i];
 }
 
-// Whether it was served; then with the right result.
+// True if the group served the call, whose result is then checked.
 bool sums_large_elements(Group& group, Collective collective, size_t words) {
   constexpr size_t count = 3;
   const exec::Combine combine{nullptr,   add_vectors, &words,

@@ -43,7 +43,7 @@ void check_algorithm(Collective collective, const std::string& algorithm,
 
 // The library is read once and kept until the process ends: groups and the report use it.
 const select::Library* users_library(const Options& options) {
-  // TUTTI_REPRODUCIBLE=placement asks for one expression, whatever plans and tables say.
+  // TUTTI_REPRODUCIBLE=placement requires one expression, which users' plans need not have.
   if (options.plans.empty() || options.disable || options.reproducible == Reproducible::placement)
     return nullptr;
   static std::mutex& mutex = *new std::mutex;
@@ -58,8 +58,8 @@ const select::Library* users_library(const Options& options) {
   return &found->second;
 }
 
-// The table is kept likewise. With TUTTI_REPRODUCIBLE=placement it serves only collectives that
-// combine nothing.
+// The table, too, is read once and kept until the process ends. With TUTTI_REPRODUCIBLE=placement
+// it serves only collectives that combine nothing.
 const select::Table* users_table(const Options& options) {
   if (options.table.empty() || options.disable) return nullptr;
   static std::mutex& mutex = *new std::mutex;

@@ -1,5 +1,6 @@
-// The collectives with parts, and the scans, on thread ranks: every algorithm, root, buffers of one
-// and of two, sizes from nothing to many segments, against what MPI says that they give.
+// Compares the collectives with parts and the scans of thread ranks with the results that MPI
+// defines: every algorithm, several roots, in place and with two buffers, sizes from nothing to
+// many segments.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -28,7 +29,8 @@ void all_calls(Group& group, Collective collective, std::span<const size_t> size
   }
 }
 
-// The check of lowered programs grows with the square of the ranks and more; algo_test does it too.
+// The time of the check of lowered programs grows at least with the square of the ranks. The tests
+// of src/algo check them too.
 constexpr int checked_below = 6;
 
 class Parts : public testing::TestWithParam<int> {};
@@ -74,7 +76,7 @@ TEST_P(Parts, ByEveryAlgorithm) {
 
 INSTANTIATE_TEST_SUITE_P(Ranks, Parts, testing::ValuesIn(rank_counts({1, 2, 3, 5, 8})));
 
-// Slots and lines for many ranks' parts are short: then slots serve what lines cannot.
+// There are fewer lines than parts, so short messages use slots, too.
 TEST(Parts, ManyRanksInLittleMemory) {
   with_groups(
       18, {}, {},

@@ -17,7 +17,7 @@ namespace {
 using plan::Carrier;
 
 constexpr size_t max_programs = 1024;
-constexpr size_t max_common = 8;  // plans; the programs of all ranks are kept for each
+constexpr size_t max_common = 8;  // plans for which the programs of all ranks are kept
 
 using Programs = std::vector<std::shared_ptr<const plan::Program>>;
 

@@ -3,7 +3,8 @@
 // a program pays for a look-up only.
 //
 // Any thread may call. Programs are immutable and shared. The store holds a bounded number of them
-// and drops all when it is full; a program lives as long as somebody holds it.
+// and drops all when it is full. A program lives as long as the store or a caller has a pointer to
+// it.
 #pragma once
 
 #include <memory>
@@ -16,18 +17,19 @@
 
 namespace tutti::group {
 
+// What a program is made for. Pointers refer to the caller's objects, during the call only.
 struct ProgramRequest {
   plan::Collective collective;
-  std::string_view algorithm;  // as algo::generate takes it; unused with a user's plan
+  std::string_view algorithm;  // a name for algo::generate; unused with a user's plan
   int ranks;
   int rank;
   int root;
-  plan::Carrier carrier;  // lines are used only if they can serve the plan; else slots
-  bool check;  // checks the plan and all ranks' lowered programs first; throws if they fail
-  bool fixed_order = false;  // combines in the order written, not in the order of arrival
+  plan::Carrier carrier;     // lines are used only if they can serve the plan; else slots
+  bool check;                // check the plan and all ranks' lowered programs first
+  bool fixed_order = false;  // combine in the order written, not in the order of arrival
   const select::LoadedPlan* users_plan = nullptr;  // null: a built-in algorithm
   const placement::Levels* levels = nullptr;       // of the ranks; null: one level
-  const placement::Nodes* nodes = nullptr;         // who shares memory; null: all
+  const placement::Nodes* nodes = nullptr;         // which ranks share memory; null: all
   // One phase of an algorithm that uses the host between nodes; nothing: the whole program.
   std::optional<algo::Phase> phase = {};
 };
@@ -35,10 +37,10 @@ struct ProgramRequest {
 // Throws Error if the algorithm does not serve the collective, or if a check fails.
 std::shared_ptr<const plan::Program> program_for(const ProgramRequest& request);
 
-// For simulated ranks, of which many are in one process, each with globals of its own. One of them
-// calls make_common_programs, and each calls use_common_programs with the result. From then on a
-// program is made for all ranks at once, and the programs of the last few plans are kept. With
-// null, each rank makes its own programs again.
+// For simulations, which have many ranks in one process, each with globals of its own. One rank
+// calls make_common_programs, and each rank calls use_common_programs with the result. From then on
+// a program is made for all ranks at once, and the programs of the last few plans are kept. After
+// use_common_programs(nullptr), each rank makes its own programs again.
 struct CommonPrograms;
 CommonPrograms* make_common_programs();
 void end_common_programs(CommonPrograms* programs);

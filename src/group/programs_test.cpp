@@ -1,5 +1,5 @@
-// Programs that the ranks of a process have in common are those that each would have made by
-// itself.
+// Tests that the programs which the simulated ranks of a process share are those that each rank
+// would have made by itself.
 #include "group/programs.h"
 
 #include <gtest/gtest.h>

@@ -1,11 +1,11 @@
-// A table from (key, bytes) to a value that holds for a range of bytes. A group keeps in it what
-// serves the calls that it has made.
+// A table from (key, bytes) to a value that holds for a range of bytes. A group stores in it the
+// entries that serve the calls which it has made.
 //
-// One group owns the table, and only its thread uses it. The table uses open addressing: a range is
-// found by its key and by the power of two in which the bytes lie. So calls of any mix of sizes
-// find their ranges in one or two probes, without a lock, an allocation or a search. A range that
-// spans several powers of two is noted once for each of them that was asked for. The table grows to
-// `most` ranges and is then emptied.
+// One group owns the table, and only the thread that uses the group uses it. The table uses open
+// addressing: a range is found by its key and by the power of two of the bytes. So calls of any mix
+// of sizes find their ranges in one or two probes, without a lock, an allocation or a search. A
+// range that spans several powers of two is noted once for each of them in which a call was made.
+// The table grows to `most` ranges and is then emptied.
 #pragma once
 
 #include <cstddef>
@@ -29,8 +29,8 @@ class RangeTable {
     }
   }
 
-  // Notes that `value` serves from `low` to `high` bytes. It was found for `bytes`, which lie
-  // between the two and for which no value was noted.
+  // Notes that `value` serves from `low` to `high` bytes. It was found for `bytes`, a number
+  // between the two for which no value was noted.
   void note(uint64_t key, size_t bytes, size_t low, size_t high, Value* value) {
     if (2 * (noted_ + 1) > ranges_.size()) {
       if (noted_ >= most) clear();
@@ -45,13 +45,13 @@ class RangeTable {
   }
 
  private:
-  static constexpr size_t least = 16, most = 4096;  // ranges that there is room for
+  static constexpr size_t least = 16, most = 4096;  // ranges that fit
 
   struct Range {
     uint64_t key = no_key;
     size_t low = 0, span = 0;
     Value* value = nullptr;
-    size_t bytes = 0;  // it was noted for these
+    size_t bytes = 0;  // of the call for which it was noted
   };
 
   // At most half of the entries are used, so every search ends.

@@ -1,5 +1,5 @@
-// Long messages by every way of reaching buffers: all algorithms, roots, one buffer and two, on
-// thread ranks.
+// Tests long messages of thread ranks by every way to reach buffers: all algorithms, the first and
+// the last root, in place and with two buffers.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -11,7 +11,8 @@
 namespace tutti::group::test {
 namespace {
 
-// Just below and at the sizes from which readers bypass the slots, and segments that end short.
+// Lengths just below and at the sizes from which readers bypass the slots, and lengths whose last
+// segment is short.
 const size_t counts[] = {plan::direct_from / 8 - 1, plan::direct_from / 8, 5003,
                          plan::cma_from / 8 + 77};
 

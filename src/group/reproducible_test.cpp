@@ -1,4 +1,5 @@
-// TUTTI_REPRODUCIBLE: the same bits wherever and however the same ranks' data is combined.
+// Tests TUTTI_REPRODUCIBLE: the results have the same bits in every run (run) and on every
+// placement of the ranks (placement).
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -16,7 +17,7 @@ namespace {
 
 using plan::Collective;
 
-// Of many magnitudes, so that almost every order of adding them has bits of its own.
+// The values have many magnitudes, so that almost every order of adding them gives other bits.
 double value(int rank, size_t i) {
   std::minstd_rand random(
       static_cast<unsigned>(rank * 7919 + 104729 * static_cast<int>(i % 977) + 1));
@@ -44,7 +45,7 @@ bool same_bits(const std::vector<double>& one, const std::vector<double>& other)
 
 const size_t counts[] = {1, 6, 7, 100, 256, 257, 2100, 5000, 20000};
 
-// Every count, allreduce and reduce, against the fold that one process makes.
+// Compares allreduce and reduce of every count with a left fold in one loop.
 void expect_left_folds(int ranks, const select::Overrides& overrides, bool oversubscribed) {
   with_groups(
       ranks, overrides, {},
@@ -94,7 +95,7 @@ TEST_P(ReproducibleByPlacement, HoldsForEachOfItsAlgorithms) {
 INSTANTIATE_TEST_SUITE_P(Ranks, ReproducibleByPlacement,
                          testing::ValuesIn(rank_counts({2, 3, 4, 5, 6, 7, 8, 9})));
 
-// What these tests would see if another algorithm were chosen.
+// Shows that the tests above would notice another algorithm.
 TEST(Reproducible, OtherAlgorithmsGiveOtherBits) {
   select::Overrides overrides;
   overrides.algorithm[static_cast<size_t>(Collective::allreduce)] = "binomial";
@@ -140,7 +141,7 @@ TEST(Reproducible, PlacementRefusesAnotherAlgorithmByName) {
   EXPECT_EQ(refusal("TUTTI_ALGORITHM_BCAST", "nary:4"), "");
 }
 
-// A tree that combines as data arrives does not, when runs must repeat.
+// A tree that combines in the order of arrival combines in the plan's order if runs must repeat.
 TEST(Reproducible, RunsRepeatTheOrderOfThePlan) {
   const std::string path = testing::TempDir() + "reproducible_test_" + std::to_string(getpid());
   std::filesystem::create_directories(path);

@@ -1,6 +1,6 @@
-// The algorithm and the carrier that serve if the chosen ones need more shared memory than a group
-// has. Pure; the same at all ranks. A group asks when it makes an entry, and journey.h asks for
-// `tutti explain`.
+// Finds an algorithm and a carrier for which a group has enough shared memory, if the chosen ones
+// need more. A group calls find_room when it makes an entry, and journey.h calls it for `tutti
+// explain`. Pure, so all ranks find the same; any thread.
 #pragma once
 
 #include <string_view>
@@ -10,22 +10,24 @@
 
 namespace tutti::group {
 
+// An algorithm and how its data goes from rank to rank.
 struct Served {
   std::string_view algorithm;
   plan::Carrier carrier = plan::Carrier::slot;
 };
 
-// `fits(served, element)` tells whether the programs of an algorithm by a carrier have room; the
-// last answer of this function may have none. Not for users' plans, which are refused instead.
+// Returns `wanted` if it fits, else the first alternative that fits, else the last alternative.
+// `fits(served, element)` returns whether the group's memory has room for the programs of the
+// algorithm with that carrier. Not for users' plans, which are refused if they do not fit.
 template <class Fits>
 Served find_room(plan::Collective collective, Served wanted, size_t element, Fits fits) {
   using plan::Carrier;
-  // Many ranks' parts may be more lines than there are.
+  // The parts of many ranks may need more lines than there are.
   if (wanted.carrier == Carrier::line && plan::parted(collective) && !fits(wanted, 1))
     wanted.carrier = Carrier::slot;
   if (fits(wanted, element)) return wanted;
-  // These always fit on one node: flat, or the parts of as many ranks at a time as the slots can
-  // hold.
+  // On one node one of these always fits: flat, or direct with the parts of as many ranks at a time
+  // as the slots can hold.
   if (!plan::parted(collective)) return {"flat", wanted.carrier};
   for (const char* algorithm : {"direct:16", "direct:8", "direct:4"})
     if (const Served served{algorithm, wanted.carrier}; fits(served, element)) return served;

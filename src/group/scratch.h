@@ -6,8 +6,8 @@
 
 namespace tutti::group {
 
-// NUMACol keeps 16 MiB (section 3.2). Here such memory holds only copies of users' buffers and
-// never the parts of a tree.
+// NUMACol keeps 16 MiB (section 3.2). Less is enough here, because this memory holds only copies of
+// users' buffers and never the parts of a tree.
 inline constexpr size_t most_kept_scratch = 256 * 1024;
 
 inline void release_scratch(std::vector<std::byte>& memory) {

@@ -1,4 +1,5 @@
-// Thread ranks that stand in for the host MPI's collectives among the leaders of nodes.
+// A stand-in for the host MPI's collectives among the leaders of nodes, for tests whose ranks are
+// threads.
 #pragma once
 
 #include <condition_variable>
@@ -11,7 +12,7 @@
 
 namespace tutti::group::test {
 
-// The place where the leaders of a group meet; the last to come computes for all.
+// The place where the leaders of a group meet. The last one to arrive computes the result for all.
 struct Meeting {
   struct Guest {
     const void* in = nullptr;
@@ -22,7 +23,7 @@ struct Meeting {
   std::vector<Guest> guests;
   size_t come = 0;
   int64_t round = 0;
-  int64_t calls = 0;  // of all leaders
+  int64_t calls = 0;  // by all leaders together
 
   template <class Compute>
   void meet(size_t place, Guest guest, Compute&& compute) {
@@ -96,12 +97,12 @@ class ThreadLeaders final : public Leaders {
 };
 
 struct Outcome {
-  int64_t calls = 0;     // of leaders, of what stands in for the host
-  int64_t messages = 0;  // of Tutti's
+  int64_t calls = 0;     // of the stand-in, by all leaders together
+  int64_t messages = 0;  // that Tutti sent between nodes
   int64_t leaders = 0;
 };
 
-// As with_nodes, with leaders for each node.
+// Runs `body` as with_nodes does, with ThreadLeaders. If `works` is false, all their calls fail.
 inline Outcome with_leaders(const std::vector<int32_t>& nodes, const select::Overrides& overrides,
                             const std::function<void(Group&)>& body, size_t slot_bytes = 64 * 1024,
                             bool check = false, bool works = true,

@@ -1,5 +1,5 @@
-// Users' plans in groups of thread ranks: which calls they serve, which go to the built-in choice,
-// and that results are right either way.
+// Tests users' plans in groups of thread ranks: which calls they serve, which calls the built-in
+// choice serves, and that results are right either way.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -50,7 +50,7 @@ class UsersPlans : public testing::Test {
   select::Overrides overrides_;
 };
 
-// Integers small enough for exact sums in any order.
+// The values are small integers, so that their sums are exact in any order.
 template <class Number>
 void expect_sum(Group& group, const exec::Combine& combine, size_t count, bool in_place) {
   std::vector<Number> in(count), out(count, Number(-1));
@@ -216,16 +216,16 @@ TEST_F(UsersPlans, AndBuiltInAlgorithmsByRule) {
       EXPECT_EQ(group.algorithm(Collective::barrier, 0, 0), "binomial");
     }
   });
-  overrides_.algorithm[static_cast<size_t>(Collective::allreduce)] =
-      "all_read_all";  // the user's word beats the map
+  // An algorithm that the user names takes precedence over the map.
+  overrides_.algorithm[static_cast<size_t>(Collective::allreduce)] = "all_read_all";
   with_groups(4, overrides_, {}, [](Group& group) {
     expect_sum<int64_t>(group, sum_of_integers(), 12, false);
     EXPECT_EQ(group.algorithm(Collective::allreduce, 96, 0), "all_read_all");
   });
 }
 
-// One element of 4 KiB in slots of few positions: the plan gives way where it does not fit, flat
-// always does.
+// Elements of 4 KiB in short slots: a plan that does not fit is replaced by flat, which always
+// fits.
 TEST_F(UsersPlans, OfTooManySlotsGiveWay) {
   std::string wide = "tutti-plan 1\ncollective allreduce\nranks 2\nblocks 1\n";
   for (int block = 0; block < 200; ++block)

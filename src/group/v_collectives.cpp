@@ -1,4 +1,5 @@
-// Collectives whose parts differ in length.
+// V-collectives, whose parts differ in length: how ranks agree on the longest part, and how the
+// parts then go.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -14,9 +15,12 @@ using plan::Collective;
 
 namespace {
 
-constexpr size_t most_record =
-    2048;  // bytes; beyond it an agreement costs less than what goes with it
-constexpr int most_ranks_told = 16;  // that an allgather of lines serves well (docs/algorithms.md)
+// Bytes of the longest record. Beyond it, an agreement alone costs less than records, which send
+// short parts with the agreement.
+constexpr size_t most_record = 2048;
+// A gather sends its records by an allgather, which serves well up to so many ranks
+// (docs/algorithms.md).
+constexpr int most_ranks_told = 16;
 
 }  // namespace
 
@@ -35,10 +39,10 @@ size_t Group::longest_part(Collective collective, const exec::VParts& parts, int
   return std::max(in, out);
 }
 
-// Every movement of a direct plan has the user's buffer at one end, so whoever moves a part knows
-// its length.
+// In a direct plan every transfer reads or writes its executor's own buffer, so the executor knows
+// the length of the part.
 Group::Entry* Group::look_up_v(const Selector& selector, size_t longest) {
-  // Rules are for parts of one length: their segments and ways hold here, too.
+  // Rules are written for parts of one length. Their segment sizes and reach apply here, too.
   select::Choice choice = select::choose(call_of(selector, longest), overrides_);
   const select::Sizes ruled{choice.bytes_low, choice.bytes_high};
   choice.algorithm = v_algorithm;
@@ -67,7 +71,7 @@ Code Group::run_v(Collective collective, const void* in, void* out, const exec::
     operation.segment_bytes =
         plan::segment_bytes(program, channel_.resources(), element, longest, entry.wanted_segment);
   }
-  // In place, the result may lie across parts that are still wanted.
+  // In place, the result may overlap parts that are still to be read.
   const bool lies_across = in == out && collective == Collective::reduce_scatter;
   const size_t own = lies_across ? parts.out.bytes[0] : 0;
   if (lies_across) {
@@ -80,7 +84,8 @@ Code Group::run_v(Collective collective, const void* in, void* out, const exec::
   return code;
 }
 
-// What was long is forgotten slowly, so that lengths that change do not go wrong every other time.
+// The expected length decreases slowly, so that lengths that alternate are not mispredicted every
+// other time.
 Code Group::v_collective(const Call& call) {
   const auto& [collective, in, out, count, root, combine, given, longest] = call;
   const exec::VParts& parts = *given;
@@ -88,7 +93,7 @@ Code Group::v_collective(const Call& call) {
     const bool nothing = longest == 0 && combine == nullptr;
     return nothing ? Code::ok : run_v(collective, in, out, parts, longest, root, combine);
   }
-  // The root of a scatter knows all of its parts.
+  // In a scatter only the root has to contribute, because it knows all parts.
   const bool tells = collective != Collective::scatter || rank() == root;
   exec::Agreement agreement{tells ? longest_part(collective, parts, root) : 0};
   exec::VParts all{parts.in, parts.out};
@@ -111,7 +116,7 @@ Code Group::v_collective(const Call& call) {
     return run_v(collective, from, out, all, agreement.longest, root, nullptr);
   } catch (const Error&) {
     throw;
-  } catch (...) {  // the agreement was this rank's entry
+  } catch (...) {  // the agreement counts as this rank's entry, after which nothing is thrown
     return fail_thrown(exec::call_signature(collective, agreement.longest, root));
   }
 }
@@ -126,7 +131,8 @@ Group::Entry* Group::find_records(Collective collective, size_t expected, int ro
   const Selector selector{
       gathers ? Collective::allgather : collective, gathers ? 0 : root, {}, 1, true};
   Entry* const entry = &entry_for_v(selector, record);
-  if (record >= entry->direct_below) return nullptr;  // many ranks, or little memory
+  // There are too many ranks, or there is too little memory.
+  if (record >= entry->direct_below) return nullptr;
   room = record - exec::record_header;
   return entry;
 }
@@ -141,8 +147,8 @@ Code Group::run_records(Entry& entry, const void* in, void* out, const exec::VPa
   return code;
 }
 
-// In one buffer, parts that come take the place of parts that may yet have to go. Lengths are the
-// same both ways.
+// In place, an arriving part overwrites a part that may not have been sent yet. Both have the same
+// length.
 const void* Group::set_aside(const void* in, exec::Parts& parts) {
   const auto count = static_cast<size_t>(ranks());
   set_aside_at_.resize(count);
@@ -159,8 +165,8 @@ const void* Group::set_aside(const void* in, exec::Parts& parts) {
   return scratch_.data();
 }
 
-// The root of a gather or scatter knows all lengths; else it is an allreduce. Either bears the
-// collective's name where it is told of.
+// The root of a gather or a scatter knows all lengths and broadcasts the longest. In the other
+// collectives the ranks find it by an allreduce. Messages about either name the v-collective.
 Code Group::agree_on_longest(Collective collective, exec::Agreement& agreement, int root) {
   static const exec::Combine largest{kernels::find_reduce(kernels::Type::uint64, kernels::Op::max),
                                      nullptr,

@@ -1,5 +1,5 @@
-// Parts of different lengths, some empty, with gaps between: on thread ranks, against what MPI says
-// of the v-collectives.
+// Compares v-collectives of thread ranks with the results that MPI defines. Parts have different
+// lengths, some are empty, and there are gaps between them.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -18,7 +18,8 @@ using Vector = std::vector<uint64_t>;
 const uint64_t untouched = 0xDEADBEEFDEADBEEFu;
 constexpr size_t gap = 3;  // elements between neighbouring parts
 
-// One operation. Elements that rank `from` has for rank `to` (of a gather: for the root).
+// One operation. length(from, to) is the number of elements that rank `from` has for rank `to`; in
+// a gather `to` is the root.
 struct Call {
   Collective collective;
   size_t scale;  // about the mean length, in elements
@@ -32,7 +33,7 @@ struct Call {
     if (seed % 4 == 0) return 0;
     return scale * static_cast<size_t>(seed % 5) / 2 + static_cast<size_t>(seed % 3);
   }
-  // Of an allgather and a reduce_scatter parts have one length whoever looks.
+  // In an allgather and a reduce_scatter, a part has the same length at all ranks.
   size_t part(int of) const { return length(of, of); }
   uint64_t value(int from, int to, size_t i) const {
     return (static_cast<uint64_t>(round) << 44) + (static_cast<uint64_t>(from + 1) << 36) +
@@ -40,7 +41,7 @@ struct Call {
   }
 };
 
-// A buffer of parts with gaps, and where they are.
+// A buffer of parts with gaps between them, and the places of the parts.
 struct Buffer {
   Vector data;
   std::vector<ptrdiff_t> at;  // bytes
@@ -76,10 +77,10 @@ void fill(Buffer& buffer, int ranks, auto&& value) {
     for (size_t i = 0; i < buffer.length(rank); ++i) buffer.part(rank)[i] = value(rank, i);
 }
 
-// As soon as a call has returned its user may write what it read.
+// Overwrites an input, as a user may do as soon as the call has returned.
 void spoil(Buffer& buffer) { std::fill(buffer.data.begin(), buffer.data.end(), ~untouched); }
 
-// The parts, and that nothing was written between them.
+// Checks the parts, and that nothing was written between them.
 void expect(Group& group, const Call& call, Buffer& found, auto&& value) {
   Buffer expected = found;
   std::fill(expected.data.begin(), expected.data.end(), untouched);
@@ -151,7 +152,7 @@ void scatter(Group& group, const Call& call) {
 
 void alltoall(Group& group, const Call& call) {
   const int ranks = group.ranks(), rank = group.rank();
-  // In place a part takes the place of another, so the lengths of both ways are one.
+  // In place, a part that arrives replaces the part that was sent, so both have the same length.
   const auto length = [&](int from, int to) {
     return call.in_place ? call.length(std::min(from, to), std::max(from, to))
                          : call.length(from, to);
@@ -228,8 +229,8 @@ TEST_P(VCollectives, AreWhereMpiSays) {
 
 INSTANTIATE_TEST_SUITE_P(Ranks, VCollectives, testing::ValuesIn(rank_counts({1, 2, 3, 4, 5, 8})));
 
-// Long parts by every way of reaching buffers, in slots with room for some segments or for hardly
-// any.
+// Long parts by every way to reach buffers, in slots with room for several segments or for very
+// few.
 class ReachedParts : public testing::TestWithParam<std::tuple<Reaching, int>> {};
 
 TEST_P(ReachedParts, AreWhereMpiSays) {
@@ -247,8 +248,8 @@ TEST_P(ReachedParts, AreWhereMpiSays) {
 INSTANTIATE_TEST_SUITE_P(Kinds, ReachedParts,
                          testing::Combine(testing::ValuesIn(all_reaching), testing::Values(2, 3)));
 
-// Whatever the last calls' lengths make the ranks expect: just as long, longer, much longer, long
-// ago.
+// The lengths that ranks expect come from earlier calls. Here parts are as long, longer, much
+// longer or shorter than expected.
 void calls_unlike_the_last(Group& group) {
   const std::array<size_t, 24> scales{1,  1, 2, 1, 40, 40, 1, 100,  1200, 1, 1, 1,
                                       40, 1, 1, 1, 1,  1,  1, 9000, 100,  0, 0, 1};
@@ -271,7 +272,8 @@ TEST(VCollectives, OfManyRanks) {
   with_groups(18, {}, {}, calls_unlike_the_last, true, 64 * 1024, false);
 }
 
-// A part that is long where short ones are expected: from every rank to every other.
+// One part is long while short ones are expected. The long part goes from every rank to every rank
+// in turn.
 void one_is_long(Group& group) {
   const int ranks = group.ranks(), rank = group.rank(), pairs = ranks * ranks, calls_each = 8;
   for (int round = 0; round < 2 * pairs * calls_each; ++round) {
