@@ -1,9 +1,9 @@
-// A table with a value for every block that a plan names. The check and lowering keep in it what
-// they know of each block while they walk over the plan.
+// A table with a value for every block that a plan names. The check, staging and lowering keep
+// facts about each block in it while they walk over the plan.
 //
-// The table is an array, which is fast, where the plan names most of the blocks up to its largest.
-// Otherwise it is a hash table, so that a short text with large numbers takes little memory. One
-// walk owns it; one thread.
+// The table is an array, which is fast, unless the plan names only a few of the blocks up to its
+// largest. Then it is a hash table, so that a short text with large numbers takes little memory.
+// One walk owns it; one thread.
 #pragma once
 
 #include <algorithm>
@@ -20,8 +20,8 @@ class BlockTable {
  public:
   enum class Aliasing : uint8_t {
     none,
-    user_buffers_are_one,  // `in` and `out` of a rank share their values, as they do where a rank
-                           // passes one buffer
+    // `in` and `out` of a rank share their values, as if the rank passed one buffer.
+    user_buffers_are_one,
   };
 
   BlockTable(const Plan& plan, Aliasing aliasing)
@@ -72,7 +72,7 @@ class BlockTable {
   static constexpr size_t always_dense = size_t{1} << 16;  // blocks
   static constexpr size_t most_unnamed = 4;                // blocks for each one that is named
 
-  // Neighbours stay together, because most regions are runs of blocks.
+  // Neighbouring blocks have neighbouring hashes, because most regions are runs of blocks.
   struct Hash {
     size_t operator()(size_t offset) const {
       const size_t run = offset / 64 * 0x9e3779b97f4a7c15u ^ (offset >> 35);

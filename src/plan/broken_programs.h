@@ -41,7 +41,7 @@ inline std::vector<Program> programs_of(const Plan& plan, Carrier carrier) {
   return programs;
 }
 
-// Empty where the simulation accepts the programs.
+// The error message of the simulation; empty if it accepts the programs.
 inline std::string fault(const Plan& plan, const std::vector<Program>& programs,
                          const Simulation& how) {
   try {
@@ -56,6 +56,7 @@ inline std::string fault(const Plan& plan, const std::vector<Program>& programs,
 using Break = std::function<void(Program& program, size_t step)>;
 using Applies = std::function<bool(const std::vector<Program>& programs, const Step& step)>;
 
+// How many of the broken programs the simulation refused (found) and accepted (missed).
 struct Outcome {
   int found = 0;
   int missed = 0;

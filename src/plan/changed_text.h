@@ -33,9 +33,9 @@ class ChangedText {
     return text;
   }
 
-  // Each of 20000 changed texts is either read, by a function that asserts what holds of the
-  // result, or refused by one line that starts with the name and the number of a line. More than
-  // `more_than` of them are read.
+  // Passes 20000 changed texts to `read`, which either reads the text and asserts the properties of
+  // the result, or throws Error. Expects that the message of each Error is one line that starts
+  // with the name and the number of a line, and that more than `more_than` texts are read.
   template <class Read>
   void expect_read_or_refused(const std::string& name, int more_than, Read read) {
     int read_well = 0;

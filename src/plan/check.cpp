@@ -12,8 +12,8 @@
 namespace tutti::plan {
 namespace {
 
-// The most intervals of ranks in all partial results together. In plans that commute max_moves does
-// not bound them.
+// The most intervals of ranks in all partial results together. max_moves does not bound them in
+// plans that are `commutative`.
 constexpr size_t max_pieces = size_t{1} << 25;
 
 // The contents of a block: leaves of one item (for a barrier, arrivals). A value is constant once
@@ -28,7 +28,7 @@ struct Value {
 constexpr size_t no_transfer = SIZE_MAX;
 
 struct Cell {
-  const Value* value = nullptr;  // null: nothing, or a rank's own data that nobody has looked at
+  const Value* value = nullptr;  // null: nothing, or a rank's own data that was not read yet
   size_t writer = no_transfer;
 };
 
@@ -124,9 +124,9 @@ class Checker {
     return value;
   }
 
-  // In place, a read of `in` gets what `out` holds by now. Where that is still the rank's own data,
-  // the read is the same. The first read that differs does so whichever other ranks are in place,
-  // so one pass serves all subsets of ranks.
+  // In place, a read of `in` returns the present contents of `out`. If these are still the rank's
+  // own data, the result is the same. The first read that differs does not depend on which other
+  // ranks are in place, so one pass serves all subsets of ranks.
   void find_clobbered(int32_t rank, int32_t block) {
     if (plan_.collective == Collective::barrier || plan_.collective == Collective::bcast) return;
     const int32_t alias = definition_.alias(rank, block);
@@ -151,8 +151,8 @@ class Checker {
       const Value* value = transfer.kind == TransferKind::copy ? read(transfer.src.front(), k)
                                                                : combine(transfer, k);
       const int32_t block = transfer.dst.first + k * transfer.dst.stride;
-      // This is wrong even where it is overwritten later: blocks differ in length, and a movement
-      // has the length of its place in `out`.
+      // This is wrong even if the block is overwritten later: blocks differ in length, and a
+      // transfer moves the length of its place in `out`.
       if (transfer.dst.buffer == Buffer::out &&
           value->item != definition_.item_out(transfer.dst.rank, block)) {
         const int64_t belongs = definition_.item_out(transfer.dst.rank, block);
@@ -170,7 +170,7 @@ class Checker {
     sources_.clear();
     for (const Region& source : transfer.src) sources_.push_back(read(source, k));
     const Value& first = *sources_.front();
-    // In the order of arrival no two ranks compute the same expression.
+    // No two reduces in the order of arrival have the same expression.
     const uint64_t seed =
         transfer.any_order ? mix(index_ + 1) + static_cast<uint64_t>(k) : 0x243f6a8885a308d3u;
     uint64_t expression = seed;
@@ -195,8 +195,8 @@ class Checker {
     return keep({expression, first.item, false, std::move(leaves)});
   }
 
-  // The leaves of all sources. In a reduction each leaf goes in once; a barrier may hear of an
-  // arrival more than once.
+  // The leaves of all sources together. A reduction combines each leaf once; in a barrier, several
+  // sources may contain the same arrival.
   Intervals united() {
     Intervals all;
     for (const Value* source : sources_) {
@@ -248,7 +248,7 @@ class Checker {
         const Value* value = result(rank, block);
         if (value == nullptr || !reduces_) continue;
         verdict.rank_order &= value->ordered;
-        // Where ranks get different results there is nothing to compare.
+        // Only in an allreduce do several ranks get the same result.
         if (plan_.collective != Collective::allreduce) continue;
         if (first == nullptr) first = value;
         verdict.uniform &= value->expression == first->expression;
@@ -257,7 +257,7 @@ class Checker {
     return verdict;
   }
 
-  // The value of a right result; null where it is the root's own data in a bcast.
+  // The value of a right result; null if it is the root's own data in a bcast.
   const Value* result(int32_t rank, int32_t block) {
     const Cell& at = cell(rank, Buffer::out, block);
     if (at.value == nullptr && plan_.collective == Collective::bcast && rank == plan_.root)

@@ -23,14 +23,14 @@ struct Verdict {
   bool rank_order = false;
   // Every rank's result is the same expression: all ranks get the same bits.
   bool uniform = false;
-  // The plan is right also where any of the ranks pass one buffer as `in` and `out`.
+  // The plan is right also if any of the ranks pass one buffer as `in` and `out`.
   bool in_place = false;
   // The plan reduces in the order of arrival: the bits may differ from run to run.
   bool arrival = false;
 };
 
-// A reduce in any order makes an expression of its own, which only copies of it equal. So a plan
-// with one is uniform only where a single rank computes each block of the result and the others get
+// The expression of a reduce in any order is equal only to copies of itself. So a plan with such a
+// reduce is uniform only if a single rank computes each block of the result and the others get
 // copies.
 //
 // Throws Error(invalid_plan) with the line of the transfer at fault. Faults are: a transfer reads a
@@ -38,7 +38,7 @@ struct Verdict {
 // vector is written where another one belongs in `out`; order is lost in a plan that is not
 // `commutative`; an exit of a barrier does not depend on every arrival; `out` is written at a rank
 // where the collective defines none; the plan moves more than max_moves blocks. `in_place` is a
-// finding and no requirement: where it is false, the executor copies `in` first.
+// finding and no requirement: if it is false, the executor copies `in` first.
 Verdict check(const Plan& plan);
 
 }  // namespace tutti::plan

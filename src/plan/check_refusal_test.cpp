@@ -235,7 +235,8 @@ TEST(Check, PlansFromCodeAreNamedByTransfer) {
   }
 }
 
-// A text of few lines: what it would take to execute is refused before any of it is taken.
+// A short text can name more blocks than there is time and memory for. It is refused before the
+// check begins.
 TEST(Check, RefusesMoreBlocksThanCanBeChecked) {
   std::string text = "\ncollective bcast\nranks 2\nblocks 1048576\n";
   for (int i = 0; i < 9; ++i) text += "copy out[1].0+1048576 <- in[0].0+1048576\n";

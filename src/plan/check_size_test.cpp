@@ -1,4 +1,4 @@
-// Plans of many ranks, blocks and transfers: what checking them takes.
+// Tests the time and memory for checking plans of many ranks, blocks and transfers.
 #include "plan/check.h"
 
 #include <gtest/gtest.h>
@@ -42,9 +42,9 @@ TEST(Check, AllMayReadAllOf4096Ranks) {
   EXPECT_TRUE(check(plan).rank_order);
 }
 
-// What a user waits for when a plan is compiled and loaded: all that is done to the whole plan. The
-// goals are 1 s for trees of 4096 ranks and 50 ms for tiles of 64; times hang on the machine, so
-// they are printed and not held.
+// The time that a user waits when a plan is compiled and loaded: everything that is done to the
+// whole plan. The goals are 1 s for trees of 4096 ranks and 50 ms for tiles of 64. Times depend on
+// the machine, so the test prints them and does not compare them with the goals.
 TEST(Speed, OfCheckingAndLowering) {
   struct Case {
     const char* algorithm;

@@ -1,4 +1,4 @@
-// Right plans, and what the check finds out about them.
+// Tests the verdict of the check about right plans.
 #include "plan/check.h"
 
 #include <gtest/gtest.h>
@@ -96,7 +96,7 @@ TEST(Check, InPlaceIsFoundOut) {
           start +
           "reduce out[0].0+2 <- in[0].0+2, in[1].0+2\nreduce out[1].0+2 <- in[0].0+2, in[1].0+2\n")
           .in_place);
-  // Another block of `out` is no harm, nor is the same data again.
+  // Writing another block of `out`, or the same data again, does no harm.
   EXPECT_TRUE(verdict(start +
                       "reduce out[0].0 <- in[0].0, in[1].0\nreduce out[0].1 <- in[0].1, in[1].1\n"
                       "copy out[1].0+2 <- out[0].0+2\n")
@@ -190,7 +190,7 @@ TEST(Check, AnyBlockMayLieAnywhereInTmp) {
   std::vector<Program> programs;
   for (int32_t rank = 0; rank < plan.ranks; ++rank)
     programs.push_back(lower(staged, dependences, rank, Carrier::slot));
-  // The simulation holds every movement to the length of the block that is moved.
+  // The simulation checks that every step moves the length of the block.
   EXPECT_NO_THROW(simulate(plan, programs, {3, 0, 2, 4, 1}));
 }
 

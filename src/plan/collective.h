@@ -1,7 +1,7 @@
 // The collectives as plans see them: who has which buffer, in how many blocks, and what `out` must
 // hold at the end.
 //
-// A vector collective has one vector at each rank, cut into as many blocks as the plan likes. A
+// A vector collective has one vector at each rank, cut into as many blocks as the plan chooses. A
 // parted collective has a buffer of one part for each rank on one side or on both; the parts, all
 // of one length, are the plan's blocks. A side that is not parted is a single part, block 0.
 //
@@ -74,19 +74,19 @@ Collective collective_named(std::string_view word);
 // All names, "barrier, bcast, ...", for messages.
 std::string collective_names();
 
-// True where a collective has a root.
+// True if the collective has a root.
 constexpr bool rooted(Collective collective) { return properties_of(collective).rooted; }
-// True where it combines data with an operation.
+// True if it combines data with an operation.
 constexpr bool combines(Collective collective) { return properties_of(collective).combines; }
-// True where a buffer has a part for each rank.
+// True if the buffer has a part for each rank.
 constexpr bool parted_in(Collective collective) { return properties_of(collective).parted_in; }
 constexpr bool parted_out(Collective collective) { return properties_of(collective).parted_out; }
 constexpr bool parted(Collective collective) {
   return parted_in(collective) || parted_out(collective);
 }
 
-// True where the root gets a part of each rank, where it gives each rank a part, and where every
-// rank gives each a part.
+// True of collectives in which, in this order, the root receives a part from each rank, the root
+// sends a part to each rank, and every rank sends a part to each rank.
 constexpr bool gathers(Collective collective) {
   return rooted(collective) && parted_out(collective);
 }
@@ -130,7 +130,7 @@ struct Definition {
   int64_t item_out(int32_t rank, int32_t block) const;
   // The ranks whose data a block of a rank's `out` must hold.
   RankRange sources(int32_t rank, int32_t block) const;
-  // The block of a rank's `out` that is the same memory as block `block` of its `in` where it
+  // The block of a rank's `out` that is the same memory as block `block` of its `in` if the rank
   // passes one buffer; -1: none.
   int32_t alias(int32_t rank, int32_t block) const;
 };

@@ -66,7 +66,7 @@ class Finder {
       for (const Region& src : transfer.src) add(before_, last_of_[src.rank], i);
     }
     if (transfer.kind == TransferKind::send) send_of_[transfer.message] = i;
-    // A message implies whatever its sender knew.
+    // The receiver of a message knows all that its sender knew.
     if (transfer.kind == TransferKind::receive)
       known_.wait(transfer.executor(), send_of_[transfer.message]);
     by_source_.assign(apart ? transfer.src.size() : 0, {});
@@ -88,9 +88,9 @@ class Finder {
     });
   }
 
-  // A token waits for the segment before where a rank has no transfer before it in its own segment:
-  // for that rank's last transfer of the token's stage or an earlier one. Later stages do not
-  // count, because their numbers in the segment before are larger than the token's.
+  // If a rank has no transfer before a token in the token's segment, the token waits for the rank's
+  // last transfer in the segment before, of the token's stage or an earlier one. Later stages do
+  // not count, because their numbers in the segment before are larger than the token's.
   std::vector<std::vector<int32_t>> tokens_of_the_segment_before() {
     std::vector<std::vector<int32_t>> awaited(staged_.transfers.size());
     std::vector<int32_t> last(static_cast<size_t>(staged_.ranks), -1);
@@ -127,9 +127,9 @@ class Finder {
     return known_.knows(staged_.transfers[i].executor(), staged_, earlier);
   }
 
-  // A source arrives with its latest writer. A region of several blocks may have other writers,
-  // where several ranks pushed; those that the latest does not imply are waited for before the
-  // step.
+  // A source arrives with its latest writer. A region of several blocks may have other writers, if
+  // several ranks pushed to it. The step waits at its start for those that the latest one does not
+  // imply.
   void choose_arrivals(int32_t i) {
     for (std::vector<int32_t>& candidates : by_source_) {
       std::erase_if(candidates, [&](int32_t earlier) { return knows(i, earlier); });
@@ -156,12 +156,12 @@ class Finder {
       known_.wait(staged_.transfers[i].executor(), earlier);
       result_.waits[i].push_back(earlier);
     }
-    // Waits stand in plan order, which is roughly the order of arrival.
+    // Waits are in plan order, which is roughly the order of arrival.
     std::reverse(result_.waits[i].begin(), result_.waits[i].end());
   }
 
-  // The arrival of one source must not stand for that of another, so all are settled before any of
-  // them counts as known. The waits are settled already, and stand in plan order.
+  // The wait for one source must not replace the wait for another, so all are settled before any of
+  // them counts as known. `waits` is settled already, and in plan order.
   void settle_arrivals(int32_t i) {
     const std::vector<int32_t>& waits = result_.waits[i];
     for (int32_t& earlier : result_.arrivals[i]) {
@@ -182,8 +182,8 @@ class Finder {
   std::vector<int32_t> first_of_;  // by rank: its first transfer so far; past the end: none
   std::vector<int32_t> last_of_;   // by rank: its last transfer so far; -1: none
   std::vector<int32_t> send_of_;   // by message
-  // The conflicts of the transfer at hand: those to wait for before it, and those by source, which
-  // are empty where it takes its sources in order.
+  // The conflicts of the present transfer: those to wait for before it, and those of each source,
+  // which are empty if it takes its sources in order.
   std::vector<int32_t> before_;
   std::vector<std::vector<int32_t>> by_source_;
 };

@@ -20,8 +20,8 @@ bool could_offer(const Plan& staged, const Transfer& transfer) {
 
 namespace {
 
-// Walks over a staged plan twice. The first walk finds who reads which block through which copy;
-// the second finds, by the waits, which blocks are overwritten too early.
+// Walks over a staged plan twice. The first walk finds which transfers read through which copy. The
+// second finds, by the waits, which blocks are overwritten too early.
 class ElidableCopyFinder {
  public:
   ElidableCopyFinder(const Plan& staged, const Dependences& dependences)
@@ -87,8 +87,8 @@ class ElidableCopyFinder {
     }
   }
 
-  // A reading of a user's block where it is. The table has them by block; `in` and `out` may be
-  // one.
+  // A read of a user's block that bypasses the slot. The table has the reads of each block; `in`
+  // and `out` share their entries, because they may be one buffer.
   struct Read {
     Buffer buffer;
     int32_t copy;
@@ -122,7 +122,7 @@ class ElidableCopyFinder {
   }
 
   // True for a copy from a rank's `in` to the same place of its `out`. In place it does nothing,
-  // and otherwise it leaves `in` as it is, so it overwrites only readings of `out`.
+  // and otherwise it does not change `in`, so it conflicts only with reads of `out`.
   static bool leaves_as_it_is(const Transfer& transfer) {
     const Region& src = transfer.src.front();
     return transfer.kind == TransferKind::copy && src.buffer == Buffer::in &&

@@ -1,10 +1,10 @@
 // Elidable copies: copies of a user's blocks into their owner's slot that the owner may leave out,
 // because readers that reach the blocks bypass the slot. Internal to src/plan.
 //
-// A staged plan leads every read of another rank's `in` or `out` through a slot. Where the reader
-// can map or copy the owner's memory, the slot is a detour: the owner leaves the copy out, and the
-// reader takes the blocks from where they are. This is right if nothing overwrites the blocks
-// before they have been read, and if the owner does not return before that. Both are found here,
+// A staged plan leads every read of another rank's `in` or `out` through a slot. If the reader can
+// map or copy the owner's memory, the slot is a detour: the owner leaves the copy out, and the
+// reader reads the blocks in the user's buffer. This is right if nothing overwrites the blocks
+// before they have been read, and if the owner does not return before that. Both are derived here
 // from the waits that the plan has anyway. Source: one-copy reads of HMPI's shared heap (HMPI 2.1).
 #pragma once
 

@@ -1,4 +1,5 @@
-// Which copies into slots readers may pass by, and whom an owner waits for before it returns.
+// Tests which copies into slots readers may bypass, and for which reads an owner waits before it
+// returns.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -35,7 +36,7 @@ TEST(ElidableCopies, WhoKnowsOfItsReadersNeedNotWaitForThem) {
   const Found found =
       find("collective allreduce\nranks 2\nreduce out[0] <- in[0], in[1]\ncopy out[1] <- out[0]\n");
   EXPECT_EQ(found.count(), 2u);
-  EXPECT_TRUE(found.elidable.returns[1].empty());  // what it waits for comes after the reading
+  EXPECT_TRUE(found.elidable.returns[1].empty());  // it waits for a transfer after the read
   EXPECT_EQ(found.elidable.returns[0].size(), 1u);
 }
 
@@ -43,13 +44,13 @@ TEST(ElidableCopies, NotWhatIsOverwrittenBeforeItHasBeenRead) {
   const std::string begin =
       "collective allreduce\nranks 2\ncopy out[0] <- in[0]\ncopy tmp[0] <- out[0]\n";
   const std::string end = "reduce out[1] <- tmp[0], in[1]\n";
-  EXPECT_EQ(find(begin + "reduce out[0] <- in[0], in[1]\n" + end).count(), 1u);  // of in[1] alone
+  EXPECT_EQ(find(begin + "reduce out[0] <- in[0], in[1]\n" + end).count(), 1u);  // that of in[1]
   EXPECT_EQ(find(begin + end + "copy out[0] <- out[1]\n").count(), 2u);
 }
 
 TEST(ElidableCopies, NotWhatItsOwnInputIsCopiedOverAgain) {
-  // Nothing in place, where the second copy to out[0] moves nothing; with two buffers it writes
-  // what rank 1 reads.
+  // In place, the second copy to out[0] moves nothing. With two buffers it writes a block that rank
+  // 1 reads.
   const std::string begin =
       "collective allgather\nranks 2\ncopy out[0].0 <- in[0]\ncopy out[0].1 <- in[1]\n";
   const std::string read = "copy out[1].0+2 <- out[0].0+2\n";

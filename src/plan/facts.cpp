@@ -59,7 +59,7 @@ Facts gather_facts(const Plan& staged, const Dependences& dependences) {
       }
     }
   }
-  // A transfer that a token waits for stamps a line, if only to tell that it is done.
+  // A transfer that a token waits for stamps a line, if only to report that it is done.
   std::vector<bool> tells(count);
   for (size_t i = 0; i < count; ++i) {
     if (staged.transfers[i].kind != TransferKind::token) continue;
@@ -95,9 +95,8 @@ Facts gather_facts(const Plan& staged, const Dependences& dependences) {
       const int32_t source_block = src.first + k * src.stride;
       Held held{static_cast<int32_t>(i), source_block};
       if (transfer.kind == TransferKind::receive) {
-        held.extent =
-            facts.messages[transfer.message]
-                .extents[static_cast<size_t>(k)];  // the source may hold another value by now
+        // Not that of the source, which may hold another value by now.
+        held.extent = facts.messages[transfer.message].extents[static_cast<size_t>(k)];
       } else if (src.buffer == Buffer::tmp) {
         held.extent = table.at(src.rank, src.buffer, source_block).extent;
       }

@@ -19,7 +19,7 @@ inline bool writes_tmp(const Transfer& transfer) {
 
 // The vectors are by transfer, whichever rank executes it.
 struct Facts {
-  // Which of its executor's lines it writes, or stamps for the sake of a token; -1: none.
+  // Which of its executor's lines it writes, or only stamps, for a token; -1: none.
   std::vector<int32_t> line;
   // True where another rank waits for it within its segment.
   std::vector<bool> awaited;

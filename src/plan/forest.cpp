@@ -57,7 +57,8 @@ std::string Forest::add(int32_t child) {
   std::vector<int32_t>& list = into.children[static_cast<size_t>(parent_)];
   if (child == parent_) {
     if (kind_ == TreeKind::bcast)
-      return rank_text(child) + " in its own list, but it cannot hand on to itself; leave it out";
+      return rank_text(child) +
+             " in its own list, but a rank does not broadcast to itself; leave it out";
     if (std::find(list.begin(), list.end(), child) != list.end()) {
       return rank_text(child) +
              " a second time in its own list; its data is combined once, keep one";
@@ -107,8 +108,8 @@ std::optional<Fault> Forest::end(TreeKind kind) const {
                            " tree; name it in a list that begins with '" + std::string(word(kind)) +
                            " PARENT:'"};
   }
-  // Every rank has a parent, so a rank that the root does not reach lies above or in a circle; as
-  // many steps upwards as there are ranks lead into it.
+  // Every rank has a parent, so a rank that the root does not reach is in a circle or below one. As
+  // many steps upwards as there are ranks lead into the circle.
   std::vector<bool> reached(static_cast<size_t>(ranks_), false);
   for (int32_t rank : from_the_root(whole)) reached[static_cast<size_t>(rank)] = true;
   while (reached[static_cast<size_t>(cut_off)]) cut_off = (cut_off + 1) % ranks_;
@@ -134,7 +135,7 @@ std::vector<int32_t> Forest::from_the_root(const Tree& tree) const {
   return order;
 }
 
-// True where the reduce tree combines in the order 0, 1, 2, ...
+// True if the reduce tree combines in the order 0, 1, 2, ...
 bool Forest::keeps_rank_order() const {
   const Trees::Children& children = tree(TreeKind::reduce).children;
   const auto own_place_given = [&](int32_t rank) {

@@ -1,4 +1,4 @@
-// The trees of a tree text, built list by list, and the plan that they stand for. Internal to
+// The trees of a tree text, built list by list, and the plan that they describe. Internal to
 // src/plan.
 //
 // The functions that add something return what is wrong with it, in words, or an empty text. The
@@ -24,14 +24,14 @@ struct Fault {
 
 class Forest {
  public:
-  // Takes everything from the trees but their lists, which are added later.
+  // Uses everything of the trees except their lists, which are added later.
   explicit Forest(const Trees& trees);
 
   std::string begin_list(TreeKind kind, int32_t parent, int32_t line);
   std::string add(int32_t child);
   std::string end_list();
 
-  // To call after all lists: finds a rank without a parent, and ranks in a circle.
+  // Call it after all lists: finds a rank without a parent, or ranks in a circle.
   std::optional<Fault> end() const;
   // The next two expect trees without a fault.
   void give_lists(Trees& trees) const;

@@ -5,18 +5,19 @@
 namespace tutti::plan {
 namespace {
 
-// Sizes found by measuring (docs/performance.md): up to where a message goes in one piece, and the
-// segments beyond.
+// Sizes found by measuring (docs/performance.md): the longest message that goes in one piece, and
+// the segments of longer messages.
 constexpr size_t most_short_slots = 16 * 1024;
 constexpr size_t most_whole = 8 * 1024;
-constexpr size_t most_whole_of_threads =
-    32 * 1024;  // which need no slots, so that there is nothing to overlap
+// Threads read each other's buffers, so there are no copies into slots to overlap with.
+constexpr size_t most_whole_of_threads = 32 * 1024;
 constexpr size_t least_segment = 4 * 1024;
 constexpr size_t most_segment = 16 * 1024;
 constexpr size_t most_short_beside_deep = 2048;
 constexpr size_t deep_ring = 1024 * 1024;  // from this size on a ring counts as deep
-// Between nodes a message costs more, so they are larger, but not where the transport asks before
-// it sends them (Resources::prompt); and what no slot bounds, a message's length does.
+// Between nodes each message costs more, so segments are larger: at least as long as the messages
+// that the transport sends without waiting for the receiver (Resources::prompt). If no slot bounds
+// a segment, the greatest length of a message does.
 constexpr size_t most_segment_between = 128 * 1024;
 constexpr size_t most_message = size_t{1} << 30;
 // Segments that a long message has if the limits above allow. Between nodes vectors flow through
@@ -29,14 +30,14 @@ constexpr size_t segments_of_vectors_between = 32;
 size_t grain_of(size_t element) { return line_size % element == 0 ? line_size : element; }
 
 // The bytes of the ring that segments of this size need: as many positions as the waits between
-// them do, and enough to let ranks run apart.
+// segments require, and at least four, so that ranks need not run in step.
 size_t ring_bytes_of(const Program& program, size_t element, size_t segment) {
   return position_bytes_of(program, element, segment) *
          static_cast<size_t>(std::max(program.min_positions, 4));
 }
 
-// Halves of the vector, halved again while the ring does not hold enough of them. Two need a
-// position each and no more.
+// Half of the vector, halved again while the ring does not hold enough segments. Two segments need
+// two positions and no more.
 size_t halves(const Program& program, size_t element, size_t bytes, size_t slot_bytes) {
   const size_t grain = grain_of(element);
   for (size_t parts = 2;; parts *= 2) {
@@ -47,8 +48,8 @@ size_t halves(const Program& program, size_t element, size_t bytes, size_t slot_
   }
 }
 
-// Between nodes: the bytes of a part or a vector that the transport sends unasked, when messages
-// carry several parts at once.
+// Between nodes: the most bytes of a vector that the transport sends without waiting for the
+// receiver, or of a part, of which a message may carry several.
 size_t unasked_bytes(const Program& program, size_t prompt) {
   const auto parts = static_cast<size_t>(program.parted ? std::max(program.message_blocks, 1) : 1);
   return std::max(prompt / parts, least_segment);
@@ -87,8 +88,8 @@ size_t whole_up_to(const Program& program, const Resources& resources, size_t wa
   const bool told = wanted != 0 && wanted != segment_halves;
   const size_t limit = told ? wanted : default_whole(program, resources);
   if (program.slot_blocks == 0) return limit;
-  // The largest element makes the largest position; a block may be cut short by one and padded by a
-  // line.
+  // The size of the elements is not known here. The slack is for rounding a block up to a whole
+  // element and to a whole line.
   const size_t block = resources.long_slots / static_cast<size_t>(program.slot_blocks);
   const size_t slack = 2 * line_size;
   const auto blocks = static_cast<size_t>(program.blocks);

@@ -24,8 +24,8 @@ Program program_of(Collective collective, const char* algorithm, int ranks,
   return lower(algo::generate(collective, algorithm, ranks, 0), 0, carrier, nodes);
 }
 
-// Whatever is asked for, a segment fits the ring as often as the program's waits between segments
-// need.
+// For every requested size, the ring holds as many segments as the program's waits between segments
+// require.
 TEST(Geometry, SegmentsFitTheRing) {
   for (const int ranks : {2, 5, 16, 64}) {
     for (const char* algorithm : {"flat", "binomial", "nary:4", "all_read_all", "tiled"}) {
@@ -55,8 +55,7 @@ TEST(Geometry, SegmentsFitTheRing) {
   }
 }
 
-// Two halves, or 4, 8, ... pieces where the ring does not hold so much; the ring holds what the
-// program waits for.
+// The message is cut into two halves, or into 4, 8, ... pieces if the ring is too short for that.
 TEST(Geometry, HalvesAreHalvedUntilTheyFit) {
   for (const int ranks : {2, 5, 16}) {
     for (const char* algorithm : {"flat", "binomial", "tiled"}) {
@@ -69,7 +68,7 @@ TEST(Geometry, HalvesAreHalvedUntilTheyFit) {
           const size_t segment = segment_bytes(program, memory, 8, bytes, segment_halves);
           if (segment == bytes) continue;  // one piece
           const size_t parts = (bytes + segment - 1) / segment;
-          EXPECT_GE(parts, least_parts);  // more of longer messages
+          EXPECT_GE(parts, least_parts);  // longer messages have no fewer
           least_parts = parts;
           EXPECT_EQ(segment % line_size, 0u);
           if (segment > line_size) {
@@ -111,8 +110,8 @@ TEST(Geometry, ThreadsNeedNoSegmentsForLongerMessages) {
   EXPECT_EQ(segment_bytes(program, memory, 1, 20'000, 4096), 4096u);
 }
 
-// A message that the transport sends unasked goes whole, for each host MPI's limit; parts share a
-// message, so that each has less.
+// A message up to the host MPI's eager limit goes in one piece. Several parts share a message, so
+// the limit of each part is less.
 TEST(Geometry, BetweenNodesTheTransportDecides) {
   Resources memory = resources(deep);
   const placement::Nodes nodes(std::vector<int32_t>{0, 1});

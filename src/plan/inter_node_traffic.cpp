@@ -7,7 +7,8 @@
 namespace tutti::plan {
 namespace {
 
-// Walks over a plan once. A depth is how many messages, one after another, had to come before.
+// Walks over a plan once. The depth of a block, or of a rank's work, is the length of the longest
+// chain of messages on which it depends.
 class Walk {
  public:
   Walk(const Plan& plan, const std::vector<int32_t>& node_of)

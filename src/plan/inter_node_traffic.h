@@ -1,11 +1,11 @@
 // The inter-node traffic of a plan: how many messages it sends between nodes, how many blocks are
 // in them, and how many must follow one after another.
 //
-// Each source of a transfer that lies on another node than the destination is one message, of
-// however many blocks; a token between nodes is a message without data. A message leaves when its
-// blocks are there, and a rank sends nothing before it has taken the tokens that stand before. Work
-// within a node counts as taking no time, and the reuse of a place in `tmp` adds no wait. So
-// `delays` is the part that no lowering can hide. Pure; any thread.
+// Each source of a transfer that is on another node than the destination is one message, however
+// many blocks it has. A token between nodes is a message without data. A message leaves when its
+// blocks are complete and the tokens before it at its sender are satisfied. Work within a node
+// counts as taking no time, and the reuse of a place in `tmp` adds no wait. So `delays` is the part
+// that no lowering can hide. Pure; any thread.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What is counted between nodes, on plans small enough to count by hand.
+// Tests the counts of inter-node traffic on plans that are small enough to count by hand.
 #include "plan/inter_node_traffic.h"
 
 #include <gtest/gtest.h>
@@ -46,13 +46,13 @@ TEST(InterNodeTraffic, DelaysAreOfWhatHangsTogether) {
   Plan plan = of(Collective::bcast, 4, 2);
   plan.copy(out(1, 0), in(0, 0));
   plan.copy(out(2, 0), out(1, 0));
-  plan.copy(out(3, 1), in(0, 1));  // hangs on nothing before it
+  plan.copy(out(3, 1), in(0, 1));  // depends on nothing before it
   const std::vector<int32_t> apart = {0, 1, 2, 3};
   EXPECT_EQ(inter_node_traffic(plan, apart).delays, 2);
   plan.copy(out(3, 0), out(2, 0));
   EXPECT_EQ(inter_node_traffic(plan, apart).delays, 3);
-  // A block that came in one delay goes on as the second, though its rank has others that came
-  // later.
+  // A block that came to rank 3 after one delay comes to rank 2 after two, although rank 3 has
+  // another block that came later.
   plan.copy(tmp(2), out(3, 1));
   EXPECT_EQ(inter_node_traffic(plan, apart),
             (InterNodeTraffic{.messages = 5, .blocks = 5, .delays = 3, .most_messages = 2}));
@@ -76,7 +76,7 @@ TEST(InterNodeTraffic, WritingAPlaceAgainIsNoDelay) {
   EXPECT_EQ(inter_node_traffic(plan, {0, 1, 2, 3}).delays, 2);
 }
 
-// The root's `out` is its `in`: what is sent from it has not come from anywhere.
+// The root's `out` is its `in`, so a message from it depends on no other message.
 TEST(InterNodeTraffic, TheRootOfABcastHasOneBuffer) {
   Plan plan = of(Collective::bcast, 2);
   plan.root = 1;
@@ -93,7 +93,7 @@ TEST(InterNodeTraffic, TokensAreMessagesAndHoldWhatFollows) {
   plan.token(2, 1);
   plan.copy(out(0, 2), in(2));
   plan.transfers.back().push = true;
-  // One after the other: the part of 1, the token that says so, the part of 2.
+  // One after another: the part of rank 1, the token behind it, the part of rank 2.
   EXPECT_EQ(inter_node_traffic(plan, apart),
             (InterNodeTraffic{.messages = 3, .blocks = 2, .delays = 3, .most_messages = 2}));
   EXPECT_EQ(inter_node_traffic(plan, {0, 1, 1}).delays, 2);

@@ -16,7 +16,8 @@ struct Interval {
 
 using Intervals = std::vector<Interval>;  // ascending, with gaps between
 
-// The same set, to be kept for long: most sets are one interval, which takes no memory of its own.
+// The same set in a form that takes less memory. Most sets are one interval, which needs no
+// allocation.
 class KeptIntervals {
  public:
   KeptIntervals(Interval one) : one_(one) {}

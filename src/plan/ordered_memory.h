@@ -1,11 +1,11 @@
-// A simulated memory that knows which accesses are ordered: vector clocks over the ranks. Internal
-// to src/plan.
+// A simulated memory that records which accesses are ordered, by vector clocks over the ranks.
+// Internal to src/plan.
 //
 // Every action of a rank has a time by that rank's own count. A rank's clock holds, for every rank,
-// the last time after which it is ordered. A release keeps a snapshot of the clock with the value.
-// A wait joins the snapshot of the oldest value that satisfies it, because a real wait may have
-// seen that value. So two accesses count as ordered only if they are ordered in every execution.
-// One owner, one thread.
+// the time of the last action of that rank that is ordered before the present. A release keeps a
+// snapshot of the clock with the value. A wait joins the snapshot of the oldest value that
+// satisfies it, because a real wait may have seen that value. So two accesses count as ordered only
+// if they are ordered in every execution. One owner, one thread.
 #pragma once
 
 #include <algorithm>

@@ -13,7 +13,7 @@
 //   transfer     A transfer is the atom of a plan: `dst <- src` (copy), `dst <- a, b, ...` (reduce,
 //                in the order written or, with `any`, in the order of arrival), or a token.
 //   token        A token is a hand-over without data: its rank goes on only when other ranks have
-//                done what stands before the token.
+//                executed their transfers before the token.
 //   plan         A plan is the transfers of all ranks in one order; its meaning is the result of
 //                executing them one after another.
 //   shape        A shape is the machine that a plan was written for, as level:count words from the
@@ -27,13 +27,13 @@
 //   stage        A stage is a transfer's place in the pipeline: segment s of a transfer at stage t
 //                runs at tick s + t.
 //   program      A program is what one rank executes for a plan (program.h).
-//   step         A step is one action of a program: it waits, moves data, or tells others.
+//   step         A step is one action of a program: it waits, moves data, or notifies other ranks.
 //   number       The number of a transfer in a segment orders all work of an operation: every rank
 //                executes in the order of numbers, and they are the same at all ranks (program.h).
 //   base         The base is the value of all words at which an operation begins; a word that shows
-//                base + n says that its rank has done all transfers with numbers up to n that
+//                base + n means that its rank has done all transfers with numbers up to n that
 //                another rank waits for.
-//   elidable     A copy of a user's blocks into a slot is elidable where its owner may leave it out
+//   elidable     A copy of a user's blocks into a slot is elidable if its owner may leave it out
 //                because readers bypass the slot (elidable_copies.h).
 //
 // Memory and ranks
@@ -42,21 +42,21 @@
 //                have mapped one piece of shared memory; groups take their memory from it.
 //   group        A group is a communicator, or a team of threads, as Tutti sees it.
 //   area         An area is the shared memory of one rank in one group: its words, lines and slot.
-//   word         A rank's word is a counter in shared memory that only this rank writes, by which
-//                it tells the others how far it has come.
+//   word         A rank's word is a counter in shared memory that only this rank writes. It shows
+//                the other ranks how far this rank has come.
 //   line         A line is a cache line with a stamp and up to 48 bytes of data, which only its
-//                owner writes; the stamp is a number and says whose data the line holds.
+//                owner writes; the stamp is the number of the transfer whose data the line holds.
 //   slot         A rank's slot is shared memory that holds its `tmp`, used as a ring of positions,
 //                one for each segment under way.
 //   lane         A lane is a sequence of a group's operations with words, lines and slots of its
 //                own, in which each operation begins where the one before ended; a group has one.
-//   reach        The reach of a rank is how it gets at another rank's buffer: through a slot
+//   reach        The reach of a rank is how it accesses another rank's buffer: through a slot
 //                (staged), by loads and stores (direct), or by a system call (cma).
 //
-// Nobody writes flags, sends or receives in a plan; lowering (lower.h) finds them. The rank that
-// owns `dst` executes a transfer (pull), or, where `push` is set, the rank that owns its sources.
+// A plan contains no flags, sends or receives; lowering (lower.h) adds them. The rank that owns
+// `dst` executes a transfer (pull), or, if `push` is set, the rank that owns its sources.
 //
-// collective.h says what the buffers hold at the start and what check.h proves of them at the end.
+// collective.h defines what the buffers hold at the start and at the end; check.h proves the end.
 #pragma once
 
 #include <cstdint>
@@ -85,10 +85,10 @@ struct Region {
 // A region of no blocks, which stands for a rank in a token.
 inline Region nothing_of(int32_t rank) { return {rank, Buffer::tmp, 0, 0, 1}; }
 
-// True where two regions share a block of one buffer.
+// True if the regions share a block of one buffer.
 bool overlap(const Region& one, const Region& other);
 
-// The last four kinds occur in staged plans alone (lower.h). Together they are one copy between
+// The last four kinds occur in staged plans only (lower.h). Together they are one copy between
 // nodes: the rank of `dst` executes post and receive, the rank of `src` executes send and sent.
 enum class TransferKind : uint8_t { copy, reduce, token, post, send, receive, sent };
 
@@ -113,7 +113,7 @@ struct Transfer {
 
   // The rank that moves the bytes.
   int32_t executor() const { return push ? src.front().rank : dst.rank; }
-  // True where it touches the memory of its destination, or of its sources.
+  // True if it writes its destination; true if it reads its sources.
   bool writes() const { return kind != TransferKind::send && kind != TransferKind::sent; }
   bool reads() const { return kind != TransferKind::post && kind != TransferKind::receive; }
 };
@@ -122,12 +122,12 @@ struct Plan {
   Collective collective = Collective::barrier;
   std::string algorithm;  // a label for people; never a key
   int32_t ranks = 1;
-  int32_t root = 0;          // 0 where the collective has none
+  int32_t root = 0;          // 0 if the collective has none
   bool commutative = false;  // relies on the operation to commute
-  int32_t blocks = 1;  // 1 (of no bytes) for a barrier; one for each rank where buffers have parts
-  std::string shape;   // the machine that it was written for; empty: any
+  int32_t blocks = 1;      // 1 (of no bytes) for a barrier; one for each rank if buffers have parts
+  std::string shape;       // the machine that it was written for; empty: any
   placement::Nodes nodes;  // in a staged plan: which ranks share memory
-  // The files in which its transfers were written, for messages; empty where they have no name.
+  // The files in which its transfers were written, for messages; empty if they have no name.
   std::vector<std::string> files;
   std::vector<Transfer> transfers;
 
@@ -137,8 +137,8 @@ struct Plan {
   int32_t tmp_blocks(int32_t rank) const;
   int32_t largest_tmp() const;
 
-  // Rank `rank` goes on only when rank `after` has executed its transfers that stand before. Where
-  // it has none, the token waits for those of the segment before. A token only orders execution; no
+  // Rank `rank` goes on only when rank `after` has executed its transfers before the token. If it
+  // has none, the token waits for those of the segment before. A token only orders execution; no
   // result depends on it.
   void token(int32_t rank, int32_t after) {
     transfers.push_back(
@@ -163,8 +163,8 @@ struct Plan {
 // Blocks read and written by the whole plan.
 int64_t moves(const Plan& plan);
 
-// The same plan, but each of its reductions takes its sources as written. It gives the same bits on
-// every run.
+// The same plan, except that each of its reductions takes its sources in the order written. It
+// gives the same bits in every run.
 Plan in_fixed_order(Plan plan);
 
 // Whole vectors and single blocks, for generators.
@@ -178,8 +178,8 @@ inline Region tmp(int32_t rank, int32_t first = 0, int32_t count = 1) {
   return {rank, Buffer::tmp, first, count, 1};
 }
 
-// Throws Error(invalid_plan) naming the transfer (its line, or its number where it has none) where
-// the plan is not well formed: a rank, block or root out of range, region counts that differ, a
+// Throws Error(invalid_plan) naming the transfer (its line, or its number if it has none) if the
+// plan is not well formed: a rank, block or root out of range, region counts that differ, a
 // reduce of fewer than two sources, a copy of more than one, a pushed transfer whose sources belong
 // to several ranks, a transfer that writes `in`, a destination that overlaps a source other than at
 // its own place, a token of a rank to itself, a reduce in any order that is pushed or in a plan

@@ -223,7 +223,7 @@ TEST(Validate, NamesTheFileWhereThereIsOne) {
   plan.transfers[1].file = 1;
   plan.transfers[1].dst.rank = 9;
   EXPECT_TRUE(refusal(plan).starts_with("two.py:12: ")) << refusal(plan);
-  plan.transfers[1].file = 2;  // none such
+  plan.transfers[1].file = 2;  // there is no such file
   EXPECT_TRUE(refusal(plan).starts_with("line 12: ")) << refusal(plan);
   plan.transfers[1].line = 0;
   EXPECT_TRUE(refusal(plan).starts_with("transfer 2: ")) << refusal(plan);

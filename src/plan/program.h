@@ -33,8 +33,8 @@ struct Operand {
   int32_t rank = 0;   // the owner of the slot or line; this rank for in and out
   int32_t line = 0;   // which of the rank's lines in this operation
   int32_t block = 0;  // the first block
-  // Where true, the same bytes are in a user's buffer of `rank`, too: a reader that reaches it
-  // takes them from there and bypasses the slot.
+  // True: the same bytes are in a user's buffer of `rank`, too. A reader that reaches this buffer
+  // reads them there and bypasses the slot.
   bool bypassable = false;
   Space bypass_space = Space::in;
   int32_t bypass_block = 0;
@@ -50,7 +50,7 @@ struct Arrival {
   int32_t line = 0;          // of the peer
 };
 
-// A run of blocks that travels in a message, as it lies at this end.
+// A run of blocks that travels in a message, and where they are at this end.
 struct Piece {
   Operand operand;
   int32_t extent_first = 0;  // as in Step
@@ -86,8 +86,8 @@ struct Step {
   // may be empty.
   int32_t extent_first = 0;
   int32_t extent_count = 1;
-  bool elidable =
-      false;  // a copy into the slot that its owner leaves out where others reach its source
+  // A copy into the slot, which its owner leaves out if the readers reach its source.
+  bool elidable = false;
   int32_t message = -1;  // in Program::messages
 };
 
@@ -97,23 +97,23 @@ struct Program {
   int32_t ranks = 1;
   int32_t rank = 0;
   int32_t root = 0;
-  int32_t blocks = 1;          // of a vector; 1 where buffers have parts
+  int32_t blocks = 1;          // of a vector; 1 if buffers have parts
   int32_t transfers = 0;       // of the staged plan: the distance of numbers between ticks
   int32_t stages = 1;          // largest stage + 1
   int32_t requests = 0;        // how many messages may be under way at once
   int32_t message_blocks = 0;  // blocks of the largest message of all ranks
   int32_t slot_blocks = 0;     // blocks of a ring position of a slot, the most of all ranks
-  int32_t lines = 0;           // lines that a rank posts in an operation, the most of all ranks
+  int32_t lines = 0;           // lines that a rank stamps in an operation, the most of all ranks
   // The fewest ring positions with which every wait_reuse is for a smaller number.
   int32_t min_positions = 1;
-  bool parted = false;  // the blocks of user buffers are parts, each as long as the operation says
+  bool parted = false;  // the blocks of user buffers are parts, whose length is the operation's
   bool uses_lines = false;
   bool writes_shared = false;  // this rank writes a slot or a line
   // When the program ends at this rank, every rank of its node has entered the operation.
   bool knows_all = false;
   bool in_place = true;              // Verdict::in_place
   bool has_elidable_copies = false;  // at any rank
-  // This rank's elidable copies may be left out also where its `in` and `out` are one buffer.
+  // This rank's elidable copies may be left out also if its `in` and `out` are one buffer.
   bool elides_in_place = false;
   std::string algorithm;
   std::vector<Step> steps;

@@ -1,5 +1,5 @@
-// The checker, the lowering and the simulation on random plans, right and broken, against a plain
-// evaluation of the plan on concrete values: lists of leaves, which are the free monoid, and
+// Compares the check, the lowering and the simulation of random plans, right and broken, with a
+// plain evaluation of the plan on concrete values: lists of leaves, which are the free monoid, and
 // expressions written out as text.
 #include <gtest/gtest.h>
 
@@ -21,7 +21,7 @@ namespace {
 
 using Leaf = std::pair<int32_t, int32_t>;  // rank and block of an `in`
 
-// What MPI says that a block of a rank's `out` holds.
+// The leaves that a block of a rank's `out` holds by the definition of MPI.
 std::vector<Leaf> wanted(const Plan& plan, int32_t rank, int32_t block) {
   std::vector<Leaf> leaves;
   switch (plan.collective) {
@@ -68,7 +68,8 @@ struct Held {
 };
 
 // Executes a plan literally. `in_place` has a bit for each rank that passes one buffer; `backwards`
-// moves the blocks of a transfer last to first, so that a result which hangs on their order shows.
+// moves the blocks of a transfer last to first, which shows whether a result depends on their
+// order.
 class Evaluation {
  public:
   Evaluation(const Plan& plan, uint32_t in_place, bool backwards)
@@ -165,7 +166,8 @@ class Evaluation {
     return true;
   }
 
-  // Of a reduction, and a bcast that only its root could fail: any rank's data for this place.
+  // In a reduction, and in a bcast, where all data is the root's, any rank's data for this place
+  // may be there.
   bool may_be_there(const Leaf& leaf, int32_t rank, int32_t block) const {
     const Leaf belongs = wanted(plan_, rank, block).front();
     return parted(plan_.collective) && !reduces(plan_) ? leaf == belongs
@@ -233,7 +235,7 @@ std::vector<Program> programs_of(const Plan& plan, const Plan& staged, Carrier c
   return programs;
 }
 
-// Both carriers, with few and with many segments.
+// Lowers and simulates with both carriers, with few and with many segments.
 void lower_and_simulate(const Plan& plan, bool in_place, uint64_t seed) {
   const Plan staged = stage(plan);
   ASSERT_NO_THROW(validate(staged)) << print(staged);
@@ -291,13 +293,13 @@ TEST(RandomPlans, RightPlansPassAndTheirProgramsAreOrdered) {
     not_in_place += verdict.in_place ? 0 : 1;
     not_uniform += verdict.uniform ? 0 : 1;
   }
-  // The generator must reach the findings, or the comparison above shows nothing.
+  // The random plans must include these cases, or the comparison above shows nothing about them.
   EXPECT_GT(not_in_place, right_plans / 75);
   EXPECT_GT(not_uniform, right_plans / 75);
   EXPECT_GT(arrivals, right_plans / 15);
 }
 
-// Cleared, the order of arrival is the order as written.
+// Without the order of arrival, sources are combined in the order written.
 TEST(RandomPlans, InFixedOrderNothingHangsOnArrival) {
   for (uint64_t seed = 0; seed < uint64_t{right_plans}; ++seed) {
     const Plan plan = in_fixed_order(RandomPlan(seed).make());

@@ -4,7 +4,7 @@
 // of a parted collective. A random tree combines the ranks' data in rank order (in a commutative
 // plan in another order, or that of arrival). Partial results detour through `tmp`, transfers are
 // pushed or pulled, and blocks of `tmp` are used again once they have been read. Then random
-// holders hand the result on. The units' transfers are shuffled into one plan. The same seed gives
+// holders pass the result on. The units' transfers are shuffled into one plan. The same seed gives
 // the same plan.
 #pragma once
 
@@ -130,7 +130,7 @@ class RandomPlan {
     return chance(6) ? detour(dst) : dst;
   }
 
-  // So that a reduce can be pushed.
+  // Copies the sources to one rank, so that a reduce of them can be pushed.
   void gather_at(int32_t rank, std::vector<Region>& sources) {
     for (Region& source : sources) {
       if (source.rank == rank) continue;
@@ -208,7 +208,7 @@ class RandomPlan {
       hand_on({user(plan_.root, Buffer::in)}, to);
     } else if (chance(4)) {
       for (int32_t rank : to)
-        add(user(rank, Buffer::out), {combined(0, plan_.ranks)});  // each its own expression
+        add(user(rank, Buffer::out), {combined(0, plan_.ranks)});  // each rank combines anew
     } else {
       hand_on({combined(0, plan_.ranks)}, to);
     }
@@ -228,7 +228,7 @@ class RandomPlan {
     }
   }
 
-  // Tokens may stand anywhere: they only order execution, and change no result.
+  // Tokens may be anywhere, because they only order execution and change no result.
   void add_tokens() {
     for (int32_t left = plan_.ranks == 1 ? 0 : 1 + below(3); left > 0; --left) {
       const int32_t rank = below(plan_.ranks);
@@ -256,7 +256,7 @@ class RandomPlan {
   Plan plan_;
   std::vector<int32_t> next_tmp_;
   Region shape_;
-  int32_t out_first_ = -1;  // of a part's place in `out`; -1: as in `in`
+  int32_t out_first_ = -1;  // the first block of a part in `out`; -1: the same as in `in`
   std::vector<Transfer> unit_;
   std::map<int32_t, std::vector<Region>> free_;
 };

@@ -34,11 +34,11 @@ constexpr int64_t span_of(const Program& program, int64_t segments) {
   return ticks_of(segments, program.stages) * program.transfers + 1;
 }
 
-// How far back from the segment at hand the segment lies whose transfer a wait is for: a number of
-// segments, and of times that the ring has come round.
+// The distance from the present segment back to the segment whose transfer a wait is for: a number
+// of segments plus a number of rounds of the ring.
 struct SegmentsBack {
   int64_t segments = 0;
-  int64_t rounds = 0;  // of the ring, each of as many segments as the operation has positions
+  int64_t rounds = 0;  // each of as many segments as the operation has ring positions
 
   constexpr int64_t count(int64_t positions) const { return segments + rounds * positions; }
   constexpr bool operator==(const SegmentsBack&) const = default;
@@ -57,19 +57,20 @@ struct Segments {
   int64_t positions = 1;
 };
 
-// The segment whose transfer a wait is for when its step runs for `segment`; negative where it
-// waits for nothing: no segment came before, or the wait is for the last segment alone.
+// The segment whose transfer a wait is for when its step runs for `segment`; negative if it waits
+// for nothing, because there is no earlier segment, or because it waits in the last segment only.
 constexpr int64_t awaited_segment(StepKind kind, int64_t segment, const Segments& segments) {
   if (kind == StepKind::wait_return && segment != segments.count - 1) return -1;
   return segment - segments_back(kind).count(segments.positions);
 }
 
-// Whose word (or line, where the step's form is peer_line) must show which number.
+// The rank whose word (or line, if the step's form is peer_line) must show a number, and the
+// number.
 struct AwaitedNumber {
   int32_t peer = -1;
   int64_t number = 0;
 };
-// Nothing where the step does not wait for a number in this segment.
+// Nothing if the step does not wait for a number in this segment.
 constexpr std::optional<AwaitedNumber> awaited_number(const Program& program, const Step& step,
                                                       int64_t segment, const Segments& segments) {
   const int64_t awaited = awaited_segment(step.kind, segment, segments);
@@ -84,7 +85,7 @@ constexpr int64_t own_number(const Program& program, const Step& step, int64_t s
                    program.transfers);
 }
 
-// What makes a source of a reduce_any ready. It has no number where it is ready from the start.
+// The number that makes a source of a reduce_any ready; nothing if it is ready from the start.
 constexpr std::optional<AwaitedNumber> awaited_number(const Program& program,
                                                       const Arrival& arrival, int64_t segment) {
   if (arrival.peer < 0) return std::nullopt;

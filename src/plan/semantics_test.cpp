@@ -1,4 +1,4 @@
-// The rules of steps, each held to numbers that were worked out by hand from docs/memory-model.md.
+// Compares the rules of steps with numbers that were worked out by hand from docs/memory-model.md.
 #include "plan/semantics.h"
 
 #include <gtest/gtest.h>
@@ -134,7 +134,7 @@ TEST(Semantics, AMessageHasTheNumberOfItsSendAtBothEnds) {
   EXPECT_EQ(peer_of(waiting, waiting.steps[0]), 6);
 }
 
-// What readers of traces are given says the same as the rule itself.
+// The form of the rule in the header of a trace agrees with the rule itself.
 TEST(Semantics, SegmentsBackIsTheRuleInTwoNumbers) {
   EXPECT_EQ(segments_back(StepKind::wait_reuse), (SegmentsBack{0, 1}));
   EXPECT_EQ(segments_back(StepKind::wait_before), (SegmentsBack{1, 0}));
@@ -192,7 +192,7 @@ TEST(StepKinds, KeepTheirNumbers) {
     EXPECT_EQ(step_kinds[number].name, names[number]);
 }
 
-// Which members of a step lowering fills is what the kind's form says.
+// Lowering fills the members of a step that the form of its kind names.
 TEST(StepKinds, LoweredStepsHaveTheFormOfTheirKind) {
   const Plan staged =
       stage(read("tutti-plan 1\ncollective allreduce\nranks 4\ncommutative yes\n"

@@ -15,7 +15,7 @@
 namespace tutti::plan {
 namespace {
 
-// A reservation is contiguous: one that does not fit before the end of a ring begins at its start.
+// A reservation is contiguous. If it does not fit before the end of a ring, it begins at the start.
 SimulatedSchedule schedule_of(const Program& program, const Simulation& how) {
   SimulatedSchedule schedule;
   schedule.segments = program.uses_lines ? 1 : std::max(how.segments, 1);
@@ -53,8 +53,8 @@ uint64_t expression(const Transfer& transfer, const std::vector<uint64_t>& sourc
   return std::accumulate(sources.begin(), sources.end(), uint64_t{0}, added_expression);
 }
 
-// Appends, by rank and block, what every `out` holds after the plan's transfers were executed one
-// after another.
+// Appends, by rank and block, the contents of every `out` after the plan's transfers have been
+// executed one after another.
 void append_results(const Plan& plan, int32_t operation, int32_t segment,
                     std::vector<uint64_t>& results) {
   BlockTable<uint64_t> table(plan, BlockTable<uint64_t>::Aliasing::none);
@@ -197,7 +197,7 @@ void simulate(const Plan& plan, const std::vector<Program>& programs, const Simu
       plan, programs,    schedule_of(programs.front(), how), {},
       {},   how.reached, tokens_of(stage(plan, how.nodes)),  placement::NodeOf(how.nodes)};
   const SimulatedSchedule& schedule = what.schedule;
-  // Where every segment has a position of its own, no wait for reuse is ever executed.
+  // If every segment has a position of its own, no wait for reuse is ever executed.
   const int32_t positions =
       schedule.positions == schedule.segments ? INT32_MAX : schedule.positions;
   for (const Program& program : programs) {

@@ -1,4 +1,5 @@
-// The simulation finds what is wrong with reductions in the order of arrival, broken on purpose.
+// Tests that the simulation finds the faults of reductions in the order of arrival that are broken
+// on purpose.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -38,7 +39,7 @@ constexpr const char* any_order_reduce =
     "tutti-plan 1\ncollective reduce\nranks 4\ncommutative yes\nreduce any out[0] <- in[1], in[2], "
     "in[0], in[3]\n";
 
-// Two sources of which one implies the other: rank 2 has read what rank 1 wrote.
+// Two sources, one of which implies the other, because rank 2 has read the data of rank 1.
 constexpr const char* any_order_of_a_chain = R"(tutti-plan 1
 collective reduce
 ranks 3
@@ -74,7 +75,8 @@ TEST(SimulateArrivals, ASourceTakenBeforeItArrivesIsFoundInRandomPlans) {
   EXPECT_GT(found, 100);
 }
 
-// What fixed order may leave out, arrivals must not: that one source's arrival implies another's.
+// In a fixed order, a wait may be left out because another wait implies it. An arrival must not be
+// left out for that reason.
 TEST(SimulateArrivals, AnArrivalThatStandsForAnotherIsFound) {
   const Plan plan = read(any_order_of_a_chain);
   for (Carrier carrier : {Carrier::slot, Carrier::line}) {
@@ -85,7 +87,7 @@ TEST(SimulateArrivals, AnArrivalThatStandsForAnotherIsFound) {
     EXPECT_EQ(programs[0].arrivals[1].peer, 1);
     EXPECT_EQ(programs[0].arrivals[2].peer, -1);
     programs[0].arrivals[1] = programs[0].arrivals[0];
-    // Right, though slower: the data of rank 1 is there when that of rank 2 is.
+    // This is right, though slower: when the data of rank 2 is there, that of rank 1 is, too.
     EXPECT_EQ(fault(plan, programs, one_segment), "");
     programs[0].arrivals[1].peer = -1;
     EXPECT_NE(fault(plan, programs, one_segment), "");
@@ -128,7 +130,7 @@ TEST(SimulateArrivals, ASourceThatNeverArrivesLeavesItsReaderWaiting) {
     std::erase_if(steps, [](const Step& step) {
       return step.kind == StepKind::publish || step.kind == StepKind::stamp;
     });
-    // Over slots, the word that ends the operation tells its reader in time.
+    // Over slots, the word that ends the operation also makes the source ready.
     const std::string message = fault(plan, programs, one_segment);
     EXPECT_EQ(message.find("wait for ever") != std::string::npos, carrier == Carrier::line)
         << message;
@@ -136,7 +138,7 @@ TEST(SimulateArrivals, ASourceThatNeverArrivesLeavesItsReaderWaiting) {
 }
 
 TEST(SimulateArrivals, ADestinationThatIsAnotherSourceIsFound) {
-  // The partial result overwrites what rank 1 has given, which is lost where it comes second.
+  // The partial result overwrites the data of rank 1, which is lost if it is taken second.
   const Plan plan = read(any_order_reduce);
   std::vector<Program> programs = programs_of(plan, Carrier::slot);
   const Step& step = programs[0].steps.front();
@@ -148,14 +150,14 @@ TEST(SimulateArrivals, ADestinationThatIsAnotherSourceIsFound) {
             std::string::npos);
 }
 
-// A slot that a reduce_any has read may be written again only when that rank has published so.
+// A slot that a reduce_any has read may be written again only when the reader has published.
 TEST(SimulateArrivals, AReuseWaitForAReductionInAnyOrderThatIsDroppedIsFound) {
   const Outcome outcome =
       break_each(read(any_order_reduce), Carrier::slot, StepKind::wait_reuse, few_positions, drop);
   EXPECT_EQ(outcome.found, 3);
   EXPECT_EQ(outcome.missed, 0) << outcome.first_missed;
   EXPECT_NE(outcome.last.find("not ordered after"), std::string::npos) << outcome.last;
-  // Likewise a publication before the last source has been taken.
+  // The reader must not publish before it has taken the last source.
   const Plan plan = read(any_order_reduce);
   std::vector<Program> programs = programs_of(plan, Carrier::slot);
   std::vector<Step>& steps = programs[0].steps;

@@ -1,5 +1,5 @@
-// The simulation accepts what lowering writes and finds what is broken on purpose: each kind of
-// breakage, everywhere in the programs of several plans.
+// Tests that the simulation accepts the programs that lowering writes, and finds each kind of fault
+// that is made on purpose, everywhere in the programs of several plans.
 #include "plan/simulate.h"
 
 #include <gtest/gtest.h>
@@ -65,7 +65,7 @@ copy out[0] <- out[1]
 copy out[2] <- out[1]
 )";
 
-// Rank 2 may not copy while rank 1 does; in the next segment rank 1 waits for rank 2 in its turn.
+// Rank 2 copies after rank 1, and in the next segment rank 1 copies after rank 2.
 constexpr const char* token_bcast = R"(tutti-plan 1
 collective bcast
 ranks 3
@@ -83,8 +83,8 @@ void before_the_movement(Program& program, size_t step) {
   if (step > 0) std::swap(program.steps[step - 1], program.steps[step]);
 }
 
-// Somebody waits for the data, not only for the ring position; that a position is free may be known
-// by other ways.
+// True if a rank waits for the data, and not only for the ring position, which other waits may
+// imply to be free.
 bool data_is_awaited(const std::vector<Program>& programs, const Step& announcement) {
   for (const Program& program : programs) {
     for (const Step& step : program.steps) {
@@ -157,8 +157,8 @@ TEST(Simulate, EveryWaitThatIsDroppedFromRandomPlansIsFound) {
   for (uint64_t seed = 0; seed < 150; ++seed) {
     Plan plan = RandomPlan(seed, 5).make();
     if (plan.collective == Collective::barrier)
-      continue;  // its exits may hear of an arrival by several ways
-    // What a token waits for may be told by another wait before anything is done.
+      continue;  // its exits may depend on an arrival in several ways
+    // Another wait may imply the wait of a token before the rank does anything.
     std::erase_if(plan.transfers,
                   [](const Transfer& transfer) { return transfer.kind == TransferKind::token; });
     const Outcome slots =
@@ -176,20 +176,21 @@ TEST(Simulate, EveryWaitThatIsDroppedFromRandomPlansIsFound) {
 
 TEST(Simulate, ATokenForTheSegmentBeforeThatIsDroppedIsFound) {
   const Plan plan = read(token_bcast);
-  // With a position for each segment, so that waits for positions tell nothing.
+  // Each segment has a position of its own, so that no wait for a position implies the token's
+  // wait.
   const Simulation how{7, 7, 2, 4, 6};
   const Outcome outcome = break_each(plan, Carrier::slot, StepKind::wait_before, how, drop);
   EXPECT_EQ(outcome.found, 1) << outcome.first_missed;
   EXPECT_NE(outcome.last.find("rank 2 has done transfer 5 of the segment before"),
             std::string::npos)
       << outcome.last;
-  // What it waits for is nobody else's business, so that its announcement is the token's alone.
+  // No other step waits for the same transfer, so its publication serves the token only.
   const Outcome silent = break_each(plan, Carrier::slot, StepKind::publish, how, drop);
   EXPECT_EQ(silent.missed, 0) << silent.first_missed;
 }
 
 TEST(Simulate, AReuseWaitThatIsDroppedIsFound) {
-  // Nothing else tells the root of these that its slot has been read.
+  // Only these waits order the root after the reads of its slot.
   const Plan bcast =
       read("tutti-plan 1\ncollective bcast\nranks 3\ncopy out[1] <- in[0]\ncopy out[2] <- in[0]\n");
   const Outcome outcome =
@@ -239,7 +240,7 @@ TEST(Simulate, AStampThatIsMissingLeavesRanksWaiting) {
 }
 
 TEST(Simulate, APublicationThatIsMissingLeavesRanksWaiting) {
-  // Rank 1 announces its data, then waits for the result that hangs on it.
+  // Rank 1 publishes its data, then waits for the result, which depends on the data.
   const Plan plan = read(flat_allreduce);
   std::vector<Program> programs = programs_of(plan, Carrier::slot);
   auto& steps = programs[1].steps;
@@ -322,7 +323,7 @@ TEST(Simulate, WrongClaimsOfAProgramAreFound) {
       read("tutti-plan 1\ncollective reduce\nranks 2\nreduce out[0] <- in[0], in[1]\n");
   std::vector<Program> programs = programs_of(reduce, Carrier::slot);
   EXPECT_EQ(fault(reduce, programs, one_segment), "");
-  programs[1].knows_all = true;  // rank 1 hands its data over and is told nothing
+  programs[1].knows_all = true;  // rank 1 hands its data over and waits for no rank
   EXPECT_NE(fault(reduce, programs, one_segment).find("without knowing that rank 0"),
             std::string::npos);
   programs = programs_of(reduce, Carrier::slot);

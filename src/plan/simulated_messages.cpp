@@ -1,6 +1,6 @@
-// Messages in a simulated run. They are as late as MPI allows: no message leaves before its
-// receiver has posted it, and no send ends before then. When a message ends, its source must still
-// hold what it held at the send.
+// Messages in a simulated run. They are as late as MPI allows: neither the send nor the receive of
+// a message ends before its receiver has posted it. When a send ends, its source must still have
+// the contents that it had when the send began.
 #include "plan/simulated_run.h"
 
 namespace tutti::plan {
@@ -45,7 +45,7 @@ bool SimulatedRun::post(int32_t rank, SimulatedStep at, const Message& message) 
                       ranks_[rank].operation};
   each_cell(rank, at, message,
             [&](OrderedCell& cell, const Operand& operand, int32_t k, int32_t, size_t) {
-              // From here on it may be overwritten at any time.
+              // From here on the message may overwrite the block at any time.
               if (const auto race = cell.write(access, ranks_[rank].clock, Symbol{}))
                 refuse_race(rank, "lets a message write", operand, k, *race);
             });

@@ -143,7 +143,8 @@ bool SimulatedRun::advance(int32_t rank) {
   if (self.at > 0) {
     const SimulatedStep at = order[self.at - 1];
     const Step& step = what_.programs[rank].steps[at.step];
-    // Work counts from when it is done, not from its publication: a message may tell of it before.
+    // Work counts from the time when it is done, not from its publication, because a message may
+    // order other ranks after it before that.
     const bool tells = step.kind == StepKind::publish || step.kind == StepKind::stamp;
     if (!is_wait(step.kind)) check_tokens(rank, number_of(rank, at), tells);
   }
@@ -151,7 +152,7 @@ bool SimulatedRun::advance(int32_t rank) {
   return true;
 }
 
-// To call when the rank has done a step of this number, or all steps up to it.
+// Call it when the rank has done a step of this number, or all steps up to it.
 void SimulatedRun::check_tokens(int32_t rank, int64_t number, bool tells) {
   if (what_.tokens.empty()) return;
   const std::string fault =
@@ -263,7 +264,7 @@ const ReleasedWord::Release* SimulatedRun::stamped(int32_t rank, int32_t peer, i
   const auto* stamp = stamps_[line_index(rank, peer, line)].reached(number);
   if (stamp != nullptr && stamp->value != number) {
     refuse_programs(context(rank) + ": line " + std::to_string(line) + " of rank " +
-                    std::to_string(peer) + " bears the stamp of another transfer");
+                    std::to_string(peer) + " has the stamp of another transfer");
   }
   return stamp;
 }
@@ -276,8 +277,8 @@ void SimulatedRun::release(ReleasedWord& word, int64_t value, int32_t rank) {
   released_ = true;
 }
 
-// Before its first write of shared memory in an operation, a rank makes sure that every rank has
-// ended the operation that used the place before.
+// Before its first write to shared memory in an operation, a rank makes sure that every rank has
+// ended the operation that used the same memory before.
 bool SimulatedRun::reserve(int32_t rank) {
   Rank& self = ranks_[rank];
   if (self.reserved) return true;

@@ -38,7 +38,7 @@ struct SimulatedStep {
   int32_t segment;
 };
 
-// What all interleavings have in common: where they start, and with which results they must end.
+// The facts that all interleavings share: the programs, and the results with which they must end.
 struct SimulatedCase {
   const Plan& plan;
   const std::vector<Program>& programs;
@@ -71,7 +71,7 @@ class SimulatedRun {
  public:
   SimulatedRun(const SimulatedCase& what, int32_t interleaving, uint64_t seed);
 
-  // Throws where the programs are wrong.
+  // Throws if the programs are wrong.
   void run();
 
  private:
@@ -79,7 +79,7 @@ class SimulatedRun {
     int32_t operation = 0;
     size_t at = 0;          // 0: about to enter the operation; 1..n: steps; n + 1: about to end it
     bool reserved = false;  // reserve() has succeeded in this operation
-    std::vector<int32_t> taken;  // sources of the reduce_any at hand, in the order of being taken
+    std::vector<int32_t> taken;  // sources of the present reduce_any, in the order of being taken
     Clock clock;
   };
 
@@ -89,7 +89,7 @@ class SimulatedRun {
   int64_t base(int32_t operation) const { return operation * what_.schedule.span; }
   int32_t operations() const { return static_cast<int32_t>(what_.schedule.operations.size()); }
 
-  // The next functions are one action of a rank each; they return false where the rank has to wait.
+  // Each of the next functions is one action of a rank; it returns false if the rank has to wait.
   bool advance(int32_t rank);
   bool execute(int32_t rank, SimulatedStep at);
   bool wait_for_number(int32_t rank, SimulatedStep at);
@@ -119,7 +119,7 @@ class SimulatedRun {
   void end(int32_t rank);
   void release(ReleasedWord& word, int64_t value, int32_t rank);
 
-  // True where others reach this buffer of a rank in this operation.
+  // True if others reach this buffer of a rank in this operation.
   bool reached(int32_t operation, int32_t rank, Space space) const;
   void use_user_buffers(int32_t rank);
   OrderedCell& user(int32_t operation, int32_t rank, Space space, int32_t segment, int32_t block);
@@ -147,7 +147,7 @@ class SimulatedRun {
   TokenWatch tokens_;
   std::vector<ReleasedWord> words_;   // by rank
   std::vector<ReleasedWord> stamps_;  // by rank and line of the ring
-  std::vector<OrderedCell> lines_;    // likewise
+  std::vector<OrderedCell> lines_;    // by rank and line of the ring
   std::vector<OrderedCell> slots_;    // by rank, ring position and block
   std::vector<OrderedCell> user_;
   std::vector<bool> in_place_;     // by operation and rank

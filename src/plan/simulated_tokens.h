@@ -1,5 +1,5 @@
-// The check of tokens in a simulated run: when a rank goes on behind a token, the transfers that
-// the token waits for must be ordered before. Internal to src/plan.
+// The check of tokens in a simulated run: when a rank goes on after a token, the transfers that the
+// token waits for must be ordered before. Internal to src/plan.
 //
 // No data depends on a token, so a lost token never shows as a race. Therefore this check derives
 // from the staged plan alone, independently of lowering, which transfers each token waits for. One
@@ -23,7 +23,7 @@ struct Awaited {
   bool segment_before = false;
 };
 
-// By rank, in the order of the tokens' numbers; empty where the plan has none.
+// By rank, in the order of the tokens' numbers; empty if the plan has none.
 using Tokens = std::vector<std::vector<Awaited>>;
 Tokens tokens_of(const Plan& staged);
 
@@ -33,9 +33,9 @@ class TokenWatch {
   TokenWatch(const Tokens& tokens, int32_t transfers, int32_t segments)
       : tokens_(tokens), transfers_(transfers), segments_(segments), done_(tokens.size()) {}
 
-  // To call when the rank has done a step of this number, which counts over all operations, at this
-  // time of its clock. `tells` is true for a publish or a stamp. Returns a message where the rank
-  // has passed a token at which it should have waited, and otherwise an empty text.
+  // Call it when the rank has done a step, with the step's number (counted over all operations) and
+  // the rank's clock. `tells` is true for a publish or a stamp. Returns a message if the rank has
+  // passed a token at which it should have waited, and otherwise an empty text.
   std::string done(int32_t rank, int64_t base, int64_t number, const Clock& clock, bool tells);
 
  private:

@@ -182,8 +182,9 @@ class Stager {
     return copy.region;
   }
 
-  // This is asked when a copy is wanted, and not noted when a block is written, so that its cost is
-  // that of the transfer itself.
+  // True if a block of `src` was written after the copy was made. This is checked when the copy is
+  // wanted, and not noted in every copy when a block is written, so that the cost is in proportion
+  // to the transfer.
   bool overwritten(const Region& src, size_t made) {
     bool found = false;
     if (src.buffer == Buffer::out)
@@ -195,7 +196,7 @@ class Stager {
   const placement::NodeOf node_of_;
   std::vector<int32_t> next_;  // first unused block of each rank's tmp
   std::map<Key, Copy> copies_;
-  // By block of `out`: how many staged transfers there were when it had last been written.
+  // By block of `out`: the number of staged transfers when it was last written.
   BlockTable<size_t> written_;
   std::vector<int32_t> first_fresh_;  // by rank
   // By message: the transfer that ends it; its `message` is -1 once it has been staged.
@@ -217,16 +218,16 @@ constexpr int32_t stages_until_come = 4;
 constexpr int32_t most_stages_ahead = 6;
 constexpr int32_t stages_until_sent = 4;
 
-// A rank's transfers so far, for the stages of tokens and of the transfers behind them.
+// A rank's transfers so far, for the stages of tokens and of the transfers after them.
 struct Reached {
   int32_t latest = -1;  // the largest stage of its transfers
-  int32_t least = 0;    // the stage of its last token, which nothing behind it may precede
+  int32_t least = 0;    // the stage of its last token, the least for the transfers after it
   int32_t token = -1;   // the last token
 };
 
-// Sorts transfers by stage, and within a stage in the order of the plan; but a send stands right
-// behind the transfer that made its data. Otherwise a leader that receives several messages in one
-// stage would send nothing on before all of them have come.
+// Sorts transfers by stage, and within a stage in the order of the plan, except that a send comes
+// right after the transfer that made its data. Otherwise a leader that receives several messages in
+// one stage would send nothing on before all of them have come.
 void put_in_order(std::vector<Transfer>& transfers, const std::vector<int32_t>& behind) {
   std::vector<int32_t> order(transfers.size());
   std::iota(order.begin(), order.end(), 0);
@@ -248,7 +249,7 @@ void schedule(Plan& plan) {
   std::vector<Reached> reached(static_cast<size_t>(plan.ranks));
   auto& transfers = plan.transfers;
   std::vector<int32_t> post_of, send_of;  // by message
-  // By send: the transfer of its stage right behind which it stands; -1: none.
+  // By send: the transfer of its stage that it is sorted behind; -1: none.
   std::vector<int32_t> behind(transfers.size(), -1);
   for (int32_t i = 0; i < static_cast<int32_t>(transfers.size()); ++i) {
     Transfer& transfer = transfers[i];
@@ -292,8 +293,8 @@ void schedule(Plan& plan) {
       Transfer& post = transfers[post_of[transfer.message]];
       post.stage = std::max(post.stage, stage - most_stages_ahead);
     }
-    const bool says_only =
-        transfer.kind == TransferKind::send && transfer.dst.count == 0;  // for a token's sake
+    // True for a message without data, which replaces a token.
+    const bool says_only = transfer.kind == TransferKind::send && transfer.dst.count == 0;
     if (says_only && reached[executor].latest >= 0)
       stage = std::max(stage, reached[executor].latest);
     if (transfer.kind == TransferKind::token ||

@@ -1,4 +1,5 @@
-// Staging and lowering of plans that nobody checked, or that are as large as a text can make them.
+// Tests staging and lowering of plans that were not checked, or that are as large as a text can
+// make them.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -15,7 +16,7 @@
 namespace tutti::plan {
 namespace {
 
-// Far above what is needed, and far below what work that grows with the square of the plan takes.
+// Much longer than needed, and much shorter than work that grows with the square of the plan takes.
 constexpr auto patience = std::chrono::seconds(10);
 
 using Clock = std::chrono::steady_clock;
@@ -27,10 +28,10 @@ TEST(Stage, AValueIsCopiedOnceUntilItIsOverwritten) {
                  "copy out[1].0+3 <- out[0].0+3\n"  // makes the copy
                  "copy out[2].0+3 <- out[0].0+3\n"  // finds it
                  "copy out[0].2 <- out[1].2\n"      // overwrites one block of it
-                 "copy tmp[1].0+3 <- out[0].0+3\n"  // makes another
-                 "copy tmp[1].0+2 <- out[0].0+2\n"  // of other blocks
-                 "copy out[0].2 <- out[1].2\n"      // of which this is none
-                 "copy tmp[2].0+2 <- out[0].0+2\n"  // so that this finds it
+                 "copy tmp[1].0+3 <- out[0].0+3\n"  // makes a new copy
+                 "copy tmp[1].0+2 <- out[0].0+2\n"  // makes a copy of blocks 0 and 1
+                 "copy out[0].2 <- out[1].2\n"      // overwrites neither of them
+                 "copy tmp[2].0+2 <- out[0].0+2\n"  // finds the copy of blocks 0 and 1
                  "copy tmp[2].0+3 <- out[0].0+3\n"));
   int of_three = 0, of_two = 0;
   for (const Transfer& transfer : staged.transfers) {
@@ -43,8 +44,8 @@ TEST(Stage, AValueIsCopiedOnceUntilItIsOverwritten) {
   EXPECT_EQ(of_two, 1);
 }
 
-// What stands behind a token is of its stage or a later one, and a token of a later one than what
-// it waits for.
+// Transfers after a token have its stage or a later one, and a token has a later stage than the
+// transfers that it waits for.
 TEST(Stage, ATokenHoldsBackWhatFollowsIt) {
   const Plan staged =
       stage(read("tutti-plan 1\ncollective bcast\nranks 4\n"
@@ -59,7 +60,7 @@ TEST(Stage, ATokenHoldsBackWhatFollowsIt) {
   EXPECT_EQ(found, wanted);
 }
 
-// Of two messages that come at one stage the first goes on before the second has come.
+// If two messages come at one stage, the data of the first is sent on before the second has come.
 TEST(Stage, WhatIsSentGoesRightBehindWhatMadeIt) {
   const Plan staged = stage(read("tutti-plan 1\ncollective allreduce\nranks 3\n"
                                  "copy tmp[1].0 <- in[0]\n"
@@ -76,8 +77,8 @@ TEST(Stage, WhatIsSentGoesRightBehindWhatMadeIt) {
   EXPECT_EQ(found, (std::vector<K>{K::receive, K::reduce, K::send, K::receive, K::sent}));
 }
 
-// A token waits for the last of what stands before it; for the segment before where nothing does;
-// over lines too.
+// A token waits for the peer's last transfer before it or, if there is none, for the last one of
+// the segment before. The dependences are the same for both carriers.
 TEST(Depend, ATokenWaitsForWhatStandsBefore) {
   const Plan staged = stage(
       read("tutti-plan 1\ncollective bcast\nranks 3\n"
@@ -99,7 +100,7 @@ TEST(Depend, ATokenWaitsForWhatStandsBefore) {
   }
 }
 
-// Copies that a write makes stale are many here, each of another block.
+// There are many copies, each of another block, and each of them becomes stale.
 TEST(Stage, OverwritingManyCopiedBlocksIsNotQuadratic) {
   constexpr int32_t blocks = 200000;
   Plan plan;
@@ -114,7 +115,7 @@ TEST(Stage, OverwritingManyCopiedBlocksIsNotQuadratic) {
   EXPECT_LT(Clock::now() - begin, patience);
 }
 
-// One reduce that waits for as many readers of its destination as it has sources that arrive.
+// A reduce waits for as many readers of its destination as it has sources that arrive.
 TEST(Depend, ManyArrivalsBesideManyWaitsAreNotQuadratic) {
   constexpr int32_t ranks = 300000;
   Plan plan;

@@ -17,8 +17,8 @@ enum class StepKind : uint8_t {
 #undef TUTTI_STEP_KIND
 };
 
-// The kind of work on which a step spends its time: summaries and colours of traces tell them
-// apart.
+// The kind of work on which a step spends its time. Summaries and colours of traces distinguish
+// these groups.
 enum class StepGroup : uint8_t { waiting, moving, reducing, telling };
 inline constexpr std::array<std::string_view, 4> step_group_names = {"waiting", "moving",
                                                                      "reducing", "telling"};
@@ -64,8 +64,8 @@ constexpr bool is_wait(StepKind kind) {
          properties_of(kind).form == StepForm::peer_line;
 }
 
-// True of the steps of a message between nodes. The executor asks it of every step where ranks are
-// on several nodes, so it compares numbers and reads no table.
+// True of the steps of a message between nodes. The executor evaluates it for every step if ranks
+// are on several nodes, so it compares numbers and reads no table.
 constexpr bool is_message(StepKind kind) {
   return kind >= StepKind::post && kind <= StepKind::sent;
 }

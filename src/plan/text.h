@@ -13,7 +13,7 @@
 //   copy out[1].2+3 <- tmp[0].0+3       # blocks 2, 3, 4 from blocks 0, 1, 2: .FIRST+COUNT or
 //                                       # .FIRST+COUNT/STRIDE
 //   copy @2 out[1] <- out[0]            # an explicit stage
-//   token 2 <- 1                        # rank 2 goes on when rank 1 has done what stands before
+//   token 2 <- 1                        # rank 2 goes on when rank 1 has done its transfers above
 //   reduce any out[0] <- in[0], in[1]   # takes its sources as they arrive; needs `commutative yes`
 #pragma once
 
@@ -30,8 +30,8 @@ std::string print(const Transfer& transfer);
 std::string print(const Region& region);
 
 // Throws Error(invalid_plan) "NAME:LINE: what is wrong; what would be right". The result is
-// validated, and has the name in Plan::files. Where the name is empty, messages of this function
-// say "plan" in its place, and later messages say "line LINE".
+// validated, and has the name in Plan::files. If the name is empty, messages of this function have
+// "plan" in its place, and later messages have "line LINE".
 Plan read(std::string_view text, std::string_view name = {});
 
 }  // namespace tutti::plan

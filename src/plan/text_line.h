@@ -1,5 +1,5 @@
-// A reader of one line of a plan's text, from left to right. It knows its place in the text for
-// messages. Internal to src/plan. It views the text, which must outlive it.
+// A reader of one line of a plan's text, from left to right. It holds the line's place in the text,
+// for messages. Internal to src/plan. It views the text, which must outlive it.
 #pragma once
 
 #include <algorithm>

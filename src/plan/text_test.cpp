@@ -249,8 +249,8 @@ TEST(Text, LongLinesAreCutInMessages) {
   EXPECT_LT(refusal(head + "copy out[" + std::string(100000, '7') + "] <- in[0]").size(), 250u);
 }
 
-// Text is untrusted: whatever it is, it is read or refused with its line, and what is read prints
-// and reads again.
+// Text is untrusted: any text is either read or refused with its line, and a text that was read
+// prints and reads again.
 TEST(Text, ChangedBytesAreReadOrRefused) {
   ChangedText changed(example, "0123456789[]<-,.+/@#\n\r\t intoupmcyreds_\xff\x01", 3);
   changed.expect_read_or_refused("my.plan", 500, [](const std::string& text) {

@@ -184,8 +184,8 @@ class Reader {
   std::optional<Forest> forest_;  // from the end of the header on
 };
 
-// The length of the rising run with equal steps that starts at `at`, where a range is shorter to
-// write than the ranks.
+// The length of the rising run with equal steps that starts at `at`, if a range is shorter to write
+// than the ranks.
 size_t run_length(const std::vector<int32_t>& ranks, size_t at) {
   size_t end = at + 1;
   const auto step = [&](size_t i) { return ranks[i] - ranks[i - 1]; };

@@ -1,21 +1,22 @@
-// The text form of trees: a file, edited by a user, that says which rank reports to which.
+// The text form of trees: a file, written by a user, that lists the children of each rank.
 //
 //   tutti-tree 1
 //   collective allreduce       # or barrier, reduce, bcast
 //   ranks 8
-//   root 0                     # the tops of the trees; 0 where it is left out
-//   shape node:2 core:4        # the machine for which the tree is; any where it is left out
-//   any_order yes              # parents combine their children as they arrive; else no
-//   reduce 0: 1 2 4            # rank 0 combines its own data, then that of 1, 2 and 4 in this
-//   order reduce 2: 3 reduce 4: 5 6 reduce 6: 7 bcast 0: 1..7              # a list may hold
-//   ranges, FIRST..LAST and FIRST..LAST/STEP
+//   root 0                     # the root of the trees; 0 if left out
+//   shape node:2 core:4        # the machine for which the tree is; any if left out
+//   any_order yes              # parents combine their children as they arrive; no if left out
+//   reduce 0: 1 2 4            # rank 0 combines its own data, then that of ranks 1, 2 and 4
+//   reduce 2: 3
+//   reduce 4: 5 6
+//   reduce 6: 7
+//   bcast 0: 1..7              # a list may have ranges: FIRST..LAST and FIRST..LAST/STEP
 //
-// A parent that stands in its own list combines its own data in that place; any other parent
-// combines its own data first. An allreduce and a barrier have two trees; where the bcast tree is
-// left out, it is the reduce tree upside down, the last child first. The plan says `commutative`
-// where the reduce tree combines in another order than 0, 1, 2, ..., or in that of arrival. Text is
-// untrusted input: its sizes are bounded, and nothing in it is executed. docs/plan-format.md has
-// the grammar.
+// A parent in its own list combines its own data in that place; any other parent combines its own
+// data first. An allreduce and a barrier have two trees. If the bcast tree is left out, it is the
+// reduce tree upside down, with the last child first. The plan is `commutative` if the reduce tree
+// combines in another order than 0, 1, 2, ..., or in that of arrival. Text is untrusted input: its
+// sizes are bounded, and nothing in it is executed. docs/plan-format.md has the grammar.
 #pragma once
 
 #include <cstdint>
@@ -29,8 +30,8 @@ namespace tutti::plan {
 
 // The contents of a tree's text, as plain data.
 struct Trees {
-  using Children =
-      std::vector<std::vector<int32_t>>;  // by parent, in order; empty, or one list for each rank
+  // By parent, in order; empty, or one list for each rank.
+  using Children = std::vector<std::vector<int32_t>>;
 
   Collective collective = Collective::allreduce;
   std::string algorithm;  // a label for people
@@ -39,8 +40,8 @@ struct Trees {
   std::string shape;  // as topo::print writes it; empty: any
   bool any_order = false;
   Children reduce;  // of a barrier, a reduce, an allreduce
-  Children bcast;   // of a bcast; of a barrier and an allreduce too, empty for the reduce tree
-                    // upside down
+  // Of a bcast, a barrier, an allreduce; in the last two, empty for the reduce tree upside down.
+  Children bcast;
 
   bool operator==(const Trees&) const = default;
 };
@@ -52,7 +53,7 @@ Trees read_trees(std::string_view text, std::string_view name = "tree");
 // ranks as ranges.
 std::string print(const Trees& trees);
 
-// The plan that a tree's text stands for. Its transfers have the lines of the text. Throws as
+// The plan that a tree's text describes. Its transfers have the lines of the text. Throws as
 // read_trees does.
 Plan read_tree(std::string_view text, std::string_view name = "tree");
 

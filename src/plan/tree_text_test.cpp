@@ -10,8 +10,8 @@
 namespace tutti::plan {
 namespace {
 
-// LAM's logarithmic trees of 8 ranks, which differ, as in PATHS: rank 0 takes 1, 2, 4 in the
-// reduction.
+// LAM's logarithmic trees of 8 ranks (PATHS). The reduce tree and the bcast tree differ; in the
+// reduction rank 0 takes ranks 1, 2, 4.
 constexpr const char* example = R"(tutti-tree 1
 collective allreduce
 algorithm by hand
@@ -72,7 +72,7 @@ TEST(TreeText, MeansThisPlan) {
   EXPECT_TRUE(verdict.in_place);
 }
 
-// Without a bcast tree the result goes back the way that the data came, to the last child first.
+// Without a bcast tree, the result goes back along the reduce tree, to the last child first.
 TEST(TreeText, TheBcastTreeIsTheReduceTreeUpsideDown) {
   const Plan plan =
       read_tree("tutti-tree 1\ncollective barrier\nranks 4\nroot 3\nreduce 3: 0 1\nreduce 1: 2\n");
@@ -100,7 +100,8 @@ TEST(TreeText, OtherCollectives) {
   }
 }
 
-// Rank order is found out, and a parent can say where its own data goes.
+// The reader finds out whether the tree keeps rank order. A list may contain the parent, which sets
+// the place of the parent's own data.
 TEST(TreeText, FindsRankOrder) {
   const auto commutative = [](const char* lists) {
     const Plan plan =
@@ -242,7 +243,7 @@ TEST(TreeText, RefusesMalformedTrees) {
        "my.tree:5: rank 4 has no parent in the bcast tree; name it in a list that begins "
        "with 'bcast PARENT:'"},
       {"reduce 0: 1..5\nbcast 1: 1",
-       "my.tree:5: rank 1 in its own list, but it cannot hand on to itself; leave it out"},
+       "my.tree:5: rank 1 in its own list, but a rank does not broadcast to itself; leave it out"},
       {"reduce 0: 1..5\nranks 6",
        "my.tree:5: 'ranks' after the first list; move it before the lists"},
       {"reduse 0: 1..5", "my.tree:4: unknown word 'reduse'; is it 'reduce'?"},
@@ -260,7 +261,7 @@ TEST(TreeText, RefusesMalformedTrees) {
             "my.tree:5: a reduce has no bcast tree; remove the line");
 }
 
-// Long chains and wide trees are no deeper in the reader than short ones.
+// The reader does not recurse, so neither long chains nor wide trees exhaust the stack.
 TEST(TreeText, BearsTheLargestTrees) {
   std::string chain = "tutti-tree 1\ncollective reduce\nranks 100000\n";
   for (int rank = 0; rank + 1 < 100000; ++rank)
@@ -273,7 +274,7 @@ TEST(TreeText, BearsTheLargestTrees) {
             1048575u);
 }
 
-// Whatever the text is, it is read or refused with its line; what is read is a right plan, prints
+// Any text is either read or refused with its line. A text that was read gives a right plan, prints
 // and reads again.
 TEST(TreeText, ChangedBytesAreReadOrRefused) {
   ChangedText changed(example, "0123456789:. /#\n\r\treducbastyno_\xff\x01", 5);

@@ -16,7 +16,7 @@ namespace tutti::plan {
 
 // The contents of a block of tmp.
 struct Held {
-  int32_t extent = 0;  // its length class: that of this block of the vector
+  int32_t extent = 0;  // the block of the vector whose length it has
   bool elidable = false;
   Buffer buffer = Buffer::in;  // of the copy that a reader may bypass, and which block of it
   int32_t block = 0;
@@ -35,7 +35,7 @@ class Writer {
   void move(int32_t i, const std::vector<int32_t>& arrivals);
   // Writes a step of a message; the first of its two steps at this rank adds the Message itself.
   void message(int32_t i);
-  // Writes the steps at the end of a program, which wait for readings by others.
+  // Writes the steps at the end of a program, which wait for reads by others.
   void wait_for_readers(const std::vector<int32_t>& readings);
 
   Program& program() { return program_; }
@@ -43,7 +43,7 @@ class Writer {
  private:
   // This rank's end of a message.
   Message end_of(const Transfer& transfer);
-  // Adds a block to the message: to its last piece where the two lie side by side. Parts do not.
+  // Adds a block to the message: to its last piece if the two are adjacent, which parts are not.
   void append_piece(Message& message, const Region& here, int32_t k, int32_t extent,
                     int32_t writer);
 
@@ -58,7 +58,7 @@ class Writer {
   const ElidableCopies& elidable_;
   Carrier carrier_;
   Program program_;
-  std::map<int32_t, int32_t> message_of_;  // by number in the plan: which of the program's it is
+  std::map<int32_t, int32_t> message_of_;  // by number in the plan: its index in Program::messages
   const Facts& facts_;
   BlockTable<Held>& held_;
 };
