@@ -17,7 +17,7 @@ int move_high(int descriptor) {
   return high;
 }
 
-// Tables never shrink.
+// The table keeps its size when the descriptor is closed.
 void make_room_for_high_descriptors() {
   const int low = open("/", O_PATH | O_CLOEXEC);
   if (low >= 0) close(move_high(low));

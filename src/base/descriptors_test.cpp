@@ -46,7 +46,7 @@ TEST(Descriptors, TheTableHasRoomForThem) {
   make_room_for_high_descriptors();
   EXPECT_GE(table_size(), 201);
   const int next = open("/", O_PATH);
-  EXPECT_LT(next, 200);  // it has left none behind
+  EXPECT_LT(next, 200);  // no descriptor stays open
   EXPECT_EQ(fcntl(200, F_GETFD), -1);
   close(next);
 }

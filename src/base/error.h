@@ -16,9 +16,9 @@ enum class Code : int {
   ok = 0,
   invalid_argument = 1,  // null, out of range, overlapping, unknown name
   invalid_plan = 2,      // a plan that does not parse or does not compute its collective
-  unavailable =
-      3,         // the machine or the environment does not give what is needed (memory, permission)
-  mismatch = 4,  // ranks called different collectives, or with different sizes or roots
+  // The machine or the environment does not provide something (memory, permission).
+  unavailable = 3,
+  mismatch = 4,   // ranks called different collectives, or with different sizes or roots
   dead_peer = 5,  // a rank's process is gone
   internal = 6,   // an invariant of Tutti itself does not hold
 };

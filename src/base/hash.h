@@ -1,5 +1,5 @@
-// A hash of texts that is the same in every process, so that ranks can tell whether they have read
-// the same. Pure; any thread.
+// A hash of texts that is the same in every process, so that ranks can compare the texts that they
+// have read. Pure; any thread.
 #pragma once
 
 #include <cstdint>

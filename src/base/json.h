@@ -16,11 +16,12 @@ namespace tutti {
 // Objects keep the order in which their members are added.
 using Json = nlohmann::ordered_json;
 
-// On one line; with `indent`, a member or an element a line, each level further to the right by so
-// many spaces. Bytes that are no UTF-8 become U+FFFD, and numbers that are not finite null.
+// The value's text on one line. With `indent`, each member or element has a line of its own, and
+// each level is indented by that number of spaces. Bytes that are not UTF-8 become U+FFFD, and
+// numbers that are not finite become null.
 std::string json_text(const Json& value, int indent = -1);
 
-// The value rounded to so many decimal places, so that its text is no longer than its meaning.
+// The value rounded to `places` decimal places, so that its text has no meaningless digits.
 double rounded(double value, int places);
 
 // Texts of JSON values are put together without being parsed again, because those of all ranks'

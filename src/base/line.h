@@ -1,5 +1,5 @@
-// The sizes of a line: the unit of shared memory that the layout, the programs' geometry and the
-// executor count in.
+// The sizes of a line, the unit in which the layout, the programs' geometry and the executor count
+// shared memory. Constants; any thread.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,7 @@
-// Of a job's many ranks on a node one speaks. Whoever comes first for a purpose is the one, for as
-// long as the object lives; it knows nothing of the others. The name that is taken is a socket's
-// without a file, which goes with its process.
+// Chooses one of a job's ranks on a node, so that only one of them reports something. The first
+// process that makes an OnlyOne for a purpose is chosen, for as long as the object lives. The
+// object owns a socket with an abstract name (a name without a file), which the system frees when
+// the process ends. One thread.
 #pragma once
 
 #include <sys/socket.h>
@@ -20,8 +21,8 @@ class OnlyOne {
     const char* job = getenv("PMIX_NAMESPACE");
     sockaddr_un address{};
     address.sun_family = AF_UNIX;
-    // The ranks of a job on a node are the children of one process where nothing else tells their
-    // job.
+    // If the environment does not name the job, the parent process identifies it, because the ranks
+    // of a job on a node are children of one process.
     const int length = job != nullptr && *job != '\0'
                            ? snprintf(address.sun_path + 1, sizeof address.sun_path - 1,
                                       "tutti-%s-%s", purpose, job)

@@ -55,9 +55,8 @@ const std::vector<OptionRow>& option_table() {
       {.name = "TUTTI_STALL_SECONDS",
        .kind = OptionKind::integer,
        .default_value = "60",
-       .doc = "How long a rank waits in a collective before the watchdog says where each rank "
-              "stands; 0 turns the "
-              "watchdog off.",
+       .doc = "How long a rank waits in a collective before the watchdog reports where each rank "
+              "is; 0 turns the watchdog off.",
        .store = store<&Options::stall_seconds>,
        .least = 0,
        .most = 86400},
@@ -228,9 +227,10 @@ const std::vector<OptionRow>& option_table() {
       {.name = "TUTTI_SEGMENT_BYTES",
        .kind = OptionKind::bytes,
        .default_value = "0",
-       .doc = "The size of the segments that long messages are cut into; halves: two of each "
-              "message, or more where they do "
-              "not fit (docs/tuning.md); 0 lets Tutti choose.",
+       .doc =
+           "The size of the segments that long messages are cut into; halves: each message is "
+           "cut into two segments, or into more if two do not fit (docs/tuning.md); 0 lets Tutti "
+           "choose.",
        .store = store_segment,
        .least = 0,
        .most = gibibyte,

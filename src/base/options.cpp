@@ -180,8 +180,8 @@ std::string environment_page() {
   std::string page =
       "# Environment variables\n"
       "\n"
-      "Generated from the table in `src/base/option_table.cpp`; a test holds the two together, and "
-      "the build target\n"
+      "Generated from the table in `src/base/option_table.cpp`; a test compares the two, and the "
+      "build target\n"
       "`environment_docs` writes this page anew.\n"
       "\n"
       "The variables are read once, when a process first uses Tutti, and should be the same for "

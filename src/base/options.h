@@ -19,7 +19,7 @@
 
 namespace tutti {
 
-// The enumerators stand in the order of the accepted words in the table.
+// The enumerators are in the order of the accepted words in the table.
 enum class StallAction : int { report, abort_job };
 enum class IsaChoice : int { automatic, baseline, avx2, avx512 };
 enum class WaitChoice : int { automatic, spin, yield };
@@ -59,7 +59,7 @@ struct Options {
   std::array<std::string, collective_words.size()> algorithms;
   size_t segment_bytes;  // 0: automatic
   std::string plans;     // a directory with a map and plans; empty: none
-  std::string clusters;  // a file that says which nodes are near each other; empty: none
+  std::string clusters;  // a file that lists which nodes are near each other; empty: none
   std::string table;     // a file with rules that name built-in algorithms; empty: none
   Reproducible reproducible;
   int setup_after;  // collectives; or setup_after_automatic

@@ -10,8 +10,8 @@ namespace tutti {
 std::string host_name();
 
 // True if the process has ended: its number is free again, or its parent has not yet waited for it,
-// which a launcher may do late. False if the system does not tell, or if another process has taken
-// the number. Takes a few system calls.
+// which a launcher may do late. False if the system does not report it, or if another process has
+// the number now. Takes a few system calls.
 bool process_is_gone(uint64_t process);
 
 }  // namespace tutti
