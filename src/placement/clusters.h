@@ -1,6 +1,6 @@
 // Clusters: groups of nodes with slower links between them than within.
 //
-// No machine reports them, so a file does, which TUTTI_CLUSTERS names:
+// No machine reports them, so a file defines them, which TUTTI_CLUSTERS names:
 //
 //   tutti-clusters 1
 //   west: node1 node2

@@ -20,11 +20,11 @@ namespace tutti::placement {
 inline constexpr size_t most_cores = 4096;
 using CoreMask = std::bitset<most_cores>;
 
-// Those of this process; empty if the system does not tell.
+// The processors that this process may run on; empty if the system does not report them.
 CoreMask usable_cores();
 
 // A number for the running kernel. Containers of one machine have the same number, whatever their
-// host names are, and they share the machine's cores. 0 if the system does not tell.
+// host names are, and they share the machine's cores. 0 if the system does not report it.
 uint64_t kernel_identity();
 
 // True if some ranks must share a core, because more ranks are confined to a set of cores than the
@@ -35,8 +35,8 @@ bool oversubscribed(const std::vector<CoreMask>& masks);
 // (TUTTI_TOPOLOGY) describes if that is the text of a shape.
 topo::Shape shape_of(const std::vector<CoreMask>& masks, const std::string& given);
 
-// The levels of ranks with these masks, on this machine or on the one of `given` as above. One
-// level if all masks are equal.
+// The levels of ranks with these masks, on this machine or on the one that `given` describes as
+// above. The result is one level if all masks are equal.
 Levels levels_of(const std::vector<CoreMask>& masks, const std::string& given);
 
 }  // namespace tutti::placement

@@ -22,7 +22,7 @@ TEST(Cores, RanksOnCoresOfTheirOwnShareNone) {
 TEST(Cores, MoreRanksThanCoresShareThem) {
   EXPECT_TRUE(oversubscribed({mask_of({0, 1}), mask_of({0, 1}), mask_of({0, 1})}));
   EXPECT_TRUE(oversubscribed({mask_of({0}), mask_of({0}), mask_of({1}), mask_of({2})}));
-  // The third rank has cores of its own, but those confined to two cores are three.
+  // The fourth rank has cores of its own, but three ranks are confined to two cores.
   EXPECT_TRUE(oversubscribed({mask_of({0}), mask_of({1}), mask_of({0, 1}), mask_of({2, 3, 4, 5})}));
 }
 

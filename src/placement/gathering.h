@@ -1,9 +1,10 @@
-// An allgather in as many rounds as the number of ranks has bits: who sends what to whom.
+// An allgather in log2(ranks) rounds, rounded up: which shares each rank sends to which rank.
 //
 // Each rank first holds its own share, and later also the shares of the ranks behind it, in their
 // order; rank 0 is behind the last rank. In every round a rank sends the first of its shares to a
 // rank before it and receives as many from a rank behind it, at twice the distance each time. So
-// every round but the last doubles what all ranks hold, and the last brings what is missing. Pure.
+// every round except the last doubles the shares that a rank holds, and the last round brings the
+// missing ones. Pure; any thread.
 // Source: Bruck et al., Efficient Algorithms for All-to-All Communications in Multiport
 // Message-Passing Systems, 1997, the concatenation.
 #pragma once
@@ -16,7 +17,7 @@ namespace tutti::placement {
 
 struct GatheringRound {
   int32_t to = 0, from = 0;  // ranks
-  int32_t shares = 0;        // so many of the first are sent, and as many come
+  int32_t shares = 0;        // the first shares that are sent, and as many that are received
 };
 
 inline std::vector<GatheringRound> gathering_rounds(int32_t rank, int32_t ranks) {

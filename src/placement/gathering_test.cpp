@@ -5,7 +5,7 @@
 namespace tutti::placement {
 namespace {
 
-// Runs all ranks side by side, share by share.
+// Executes the rounds of all ranks and compares their shares.
 void check_gathering(int32_t ranks) {
   std::vector<std::vector<int32_t>> held(static_cast<size_t>(ranks));
   for (int32_t rank = 0; rank < ranks; ++rank) held[static_cast<size_t>(rank)] = {rank};

@@ -30,7 +30,7 @@ SharedLevel within(const SharedLevel& outer, const SharedLevel& found) {
 }
 
 // True if the numa level divides the ranks as the socket level before it does, by its own groups
-// and not only because it lies inside.
+// and not only because it is inside that level.
 bool sockets_are_regions(const std::vector<SharedLevel>& levels, const SharedLevel& whole,
                          const SharedLevel& found) {
   if (found.name != "numa" || levels.empty() || levels.back().name != "socket") return false;

@@ -1,12 +1,12 @@
-// The levels that a communicator's ranks share. Algorithms know nothing else of the machine.
+// The levels that a communicator's ranks share. Algorithms use no other facts about the machine.
 //
-// A level (node, socket, numa region, shared cache, core) divides the ranks into groups. Levels
-// stand from the outside in, and each divides the groups of the one before. They come from the
-// ranks' actual bindings. A level on which some rank is in several groups at once (because the rank
-// is not bound) is unknown; it is left out, with all levels inside it. A level that says nothing is
-// left out too: one that has a single group, a group for each rank, or the same groups as the level
-// outside. Where sockets have the same groups as numa regions, the level is called numa. Without
-// any level, all ranks count as being on one.
+// A level (cluster, node, socket, numa region, shared cache, core) divides the ranks into groups.
+// Levels are in order from the outside in, and each divides the groups of the one before. They come
+// from the ranks' actual bindings. A level on which some rank is in several groups at once (because
+// the rank is not bound) is unknown; it is left out, with all levels inside it. A level that adds
+// nothing is left out too: one that has a single group, a group for each rank, or the same groups
+// as the level outside. If sockets have the same groups as numa regions, the level is called numa.
+// Without any level, all ranks count as being on one.
 //
 // Values, constant once made; any thread. Every function is pure except levels_of_bound, which
 // reads the kernel's files. Source: HMPI, section 2.1; NUMACol, section 3.
@@ -34,8 +34,8 @@ struct SharedLevel {
 class Levels {
  public:
   Levels() = default;  // one level, any number of ranks
-  // Takes levels as they were found, from the outside in; the numbers of groups are free. Drops
-  // levels that say nothing, and makes each level divide the one before.
+  // Takes levels as they were found, from the outside in, with any numbers of groups. Drops levels
+  // that add nothing, and makes each level divide the one before.
   explicit Levels(std::vector<SharedLevel> found);
 
   // From the outside in.
@@ -59,13 +59,13 @@ class Levels {
   std::string contents_;
 };
 
-// The levels of ranks that may run on these processing units each. The result is one level if a
-// rank has no units, or one that the table does not have.
+// The levels of ranks, each of which may run on the processing units of its entry in `bindings`.
+// The result is one level if a rank has no units, or a unit that is not in the table.
 Levels levels_of(const std::vector<std::vector<int>>& bindings, const topo::MachineUnits& units);
 
-// The same on this machine, or on the one that `given` describes (TUTTI_TOPOLOGY) if that is the
-// text of a shape. One level if all ranks may run on the same units. `system` is where the kernel
-// shows its devices.
+// The levels of such ranks on this machine, or on the one that `given` describes (TUTTI_TOPOLOGY)
+// if that is the text of a shape. The result is one level if all ranks may run on the same units.
+// `system` is where the kernel shows its devices.
 Levels levels_of_bound(const std::vector<std::vector<int>>& bindings, const std::string& given,
                        const std::string& system = "/sys/devices/system");
 

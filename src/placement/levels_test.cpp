@@ -1,4 +1,5 @@
-// Levels: from bindings over trees, shapes and the kernel's files, whole and in part.
+// Tests levels that come from bindings and trees, shapes or the kernel's files, of all ranks and of
+// some of them.
 #include "placement/levels.h"
 
 #include <gtest/gtest.h>
@@ -66,13 +67,13 @@ TEST(Levels, ASocketThatIsARegionIsCalledNuma) {
   const MachineUnits units = machine_units(parse_shape("socket:2 numa:2 core:2"));
   EXPECT_EQ(levels_of(bound_to({0, 1, 4, 5}), units).contents(), "numa:0,0,1,1");
   EXPECT_EQ(levels_of(bound_to({0, 1, 2, 4}), units).contents(), "socket:0,0,0,1 numa:0,0,1,2");
-  // Some of the ranks: their sockets have the same groups as their regions.
+  // Some of the ranks, whose sockets have the same groups as their regions.
   const Levels all = levels_of(bound_to({0, 1, 2, 3, 4, 5, 6, 7}), units);
   EXPECT_EQ(all.of({0, 1, 4, 5}).contents(), "numa:0,0,1,1");
   EXPECT_EQ(all.of({0, 1, 2, 3}).contents(), "numa:0,0,1,1");
   EXPECT_EQ(all.of({0, 2, 4, 6}).contents(), "socket:0,0,1,1");
   EXPECT_EQ(read_levels(all.contents()), all);
-  // On several nodes, whose regions are numbered alike.
+  // Several nodes, whose regions have the same numbers.
   const Levels nodes({{"node", {0, 0, 0, 0, 1, 1, 1, 1}, 2},
                       {"socket", {0, 0, 1, 1, 0, 0, 1, 1}, 2},
                       {"numa", {0, 0, 2, 2, 0, 0, 2, 2}, 2}});
@@ -102,7 +103,7 @@ TEST(Levels, RanksDealtRoundRobinAreNotInRankOrder) {
 
 TEST(Levels, WhatARankDoesNotTellIsUnknownFurtherInside) {
   const MachineUnits units = machine_units(parse_shape("numa:2 cache:2 core:2"));
-  // Bound by numa region: caches are unknown. One rank unbound: everything is.
+  // If ranks are bound to numa regions, caches are unknown. If one rank is unbound, all levels are.
   EXPECT_EQ(levels_of({{0, 1, 2, 3}, {0, 1, 2, 3}, {4, 5, 6, 7}, {4}}, units).contents(),
             "numa:0,0,1,1");
   EXPECT_TRUE(levels_of({{0}, {1}, {4}, {0, 1, 2, 3, 4, 5, 6, 7}}, units).one_level());
@@ -137,8 +138,8 @@ TEST(Levels, InnerLevelsDivideOuterOnes) {
   }
 }
 
-// A machine of four sockets of 32 cores: threads a core each, some cores with two, one socket with
-// fewer.
+// Ranks on a machine of four numa regions of 32 cores: one rank on each core; then two ranks on
+// some cores, and regions with different numbers of ranks.
 TEST(Levels, OfBoundRanks) {
   std::vector<std::vector<int>> bindings;
   for (int core = 0; core < 128; ++core) bindings.push_back({core});
@@ -148,13 +149,13 @@ TEST(Levels, OfBoundRanks) {
   EXPECT_TRUE(all.in_rank_order());
   const Levels odd = levels_of_bound({{0}, {33}, {64}, {33}, {1}, {127}, {96}}, "numa:4 core:32");
   EXPECT_EQ(odd.contents(), "numa:0,1,2,1,0,3,3 core:0,1,2,1,3,4,5");
-  // By sockets: a socket's cores are all that a rank tells.
+  // If ranks are bound to several cores of a region, only their region is known.
   EXPECT_EQ(levels_of_bound({{0, 1}, {0, 1}, {32, 33}, {32, 33}}, "numa:4 core:32").contents(),
             "numa:0,0,1,1");
   EXPECT_TRUE(
       levels_of_bound({{0, 32}, {0, 32}, {0, 32}}, "numa:4 core:32").one_level());  // unbound
   EXPECT_TRUE(
-      levels_of_bound({{0}, {0, 32}, {32}}, "numa:4 core:32").one_level());  // one of them is
+      levels_of_bound({{0}, {0, 32}, {32}}, "numa:4 core:32").one_level());  // one is unbound
   EXPECT_TRUE(levels_of_bound({{0}, {1}}, "no shape", "/nowhere").one_level());
   const Levels clustered = levels_of_bound(bindings, "socket:4 numa:2 cache:2 core:8");
   EXPECT_EQ(
@@ -189,8 +190,8 @@ TEST(Levels, OfTheKernelsFiles) {
   for (const int unit : units) put_socket(unit, unit / 4);
   EXPECT_EQ(levels_of(bound_to(units), machine_units_of_system(units, path)).all().front().name,
             "numa");
-  // Two regions in one socket beside an equal one; then sockets of a core each, which are no more
-  // than that.
+  // One socket has two regions, and another has one region; then each socket has one core, and such
+  // sockets are left out.
   put("node/online", "0-2");
   put("node/node0/cpulist", "0-1");
   put("node/node2/cpulist", "2-3");

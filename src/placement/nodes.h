@@ -1,10 +1,10 @@
 // Which ranks of a communicator share memory: its nodes, as a plan's lowering sees them.
 //
 // Ranks of one node reach each other by loads and stores; ranks of two nodes exchange messages
-// only. Without numbers all ranks are on one node. A node whose ranks cannot share memory counts as
-// many nodes of one rank each (every node does with TUTTI_REACH=net). A value, constant once made,
-// the same at all ranks; any thread may read it. It takes as much memory as the ranks of one node
-// if ranks lie regularly (placement/periodic_row.h).
+// only. Without numbers all ranks are on one node. If the ranks of a node cannot share memory (as
+// everywhere with TUTTI_REACH=net), each of them counts as a node. A value, constant once made, the
+// same at all ranks; any thread may read it. It takes as much memory as the ranks of one node if
+// ranks are placed regularly (placement/periodic_row.h).
 #pragma once
 
 #include <algorithm>
@@ -19,14 +19,14 @@ namespace tutti::placement {
 class Nodes {
  public:
   Nodes() = default;  // one node, any number of ranks
-  // Takes the number of each rank's node. The numbers are free; all equal means one node.
+  // Takes the number of each rank's node, which may be any numbers. All equal means one node.
   explicit Nodes(const std::vector<int32_t>& of) {
     if (std::all_of(of.begin(), of.end(), [&](int32_t node) { return node == of.front(); })) return;
     of_ = of;
     contents_ = of_.text();
   }
 
-  // One comparison: v-collectives ask in every call.
+  // Takes one comparison, because every call of a v-collective asks.
   bool one() const { return contents_.empty(); }
   // The ranks on the node of `rank`, in their order, for a communicator of `ranks` ranks.
   std::vector<int32_t> members(int32_t rank, int32_t ranks) const {

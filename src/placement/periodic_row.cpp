@@ -12,7 +12,7 @@ constexpr size_t plain_up_to = 32;
 // text() writes fewer.
 constexpr size_t most_periods = 32;
 
-// Sums and differences wrap, so that all numbers have one.
+// Sums and differences wrap, so that any two numbers have one.
 int32_t sum(int32_t one, int32_t other) {
   return static_cast<int32_t>(static_cast<uint32_t>(one) + static_cast<uint32_t>(other));
 }

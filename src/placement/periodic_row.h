@@ -1,18 +1,18 @@
 // A row of numbers, one for each rank, that keeps one period of them.
 //
-// Ranks usually lie alike on every node, or are dealt to the nodes one by one. The numbers of a row
-// then repeat after a period, each time larger by the same step, and the row keeps the first period
-// only. A period may itself repeat, so a row of any length takes about as much memory as the ranks
-// of one node. The last period of a row may be cut short. A row that does not repeat from its first
-// number to its last keeps all of its numbers.
+// Ranks are usually placed alike on every node, or dealt to the nodes one by one. The numbers of a
+// row then repeat after a period, each time larger by the same step, and the row keeps the first
+// period only. A period may itself repeat, so a row of any length takes about as much memory as the
+// ranks of one node. The last period of a row may be cut short. A row that does not repeat from its
+// first number to its last keeps all of its numbers.
 //
 // Equal rows are kept alike, so they have equal texts. A text is the numbers with commas between
-// them, or `(PERIOD)*NUMBERS+STEP` for a row of so many numbers; a STEP of 0 is left out, and
-// PERIOD is a text again: `(0,0,1,1)*4096+2`. Rows of up to 32 numbers are written out.
+// them, or `(PERIOD)*COUNT+STEP` for a row of COUNT numbers; a STEP of 0 is left out, and PERIOD is
+// a text again: `(0,0,1,1)*4096+2`. Rows of up to 32 numbers are written out.
 //
 // A value, constant once made; any thread may read it. Looking a number up takes a few divisions,
-// so whoever needs many of them calls values(). Making a row takes time in proportion to its length
-// and 8 bytes a number meanwhile.
+// so a caller that needs many of them uses values(). Making a row takes time in proportion to its
+// length and 8 bytes a number meanwhile.
 #pragma once
 
 #include <cstddef>
@@ -28,7 +28,7 @@ namespace tutti::placement {
 class PeriodicRow {
  public:
   PeriodicRow() = default;
-  PeriodicRow(std::vector<int32_t> numbers);  // NOLINT: a row of numbers, whoever keeps it
+  PeriodicRow(std::vector<int32_t> numbers);  // NOLINT: a row is its numbers
   PeriodicRow(std::initializer_list<int32_t> numbers)
       : PeriodicRow(std::vector<int32_t>(numbers)) {}
 

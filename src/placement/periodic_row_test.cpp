@@ -109,8 +109,8 @@ TEST(PeriodicRow, ExtremesWrap) {
   check_row(numbers);
 }
 
-// A row that repeats a short one or, up to `depth` times, a row made likewise. Every third is then
-// broken in one place.
+// A row that repeats a short row or, up to `depth` times, a row that is made in the same way. Every
+// third row is then changed in one place.
 std::vector<int32_t> random_row(std::mt19937& random, int depth) {
   const auto below = [&](uint32_t bound) { return static_cast<int32_t>(random() % bound); };
   std::vector<int32_t> row{below(5)};
@@ -129,7 +129,7 @@ TEST(PeriodicRow, RandomRowsComeBack) {
   for (int i = 0; i < 1000; ++i) {
     const std::vector<int32_t> numbers = random_row(random, i % 3);
     check_row(numbers);
-    // Another number makes another row, and another text.
+    // If a number differs, the row and its text differ.
     std::vector<int32_t> other = numbers;
     other[random() % other.size()] += 1;
     EXPECT_NE(PeriodicRow(other).text(), PeriodicRow(numbers).text());

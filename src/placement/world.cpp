@@ -12,8 +12,7 @@ constexpr size_t most_ranks = size_t{1} << 24;  // that a text may describe
 
 }  // namespace
 
-// A node with a single cache level has its groups where the outer of the two caches would have
-// them.
+// If a node has one cache level, its groups are in the place of the outer of the two caches.
 GroupsOnNode groups_on_node(const Levels& levels, int rank) {
   GroupsOnNode groups{};
   size_t next = 0;
@@ -59,7 +58,7 @@ Nodes WorldPlacement::nodes(const std::vector<int>& ranks) const {
 
 Levels WorldPlacement::levels(const std::vector<int>& ranks) const {
   std::vector<int32_t> clusters = numbers(at_cluster, ranks), nodes = machine_nodes(ranks);
-  // A cluster for each node says nothing that nodes do not say.
+  // If each node is a cluster of its own, clusters add nothing to nodes.
   const bool near = Nodes(clusters).count() < Nodes(nodes).count();
   std::vector<SharedLevel> levels;
   if (near) levels.push_back({"cluster", std::move(clusters), 1});

@@ -1,8 +1,8 @@
 // Where the ranks of a world are: on which node each is, with which ranks it shares memory, and its
 // groups on the node.
 //
-// The placement is made once, is the same at all ranks, and is asked by every communicator that is
-// set up. It takes as much memory as the ranks of one node if ranks lie regularly
+// The placement is made once, is the same at all ranks, and is read when a communicator is set up.
+// It takes as much memory as the ranks of one node if ranks are placed regularly
 // (placement/periodic_row.h), however many ranks the world has. A value, constant once made; any
 // thread may read it.
 #pragma once
@@ -21,14 +21,14 @@ namespace tutti::placement {
 
 // A rank's group on each level of its node; 0 on a level where the node has one group.
 using GroupsOnNode = std::array<int32_t, topo::unit_level_names.size()>;
-// Those of one of the ranks whose levels these are, all of them on one node.
+// The groups of a rank; `levels` are those of the ranks of its node, and `rank` counts these ranks.
 GroupsOnNode groups_on_node(const Levels& levels, int rank);
 
-// What one rank tells the others about itself. Plain numbers.
+// The facts about one rank that it sends to the others, as plain numbers.
 struct RankLocation {
   int32_t rank = 0;            // in the world
-  int32_t node = 0;            // the world's rank that is first on this rank's node
-  int32_t memory = 0;          // the world's rank that is first of those that it shares memory with
+  int32_t node = 0;            // the first of the world's ranks on this rank's node
+  int32_t memory = 0;          // the first of the world's ranks that share memory with this rank
   int32_t oversubscribed = 0;  // 1: ranks outnumber cores on the machine of this rank's node
   int32_t cluster = 0;
   GroupsOnNode groups{};
@@ -40,8 +40,8 @@ class WorldPlacement {
   // Takes the locations of all ranks of the world, each once, in any order.
   explicit WorldPlacement(std::vector<RankLocation> locations);
 
-  // The nodes and the levels of some ranks of the world, given by their ranks in it. Nodes are
-  // those that share memory.
+  // The nodes and the levels of some ranks of the world, given by their ranks in it. The ranks of a
+  // node share memory.
   Nodes nodes(const std::vector<int>& ranks) const;
   Levels levels(const std::vector<int>& ranks) const;
   // The number of each rank's node, whether or not the node's ranks share memory.

@@ -1,4 +1,4 @@
-// The placement of a world's ranks, as one rank keeps it and tells it to others.
+// Tests the placement of a world's ranks, its memory, and the text in which it is sent.
 #include "placement/world.h"
 
 #include <gtest/gtest.h>
@@ -69,7 +69,7 @@ TEST(WorldPlacement, RefusesMalformedTexts) {
   }
 }
 
-// With sixteen times as many ranks, a rank keeps as much.
+// A placement of sixteen times as many ranks takes no more memory.
 TEST(WorldPlacement, TakesAsMuchMemoryAsOneNode) {
   const auto bytes = [](int nodes, bool dealt) {
     return WorldPlacement(
@@ -82,7 +82,7 @@ TEST(WorldPlacement, TakesAsMuchMemoryAsOneNode) {
   }
 }
 
-// What a node's levels say of each rank goes into the world's levels again.
+// The world's levels, made from the groups on each node, are the levels of the nodes again.
 TEST(WorldPlacement, GroupsOnANodeAreThoseOfItsLevels) {
   const Levels levels = read_levels("numa:0,0,0,0,1,1,1,1 cache:0,0,1,1,2,2,3,3");
   EXPECT_EQ(groups_on_node(levels, 0), GroupsOnNode{});
