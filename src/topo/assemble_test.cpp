@@ -1,4 +1,5 @@
-// Trees from plain groups: nesting, what is left out, restriction, rendering. No hwloc.
+// Tests trees that are made from plain groups, without hwloc: nesting, groups that are left out,
+// restriction, and the text.
 #include <gtest/gtest.h>
 
 #include <random>
@@ -45,7 +46,7 @@ std::string assembled(int cores, std::vector<Vertex> groups) {
   return shape(assemble("test", plain_cores(cores), std::move(groups)));
 }
 
-// All that the header promises of every tree.
+// Checks the properties that the header promises of every tree.
 void expect_sound(const Tree& tree) {
   ASSERT_EQ(tree.vertices.at(0).level, Level::node);
   ASSERT_EQ(tree.vertices[0].core_count, static_cast<int>(tree.cores.size()));
@@ -128,7 +129,7 @@ TEST(Assemble, ASocketThatIsARegionTheNodeOrACoreIsLeftOut) {
             "node(numa(..)numa(..))");
   EXPECT_EQ(assembled(4, {socket(0, 4), numa(0, 2), numa(2, 2)}), "node(numa(..)numa(..))");
   EXPECT_EQ(assembled(2, {socket(0, 1), socket(1, 1), numa(0, 2)}), "node(numa(..))");
-  // One socket with one region beside one with two.
+  // One socket has one region, and the other has two.
   EXPECT_EQ(assembled(6, {socket(0, 2), numa(0, 2), socket(2, 4), numa(2, 2), numa(4, 2)}),
             "node(numa(..)socket(numa(..)numa(..)))");
 }

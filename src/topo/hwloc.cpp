@@ -27,8 +27,8 @@ struct Destroy {
 };
 using Topology = std::unique_ptr<std::remove_pointer_t<hwloc_topology_t>, Destroy>;
 
-// A topology that has not been told yet where to read from. It leaves devices and the like out,
-// because finding them takes longer than all the rest.
+// A topology that has no source yet. It leaves devices and the like out, because finding them takes
+// longer than all the rest.
 Topology new_topology() {
   hwloc_topology_t topology = nullptr;
   if (hwloc_topology_init(&topology) != 0)
@@ -59,8 +59,8 @@ struct Reading {
 };
 
 void read_cores(hwloc_topology_t topology, Reading* reading) {
-  hwloc_obj_t present =
-      nullptr;  // the hwloc core (or, without one, processing unit) of the last of our cores
+  // The hwloc core (or, without one, processing unit) of the last of our cores.
+  hwloc_obj_t present = nullptr;
   for (hwloc_obj_t unit = nullptr;
        (unit = hwloc_get_next_obj_by_type(topology, HWLOC_OBJ_PU, unit)) != nullptr;) {
     hwloc_obj_t core = hwloc_get_ancestor_obj_by_type(topology, HWLOC_OBJ_CORE, unit);
@@ -130,8 +130,8 @@ Tree read_tree(hwloc_topology_t topology, const std::string& source) {
   return assemble(source, std::move(reading.cores), std::move(reading.groups));
 }
 
-// Marks the cores outside the calling thread's binding. If the binding has no core of the tree, it
-// says nothing about the tree (a container may number its processing units differently), and all
+// Marks the cores outside the calling thread's binding. If the binding has no core of the tree, the
+// two do not belong together (a container may number its processing units differently), and all
 // cores stay usable.
 void mark_usable(Tree* tree) {
   const std::vector<int> bound = binding();
@@ -186,8 +186,8 @@ std::string level_of_word(const std::string& word) {
   return word.substr(0, word.find_first_of(":("));
 }
 
-// Checks that Tutti's levels stand from the outside in: hwloc accepts any order and then makes
-// trees that the user did not mean. Sockets may also stand inside numa regions.
+// Checks that Tutti's levels are in order from the outside in, because hwloc accepts any order and
+// then makes trees that the user did not mean. Sockets may also be inside numa regions.
 void check_order(const std::string& description, const std::vector<std::string>& words) {
   static const std::map<std::string, int> order = {
       {"node", 0}, {"socket", 1}, {"numa", 1}, {"cache", 2}, {"core", 3}};
@@ -248,8 +248,8 @@ Tree this_machine() {
         Code::unavailable,
         "hwloc cannot read this machine; describe it in TUTTI_TOPOLOGY, such as \"core:8\"");
   }
-  // HWLOC_XMLFILE and similar variables replace the machine by another; the binding says nothing
-  // about that one.
+  // HWLOC_XMLFILE and similar variables replace the machine by another, to which the binding does
+  // not apply.
   const bool real = hwloc_topology_is_thissystem(topology.get()) != 0;
   Tree tree = read_tree(topology.get(), real ? "this machine" : "hwloc's environment variables");
   if (real) mark_usable(&tree);

@@ -12,8 +12,8 @@ namespace {
 
 enum LevelAt : size_t { at_socket, at_numa, at_inner_socket, at_l3, at_l2, at_core };
 
-// A core without a group of its own on a level is together with all cores of the level outside that
-// have none either, so the level adds nothing for it.
+// If a core has no group on a level, its group is made of the cores of its group on the next outer
+// level that have none either, so the level adds nothing for it.
 constexpr int32_t none = -1;
 constexpr int32_t as_outside = 1 << 28;
 
@@ -23,7 +23,7 @@ UnitGroups without_gaps(UnitGroups groups) {
   return groups;
 }
 
-// Moves each unit's socket to one of the two socket levels: to the inner one where a region holds
+// Moves each unit's socket to one of the two socket levels: to the inner one if a region holds
 // several sockets. A socket of one core, as emulators have them, is treated as its core.
 MachineUnits with_sockets(MachineUnits units) {
   std::map<int32_t, std::set<int32_t>> cores, sockets;  // by socket, by numa region
@@ -90,7 +90,7 @@ MachineUnits machine_units(const Shape& shape) {
   const int32_t regions = count(socket_level) * count(numa_level),
                 caches = regions * count(cache_level);
   const bool shared = shape.counts[cache_level] != 0 && count(core_level) > 1;
-  // Sockets of a shape that does not name regions lie in one region.
+  // Sockets of a shape that does not name regions are in one region.
   const bool one_region = shape.counts[socket_level] != 0 && shape.counts[numa_level] == 0;
   for (int32_t core = 0; core < caches * count(core_level); ++core) {
     const int32_t cache = core / count(core_level), region = cache / count(cache_level);

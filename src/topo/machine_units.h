@@ -18,9 +18,9 @@
 
 namespace tutti::topo {
 
-// The levels on which units can be together, from the outside in. Sockets stand outside numa
-// regions, or inside them where a region holds several; the other socket level then has the same
-// groups as numa.
+// The levels on which units can be together, from the outside in. Sockets are outside numa regions,
+// or inside them if a region holds several sockets. The other socket level then has the same groups
+// as numa.
 inline constexpr std::array<std::string_view, 6> unit_level_names = {
     "socket", "numa", "socket", "cache L3", "cache L2", "core"};
 // The name without the depth: "cache" for "cache L3".
@@ -28,7 +28,7 @@ inline std::string short_level_name(size_t level) {
   const std::string_view name = unit_level_names[level];
   return std::string(name.substr(0, name.find(' ')));
 }
-// A unit's group on each level. The numbers of groups are free.
+// A unit's group on each level. Groups may have any numbers.
 using UnitGroups = std::array<int32_t, unit_level_names.size()>;
 // By processing unit, as the system numbers them.
 using MachineUnits = std::map<int, UnitGroups>;

@@ -61,8 +61,8 @@ int core_of(int unit, const std::string& system) {
   return units.empty() ? unit : *units.begin();
 }
 
-// The number of sockets that hold these regions, if each holds several and all hold as many; else
-// 0, because sockets then add nothing to the regions.
+// The number of sockets that hold these regions, if each holds several and all hold equally many;
+// else 0, because sockets then add nothing to the regions.
 int32_t sockets_of(const std::vector<NodeCore>& cores, const std::string& system) {
   std::map<int, std::set<int>> regions;  // by socket
   std::map<int, int> sockets;            // by region

@@ -1,6 +1,6 @@
 // A machine's shape: the count of each level, from the outside in, such as "node:4 numa:2 core:8".
 //
-// A plan is made for a shape, and a communicator runs on one; comparing the two tells whether the
+// A plan is made for a shape, and a communicator runs on one; comparing the two shows whether the
 // plan may run. Each count is inside one of the level before: node:4 numa:2 core:8 is a machine of
 // 64 cores. Sockets are named only if they are a level of their own: a socket that is one numa
 // region counts as that region. A value, copied freely. Every function here is pure except
@@ -41,10 +41,10 @@ Shape given_shape(const std::string& value);
 // parse_shape(print(shape)) == shape.
 std::string print(const Shape& shape);
 
-// Adds, with count 1, the levels that stand outside the first one named: core:8 becomes cluster:1
-// node:1 numa:1 cache:1 core:8. Levels left out further inside stay out, because the shape says
-// nothing about them; so do sockets that it does not name (numa:2 may be two sockets or one). The
-// empty shape stays empty.
+// Adds, with count 1, the levels outside the first one named: core:8 becomes cluster:1 node:1
+// numa:1 cache:1 core:8. Levels left out further inside stay out, because the shape leaves them
+// open; so do sockets that it does not name (numa:2 may be two sockets or one). The empty shape
+// stays empty.
 Shape normalised(const Shape& shape);
 
 // True if a plan for one shape may run on the other, because every level that both name has the
@@ -52,8 +52,8 @@ Shape normalised(const Shape& shape);
 // The empty shape agrees with every shape.
 bool agree(const Shape& one, const Shape& other);
 
-// A core of this node, with those of its processing units (the system's numbers) that were asked
-// for.
+// A core of this node, with those of its processing units (the system's numbers) that the caller
+// named.
 struct NodeCore {
   int region;  // numa
   std::vector<int> units;

@@ -72,7 +72,7 @@ TEST(Shape, AgreesWhereAllNamedLevelsDo) {
   EXPECT_TRUE(agreed("node:1", "node:1 numa:2 core:8"));
   EXPECT_TRUE(agreed("node:4 core:16", "node:4 numa:2 core:8"));
   EXPECT_TRUE(agreed("numa:2 cache:2 core:4", "numa:2 core:8"));
-  // Whoever does not name sockets says nothing of them.
+  // A shape that does not name sockets agrees with any number of them.
   EXPECT_TRUE(agreed("numa:4 core:4", "node:1 socket:2 numa:2 core:4"));
   EXPECT_TRUE(agreed("socket:2 numa:1 core:8", "node:1 numa:2 core:8"));
   EXPECT_TRUE(agreed("socket:2 core:8", "node:1 socket:2 numa:2 core:4"));
@@ -140,12 +140,12 @@ TEST(Shape, OfANodeTellsOfSocketsOfSeveralRegions) {
     all.push_back(unit);
   }
   EXPECT_EQ(print(shape_of_node(all, system.path())), "node:1 socket:2 numa:2 core:4");
-  // As many regions as sockets, one socket, and sockets of unlike numbers of regions: regions say
-  // it.
+  // Sockets are left out if there are as many regions, if there is one socket, or if sockets have
+  // different numbers of regions.
   EXPECT_EQ(print(shape_of_node({0, 1, 8, 9}, system.path())), "node:1 numa:2 core:2");
   EXPECT_EQ(print(shape_of_node({0, 1, 4, 5}, system.path())), "node:1 numa:2 core:2");
   EXPECT_EQ(print(shape_of_node({0, 4, 8}, system.path())), "node:1 numa:3 core:1");
-  // A region in two sockets, and one of which nothing is known.
+  // They are also left out if a region is in two sockets, or if a region's socket is unknown.
   system.put("cpu/cpu0/topology/physical_package_id", "7");
   EXPECT_EQ(print(shape_of_node(all, system.path())), "node:1 numa:4 core:4");
   system.put("cpu/cpu0/topology/physical_package_id", "-1");

@@ -16,7 +16,7 @@ namespace {
 
 int end_core(const Vertex& vertex) { return vertex.first_core + vertex.core_count; }
 
-// Orders vertices so that each stands before those it covers. If two cover the same cores, the
+// Orders vertices so that each comes before those that it covers. If two cover the same cores, the
 // outer level, then the outer cache, then the lower index comes first.
 bool stands_before(const Vertex& a, const Vertex& b) {
   return std::tuple(a.first_core, -a.core_count, -static_cast<int>(a.level), -a.cache_depth,
@@ -29,7 +29,7 @@ bool same_run(const Vertex& a, const Vertex& b) {
   return a.first_core == b.first_core && a.core_count == b.core_count;
 }
 
-// True if a group says no more than the node or a single core does.
+// True if a group adds nothing to the node or to a single core.
 bool says_nothing(const Vertex& group, int core_count) {
   if (group.level == Level::socket) return group.core_count < 2 || group.core_count == core_count;
   return group.core_count < (group.level == Level::cache ? 2 : 1);

@@ -6,8 +6,8 @@
 // recorded XML file. hwloc reads all three, and only hwloc.cpp uses hwloc. Levels that a machine
 // does not have or does not report are left out, so a tree may be a node and its cores only.
 //
-// Every tree has these properties. Vertex 0 is the node, and a parent stands before its children.
-// On the way from the node to a core, levels go from the outside in (node, socket, numa, caches
+// Every tree has these properties. Vertex 0 is the node, and a parent comes before its children. On
+// the way from the node to a core, levels go from the outside in (node, socket, numa, caches
 // from outer to inner, core), except that a numa region may hold several sockets. Every vertex
 // covers a run of consecutive cores. Two cores or more share a socket or cache vertex; caches of a
 // single core are in Core. A socket is neither the whole node nor one numa region.
@@ -23,13 +23,13 @@ namespace tutti::topo {
 enum class Level : uint8_t { core, cache, numa, socket, node };
 const char* level_name(Level level);
 
-// A core. Its index in Tree::cores identifies it; cores stand there in the order of the tree.
+// A core. Its index in Tree::cores identifies it; cores are there in the order of the tree.
 struct Core {
   int os_index = -1;  // its first processing unit, as taskset and sched_setaffinity count
-  std::vector<int>
-      processing_units;  // OS indices, ascending; several if the core runs several threads
-  std::array<uint64_t, 4>
-      cache_bytes{};   // [1], [2], [3]: its L1 data, L2 and L3 cache, shared or not; 0: unknown
+  // OS indices, ascending; several if the core runs several threads.
+  std::vector<int> processing_units;
+  // [1], [2], [3]: its L1 data, L2 and L3 cache, shared or not; 0: unknown.
+  std::array<uint64_t, 4> cache_bytes{};
   bool usable = true;  // the thread that built the tree may run here
   int vertex = -1;     // the core's index in Tree::vertices
 
@@ -65,7 +65,7 @@ Tree this_machine();
 
 // The tree of a description from the outermost level inwards, "level:count" with counts inside one
 // of the level before, such as "socket:2 numa:2 cache:2 core:4". Levels are socket, numa, cache and
-// core; socket may also stand behind numa. hwloc's own words (l2, l3, pu, attributes in brackets)
+// core; socket may also come after numa. hwloc's own words (l2, l3, pu, attributes in brackets)
 // are accepted too. At most 4096 processing units.
 Tree synthetic(const std::string& description);
 
@@ -89,11 +89,11 @@ Tree restricted(const Tree& tree, const std::vector<int>& processing_units);
 // --- Questions ---
 
 // The OS indices of the processing units that the calling thread may run on, ascending; empty if
-// the system does not tell.
+// the system does not report them.
 std::vector<int> binding();
-// The processing units that any thread of the process may run on now: a runtime such as OpenMP's
-// binds each of its threads, the first one too, to a core of its own. Those of the calling thread
-// if the system does not tell.
+// The processing units that any thread of the process may run on now. It differs from binding(),
+// because a runtime such as OpenMP's binds each of its threads, the first one too, to a core of its
+// own. The units of the calling thread only, if the system does not report the others.
 std::vector<int> binding_of_process();
 
 int usable_cores(const Tree& tree);

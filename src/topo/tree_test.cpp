@@ -1,4 +1,4 @@
-// Trees through hwloc: this machine, descriptions, recorded files.
+// Tests trees that are read through hwloc: this machine, descriptions, recorded files.
 #include "topo/tree.h"
 
 #include <gtest/gtest.h>
@@ -26,7 +26,7 @@ std::string refusal(const std::string& topology) {
   }
 }
 
-// A file of the tests' own that disappears with the test.
+// A file that a test makes, and that is removed when the test ends.
 class TemporaryFile {
  public:
   TemporaryFile(const std::string& name, const std::string& text)
@@ -79,7 +79,8 @@ TEST(Synthetic, SocketsAreThereWhereTheyDifferFromRegions) {
   EXPECT_EQ(common_level(tree, 0, 3), Level::numa);
   EXPECT_EQ(common_level(tree, 0, 7), Level::socket);
   EXPECT_EQ(common_level(tree, 7, 8), Level::node);
-  // Several in one region, by either word for it; and those that are a region each.
+  // First several sockets in one region, by either word for them; then sockets that are one region
+  // each.
   for (const char* text : {"socket:2 core:4", "numa:1 socket:2 core:4", "package:2 core:4"}) {
     const Tree in_region = synthetic(text);
     EXPECT_EQ(count_level(in_region, Level::socket), 2) << text;
@@ -167,15 +168,15 @@ TEST(ThisMachine, ANarrowerBindingHidesNoCore) {
 TEST(ThisMachine, AProcessMayUseWhatAnyOfItsThreadsMay) {
   const std::vector<int> bound = binding();
   ASSERT_FALSE(bound.empty());
-  // The process's first thread keeps its binding; another that is bound to one core takes nothing
-  // away.
+  // The process's first thread keeps its binding, so binding another thread to one core changes
+  // nothing.
   std::thread([&] {
     cpu_set_t set;
     CPU_ZERO(&set);
     CPU_SET(bound.back(), &set);
     ASSERT_EQ(sched_setaffinity(0, sizeof set, &set), 0);
     EXPECT_EQ(binding_of_process(), bound);
-    // Where the others are bound as well, what is left is theirs.
+    // When the first thread is bound as well, the result is the units of the two threads.
     CPU_ZERO(&set);
     CPU_SET(bound.front(), &set);
     ASSERT_EQ(sched_setaffinity(getpid(), sizeof set, &set), 0);
@@ -230,7 +231,7 @@ TEST(Recorded, AMachineWithACoreHidden) {
                                "    core 2, cpus 4-5, L3 8 MiB\n");
 }
 
-// As lstopo writes two sockets of two regions each, of two cores each.
+// The file that lstopo writes for two sockets of two regions each, of two cores each.
 std::string clustered_machine() {
   const auto set = [](int first, int count) {
     char text[16];
@@ -290,7 +291,7 @@ TEST(Recorded, SocketsOfSeveralRegions) {
   EXPECT_EQ(levels.contents(), "socket:0,0,0,1,1,1 numa:0,1,1,2,2,3");
 }
 
-// Threads of a core are together; the L3 caches say what the regions do.
+// Threads of a core are together. The L3 caches add nothing to the regions.
 TEST(Recorded, RanksOnItHaveLevels) {
   const TemporaryFile file("levels.xml", recorded_machine);
   const MachineUnits units = machine_units(load(file.path()));
