@@ -1,6 +1,6 @@
 // JSON texts, by nlohmann's library.
 //
-// A Json value belongs to whoever makes it, as a std::map does, and to one thread at a time. Making
+// A Json value belongs to its creator, as a std::map does, and to one thread at a time. Making
 // one allocates memory, so it serves what happens once: reports, the header of a trace, and the
 // description of a program in it. scripts/check_includes.py lists the files that may include this
 // header; no call of a collective reaches one of them.

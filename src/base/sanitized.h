@@ -1,6 +1,6 @@
-// Tells tests which sanitizer the build has. Tests take ten times as long under a sanitizer, so
-// they try fewer ranks, plans or seeds there, which is enough for what a sanitizer finds. The usual
-// build tries all.
+// The sanitizer of the build, as constants for tests. Tests take ten times as long under a
+// sanitizer, so they try fewer ranks, plans or seeds there, which is enough for what a sanitizer
+// finds. The usual build tries all.
 #pragma once
 
 namespace tutti {

@@ -29,7 +29,7 @@ struct Leg {
   plan::Travel travel;
 };
 
-// What runs for one call.
+// The algorithm and the programs that run for one call.
 struct Journey {
   // The algorithm that runs; not the requested one if that needs more shared memory than there is.
   std::string algorithm;

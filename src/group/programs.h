@@ -17,7 +17,8 @@
 
 namespace tutti::group {
 
-// What a program is made for. Pointers refer to the caller's objects, during the call only.
+// The facts from which a program is made. Pointers refer to the caller's objects, during the call
+// only.
 struct ProgramRequest {
   plan::Collective collective;
   std::string_view algorithm;  // a name for algo::generate; unused with a user's plan

@@ -56,7 +56,7 @@ class RangeTable {
 
   // At most half of the entries are used, so every search ends.
   size_t index_of(uint64_t key, size_t bytes) const {
-    // Powers of two belong to the sizes below them, where limits of rules lie.
+    // Powers of two belong to the sizes below them, because the ranges of rules end at them.
     const auto power = static_cast<uint64_t>(__builtin_clzll((bytes - 1) | 1));
     return ((key ^ power << 56) * 0x9E3779B97F4A7C15u) >> 32 & mask_;
   }

@@ -18,7 +18,7 @@ namespace {
 // Bytes of the longest record. Beyond it, an agreement alone costs less than records, which send
 // short parts with the agreement.
 constexpr size_t most_record = 2048;
-// A gather sends its records by an allgather, which serves well up to so many ranks
+// A gather sends its records by an allgather, which serves well up to this number of ranks
 // (docs/algorithms.md).
 constexpr int most_ranks_told = 16;
 

@@ -6,7 +6,7 @@
 namespace tutti::placement {
 namespace {
 
-// Rows of up to so many numbers are kept as they are: there is little to save.
+// Rows of up to this many numbers are kept as they are, because there is little to save.
 constexpr size_t plain_up_to = 32;
 // Periods within periods that a text may have. Each is at least twice as long as the next, so
 // text() writes fewer.

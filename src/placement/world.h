@@ -1,5 +1,5 @@
-// Where the ranks of a world are: on which node each is, with which ranks it shares memory, and its
-// groups on the node.
+// The places of a world's ranks: the node of each rank, the ranks with which it shares memory, and
+// its groups on the node.
 //
 // The placement is made once, is the same at all ranks, and is read when a communicator is set up.
 // It takes as much memory as the ranks of one node if ranks are placed regularly

@@ -34,10 +34,10 @@ struct Verdict {
 // copies.
 //
 // Throws Error(invalid_plan) with the line of the transfer at fault. Faults are: a transfer reads a
-// block that nobody wrote; a leaf is combined twice, or is missing at the end; a block of the
-// vector is written where another one belongs in `out`; order is lost in a plan that is not
+// block that no transfer has written; a leaf is combined twice, or is missing at the end; a block
+// of the vector is written where another one belongs in `out`; order is lost in a plan that is not
 // `commutative`; an exit of a barrier does not depend on every arrival; `out` is written at a rank
-// where the collective defines none; the plan moves more than max_moves blocks. `in_place` is a
+// for which the collective defines none; the plan moves more than max_moves blocks. `in_place` is a
 // finding and no requirement: if it is false, the executor copies `in` first.
 Verdict check(const Plan& plan);
 

@@ -64,7 +64,7 @@ class Forest {
   int32_t ranks_;
   int32_t root_;
   std::array<Tree, 2> trees_;
-  TreeKind kind_ = TreeKind::reduce;  // of the list at hand, and its parent
+  TreeKind kind_ = TreeKind::reduce;  // of the present list, and its parent
   int32_t parent_ = 0;
 };
 

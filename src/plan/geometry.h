@@ -45,7 +45,7 @@ struct Resources {
 // readers. With 8 KiB messages a ring of 16 KiB was a third faster than one of 120 KiB.
 Resources resources_of(size_t slot_bytes, int32_t lines);
 
-// Where the blocks of one segment are.
+// How an operation's bytes are cut into segments, blocks and ring positions.
 struct Geometry {
   size_t segment_bytes;   // of the user's vector in every segment except the last
   size_t block_bytes;     // of every block; a vector's last ones may be short or empty

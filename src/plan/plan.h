@@ -82,7 +82,7 @@ struct Region {
   int32_t last() const { return first + (count - 1) * stride; }
 };
 
-// A region of no blocks, which stands for a rank in a token.
+// A region of no blocks, which names a rank in a token.
 inline Region nothing_of(int32_t rank) { return {rank, Buffer::tmp, 0, 0, 1}; }
 
 // True if the regions share a block of one buffer.

@@ -22,8 +22,8 @@
 
 namespace tutti::plan {
 
-// Where the bytes of an operand are: in this rank's `in` or `out`, in the slot of a rank, or in a
-// line of a rank.
+// The memory that holds the bytes of an operand: this rank's `in` or `out`, the slot of a rank, or
+// a line of a rank.
 enum class Space : uint8_t { in, out, slot, line };
 inline constexpr std::array<std::string_view, 4> space_names = {"in", "out", "slot", "line"};
 constexpr std::string_view name(Space space) { return space_names[static_cast<size_t>(space)]; }

@@ -108,7 +108,7 @@ class RandomPlan {
     return region;
   }
 
-  // Where the combined data of ranks [low, high) is.
+  // Adds transfers that combine the data of ranks [low, high), and returns the result's region.
   Region combined(int32_t low, int32_t high) {
     if (high - low == 1) return chance(4) ? detour(user(low, Buffer::in)) : user(low, Buffer::in);
     std::vector<Region> sources;

@@ -29,7 +29,7 @@ constexpr int64_t number_in(int64_t segment, int64_t first_number, int64_t trans
   return first_number + segment * transfers;
 }
 
-// How many numbers an operation of so many segments takes: its base plus them is the next base.
+// How many numbers an operation of `segments` segments takes. Its base plus this is the next base.
 constexpr int64_t span_of(const Program& program, int64_t segments) {
   return ticks_of(segments, program.stages) * program.transfers + 1;
 }
@@ -116,7 +116,7 @@ constexpr size_t segment_length(size_t begin, size_t segment_bytes, size_t bytes
   return std::min(segment_bytes, bytes - begin);
 }
 
-// The bytes of `count` blocks from block `first` on, where so many bytes are cut into blocks that
+// The bytes of `count` blocks from block `first` on, if `bytes` bytes are cut into blocks that
 // start block_bytes apart. The last blocks may be short, or empty.
 constexpr size_t extent_length(size_t first, size_t count, size_t block_bytes, size_t bytes) {
   const size_t begin = std::min(first * block_bytes, bytes);

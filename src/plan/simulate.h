@@ -2,9 +2,9 @@
 //
 // It runs the programs step by step in many random interleavings: several operations one after
 // another, with several segments, as few ring positions as are allowed, and some ranks in place. It
-// builds happens-before from waits, publications and messages alone (vector clocks). It fails where
-// two accesses to a block conflict and are not ordered, where no rank can move, and where a result
-// is not the collective's. The simulation shows that lowering is right; the race detector shows the
+// builds happens-before from waits, publications and messages alone (vector clocks). It fails if
+// two accesses to a block conflict and are not ordered, if no rank can move, or if a result is not
+// the collective's. The simulation shows that lowering is right; the race detector shows the
 // same of the executor. Pure; any thread.
 #pragma once
 

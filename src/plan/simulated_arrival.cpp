@@ -6,7 +6,7 @@
 
 namespace tutti::plan {
 
-// What made a source with a peer ready; null while it is not.
+// The release that made a source with a peer ready; null while it is not ready.
 const ReleasedWord::Release* SimulatedRun::arrived(int32_t rank, SimulatedStep at,
                                                    const Arrival& arrival) const {
   const Program& program = what_.programs[rank];
