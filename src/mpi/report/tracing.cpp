@@ -129,7 +129,8 @@ std::unique_ptr<trace::File> begin_file(const std::string& header, uint64_t reco
 // clocks.
 trace::Job describe_nodes() {
   const Clocks& clocks = *job->clocks;
-  trace::Job description{.mpi = abi_name};
+  trace::Job description;
+  description.mpi = abi_name;
   for (int reason = 0; reason < static_cast<int>(Reason::count_); ++reason)
     description.reasons.emplace_back(describe(static_cast<Reason>(reason)));
   for (size_t node = 0; node < clocks.leaders().size(); ++node) {
