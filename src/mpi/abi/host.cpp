@@ -21,12 +21,12 @@ bool looks_like_mpi(std::string_view path) {
          name.find(".so") != name.npos;
 }
 
-// Programs see their MPI in the global scope. Interpreters load it into a scope of its own, where
-// only a walk over all loaded libraries finds it; that walk is not for every look-up, so the
-// library is remembered.
+// The library that defines PMPI_Init. A program that is linked to its MPI has it in the global
+// scope. An interpreter loads it into a scope of its own, where only a walk over all loaded
+// libraries finds it. The walk is too slow for every look-up, so its result is kept.
 struct Library {
   void* handle = RTLD_DEFAULT;
-  std::string path;  // of the library that defines PMPI_Init; empty: there is none
+  std::string path;  // empty: the process has no such library
 };
 
 int inspect(dl_phdr_info* info, size_t, void* context) {
@@ -35,7 +35,7 @@ int inspect(dl_phdr_info* info, size_t, void* context) {
   void* handle = dlopen(info->dlpi_name, RTLD_LAZY | RTLD_NOLOAD);
   if (handle == nullptr) return 0;
   if (dlsym(handle, "PMPI_Init") != nullptr) {
-    library = {handle, info->dlpi_name};  // kept open: it must outlive the table
+    library = {handle, info->dlpi_name};  // stays open, because Host points into it
     return 1;
   }
   dlclose(handle);
@@ -75,7 +75,7 @@ void find(Function& function, const char* name) {
   function = reinterpret_cast<Function>(dlsym(library().handle, name));
 }
 
-// The next definition of a name behind this library: another interposer's, or the host's.
+// Finds the definition of a name that follows this library's: another interposer's or the host's.
 template <class Function>
 void find_next(Function& function, const char* name) {
   function = reinterpret_cast<Function>(dlsym(RTLD_NEXT, name));
@@ -146,8 +146,8 @@ constinit TUTTI_PER_THREAD int Inside::depth = 0;
 shm::Word found_host{0};
 
 const Host& find_host() {
-  static const Host* const made =
-      make_host();  // lives until the process ends: exit handlers may still call MPI
+  // Never destroyed: exit handlers may still call MPI.
+  static const Host* const made = make_host();
   shm::publish(found_host, reinterpret_cast<uint64_t>(made));
   return *made;
 }

@@ -1,10 +1,9 @@
-// The host MPI: the PMPI functions that Tutti calls, found in the process when the first MPI call
-// arrives.
+// The host MPI: pointers to its PMPI functions, and its predefined handles.
 //
-// One object a process, made once, constant from then on; any thread may read it. Where the process
-// runs an MPI of another ABI than this build's (two interposers may be preloaded into an
-// interpreter), the entry points pass their calls on to the next definition of MPI_* and Tutti
-// stays out.
+// A process has one Host. The first MPI call makes it. It is constant from then on, lives until the
+// process ends, and any thread may read it. If the process runs an MPI of another ABI than this
+// build's (two interposers may be preloaded into an interpreter), the Host is `foreign`: the entry
+// points then only call the next definition of MPI_*, and Tutti does nothing else.
 #pragma once
 
 #include "mpi/abi/host_functions.h"
@@ -12,12 +11,12 @@
 
 namespace tutti::mpi {
 
-// The functions that make and free communicators are here by both names, each the next definition
-// behind this library: that of a tool in between, or the host's.
+// The functions that make and free communicators are stored under both names, PMPI_* and MPI_*.
+// Each pointer is the definition that follows this library's: a tool's or the host's.
 struct Host : HostFunctions, CommunicatorFunctions {  // PMPI_*
   CommunicatorFunctions makers;                       // MPI_*
 
-  // Handles, looked up once.
+  // Handles. Each is looked up once, because a look-up by name costs a search (net/abi.h).
   MPI_Comm comm_null;
   MPI_Comm comm_world;
   MPI_Comm comm_self;
@@ -31,17 +30,20 @@ struct Host : HostFunctions, CommunicatorFunctions {  // PMPI_*
   MPI_Op op_max;
   MPI_Info info_null;
 
+  // The process's MPI has another ABI. The pointers to interposed functions are then those of
+  // MPI_*; handles, and functions that only Tutti calls, are not set.
   bool foreign = false;
 };
 
-// True where programs may outlive failed ranks (Open MPI's --with-ft): what a collective then
-// returns, and that it returns at all, is the host's to say. Asked after MPI_Init.
+// True if a program may go on after ranks have failed (Open MPI's --with-ft). Only the host can
+// then return from a collective that a failed rank does not enter. To be called after MPI_Init.
 bool host_tolerates_faults();
 
-extern shm::Word found_host;  // its address; 0 before the first MPI call arrives
+extern shm::Word found_host;  // the address of the Host; 0 before the first MPI call
 const Host& find_host();
 
-// Prints one line and ends the process where it holds no MPI at all.
+// The Host. The first call makes it; if the process has no MPI library, that call prints one line
+// and ends the process.
 inline const Host& host() {
   const uint64_t found = shm::observe(found_host);
   return found != 0 ? *reinterpret_cast<const Host*>(found) : find_host();

@@ -8,6 +8,7 @@
 namespace tutti::mpi {
 namespace {
 
+// Bytes of elements that are unpacked together.
 constexpr size_t unpacked_at_once = 32 * 1024;
 
 }  // namespace
@@ -34,7 +35,7 @@ exec::Combine HostReduction::combine() {
 
 void HostReduction::apply(void* context, const void* in, void* inout, size_t count) {
   HostReduction& self = *static_cast<HostReduction*>(context);
-  const Inside inside;  // a user's function may run in here
+  const Inside inside;  // a user's function may call MPI
   if (self.dense_)
     self.apply_dense(static_cast<const std::byte*>(in), static_cast<std::byte*>(inout), count);
   else

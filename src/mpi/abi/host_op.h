@@ -1,9 +1,10 @@
-// A reduction that our kernels do not know: a user's operation, or a predefined one on a type that
-// they lack, combined by the host's MPI_Reduce_local.
+// A reduction for which Tutti has no kernel: a user's operation, or a predefined one on a type that
+// the kernels lack. The host's MPI_Reduce_local combines its elements.
 //
-// Slots hold packed elements. Where the type has gaps, a few elements at a time are unpacked into
-// memory of the user's layout, combined there and packed again. One object lives for one call on
-// one thread; it uses the communicator's scratch for nothing, so that buffers packed there stay.
+// Slots hold packed elements. If the type has gaps, a few elements at a time are unpacked into
+// memory of this object, combined there and packed again. The object does not use the
+// communicator's scratch, which holds the call's packed buffers. It lives as long as its call or
+// its persistent request. One thread at a time uses it.
 #pragma once
 
 #include <vector>
@@ -18,12 +19,13 @@ class HostReduction {
  public:
   HostReduction(MPI_Datatype type, MPI_Op op, MPI_Comm communicator);
 
-  // Refers to this object.
+  // What the group gets. It refers to this object.
   exec::Combine combine();
   bool is_dense() const { return dense_; }
   MPI_Datatype type() const { return type_; }
   MPI_Op op() const { return op_; }
-  // The first error that the host raised meanwhile; the elements then hold anything.
+  // The first error code that the host has returned since the object was made; MPI_SUCCESS if none.
+  // After an error the results are undefined.
   int error() const { return error_; }
 
  private:
@@ -41,7 +43,7 @@ class HostReduction {
   bool dense_;
   bool commutative_;
   int error_ = MPI_SUCCESS;
-  size_t at_once_ = 1;  // elements unpacked together
+  size_t at_once_ = 1;  // how many elements are unpacked together
   Span span_;
   std::vector<std::byte> left_, right_;
 };

@@ -1,6 +1,8 @@
-// Marks a thread as inside Tutti or the host: MPI calls that arrive there meanwhile go to the host.
+// Inside marks the calling thread as inside Tutti or the host MPI for as long as the object lives.
+// The thread's MPI calls then go to the host: some hosts call MPI_* themselves, and a user's
+// operation may.
 //
-// Each thread has a depth of its own.
+// Objects nest, and each thread counts its own.
 #pragma once
 
 #include "net/abi.h"

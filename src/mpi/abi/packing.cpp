@@ -9,11 +9,12 @@
 namespace tutti::mpi {
 namespace {
 
-// MPI_Pack counts in int.
+// Bytes. MPI_Pack counts in int.
 constexpr size_t most_packed_at_once = size_t{1} << 30;
 
-// Calls packs(first element's number, elements, place of the packed ones, their bytes) for pieces
-// of so many elements, until one fails.
+// Cuts `count` elements, which take `bytes` when packed, into pieces that one call can pack. Calls
+// packs(index of the first element, elements, offset of their packed bytes, packed bytes) for each
+// piece until one fails. Returns that piece's error code, or MPI_SUCCESS.
 template <class Packs>
 int in_pieces(size_t count, size_t bytes, Packs&& packs) {
   if (bytes <= most_packed_at_once && count <= INT_MAX)
@@ -41,7 +42,7 @@ size_t unnamed_bytes(MPI_Datatype type) {
   return static_cast<size_t>(bytes);
 }
 
-// A Fortran number is dense, as is a contiguous run or a copy of a dense type; other constructors
+// True for a Fortran number, and for a contiguous run or a copy of a dense type. Other constructors
 // may leave gaps or change the order.
 bool built_dense(MPI_Datatype type) {
   const Host& mpi = host();
@@ -88,11 +89,11 @@ TypeShape shape_of(MPI_Datatype type) {
 Span span_of(MPI_Datatype type, size_t count) {
   MPI_Aint true_lower = 0, true_extent = 0;
   host().Type_get_true_extent(type, &true_lower, &true_extent);
-  const MPI_Aint last =
-      static_cast<MPI_Aint>(count - 1) * extent_of(type);  // negative for a negative extent
+  // Negative if the extent is.
+  const MPI_Aint last = static_cast<MPI_Aint>(count - 1) * extent_of(type);
   const MPI_Aint low = std::min<MPI_Aint>(0, std::min<MPI_Aint>(0, last) + true_lower);
   const MPI_Aint high = std::max<MPI_Aint>(0, last) + true_lower + true_extent;
-  constexpr MPI_Aint unit = 64;  // keeps the origin aligned as memory from the allocator is
+  constexpr MPI_Aint unit = 64;  // so that the origin is aligned like the memory itself
   const MPI_Aint before = (-low + unit - 1) / unit * unit;
   return {static_cast<size_t>(before + std::max<MPI_Aint>(high, 0)), static_cast<size_t>(before)};
 }

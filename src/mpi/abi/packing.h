@@ -1,8 +1,8 @@
-// Datatypes with gaps or in another order: between the user's layout and the packed bytes of the
-// type's signature, which is all that groups see. What a rank's layout is like is its own
-// knowledge; the packed bytes are the same for all.
+// Packing of datatypes with gaps or in another order: from the user's layout to the packed bytes of
+// the type's signature, and back.
 //
-// Pure functions on the host's datatypes; any thread.
+// Groups see packed bytes alone. Each rank may have another layout, but the signature's bytes are
+// the same at all ranks. The functions keep no state; any thread may call them.
 #pragma once
 
 #include <cstddef>
@@ -11,31 +11,32 @@
 
 namespace tutti::mpi {
 
-// Bytes of the type's signature; 0 for a handle that is no type (the host then says what is wrong).
+// Bytes of the type's signature; 0 for a handle that is no type (the host then raises its error).
 size_t signature_bytes(MPI_Datatype type);
 
-// What a call asks of a type, found at once: types may be made for one call and freed, so nothing
-// is remembered by a handle that no name stands for.
+// The properties of a type that a call needs. A derived type's are found anew in each call, because
+// a program may free the type, and another type may then get its handle.
 struct TypeShape {
-  size_t bytes = 0;    // of its signature, as above
-  bool dense = false;  // a vector of it is its signature in memory: no gaps, in order
-  bool named = false;  // predefined, so that MPI_BOTTOM is no buffer of it
+  size_t bytes = 0;    // signature_bytes
+  bool dense = false;  // a vector of it has no gaps and is in order: memory equals packed bytes
+  bool named = false;  // a named type, for which MPI_BOTTOM is no valid buffer
 };
 TypeShape shape_of(MPI_Datatype type);
 
-// Memory for so many elements, of which the first's origin lies at `before`.
+// The memory of `count` elements, gaps included: its size, and the offset of the first element's
+// origin in it.
 struct Span {
   size_t bytes = 0;
   size_t before = 0;
 };
 Span span_of(MPI_Datatype type, size_t count);
 
-// The address of a vector's element, by the type's extent; the vector may be relative to
+// The address of an element of a vector, which follows from the type's extent. The vector may be
 // MPI_BOTTOM.
 void* element(void* vector, size_t index, MPI_Datatype type);
 
-// Both return the host's error code. `bytes` are those of all that is packed: the signature's,
-// `count` times.
+// Pack and unpack `count` elements, and return the host's error code. `bytes` is the size of all
+// packed elements: `count` times signature_bytes(type).
 int pack(const void* buffer, size_t count, MPI_Datatype type, MPI_Comm communicator,
          std::byte* packed, size_t bytes);
 int unpack(const std::byte* packed, void* buffer, size_t count, MPI_Datatype type,

@@ -6,13 +6,15 @@
 namespace tutti::mpi {
 namespace {
 
-// Instead of MPI_ERRORS_RETURN, whose value implementations of the standard ABI do not agree on
-// yet; what a call returns after its handler differs too.
+// The handler that notes errors takes the place of MPI_ERRORS_RETURN, which does not yet have the
+// same value in all implementations of the standard ABI. Hosts also differ in the code that a call
+// returns after its handler has returned, so the note is needed beside the code.
 bool error_raised = false;
 void note_error(MPI_Comm*, int*, ...) { error_raised = true; }
 
-// Split from MPI_COMM_SELF, so that no other process takes part. Only calls with a communicator may
-// be tried: errors of others go to the handler of MPI_COMM_SELF or MPI_COMM_WORLD.
+// The communicator on which calls are tried. It is split from MPI_COMM_SELF, so no other process
+// takes part. Only calls with a communicator may be tried, because errors of other calls go to the
+// handler of MPI_COMM_SELF or MPI_COMM_WORLD.
 class Trial {
  public:
   Trial() {
@@ -37,7 +39,8 @@ class Trial {
     return fails([&] { return host().Bcast(&nothing, -1, host().type_byte, 0, communicator_); });
   }
 
-  // All of a host's reductions look up a type's function alike; this one takes a communicator.
+  // All reductions of a host look up the function of a type in the same way. MPI_Allreduce is tried
+  // because it takes a communicator.
   bool refuses_to_add(MPI_Datatype type) {
     alignas(32) const unsigned char in[32] = {};
     alignas(32) unsigned char out[32] = {};
@@ -56,7 +59,8 @@ class Trial {
 
 }  // namespace
 
-// SMPI ends the simulation at a wrong argument, and at a type that it has no code for.
+// With SMPI nothing is tried, because a wrong argument ends the simulation, and so does a type that
+// SMPI has no code for.
 HostTraits probe_host() {
   HostTraits traits;
   if (simulated) {

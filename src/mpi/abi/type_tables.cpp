@@ -73,7 +73,7 @@ struct Table {
   }
 
  private:
-  // Names of one type may have one handle: the first one counts.
+  // Several names may have one handle; the first row of a handle is kept.
   void add(MPI_Datatype type, const NamedType& named, bool is_sized) {
     const auto same = [&](const TypeRow& row) { return row.handle == type; };
     if (known(type) && std::none_of(rows.begin(), rows.end(), same))
@@ -135,7 +135,7 @@ void add_pairs(Table& table) {
   table.pair(MPI_LONG_DOUBLE_INT, Type::float80_int, sizeof(long double) + sizeof(int));
 }
 
-// The pairs have no gaps; each is two of its part.
+// Fortran's pairs are two numbers of one type, so they have no gaps.
 void add_fortran(Table& table) {
   table.fortran(MPI_CHARACTER, Class::character);
   table.fortran(MPI_INTEGER, Class::fortran_integer);
@@ -208,7 +208,7 @@ class Rows {
   size_t next(size_t at) const { return (at + 1) & (places_.size() - 1); }
 
   std::vector<TypeRow> rows_;
-  std::vector<size_t> places_;  // a row's number from 1; 0: none
+  std::vector<size_t> places_;  // the hash table: 1 + the index of a row; 0: empty
 };
 
 const Rows& rows() {

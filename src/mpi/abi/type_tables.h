@@ -9,20 +9,19 @@
 
 namespace tutti::mpi {
 
-// What a Fortran or C type is made of decides its kernel; its size is the host's to say.
+// The kernels' type for a class and a size; nothing if there is no kernel for it.
 std::optional<kernels::Type> kernel_of(TypeClass kind, size_t bytes);
 
-// Of C's types all is known without asking the host. Sizes of types that depend on the Fortran
-// compiler's options are asked only of types that the user has: an MPI without Fortran raises an
-// error for the others.
+// A named type of this host. The sizes of C's types are known when the table is made. The sizes of
+// Fortran's types depend on the Fortran compiler's options, so named_type() asks the host for them.
 struct TypeRow {
   MPI_Datatype handle;
-  NamedType type;        // where its size is not known: its kind, and a pair's kernel
-  bool is_sized = true;  // its size is known
+  NamedType type;  // without is_sized: `bytes` is 0, and only a pair has its kernel
+  bool is_sized = true;
 };
 
 const std::vector<TypeRow>& type_rows();
-// By hash; null for any other handle.
+// The row of a handle, by its hash; null if the handle is in no row.
 const TypeRow* find_type_row(MPI_Datatype handle);
 
 }  // namespace tutti::mpi

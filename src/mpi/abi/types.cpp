@@ -28,7 +28,7 @@ NamedType sized(const TypeRow& row) {
   return type;
 }
 
-// What the combiner of a type without a name says it is.
+// The class of a type that MPI makes on request, by its combiner; nothing for any other type.
 std::optional<Class> class_of_combiner(int combiner) {
   if (combiner == MPI_COMBINER_F90_INTEGER) return Class::fortran_integer;
   if (combiner == MPI_COMBINER_F90_REAL) return Class::real;
@@ -49,8 +49,8 @@ std::optional<NamedType> type_on_request(MPI_Datatype type) {
   return NamedType{kernel_of(*kind, bytes), bytes, *kind != Class::pair, *kind};
 }
 
-// Representations that the kernels lack and hosts may lack; the types of MPI_Type_create_f90_* are
-// of them too.
+// The representations for which there is no kernel, and which a host's reductions may lack too.
+// Types of MPI_Type_create_f90_* may also have them.
 struct Rare {
   Class kind;
   size_t bytes;
@@ -69,7 +69,7 @@ const NamedType* named_type(MPI_Datatype type) {
   if (type == MPI_Datatype{} || type == host().type_null) return nullptr;
   const TypeRow* const row = find_type_row(type);
   if (row == nullptr || row->is_sized) return row == nullptr ? nullptr : &row->type;
-  // Each thread asks for the sizes of those that it meets.
+  // Each thread asks the host once for the size of each type that it meets.
   static TUTTI_PER_THREAD std::map<MPI_Datatype, NamedType> met;
   const auto known = met.find(type);
   return known != met.end() ? &known->second : &met.emplace(type, sized(*row)).first->second;
@@ -78,7 +78,7 @@ const NamedType* named_type(MPI_Datatype type) {
 const NamedType* predefined_type(MPI_Datatype type) {
   if (const NamedType* named = named_type(type)) return named;
   if (type == MPI_Datatype{} || type == host().type_null) return nullptr;
-  // Nobody may free such a type, so its handle stays what it is.
+  // A program may not free such a type, so its handle never becomes another type's.
   static TUTTI_PER_THREAD std::map<MPI_Datatype, NamedType> met;
   const auto known = met.find(type);
   if (known != met.end()) return &known->second;

@@ -1,7 +1,8 @@
-// The predefined datatypes and operations of the host MPI, as Tutti's kernels know them.
+// The predefined datatypes and operations of the host MPI, and the types and operations of Tutti's
+// kernels that they correspond to.
 //
-// Pure look-ups in tables that are made at first use and constant from then on; any thread. They
-// serve the slow path: a communicator remembers what it has found (communicator.h).
+// The tables are made at first use and are constant from then on; any thread may look something up.
+// Only the slow path does, because a communicator remembers what it has found (communicator.h).
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@
 
 namespace tutti::mpi {
 
-// What a type holds, as MPI tells types apart where it says which operations take them.
+// The class of a type's elements, which decides which predefined operations MPI defines for them.
 enum class TypeClass {
   integer,
   natural,
@@ -28,40 +29,43 @@ enum class TypeClass {
   pair
 };
 
+// What Tutti knows of a predefined type.
 struct NamedType {
-  std::optional<kernels::Type> kernel;  // none: moved, but never reduced by our kernels
+  std::optional<kernels::Type> kernel;  // nothing: no kernel reduces it
   size_t bytes = 0;                     // of the type's signature
-  bool dense = false;  // bytes is also its extent, so that a vector of it has no gaps
+  bool dense = false;                   // its extent is `bytes` too, so a vector of it has no gaps
   TypeClass kind = TypeClass::character;
 };
 
-// A predefined type with a name, null where the handle is none.
+// The predefined type with a name (MPI_INT, MPI_REAL and so on) that has this handle; null if there
+// is none.
 const NamedType* named_type(MPI_Datatype type);
-// Those and the ones that MPI makes on request and that count as predefined
-// (MPI_Type_create_f90_real and its like, MPI_Type_get_value_index). For reductions by a predefined
-// operation, which nothing else may have.
+// The same, but also finds the types that MPI makes on request and that count as predefined
+// (MPI_Type_create_f90_real and its like, MPI_Type_get_value_index). A reduction by a predefined
+// operation may have no other types.
 const NamedType* predefined_type(MPI_Datatype type);
 
-// Whether MPI defines the operation for such elements (MPI 5.0, section 6.9.2).
+// True if MPI defines the operation for elements of the class (MPI 5.0, section 6.9.2).
 bool takes(kernels::Op op, TypeClass kind);
 
-// Types that MPI defines operations for and a host may lack them: a bit for each. 0 for types that
-// every host has.
+// The bit of a type for which MPI defines reductions, but a host may lack them; 0 for a type that
+// every host can reduce. Types of one class and size have one bit.
 uint32_t rare_type_bit(const NamedType& type);
-// The bits of those that this host cannot reduce. Set once, inside MPI_Init (host_lacks); until
-// then, none is known to be missing.
+// The bits of the types that this process's host cannot reduce (probe.h). They are set once, inside
+// MPI_Init; 0 until then.
 uint32_t missing_types();
 void set_missing_types(uint32_t bits);
-// The types that the bits stand for; null handles where the host has none.
+// A named type that has such a bit.
 struct RareType {
   MPI_Datatype type;
   uint32_t bit;
 };
+// All of this host.
 std::vector<RareType> rare_types();
 
-// The kernels' name of a predefined operation; nothing for a user's one.
+// The kernels' operation for a predefined one; nothing for any other.
 std::optional<kernels::Op> named_op(MPI_Op op);
-// True for the handles of MPI_REPLACE and MPI_NO_OP too, which no reduction takes.
+// True also for MPI_OP_NULL, MPI_REPLACE and MPI_NO_OP, which no reduction accepts.
 bool predefined_op(MPI_Op op);
 
 }  // namespace tutti::mpi
