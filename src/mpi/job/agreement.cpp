@@ -22,7 +22,8 @@ using Elapsed = exec::Pace::Duration;
 
 constexpr seconds init_said_after{10};
 
-// All ranks must decide alike, so the options that decisions hang on must be alike.
+// A hash of all options that decisions depend on. These options must be the same at all ranks,
+// because all ranks must decide alike. `with_report`: also whether there is a report or a trace.
 uint64_t fingerprint(const Options& options, bool with_report) {
   std::string text = with_report && !options.report.empty() ? "report\n" : "\n";
   text += with_report && !options.trace.empty() ? "trace\n" : "\n";
@@ -44,9 +45,9 @@ uint64_t fingerprint(const Options& options, bool with_report) {
   return hash;
 }
 
-// How long to wait in silence, and what to say then.
+// The time after which a wait is logged, and what is logged then.
 struct Patience {
-  seconds said_after;  // 0: never
+  seconds said_after;  // 0: the wait is never logged
   const char* line;
 };
 
@@ -55,7 +56,8 @@ Patience patience_in_init(const char* line) {
   return {limit > 0 ? std::min(seconds(limit), init_said_after) : init_said_after, line};
 }
 
-// One agreement's wait.
+// The wait of one agreement. Logs it when it takes long, and ends the job after
+// TUTTI_STALL_SECONDS if TUTTI_STALL=abort.
 class Waiting {
  public:
   Waiting(MPI_Comm communicator, const Patience& patience)
@@ -63,7 +65,8 @@ class Waiting {
 
   void look(Elapsed elapsed) {
     if (patience_.said_after == seconds(0) || elapsed < patience_.said_after / 2) return;
-    // Chosen well before it is time, so that nobody takes the place of one who has spoken and gone.
+    // A rank of the node is chosen long before it must speak. Otherwise a late rank could be chosen
+    // again after the first one has spoken and ended its wait.
     if (speaker_ == nullptr) speaker_ = std::make_unique<OnlyOne>("waits");
     if (elapsed > patience_.said_after) speak(elapsed);
   }
@@ -90,10 +93,12 @@ class Waiting {
   bool said_ = false;
 };
 
+// The least of all ranks' values, for each of `count` values. False if the host MPI failed.
 bool least_of_all(const uint64_t* own, uint64_t* least, int count, MPI_Comm communicator,
                   const Patience& patience) {
   const Host& mpi = host();
-  // No simulated rank lacks Tutti; and SMPI's nonblocking form is linear, by all ranks at once.
+  // All simulated ranks run under Tutti, so the blocking form serves. SMPI's nonblocking form is
+  // linear in the number of ranks, which all send at once.
   if (simulated)
     return mpi.Allreduce(own, least, count, mpi.type_uint64, mpi.op_min, communicator) ==
            MPI_SUCCESS;
@@ -119,7 +124,7 @@ bool least_of_all(const uint64_t* own, uint64_t* least, int count, MPI_Comm comm
 Common agree(MPI_Comm communicator, uint64_t options_hash, uint64_t extra,
              const Patience& patience) {
   const uint64_t disabled = options().disable ? 1 : 0;
-  // The least of a word and of its complement tell whether all are the same.
+  // All ranks have the same word if the least word is the complement of the least complement.
   const uint64_t own[] = {options_hash, ~options_hash, disabled, 1 - disabled, extra, ~extra};
   uint64_t least[6] = {};
   Common common;
@@ -164,7 +169,7 @@ bool agree_with_others(MPI_Comm inter, bool on) {
 }
 
 Common agree_in_setup(MPI_Comm communicator, uint64_t own) {
-  // Ranks may be late here for reasons of their own.
+  // A rank may be late because the program computes, so only the watchdog's time counts.
   return agree(communicator, fingerprint(options(), false), own,
                {seconds(options().stall_seconds),
                 "a communicator's first collective waits for ranks that are late, or do not run "

@@ -1,10 +1,10 @@
-// Agreement: before Tutti does anything with a communicator's ranks, all of them say that they run
-// under it, alike.
+// Agreement: before Tutti does anything else with a communicator's ranks, all of them confirm that
+// they run under Tutti with the same options.
 //
-// A rank that does not run under Tutti, and so never comes, must not leave the others waiting
-// without a word: the agreement is a nonblocking reduction that is polled, and one rank of the node
-// says what is amiss. No state; called by the thread that is inside MPI_Init or a collective,
-// holding no lock.
+// A rank that does not run under Tutti never takes part. So that the others do not wait silently,
+// the agreement is a nonblocking reduction that is polled, and one rank of the node logs a wait
+// that takes long. No state. The functions are called by the thread that is inside MPI_Init, a
+// spawn or a collective, which holds no lock.
 #pragma once
 
 #include <cstdint>
@@ -16,28 +16,29 @@ namespace tutti::mpi {
 enum class Verdict {
   alike,
   disabled,          // TUTTI_DISABLE at all ranks
-  disabled_at_some,  // and not at others
+  disabled_at_some,  // TUTTI_DISABLE at some ranks only
   different_options,
-  host_failed,  // the host MPI raised an error, at all ranks
+  host_failed,  // the host MPI returned an error, at all ranks
 };
 
-// The variable that the ranks must set alike, for messages; "" where they do.
+// The variables that differ between the ranks, for messages; "" if the verdict is another.
 const char* culprit(Verdict verdict);
 
 // Collective over MPI_COMM_WORLD, inside MPI_Init.
 Verdict agree_in_init();
 
-// What the ranks of another communicator have in common: their options, and whatever `own` stands
-// for.
+// What the ranks of a communicator have in common: their options, and perhaps a value that each
+// rank passes (`own`).
 struct Common {
   Verdict verdict = Verdict::host_failed;
-  bool same = false;  // all ranks gave the same `own`
+  bool same = false;  // all ranks passed the same `own`
 };
 // Collective over the communicator, inside its first collectives.
 Common agree_in_setup(MPI_Comm communicator, uint64_t own);
 
-// Collective over an intercommunicator whose two sides are parents and children; each side has
-// agreed by itself whether it is on. True at all of them where both are, with the same options.
+// Collective over an intercommunicator of parents and spawned children. `on`: Tutti is on at this
+// side, whose ranks have already agreed on that. True at all ranks if Tutti is on at both sides and
+// their options are the same.
 bool agree_with_others(MPI_Comm inter, bool on);
 
 }  // namespace tutti::mpi

@@ -14,7 +14,7 @@ constexpr unsigned seconds_to_abort = 5;
 
 }  // namespace
 
-// The system's alarm needs no thread of this process to be fit for anything.
+// The kernel's alarm works whatever state the threads of this process are in.
 void end_soon() {
   signal(SIGALRM, SIG_DFL);
   sigset_t alarms;

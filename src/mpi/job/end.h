@@ -1,20 +1,20 @@
-// How a rank ends a job for Tutti's reasons, on the thread that found them.
+// Functions by which Tutti ends the job or this process. Any thread may call them. No state.
 #pragma once
 
 #include "net/abi.h"
 
 namespace tutti::mpi {
 
-// Where the watchdog gives up (TUTTI_STALL=abort): asks the host MPI to end the job. This process
-// ends in any case, soon: what stalls a job may have cut the launcher off as well, and then a
-// host's MPI_Abort need not come back.
+// Ends the job by the host's MPI_Abort, when a wait stalls and TUTTI_STALL=abort. This process ends
+// within seconds in any case: MPI_Abort may not return if the launcher is also out of reach.
 [[noreturn]] void end_job(MPI_Comm communicator);
 
-// This process ends within some seconds, whatever it is doing.
+// Sets an alarm that ends this process within seconds, whatever its threads do.
 void end_soon();
 
-// Before MPI_Init, by some of the ranks alone. A signal ends them: MPICH's launcher lets the others
-// wait for a rank that exited there, whatever its code.
+// Ends this process before MPI_Init, when some ranks have found a fault that others have not. It
+// ends by a signal: if a rank exits there, MPICH's launcher lets the others wait for it, whatever
+// its exit code.
 [[noreturn]] void end_before_init();
 
 }  // namespace tutti::mpi

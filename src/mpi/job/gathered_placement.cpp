@@ -22,8 +22,8 @@ using placement::CoreMask;
 using placement::RankLocation;
 using placement::WorldPlacement;
 
-// A communicator of ranks that are together somewhere. It lives while they find out what they
-// share.
+// Ranks that have something in common, and a communicator of them, which lives while they exchange
+// what they know.
 class Neighbours {
  public:
   static Neighbours on_node() {
@@ -32,8 +32,8 @@ class Neighbours {
     mpi.Comm_split_type(mpi.comm_world, MPI_COMM_TYPE_SHARED, 0, mpi.info_null, &made);
     return Neighbours(made);
   }
-  // The ranks that give one number; no ranks for those that give MPI_UNDEFINED. Collective over all
-  // ranks.
+  // The ranks that pass the same number as this one; no ranks if it passes MPI_UNDEFINED.
+  // Collective over MPI_COMM_WORLD.
   static Neighbours by(int number) {
     MPI_Comm made{};
     host().Comm_split(host().comm_world, number, 0, &made);
@@ -67,7 +67,8 @@ class Neighbours {
       host().Bcast(text.data(), static_cast<int>(text.size()), host().type_byte, 0, communicator_);
     return text;
   }
-  // Simulated ranks share nothing on their node: the levels of this machine say nothing of theirs.
+  // The levels of the ranks of a node, which the node's first rank finds. Simulated ranks have one
+  // level, because this machine's levels do not describe their node.
   placement::Levels levels(const std::vector<CoreMask>& masks) const {
     const bool asks = rank_ == 0 && !simulated;
     return placement::read_levels(of_first(
@@ -88,7 +89,7 @@ class Neighbours {
         if (shares > round.shares) break;
       }
       const size_t held = items.size();
-      items.resize(most);  // how many come is known when they have
+      items.resize(most);  // the number of received items is known after the receive
       MPI_Request request{};
       MPI_Status status{};
       int bytes = 0;
@@ -158,7 +159,7 @@ struct ClustersFile {
   int32_t own = 0;
 };
 
-// Kept until the process ends, as other files are that options name.
+// Read once and kept until the process ends, like the other files that options name.
 const ClustersFile& clusters_file() {
   static const ClustersFile& read = *new ClustersFile([] {
     const std::string& file = options().clusters;

@@ -1,12 +1,15 @@
-// Polls that look more than once.
+// MPI_Iprobe, MPI_Improbe and MPI_Win_test, which ask the host several times after Tutti has served
+// a collective.
 //
-// "Send, barrier, then receive while MPI_Iprobe finds something" is how many programs drain their
-// messages. MPI only promises that polling again and again finds a message (MPI-4.1 section 3.8.1),
-// but in a host's own collective the host has progressed, and the first poll after it finds what
-// was sent before. Tutti's collective may not have touched the host at all, and hosts look before
-// they progress: the first poll would find nothing. So a poll that finds nothing asks the host
-// again, some times, where Tutti has served a collective since a poll last did so in vain; by
-// whichever thread, since the host then progresses for all.
+// Many programs drain their messages so: send, barrier, then receive while MPI_Iprobe finds
+// something. MPI only promises that repeated polls find a message (MPI-4.1 section 3.8.1). But a
+// host's own collective also makes progress on messages, so the first poll after it finds what was
+// sent before. Tutti's collective may not have called the host at all, and hosts look for a message
+// before they make progress, so the first poll would find nothing.
+//
+// Therefore a poll that finds nothing is repeated if Tutti has served a collective (on any thread,
+// because the host makes progress for all) since repeated polls last found nothing (served.h). Any
+// thread.
 #pragma once
 
 #include "mpi/abi/host.h"
@@ -14,9 +17,12 @@
 
 namespace tutti::mpi {
 
-// Each look makes the host take in one message or more; an MPI_Win_test may need one of each rank.
+// The limit of polls in one call. Each makes the host receive at least one message; an MPI_Win_test
+// may need one message of each rank.
 inline constexpr int most_looks = 16;
 
+// Calls `ask`, which sets *flag, until *flag is not 0 or the limit is reached. Returns the last
+// call's MPI error code.
 template <class Ask>
 int look_again(const int* flag, Ask ask) {
   int code = ask();

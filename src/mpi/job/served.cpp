@@ -5,7 +5,7 @@
 namespace tutti::mpi {
 namespace {
 
-shm::Word threads{1};  // notes given away; the first is for threads that have not entered yet
+shm::Word threads{1};  // notes given to threads; all that have not entered share the first
 
 }  // namespace
 

@@ -1,8 +1,8 @@
-// Whether Tutti has served a collective since a poll last looked in vain (poll.h).
+// Notes whether Tutti has served a collective since repeated polls last found nothing (poll.h).
 //
 // Each thread has a note of its own, so no cache line moves between cores on the path of a call; a
 // poll looks at all notes in use. If there are more threads than notes, threads share them, which
-// only costs time.
+// only costs time. The notes live as long as the process; any thread.
 #pragma once
 
 #include <cstddef>
@@ -14,15 +14,16 @@ namespace tutti::mpi {
 
 class ServedCalls {
  public:
-  // By the thread that was served.
+  // Notes that Tutti has served a call of this thread.
   static void note() { shm::store_relaxed(*here, 1); }
-  // Gives the calling thread a note of its own if it has none. To be called before it is first
-  // served.
+  // Gives the calling thread a note of its own if it has none. To be called before the thread's
+  // first note().
   static void enter_thread() {
     if (here == &notes[0].served) [[unlikely]]
       take_note();
   }
 
+  // True if a call of any thread was noted since the last forget().
   static bool any();
   static void forget();
 

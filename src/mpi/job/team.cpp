@@ -17,13 +17,15 @@
 namespace tutti::mpi {
 namespace {
 
-// Slots below this pipeline badly; a communicator gets them only when shared memory is short.
+// The slots of smaller areas pipeline badly. A communicator gets such areas only if shared memory
+// is short.
 constexpr size_t least_comfortable_area = 8 * 1024;
-// What all further segments that one process makes may hold, in node segments.
+// The limit for all further segments of one process together, as a multiple of the node's segment.
 constexpr size_t further_segments = 4;
 
-// The node's segment. What is not used takes no memory there but in /dev/shm, so there is room for
-// more deep rings than one, unless something limits it.
+// Creates the node's segment. The pages of a memfd take no memory before they are used, so a memfd
+// has room for the deep rings of several communicators, unless a limit forbids its size. A segment
+// in /dev/shm is smaller.
 shm::Segment make_segment(shm::Segment::Kind kind, int ranks) {
   constexpr size_t deep_areas = 4;
   const auto all = static_cast<size_t>(ranks);
@@ -45,7 +47,7 @@ void progress(void* context) {
     host().Iprobe(0, 0, private_communicator, &flag, MPI_STATUS_IGNORE);
 }
 
-// Each simulated rank has a core, however many this machine has.
+// Each simulated rank has a core of its own, however many cores this machine has.
 bool ranks_share_cores(const std::vector<placement::CoreMask>& masks) {
   return !simulated && placement::oversubscribed(masks);
 }
@@ -144,7 +146,7 @@ bool Team::share_segment(std::string* why_not) {
   return choice != ShmChoice::memfd && try_segment(Kind::posix, why_not);
 }
 
-// The leader makes it, all attach, and all learn whether all could.
+// Rank 0 creates the node's segment, the other ranks attach to it, and all learn whether all could.
 bool Team::try_segment(shm::Segment::Kind kind, std::string* why_not) {
   const Host& mpi = host();
   shm::Segment::Location location{};
@@ -193,7 +195,8 @@ void Team::know_oversubscribed() {
   if (options().wait == WaitChoice::automatic) wait_style_ = exec::WaitStyle::yield;
 }
 
-// The leader looks, so that all have one answer whatever the kernel shows to each.
+// Rank 0 finds the levels and sends them to the others, because the kernel may show each process
+// something else.
 void Team::agree_on_levels(const std::vector<placement::CoreMask>& masks) {
   std::string contents;
   if (rank_ == 0 && !simulated)
@@ -223,9 +226,10 @@ bool Team::covers(MPI_Comm communicator, int ranks) const {
   return !members(communicator, ranks).empty();
 }
 
-// The communicator of all ranks takes half of a segment that is still whole; others a quarter of
-// what is left, in proportion to their ranks, so that there is always something for the next.
-// Nobody takes more than a deep ring needs, unless the user gave more.
+// A communicator of all members takes half of the segment if no other has taken any of it. Any
+// other takes a quarter of what is left, in proportion to its ranks, so that there is always
+// something left for the next. None takes more than deep rings need, unless
+// TUTTI_SHM_BYTES_PER_RANK is set.
 AreaGrant Team::grant_areas(int ranks) {
   try {
     const size_t whole = node_segment_->usable_bytes();
@@ -261,8 +265,8 @@ std::optional<AreaGrant> Team::take(shm::Segment& segment, int ranks, size_t sha
   const auto piece =
       segment.take(least, std::max(share, comfortable), static_cast<uint32_t>(ranks));
   if (!piece) return std::nullopt;
-  // What one rank says here all ranks have: on one node by its word, on several by the least of all
-  // nodes.
+  // All ranks of the communicator use the same number: rank 0 sends its number to the others of one
+  // node, and several nodes use the least of theirs.
   const size_t bytes_per_rank =
       std::min(static_cast<size_t>(piece->pages) * shm::page_size, shm::most_bytes) /
       static_cast<size_t>(ranks);

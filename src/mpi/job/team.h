@@ -1,15 +1,16 @@
 // A team: processes that share this node's memory, and what they agreed on.
 //
-// The world's team is MPI_COMM_WORLD's ranks on this node, made inside MPI_Init and ended with the
-// registry. A communicator whose ranks have no MPI_COMM_WORLD in common (of a session, or with
-// spawned processes) makes a team of all its ranks inside its first collectives; it and later ones
-// whose ranks are members share it, and the last to end ends it.
+// The world's team is the ranks of MPI_COMM_WORLD on this node. It is formed inside MPI_Init and
+// lives until the registry closes. A communicator whose ranks have no MPI_COMM_WORLD in common (of
+// a session, or with spawned processes) forms a team of all its ranks inside its first collectives.
+// Later communicators whose ranks are all members share that team, which ends with the last of
+// them.
 //
-// A team is made by collective calls. It owns the private communicator (which never carries
-// traffic: waiting ranks probe it so that the host MPI progresses), the node's segment and any
-// further segments, and the other members' heaps, mapped. Everything in it but the list of further
-// segments is constant once made (leave_world aside); the list has a lock. Every member holds the
-// same answers, so decisions made from them are the same everywhere.
+// A team is formed by collective calls. It owns a private communicator (which carries no messages
+// once the team is formed: waiting ranks probe it so that the host MPI makes progress), the node's
+// segment, further segments, and the mappings of the other members' heaps. Only the list of further
+// segments changes later, under a lock (apart from know_oversubscribed and leave_world). Every
+// member has the same facts, so decisions from them are the same everywhere.
 #pragma once
 
 #include <memory>
@@ -30,43 +31,44 @@
 
 namespace tutti::mpi {
 
-// Where the areas of a communicator's ranks lie in shared memory, as rank 0 tells the others. Plain
-// bytes.
+// Where the areas of a communicator's ranks are in shared memory. Rank 0 sends it to the others as
+// plain bytes.
 struct AreaGrant {
   bool granted = false;      // false: shared memory has run out
-  bool node_segment = true;  // which every member of the team has attached to
-  bool fresh = false;
-  bool touch = false;  // every rank touches its own area before any rank reads it
+  bool node_segment = true;  // in the node's segment, to which all members have attached
+  bool fresh = false;        // never used before, so all zero
+  bool touch = false;        // every rank touches its own area before any rank reads it
   uint32_t page = 0;
-  uint32_t missing_types = 0;  // that rank 0's host lacks (types.h)
+  uint32_t missing_types = 0;  // the types that rank 0's host cannot reduce (types.h)
   uint64_t bytes_per_rank = 0;
   uint64_t identity = 0;    // of the communicator, in traces
-  uint64_t service = 0;     // identity of what serves it (service.h)
-  bool taken_over = false;  // that was parked; nothing else is then set
+  uint64_t service = 0;     // the identity of the communicator's Service
+  bool taken_over = false;  // that Service was parked; no further member is set
   shm::Segment::Location segment{};
 };
 
-// The ranks of a communicator as ranks of a group; empty where one is not in it. Any thread; no
-// communication.
+// The ranks of a communicator as ranks of a group; empty if one of them is not in the group. Any
+// thread; no communication.
 std::vector<int> places_in(MPI_Comm communicator, int ranks, MPI_Group group);
-// True where all ranks of a communicator are in the group. Any thread; no communication.
+// True if all ranks of a communicator are in the group. Any thread; no communication.
 bool all_within(MPI_Comm communicator, int ranks, MPI_Group group);
-// Replaces a group by one of the same processes taken from another.
+// Replaces *group by a subgroup of `from` with the same processes in the same order. Processes that
+// are not in `from` are left out.
 void rebase(MPI_Group* group, MPI_Group from);
 
-// Zeroes what the protocol reads before it was written; slots need not be.
+// Zeroes all of the areas except the slots, which no rank reads before they are written.
 void clear_areas(std::byte* areas, const shm::Layout& layout);
-// A page comes to the numa region of the thread that touches it first, and it is the owner of an
-// area that writes there. The contents stay: a piece that was used before holds what its maker has
-// put there.
+// Touches every page of an area, so that new pages are allocated on the numa region of the calling
+// rank. The rank that owns the area calls it, because it writes there. The contents do not change:
+// if the memory was used before, rank 0 has already zeroed the areas.
 void touch_area(std::byte* area, size_t bytes);
 
 class Team {
  public:
-  // Collective over MPI_COMM_WORLD. Null where this process has no team, the reason in *why_not.
+  // Collective over MPI_COMM_WORLD. Null if this process gets no team; *why_not is then the reason.
   static std::unique_ptr<Team> form_of_world(std::string* why_not);
-  // Collective over the communicator. Null at all ranks where they do not share a node (*why_not
-  // stays empty) or its memory.
+  // Collective over the communicator. Null at all ranks if they are on several nodes (*why_not then
+  // stays empty) or cannot share memory.
   static std::unique_ptr<Team> form_of_all(MPI_Comm communicator, int ranks, bool of_several_jobs,
                                            std::string* why_not);
   ~Team();
@@ -77,31 +79,36 @@ class Team {
   uint64_t identity() const { return node_segment_->location().identity[0]; }
   bool of_several_jobs() const { return of_several_jobs_; }
   exec::WaitStyle wait_style() const { return wait_style_; }
-  // Ranks of other nodes share the cores. Before the first communicator, by all members.
+  // All members call it before the first communicator sets up, if ranks outnumber the machine's
+  // cores. Waits then yield unless TUTTI_WAIT sets their style.
   void know_oversubscribed();
-  // Of the cores that its ranks may run on; known where users' plans or tables are in use.
+  // The shape of the cores that the members may run on; empty without TUTTI_PLANS and TUTTI_TABLE.
   const topo::Shape& shape() const { return shape_; }
-  // What a communicator's ranks share, all of them members; the same at all of them.
+  // The levels that a communicator's ranks share, the same at all of them; one level if a rank is
+  // no member. No communication.
   placement::Levels levels(MPI_Comm communicator, int ranks) const;
+  // Refers to the team.
   exec::ProgressHook progress_hook();
-  // How the ranks of a communicator that the team covers get at each other's buffers; no
-  // communication.
+  // How the ranks of a communicator reach each other's buffers; only by the slots if a rank is no
+  // member. No communication.
   exec::Reach reach(MPI_Comm communicator, int ranks) const;
-  // All members have mapped each other's heaps.
+  // True if all members have mapped each other's heaps.
   bool direct() const { return !heaps_.empty(); }
 
-  // A communicator's ranks as ranks of the team; empty where one is not in it.
+  // A communicator's ranks as ranks of the team; empty if one of them is no member.
   std::vector<int> members(MPI_Comm communicator, int ranks) const;
-  // True where all members of a communicator's group are members of the team.
+  // True if all ranks of a communicator are members.
   bool covers(MPI_Comm communicator, int ranks) const;
 
-  // MPI_COMM_WORLD ends, so nothing made from it may be used: the members are told by a session's
-  // group, and waiting members drive the host no more.
+  // MPI_COMM_WORLD ends, so nothing that was made from it may be used any more. The team now holds
+  // its members as a subgroup of `processes`, a session's group, and waiting members no longer
+  // drive the host.
   void leave_world(MPI_Group processes);
 
-  // Takes a piece for a new communicator; for its rank 0. Never throws.
+  // Takes a piece of shared memory for a new communicator of this many ranks, whose rank 0 calls
+  // it. The result is not `granted` if shared memory has run out. Throws no Error.
   AreaGrant grant_areas(int ranks);
-  // The segment of a grant, which this process attaches to if it has not yet; null if it cannot.
+  // The segment of a grant. This process attaches to it if it has not yet; null if it cannot.
   shm::Segment* segment(const AreaGrant& grant);
 
  private:
@@ -123,18 +130,19 @@ class Team {
   topo::Shape shape_;
   placement::Levels levels_;  // of the team's ranks
   std::unique_ptr<shm::Segment> node_segment_;
-  bool several_regions_ = false;
-  // By member; empty where not all members could. A member's own heap is not mapped again.
+  bool several_regions_ = false;  // members may run on several numa regions
+  // By member: where its heap is mapped here; for this member, where its heap is. Empty unless all
+  // members have mapped all heaps.
   std::vector<std::byte*> heaps_;
   std::vector<shm::PeerHeap> peers_;
-  bool ordinary_ = false;           // and malloc takes from them, at all members
-  std::vector<int64_t> processes_;  // whose memory process_vm_readv reads
+  bool ordinary_ = false;  // heaps_ is not empty, and malloc takes from the heaps at all members
+  // By member: the process whose memory process_vm_readv reads; empty if it may not everywhere.
+  std::vector<int64_t> processes_;
 
-  std::mutex mutex_;  // guards what follows; not held while communicating
-  std::vector<std::unique_ptr<shm::Segment>>
-      made_;  // further ones that this process made and takes from
-  std::vector<std::unique_ptr<shm::Segment>> attached_;  // and those of others
-  size_t further_bytes_ = 0;
+  std::mutex mutex_;  // guards all below; not held while communicating
+  std::vector<std::unique_ptr<shm::Segment>> made_;      // further segments of this process
+  std::vector<std::unique_ptr<shm::Segment>> attached_;  // further segments of other members
+  size_t further_bytes_ = 0;                             // of made_
 };
 
 }  // namespace tutti::mpi

@@ -1,5 +1,5 @@
-// How a team's members reach each other's memory: what each offers, tried by all others, and what
-// works for all.
+// Finds out how a team's members reach each other's memory. Each member offers its memory, all
+// others try to reach it, and the team keeps the kinds of reach that work for all.
 #include <sys/random.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -18,15 +18,17 @@
 namespace tutti::mpi {
 namespace {
 
-// What a member tells the others of its memory.
+// What a member sends to the others about its memory.
 struct Offer {
   shm::Heap::Location heap{};
-  uint64_t token[2]{};  // random, at `address` in the process: proves that a process is the one
-                        // that was meant
+  // Random, and stored at `address` in the process. A member that reads it there has reached the
+  // right process.
+  uint64_t token[2]{};
   uint64_t address = 0;
   int64_t process = 0;
 };
 
+// True if this process may read the memory of the process that made the offer.
 bool reads(const Offer& offer) {
   uint64_t token[2] = {};
   const iovec here = {token, sizeof token};
@@ -38,14 +40,14 @@ bool reads(const Offer& offer) {
 
 }  // namespace
 
-// Tries every path to every member, and keeps those that work everywhere.
+// Tries every kind of reach to every member, and keeps those that work for all members.
 void Team::agree_on_reach() {
-  static Offer own;  // where its token stays readable
+  static Offer own;  // static, so that the token stays readable
   const Host& mpi = host();
   const ReachChoice choice = options().reach;
   const bool try_direct = choice == ReachChoice::automatic || choice == ReachChoice::direct;
-  // The system's copies are seldom quicker (docs/decisions/deep-rings.md), so they are tried where
-  // somebody asks for them.
+  // Copies by the system are seldom faster (docs/decisions/deep-rings.md), so they are tried only
+  // if TUTTI_REACH or a rule may ask for them.
   const bool try_cma =
       choice == ReachChoice::cma ||
       (choice == ReachChoice::automatic && select::may_ask_for_cma(group::overrides_of(options())));
@@ -62,7 +64,7 @@ void Team::agree_on_reach() {
     for (const Offer& offer : offers)
       if (offer.process != own.process) others.push_back(static_cast<pid_t>(offer.process));
     shm::let_read(others);
-    mpi.Barrier(private_communicator_);  // nobody tries before everybody has let them
+    mpi.Barrier(private_communicator_);  // all have given permission before any member tries
   }
 
   uint64_t works[3] = {own.heap.bytes > 0 ? 1u : 0u, try_cma ? 1u : 0u,
@@ -89,7 +91,7 @@ void Team::agree_on_reach() {
   if (rank_ == 0 && choice == ReachChoice::cma && processes_.empty())
     log_line(LogLevel::warning,
              "TUTTI_REACH=cma: the system does not let every rank read every other's memory "
-             "(`tutti doctor` says more); slots serve instead");
+             "(`tutti doctor` says more); messages go through the slots instead");
   if (rank_ == 0)
     log_line(LogLevel::info, "reach of %d ranks: staged%s%s", ranks_, direct() ? ", direct" : "",
              processes_.empty() ? "" : ", cma");

@@ -12,7 +12,7 @@
 namespace tutti::mpi {
 namespace {
 
-// A program that goes on would else fill its log.
+// Logs only the first exception, because a program that goes on after errors would fill its log.
 void say_once(const char* what) {
   static std::atomic<bool> said{false};
   if (said.exchange(true)) return;

@@ -1,15 +1,15 @@
-// Exceptions end here: what is thrown inside Tutti becomes an MPI error of the call, raised on its
-// communicator's handler.
+// No exception leaves Tutti: an exception that is thrown inside it becomes an MPI error of the
+// call, which is raised on the communicator's error handler. Any thread.
 //
-// Error is thrown before any rank has entered a collective, and by all ranks alike, so that the
-// host serves the call (route.h). Anything else (memory that ran out, above all) is one rank's own
-// matter. Thrown before this rank has entered, it is an error of this call alone: the others wait,
-// as for a rank that is late, and the call may be made again. Thrown in the middle, it ends the use
-// of the group (exec::Channel::fail_thrown) and arrives as a code.
+// An Error is thrown by all ranks alike, before any of them has entered the collective, so the host
+// serves the call (collectives/serve.cpp). Any other exception, std::bad_alloc above all, is thrown
+// by one rank alone. If this rank has not yet entered the collective, only its call fails: the
+// others wait for it as for a late rank, and it may make the call again. If it has entered, the
+// group cannot be used any more (exec::Channel::fail_thrown), and the failure arrives as a code.
 //
-// An exception of the program's own (of an operation or a handler) cannot be caught here: the C++
+// An exception of the program's own (of an operation or a handler) cannot be caught here. The C++
 // library and its unwinder are linked into this library, so that programs in C need none, and they
-// abort where they meet another one's exception. No state.
+// abort when they meet the exception of another C++ library.
 #pragma once
 
 #include <utility>
@@ -21,10 +21,11 @@ namespace tutti::mpi {
 // Raises an error on the communicator's handler and returns the code.
 int raise(MPI_Comm communicator, int code);
 
-// Inside a handler: says once what was thrown, and raises it.
+// To be called in a catch block. Logs the exception, if it is the first of this process, raises its
+// MPI error code on the communicator's handler, and returns the code.
 [[gnu::cold]] int raise_thrown(MPI_Comm communicator);
 
-// A call of our own code, which returns an MPI error code.
+// Runs `call`, which returns an MPI error code. Returns that code, or raise_thrown's if it throws.
 template <class Call>
 int guarded(MPI_Comm communicator, Call&& call) {
   try {
