@@ -20,17 +20,19 @@ namespace tutti::mpi {
 
 namespace {
 
-// Unique among a team's: by the leader's place in it.
+// An identity that no other parked service of the team has, because the leader's rank in the team
+// is a part of it.
 uint64_t new_service_identity(const std::vector<int>& members) {
   static std::atomic<uint32_t> made{0};
   const uint64_t leader = members.empty() ? 0 : static_cast<uint64_t>(members.front());
   return leader << 32 | made.fetch_add(1);
 }
 
-// How many calls of a communicator cost so much in the host that set-up, 2 to 3 us, is a tenth of
-// them and of making the communicator (docs/decisions/set-up-after-some-collectives.md). MPICH 5
-// sets up its own shared-memory collectives with the fifth call, of which Tutti's set-up makes one,
-// and that costs a hundred times as much.
+// The number of calls after which a communicator sets up. Making the communicator and these calls
+// take the host about ten times as long as set-up takes, which is 2 to 3 us
+// (docs/decisions/set-up-after-some-collectives.md). The number is lower for MPICH 5, which sets up
+// its own shared-memory collectives in the fifth call on a communicator, in some 100 us: Tutti's
+// set-up makes the fourth call, and there is no fifth.
 int calls_before_setup(std::string_view version) {
   constexpr std::string_view mpich = "MPICH Version:";
   if (abi == Abi::openmpi) return 48;
@@ -49,8 +51,10 @@ std::string host_version() {
   return text;
 }
 
-// With `placement`, the host's own bits may depend on where ranks are. MPI_COMM_WORLD lives as long
-// as the program.
+// The number of calls that the host makes before a communicator sets up. It makes none with
+// TUTTI_REPRODUCIBLE=placement, because the bits of its results may depend on where the ranks are.
+// Otherwise TUTTI_SETUP_AFTER decides if it is set. MPI_COMM_WORLD lives as long as the program, so
+// it sets up after one call.
 int calls_to_host(MPI_Comm communicator) {
   static const int automatic = calls_before_setup(host_version());
   if (options().reproducible == Reproducible::placement) return 0;
@@ -58,7 +62,8 @@ int calls_to_host(MPI_Comm communicator) {
   return communicator == host().comm_world ? 1 : automatic;
 }
 
-// In whatever order integers are combined, the bits are the same.
+// The needs of a reduction of this type. Integers need nothing of a plan, because the order of
+// combination does not change their bits.
 exec::Needs needs_of(kernels::Type type) {
   using kernels::Type;
   switch (type) {
@@ -79,8 +84,8 @@ exec::Needs needs_of(kernels::Type type) {
 
 }  // namespace
 
-// Programs are kept for a next communicator of the same ranks, but not where something else is made
-// for each.
+// The service is parked for a later communicator of the same ranks, unless the communicator also
+// has messages, or a number in traces, which each communicator needs for itself.
 Communicator::~Communicator() {
   if (net_ == nullptr && service_ != nullptr && tracer() == nullptr && world_lasts()) {
     park(std::move(service_));
@@ -151,8 +156,8 @@ Reason Communicator::set_up() {
   return form_team(ranks);
 }
 
-// Ranks of several jobs, or of one that has no MPI_COMM_WORLD: a team of their own, or the one that
-// they all are in.
+// Sets up if the ranks are of several jobs, or of a job without MPI_COMM_WORLD. They join the team
+// that they are all in, or form one of their own.
 Reason Communicator::form_team(int ranks) {
   team_ = noted_team(handle_, ranks);
   const Common common = agree_in_setup(handle_, team_ == nullptr ? 0 : team_->identity());
@@ -174,19 +179,20 @@ Service& Communicator::service() {
   return *service_;
 }
 
-// What served a communicator of the same ranks before, as the leader says.
+// Takes the parked service that the grant names; false if it names none.
 bool Communicator::take_over(const AreaGrant& grant) {
   if (!grant.taken_over) return false;
   if (service_ == nullptr) service_ = take_parked(*team_, grant.service);
   if (service_ == nullptr)
-    throw std::logic_error(
-        "a parked communicator has gone");  // the leader has seen that it is there
+    // The leader has seen that all ranks had parked it.
+    throw std::logic_error("a parked communicator has gone");
   group_ = service_->group.get();
   largest_element_ = group_->max_element();
   return true;
 }
 
-// All members are the team's from here on: these ranks of it, where its services may be parked.
+// Sets up if all ranks are members of the team. `members` are their ranks in the team; if it is
+// empty, the service will not be parked.
 Reason Communicator::join(int ranks, std::vector<int> members) {
   const Host& mpi = host();
   int rank = 0;
@@ -203,7 +209,7 @@ Reason Communicator::join(int ranks, std::vector<int> members) {
     if (tracer() != nullptr) grant.identity = new_identity();
     grant.missing_types = missing_types();
   }
-  // On a revoked communicator it fails at all ranks; the call that set-up is part of will raise the
+  // If the communicator was revoked, this fails at all ranks. The program's call then raises the
   // same error.
   if (mpi.Bcast(&grant, sizeof grant, mpi.type_byte, 0, handle_) != MPI_SUCCESS)
     return Reason::host_failed;
@@ -270,7 +276,7 @@ const exec::Combine* Communicator::kernel(MPI_Datatype type, MPI_Op op) {
   const kernels::Reduce kernel = kernels::find_reduce(*element->kernel, *named);
   if (kernel == nullptr) return nullptr;
   KernelChoice& choice = service_->kernels[key];
-  // Leaders ask it for the host's handles.
+  // The combination refers to the choice, in which HostLeaders finds the host's handles.
   choice = {type,
             op,
             {kernel, nullptr, &choice, kernels::size(*element->kernel), true,
@@ -298,7 +304,7 @@ int Communicator::fail() {
     say(group_->failure());
     let_launcher_read();  // the handler may abort the job
   }
-  if (group_->stalled()) end_job(handle_);  // whatever the handler would do
+  if (group_->stalled()) end_job(handle_);  // even if the handler would let the program go on
   const Inside inside;
   host().Comm_call_errhandler(handle_, MPI_ERR_OTHER);
   return MPI_ERR_OTHER;

@@ -1,12 +1,14 @@
-// What Tutti knows of one of the program's communicators.
+// A Communicator is what Tutti knows about one of the program's communicators.
 //
-// A Communicator is made by the communicator's first collective and counts those that the host has
-// made. With the last one of TUTTI_SETUP_AFTER it sets up: it gets a group, or the reason why its
-// calls stay on the host MPI. All members make the same calls, so all set up inside the same one,
-// by collective calls on the program's communicator, holding no lock. A call that the host refuses
-// at one rank for its arguments counts nowhere, because the other ranks have not made it. The
-// registry (registry.h) owns it. MPI forbids concurrent collectives on one communicator, so it
-// needs no lock.
+// It counts the collectives that the host has made. Inside the last of the first TUTTI_SETUP_AFTER
+// collectives it sets up: it gets a group, or the reason why its calls stay on the host MPI. All
+// members make the same calls, so all set up inside the same one, by collective calls on the
+// program's communicator, holding no lock. A call that the host refuses at one rank for its
+// arguments is not counted, because the other ranks have not made it.
+//
+// The registry (registry.h) owns the object from the making of the communicator, or from its first
+// collective, to its end. MPI forbids concurrent collectives on one communicator, so one thread at
+// a time uses the object, which has no lock.
 #pragma once
 
 #include <array>
@@ -29,7 +31,7 @@
 
 namespace tutti::mpi {
 
-// A communicator of this process alone.
+// A communicator of this process alone, which ends with the object.
 struct Loopback {
   MPI_Comm handle;
   explicit Loopback(MPI_Comm made) : handle(made) {}
@@ -37,16 +39,16 @@ struct Loopback {
   Loopback(const Loopback&) = delete;
 };
 
-// Memory of the process that is an area of one rank.
+// Frees an area that is in the memory of this process alone.
 struct OwnArea {
   void operator()(std::byte* area) const;
 };
 
-// How the registry will hear of a communicator's end.
+// How the registry will learn that a communicator ends.
 enum class Noted : uint8_t {
-  not_yet,   // the handle may be no communicator's
-  by_calls,  // it was made and will be freed by calls that Tutti sees
-  by_attribute,
+  not_yet,       // in no way so far: the handle may be no communicator's
+  by_calls,      // it was made and will be freed by calls that Tutti sees
+  by_attribute,  // the host calls the delete callback of an attribute
 };
 
 using report::Reason;
@@ -57,7 +59,7 @@ class Communicator {
   ~Communicator();
   Communicator(const Communicator&) = delete;
 
-  // As made anew, for one that has not set up.
+  // Makes it the Communicator of another handle. It must not have set up.
   void renew(MPI_Comm handle, uint64_t number);
   Noted noted() const { return noted_; }
   bool is_noted() const { return noted_ != Noted::not_yet; }
@@ -66,58 +68,59 @@ class Communicator {
   bool has_enough_calls() const { return calls_left_ == 0; }
   // Counts a call that the host has made.
   void count() { --calls_left_; }
-  // Counts it if nothing else is to be done: the communicator is noted and does not set up yet.
-  // Returns whether it did.
+  // Counts the call if nothing else is to be done, because the communicator is noted and does not
+  // set up in this call. Returns true if it has counted the call.
   bool count_only() {
     if (!is_noted() || calls_left_ <= 1) return false;
     count();
     return true;
   }
+  // True if it has set up, or has failed to.
   bool is_decided() const { return decided_; }
-  // Sets up.
+  // Sets up, by collective calls. If that throws at this rank, the reason is set_up_broken.
   void decide();
 
   MPI_Comm handle() const { return handle_; }
   uint64_t number() const { return number_; }  // in the order of making
   const Team* team() const { return team_.get(); }
   const std::shared_ptr<Team>& shared_team() const { return team_; }
-  const net::PointToPoint* net() const {
-    return net_.get();
-  }  // null where all ranks are on one node
-  const HostLeaders* leaders() const {
-    return leaders_.get();
-  }  // null where no rule has them exchange by the host
-  shm::Segment* segment() const { return service_->segment; }  // the team's that its areas are in
-  // What its persistent collectives take their memory from, made as they need it; other members'
-  // too.
+  // Null if the ranks exchange no messages.
+  const net::PointToPoint* net() const { return net_.get(); }
+  // Null unless a rule may ask for the host's collectives among the nodes' leaders.
+  const HostLeaders* leaders() const { return leaders_.get(); }
+  // The team's segment that its areas are in.
+  shm::Segment* segment() const { return service_->segment; }
+  // The segments from which its persistent collectives take memory. Each is added when memory is
+  // needed; they are segments of this process and of other members.
   group::Deposits::Segments& segments_of_deposits() { return segments_of_deposits_; }
-  // Made by its first call, which is collective.
+  // The first call makes it, and is collective.
   const std::shared_ptr<Loopback>& loopback();
-  // For the report: adds its messages to the tally; it sends no more. It has a net().
+  // Adds the messages that it has sent to the report. Called once, when it sends no more; net()
+  // must not be null.
   void record_sent() const;
   group::Group* group() const { return group_; }
-  uint32_t traced_as() const { return traced_as_; }  // its number in traces, where there are any
+  uint32_t traced_as() const { return traced_as_; }  // its number in traces, if tracing is on
   Reason reason() const { return reason_; }
 
-  // The combination for a predefined type and operation, kept as long as the communicator; null
-  // where there is no kernel.
+  // The combination of a predefined type and operation by a kernel; null if there is no kernel. It
+  // lives as long as the service.
   const exec::Combine* kernel(MPI_Datatype type, MPI_Op op);
 
-  // True where MPI defines the predefined operation for the type and the host's MPI_Reduce_local
-  // knows it. The same at all ranks: rank 0 said which types its host lacks.
+  // True if MPI defines the predefined operation for the type and the host's MPI_Reduce_local can
+  // combine it. The same at all ranks, because rank 0 has told them which types its host lacks.
   bool host_combines(MPI_Datatype type, MPI_Op op) const;
 
-  // Bytes of a predefined datatype without gaps, remembered; 0 for any other.
+  // Bytes of a named datatype without gaps; 0 for any other. The last such type is remembered.
   size_t dense_bytes(MPI_Datatype type) {
     if (type == dense_type_ && dense_bytes_ != 0) [[likely]]
       return dense_bytes_;
     return find_dense_bytes(type);
   }
-  // Elements beyond it do not fit the slots' rings. The same at all ranks.
+  // Bytes of the largest element that fits the slots' rings. The same at all ranks.
   size_t largest_element() const { return largest_element_; }
 
-  // An MPI error code for a group's one; the failure is said once and raised on the communicator's
-  // error handler.
+  // The MPI error code for a group's code. A failure is logged once and raised on the
+  // communicator's error handler; a stall with TUTTI_STALL=abort ends the job.
   int finish(Code code) {
     ServedCalls::note();
     if (code == Code::ok) [[likely]]
@@ -125,14 +128,15 @@ class Communicator {
     return fail();
   }
   int fail();
-  // Says once that Tutti cannot serve a call for this reason; the host does.
+  // Logs a failure, or why the host must serve a call. Only the first such line of a communicator
+  // is logged.
   void say(const std::string& what);
 
-  // Where the parts of a call's two buffers are, for the time of the call.
+  // Where the parts of a call's buffers are, valid during the call. 0: in, 1: out.
   PartTable& parts(int which) { return parts_[static_cast<size_t>(which)]; }
 
-  // Scratch of at least so many bytes for packed data; two of them. Large ones do not outlive
-  // release_scratch.
+  // Scratch memory of at least this many bytes for packed data. There are two, 0 and 1, which are
+  // kept for later calls; release_scratch frees the large ones.
   std::byte* scratch(int which, size_t bytes);
   void release_scratch();
 
@@ -142,7 +146,7 @@ class Communicator {
   Reason form_team(int ranks);
   Reason join(int ranks, std::vector<int> members);
   bool take_over(const AreaGrant& grant);
-  // several_nodes.cpp
+  // The next four are in several_nodes.cpp.
   Reason span_nodes(int ranks);
   bool take_areas(const std::vector<int32_t>& here, uint64_t* bytes_per_rank, AreaGrant* grant);
   std::byte* ready_areas(const std::vector<int32_t>& here, const shm::Layout& layout,
@@ -154,14 +158,15 @@ class Communicator {
 
   MPI_Comm handle_;
   uint64_t number_;
-  int calls_left_;  // to the host, before it sets up
+  int calls_left_;  // calls that the host makes before it sets up
   Noted noted_ = Noted::not_yet;
   bool decided_ = false;
   bool said_ = false;
   Reason reason_ = Reason::set_up_pending;
-  std::shared_ptr<Team> team_;                    // before the group, which lies in its memory
-  std::unique_ptr<net::PointToPoint> net_;        // likewise
-  std::unique_ptr<HostLeaders> leaders_;          // likewise
+  // The group in service_ uses the next four, so they come before it and end after it.
+  std::shared_ptr<Team> team_;
+  std::unique_ptr<net::PointToPoint> net_;
+  std::unique_ptr<HostLeaders> leaders_;
   std::unique_ptr<std::byte, OwnArea> own_area_;  // of a rank that shares memory with no other
   std::unique_ptr<Service> service_;
   group::Group* group_ = nullptr;  // the service's

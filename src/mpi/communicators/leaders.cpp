@@ -14,10 +14,12 @@ namespace {
 
 // The host's counts are ints.
 constexpr size_t most_at_once = size_t{1} << 30;
-// Of packed bytes; the same pieces at all leaders, whatever their layouts.
+// Packed bytes of elements that are unpacked together. All leaders use the same pieces, whatever
+// the layouts of their types.
 constexpr size_t unpacked_at_once = size_t{1} << 20;
 
-// The host's error code of the first piece that fails.
+// Calls piece(index of the first element, elements) for pieces of at most `at_once` elements until
+// one fails. Returns that piece's error code, or MPI_SUCCESS.
 template <class Piece>
 int in_pieces(size_t count, size_t at_once, Piece&& piece) {
   for (size_t done = 0; done < count; done += at_once) {
@@ -27,7 +29,8 @@ int in_pieces(size_t count, size_t at_once, Piece&& piece) {
   return MPI_SUCCESS;
 }
 
-// What the program gave, of a combination that this room made.
+// The program's type and operation, from a combination that Communicator::kernel or HostReduction
+// has made.
 struct Handles {
   MPI_Datatype type;
   MPI_Op op;

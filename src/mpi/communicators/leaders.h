@@ -1,10 +1,10 @@
-// The leaders of a communicator's nodes, who exchange by the host MPI's own collectives
-// (group/leaders.h) on a communicator that carries nothing else, so that the host may use what its
-// network offers.
+// HostLeaders makes the collectives among the leaders of a communicator's nodes (group/leaders.h)
+// by the host MPI's own collectives, so that the host may use what its network offers. The leaders
+// have a communicator that carries nothing else.
 //
-// One object a communicator over several nodes, at all its ranks, made by its set-up where some
-// rule or variable names `host` between nodes, and ended with it. Calls block inside the host. One
-// thread at a time.
+// If a rule or a variable names `host` between nodes, the set-up of a communicator over several
+// nodes makes one object at every rank. The Communicator owns it, and both end together. Calls
+// block inside the host. One thread at a time.
 #pragma once
 
 #include <memory>
@@ -19,8 +19,8 @@ namespace tutti::mpi {
 
 class HostLeaders final : public group::Leaders {
  public:
-  // Collective over `among`, whose errors come back as codes; `leading` are the leaders' ranks in
-  // it, in order. Null at all ranks where the host makes no communicator of them.
+  // Collective over `among`, which returns errors as codes. `leading` are the leaders' ranks in it,
+  // in order. Null at all ranks if the host makes no communicator of them.
   static std::unique_ptr<HostLeaders> make(MPI_Comm among, const std::vector<int32_t>& leading);
   ~HostLeaders() override;
   HostLeaders(const HostLeaders&) = delete;
@@ -32,7 +32,7 @@ class HostLeaders final : public group::Leaders {
   bool allreduce(const void* in, void* out, size_t count, const exec::Combine& combine) override;
   std::string failure() const override { return failure_; }
 
-  // The host's collectives that this rank has taken part in, a call of Tutti's each.
+  // How many collectives this rank has made among the leaders, and the bytes of their vectors.
   struct Calls {
     uint64_t calls = 0, bytes = 0;
   };
@@ -40,17 +40,19 @@ class HostLeaders final : public group::Leaders {
 
  private:
   explicit HostLeaders(const std::vector<int32_t>& leading) : leading_(leading) {}
-  // The whole call: `by_host` returns the host's error code.
+  // Runs, counts and traces one collective. `by_host` calls the host and returns its error code.
+  // False if that failed.
   template <class ByHost>
   bool call(plan::Collective collective, size_t bytes, int root, ByHost&& by_host);
   int combine_dense(const void* in, void* out, size_t count, const exec::Combine& combine,
                     int root);
-  // Packed elements of a type with gaps, which the host's operation knows only in their own layout.
+  // Combines packed elements of a type with gaps. They are unpacked piece by piece, because the
+  // host's operation needs them in the layout of their type.
   int combine_with_gaps(const void* in, void* out, size_t count, const exec::Combine& combine,
                         int root);
   int combine_piece(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root);
 
-  static constexpr int everywhere = -1;  // in the place of a root
+  static constexpr int everywhere = -1;  // instead of a root: all leaders get the result
   const placement::PeriodicRow leading_;
   MPI_Comm communicator_ = host().comm_null;
   int place_ = -1;

@@ -1,5 +1,5 @@
-// Where the parts of a buffer are in one call (exec::Parts). A communicator keeps two, so that
-// calls allocate nothing.
+// Where the parts of a buffer are in one call (exec::Parts). A Communicator owns two tables and
+// uses them again in each call, so that calls allocate nothing. One thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -15,13 +15,13 @@ struct PartTable {
 
   exec::Parts parts() const { return {at.data(), bytes.data()}; }
 
-  // Room for so many parts; a call of fewer leaves the rest as it was.
+  // Makes room for this many parts. The table never shrinks.
   void hold(size_t parts) {
     if (at.size() >= parts) [[likely]]
       return;
     bytes.resize(parts);
-    at.resize(parts);  // last: it is what tells that there is room, also where memory runs out
-                       // between the two
+    // Last, because the size of `at` shows that both have room, even if memory runs out in between.
+    at.resize(parts);
   }
 };
 

@@ -25,16 +25,16 @@ struct Registry {
   std::mutex mutex;
   bool open = false;
   bool record = false;
-  shm::Word off{0};  // these two change under the lock and are read without
+  shm::Word off{0};  // this and left_world change under the lock and are read without it
   shm::Word left_world{0};
   uint64_t made = 0;  // communicators so far
   std::unordered_map<uint64_t, Communicator> communicators;
-  std::vector<decltype(communicators)::node_type>
-      spare;                   // memory of those that ended before they set up, for the next
+  // Nodes of communicators that ended before they set up, to be used again.
+  std::vector<decltype(communicators)::node_type> spare;
   std::shared_ptr<Team> team;  // the world's
   std::string why_no_team;
   std::shared_ptr<const GatheredPlacement> placement;
-  MPI_Group world{};  // its processes, where world_known
+  MPI_Group world{};  // the world's processes, if world_known
   bool world_known = false;
   std::vector<Session> sessions;
   std::vector<std::weak_ptr<Team>> teams;  // of communicators, in the order of making
@@ -50,8 +50,8 @@ Registry& registry() {
 
 using Table = group::HandleTable<Communicator>;
 
-// `known` has every communicator of the registry; `ready` has those with a group, while nothing is
-// recorded. Never destroyed, either.
+// `known` has every communicator of the registry; `ready` has those with a group, and none while
+// calls are recorded. Never destroyed either.
 struct Tables {
   Table known, ready;
 
@@ -76,7 +76,7 @@ int copy_nothing(MPI_Comm, int, void*, void*, void*, int* flag) {
   return MPI_SUCCESS;
 }
 
-// A duplicate has the same ranks.
+// A duplicate has the same ranks, so it is trusted too.
 int copy_trust(MPI_Comm, int, void*, void* value, void* copy, int* flag) {
   *static_cast<void**>(copy) = value;
   *flag = 1;
@@ -88,14 +88,15 @@ int delete_nothing(MPI_Comm, int, void*, void*) { return MPI_SUCCESS; }
 // A communicator that is no longer in the registry.
 using Ended = decltype(Registry::communicators)::node_type;
 
-// The lock is held. Threads forget all that they remember.
+// Takes a communicator out of the registry. All threads forget what they remember. The caller holds
+// the lock.
 Ended take_out(Registry& registry, uint64_t key) {
   tables().remove(key);
   shm::store_relaxed(generation, shm::load_relaxed(generation) + 1);
   return registry.communicators.extract(key);
 }
 
-// The host calls it when a communicator ends.
+// The delete callback of the attribute: the host calls it when a communicator ends.
 int forget(MPI_Comm, int, void* value, void*) {
   Registry& registry = mpi::registry();
   Ended ended;  // destroyed without the lock
@@ -110,6 +111,7 @@ int forget(MPI_Comm, int, void* value, void*) {
   return MPI_SUCCESS;
 }
 
+// The value of a communicator's attribute; null if it has none.
 void* attribute(MPI_Comm handle, int keyval) {
   void* value = nullptr;
   int found = 0;
@@ -119,17 +121,18 @@ void* attribute(MPI_Comm handle, int keyval) {
              : nullptr;
 }
 
-// Where MPI_COMM_WORLD has ended: its communicators that were not freed have ended without a word,
-// and a session's may have their handles.
+// Finds a communicator after MPI_COMM_WORLD has ended; null if the registry has none. The world's
+// communicators that were not freed have then ended without notice, and a session's communicator
+// may have the handle of one.
 Communicator* find_in_sessions(MPI_Comm handle) {
   Registry& registry = mpi::registry();
   Ended stale;
   const std::lock_guard<std::mutex> lock(registry.mutex);
   const auto found = registry.communicators.find(key_of(handle));
   if (found == registry.communicators.end()) return nullptr;
-  // A handle that is no communicator's must not be asked for attributes: the host would raise an
-  // error for it. What was noted by calls was made while there was no session, so it has ended with
-  // the world.
+  // The attributes of a handle that is no communicator's must not be read, because the host would
+  // raise an error. A communicator that is noted by calls was made while no session was open, so it
+  // has ended with the world.
   const Noted noted = found->second.noted();
   if (noted == Noted::not_yet ||
       (noted == Noted::by_attribute && attribute(handle, registry.keyval) == &found->second)) {
@@ -142,8 +145,9 @@ Communicator* find_in_sessions(MPI_Comm handle) {
 
 constexpr size_t most_spare = 16;
 
-// The lock is held, and the registry has no communicator of this handle. It takes all memory that
-// counting calls needs: memory may run out at one rank alone, which then has not made the call.
+// Makes the Communicator of a handle that the registry does not have. It takes all memory that
+// counting calls needs, because memory may run out at one rank alone, and that rank then has not
+// made the call. The caller holds the lock.
 Communicator* make_communicator(Registry& registry, MPI_Comm handle) {
   const uint64_t key = key_of(handle);
   if (registry.spare.empty()) {
@@ -168,7 +172,8 @@ Communicator* make_communicator(MPI_Comm handle) {
   return make_communicator(registry, handle);
 }
 
-// The host will tell when it ends; false where the handle is no communicator's.
+// Sets the attribute whose delete callback the host calls when the communicator ends. False if the
+// host refuses, because the handle is no communicator's.
 bool note(Communicator& communicator) {
   const Inside inside;
   if (host().Comm_set_attr(communicator.handle(), registry().keyval, &communicator) != MPI_SUCCESS)
@@ -177,7 +182,8 @@ bool note(Communicator& communicator) {
   return true;
 }
 
-// The host has not begun such a call, and no other rank knows of it.
+// True if the host has refused the call for this rank's arguments. It has then not begun the call,
+// and no other rank knows of it.
 bool refused_for_arguments(int code) {
   int kind = MPI_SUCCESS;
   if (code == MPI_SUCCESS || host().Error_class(code, &kind) != MPI_SUCCESS) return false;
@@ -187,7 +193,8 @@ bool refused_for_arguments(int code) {
   return false;
 }
 
-// Destroys them in the order of their making, because some end communicators of the host.
+// Destroys them in the order of their making, because some free communicators of the host, which
+// all ranks must do in one order.
 void destroy(std::vector<Ended> communicators) {
   std::sort(communicators.begin(), communicators.end(), [](const Ended& one, const Ended& other) {
     return one.mapped().number() < other.mapped().number();
@@ -256,7 +263,7 @@ void leave_world() {
       if (communicator.team() != nullptr && communicator.team()->of_several_jobs())
         keys.push_back(key);
     for (const uint64_t key : keys) ended.push_back(take_out(registry, key));
-    // Those that have ended without a word are found out when they are looked up again.
+    // Communicators that have ended without notice are detected when their handles are looked up.
     tables().clear();
     shm::store_relaxed(generation, shm::load_relaxed(generation) + 1);
     shm::store_relaxed(registry.left_world, 1);
@@ -318,9 +325,8 @@ bool forget_session(uint64_t session) {
   if (found == registry.sessions.end()) return false;
   MPI_Group processes = found->processes;
   registry.sessions.erase(found);
-  if (shm::load_relaxed(registry.left_world) != 0 &&
-      !registry.sessions
-           .empty()) {  // what was told by the session's group must be told by another's
+  // Groups that were made from this session's group are made anew from another session's.
+  if (shm::load_relaxed(registry.left_world) != 0 && !registry.sessions.empty()) {
     if (registry.world_known) rebase(&registry.world, registry.sessions.front().processes);
     if (registry.team != nullptr) registry.team->leave_world(registry.sessions.front().processes);
   }
@@ -377,8 +383,8 @@ void communicator_made(MPI_Comm handle) noexcept {
   if (!registry.open || Inside::depth != 0 || handle == host().comm_null) return;
   Ended stale;  // destroyed without the lock
   const std::lock_guard<std::mutex> lock(registry.mutex);
-  if (!registry.sessions.empty())
-    return;  // or nobody would know which communicators end with the world
+  // With an open session, it would not be known whether the communicator ends with the world.
+  if (!registry.sessions.empty()) return;
   try {
     if (registry.communicators.contains(key_of(handle))) stale = take_out(registry, key_of(handle));
     make_communicator(registry, handle)->note(Noted::by_calls);

@@ -1,13 +1,16 @@
-// The registry of communicators: how a call finds what Tutti knows of its communicator, and what
-// this process knows of the others that it may meet.
+// The registry of communicators, in which a call finds its Communicator. It also holds what this
+// process knows about other processes: the world, sessions, and teams.
 //
-// One a process, with a lock that is not held while communicating. It is opened by MPI_Init or the
-// first session and closed by MPI_Finalize or the last session, whichever comes later; while
-// closed, every call goes to the host. A thread remembers some communicators that it used, by
-// handle. Handles are reused, so it forgets them when any communicator ends. The registry learns of
-// the end in one of two ways. If it has seen how the communicator was made, and no session was open
-// then, it also sees how it is freed (entry_communicators.cpp). Any other communicator has an
-// attribute, whose delete callback the host calls however the communicator is freed.
+// A process has one registry, with a lock that is not held while communicating; any thread may call
+// its functions. It is opened by MPI_Init or the first session and closed by MPI_Finalize or the
+// end of the last session, whichever comes later. While it is closed, every call goes to the host.
+// A thread remembers some communicators that it used, by handle. Handles are reused, so all threads
+// forget them when any communicator ends.
+//
+// The registry learns of the end in one of two ways. If it has seen how the communicator was made,
+// and no session was open then, it also sees how it is freed (entry/makers.h). Any other
+// communicator has an attribute, whose delete callback the host calls however the communicator is
+// freed.
 #pragma once
 
 #include <cstdint>
@@ -21,67 +24,72 @@
 
 namespace tutti::mpi {
 
+// `record`: calls are recorded for the report.
 void open_registry(bool record);
 void close_registry();
 bool registry_is_open();
-// All that are known, at MPI_Finalize, where no other thread ends one.
+// All communicators of the registry. For MPI_Finalize, when no other thread ends one.
 std::vector<const Communicator*> known_communicators();
 
-// The world, MPI_COMM_WORLD's ranks, from the end of MPI_Init on; its team may be null, for the
-// reason given; places are null where the team has all ranks.
+// Stores what is known about the world, the ranks of MPI_COMM_WORLD, at the end of MPI_Init. The
+// team may be null, for the given reason. The placement is null if none was gathered.
 void enter_world(std::shared_ptr<Team> team, std::string why_no_team,
                  std::shared_ptr<const GatheredPlacement> placement);
-// At MPI_Finalize, where sessions go on: other ranks may not have come to it yet, so decisions stay
-// what they were; but nothing of the world may be used any more.
+// For MPI_Finalize, if sessions go on. Nothing that was made from MPI_COMM_WORLD may be used any
+// more. Decisions stay as they were, because other ranks may not have called MPI_Finalize yet.
 void leave_world();
-// Whether MPI_COMM_WORLD has not ended: what served its communicators may serve others.
+// True if the registry is open and MPI_COMM_WORLD has not ended, so that services may be parked.
 bool world_lasts();
-// From now on no communicator sets up: the ranks' options differ.
+// From now on no communicator sets up, because the ranks have not agreed in MPI_Init.
 void switch_off();
 
 std::shared_ptr<Team> world_team();
 const std::string& why_no_team();
+// True if all ranks of a communicator are in the world.
 bool in_world(MPI_Comm communicator, int ranks);
-// Null where nobody knows, or MPI_COMM_WORLD has ended; else with the places in the world of a
-// communicator's ranks, empty where one is not in it.
+// The world's placement; null if none was gathered or MPI_COMM_WORLD has ended. If it is not null,
+// *members are the communicator's ranks as ranks of the world, or empty if one is not in it.
 std::shared_ptr<const GatheredPlacement> world_placement(MPI_Comm communicator, int ranks,
                                                          std::vector<int>* members);
+// False after switch_off.
 bool may_set_up();
 
-// A session of this process, and the processes of its job; the group is the registry's from here
-// on. Forgetting says whether it was known.
+// Adds an open session of this process, and the group of its job's processes, which the registry
+// then owns. forget_session is false if the registry did not have the session.
 void note_session(uint64_t session, MPI_Group processes);
 bool forget_session(uint64_t session);
 bool knows_session(uint64_t session);
 bool any_session();
 
-// The communicator's ranks, of several jobs, are known to run under Tutti, all of them.
+// Marks a communicator of several jobs as trusted: all of its ranks run under Tutti. Its duplicates
+// are then trusted too.
 void trust(MPI_Comm communicator);
 bool trusted(MPI_Comm communicator);
 
-// True where all ranks of a communicator that the world's team does not cover may be asked for a
-// team of their own: they are trusted, of one job that has sessions, or members of such a team. The
-// same at all of them.
+// True if Tutti may ask the ranks of a communicator that are not all in the world to form a team,
+// because all of them will answer: the communicator is trusted, or they are of one job that has
+// sessions, or members of a team that was formed so. The same at all of them.
 bool may_ask(MPI_Comm communicator, int ranks);
-// A team made so, kept for as long as a communicator uses it, and the newest that covers a
-// communicator.
+// note_team adds a team that was formed so, for as long as a communicator uses it. noted_team is
+// the newest of these that covers a communicator; null if none does.
 void note_team(const std::shared_ptr<Team>& team);
 std::shared_ptr<Team> noted_team(MPI_Comm communicator, int ranks);
 
-// An MPI function has made a communicator; an MPI function is about to free one. If memory runs
-// out, the first call has no effect.
+// To be called after an MPI function has made a communicator, and before one frees it. If memory
+// runs out, communicator_made has no effect.
 void communicator_made(MPI_Comm handle) noexcept;
 void communicator_ends(MPI_Comm handle) noexcept;
 
-// The communicator of a call; null where the call is none of Tutti's.
+// The Communicator of a call, which is made and sets up first if need be; null if Tutti must leave
+// the call to the host.
 Communicator* find_communicator(MPI_Comm handle);
-// After a call that the host has made. The first one notes the communicator, whose handle the host
-// has found to be right.
+// To be called after a call that the host has made, with its error code. Counts the call, and sets
+// up if it was the last one before set-up. The first call also notes how the communicator's end
+// will be learned, because the host has found the handle to be valid.
 void count_call(Communicator& communicator, int code);
 
-// The path of every call: the communicator if it has a group and nothing is being recorded; null
-// otherwise. Each thread remembers a few that it used, one a place, by their handles; others are
-// found by their handles' hash (group/handle_table.h).
+// A communicator that a thread remembers. Each thread has a few places, of which a handle's hash
+// selects one.
 struct Remembered {
   MPI_Comm handle{};
   uint64_t generation = 0;  // 0: empty
@@ -95,19 +103,23 @@ extern shm::Word generation;  // of the registry; grows when a communicator ends
 inline Remembered& place_of(MPI_Comm handle) {
   Remembered* place = &remembered[static_cast<uint32_t>((uint64_t)handle) * 0x9E3779B1u >>
                                   (32 - log_of_remembered)];
-  __asm__("" : "+r"(place));  // or compilers compute it anew for each member
+  __asm__("" : "+r"(place));  // else compilers compute the address anew for each member
   return *place;
 }
 
+// Finds a communicator in the table of those with groups (group/handle_table.h) and remembers it.
+// Null if it is not there, or if the thread is inside Tutti.
 const Remembered* recall(MPI_Comm handle);
 
-// One branch, which is nearly always taken alike.
+// True if the place has this handle, no communicator has ended since, and the thread is not inside
+// Tutti. One branch, which nearly always goes the same way.
 inline bool is_ready(const Remembered& known, MPI_Comm handle) {
   return (((uint64_t)known.handle ^ (uint64_t)handle) |
           (known.generation ^ shm::load_relaxed(generation)) |
           static_cast<unsigned>(Inside::depth)) == 0;
 }
 
+// The path of every call: the communicator if it has a group and calls are not recorded; else null.
 inline const Remembered* ready_communicator(MPI_Comm handle) {
   const Remembered& known = place_of(handle);
   if (!is_ready(known, handle)) [[unlikely]]

@@ -7,10 +7,11 @@
 namespace tutti::mpi {
 namespace {
 
-// What a rank's word says.
+// The values of Control::parked.
 constexpr uint64_t in_use = 0, is_parked = 1, is_retired = 2;
 
-// A program that makes communicators of the same ranks over and over has few kinds of them.
+// How many services a leader keeps. A program that makes the same communicators again and again has
+// few kinds of them.
 constexpr size_t most_led = 8;
 
 struct Lot {
@@ -36,7 +37,7 @@ bool is_parked_by_all(const Service& service) {
   return true;
 }
 
-// Moves those out that the lot should not keep. The lock is held.
+// Moves the services that the lot should not keep to `ended`. The caller holds the lock.
 void sweep(Services& services, Services& ended) {
   const auto move_out = [&](auto which) {
     ended.push_back(std::move(*which));
@@ -47,17 +48,20 @@ void sweep(Services& services, Services& ended) {
     led += (*one)->is_leader() ? 1 : 0;
     one = shm::observe((*one)->parked(0)) == is_retired ? move_out(one) : one + 1;
   }
-  // Half of the memory is for communicators that are alive.
+  // Half of the memory is kept free for communicators that are not parked.
   for (auto one = services.begin(); one != services.end();) {
     const shm::Segment& segment = *(*one)->segment;
     const bool too_many = led > most_led || segment.free_bytes() < segment.usable_bytes() / 2;
     const bool goes = (*one)->is_leader() && too_many;
     if (goes) --led;
     one = goes ? move_out(one) : one + 1;
-    if (goes && led <= most_led) break;  // what is freed shows when all have released it
+    // The memory becomes free only when all ranks have released it, so one service is enough.
+    if (goes && led <= most_led) break;
   }
 }
 
+// Takes out of the lot the last parked service for which wanted(service) is true; null if there is
+// none.
 template <class Wanted>
 std::unique_ptr<Service> take(Wanted wanted) {
   const std::lock_guard<std::mutex> lock(lot().mutex);
@@ -72,7 +76,8 @@ std::unique_ptr<Service> take(Wanted wanted) {
 
 }  // namespace
 
-// The leader's part is the word of all: what it no longer has, nobody can take again.
+// The leader's word decides for all ranks: once the leader has destroyed its part of a service, no
+// rank can take the service again.
 Service::~Service() {
   if (segment != nullptr && is_leader() && !members.empty()) shm::publish(parked(0), is_retired);
   group.reset();
@@ -84,7 +89,7 @@ shm::Word& Service::parked(int rank) const {
   return reinterpret_cast<shm::Control*>(area)->parked;
 }
 
-// Without memory to note it, it ends.
+// If there is no memory for an entry in the lot, the service is destroyed.
 void park(std::unique_ptr<Service> service) noexcept {
   if (!may_be_parked(*service)) return;
   Services ended;  // destroyed without the lock

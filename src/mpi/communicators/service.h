@@ -1,18 +1,20 @@
-// What serves a communicator: its group, and what the group stands on.
+// A Service is what serves a communicator: its group, and the memory and kernels that the group
+// uses.
 //
-// Made by a communicator's set-up, which is collective; owned by the communicator, or, after that
-// one has ended, by the parking lot. Programs that split off a communicator, use it a little and
-// free it soon make another one of the same ranks. So the service of a communicator of one node is
-// parked when the communicator ends, and the next one of the same ranks in the same order takes it:
-// memory, programs, kernels and known calls are ready then.
+// The set-up of a communicator, which is collective, makes its service. The Communicator owns it;
+// after the communicator has ended, the parking lot does. Programs that split off a communicator,
+// use it a little and free it soon make another one of the same ranks. So the service of a
+// communicator of one node is parked when the communicator ends, and the next communicator of the
+// same ranks in the same order takes it, with its memory, programs, kernels and known calls.
 //
-// Rank 0 of those ranks, the leader, decides. Each rank says in its Control that it has parked the
-// service; the leader takes one that all have parked, clears their words and tells the others its
-// identity. The leader keeps a few, and retires others by its own word: then each rank releases its
-// part when it parks its next one. A piece of memory is taken anew only when all ranks have
-// released it, so the leader's word stays readable as long as anybody looks at it.
+// Rank 0 of those ranks, the leader, decides. Each rank stores in its Control that it has parked
+// the service. The leader takes a service that all ranks have parked, clears their words and sends
+// them the service's identity. The leader keeps a few services and retires the others by its own
+// word. Each rank then releases its part of a retired service when it next parks one. A piece of
+// memory is taken anew only when all ranks have released it, so the leader's word stays readable as
+// long as any rank reads it.
 //
-// One thread at a time uses a service. The lot has a lock.
+// One thread at a time uses a service. The parking lot has a lock.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +29,7 @@
 
 namespace tutti::mpi {
 
-// What a reduction by a predefined type and operation needs.
+// The combination of a predefined type and operation by a kernel, with the host's handles.
 struct KernelChoice {
   MPI_Datatype type{};
   MPI_Op op{};
@@ -39,30 +41,32 @@ struct Service {
   ~Service();
   Service(const Service&) = delete;
 
-  std::shared_ptr<Team> team;       // before the group, which lies in its memory
-  shm::Segment* segment = nullptr;  // the team's, that its areas are in; null: none
+  std::shared_ptr<Team> team;       // comes before the group, which uses its memory
+  shm::Segment* segment = nullptr;  // the team's segment that the areas are in; null: none
   uint32_t page = 0;
   std::map<std::pair<MPI_Datatype, MPI_Op>, KernelChoice> kernels;
-  uint32_t missing_types = 0;  // that rank 0's host lacks (types.h)
+  uint32_t missing_types = 0;  // the types that rank 0's host cannot reduce (types.h)
   std::unique_ptr<group::Group> group;
 
-  // For the lot.
-  std::vector<int>
-      members;  // as ranks of the team, in the communicator's order; empty: it is not parked
-  uint64_t identity = 0;  // in its team
+  // For the parking lot. The members are ranks of the team, in the communicator's order; if there
+  // are none, the service is never parked.
+  std::vector<int> members;
+  uint64_t identity = 0;  // unique in its team
   shm::Layout layout;
 
   bool is_leader() const { return group != nullptr && group->rank() == 0; }
-  shm::Word& parked(int rank) const;  // a rank's word
+  shm::Word& parked(int rank) const;  // Control::parked of a rank
 };
 
-// Keeps a service whose communicator has ended; destroys it where it cannot serve another one.
+// Parks the service of a communicator that has ended; destroys it if it cannot serve another one.
 void park(std::unique_ptr<Service> service) noexcept;
-// A service that all members have parked, for their leader; null where there is none.
+// For the leader of these members: takes a service that all of them have parked; null if there is
+// none.
 std::unique_ptr<Service> take_parked(const Team& team, const std::vector<int>& members);
-// The one that the leader has taken, for the others.
+// For the other members: takes the service that the leader has taken; null if it is not parked.
 std::unique_ptr<Service> take_parked(const Team& team, uint64_t identity);
-// When the registry closes, and where MPI_COMM_WORLD ends while sessions go on.
+// Destroys all parked services: when the registry closes, and when MPI_COMM_WORLD ends while
+// sessions go on.
 void empty_parking_lot();
 
 }  // namespace tutti::mpi

@@ -1,11 +1,11 @@
 // The set-up of a communicator whose ranks are on several nodes, or use no shared memory
 // (TUTTI_REACH=net).
 //
-// Every node's first member takes the areas of that node's members and tells them where; all learn
-// whether all could, and take areas as large as the smallest, so that every rank cuts messages
-// alike. A node without shared memory counts as many nodes of a rank each, whose areas are their
-// own. What they tell each other goes over the private communicator, which from then on carries
-// messages alone.
+// On every node the first member takes the areas of the node's members and sends them the place.
+// All ranks learn whether every node had memory, and all use areas as large as the smallest, so
+// that every rank cuts messages alike. If ranks of a node do not share memory, each of them counts
+// as a node and has an area of its own. Set-up uses the private communicator, which carries only
+// the ranks' messages from then on.
 #include <algorithm>
 #include <cstdlib>
 #include <new>
@@ -23,13 +23,14 @@
 namespace tutti::mpi {
 namespace {
 
-// What rank 0 says of all.
+// Facts that rank 0 sends to all ranks.
 struct Common {
   uint64_t identity = 0;  // of the communicator, in traces
   uint32_t missing_types = 0;
 };
 
-// Errors come back as codes: they are the failure of whoever waits for the message.
+// An error handler that lets the calls return error codes. The rank that waits for the message
+// reports the error.
 void return_code(MPI_Comm*, int*, ...) {}
 
 void return_errors(MPI_Comm communicator) {
@@ -43,9 +44,10 @@ int largest_tag() {
   void* value = nullptr;
   int found = 0;
   host().Comm_get_attr(host().comm_world, MPI_TAG_UB, &value, &found);
-  return found != 0 ? *static_cast<int*>(value) : 32767;  // what MPI promises at the least
+  return found != 0 ? *static_cast<int*>(value) : 32767;  // the least that MPI permits
 }
 
+// How a rank waits that shares memory with no other.
 exec::WaitStyle style_of_one(const GatheredPlacement& placement) {
   const WaitChoice choice = options().wait;
   const bool yields = choice == WaitChoice::automatic ? placement.oversubscribed_here()
@@ -57,8 +59,8 @@ exec::WaitStyle style_of_one(const GatheredPlacement& placement) {
 
 void OwnArea::operator()(std::byte* area) const { std::free(area); }
 
-// False where this node cannot; then all ranks stay on the host. `here` are the ranks that share
-// memory with this one.
+// Takes shared memory for the areas of `here`, the ranks that share memory with this one. False if
+// this node has no memory for them; all ranks of the communicator then stay on the host.
 bool Communicator::take_areas(const std::vector<int32_t>& here, uint64_t* bytes_per_rank,
                               AreaGrant* grant) {
   const Host& mpi = host();
@@ -85,7 +87,7 @@ bool Communicator::take_areas(const std::vector<int32_t>& here, uint64_t* bytes_
   return service().segment != nullptr;
 }
 
-// Zeroed where the protocol reads before it was written. Null where memory is short.
+// The areas of `here`, zeroed except for the slots; null if there is no memory.
 std::byte* Communicator::ready_areas(const std::vector<int32_t>& here, const shm::Layout& layout,
                                      const AreaGrant& grant) {
   if (here.size() == 1) {
@@ -103,15 +105,15 @@ std::byte* Communicator::ready_areas(const std::vector<int32_t>& here, const shm
   return areas;
 }
 
-// Only where something may ask for them: a communicator of the host's costs it memory, and making
-// it time.
+// Makes the leaders only if a rule or a variable may ask for them, because their communicator costs
+// the host memory and time. Null if none are made.
 group::Leaders* Communicator::make_leaders(const placement::Levels& levels, int ranks) {
   if (!select::may_go_by_host(group::overrides_of(options()))) return nullptr;
   leaders_ = HostLeaders::make(net_->communicator(), algo::leaders(levels, ranks));
   if (leaders_ == nullptr)
     log_once("leaders", LogLevel::warning,
-             "the host MPI made no communicator of the nodes' leaders; in the place of "
-             "hierarchical+host the next rule serves");
+             "the host MPI made no communicator of the nodes' leaders; the next rule serves "
+             "instead of hierarchical+host");
   return leaders_.get();
 }
 
