@@ -19,7 +19,7 @@ class HostReduction {
  public:
   HostReduction(MPI_Datatype type, MPI_Op op, MPI_Comm communicator);
 
-  // What the group gets. It refers to this object.
+  // The combination for a group. It refers to this object.
   exec::Combine combine();
   bool is_dense() const { return dense_; }
   MPI_Datatype type() const { return type_; }

@@ -29,7 +29,7 @@ enum class TypeClass {
   pair
 };
 
-// What Tutti knows of a predefined type.
+// The properties of a predefined type.
 struct NamedType {
   std::optional<kernels::Type> kernel;  // nothing: no kernel reduces it
   size_t bytes = 0;                     // of the type's signature

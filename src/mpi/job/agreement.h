@@ -27,8 +27,8 @@ const char* culprit(Verdict verdict);
 // Collective over MPI_COMM_WORLD, inside MPI_Init.
 Verdict agree_in_init();
 
-// What the ranks of a communicator have in common: their options, and perhaps a value that each
-// rank passes (`own`).
+// The result of agree_in_setup: whether a communicator's ranks have the same options, and the same
+// value that each passes (`own`).
 struct Common {
   Verdict verdict = Verdict::host_failed;
   bool same = false;  // all ranks passed the same `own`

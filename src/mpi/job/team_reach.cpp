@@ -18,7 +18,7 @@
 namespace tutti::mpi {
 namespace {
 
-// What a member sends to the others about its memory.
+// A member's offer of its memory, which it sends to the others.
 struct Offer {
   shm::Heap::Location heap{};
   // Random, and stored at `address` in the process. A member that reads it there has reached the

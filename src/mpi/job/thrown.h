@@ -1,5 +1,5 @@
-// No exception leaves Tutti: an exception that is thrown inside it becomes an MPI error of the
-// call, which is raised on the communicator's error handler. Any thread.
+// Exceptions that are thrown inside Tutti end here: they become an MPI error of the call, which is
+// raised on the communicator's error handler. Any thread.
 //
 // An Error is thrown by all ranks alike, before any of them has entered the collective, so the host
 // serves the call (collectives/serve.cpp). Any other exception, std::bad_alloc above all, is thrown
