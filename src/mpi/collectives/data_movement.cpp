@@ -1,9 +1,9 @@
 // The collectives that move data in equal parts, and the bcast.
 //
-// What all ranks share of a call with parts is the bytes of one part: at the root of a gather and a
-// scatter from the side that matters there, elsewhere from the other, and from the receive side in
-// allgather and alltoall. Types and counts may differ between ranks and sides where these bytes do
-// not.
+// All ranks of a call with parts share the bytes of one part. In allgather and alltoall these come
+// from the receive side. The root of a gather has them from the receive side and the root of a
+// scatter from the send side; the other ranks have only one side. Types and counts may differ
+// between ranks and sides as long as these bytes are the same.
 #include <algorithm>
 
 #include "mpi/abi/packing.h"
@@ -13,8 +13,7 @@
 namespace tutti::mpi {
 namespace {
 
-// Moves a vector of a type with gaps. The packed vector lives in the communicator's scratch for the
-// time of one call.
+// Broadcasts a vector of a type with gaps, packed in the communicator's scratch.
 Served bcast_packed(Communicator& communicator, const Call& call, size_t bytes) {
   std::byte* const packed = communicator.scratch(0, bytes);
   const bool at_root = communicator.group()->rank() == call.root;
@@ -34,8 +33,9 @@ bool wrong(const Side& side) {
   return side.count < 0 || side.type == host().type_null || side.data == MPI_IN_PLACE;
 }
 
-// The same memory for this rank's part on both sides, as a host sees it: by the size of the type,
-// not by its extent. A wider notion than the host's would leave this rank alone on the host.
+// True if this rank's part is the same memory on both sides by the host's own test, which uses the
+// size of the type and not its extent. A wider test than the host's would send this rank to the
+// host alone, while the other ranks wait.
 bool aliased(const Communicator& communicator, const Call& call) {
   const Side& in = call.in;
   const Side& out = call.out;
@@ -47,7 +47,7 @@ bool aliased(const Communicator& communicator, const Call& call) {
   return own_part(*communicator.group(), parts.data, part) == alone.data;
 }
 
-// One side of a call as bytes of packed parts: the user's memory, or scratch.
+// One side of a call as the bytes of its packed parts, in the user's memory or in scratch.
 class Packed {
  public:
   Packed(Communicator& communicator, const Side& side, bool matters, bool parted, int which)
@@ -58,18 +58,19 @@ class Packed {
         shape_(matters ? shape_of(side.type) : TypeShape{}),
         own_part_(bytes_of(side.count, shape_)) {}
 
-  size_t own_part() const { return own_part_; }  // bytes of a part by the side's own arguments
-  // Whether the type needs a buffer and there is none. Other types know what MPI_BOTTOM means.
+  size_t own_part() const { return own_part_; }  // bytes of a part by this side's arguments
+  // True if the buffer is null although it has elements of a predefined type. A derived type may
+  // have absolute addresses, and the buffer is then MPI_BOTTOM.
   bool is_missing() const { return side_.data == nullptr && side_.count > 0 && shape_.named; }
 
-  // Makes the bytes, with room for parts of so many bytes, by what all ranks share.
+  // Chooses where the bytes are. All ranks share `part`, the bytes of one part.
   void place(size_t part) {
     packed_ = !shape_.dense || own_part_ != part;
     data_ = packed_ ? communicator_.scratch(which_, parts_ * std::max(part, own_part_))
                     : static_cast<std::byte*>(side_.data);
   }
   int fill() const { return packed_ ? pack_parts(0, parts_, data_) : MPI_SUCCESS; }
-  // Packs so many of the user's parts into memory.
+  // Packs `parts` of the user's parts, the first of which is `first`, into `to`.
   int pack_parts(size_t first, size_t parts, std::byte* to) const {
     const auto count = static_cast<size_t>(side_.count);
     void* const from = first == 0 ? side_.data : element(side_.data, first * count, side_.type);
@@ -97,7 +98,8 @@ class Packed {
   std::byte* data_ = nullptr;
 };
 
-// Makes the one side from the other in place, packing what the user's buffer holds there.
+// For a call in place: makes the side that was not given from the other one, and packs what the
+// user's buffer contains.
 int share(const Communicator& communicator, Collective collective, size_t part, Packed& in,
           Packed& out) {
   const auto rank = static_cast<size_t>(communicator.group()->rank());
@@ -134,7 +136,7 @@ Served bcast_by_group(Communicator& communicator, const Call& call) {
     return Reason::wrong_arguments;
   const TypeShape shape = shape_of(type);
   const size_t bytes = bytes_of(count, shape);
-  if (bytes == 0) return MPI_SUCCESS;  // all ranks know, and nobody waits for anybody
+  if (bytes == 0) return MPI_SUCCESS;  // all ranks know it, so no rank waits
   if (!shape.dense) return bcast_packed(communicator, call, bytes);
   if (data == nullptr && shape.named) return Reason::wrong_arguments;
   return communicator.finish(
@@ -153,14 +155,14 @@ Served parts_by_group(Communicator& communicator, const Call& call) {
   Packed out(communicator, call.out, roles.uses_out, plan::parted_out(call.collective), 1);
   const size_t largest = std::max(in.own_part(), out.own_part());
   if (largest > most_bytes / static_cast<size_t>(ranks)) return Reason::wrong_arguments;
-  // Where a root's sides disagree about a part's bytes, it takes part all the same: others wait for
-  // it and will find the mismatch. All ranks of an allgather or an alltoall most likely make the
-  // same mistake, and the host says which.
+  // If a root's two sides disagree about the bytes of a part, the root still takes part: the other
+  // ranks wait for it, and the mismatch is detected. In an allgather or an alltoall most likely all
+  // ranks make the same mistake, and the host reports it.
   const bool disagree = roles.uses_in && roles.uses_out && in.own_part() != out.own_part();
   if (disagree && !rooted) return Reason::wrong_arguments;
   const bool by_in = rooted && at_root == plan::scatters(call.collective);
   const size_t part = by_in ? in.own_part() : out.own_part();
-  if (part == 0) return MPI_SUCCESS;  // all ranks know, and nobody waits for anybody
+  if (part == 0) return MPI_SUCCESS;  // all ranks know it, so no rank waits
   if ((roles.uses_in && in.is_missing()) || (roles.uses_out && out.is_missing()))
     return Reason::wrong_arguments;
   if (roles.uses_in && roles.uses_out && host_judges_aliases(call.collective) &&
@@ -178,7 +180,8 @@ std::optional<group::Call> plain_bcast(Communicator& communicator, const Call& c
   return group::Call{call.collective, call.in.data, call.in.data, bytes, call.root};
 }
 
-// Not plain: another type, a buffer that needs care, or a count so large that all parts together
+// A call is not plain if its type is derived, if its sides have different types or counts, if a
+// buffer is null, in place or given twice, or if the count is 0 or so large that all parts together
 // might be too many bytes.
 std::optional<group::Call> plain_parts(Communicator& communicator, const Call& call) {
   const group::Group& group = *communicator.group();

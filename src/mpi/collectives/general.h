@@ -1,9 +1,11 @@
-// The general path of all collectives: a call whose arguments must be judged, which may need
-// packing, or which the host must make. Internal to this room and to what makes persistent
-// requests.
+// The general path of all collectives. It judges a call's arguments, packs data if needed, and
+// decides whether the communicator's group or the host makes the call. Internal to this directory
+// and to the code that makes persistent requests.
 //
-// Decisions are made by what all ranks share (communicator, collective, bytes of the signature,
-// operation). Only wrong arguments are judged by one rank alone, and those are the host's.
+// Whether the group serves a call depends only on facts that all ranks share (communicator,
+// collective, bytes of the signature, operation). Wrong arguments are the one exception: a rank
+// judges its own, and if they are wrong it calls the host, which reports the error. Any thread may
+// call these functions, one at a time for each communicator.
 #pragma once
 
 #include <climits>
@@ -19,7 +21,7 @@
 
 namespace tutti::mpi {
 
-// How a group served a call: the code to return, or why the host must make the call.
+// The result of trying a call by the group: the code to return, or why the host must make the call.
 struct Served {
   Reason reason = Reason::none;
   int code = MPI_SUCCESS;
@@ -28,10 +30,10 @@ struct Served {
 };
 inline Served first_error(int one, int other) { return Served(one != MPI_SUCCESS ? one : other); }
 
-// The most bytes that one buffer may have; a call beyond it is the host's.
+// The limit for the bytes of one buffer. The host makes every call with a larger one.
 constexpr size_t most_bytes = PTRDIFF_MAX;
 
-// Bytes of the signature; SIZE_MAX where no number holds them.
+// The bytes of the signature of `count` elements; SIZE_MAX if they are too many for a size_t.
 inline size_t bytes_of(MPI_Count count, const TypeShape& shape) {
   size_t bytes = 0;
   if (count <= 0) return 0;
@@ -42,20 +44,20 @@ inline size_t bytes_of(MPI_Count count, MPI_Datatype type) {
   return bytes_of(count, TypeShape{signature_bytes(type)});
 }
 
-// For the report and traces alone, 0 where there are none: the bytes of a part that this rank
-// surely has. The host is not asked for the size of a wrong type, which would raise an error too
-// early.
+// For the report and traces: the bytes of one part, from a side that this rank certainly has. 0 if
+// neither is on, or if the type is MPI_DATATYPE_NULL: asking the host for its size would raise an
+// error too early.
 size_t bytes_to_report(const Call& call);
 
-// True where this host raises an error for one address as input and output where MPI asks for
-// MPI_IN_PLACE. Where it does not, it works as if in place, and so must Tutti: such a rank alone on
-// the host would wait for ever. Open MPI judges it of a reduce only.
+// True if this host raises an error when a program passes one address as input and output instead
+// of MPI_IN_PLACE. A host that does not works as if in place, and so must Tutti: a rank that went
+// to the host alone would wait for ever. Open MPI raises the error only for a reduce.
 bool host_judges_aliases(Collective collective);
 
-// Which of a call's buffers matter at one rank.
+// Which of a call's buffers one rank uses.
 struct Roles {
   bool in_place = false;
-  bool uses_in = true, uses_out = true;  // the side's arguments are given and matter
+  bool uses_in = true, uses_out = true;  // the rank gives this side's arguments, and they matter
 };
 inline Roles roles_of(bool at_root, const Call& call) {
   Roles roles;
@@ -72,38 +74,42 @@ inline Roles roles_of(bool at_root, const Call& call) {
   return roles;
 }
 
-// The shapes of calls by a group, which the communicator has. Each defines a call of at least one
-// rank's arguments as wrong by itself.
+// Each function serves the calls of one shape by the communicator's group, which must exist. It
+// returns Reason::wrong_arguments if this rank's arguments are wrong, or another reason why the
+// host must make the call.
 Served bcast_by_group(Communicator& communicator, const Call& call);
 Served parts_by_group(Communicator& communicator, const Call& call);
 Served reduction_by_group(Communicator& communicator, const Call& call);
 Served v_parts_by_group(Communicator& communicator, const Call& call);
 
-// The call as the group runs it where nothing has to be judged but what every call shows, and no
-// packing is needed: most calls. Nothing where the general path must look.
+// The usual call as the group runs it: a few comparisons show that its arguments are right, and its
+// data needs no packing. Returns nothing if the general path must look at the call.
 std::optional<group::Call> plain_bcast(Communicator& communicator, const Call& call);
 std::optional<group::Call> plain_parts(Communicator& communicator, const Call& call);
 std::optional<group::Call> plain_reduction(Communicator& communicator, const Call& call);
 
-// The communicator of a call.
+// The result of looking up the communicator of a call.
 struct Found {
-  Communicator* communicator = nullptr;  // null: the call is none of Tutti's
-  int code = MPI_SUCCESS;                // of an error that was raised meanwhile
+  Communicator* communicator = nullptr;  // null: the host makes the call
+  int code = MPI_SUCCESS;                // of an error that the look-up raised
 };
+// find_or_make() is the part of find() for a communicator that this thread does not remember.
 Found find_or_make(MPI_Comm handle);
 inline Found find(MPI_Comm handle) {
   const Remembered& known = place_of(handle);
   return is_ready(known, handle) ? Found{known.communicator} : find_or_make(handle);
 }
 
-// After a call that the host has made: its code, or an error of the set-up that came with it.
+// Counts a call that the host has made and that returned `code`; the communicator may set up then.
+// Returns `code`, or an error of the set-up if the call succeeded.
 int counted(Communicator& communicator, int code);
 
-// An Error was thrown while making a program: by all ranks, before any arrived.
+// To be called when an Error was thrown while a program was made. All ranks throw it, before any
+// has entered the collective. Logs it once and returns Reason::no_program: the host makes the call.
 Served refused(Communicator& communicator, const Error& error) noexcept;
 
-// This rank and the ranks of a communicator; false where the host raises an error, and between the
-// groups of an intercommunicator, whose arguments mean something else.
+// This rank and the number of ranks of a communicator. Returns false if the host raises an error,
+// and for an intercommunicator, where a call's arguments have another meaning.
 bool ranks_of(MPI_Comm communicator, int* rank, int* ranks);
 
 }  // namespace tutti::mpi

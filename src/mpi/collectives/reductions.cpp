@@ -1,5 +1,5 @@
-// The collectives that combine, with a vector or with parts of the vector, whose lengths may differ
-// (MPI_Reduce_scatter: all ranks know the lengths of all parts of the result).
+// The collectives that combine vectors. Their result is a vector, or parts of it, whose lengths may
+// differ: in MPI_Reduce_scatter all ranks know the lengths of all parts.
 #include <algorithm>
 
 #include "mpi/abi/host_op.h"
@@ -10,8 +10,8 @@
 namespace tutti::mpi {
 namespace {
 
-// Elements that this rank combines and gets, and the longest part's bytes; 0 where all ranks know
-// that there is nothing to combine.
+// The elements that this rank gives and gets, and the bytes of the longest part. These are 0 if
+// there is nothing to combine, which all ranks know.
 struct Lengths {
   size_t in = 0, out = 0;
   size_t longest = 0;
@@ -21,7 +21,7 @@ bool receives(const group::Group& group, const Call& call) {
   return plan::Definition{call.collective, group.ranks(), call.root}.has_out(group.rank());
 }
 
-// False where an argument is wrong.
+// Returns false if an argument is wrong.
 bool measure_vector(const group::Group& group, const Call& call, Lengths& lengths) {
   const auto ranks = static_cast<size_t>(group.ranks());
   const size_t parts = plan::parted_in(call.collective) ? ranks : 1;
@@ -32,8 +32,8 @@ bool measure_vector(const group::Group& group, const Call& call, Lengths& length
   return lengths.longest <= most_bytes / parts;
 }
 
-// The same for parts of their own lengths, whose places are put down as bytes of packed elements,
-// side by side.
+// The same for parts that have their own lengths. Also fills the communicator's part tables: the
+// parts are adjacent, and their elements are packed.
 bool measure_parts(Communicator& communicator, const Call& call, Lengths& lengths) {
   if (!call.in.counts.given()) return false;
   const auto ranks = static_cast<size_t>(communicator.group()->ranks());
@@ -92,7 +92,7 @@ const void* source(const Call& call) {
       {call.collective, in, out, 0, 0, &combine, &parts, lengths.longest}));
 }
 
-// Elements of a type with gaps are packed into the communicator's scratch.
+// For a type with gaps, whose elements are packed into the communicator's scratch.
 Served run_packed(Communicator& communicator, const Call& call, const Lengths& lengths,
                   const exec::Combine& combine) {
   const size_t bytes_in = lengths.in * combine.element, bytes_out = lengths.out * combine.element;
@@ -130,11 +130,12 @@ Served reduction_by_group(Communicator& communicator, const Call& call) {
   if (call.v_form() && !communicator.group()->on_one_node()) return Reason::v_between_nodes;
   Lengths lengths;
   if (!measure(communicator, call, lengths)) return Reason::wrong_arguments;
-  const bool empty = lengths.longest == 0;  // all ranks know, and nobody waits for anybody
+  const bool empty = lengths.longest == 0;  // all ranks know it, so no rank waits
   if (!predefined_op(call.op))
     return empty ? Served(MPI_SUCCESS) : by_host_op(communicator, call, lengths);
   const exec::Combine* const combine = communicator.kernel(call.in.type, call.op);
-  // A host may combine what MPI does not define; any other raises its error.
+  // The host may know an operation that MPI does not define for this type; else it raises its
+  // error.
   if (combine == nullptr && !communicator.host_combines(call.in.type, call.op))
     return Reason::wrong_arguments;
   if (empty) return MPI_SUCCESS;
@@ -145,7 +146,7 @@ Served reduction_by_group(Communicator& communicator, const Call& call) {
   return run(communicator, call, from, destination(call, lengths), lengths, *combine);
 }
 
-// Counts that the general path must look at are not plain.
+// A count that is 0 or larger than an int is for the general path.
 std::optional<group::Call> plain_reduction(Communicator& communicator, const Call& call) {
   const exec::Combine* const combine = communicator.kernel(call.in.type, call.op);
   if (combine == nullptr) return {};

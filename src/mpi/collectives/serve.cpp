@@ -26,8 +26,8 @@ bool aliases_tolerated = false;
 
 [[gnu::always_inline]] inline Served try_group(Communicator& communicator, const Call& call) {
   if (communicator.group() == nullptr) {
-    // Other ranks may still be in the set-up, or have a group: the host must not be asked by this
-    // rank alone.
+    // Set-up failed at this rank alone. Other ranks may still be in it, or have a group, so this
+    // rank must not call the host.
     if (communicator.reason() == Reason::set_up_broken)
       return raise(communicator.handle(), MPI_ERR_OTHER);
     return communicator.reason();
@@ -54,11 +54,12 @@ std::string_view algorithm_of(Communicator& communicator, const Call& call, size
                      : std::string_view{};
 }
 
-// For the report. The call has been made; if its record lacks something, that is no error of it.
+// Records a call for the report. The call has been made, so a record that cannot be completed is
+// not an error of the call.
 void note_call(Communicator& communicator, const Call& call, Reason reason,
                std::chrono::nanoseconds time) noexcept {
   try {
-    // A communicator's first calls are not asked how many ranks it has.
+    // Before set-up, the reason does not show whether the communicator has one rank.
     if (reason == Reason::set_up_pending && has_one_rank(communicator.handle()))
       reason = Reason::one_rank;
     const size_t bytes = bytes_to_report(call);
@@ -69,7 +70,7 @@ void note_call(Communicator& communicator, const Call& call, Reason reason,
   }
 }
 
-// True where the root is no rank.
+// True if the root is not a rank of the communicator.
 bool no_such_root(MPI_Comm communicator, int root) {
   int rank = 0, ranks = 0;
   return root != 0 && ranks_of(communicator, &rank, &ranks) && (root < 0 || root >= ranks);
@@ -97,8 +98,8 @@ bool refuses_reduction(MPI_Comm comm, const Call& call) {
   return false;
 }
 
-// Whether this rank's arguments are such that no host makes the call. A host's code need not tell:
-// MPICH returns success where an error handler of the program's own has returned.
+// True if this rank's arguments are such that no host makes the call. The host's code may not show
+// it: MPICH returns success after an error handler of the program has returned.
 bool host_refuses(MPI_Comm comm, const Call& call) {
   if (call.shape == Shape::barrier) return false;
   if (no_such_root(comm, call.root)) return true;
@@ -134,7 +135,7 @@ std::optional<group::Call> plain(Communicator& communicator, const Call& call) {
   }
 }
 
-// By the side whose bytes all ranks share.
+// The key of a call among the known ones, from the side whose bytes all ranks share.
 group::CallKey known_key_of(const Call& call) {
   if (call.shape == Shape::barrier) return {call.collective, 0, 0, 0, 0};
   const bool by_out = plan::parted(call.collective) && !plan::combines(call.collective) &&
@@ -143,7 +144,7 @@ group::CallKey known_key_of(const Call& call) {
   return key_of(call.collective, side.count, side.type, call.op, call.root);
 }
 
-// A call of a communicator that Tutti knows: by its group, or by the host.
+// Serves a call on a communicator that Tutti knows, by its group or by the host.
 [[gnu::always_inline]] inline int serve(Communicator& communicator, const Call& call,
                                         MPI_Comm comm) {
   const bool records = report::recording();
@@ -174,7 +175,7 @@ bool ranks_of(MPI_Comm communicator, int* rank, int* ranks) {
 Served refused(Communicator& communicator, const Error& error) noexcept {
   try {
     communicator.say(error.what());
-  } catch (...) {  // then nobody is told, but all ranks still do the same
+  } catch (...) {  // then the log lacks it, but all ranks still do the same
   }
   return Reason::no_program;
 }
@@ -199,7 +200,8 @@ int counted(Communicator& communicator, int code) {
   return code != MPI_SUCCESS ? code : set_up;
 }
 
-// Whatever is thrown here, is thrown before the rank has entered; the general path meets it again.
+// An exception is thrown here only before this rank has entered the collective. The general path
+// then makes the same call and handles the exception.
 int serve_ready(Communicator& communicator, const Call& call) {
   try {
     if (const auto as_run = plain(communicator, call)) {

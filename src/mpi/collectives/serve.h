@@ -1,12 +1,14 @@
-// From an MPI call of a collective to the communicator's group, or to the host MPI.
+// How an MPI call of a collective gets to the communicator's group, or to the host MPI.
 //
 // The templates are the path of calls that were made before: find the communicator, find the call
-// among those that its group has noted, run it. The arguments are then judged by one or two
-// comparisons; whatever fails them goes to serve_ready (a call that the group has not noted yet, on
-// a communicator that has a group) or to serve_any (any other). An 8-byte allreduce takes some 200
-// instructions here and in the executor (tests/mpi/test_cost.py holds it).
+// among those that its group has noted, run it. A few comparisons judge the arguments. A call that
+// fails them, or that the group has not noted yet, goes to serve_ready. A call on a communicator
+// without a group, and every call while calls are recorded, goes to serve_any. An 8-byte allreduce
+// of two ranks takes about 200 instructions here and in the executor (tests/mpi/test_cost.py checks
+// the number).
 //
-// No state; any thread, one at a time on a communicator.
+// Any thread may call these functions, one at a time for each communicator. All that serve a call
+// return an MPI error code.
 #pragma once
 
 #include "mpi/collectives/call.h"
@@ -14,14 +16,14 @@
 
 namespace tutti::mpi {
 
-// A call on a communicator that has a group.
+// Serves a call on a communicator that has a group.
 int serve_ready(Communicator& communicator, const Call& call);
-// Any call; nothing is known of its communicator or its arguments. V-collectives have no shorter
-// path.
+// Serves any call; nothing is known about its communicator or its arguments. V-collectives have no
+// shorter path.
 int serve_any(const Call& call, MPI_Comm comm);
 
-// Set inside MPI_Init where the host does not judge arguments: it then takes one vector as input
-// and output as if MPI_IN_PLACE were given, and so must Tutti.
+// Called inside MPI_Init if the host does not check arguments. Such a host treats one vector as
+// input and output as if MPI_IN_PLACE were given, and so must Tutti.
 void tolerate_aliases();
 
 // The key of a known call. Handles are integers or addresses.
@@ -33,14 +35,15 @@ inline group::CallKey key_of(Collective collective, MPI_Count count, MPI_Datatyp
   return {collective, root, (uint64_t)type, 0, static_cast<uint64_t>(count)};
 }
 
-// The place of a rank's own part in a buffer of parts.
+// The address of this rank's own part in a buffer of parts.
 inline std::byte* own_part(const group::Group& group, void* parts, size_t part) {
   return static_cast<std::byte*>(parts) + static_cast<size_t>(group.rank()) * part;
 }
 
 inline bool is_buffer(const void* data) { return data != nullptr && data != MPI_IN_PLACE; }
 
-// True where both sides matter and agree: the usual case of a rank that has two.
+// True if both sides are buffers of the same type and count: the usual case of a rank that uses
+// both.
 inline bool sides_agree(const Buffer& in, const Buffer& out) {
   return in.type == out.type && in.count == out.count && is_buffer(in.data) && is_buffer(out.data);
 }
@@ -74,8 +77,8 @@ template <Collective collective, Function function>
   return serve_ready(*known->communicator, as_made());
 }
 
-// A part for each rank, all of one length. The bytes of one part, which all ranks know, come from
-// the side that has a part of each rank's own at every rank.
+// A part for each rank, all of one length. The bytes of one part, which all ranks share, come from
+// the side that every rank uses (unless it is in place).
 template <Collective collective, Function function>
 [[gnu::always_inline]] inline int serve_parts(const Buffer& in, const Buffer& out, int root,
                                               MPI_Comm comm) {
@@ -91,7 +94,7 @@ template <Collective collective, Function function>
       known->group->known(key_of(collective, shared.count, shared.type, root));
   if (call != nullptr) [[likely]] {
     const bool both = !rooted || root == known->group->rank();
-    // A rank's own part must not be given twice: in a buffer of parts, and alone.
+    // True if this rank's own part is not given twice, in a buffer of parts and alone.
     const auto distinct = [&] {
       if constexpr (plan::exchanges(collective)) return in.data != out.data;
       const Buffer& parts = plan::scatters(collective) ? in : out;
@@ -107,7 +110,7 @@ template <Collective collective, Function function>
   return serve_ready(*known->communicator, as_made());
 }
 
-// Vectors that are combined; only the root gets a result where there is one.
+// Vectors that are combined. If there is a root, only the root gets the result.
 template <Collective collective, Function function>
 [[gnu::always_inline]] inline int serve_reduction(const void* in, void* out, MPI_Count count,
                                                   MPI_Datatype type, MPI_Op op, int root,

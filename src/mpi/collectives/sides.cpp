@@ -1,4 +1,4 @@
-// The side of a call that the report tells of.
+// Which side of a call the report and traces show.
 #include "mpi/collectives/general.h"
 
 #include "report/tally.h"
@@ -7,7 +7,7 @@ namespace tutti::mpi {
 
 namespace {
 
-// The side that has a part of this rank's own, whatever its rank.
+// A side that has this rank's own part, at every rank.
 const Side& side_to_report(const Call& call) {
   if (plan::combines(call.collective)) return call.in;
   if (plan::scatters(call.collective)) return call.out.data == MPI_IN_PLACE ? call.in : call.out;
@@ -19,7 +19,8 @@ const Side& side_to_report(const Call& call) {
 
 size_t bytes_to_report(const Call& call) {
   if (!report::recording() && tracer() == nullptr) return 0;
-  // The root of an intercommunicator's collective is no rank, and then no side need matter.
+  // On an intercommunicator the root may be MPI_ROOT or MPI_PROC_NULL, which are negative. This
+  // rank may then use neither side.
   if (call.shape == Shape::barrier || call.root < 0) return 0;
   const Side& side = side_to_report(call);
   const MPI_Datatype type = side.type_of(0);

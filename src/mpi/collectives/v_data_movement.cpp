@@ -1,8 +1,9 @@
 // The v-collectives that move data.
 //
 // A rank sees only its own counts, except in an allgatherv, whose counts all ranks have. So no
-// decision depends on counts: the group finds the longest part of all ranks first where they cannot
-// know it (group/group.h). Types may differ between sides and, in an alltoallw, between parts.
+// decision depends on counts. If the ranks cannot know the longest part of all ranks, the group
+// finds it first (group/group.h). Types may differ between sides and, in an alltoallw, between
+// parts.
 #include <algorithm>
 
 #include "mpi/abi/packing.h"
@@ -13,14 +14,15 @@
 namespace tutti::mpi {
 namespace {
 
-// The same memory for this rank's part on both sides, as a host sees it: by the size of the type,
-// not by its extent, and of an alltoall where one array says what is sent and received. A wider
-// notion than the host's would leave this rank alone on the host.
+// True if this rank's part is the same memory on both sides by the host's own test, which uses the
+// size of the type and not its extent. In an alltoallv both sides must also have one array of
+// counts. A wider test than the host's would send this rank to the host alone, while the other
+// ranks wait.
 [[gnu::cold]] bool aliased(const Communicator& communicator, const Call& call) {
   if (!host_judges_aliases(call.collective) || call.in.type != call.out.type ||
       call.in.types != call.out.types)
     return false;
-  if (plan::exchanges(call.collective))  // no buffer at all is none that is given twice
+  if (plan::exchanges(call.collective))  // a null buffer is not given twice
     return call.in.data != nullptr && call.in.counts.is(call.out.counts) &&
            call.in.data == call.out.data;
   const bool scatters = plan::scatters(call.collective);
@@ -32,13 +34,14 @@ namespace {
   return alone.data == static_cast<std::byte*>(parts.data) + at;
 }
 
-// What short calls have: one predefined type without gaps, and counts that cannot sum up beyond a
-// size_t. Then the user's memory is what groups see, and a part takes some ten instructions.
+// Whether a side has the form of most short calls: one predefined type without gaps, and counts
+// whose sum fits a size_t. The group then uses the user's memory, and measuring a part takes about
+// ten instructions. `wrong`: an argument is wrong.
 enum class Plain : uint8_t { no, wrong, yes };
 
-constexpr ptrdiff_t at_the_start = 0;  // where a buffer's only part is
+constexpr ptrdiff_t at_the_start = 0;  // the displacement of a buffer's only part
 
-// `bytes`: of the side's only part.
+// Sets `bytes` to those of the side's only part.
 inline Plain measure_one(const Side& side, size_t element, size_t& bytes) {
   if (side.count < 0 || side.count > INT_MAX) return side.count < 0 ? Plain::wrong : Plain::no;
   bytes = static_cast<size_t>(side.count) * element;
@@ -54,7 +57,7 @@ Plain measure_parts(const Communicator& communicator, const Side& side, size_t e
   table.hold(parts);
   size_t* const bytes = table.bytes.data();
   ptrdiff_t* const at = table.at.data();
-  int all = 0;  // negative where one is, 0 where all are
+  int all = 0;  // negative if any count is, 0 if all are
   for (size_t part = 0; part < parts; ++part) {
     all |= counts[part];
     bytes[part] = static_cast<size_t>(static_cast<unsigned>(counts[part])) * element;
@@ -63,7 +66,7 @@ Plain measure_parts(const Communicator& communicator, const Side& side, size_t e
   return all == 0 || (all > 0 && side.data != nullptr) ? Plain::yes : Plain::wrong;
 }
 
-// `only` holds the bytes of a side of one part.
+// Fills `parts`, which refers to `table`, or to `only` for a side of one part.
 [[gnu::always_inline]] inline Plain measure_plain(Communicator& communicator, const Side& side,
                                                   bool parted, PartTable& table, size_t& only,
                                                   exec::Parts& parts) {
@@ -78,7 +81,7 @@ Plain measure_parts(const Communicator& communicator, const Side& side, size_t e
   return measured;
 }
 
-// One side as bytes: the user's memory, or scratch with its parts packed one behind the other.
+// One side as bytes: the user's memory, or scratch, in which its packed parts are adjacent.
 class Ends {
  public:
   Ends(Communicator& communicator, const Side& side, int which, bool parted)
@@ -89,7 +92,7 @@ class Ends {
         parts_(parted ? static_cast<size_t>(communicator.group()->ranks()) : 1),
         table_(communicator.parts(which)) {}
 
-  // False where an argument is wrong.
+  // Returns false if an argument is wrong.
   bool measure() {
     if (side_.data == MPI_IN_PLACE) return false;
     if (parted_ && (!side_.counts.given() || !side_.displacements.given())) return false;
@@ -97,8 +100,8 @@ class Ends {
     size_t total = 0;
     for (size_t part = 0; part < parts_; ++part) {
       if (count(part) < 0) return false;
-      // Some programs give no type where they have no elements, which is one rank's own matter: it
-      // must not leave the others.
+      // Some programs give MPI_DATATYPE_NULL with a count of 0. Only this rank knows of it, so it
+      // must not go to the host because of it.
       table_.bytes[part] = 0;
       if (count(part) == 0) continue;
       if (side_.type_of(part) == host().type_null) return false;
@@ -115,7 +118,7 @@ class Ends {
     return true;
   }
 
-  // The other side of a rank that passes one buffer: one part of this, or all.
+  // For a call in place: makes the other side `to` from one part of this side, or from all parts.
   void lend(Ends& to, size_t part) const {
     to.data_ = data_ + table_.at[part];
     to.table_.hold(1);
@@ -159,7 +162,8 @@ class Ends {
                                    static_cast<uintptr_t>(displacement));
   }
 
-  // Most sides have one type, and to look it up costs more than all else of a part.
+  // Most sides have one type, and a look-up costs more than all other work for a part, so the last
+  // one is kept.
   void look_at(MPI_Datatype type) {
     if (type == element_.type) return;
     const size_t known = communicator_.dense_bytes(type);
@@ -196,15 +200,16 @@ class Ends {
   const size_t parts_;
   PartTable& table_;
   struct Element {
-    MPI_Datatype type = (MPI_Datatype)-1;  // that no program has
+    MPI_Datatype type = (MPI_Datatype)-1;  // no program has it
     size_t bytes = 0;                      // of its signature
     bool dense = false;
-  } element_;  // the type of the last part that has elements
+  } element_;  // of the last part that has elements
   bool packed_ = false;
   std::byte* data_ = nullptr;
 };
 
-// Makes the one side from the other, packing what the user's buffer holds there.
+// For a call in place: makes the side that was not given from the other one, and packs what the
+// user's buffer contains.
 int share(const Communicator& communicator, const Call& call, Ends& in, Ends& out) {
   const auto rank = static_cast<size_t>(communicator.group()->rank());
   if (plan::scatters(call.collective)) {
@@ -219,9 +224,9 @@ int share(const Communicator& communicator, const Call& call, Ends& in, Ends& ou
   return out.packed() ? out.pack_part(rank) : MPI_SUCCESS;
 }
 
-// What all ranks know beforehand of the longest part.
+// The bytes of the longest part if all ranks know them beforehand, else Group::unknown.
 [[gnu::always_inline]] inline size_t known_longest(Communicator& communicator, const Call& call) {
-  // Where all get the parts of all, all have all counts.
+  // Only in an allgatherv do all ranks have the counts of all parts.
   const plan::CollectiveProperties& is = plan::properties_of(call.collective);
   if (is.rooted || is.parted_in) return group::Group::unknown;
   const size_t* const bytes = communicator.parts(1).bytes.data();
@@ -235,7 +240,7 @@ Served run_any(Communicator& communicator, const Call& call, const Roles& roles)
   if ((roles.uses_in && !in.measure()) || (roles.uses_out && !out.measure()))
     return Reason::wrong_arguments;
   const size_t longest = known_longest(communicator, call);
-  if (longest == 0) return MPI_SUCCESS;  // all ranks know, and nobody waits for anybody
+  if (longest == 0) return MPI_SUCCESS;  // all ranks know it, so no rank waits
   if (roles.uses_in && roles.uses_out && aliased(communicator, call))
     return Reason::wrong_arguments;
   int packing = roles.uses_in && in.packed() ? in.pack_all() : MPI_SUCCESS;
@@ -250,7 +255,7 @@ Served run_any(Communicator& communicator, const Call& call, const Roles& roles)
   return first_error(code, packing);
 }
 
-// As share(), of sides that need no packing.
+// Does the same as share() for sides that need no packing.
 void share_plain(const Call& call, size_t rank, exec::VParts& parts, const void*& from, void*& to) {
   if (plan::scatters(call.collective)) {
     to = static_cast<std::byte*>(call.in.data) + parts.in.at[rank];
@@ -264,7 +269,7 @@ void share_plain(const Call& call, size_t rank, exec::VParts& parts, const void*
   }
 }
 
-// Whether one address is given for this rank's part on both sides; of sides that need no packing.
+// True if this rank's part has one address on both sides. For sides that need no packing.
 inline bool may_alias(const Call& call, size_t rank, const exec::VParts& parts, const void* from,
                       const void* to) {
   if (from == nullptr || to == nullptr) return false;
@@ -297,7 +302,7 @@ Served v_parts_by_group(Communicator& communicator, const Call& call) {
       return measured == Plain::no ? run_any(communicator, call, roles) : Reason::wrong_arguments;
   }
   const size_t longest = known_longest(communicator, call);
-  if (longest == 0) return MPI_SUCCESS;  // all ranks know, and nobody waits for anybody
+  if (longest == 0) return MPI_SUCCESS;  // all ranks know it, so no rank waits
   const void* from = roles.uses_in ? call.in.data : nullptr;
   void* to = roles.uses_out ? call.out.data : nullptr;
   if (may_alias(call, static_cast<size_t>(group.rank()), parts, from, to) &&
