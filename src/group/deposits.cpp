@@ -11,8 +11,7 @@
 namespace tutti::group {
 namespace {
 
-// Areas and buffers start on lines of their own, so that no line has the words or the data of two
-// ranks.
+// Areas and buffers start at cache lines, so that no rank's word shares a line with another's data.
 size_t in_lines(size_t bytes) {
   return (bytes + shm::line_size - 1) / shm::line_size * shm::line_size;
 }
@@ -25,9 +24,9 @@ size_t area_bytes(const Deposits::Announced& rank) {
   return shm::line_size + table_bytes(rank) + 2 * in_lines(rank.bytes);
 }
 
-constexpr size_t least_segment = size_t{1} << 20;  // many short operations share one
+constexpr size_t least_segment = size_t{1} << 20;  // many short operations share a segment
 
-// The place of the memory, which rank 0 sends to the others. Plain bytes.
+// Where the memory is. Rank 0 sends it to the others as plain bytes.
 struct Offer {
   uint64_t granted = 0;
   uint32_t page = 0;
@@ -47,7 +46,7 @@ std::shared_ptr<shm::Segment> take(Segments& segments, shm::Segment::Kind kind, 
     if (from(*segment)) return segment;
   auto made = std::make_shared<shm::Segment>(
       shm::Segment::create(kind, std::max(least_segment, bytes + shm::page_size)));
-  made->forget_name();  // others attach through this process
+  made->forget_name();  // others open this process's descriptor
   if (!from(*made)) return nullptr;
   segments.push_back(made);
   return made;
@@ -81,7 +80,8 @@ Deposits::Deposits(const std::vector<Announced>& all, int rank) : all_(all), ran
   }
 }
 
-// Rank 0 takes the memory, all ranks attach to it, and each learns whether all could.
+// Rank 0 takes the piece, and all ranks attach to its segment. Returns true at all ranks if all
+// could.
 bool Deposits::share(Group& group, Segments& segments, shm::Segment::Kind kind) {
   Offer offer;
   try {
@@ -92,7 +92,7 @@ bool Deposits::share(Group& group, Segments& segments, shm::Segment::Kind kind) 
       for (int rank = 0; rank < group.ranks(); ++rank)
         new (segment_->address(offer.page) + at_[static_cast<size_t>(rank)]) shm::Word(0);
     }
-  } catch (const std::exception& error) {  // the other ranks learn of it from the offer
+  } catch (const std::exception& error) {  // at rank 0 alone: its broadcast tells the others
     log_once("deposits", LogLevel::info, "%s; some persistent collectives stay on the host MPI",
              error.what());
   }

@@ -29,14 +29,15 @@ Persistent::Persistent(Communicator& communicator, const Call& call)
 Persistent::~Persistent() {
   for (MPI_Datatype& type : kept_types_) host().Type_free(&type);
   if (state_ == State::pending)
-    (void)deposits_.release();  // others may still come for what lies there
+    (void)deposits_.release();  // not freed: other ranks may still read the data in it
 }
 
 int Persistent::start_round() {
   const auto begin = report::recording() ? Clock::now() : Clock::time_point{};
   if (tracer() != nullptr) traced_.entry = trace::ticks();
   if (state_ == State::pending || state_ == State::taken)
-    return fail("a persistent collective is started that has not been completed", MPI_ERR_REQUEST);
+    return fail("a persistent collective is started again before it has been completed",
+                MPI_ERR_REQUEST);
   ++round_;
   std::byte* const buffer = deposits_->buffer(round_);
   const Deposits::Block* const table = deposits_->table();
@@ -70,7 +71,7 @@ int Persistent::take_result(const Result& result) {
       return fail(("rank " + std::to_string(rank) + " gives " +
                    std::to_string(deposits_->bytes(rank, result.block)) +
                    " bytes to a persistent " + std::string(plan::name(collective_)) +
-                   " where rank " + std::to_string(rank_) + " takes " + std::to_string(part.bytes))
+                   ", but rank " + std::to_string(rank_) + " expects " + std::to_string(part.bytes))
                       .c_str(),
                   MPI_ERR_TRUNCATE);
     sources_[static_cast<size_t>(i)] = deposits_->block(rank, result.block, round_);
@@ -130,7 +131,7 @@ int Persistent::wait_for(int rank) {
               MPI_ERR_OTHER);
 }
 
-// Of a round that all have started.
+// Takes the results of a round that all ranks have started.
 int Persistent::take(std::optional<trace::Recorder>& recorder) {
   int code = MPI_SUCCESS;
   for (size_t i = 0; i < results_.size(); ++i) {

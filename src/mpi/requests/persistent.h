@@ -1,14 +1,16 @@
-// Persistent collectives: what MPI_Bcast_init and its like make.
+// Persistent collectives: the operations that MPI_Bcast_init and its like make.
 //
-// A Persistent is made by a collective call, in which the ranks tell each other what they give and
-// get memory for it (group/deposits.h). What a rank does in each round is read off the collective's
-// definition (plan/collective.h) once, and kept: which of its blocks it deposits, and which blocks
-// of whom each block of its result is copied or combined from, in rank order. To start waits for
-// nobody; to complete waits until all ranks have started, never for what they do later. So no order
-// of other calls between start and completion can hang a program that MPI calls correct.
+// A collective call makes a Persistent. In this call the ranks tell each other what they give, and
+// get shared memory for it (group/deposits.h). Each rank derives once, from the collective's
+// definition (plan/collective.h), what it does in every round: which of its blocks it deposits, and
+// from which blocks of which ranks it copies or combines each block of its result, in rank order. A
+// start waits for no other rank. A completion waits until all ranks have started, and for nothing
+// that they do later. So no order of other calls between start and completion can hang a program
+// that is correct by MPI's rules.
 //
-// The program holds a request of the host's, which names a Persistent in the table of requests.h.
-// One thread at a time may use a Persistent, as MPI demands of a request.
+// The program has a request of the host's. The table of requests.h owns the Persistent and finds it
+// by this request until the program frees it. One thread at a time may use a Persistent, as MPI
+// requires for a request.
 #pragma once
 
 #include <chrono>
@@ -28,40 +30,41 @@ namespace tutti::mpi {
 
 using group::Deposits;
 
-// The call of a function that makes a request: by Tutti, or by the host at all ranks alike.
-// Collective.
+// Makes a persistent request, by Tutti or by the host, at all ranks alike. Collective; returns an
+// MPI error code.
 int persistent_init(const Call& call, MPI_Comm comm, MPI_Info info, MPI_Request* request);
 
 class Persistent {
  public:
-  // What reports and traces call them, in the place of a plan's algorithm.
+  // The name of these operations in reports and traces, in the place of an algorithm.
   static constexpr std::string_view deposits_name = "deposits";
 
-  // Collective; null, and *reason, where the host must make it, at all ranks alike. A failure is
-  // raised: *code.
+  // Collective. Returns null with *reason, at all ranks alike, if the host must make the request.
+  // Returns null with the error in *code, which has been raised, if making it failed.
   static std::unique_ptr<Persistent> make(Communicator& communicator, const Call& call,
                                           Reason* reason, int* code);
   ~Persistent();
 
-  // The next round; returns at once.
+  // Starts the next round and returns an MPI error code, without waiting.
   int start() {
     return guarded(communicator_, [&] { return start_round(); });
   }
-  // How far the round is. Taken: the results are there, and the program has not been told. Shown:
-  // the host will tell it (requests.h), so to Tutti it is as if idle.
+  // How far the round is. Taken: this rank has its results, and the program does not know it yet.
+  // Shown: the host will report the completion (requests.h), so Tutti treats the request as idle.
   enum class State : uint8_t { idle, pending, taken, shown };
   State state() const { return state_; }
   void set_idle() { state_ = State::idle; }
-  // Starts the program's request in the host, so that the host finds it complete.
+  // Starts the program's request in the host, so that the host finds it complete. Returns an MPI
+  // error code.
   int show(MPI_Request request);
-  // The communicator that this request's handle is of.
+  // The communicator on which the program's request is made.
   MPI_Comm loopback() const { return loopback_->handle; }
   bool all_started() const;
-  // Waits until all have started, then takes the results.
+  // Waits until all ranks have started, then takes the results. Returns an MPI error code.
   int complete() {
     return guarded(communicator_, [&] { return complete_round(); });
   }
-  // Now and then while others are late: the host's messages must go on.
+  // Lets the host's messages progress. To be called now and then while other ranks are late.
   void drive_host();
 
  private:
@@ -73,11 +76,11 @@ class Persistent {
     size_t bytes = 0;  // of the signature
     bool dense = true;
   };
-  // A block of this rank's result, and whose blocks make it.
+  // A block of this rank's result, and the ranks whose blocks it is made from.
   struct Result {
     Part part;
     plan::RankRange from;
-    size_t block = 0;  // of theirs
+    size_t block = 0;  // the index of the block that each of them gives
   };
 
   Persistent(Communicator& communicator, const Call& call);
@@ -93,7 +96,8 @@ class Persistent {
   void record_result(trace::Recorder& recorder, size_t result) const;
   void record_exit(trace::Recorder& recorder) const;
   static plan::StepKind kind_of(const Result& result);
-  int first_wait() const { return given_.empty() ? 2 : 3; }  // among the steps
+  // The index of the first wait among the steps of a round (persistent_tracing.cpp).
+  int first_wait() const { return given_.empty() ? 2 : 3; }
   MPI_Datatype keep(MPI_Datatype type);
   int start_round();
   int complete_round();
@@ -104,7 +108,7 @@ class Persistent {
   int fail(const char* what, int code) const;
 
   const MPI_Comm communicator_;
-  const std::weak_ptr<Team> team_;  // whose end must not wait for requests
+  const std::weak_ptr<Team> team_;  // weak, because a request must not keep the team alive
   const exec::WaitStyle style_;
   const plan::Collective collective_;
   const int root_;
@@ -112,21 +116,21 @@ class Persistent {
   std::vector<Part> given_;
   std::vector<Part> wanted_;
   std::vector<Result> results_;
-  std::vector<MPI_Datatype> kept_types_;  // copies of the program's, which it may free
+  std::vector<MPI_Datatype> kept_types_;  // copies of types that the program may free
   exec::Combine combine_;
   std::unique_ptr<HostReduction> host_op_;
   std::unique_ptr<Deposits> deposits_;
   std::vector<std::byte> packed_;
   std::vector<const void*> sources_;
   uint64_t round_ = 0;
-  exec::SlotStores stores_{group::store_policy(options().stores)};  // into deposits
+  exec::SlotStores stores_{group::store_policy(options().stores)};  // for long copies into deposits
   State state_ = State::idle;
   std::shared_ptr<Loopback> loopback_;
   size_t part_bytes_ = 0;              // the longest part of all ranks, for the report and traces
-  std::chrono::nanoseconds spent_{0};  // of the round so far, for the report
+  std::chrono::nanoseconds spent_{0};  // on the start of this round, for the report
 
-  // For traces: what was noted when the request was made, and when the round's start began and
-  // ended.
+  // For traces: the numbers that were noted when the request was made, and the times of the round's
+  // start.
   struct Traced {
     uint32_t program = 0, communicator = 0;
     uint64_t number = 0;

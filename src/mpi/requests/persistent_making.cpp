@@ -1,5 +1,5 @@
-// Making persistent collectives: what a rank gives and takes is read off the definition, and the
-// ranks agree.
+// How persistent collectives are made: each rank derives what it gives and takes from the
+// collective's definition, and the ranks agree.
 #include <unistd.h>
 
 #include <algorithm>
@@ -17,7 +17,7 @@
 namespace tutti::mpi {
 namespace {
 
-// What one operation may take of the node's memory.
+// The limit for the shared memory of one operation.
 constexpr size_t most_shared = size_t{256} << 20;
 
 uint64_t call_word(const Call& call) {
@@ -50,17 +50,17 @@ std::unique_ptr<Persistent> Persistent::make(Communicator& communicator, const C
   if (*code != MPI_SUCCESS) return nullptr;
   try {
     if (made->agree(communicator, own, all, reason, code)) return made;
-  } catch (const Error&) {  // at all ranks
+  } catch (const Error&) {  // thrown at all ranks, so the host makes the request
     throw;
-  } catch (...) {  // the other ranks go on with what they have told each other
+  } catch (...) {  // at this rank alone: the others go on, so the group's use ends
     *code = communicator.finish(communicator.group()->fail_thrown(
         exec::call_signature(call.collective, own.longest, call.root)));
   }
   return nullptr;
 }
 
-// The rest of the making, once all have announced. False, and *reason or *code, where it ends
-// without a request.
+// The rest of the making, after all ranks have announced what they give. Returns false, with
+// *reason or *code, if there will be no request.
 bool Persistent::agree(Communicator& communicator, const Deposits::Announced& own,
                        const std::vector<Deposits::Announced>& all, Reason* reason, int* code) {
   for (const Deposits::Announced& rank : all)
@@ -69,10 +69,11 @@ bool Persistent::agree(Communicator& communicator, const Deposits::Announced& ow
   for (int rank = 0; rank < ranks_; ++rank) {
     if (all[static_cast<size_t>(rank)].call == own.call) continue;
     communicator.say("rank " + std::to_string(rank) +
-                     " makes another persistent collective, or with another root, than rank " +
+                     " makes another persistent collective, or one with another root, than rank " +
                      std::to_string(rank_) + ", which makes a persistent " +
                      std::string(plan::name(collective_)) +
-                     "; all ranks of a communicator must make the same in the same order");
+                     "; all ranks of a communicator must make the same persistent collectives in "
+                     "the same order");
     *code = communicator.fail();
     return false;
   }
@@ -93,7 +94,8 @@ bool Persistent::agree(Communicator& communicator, const Deposits::Announced& ow
   return true;
 }
 
-// The host's types may be freed by the program while the request lives; predefined ones may not.
+// Returns a copy of a derived type, because the program may free the type while the request lives.
+// Returns a predefined type as it is.
 MPI_Datatype Persistent::keep(MPI_Datatype type) {
   if (named_type(type) != nullptr) return type;
   MPI_Datatype copy = type;
@@ -101,12 +103,12 @@ MPI_Datatype Persistent::keep(MPI_Datatype type) {
   return copy;
 }
 
-// False where an argument is wrong.
+// Appends the parts of one side to `parts`. Returns false if an argument is wrong.
 bool Persistent::describe(const Side& side, bool parted, const Call& call,
                           std::vector<Part>& parts) {
   if (side.data == MPI_IN_PLACE || (parted && call.v_form() && !side.counts.given())) return false;
   const size_t count_of_parts = parted ? static_cast<size_t>(ranks_) : 1;
-  size_t before = 0;  // elements of the parts so far, where they lie side by side
+  size_t before = 0;  // elements of the parts so far, if these are adjacent
   for (size_t i = 0; i < count_of_parts; ++i) {
     const size_t entry = parted ? i : static_cast<size_t>(rank_);
     const MPI_Count count = side.counts.given() ? side.counts[entry] : side.count;
@@ -148,7 +150,8 @@ Reason Persistent::choose_combine(Communicator& communicator, const Call& call) 
   return Reason::none;
 }
 
-// What this rank gives and wants, in place or not; a reason where the host must make the request.
+// Finds what this rank gives and wants, in place or not. Returns the reason if the host must make
+// the request, else Reason::none.
 Reason Persistent::describe_buffers(Communicator& communicator, const Call& call) {
   if (collective_ == Collective::barrier) return Reason::none;
   if (by_bad_root(call, ranks_)) return Reason::wrong_arguments;
@@ -172,7 +175,7 @@ Reason Persistent::describe_buffers(Communicator& communicator, const Call& call
   if (call.in.data != MPI_IN_PLACE)
     return describe(call.in, plan::parted_in(collective_), call, given_) ? Reason::none
                                                                          : Reason::wrong_arguments;
-  // Rank 0 of an exscan gets nothing, but gives what is in its `out`.
+  // Rank 0 of an exscan in place gets no result, but gives the contents of its `out`.
   if (!wants && collective_ != Collective::exscan) return Reason::wrong_arguments;
   if (collective_ == Collective::bcast || collective_ == Collective::scatter)
     return Reason::wrong_arguments;
@@ -208,7 +211,7 @@ void Persistent::link() {
 
 namespace {
 
-// A code; *reason says why the host must make the request, where it must.
+// Returns an MPI error code, and sets *reason if the host must make the request.
 int make_request(Communicator& communicator, const Call& call, MPI_Request* request,
                  Reason* reason) {
   std::unique_ptr<Persistent> made;

@@ -1,12 +1,12 @@
-// Traces of persistent collectives: a round is an operation like a plan's, with a program that
-// tells its steps.
+// Traces of persistent collectives. A round is one operation, with a program that lists its steps
+// as for a plan.
 //
-// The steps are: a copy of what the rank gives into its deposit (where it gives something), the
-// publication of the round; `elsewhere` until the completion begins; a wait for each other rank; a
-// copy or a reduction for each block of the result. The transfer of rank r's deposit is r + 1 at
-// all ranks, those of the results follow. The thread may leave other records between start and
-// completion, so all of a round's are written at its completion. That of one never completed leaves
-// none.
+// The steps are: a copy of the rank's blocks into its deposit, if it gives any; the publication of
+// the round; `elsewhere` until the completion begins; a wait for each other rank; a copy or a
+// reduction for each block of the result. Rank r's deposit is transfer r + 1 at all ranks, and the
+// results are the transfers after the deposits. The thread may write other records between start
+// and completion, so all records of a round are written at its completion. A round that is never
+// completed has none.
 #include "exec/program_text.h"
 #include "mpi/requests/persistent.h"
 #include "mpi/report/tracing.h"
@@ -17,7 +17,7 @@ namespace {
 using plan::Space;
 using plan::StepKind;
 
-// No plan has such steps; the trace file's table of kinds has it.
+// A kind of step that only traces have (trace/ring.h).
 constexpr auto elsewhere = static_cast<StepKind>(trace::Kind::elsewhere);
 
 plan::Operand operand(Space space, int rank, size_t block) {
@@ -76,7 +76,7 @@ plan::StepKind Persistent::kind_of(const Result& result) {
   return result.from.high - result.from.low == 1 ? StepKind::copy : StepKind::reduce;
 }
 
-// All that happened until now.
+// Records everything up to the beginning of the completion.
 void Persistent::record_start(std::optional<trace::Recorder>& recorder) const {
   recorder.emplace(tracer(), traced_.entry);
   size_t bytes = 0;
@@ -100,7 +100,7 @@ void Persistent::record_result(trace::Recorder& recorder, size_t result) const {
   recorder.step(number_of(kind_of(results_[result])), place, 0, -1, results_[result].part.bytes);
 }
 
-// Rounds are numbered apart from the communicator's other operations.
+// The numbers of rounds are separate from those of the communicator's other operations.
 void Persistent::record_exit(trace::Recorder& recorder) const {
   recorder.exit({traced_.program, traced_.communicator, traced_.number << 32 | round_, part_bytes_,
                  part_bytes_, 1, 1, root_});

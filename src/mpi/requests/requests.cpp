@@ -10,8 +10,8 @@ namespace {
 struct Table {
   std::mutex mutex;
   std::unordered_map<uint64_t, std::unique_ptr<Persistent>> requests;  // by the program's handle
-  std::unordered_map<uint64_t, report::Record>
-      by_host;  // made by the host, while calls are recorded
+  // Requests of the host, while calls are recorded.
+  std::unordered_map<uint64_t, report::Record> by_host;
 };
 
 // Never destroyed: exit handlers may still call MPI.
@@ -215,7 +215,8 @@ MPI_Status* status_at(MPI_Status* statuses, int i) {
   return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
 }
 
-// Finds the complete ones among the requests, in their order; -1 where none is active.
+// Finds the first complete requests, at most `most`, and returns their number; -1 if no request is
+// active. *code is the host's error code.
 int find_complete(int count, const MPI_Request* requests, int most, int* indices,
                   MPI_Status* statuses, int* code) {
   int found = 0;
@@ -257,7 +258,8 @@ int get_status_any(int count, const MPI_Request* requests, int* index, int* flag
   *flag = found != 0 ? 1 : 0;
   if (found >= 0) return code;
   *index = MPI_UNDEFINED;
-  // An empty status, whose error is part of it, though functions of one status do not write that.
+  // The status becomes empty, with MPI_ERROR = MPI_SUCCESS, which functions of one status do not
+  // write.
   if (status != MPI_STATUS_IGNORE) status->MPI_ERROR = MPI_SUCCESS;
   return host().Request_get_status(no_request(), flag, status);
 }

@@ -1,16 +1,17 @@
-// The program's requests that are persistent collectives of Tutti's, and what starting, testing and
-// waiting do with them.
+// The program's requests that are persistent collectives of Tutti, and how MPI's functions that
+// start, test and wait handle them.
 //
-// The program's handle is a request of the host's own: a persistent send of nothing from this
-// process to itself, which keeps its place in arrays, in Fortran and in MPI_Request_free. It stays
-// inactive, so that the host passes over it where it waits for all or tests all. Where the host is
-// to name one that is complete (MPI_Waitany and its like), it is started, and received, when the
-// collective's results are there (a send to MPI_PROC_NULL would do, but MPICH never names those).
-// What these functions add is therefore one step before the host's own: look which requests are
-// ours, and take what can be taken.
+// The program's handle is a request of the host: a persistent send of no data from this process to
+// itself, so it works in arrays, in Fortran and in MPI_Request_free. It stays inactive, and the
+// host skips it when it waits for all requests or tests all. If the host is to name a complete
+// request (MPI_Waitany and its like), Tutti starts the send, and receives it, as soon as this rank
+// has its results, so that the host finds the request complete. (A send to MPI_PROC_NULL would need
+// no receive, but MPICH never names such a request.) So these functions add one step before the
+// host's own: they find Tutti's requests and take the results that are ready.
 //
-// A table a process, with a lock that is not held while communicating. A process without such
-// requests pays one load a call.
+// Each process has one table, which owns the Persistents and is never destroyed. Any thread may
+// call; the table's lock is not held while communicating. In a process without such requests each
+// call costs one load more.
 #pragma once
 
 #include <memory>
@@ -21,27 +22,29 @@
 
 namespace tutti::mpi {
 
-// How many there are.
+// The number of such requests in this process.
 inline constinit shm::Word own_requests{0};
 inline bool has_own_requests() { return shm::load_relaxed(own_requests) != 0; }
 
-// Makes the program's handle of a persistent collective, and owns it until the request is freed.
+// Makes the program's handle for a persistent collective, which the table then owns until the
+// request is freed. Returns the host's error code.
 int note_request(std::unique_ptr<Persistent> persistent, MPI_Request* request);
-// Gives up ownership, before the host frees the handle; null where the request is the host's own.
+// To be called before the host frees the handle. Removes the persistent collective from the table
+// and returns it; null if the request is not Tutti's.
 std::unique_ptr<Persistent> forget_request(MPI_Request request);
-// Null where the request is the host's own.
+// The persistent collective of a request; null if the request is not Tutti's.
 Persistent* own_request(MPI_Request request);
 
-// For the report: persistent collectives that the host made, while calls are recorded. Their starts
-// count, as do the rounds of ours.
+// For the report: requests of persistent collectives that the host has made while calls are
+// recorded. Each start counts as a call, like each round of Tutti's own.
 inline constinit shm::Word hosts_requests{0};
 inline bool records_starts() { return shm::load_relaxed(hosts_requests) != 0; }
 void note_hosts_request(MPI_Request request, const report::Record& call) noexcept;
 void forget_hosts_request(MPI_Request request);
-// After the host has started it; what the start took.
+// To be called after the host has started the request; `time` is the time that the start took.
 void record_hosts_start(MPI_Request request, std::chrono::nanoseconds time);
 
-// A start by the host; `by_host` returns an error code.
+// Makes a start by the host, and records it. `by_host` makes it and returns an error code.
 template <class ByHost>
 int start_by_host(MPI_Request request, ByHost by_host) {
   if (!records_starts()) return by_host();
@@ -54,23 +57,26 @@ int start_by_host(MPI_Request request, ByHost by_host) {
 // MPI_REQUEST_NULL.
 MPI_Request no_request();
 
-// Waits for each of ours that has been started. The host's wait for all follows, which is when the
-// program is told.
+// Completes each of Tutti's requests that has been started. The caller then makes the host's wait
+// for all, from which the program learns of the completion.
 int complete_own(int count, const MPI_Request* requests);
-// Takes what can be taken without waiting, makes the host progress where something is left, and
-// counts that.
+// The result of take_own: the number of Tutti's requests that are left, because some rank has not
+// started them.
 struct Left {
   int count = 0;
-  int code = MPI_SUCCESS;  // of what was taken
+  int code = MPI_SUCCESS;  // of those that were completed
 };
+// Completes each of Tutti's requests that all ranks have started. If any is left, lets the host's
+// messages progress.
 Left take_own(int count, const MPI_Request* requests);
-// The same, for a test that names what is complete: shows the host what has been taken.
+// The same for a test that names complete requests: also makes the host find those that have been
+// completed (Persistent::show).
 Left show_own(int count, const MPI_Request* requests);
-// The host has said that all of them are complete.
+// To be called when the host has reported that all of them are complete.
 void note_told(int count, const MPI_Request* requests);
 
-// A wait for one of several: asks the host's test again and again for as long as some of ours are
-// left. `ask` returns an error code and says in *found whether it found a request.
+// Waits for one of several requests: repeats the host's test for as long as some of Tutti's are
+// left. `ask` makes the test, sets *found if it found a request, and returns an error code.
 template <class Ask>
 int wait_with_own(int count, const MPI_Request* requests, bool* found, Ask ask) {
   int code = MPI_SUCCESS;
@@ -86,17 +92,17 @@ int wait_with_own(int count, const MPI_Request* requests, bool* found, Ask ask) 
   return code;
 }
 
-// The requests of a call as C knows them. Another language's are converted where get() is asked.
+// The requests of a call in C. For another language get() converts them.
 struct Requests {
   int count;
   const MPI_Request* requests;
   const MPI_Request* get() const { return requests; }
 };
 
-// The calls for one or many requests, in any language: `Requests` is as above, and what is asked of
-// the host returns an error code.
+// The calls for one or many requests, in any language. `Requests` is like the struct above; `wait`
+// and `test` call the host and return its error code.
 
-// A wait for all.
+// Waits for all.
 template <class Requests, class Wait>
 int wait_for_all(const Requests& requests, Wait wait) {
   if (has_own_requests()) {
@@ -106,7 +112,7 @@ int wait_for_all(const Requests& requests, Wait wait) {
   return wait();
 }
 
-// A wait for one or some; `test(&found)` says whether the host's test found one.
+// Waits for one or some; `test(&found)` sets `found` if the host's test found one.
 template <class Requests, class Test, class Wait>
 int wait_for_some(const Requests& requests, Test test, Wait wait) {
   if (has_own_requests()) {
@@ -118,7 +124,8 @@ int wait_for_some(const Requests& requests, Test test, Wait wait) {
   return wait();
 }
 
-// A test of all, or a look at them: `tells` says whether the program learns that they are complete.
+// Tests all requests. `tells` is false for a test that leaves complete requests as they are
+// (MPI_Request_get_status and its like).
 template <class Requests, class Test>
 int test_all(const Requests& requests, int* flag, bool tells, Test test) {
   if (!has_own_requests()) return test();
@@ -130,8 +137,8 @@ int test_all(const Requests& requests, int* flag, bool tells, Test test) {
   return code;
 }
 
-// A test that names one or some. Ours are inactive to the host while they are left: where it finds
-// no other active one, it sets *named to MPI_UNDEFINED, and *result must then be 0.
+// A test that names one or some. To the host, those of Tutti's that are left are inactive: if it
+// finds no other active request, it sets *named to MPI_UNDEFINED, and *result must then be 0.
 template <class Requests, class Test>
 int test_some(const Requests& requests, const int* named, int* result, Test test) {
   if (!has_own_requests()) return test();
@@ -155,9 +162,9 @@ int test_all(int count, MPI_Request* requests, int* flag, MPI_Status* statuses);
 int test_any(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status);
 int test_some(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses);
 int get_status(MPI_Request request, int* flag, MPI_Status* status);
-// These came with MPI 4.1. Libraries look for them by name while they run (mpi4py does), and find
-// these in an older MPI too, so here they work there as well, request by request; an inactive
-// request then counts as complete, as in MPI_Request_get_status.
+// MPI 4.1 added these. Libraries that look for them by name at run time (mpi4py does) also find
+// them here under an older MPI, so they work there too, request by request. An inactive request
+// then counts as complete, as in MPI_Request_get_status.
 int get_status_all(int count, const MPI_Request* requests, int* flag, MPI_Status* statuses);
 int get_status_any(int count, const MPI_Request* requests, int* index, int* flag,
                    MPI_Status* status);
