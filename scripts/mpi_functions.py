@@ -2,9 +2,9 @@
 
 Usage: mpi_functions.py [--check]
 
-The table is src/mpi/functions.table, which also says what its lines mean. Without --check the
-sources are written; with it nothing is written, and the exit status is 1 if one of them is not what
-the table gives. clang-format (of .venv) gives the sources their form.
+The table is src/mpi/functions.table, which also explains its lines. Without --check the script
+writes the sources. With it the script writes nothing, and exits with 1 if a source differs from
+what the table gives. clang-format (from .venv) formats the sources.
 """
 
 from __future__ import annotations
@@ -18,7 +18,10 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
 TABLE = "src/mpi/functions.table"
-HEAD = f"// Made by scripts/mpi_functions.py from {TABLE}; change that and run `make functions`.\n"
+HEAD = (
+    f"// Made by scripts/mpi_functions.py from {TABLE}. To change this file, change\n"
+    "// the table and run `make functions`.\n"
+)
 
 # C types by kind of parameter, in the plain and in the large-count form.
 PLAIN = {
@@ -41,7 +44,8 @@ LARGE = PLAIN | {
     "counts": "const MPI_Count {}[]",
     "displacements": "const MPI_Aint {}[]",
 }
-# How a Fortran routine's argument becomes the C function's; `types` and `request` take more.
+# How a Fortran routine's argument is converted for the C function. `types` and `request` need more
+# code, which fortran_collective() writes.
 FROM_FORTRAN = {
     "in_buffer": "c_address({})",
     "out_buffer": "c_address({})",
@@ -61,7 +65,7 @@ BUFFERS = {"in_buffer", "out_buffer", "inout_buffer"}
 
 
 class TableError(Exception):
-    """A line of the table that cannot be read; the text names it."""
+    """A line of the table that cannot be read; the message names the line."""
 
 
 @dataclass
@@ -70,7 +74,7 @@ class Parameter:
 
     name: str
     kind: str
-    fields: dict[str, str]  # "" is any other shape
+    fields: dict[str, str]  # "" is for all other shapes
 
     def field(self, shape: str) -> str:
         return self.fields.get(shape, self.fields[""])
@@ -90,7 +94,7 @@ class Collective:
     forms: set[str]
 
     def form_names(self, persistent: bool) -> Iterator[tuple[str, bool]]:
-        """Its plain and large-count names, and whether counts are large."""
+        """The names of its forms, each with whether its counts are large."""
         stem = self.name + ("_init" if persistent else "")
         yield stem, False
         if "large" in self.forms:
@@ -111,7 +115,7 @@ class Fortran:
 
 @dataclass
 class Function:
-    """A function around which Tutti does something of its own."""
+    """A function that Tutti interposes and that is not a collective."""
 
     name: str
     parameters: list[str]
@@ -213,7 +217,8 @@ def of_init(row: Collective, table: Table) -> list[Parameter]:
 
 
 def all_forms(table: Table) -> Iterator[tuple[Collective, str, bool, bool, list[Parameter]]]:
-    """Row, name, whether persistent, whether large, parameters: of every form of every row."""
+    """For every form of every row: the row, the name, whether it is persistent, whether its counts
+    are large, and the parameters."""
     for persistent in (False, True):
         for row in table.collectives:
             if persistent and "persistent" not in row.forms:
@@ -247,7 +252,7 @@ def host_functions(table: Table) -> str:
     return "\n".join([
         HEAD,
         "// The host MPI's functions by name (host.h says who owns them and when they are found). A",
-        "// pointer is null where the MPI lacks the function.",
+        "// pointer is null if the MPI lacks the function.",
         "#pragma once",
         "",
         '#include "net/abi.h"',
@@ -291,10 +296,10 @@ def host_functions(table: Table) -> str:
 
 
 def functions_header(table: Table) -> str:
-    """src/mpi/collectives/functions.h: the functions by number."""
+    """src/mpi/collectives/functions.h: an enumeration of the functions."""
     return "\n".join([
         HEAD,
-        "// MPI's collective functions, each form by itself: which one a program has called.",
+        "// MPI's collective functions: one value for each form (plain, large counts, persistent).",
         "#pragma once",
         "",
         "#include <cstdint>",
@@ -344,16 +349,17 @@ def host_call(row: Collective, name: str, large: bool, parameters: list[Paramete
 
 
 def host_calls(table: Table) -> str:
-    """src/mpi/collectives/host_calls.cpp: calls handed on to the host."""
+    """src/mpi/collectives/host_calls.cpp: calls that the host's functions make."""
     plain, persistent = [], []
     for row, name, is_persistent, large, parameters in all_forms(table):
         target = persistent if is_persistent else plain
         target += host_call(row, name, large, parameters)
     return "\n".join([
         HEAD,
-        "// A call by the host's function, with the arguments that the program gave. A large-count",
-        "// call is made by the plain function where the host has no other and the counts fit; what",
-        "// the host cannot make at all is an error.",
+        "// Calls of the host's functions with the arguments that the program gave. If the host lacks",
+        "// a large-count function, the plain one makes the call, provided that it is blocking, has",
+        "// no arrays of counts, and its counts fit an int. Any other call that the host cannot make",
+        "// is an error.",
         '#include <climits>',
         "",
         '#include "mpi/abi/host.h"',
@@ -391,8 +397,8 @@ def host_calls(table: Table) -> str:
 
 
 def side(row: Collective, which: str) -> str:
-    """The initializer of a Call's side from the parameters. The sides of a call of one vector, or
-    of a reduction, have one count and type."""
+    """The initializer of a Call's side from the parameters. Both sides of a call of one vector, or
+    of a reduction, have the same count and type."""
     fields = {}
     for one in row.parameters:
         where = one.field(row.shape)
@@ -445,7 +451,8 @@ def calls_header(table: Table) -> str:
     """src/mpi/entry/calls.h: one inline function for each form of each collective."""
     lines = [
         HEAD,
-        "// MPI's collectives as Tutti serves them: what the entry points of all languages call.",
+        "// MPI's collectives as Tutti serves them: a function for each form of each collective. The",
+        "// entry points of all languages call them, on any thread (serve.h).",
         "#pragma once",
         "",
         '#include "mpi/collectives/serve.h"',
@@ -519,7 +526,7 @@ def c_entries(table: Table) -> str:
         "#endif",
         "",
         *others,
-        "// SMPI's ranks call the host directly.",
+        "// Simulated ranks call SMPI's own functions.",
         "#if !defined(TUTTI_ABI_SMPI)",
         *makers,
         "#endif",
@@ -528,7 +535,7 @@ def c_entries(table: Table) -> str:
 
 
 def spellings(stem: str) -> list[str]:
-    """The names that compilers give a routine, beside STEM_."""
+    """The names that compilers give a routine, besides STEM_."""
     return [stem.upper(), stem, f"{stem}__"]
 
 
@@ -543,7 +550,8 @@ def without_names(declared: list[str]) -> str:
 def fortran_collective(
     row: Collective, name: str, parameters: list[Parameter]
 ) -> tuple[list[str], list[str], list[str]]:
-    """Entry points in every library, those in Open MPI, and their other names."""
+    """Returns the entry points in every library, those in Open MPI alone, and the latter's other
+    names."""
     stem = f"mpi_{name.lower()}"
     declared = [
         f"{'void' if one.kind in BUFFERS else 'MPI_Fint'}* {one.name}" for one in parameters
@@ -588,7 +596,8 @@ def fortran_collective(
 
 
 def fortran_function(function: Function) -> tuple[list[str], list[str], list[str], list[str]]:
-    """Entry points in every library, in all but Open MPI, in Open MPI, and other names there."""
+    """Returns the entry points in every library, those in all but Open MPI, those in Open MPI
+    alone, and the latter's other names."""
     one = function.fortran
     assert one is not None
     stem = f"mpi_{function.name.lower()}"
@@ -639,13 +648,14 @@ def fortran_entries(table: Table) -> str:
         names += four
     return "\n".join([
         HEAD,
-        "// The Fortran entry points that calls would reach without passing through C's.",
+        "// The Fortran entry points. They replace the routines of the host library that do not call",
+        "// the C entry points.",
         "//",
-        "// MPICH and Intel MPI: mpif.h, `use mpi` and every mpi_f08 routine with a choice buffer",
-        "// call MPI_* and so arrive at the C entry points; the mpi_f08 routines without one call",
-        "// PMPI_* and are replaced here. Open MPI: every routine calls PMPI_*, so all are replaced,",
-        "// under the names that compilers give them. Fortran's default integers are C's int, so",
-        "// arrays of counts pass as they are; handles are converted.",
+        "// In MPICH and Intel MPI, mpif.h, `use mpi` and every mpi_f08 routine with a choice buffer",
+        "// call MPI_* and so reach the C entry points. The mpi_f08 routines without a choice buffer",
+        "// call PMPI_* and are replaced here. In Open MPI every routine calls PMPI_*, so all are",
+        "// replaced, under all names that compilers give them. Fortran's default integer is C's int,",
+        "// so arrays of counts are passed as they are; handles are converted.",
         '#include "mpi/entry/calls.h"',
         '#include "mpi/entry/fortran.h"',
         "",
@@ -679,7 +689,7 @@ GENERATED = {
 
 
 def formatted(file: str, text: str) -> str:
-    """As clang-format gives it, by the file's place."""
+    """The text as clang-format formats it, by the settings for this file."""
     tool = ROOT / ".venv/bin/clang-format"
     command = [str(tool if tool.exists() else "clang-format"), f"--assume-filename={ROOT / file}"]
     done = subprocess.run(command, input=text, capture_output=True, text=True, cwd=ROOT)
@@ -713,7 +723,9 @@ def main() -> int:
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(text, encoding="utf-8")
     if check and stale:
-        print(f"not as {TABLE} gives them: {', '.join(stale)}; run `make functions`")
+        print(
+            f"these files differ from what {TABLE} gives: {', '.join(stale)}; run `make functions`"
+        )
         return 1
     return 0
 

@@ -1,8 +1,8 @@
-// Made by scripts/mpi_functions.py from src/mpi/functions.table; change that and run `make
-// functions`.
+// Made by scripts/mpi_functions.py from src/mpi/functions.table. To change this file, change
+// the table and run `make functions`.
 
 // The host MPI's functions by name (host.h says who owns them and when they are found). A
-// pointer is null where the MPI lacks the function.
+// pointer is null if the MPI lacks the function.
 #pragma once
 
 #include "net/abi.h"

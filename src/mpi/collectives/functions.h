@@ -1,7 +1,7 @@
-// Made by scripts/mpi_functions.py from src/mpi/functions.table; change that and run `make
-// functions`.
+// Made by scripts/mpi_functions.py from src/mpi/functions.table. To change this file, change
+// the table and run `make functions`.
 
-// MPI's collective functions, each form by itself: which one a program has called.
+// MPI's collective functions: one value for each form (plain, large counts, persistent).
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,10 @@
-// Made by scripts/mpi_functions.py from src/mpi/functions.table; change that and run `make
-// functions`.
+// Made by scripts/mpi_functions.py from src/mpi/functions.table. To change this file, change
+// the table and run `make functions`.
 
-// A call by the host's function, with the arguments that the program gave. A large-count
-// call is made by the plain function where the host has no other and the counts fit; what
-// the host cannot make at all is an error.
+// Calls of the host's functions with the arguments that the program gave. If the host lacks
+// a large-count function, the plain one makes the call, provided that it is blocking, has
+// no arrays of counts, and its counts fit an int. Any other call that the host cannot make
+// is an error.
 #include <climits>
 
 #include "mpi/abi/host.h"

@@ -1,5 +1,5 @@
-// Made by scripts/mpi_functions.py from src/mpi/functions.table; change that and run `make
-// functions`.
+// Made by scripts/mpi_functions.py from src/mpi/functions.table. To change this file, change
+// the table and run `make functions`.
 
 // The C entry points: a program calls them instead of the host's functions of these names.
 #include "mpi/entry/makers.h"
@@ -571,7 +571,7 @@ TUTTI_ENTRY int MPI_Request_get_status_some(int incount, const MPI_Request array
                               array_of_statuses);
 }
 
-// SMPI's ranks call the host directly.
+// Simulated ranks call SMPI's own functions.
 #if !defined(TUTTI_ABI_SMPI)
 TUTTI_ENTRY int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made) {
   return mpi::made(made, [&] { return mpi::host().makers.Comm_dup(comm, made); });

@@ -1,7 +1,8 @@
-// Made by scripts/mpi_functions.py from src/mpi/functions.table; change that and run `make
-// functions`.
+// Made by scripts/mpi_functions.py from src/mpi/functions.table. To change this file, change
+// the table and run `make functions`.
 
-// MPI's collectives as Tutti serves them: what the entry points of all languages call.
+// MPI's collectives as Tutti serves them: a function for each form of each collective. The
+// entry points of all languages call them, on any thread (serve.h).
 #pragma once
 
 #include "mpi/collectives/serve.h"

@@ -72,8 +72,9 @@ MPI_Op c_op(MPI_Fint handle) {
 
 namespace {
 
-// MPI_IN_PLACE and MPI_BOTTOM of Fortran are common blocks, known by address; each has a name for
-// every way in which compilers write names, and the compiler chooses which the program uses.
+// Fortran's MPI_IN_PLACE and MPI_BOTTOM are common blocks, recognized by their addresses. Each has
+// four names, one for each way in which Fortran compilers write names; the program's compiler
+// chooses one.
 struct Constants {
   const void* in_place[4];
   const void* bottom[4];
@@ -160,7 +161,8 @@ void merge(const char* name, MPI_Fint* inter, MPI_Fint* high, MPI_Fint* merged, 
   set(error, code);
 }
 
-// A root in Fortran leaves its command as it is, but others in C may be waiting for its word.
+// A root in Fortran never starts tutti-run by way of env, but the other parents may be in C and
+// wait for its answer.
 void spawn(const char* name, char* command, char* argv, MPI_Fint* maxprocs, MPI_Fint* info,
            MPI_Fint* root, MPI_Fint* comm, MPI_Fint* intercomm, MPI_Fint* errcodes, MPI_Fint* error,
            size_t command_length, size_t argv_length) {
@@ -169,7 +171,7 @@ void spawn(const char* name, char* command, char* argv, MPI_Fint* maxprocs, MPI_
   const bool through_us = tell_spawn(c_communicator(*comm), *root, false);
   MPI_Fint code = MPI_ERR_OTHER;
   if (const auto next = next_definition<Routine>(name)) {
-    const Inside inside;  // it may call C's
+    const Inside inside;  // it may call the function of C
     next(command, argv, maxprocs, info, root, comm, intercomm, errcodes, &code, command_length,
          argv_length);
   }
@@ -183,7 +185,7 @@ void alloc_mem(const char*, MPI_Aint* size, MPI_Fint* info, void* baseptr, MPI_F
 
 void free_mem(const char*, void* base, MPI_Fint* error) { set(error, mpi::free_mem(base)); }
 
-// A logical is false where it is 0.
+// A Fortran logical is false if it is 0.
 void iprobe(const char* name, MPI_Fint* source, MPI_Fint* tag, MPI_Fint* comm, MPI_Fint* flag,
             void* status, MPI_Fint* error) {
   set(error, look_again(flag, [&] { return call_next(name, source, tag, comm, flag, status); }));

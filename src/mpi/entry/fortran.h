@@ -1,10 +1,10 @@
-// Fortran's arguments as C knows them, and the bodies of the Fortran routines around which Tutti
-// does something of its own. Internal to this room; fortran_entries.cpp says which routines there
-// are, and why.
+// The conversion of Fortran's arguments to those of C, and the bodies of the Fortran routines that
+// are not collectives. Internal to this directory. fortran_entries.cpp lists the routines and
+// explains why they are needed.
 //
-// All of a routine's arguments are addresses; `error` may be null (optional in mpi_f08). Handles
-// are integers that the host converts. The first argument of a body is the routine's own name, by
-// which it finds the library's routine behind this one. Any thread.
+// All arguments of a routine are addresses; `error` may be null (it is optional in mpi_f08).
+// Handles are integers that the host converts. The first argument of a body is the routine's own
+// name, by which the body finds the host library's routine of that name. Any thread may call.
 #pragma once
 
 #include <dlfcn.h>
@@ -18,7 +18,8 @@
 #define TUTTI_SAME_AS(name) __attribute__((visibility("default"), alias(name)))
 
 #if defined(TUTTI_ABI_STANDARD)
-using MPI_Fint = int;  // the standard ABI leaves it to the Fortran compiler, whose default it is
+// The standard ABI leaves this type to the Fortran compiler; it is the default of compilers.
+using MPI_Fint = int;
 #endif
 
 namespace tutti::mpi::fortran {
@@ -27,13 +28,14 @@ inline void set(MPI_Fint* error, int code) {
   if (error != nullptr) *error = code;
 }
 
-// The library's own routine; null where it has none of the name.
+// The host library's routine of this name; null if it has none.
 template <class Routine>
 Routine next_definition(const char* name) {
   return reinterpret_cast<Routine>(dlsym(RTLD_NEXT, name));
 }
 
-// Calls the library's own routine, whose error code comes last; MPI_ERR_OTHER where it has none.
+// Calls the host library's routine of this name and returns its error code, which is its last
+// argument; MPI_ERR_OTHER if the library has no such routine.
 template <class... Arguments>
 int call_next(const char* name, Arguments*... arguments) {
   const auto routine = next_definition<void (*)(Arguments*..., MPI_Fint*)>(name);
@@ -42,8 +44,8 @@ int call_next(const char* name, Arguments*... arguments) {
   return code;
 }
 
-// Handles. The host's functions that convert them are looked up once. MPICH's are the same integers
-// in both languages.
+// Conversions of handles, by functions of the host that are looked up once. In MPICH, handles are
+// the same integers in both languages.
 MPI_Comm c_communicator(MPI_Fint handle);
 MPI_Info c_info(MPI_Fint handle);
 MPI_Request c_request(MPI_Fint handle);
@@ -54,15 +56,15 @@ MPI_Session c_session(MPI_Fint handle);
 #if defined(TUTTI_ABI_OPENMPI)
 MPI_Datatype c_type(MPI_Fint handle);
 MPI_Op c_op(MPI_Fint handle);
-// MPI_IN_PLACE and MPI_BOTTOM where the address is that of Fortran's, else the address.
+// C's MPI_IN_PLACE or MPI_BOTTOM if the address is that of Fortran's, else the address itself.
 void* c_address(void* buffer);
-// As many as the communicator's ranks; none for a buffer given in place, whose types may be
-// anything.
+// The types of the parts of an alltoallw's buffer, one for each rank. None if the buffer is
+// MPI_IN_PLACE, because the handles may then be anything, and none after an error of the host.
 std::vector<MPI_Datatype> c_types(const MPI_Fint* handles, MPI_Comm communicator,
                                   const void* buffer);
 #endif
 
-// `make` makes the request that it is given the address of.
+// Makes a request by make(&request) and converts its handle. `make` returns an error code.
 template <class Make>
 void make_request(MPI_Fint* request, MPI_Fint* error, Make make) {
   MPI_Request made{};
@@ -71,7 +73,7 @@ void make_request(MPI_Fint* request, MPI_Fint* error, Make make) {
   set(error, code);
 }
 
-// Begin and end (life.h), memory (memory.h), processes of other jobs (spawn.h).
+// Beginning and end (life.h), memory (memory.h), processes of other jobs (spawn.h).
 void init(const char* name, MPI_Fint* error);
 void init_thread(const char* name, MPI_Fint* required, MPI_Fint* provided, MPI_Fint* error);
 void finalize(const char* name, MPI_Fint* error);
@@ -82,11 +84,12 @@ void session_init(const char* name, MPI_Fint* info, MPI_Fint* handler, MPI_Fint*
 void session_finalize(const char* name, MPI_Fint* session, MPI_Fint* error);
 #endif
 void merge(const char* name, MPI_Fint* inter, MPI_Fint* high, MPI_Fint* merged, MPI_Fint* error);
-// The lengths of the two texts come last, by value.
+// The lengths of the two character arguments come last, by value.
 void spawn(const char* name, char* command, char* argv, MPI_Fint* maxprocs, MPI_Fint* info,
            MPI_Fint* root, MPI_Fint* comm, MPI_Fint* intercomm, MPI_Fint* errcodes, MPI_Fint* error,
            size_t command_length, size_t argv_length);
-// The base is the address of an integer of an address's size, or of a type(c_ptr): the same here.
+// `baseptr` is the address of an integer of MPI_ADDRESS_KIND or of a type(c_ptr); both are the same
+// here.
 void alloc_mem(const char* name, MPI_Aint* size, MPI_Fint* info, void* baseptr, MPI_Fint* error);
 void free_mem(const char* name, void* base, MPI_Fint* error);
 
@@ -97,8 +100,8 @@ void improbe(const char* name, MPI_Fint* source, MPI_Fint* tag, MPI_Fint* comm, 
              MPI_Fint* message, void* status, MPI_Fint* error);
 void win_test(const char* name, MPI_Fint* window, MPI_Fint* flag, MPI_Fint* error);
 
-// Requests (requests/requests.h). Where there is a second name, it is that of the library's routine
-// for one request, or of its test.
+// Requests (requests/requests.h). A second name is that of the host library's routine for one
+// request, or of its test.
 void start(const char* name, MPI_Fint* request, MPI_Fint* error);
 void start_all(const char* name, const char* name_of_one, MPI_Fint* count, MPI_Fint* requests,
                MPI_Fint* error);

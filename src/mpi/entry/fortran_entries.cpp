@@ -1,13 +1,14 @@
-// Made by scripts/mpi_functions.py from src/mpi/functions.table; change that and run `make
-// functions`.
+// Made by scripts/mpi_functions.py from src/mpi/functions.table. To change this file, change
+// the table and run `make functions`.
 
-// The Fortran entry points that calls would reach without passing through C's.
+// The Fortran entry points. They replace the routines of the host library that do not call
+// the C entry points.
 //
-// MPICH and Intel MPI: mpif.h, `use mpi` and every mpi_f08 routine with a choice buffer
-// call MPI_* and so arrive at the C entry points; the mpi_f08 routines without one call
-// PMPI_* and are replaced here. Open MPI: every routine calls PMPI_*, so all are replaced,
-// under the names that compilers give them. Fortran's default integers are C's int, so
-// arrays of counts pass as they are; handles are converted.
+// In MPICH and Intel MPI, mpif.h, `use mpi` and every mpi_f08 routine with a choice buffer
+// call MPI_* and so reach the C entry points. The mpi_f08 routines without a choice buffer
+// call PMPI_* and are replaced here. In Open MPI every routine calls PMPI_*, so all are
+// replaced, under all names that compilers give them. Fortran's default integer is C's int,
+// so arrays of counts are passed as they are; handles are converted.
 #include "mpi/entry/calls.h"
 #include "mpi/entry/fortran.h"
 

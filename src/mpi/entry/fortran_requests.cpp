@@ -1,5 +1,6 @@
-// Starting, testing and waiting in Fortran: what requests.h adds, then the library's own routine
-// with the program's arguments, which knows what Fortran's handles and statuses are like.
+// Starting, testing and waiting in Fortran: the step that requests.h adds, then the host library's
+// routine with the program's arguments, because only this routine knows the form of Fortran's
+// handles and statuses.
 #include <vector>
 
 #include "mpi/entry/fortran.h"
@@ -8,7 +9,7 @@
 namespace tutti::mpi::fortran {
 namespace {
 
-// The requests of a call. They are converted only where some of them may be Tutti's.
+// The requests of a call. They are converted only if some of them may be Tutti's.
 struct Handles {
   int count;
   const MPI_Fint* handles;
@@ -21,7 +22,8 @@ struct Handles {
   }
 };
 
-// Memory for the converted handles may run out.
+// Sets *error to the code of `call`. If memory for the converted handles runs out, that is an error
+// of the call.
 template <class Call>
 void answer(MPI_Fint* error, Call&& call) {
   set(error, guarded(host().comm_self, call));
@@ -40,7 +42,7 @@ void start(const char* name, MPI_Fint* request, MPI_Fint* error) {
   set(error, start_one(name, request));
 }
 
-// Where ours are among them, each is started by itself, by the routine for one.
+// If some may be Tutti's, each request is started separately, by the routine for one.
 void start_all(const char* name, const char* name_of_one, MPI_Fint* count, MPI_Fint* requests,
                MPI_Fint* error) {
   if (!has_own_requests() && !records_starts()) return set(error, call_next(name, count, requests));

@@ -30,8 +30,8 @@
 namespace tutti::mpi {
 namespace {
 
-// What the first of these variables says that is set, as launchers tell it before MPI does; 0 where
-// none is, so that somebody speaks.
+// The number in the first of these variables that is set. Launchers set them, so they are known
+// before MPI_Init. Returns 0 if none is set, so that at least one rank reports an error.
 int launched(std::initializer_list<const char*> names) {
   for (const char* name : names)
     if (const char* value = getenv(name); value != nullptr && *value != '\0') return atoi(value);
@@ -45,17 +45,17 @@ int launched_rank_on_node() {
       {"MPI_LOCALRANKID", "OMPI_COMM_WORLD_LOCAL_RANK", "PMI_LOCAL_RANK", "SLURM_LOCALID"});
 }
 
-// A launcher ends the job with the first rank that fails, which must not be before rank 0 has said
-// why.
+// A launcher ends the job when the first rank fails. The other ranks wait so long before they fail,
+// so that rank 0 can log the reason first.
 constexpr useconds_t speaker_first_microseconds = 500'000;
 
-// Null where there is none, the reason in *why_not.
+// Returns null, with the reason in *why_not, if there is no team.
 std::unique_ptr<Team> form_team(std::string* why_not) {
-  if (simulated) return nullptr;  // who waits for simulated ranks must do so in the host
+  if (simulated) return nullptr;  // simulated ranks can wait for each other only inside the host
   if (host_tolerates_faults()) {
     *why_not =
-        "the host MPI's fault tolerance is on, which shared memory has none of; start without "
-        "--with-ft";
+        "the host MPI's fault tolerance is on, but shared memory tolerates no faults; start "
+        "without --with-ft";
     return nullptr;
   }
   std::unique_ptr<Team> team = Team::form_of_world(why_not);
@@ -63,19 +63,21 @@ std::unique_ptr<Team> form_team(std::string* why_not) {
   return team;
 }
 
-// Simulated ranks share their process's memory, though not its globals.
+// Simulated ranks share one process's memory, but not its global variables: rank 0 makes a store of
+// programs and sends the others its address.
 void share_programs(int rank) {
   group::CommonPrograms* programs = rank == 0 ? group::make_common_programs() : nullptr;
   host().Bcast(&programs, sizeof programs, host().type_byte, 0, host().comm_world);
   group::use_common_programs(programs);
 }
 
-// What this process has begun and not ended. Sessions may come and go on any thread.
+// What this process has begun and not ended. `mutex` orders MPI_Init and MPI_Finalize with
+// sessions, which any thread may begin and end.
 struct Life {
   std::mutex mutex;
-  bool settled = false;  // MPI_Init has agreed
-  bool world = false;    // and Tutti is on
-  bool off = false;      // or is not
+  bool settled = false;  // MPI_Init has called settle()
+  bool world = false;    // Tutti is on, and MPI_Finalize has not been called
+  bool off = false;      // MPI_Init has found that Tutti is off in this job
 };
 
 Life& life() {
@@ -95,7 +97,7 @@ void open() {
   open_registry(record);
 }
 
-// Says it once, where there is something to say.
+// Rank 0 logs which variables the ranks have set differently, if that is the reason.
 void say_why_off(Verdict verdict, int rank) {
   if (rank == 0 && *culprit(verdict) != '\0')
     log_line(LogLevel::warning, "off: the ranks have different %s; give all of them the same",
@@ -110,9 +112,10 @@ void go_on_without_tutti() {
 
 void close() {
   if (report::recording() && !life().settled && launched_rank() == 0)
-    log_once("life/report", LogLevel::warning,
-             "no report: it is gathered over MPI_COMM_WORLD, and this program has sessions alone; "
-             "it needs MPI_Init");
+    log_once(
+        "life/report", LogLevel::warning,
+        "no report: it is gathered over MPI_COMM_WORLD, which needs MPI_Init, but this program "
+        "only uses sessions");
   close_registry();
 }
 
@@ -125,7 +128,7 @@ void before_init() {
     if (options().disable) return;
     make_room_for_high_descriptors();  // the host's threads start in its MPI_Init
     if (own_cluster() >= 0) return;
-    // Only its own ranks know that a node is missing.
+    // Only the ranks of a node know that it is in no cluster.
     if (launched_rank_on_node() == 0) {
       log_line(LogLevel::error, "%s: host '%s' is in no cluster; add it to one",
                options().clusters.c_str(), host_name().c_str());
@@ -146,7 +149,8 @@ void before_init() {
 namespace {
 
 void settle() {
-  if (host().foreign || std::exchange(life().settled, true)) return;  // Fortran's may call C's
+  // Fortran's routine may call C's, which then finds everything done.
+  if (host().foreign || std::exchange(life().settled, true)) return;
   const Inside inside;
   int rank = 0;
   host().Comm_rank(host().comm_world, &rank);
@@ -194,7 +198,7 @@ int after_init() {
 
 void before_finalize() {
   if (!life().world) return;
-  // A program that goes on after the error may still finalize.
+  // An error does not stop MPI_Finalize: the program's error handler may return.
   (void)guarded(host().comm_world, []() -> int {
     write_what_was_recorded();
     return MPI_SUCCESS;
@@ -207,11 +211,12 @@ void before_finalize() {
     close();
 }
 
-// Nobody else can be asked for anything any more.
+// Makes no collective call, because the other ranks may be anywhere.
 void before_abort() {
   static std::atomic<bool> begun{false};
-  if (!report::recording() || !life().world || begun.exchange(true)) return;  // Fortran's may call C's
-  end_soon();  // whatever state a program that aborts may be in
+  // Fortran's routine may call C's, which then finds that this has begun.
+  if (!report::recording() || !life().world || begun.exchange(true)) return;
+  end_soon();  // in case the report never ends: the program may be in any state
   const Inside inside;
   try {
     write_own_report(options().report, why_no_team());
@@ -253,8 +258,8 @@ void settle_session(MPI_Session session) {
   if (host().foreign || host_tolerates_faults() || host().Group_from_session_pset == nullptr)
     return;
   const std::lock_guard<std::mutex> lock(life().mutex);
-  // A disabled process takes part in what other ranks agree on.
-  if (life().off || knows_session(key_of(session))) return;  // Fortran's may call C's
+  // A process with TUTTI_DISABLE goes on: it takes part in what the ranks agree on.
+  if (life().off || knows_session(key_of(session))) return;  // Fortran's routine may call C's
   const Inside inside;
   MPI_Group processes;
   if (host().Group_from_session_pset(session, processes_of_this_job, &processes) != MPI_SUCCESS)
@@ -284,7 +289,7 @@ void before_session_finalize(MPI_Session session) {
 int session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session) {
   before_init();
   if (host().Session_init == nullptr)
-    return MPI_ERR_OTHER;  // a program for a newer MPI than this one
+    return MPI_ERR_OTHER;  // the program was compiled for a newer MPI than the host
   const int code = host().Session_init(info, handler, session);
   return code == MPI_SUCCESS ? after_session_init(*session) : code;
 }

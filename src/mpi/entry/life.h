@@ -1,19 +1,22 @@
-// Beginning and end: what happens around the host's MPI_Init and MPI_Finalize, which one thread of
-// the process calls, and around its sessions, which any thread may begin and end. The registry is
-// open from the first beginning to the last end.
+// The beginning and end of MPI in a process: what Tutti does before and after the host's MPI_Init
+// and MPI_Finalize, which one thread of the process calls, and those of sessions, which any thread
+// may begin and end. The registry of communicators is open from the first beginning to the last
+// end.
 #pragma once
 
 #include "mpi/abi/host.h"
 
 namespace tutti::mpi {
 
-// Before the host's: reads the environment; ends the process with one line and exit code 2 where it
-// is malformed.
+// To be called before the host's MPI_Init. Reads the environment, and ends the process with one
+// line if it is malformed (exit code 2) or if this node is in no cluster.
 void before_init();
-// After the host's, if that went well; an MPI error code.
+// To be called after the host's MPI_Init has succeeded. Returns an MPI error code.
 int after_init();
+// To be called before the host's MPI_Finalize. Writes the trace and the report, and ends
+// what MPI_Init has begun.
 void before_finalize();
-// Before the host's MPI_Abort: leaves the report, of this rank alone.
+// To be called before the host's MPI_Abort. Writes the report of this rank alone.
 void before_abort();
 
 #ifdef TUTTI_SESSIONS
@@ -23,6 +26,7 @@ int session_init(MPI_Info info, MPI_Errhandler handler, MPI_Session* session);
 int session_finalize(MPI_Session* session);
 #endif
 
+// MPI's functions of these names, in C.
 int init(int* argc, char*** argv);
 int init_thread(int* argc, char*** argv, int required, int* provided);
 int finalize();

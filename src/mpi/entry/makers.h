@@ -1,16 +1,16 @@
-// Around the functions that make and free communicators: the host does the work, and the registry
-// is told, so that a communicator that lives for a few calls needs no attribute
-// (communicators/registry.h).
+// What the entry points of functions that make and free communicators do: the host's function does
+// the work, and Tutti notes it in the registry of communicators. So a communicator that lives for a
+// few calls needs no attribute (communicators/registry.h). Any thread may call.
 //
-// Entry points exist under both names, MPI_* and PMPI_*: Fortran bindings and tools call the second
-// ones.
+// These entry points exist under both names, MPI_* and PMPI_*, because Fortran bindings and tools
+// call the latter.
 #pragma once
 
 #include "mpi/communicators/registry.h"
 
 namespace tutti::mpi {
 
-// `call` makes *communicator.
+// `call` makes *communicator and returns an error code, which is returned.
 template <class Call>
 int made(const MPI_Comm* communicator, Call&& call) {
   const int code = call();
@@ -18,8 +18,8 @@ int made(const MPI_Comm* communicator, Call&& call) {
   return code;
 }
 
-// `call` frees *communicator. The registry is told before the host is: from then on another thread
-// may get the handle.
+// `call` frees *communicator and returns an error code, which is returned. The registry comes
+// first, because once the host has freed the handle, another thread may get it.
 template <class Call>
 int freed(const MPI_Comm* communicator, Call&& call) {
   if (communicator != nullptr) communicator_ends(*communicator);

@@ -20,7 +20,7 @@ namespace {
 constexpr size_t usual_alignment = shm::usual_alignment;
 constexpr const char* alignment_key = "mpi_minimum_memory_alignment";
 
-// Windows over our memory; what is to be freed with each, and by whom.
+// The memory of a window that Tutti has made. The host frees it if it allocated it, else the heap.
 struct WindowMemory {
   void* base;
   bool from_host;
@@ -38,7 +38,7 @@ Windows& windows() {
 
 uint64_t key_of(MPI_Win window) { return (uint64_t)window; }
 
-// What the program wants at least; 0 where its wish cannot be read.
+// The least alignment that the program requests; 0 if the value cannot be used.
 size_t wished_alignment(MPI_Info info) {
   if (info == host().info_null) return usual_alignment;
   char text[32] = {};
@@ -49,8 +49,9 @@ size_t wished_alignment(MPI_Info info) {
   return wish > 0 && (wish & (wish - 1)) == 0 ? static_cast<size_t>(wish) : 0;
 }
 
-// The same at all ranks of the communicator. Of one rank nobody gains, and some hosts refuse it
-// windows over given memory.
+// True if Tutti allocates the memory of this communicator's windows; the same at all of its ranks.
+// A communicator of one rank would gain nothing, and some hosts refuse it windows over given
+// memory.
 bool serves_windows_of(MPI_Comm communicator) {
   if (!options().shared_heap || Inside::depth > 0 || !registry_is_open() ||
       communicator == host().comm_null)
@@ -71,7 +72,8 @@ void give_back(const WindowMemory& held) {
     shm::give_memory(held.base);
 }
 
-// Where a rank's heap is full, its host gives the memory; what it calls then is the same.
+// If this rank's heap is full, the host allocates the memory, so that all ranks make the same
+// calls. `base` is null if there is no memory at all.
 WindowMemory take_for_window(MPI_Aint size) {
   WindowMemory held{shm::take_memory(size > 0 ? static_cast<size_t>(size) : 1, usual_alignment),
                     false};
@@ -84,8 +86,8 @@ WindowMemory take_for_window(MPI_Aint size) {
 
 void return_code(MPI_Comm*, int*, ...) {}
 
-// A copy of a communicator for one try, whose errors come back as codes: the program's handler
-// hears of none.
+// A copy of a communicator for one attempt. Its errors are returned as codes, and the program's
+// error handler is not called.
 class Trial {
  public:
   // Collective; a failure is raised on the program's communicator.
@@ -106,7 +108,7 @@ class Trial {
 
   int code() const { return code_; }
   MPI_Comm communicator() const { return copy_; }
-  // Collective: true where it is true at all ranks.
+  // Collective: true if `own` is true at all ranks.
   bool all(bool own) const {
     const uint64_t here = own ? 1 : 0;
     uint64_t least = 0;
@@ -120,8 +122,8 @@ class Trial {
   int code_ = MPI_SUCCESS;
 };
 
-// A window over the heap's memory, or none, at all ranks alike. Collective. *code is an error that
-// the program has heard of.
+// Collective. Makes a window over the heap's memory at all ranks, or at none; returns whether it
+// did. *code is an error that has been raised on the program's communicator.
 bool make_window(MPI_Aint size, int unit, MPI_Info info, MPI_Comm communicator, void* baseptr,
                  MPI_Win* window, int* code) {
   const Trial trial(communicator);
@@ -135,10 +137,11 @@ bool make_window(MPI_Aint size, int unit, MPI_Info info, MPI_Comm communicator, 
   const bool made =
       host().Win_create(held.base, size, unit, info, trial.communicator(), window) == MPI_SUCCESS;
   if (!trial.all(made)) {
-    // A window that others lack cannot be freed; nor can its memory, then.
+    // A window that other ranks lack cannot be freed, and so its memory cannot be freed either.
     if (!made) give_back(held);
-    log_once("windows", LogLevel::info,
-             "the host MPI makes no windows over the shared heap; their memory is its own");
+    log_once(
+        "windows", LogLevel::info,
+        "the host MPI makes no windows over the shared heap; it allocates their memory itself");
     return false;
   }
   *static_cast<void**>(baseptr) = held.base;
@@ -179,7 +182,7 @@ int win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm communicator, 
   return host().Win_allocate(size, unit, info, communicator, baseptr, window);
 }
 
-// The memory outlives the window: until all have freed it, others may put into it.
+// The memory is given back after the window is freed: until then other ranks may put data into it.
 int win_free(MPI_Win* window) {
   const uint64_t key = window != nullptr ? key_of(*window) : 0;
   const int code = host().Win_free(window);
@@ -196,7 +199,7 @@ int win_free(MPI_Win* window) {
   return code;
 }
 
-// A window over our memory is one that MPI allocated, for all the program can tell.
+// The program must see a window over the heap's memory as one whose memory MPI allocated.
 int win_get_attr(MPI_Win window, int keyval, void* value, int* flag) {
   const int code = host().Win_get_attr(window, keyval, value, flag);
   if (code != MPI_SUCCESS || host().foreign || keyval != MPI_WIN_CREATE_FLAVOR || flag == nullptr ||

@@ -1,21 +1,23 @@
-// Memory that programs ask MPI for: MPI_Alloc_mem, MPI_Win_allocate and tutti_alloc, from this
-// process's shared heap, where the other ranks of the node reach it directly.
+// The memory that programs get from MPI_Alloc_mem, MPI_Win_allocate and tutti_alloc. It comes from
+// this process's shared heap (shm/process_heap.h), so that the other ranks of the node reach it
+// directly.
 //
-// shm/process_heap.h has that heap. The table of windows over its memory has a lock. Any thread.
+// A table has the windows over this memory, by handle, under a lock; it is never destroyed. Any
+// thread may call.
 #pragma once
 
 #include "mpi/abi/host.h"
 
 namespace tutti::mpi {
 
-// As MPI's functions, which serve whatever the heap does not.
+// MPI's functions of these names. The host's functions serve what the heap does not.
 int alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr);
 int free_mem(void* base);
 int win_free(MPI_Win* window);
 int win_get_attr(MPI_Win window, int keyval, void* value, int* flag);
 
-// From the heap with TUTTI_SHARED_HEAP alone: windows over memory that the host did not allocate
-// are much slower for puts and gets in some hosts (docs/decisions/windows-stay-with-the-host.md).
+// Uses the heap only with TUTTI_SHARED_HEAP, because in some hosts puts and gets are much slower on
+// windows whose memory the host did not allocate (docs/decisions/windows-stay-with-the-host.md).
 int win_allocate(MPI_Aint size, int unit, MPI_Info info, MPI_Comm communicator, void* baseptr,
                  MPI_Win* window);
 

@@ -27,8 +27,8 @@ bool is_program(const std::string& path) {
          access(path.c_str(), X_OK) == 0;
 }
 
-// The path of tutti-run where the command is that, else nothing: what this process does not find,
-// it does not touch.
+// The path of tutti-run if the command is tutti-run and this process finds it, else an empty text:
+// the command is then left as it is.
 std::string path_of_tutti_run(const char* command) {
   const std::string_view name = command == nullptr ? "" : command;
   if (name.substr(name.rfind('/') + 1) != "tutti-run" || !is_program(env_program)) return {};
@@ -41,7 +41,8 @@ std::string path_of_tutti_run(const char* command) {
   return {};
 }
 
-// All of the world, which agreed in MPI_Init.
+// True, at all ranks of the communicator alike, if they are ranks of MPI_COMM_WORLD, which agreed
+// in MPI_Init, so that all of them take part in a collective call of Tutti.
 bool may_tell(MPI_Comm communicator, int root) {
   const Host& mpi = host();
   if (mpi.foreign || !registry_is_open() || !may_set_up() || Inside::depth > 0 ||
@@ -111,7 +112,7 @@ int spawn(const char* command, char** arguments, int processes, MPI_Info info, i
 
 void meet_parents(bool on) {
   if (getenv(told_by) == nullptr) return;
-  unsetenv(told_by);  // this process's own children have other parents
+  unsetenv(told_by);  // the children of this process have other parents
   MPI_Comm parents = host().comm_null;
   if (host().Comm_get_parent(&parents) != MPI_SUCCESS || parents == host().comm_null) return;
   if (agree_with_others(parents, on)) trust(parents);
