@@ -13,10 +13,11 @@
 namespace tutti::report {
 namespace {
 
-// Calls on communicators of one rank stay on the host, and nothing is lost by it.
+// Calls on communicators of one rank stay on the host, which is no loss.
 constexpr auto one_rank = static_cast<size_t>(Reason::one_rank);
 
-// Operations of MPI that this report does not count. The host performs them.
+// Parts of MPI that Tutti leaves to the host without seeing the calls, so that the report cannot
+// count them.
 const std::vector<std::string> not_covered{"nonblocking collectives", "neighbourhood collectives",
                                            "messages", "one-sided communication", "files"};
 
@@ -46,9 +47,8 @@ void write_table(FILE* file, const Report& report) {
                                                   : "rank " + std::to_string(report.aborted_by) +
                                                         " alone, which ended the job by MPI_Abort";
   fprintf(file,
-          "tutti: report of %d ranks over %s; calls and bytes of %s (bytes of a part where there "
-          "are parts), times the mean "
-          "of a call\n",
+          "tutti: report of %d ranks over %s; calls and bytes of %s (for a collective with parts, "
+          "bytes of one part), mean time of a call\n",
           report.ranks, std::string(report.mpi).c_str(), whose.c_str());
   if (!report.why_no_team.empty()) fprintf(file, "tutti:   off: %s\n", report.why_no_team.c_str());
   fprintf(file, "tutti:   %-14s %-12s %12s %11s %12s %11s %14s  %s\n", "collective", "size",
@@ -76,15 +76,16 @@ void write_table(FILE* file, const Report& report) {
             static_cast<unsigned long long>(report.total.within_nodes.messages),
             static_cast<unsigned long long>(report.total.within_nodes.bytes));
   if (report.total.led.messages > 0)
-    fprintf(file,
-            "tutti:   messages between nodes, the host's: of %llu calls of leaders in its own "
-            "collectives (%llu bytes)\n",
-            static_cast<unsigned long long>(report.total.led.messages),
-            static_cast<unsigned long long>(report.total.led.bytes));
+    fprintf(
+        file,
+        "tutti:   collectives of the host among leaders: %llu calls (%llu bytes), whose messages "
+        "between nodes are not counted\n",
+        static_cast<unsigned long long>(report.total.led.messages),
+        static_cast<unsigned long long>(report.total.led.bytes));
   if (report.total.reasons[one_rank] > 0)
     fprintf(file,
-            "tutti:   no loss: %llu calls on communicators of one rank, which have nobody to wait "
-            "for\n",
+            "tutti:   no loss: %llu calls on communicators of one rank, which wait for no other "
+            "rank\n",
             static_cast<unsigned long long>(report.total.reasons[one_rank]));
   fprintf(file, "tutti:   not counted, because Tutti does not see them: %s\n",
           join(not_covered, ", ").c_str());

@@ -5,7 +5,7 @@
 
 namespace tutti::report {
 
-// The report has a line for each.
+// The report has a line for each reason that occurred.
 enum class Reason : uint8_t {
   none,
   set_up_pending,
@@ -16,7 +16,7 @@ enum class Reason : uint8_t {
   shared_memory_exhausted,
   different_options,
   host_failed,
-  set_up_broken,  // by what this rank alone met
+  set_up_broken,  // by a failure of this rank alone
   large_element,
   wrong_arguments,
   no_program,
@@ -24,9 +24,10 @@ enum class Reason : uint8_t {
   large_persistent,
   v_between_nodes,
   persistent_between_nodes,
-  among_leaders,  // in traces alone
+  among_leaders,  // only in traces
   count_
 };
+// The text of a reason in reports and traces.
 const char* describe(Reason reason);
 
 }  // namespace tutti::report

@@ -7,8 +7,8 @@
 namespace tutti::mpi {
 namespace {
 
-constexpr int round_trips = 30;  // a node; the first ones set up the connection
-// Two moments closer than this tell too little about the counter's rate.
+constexpr int round_trips = 30;  // with each node; the first ones set up the connection
+// The least time between the two moments that give the counter's rate; less is too inaccurate.
 constexpr uint64_t least_distance = 20'000'000;  // nanoseconds
 
 }  // namespace

@@ -1,11 +1,11 @@
-// The clocks of a job's nodes, set beside each other: what turns the ticks in a trace into one
-// time.
+// The comparison of the clocks of a job's nodes, by which the ticks in a trace become times of one
+// clock.
 //
-// Ranks of a node read one clock. Rank 0 of the job asks the leader of every other node for its
-// ticks, by round trips over a private communicator, when the trace starts and again when it ends;
-// a line through the two answers gives the node's offset and its rate. The best of some tries
-// counts, and half of its round trip bounds the error. Used inside MPI_Init and MPI_Finalize only,
-// by all ranks together.
+// All ranks of a node read one clock. Rank 0 of the job asks the leader of every other node for its
+// ticks, by round trips over a private communicator, when the trace starts and again when it ends.
+// A line through the two answers gives the node's offset and its rate. An answer is the best of
+// several tries, and half of its round trip bounds the error. Each rank has one Clocks, from
+// MPI_Init on; all ranks use theirs together, inside MPI_Init and MPI_Finalize.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,8 @@
 
 namespace tutti::mpi {
 
-// At one moment: the ticks of a node's leader, and those of rank 0, known to within `error`.
+// The ticks of a node's leader at one moment, and those of rank 0 at the same moment, which are
+// known to within `error` ticks.
 struct Reading {
   uint64_t node_ticks = 0;
   uint64_t ticks = 0;
@@ -27,17 +28,18 @@ struct Reading {
 class Clocks {
  public:
   // Collective over `communicator`, which is private, has the ranks of MPI_COMM_WORLD and outlives
-  // this.
+  // the last call of read().
   explicit Clocks(MPI_Comm communicator);
 
-  // Collective. Nanoseconds are counted from the first call's moment.
+  // Collective. Reads the clocks of all nodes. The first call is the origin of the nanoseconds.
   void read();
 
-  // The world ranks of the nodes' leaders, ascending, and each rank's node as a place in them.
+  // The world ranks of the nodes' leaders, in ascending order, and each rank's node as an index
+  // into them.
   const std::vector<int>& leaders() const { return leaders_; }
   int node_of(int rank) const { return node_of_[static_cast<size_t>(rank)]; }
 
-  // At rank 0 after two calls of read(): for a node's first or second reading.
+  // A node's first reading (0) or second one (1). At rank 0, after two calls of read().
   trace::Anchor anchor(int node, int reading) const;
 
  private:
@@ -50,7 +52,7 @@ class Clocks {
   int ranks_ = 0;
   std::vector<int> leaders_;
   std::vector<int> node_of_;
-  std::vector<trace::Moment> moments_;          // of rank 0's node, one a call of read()
+  std::vector<trace::Moment> moments_;          // of rank 0, one for each call of read()
   std::vector<std::vector<Reading>> readings_;  // at rank 0: by call, then by node
 };
 

@@ -25,12 +25,13 @@ constinit trace::Tracer* process_tracer = nullptr;
 
 namespace {
 
-constexpr size_t piece = size_t{1} << 22;  // bytes of one message at most
-// What the programs of all ranks may take in the file's header, so that no trace is too large to be
+constexpr size_t piece = size_t{1} << 22;  // the limit for the bytes of one message
+// The limit for the programs of all ranks in the file's header, so that no trace is too large to be
 // read.
 constexpr size_t most_description_bytes = size_t{128} << 20;
 
-// Inside MPI_Init made, inside MPI_Finalize ended.
+// What this process needs to write the job's trace. Made inside MPI_Init and used until the end of
+// MPI_Finalize.
 struct Job {
   MPI_Comm communicator{};
   int rank = 0;
@@ -56,7 +57,7 @@ void receive(void* bytes, size_t count, int from) {
                 0, job->communicator, MPI_STATUS_IGNORE);
 }
 
-// This rank's records, oldest first within a ring, ring after ring.
+// This rank's records, ring after ring, the oldest of a ring first.
 std::vector<std::span<const trace::Record>> own_parts() {
   std::vector<std::span<const trace::Record>> parts;
   for (const trace::Ring* ring : tracer()->rings())
@@ -77,7 +78,7 @@ void send_all() {
   for (const auto& part : parts) send(part.data(), part.size_bytes(), 0);
 }
 
-// What rank 0 knows of another before the records come.
+// What a rank sends to rank 0 before its records.
 struct Announced {
   std::string text;
   std::vector<uint64_t> sizes;  // of the parts, in records
@@ -92,8 +93,8 @@ Announced receive_announced(int rank) {
   return announced;
 }
 
-// Adds to the file; where nothing can be written any more it is null, and records are received all
-// the same.
+// Appends to the file. If that fails, `file` becomes null: nothing more is written, but the records
+// are still received.
 void append(std::unique_ptr<trace::File>& file, const void* bytes, size_t count) {
   try {
     if (file != nullptr) file->append(bytes, count);
@@ -103,7 +104,7 @@ void append(std::unique_ptr<trace::File>& file, const void* bytes, size_t count)
   }
 }
 
-// In the pieces in which send() cuts every part.
+// Receives a part, in the pieces into which send() has cut it, and appends it to the file.
 void copy_part(int rank, uint64_t records, std::unique_ptr<trace::File>& file) {
   std::vector<std::byte> buffer(std::min<uint64_t>(piece, records * sizeof(trace::Record)));
   for (uint64_t left = records * sizeof(trace::Record); left > 0;) {
@@ -166,7 +167,7 @@ void collect_all() {
   }
 }
 
-// Whether rank 0 can write the file; it says why not.
+// True, at all ranks, if rank 0 can write the file. If it cannot, rank 0 logs why.
 bool can_write(const Job& made) {
   const Host& mpi = host();
   uint64_t writable = 1;
@@ -185,7 +186,7 @@ bool can_write(const Job& made) {
 void start_tracing() {
   const Host& mpi = host();
   auto made = std::make_unique<Job>();
-  // Programs change their directory; the user meant this one.
+  // A program may change its directory later; the user's path is relative to this one.
   made->file = std::filesystem::absolute(options().trace).string();
   mpi.Comm_rank(mpi.comm_world, &made->rank);
   mpi.Comm_size(mpi.comm_world, &made->ranks);
@@ -213,15 +214,14 @@ void write_trace() {
   else
     send_all();
   host().Comm_free(&job->communicator);
-  process_tracer = nullptr;  // the object stays: threads that recorded may still end
+  process_tracer = nullptr;  // not destroyed: threads that recorded use it when they end
 }
 
 uint64_t new_identity() { return static_cast<uint64_t>(job->rank) << 32 | identities.fetch_add(1); }
 
 uint32_t note_communicator(MPI_Comm communicator, uint64_t identity, int rank, int ranks) {
   std::vector<int> world;
-  // One member is enough to name all; of large jobs' many communicators the file would grow with
-  // the square.
+  // Only one member lists all members; otherwise the file would grow with the square of the ranks.
   if (rank == 0) {
     const Host& mpi = host();
     std::vector<int> own(static_cast<size_t>(ranks));
