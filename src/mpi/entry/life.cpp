@@ -71,8 +71,8 @@ void share_programs(int rank) {
   group::use_common_programs(programs);
 }
 
-// What this process has begun and not ended. `mutex` orders MPI_Init and MPI_Finalize with
-// sessions, which any thread may begin and end.
+// The parts of MPI that this process has begun and not ended. `mutex` orders MPI_Init and
+// MPI_Finalize with sessions, which any thread may begin and end.
 struct Life {
   std::mutex mutex;
   bool settled = false;  // MPI_Init has called settle()

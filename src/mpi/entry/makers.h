@@ -1,5 +1,5 @@
-// What the entry points of functions that make and free communicators do: the host's function does
-// the work, and Tutti notes it in the registry of communicators. So a communicator that lives for a
+// The bodies of the entry points that make and free communicators. The host's function does the
+// work, and Tutti notes it in the registry of communicators. So a communicator that lives for a
 // few calls needs no attribute (communicators/registry.h). Any thread may call.
 //
 // These entry points exist under both names, MPI_* and PMPI_*, because Fortran bindings and tools

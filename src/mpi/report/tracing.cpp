@@ -30,8 +30,8 @@ constexpr size_t piece = size_t{1} << 22;  // the limit for the bytes of one mes
 // read.
 constexpr size_t most_description_bytes = size_t{128} << 20;
 
-// What this process needs to write the job's trace. Made inside MPI_Init and used until the end of
-// MPI_Finalize.
+// The state of this process for writing the job's trace. Made inside MPI_Init and used until the
+// end of MPI_Finalize.
 struct Job {
   MPI_Comm communicator{};
   int rank = 0;
@@ -78,7 +78,7 @@ void send_all() {
   for (const auto& part : parts) send(part.data(), part.size_bytes(), 0);
 }
 
-// What a rank sends to rank 0 before its records.
+// The data that a rank sends to rank 0 before its records.
 struct Announced {
   std::string text;
   std::vector<uint64_t> sizes;  // of the parts, in records
