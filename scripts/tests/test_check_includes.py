@@ -72,7 +72,7 @@ def source(tmp_path: Path) -> Path:
         ("topo/tree_test.cpp", '"exec/executor.h"'),
         ("topo/test_machines.h", '"exec/executor.h"'),
         ("base/json.h", "<nlohmann/json.hpp>"),
-        ("report/pages.cpp", '"base/json.h"'),
+        ("exec/program_text.cpp", '"base/json.h"'),
         ("native/tutti.cpp", '"tutti/tutti.h"'),
     ],
 )
@@ -98,7 +98,7 @@ def test_granted_includes_pass(source: Path, name: str, header: str) -> None:
         ("exec/executor.cpp", "<mpi.h>"),
         ("exec/executor_test.cpp", "<mpi.h>"),
         ("topo/tree.cpp", "<hwloc.h>"),
-        ("report/pages.cpp", "<nlohmann/json.hpp>"),
+        ("exec/program_text.cpp", "<nlohmann/json.hpp>"),
         ("mpi/entry.cpp", '"base/json.h"'),
         ("exec/executor.cpp", '"base/json.h"'),
         ("heap/malloc.cpp", '"base/json.h"'),
