@@ -39,7 +39,7 @@ std::string describe_call(uint64_t call) {
   const uint64_t bytes = call & ((uint64_t{1} << 40) - 1);
   if (bytes == bytes_not_agreed) {
     text += " of parts of different lengths";
-  } else if (collective != plan::Collective::barrier) {
+  } else if (plan::has_data(collective)) {
     text += " of " + std::to_string(bytes) + " bytes";
   }
   if (plan::rooted(collective)) text += ", root " + std::to_string(call_root(call));

@@ -87,8 +87,7 @@ void name_records(trace::Recorder::What& what, const BoundProgram& bound,
   const Agreement& agreement = *operation.v_parts->agreement;
   what.bytes = std::max(agreement.own, agreement.longest);
   what.root = call_root(operation.call);
-  if (call_collective(operation.call) == plan::Collective::gather)
-    what.program = bound.traced_as_gather;
+  if (plan::gathers(call_collective(operation.call))) what.program = bound.traced_as_gather;
 }
 
 }  // namespace tutti::exec

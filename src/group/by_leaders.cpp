@@ -67,7 +67,8 @@ std::unique_ptr<Group::ByLeaders> Group::make_phases(ProgramRequest request, siz
   if (plan::rooted(request.collective)) phases->root = above[static_cast<size_t>(request.root)];
   phases->alone = std::count(above.begin(), above.end(), above[static_cast<size_t>(rank())]) == 1;
   const bool led = phases->place >= 0 && !phases->alone;
-  phases->lent = led && request.collective == Collective::reduce && rank() != request.root;
+  phases->lent = led && plan::combines(request.collective) && plan::rooted(request.collective) &&
+                 rank() != request.root;
   return phases;
 }
 
@@ -95,13 +96,13 @@ Code Group::run_by_leaders(const Entry& entry, exec::Operation operation, size_t
 bool Group::among_leaders(const ByLeaders& phases, const exec::Operation& operation) {
   // A rank that is alone on its node has nothing to combine first, so the host gets its own input.
   const void* const in = phases.alone ? operation.in : operation.out;
-  switch (phases.collective) {
-    case Collective::barrier: return leaders_->barrier();
-    case Collective::bcast: return leaders_->bcast(operation.out, operation.bytes, phases.root);
-    case Collective::reduce:
-      return leaders_->reduce(in, operation.out, operation.count, *operation.combine, phases.root);
-    default: return leaders_->allreduce(in, operation.out, operation.count, *operation.combine);
-  }
+  const bool same = plan::one_buffer(phases.collective);
+  return leaders_->run({.collective = phases.collective,
+                        .in = same ? operation.out : in,
+                        .out = operation.out,
+                        .count = operation.count,
+                        .root = phases.root,
+                        .combine = operation.combine});
 }
 
 }  // namespace tutti::group

@@ -211,7 +211,7 @@ Code Group::run_alike(const Call& call) {
   const size_t bytes = call.count * selector.element;
   const Entry& entry = entry_for(selector, bytes);
   const bool at_root = rank() == call.root;
-  const void* in = call.collective == Collective::bcast ? call.out : call.in;
+  const void* in = plan::one_buffer(call.collective) ? call.out : call.in;
   if (plan::scatters(call.collective) && !at_root) in = nullptr;
   void* const out = plan::gathers(call.collective) && !at_root ? nullptr : call.out;
   exec::Operation operation{in,

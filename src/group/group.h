@@ -23,6 +23,7 @@
 #include "base/options.h"
 #include "base/prefetch.h"
 #include "exec/executor.h"
+#include "group/call.h"
 #include "group/known_calls.h"
 #include "group/leaders.h"
 #include "group/range_table.h"
@@ -32,32 +33,6 @@
 namespace tutti::group {
 
 struct ProgramRequest;
-
-// A call of a collective, as plain values that point to the caller's memory for as long as it
-// lasts.
-//
-// `in` and `out` are one where the call is in place, as the collective's definition says
-// (plan/collective.h): the buffers of a bcast, a reduction, a scan or an alltoall are one; a rank's
-// own part of a gather's or an allgather's `out` is its `in`; its own part of a scatter's `in` is
-// its `out`. A buffer that the rank does not have by that definition is ignored. Rank 0's `out` of
-// an exscan is left as it is.
-struct Call {
-  plan::Collective collective = plan::Collective::barrier;
-  const void* in = nullptr;
-  void* out = nullptr;
-  size_t count = 0;  // elements of the vector, or of one part; bytes where nothing is combined
-  int root = 0;
-  const exec::Combine* combine = nullptr;  // outlives the call; null where nothing is combined
-
-  // A v-collective: where each part of this rank's buffers is (exec::Parts, arrays of as many
-  // entries as the group has ranks; where a buffer is one part, of one entry; null where the rank
-  // has no such buffer). The bytes of the longest part of all ranks decide how the data travels:
-  // `longest` where all know it (as in a reduce_scatter), else Group::unknown, and the ranks agree
-  // on it first, and short parts go with the agreement (exec/record.h). Lengths agree in pairs, as
-  // MPI demands of a sender and its receiver. `count` is unused.
-  const exec::VParts* parts = nullptr;
-  size_t longest = 0;
-};
 
 class Group {
  public:
@@ -96,8 +71,6 @@ class Group {
   // that.
   bool on_one_node() const { return nodes_.one(); }
 
-  // In place of a Call's longest part: the ranks find it out.
-  static constexpr size_t unknown = SIZE_MAX;
   static constexpr std::string_view v_algorithm = "direct";  // of all v-collectives
 
   Code run(const Call& call) {
@@ -159,7 +132,7 @@ class Group {
   // to do in one.
   struct ByLeaders {
     std::unique_ptr<Entry> before, after;
-    plan::Collective collective = plan::Collective::barrier;
+    plan::Collective collective{};
     int place = -1;      // of this rank among the leaders, -1 where it is none
     int root = 0;        // the place of the one on the root's node
     bool alone = false;  // this rank is its node's only one

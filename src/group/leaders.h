@@ -6,10 +6,9 @@
 // group and outlives it; one thread at a time may use it.
 #pragma once
 
-#include <cstddef>
 #include <string>
 
-#include "exec/executor.h"
+#include "group/call.h"
 
 namespace tutti::group {
 
@@ -17,15 +16,10 @@ class Leaders {
  public:
   virtual ~Leaders() = default;
 
-  // Each call returns when this leader has its result. False if it failed; failure() then says why.
-  // `root` is the index of a leader.
-  virtual bool barrier() = 0;
-  virtual bool bcast(void* data, size_t bytes, int root) = 0;
-  // If in == out, the call is in place. `out` is used at the root only. `count` is in elements of
-  // the combination.
-  virtual bool reduce(const void* in, void* out, size_t count, const exec::Combine& combine,
-                      int root) = 0;
-  virtual bool allreduce(const void* in, void* out, size_t count, const exec::Combine& combine) = 0;
+  // Runs a barrier, a bcast, a reduce or an allreduce among the leaders. The call's root is the
+  // index of a leader; in == out if the call is in place. Returns when this leader has its result,
+  // or false if the call failed; failure() then says why.
+  virtual bool run(const Call& call) = 0;
   virtual std::string failure() const = 0;
 };
 

@@ -45,31 +45,18 @@ class ThreadLeaders final : public Leaders {
  public:
   ThreadLeaders(Meeting& meeting, size_t place) : meeting_(meeting), place_(place) {}
 
-  bool barrier() override {
-    meeting_.meet(place_, {}, [](auto&) {});
-    return works;
-  }
-  bool bcast(void* data, size_t bytes, int root) override {
-    meeting_.meet(place_, {data, data}, [&](const std::vector<Meeting::Guest>& all) {
-      const void* const from = all[static_cast<size_t>(root)].in;
-      for (const Meeting::Guest& one : all) {
-        if (one.out != from) std::memcpy(one.out, from, bytes);
+  bool run(const group::Call& call) override {
+    meeting_.meet(place_, {call.in, call.out}, [&](const std::vector<Meeting::Guest>& all) {
+      const Meeting::Guest& root = all[static_cast<size_t>(call.root)];
+      if (call.combine == nullptr) {
+        for (const Meeting::Guest& one : all)
+          if (one.out != root.in && call.count > 0) std::memcpy(one.out, root.in, call.count);
+        return;
       }
-    });
-    return works;
-  }
-  bool reduce(const void* in, void* out, size_t count, const exec::Combine& combine,
-              int root) override {
-    meeting_.meet(place_, {in, out}, [&](const std::vector<Meeting::Guest>& all) {
-      const auto sum = combined(all, count, combine);
-      std::memcpy(all[static_cast<size_t>(root)].out, sum.data(), sum.size());
-    });
-    return works;
-  }
-  bool allreduce(const void* in, void* out, size_t count, const exec::Combine& combine) override {
-    meeting_.meet(place_, {in, out}, [&](const std::vector<Meeting::Guest>& all) {
-      const auto sum = combined(all, count, combine);
-      for (const Meeting::Guest& one : all) std::memcpy(one.out, sum.data(), sum.size());
+      const auto sum = combined(all, call.count, *call.combine);
+      for (const Meeting::Guest& one : all)
+        if (!plan::rooted(call.collective) || &one == &root)
+          std::memcpy(one.out, sum.data(), sum.size());
     });
     return works;
   }

@@ -30,10 +30,10 @@ size_t Group::longest_part(Collective collective, const exec::VParts& parts, int
     return parted ? *std::max_element(of.bytes, of.bytes + ranks()) : of.bytes[0];
   };
   const bool at_root = rank() == root;
-  const size_t in = collective != Collective::scatter || at_root
+  const size_t in = !plan::scatters(collective) || at_root
                         ? longest_of(parts.in, plan::parted_in(collective))
                         : 0;
-  const size_t out = collective != Collective::gather || at_root
+  const size_t out = !plan::gathers(collective) || at_root
                          ? longest_of(parts.out, plan::parted_out(collective))
                          : 0;
   return std::max(in, out);
@@ -72,7 +72,7 @@ Code Group::run_v(Collective collective, const void* in, void* out, const exec::
         plan::segment_bytes(program, channel_.resources(), element, longest, entry.wanted_segment);
   }
   // In place, the result may overlap parts that are still to be read.
-  const bool lies_across = in == out && collective == Collective::reduce_scatter;
+  const bool lies_across = in == out && combine != nullptr;
   const size_t own = lies_across ? parts.out.bytes[0] : 0;
   if (lies_across) {
     scratch_.resize(own);
@@ -89,19 +89,19 @@ Code Group::run_v(Collective collective, const void* in, void* out, const exec::
 Code Group::v_collective(const Call& call) {
   const auto& [collective, in, out, count, root, combine, given, longest] = call;
   const exec::VParts& parts = *given;
-  if (longest != unknown) {
+  if (longest != unknown_length) {
     const bool nothing = longest == 0 && combine == nullptr;
     return nothing ? Code::ok : run_v(collective, in, out, parts, longest, root, combine);
   }
   // In a scatter only the root has to contribute, because it knows all parts.
-  const bool tells = collective != Collective::scatter || rank() == root;
+  const bool tells = !plan::scatters(collective) || rank() == root;
   exec::Agreement agreement{tells ? longest_part(collective, parts, root) : 0};
   exec::VParts all{parts.in, parts.out};
   size_t& expected = expected_longest_[static_cast<size_t>(collective)];
   Code code = Code::ok;
   const void* from = in;
   if (Entry* const entry = find_records(collective, expected, root, agreement.room)) {
-    if (in == out && collective == Collective::alltoall && agreement.own <= agreement.room)
+    if (in == out && plan::exchanges(collective) && agreement.own <= agreement.room)
       from = set_aside(in, all.in);
     all.agreement = &agreement;
     code = run_records(*entry, from, out, all,
@@ -122,7 +122,7 @@ Code Group::v_collective(const Call& call) {
 }
 
 Group::Entry* Group::find_records(Collective collective, size_t expected, int root, size_t& room) {
-  const bool gathers = collective == Collective::gather;
+  const bool gathers = plan::gathers(collective);
   if (expected > most_record - exec::record_header || (gathers && ranks() > most_ranks_told))
     return nullptr;
   const size_t least = expected + exec::record_header;

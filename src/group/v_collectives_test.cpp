@@ -92,7 +92,7 @@ void expect(Group& group, const Call& call, Buffer& found, auto&& value) {
 }
 
 size_t longest(const Call& call, int ranks) {
-  if (!call.known) return Group::unknown;
+  if (!call.known) return unknown_length;
   size_t most = 0;
   for (int from = 0; from < ranks; ++from) {
     for (int to = 0; to < ranks; ++to) {
@@ -289,7 +289,7 @@ void one_is_long(Group& group) {
     const Call call{Collective::alltoall, 1, 0, in_place, false, round};
     fill(in, ranks, [&](int other, size_t i) { return call.value(rank, other, i); });
     ASSERT_EQ(v_collective(group, call.collective, in.data.data(), out.data.data(),
-                           {in.parts(), out.parts()}, Group::unknown, 0),
+                           {in.parts(), out.parts()}, unknown_length, 0),
               Code::ok)
         << group.failure();
     expect(group, call, out, [&](int other, size_t i) { return call.value(other, rank, i); });
@@ -308,7 +308,7 @@ TEST(VCollectives, AMismatchBearsTheCollectivesNames) {
     const exec::Parts parts{at.data(), bytes.data()};
     const Collective collective = group.rank() == 0 ? Collective::gather : Collective::scatter;
     EXPECT_EQ(
-        v_collective(group, collective, in.data(), out.data(), {parts, parts}, Group::unknown, 0),
+        v_collective(group, collective, in.data(), out.data(), {parts, parts}, unknown_length, 0),
         Code::mismatch);
     for (const char* name : {"gather of parts of different lengths, root 0",
                              "scatter of parts of different lengths, root 0"}) {

@@ -59,7 +59,7 @@ class Checker {
 
   // The root of a bcast has one buffer, its `in` and `out`.
   Cell& cell(int32_t rank, Buffer buffer, int32_t block) {
-    if (plan_.collective == Collective::bcast && rank == plan_.root && buffer == Buffer::out)
+    if (one_buffer(plan_.collective) && rank == plan_.root && buffer == Buffer::out)
       buffer = Buffer::in;
     return cells_.at(rank, buffer, block);
   }
@@ -76,16 +76,12 @@ class Checker {
 
   std::string item_text(int64_t item) const {
     const std::string number = std::to_string(item);
-    switch (plan_.collective) {
-      case Collective::gather:
-      case Collective::allgather: return "the part of rank " + number;
-      case Collective::scatter:
-      case Collective::reduce_scatter: return "the part for rank " + number;
-      case Collective::alltoall:
-        return "the part of rank " + std::to_string(item / plan_.ranks) + " for rank " +
-               std::to_string(item % plan_.ranks);
-      default: return "block " + number + " of the vector";
-    }
+    if (exchanges(plan_.collective))
+      return "the part of rank " + std::to_string(item / plan_.ranks) + " for rank " +
+             std::to_string(item % plan_.ranks);
+    if (parted_out(plan_.collective)) return "the part of rank " + number;
+    if (parted_in(plan_.collective)) return "the part for rank " + number;
+    return "block " + number + " of the vector";
   }
 
   const Value* keep(Value value) {
@@ -103,8 +99,7 @@ class Checker {
     if (region.buffer == Buffer::in && in_place_) find_clobbered(region.rank, block);
     if (const Value* value = cell(region.rank, region.buffer, block).value; value != nullptr)
       return value;
-    if (region.buffer != Buffer::tmp && plan_.collective == Collective::bcast &&
-        region.rank == plan_.root) {
+    if (region.buffer != Buffer::tmp && one_buffer(plan_.collective) && region.rank == plan_.root) {
       return leaf(region.rank, block);
     }
     if (region.buffer == Buffer::in && definition_.has_in(region.rank))
@@ -128,7 +123,7 @@ class Checker {
   // own data, the result is the same. The first read that differs does not depend on which other
   // ranks are in place, so one pass serves all subsets of ranks.
   void find_clobbered(int32_t rank, int32_t block) {
-    if (plan_.collective == Collective::barrier || plan_.collective == Collective::bcast) return;
+    if (!has_data(plan_.collective) || one_buffer(plan_.collective)) return;
     const int32_t alias = definition_.alias(rank, block);
     if (alias < 0 || !definition_.has_out(rank)) return;
     const Value* value = cell(rank, Buffer::out, alias).value;
@@ -136,13 +131,12 @@ class Checker {
   }
 
   void execute(const Transfer& transfer) {
-    if (transfer.kind == TransferKind::reduce && !reduces_ &&
-        plan_.collective != Collective::barrier) {
+    if (transfer.kind == TransferKind::reduce && !reduces_ && has_data(plan_.collective)) {
       refuse_here(collective_text() + " has no operation to reduce with; use `copy`");
     }
     if (transfer.dst.buffer == Buffer::out && !definition_.has_out(transfer.dst.rank)) {
-      refuse_here(plan_.collective == Collective::exscan
-                      ? "rank 0 has no `out` in an exscan; use `tmp`"
+      refuse_here(skips_rank_0(plan_.collective)
+                      ? "rank 0 has no `out` in " + collective_text() + "; use `tmp`"
                       : "only the root, rank " + std::to_string(plan_.root) + ", has an `out` in " +
                             collective_text() + "; use `tmp`");
     }
@@ -249,7 +243,7 @@ class Checker {
         if (value == nullptr || !reduces_) continue;
         verdict.rank_order &= value->ordered;
         // Only in an allreduce do several ranks get the same result.
-        if (plan_.collective != Collective::allreduce) continue;
+        if (parted(plan_.collective) || !combines_all(plan_.collective)) continue;
         if (first == nullptr) first = value;
         verdict.uniform &= value->expression == first->expression;
       }
@@ -260,8 +254,7 @@ class Checker {
   // The value of a right result; null if it is the root's own data in a bcast.
   const Value* result(int32_t rank, int32_t block) {
     const Cell& at = cell(rank, Buffer::out, block);
-    if (at.value == nullptr && plan_.collective == Collective::bcast && rank == plan_.root)
-      return nullptr;
+    if (at.value == nullptr && one_buffer(plan_.collective) && rank == plan_.root) return nullptr;
     const RankRange sources = definition_.sources(rank, block);
     const Interval wanted{sources.low, sources.high};
     const bool right = at.value != nullptr && missing(at.value->leaves.all(), wanted).empty() &&

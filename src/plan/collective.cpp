@@ -20,35 +20,33 @@ Collective collective_named(std::string_view word) {
 }
 
 int64_t Definition::item_in(int32_t rank, int32_t block) const {
-  if (collective == Collective::alltoall) return int64_t{rank} * ranks + block;
+  if (exchanges(collective)) return int64_t{rank} * ranks + block;
   return parted(collective) && !parted_in(collective) ? rank : block;
 }
 
 int64_t Definition::item_out(int32_t rank, int32_t block) const {
-  if (collective == Collective::alltoall) return int64_t{block} * ranks + rank;
+  if (exchanges(collective)) return int64_t{block} * ranks + rank;
   return parted(collective) && !parted_out(collective) ? rank : block;
 }
 
 RankRange Definition::sources(int32_t rank, int32_t block) const {
-  switch (collective) {
-    case Collective::bcast:
-    case Collective::scatter: return {root, root + 1};
-    case Collective::gather:
-    case Collective::allgather:
-    case Collective::alltoall: return {block, block + 1};
-    case Collective::scan: return {0, rank + 1};
-    case Collective::exscan: return {0, rank};
-    default: return {0, ranks};
+  if (combines(collective)) {
+    switch (properties_of(collective).combined) {
+      case Combined::all: return {0, ranks};
+      case Combined::up_to_rank: return {0, rank + 1};
+      case Combined::before_rank: return {0, rank};
+    }
   }
+  if (parted_out(collective)) return {block, block + 1};
+  return rooted(collective) ? RankRange{root, root + 1} : RankRange{0, ranks};
 }
 
 int32_t Definition::alias(int32_t rank, int32_t block) const {
-  switch (collective) {
-    case Collective::gather: return rank == root ? rank : -1;
-    case Collective::allgather: return rank;
-    case Collective::scatter: return rank == root && block == rank ? 0 : -1;
-    default: return block < out_blocks() ? block : -1;
-  }
+  if (scatters(collective)) return rank == root && block == rank ? 0 : -1;
+  // In place, the own part of a gather or an allgather is the rank's part of `out`.
+  if (parted_out(collective) && !parted_in(collective))
+    return !rooted(collective) || rank == root ? rank : -1;
+  return block < out_blocks() ? block : -1;
 }
 
 }  // namespace tutti::plan

@@ -46,23 +46,32 @@ enum class Collective : uint8_t {
 };
 inline constexpr int collective_count = 11;
 
+// The ranks whose data a result combines: all of them, those up to the rank, or those before it.
+enum class Combined : uint8_t { all, up_to_rank, before_rank };
+
 // The properties of a collective. Short calls look them up.
 struct CollectiveProperties {
   std::string_view name;
-  bool rooted, combines, parted_in, parted_out;
+  bool rooted = false;      // one rank is the root
+  bool combines = false;    // an operation combines the ranks' data
+  bool parted_in = false;   // `in` has a part for each rank
+  bool parted_out = false;  // `out` has a part for each rank
+  bool has_data = true;
+  bool one_buffer = false;  // the root's `in` is its `out`
+  Combined combined = Combined::all;
 };
 inline constexpr std::array<CollectiveProperties, collective_count> collective_properties = {{
-    {"barrier", false, false, false, false},
-    {"bcast", true, false, false, false},
-    {"reduce", true, true, false, false},
-    {"allreduce", false, true, false, false},
-    {"gather", true, false, false, true},
-    {"scatter", true, false, true, false},
-    {"allgather", false, false, false, true},
-    {"alltoall", false, false, true, true},
-    {"reduce_scatter", false, true, true, false},
-    {"scan", false, true, false, false},
-    {"exscan", false, true, false, false},
+    {.name = "barrier", .has_data = false},
+    {.name = "bcast", .rooted = true, .one_buffer = true},
+    {.name = "reduce", .rooted = true, .combines = true},
+    {.name = "allreduce", .combines = true},
+    {.name = "gather", .rooted = true, .parted_out = true},
+    {.name = "scatter", .rooted = true, .parted_in = true},
+    {.name = "allgather", .parted_out = true},
+    {.name = "alltoall", .parted_in = true, .parted_out = true},
+    {.name = "reduce_scatter", .combines = true, .parted_in = true},
+    {.name = "scan", .combines = true, .combined = Combined::up_to_rank},
+    {.name = "exscan", .combines = true, .combined = Combined::before_rank},
 }};
 constexpr const CollectiveProperties& properties_of(Collective collective) {
   return collective_properties[static_cast<size_t>(collective)];
@@ -83,6 +92,21 @@ constexpr bool parted_in(Collective collective) { return properties_of(collectiv
 constexpr bool parted_out(Collective collective) { return properties_of(collective).parted_out; }
 constexpr bool parted(Collective collective) {
   return parted_in(collective) || parted_out(collective);
+}
+
+constexpr bool has_data(Collective collective) { return properties_of(collective).has_data; }
+constexpr bool one_buffer(Collective collective) { return properties_of(collective).one_buffer; }
+// True if every rank's result combines the data of all ranks.
+constexpr bool combines_all(Collective collective) {
+  return combines(collective) && properties_of(collective).combined == Combined::all;
+}
+// True if rank 0 has no result.
+constexpr bool skips_rank_0(Collective collective) {
+  return properties_of(collective).combined == Combined::before_rank;
+}
+// True if trees serve it: the root, or every rank, has one vector.
+constexpr bool has_trees(Collective collective) {
+  return !parted(collective) && properties_of(collective).combined == Combined::all;
 }
 
 // True of collectives in which, in this order, the root receives a part from each rank, the root
@@ -106,18 +130,17 @@ struct RankRange {
 
 // A collective with its ranks, its root (0 where it has none) and the blocks of its plan.
 struct Definition {
-  Collective collective = Collective::barrier;
+  Collective collective{};
   int32_t ranks = 1;
   int32_t root = 0;
   int32_t blocks = 1;
 
   bool has_in(int32_t rank) const {
-    const bool root_only = collective == Collective::bcast || collective == Collective::scatter;
-    return !root_only || rank == root;
+    return !(one_buffer(collective) || scatters(collective)) || rank == root;
   }
   bool has_out(int32_t rank) const {
-    if (collective == Collective::exscan) return rank > 0;
-    const bool root_only = collective == Collective::reduce || collective == Collective::gather;
+    if (skips_rank_0(collective)) return rank > 0;
+    const bool root_only = gathers(collective) || (rooted(collective) && combines(collective));
     return !root_only || rank == root;
   }
   int32_t in_blocks() const { return parted(collective) && !parted_in(collective) ? 1 : blocks; }

@@ -60,7 +60,7 @@ class Finder {
   void collect(int32_t i) {
     const Transfer& transfer = staged_.transfers[i];
     // A barrier moves no data; all of its work is its waits.
-    const bool apart = transfer.any_order && staged_.collective != Collective::barrier;
+    const bool apart = transfer.any_order && has_data(staged_.collective);
     before_.clear();
     if (transfer.kind == TransferKind::token) {
       for (const Region& src : transfer.src) add(before_, last_of_[src.rank], i);

@@ -11,7 +11,7 @@
 namespace tutti::plan {
 
 bool could_offer(const Plan& staged, const Transfer& transfer) {
-  if (staged.collective == Collective::barrier || transfer.kind != TransferKind::copy) return false;
+  if (!has_data(staged.collective) || transfer.kind != TransferKind::copy) return false;
   const Region& src = transfer.src.front();
   const int32_t executor = transfer.executor();
   return transfer.dst.buffer == Buffer::tmp && transfer.dst.rank == executor &&

@@ -14,8 +14,8 @@ std::string rank_text(int32_t rank) { return "rank " + std::to_string(rank); }
 
 Forest::Forest(const Trees& trees)
     : collective_(trees.collective), ranks_(trees.ranks), root_(trees.root) {
-  tree(TreeKind::reduce).wanted = collective_ != Collective::bcast;
-  tree(TreeKind::bcast).wanted = collective_ != Collective::reduce;
+  tree(TreeKind::reduce).wanted = !one_buffer(collective_);
+  tree(TreeKind::bcast).wanted = !(rooted(collective_) && combines(collective_));
   for (Tree& each : trees_) {
     if (!each.wanted) continue;
     each.children.resize(static_cast<size_t>(ranks_));
@@ -197,7 +197,7 @@ void Forest::reduce_phase(Plan& plan, bool any_order) const {
 
 void Forest::bcast_phase(Plan& plan, const Tree& tree) const {
   for (int32_t parent : from_the_root(tree)) {
-    const bool has_it_in = collective_ == Collective::bcast && parent == root_;
+    const bool has_it_in = one_buffer(collective_) && parent == root_;
     for (int32_t child : tree.children[static_cast<size_t>(parent)]) {
       plan.copy(out(child), has_it_in ? in(parent) : out(parent));
       plan.transfers.back().line = std::max(tree.line[static_cast<size_t>(parent)], 0);

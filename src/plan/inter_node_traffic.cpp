@@ -45,7 +45,7 @@ class Walk {
 
   // The root of a bcast has one buffer, its `in` and `out`.
   int32_t& depth(const Region& region, int32_t k) {
-    const bool one_buffer = plan_.collective == Collective::bcast && region.rank == plan_.root &&
+    const bool one_buffer = plan::one_buffer(plan_.collective) && region.rank == plan_.root &&
                             region.buffer == Buffer::out;
     return depths_.at(region.rank, one_buffer ? Buffer::in : region.buffer,
                       region.first + k * region.stride);

@@ -73,7 +73,7 @@ class Validator {
       refuse_plan("it has " + std::to_string(plan_.blocks) + " blocks; a plan has 1 to " +
                   std::to_string(max_blocks));
     }
-    if (plan_.collective == Collective::barrier && plan_.blocks != 1) {
+    if (!has_data(plan_.collective) && plan_.blocks != 1) {
       refuse_plan("a barrier has 1 block, of no bytes, not " + std::to_string(plan_.blocks));
     }
     if (parted(plan_.collective) && plan_.blocks != plan_.ranks) {
@@ -206,7 +206,7 @@ class Validator {
 
   // The root of a bcast has one buffer, its `in` and `out`.
   Region as_stored(Region region) const {
-    const bool one_buffer = plan_.collective == Collective::bcast && region.rank == plan_.root;
+    const bool one_buffer = plan::one_buffer(plan_.collective) && region.rank == plan_.root;
     if (one_buffer && region.buffer == Buffer::in) region.buffer = Buffer::out;
     return region;
   }

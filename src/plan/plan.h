@@ -119,7 +119,7 @@ struct Transfer {
 };
 
 struct Plan {
-  Collective collective = Collective::barrier;
+  Collective collective{};
   std::string algorithm;  // a label for people; never a key
   int32_t ranks = 1;
   int32_t root = 0;          // 0 if the collective has none

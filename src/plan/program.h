@@ -93,7 +93,7 @@ struct Step {
 
 struct Program {
   // The members that the executor reads in each operation come first, in one cache line.
-  Collective collective = Collective::barrier;
+  Collective collective{};
   int32_t ranks = 1;
   int32_t rank = 0;
   int32_t root = 0;

@@ -59,7 +59,7 @@ void append_results(const Plan& plan, int32_t operation, int32_t segment,
                     std::vector<uint64_t>& results) {
   BlockTable<uint64_t> table(plan, BlockTable<uint64_t>::Aliasing::none);
   const auto at = [&](int32_t rank, Buffer buffer, int32_t block) -> uint64_t& {
-    const bool one_buffer = plan.collective == Collective::bcast && rank == plan.root;
+    const bool one_buffer = plan::one_buffer(plan.collective) && rank == plan.root;
     return table.at(rank, one_buffer && buffer == Buffer::out ? Buffer::in : buffer, block);
   };
   for (int32_t rank = 0; rank < plan.ranks; ++rank) {

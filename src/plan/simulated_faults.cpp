@@ -81,7 +81,7 @@ void SimulatedRun::refuse_stuck() const {
 }
 
 void SimulatedRun::check_results() {
-  if (plan_.collective == Collective::barrier) return;  // each exit is checked when it happens
+  if (!has_data(plan_.collective)) return;  // each exit is checked when it happens
   for (int32_t operation = 0; operation < operations(); ++operation) {
     for (int32_t rank = 0; rank < plan_.ranks; ++rank) {
       if (plan_.definition().has_out(rank)) check_result(operation, rank);

@@ -100,14 +100,12 @@ OrderedCell& SimulatedRun::user(int32_t operation, int32_t rank, Space space, in
 void SimulatedRun::fill_user_buffers() {
   const int32_t segments = what_.schedule.segments;
   user_.resize(size_t(operations()) * plan_.ranks * 2 * segments * plan_.blocks);
-  const bool is_bcast = plan_.collective == Collective::bcast;
   // In a gather, an allgather and a scatter `in` and `out` share only the rank's own part, which
   // stays as it is.
-  const bool may_be_in_place =
-      combines(plan_.collective) || plan_.collective == Collective::alltoall;
+  const bool may_be_in_place = combines(plan_.collective) || exchanges(plan_.collective);
   for (int32_t operation = 0; operation < operations(); ++operation) {
     for (int32_t rank = 0; rank < plan_.ranks; ++rank) {
-      const bool root_of_bcast = is_bcast && rank == plan_.root;
+      const bool root_of_bcast = one_buffer(plan_.collective) && rank == plan_.root;
       const bool in_place = may_be_in_place && what_.programs[rank].in_place && random_() % 2 == 0;
       in_place_.push_back(root_of_bcast || in_place);
       const bool any = what_.programs[rank].has_elidable_copies &&
@@ -197,9 +195,9 @@ void SimulatedRun::use_user_buffers(int32_t rank) {
 void SimulatedRun::end(int32_t rank) {
   Rank& self = ranks_[rank];
   use_user_buffers(rank);
-  const bool must_know = plan_.collective == Collective::barrier || what_.programs[rank].knows_all;
+  const bool must_know = !has_data(plan_.collective) || what_.programs[rank].knows_all;
   for (int32_t other = 0; other < plan_.ranks && must_know; ++other) {
-    if (plan_.collective != Collective::barrier && !what_.nodes.together(rank, other)) continue;
+    if (has_data(plan_.collective) && !what_.nodes.together(rank, other)) continue;
     const uint32_t entry = entered_[size_t(self.operation) * plan_.ranks + other];
     if (entry == 0 || self.clock[other] < entry) {
       refuse_programs(context(rank) + ": ends it without knowing that rank " +
@@ -343,7 +341,7 @@ OrderedCell& SimulatedRun::cell(int32_t rank, int32_t segment, const Operand& op
 }
 
 bool SimulatedRun::move(int32_t rank, SimulatedStep at) {
-  if (plan_.collective == Collective::barrier) return true;  // its blocks have no bytes
+  if (!has_data(plan_.collective)) return true;  // its blocks have no bytes
   const Step& step = what_.programs[rank].steps[at.step];
   const Operand* operands = &what_.programs[rank].operands[step.first_operand];
   if (step.elidable && reached(ranks_[rank].operation, rank, operands[1].space)) return true;

@@ -154,7 +154,7 @@ class Reader {
       refuse(*root, "there is no rank " + std::to_string(plan_.root) +
                         " to be the root; ranks are 0 to " + std::to_string(plan_.ranks - 1));
     }
-    if (plan_.collective == Collective::barrier && plan_.blocks != 1) {
+    if (!has_data(plan_.collective) && plan_.blocks != 1) {
       refuse(**setting_named("blocks"), "a barrier has 1 block, of no bytes; remove the line");
     }
   }

@@ -112,12 +112,14 @@ class Reader {
   static Collective collective(Line& line) {
     const std::string_view whole = line.rest();
     const std::string_view word = line.word();
-    for (Collective one :
-         {Collective::barrier, Collective::bcast, Collective::reduce, Collective::allreduce}) {
+    std::string names;
+    for (int i = 0; i < collective_count; ++i) {
+      const auto one = static_cast<Collective>(i);
+      if (!has_trees(one)) continue;
       if (name(one) == word) return one;
+      names.append(names.empty() ? "" : ", ").append(name(one));
     }
-    line.refuse("there are no trees of " + quoted(whole) +
-                "; they are of one of barrier, bcast, reduce, allreduce");
+    line.refuse("there are no trees of " + quoted(whole) + "; they are of one of " + names);
   }
 
   static bool yes_or_no(Line& line) {
@@ -147,7 +149,7 @@ class Reader {
                                                " to be the root; ranks are 0 to " +
                                                std::to_string(trees_.ranks - 1));
     }
-    if (trees_.any_order && trees_.collective == Collective::bcast) {
+    if (trees_.any_order && one_buffer(trees_.collective)) {
       refuse(lines_.place(set_at("any_order")), "a bcast combines nothing; remove the line");
     }
     if (!forest_) forest_.emplace(trees_);

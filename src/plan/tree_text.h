@@ -33,7 +33,7 @@ struct Trees {
   // By parent, in order; empty, or one list for each rank.
   using Children = std::vector<std::vector<int32_t>>;
 
-  Collective collective = Collective::allreduce;
+  Collective collective{};
   std::string algorithm;  // a label for people
   int32_t ranks = 1;
   int32_t root = 0;

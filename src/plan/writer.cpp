@@ -40,7 +40,7 @@ Step& Writer::step(StepKind kind, int32_t serves, int32_t target) {
 
 void Writer::move(int32_t i, const std::vector<int32_t>& arrivals) {
   const Transfer& transfer = staged_.transfers[i];
-  if (staged_.collective == Collective::barrier || transfer.kind == TransferKind::token) return;
+  if (!has_data(staged_.collective) || transfer.kind == TransferKind::token) return;
   auto run = [](const Region& region) { return region.count == 1 || region.stride == 1; };
   const bool whole = run(transfer.dst) &&
                      std::all_of(transfer.src.begin(), transfer.src.end(), run) &&
@@ -98,7 +98,7 @@ Message Writer::end_of(const Transfer& transfer) {
   message.first_request = program_.requests;
   program_.requests += message.in_flight;
   message.first_piece = static_cast<int32_t>(program_.pieces.size());
-  if (staged_.collective == Collective::barrier) return message;
+  if (!has_data(staged_.collective)) return message;
   const Region& here = message.sends ? transfer.src.front() : transfer.dst;
   int32_t writer = message.sends ? -1 : ends.receive;
   if (message.sends && here.buffer == Buffer::tmp && here.count > 0)

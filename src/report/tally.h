@@ -25,7 +25,7 @@ inline bool recording() { return recording_started; }
 
 // One call of a collective.
 struct Record {
-  plan::Collective collective = plan::Collective::barrier;
+  plan::Collective collective{};
   size_t bytes = 0;              // of one part if the collective has parts
   Reason reason = Reason::none;  // why the host served it; none: Tutti served it
   std::string_view algorithm;    // Tutti's; copied

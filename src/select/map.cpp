@@ -177,8 +177,7 @@ void condition(Words& words, Rule& rule) {
   } else if (word == "shape") {
     rule.shape = shape_of(words);
   } else if (word == "sizes") {
-    if (rule.collective == plan::Collective::barrier)
-      words.refuse("a barrier has no bytes; leave sizes out");
+    if (!plan::has_data(rule.collective)) words.refuse("a barrier has no bytes; leave sizes out");
     const Range range = range_of(words, "sizes", {0, SIZE_MAX}, true);
     rule.bytes_low = range.low;
     rule.bytes_high = range.high;

@@ -49,7 +49,7 @@ inline constexpr size_t max_rules = 4096;
 enum class YesNo : uint8_t { any, no, yes };
 
 struct Rule {
-  plan::Collective collective = plan::Collective::barrier;
+  plan::Collective collective{};
   int32_t ranks_low = 1, ranks_high = plan::max_ranks;  // both ends in it, as for bytes
   topo::Shape shape;                                    // empty: any
   YesNo oversubscribed = YesNo::any;                    // whether ranks outnumber cores

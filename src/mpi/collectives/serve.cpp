@@ -161,7 +161,7 @@ group::CallKey known_key_of(const Call& call) {
 void tolerate_aliases() { aliases_tolerated = true; }
 
 bool host_judges_aliases(Collective collective) {
-  return !aliases_tolerated && (abi != Abi::openmpi || collective == Collective::reduce);
+  return !aliases_tolerated && (abi != Abi::openmpi || plan::rooted(collective));
 }
 
 bool ranks_of(MPI_Comm communicator, int* rank, int* ranks) {

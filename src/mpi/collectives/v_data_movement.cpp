@@ -224,11 +224,11 @@ int share(const Communicator& communicator, const Call& call, Ends& in, Ends& ou
   return out.packed() ? out.pack_part(rank) : MPI_SUCCESS;
 }
 
-// The bytes of the longest part if all ranks know them beforehand, else Group::unknown.
+// The bytes of the longest part if all ranks know them beforehand, else unknown_length.
 [[gnu::always_inline]] inline size_t known_longest(Communicator& communicator, const Call& call) {
   // Only in an allgatherv do all ranks have the counts of all parts.
   const plan::CollectiveProperties& is = plan::properties_of(call.collective);
-  if (is.rooted || is.parted_in) return group::Group::unknown;
+  if (is.rooted || is.parted_in) return group::unknown_length;
   const size_t* const bytes = communicator.parts(1).bytes.data();
   return *std::max_element(bytes, bytes + communicator.group()->ranks());
 }

@@ -67,89 +67,71 @@ HostLeaders::~HostLeaders() {
   if (communicator_ != host().comm_null) host().Comm_free(&communicator_);
 }
 
-template <class ByHost>
-bool HostLeaders::call(plan::Collective collective, size_t bytes, int root, ByHost&& by_host) {
+bool HostLeaders::run(const group::Call& call) {
   const Inside inside;  // some hosts call MPI_* themselves, and users' operations may
+  const size_t bytes = call.count * (call.combine != nullptr ? call.combine->element : 1);
   const uint64_t entry = tracer() != nullptr ? trace::ticks() : 0;
-  const int code = by_host();
-  const int rank = leading_[static_cast<size_t>(std::max(root, 0))];
+  int code = MPI_SUCCESS;
+  if (call.combine == nullptr)
+    code = move(call);
+  else
+    code = handles_of(*call.combine).dense ? combine_dense(call) : combine_with_gaps(call);
+  const int root = plan::rooted(call.collective) ? leading_[static_cast<size_t>(call.root)] : 0;
   if (tracer() != nullptr)
-    trace_host_call(entry, collective, Reason::among_leaders, bytes, root < 0 ? 0 : rank);
+    trace_host_call(entry, call.collective, Reason::among_leaders, bytes, root);
   ++calls_.calls;
   calls_.bytes += bytes;
   if (code == MPI_SUCCESS) return true;
   failure_ = "the host MPI failed among the nodes' leaders in " +
-             std::string(plan::name(collective)) + " of " + std::to_string(bytes) +
+             std::string(plan::name(call.collective)) + " of " + std::to_string(bytes) +
              " bytes (its error " + std::to_string(code) +
              "); do all ranks make the same collective calls, with the same lengths?";
   return false;
 }
 
-bool HostLeaders::barrier() {
-  return call(plan::Collective::barrier, 0, everywhere,
-              [&] { return host().Barrier(communicator_); });
-}
-
-bool HostLeaders::bcast(void* data, size_t bytes, int root) {
-  return call(plan::Collective::bcast, bytes, root, [&] {
-    return in_pieces(bytes, most_at_once, [&](size_t first, int count) {
-      return host().Bcast(static_cast<std::byte*>(data) + first, count, host().type_byte, root,
-                          communicator_);
-    });
+int HostLeaders::move(const group::Call& call) {
+  if (!plan::has_data(call.collective)) return host().Barrier(communicator_);
+  return in_pieces(call.count, most_at_once, [&](size_t first, int count) {
+    return host().Bcast(static_cast<std::byte*>(call.out) + first, count, host().type_byte,
+                        call.root, communicator_);
   });
 }
 
-bool HostLeaders::reduce(const void* in, void* out, size_t count, const exec::Combine& combine,
-                         int root) {
-  return call(plan::Collective::reduce, count * combine.element, root, [&] {
-    return handles_of(combine).dense ? combine_dense(in, out, count, combine, root)
-                                     : combine_with_gaps(in, out, count, combine, root);
+int HostLeaders::combine_dense(const group::Call& call) {
+  return in_pieces(call.count, most_at_once, [&](size_t first, int piece) {
+    const size_t at = first * call.combine->element;
+    return combine_piece(call, static_cast<const std::byte*>(call.in) + at,
+                         static_cast<std::byte*>(call.out) + at, piece);
   });
 }
 
-bool HostLeaders::allreduce(const void* in, void* out, size_t count, const exec::Combine& combine) {
-  return call(plan::Collective::allreduce, count * combine.element, everywhere, [&] {
-    return handles_of(combine).dense ? combine_dense(in, out, count, combine, everywhere)
-                                     : combine_with_gaps(in, out, count, combine, everywhere);
-  });
-}
-
-int HostLeaders::combine_dense(const void* in, void* out, size_t count,
-                               const exec::Combine& combine, int root) {
-  const Handles handles = handles_of(combine);
-  return in_pieces(count, most_at_once, [&](size_t first, int piece) {
-    const size_t at = first * combine.element;
-    return combine_piece(static_cast<const std::byte*>(in) + at, static_cast<std::byte*>(out) + at,
-                         piece, handles.type, handles.op, root);
-  });
-}
-
-int HostLeaders::combine_with_gaps(const void* in, void* out, size_t count,
-                                   const exec::Combine& combine, int root) {
-  const Handles handles = handles_of(combine);
-  const size_t at_once = std::max<size_t>(1, unpacked_at_once / combine.element);
-  const Span span = span_of(handles.type, std::min(count, at_once));
+int HostLeaders::combine_with_gaps(const group::Call& call) {
+  const MPI_Datatype type = handles_of(*call.combine).type;
+  const size_t element = call.combine->element;
+  const size_t at_once = std::max<size_t>(1, unpacked_at_once / element);
+  const Span span = span_of(type, std::min(call.count, at_once));
   std::vector<std::byte> memory(span.bytes);
   std::byte* const elements = memory.data() + span.before;
-  return in_pieces(count, at_once, [&](size_t first, int piece) {
-    const size_t at = first * combine.element;
+  return in_pieces(call.count, at_once, [&](size_t first, int piece) {
+    const size_t at = first * element;
     const auto part = static_cast<size_t>(piece);
-    int code = unpack(static_cast<const std::byte*>(in) + at, elements, part, handles.type,
-                      communicator_, part * combine.element);
-    if (code == MPI_SUCCESS)
-      code = combine_piece(elements, elements, piece, handles.type, handles.op, root);
-    if (code != MPI_SUCCESS || (root >= 0 && root != place_)) return code;
-    return pack(elements, part, handles.type, communicator_, static_cast<std::byte*>(out) + at,
-                part * combine.element);
+    int code = unpack(static_cast<const std::byte*>(call.in) + at, elements, part, type,
+                      communicator_, part * element);
+    if (code == MPI_SUCCESS) code = combine_piece(call, elements, elements, piece);
+    if (code != MPI_SUCCESS || !receives(call)) return code;
+    return pack(elements, part, type, communicator_, static_cast<std::byte*>(call.out) + at,
+                part * element);
   });
 }
 
-int HostLeaders::combine_piece(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op,
-                               int root) {
+int HostLeaders::combine_piece(const group::Call& call, const void* in, void* out, int count) {
   const Host& mpi = host();
-  const void* const from = in == out && (root < 0 || root == place_) ? MPI_IN_PLACE : in;
-  if (root < 0) return mpi.Allreduce(from, out, count, type, op, communicator_);
-  return mpi.Reduce(from, root == place_ ? out : nullptr, count, type, op, root, communicator_);
+  const auto [type, op, dense] = handles_of(*call.combine);
+  const void* const from = in == out && receives(call) ? MPI_IN_PLACE : in;
+  if (!plan::rooted(call.collective))
+    return mpi.Allreduce(from, out, count, type, op, communicator_);
+  return mpi.Reduce(from, receives(call) ? out : nullptr, count, type, op, call.root,
+                    communicator_);
 }
 
 }  // namespace tutti::mpi

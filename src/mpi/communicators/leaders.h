@@ -25,11 +25,7 @@ class HostLeaders final : public group::Leaders {
   ~HostLeaders() override;
   HostLeaders(const HostLeaders&) = delete;
 
-  bool barrier() override;
-  bool bcast(void* data, size_t bytes, int root) override;
-  bool reduce(const void* in, void* out, size_t count, const exec::Combine& combine,
-              int root) override;
-  bool allreduce(const void* in, void* out, size_t count, const exec::Combine& combine) override;
+  bool run(const group::Call& call) override;
   std::string failure() const override { return failure_; }
 
   // How many collectives this rank has made among the leaders, and the bytes of their vectors.
@@ -40,19 +36,17 @@ class HostLeaders final : public group::Leaders {
 
  private:
   explicit HostLeaders(const std::vector<int32_t>& leading) : leading_(leading) {}
-  // Runs, counts and traces one collective. `by_host` calls the host and returns its error code.
-  // False if that failed.
-  template <class ByHost>
-  bool call(plan::Collective collective, size_t bytes, int root, ByHost&& by_host);
-  int combine_dense(const void* in, void* out, size_t count, const exec::Combine& combine,
-                    int root);
-  // Combines packed elements of a type with gaps. They are unpacked piece by piece, because the
-  // host's operation needs them in the layout of their type.
-  int combine_with_gaps(const void* in, void* out, size_t count, const exec::Combine& combine,
-                        int root);
-  int combine_piece(const void* in, void* out, int count, MPI_Datatype type, MPI_Op op, int root);
+  // Each of these calls the host and returns its error code. The second one unpacks elements of a
+  // type with gaps piece by piece, because the host's operation needs them in the type's layout.
+  int move(const group::Call& call);
+  int combine_dense(const group::Call& call);
+  int combine_with_gaps(const group::Call& call);
+  // True if this leader gets the result of the call.
+  bool receives(const group::Call& call) const {
+    return !plan::rooted(call.collective) || call.root == place_;
+  }
+  int combine_piece(const group::Call& call, const void* in, void* out, int count);
 
-  static constexpr int everywhere = -1;  // instead of a root: all leaders get the result
   const placement::PeriodicRow leading_;
   MPI_Comm communicator_ = host().comm_null;
   int place_ = -1;

@@ -153,7 +153,7 @@ Reason Persistent::choose_combine(Communicator& communicator, const Call& call) 
 // Finds what this rank gives and wants, in place or not. Returns the reason if the host must make
 // the request, else Reason::none.
 Reason Persistent::describe_buffers(Communicator& communicator, const Call& call) {
-  if (collective_ == Collective::barrier) return Reason::none;
+  if (!plan::has_data(collective_)) return Reason::none;
   if (by_bad_root(call, ranks_)) return Reason::wrong_arguments;
   const bool combines = plan::combines(collective_);
   if (combines) {
@@ -165,10 +165,9 @@ Reason Persistent::describe_buffers(Communicator& communicator, const Call& call
   const plan::Definition definition{collective_, ranks_, root_,
                                     plan::parted(collective_) ? ranks_ : 1};
   const bool at_root = rank_ == root_;
-  const bool keeps_own =
-      collective_ == Collective::scatter && at_root && call.out.data == MPI_IN_PLACE;
+  const bool keeps_own = plan::scatters(collective_) && at_root && call.out.data == MPI_IN_PLACE;
   const bool wants =
-      definition.has_out(rank_) && !keeps_own && !(collective_ == Collective::bcast && at_root);
+      definition.has_out(rank_) && !keeps_own && !(plan::one_buffer(collective_) && at_root);
   if (wants && !describe(call.out, plan::parted_out(collective_), call, wanted_))
     return Reason::wrong_arguments;
   if (!definition.has_in(rank_)) return Reason::none;
@@ -176,16 +175,15 @@ Reason Persistent::describe_buffers(Communicator& communicator, const Call& call
     return describe(call.in, plan::parted_in(collective_), call, given_) ? Reason::none
                                                                          : Reason::wrong_arguments;
   // Rank 0 of an exscan in place gets no result, but gives the contents of its `out`.
-  if (!wants && collective_ != Collective::exscan) return Reason::wrong_arguments;
-  if (collective_ == Collective::bcast || collective_ == Collective::scatter)
-    return Reason::wrong_arguments;
+  if (!wants && !plan::skips_rank_0(collective_)) return Reason::wrong_arguments;
+  if (plan::one_buffer(collective_) || plan::scatters(collective_)) return Reason::wrong_arguments;
   if (combines) {
     Side in = call.in;
     in.data = call.out.data;
     return describe(in, plan::parted_in(collective_), call, given_) ? Reason::none
                                                                     : Reason::wrong_arguments;
   }
-  if (collective_ == Collective::alltoall)
+  if (plan::exchanges(collective_))
     given_ = wanted_;
   else
     given_ = {wanted_[static_cast<size_t>(rank_)]};

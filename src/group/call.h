@@ -1,0 +1,40 @@
+// A call of a collective as a group gets it. A value that refers to the caller's memory while the
+// call lasts.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "exec/operation.h"
+#include "plan/collective.h"
+
+namespace tutti::group {
+
+// The length of a part that the ranks have to find out.
+inline constexpr size_t unknown_length = SIZE_MAX;
+
+// `in` and `out` are the same memory if the call is in place, as the collective's definition says
+// (plan/collective.h). In a bcast, a reduction, a scan or an alltoall the whole buffers are the
+// same; in a gather or an allgather a rank's `in` is its own part of `out`; in a scatter its `out`
+// is its own part of `in`. A group ignores a buffer that the rank does not have by that definition,
+// and does not change rank 0's `out` of an exscan.
+struct Call {
+  plan::Collective collective{};
+  const void* in = nullptr;
+  void* out = nullptr;
+  size_t count = 0;  // elements of the vector, or of one part; bytes if nothing is combined
+  int root = 0;
+  const exec::Combine* combine = nullptr;  // null if nothing is combined
+
+  // For a v-collective: the places and lengths of the parts of this rank's buffers. Each array of
+  // an exec::Parts has an entry for each rank of the group, or one entry if the buffer is a single
+  // part; it is null if the rank has no such buffer. A sender and its receiver give the same
+  // length, as MPI requires. `count` is then unused.
+  const exec::VParts* parts = nullptr;
+  // The bytes of the longest part of all ranks, which decide how the data travels. If the ranks do
+  // not know it beforehand (as they do in a reduce_scatter), it is unknown_length: the ranks then
+  // agree on it first, and short parts move with this agreement (exec/record.h).
+  size_t longest = 0;
+};
+
+}  // namespace tutti::group
