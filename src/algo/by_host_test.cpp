@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "algo/algo.h"
-#include "algo/clusters.h"
+#include "algo/test_clusters.h"
 #include "base/error.h"
 #include "plan/check.h"
 #include "plan/inter_node_traffic.h"

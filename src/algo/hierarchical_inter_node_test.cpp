@@ -8,7 +8,7 @@
 #include <cstdio>
 #include <functional>
 
-#include "algo/clusters.h"
+#include "algo/test_clusters.h"
 #include "plan/inter_node_traffic.h"
 
 namespace tutti::algo {

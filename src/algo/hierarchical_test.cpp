@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <functional>
 
-#include "algo/clusters.h"
+#include "algo/test_clusters.h"
 #include "algo/form.h"
 #include "algo/hierarchy.h"
 #include "base/error.h"

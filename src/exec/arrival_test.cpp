@@ -14,7 +14,7 @@
 #include <tuple>
 
 #include "algo/algo.h"
-#include "exec/plan_ranks.h"
+#include "exec/test_plan_ranks.h"
 
 namespace tutti::exec {
 namespace {

@@ -8,7 +8,7 @@
 #include <cstring>
 
 #include "algo/algo.h"
-#include "exec/plan_ranks.h"
+#include "exec/test_plan_ranks.h"
 
 namespace tutti::exec {
 namespace {

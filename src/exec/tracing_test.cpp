@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "algo/algo.h"
-#include "exec/plan_ranks.h"
+#include "exec/test_plan_ranks.h"
 #include "exec/program_text.h"
 
 namespace tutti::exec {

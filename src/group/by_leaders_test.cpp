@@ -3,9 +3,9 @@
 #include <gtest/gtest.h>
 
 #include "algo/by_host.h"
-#include "group/group_functions.h"
-#include "group/group_calls.h"
-#include "group/thread_leaders.h"
+#include "group/test_functions.h"
+#include "group/test_calls.h"
+#include "group/test_leaders.h"
 
 namespace tutti::group::test {
 namespace {

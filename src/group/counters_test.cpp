@@ -6,7 +6,7 @@
 #include <random>
 #include <thread>
 
-#include "group/group_calls.h"
+#include "group/test_calls.h"
 
 namespace tutti::group::test {
 namespace {

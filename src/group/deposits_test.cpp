@@ -6,7 +6,7 @@
 #include <cstring>
 #include <numeric>
 
-#include "group/group_ranks.h"
+#include "group/test_ranks.h"
 
 namespace tutti::group {
 namespace {

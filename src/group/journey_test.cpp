@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 
 #include "base/segments.h"
-#include "group/group_calls.h"
-#include "group/thread_leaders.h"
+#include "group/test_calls.h"
+#include "group/test_leaders.h"
 #include "select/select.h"
 #include "trace/tracer.h"
 

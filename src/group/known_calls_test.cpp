@@ -10,8 +10,8 @@
 #include <new>
 #include <random>
 
-#include "group/group_functions.h"
-#include "group/group_calls.h"
+#include "group/test_functions.h"
+#include "group/test_calls.h"
 #include "group/range_table.h"
 
 namespace {

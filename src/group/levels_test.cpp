@@ -6,8 +6,8 @@
 #include <array>
 
 #include "algo/algo.h"
-#include "group/group_functions.h"
-#include "group/group_ranks.h"
+#include "group/test_functions.h"
+#include "group/test_ranks.h"
 #include "group/scratch.h"
 #include "placement/levels.h"
 

@@ -6,9 +6,9 @@
 #include <numeric>
 
 #include "algo/algo.h"
-#include "group/group_functions.h"
-#include "group/group_calls.h"
-#include "group/node_ranks.h"
+#include "group/test_functions.h"
+#include "group/test_calls.h"
+#include "group/test_nodes.h"
 #include "plan/inter_node_traffic.h"
 
 namespace tutti::group::test {

@@ -7,7 +7,7 @@
 #include <cstdint>
 
 #include "algo/algo.h"
-#include "group/group_calls.h"
+#include "group/test_calls.h"
 
 namespace tutti::group::test {
 namespace {

@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "algo/algo.h"
-#include "group/group_calls.h"
+#include "group/test_calls.h"
 #include "plan/geometry.h"
 
 namespace tutti::group::test {

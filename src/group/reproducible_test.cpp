@@ -9,8 +9,8 @@
 #include <fstream>
 #include <random>
 
-#include "group/group_functions.h"
-#include "group/group_ranks.h"
+#include "group/test_functions.h"
+#include "group/test_ranks.h"
 
 namespace tutti::group::test {
 namespace {

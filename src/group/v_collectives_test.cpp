@@ -6,8 +6,8 @@
 #include <cstdint>
 #include <span>
 
-#include "group/group_functions.h"
-#include "group/group_ranks.h"
+#include "group/test_functions.h"
+#include "group/test_ranks.h"
 
 namespace tutti::group::test {
 namespace {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include "native/thread_ranks.h"
+#include "native/test_ranks.h"
 
 using tutti::test::spawn;
 

@@ -9,7 +9,7 @@
 #include <string>
 #include <thread>
 
-#include "native/thread_ranks.h"
+#include "native/test_ranks.h"
 
 namespace {
 

@@ -5,7 +5,7 @@
 #include <span>
 
 #include "native/test_values.h"
-#include "native/thread_ranks.h"
+#include "native/test_ranks.h"
 
 using tutti::test::contribution;
 using tutti::test::counts_in_turn;

@@ -3,7 +3,7 @@
 #include <random>
 
 #include "native/test_values.h"
-#include "native/thread_ranks.h"
+#include "native/test_ranks.h"
 
 using tutti::test::contribution;
 using tutti::test::counts_in_turn;

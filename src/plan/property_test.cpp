@@ -12,7 +12,7 @@
 #include "base/sanitized.h"
 #include "plan/check.h"
 #include "plan/lower.h"
-#include "plan/random_plans.h"
+#include "plan/test_random_plans.h"
 #include "plan/simulate.h"
 #include "plan/text.h"
 

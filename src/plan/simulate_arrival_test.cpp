@@ -6,9 +6,9 @@
 #include <functional>
 #include <utility>
 
-#include "plan/broken_programs.h"
+#include "plan/test_broken_programs.h"
 #include "plan/lower.h"
-#include "plan/random_plans.h"
+#include "plan/test_random_plans.h"
 #include "plan/simulate.h"
 #include "plan/text.h"
 

@@ -8,10 +8,10 @@
 #include <functional>
 #include <utility>
 
-#include "plan/broken_programs.h"
+#include "plan/test_broken_programs.h"
 #include "plan/check.h"
 #include "plan/lower.h"
-#include "plan/random_plans.h"
+#include "plan/test_random_plans.h"
 #include "plan/text.h"
 
 namespace tutti::plan {

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "plan/changed_text.h"
+#include "plan/test_changed_text.h"
 
 namespace tutti::plan {
 namespace {

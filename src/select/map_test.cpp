@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/segments.h"
-#include "plan/changed_text.h"
+#include "plan/test_changed_text.h"
 
 namespace tutti::select {
 namespace {

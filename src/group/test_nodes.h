@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "exec/mailboxes.h"
-#include "group/group_ranks.h"
+#include "group/test_ranks.h"
 
 namespace tutti::group::test {
 

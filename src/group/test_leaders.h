@@ -8,7 +8,7 @@
 
 #include "algo/by_host.h"
 #include "group/leaders.h"
-#include "group/node_ranks.h"
+#include "group/test_nodes.h"
 
 namespace tutti::group::test {
 
