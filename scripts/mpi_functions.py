@@ -125,6 +125,31 @@ class Function:
 
 
 @dataclass
+class Around:
+    """A function whose entry points in all languages call a hook with the host's function."""
+
+    name: str
+    parameters: list[str]
+    hook: str
+    arguments: list[str]
+
+    def hook_arguments(self, in_fortran: bool) -> str:
+        """The hook's arguments before the callable."""
+        return ", ".join(
+            self.requests(in_fortran) if one == "requests" else one for one in self.arguments
+        )
+
+    def requests(self, in_fortran: bool) -> str:
+        declared = next(one for one in self.parameters if "MPI_Request" in one)
+        name, count = name_of(declared), "1"
+        if "[]" in declared:
+            count = ("*" if in_fortran else "") + name_of(self.parameters[0])
+        elif "*" not in declared and not in_fortran:
+            name = f"&{name}"
+        return f"{'Handles' if in_fortran else 'mpi::Requests'}{{{count}, {name}}}"
+
+
+@dataclass
 class Maker:
     """A function that makes or frees the communicator that an argument points to."""
 
@@ -139,6 +164,7 @@ class Table:
     parameters: dict[str, Parameter] = field(default_factory=dict)
     collectives: list[Collective] = field(default_factory=list)
     functions: list[Function] = field(default_factory=list)
+    arounds: list[Around] = field(default_factory=list)
     makers: list[Maker] = field(default_factory=list)
     host: list[tuple[str, str]] = field(default_factory=list)  # name, condition
 
@@ -190,6 +216,14 @@ def read_line(table: Table, line: str, where: str) -> None:
         table.functions[-1].fortran = Fortran(
             got[1], split(got[2]), split(got[3] or ""), got[4], bool(got[5]), (got[6] or "").split()
         )
+    elif kind == "around":
+        got = take(r"around\s+(\w+)\((.*)\)\s+(\w+)\((.*)\)", line, where)
+        around = Around(got[1], split(got[2]), got[3], split(got[4]))
+        names = [*map(name_of, around.parameters), "requests", "true", "false"]
+        unknown = [one for one in around.arguments if one not in names]
+        if unknown:
+            raise TableError(f"{where}: {around.name} has no parameter {', '.join(unknown)}")
+        table.arounds.append(around)
     elif kind in ("make", "free"):
         got = take(r"(make|free)\s+(\w+)\s+(\w+)\((.*)\)", line, where)
         table.makers.append(Maker(got[1], got[2], got[3], split(got[4])))
@@ -243,6 +277,9 @@ def host_functions(table: Table) -> str:
         declared = ", ".join(one.parameters)
         others += guarded(one.condition, [f"int (*{one.name})({declared});"])
         located += guarded(one.condition, [f'locate(functions.{one.name}, "PMPI_{one.name}");'])
+    for around in table.arounds:
+        others.append(f"int (*{around.name})({', '.join(around.parameters)});")
+        located.append(f'locate(functions.{around.name}, "PMPI_{around.name}");')
     makers = [f"int (*{one.name})({', '.join(one.parameters)});" for one in table.makers]
     found = [f'locate(functions.{one.name}, "MPI_{one.name}");' for one in table.makers]
     own, own_located = [], []
@@ -494,6 +531,14 @@ def c_entries(table: Table) -> str:
             f"mpi::{function.function}({arguments})",
         )
         others += guarded(function.condition, entry)
+    for around in table.arounds:
+        arguments = ", ".join(map(name_of, around.parameters))
+        others += c_entry(
+            f"MPI_{around.name}",
+            ", ".join(around.parameters),
+            f"mpi::{around.hook}({around.hook_arguments(in_fortran=False)}, "
+            f"[&] {{ return mpi::host().{around.name}({arguments}); }})",
+        )
     makers = []
     for maker in table.makers:
         arguments = ", ".join(map(name_of, maker.parameters))
@@ -628,6 +673,30 @@ def fortran_function(function: Function) -> tuple[list[str], list[str], list[str
     )
 
 
+def fortran_around(around: Around) -> tuple[list[str], list[str], list[str]]:
+    """Returns the entry points in every library, those in Open MPI alone, and the latter's other
+    names."""
+    stem = f"mpi_{around.name.lower()}"
+    declared = [
+        f"{'void' if 'MPI_Status' in one else 'MPI_Fint'}* {name_of(one)}"
+        for one in around.parameters
+    ] + ["MPI_Fint* error"]
+    arguments = ", ".join(map(name_of, around.parameters))
+
+    def entry(routine: str) -> list[str]:
+        return [
+            f"TUTTI_ENTRY void {routine}({', '.join(declared)}) {{",
+            f"answer(error, [&] {{ return mpi::{around.hook}("
+            f"{around.hook_arguments(in_fortran=True)}, "
+            f'[&] {{ return call_next("{routine}", {arguments}); }}); }});',
+            "}",
+            "",
+        ]
+
+    names = aliases(stem, spellings(stem), without_names(declared))
+    return entry(f"{stem}_f08_"), entry(f"{stem}_"), names
+
+
 def fortran_entries(table: Table) -> str:
     """src/mpi/entry/fortran_entries.cpp: the entry points in Fortran."""
     everywhere, elsewhere, openmpi, names = [], [], [], []
@@ -646,6 +715,11 @@ def fortran_entries(table: Table) -> str:
         elsewhere += two
         openmpi += three
         names += four
+    for around in table.arounds:
+        first, second, third = fortran_around(around)
+        everywhere += first
+        openmpi += second
+        names += third
     return "\n".join([
         HEAD,
         "// The Fortran entry points. They replace the routines of the host library that do not call",
@@ -658,6 +732,8 @@ def fortran_entries(table: Table) -> str:
         "// so arrays of counts are passed as they are; handles are converted.",
         '#include "mpi/entry/calls.h"',
         '#include "mpi/entry/fortran.h"',
+        '#include "mpi/job/poll.h"',
+        '#include "mpi/requests/requests.h"',
         "",
         "using namespace tutti;",
         "using namespace tutti::mpi::fortran;",

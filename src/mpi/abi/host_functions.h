@@ -219,10 +219,6 @@ struct HostFunctions {
   int (*Comm_spawn)(const char* command, char* argv[], int maxprocs, MPI_Info info, int root,
                     MPI_Comm comm, MPI_Comm* intercomm, int array_of_errcodes[]);
   int (*Intercomm_merge)(MPI_Comm intercomm, int high, MPI_Comm* newintracomm);
-  int (*Iprobe)(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status);
-  int (*Improbe)(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
-                 MPI_Status* status);
-  int (*Win_test)(MPI_Win win, int* flag);
   int (*Alloc_mem)(MPI_Aint size, MPI_Info info, void* baseptr);
   int (*Free_mem)(void* base);
   int (*Win_allocate)(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void* baseptr,
@@ -232,11 +228,21 @@ struct HostFunctions {
   int (*Start)(MPI_Request* request);
   int (*Startall)(int count, MPI_Request array_of_requests[]);
   int (*Request_free)(MPI_Request* request);
-  int (*Wait)(MPI_Request* request, MPI_Status* status);
-  int (*Waitall)(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[]);
   int (*Waitany)(int count, MPI_Request array_of_requests[], int* index, MPI_Status* status);
   int (*Waitsome)(int incount, MPI_Request array_of_requests[], int* outcount,
                   int array_of_indices[], MPI_Status array_of_statuses[]);
+  int (*Request_get_status_all)(int count, const MPI_Request array_of_requests[], int* flag,
+                                MPI_Status* array_of_statuses);
+  int (*Request_get_status_any)(int count, const MPI_Request array_of_requests[], int* index,
+                                int* flag, MPI_Status* status);
+  int (*Request_get_status_some)(int incount, const MPI_Request array_of_requests[], int* outcount,
+                                 int array_of_indices[], MPI_Status* array_of_statuses);
+  int (*Iprobe)(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status);
+  int (*Improbe)(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
+                 MPI_Status* status);
+  int (*Win_test)(MPI_Win win, int* flag);
+  int (*Wait)(MPI_Request* request, MPI_Status* status);
+  int (*Waitall)(int count, MPI_Request array_of_requests[], MPI_Status array_of_statuses[]);
   int (*Test)(MPI_Request* request, int* flag, MPI_Status* status);
   int (*Testall)(int count, MPI_Request array_of_requests[], int* flag,
                  MPI_Status array_of_statuses[]);
@@ -245,12 +251,6 @@ struct HostFunctions {
   int (*Testsome)(int incount, MPI_Request array_of_requests[], int* outcount,
                   int array_of_indices[], MPI_Status array_of_statuses[]);
   int (*Request_get_status)(MPI_Request request, int* flag, MPI_Status* status);
-  int (*Request_get_status_all)(int count, const MPI_Request array_of_requests[], int* flag,
-                                MPI_Status* array_of_statuses);
-  int (*Request_get_status_any)(int count, const MPI_Request array_of_requests[], int* index,
-                                int* flag, MPI_Status* status);
-  int (*Request_get_status_some)(int incount, const MPI_Request array_of_requests[], int* outcount,
-                                 int array_of_indices[], MPI_Status* array_of_statuses);
   // The functions that only Tutti itself calls.
   decltype(&PMPI_Initialized) Initialized;
   decltype(&PMPI_Comm_size) Comm_size;
@@ -379,9 +379,6 @@ void locate_interposed(HostFunctions& functions, Locate&& locate) {
 #endif
   locate(functions.Comm_spawn, "PMPI_Comm_spawn");
   locate(functions.Intercomm_merge, "PMPI_Intercomm_merge");
-  locate(functions.Iprobe, "PMPI_Iprobe");
-  locate(functions.Improbe, "PMPI_Improbe");
-  locate(functions.Win_test, "PMPI_Win_test");
   locate(functions.Alloc_mem, "PMPI_Alloc_mem");
   locate(functions.Free_mem, "PMPI_Free_mem");
   locate(functions.Win_allocate, "PMPI_Win_allocate");
@@ -390,18 +387,21 @@ void locate_interposed(HostFunctions& functions, Locate&& locate) {
   locate(functions.Start, "PMPI_Start");
   locate(functions.Startall, "PMPI_Startall");
   locate(functions.Request_free, "PMPI_Request_free");
-  locate(functions.Wait, "PMPI_Wait");
-  locate(functions.Waitall, "PMPI_Waitall");
   locate(functions.Waitany, "PMPI_Waitany");
   locate(functions.Waitsome, "PMPI_Waitsome");
+  locate(functions.Request_get_status_all, "PMPI_Request_get_status_all");
+  locate(functions.Request_get_status_any, "PMPI_Request_get_status_any");
+  locate(functions.Request_get_status_some, "PMPI_Request_get_status_some");
+  locate(functions.Iprobe, "PMPI_Iprobe");
+  locate(functions.Improbe, "PMPI_Improbe");
+  locate(functions.Win_test, "PMPI_Win_test");
+  locate(functions.Wait, "PMPI_Wait");
+  locate(functions.Waitall, "PMPI_Waitall");
   locate(functions.Test, "PMPI_Test");
   locate(functions.Testall, "PMPI_Testall");
   locate(functions.Testany, "PMPI_Testany");
   locate(functions.Testsome, "PMPI_Testsome");
   locate(functions.Request_get_status, "PMPI_Request_get_status");
-  locate(functions.Request_get_status_all, "PMPI_Request_get_status_all");
-  locate(functions.Request_get_status_any, "PMPI_Request_get_status_any");
-  locate(functions.Request_get_status_some, "PMPI_Request_get_status_some");
 }
 
 template <class Locate>

@@ -476,17 +476,6 @@ TUTTI_ENTRY int MPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm* newi
   return mpi::merge(intercomm, high, newintracomm);
 }
 
-TUTTI_ENTRY int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
-  return mpi::iprobe(source, tag, comm, flag, status);
-}
-
-TUTTI_ENTRY int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
-                            MPI_Status* status) {
-  return mpi::improbe(source, tag, comm, flag, message, status);
-}
-
-TUTTI_ENTRY int MPI_Win_test(MPI_Win win, int* flag) { return mpi::win_test(win, flag); }
-
 TUTTI_ENTRY int MPI_Alloc_mem(MPI_Aint size, MPI_Info info, void* baseptr) {
   return mpi::alloc_mem(size, info, baseptr);
 }
@@ -512,15 +501,6 @@ TUTTI_ENTRY int MPI_Startall(int count, MPI_Request array_of_requests[]) {
 
 TUTTI_ENTRY int MPI_Request_free(MPI_Request* request) { return mpi::free_request(request); }
 
-TUTTI_ENTRY int MPI_Wait(MPI_Request* request, MPI_Status* status) {
-  return mpi::wait(request, status);
-}
-
-TUTTI_ENTRY int MPI_Waitall(int count, MPI_Request array_of_requests[],
-                            MPI_Status array_of_statuses[]) {
-  return mpi::wait_all(count, array_of_requests, array_of_statuses);
-}
-
 TUTTI_ENTRY int MPI_Waitany(int count, MPI_Request array_of_requests[], int* index,
                             MPI_Status* status) {
   return mpi::wait_any(count, array_of_requests, index, status);
@@ -529,29 +509,6 @@ TUTTI_ENTRY int MPI_Waitany(int count, MPI_Request array_of_requests[], int* ind
 TUTTI_ENTRY int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int* outcount,
                              int array_of_indices[], MPI_Status array_of_statuses[]) {
   return mpi::wait_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
-}
-
-TUTTI_ENTRY int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
-  return mpi::test(request, flag, status);
-}
-
-TUTTI_ENTRY int MPI_Testall(int count, MPI_Request array_of_requests[], int* flag,
-                            MPI_Status array_of_statuses[]) {
-  return mpi::test_all(count, array_of_requests, flag, array_of_statuses);
-}
-
-TUTTI_ENTRY int MPI_Testany(int count, MPI_Request array_of_requests[], int* index, int* flag,
-                            MPI_Status* status) {
-  return mpi::test_any(count, array_of_requests, index, flag, status);
-}
-
-TUTTI_ENTRY int MPI_Testsome(int incount, MPI_Request array_of_requests[], int* outcount,
-                             int array_of_indices[], MPI_Status array_of_statuses[]) {
-  return mpi::test_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
-}
-
-TUTTI_ENTRY int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
-  return mpi::get_status(request, flag, status);
 }
 
 TUTTI_ENTRY int MPI_Request_get_status_all(int count, const MPI_Request array_of_requests[],
@@ -569,6 +526,64 @@ TUTTI_ENTRY int MPI_Request_get_status_some(int incount, const MPI_Request array
                                             MPI_Status* array_of_statuses) {
   return mpi::get_status_some(incount, array_of_requests, outcount, array_of_indices,
                               array_of_statuses);
+}
+
+TUTTI_ENTRY int MPI_Iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
+  return mpi::look_again(flag, [&] { return mpi::host().Iprobe(source, tag, comm, flag, status); });
+}
+
+TUTTI_ENTRY int MPI_Improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
+                            MPI_Status* status) {
+  return mpi::look_again(
+      flag, [&] { return mpi::host().Improbe(source, tag, comm, flag, message, status); });
+}
+
+TUTTI_ENTRY int MPI_Win_test(MPI_Win win, int* flag) {
+  return mpi::look_again(flag, [&] { return mpi::host().Win_test(win, flag); });
+}
+
+TUTTI_ENTRY int MPI_Wait(MPI_Request* request, MPI_Status* status) {
+  return mpi::wait_for_all(mpi::Requests{1, request},
+                           [&] { return mpi::host().Wait(request, status); });
+}
+
+TUTTI_ENTRY int MPI_Waitall(int count, MPI_Request array_of_requests[],
+                            MPI_Status array_of_statuses[]) {
+  return mpi::wait_for_all(mpi::Requests{count, array_of_requests}, [&] {
+    return mpi::host().Waitall(count, array_of_requests, array_of_statuses);
+  });
+}
+
+TUTTI_ENTRY int MPI_Test(MPI_Request* request, int* flag, MPI_Status* status) {
+  return mpi::test_all(mpi::Requests{1, request}, flag, true,
+                       [&] { return mpi::host().Test(request, flag, status); });
+}
+
+TUTTI_ENTRY int MPI_Testall(int count, MPI_Request array_of_requests[], int* flag,
+                            MPI_Status array_of_statuses[]) {
+  return mpi::test_all(mpi::Requests{count, array_of_requests}, flag, true, [&] {
+    return mpi::host().Testall(count, array_of_requests, flag, array_of_statuses);
+  });
+}
+
+TUTTI_ENTRY int MPI_Testany(int count, MPI_Request array_of_requests[], int* index, int* flag,
+                            MPI_Status* status) {
+  return mpi::test_some(mpi::Requests{count, array_of_requests}, index, flag, [&] {
+    return mpi::host().Testany(count, array_of_requests, index, flag, status);
+  });
+}
+
+TUTTI_ENTRY int MPI_Testsome(int incount, MPI_Request array_of_requests[], int* outcount,
+                             int array_of_indices[], MPI_Status array_of_statuses[]) {
+  return mpi::test_some(mpi::Requests{incount, array_of_requests}, outcount, outcount, [&] {
+    return mpi::host().Testsome(incount, array_of_requests, outcount, array_of_indices,
+                                array_of_statuses);
+  });
+}
+
+TUTTI_ENTRY int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
+  return mpi::test_all(mpi::Requests{1, &request}, flag, false,
+                       [&] { return mpi::host().Request_get_status(request, flag, status); });
 }
 
 // Simulated ranks call SMPI's own functions.

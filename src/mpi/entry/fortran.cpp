@@ -4,7 +4,6 @@
 #include "mpi/entry/life.h"
 #include "mpi/entry/memory.h"
 #include "mpi/entry/spawn.h"
-#include "mpi/job/poll.h"
 
 namespace tutti::mpi::fortran {
 
@@ -186,19 +185,4 @@ void alloc_mem(const char*, MPI_Aint* size, MPI_Fint* info, void* baseptr, MPI_F
 void free_mem(const char*, void* base, MPI_Fint* error) { set(error, mpi::free_mem(base)); }
 
 // A Fortran logical is false if it is 0.
-void iprobe(const char* name, MPI_Fint* source, MPI_Fint* tag, MPI_Fint* comm, MPI_Fint* flag,
-            void* status, MPI_Fint* error) {
-  set(error, look_again(flag, [&] { return call_next(name, source, tag, comm, flag, status); }));
-}
-
-void improbe(const char* name, MPI_Fint* source, MPI_Fint* tag, MPI_Fint* comm, MPI_Fint* flag,
-             MPI_Fint* message, void* status, MPI_Fint* error) {
-  set(error,
-      look_again(flag, [&] { return call_next(name, source, tag, comm, flag, message, status); }));
-}
-
-void win_test(const char* name, MPI_Fint* window, MPI_Fint* flag, MPI_Fint* error) {
-  set(error, look_again(flag, [&] { return call_next(name, window, flag); }));
-}
-
 }  // namespace tutti::mpi::fortran

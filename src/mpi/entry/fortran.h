@@ -64,6 +64,26 @@ std::vector<MPI_Datatype> c_types(const MPI_Fint* handles, MPI_Comm communicator
                                   const void* buffer);
 #endif
 
+// The requests of a call. They are converted only if some of them may be Tutti's.
+struct Handles {
+  int count;
+  const MPI_Fint* handles;
+  mutable std::vector<MPI_Request> converted{};
+
+  const MPI_Request* get() const {
+    if (converted.empty())
+      for (int i = 0; i < count; ++i) converted.push_back(c_request(handles[i]));
+    return converted.data();
+  }
+};
+
+// Sets *error to the code of `call`. If memory for the converted handles runs out, that is an error
+// of the call.
+template <class Call>
+void answer(MPI_Fint* error, Call&& call) {
+  set(error, guarded(host().comm_self, call));
+}
+
 // Makes a request by make(&request) and converts its handle. `make` returns an error code.
 template <class Make>
 void make_request(MPI_Fint* request, MPI_Fint* error, Make make) {
@@ -93,33 +113,15 @@ void spawn(const char* name, char* command, char* argv, MPI_Fint* maxprocs, MPI_
 void alloc_mem(const char* name, MPI_Aint* size, MPI_Fint* info, void* baseptr, MPI_Fint* error);
 void free_mem(const char* name, void* base, MPI_Fint* error);
 
-// Polls (job/poll.h).
-void iprobe(const char* name, MPI_Fint* source, MPI_Fint* tag, MPI_Fint* comm, MPI_Fint* flag,
-            void* status, MPI_Fint* error);
-void improbe(const char* name, MPI_Fint* source, MPI_Fint* tag, MPI_Fint* comm, MPI_Fint* flag,
-             MPI_Fint* message, void* status, MPI_Fint* error);
-void win_test(const char* name, MPI_Fint* window, MPI_Fint* flag, MPI_Fint* error);
-
 // Requests (requests/requests.h). A second name is that of the host library's routine for one
 // request, or of its test.
 void start(const char* name, MPI_Fint* request, MPI_Fint* error);
 void start_all(const char* name, const char* name_of_one, MPI_Fint* count, MPI_Fint* requests,
                MPI_Fint* error);
 void free_request(const char* name, MPI_Fint* request, MPI_Fint* error);
-void wait(const char* name, MPI_Fint* request, void* status, MPI_Fint* error);
-void wait_all(const char* name, MPI_Fint* count, MPI_Fint* requests, void* statuses,
-              MPI_Fint* error);
 void wait_any(const char* name, const char* name_of_test, MPI_Fint* count, MPI_Fint* requests,
               MPI_Fint* index, void* status, MPI_Fint* error);
 void wait_some(const char* name, const char* name_of_test, MPI_Fint* count, MPI_Fint* requests,
                MPI_Fint* completed, MPI_Fint* indices, void* statuses, MPI_Fint* error);
-void test(const char* name, MPI_Fint* request, MPI_Fint* flag, void* status, MPI_Fint* error);
-void test_all(const char* name, MPI_Fint* count, MPI_Fint* requests, MPI_Fint* flag, void* statuses,
-              MPI_Fint* error);
-void test_any(const char* name, MPI_Fint* count, MPI_Fint* requests, MPI_Fint* index,
-              MPI_Fint* flag, void* status, MPI_Fint* error);
-void test_some(const char* name, MPI_Fint* count, MPI_Fint* requests, MPI_Fint* completed,
-               MPI_Fint* indices, void* statuses, MPI_Fint* error);
-void get_status(const char* name, MPI_Fint* request, MPI_Fint* flag, void* status, MPI_Fint* error);
 
 }  // namespace tutti::mpi::fortran

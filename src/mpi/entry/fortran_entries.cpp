@@ -11,6 +11,8 @@
 // so arrays of counts are passed as they are; handles are converted.
 #include "mpi/entry/calls.h"
 #include "mpi/entry/fortran.h"
+#include "mpi/job/poll.h"
+#include "mpi/requests/requests.h"
 
 using namespace tutti;
 using namespace tutti::mpi::fortran;
@@ -52,20 +54,6 @@ TUTTI_ENTRY void mpi_intercomm_merge_f08_(MPI_Fint* intercomm, MPI_Fint* high,
   mpi::fortran::merge("mpi_intercomm_merge_f08_", intercomm, high, newintracomm, error);
 }
 
-TUTTI_ENTRY void mpi_iprobe_f08_(MPI_Fint* source, MPI_Fint* tag, MPI_Fint* comm, MPI_Fint* flag,
-                                 void* status, MPI_Fint* error) {
-  mpi::fortran::iprobe("mpi_iprobe_f08_", source, tag, comm, flag, status, error);
-}
-
-TUTTI_ENTRY void mpi_improbe_f08_(MPI_Fint* source, MPI_Fint* tag, MPI_Fint* comm, MPI_Fint* flag,
-                                  MPI_Fint* message, void* status, MPI_Fint* error) {
-  mpi::fortran::improbe("mpi_improbe_f08_", source, tag, comm, flag, message, status, error);
-}
-
-TUTTI_ENTRY void mpi_win_test_f08_(MPI_Fint* win, MPI_Fint* flag, MPI_Fint* error) {
-  mpi::fortran::win_test("mpi_win_test_f08_", win, flag, error);
-}
-
 TUTTI_ENTRY void mpi_start_f08_(MPI_Fint* request, MPI_Fint* error) {
   mpi::fortran::start("mpi_start_f08_", request, error);
 }
@@ -76,15 +64,6 @@ TUTTI_ENTRY void mpi_startall_f08_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint
 
 TUTTI_ENTRY void mpi_request_free_f08_(MPI_Fint* request, MPI_Fint* error) {
   mpi::fortran::free_request("mpi_request_free_f08_", request, error);
-}
-
-TUTTI_ENTRY void mpi_wait_f08_(MPI_Fint* request, void* status, MPI_Fint* error) {
-  mpi::fortran::wait("mpi_wait_f08_", request, status, error);
-}
-
-TUTTI_ENTRY void mpi_waitall_f08_(MPI_Fint* count, MPI_Fint* requests, void* statuses,
-                                  MPI_Fint* error) {
-  mpi::fortran::wait_all("mpi_waitall_f08_", count, requests, statuses, error);
 }
 
 TUTTI_ENTRY void mpi_waitany_f08_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint* index,
@@ -99,29 +78,88 @@ TUTTI_ENTRY void mpi_waitsome_f08_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint
                           indices, statuses, error);
 }
 
+TUTTI_ENTRY void mpi_iprobe_f08_(MPI_Fint* source, MPI_Fint* tag, MPI_Fint* comm, MPI_Fint* flag,
+                                 void* status, MPI_Fint* error) {
+  answer(error, [&] {
+    return mpi::look_again(
+        flag, [&] { return call_next("mpi_iprobe_f08_", source, tag, comm, flag, status); });
+  });
+}
+
+TUTTI_ENTRY void mpi_improbe_f08_(MPI_Fint* source, MPI_Fint* tag, MPI_Fint* comm, MPI_Fint* flag,
+                                  MPI_Fint* message, void* status, MPI_Fint* error) {
+  answer(error, [&] {
+    return mpi::look_again(flag, [&] {
+      return call_next("mpi_improbe_f08_", source, tag, comm, flag, message, status);
+    });
+  });
+}
+
+TUTTI_ENTRY void mpi_win_test_f08_(MPI_Fint* win, MPI_Fint* flag, MPI_Fint* error) {
+  answer(error, [&] {
+    return mpi::look_again(flag, [&] { return call_next("mpi_win_test_f08_", win, flag); });
+  });
+}
+
+TUTTI_ENTRY void mpi_wait_f08_(MPI_Fint* request, void* status, MPI_Fint* error) {
+  answer(error, [&] {
+    return mpi::wait_for_all(Handles{1, request},
+                             [&] { return call_next("mpi_wait_f08_", request, status); });
+  });
+}
+
+TUTTI_ENTRY void mpi_waitall_f08_(MPI_Fint* count, MPI_Fint* array_of_requests,
+                                  void* array_of_statuses, MPI_Fint* error) {
+  answer(error, [&] {
+    return mpi::wait_for_all(Handles{*count, array_of_requests}, [&] {
+      return call_next("mpi_waitall_f08_", count, array_of_requests, array_of_statuses);
+    });
+  });
+}
+
 TUTTI_ENTRY void mpi_test_f08_(MPI_Fint* request, MPI_Fint* flag, void* status, MPI_Fint* error) {
-  mpi::fortran::test("mpi_test_f08_", request, flag, status, error);
+  answer(error, [&] {
+    return mpi::test_all(Handles{1, request}, flag, true,
+                         [&] { return call_next("mpi_test_f08_", request, flag, status); });
+  });
 }
 
-TUTTI_ENTRY void mpi_testall_f08_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint* flag,
-                                  void* statuses, MPI_Fint* error) {
-  mpi::fortran::test_all("mpi_testall_f08_", count, requests, flag, statuses, error);
+TUTTI_ENTRY void mpi_testall_f08_(MPI_Fint* count, MPI_Fint* array_of_requests, MPI_Fint* flag,
+                                  void* array_of_statuses, MPI_Fint* error) {
+  answer(error, [&] {
+    return mpi::test_all(Handles{*count, array_of_requests}, flag, true, [&] {
+      return call_next("mpi_testall_f08_", count, array_of_requests, flag, array_of_statuses);
+    });
+  });
 }
 
-TUTTI_ENTRY void mpi_testany_f08_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint* index,
+TUTTI_ENTRY void mpi_testany_f08_(MPI_Fint* count, MPI_Fint* array_of_requests, MPI_Fint* index,
                                   MPI_Fint* flag, void* status, MPI_Fint* error) {
-  mpi::fortran::test_any("mpi_testany_f08_", count, requests, index, flag, status, error);
+  answer(error, [&] {
+    return mpi::test_some(Handles{*count, array_of_requests}, index, flag, [&] {
+      return call_next("mpi_testany_f08_", count, array_of_requests, index, flag, status);
+    });
+  });
 }
 
-TUTTI_ENTRY void mpi_testsome_f08_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint* completed,
-                                   MPI_Fint* indices, void* statuses, MPI_Fint* error) {
-  mpi::fortran::test_some("mpi_testsome_f08_", count, requests, completed, indices, statuses,
-                          error);
+TUTTI_ENTRY void mpi_testsome_f08_(MPI_Fint* incount, MPI_Fint* array_of_requests,
+                                   MPI_Fint* outcount, MPI_Fint* array_of_indices,
+                                   void* array_of_statuses, MPI_Fint* error) {
+  answer(error, [&] {
+    return mpi::test_some(Handles{*incount, array_of_requests}, outcount, outcount, [&] {
+      return call_next("mpi_testsome_f08_", incount, array_of_requests, outcount, array_of_indices,
+                       array_of_statuses);
+    });
+  });
 }
 
 TUTTI_ENTRY void mpi_request_get_status_f08_(MPI_Fint* request, MPI_Fint* flag, void* status,
                                              MPI_Fint* error) {
-  mpi::fortran::get_status("mpi_request_get_status_f08_", request, flag, status, error);
+  answer(error, [&] {
+    return mpi::test_all(Handles{1, request}, flag, false, [&] {
+      return call_next("mpi_request_get_status_f08_", request, flag, status);
+    });
+  });
 }
 
 #if !defined(TUTTI_ABI_OPENMPI)
@@ -494,20 +532,6 @@ TUTTI_ENTRY void mpi_intercomm_merge_(MPI_Fint* intercomm, MPI_Fint* high, MPI_F
   mpi::fortran::merge("mpi_intercomm_merge_", intercomm, high, newintracomm, error);
 }
 
-TUTTI_ENTRY void mpi_iprobe_(MPI_Fint* source, MPI_Fint* tag, MPI_Fint* comm, MPI_Fint* flag,
-                             void* status, MPI_Fint* error) {
-  mpi::fortran::iprobe("mpi_iprobe_", source, tag, comm, flag, status, error);
-}
-
-TUTTI_ENTRY void mpi_improbe_(MPI_Fint* source, MPI_Fint* tag, MPI_Fint* comm, MPI_Fint* flag,
-                              MPI_Fint* message, void* status, MPI_Fint* error) {
-  mpi::fortran::improbe("mpi_improbe_", source, tag, comm, flag, message, status, error);
-}
-
-TUTTI_ENTRY void mpi_win_test_(MPI_Fint* win, MPI_Fint* flag, MPI_Fint* error) {
-  mpi::fortran::win_test("mpi_win_test_", win, flag, error);
-}
-
 TUTTI_ENTRY void mpi_alloc_mem_(MPI_Aint* size, MPI_Fint* info, void* baseptr, MPI_Fint* error) {
   mpi::fortran::alloc_mem("mpi_alloc_mem_", size, info, baseptr, error);
 }
@@ -528,15 +552,6 @@ TUTTI_ENTRY void mpi_request_free_(MPI_Fint* request, MPI_Fint* error) {
   mpi::fortran::free_request("mpi_request_free_", request, error);
 }
 
-TUTTI_ENTRY void mpi_wait_(MPI_Fint* request, void* status, MPI_Fint* error) {
-  mpi::fortran::wait("mpi_wait_", request, status, error);
-}
-
-TUTTI_ENTRY void mpi_waitall_(MPI_Fint* count, MPI_Fint* requests, void* statuses,
-                              MPI_Fint* error) {
-  mpi::fortran::wait_all("mpi_waitall_", count, requests, statuses, error);
-}
-
 TUTTI_ENTRY void mpi_waitany_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint* index, void* status,
                               MPI_Fint* error) {
   mpi::fortran::wait_any("mpi_waitany_", "mpi_testany_", count, requests, index, status, error);
@@ -548,28 +563,87 @@ TUTTI_ENTRY void mpi_waitsome_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint* co
                           statuses, error);
 }
 
-TUTTI_ENTRY void mpi_test_(MPI_Fint* request, MPI_Fint* flag, void* status, MPI_Fint* error) {
-  mpi::fortran::test("mpi_test_", request, flag, status, error);
+TUTTI_ENTRY void mpi_iprobe_(MPI_Fint* source, MPI_Fint* tag, MPI_Fint* comm, MPI_Fint* flag,
+                             void* status, MPI_Fint* error) {
+  answer(error, [&] {
+    return mpi::look_again(
+        flag, [&] { return call_next("mpi_iprobe_", source, tag, comm, flag, status); });
+  });
 }
 
-TUTTI_ENTRY void mpi_testall_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint* flag, void* statuses,
+TUTTI_ENTRY void mpi_improbe_(MPI_Fint* source, MPI_Fint* tag, MPI_Fint* comm, MPI_Fint* flag,
+                              MPI_Fint* message, void* status, MPI_Fint* error) {
+  answer(error, [&] {
+    return mpi::look_again(
+        flag, [&] { return call_next("mpi_improbe_", source, tag, comm, flag, message, status); });
+  });
+}
+
+TUTTI_ENTRY void mpi_win_test_(MPI_Fint* win, MPI_Fint* flag, MPI_Fint* error) {
+  answer(error, [&] {
+    return mpi::look_again(flag, [&] { return call_next("mpi_win_test_", win, flag); });
+  });
+}
+
+TUTTI_ENTRY void mpi_wait_(MPI_Fint* request, void* status, MPI_Fint* error) {
+  answer(error, [&] {
+    return mpi::wait_for_all(Handles{1, request},
+                             [&] { return call_next("mpi_wait_", request, status); });
+  });
+}
+
+TUTTI_ENTRY void mpi_waitall_(MPI_Fint* count, MPI_Fint* array_of_requests, void* array_of_statuses,
                               MPI_Fint* error) {
-  mpi::fortran::test_all("mpi_testall_", count, requests, flag, statuses, error);
+  answer(error, [&] {
+    return mpi::wait_for_all(Handles{*count, array_of_requests}, [&] {
+      return call_next("mpi_waitall_", count, array_of_requests, array_of_statuses);
+    });
+  });
 }
 
-TUTTI_ENTRY void mpi_testany_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint* index, MPI_Fint* flag,
-                              void* status, MPI_Fint* error) {
-  mpi::fortran::test_any("mpi_testany_", count, requests, index, flag, status, error);
+TUTTI_ENTRY void mpi_test_(MPI_Fint* request, MPI_Fint* flag, void* status, MPI_Fint* error) {
+  answer(error, [&] {
+    return mpi::test_all(Handles{1, request}, flag, true,
+                         [&] { return call_next("mpi_test_", request, flag, status); });
+  });
 }
 
-TUTTI_ENTRY void mpi_testsome_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint* completed,
-                               MPI_Fint* indices, void* statuses, MPI_Fint* error) {
-  mpi::fortran::test_some("mpi_testsome_", count, requests, completed, indices, statuses, error);
+TUTTI_ENTRY void mpi_testall_(MPI_Fint* count, MPI_Fint* array_of_requests, MPI_Fint* flag,
+                              void* array_of_statuses, MPI_Fint* error) {
+  answer(error, [&] {
+    return mpi::test_all(Handles{*count, array_of_requests}, flag, true, [&] {
+      return call_next("mpi_testall_", count, array_of_requests, flag, array_of_statuses);
+    });
+  });
+}
+
+TUTTI_ENTRY void mpi_testany_(MPI_Fint* count, MPI_Fint* array_of_requests, MPI_Fint* index,
+                              MPI_Fint* flag, void* status, MPI_Fint* error) {
+  answer(error, [&] {
+    return mpi::test_some(Handles{*count, array_of_requests}, index, flag, [&] {
+      return call_next("mpi_testany_", count, array_of_requests, index, flag, status);
+    });
+  });
+}
+
+TUTTI_ENTRY void mpi_testsome_(MPI_Fint* incount, MPI_Fint* array_of_requests, MPI_Fint* outcount,
+                               MPI_Fint* array_of_indices, void* array_of_statuses,
+                               MPI_Fint* error) {
+  answer(error, [&] {
+    return mpi::test_some(Handles{*incount, array_of_requests}, outcount, outcount, [&] {
+      return call_next("mpi_testsome_", incount, array_of_requests, outcount, array_of_indices,
+                       array_of_statuses);
+    });
+  });
 }
 
 TUTTI_ENTRY void mpi_request_get_status_(MPI_Fint* request, MPI_Fint* flag, void* status,
                                          MPI_Fint* error) {
-  mpi::fortran::get_status("mpi_request_get_status_", request, flag, status, error);
+  answer(error, [&] {
+    return mpi::test_all(Handles{1, request}, flag, false, [&] {
+      return call_next("mpi_request_get_status_", request, flag, status);
+    });
+  });
 }
 
 // The other names of the same routines.
@@ -911,21 +985,6 @@ void mpi_intercomm_merge(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
     TUTTI_SAME_AS("mpi_intercomm_merge_");
 void mpi_intercomm_merge__(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
     TUTTI_SAME_AS("mpi_intercomm_merge_");
-void MPI_IPROBE(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
-    TUTTI_SAME_AS("mpi_iprobe_");
-void mpi_iprobe(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
-    TUTTI_SAME_AS("mpi_iprobe_");
-void mpi_iprobe__(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
-    TUTTI_SAME_AS("mpi_iprobe_");
-void MPI_IMPROBE(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
-    TUTTI_SAME_AS("mpi_improbe_");
-void mpi_improbe(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
-    TUTTI_SAME_AS("mpi_improbe_");
-void mpi_improbe__(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
-    TUTTI_SAME_AS("mpi_improbe_");
-void MPI_WIN_TEST(MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_win_test_");
-void mpi_win_test(MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_win_test_");
-void mpi_win_test__(MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_win_test_");
 void MPI_ALLOC_MEM(MPI_Aint*, MPI_Fint*, void*, MPI_Fint*) TUTTI_SAME_AS("mpi_alloc_mem_");
 void mpi_alloc_mem(MPI_Aint*, MPI_Fint*, void*, MPI_Fint*) TUTTI_SAME_AS("mpi_alloc_mem_");
 void mpi_alloc_mem__(MPI_Aint*, MPI_Fint*, void*, MPI_Fint*) TUTTI_SAME_AS("mpi_alloc_mem_");
@@ -947,12 +1006,6 @@ void mpi_startall__(MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_startall
 void MPI_REQUEST_FREE(MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_request_free_");
 void mpi_request_free(MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_request_free_");
 void mpi_request_free__(MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_request_free_");
-void MPI_WAIT(MPI_Fint*, void*, MPI_Fint*) TUTTI_SAME_AS("mpi_wait_");
-void mpi_wait(MPI_Fint*, void*, MPI_Fint*) TUTTI_SAME_AS("mpi_wait_");
-void mpi_wait__(MPI_Fint*, void*, MPI_Fint*) TUTTI_SAME_AS("mpi_wait_");
-void MPI_WAITALL(MPI_Fint*, MPI_Fint*, void*, MPI_Fint*) TUTTI_SAME_AS("mpi_waitall_");
-void mpi_waitall(MPI_Fint*, MPI_Fint*, void*, MPI_Fint*) TUTTI_SAME_AS("mpi_waitall_");
-void mpi_waitall__(MPI_Fint*, MPI_Fint*, void*, MPI_Fint*) TUTTI_SAME_AS("mpi_waitall_");
 void MPI_WAITANY(MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*) TUTTI_SAME_AS("mpi_waitany_");
 void mpi_waitany(MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*) TUTTI_SAME_AS("mpi_waitany_");
 void mpi_waitany__(MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*) TUTTI_SAME_AS("mpi_waitany_");
@@ -962,6 +1015,27 @@ void mpi_waitsome(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
     TUTTI_SAME_AS("mpi_waitsome_");
 void mpi_waitsome__(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
     TUTTI_SAME_AS("mpi_waitsome_");
+void MPI_IPROBE(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_iprobe_");
+void mpi_iprobe(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_iprobe_");
+void mpi_iprobe__(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_iprobe_");
+void MPI_IMPROBE(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_improbe_");
+void mpi_improbe(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_improbe_");
+void mpi_improbe__(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_improbe_");
+void MPI_WIN_TEST(MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_win_test_");
+void mpi_win_test(MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_win_test_");
+void mpi_win_test__(MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_win_test_");
+void MPI_WAIT(MPI_Fint*, void*, MPI_Fint*) TUTTI_SAME_AS("mpi_wait_");
+void mpi_wait(MPI_Fint*, void*, MPI_Fint*) TUTTI_SAME_AS("mpi_wait_");
+void mpi_wait__(MPI_Fint*, void*, MPI_Fint*) TUTTI_SAME_AS("mpi_wait_");
+void MPI_WAITALL(MPI_Fint*, MPI_Fint*, void*, MPI_Fint*) TUTTI_SAME_AS("mpi_waitall_");
+void mpi_waitall(MPI_Fint*, MPI_Fint*, void*, MPI_Fint*) TUTTI_SAME_AS("mpi_waitall_");
+void mpi_waitall__(MPI_Fint*, MPI_Fint*, void*, MPI_Fint*) TUTTI_SAME_AS("mpi_waitall_");
 void MPI_TEST(MPI_Fint*, MPI_Fint*, void*, MPI_Fint*) TUTTI_SAME_AS("mpi_test_");
 void mpi_test(MPI_Fint*, MPI_Fint*, void*, MPI_Fint*) TUTTI_SAME_AS("mpi_test_");
 void mpi_test__(MPI_Fint*, MPI_Fint*, void*, MPI_Fint*) TUTTI_SAME_AS("mpi_test_");

@@ -9,26 +9,6 @@
 namespace tutti::mpi::fortran {
 namespace {
 
-// The requests of a call. They are converted only if some of them may be Tutti's.
-struct Handles {
-  int count;
-  const MPI_Fint* handles;
-  mutable std::vector<MPI_Request> converted{};
-
-  const MPI_Request* get() const {
-    if (converted.empty())
-      for (int i = 0; i < count; ++i) converted.push_back(c_request(handles[i]));
-    return converted.data();
-  }
-};
-
-// Sets *error to the code of `call`. If memory for the converted handles runs out, that is an error
-// of the call.
-template <class Call>
-void answer(MPI_Fint* error, Call&& call) {
-  set(error, guarded(host().comm_self, call));
-}
-
 int start_one(const char* name, MPI_Fint* request) {
   Persistent* const own = has_own_requests() ? own_request(c_request(*request)) : nullptr;
   if (own != nullptr) return own->start();
@@ -58,20 +38,6 @@ void free_request(const char* name, MPI_Fint* request, MPI_Fint* error) {
   set(error, call_next(name, request));
 }
 
-void wait(const char* name, MPI_Fint* request, void* status, MPI_Fint* error) {
-  answer(error, [&] {
-    return wait_for_all(Handles{1, request}, [&] { return call_next(name, request, status); });
-  });
-}
-
-void wait_all(const char* name, MPI_Fint* count, MPI_Fint* requests, void* statuses,
-              MPI_Fint* error) {
-  answer(error, [&] {
-    return wait_for_all(Handles{*count, requests},
-                        [&] { return call_next(name, count, requests, statuses); });
-  });
-}
-
 void wait_any(const char* name, const char* name_of_test, MPI_Fint* count, MPI_Fint* requests,
               MPI_Fint* index, void* status, MPI_Fint* error) {
   const auto test = [&](bool* found) {
@@ -95,46 +61,6 @@ void wait_some(const char* name, const char* name_of_test, MPI_Fint* count, MPI_
   };
   answer(error, [&] {
     return wait_for_some(Handles{*count, requests}, test, [&] {
-      return call_next(name, count, requests, completed, indices, statuses);
-    });
-  });
-}
-
-void test(const char* name, MPI_Fint* request, MPI_Fint* flag, void* status, MPI_Fint* error) {
-  answer(error, [&] {
-    return mpi::test_all(Handles{1, request}, flag, true,
-                         [&] { return call_next(name, request, flag, status); });
-  });
-}
-
-void get_status(const char* name, MPI_Fint* request, MPI_Fint* flag, void* status,
-                MPI_Fint* error) {
-  answer(error, [&] {
-    return mpi::test_all(Handles{1, request}, flag, false,
-                         [&] { return call_next(name, request, flag, status); });
-  });
-}
-
-void test_all(const char* name, MPI_Fint* count, MPI_Fint* requests, MPI_Fint* flag, void* statuses,
-              MPI_Fint* error) {
-  answer(error, [&] {
-    return mpi::test_all(Handles{*count, requests}, flag, true,
-                         [&] { return call_next(name, count, requests, flag, statuses); });
-  });
-}
-
-void test_any(const char* name, MPI_Fint* count, MPI_Fint* requests, MPI_Fint* index,
-              MPI_Fint* flag, void* status, MPI_Fint* error) {
-  answer(error, [&] {
-    return mpi::test_some(Handles{*count, requests}, index, flag,
-                          [&] { return call_next(name, count, requests, index, flag, status); });
-  });
-}
-
-void test_some(const char* name, MPI_Fint* count, MPI_Fint* requests, MPI_Fint* completed,
-               MPI_Fint* indices, void* statuses, MPI_Fint* error) {
-  answer(error, [&] {
-    return mpi::test_some(Handles{*count, requests}, completed, completed, [&] {
       return call_next(name, count, requests, completed, indices, statuses);
     });
   });

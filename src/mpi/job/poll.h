@@ -33,16 +33,4 @@ int look_again(const int* flag, Ask ask) {
   return code;
 }
 
-// MPI's functions of these names, in C.
-inline int iprobe(int source, int tag, MPI_Comm comm, int* flag, MPI_Status* status) {
-  return look_again(flag, [&] { return host().Iprobe(source, tag, comm, flag, status); });
-}
-inline int improbe(int source, int tag, MPI_Comm comm, int* flag, MPI_Message* message,
-                   MPI_Status* status) {
-  return look_again(flag, [&] { return host().Improbe(source, tag, comm, flag, message, status); });
-}
-inline int win_test(MPI_Win window, int* flag) {
-  return look_again(flag, [&] { return host().Win_test(window, flag); });
-}
-
 }  // namespace tutti::mpi

@@ -150,15 +150,6 @@ void note_told(int count, const MPI_Request* requests) {
   });
 }
 
-int wait(MPI_Request* request, MPI_Status* status) {
-  return wait_for_all(Requests{1, request}, [&] { return host().Wait(request, status); });
-}
-
-int wait_all(int count, MPI_Request* requests, MPI_Status* statuses) {
-  return wait_for_all(Requests{count, requests},
-                      [&] { return host().Waitall(count, requests, statuses); });
-}
-
 int wait_any(int count, MPI_Request* requests, int* index, MPI_Status* status) {
   return wait_for_some(
       Requests{count, requests},
@@ -183,33 +174,12 @@ int wait_some(int count, MPI_Request* requests, int* completed, int* indices,
       [&] { return host().Waitsome(count, requests, completed, indices, statuses); });
 }
 
-int test(MPI_Request* request, int* flag, MPI_Status* status) {
-  return test_all(Requests{1, request}, flag, true,
-                  [&] { return host().Test(request, flag, status); });
-}
-
-int test_all(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) {
-  return test_all(Requests{count, requests}, flag, true,
-                  [&] { return host().Testall(count, requests, flag, statuses); });
-}
-
-int test_any(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
-  return test_some(Requests{count, requests}, index, flag,
-                   [&] { return host().Testany(count, requests, index, flag, status); });
-}
-
-int test_some(int count, MPI_Request* requests, int* completed, int* indices,
-              MPI_Status* statuses) {
-  return test_some(Requests{count, requests}, completed, completed,
-                   [&] { return host().Testsome(count, requests, completed, indices, statuses); });
-}
+namespace {
 
 int get_status(MPI_Request request, int* flag, MPI_Status* status) {
   return test_all(Requests{1, &request}, flag, false,
                   [&] { return host().Request_get_status(request, flag, status); });
 }
-
-namespace {
 
 MPI_Status* status_at(MPI_Status* statuses, int i) {
   return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];

@@ -149,19 +149,13 @@ int test_some(const Requests& requests, const int* named, int* result, Test test
   return code;
 }
 
-// MPI's functions of these names, in C.
+// The bodies of MPI_Start, MPI_Startall, MPI_Request_free, MPI_Waitany and MPI_Waitsome in C. Those
+// of the other functions are made from the templates above (functions.table).
 int start(MPI_Request* request);
 int start_all(int count, MPI_Request* requests);
 int free_request(MPI_Request* request);
-int wait(MPI_Request* request, MPI_Status* status);
-int wait_all(int count, MPI_Request* requests, MPI_Status* statuses);
 int wait_any(int count, MPI_Request* requests, int* index, MPI_Status* status);
 int wait_some(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses);
-int test(MPI_Request* request, int* flag, MPI_Status* status);
-int test_all(int count, MPI_Request* requests, int* flag, MPI_Status* statuses);
-int test_any(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status);
-int test_some(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses);
-int get_status(MPI_Request request, int* flag, MPI_Status* status);
 // MPI 4.1 added these. Libraries that look for them by name at run time (mpi4py does) also find
 // them here under an older MPI, so they work there too, request by request. An inactive request
 // then counts as complete, as in MPI_Request_get_status.
