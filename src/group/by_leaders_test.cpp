@@ -22,7 +22,7 @@ select::Overrides by_host(const std::string& algorithm = "hierarchical+host") {
   return overrides;
 }
 
-void call_once(Group& group, const Call& asked) {
+void call_once(Group& group, const TestCall& asked) {
   if (asked.collective != Collective::barrier) return perform(group, asked);
   ASSERT_EQ(barrier(group), Code::ok) << group.failure();
 }

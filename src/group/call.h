@@ -1,5 +1,6 @@
-// A call of a collective as a group gets it. A value that refers to the caller's memory while the
-// call lasts.
+// A group::Call is a call of a collective as a group gets it: its data is packed bytes, and MPI's
+// datatypes and handles are not in it. It is a value on the stack of the calling thread. Its
+// pointers refer to the caller's memory and are valid until the call returns.
 #pragma once
 
 #include <cstddef>
@@ -10,7 +11,7 @@
 
 namespace tutti::group {
 
-// The length of a part that the ranks have to find out.
+// The value of Call::longest if the ranks do not know the longest part before the call.
 inline constexpr size_t unknown_length = SIZE_MAX;
 
 // `in` and `out` are the same memory if the call is in place, as the collective's definition says
@@ -26,14 +27,15 @@ struct Call {
   int root = 0;
   const exec::Combine* combine = nullptr;  // null if nothing is combined
 
-  // For a v-collective: the places and lengths of the parts of this rank's buffers. Each array of
-  // an exec::Parts has an entry for each rank of the group, or one entry if the buffer is a single
-  // part; it is null if the rank has no such buffer. A sender and its receiver give the same
-  // length, as MPI requires. `count` is then unused.
+  // The places and lengths of the parts of this rank's buffers, for a v-collective; null for any
+  // other. Each array of an exec::Parts has an entry for each rank of the group, or one entry if
+  // the buffer is a single part; it is null if the rank has no such buffer. The sender and the
+  // receiver of a part give the same length, as MPI requires. A v-collective does not use `count`.
   const exec::VParts* parts = nullptr;
-  // The bytes of the longest part of all ranks, which decide how the data travels. If the ranks do
-  // not know it beforehand (as they do in a reduce_scatter), it is unknown_length: the ranks then
-  // agree on it first, and short parts move with this agreement (exec/record.h).
+  // The bytes of the longest part of all ranks, for a v-collective; they decide how the data
+  // travels. In a reduce_scatter all ranks know them. In any other v-collective the value may be
+  // unknown_length: the ranks then agree on the length first, and short parts move with this
+  // agreement (exec/record.h).
   size_t longest = 0;
 };
 

@@ -11,6 +11,8 @@
 //
 // A persistent collective owns one object at each rank, which one thread uses at a time. The object
 // keeps its rank's mapping of the memory; the last rank that destroys its object frees the memory.
+// If the collective ends at a rank while a round is pending, that rank never destroys its object,
+// because other ranks may still read its blocks; the memory is then never freed.
 #pragma once
 
 #include <cstddef>
@@ -26,28 +28,31 @@ namespace tutti::group {
 
 class Deposits {
  public:
-  // What each rank tells all others when the operation is made. Plain bytes.
+  // The facts about one rank that it sends to all others when the operation is made. It is sent as
+  // plain bytes.
   struct Announced {
     uint64_t call = 0;     // collective and root; the same at all ranks if their calls match
-    uint64_t blocks = 0;   // that the rank gives
-    uint64_t bytes = 0;    // of these blocks together
-    uint64_t longest = 0;  // bytes of the longest block
-    uint64_t process = 0;
-    // How many operations this process has made. Rank 0's number tells those of a communicator
-    // apart.
+    uint64_t blocks = 0;   // the number of blocks that the rank gives
+    uint64_t bytes = 0;    // the bytes of these blocks together, in the buffer
+    uint64_t longest = 0;  // the bytes of the longest block
+    uint64_t process = 0;  // the rank's pid, by which the others notice that the rank has died
+    // How many operations the rank's process has made, with this one. In traces, rank 0's number
+    // identifies the operation among those of its communicator.
     uint64_t number = 0;
     uint64_t refuses = 0;  // 0, or the reason why this rank cannot make the operation
   };
+  // Where one block of a rank is in the rank's buffers. It is in shared memory.
   struct Block {
     uint64_t at = 0;  // bytes from the start of the buffer
     uint64_t bytes = 0;
   };
-  // The segments from which the operations of one group take their memory: this rank's own ones,
-  // and those of rank 0 to which it has attached. The group's owner keeps them.
+  // The segments from which the operations of one communicator take memory. Rank 0 has made them,
+  // and the other ranks have attached to them. The group's owner keeps them.
   using Segments = std::vector<std::shared_ptr<shm::Segment>>;
 
-  // Collective over the group, whose ranks pass the same announcements. Rank 0 makes segments of
-  // this kind. Null at all ranks if a rank has no memory for the deposits.
+  // Collective over the group, whose ranks pass the same announcements. If no segment has room for
+  // the deposits, rank 0 makes one of this kind. Null at all ranks if rank 0 gets no memory or if
+  // another rank cannot attach to it.
   static std::unique_ptr<Deposits> make(Group& group, Segments& segments, shm::Segment::Kind kind,
                                         const std::vector<Announced>& all);
   // Bytes of the areas of all ranks; the same at all ranks.

@@ -15,11 +15,12 @@ namespace {
 using plan::Carrier;
 using plan::Collective;
 
-// Programs kept: four collectives with roots, each from every one of 64 ranks, short and long.
-// Beyond it all are made anew.
+// The limit for the entries of a group. Four collectives with 64 roots each, short and long, take
+// half of it. A group that reaches the limit forgets its programs and makes them again.
 constexpr size_t max_entries = 1024;
 
-// Where nodes do not share memory, those of the machine count all the same.
+// The number of the machine's nodes if the levels have them, even if the ranks of a node do not
+// share memory; else the number of nodes that share memory.
 int32_t nodes_of(const Group::Settings& settings) {
   const int32_t of_machine = settings.levels.groups("node");
   return of_machine > 1 ? of_machine : settings.nodes.count();
@@ -94,21 +95,21 @@ Group::Entry* Group::look_up(const Selector& selector, size_t bytes) {
 Group::Entry* Group::built_in(const Selector& selector, Carrier carrier, select::Choice& choice) {
   const auto [collective, root, needs, element, v_form] = selector;
   if (element > large_element) choice.algorithm = "flat";
-  const auto entry_of = [&](const Served& served) {
+  const auto entry_of = [&](const Candidate& served) {
     choice.algorithm = served.algorithm;
     return find_or_make(collective, {choice}, root, served.carrier);
   };
-  const Served wanted{choice.algorithm, carrier};
-  // For all small elements alike, because the answer is remembered for all of them.
+  const Candidate wanted{choice.algorithm, carrier};
+  // Every small element counts as one byte, because the entry is noted for all of them.
   const size_t staged_element = element > large_element ? element : 1;
-  const Served served =
+  const Candidate served =
       find_room(collective, wanted, staged_element,
-                [&](const Served& one, size_t of) { return fits(*entry_of(one), of); });
+                [&](const Candidate& one, size_t of) { return fits(*entry_of(one), of); });
   Entry* const entry = entry_of(served);
   const bool has_room = fits(*entry, staged_element);
   if (has_room && served.algorithm == wanted.algorithm) return entry;
-  // Between nodes the last resort needs room as well, more with more ranks. All ranks find the
-  // same, before any has begun.
+  // On several nodes even the last alternative may need too much memory, because it needs more with
+  // more ranks. All ranks find this alike, before any of them has entered the operation.
   if (!on_one_node() && !has_room)
     throw Error(Code::unavailable,
                 std::string(plan::name(collective)) + " of elements of " + std::to_string(element) +
@@ -188,7 +189,7 @@ Group::Entry* Group::find_or_make(Collective collective, const Choice& choice, i
   }
   bind(*entry, request, segment, choice.built_in.reach);
   if (plan != nullptr) entry->name = plan->file;
-  // Whoever compares results of two runs must see it.
+  // Reports show that results may differ between runs, because their order of combining may.
   if (plan != nullptr && plan->verdict.arrival && !fixed_order) entry->name += " (by arrival)";
   return (entries_[key] = std::move(entry)).get();
 }

@@ -1,14 +1,16 @@
-// A group: a communicator (or a team of threads) as Tutti sees it. One object a rank.
+// A Group runs the collectives of one rank of a communicator, or of one thread of a team. Each rank
+// has one.
 //
-// Owns the rank's channel and the cache of bound programs; picks the algorithm for a call from what
-// all ranks share (collective, bytes, root, size of an element) and runs it. Buffers are the
-// user's, bytes are packed. One thread at a time may use a group. The shared memory belongs to
-// whoever made it and outlives the group.
+// A group owns the rank's channel and the programs that are bound to it. It chooses the algorithm
+// of a call from facts that all ranks share (collective, bytes, root, size of an element) and runs
+// this rank's program. Buffers are the user's, and their data is packed. One thread at a time may
+// use a group. The creator of the group owns the shared memory, which outlives the group.
 //
-// A function that returns a Code returns Code::ok, or a code that leaves the group unusable, with a
-// line in failure(). What it throws instead, it throws before this rank has entered the operation:
-// Error at all ranks alike, anything else (memory that ran out) at this rank alone, which may make
-// the same call again.
+// A function that returns a Code returns Code::ok, or a code after which the group cannot be used;
+// failure() then gives the reason. A function that throws does so before this rank has entered the
+// operation: it throws an Error at all ranks alike, and any other exception (memory has run out) at
+// this rank alone, which may make the same call again. A v-collective whose `longest` is unknown
+// may also throw an Error after the ranks have agreed on the length; the group stays usable.
 #pragma once
 
 #include <array>
@@ -36,83 +38,101 @@ struct ProgramRequest;
 
 class Group {
  public:
+  // The facts from which a rank's group is made.
   struct Settings {
-    std::byte* areas = nullptr;  // zeroed shared memory of layout.bytes(), of this node's ranks
-    shm::Layout layout;  // its ranks are those of this node; its areas as large as on every node
-    int rank = 0;        // of the group
-    int ranks = 0;       // of the group; 0: all are on this node
-    placement::Nodes nodes;      // who shares areas; the same at all ranks
-    exec::Net* net = nullptr;    // messages between nodes; outlives the group; null: one node
-    Leaders* leaders = nullptr;  // the host MPI's collectives among nodes' leaders, at all ranks;
-                                 // likewise; null: none
+    // Shared memory of layout.bytes() for the areas of this node's ranks, zeroed except for the
+    // slots.
+    std::byte* areas = nullptr;
+    // The layout of this node's areas. Its ranks are those of this node. Areas have the same size
+    // on all nodes.
+    shm::Layout layout;
+    int rank = 0;            // of the group
+    int ranks = 0;           // of the group; 0: all ranks are on this node
+    placement::Nodes nodes;  // which ranks share memory; the same at all ranks
+    // The messages between nodes; null if there is one node. It outlives the group.
+    exec::Net* net = nullptr;
+    // The Leaders that this rank calls if it leads a node; null: none. It is null at all ranks or
+    // at none, and outlives the group.
+    Leaders* leaders = nullptr;
     exec::WaitStyle style = exec::WaitStyle::spin;
-    std::optional<bool>
-        oversubscribed;  // on any node, the same at all ranks; nothing: as the style says
-    exec::ProgressHook hook;
-    uint64_t process = 0;  // this rank's pid where ranks are processes; 0 for threads
-    trace::Tracer* tracer =
-        nullptr;                // records every operation; outlives the group; null: nobody does
-    uint32_t communicator = 0;  // the group's number there
-    bool check = false;         // check plans and lowered programs when they are made (TUTTI_CHECK)
-    select::Overrides overrides;  // algorithms, segment size and plans that the user asked for
-    exec::Reach reach;            // beside slots, as all ranks found
+    // True if ranks outnumber cores on some node; the same at all ranks. If it has no value, the
+    // group assumes so exactly if `style` is yield.
+    std::optional<bool> oversubscribed;
+    exec::ProgressHook hook;  // called now and then while this rank waits
+    uint64_t process = 0;     // this rank's pid; 0 if ranks are threads
+    // Records every operation; null: operations are not recorded. It outlives the group.
+    trace::Tracer* tracer = nullptr;
+    uint32_t communicator = 0;    // the group's number in the trace
+    bool check = false;           // check plans and lowered programs (TUTTI_CHECK)
+    select::Overrides overrides;  // of the user, for the choice of algorithms
+    exec::Reach reach;            // how ranks reach each other's buffers without slots
     topo::Shape shape;            // of the machine that the ranks may run on; empty: unknown
-    placement::Levels levels;     // that the group's ranks lie on, the same at all of them
+    placement::Levels levels;     // that the group's ranks share; the same at all ranks
   };
   explicit Group(const Settings& settings);
 
-  // For ranks that learn what they share after they have a group: as Settings::levels. All ranks
-  // say the same between the same two calls.
+  // Changes Settings::levels and forgets all programs and known calls, for ranks that find their
+  // levels after they have a group. All ranks call it with the same levels, between the same two
+  // collectives.
   void lie_on(const placement::Levels& levels);
 
   int rank() const { return rank_; }
   int ranks() const { return ranks_; }
-  // Whether its ranks share memory, all of them. Collectives of parts of different lengths need
-  // that.
+  // True if all ranks of the group share memory, as v-collectives require.
   bool on_one_node() const { return nodes_.one(); }
 
-  static constexpr std::string_view v_algorithm = "direct";  // of all v-collectives
+  // The algorithm of all v-collectives.
+  static constexpr std::string_view v_algorithm = "direct";
 
   Code run(const Call& call) {
     return call.parts == nullptr ? run_alike(call) : v_collective(call);
   }
 
-  // The calls that were made before, as a caller keys them; null where this one was not, or takes
-  // more than running its program.
+  // Finds a call that note() has stored; null if there is none. The result is valid until the next
+  // note(), lie_on(), algorithm() or run(Call).
   KnownCall* known(const CallKey& key) { return known_.find(key); }
-  // Runs one of them. Only programs that bear one buffer for both are known.
+  // Runs a known call with these buffers. `in` and `out` may be one buffer, because note() stores
+  // no call whose program does not allow that.
   Code run(KnownCall& call, const void* in, void* out) {
     call.operation.in = in;
     call.operation.out = out;
     return channel_.execute(call.start, call.operation);
   }
-  // The same for a collective that combines, which needs more.
+  // Runs a known call of a collective that combines. The code of the kernel is prefetched, too.
   Code run_combining(KnownCall& call, const void* in, void* out) {
     prefetch<0, fetched_of_kernels>(call.kernel());
     return run(call, in, out);
   }
-  // Notes a call that this group has just run, so that known() finds it; without memory for that,
-  // nothing happens. Its combination lives as long as the group.
+  // Stores a call that this group has just run, so that known() finds it. It has no effect if
+  // memory runs out, or if the call needs segments or a copy of `in`. The object to which
+  // combine->context points must outlive the group.
   void note(const CallKey& key, const Call& call) noexcept;
 
-  // As Channel::advance.
+  // Advances the channel's counters as if operations had run, for tests of counters that become
+  // large. All ranks call it alike, between the same two operations.
   void advance(const exec::Channel::Counters& by) { channel_.advance(by); }
 
-  // For callers to whom a call of this group is a part of theirs, in a handler: as
-  // Channel::fail_thrown.
+  // Ends the use of the group, for a caller whose own operation makes a call of this group and then
+  // throws. To be called in a catch block; failure() then names the exception. Returns the code of
+  // all later calls. `call` is the signature of the operation, for failure().
   Code fail_thrown(uint64_t call) noexcept { return channel_.fail_thrown(call); }
 
+  // One line about the failure after which the group cannot be used; empty if there was none.
   const std::string& failure() const { return channel_.failure(); }
+  // True if the failure was a stall and TUTTI_STALL=abort.
   bool stalled() const { return channel_.stalled(); }
+  // One line about what a rank of the group does, for reports of stalls.
   std::string standing(int rank) const { return channel_.standing(rank); }
 
-  // The algorithm (of a user's plan: its file) of the last call, if it was like this one, else of
-  // an earlier or the next one like it: for reports. Owned by the group.
+  // The name of the algorithm that serves such a call, for reports; the plan's file if a user's
+  // plan serves it. Reductions with different operations may have different algorithms: the
+  // function names that of the last call if that was such a call, else that of any such call. It
+  // may make programs, and may throw. The result is valid until the group forgets its programs.
   std::string_view algorithm(plan::Collective collective, size_t bytes, int root);
 
-  // Elements larger than this cannot be combined here: the same at all ranks, so that all can
-  // choose another way. Between nodes a flat plan's root has a place in its slot for what each of
-  // the others sends, and several segments on their way.
+  // The bytes of the largest element that the group can combine. The same at all ranks, so that
+  // none of them makes a call with larger elements. It is less on several nodes, because the slot
+  // of a flat plan's root then holds the data of every other rank, in several segments at a time.
   size_t max_element() const {
     const size_t here = plan::max_element(channel_.resources());
     return on_one_node() ? here : here / (2 * static_cast<size_t>(ranks()));
@@ -120,28 +140,36 @@ class Group {
 
  private:
   struct ByLeaders;
+  // A bound program with the parameters that were chosen for it. It serves all calls of one
+  // EntryKey.
   struct Entry {
     std::unique_ptr<const exec::BoundProgram> bound;
-    size_t wanted_segment = 0;
-    size_t direct_below = 0;  // bytes that need neither segments nor a copy of `in` are fewer
-    std::string name;         // of the algorithm or the user's file
-    std::unique_ptr<ByLeaders>
-        by_leaders;  // what serves, where leaders exchange by the host; nothing else is then set
+    size_t wanted_segment = 0;  // the segment size that selection chose; 0: the default
+    // For a call of fewer bytes, the program runs at once: without segments and without a copy of
+    // `in`. 0: for no call.
+    size_t direct_below = 0;
+    std::string name;  // of the algorithm, or of the user's file
+    // The phases, if the nodes' leaders use the host MPI's own collective; else null. If it is not
+    // null, only `name` is set besides.
+    std::unique_ptr<ByLeaders> by_leaders;
   };
-  // The phases of a collective around the host's (by_leaders.cpp); null where nobody has anything
-  // to do in one.
+  // A collective in which the nodes' leaders use the host MPI's own collective (by_leaders.cpp):
+  // the entries of the phases before and after that. A phase in which no rank has anything to do is
+  // null.
   struct ByLeaders {
     std::unique_ptr<Entry> before, after;
     plan::Collective collective{};
-    int place = -1;      // of this rank among the leaders, -1 where it is none
-    int root = 0;        // the place of the one on the root's node
-    bool alone = false;  // this rank is its node's only one
-    bool lent = false;   // it has no `out` of its own for what its node combines to
+    int place = -1;      // this rank's index among the leaders; -1 if it leads no node
+    int root = 0;        // the index of the leader of the root's node
+    bool alone = false;  // this rank is the only one of its node
+    // The collective gives this leader no `out`, so lent_ holds what its node combines to.
+    bool lent = false;
   };
-  // What serves a call.
+  // The choice for a call: a built-in algorithm with its parameters, or a user's plan with the
+  // parameters of `built_in`.
   struct Choice {
     select::Choice built_in;
-    const select::LoadedPlan* users_plan = nullptr;  // instead, where not null
+    const select::LoadedPlan* users_plan = nullptr;  // null: the built-in algorithm
   };
   // The properties of a call that, with its bytes, decide which entry serves it.
   struct Selector {
@@ -155,15 +183,17 @@ class Group {
     if (call.combine == nullptr) return {call.collective, call.root};
     return {call.collective, call.root, call.combine->needs, call.combine->element};
   }
-  // The first bits of a selector's members in a key of ranges. The root is in the bits below.
+  // The lowest bits of a selector's members in a key of ranges_. The root has the bits below them.
   static constexpr int same_expression_shift = 24, rank_order_shift = 25, collective_shift = 26,
                        v_shift = 30, element_shift = 32;
   static_assert(plan::max_ranks <= 1 << same_expression_shift);
   static_assert(plan::collective_count <= 1 << (v_shift - collective_shift));
-  static constexpr size_t fetched_of_kernels = 128;  // bytes of code: short calls need no more
-  // Bytes of an element; only flat plans are sure to find room in the slots for larger ones.
+  // The bytes of a kernel's code that are prefetched. Short calls need no more.
+  static constexpr size_t fetched_of_kernels = 128;
+  // Elements of more bytes are large. Only flat plans are sure to find room for them in the slots.
   static constexpr size_t large_element = 64;
-  // An entry for a large element must not serve calls with small ones, nor the reverse.
+  // The key of a call in ranges_. It contains the size of a large element, because an entry for
+  // large elements must not serve calls with small ones, nor the reverse.
   static uint64_t key_of(const Selector& selector) {
     const size_t element = selector.element > large_element ? selector.element : 0;
     return static_cast<uint64_t>(element) << element_shift |
@@ -173,7 +203,7 @@ class Group {
            static_cast<uint64_t>(selector.needs.same_expression) << same_expression_shift |
            static_cast<uint64_t>(selector.root);
   }
-  // What a call is by itself, as plain words: what programs are kept by.
+  // The key of an entry in entries_: all that distinguishes the bound programs of one group.
   struct EntryKey {
     plan::Collective collective;
     int root;
@@ -181,90 +211,105 @@ class Group {
     ReachChoice reach;
     size_t segment_bytes;
     const select::LoadedPlan* users_plan;
-    std::string_view algorithm;  // points into a table, the overrides or the program; unused where
-                                 // there is a plan
+    // Points into overrides_, or to a constant, table or library that outlives the group; empty if
+    // there is a user's plan.
+    std::string_view algorithm;
     auto operator<=>(const EntryKey&) const = default;
   };
 
+  // The entry that serves a call. If none is noted in ranges_, look_up finds or makes one and notes
+  // it; it may throw.
   Entry& entry_for(const Selector& selector, size_t bytes) {
     Entry* const found = ranges_.find(key_of(selector), bytes);
     return found != nullptr ? *found : *look_up(selector, bytes);
   }
   Entry* look_up(const Selector& selector, size_t bytes);
+  // The entry that serves a v-collective whose longest part has `longest` bytes. look_up_v does for
+  // it what look_up does for other calls.
+  Entry& entry_for_v(const Selector& selector, size_t longest) {
+    Entry* const found = ranges_.find(key_of(selector), longest);
+    return found != nullptr ? *found : *look_up_v(selector, longest);
+  }
+  Entry* look_up_v(const Selector& selector, size_t longest);
   select::Call call_of(const Selector& selector, size_t bytes) const;
-  // The entry of the user's plan that the map has for a call; null where it has none or that cannot
-  // serve. Narrows the range of sizes for which the choice is the same, and puts a built-in
-  // algorithm that the map names into it.
+  // The entry of the user's plan that the map of TUTTI_PLANS names for a call; null if it names
+  // none, or if the plan cannot serve. Narrows the sizes for which `choice` holds. If the map names
+  // a built-in algorithm, `choice` gets it, with the rule's segment size and reach.
   Entry* mapped(const Selector& selector, size_t bytes, plan::Carrier carrier,
                 select::Choice& choice);
+  // The entry of the built-in algorithm in `choice`, or of another one if the elements are large or
+  // the chosen one needs more shared memory than there is; `choice` then names the other. Throws
+  // Error if the other needs more, too.
   Entry* built_in(const Selector& selector, plan::Carrier carrier, select::Choice& choice);
   Entry* find_or_make(plan::Collective collective, const Choice& choice, int root,
                       plan::Carrier carrier);
+  // Binds a program to the channel, and sets the entry's members to what follows from it.
   void bind(Entry& entry, const ProgramRequest& request, size_t segment_bytes, ReachChoice reach);
+  // True if the shared memory has room for the entry's programs with elements of this size.
   bool fits(const Entry& entry, size_t element) const;
-  // by_leaders.cpp
+  // The next four are in by_leaders.cpp.
   bool goes_by_host(std::string_view algorithm) const;
   std::unique_ptr<ByLeaders> make_phases(ProgramRequest request, size_t segment_bytes);
   Code run_by_leaders(const Entry& entry, exec::Operation operation, size_t element);
   bool among_leaders(const ByLeaders& phases, const exec::Operation& operation);
   Code run_alike(const Call& call);  // vectors, or parts of one length
   Code v_collective(const Call& call);
-  // The longest part of this rank's buffers.
+  // The bytes of the longest part of this rank's buffers.
   size_t longest_part(plan::Collective collective, const exec::VParts& parts, int root) const;
-  // What runs records for parts of about the expected length, and the room in them; null where none
-  // should be.
+  // The entry for records that have room for parts of the expected length; `room` is then the bytes
+  // that a record has for a part. Null if the ranks should agree on the length without records.
   Entry* find_records(plan::Collective collective, size_t expected, int root, size_t& room);
   Code run_records(Entry& entry, const void* in, void* out, const exec::VParts& parts,
                    uint64_t call);
   Code agree_on_longest(plan::Collective collective, exec::Agreement& agreement, int root);
-  // Copies `in` into scratch, side by side, and tells the parts' places there.
+  // Copies the parts of `in` into scratch_, one after the other, and changes `parts` to their
+  // places there. Returns the start of the copies.
   const void* set_aside(const void* in, exec::Parts& parts);
-  // The same for a v-collective, by the bytes of the longest part.
-  Entry& entry_for_v(const Selector& selector, size_t longest) {
-    Entry* const found = ranges_.find(key_of(selector), longest);
-    return found != nullptr ? *found : *look_up_v(selector, longest);
-  }
-  Entry* look_up_v(const Selector& selector, size_t longest);
+  // Runs a v-collective whose longest part all ranks know.
   Code run_v(plan::Collective collective, const void* in, void* out, const exec::VParts& parts,
              size_t longest, int root, const exec::Combine* combine);
   Code run_entry(const Entry& entry, exec::Operation& operation, size_t element);
   void forget_programs();
 
-  // What every call reads comes first: the table of calls, and the channel's first lines.
+  // Every call reads the table of known calls and the first lines of the channel, so these come
+  // first.
   KnownCalls known_;
   int rank_;
   exec::Channel channel_;
   Leaders* leaders_;
   int ranks_;
   placement::Nodes nodes_;
-  int32_t node_count_;  // of the machine's nodes, as rules ask for it
+  int32_t node_count_;  // the machine's nodes, for rules, even if their ranks do not share memory
   bool check_;
-  bool oversubscribed_;  // more ranks than cores
-  bool reached_;         // what the program allocates, by all ranks
+  bool oversubscribed_;  // ranks outnumber cores
+  bool reached_;         // all ranks reach the memory that each of them allocates
   select::Overrides overrides_;
   topo::Shape shape_;
   placement::Levels levels_;
   RangeTable<Entry> ranges_;
+  // The last call that was neither a known call nor a v-collective, and the entry that served it.
   struct {
     uint64_t call = 0;  // signature
     const Entry* entry = nullptr;
-  } last_;  // that was not a known one
-  std::array<size_t, plan::collective_count>
-      expected_longest_{};  // part, by what was agreed; the same at all ranks
+  } last_;
+  // By collective: the bytes that the longest part of the next v-collective is expected to have,
+  // from earlier agreements. The same at all ranks.
+  std::array<size_t, plan::collective_count> expected_longest_{};
   std::map<EntryKey, std::unique_ptr<Entry>> entries_;
-  std::vector<std::byte>
-      scratch_;  // a copy of `in`, or the result, where one buffer cannot be both
-  std::vector<ptrdiff_t> set_aside_at_;  // where the parts are in it
-  std::vector<std::byte> lent_;          // ByLeaders::lent
+  // A copy of `in`, or the result, if one buffer cannot be both.
+  std::vector<std::byte> scratch_;
+  std::vector<ptrdiff_t> set_aside_at_;  // where the parts that set_aside() copied are in scratch_
+  std::vector<std::byte> lent_;          // the `out` of a leader that has none (ByLeaders::lent)
 };
 
-// What TUTTI_STORES asks for.
+// The stores that TUTTI_STORES chooses for long messages.
 exec::SlotStores::Policy store_policy(StoresChoice choice);
 
-// What TUTTI_ALGORITHM_*, TUTTI_SEGMENT_BYTES, TUTTI_REPRODUCIBLE, TUTTI_PLANS and TUTTI_TABLE ask
-// for; reads plans and table when it is first asked. Throws Error naming the variable where an
-// algorithm is unknown, does not serve the collective or cannot keep what TUTTI_REPRODUCIBLE asks
-// for, and the file where plans or the table are broken.
+// The overrides that TUTTI_ALGORITHM_*, TUTTI_SEGMENT_BYTES, TUTTI_REACH, TUTTI_REPRODUCIBLE,
+// TUTTI_PLANS and TUTTI_TABLE request. Any thread may call it. Plans and tables are read once,
+// under a lock, and stay until the process ends, so the pointers in the result stay valid. Throws
+// an Error that names the variable if an algorithm is unknown, does not serve the collective or
+// breaks the promise of TUTTI_REPRODUCIBLE, and the file if plans or the table are broken.
 select::Overrides overrides_of(const Options& options);
 
 }  // namespace tutti::group

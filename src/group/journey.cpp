@@ -57,10 +57,10 @@ void Traveller::travel(std::vector<Leg>& legs, const Wanted& wanted) const {
 }
 
 Journey Traveller::built_in(std::string_view algorithm, const Wanted& wanted) const {
-  const Served served = find_room(call_.collective, {algorithm, carrier_for(call_.bytes)}, 1,
-                                  [&](const Served& one, size_t element) {
-                                    return fits(legs_of(one.algorithm, one.carrier), element);
-                                  });
+  const Candidate served = find_room(call_.collective, {algorithm, carrier_for(call_.bytes)}, 1,
+                                     [&](const Candidate& one, size_t element) {
+                                       return fits(legs_of(one.algorithm, one.carrier), element);
+                                     });
   Journey journey{std::string(served.algorithm), goes_by_host(served.algorithm),
                   legs_of(served.algorithm, served.carrier)};
   travel(journey.legs, wanted);

@@ -1,8 +1,9 @@
 // Journeys: how a call travels on a communicator, found without running it. For `tutti explain`.
 //
-// A Traveller holds facts that all ranks of a communicator share. It calls the same functions as a
-// group and its channel (room.h, plan/geometry.h), so it reports what a group would run. It is a
-// value; one thread at a time may use it.
+// A Traveller finds the journeys of a communicator's calls from facts that all its ranks share. It
+// calls the same functions as a group and its channel (room.h, plan/geometry.h), so it reports what
+// a group would run for elements of at most 64 bytes. It is a value; one thread at a time may use
+// it.
 #pragma once
 
 #include <memory>

@@ -44,8 +44,8 @@ std::vector<Executed> executed_by(const trace::Ring& ring) {
 }
 
 // The calls of a grid, in the order in which every rank makes them.
-std::vector<Call> grid(int ranks) {
-  std::vector<Call> calls;
+std::vector<TestCall> grid(int ranks) {
+  std::vector<TestCall> calls;
   for (int i = 0; i < plan::collective_count; ++i) {
     const auto collective = static_cast<Collective>(i);
     for (const size_t count : counts) {
@@ -58,7 +58,7 @@ std::vector<Call> grid(int ranks) {
   return calls;
 }
 
-void make(Group& group, const Call& call) {
+void make(Group& group, const TestCall& call) {
   if (call.collective != Collective::barrier) return perform(group, call);
   ASSERT_EQ(barrier(group), Code::ok) << group.failure();
 }
@@ -77,7 +77,7 @@ struct World {
   placement::Levels levels;
 };
 
-select::Call as_rules_see(const Call& call, const World& world) {
+select::Call as_rules_see(const TestCall& call, const World& world) {
   select::Call seen{.collective = call.collective,
                     .bytes = call.count * 8,
                     .ranks = world.ranks,
@@ -108,11 +108,11 @@ void expect_leg(const Leg& leg, const Executed& done, size_t bytes, Seen& seen) 
 }
 
 // Called by rank 0 when it has made the calls.
-void expect_as_said(const std::vector<Call>& calls, const World& world, const trace::Ring& ring,
+void expect_as_said(const std::vector<TestCall>& calls, const World& world, const trace::Ring& ring,
                     Seen& seen) {
   const std::vector<Executed> executed = executed_by(ring);
   size_t next = 0;
-  for (const Call& call : calls) {
+  for (const TestCall& call : calls) {
     const select::Call rules_see = as_rules_see(call, world);
     const select::Choice choice = select::choose(rules_see, world.overrides);
     Traveller::Wanted wanted{choice.segment_bytes, choice.reach,
@@ -158,12 +158,12 @@ TEST(Journey, IsWhatRanksOfANodeExecute) {
           resources.threads = resources.mapped = reaching == Reaching::direct;
           resources.system_copies = reaching == Reaching::by_system;
           resources.system_copies_unasked = true;
-          const std::vector<Call> calls = grid(ranks);
+          const std::vector<TestCall> calls = grid(ranks);
           trace::Tracer tracer({.records = most_records});
           with_groups(
               ranks, world.overrides, {},
               [&](Group& group) {
-                for (const Call& call : calls) make(group, call);
+                for (const TestCall& call : calls) make(group, call);
                 if (group.rank() == 0) expect_as_said(calls, world, tracer.ring(), seen);
               },
               true, memory, false, {}, reaching, &tracer);
@@ -189,12 +189,12 @@ TEST(Journey, IsWhatRanksOfSeveralNodesExecute) {
                     {placement::Nodes(nodes), resources_of(memory, 1)},
                     levels};
         world.communicator.resources.prompt = exec::prompt_of_openmpi;
-        const std::vector<Call> calls = grid(ranks);
+        const std::vector<TestCall> calls = grid(ranks);
         trace::Tracer tracer({.records = most_records});
         with_nodes(
             nodes, world.overrides,
             [&](Group& group) {
-              for (const Call& call : calls) make(group, call);
+              for (const TestCall& call : calls) make(group, call);
               if (group.rank() == 0) expect_as_said(calls, world, tracer.ring(), seen);
             },
             memory, levels, false, {}, &tracer);
@@ -215,15 +215,16 @@ TEST(Journey, HasTheProgramsBesideTheHostsCollective) {
       const placement::Levels levels({{"node", nodes, 0}});
       World world{ranks, {}, {placement::Nodes(nodes), resources_of(memory, 1)}, levels};
       world.communicator.resources.prompt = exec::prompt_of_openmpi;
-      std::vector<Call> calls = grid(ranks);
-      std::erase_if(calls, [](const Call& call) { return !algo::host_serves(call.collective); });
-      for (const Call& call : calls)
+      std::vector<TestCall> calls = grid(ranks);
+      std::erase_if(calls,
+                    [](const TestCall& call) { return !algo::host_serves(call.collective); });
+      for (const TestCall& call : calls)
         world.overrides.algorithm[static_cast<size_t>(call.collective)] = "hierarchical+host";
       trace::Tracer tracer({.records = most_records});
       with_leaders(
           nodes, world.overrides,
           [&](Group& group) {
-            for (const Call& call : calls) make(group, call);
+            for (const TestCall& call : calls) make(group, call);
             if (group.rank() == 0) expect_as_said(calls, world, tracer.ring(), seen);
           },
           memory, false, true, &tracer);

@@ -1,5 +1,5 @@
-// A table of the calls that a group has made before. The key of a call is known to the caller: the
-// handles of datatype and operation, the count and the root.
+// A table of the calls that a group has made before. The key of a call contains only arguments of
+// the MPI call: the handles of datatype and operation, the count and the root.
 //
 // A call that is found here runs at once, without looking up its bytes, its combination or its
 // program. Everything that the executor needs for the call is stored side by side, with the steps
@@ -47,8 +47,9 @@ struct CallKey {
   }
 };
 
-// A call that was made before, with all that the executor needs to run it again. Its size is a
-// power of two, so that the address of an entry takes one instruction.
+// A call that was made before, with all that the executor needs to run it again. `start` points to
+// a bound program of the group, which clears the table before it destroys its programs. The size is
+// a power of two, so that the address of an entry takes one instruction.
 struct alignas(512) KnownCall {
   static constexpr uint32_t most_steps = 3;
   static constexpr size_t used_bytes = 448;

@@ -1,11 +1,12 @@
-// A table from (key, bytes) to a value that holds for a range of bytes. A group stores in it the
-// entries that serve the calls which it has made.
+// A RangeTable maps (key, bytes) to a value that holds for a range of bytes. A group finds in it
+// the entry that serves a call.
 //
-// One group owns the table, and only the thread that uses the group uses it. The table uses open
-// addressing: a range is found by its key and by the power of two of the bytes. So calls of any mix
-// of sizes find their ranges in one or two probes, without a lock, an allocation or a search. A
-// range that spans several powers of two is noted once for each of them in which a call was made.
-// The table grows to `most` ranges and is then emptied.
+// One group owns the table, and only the thread that uses the group uses it. The table does not own
+// the values: its owner clears it when it destroys them. The table uses open addressing: a range is
+// found by its key and by the power of two of the bytes. So calls of any mix of sizes find their
+// ranges in one or two probes, without a lock or an allocation. A range that spans several powers
+// of two is noted once for each of them in which a call was made. The table grows to `most` ranges
+// and is then emptied.
 #pragma once
 
 #include <cstddef>
@@ -19,7 +20,8 @@ class RangeTable {
  public:
   static constexpr uint64_t no_key = UINT64_MAX;
 
-  // The value whose range holds the bytes; null if none is noted.
+  // The value whose range holds the bytes; null if none is noted. At most half of the entries are
+  // used, so every search ends.
   Value* find(uint64_t key, size_t bytes) const {
     for (size_t at = index_of(key, bytes);; at = (at + 1) & mask_) {
       const Range& range = ranges_[at];
@@ -54,7 +56,7 @@ class RangeTable {
     size_t bytes = 0;  // of the call for which it was noted
   };
 
-  // At most half of the entries are used, so every search ends.
+  // The index at which the search for a range begins.
   size_t index_of(uint64_t key, size_t bytes) const {
     // Powers of two belong to the sizes below them, because the ranges of rules end at them.
     const auto power = static_cast<uint64_t>(__builtin_clzll((bytes - 1) | 1));

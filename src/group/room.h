@@ -1,6 +1,7 @@
 // Finds an algorithm and a carrier for which a group has enough shared memory, if the chosen ones
 // need more. A group calls find_room when it makes an entry, and journey.h calls it for `tutti
-// explain`. Pure, so all ranks find the same; any thread.
+// explain`. The result depends only on the arguments and on what `fits` returns, so all ranks find
+// the same. A group's `fits` makes programs, so one thread at a time calls it for one group.
 #pragma once
 
 #include <string_view>
@@ -10,17 +11,18 @@
 
 namespace tutti::group {
 
-// An algorithm and how its data goes from rank to rank.
-struct Served {
+// A candidate for serving a call: an algorithm, and the carrier that moves its data from rank to
+// rank.
+struct Candidate {
   std::string_view algorithm;
   plan::Carrier carrier = plan::Carrier::slot;
 };
 
 // Returns `wanted` if it fits, else the first alternative that fits, else the last alternative.
-// `fits(served, element)` returns whether the group's memory has room for the programs of the
+// `fits(candidate, element)` returns whether the group's memory has room for the programs of the
 // algorithm with that carrier. Not for users' plans, which are refused if they do not fit.
 template <class Fits>
-Served find_room(plan::Collective collective, Served wanted, size_t element, Fits fits) {
+Candidate find_room(plan::Collective collective, Candidate wanted, size_t element, Fits fits) {
   using plan::Carrier;
   // The parts of many ranks may need more lines than there are.
   if (wanted.carrier == Carrier::line && plan::parted(collective) && !fits(wanted, 1))
@@ -30,7 +32,8 @@ Served find_room(plan::Collective collective, Served wanted, size_t element, Fit
   // as the slots can hold.
   if (!plan::parted(collective)) return {"flat", wanted.carrier};
   for (const char* algorithm : {"direct:16", "direct:8", "direct:4"})
-    if (const Served served{algorithm, wanted.carrier}; fits(served, element)) return served;
+    if (const Candidate candidate{algorithm, wanted.carrier}; fits(candidate, element))
+      return candidate;
   return {"direct:2", wanted.carrier};
 }
 

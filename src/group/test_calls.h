@@ -31,7 +31,8 @@ inline Vector data_of(int round, int rank, size_t count) {
 
 inline constexpr uint64_t untouched = 0xDEADBEEFDEADBEEFu;
 
-struct Call {
+// One call that all ranks of a test make.
+struct TestCall {
   Collective collective;
   size_t count;  // elements of a part, or of the vector
   int root;
@@ -39,8 +40,8 @@ struct Call {
   int round;
 };
 
-void expect_parts(Group& group, const Call& call, const Vector& out, size_t first, size_t blocks,
-                  auto&& expected) {
+void expect_parts(Group& group, const TestCall& call, const Vector& out, size_t first,
+                  size_t blocks, auto&& expected) {
   for (size_t block = 0; block < blocks; ++block) {
     for (size_t i = 0; i < call.count; ++i) {
       const uint64_t found = out[first + block * call.count + i];
@@ -56,7 +57,7 @@ void expect_parts(Group& group, const Call& call, const Vector& out, size_t firs
   }
 }
 
-inline void gather_or_allgather(Group& group, const Call& call) {
+inline void gather_or_allgather(Group& group, const TestCall& call) {
   const bool everywhere = call.collective == Collective::allgather;
   const auto ranks = static_cast<size_t>(group.ranks()), rank = static_cast<size_t>(group.rank());
   const bool receives = everywhere || group.rank() == call.root;
@@ -76,7 +77,7 @@ inline void gather_or_allgather(Group& group, const Call& call) {
   });
 }
 
-inline void scatter(Group& group, const Call& call) {
+inline void scatter(Group& group, const TestCall& call) {
   const auto ranks = static_cast<size_t>(group.ranks()), rank = static_cast<size_t>(group.rank());
   const bool at_root = group.rank() == call.root;
   Vector in = at_root ? data_of(call.round, call.root, ranks * call.count) : Vector();
@@ -90,7 +91,7 @@ inline void scatter(Group& group, const Call& call) {
   });
 }
 
-inline void alltoall(Group& group, const Call& call) {
+inline void alltoall(Group& group, const TestCall& call) {
   const auto ranks = static_cast<size_t>(group.ranks()), rank = static_cast<size_t>(group.rank());
   Vector in = data_of(call.round, group.rank(), ranks * call.count);
   Vector out(call.in_place ? 0 : ranks * call.count, untouched);
@@ -101,13 +102,13 @@ inline void alltoall(Group& group, const Call& call) {
   });
 }
 
-inline uint64_t sum_of(const Call& call, int ranks, size_t i) {
+inline uint64_t sum_of(const TestCall& call, int ranks, size_t i) {
   uint64_t total = 0;
   for (int rank = 0; rank < ranks; ++rank) total += value(call.round, rank, i);
   return total;
 }
 
-inline void reduce_scatter(Group& group, const Call& call) {
+inline void reduce_scatter(Group& group, const TestCall& call) {
   const auto ranks = static_cast<size_t>(group.ranks()), rank = static_cast<size_t>(group.rank());
   Vector in = data_of(call.round, group.rank(), ranks * call.count);
   Vector out(call.count, untouched);
@@ -120,7 +121,7 @@ inline void reduce_scatter(Group& group, const Call& call) {
   });
 }
 
-inline void scan(Group& group, const Call& call) {
+inline void scan(Group& group, const TestCall& call) {
   const bool exclusive = call.collective == Collective::exscan;
   Vector in = data_of(call.round, group.rank(), call.count);
   Vector out(call.in_place ? 0 : call.count, untouched);
@@ -136,7 +137,7 @@ inline void scan(Group& group, const Call& call) {
   });
 }
 
-inline void bcast(Group& group, const Call& call) {
+inline void bcast(Group& group, const TestCall& call) {
   Vector data = group.rank() == call.root ? data_of(call.round, call.root, call.count)
                                           : Vector(call.count, untouched);
   ASSERT_EQ(bcast(group, data.data(), call.count * 8, call.root), Code::ok) << group.failure();
@@ -144,7 +145,7 @@ inline void bcast(Group& group, const Call& call) {
                [&](size_t, size_t i) { return value(call.round, call.root, i); });
 }
 
-inline void reduce_or_allreduce(Group& group, const Call& call) {
+inline void reduce_or_allreduce(Group& group, const TestCall& call) {
   const bool everywhere = call.collective == Collective::allreduce;
   const bool receives = everywhere || group.rank() == call.root;
   Vector in = data_of(call.round, group.rank(), call.count);
@@ -162,7 +163,7 @@ inline void reduce_or_allreduce(Group& group, const Call& call) {
                [&](size_t, size_t i) { return sum_of(call, group.ranks(), i); });
 }
 
-inline void perform(Group& group, const Call& call) {
+inline void perform(Group& group, const TestCall& call) {
   switch (call.collective) {
     case Collective::bcast: return bcast(group, call);
     case Collective::reduce:

@@ -1,5 +1,7 @@
-// V-collectives, whose parts differ in length: how ranks agree on the longest part, and how the
-// parts then go.
+// V-collectives, whose parts differ in length. If the ranks do not know the longest part, they
+// first agree on its length, by records, in which short parts travel (exec/record.h), or by an
+// allreduce or a bcast of the length. Unless all parts have travelled in records, a direct plan
+// then moves them.
 #include <algorithm>
 #include <bit>
 #include <cstring>
@@ -15,11 +17,10 @@ using plan::Collective;
 
 namespace {
 
-// Bytes of the longest record. Beyond it, an agreement alone costs less than records, which send
-// short parts with the agreement.
+// The limit for the bytes of a record. For longer parts, an agreement without records costs less.
 constexpr size_t most_record = 2048;
-// A gather sends its records by an allgather, which serves well up to this number of ranks
-// (docs/algorithms.md).
+// The limit for the ranks of a gather that uses records. It sends them by an allgather, in which
+// every rank reads the records of all (docs/decisions/parts-of-different-lengths.md).
 constexpr int most_ranks_told = 16;
 
 }  // namespace
@@ -39,10 +40,10 @@ size_t Group::longest_part(Collective collective, const exec::VParts& parts, int
   return std::max(in, out);
 }
 
-// In a direct plan every transfer reads or writes its executor's own buffer, so the executor knows
-// the length of the part.
+// In a direct plan every transfer reads or writes a buffer of the rank that executes it, so this
+// rank knows the length of the part.
 Group::Entry* Group::look_up_v(const Selector& selector, size_t longest) {
-  // Rules are written for parts of one length. Their segment sizes and reach apply here, too.
+  // Rules are written for parts of one length, but their segment sizes and reach apply here, too.
   select::Choice choice = select::choose(call_of(selector, longest), overrides_);
   const select::Sizes ruled{choice.bytes_low, choice.bytes_high};
   choice.algorithm = v_algorithm;
@@ -84,8 +85,8 @@ Code Group::run_v(Collective collective, const void* in, void* out, const exec::
   return code;
 }
 
-// The expected length decreases slowly, so that lengths that alternate are not mispredicted every
-// other time.
+// The expected length decreases slowly. So if the lengths of successive calls alternate, not every
+// second one is mispredicted.
 Code Group::v_collective(const Call& call) {
   const auto& [collective, in, out, count, root, combine, given, longest] = call;
   const exec::VParts& parts = *given;
@@ -131,7 +132,7 @@ Group::Entry* Group::find_records(Collective collective, size_t expected, int ro
   const Selector selector{
       gathers ? Collective::allgather : collective, gathers ? 0 : root, {}, 1, true};
   Entry* const entry = &entry_for_v(selector, record);
-  // There are too many ranks, or there is too little memory.
+  // A record needs several segments, because there are too many ranks or too little memory.
   if (record >= entry->direct_below) return nullptr;
   room = record - exec::record_header;
   return entry;
@@ -166,7 +167,7 @@ const void* Group::set_aside(const void* in, exec::Parts& parts) {
 }
 
 // The root of a gather or a scatter knows all lengths and broadcasts the longest. In the other
-// collectives the ranks find it by an allreduce. Messages about either name the v-collective.
+// collectives the ranks find it by an allreduce. Error messages about these name the v-collective.
 Code Group::agree_on_longest(Collective collective, exec::Agreement& agreement, int root) {
   static const exec::Combine largest{kernels::find_reduce(kernels::Type::uint64, kernels::Op::max),
                                      nullptr,

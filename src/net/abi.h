@@ -3,8 +3,8 @@
 // and is compiled once for each of them.
 //
 // The library must load into programs without MPI (a shell under tutti-run), so it refers to no
-// symbol of an MPI. Functions are called through Host (mpi/host.h). Open MPI's handles, which are
-// addresses of its data, are looked up by name; so a handle such as MPI_INT costs a search and
+// symbol of an MPI. Functions are called through Host (mpi/abi/host.h). Open MPI's handles, which
+// are addresses of its data, are looked up by name; so a handle such as MPI_INT costs a search and
 // belongs in tables made at set-up. Constants only, for any thread.
 #pragma once
 

@@ -43,7 +43,6 @@ size_t deep_area(int32_t ranks) {
 }
 
 size_t first_area(int32_t ranks, size_t asked, bool scarce) {
-  constexpr size_t least_comfortable = 8 * 1024;
   const auto all = static_cast<size_t>(ranks);
   const auto in_pages = [](size_t bytes) {
     return (bytes + page_size - 1) / page_size * page_size;
@@ -52,7 +51,7 @@ size_t first_area(int32_t ranks, size_t asked, bool scarce) {
   const size_t given = asked != 0 ? asked : modest_area;
   size_t share = in_pages(given * all) / 2;
   if (asked == 0) share = scarce ? std::min(share, deep) : deep;
-  const size_t least = std::max(smallest_area, least_comfortable) * all;
+  const size_t least = std::max(smallest_area, comfortable_area) * all;
   return std::min(in_pages(std::max(share, least)), most_bytes) / all;
 }
 

@@ -51,7 +51,8 @@ struct alignas(line_size) Control {
   Word waits_for_message;
   // The value of waits_for_message while the rank is in the host MPI's own collective.
   static constexpr uint64_t among_leaders = 1;
-  Word parked;  // whether the rank's service is in use, parked or retired (mpi/service.h)
+  // Whether the rank's service is in use, parked or retired (mpi/communicators/service.h).
+  Word parked;
   // Third line: the ranks that sleep until this rank publishes.
   struct alignas(line_size) Doorbell {
     Count sleepers;
@@ -81,6 +82,10 @@ struct Layout {
 // number of a line, in 32 bits (exec/bound.h).
 inline constexpr size_t most_bytes = size_t{UINT32_MAX} * line_size;
 
+// The slots of smaller areas pipeline badly. A communicator gets such areas only if shared memory
+// is short.
+inline constexpr size_t comfortable_area = 8 * 1024;
+
 // A rank's area if memory is scarce: in /dev/shm, and between threads, which seldom need slots.
 inline constexpr size_t modest_area = 256 * 1024;
 
@@ -90,9 +95,10 @@ inline constexpr size_t modest_area = 256 * 1024;
 size_t deep_area(int32_t ranks);
 
 // The area of the communicator of all ranks of a node, which takes the first memory of the node's
-// segment (Team::place in src/mpi). It is half of what was asked for (TUTTI_SHM_BYTES_PER_RANK), so
-// that other communicators find the rest, or a deep area if nothing was asked for (0). `scarce`:
-// the segment lies in /dev/shm.
+// segment (Team::grant_areas in src/mpi/job). It is half of what was asked for
+// (TUTTI_SHM_BYTES_PER_RANK), so that other communicators find the rest, or a deep area if nothing
+// was asked for (0). `scarce`: the segment has only modest areas, because it is in /dev/shm or the
+// system refused a larger one.
 size_t first_area(int32_t ranks, size_t asked, bool scarce);
 
 // Control, 16 lines and a slot of 2 KiB.

@@ -1,5 +1,5 @@
-// A call of a collective as the program made it: MPI's arguments in one form for all languages,
-// count types and collectives.
+// An mpi::Call is a call of a collective as the program made it: MPI's arguments in one form for
+// all languages, count types and collectives. (A group::Call is what a group gets: packed data.)
 //
 // A Call is a plain value on the stack of the calling thread. It points to the program's memory and
 // is valid until the call returns. The path of known calls makes none (serve.h), because writing it
@@ -82,10 +82,13 @@ struct Call {
   bool v_form() const { return shape >= Shape::v_parts; }
 };
 
-// Makes the call by the host's function and returns its error code (host_calls.cpp). A call that
-// the host lacks is an error, raised on the communicator.
+// Makes the call by the host's function and returns its error code (host_calls.cpp). If the host
+// lacks a large-count function without arrays of counts, the plain function makes the call,
+// provided that its counts fit an int. Any other call that the host cannot make is an error, which
+// is raised on the communicator.
 int call_host(const Call& call, MPI_Comm comm);
-// The same for a function that makes a persistent request.
+// Makes a persistent request by the host's function and returns its error code. A function that the
+// host lacks is an error, which is raised on the communicator.
 int call_host(const Call& call, MPI_Comm comm, MPI_Info info, MPI_Request* request);
 
 }  // namespace tutti::mpi

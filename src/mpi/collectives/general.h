@@ -74,9 +74,10 @@ inline Roles roles_of(bool at_root, const Call& call) {
   return roles;
 }
 
-// Each function serves the calls of one shape by the communicator's group, which must exist. It
-// returns Reason::wrong_arguments if this rank's arguments are wrong, or another reason why the
-// host must make the call.
+// Each function serves calls by the communicator's group, which must exist. bcast_by_group serves
+// the shape `vector`; reduction_by_group serves the shapes `reduction` and `v_reduction`. They
+// return Reason::wrong_arguments if this rank's arguments are wrong, or another reason why the host
+// must make the call.
 Served bcast_by_group(Communicator& communicator, const Call& call);
 Served parts_by_group(Communicator& communicator, const Call& call);
 Served reduction_by_group(Communicator& communicator, const Call& call);
@@ -90,10 +91,11 @@ std::optional<group::Call> plain_reduction(Communicator& communicator, const Cal
 
 // The result of looking up the communicator of a call.
 struct Found {
-  Communicator* communicator = nullptr;  // null: the host makes the call
+  Communicator* communicator = nullptr;  // null: the host makes the call, unless `code` is an error
   int code = MPI_SUCCESS;                // of an error that the look-up raised
 };
-// find_or_make() is the part of find() for a communicator that this thread does not remember.
+// find() finds the Communicator of a call. find_or_make() does so for a handle that this thread
+// does not remember: it may make the Communicator and set it up, by collective calls.
 Found find_or_make(MPI_Comm handle);
 inline Found find(MPI_Comm handle) {
   const Remembered& known = place_of(handle);

@@ -3,9 +3,9 @@
 // The templates are the path of calls that were made before: find the communicator, find the call
 // among those that its group has noted, run it. A few comparisons judge the arguments. A call that
 // fails them, or that the group has not noted yet, goes to serve_ready. A call on a communicator
-// without a group, and every call while calls are recorded, goes to serve_any. An 8-byte allreduce
-// of two ranks takes about 200 instructions here and in the executor (tests/mpi/test_cost.py checks
-// the number).
+// without a group, a call from inside Tutti or the host, and every call while calls are recorded go
+// to serve_any. An 8-byte allreduce of two ranks takes about 200 instructions here and in the
+// executor (tests/mpi/test_cost.py checks the number).
 //
 // Any thread may call these functions, one at a time for each communicator. All that serve a call
 // return an MPI error code.

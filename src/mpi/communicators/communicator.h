@@ -1,8 +1,14 @@
-// A Communicator is what Tutti knows about one of the program's communicators.
+// A Communicator is this process's record of one of the program's communicators: whether Tutti or
+// the host serves its collectives, and what Tutti needs to serve them.
 //
-// It counts the collectives that the host has made. Inside the last of the first TUTTI_SETUP_AFTER
-// collectives it sets up: it gets a group, or the reason why its calls stay on the host MPI. All
-// members make the same calls, so all set up inside the same one, by collective calls on the
+// At first the host makes its collectives, and the Communicator counts them. Inside the last of
+// these it sets up: it gets a group, or the reason why its calls stay on the host MPI. Usually
+// MPI_COMM_WORLD sets up inside its first collective, and any other communicator inside its third,
+// 24th or 48th, depending on the host. TUTTI_SETUP_AFTER sets another number for all of them. If
+// the number is 0, as always with TUTTI_REPRODUCIBLE=placement, they set up before their first
+// collective (calls_to_host in communicator.cpp).
+//
+// All members make the same calls, so all set up inside the same one, by collective calls on the
 // program's communicator, holding no lock. A call that the host refuses at one rank for its
 // arguments is not counted, because the other ranks have not made it.
 //
@@ -31,7 +37,9 @@
 
 namespace tutti::mpi {
 
-// A communicator of this process alone, which ends with the object.
+// A communicator of the host with this process as its only rank, for the requests of persistent
+// collectives (requests.h). The Communicator and each Persistent that was made on it share one; the
+// last of them to end frees it.
 struct Loopback {
   MPI_Comm handle;
   explicit Loopback(MPI_Comm made) : handle(made) {}
@@ -59,12 +67,13 @@ class Communicator {
   ~Communicator();
   Communicator(const Communicator&) = delete;
 
-  // Makes it the Communicator of another handle. It must not have set up.
+  // Makes it the Communicator of another handle. It must not have set up. The registry keeps at
+  // most 16 objects whose communicators ended before they set up, and renews them for new handles.
   void renew(MPI_Comm handle, uint64_t number);
   Noted noted() const { return noted_; }
   bool is_noted() const { return noted_ != Noted::not_yet; }
   void note(Noted how) { noted_ = how; }
-  // True if it is time to set up; some communicators set up before their first call.
+  // True if it is time to set up. It may be true before the first call.
   bool has_enough_calls() const { return calls_left_ == 0; }
   // Counts a call that the host has made.
   void count() { --calls_left_; }
@@ -82,28 +91,33 @@ class Communicator {
 
   MPI_Comm handle() const { return handle_; }
   uint64_t number() const { return number_; }  // in the order of making
+  // The team that set-up chose; null before set-up, or if set-up chose none. A communicator may
+  // have a team and no group.
   const Team* team() const { return team_.get(); }
   const std::shared_ptr<Team>& shared_team() const { return team_; }
   // Null if the ranks exchange no messages.
   const net::PointToPoint* net() const { return net_.get(); }
   // Null unless a rule may ask for the host's collectives among the nodes' leaders.
   const HostLeaders* leaders() const { return leaders_.get(); }
-  // The team's segment that its areas are in.
+  // The team's segment that its areas are in; null if this rank shares memory with no other. To be
+  // called only if group() is not null.
   shm::Segment* segment() const { return service_->segment; }
-  // The segments from which its persistent collectives take memory. Each is added when memory is
-  // needed; they are segments of this process and of other members.
+  // The segments from which its persistent collectives take memory. Rank 0 makes each of them when
+  // memory is needed, and the other ranks attach to it.
   group::Deposits::Segments& segments_of_deposits() { return segments_of_deposits_; }
-  // The first call makes it, and is collective.
+  // The Loopback of its persistent collectives. The first call makes it, and is collective.
   const std::shared_ptr<Loopback>& loopback();
-  // Adds the messages that it has sent to the report. Called once, when it sends no more; net()
-  // must not be null.
+  // Adds the messages that it has sent to the report. net() must not be null. MPI_Finalize calls it
+  // before it writes the report, and the destructor calls it, which has no effect once the report
+  // is written.
   void record_sent() const;
+  // Null before set-up, and if its calls stay on the host; reason() then says why.
   group::Group* group() const { return group_; }
   uint32_t traced_as() const { return traced_as_; }  // its number in traces, if tracing is on
   Reason reason() const { return reason_; }
 
   // The combination of a predefined type and operation by a kernel; null if there is no kernel. It
-  // lives as long as the service.
+  // lives as long as the service. To be called only if group() is not null.
   const exec::Combine* kernel(MPI_Datatype type, MPI_Op op);
 
   // True if MPI defines the predefined operation for the type and the host's MPI_Reduce_local can

@@ -1,6 +1,6 @@
-// HostLeaders makes the collectives among the leaders of a communicator's nodes (group/leaders.h)
-// by the host MPI's own collectives, so that the host may use what its network offers. The leaders
-// have a communicator that carries nothing else.
+// A HostLeaders object makes the collectives among the leaders of a communicator's nodes
+// (group/leaders.h) by the host MPI's own collectives, so that the host may use what its network
+// offers. The leaders have a communicator that carries nothing else.
 //
 // If a rule or a variable names `host` between nodes, the set-up of a communicator over several
 // nodes makes one object at every rank. The Communicator owns it, and both end together. Calls
@@ -25,6 +25,8 @@ class HostLeaders final : public group::Leaders {
   ~HostLeaders() override;
   HostLeaders(const HostLeaders&) = delete;
 
+  // A call that combines must have a combination of Communicator::kernel or HostReduction, because
+  // the context of these leads to the host's type and operation.
   bool run(const group::Call& call) override;
   std::string failure() const override { return failure_; }
 
@@ -36,8 +38,8 @@ class HostLeaders final : public group::Leaders {
 
  private:
   explicit HostLeaders(const std::vector<int32_t>& leading) : leading_(leading) {}
-  // Each of these calls the host and returns its error code. The second one unpacks elements of a
-  // type with gaps piece by piece, because the host's operation needs them in the type's layout.
+  // Each of these calls the host and returns its error code. combine_with_gaps unpacks the elements
+  // piece by piece, because the host's operation needs them in the type's layout.
   int move(const group::Call& call);
   int combine_dense(const group::Call& call);
   int combine_with_gaps(const group::Call& call);
@@ -48,7 +50,8 @@ class HostLeaders final : public group::Leaders {
   int combine_piece(const group::Call& call, const void* in, void* out, int count);
 
   const placement::PeriodicRow leading_;
-  MPI_Comm communicator_ = host().comm_null;
+  MPI_Comm communicator_ = host().comm_null;  // of the leaders; null at ranks that lead no node
+  // This rank's index among the leaders; -1 if it leads no node. run() must not be called then.
   int place_ = -1;
   Calls calls_;
   std::string failure_;

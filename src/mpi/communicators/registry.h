@@ -2,10 +2,12 @@
 // process knows about other processes: the world, sessions, and teams.
 //
 // A process has one registry, with a lock that is not held while communicating; any thread may call
-// its functions. It is opened by MPI_Init or the first session and closed by MPI_Finalize or the
-// end of the last session, whichever comes later. While it is closed, every call goes to the host.
-// A thread remembers some communicators that it used, by handle. Handles are reused, so all threads
-// forget them when any communicator ends.
+// its functions. registry_is_open, world_lasts and why_no_team take no lock, because only the begin
+// and the end of MPI change what they read. The registry is opened by MPI_Init or the first session
+// and closed by MPI_Finalize or the end of the last session, whichever comes later. While it is
+// closed, every call goes to the host. A thread remembers some communicators that it used, by
+// handle. Handles are reused, so all threads forget all of them when a communicator ends that may
+// have a group.
 //
 // The registry learns of the end in one of two ways. If it has seen how the communicator was made,
 // and no session was open then, it also sees how it is freed (entry/makers.h). Any other
@@ -38,7 +40,8 @@ void enter_world(std::shared_ptr<Team> team, std::string why_no_team,
 // For MPI_Finalize, if sessions go on. Nothing that was made from MPI_COMM_WORLD may be used any
 // more. Decisions stay as they were, because other ranks may not have called MPI_Finalize yet.
 void leave_world();
-// True if the registry is open and MPI_COMM_WORLD has not ended, so that services may be parked.
+// True if the registry is open and leave_world was not called, so that services may be parked. Also
+// true in a process that has sessions and no MPI_COMM_WORLD.
 bool world_lasts();
 // From now on no communicator sets up, because the ranks have not agreed in MPI_Init.
 void switch_off();
@@ -75,17 +78,19 @@ bool may_ask(MPI_Comm communicator, int ranks);
 void note_team(const std::shared_ptr<Team>& team);
 std::shared_ptr<Team> noted_team(MPI_Comm communicator, int ranks);
 
-// To be called after an MPI function has made a communicator, and before one frees it. If memory
-// runs out, communicator_made has no effect.
+// To be called after an MPI function has made a communicator, and before one frees it.
+// communicator_made has no effect if memory runs out or while a session is open. communicator_ends
+// has an effect only on a communicator that communicator_made has noted.
 void communicator_made(MPI_Comm handle) noexcept;
 void communicator_ends(MPI_Comm handle) noexcept;
 
-// The Communicator of a call, which is made and sets up first if need be; null if Tutti must leave
-// the call to the host.
+// The Communicator of a call; null if Tutti must leave the call to the host. It is made if the
+// registry has none, and sets up if it is time to. The result is valid until the communicator ends.
+// This function and count_call may throw, and set-up is collective.
 Communicator* find_communicator(MPI_Comm handle);
 // To be called after a call that the host has made, with its error code. Counts the call, and sets
-// up if it was the last one before set-up. The first call also notes how the communicator's end
-// will be learned, because the host has found the handle to be valid.
+// up if it was the last one before set-up. The first call also notes how the registry will learn of
+// the communicator's end, because the host has found the handle to be valid.
 void count_call(Communicator& communicator, int code);
 
 // A communicator that a thread remembers. Each thread has a few places, of which a handle's hash
@@ -98,7 +103,9 @@ struct Remembered {
 };
 inline constexpr int log_of_remembered = 3;
 extern constinit TUTTI_PER_THREAD Remembered remembered[1 << log_of_remembered];
-extern shm::Word generation;  // of the registry; grows when a communicator ends
+// The generation of the registry. It grows when a communicator ends that may have a group, and when
+// the registry closes or the world ends.
+extern shm::Word generation;
 
 inline Remembered& place_of(MPI_Comm handle) {
   Remembered* place = &remembered[static_cast<uint32_t>((uint64_t)handle) * 0x9E3779B1u >>
@@ -111,8 +118,8 @@ inline Remembered& place_of(MPI_Comm handle) {
 // Null if it is not there, or if the thread is inside Tutti.
 const Remembered* recall(MPI_Comm handle);
 
-// True if the place has this handle, no communicator has ended since, and the thread is not inside
-// Tutti. One branch, which nearly always goes the same way.
+// True if the place has this handle, the generation has not grown since it was filled, and the
+// thread is not inside Tutti. One branch, which nearly always goes the same way.
 inline bool is_ready(const Remembered& known, MPI_Comm handle) {
   return (((uint64_t)known.handle ^ (uint64_t)handle) |
           (known.generation ^ shm::load_relaxed(generation)) |

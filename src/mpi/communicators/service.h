@@ -1,5 +1,5 @@
-// A Service is what serves a communicator: its group, and the memory and kernels that the group
-// uses.
+// A Service holds the parts of a communicator that a later communicator of the same ranks can use
+// again: the group, and the memory and kernels that the group uses.
 //
 // The set-up of a communicator, which is collective, makes its service. The Communicator owns it;
 // after the communicator has ended, the parking lot does. Programs that split off a communicator,
@@ -7,14 +7,16 @@
 // communicator of one node is parked when the communicator ends, and the next communicator of the
 // same ranks in the same order takes it, with its memory, programs, kernels and known calls.
 //
-// Rank 0 of those ranks, the leader, decides. Each rank stores in its Control that it has parked
-// the service. The leader takes a service that all ranks have parked, clears their words and sends
-// them the service's identity. The leader keeps a few services and retires the others by its own
-// word. Each rank then releases its part of a retired service when it next parks one. A piece of
-// memory is taken anew only when all ranks have released it, so the leader's word stays readable as
-// long as any rank reads it.
+// Rank 0 of those ranks, the leader, decides. Each rank has a word at the start of its area,
+// shm::Control::parked, whose value is `in use`, `parked` or `retired`; only the leader's word can
+// be `retired`. Each rank stores `parked` when it parks the service. The leader takes a service
+// that all ranks have parked, sets their words to `in use` and sends them the service's identity.
+// The leader keeps a few services and retires the others by its own word. Each rank then releases
+// its part of a retired service when it next parks one. A piece of memory is taken anew only when
+// all ranks have released it, so the leader's word stays readable as long as any rank reads it.
 //
-// One thread at a time uses a service. The parking lot has a lock.
+// One thread at a time uses a service. Each process has one parking lot, which has a lock and is
+// never destroyed.
 #pragma once
 
 #include <cstdint>
@@ -29,11 +31,13 @@
 
 namespace tutti::mpi {
 
-// The combination of a predefined type and operation by a kernel, with the host's handles.
+// The combination of a predefined type and operation by a kernel, with the host's handles. The
+// context of `combine` points to this object, in which HostLeaders finds the handles, so the object
+// must not move.
 struct KernelChoice {
   MPI_Datatype type{};
   MPI_Op op{};
-  exec::Combine combine;  // its context is this object
+  exec::Combine combine;
 };
 
 struct Service {
@@ -43,6 +47,8 @@ struct Service {
 
   std::shared_ptr<Team> team;       // comes before the group, which uses its memory
   shm::Segment* segment = nullptr;  // the team's segment that the areas are in; null: none
+  // The first page of the group's areas in the segment. The destructor gives up this rank's share
+  // of these areas.
   uint32_t page = 0;
   std::map<std::pair<MPI_Datatype, MPI_Op>, KernelChoice> kernels;
   uint32_t missing_types = 0;  // the types that rank 0's host cannot reduce (types.h)

@@ -17,9 +17,6 @@
 namespace tutti::mpi {
 namespace {
 
-// The slots of smaller areas pipeline badly. A communicator gets such areas only if shared memory
-// is short.
-constexpr size_t least_comfortable_area = 8 * 1024;
 // The limit for all further segments of one process together, as a multiple of the node's segment.
 constexpr size_t further_segments = 4;
 
@@ -226,23 +223,30 @@ bool Team::covers(MPI_Comm communicator, int ranks) const {
   return !members(communicator, ranks).empty();
 }
 
-// A communicator of all members takes half of the segment if no other has taken any of it. Any
-// other takes a quarter of what is left, in proportion to its ranks, so that there is always
-// something left for the next. None takes more than deep rings need, unless
+// The bytes of the node's segment that the next communicator of this many ranks may take.
+// shm::first_area is the rule for a communicator of all members if no other has taken any of the
+// segment. Any other takes a quarter of what is left, in proportion to its ranks, so that there is
+// always something left for the next. None takes more than deep rings need, unless
 // TUTTI_SHM_BYTES_PER_RANK is set.
+size_t Team::share_of(int ranks) const {
+  const auto all = static_cast<size_t>(ranks_), some = static_cast<size_t>(ranks);
+  const size_t asked = options().shm_bytes_per_rank;
+  const size_t whole = node_segment_->usable_bytes();
+  const size_t left = node_segment_->free_bytes();
+  const size_t deep = shm::deep_area(ranks_);
+  if (ranks == ranks_ && left == whole)
+    return shm::first_area(ranks, asked, whole / 2 < deep * all) * all;
+  const size_t fair = left / 4 * some / all;
+  return asked != 0 ? fair : std::min(fair, deep * some);
+}
+
 AreaGrant Team::grant_areas(int ranks) {
   try {
-    const size_t whole = node_segment_->usable_bytes();
-    const size_t left = node_segment_->free_bytes();
-    const size_t fair = ranks == ranks_ && left == whole
-                            ? whole / 2
-                            : left / 4 * static_cast<size_t>(ranks) / static_cast<size_t>(ranks_);
-    const size_t deep = shm::deep_area(ranks_) * static_cast<size_t>(ranks);
-    const size_t share = options().shm_bytes_per_rank != 0 ? fair : std::min(fair, deep);
-    if (const auto grant = take(*node_segment_, ranks, share)) return *grant;
+    if (const auto grant = take(*node_segment_, ranks, share_of(ranks))) return *grant;
 
     const std::lock_guard<std::mutex> lock(mutex_);
-    const size_t comfortable = least_comfortable_area * static_cast<size_t>(ranks);
+    const size_t whole = node_segment_->usable_bytes();
+    const size_t comfortable = shm::comfortable_area * static_cast<size_t>(ranks);
     for (const auto& segment : made_)
       if (const auto grant = take(*segment, ranks, comfortable)) return *grant;
     const size_t bytes = std::max(whole / 4, comfortable);
@@ -261,7 +265,7 @@ AreaGrant Team::grant_areas(int ranks) {
 
 std::optional<AreaGrant> Team::take(shm::Segment& segment, int ranks, size_t share) {
   const size_t least = round_up(shm::smallest_area * static_cast<size_t>(ranks), shm::page_size);
-  const size_t comfortable = least_comfortable_area * static_cast<size_t>(ranks);
+  const size_t comfortable = shm::comfortable_area * static_cast<size_t>(ranks);
   const auto piece =
       segment.take(least, std::max(share, comfortable), static_cast<uint32_t>(ranks));
   if (!piece) return std::nullopt;

@@ -119,6 +119,7 @@ class Team {
   void agree_on_waiting();
   void agree_on_reach();
   void agree_on_levels(const std::vector<placement::CoreMask>& masks);
+  size_t share_of(int ranks) const;
   std::optional<AreaGrant> take(shm::Segment& segment, int ranks, size_t share);
 
   int rank_ = 0;

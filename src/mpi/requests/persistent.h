@@ -1,4 +1,5 @@
-// Persistent collectives: the operations that MPI_Bcast_init and its like make.
+// A persistent collective is an operation that MPI_Bcast_init or a similar function makes. A
+// Persistent is one rank's part of a persistent collective that Tutti serves.
 //
 // A collective call makes a Persistent. In this call the ranks tell each other what they give, and
 // get shared memory for it (group/deposits.h). Each rank derives once, from the collective's
@@ -40,9 +41,12 @@ class Persistent {
   static constexpr std::string_view deposits_name = "deposits";
 
   // Collective. Returns null with *reason, at all ranks alike, if the host must make the request.
-  // Returns null with the error in *code, which has been raised, if making it failed.
+  // Returns null with the error in *code, which has been raised, if making it failed. Throws Error,
+  // at all ranks alike, if the group has no program for the exchange; the host must then make the
+  // request, too.
   static std::unique_ptr<Persistent> make(Communicator& communicator, const Call& call,
                                           Reason* reason, int* code);
+  // If a round is pending, its deposits are never freed, because other ranks may still read them.
   ~Persistent();
 
   // Starts the next round and returns an MPI error code, without waiting.

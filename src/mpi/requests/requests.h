@@ -26,8 +26,9 @@ namespace tutti::mpi {
 inline constinit shm::Word own_requests{0};
 inline bool has_own_requests() { return shm::load_relaxed(own_requests) != 0; }
 
-// Makes the program's handle for a persistent collective, which the table then owns until the
-// request is freed. Returns the host's error code.
+// Makes the program's handle for a persistent collective. The table then owns the Persistent until
+// the program frees the handle. Returns the host's error code; after an error the Persistent is
+// destroyed.
 int note_request(std::unique_ptr<Persistent> persistent, MPI_Request* request);
 // To be called before the host frees the handle. Removes the persistent collective from the table
 // and returns it; null if the request is not Tutti's.
@@ -92,19 +93,20 @@ int wait_with_own(int count, const MPI_Request* requests, bool* found, Ask ask) 
   return code;
 }
 
-// The requests of a call in C. For another language get() converts them.
+// The requests of a call in C. Another language has a type of its own, with `count` and a get()
+// that converts the handles.
 struct Requests {
   int count;
   const MPI_Request* requests;
   const MPI_Request* get() const { return requests; }
 };
 
-// The calls for one or many requests, in any language. `Requests` is like the struct above; `wait`
-// and `test` call the host and return its error code.
+// The calls for one or many requests, in any language. `List` is Requests or another language's
+// type; `wait` and `test` call the host and return its error code.
 
 // Waits for all.
-template <class Requests, class Wait>
-int wait_for_all(const Requests& requests, Wait wait) {
+template <class List, class Wait>
+int wait_for_all(const List& requests, Wait wait) {
   if (has_own_requests()) {
     const int code = complete_own(requests.count, requests.get());
     if (code != MPI_SUCCESS) return code;
@@ -113,8 +115,8 @@ int wait_for_all(const Requests& requests, Wait wait) {
 }
 
 // Waits for one or some; `test(&found)` sets `found` if the host's test found one.
-template <class Requests, class Test, class Wait>
-int wait_for_some(const Requests& requests, Test test, Wait wait) {
+template <class List, class Test, class Wait>
+int wait_for_some(const List& requests, Test test, Wait wait) {
   if (has_own_requests()) {
     bool found = false;
     const int code =
@@ -126,8 +128,8 @@ int wait_for_some(const Requests& requests, Test test, Wait wait) {
 
 // Tests all requests. `tells` is false for a test that leaves complete requests as they are
 // (MPI_Request_get_status and its like).
-template <class Requests, class Test>
-int test_all(const Requests& requests, int* flag, bool tells, Test test) {
+template <class List, class Test>
+int test_all(const List& requests, int* flag, bool tells, Test test) {
   if (!has_own_requests()) return test();
   const Left left = take_own(requests.count, requests.get());
   *flag = 0;
@@ -139,8 +141,8 @@ int test_all(const Requests& requests, int* flag, bool tells, Test test) {
 
 // A test that names one or some. To the host, those of Tutti's that are left are inactive: if it
 // finds no other active request, it sets *named to MPI_UNDEFINED, and *result must then be 0.
-template <class Requests, class Test>
-int test_some(const Requests& requests, const int* named, int* result, Test test) {
+template <class List, class Test>
+int test_some(const List& requests, const int* named, int* result, Test test) {
   if (!has_own_requests()) return test();
   const Left left = show_own(requests.count, requests.get());
   if (left.code != MPI_SUCCESS) return left.code;
