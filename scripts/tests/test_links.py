@@ -1,4 +1,5 @@
-"""All relative links and anchors in Markdown pages exist, and all pages of docs/ that sources name."""
+"""All relative links and anchors in Markdown pages exist, all files of the project that pages name,
+and all pages of docs/ that sources name."""
 
 import re
 import subprocess
@@ -10,6 +11,15 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent.parent
 LINK = re.compile(r"\[[^\[\]]*\]\(([^()\s]+)\)")
 NAMED_PAGE = re.compile(r"\bdocs/[\w./-]+\.md\b")
+LINK_TARGET = re.compile(r"\]\([^()\s]+\)")
+# A path from the root of the project.
+NAMED_PATH = re.compile(
+    r"(?<![\w./:~-])(?:bench|cmake|docs|examples|include|plans|python|scripts|src|tests)/[\w./-]*\w"
+)
+# A path from src/ or from a room with rooms inside it, in backquotes: group/group.h.
+NAMED_SOURCE = re.compile(r"`(\w+/[\w./-]*\w)`")
+# What a reader puts something else in place of: src/ROOM/NAME_test.cpp.
+PLACEHOLDER = re.compile(r"\b[A-Z]{3,}(?![a-z])")
 
 
 def tracked(*patterns: str) -> list[str]:
@@ -63,6 +73,43 @@ def faults(page: Path) -> list[str]:
 @pytest.mark.parametrize("page", tracked("*.md"))
 def test_links_lead_somewhere(page):
     assert faults(ROOT / page) == []
+
+
+def missing_files(text: str, files: list[str]) -> list[str]:
+    """The paths that a page names and that no file or directory has. A name may leave out the
+    ending of a source: src/plan/geometry."""
+    directories = {str(parent) for file in files for parent in Path(file).parents}
+    rooms = {Path(name).name for name in directories if name.startswith("src/")}
+    known = directories | set(files) | {re.sub(r"\.(h|cpp|py)$", "", file) for file in files}
+    sources = [name for name in known if name.startswith("src/")]
+    text = LINK_TARGET.sub("]", text)
+    missing = [name for name in NAMED_PATH.findall(text) if name not in known]
+    for name in NAMED_SOURCE.findall(text):
+        in_room = name.split("/")[0] in rooms and not NAMED_PATH.match(name)
+        if in_room and not any(source.endswith("/" + name) for source in sources):
+            missing.append(name)
+    return [name for name in missing if not PLACEHOLDER.search(name)]
+
+
+@pytest.mark.parametrize("page", tracked("*.md"))
+def test_files_that_pages_name_exist(page):
+    assert missing_files((ROOT / page).read_text(), tracked()) == []
+
+
+def test_missing_files_are_found():
+    files = ["src/plan/check.h", "src/mpi/entry/life.cpp", "tests/fuzz/run.sh", "docs/plans.md"]
+    there = (
+        "`src/plan/check.h`, `src/plan/check`, `src/mpi/entry`, `plan/check`, `entry/life.cpp` and\n"
+        "`src/ROOM/NAME_test.cpp`; `coll/han` and [x](src/none.h)\n\n    tests/fuzz/run.sh 60\n"
+    )
+    assert missing_files(there, files) == []
+    gone = "`src/mpi/book.h`, `plan/offers.h`, src/plan/check.c\n\n    python bench/paths/run.py -n 2\n"
+    assert missing_files(gone, files) == [
+        "src/mpi/book.h",
+        "src/plan/check.c",
+        "bench/paths/run.py",
+        "plan/offers.h",
+    ]
 
 
 def test_pages_that_sources_name_exist():
