@@ -91,7 +91,8 @@ def missing_files(text: str, files: list[str]) -> list[str]:
     return [name for name in missing if not PLACEHOLDER.search(name)]
 
 
-@pytest.mark.parametrize("page", tracked("*.md"))
+# The changelog also names files of the past.
+@pytest.mark.parametrize("page", sorted(set(tracked("*.md")) - {"CHANGELOG.md"}))
 def test_files_that_pages_name_exist(page):
     assert missing_files((ROOT / page).read_text(), tracked()) == []
 
