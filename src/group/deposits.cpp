@@ -6,15 +6,14 @@
 #include <numeric>
 
 #include "base/log.h"
+#include "plan/geometry.h"
 #include "shm/layout.h"
 
 namespace tutti::group {
 namespace {
 
 // Areas and buffers start at cache lines, so that no rank's word shares a line with another's data.
-size_t in_lines(size_t bytes) {
-  return (bytes + shm::line_size - 1) / shm::line_size * shm::line_size;
-}
+size_t in_lines(size_t bytes) { return plan::round_up(bytes, shm::line_size); }
 
 size_t table_bytes(const Deposits::Announced& rank) {
   return in_lines(rank.blocks * sizeof(Deposits::Block));

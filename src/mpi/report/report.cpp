@@ -17,14 +17,18 @@ void write_report(const std::string& destination, const std::string& why_no_team
   int rank = 0, ranks = 0;
   mpi.Comm_rank(mpi.comm_world, &rank);
   mpi.Comm_size(mpi.comm_world, &ranks);
-  const auto total = std::make_unique<Numbers>();
-  report::read_tally([&](const Numbers& own, const AlgorithmNames& names) {
-    mpi.Reduce(&own, total.get(), report::number_count, mpi.type_uint64, mpi.op_sum, 0,
-               mpi.comm_world);
-    if (rank == 0)
-      report::write_pages(destination,
-                          {*total, names, abi_name, why_no_team, select::refusals(), ranks});
+  // Copies, because the reduction waits for other ranks and must not hold the tally's lock.
+  const auto own = std::make_unique<Numbers>(), total = std::make_unique<Numbers>();
+  AlgorithmNames names;
+  report::read_tally([&](const Numbers& numbers, const AlgorithmNames& algorithms) {
+    *own = numbers;
+    names = algorithms;
   });
+  mpi.Reduce(own.get(), total.get(), report::number_count, mpi.type_uint64, mpi.op_sum, 0,
+             mpi.comm_world);
+  if (rank == 0)
+    report::write_pages(destination,
+                        {*total, names, abi_name, why_no_team, select::refusals(), ranks});
 }
 
 void write_own_report(const std::string& destination, const std::string& why_no_team) {
