@@ -1,0 +1,212 @@
+"""The table of MPI's functions (src/mpi/functions.table), read into rows.
+
+The table's own comments say what its lines mean. mpi_functions.py makes sources from the rows.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+TABLE = "src/mpi/functions.table"
+
+# C types by kind of parameter, in the plain and in the large-count form.
+PLAIN = {
+    "in_buffer": "const void* {}",
+    "out_buffer": "void* {}",
+    "inout_buffer": "void* {}",
+    "count": "int {}",
+    "counts": "const int {}[]",
+    "displacements": "const int {}[]",
+    "type": "MPI_Datatype {}",
+    "types": "const MPI_Datatype {}[]",
+    "op": "MPI_Op {}",
+    "root": "int {}",
+    "comm": "MPI_Comm {}",
+    "info": "MPI_Info {}",
+    "request": "MPI_Request* {}",
+}
+LARGE = PLAIN | {
+    "count": "MPI_Count {}",
+    "counts": "const MPI_Count {}[]",
+    "displacements": "const MPI_Aint {}[]",
+}
+
+
+class TableError(Exception):
+    """A line of the table that cannot be read; the message names the line."""
+
+
+@dataclass
+class Parameter:
+    """An argument of a collective: its name, its kind, and its field of Call by shape."""
+
+    name: str
+    kind: str
+    fields: dict[str, str]  # "" is for all other shapes
+
+    def field(self, shape: str) -> str:
+        return self.fields.get(shape, self.fields[""])
+
+    def declared(self, large: bool) -> str:
+        return (LARGE if large else PLAIN)[self.kind].format(self.name)
+
+
+@dataclass
+class Collective:
+    """A row of the table: one collective function in all its forms."""
+
+    shape: str
+    word: str
+    name: str
+    parameters: list[Parameter]
+    forms: set[str]
+
+    def form_names(self, persistent: bool) -> Iterator[tuple[str, bool]]:
+        """The names of its forms, each with whether its counts are large."""
+        stem = self.name + ("_init" if persistent else "")
+        yield stem, False
+        if "large" in self.forms:
+            yield stem + "_c", True
+
+
+@dataclass
+class Fortran:
+    """The Fortran entry points of a function that is not a collective."""
+
+    function: str
+    parameters: list[str]
+    by_value: list[str]
+    spelling: str
+    cptr: bool = False
+    others: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Function:
+    """A function that Tutti interposes and that is not a collective."""
+
+    name: str
+    parameters: list[str]
+    function: str
+    condition: str = ""
+    fortran: Fortran | None = None
+
+
+@dataclass
+class Around:
+    """A function whose entry points in all languages call a hook with the host's function."""
+
+    name: str
+    parameters: list[str]
+    hook: str
+    arguments: list[str]
+
+    def hook_arguments(self, in_fortran: bool) -> str:
+        """The hook's arguments before the callable."""
+        return ", ".join(
+            self.requests(in_fortran) if one == "requests" else one for one in self.arguments
+        )
+
+    def requests(self, in_fortran: bool) -> str:
+        declared = next(one for one in self.parameters if "MPI_Request" in one)
+        name, count = name_of(declared), "1"
+        if "[]" in declared:
+            count = ("*" if in_fortran else "") + name_of(self.parameters[0])
+        elif "*" not in declared and not in_fortran:
+            name = f"&{name}"
+        return f"{'Handles' if in_fortran else 'mpi::Requests'}{{{count}, {name}}}"
+
+
+@dataclass
+class Maker:
+    """A function that makes or frees the communicator that an argument points to."""
+
+    action: str
+    communicator: str
+    name: str
+    parameters: list[str]
+
+
+@dataclass
+class Table:
+    parameters: dict[str, Parameter] = field(default_factory=dict)
+    collectives: list[Collective] = field(default_factory=list)
+    functions: list[Function] = field(default_factory=list)
+    arounds: list[Around] = field(default_factory=list)
+    makers: list[Maker] = field(default_factory=list)
+    host: list[tuple[str, str]] = field(default_factory=list)  # name, condition
+
+
+def split(declarations: str) -> list[str]:
+    return [one.strip() for one in declarations.split(",") if one.strip()]
+
+
+def name_of(declaration: str) -> str:
+    """The name that a C declaration declares."""
+    return re.sub(r"\[\]$", "", declaration).split()[-1].lstrip("*")
+
+
+def take(pattern: str, line: str, where: str) -> re.Match[str]:
+    found = re.fullmatch(pattern, line)
+    if found is None:
+        raise TableError(f"{where}: this line is not of its kind's form: {line}")
+    return found
+
+
+def read_line(table: Table, line: str, where: str) -> None:
+    kind = line.split()[0]
+    if kind == "parameter":
+        _, name, of_kind, usual, *others = line.split()
+        if of_kind not in PLAIN:
+            raise TableError(f"{where}: '{of_kind}' is no kind; known: {', '.join(PLAIN)}")
+        pairs = [other.split(":") for other in others]
+        table.parameters[name] = Parameter(name, of_kind, {"": usual} | {a: b for a, b in pairs})
+    elif kind == "collective":
+        got = take(r"collective\s+(\w+)\s+(\w+)\s+(\w+)\((.*)\)\s*(.*)", line, where)
+        unknown = [name for name in split(got[4]) if name not in table.parameters]
+        if unknown:
+            raise TableError(f"{where}: no `parameter` line has {', '.join(unknown)}")
+        parameters = [table.parameters[name] for name in split(got[4])]
+        forms = set(got[5].split())
+        if not forms <= {"large", "persistent"}:
+            raise TableError(f"{where}: forms are `large` and `persistent`, not {got[5]}")
+        table.collectives.append(Collective(got[1], got[2], got[3], parameters, forms))
+    elif kind == "function":
+        got = take(r"function\s+(\w+)\((.*)\)\s+(\w+)(?:\s+if\s+(\w+))?", line, where)
+        table.functions.append(Function(got[1], split(got[2]), got[3], got[4] or ""))
+    elif kind == "fortran":
+        got = take(
+            r"fortran\s+(\w+)\(([^;]*?)(?:;(.*))?\)\s+(f08|f08_alias|openmpi)"
+            r"(?:\s+(cptr))?(?:\s+with\s+(.*))?",
+            line,
+            where,
+        )
+        table.functions[-1].fortran = Fortran(
+            got[1], split(got[2]), split(got[3] or ""), got[4], bool(got[5]), (got[6] or "").split()
+        )
+    elif kind == "around":
+        got = take(r"around\s+(\w+)\((.*)\)\s+(\w+)\((.*)\)", line, where)
+        around = Around(got[1], split(got[2]), got[3], split(got[4]))
+        names = [*map(name_of, around.parameters), "requests", "true", "false"]
+        unknown = [one for one in around.arguments if one not in names]
+        if unknown:
+            raise TableError(f"{where}: {around.name} has no parameter {', '.join(unknown)}")
+        table.arounds.append(around)
+    elif kind in ("make", "free"):
+        got = take(r"(make|free)\s+(\w+)\s+(\w+)\((.*)\)", line, where)
+        table.makers.append(Maker(got[1], got[2], got[3], split(got[4])))
+    elif kind == "host":
+        got = take(r"host\s+(.*?)(?:\s+if\s+(\w+))?", line, where)
+        table.host += [(name, got[2] or "") for name in got[1].split()]
+    else:
+        raise TableError(f"{where}: '{kind}' begins no kind of line")
+
+
+def read(text: str, file: str = TABLE) -> Table:
+    table = Table()
+    for number, line in enumerate(text.splitlines(), 1):
+        if line.strip() and not line.lstrip().startswith("#"):
+            read_line(table, line.strip(), f"{file}:{number}")
+    return table
