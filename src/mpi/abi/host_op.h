@@ -7,6 +7,7 @@
 // its persistent request. One thread at a time uses it.
 #pragma once
 
+#include <utility>
 #include <vector>
 
 #include "exec/executor.h"
@@ -24,9 +25,9 @@ class HostReduction {
   bool is_dense() const { return dense_; }
   MPI_Datatype type() const { return type_; }
   MPI_Op op() const { return op_; }
-  // The first error code that the host has returned since the object was made; MPI_SUCCESS if none.
-  // After an error the results are undefined.
-  int error() const { return error_; }
+  // The first error code that the host has returned since this function was called last;
+  // MPI_SUCCESS if none. After an error the results of that call are undefined.
+  int take_error() { return std::exchange(error_, MPI_SUCCESS); }
 
  private:
   static void apply(void* context, const void* in, void* inout, size_t count);

@@ -121,7 +121,7 @@ Served by_host_op(Communicator& communicator, const Call& call, const Lengths& l
                             ? Served(run(communicator, call, source(call),
                                          destination(call, lengths), lengths, combine))
                             : run_packed(communicator, call, lengths, combine);
-  return first_error(served.code, host_op.error());
+  return first_error(served.code, host_op.take_error());
 }
 
 }  // namespace

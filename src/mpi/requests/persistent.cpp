@@ -138,7 +138,7 @@ int Persistent::take(std::optional<trace::Recorder>& recorder) {
     code = first_error(code, take_result(results_[i])).code;
     if (recorder) record_result(*recorder, i);
   }
-  if (host_op_ != nullptr) code = first_error(code, host_op_->error()).code;
+  if (host_op_ != nullptr) code = first_error(code, host_op_->take_error()).code;
   state_ = State::taken;
   ServedCalls::note();
   return code;
