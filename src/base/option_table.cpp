@@ -63,8 +63,7 @@ const std::vector<OptionRow>& option_table() {
       {.name = "TUTTI_STALL",
        .kind = OptionKind::choice,
        .default_value = "report",
-       .doc =
-           "What the watchdog does about a stall: report it once, or report it and abort the job.",
+       .doc = "Action of the watchdog on a stall: report it once, or report it and abort the job.",
        .store = store<&Options::stall>,
        .words = {"report", "abort"}},
       {.name = "TUTTI_REPORT",

@@ -31,21 +31,19 @@ struct BoundOperand {
 static_assert(sizeof(BoundOperand) == 8 && plan::max_blocks <= BoundOperand::most_blocks);
 struct alignas(64) BoundStep {
   plan::StepKind kind;
-  bool then_stamp;  // a stamp follows and is executed with this step; `line` and `offset` are the
-                    // stamp's
-  bool elidable;    // plan::Step::elidable
+  // A stamp follows and is executed with this step; `line` and `offset` are the stamp's.
+  bool then_stamp;
+  bool elidable;  // plan::Step::elidable
   uint16_t operand_count;
   int32_t stage;
   int32_t peer;
-  uint64_t offset;  // plan::first_number of the transfer that this step waits for, publishes or
-                    // stamps
+  uint64_t offset;           // plan::first_number of the transfer of a wait, publish or stamp
   BoundOperand operands[3];  // the first three: all of them for a copy and a reduce of two sources
   uint32_t line;  // for wait_line and stamp: from rank 0's first one of the operation, in lines
-  uint32_t elsewhere;  // where its operands start in BoundProgram::elsewhere; `nowhere` where none
-                       // can be bypassed
-  uint32_t details;    // in BoundProgram::details
+  uint32_t elsewhere;  // where its operands start in BoundProgram::elsewhere, or `nowhere`
+  uint32_t details;    // its index in BoundProgram::details
   uint32_t place;      // of this step in the program, for traces
-  static constexpr uint32_t nowhere = UINT32_MAX;
+  static constexpr uint32_t nowhere = UINT32_MAX;  // no operand has a second place
 };
 static_assert(sizeof(BoundStep) == 64, "one cache line");
 struct BoundDetails {
@@ -91,8 +89,8 @@ struct BoundProgram;
 // each call, so that a call whose data has left the caches waits for memory once, and not for one
 // pointer after another. Its pointers are valid as long as the BoundProgram lives.
 struct Start {
-  Code (*run)(Channel&, const Start&,
-              const Operation&) = nullptr;  // the loop, compiled for what the program needs
+  // The loop, compiled for what the program needs.
+  Code (*run)(Channel&, const Start&, const Operation&) = nullptr;
   const BoundProgram* bound = nullptr;
   const plan::Program* program = nullptr;
   const BoundStep* steps = nullptr;
@@ -109,10 +107,10 @@ struct BoundProgram {
   Start start;
   std::vector<BoundStep> steps;
   std::shared_ptr<const plan::Program> program;
-  size_t reach_from = SIZE_MAX;  // bytes from which readers may bypass slots, the same at all
-                                 // ranks; SIZE_MAX: never
-  size_t cma_from =
-      SIZE_MAX;  // and do so by the system's copies, where they have not mapped the buffer
+  // Bytes from which readers may bypass slots, the same at all ranks; SIZE_MAX: never.
+  size_t reach_from = SIZE_MAX;
+  // Bytes from which they use the system's copies for buffers that they have not mapped.
+  size_t cma_from = SIZE_MAX;
 
   std::vector<BoundDetails> details;
   std::vector<BoundOperand> operands;

@@ -16,7 +16,7 @@ namespace {
 using plan::Carrier;
 using plan::Collective;
 
-constexpr size_t few_lines = shm::smallest_area;  // so that the ring comes round often
+constexpr size_t few_lines = shm::smallest_area;  // so that the ring wraps around often
 
 bool exchanges(const PlanRanks& ranks, int rank) {
   return ranks.program(rank).start.exchange.peer >= 0;

@@ -39,16 +39,16 @@ class alignas(64) Channel {
   struct Settings {
     WaitStyle style = WaitStyle::spin;
     SlotStores::Policy stores = SlotStores::Policy::plain;
-    uint64_t process =
-        0;  // this rank's pid where ranks are processes, so that peers notice its death
+    // This rank's pid where ranks are processes, so that peers notice its death; 0: a thread.
+    uint64_t process = 0;
     ProgressHook hook;
     Reach reach;
     // The ranks of the group that share the areas, rising, in the areas' order; empty: all. The
     // others are reached by `net`, which outlives the channel.
     std::vector<int32_t> members;
     Net* net = nullptr;
-    trace::Tracer* tracer =
-        nullptr;  // records what this channel executes; outlives it; null: nobody does
+    // Records what this channel executes, and outlives it; null: nothing is recorded.
+    trace::Tracer* tracer = nullptr;
     uint32_t communicator = 0;  // number of the group's communicator there
   };
   // `areas` is the start of the group's areas on this node, which outlive the channel; `rank` is
@@ -76,9 +76,9 @@ class alignas(64) Channel {
     }
   }
 
-  // Runs a part of an operation that is no program: the host MPI's collective among leaders, which
-  // returns false if it failed; the caller then gives up. Meanwhile the watchdogs of other ranks
-  // report that this rank is in it.
+  // Runs a part of an operation that is no program: the host MPI's collective among leaders.
+  // `collective` returns false if it failed; the caller then gives up. While it runs, the watchdogs
+  // of other ranks report that this rank is in it.
   template <class Collective>
   Code among_leaders(uint64_t call, Collective&& collective) {
     if (failed_ != Code::ok) return failed_;
@@ -102,8 +102,8 @@ class alignas(64) Channel {
     uint64_t units = 0;     // of each ring that were taken; a multiple of line_size
     uint64_t reaching = 0;  // operations in which readers may bypass slots
   };
-  // Advances the counters as operations would, between two of them and at all ranks alike: for
-  // tests of what happens when half of a counter's bits come round.
+  // Adds to the counters as operations do. Tests call it between two operations, with the same
+  // values at all ranks, to reach the wrap-around of the lower half of a counter's bits.
   void advance(const Counters& by);
 
   // For a handler, when something was thrown in the middle of an operation. This rank has entered
@@ -130,7 +130,8 @@ class alignas(64) Channel {
   struct Unreached;
   class PeerWatch;  // channel_waits.cpp
 
-  // A ring that all ranks use alike. A cursor that only grows counts its units (bytes or lines).
+  // A ring that all ranks use in the same way. A cursor that only grows counts its units (bytes or
+  // lines).
   struct Ring {
     uint64_t cursor = 0;  // units taken so far
     uint64_t limit = 0;   // units up to here can be taken without any other check
@@ -157,7 +158,8 @@ class alignas(64) Channel {
   }
   // -1 on other nodes. For set-up and reports: a search.
   int index_of(int rank) const;
-  // A point in the past to wait for when a ring comes round.
+  // The counters at a point in the past. A rank waits until all ranks have passed it before it
+  // writes a ring's first unit again.
   struct Checkpoint {
     uint64_t base = 0;
     uint64_t lines = 0, short_slots = 0, long_slots = 0;  // the rings' cursors
@@ -236,8 +238,8 @@ class alignas(64) Channel {
   Code failed_ = Code::ok;
   int index_;          // this rank's among the areas
   shm::Control* own_;  // this rank's
-  std::byte*
-      first_line_;  // rank 0's first line; other ranks' are a stride apart, as are their slots
+  // Rank 0's first line and first slot; those of consecutive ranks are a stride apart.
+  std::byte* first_line_;
   std::byte* first_slot_;
   std::byte* areas_;
   size_t stride_;
@@ -267,8 +269,8 @@ class alignas(64) Channel {
   uint32_t communicator_;
 
   std::vector<std::byte> scratch_;  // for data that is read from other processes and combined
-  std::vector<std::vector<std::byte>>
-      packed_;  // by request: of a message that lies in several pieces
+  // By request: the packed copy of a message whose data lies in several pieces.
+  std::vector<std::vector<std::byte>> packed_;
   std::string failure_;
   bool stalled_ = false;
 };

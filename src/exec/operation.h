@@ -61,13 +61,13 @@ struct VParts {
 struct Operation {
   const void* in = nullptr;
   void* out = nullptr;
-  size_t bytes =
-      0;  // of the vector; of a part where buffers have parts (the longest, if they differ)
+  // Bytes of the vector; where buffers have parts, of a part (the longest, if they differ).
+  size_t bytes = 0;
   size_t count = 0;                  // its elements
   const Combine* combine = nullptr;  // null for barrier and bcast
-  size_t segment_bytes =
-      0;              // a multiple of the element and of line_size, or >= bytes for one segment
-  uint64_t call = 0;  // call_signature
+  // A multiple of the element and of line_size, or >= bytes for one segment.
+  size_t segment_bytes = 0;
+  uint64_t call = 0;                // call_signature
   const VParts* v_parts = nullptr;  // where the parts differ in length
 
   // Elements in a part of the vector; the whole is the usual case, and division is slow.

@@ -1,8 +1,8 @@
-// Reach: how a channel gets at other ranks' buffers without the slots, which always serve.
+// Reach: how a channel accesses other ranks' buffers without the slots. Slots always work.
 //
-// Ranks find it out when they make a group, and all have the same kinds of reach. Plain data, which
-// the channel copies. Source: the design of HMPI's shared heap (HMPI 2.1): one range of addresses a
-// rank, mapped by all others.
+// Ranks find their reach out when they make a group, and all have the same kinds of it. This is
+// plain data, which the channel copies. Source: the design of HMPI's shared heap (HMPI 2.1): one
+// range of addresses a rank, mapped by all others.
 #pragma once
 
 #include <cstddef>
@@ -18,8 +18,8 @@ struct Reach {
   // null. `one_process`: the ranks are threads, so all buffers are reached but for those that a
   // plan needs in slots.
   bool one_process = false;
-  // Agreed: what the program allocates is reached, at all ranks: they are threads, or malloc takes
-  // from ranges that are mapped.
+  // True where, at all ranks, what the program allocates is reached, because ranks are threads or
+  // malloc takes memory from ranges that are mapped. The same at all ranks.
   bool ordinary = false;
   std::byte* own_base = nullptr;
   size_t own_bytes = 0;

@@ -1,15 +1,15 @@
-// One operation whose readers may bypass the slots: it finds the ranks' buffers, and moves data
-// from there.
+// One operation whose readers may bypass the slots: it finds the ranks' buffers and moves data
+// from them.
 //
 // When a rank enters the operation, it writes into its Control where others reach its `in` and its
-// `out`, because only it knows. A rank whose buffers nobody reaches does not wait for its readers,
-// so a reader may find a word of a later operation. Therefore the word bears the number of the
-// operation, and a reader that finds another number reads the slot. The words order nothing: the
-// waits before each movement do. A Reached lives on the stack of the executing rank.
+// `out`, because only it knows. A rank whose buffers no rank reaches does not wait for its
+// readers, so a reader may find a word of a later operation. Therefore the word holds the number of
+// the operation, and a reader that finds another number reads the slot. The words order nothing:
+// the waits before each copy or reduce do. A Reached lives on the stack of the executing rank.
 //
 // If parts differ in length, only their owner knows where they are. Then a table of places lies
 // before the operation's share of the owner's slot. It has a place for each part of `in`, in the
-// form of the words, and the word says that there is a table.
+// form of the words, and the nonzero place in the word says that there is a table.
 //
 //   bits 48-63  number of the operation, cut off   bit 47  1: an address, for process_vm_readv
 //   bits 0-46   0: not reached; an address, or a distance from the start of what others have mapped

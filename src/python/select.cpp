@@ -37,7 +37,7 @@ struct Ranks {
   std::string_view mpi;  // the host MPI: mpich, openmpi or mpiabi
 };
 
-// Who shares memory: with TUTTI_REACH=net nobody does.
+// The ranks that share memory: with TUTTI_REACH=net, none do.
 placement::Nodes nodes_of(const Ranks& ranks, const Options& options) {
   if (options.reach != ReachChoice::net) return placement::Nodes(ranks.node_of);
   std::vector<int32_t> alone(static_cast<size_t>(ranks.count));

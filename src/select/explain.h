@@ -19,7 +19,7 @@ struct Considered {
   std::string target;                // an algorithm, or the file of a plan
   const LoadedPlan* plan = nullptr;  // the user's plan; null: a built-in algorithm
   size_t segment_bytes = 0;          // that it asks for; 0: it leaves them to the executor
-  ReachChoice reach = ReachChoice::automatic;  // likewise; automatic: it says nothing
+  ReachChoice reach = ReachChoice::automatic;  // automatic: nothing was asked for
   std::string refused;                         // why it cannot serve; empty if it can
 };
 

@@ -55,14 +55,14 @@ struct Rule {
   YesNo oversubscribed = YesNo::any;                    // whether ranks outnumber cores
   YesNo reached = YesNo::any;  // whether ranks reach the memory that each one allocates
   int32_t clusters_low = 1, clusters_high = plan::max_ranks;  // clusters that their nodes are in
-  int32_t nodes_low = 1, nodes_high = plan::max_ranks;        // nodes that the ranks are on
-  int32_t sockets_low = 1,
-          sockets_high =
-              plan::max_ranks;  // sockets that the ranks lie in; 1: one, numa regions, or unknown
-  int32_t numa_low = 1,
-          numa_high = plan::max_ranks;  // numa regions that the ranks lie in; 1: one, or unknown
-  int32_t caches_low = 1,
-          caches_high = plan::max_ranks;  // groups of ranks that share a cache, likewise
+  // Nodes that the ranks are on.
+  int32_t nodes_low = 1, nodes_high = plan::max_ranks;
+  // Sockets that the ranks lie in; 1: one, numa regions, or unknown.
+  int32_t sockets_low = 1, sockets_high = plan::max_ranks;
+  // Numa regions that the ranks lie in; 1: one, or unknown.
+  int32_t numa_low = 1, numa_high = plan::max_ranks;
+  // Groups of ranks that share a cache; 1: one, or unknown.
+  int32_t caches_low = 1, caches_high = plan::max_ranks;
   size_t bytes_low = 0, bytes_high = SIZE_MAX;
   int32_t root = any_root;
   bool builtin = false;

@@ -1,10 +1,10 @@
 // Selection: (collective, bytes, ranks, oversubscribed, shape, root) -> algorithm and parameters.
 //
 // Selection is data, not code: tables of rules (table.h), which are read from top to bottom. It is
-// a pure function of what all ranks share, so that all ranks choose alike. A variable
+// a pure function of what all ranks share, so that all ranks choose the same. A variable
 // (TUTTI_ALGORITHM_*) overrides the map of a user's own plans (library.h), the map overrides the
-// user's table, and that table overrides the compiled one. A group asks when it makes an entry, and
-// calls that find an entry do not.
+// user's table, and that table overrides the compiled one. A group asks when it makes an entry of
+// its table of calls; later calls that find the entry do not ask.
 #pragma once
 
 #include <array>
@@ -32,10 +32,10 @@ struct Choice {
 struct Overrides {
   std::array<std::string, plan::collective_count> algorithm;  // empty: the tables'
   size_t segment_bytes = 0;                                   // 0: the tables'
-  ReachChoice reach = ReachChoice::automatic;                 // else the tables have no say
+  ReachChoice reach = ReachChoice::automatic;                 // any other overrides the tables
   Reproducible reproducible = Reproducible::off;
   const Library* library = nullptr;  // the user's plans, which outlive this; null: none
-  const Table* table = nullptr;      // the user's table, likewise
+  const Table* table = nullptr;      // the user's table, which outlives this; null: none
 };
 
 // A built-in algorithm that serves the call's operation; the library is not asked here. An
