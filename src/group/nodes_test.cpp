@@ -13,6 +13,8 @@
 
 namespace tutti::group::test {
 namespace {
+// Of a rank. The slots are short, so that calls have several segments.
+constexpr size_t small_area = 17 * 1024;
 
 const std::vector<std::vector<int32_t>> node_maps = {
     {0, 0, 1, 1}, {0, 1, 0, 1, 1}, {2, 0, 1}, {0, 0, 0, 1, 0, 2, 2}};
@@ -47,7 +49,7 @@ TEST(OnNodes, EveryAlgorithmGivesItsResult) {
       SCOPED_TRACE(std::string(plan::name(collective)) + " by " + std::string(algorithm.name));
       with_nodes(
           nodes, asking_for(collective, std::string(algorithm.name)),
-          [&](Group& group) { call_all_sizes(group, collective); }, 16 * 1024,
+          [&](Group& group) { call_all_sizes(group, collective); }, small_area,
           placement::Levels({{"node", nodes, 0}}));
     }
   }
@@ -61,7 +63,7 @@ TEST(OnNodes, WhatTheRulesChooseGivesItsResult) {
           for (int i = 0; i < plan::collective_count; ++i)
             call_all_sizes(group, static_cast<Collective>(i));
         },
-        16 * 1024, placement::Levels({{"node", nodes, 0}}));
+        small_area, placement::Levels({{"node", nodes, 0}}));
   }
 }
 
@@ -81,7 +83,7 @@ TEST(OnNodes, LoweredProgramsAreHeldAgainstTheirPlans) {
   for (const Collective collective :
        {Collective::bcast, Collective::allreduce, Collective::gather}) {
     with_nodes(
-        {0, 1, 0, 1, 1}, {}, [&](Group& group) { call_all_sizes(group, collective); }, 16 * 1024,
+        {0, 1, 0, 1, 1}, {}, [&](Group& group) { call_all_sizes(group, collective); }, small_area,
         {}, true);
   }
 }

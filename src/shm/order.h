@@ -47,6 +47,11 @@ inline bool advance(Word& word, uint64_t& seen, uint64_t next) {
   return word.compare_exchange_weak(seen, next, std::memory_order_relaxed);
 }
 
+// For a count of uses that several threads change: what a thread did before it counted out is
+// visible to a thread that observes the lower count.
+inline void count_in(Word& uses) { uses.fetch_add(1, std::memory_order_relaxed); }
+inline void count_out(Word& uses) { uses.fetch_sub(1, std::memory_order_release); }
+
 // Writes a byte without changing its value, even while other threads write it, so that its page is
 // allocated on this thread's numa region.
 inline void touch(std::byte* byte) {

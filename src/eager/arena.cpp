@@ -1,0 +1,158 @@
+#include "eager/arena.h"
+
+#include <sys/mman.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <optional>
+
+#include "base/error.h"
+#include "base/line.h"
+
+namespace tutti::eager {
+namespace {
+
+constexpr size_t usual_piece = size_t{4} << 20;
+constexpr size_t largest_carved = size_t{1} << 20;   // larger blocks have pieces of their own
+constexpr size_t least_released = size_t{64} << 10;  // smaller free blocks keep their pages
+constexpr size_t most_resident = size_t{64} << 20;   // of free blocks
+
+}  // namespace
+
+Arena::~Arena() {
+  for (const Piece& piece : pieces_)
+    if (piece.segment == settings_.shared) piece.segment->leave(piece.page);
+}
+
+uint32_t Arena::class_of(size_t bytes) {
+  const size_t lines = (std::max(bytes, line_size) + line_size - 1) / line_size;
+  const auto log = static_cast<uint32_t>(std::bit_width(lines) - 1);
+  const size_t power = size_t{1} << log;
+  if (lines == power) return 2 * log;
+  return lines <= power + power / 2 ? 2 * log + 1 : 2 * log + 2;
+}
+
+size_t Arena::bytes_of(uint32_t size_class) {
+  const size_t power = line_size << (size_class / 2);
+  return size_class % 2 == 0 ? power : power + std::max(power / 2, line_size);
+}
+
+uint32_t Arena::add_piece(size_t bytes) {
+  if (pieces_.size() >= UINT32_MAX) throw Error(Code::unavailable, "an arena has too many pieces");
+  shm::Segment* segment = settings_.shared;
+  if (settings_.kind == shm::Segment::Kind::memfd)
+    segment = &made_.emplace_back(shm::Segment::create(settings_.kind, bytes));
+  const auto taken =
+      segment != nullptr ? segment->take(bytes, bytes, 1) : std::optional<shm::Segment::Piece>{};
+  if (!taken)
+    throw Error(Code::unavailable, "the node's shared memory has no " + std::to_string(bytes) +
+                                       " bytes for an operation that outlives its call; raise "
+                                       "TUTTI_SHM_BYTES_PER_RANK");
+  pieces_.push_back({segment, taken->first_page, segment->address(taken->first_page),
+                     size_t{taken->pages} * shm::page_size});
+  return static_cast<uint32_t>(pieces_.size() - 1);
+}
+
+Arena::Block Arena::carve(uint32_t size_class) {
+  const size_t bytes = bytes_of(size_class);
+  if (bytes > largest_carved) {
+    const uint32_t piece = add_piece(bytes);
+    return {pieces_[piece].start, bytes, piece, size_class};
+  }
+  if (open_bytes_ - open_at_ < bytes) {
+    const bool scarce = settings_.kind != shm::Segment::Kind::memfd;
+    open_piece_ = add_piece(scarce ? std::max(bytes, usual_piece / 64) : usual_piece);
+    open_at_ = 0;
+    open_bytes_ = pieces_[open_piece_].bytes;
+  }
+  Block block{pieces_[open_piece_].start + open_at_, bytes, open_piece_, size_class};
+  open_at_ += bytes;
+  return block;
+}
+
+Arena::Block Arena::take(size_t bytes) {
+  const uint32_t size_class = class_of(bytes);
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (size_class >= size_classes || bytes > settings_.most_bytes ||
+      held_ > settings_.most_bytes - bytes)
+    throw Error(Code::unavailable,
+                "operations under way hold " + std::to_string(held_) +
+                    " bytes of shared memory that other ranks have not read yet, and " +
+                    std::to_string(bytes) +
+                    " more are above the limit; complete operations earlier, or raise "
+                    "TUTTI_OUTSTANDING_BYTES");
+  std::vector<Free>& free = free_[size_class];
+  Block block;
+  if (!free.empty()) {
+    block = free.back().block;
+    if (free.back().resident) resident_bytes_ -= block.bytes;
+    free.pop_back();
+  } else {
+    // Giving it back must need no memory.
+    if (free.capacity() <= carved_[size_class]) free.reserve(2 * carved_[size_class] + 1);
+    block = carve(size_class);
+    ++carved_[size_class];
+  }
+  held_ += block.bytes;
+  most_held_ = std::max(most_held_, held_);
+  return block;
+}
+
+void Arena::give_back(const Block& block) noexcept {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  held_ -= block.bytes;
+  Free free{block};
+  resident_bytes_ += block.bytes;
+  if (block.bytes >= least_released && resident_bytes_ > most_resident) release_pages(free);
+  free_[block.size_class].push_back(free);  // within the capacity
+}
+
+void Arena::release_pages(Free& free) noexcept {
+  const auto start = reinterpret_cast<uintptr_t>(free.block.data);
+  const uintptr_t first = (start + shm::page_size - 1) / shm::page_size * shm::page_size;
+  const uintptr_t end = (start + free.block.bytes) / shm::page_size * shm::page_size;
+  if (end <= first || madvise(reinterpret_cast<void*>(first), end - first, MADV_REMOVE) != 0)
+    return;
+  free.resident = false;
+  resident_bytes_ -= free.block.bytes;
+}
+
+shm::ArenaPlace Arena::place_of(const Block& block) const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  const shm::Segment& segment = *pieces_[block.piece].segment;
+  const shm::Segment::Location& location = segment.location();
+  return {{location.identity[0], location.identity[1]},
+          location.bytes,
+          location.process,
+          location.descriptor,
+          static_cast<uint64_t>(block.data - segment.address(0))};
+}
+
+const std::byte* Arena::address(const shm::ArenaPlace& place) {
+  shm::Segment::Location location{};
+  std::copy_n(place.identity, 2, location.identity);
+  location.bytes = place.segment_bytes;
+  location.process = place.process;
+  location.descriptor = place.descriptor;
+  location.kind = shm::Segment::Kind::memfd;
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (settings_.shared != nullptr && settings_.shared->is(location))
+    return settings_.shared->address(0) + place.at;
+  for (const auto* const segments : {&made_, &attached_})
+    for (const shm::Segment& segment : *segments)
+      if (segment.is(location)) return segment.address(0) + place.at;
+  return attached_.emplace_back(shm::Segment::attach(location)).address(0) + place.at;
+}
+
+size_t Arena::held() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return held_;
+}
+
+size_t Arena::most_held() const {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  return most_held_;
+}
+
+}  // namespace tutti::eager

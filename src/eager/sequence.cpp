@@ -1,0 +1,202 @@
+#include "eager/sequence.h"
+
+#include <algorithm>
+#include <cstring>
+#include <string>
+#include <utility>
+
+#include "base/error.h"
+
+namespace tutti::eager {
+namespace {
+
+// The arena's memory that this rank's records may hold before it looks whether others are done with
+// some of them: as much as stays in a second-level cache.
+constexpr size_t held_in_cache = size_t{256} << 10;
+
+constexpr uint64_t bytes_mask = (uint64_t{1} << 40) - 1;  // of exec::call_signature
+
+}  // namespace
+
+Sequence::Sequence(const Settings& settings)
+    : areas_(settings.areas),
+      layout_(settings.layout),
+      rank_(settings.rank),
+      arena_(*settings.arena),
+      concurrent_(settings.concurrent),
+      peers_(static_cast<size_t>(settings.layout.ranks)) {}
+
+Sequence::~Sequence() {
+  for (const Held& held : blocks_) arena_.give_back(held.block);
+  for (const auto& ring : own_rings_) arena_.give_back(ring.second);
+}
+
+shm::Ledger& Sequence::ledger(int rank) const {
+  return *reinterpret_cast<shm::Ledger*>(areas_ + static_cast<size_t>(rank) * layout_.stride() +
+                                         shm::Layout::ledger_offset());
+}
+
+uint64_t Sequence::least_issued() const {
+  uint64_t least = UINT64_MAX;
+  for (int rank = 0; rank < ranks(); ++rank) least = std::min(least, issued(rank));
+  return least;
+}
+
+bool Sequence::may_end() const {
+  for (int rank = 0; rank < ranks(); ++rank)
+    if (shm::observe(ledger(rank).taken) < next_) return false;
+  return true;
+}
+
+// Finds out which operations all ranks are done with, and gives the memory of their records back.
+void Sequence::know_taken() {
+  uint64_t least = UINT64_MAX;
+  for (int rank = 0; rank < ranks(); ++rank)
+    least = std::min(least, shm::observe(ledger(rank).taken));
+  safe_ = least;
+  size_t held = held_;
+  while (!blocks_.empty() && blocks_.front().number < safe_) {
+    held -= blocks_.front().block.bytes;
+    arena_.give_back(blocks_.front().block);
+    blocks_.pop_front();
+  }
+  shm::store_relaxed(held_, held);
+  if (own_ != nullptr) limit_ = std::max(own_->first, safe_) + own_->mask + 1;
+}
+
+// Makes the next ring. Rings are never given back before the sequence ends: a rank that does not
+// know a newer ring yet looks for new records in the older one.
+void Sequence::add_ring() {
+  const int index = own_ == nullptr ? 0 : own_->index + 1;
+  if (index == shm::Ledger::most_rings)
+    throw Error(Code::unavailable, std::to_string(next_ - safe_) +
+                                       " operations of one communicator are under way, which is "
+                                       "the limit; complete operations earlier");
+  const uint64_t lines = shm::Ledger::lines_of(index);
+  own_rings_.reserve(own_rings_.size() + 1);
+  std::vector<uint8_t> done(2 * lines);
+  const Guard guard(*this);
+  rings_.emplace_back();
+  Arena::Block block;
+  try {
+    block = arena_.take(lines * sizeof(shm::Line));
+  } catch (...) {
+    rings_.pop_back();
+    throw;
+  }
+  own_rings_.emplace_back(next_, block);
+  Ring& ring = rings_.back();
+  ring = {next_, lines - 1, reinterpret_cast<shm::Line*>(block.data), index, own_};
+  for (uint64_t i = 0; i < lines; ++i) shm::store_relaxed(ring.lines[i].stamp, 0);
+  for (uint64_t number = taken_; number < counted_; ++number)
+    done[number % done.size()] = done_[number % done_.size()];
+  done_ = std::move(done);
+  shm::Ledger::Ring& told = ledger(rank_).rings[index];
+  told.lines = arena_.place_of(block);
+  shm::publish(told.made, 1 + next_);
+  shm::publish(peers_[static_cast<size_t>(rank_)].newest, reinterpret_cast<uint64_t>(&ring));
+  own_ = &ring;
+  limit_ = next_ + lines;
+}
+
+std::byte* Sequence::prepare_slowly(size_t bytes) {
+  if (bytes > bytes_mask)
+    throw Error(Code::unavailable, "an operation that outlives its call has too many bytes");
+  if (next_ >= limit_) know_taken();
+  if (next_ >= limit_) add_ring();
+  if (bytes <= shm::line_payload) return reinterpret_cast<std::byte*>(line_of(next_).payload);
+  if (held() >= held_in_cache) know_taken();
+  try {
+    prepared_ = arena_.take(bytes);
+  } catch (const Error&) {
+    know_taken();
+    prepared_ = arena_.take(bytes);
+  }
+  try {
+    blocks_.push_back({next_, prepared_});
+  } catch (...) {
+    arena_.give_back(std::exchange(prepared_, {}));
+    throw;
+  }
+  shm::store_relaxed(held_, held() + prepared_.bytes);
+  return prepared_.data;
+}
+
+uint64_t Sequence::publish(uint64_t call) {
+  shm::Line& line = line_of(next_);
+  if (prepared_.data != nullptr) {
+    const shm::ArenaPlace place = arena_.place_of(std::exchange(prepared_, {}));
+    std::memcpy(line.payload, &place, sizeof place);
+  }
+  const uint64_t number = next_++;
+  {
+    const Guard guard(*this);
+    done_[number % done_.size()] = 0;
+    counted_ = next_;
+  }
+  shm::store_relaxed(line.call, call);
+  shm::publish(line.stamp, next_);
+  shm::store_relaxed(ledger(rank_).issued, next_);
+  return number;
+}
+
+void Sequence::done(uint64_t number) {
+  const Guard guard(*this);
+  done_[number % done_.size()] = 1;
+  if (number != taken_) return;
+  while (taken_ < counted_ && done_[taken_ % done_.size()] != 0) ++taken_;
+  shm::publish(ledger(rank_).taken, taken_);
+}
+
+void Sequence::abandon() {
+  const Guard guard(*this);
+  taken_ = counted_;
+  shm::publish(ledger(rank_).taken, taken_);
+}
+
+const Sequence::Ring* Sequence::map_ring(int rank, int index, const Ring* before) {
+  const shm::Ledger::Ring& told = ledger(rank).rings[index];
+  const uint64_t made = shm::observe(told.made);
+  if (made == 0) return nullptr;
+  const std::byte* const lines = arena_.address(told.lines);
+  Ring& ring = rings_.emplace_back();
+  ring = {made - 1, shm::Ledger::lines_of(index) - 1,
+          reinterpret_cast<shm::Line*>(const_cast<std::byte*>(lines)), index, before};
+  return &ring;
+}
+
+shm::Line* Sequence::find_slowly(int rank, uint64_t number) {
+  const Guard guard(*this);
+  shm::Word& newest = peers_[static_cast<size_t>(rank)].newest;
+  const auto* ring = reinterpret_cast<const Ring*>(shm::observe(newest));
+  while (ring == nullptr || ring->index + 1 < shm::Ledger::most_rings) {
+    const Ring* const next = map_ring(rank, ring == nullptr ? 0 : ring->index + 1, ring);
+    if (next == nullptr) break;
+    ring = next;
+    shm::publish(newest, reinterpret_cast<uint64_t>(ring));
+  }
+  while (ring != nullptr && number < ring->first) ring = ring->before;
+  return ring == nullptr ? nullptr : &ring->lines[number & ring->mask];
+}
+
+const std::byte* Sequence::data_at(int rank, const shm::ArenaPlace& place) {
+  const Guard guard(*this);
+  Peer& peer = peers_[static_cast<size_t>(rank)];
+  for (const Peer::Seen& seen : peer.seen)
+    if (seen.start != nullptr && seen.identity == place.identity[0]) return seen.start + place.at;
+  const std::byte* const data = arena_.address(place);
+  peer.seen[peer.next_seen++ % peer.seen.size()] = {place.identity[0], data - place.at};
+  return data;
+}
+
+Sequence::Record Sequence::record(int rank, uint64_t number) {
+  const shm::Line& line = *find(rank, number);
+  const uint64_t call = shm::load_relaxed(line.call);
+  if ((call & bytes_mask) <= shm::line_payload)
+    return {call, reinterpret_cast<const std::byte*>(line.payload)};
+  shm::ArenaPlace place;
+  std::memcpy(&place, line.payload, sizeof place);
+  return {call, data_at(rank, place)};
+}
+
+}  // namespace tutti::eager

@@ -1,0 +1,175 @@
+// A sequence: the operations that the ranks of a communicator start and complete in separate calls,
+// in the order in which they are started, as one rank sees them.
+//
+// Every rank publishes a record for each operation, with the data that others need of it. Short
+// data is in the record's line, longer data in a block of the rank's arena. The operations have
+// numbers 0, 1, 2, ..., the same at all ranks, because MPI requires that all ranks start the
+// collectives of a communicator in one order. A rank reads the records of the others when it
+// completes an operation, in any order of operations, and then says that it is done with it. When
+// all ranks are done with all operations up to a number, the memory of these records is used again.
+//
+// Publishing never waits for another rank: if all lines of the ring are in use, a longer ring is
+// made, and data goes into new memory of the arena. So a rank owes the others nothing between its
+// calls (docs/decisions/eager-records.md).
+//
+// One thread at a time issues (prepare, publish). Any thread may read records and say that an
+// operation is done with, also while another thread issues. The sequence belongs to what serves the
+// communicator; the areas and the arena outlive it. It must not end before may_end() is true,
+// because other ranks read its memory.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "eager/arena.h"
+#include "shm/layout.h"
+
+namespace tutti::eager {
+
+class Sequence {
+ public:
+  struct Settings {
+    std::byte* areas = nullptr;  // of the communicator's ranks
+    shm::Layout layout;
+    int rank = 0;
+    Arena* arena = nullptr;
+    bool concurrent = false;  // several threads may use the sequence at once
+  };
+  explicit Sequence(const Settings& settings);
+  ~Sequence();
+  Sequence(const Sequence&) = delete;
+
+  int rank() const { return rank_; }
+  int ranks() const { return layout_.ranks; }
+
+  // The memory for the data of the next operation's record. Throws Error(unavailable), or
+  // bad_alloc, if there is none; nothing has changed then, and the caller may try again. The caller
+  // fills the memory, then publishes.
+  std::byte* prepare(size_t bytes) {
+    if (next_ < limit_ && bytes <= shm::line_payload) [[likely]]
+      return reinterpret_cast<std::byte*>(line_of(next_).payload);
+    return prepare_slowly(bytes);
+  }
+  // Publishes the record that was prepared with the same `bytes`, and returns the operation's
+  // number. `call`: exec::call_signature of the collective, root, and these bytes. Throws nothing.
+  uint64_t publish(uint64_t call);
+
+  // A record of a rank.
+  struct Record {
+    uint64_t call = 0;
+    const std::byte* data = nullptr;
+  };
+  // True if the rank has published its record of this operation. A rank that is done with an
+  // operation must not ask for its records.
+  bool has(int rank, uint64_t number) {
+    const shm::Line* const line = find(rank, number);
+    return line != nullptr && shm::observe(line->stamp) == number + 1;
+  }
+  // The record, which must be there. Throws Error(unavailable) if this process cannot map its data.
+  Record record(int rank, uint64_t number);
+
+  // This rank has read all that it needs of the operation.
+  void done(uint64_t number);
+
+  // This rank will complete none of its operations any more, so nobody needs to wait for it.
+  void abandon();
+
+  // For reports and waits: the operations that a rank has issued, and that it is done with.
+  uint64_t issued(int rank) const { return shm::load_relaxed(ledger(rank).issued); }
+  // The fewest operations that a rank has issued.
+  uint64_t least_issued() const;
+  uint64_t taken(int rank) const { return shm::load_relaxed(ledger(rank).taken); }
+  // True if every rank is done with all operations that this rank has issued, so that nobody reads
+  // this rank's memory any more.
+  bool may_end() const;
+  // Bytes of the arena that this rank's records hold. May be out of date.
+  size_t held() const { return shm::load_relaxed(held_); }
+
+ private:
+  // A ring of a rank's records, as it is mapped here. Constant once made.
+  struct Ring {
+    uint64_t first = 0;  // the number of the first operation whose record is in it
+    uint64_t mask = 0;
+    shm::Line* lines = nullptr;
+    int index = -1;
+    const Ring* before = nullptr;
+  };
+  struct Peer {
+    shm::Word newest{0};  // the address of the newest Ring that this process knows; 0: none
+    // The segments of the rank's data that were seen last: identity and where it is mapped.
+    struct Seen {
+      uint64_t identity = 0;
+      const std::byte* start = nullptr;
+    };
+    std::array<Seen, 4> seen;
+    uint32_t next_seen = 0;
+  };
+  struct Held {
+    uint64_t number;
+    Arena::Block block;
+  };
+  // A lock that costs nothing where one thread uses the sequence.
+  class Guard {
+   public:
+    explicit Guard(Sequence& sequence) : mutex_(sequence.concurrent_ ? &sequence.mutex_ : nullptr) {
+      if (mutex_ != nullptr) mutex_->lock();
+    }
+    ~Guard() {
+      if (mutex_ != nullptr) mutex_->unlock();
+    }
+    Guard(const Guard&) = delete;
+
+   private:
+    std::mutex* mutex_;
+  };
+
+  shm::Ledger& ledger(int rank) const;
+  shm::Line& line_of(uint64_t number) { return own_->lines[number & own_->mask]; }
+  // The line of a rank's record, or null if the rank has not made its ring yet. The line may hold
+  // the record of an older operation.
+  shm::Line* find(int rank, uint64_t number) {
+    const auto* ring =
+        reinterpret_cast<const Ring*>(shm::observe(peers_[static_cast<size_t>(rank)].newest));
+    if (ring == nullptr || number < ring->first ||
+        shm::observe(ring->lines[number & ring->mask].stamp) != number + 1) [[unlikely]]
+      return find_slowly(rank, number);
+    return &ring->lines[number & ring->mask];
+  }
+  shm::Line* find_slowly(int rank, uint64_t number);
+  std::byte* prepare_slowly(size_t bytes);
+  void know_taken();
+  void add_ring();
+  const Ring* map_ring(int rank, int index, const Ring* before);
+  const std::byte* data_at(int rank, const shm::ArenaPlace& place);
+
+  std::byte* areas_;
+  const shm::Layout layout_;
+  const int rank_;
+  Arena& arena_;
+  const bool concurrent_;
+
+  // Of the thread that issues.
+  uint64_t next_ = 0;   // the number of the next operation
+  uint64_t limit_ = 0;  // operations below it have a line in the ring that no rank reads any more
+  uint64_t safe_ = 0;   // all ranks were done with all operations below it
+  const Ring* own_ = nullptr;
+  Arena::Block prepared_;    // for data that is longer than a line; no data: none
+  std::deque<Held> blocks_;  // of records that may still be read
+  std::vector<std::pair<uint64_t, Arena::Block>> own_rings_;  // by the first operation
+  shm::Word held_{0};
+
+  std::vector<Peer> peers_;
+
+  std::mutex mutex_;  // guards all below, and the slow paths of peers_
+  std::deque<Ring> rings_;
+  // Whether this rank is done with an operation, for those from taken_ to counted_ - 1.
+  std::vector<uint8_t> done_;
+  uint64_t taken_ = 0, counted_ = 0;
+};
+
+}  // namespace tutti::eager

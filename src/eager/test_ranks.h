@@ -1,0 +1,57 @@
+// The ranks of one communicator in one process, for tests: areas, an arena and a sequence for each.
+#pragma once
+
+#include <cstddef>
+#include <cstdlib>
+#include <memory>
+#include <vector>
+
+#include "eager/sequence.h"
+
+namespace tutti::eager {
+
+class TestRanks {
+ public:
+  struct Settings {
+    int ranks = 2;
+    bool one_arena = false;  // all ranks share an arena, so that they see the same addresses
+    bool concurrent = false;
+    size_t most_bytes = SIZE_MAX;
+  };
+  explicit TestRanks(const Settings& settings)
+      : layout_(shm::Layout::fit(settings.ranks, shm::smallest_area)),
+        areas_(static_cast<std::byte*>(std::aligned_alloc(64, (layout_.bytes() + 63) / 64 * 64))) {
+    std::fill_n(areas_.get(), layout_.bytes(), std::byte{0});
+    for (int rank = 0; rank < settings.ranks; ++rank) {
+      if (rank == 0 || !settings.one_arena)
+        arenas_.push_back(
+            std::make_unique<Arena>(Arena::Settings{.most_bytes = settings.most_bytes}));
+      Sequence::Settings own;
+      own.areas = areas_.get();
+      own.layout = layout_;
+      own.rank = rank;
+      own.arena = arenas_.back().get();
+      own.concurrent = settings.concurrent;
+      sequences_.push_back(std::make_unique<Sequence>(own));
+    }
+  }
+
+  Sequence& operator[](int rank) { return *sequences_[static_cast<size_t>(rank)]; }
+  shm::Ledger& ledger(int rank) {
+    return *reinterpret_cast<shm::Ledger*>(
+        areas_.get() + static_cast<size_t>(rank) * layout_.stride() + shm::Layout::ledger_offset());
+  }
+  Arena& arena(int rank) { return *arenas_[static_cast<size_t>(rank) % arenas_.size()]; }
+  int ranks() const { return layout_.ranks; }
+
+ private:
+  struct Free {
+    void operator()(std::byte* memory) const { std::free(memory); }
+  };
+  shm::Layout layout_;
+  std::unique_ptr<std::byte, Free> areas_;
+  std::vector<std::unique_ptr<Arena>> arenas_;
+  std::vector<std::unique_ptr<Sequence>> sequences_;
+};
+
+}  // namespace tutti::eager

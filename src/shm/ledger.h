@@ -1,0 +1,43 @@
+// A ledger: what a rank tells the other ranks of its communicator about the operations that it
+// starts and completes in separate calls (src/eager). Each rank's area has one (layout.h).
+//
+// Only its rank writes it, and others read it. It is all zero before the first operation. The
+// records themselves are lines in rings, which lie in the rank's arena and grow: when all lines of
+// a ring hold records that some rank has not taken, the next ring is made, four times as long. The
+// records of older operations stay where they are.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+#include "base/line.h"
+#include "shm/order.h"
+
+namespace tutti::shm {
+
+// Where bytes lie in an arena (eager/arena.h), as one rank tells another. Plain bytes.
+struct ArenaPlace {
+  uint64_t identity[2];  // of the segment (Segment::Location)
+  uint64_t segment_bytes;
+  int32_t process;
+  int32_t descriptor;
+  uint64_t at;  // bytes from the start of the segment's mapping
+};
+static_assert(sizeof(ArenaPlace) <= line_payload, "it fits a line");
+
+struct alignas(line_size) Ledger {
+  Word issued;  // operations that this rank has started
+  Word taken;   // the longest run of operations, from the first, that this rank is done with
+
+  static constexpr int most_rings = 10;
+  // Operation `first` and those after it, up to the next ring's first, have their records here.
+  struct alignas(line_size) Ring {
+    Word made;  // 0: not yet; else 1 + first
+    ArenaPlace lines;
+  } rings[most_rings];
+
+  // The lines of ring g: 64, 256, 1024, ...
+  static constexpr uint64_t lines_of(int ring) { return uint64_t{64} << (2 * ring); }
+};
+
+}  // namespace tutti::shm
