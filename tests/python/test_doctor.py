@@ -99,14 +99,12 @@ def test_a_heap_that_a_limit_forbids(tutti):
 
 @pytest.mark.parametrize("probe", [probes.memfd, lambda: probes.shm_directory()[0]])
 def test_memory_probes_notice_if_the_other_process_sees_other_memory(probe, monkeypatch):
-    before = set(os.listdir("/dev/shm"))
     outcome = probe()
     assert outcome.works or outcome.reason
     monkeypatch.setattr(probes, "_token_at", lambda name: b"other memory")
     assert probe() == probes.Outcome(False, "other memory") or not outcome.works
-    assert {
-        name for name in set(os.listdir("/dev/shm")) - before if name.startswith("tutti-probe")
-    } == set()
+    # Probes of other processes may be in the directory at this moment.
+    assert f"tutti-probe-{os.getpid()}" not in os.listdir("/dev/shm")
 
 
 def test_the_size_of_the_shared_memory_file_system():
