@@ -57,20 +57,21 @@ def guarded(condition: str, lines: list[str]) -> list[str]:
     return [f"#ifdef {condition}", *lines, "#endif"] if condition else lines
 
 
-def of_init(row: Collective, table: Table) -> list[Parameter]:
-    return [*row.parameters, table.parameters["info"], table.parameters["request"]]
+FORMS = ("", "nonblocking", "persistent")  # "" is the blocking one
+# The parameters that a form adds to those of the blocking one.
+ADDED = {"": [], "nonblocking": ["request"], "persistent": ["info", "request"]}
 
 
-def all_forms(table: Table) -> Iterator[tuple[Collective, str, bool, bool, list[Parameter]]]:
-    """For every form of every row: the row, the name, whether it is persistent, whether its counts
-    are large, and the parameters."""
-    for persistent in (False, True):
+def all_forms(table: Table) -> Iterator[tuple[Collective, str, str, bool, list[Parameter]]]:
+    """For every form of every row: the row, the name, the form, whether its counts are large, and
+    the parameters."""
+    for form in FORMS:
         for row in table.collectives:
-            if persistent and "persistent" not in row.forms:
+            if form and form not in row.forms:
                 continue
-            parameters = of_init(row, table) if persistent else row.parameters
-            for name, large in row.form_names(persistent):
-                yield row, name, persistent, large, parameters
+            parameters = [*row.parameters, *(table.parameters[name] for name in ADDED[form])]
+            for name, large in row.form_names(form):
+                yield row, name, form, large, parameters
 
 
 def types(parameters: list[Parameter], large: bool) -> str:
@@ -113,7 +114,8 @@ def host_functions(table: Table) -> str:
         "};",
         "",
         "struct HostFunctions {",
-        "// The collectives: plain, with large counts (_c), persistent (_init).",
+        "// The collectives: blocking, non-blocking (I...), persistent (_init), each also with large",
+        "// counts (_c).",
         *members,
         "// The other functions that Tutti interposes.",
         *others,
@@ -147,7 +149,8 @@ def functions_header(table: Table) -> str:
     """src/mpi/collectives/functions.h: an enumeration of the functions."""
     return "\n".join([
         HEAD,
-        "// MPI's collective functions: one value for each form (plain, large counts, persistent).",
+        "// MPI's collective functions: one value for each form (blocking, non-blocking, persistent,",
+        "// each also with large counts).",
         "#pragma once",
         "",
         "#include <cstdint>",
@@ -175,7 +178,9 @@ def from_call(row: Collective, parameter: Parameter, large: bool) -> str:
     return f"call.{where}"
 
 
-def host_call(row: Collective, name: str, large: bool, parameters: list[Parameter]) -> list[str]:
+def host_call(
+    row: Collective, name: str, form: str, large: bool, parameters: list[Parameter]
+) -> list[str]:
     """A case of the switch: the host's function with the program's arguments."""
 
     def by(function: str, in_large: bool) -> str:
@@ -183,12 +188,12 @@ def host_call(row: Collective, name: str, large: bool, parameters: list[Paramete
         return f"return host().{function}({arguments});"
 
     lines = [f"case Function::{name}:"]
-    if not large and "_init" not in name:
+    if not large and form != "persistent":
         return [*lines, by(name, False)]
     if not large:
         return [*lines, f"if (host().{name} != nullptr) {by(name, False)}", "break;"]
     lines.append(f"if (host().{name} != nullptr) {by(name, True)}")
-    if "_init" not in name and not any(one.kind == "counts" for one in parameters):
+    if form != "persistent" and not any(one.kind == "counts" for one in parameters):
         lines.append(f"if (fits_int(call)) {by(name.removesuffix('_c'), False)}")
         lines.append("return raise(comm, MPI_ERR_COUNT);")
     else:
@@ -198,16 +203,28 @@ def host_call(row: Collective, name: str, large: bool, parameters: list[Paramete
 
 def host_calls(table: Table) -> str:
     """src/mpi/collectives/host_calls.cpp: calls that the host's functions make."""
-    plain, persistent = [], []
-    for row, name, is_persistent, large, parameters in all_forms(table):
-        target = persistent if is_persistent else plain
-        target += host_call(row, name, large, parameters)
+    cases: dict[str, list[str]] = {form: [] for form in FORMS}
+    for row, name, form, large, parameters in all_forms(table):
+        cases[form] += host_call(row, name, form, large, parameters)
+
+    def switch(form: str, declared: str) -> list[str]:
+        return [
+            f"int call_host({declared}) {{",
+            "switch (call.function) {",
+            *cases[form],
+            "default: break;",
+            "}",
+            "return raise(comm, MPI_ERR_OTHER);",
+            "}",
+            "",
+        ]
+
     return "\n".join([
         HEAD,
         "// Calls of the host's functions with the arguments that the program gave. If the host lacks",
-        "// a large-count function, the plain one makes the call, provided that it is blocking, has",
-        "// no arrays of counts, and its counts fit an int. Any other call that the host cannot make",
-        "// is an error.",
+        "// a large-count function, the plain one makes the call, provided that it is not persistent,",
+        "// has no arrays of counts, and its counts fit an int. Any other call that the host cannot",
+        "// make is an error.",
         '#include <climits>',
         "",
         '#include "mpi/abi/host.h"',
@@ -223,22 +240,11 @@ def host_calls(table: Table) -> str:
         "",
         "}  // namespace",
         "",
-        "int call_host(const Call& call, MPI_Comm comm) {",
-        "switch (call.function) {",
-        *plain,
-        "default: break;",
-        "}",
-        "return raise(comm, MPI_ERR_OTHER);",
-        "}",
-        "",
-        "int call_host(const Call& call, MPI_Comm comm, MPI_Info info, MPI_Request* request) {",
-        "switch (call.function) {",
-        *persistent,
-        "default: break;",
-        "}",
-        "return raise(comm, MPI_ERR_OTHER);",
-        "}",
-        "",
+        *switch("", "const Call& call, MPI_Comm comm"),
+        *switch("nonblocking", "const Call& call, MPI_Comm comm, MPI_Request* request"),
+        *switch(
+            "persistent", "const Call& call, MPI_Comm comm, MPI_Info info, MPI_Request* request"
+        ),
         "}  // namespace tutti::mpi",
         "",
     ])  # fmt: skip
@@ -275,9 +281,11 @@ def call_of(row: Collective, name: str) -> str:
     return "Call{" + ", ".join(parts) + "}"
 
 
-def served(row: Collective, name: str, persistent: bool) -> str:
+def served(row: Collective, name: str, form: str) -> str:
     """The expression that serves a call."""
-    if persistent:
+    if form == "nonblocking":
+        return f"start_nonblocking({call_of(row, name)}, comm, request)"
+    if form == "persistent":
         return f"persistent_init({call_of(row, name)}, comm, info, request)"
     if row.shape.startswith("v_"):
         return f"serve_any({call_of(row, name)}, comm)"
@@ -304,6 +312,7 @@ def calls_header(table: Table) -> str:
         "#pragma once",
         "",
         '#include "mpi/collectives/serve.h"',
+        '#include "mpi/requests/nonblocking.h"',
         '#include "mpi/requests/persistent.h"',
         "",
         "namespace tutti::mpi::entry {",
@@ -311,10 +320,10 @@ def calls_header(table: Table) -> str:
         "using plan::Collective;",
         "",
     ]
-    for row, name, persistent, large, parameters in all_forms(table):
+    for row, name, form, large, parameters in all_forms(table):
         lines += [
             f"[[gnu::always_inline]] inline int {name}({types(parameters, large)}) {{",
-            f"return {served(row, name, persistent)};",
+            f"return {served(row, name, form)};",
             "}",
             "",
         ]
@@ -354,11 +363,12 @@ def c_entries(table: Table) -> str:
     for maker in table.makers:
         arguments = ", ".join(map(name_of, maker.parameters))
         for prefix, host in (("MPI_", "host().makers"), ("PMPI_", "host()")):
-            job = "made" if maker.action == "make" else "freed"
+            parent = name_of(maker.parameters[0]) if maker.ordered else "mpi::host().comm_null"
+            job = f"made({parent}, " if maker.action == "make" else "freed("
             makers += c_entry(
                 f"{prefix}{maker.name}",
                 ", ".join(maker.parameters),
-                f"mpi::{job}({maker.communicator}, "
+                f"mpi::{job}{maker.communicator}, "
                 f"[&] {{ return mpi::{host}.{maker.name}({arguments}); }})",
             )
     return "\n".join([
@@ -368,6 +378,7 @@ def c_entries(table: Table) -> str:
         '#include "mpi/entry/calls.h"',
         '#include "mpi/entry/life.h"',
         '#include "mpi/entry/memory.h"',
+        '#include "mpi/abi/held.h"',
         '#include "mpi/job/poll.h"',
         '#include "mpi/entry/spawn.h"',
         '#include "mpi/requests/requests.h"',

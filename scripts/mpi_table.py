@@ -63,9 +63,13 @@ class Collective:
     parameters: list[Parameter]
     forms: set[str]
 
-    def form_names(self, persistent: bool) -> Iterator[tuple[str, bool]]:
-        """The names of its forms, each with whether its counts are large."""
-        stem = self.name + ("_init" if persistent else "")
+    def form_names(self, form: str) -> Iterator[tuple[str, bool]]:
+        """The names of the form ("" is the blocking one), each with whether its counts are large."""
+        stem = self.name
+        if form == "nonblocking":
+            stem = f"I{self.name.lower()}"
+        elif form == "persistent":
+            stem = f"{self.name}_init"
         yield stem, False
         if "large" in self.forms:
             yield stem + "_c", True
@@ -127,6 +131,7 @@ class Maker:
     communicator: str
     name: str
     parameters: list[str]
+    ordered: bool = True
 
 
 @dataclass
@@ -170,8 +175,10 @@ def read_line(table: Table, line: str, where: str) -> None:
             raise TableError(f"{where}: no `parameter` line has {', '.join(unknown)}")
         parameters = [table.parameters[name] for name in split(got[4])]
         forms = set(got[5].split())
-        if not forms <= {"large", "persistent"}:
-            raise TableError(f"{where}: forms are `large` and `persistent`, not {got[5]}")
+        if not forms <= {"large", "nonblocking", "persistent"}:
+            raise TableError(
+                f"{where}: forms are `large`, `nonblocking` and `persistent`, not {got[5]}"
+            )
         table.collectives.append(Collective(got[1], got[2], got[3], parameters, forms))
     elif kind == "function":
         got = take(r"function\s+(\w+)\((.*)\)\s+(\w+)(?:\s+if\s+(\w+))?", line, where)
@@ -195,8 +202,8 @@ def read_line(table: Table, line: str, where: str) -> None:
             raise TableError(f"{where}: {around.name} has no parameter {', '.join(unknown)}")
         table.arounds.append(around)
     elif kind in ("make", "free"):
-        got = take(r"(make|free)\s+(\w+)\s+(\w+)\((.*)\)", line, where)
-        table.makers.append(Maker(got[1], got[2], got[3], split(got[4])))
+        got = take(r"(make|free)\s+(\w+)\s+(\w+)\((.*)\)(\s+unordered)?", line, where)
+        table.makers.append(Maker(got[1], got[2], got[3], split(got[4]), not got[5]))
     elif kind == "host":
         got = take(r"host\s+(.*?)(?:\s+if\s+(\w+))?", line, where)
         table.host += [(name, got[2] or "") for name in got[1].split()]

@@ -124,6 +124,16 @@ const std::vector<OptionRow>& option_table() {
        .least = 32 * kibibyte,
        .most = gibibyte,
        .words = {"auto"}},
+      {.name = "TUTTI_OUTSTANDING_BYTES",
+       .kind = OptionKind::bytes,
+       .default_value = "auto",
+       .doc = "Limit of each process for the shared memory that holds the data of operations under "
+              "way, which are non-blocking collectives that some rank has not completed; auto: a "
+              "quarter of the node's memory, divided by its ranks. A start above the limit fails.",
+       .store = store<&Options::outstanding_bytes>,
+       .least = 64 * kibibyte,
+       .most = 1024 * gibibyte,
+       .words = {"auto"}},
       {.name = "TUTTI_SHM",
        .kind = OptionKind::choice,
        .default_value = "auto",
@@ -272,8 +282,9 @@ const std::vector<OptionRow>& option_table() {
        .default_value = "auto",
        .doc =
            "How many collectives a communicator makes in the host MPI before Tutti sets up for "
-           "it; auto: 1 for MPI_COMM_WORLD, and for others so many that communicators of a few "
-           "calls cost little more than in the host: 48 in Open MPI, 3 in MPICH 5, 24 elsewhere.",
+           "it; auto: 0 for MPI_COMM_WORLD, and for others so many that communicators of a few "
+           "calls cost little more than in the host: 48 in Open MPI, 3 in MPICH 5, 24 elsewhere. "
+           "With 0 it sets up when it is made.",
        .store = store_setup_after,
        .least = 0,
        .most = 1000000,

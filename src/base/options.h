@@ -51,6 +51,7 @@ struct Options {
   WaitChoice wait;
   StoresChoice stores;
   size_t shm_bytes_per_rank;  // 0: automatic
+  size_t outstanding_bytes;   // 0: automatic
   ShmChoice shm;
   bool shared_heap;
   ReachChoice reach;

@@ -94,6 +94,7 @@ TEST(Options, EveryVariableReachesItsField) {
                             .wait = WaitChoice::yield,
                             .stores = StoresChoice::past_cache,
                             .shm_bytes_per_rank = 65536,
+                            .outstanding_bytes = 0,
                             .shm = ShmChoice::posix,
                             .shared_heap = false,
                             .reach = ReachChoice::cma,

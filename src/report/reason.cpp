@@ -24,6 +24,9 @@ const char* describe(Reason reason) {
       return "persistent collectives of more data than shared memory is kept for";
     case Reason::v_between_nodes: return "parts of different lengths between nodes";
     case Reason::persistent_between_nodes: return "persistent collectives between nodes";
+    case Reason::nonblocking_between_nodes: return "non-blocking collectives between nodes";
+    case Reason::no_growing_memory:
+      return "non-blocking collectives without memfds, whose memory can grow (TUTTI_SHM)";
     case Reason::among_leaders:
       return "the host MPI's part of a collective of Tutti's, among the nodes' leaders";
     case Reason::count_: break;

@@ -24,6 +24,8 @@ enum class Reason : uint8_t {
   large_persistent,
   v_between_nodes,
   persistent_between_nodes,
+  nonblocking_between_nodes,
+  no_growing_memory,
   among_leaders,  // only in traces
   count_
 };

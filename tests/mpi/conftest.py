@@ -36,11 +36,16 @@ def host_named():
 
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory):
-    """compiled(host, "name") compiles programs/name.c once and returns the program."""
+    """compiled(host, "name") compiles programs/name.c once and returns the program.
+
+    With `nonblocking` each blocking collective of the program becomes a non-blocking one that is
+    completed at once (programs/nonblocking.h).
+    """
     directory = tmp_path_factory.mktemp("programs")
 
-    def compile_program(host, name):
-        program = directory / f"{name}.{host.name}"
+    def compile_program(host, name, nonblocking=False):
+        program = directory / f"{name}{'.nonblocking' if nonblocking else ''}.{host.name}"
+        include = ["-include", support.PROGRAMS / "nonblocking.h"] if nonblocking else []
         if not program.exists():
             source = support.PROGRAMS / f"{name}.c"
             command = [
@@ -49,6 +54,7 @@ def compiled(tmp_path_factory):
                 "-g",
                 "-Wall",
                 "-Werror",
+                *include,
                 "-o",
                 program,
                 source,

@@ -34,7 +34,8 @@ struct CommunicatorFunctions {
 };
 
 struct HostFunctions {
-  // The collectives: plain, with large counts (_c), persistent (_init).
+  // The collectives: blocking, non-blocking (I...), persistent (_init), each also with large
+  // counts (_c).
   int (*Barrier)(MPI_Comm comm);
   int (*Bcast)(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm);
   int (*Bcast_c)(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm);
@@ -108,6 +109,93 @@ struct HostFunctions {
                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
   int (*Reduce_scatter_c)(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+  int (*Ibarrier)(MPI_Comm comm, MPI_Request* request);
+  int (*Ibcast)(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                MPI_Request* request);
+  int (*Ibcast_c)(void* buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                  MPI_Request* request);
+  int (*Igather)(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                 MPI_Request* request);
+  int (*Igather_c)(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                   MPI_Request* request);
+  int (*Iscatter)(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                  MPI_Request* request);
+  int (*Iscatter_c)(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                    MPI_Request* request);
+  int (*Iallgather)(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
+  int (*Iallgather_c)(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                      void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                      MPI_Request* request);
+  int (*Ialltoall)(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
+  int (*Ialltoall_c)(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                     MPI_Request* request);
+  int (*Ireduce)(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                 int root, MPI_Comm comm, MPI_Request* request);
+  int (*Ireduce_c)(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                   MPI_Op op, int root, MPI_Comm comm, MPI_Request* request);
+  int (*Iallreduce)(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                    MPI_Comm comm, MPI_Request* request);
+  int (*Iallreduce_c)(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                      MPI_Op op, MPI_Comm comm, MPI_Request* request);
+  int (*Ireduce_scatter_block)(const void* sendbuf, void* recvbuf, int recvcount,
+                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                               MPI_Request* request);
+  int (*Ireduce_scatter_block_c)(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+                                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                 MPI_Request* request);
+  int (*Iscan)(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+               MPI_Comm comm, MPI_Request* request);
+  int (*Iscan_c)(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                 MPI_Op op, MPI_Comm comm, MPI_Request* request);
+  int (*Iexscan)(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                 MPI_Comm comm, MPI_Request* request);
+  int (*Iexscan_c)(const void* sendbuf, void* recvbuf, MPI_Count count, MPI_Datatype datatype,
+                   MPI_Op op, MPI_Comm comm, MPI_Request* request);
+  int (*Igatherv)(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                  const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                  MPI_Comm comm, MPI_Request* request);
+  int (*Igatherv_c)(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+                    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                    int root, MPI_Comm comm, MPI_Request* request);
+  int (*Iscatterv)(const void* sendbuf, const int sendcounts[], const int displs[],
+                   MPI_Datatype sendtype, void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                   int root, MPI_Comm comm, MPI_Request* request);
+  int (*Iscatterv_c)(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                     MPI_Datatype sendtype, void* recvbuf, MPI_Count recvcount,
+                     MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request);
+  int (*Iallgatherv)(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                     const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+                     MPI_Comm comm, MPI_Request* request);
+  int (*Iallgatherv_c)(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                       void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                       MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
+  int (*Ialltoallv)(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                    MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                    const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                    MPI_Request* request);
+  int (*Ialltoallv_c)(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                      MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[],
+                      const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                      MPI_Request* request);
+  int (*Ialltoallw)(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                    const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
+                    const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+                    MPI_Request* request);
+  int (*Ialltoallw_c)(const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                      const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
+                      const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+                      MPI_Request* request);
+  int (*Ireduce_scatter)(const void* sendbuf, void* recvbuf, const int recvcounts[],
+                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
+  int (*Ireduce_scatter_c)(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
+                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
   int (*Barrier_init)(MPI_Comm comm, MPI_Info info, MPI_Request* request);
   int (*Bcast_init)(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
                     MPI_Info info, MPI_Request* request);
@@ -228,9 +316,16 @@ struct HostFunctions {
   int (*Start)(MPI_Request* request);
   int (*Startall)(int count, MPI_Request array_of_requests[]);
   int (*Request_free)(MPI_Request* request);
+  int (*Cancel)(MPI_Request* request);
   int (*Waitany)(int count, MPI_Request array_of_requests[], int* index, MPI_Status* status);
   int (*Waitsome)(int incount, MPI_Request array_of_requests[], int* outcount,
                   int array_of_indices[], MPI_Status array_of_statuses[]);
+  int (*Testany)(int count, MPI_Request array_of_requests[], int* index, int* flag,
+                 MPI_Status* status);
+  int (*Testsome)(int incount, MPI_Request array_of_requests[], int* outcount,
+                  int array_of_indices[], MPI_Status array_of_statuses[]);
+  int (*Type_free)(MPI_Datatype* datatype);
+  int (*Op_free)(MPI_Op* op);
   int (*Request_get_status_all)(int count, const MPI_Request array_of_requests[], int* flag,
                                 MPI_Status* array_of_statuses);
   int (*Request_get_status_any)(int count, const MPI_Request array_of_requests[], int* index,
@@ -246,13 +341,10 @@ struct HostFunctions {
   int (*Test)(MPI_Request* request, int* flag, MPI_Status* status);
   int (*Testall)(int count, MPI_Request array_of_requests[], int* flag,
                  MPI_Status array_of_statuses[]);
-  int (*Testany)(int count, MPI_Request array_of_requests[], int* index, int* flag,
-                 MPI_Status* status);
-  int (*Testsome)(int incount, MPI_Request array_of_requests[], int* outcount,
-                  int array_of_indices[], MPI_Status array_of_statuses[]);
   int (*Request_get_status)(MPI_Request request, int* flag, MPI_Status* status);
   // The functions that only Tutti itself calls.
   decltype(&PMPI_Initialized) Initialized;
+  decltype(&PMPI_Query_thread) Query_thread;
   decltype(&PMPI_Comm_size) Comm_size;
   decltype(&PMPI_Comm_remote_size) Comm_remote_size;
   decltype(&PMPI_Comm_rank) Comm_rank;
@@ -273,7 +365,6 @@ struct HostFunctions {
   decltype(&PMPI_Group_incl) Group_incl;
   decltype(&PMPI_Group_translate_ranks) Group_translate_ranks;
   decltype(&PMPI_Group_free) Group_free;
-  decltype(&PMPI_Iallreduce) Iallreduce;
   decltype(&PMPI_Send_init) Send_init;
   decltype(&PMPI_Isend) Isend;
   decltype(&PMPI_Irecv) Irecv;
@@ -286,7 +377,6 @@ struct HostFunctions {
   decltype(&PMPI_Type_get_envelope) Type_get_envelope;
   decltype(&PMPI_Type_get_contents) Type_get_contents;
   decltype(&PMPI_Type_dup) Type_dup;
-  decltype(&PMPI_Type_free) Type_free;
   decltype(&PMPI_Pack) Pack;
   decltype(&PMPI_Unpack) Unpack;
   decltype(&PMPI_Op_commutative) Op_commutative;
@@ -295,6 +385,9 @@ struct HostFunctions {
   decltype(&PMPI_Win_create) Win_create;
 #ifdef TUTTI_SESSIONS
   decltype(&PMPI_Group_from_session_pset) Group_from_session_pset;
+#endif
+#ifdef TUTTI_SESSIONS
+  decltype(&PMPI_Comm_create_from_group) Comm_create_from_group;
 #endif
 };
 
@@ -334,6 +427,39 @@ void locate_interposed(HostFunctions& functions, Locate&& locate) {
   locate(functions.Alltoallw_c, "PMPI_Alltoallw_c");
   locate(functions.Reduce_scatter, "PMPI_Reduce_scatter");
   locate(functions.Reduce_scatter_c, "PMPI_Reduce_scatter_c");
+  locate(functions.Ibarrier, "PMPI_Ibarrier");
+  locate(functions.Ibcast, "PMPI_Ibcast");
+  locate(functions.Ibcast_c, "PMPI_Ibcast_c");
+  locate(functions.Igather, "PMPI_Igather");
+  locate(functions.Igather_c, "PMPI_Igather_c");
+  locate(functions.Iscatter, "PMPI_Iscatter");
+  locate(functions.Iscatter_c, "PMPI_Iscatter_c");
+  locate(functions.Iallgather, "PMPI_Iallgather");
+  locate(functions.Iallgather_c, "PMPI_Iallgather_c");
+  locate(functions.Ialltoall, "PMPI_Ialltoall");
+  locate(functions.Ialltoall_c, "PMPI_Ialltoall_c");
+  locate(functions.Ireduce, "PMPI_Ireduce");
+  locate(functions.Ireduce_c, "PMPI_Ireduce_c");
+  locate(functions.Iallreduce, "PMPI_Iallreduce");
+  locate(functions.Iallreduce_c, "PMPI_Iallreduce_c");
+  locate(functions.Ireduce_scatter_block, "PMPI_Ireduce_scatter_block");
+  locate(functions.Ireduce_scatter_block_c, "PMPI_Ireduce_scatter_block_c");
+  locate(functions.Iscan, "PMPI_Iscan");
+  locate(functions.Iscan_c, "PMPI_Iscan_c");
+  locate(functions.Iexscan, "PMPI_Iexscan");
+  locate(functions.Iexscan_c, "PMPI_Iexscan_c");
+  locate(functions.Igatherv, "PMPI_Igatherv");
+  locate(functions.Igatherv_c, "PMPI_Igatherv_c");
+  locate(functions.Iscatterv, "PMPI_Iscatterv");
+  locate(functions.Iscatterv_c, "PMPI_Iscatterv_c");
+  locate(functions.Iallgatherv, "PMPI_Iallgatherv");
+  locate(functions.Iallgatherv_c, "PMPI_Iallgatherv_c");
+  locate(functions.Ialltoallv, "PMPI_Ialltoallv");
+  locate(functions.Ialltoallv_c, "PMPI_Ialltoallv_c");
+  locate(functions.Ialltoallw, "PMPI_Ialltoallw");
+  locate(functions.Ialltoallw_c, "PMPI_Ialltoallw_c");
+  locate(functions.Ireduce_scatter, "PMPI_Ireduce_scatter");
+  locate(functions.Ireduce_scatter_c, "PMPI_Ireduce_scatter_c");
   locate(functions.Barrier_init, "PMPI_Barrier_init");
   locate(functions.Bcast_init, "PMPI_Bcast_init");
   locate(functions.Bcast_init_c, "PMPI_Bcast_init_c");
@@ -387,8 +513,13 @@ void locate_interposed(HostFunctions& functions, Locate&& locate) {
   locate(functions.Start, "PMPI_Start");
   locate(functions.Startall, "PMPI_Startall");
   locate(functions.Request_free, "PMPI_Request_free");
+  locate(functions.Cancel, "PMPI_Cancel");
   locate(functions.Waitany, "PMPI_Waitany");
   locate(functions.Waitsome, "PMPI_Waitsome");
+  locate(functions.Testany, "PMPI_Testany");
+  locate(functions.Testsome, "PMPI_Testsome");
+  locate(functions.Type_free, "PMPI_Type_free");
+  locate(functions.Op_free, "PMPI_Op_free");
   locate(functions.Request_get_status_all, "PMPI_Request_get_status_all");
   locate(functions.Request_get_status_any, "PMPI_Request_get_status_any");
   locate(functions.Request_get_status_some, "PMPI_Request_get_status_some");
@@ -399,14 +530,13 @@ void locate_interposed(HostFunctions& functions, Locate&& locate) {
   locate(functions.Waitall, "PMPI_Waitall");
   locate(functions.Test, "PMPI_Test");
   locate(functions.Testall, "PMPI_Testall");
-  locate(functions.Testany, "PMPI_Testany");
-  locate(functions.Testsome, "PMPI_Testsome");
   locate(functions.Request_get_status, "PMPI_Request_get_status");
 }
 
 template <class Locate>
 void locate_own(HostFunctions& functions, Locate&& locate) {
   locate(functions.Initialized, "PMPI_Initialized");
+  locate(functions.Query_thread, "PMPI_Query_thread");
   locate(functions.Comm_size, "PMPI_Comm_size");
   locate(functions.Comm_remote_size, "PMPI_Comm_remote_size");
   locate(functions.Comm_rank, "PMPI_Comm_rank");
@@ -427,7 +557,6 @@ void locate_own(HostFunctions& functions, Locate&& locate) {
   locate(functions.Group_incl, "PMPI_Group_incl");
   locate(functions.Group_translate_ranks, "PMPI_Group_translate_ranks");
   locate(functions.Group_free, "PMPI_Group_free");
-  locate(functions.Iallreduce, "PMPI_Iallreduce");
   locate(functions.Send_init, "PMPI_Send_init");
   locate(functions.Isend, "PMPI_Isend");
   locate(functions.Irecv, "PMPI_Irecv");
@@ -440,7 +569,6 @@ void locate_own(HostFunctions& functions, Locate&& locate) {
   locate(functions.Type_get_envelope, "PMPI_Type_get_envelope");
   locate(functions.Type_get_contents, "PMPI_Type_get_contents");
   locate(functions.Type_dup, "PMPI_Type_dup");
-  locate(functions.Type_free, "PMPI_Type_free");
   locate(functions.Pack, "PMPI_Pack");
   locate(functions.Unpack, "PMPI_Unpack");
   locate(functions.Op_commutative, "PMPI_Op_commutative");
@@ -449,6 +577,9 @@ void locate_own(HostFunctions& functions, Locate&& locate) {
   locate(functions.Win_create, "PMPI_Win_create");
 #ifdef TUTTI_SESSIONS
   locate(functions.Group_from_session_pset, "PMPI_Group_from_session_pset");
+#endif
+#ifdef TUTTI_SESSIONS
+  locate(functions.Comm_create_from_group, "PMPI_Comm_create_from_group");
 #endif
 }
 

@@ -87,6 +87,9 @@ struct Call {
 // provided that its counts fit an int. Any other call that the host cannot make is an error, which
 // is raised on the communicator.
 int call_host(const Call& call, MPI_Comm comm);
+// Starts the non-blocking collective by the host's function and returns its error code. A
+// large-count function that the host lacks is replaced as above.
+int call_host(const Call& call, MPI_Comm comm, MPI_Request* request);
 // Makes a persistent request by the host's function and returns its error code. A function that the
 // host lacks is an error, which is raised on the communicator.
 int call_host(const Call& call, MPI_Comm comm, MPI_Info info, MPI_Request* request);

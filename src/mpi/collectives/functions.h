@@ -1,7 +1,8 @@
 // Made by scripts/mpi_functions.py from src/mpi/functions.table. To change this file, change
 // the table and run `make functions`.
 
-// MPI's collective functions: one value for each form (plain, large counts, persistent).
+// MPI's collective functions: one value for each form (blocking, non-blocking, persistent,
+// each also with large counts).
 #pragma once
 
 #include <cstdint>
@@ -42,6 +43,39 @@ enum class Function : uint8_t {
   Alltoallw_c,
   Reduce_scatter,
   Reduce_scatter_c,
+  Ibarrier,
+  Ibcast,
+  Ibcast_c,
+  Igather,
+  Igather_c,
+  Iscatter,
+  Iscatter_c,
+  Iallgather,
+  Iallgather_c,
+  Ialltoall,
+  Ialltoall_c,
+  Ireduce,
+  Ireduce_c,
+  Iallreduce,
+  Iallreduce_c,
+  Ireduce_scatter_block,
+  Ireduce_scatter_block_c,
+  Iscan,
+  Iscan_c,
+  Iexscan,
+  Iexscan_c,
+  Igatherv,
+  Igatherv_c,
+  Iscatterv,
+  Iscatterv_c,
+  Iallgatherv,
+  Iallgatherv_c,
+  Ialltoallv,
+  Ialltoallv_c,
+  Ialltoallw,
+  Ialltoallw_c,
+  Ireduce_scatter,
+  Ireduce_scatter_c,
   Barrier_init,
   Bcast_init,
   Bcast_init_c,

@@ -102,6 +102,9 @@ inline Found find(MPI_Comm handle) {
   return is_ready(known, handle) ? Found{known.communicator} : find_or_make(handle);
 }
 
+// True if this rank's arguments are such that no host makes the call. The host's code may not show
+// it: MPICH returns success after an error handler of the program has returned.
+bool host_refuses(MPI_Comm comm, const Call& call);
 // Counts a call that the host has made and that returned `code`; the communicator may set up then.
 // Returns `code`, or an error of the set-up if the call succeeded.
 int counted(Communicator& communicator, int code);

@@ -2,9 +2,9 @@
 // the table and run `make functions`.
 
 // Calls of the host's functions with the arguments that the program gave. If the host lacks
-// a large-count function, the plain one makes the call, provided that it is blocking, has
-// no arrays of counts, and its counts fit an int. Any other call that the host cannot make
-// is an error.
+// a large-count function, the plain one makes the call, provided that it is not persistent,
+// has no arrays of counts, and its counts fit an int. Any other call that the host cannot
+// make is an error.
 #include <climits>
 
 #include "mpi/abi/host.h"
@@ -197,6 +197,193 @@ int call_host(const Call& call, MPI_Comm comm) {
       if (host().Reduce_scatter_c != nullptr)
         return host().Reduce_scatter_c(call.in.data, call.out.data, call.in.counts.large(),
                                        call.in.type, call.op, comm);
+      break;
+    default: break;
+  }
+  return raise(comm, MPI_ERR_OTHER);
+}
+
+int call_host(const Call& call, MPI_Comm comm, MPI_Request* request) {
+  switch (call.function) {
+    case Function::Ibarrier: return host().Ibarrier(comm, request);
+    case Function::Ibcast:
+      return host().Ibcast(call.in.data, static_cast<int>(call.in.count), call.in.type, call.root,
+                           comm, request);
+    case Function::Ibcast_c:
+      if (host().Ibcast_c != nullptr)
+        return host().Ibcast_c(call.in.data, call.in.count, call.in.type, call.root, comm, request);
+      if (fits_int(call))
+        return host().Ibcast(call.in.data, static_cast<int>(call.in.count), call.in.type, call.root,
+                             comm, request);
+      return raise(comm, MPI_ERR_COUNT);
+    case Function::Igather:
+      return host().Igather(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                            call.out.data, static_cast<int>(call.out.count), call.out.type,
+                            call.root, comm, request);
+    case Function::Igather_c:
+      if (host().Igather_c != nullptr)
+        return host().Igather_c(call.in.data, call.in.count, call.in.type, call.out.data,
+                                call.out.count, call.out.type, call.root, comm, request);
+      if (fits_int(call))
+        return host().Igather(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                              call.out.data, static_cast<int>(call.out.count), call.out.type,
+                              call.root, comm, request);
+      return raise(comm, MPI_ERR_COUNT);
+    case Function::Iscatter:
+      return host().Iscatter(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                             call.out.data, static_cast<int>(call.out.count), call.out.type,
+                             call.root, comm, request);
+    case Function::Iscatter_c:
+      if (host().Iscatter_c != nullptr)
+        return host().Iscatter_c(call.in.data, call.in.count, call.in.type, call.out.data,
+                                 call.out.count, call.out.type, call.root, comm, request);
+      if (fits_int(call))
+        return host().Iscatter(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                               call.out.data, static_cast<int>(call.out.count), call.out.type,
+                               call.root, comm, request);
+      return raise(comm, MPI_ERR_COUNT);
+    case Function::Iallgather:
+      return host().Iallgather(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                               call.out.data, static_cast<int>(call.out.count), call.out.type, comm,
+                               request);
+    case Function::Iallgather_c:
+      if (host().Iallgather_c != nullptr)
+        return host().Iallgather_c(call.in.data, call.in.count, call.in.type, call.out.data,
+                                   call.out.count, call.out.type, comm, request);
+      if (fits_int(call))
+        return host().Iallgather(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                                 call.out.data, static_cast<int>(call.out.count), call.out.type,
+                                 comm, request);
+      return raise(comm, MPI_ERR_COUNT);
+    case Function::Ialltoall:
+      return host().Ialltoall(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                              call.out.data, static_cast<int>(call.out.count), call.out.type, comm,
+                              request);
+    case Function::Ialltoall_c:
+      if (host().Ialltoall_c != nullptr)
+        return host().Ialltoall_c(call.in.data, call.in.count, call.in.type, call.out.data,
+                                  call.out.count, call.out.type, comm, request);
+      if (fits_int(call))
+        return host().Ialltoall(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                                call.out.data, static_cast<int>(call.out.count), call.out.type,
+                                comm, request);
+      return raise(comm, MPI_ERR_COUNT);
+    case Function::Ireduce:
+      return host().Ireduce(call.in.data, call.out.data, static_cast<int>(call.in.count),
+                            call.in.type, call.op, call.root, comm, request);
+    case Function::Ireduce_c:
+      if (host().Ireduce_c != nullptr)
+        return host().Ireduce_c(call.in.data, call.out.data, call.in.count, call.in.type, call.op,
+                                call.root, comm, request);
+      if (fits_int(call))
+        return host().Ireduce(call.in.data, call.out.data, static_cast<int>(call.in.count),
+                              call.in.type, call.op, call.root, comm, request);
+      return raise(comm, MPI_ERR_COUNT);
+    case Function::Iallreduce:
+      return host().Iallreduce(call.in.data, call.out.data, static_cast<int>(call.in.count),
+                               call.in.type, call.op, comm, request);
+    case Function::Iallreduce_c:
+      if (host().Iallreduce_c != nullptr)
+        return host().Iallreduce_c(call.in.data, call.out.data, call.in.count, call.in.type,
+                                   call.op, comm, request);
+      if (fits_int(call))
+        return host().Iallreduce(call.in.data, call.out.data, static_cast<int>(call.in.count),
+                                 call.in.type, call.op, comm, request);
+      return raise(comm, MPI_ERR_COUNT);
+    case Function::Ireduce_scatter_block:
+      return host().Ireduce_scatter_block(call.in.data, call.out.data,
+                                          static_cast<int>(call.in.count), call.in.type, call.op,
+                                          comm, request);
+    case Function::Ireduce_scatter_block_c:
+      if (host().Ireduce_scatter_block_c != nullptr)
+        return host().Ireduce_scatter_block_c(call.in.data, call.out.data, call.in.count,
+                                              call.in.type, call.op, comm, request);
+      if (fits_int(call))
+        return host().Ireduce_scatter_block(call.in.data, call.out.data,
+                                            static_cast<int>(call.in.count), call.in.type, call.op,
+                                            comm, request);
+      return raise(comm, MPI_ERR_COUNT);
+    case Function::Iscan:
+      return host().Iscan(call.in.data, call.out.data, static_cast<int>(call.in.count),
+                          call.in.type, call.op, comm, request);
+    case Function::Iscan_c:
+      if (host().Iscan_c != nullptr)
+        return host().Iscan_c(call.in.data, call.out.data, call.in.count, call.in.type, call.op,
+                              comm, request);
+      if (fits_int(call))
+        return host().Iscan(call.in.data, call.out.data, static_cast<int>(call.in.count),
+                            call.in.type, call.op, comm, request);
+      return raise(comm, MPI_ERR_COUNT);
+    case Function::Iexscan:
+      return host().Iexscan(call.in.data, call.out.data, static_cast<int>(call.in.count),
+                            call.in.type, call.op, comm, request);
+    case Function::Iexscan_c:
+      if (host().Iexscan_c != nullptr)
+        return host().Iexscan_c(call.in.data, call.out.data, call.in.count, call.in.type, call.op,
+                                comm, request);
+      if (fits_int(call))
+        return host().Iexscan(call.in.data, call.out.data, static_cast<int>(call.in.count),
+                              call.in.type, call.op, comm, request);
+      return raise(comm, MPI_ERR_COUNT);
+    case Function::Igatherv:
+      return host().Igatherv(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                             call.out.data, call.out.counts.plain(), call.out.displacements.plain(),
+                             call.out.type, call.root, comm, request);
+    case Function::Igatherv_c:
+      if (host().Igatherv_c != nullptr)
+        return host().Igatherv_c(call.in.data, call.in.count, call.in.type, call.out.data,
+                                 call.out.counts.large(), call.out.displacements.large(),
+                                 call.out.type, call.root, comm, request);
+      break;
+    case Function::Iscatterv:
+      return host().Iscatterv(call.in.data, call.in.counts.plain(), call.in.displacements.plain(),
+                              call.in.type, call.out.data, static_cast<int>(call.out.count),
+                              call.out.type, call.root, comm, request);
+    case Function::Iscatterv_c:
+      if (host().Iscatterv_c != nullptr)
+        return host().Iscatterv_c(call.in.data, call.in.counts.large(),
+                                  call.in.displacements.large(), call.in.type, call.out.data,
+                                  call.out.count, call.out.type, call.root, comm, request);
+      break;
+    case Function::Iallgatherv:
+      return host().Iallgatherv(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                                call.out.data, call.out.counts.plain(),
+                                call.out.displacements.plain(), call.out.type, comm, request);
+    case Function::Iallgatherv_c:
+      if (host().Iallgatherv_c != nullptr)
+        return host().Iallgatherv_c(call.in.data, call.in.count, call.in.type, call.out.data,
+                                    call.out.counts.large(), call.out.displacements.large(),
+                                    call.out.type, comm, request);
+      break;
+    case Function::Ialltoallv:
+      return host().Ialltoallv(call.in.data, call.in.counts.plain(), call.in.displacements.plain(),
+                               call.in.type, call.out.data, call.out.counts.plain(),
+                               call.out.displacements.plain(), call.out.type, comm, request);
+    case Function::Ialltoallv_c:
+      if (host().Ialltoallv_c != nullptr)
+        return host().Ialltoallv_c(call.in.data, call.in.counts.large(),
+                                   call.in.displacements.large(), call.in.type, call.out.data,
+                                   call.out.counts.large(), call.out.displacements.large(),
+                                   call.out.type, comm, request);
+      break;
+    case Function::Ialltoallw:
+      return host().Ialltoallw(call.in.data, call.in.counts.plain(), call.in.displacements.plain(),
+                               call.in.types, call.out.data, call.out.counts.plain(),
+                               call.out.displacements.plain(), call.out.types, comm, request);
+    case Function::Ialltoallw_c:
+      if (host().Ialltoallw_c != nullptr)
+        return host().Ialltoallw_c(call.in.data, call.in.counts.large(),
+                                   call.in.displacements.large(), call.in.types, call.out.data,
+                                   call.out.counts.large(), call.out.displacements.large(),
+                                   call.out.types, comm, request);
+      break;
+    case Function::Ireduce_scatter:
+      return host().Ireduce_scatter(call.in.data, call.out.data, call.in.counts.plain(),
+                                    call.in.type, call.op, comm, request);
+    case Function::Ireduce_scatter_c:
+      if (host().Ireduce_scatter_c != nullptr)
+        return host().Ireduce_scatter_c(call.in.data, call.out.data, call.in.counts.large(),
+                                        call.in.type, call.op, comm, request);
       break;
     default: break;
   }

@@ -32,16 +32,21 @@ bool measure_vector(const group::Group& group, const Call& call, Lengths& length
   return lengths.longest <= most_bytes / parts;
 }
 
+// The bytes of an element as it is combined: as it lies in memory for a kernel, else packed.
+size_t element_bytes(Communicator& communicator, const Call& call, const exec::Combine* kernel) {
+  if (kernel != nullptr) return kernel->element;
+  const size_t known = communicator.dense_bytes(call.in.type);
+  return known != 0 ? known : signature_bytes(call.in.type);
+}
+
 // The same for parts that have their own lengths. Also fills the communicator's part tables: the
-// parts are adjacent, and their elements are packed.
-bool measure_parts(Communicator& communicator, const Call& call, Lengths& lengths) {
+// parts are adjacent, and have elements of so many bytes.
+bool measure_parts(Communicator& communicator, const Call& call, size_t element, Lengths& lengths) {
   if (!call.in.counts.given()) return false;
   const auto ranks = static_cast<size_t>(communicator.group()->ranks());
   const auto rank = static_cast<size_t>(communicator.group()->rank());
   PartTable& in = communicator.parts(0);
   in.hold(ranks);
-  const size_t known = communicator.dense_bytes(call.in.type);
-  const size_t element = known != 0 ? known : signature_bytes(call.in.type);
   size_t total = 0, longest = 0, elements = 0;
   for (size_t part = 0; part < ranks; ++part) {
     const MPI_Count count = call.in.counts[part];
@@ -60,11 +65,12 @@ bool measure_parts(Communicator& communicator, const Call& call, Lengths& length
   return true;
 }
 
-bool measure(Communicator& communicator, const Call& call, Lengths& lengths) {
+bool measure(Communicator& communicator, const Call& call, const exec::Combine* kernel,
+             Lengths& lengths) {
   const group::Group& group = *communicator.group();
-  if (call.in.type == host().type_null || call.op == host().op_null) return false;
   if (call.v_form()) {
-    if (!measure_parts(communicator, call, lengths)) return false;
+    const size_t element = element_bytes(communicator, call, kernel);
+    if (!measure_parts(communicator, call, element, lengths)) return false;
   } else {
     const bool rooted = plan::rooted(call.collective);
     if (rooted && (call.root < 0 || call.root >= group.ranks())) return false;
@@ -128,12 +134,14 @@ Served by_host_op(Communicator& communicator, const Call& call, const Lengths& l
 
 Served reduction_by_group(Communicator& communicator, const Call& call) {
   if (call.v_form() && !communicator.group()->on_one_node()) return Reason::v_between_nodes;
+  if (call.in.type == host().type_null || call.op == host().op_null) return Reason::wrong_arguments;
+  const bool predefined = predefined_op(call.op);
+  const exec::Combine* const combine =
+      predefined ? communicator.kernel(call.in.type, call.op) : nullptr;
   Lengths lengths;
-  if (!measure(communicator, call, lengths)) return Reason::wrong_arguments;
+  if (!measure(communicator, call, combine, lengths)) return Reason::wrong_arguments;
   const bool empty = lengths.longest == 0;  // all ranks know it, so no rank waits
-  if (!predefined_op(call.op))
-    return empty ? Served(MPI_SUCCESS) : by_host_op(communicator, call, lengths);
-  const exec::Combine* const combine = communicator.kernel(call.in.type, call.op);
+  if (!predefined) return empty ? Served(MPI_SUCCESS) : by_host_op(communicator, call, lengths);
   // The host may know an operation that MPI does not define for this type; else it raises its
   // error.
   if (combine == nullptr && !communicator.host_combines(call.in.type, call.op))

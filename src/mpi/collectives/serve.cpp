@@ -98,20 +98,6 @@ bool refuses_reduction(MPI_Comm comm, const Call& call) {
   return false;
 }
 
-// True if this rank's arguments are such that no host makes the call. The host's code may not show
-// it: MPICH returns success after an error handler of the program has returned.
-bool host_refuses(MPI_Comm comm, const Call& call) {
-  if (call.shape == Shape::barrier) return false;
-  if (no_such_root(comm, call.root)) return true;
-  if (plan::combines(call.collective)) return refuses_reduction(comm, call);
-  if (call.shape == Shape::vector) return call.in.count < 0 || call.in.type == host().type_null;
-  int rank = 0, ranks = 0;
-  if (!ranks_of(comm, &rank, &ranks)) return false;
-  const Roles roles = roles_of(call.root == rank, call);
-  return (roles.uses_in && is_wrong(call, call.in, plan::parted_in(call.collective), ranks)) ||
-         (roles.uses_out && is_wrong(call, call.out, plan::parted_out(call.collective), ranks));
-}
-
 int by_host(Communicator& communicator, const Call& call, MPI_Comm comm, Reason reason) {
   const uint64_t entry = tracer() != nullptr ? trace::ticks() : 0;
   int code = MPI_SUCCESS;
@@ -157,6 +143,18 @@ group::CallKey known_key_of(const Call& call) {
 }
 
 }  // namespace
+
+bool host_refuses(MPI_Comm comm, const Call& call) {
+  if (call.shape == Shape::barrier) return false;
+  if (no_such_root(comm, call.root)) return true;
+  if (plan::combines(call.collective)) return refuses_reduction(comm, call);
+  if (call.shape == Shape::vector) return call.in.count < 0 || call.in.type == host().type_null;
+  int rank = 0, ranks = 0;
+  if (!ranks_of(comm, &rank, &ranks)) return false;
+  const Roles roles = roles_of(call.root == rank, call);
+  return (roles.uses_in && is_wrong(call, call.in, plan::parted_in(call.collective), ranks)) ||
+         (roles.uses_out && is_wrong(call, call.out, plan::parted_out(call.collective), ranks));
+}
 
 void tolerate_aliases() { aliases_tolerated = true; }
 

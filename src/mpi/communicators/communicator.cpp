@@ -54,12 +54,12 @@ std::string host_version() {
 // The number of calls that the host makes before a communicator sets up. It makes none with
 // TUTTI_REPRODUCIBLE=placement, because the bits of its results may depend on where the ranks are.
 // Otherwise TUTTI_SETUP_AFTER decides if it is set. MPI_COMM_WORLD lives as long as the program, so
-// it sets up after one call.
+// it sets up inside MPI_Init.
 int calls_to_host(MPI_Comm communicator) {
   static const int automatic = calls_before_setup(host_version());
   if (options().reproducible == Reproducible::placement) return 0;
   if (options().setup_after != setup_after_automatic) return options().setup_after;
-  return communicator == host().comm_world ? 1 : automatic;
+  return communicator == host().comm_world ? 0 : automatic;
 }
 
 // The needs of a reduction of this type. Integers need nothing of a plan, because the order of
@@ -87,12 +87,16 @@ exec::Needs needs_of(kernels::Type type) {
 // The service is parked for a later communicator of the same ranks, unless the communicator also
 // has messages, or a number in traces, which each communicator needs for itself.
 Communicator::~Communicator() {
+  if (service_ != nullptr) service_->serve(host().comm_null);
   if (net_ == nullptr && service_ != nullptr && tracer() == nullptr && world_lasts()) {
     park(std::move(service_));
     return;
   }
+  if (net_ == nullptr) {
+    if (service_ != nullptr) retire(std::move(service_));
+    return;
+  }
   if (service_ != nullptr) service_->group.reset();
-  if (net_ == nullptr) return;
   if (report::recording()) record_sent();
   const Inside inside;
   leaders_.reset();
@@ -114,6 +118,7 @@ void Communicator::renew(MPI_Comm handle, uint64_t number) {
   number_ = number;
   calls_left_ = calls_to_host(handle);
   noted_ = Noted::not_yet;
+  expects_nonblocking_ = false;
 }
 
 void Communicator::decide() {
@@ -186,6 +191,7 @@ bool Communicator::take_over(const AreaGrant& grant) {
   if (service_ == nullptr)
     // The leader has seen that all ranks had parked it.
     throw std::logic_error("a parked communicator has gone");
+  service_->serve(handle_);
   group_ = service_->group.get();
   largest_element_ = group_->max_element();
   return true;
@@ -215,14 +221,15 @@ Reason Communicator::join(int ranks, std::vector<int> members) {
     return Reason::host_failed;
   if (take_over(grant)) return Reason::none;
   if (!grant.granted) return Reason::shared_memory_exhausted;
+  const shm::Layout layout = shm::Layout::fit(ranks, grant.bytes_per_rank);
   Service& service = this->service();
   service.segment = team_->segment(grant);
   service.page = grant.page;
+  service.layout = layout;
   service.missing_types = grant.missing_types;
   if (!grant.node_segment && !all_attached(service.segment != nullptr))
     return Reason::shared_memory_exhausted;
 
-  const shm::Layout layout = shm::Layout::fit(ranks, grant.bytes_per_rank);
   if (grant.touch) {
     touch_area(service.segment->address(grant.page) + static_cast<size_t>(rank) * layout.stride(),
                layout.stride());
@@ -243,7 +250,6 @@ Reason Communicator::join(int ranks, std::vector<int> members) {
   if (may_park) {
     service.members = std::move(members);
     service.identity = grant.service;
-    service.layout = layout;
   }
   return Reason::none;
 }
@@ -253,6 +259,7 @@ void Communicator::make_group(group::Group::Settings settings) {
   settings.tracer = tracer();
   settings.check = options().check;
   settings.overrides = group::overrides_of(options());
+  service().serve(handle_);
   service().group = std::make_unique<group::Group>(settings);
   group_ = service_->group.get();
   largest_element_ = group_->max_element();
@@ -312,17 +319,6 @@ int Communicator::fail() {
 
 void Communicator::say(const std::string& what) {
   if (!std::exchange(said_, true)) log_line(LogLevel::error, "%s", what.c_str());
-}
-
-const std::shared_ptr<Loopback>& Communicator::loopback() {
-  if (loopback_ != nullptr) return loopback_;
-  MPI_Comm made = host().comm_null;
-  int rank = 0;
-  const Inside inside;
-  host().Comm_rank(handle_, &rank);
-  host().Comm_split(handle_, rank, 0, &made);
-  loopback_ = std::make_shared<Loopback>(made);
-  return loopback_;
 }
 
 std::byte* Communicator::scratch(int which, size_t bytes) {

@@ -3,10 +3,14 @@
 //
 // At first the host makes its collectives, and the Communicator counts them. Inside the last of
 // these it sets up: it gets a group, or the reason why its calls stay on the host MPI. Usually
-// MPI_COMM_WORLD sets up inside its first collective, and any other communicator inside its third,
-// 24th or 48th, depending on the host. TUTTI_SETUP_AFTER sets another number for all of them. If
-// the number is 0, as always with TUTTI_REPRODUCIBLE=placement, they set up before their first
-// collective (calls_to_host in communicator.cpp).
+// MPI_COMM_WORLD sets up inside MPI_Init, and any other communicator inside its third, 24th or 48th
+// collective, depending on the host. TUTTI_SETUP_AFTER sets another number for all of them. If the
+// number is 0, as always with TUTTI_REPRODUCIBLE=placement, they set up when they are made
+// (calls_to_host in communicator.cpp).
+//
+// Non-blocking collectives cannot set up, because they must not wait. So after one on its parent, a
+// communicator sets up when it is made, and after one on itself, inside the next blocking
+// collective.
 //
 // All members make the same calls, so all set up inside the same one, by collective calls on the
 // program's communicator, holding no lock. A call that the host refuses at one rank for its
@@ -24,6 +28,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/options.h"
 #include "group/deposits.h"
 #include "group/group.h"
 #include "mpi/abi/host.h"
@@ -36,16 +41,6 @@
 #include "net/point_to_point.h"
 
 namespace tutti::mpi {
-
-// A communicator of the host with this process as its only rank, for the requests of persistent
-// collectives (requests.h). The Communicator and each Persistent that was made on it share one; the
-// last of them to end frees it.
-struct Loopback {
-  MPI_Comm handle;
-  explicit Loopback(MPI_Comm made) : handle(made) {}
-  ~Loopback() { host().Comm_free(&handle); }
-  Loopback(const Loopback&) = delete;
-};
 
 // Frees an area that is in the memory of this process alone.
 struct OwnArea {
@@ -75,6 +70,12 @@ class Communicator {
   void note(Noted how) { noted_ = how; }
   // True if it is time to set up. It may be true before the first call.
   bool has_enough_calls() const { return calls_left_ == 0; }
+  // The host makes all further calls, because it must report that the communicator is revoked.
+  void leave_to_host() {
+    decided_ = true;
+    group_ = nullptr;
+    reason_ = Reason::host_failed;
+  }
   // Counts a call that the host has made.
   void count() { --calls_left_; }
   // Counts the call if nothing else is to be done, because the communicator is noted and does not
@@ -83,6 +84,12 @@ class Communicator {
     if (!is_noted() || calls_left_ <= 1) return false;
     count();
     return true;
+  }
+  // Whether non-blocking collectives are to be expected on it, so that it sets up when it is made.
+  bool expects_nonblocking() const { return expects_nonblocking_; }
+  void expect_nonblocking() {
+    expects_nonblocking_ = true;
+    if (options().setup_after == setup_after_automatic) calls_left_ = 0;
   }
   // True if it has set up, or has failed to.
   bool is_decided() const { return decided_; }
@@ -102,11 +109,11 @@ class Communicator {
   // The team's segment that its areas are in; null if this rank shares memory with no other. To be
   // called only if group() is not null.
   shm::Segment* segment() const { return service_->segment; }
+  // What serves it. To be called only if group() is not null.
+  Service& served_by() const { return *service_; }
   // The segments from which its persistent collectives take memory. Rank 0 makes each of them when
   // memory is needed, and the other ranks attach to it.
   group::Deposits::Segments& segments_of_deposits() { return segments_of_deposits_; }
-  // The Loopback of its persistent collectives. The first call makes it, and is collective.
-  const std::shared_ptr<Loopback>& loopback();
   // Adds the messages that it has sent to the report. net() must not be null. MPI_Finalize calls it
   // before it writes the report, and the destructor calls it, which has no effect once the report
   // is written.
@@ -174,6 +181,7 @@ class Communicator {
   uint64_t number_;
   int calls_left_;  // calls that the host makes before it sets up
   Noted noted_ = Noted::not_yet;
+  bool expects_nonblocking_ = false;
   bool decided_ = false;
   bool said_ = false;
   Reason reason_ = Reason::set_up_pending;
@@ -186,7 +194,6 @@ class Communicator {
   group::Group* group_ = nullptr;  // the service's
   uint32_t traced_as_ = 0;
   group::Deposits::Segments segments_of_deposits_;
-  std::shared_ptr<Loopback> loopback_;
   size_t largest_element_ = 0;
   MPI_Datatype dense_type_{};
   size_t dense_bytes_ = 0;

@@ -48,7 +48,7 @@ Registry& registry() {
   return made;
 }
 
-using Table = group::HandleTable<Communicator>;
+using Table = group::HandleTable<Communicator, group::Group>;
 
 // `known` has every communicator of the registry; `ready` has those with a group, and none while
 // calls are recorded. Never destroyed either.
@@ -378,19 +378,24 @@ std::shared_ptr<Team> noted_team(MPI_Comm communicator, int ranks) {
   return newest == alive.rend() ? nullptr : *newest;
 }
 
-void communicator_made(MPI_Comm handle) noexcept {
+bool communicator_made(MPI_Comm parent, MPI_Comm handle) noexcept {
   Registry& registry = mpi::registry();
-  if (!registry.open || Inside::depth != 0 || handle == host().comm_null) return;
+  if (!registry.open || Inside::depth != 0 || handle == host().comm_null) return false;
   Ended stale;  // destroyed without the lock
   const std::lock_guard<std::mutex> lock(registry.mutex);
   // With an open session, it would not be known whether the communicator ends with the world.
-  if (!registry.sessions.empty()) return;
+  if (!registry.sessions.empty()) return false;
   try {
     if (registry.communicators.contains(key_of(handle))) stale = take_out(registry, key_of(handle));
-    make_communicator(registry, handle)->note(Noted::by_calls);
+    Communicator& made = *make_communicator(registry, handle);
+    made.note(Noted::by_calls);
+    const Communicator* const from = tables().known.find(key_of(parent)).object;
+    if (from != nullptr && from->expects_nonblocking()) made.expect_nonblocking();
+    return made.has_enough_calls();
   } catch (...) {  // memory has run out; its first call tries again
     tables().remove(key_of(handle));
     registry.communicators.erase(key_of(handle));
+    return false;
   }
 }
 
@@ -409,13 +414,23 @@ void communicator_ends(MPI_Comm handle) noexcept {
   registry.spare.push_back(registry.communicators.extract(found));
 }
 
+void communicator_revoked(MPI_Comm handle) {
+  Registry& registry = mpi::registry();
+  const std::lock_guard<std::mutex> lock(registry.mutex);
+  const auto found = registry.communicators.find(key_of(handle));
+  if (found == registry.communicators.end()) return;
+  found->second.leave_to_host();
+  tables().ready.remove(key_of(handle));
+  shm::store_relaxed(generation, shm::load_relaxed(generation) + 1);
+}
+
 const Remembered* recall(MPI_Comm handle) {
   if (Inside::depth != 0) return nullptr;
   const Table::Entry found = tables().ready.find(key_of(handle));
-  if (found.communicator == nullptr) return nullptr;
+  if (found.object == nullptr) return nullptr;
   ServedCalls::enter_thread();
   Remembered& place = place_of(handle);
-  place = {handle, shm::load_relaxed(generation), found.communicator, found.group};
+  place = {handle, shm::load_relaxed(generation), found.object, found.second};
   return &place;
 }
 
@@ -434,15 +449,34 @@ void decide(Communicator& communicator) {
 
 }  // namespace
 
+void set_up_if_due(MPI_Comm handle) {
+  Communicator* communicator = tables().known.find(key_of(handle)).object;
+  if (communicator == nullptr) communicator = make_communicator(handle);
+  if (communicator->is_decided() || !communicator->has_enough_calls()) return;
+  if (communicator->is_noted() || note(*communicator)) decide(*communicator);
+}
+
+void expect_nonblocking(MPI_Comm handle) {
+  Communicator* const known = tables().known.find(key_of(handle)).object;
+  if (known != nullptr) known->expect_nonblocking();
+}
+
+Communicator* known_communicator(MPI_Comm handle) {
+  if (!registry().open || Inside::depth != 0 || handle == host().comm_null) return nullptr;
+  Communicator* known = tables().known.find(key_of(handle)).object;
+  if (known == nullptr && shm::load_relaxed(registry().left_world) != 0)
+    known = find_in_sessions(handle);
+  return known;
+}
+
 Communicator* find_communicator(MPI_Comm handle) {
   Registry& registry = mpi::registry();
   if (!registry.open || Inside::depth != 0 || handle == host().comm_null) return nullptr;
-  Communicator* communicator = tables().known.find(key_of(handle)).communicator;
+  Communicator* communicator = tables().known.find(key_of(handle)).object;
   if (communicator == nullptr && shm::load_relaxed(registry.left_world) != 0)
     communicator = find_in_sessions(handle);
   if (communicator == nullptr) communicator = make_communicator(handle);
-  if (communicator->group() != nullptr &&
-      tables().ready.find(key_of(handle)).communicator == nullptr)
+  if (communicator->group() != nullptr && tables().ready.find(key_of(handle)).object == nullptr)
     note_ready(*communicator);
   if (communicator->is_decided() || !communicator->has_enough_calls()) return communicator;
   if (!communicator->is_noted() && !note(*communicator)) return nullptr;

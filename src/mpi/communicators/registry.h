@@ -78,16 +78,28 @@ bool may_ask(MPI_Comm communicator, int ranks);
 void note_team(const std::shared_ptr<Team>& team);
 std::shared_ptr<Team> noted_team(MPI_Comm communicator, int ranks);
 
-// To be called after an MPI function has made a communicator, and before one frees it.
-// communicator_made has no effect if memory runs out or while a session is open. communicator_ends
-// has an effect only on a communicator that communicator_made has noted.
-void communicator_made(MPI_Comm handle) noexcept;
+// To be called after an MPI function has made a communicator from a parent, and before one frees
+// it. communicator_made has no effect if memory runs out or while a session is open. It returns
+// true if the communicator is to set up at once, which is the same at all of its ranks.
+// communicator_ends has an effect only on a communicator that communicator_made has noted.
+bool communicator_made(MPI_Comm parent, MPI_Comm handle) noexcept;
 void communicator_ends(MPI_Comm handle) noexcept;
+
+// Leaves all further calls on a communicator to the host, because this rank revokes it.
+void communicator_revoked(MPI_Comm handle);
 
 // The Communicator of a call; null if Tutti must leave the call to the host. It is made if the
 // registry has none, and sets up if it is time to. The result is valid until the communicator ends.
 // This function and count_call may throw, and set-up is collective.
 Communicator* find_communicator(MPI_Comm handle);
+// Sets up the communicator of a handle if it is time to. Collective; may throw.
+void set_up_if_due(MPI_Comm handle);
+// Notes that a non-blocking collective has been started on a communicator. Those that are made from
+// it from now on set up when they are made, because non-blocking collectives cannot set up.
+void expect_nonblocking(MPI_Comm handle);
+// The Communicator of a handle; null if the registry has none, or must leave the call to the host.
+// Makes nothing and sets nothing up, so it makes no collective calls. May throw bad_alloc.
+Communicator* known_communicator(MPI_Comm handle);
 // To be called after a call that the host has made, with its error code. Counts the call, and sets
 // up if it was the last one before set-up. The first call also notes how the registry will learn of
 // the communicator's end, because the host has found the handle to be valid.

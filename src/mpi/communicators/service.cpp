@@ -4,6 +4,11 @@
 #include <mutex>
 #include <new>
 
+#include "base/log.h"
+#include "base/options.h"
+#include "exec/waiter.h"
+#include "mpi/job/threads.h"
+
 namespace tutti::mpi {
 namespace {
 
@@ -17,6 +22,8 @@ constexpr size_t most_led = 8;
 struct Lot {
   std::mutex mutex;
   std::vector<std::unique_ptr<Service>> services;  // in the order of parking
+  std::vector<std::unique_ptr<Service>> left;      // ended, but some rank needs their records
+  std::vector<Service*> with_records;
 };
 
 // Never destroyed: exit handlers may still call MPI.
@@ -79,6 +86,11 @@ std::unique_ptr<Service> take(Wanted wanted) {
 // The leader's word decides for all ranks: once the leader has destroyed its part of a service, no
 // rank can take the service again.
 Service::~Service() {
+  if (records_ != nullptr) {
+    const std::lock_guard<std::mutex> lock(lot().mutex);
+    std::erase(lot().with_records, this);
+  }
+  records_.reset();
   if (segment != nullptr && is_leader() && !members.empty()) shm::publish(parked(0), is_retired);
   group.reset();
   if (segment != nullptr) segment->leave(page);
@@ -89,20 +101,88 @@ shm::Word& Service::parked(int rank) const {
   return reinterpret_cast<shm::Control*>(area)->parked;
 }
 
-// If there is no memory for an entry in the lot, the service is destroyed.
-void park(std::unique_ptr<Service> service) noexcept {
-  if (!may_be_parked(*service)) return;
-  Services ended;  // destroyed without the lock
+Records& Service::records() {
+  if (records_ != nullptr) [[likely]]
+    return *records_;
+  eager::Sequence::Settings settings;
+  settings.areas = segment->address(page);
+  settings.layout = layout;
+  settings.rank = group->rank();
+  settings.arena = &team->arena();
+  settings.concurrent = threads_call_at_once();
+  auto made = std::make_unique<Records>(settings, group::store_policy(options().stores));
   const std::lock_guard<std::mutex> lock(lot().mutex);
-  shm::Word& word = service->parked(service->group->rank());
+  lot().with_records.push_back(this);
+  records_ = std::move(made);
+  return *records_;
+}
+
+void retire(std::unique_ptr<Service> service) noexcept {
+  const auto is_needed = [](const std::unique_ptr<Service>& one) {
+    return one->made_records() != nullptr && !one->made_records()->may_end();
+  };
+  Services ended;  // declared first, so destroyed without the lock
+  const std::lock_guard<std::mutex> lock(lot().mutex);
+  Services& left = lot().left;
   try {
-    ended.reserve(lot().services.size() + 1);
-    lot().services.push_back(std::move(service));
+    ended.reserve(left.size() + 1);
+    left.push_back(std::move(service));
   } catch (const std::bad_alloc&) {
+    (void)service.release();  // not destroyed, because other ranks may read it
     return;
   }
-  shm::publish(word, is_parked);
-  sweep(lot().services, ended);
+  for (std::unique_ptr<Service>& one : left)
+    if (!is_needed(one)) ended.push_back(std::move(one));
+  std::erase(left, nullptr);
+}
+
+void settle_records() {
+  std::vector<Service*> all;
+  {
+    const std::lock_guard<std::mutex> lock(lot().mutex);
+    all = lot().with_records;
+  }
+  for (Service* const service : all) {
+    Records& records = *service->made_records();
+    if (const uint64_t active = records.under_way(); active != 0) {
+      log_line(LogLevel::error,
+               "MPI ends, but this rank has not completed %lu non-blocking collectives of a "
+               "communicator; complete all of them before MPI_Finalize",
+               static_cast<unsigned long>(active));
+      records.sequence().abandon();
+    }
+    const exec::ProgressHook hook = service->team->progress_hook();
+    exec::Waiter waiter(exec::pace_between_calls(service->team->wait_style()), hook);
+    waiter.until([&] { return records.sequence().may_end(); },
+                 [&] {
+                   if (!waiter.looks_closely()) return Code::ok;
+                   if (waiter.stalls())
+                     log_line(LogLevel::warning,
+                              "MPI ends, but for %d s rank %d of a communicator has not completed "
+                              "non-blocking collectives that this rank has started",
+                              options().stall_seconds, records.late_rank());
+                   return records.missing_rank() < 0 ? Code::ok : Code::dead_peer;
+                 });
+  }
+}
+
+// If there is no memory for an entry in the lot, the service is destroyed.
+void park(std::unique_ptr<Service> service) noexcept {
+  if (!may_be_parked(*service)) return retire(std::move(service));
+  Services ended;  // destroyed without the lock
+  {
+    const std::lock_guard<std::mutex> lock(lot().mutex);
+    shm::Word& word = service->parked(service->group->rank());
+    try {
+      ended.reserve(lot().services.size() + 1);
+      lot().services.push_back(std::move(service));
+      shm::publish(word, is_parked);
+      sweep(lot().services, ended);
+    } catch (const std::bad_alloc&) {  // the service was not moved
+    }
+  }
+  if (service != nullptr) retire(std::move(service));
+  for (std::unique_ptr<Service>& one : ended) retire(std::move(one));
 }
 
 std::unique_ptr<Service> take_parked(const Team& team, const std::vector<int>& members) {
@@ -122,9 +202,10 @@ std::unique_ptr<Service> take_parked(const Team& team, uint64_t identity) {
 }
 
 void empty_parking_lot() {
-  Services ended;
+  Services ended, left;
   const std::lock_guard<std::mutex> lock(lot().mutex);
   ended.swap(lot().services);
+  left.swap(lot().left);
 }
 
 }  // namespace tutti::mpi

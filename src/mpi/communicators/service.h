@@ -15,8 +15,9 @@
 // its part of a retired service when it next parks one. A piece of memory is taken anew only when
 // all ranks have released it, so the leader's word stays readable as long as any rank reads it.
 //
-// One thread at a time uses a service. Each process has one parking lot, which has a lock and is
-// never destroyed.
+// One thread at a time uses a service, apart from its records (records.h), which operations may
+// still use after the communicator has ended. Each process has one parking lot, which has a lock
+// and is never destroyed.
 #pragma once
 
 #include <cstdint>
@@ -27,6 +28,7 @@
 
 #include "group/group.h"
 #include "mpi/abi/host.h"
+#include "mpi/communicators/records.h"
 #include "mpi/job/team.h"
 
 namespace tutti::mpi {
@@ -58,11 +60,38 @@ struct Service {
   // are none, the service is never parked.
   std::vector<int> members;
   uint64_t identity = 0;  // unique in its team
-  shm::Layout layout;
+  shm::Layout layout;     // of the areas in the segment
+
+  // For collectives that outlive their call. records() makes them at the first call, which may
+  // throw; may_have_records() tells, at all ranks alike, whether there can be any.
+  bool may_have_records() const {
+    return group != nullptr && group->on_one_node() && segment != nullptr &&
+           segment->location().kind == shm::Segment::Kind::memfd;
+  }
+  Records& records();
+  const Records* made_records() const { return records_.get(); }
+  Records* made_records() { return records_.get(); }
+  // The communicator that uses the service; MPI_COMM_NULL after its end, when operations that it
+  // has started may still be under way. Any thread.
+  MPI_Comm communicator() const { return (MPI_Comm)shm::load_relaxed(communicator_); }
+  void serve(MPI_Comm communicator) { shm::store_relaxed(communicator_, (uint64_t)communicator); }
 
   bool is_leader() const { return group != nullptr && group->rank() == 0; }
   shm::Word& parked(int rank) const;  // Control::parked of a rank
+
+ private:
+  shm::Word communicator_{0};
+  std::unique_ptr<Records> records_;
 };
+
+// Destroys the service of a communicator that has ended, or leaves it until all operations that its
+// communicator has started are completed at all ranks. Services that are left are looked at in each
+// later call.
+void retire(std::unique_ptr<Service> service) noexcept;
+// Waits until no rank needs the records of any service of this process; for the end of MPI. An
+// operation that this rank has not completed is an error of the program: it is logged once, and
+// nothing waits for it. Does not wait for a rank whose process has ended.
+void settle_records();
 
 // Parks the service of a communicator that has ended; destroys it if it cannot serve another one.
 void park(std::unique_ptr<Service> service) noexcept;

@@ -158,7 +158,7 @@ Reason Communicator::span_nodes(int ranks) {
   if (mpi.Bcast(&common, sizeof common, mpi.type_byte, 0, messages) != MPI_SUCCESS)
     return Reason::host_failed;
   service().missing_types = common.missing_types;
-  settings.layout = layout;
+  settings.layout = service().layout = layout;
   settings.rank = rank;
   settings.ranks = ranks;
   settings.nodes = nodes;

@@ -6,6 +6,7 @@
 #include "mpi/entry/calls.h"
 #include "mpi/entry/life.h"
 #include "mpi/entry/memory.h"
+#include "mpi/abi/held.h"
 #include "mpi/job/poll.h"
 #include "mpi/entry/spawn.h"
 #include "mpi/requests/requests.h"
@@ -105,6 +106,115 @@ TUTTI_ENTRY int MPI_Alltoallw(const void* sendbuf, const int sendcounts[], const
 TUTTI_ENTRY int MPI_Reduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm) {
   return mpi::entry::Reduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm);
+}
+
+TUTTI_ENTRY int MPI_Ibarrier(MPI_Comm comm, MPI_Request* request) {
+  return mpi::entry::Ibarrier(comm, request);
+}
+
+TUTTI_ENTRY int MPI_Ibcast(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                           MPI_Request* request) {
+  return mpi::entry::Ibcast(buffer, count, datatype, root, comm, request);
+}
+
+TUTTI_ENTRY int MPI_Igather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                            void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+                            MPI_Comm comm, MPI_Request* request) {
+  return mpi::entry::Igather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm,
+                             request);
+}
+
+TUTTI_ENTRY int MPI_Iscatter(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                             void* recvbuf, int recvcount, MPI_Datatype recvtype, int root,
+                             MPI_Comm comm, MPI_Request* request) {
+  return mpi::entry::Iscatter(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                              comm, request);
+}
+
+TUTTI_ENTRY int MPI_Iallgather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                               void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                               MPI_Request* request) {
+  return mpi::entry::Iallgather(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                                request);
+}
+
+TUTTI_ENTRY int MPI_Ialltoall(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                              void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                              MPI_Request* request) {
+  return mpi::entry::Ialltoall(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                               request);
+}
+
+TUTTI_ENTRY int MPI_Ireduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                            MPI_Op op, int root, MPI_Comm comm, MPI_Request* request) {
+  return mpi::entry::Ireduce(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+}
+
+TUTTI_ENTRY int MPI_Iallreduce(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                               MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  return mpi::entry::Iallreduce(sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+
+TUTTI_ENTRY int MPI_Ireduce_scatter_block(const void* sendbuf, void* recvbuf, int recvcount,
+                                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                          MPI_Request* request) {
+  return mpi::entry::Ireduce_scatter_block(sendbuf, recvbuf, recvcount, datatype, op, comm,
+                                           request);
+}
+
+TUTTI_ENTRY int MPI_Iscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                          MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  return mpi::entry::Iscan(sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+
+TUTTI_ENTRY int MPI_Iexscan(const void* sendbuf, void* recvbuf, int count, MPI_Datatype datatype,
+                            MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  return mpi::entry::Iexscan(sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+
+TUTTI_ENTRY int MPI_Igatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                             void* recvbuf, const int recvcounts[], const int displs[],
+                             MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request* request) {
+  return mpi::entry::Igatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                              root, comm, request);
+}
+
+TUTTI_ENTRY int MPI_Iscatterv(const void* sendbuf, const int sendcounts[], const int displs[],
+                              MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                              MPI_Datatype recvtype, int root, MPI_Comm comm,
+                              MPI_Request* request) {
+  return mpi::entry::Iscatterv(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount, recvtype,
+                               root, comm, request);
+}
+
+TUTTI_ENTRY int MPI_Iallgatherv(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                void* recvbuf, const int recvcounts[], const int displs[],
+                                MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  return mpi::entry::Iallgatherv(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                 recvtype, comm, request);
+}
+
+TUTTI_ENTRY int MPI_Ialltoallv(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                               MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                               const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                               MPI_Request* request) {
+  return mpi::entry::Ialltoallv(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                rdispls, recvtype, comm, request);
+}
+
+TUTTI_ENTRY int MPI_Ialltoallw(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                               const MPI_Datatype sendtypes[], void* recvbuf,
+                               const int recvcounts[], const int rdispls[],
+                               const MPI_Datatype recvtypes[], MPI_Comm comm,
+                               MPI_Request* request) {
+  return mpi::entry::Ialltoallw(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                rdispls, recvtypes, comm, request);
+}
+
+TUTTI_ENTRY int MPI_Ireduce_scatter(const void* sendbuf, void* recvbuf, const int recvcounts[],
+                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                    MPI_Request* request) {
+  return mpi::entry::Ireduce_scatter(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
 }
 
 TUTTI_ENTRY int MPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request) {
@@ -324,6 +434,116 @@ TUTTI_ENTRY int MPI_Reduce_scatter_c(const void* sendbuf, void* recvbuf,
   return mpi::entry::Reduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm);
 }
 
+TUTTI_ENTRY int MPI_Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
+                             MPI_Comm comm, MPI_Request* request) {
+  return mpi::entry::Ibcast_c(buffer, count, datatype, root, comm, request);
+}
+
+TUTTI_ENTRY int MPI_Igather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                              void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                              MPI_Comm comm, MPI_Request* request) {
+  return mpi::entry::Igather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                               comm, request);
+}
+
+TUTTI_ENTRY int MPI_Iscatter_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                               void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                               MPI_Comm comm, MPI_Request* request) {
+  return mpi::entry::Iscatter_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
+                                comm, request);
+}
+
+TUTTI_ENTRY int MPI_Iallgather_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                 void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                 MPI_Comm comm, MPI_Request* request) {
+  return mpi::entry::Iallgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                                  request);
+}
+
+TUTTI_ENTRY int MPI_Ialltoall_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                MPI_Comm comm, MPI_Request* request) {
+  return mpi::entry::Ialltoall_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm,
+                                 request);
+}
+
+TUTTI_ENTRY int MPI_Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                              MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm,
+                              MPI_Request* request) {
+  return mpi::entry::Ireduce_c(sendbuf, recvbuf, count, datatype, op, root, comm, request);
+}
+
+TUTTI_ENTRY int MPI_Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                 MPI_Request* request) {
+  return mpi::entry::Iallreduce_c(sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+
+TUTTI_ENTRY int MPI_Ireduce_scatter_block_c(const void* sendbuf, void* recvbuf, MPI_Count recvcount,
+                                            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                            MPI_Request* request) {
+  return mpi::entry::Ireduce_scatter_block_c(sendbuf, recvbuf, recvcount, datatype, op, comm,
+                                             request);
+}
+
+TUTTI_ENTRY int MPI_Iscan_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  return mpi::entry::Iscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+
+TUTTI_ENTRY int MPI_Iexscan_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                              MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                              MPI_Request* request) {
+  return mpi::entry::Iexscan_c(sendbuf, recvbuf, count, datatype, op, comm, request);
+}
+
+TUTTI_ENTRY int MPI_Igatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                               void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                               MPI_Datatype recvtype, int root, MPI_Comm comm,
+                               MPI_Request* request) {
+  return mpi::entry::Igatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs, recvtype,
+                                root, comm, request);
+}
+
+TUTTI_ENTRY int MPI_Iscatterv_c(const void* sendbuf, const MPI_Count sendcounts[],
+                                const MPI_Aint displs[], MPI_Datatype sendtype, void* recvbuf,
+                                MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                                MPI_Request* request) {
+  return mpi::entry::Iscatterv_c(sendbuf, sendcounts, displs, sendtype, recvbuf, recvcount,
+                                 recvtype, root, comm, request);
+}
+
+TUTTI_ENTRY int MPI_Iallgatherv_c(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, const MPI_Count recvcounts[],
+                                  const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
+                                  MPI_Request* request) {
+  return mpi::entry::Iallgatherv_c(sendbuf, sendcount, sendtype, recvbuf, recvcounts, displs,
+                                   recvtype, comm, request);
+}
+
+TUTTI_ENTRY int MPI_Ialltoallv_c(const void* sendbuf, const MPI_Count sendcounts[],
+                                 const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf,
+                                 const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                                 MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  return mpi::entry::Ialltoallv_c(sendbuf, sendcounts, sdispls, sendtype, recvbuf, recvcounts,
+                                  rdispls, recvtype, comm, request);
+}
+
+TUTTI_ENTRY int MPI_Ialltoallw_c(const void* sendbuf, const MPI_Count sendcounts[],
+                                 const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                                 void* recvbuf, const MPI_Count recvcounts[],
+                                 const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+                                 MPI_Comm comm, MPI_Request* request) {
+  return mpi::entry::Ialltoallw_c(sendbuf, sendcounts, sdispls, sendtypes, recvbuf, recvcounts,
+                                  rdispls, recvtypes, comm, request);
+}
+
+TUTTI_ENTRY int MPI_Ireduce_scatter_c(const void* sendbuf, void* recvbuf,
+                                      const MPI_Count recvcounts[], MPI_Datatype datatype,
+                                      MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  return mpi::entry::Ireduce_scatter_c(sendbuf, recvbuf, recvcounts, datatype, op, comm, request);
+}
+
 TUTTI_ENTRY int MPI_Bcast_init_c(void* buffer, MPI_Count count, MPI_Datatype datatype, int root,
                                  MPI_Comm comm, MPI_Info info, MPI_Request* request) {
   return mpi::entry::Bcast_init_c(buffer, count, datatype, root, comm, info, request);
@@ -501,6 +721,8 @@ TUTTI_ENTRY int MPI_Startall(int count, MPI_Request array_of_requests[]) {
 
 TUTTI_ENTRY int MPI_Request_free(MPI_Request* request) { return mpi::free_request(request); }
 
+TUTTI_ENTRY int MPI_Cancel(MPI_Request* request) { return mpi::cancel(request); }
+
 TUTTI_ENTRY int MPI_Waitany(int count, MPI_Request array_of_requests[], int* index,
                             MPI_Status* status) {
   return mpi::wait_any(count, array_of_requests, index, status);
@@ -510,6 +732,20 @@ TUTTI_ENTRY int MPI_Waitsome(int incount, MPI_Request array_of_requests[], int* 
                              int array_of_indices[], MPI_Status array_of_statuses[]) {
   return mpi::wait_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
 }
+
+TUTTI_ENTRY int MPI_Testany(int count, MPI_Request array_of_requests[], int* index, int* flag,
+                            MPI_Status* status) {
+  return mpi::test_any(count, array_of_requests, index, flag, status);
+}
+
+TUTTI_ENTRY int MPI_Testsome(int incount, MPI_Request array_of_requests[], int* outcount,
+                             int array_of_indices[], MPI_Status array_of_statuses[]) {
+  return mpi::test_some(incount, array_of_requests, outcount, array_of_indices, array_of_statuses);
+}
+
+TUTTI_ENTRY int MPI_Type_free(MPI_Datatype* datatype) { return mpi::free_type(datatype); }
+
+TUTTI_ENTRY int MPI_Op_free(MPI_Op* op) { return mpi::free_op(op); }
 
 TUTTI_ENTRY int MPI_Request_get_status_all(int count, const MPI_Request array_of_requests[],
                                            int* flag, MPI_Status* array_of_statuses) {
@@ -566,21 +802,6 @@ TUTTI_ENTRY int MPI_Testall(int count, MPI_Request array_of_requests[], int* fla
   });
 }
 
-TUTTI_ENTRY int MPI_Testany(int count, MPI_Request array_of_requests[], int* index, int* flag,
-                            MPI_Status* status) {
-  return mpi::test_some(mpi::Requests{count, array_of_requests}, index, flag, [&] {
-    return mpi::host().Testany(count, array_of_requests, index, flag, status);
-  });
-}
-
-TUTTI_ENTRY int MPI_Testsome(int incount, MPI_Request array_of_requests[], int* outcount,
-                             int array_of_indices[], MPI_Status array_of_statuses[]) {
-  return mpi::test_some(mpi::Requests{incount, array_of_requests}, outcount, outcount, [&] {
-    return mpi::host().Testsome(incount, array_of_requests, outcount, array_of_indices,
-                                array_of_statuses);
-  });
-}
-
 TUTTI_ENTRY int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Status* status) {
   return mpi::test_all(mpi::Requests{1, &request}, flag, false,
                        [&] { return mpi::host().Request_get_status(request, flag, status); });
@@ -589,97 +810,102 @@ TUTTI_ENTRY int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Statu
 // Simulated ranks call SMPI's own functions.
 #if !defined(TUTTI_ABI_SMPI)
 TUTTI_ENTRY int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made) {
-  return mpi::made(made, [&] { return mpi::host().makers.Comm_dup(comm, made); });
+  return mpi::made(comm, made, [&] { return mpi::host().makers.Comm_dup(comm, made); });
 }
 
 TUTTI_ENTRY int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm* made) {
-  return mpi::made(made, [&] { return mpi::host().Comm_dup(comm, made); });
+  return mpi::made(comm, made, [&] { return mpi::host().Comm_dup(comm, made); });
 }
 
 TUTTI_ENTRY int MPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made) {
-  return mpi::made(made, [&] { return mpi::host().makers.Comm_dup_with_info(comm, info, made); });
+  return mpi::made(comm, made,
+                   [&] { return mpi::host().makers.Comm_dup_with_info(comm, info, made); });
 }
 
 TUTTI_ENTRY int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm* made) {
-  return mpi::made(made, [&] { return mpi::host().Comm_dup_with_info(comm, info, made); });
+  return mpi::made(comm, made, [&] { return mpi::host().Comm_dup_with_info(comm, info, made); });
 }
 
 TUTTI_ENTRY int MPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* made) {
-  return mpi::made(made, [&] { return mpi::host().makers.Comm_create(comm, group, made); });
+  return mpi::made(comm, made, [&] { return mpi::host().makers.Comm_create(comm, group, made); });
 }
 
 TUTTI_ENTRY int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm* made) {
-  return mpi::made(made, [&] { return mpi::host().Comm_create(comm, group, made); });
+  return mpi::made(comm, made, [&] { return mpi::host().Comm_create(comm, group, made); });
 }
 
 TUTTI_ENTRY int MPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made) {
-  return mpi::made(made,
+  return mpi::made(mpi::host().comm_null, made,
                    [&] { return mpi::host().makers.Comm_create_group(comm, group, tag, made); });
 }
 
 TUTTI_ENTRY int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm* made) {
-  return mpi::made(made, [&] { return mpi::host().Comm_create_group(comm, group, tag, made); });
+  return mpi::made(mpi::host().comm_null, made,
+                   [&] { return mpi::host().Comm_create_group(comm, group, tag, made); });
 }
 
 TUTTI_ENTRY int MPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
-  return mpi::made(made, [&] { return mpi::host().makers.Comm_split(comm, color, key, made); });
+  return mpi::made(comm, made,
+                   [&] { return mpi::host().makers.Comm_split(comm, color, key, made); });
 }
 
 TUTTI_ENTRY int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm* made) {
-  return mpi::made(made, [&] { return mpi::host().Comm_split(comm, color, key, made); });
+  return mpi::made(comm, made, [&] { return mpi::host().Comm_split(comm, color, key, made); });
 }
 
 TUTTI_ENTRY int MPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info,
                                     MPI_Comm* made) {
-  return mpi::made(made,
+  return mpi::made(comm, made,
                    [&] { return mpi::host().makers.Comm_split_type(comm, type, key, info, made); });
 }
 
 TUTTI_ENTRY int PMPI_Comm_split_type(MPI_Comm comm, int type, int key, MPI_Info info,
                                      MPI_Comm* made) {
-  return mpi::made(made, [&] { return mpi::host().Comm_split_type(comm, type, key, info, made); });
+  return mpi::made(comm, made,
+                   [&] { return mpi::host().Comm_split_type(comm, type, key, info, made); });
 }
 
 TUTTI_ENTRY int MPI_Cart_create(MPI_Comm comm, int dimensions, const int lengths[],
                                 const int periods[], int reorder, MPI_Comm* made) {
-  return mpi::made(made, [&] {
+  return mpi::made(comm, made, [&] {
     return mpi::host().makers.Cart_create(comm, dimensions, lengths, periods, reorder, made);
   });
 }
 
 TUTTI_ENTRY int PMPI_Cart_create(MPI_Comm comm, int dimensions, const int lengths[],
                                  const int periods[], int reorder, MPI_Comm* made) {
-  return mpi::made(made, [&] {
+  return mpi::made(comm, made, [&] {
     return mpi::host().Cart_create(comm, dimensions, lengths, periods, reorder, made);
   });
 }
 
 TUTTI_ENTRY int MPI_Cart_sub(MPI_Comm comm, const int remaining[], MPI_Comm* made) {
-  return mpi::made(made, [&] { return mpi::host().makers.Cart_sub(comm, remaining, made); });
+  return mpi::made(comm, made, [&] { return mpi::host().makers.Cart_sub(comm, remaining, made); });
 }
 
 TUTTI_ENTRY int PMPI_Cart_sub(MPI_Comm comm, const int remaining[], MPI_Comm* made) {
-  return mpi::made(made, [&] { return mpi::host().Cart_sub(comm, remaining, made); });
+  return mpi::made(comm, made, [&] { return mpi::host().Cart_sub(comm, remaining, made); });
 }
 
 TUTTI_ENTRY int MPI_Graph_create(MPI_Comm comm, int nodes, const int index[], const int edges[],
                                  int reorder, MPI_Comm* made) {
-  return mpi::made(made, [&] {
+  return mpi::made(comm, made, [&] {
     return mpi::host().makers.Graph_create(comm, nodes, index, edges, reorder, made);
   });
 }
 
 TUTTI_ENTRY int PMPI_Graph_create(MPI_Comm comm, int nodes, const int index[], const int edges[],
                                   int reorder, MPI_Comm* made) {
-  return mpi::made(
-      made, [&] { return mpi::host().Graph_create(comm, nodes, index, edges, reorder, made); });
+  return mpi::made(comm, made, [&] {
+    return mpi::host().Graph_create(comm, nodes, index, edges, reorder, made);
+  });
 }
 
 TUTTI_ENTRY int MPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[],
                                       const int degrees[], const int destinations[],
                                       const int weights[], MPI_Info info, int reorder,
                                       MPI_Comm* made) {
-  return mpi::made(made, [&] {
+  return mpi::made(comm, made, [&] {
     return mpi::host().makers.Dist_graph_create(comm, n, sources, degrees, destinations, weights,
                                                 info, reorder, made);
   });
@@ -689,7 +915,7 @@ TUTTI_ENTRY int PMPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[]
                                        const int degrees[], const int destinations[],
                                        const int weights[], MPI_Info info, int reorder,
                                        MPI_Comm* made) {
-  return mpi::made(made, [&] {
+  return mpi::made(comm, made, [&] {
     return mpi::host().Dist_graph_create(comm, n, sources, degrees, destinations, weights, info,
                                          reorder, made);
   });
@@ -700,7 +926,7 @@ TUTTI_ENTRY int MPI_Dist_graph_create_adjacent(MPI_Comm comm, int in, const int 
                                                const int destinations[],
                                                const int destination_weights[], MPI_Info info,
                                                int reorder, MPI_Comm* made) {
-  return mpi::made(made, [&] {
+  return mpi::made(comm, made, [&] {
     return mpi::host().makers.Dist_graph_create_adjacent(comm, in, sources, source_weights, out,
                                                          destinations, destination_weights, info,
                                                          reorder, made);
@@ -712,7 +938,7 @@ TUTTI_ENTRY int PMPI_Dist_graph_create_adjacent(MPI_Comm comm, int in, const int
                                                 const int destinations[],
                                                 const int destination_weights[], MPI_Info info,
                                                 int reorder, MPI_Comm* made) {
-  return mpi::made(made, [&] {
+  return mpi::made(comm, made, [&] {
     return mpi::host().Dist_graph_create_adjacent(comm, in, sources, source_weights, out,
                                                   destinations, destination_weights, info, reorder,
                                                   made);

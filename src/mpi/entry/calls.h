@@ -6,6 +6,7 @@
 #pragma once
 
 #include "mpi/collectives/serve.h"
+#include "mpi/requests/nonblocking.h"
 #include "mpi/requests/persistent.h"
 
 namespace tutti::mpi::entry {
@@ -346,6 +347,473 @@ using plan::Collective;
            .out = {.data = recvbuf, .counts = recvcounts, .type = datatype},
            .op = op},
       comm);
+}
+
+[[gnu::always_inline]] inline int Ibarrier(MPI_Comm comm, MPI_Request* request) {
+  return start_nonblocking(Call{.function = Function::Ibarrier,
+                                .shape = Shape::barrier,
+                                .collective = Collective::barrier},
+                           comm, request);
+}
+
+[[gnu::always_inline]] inline int Ibcast(void* buffer, int count, MPI_Datatype datatype, int root,
+                                         MPI_Comm comm, MPI_Request* request) {
+  return start_nonblocking(Call{.function = Function::Ibcast,
+                                .shape = Shape::vector,
+                                .collective = Collective::bcast,
+                                .in = {.data = buffer, .count = count, .type = datatype},
+                                .out = {.data = buffer, .count = count, .type = datatype},
+                                .root = root},
+                           comm, request);
+}
+
+[[gnu::always_inline]] inline int Ibcast_c(void* buffer, MPI_Count count, MPI_Datatype datatype,
+                                           int root, MPI_Comm comm, MPI_Request* request) {
+  return start_nonblocking(Call{.function = Function::Ibcast_c,
+                                .shape = Shape::vector,
+                                .collective = Collective::bcast,
+                                .in = {.data = buffer, .count = count, .type = datatype},
+                                .out = {.data = buffer, .count = count, .type = datatype},
+                                .root = root},
+                           comm, request);
+}
+
+[[gnu::always_inline]] inline int Igather(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                          void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                          int root, MPI_Comm comm, MPI_Request* request) {
+  return start_nonblocking(
+      Call{.function = Function::Igather,
+           .shape = Shape::parts,
+           .collective = Collective::gather,
+           .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+           .out = {.data = recvbuf, .count = recvcount, .type = recvtype},
+           .root = root},
+      comm, request);
+}
+
+[[gnu::always_inline]] inline int Igather_c(const void* sendbuf, MPI_Count sendcount,
+                                            MPI_Datatype sendtype, void* recvbuf,
+                                            MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                                            MPI_Comm comm, MPI_Request* request) {
+  return start_nonblocking(
+      Call{.function = Function::Igather_c,
+           .shape = Shape::parts,
+           .collective = Collective::gather,
+           .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+           .out = {.data = recvbuf, .count = recvcount, .type = recvtype},
+           .root = root},
+      comm, request);
+}
+
+[[gnu::always_inline]] inline int Iscatter(const void* sendbuf, int sendcount,
+                                           MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                                           MPI_Datatype recvtype, int root, MPI_Comm comm,
+                                           MPI_Request* request) {
+  return start_nonblocking(
+      Call{.function = Function::Iscatter,
+           .shape = Shape::parts,
+           .collective = Collective::scatter,
+           .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+           .out = {.data = recvbuf, .count = recvcount, .type = recvtype},
+           .root = root},
+      comm, request);
+}
+
+[[gnu::always_inline]] inline int Iscatter_c(const void* sendbuf, MPI_Count sendcount,
+                                             MPI_Datatype sendtype, void* recvbuf,
+                                             MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                                             MPI_Comm comm, MPI_Request* request) {
+  return start_nonblocking(
+      Call{.function = Function::Iscatter_c,
+           .shape = Shape::parts,
+           .collective = Collective::scatter,
+           .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+           .out = {.data = recvbuf, .count = recvcount, .type = recvtype},
+           .root = root},
+      comm, request);
+}
+
+[[gnu::always_inline]] inline int Iallgather(const void* sendbuf, int sendcount,
+                                             MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                                             MPI_Datatype recvtype, MPI_Comm comm,
+                                             MPI_Request* request) {
+  return start_nonblocking(
+      Call{.function = Function::Iallgather,
+           .shape = Shape::parts,
+           .collective = Collective::allgather,
+           .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+           .out = {.data = recvbuf, .count = recvcount, .type = recvtype}},
+      comm, request);
+}
+
+[[gnu::always_inline]] inline int Iallgather_c(const void* sendbuf, MPI_Count sendcount,
+                                               MPI_Datatype sendtype, void* recvbuf,
+                                               MPI_Count recvcount, MPI_Datatype recvtype,
+                                               MPI_Comm comm, MPI_Request* request) {
+  return start_nonblocking(
+      Call{.function = Function::Iallgather_c,
+           .shape = Shape::parts,
+           .collective = Collective::allgather,
+           .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+           .out = {.data = recvbuf, .count = recvcount, .type = recvtype}},
+      comm, request);
+}
+
+[[gnu::always_inline]] inline int Ialltoall(const void* sendbuf, int sendcount,
+                                            MPI_Datatype sendtype, void* recvbuf, int recvcount,
+                                            MPI_Datatype recvtype, MPI_Comm comm,
+                                            MPI_Request* request) {
+  return start_nonblocking(
+      Call{.function = Function::Ialltoall,
+           .shape = Shape::parts,
+           .collective = Collective::alltoall,
+           .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+           .out = {.data = recvbuf, .count = recvcount, .type = recvtype}},
+      comm, request);
+}
+
+[[gnu::always_inline]] inline int Ialltoall_c(const void* sendbuf, MPI_Count sendcount,
+                                              MPI_Datatype sendtype, void* recvbuf,
+                                              MPI_Count recvcount, MPI_Datatype recvtype,
+                                              MPI_Comm comm, MPI_Request* request) {
+  return start_nonblocking(
+      Call{.function = Function::Ialltoall_c,
+           .shape = Shape::parts,
+           .collective = Collective::alltoall,
+           .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+           .out = {.data = recvbuf, .count = recvcount, .type = recvtype}},
+      comm, request);
+}
+
+[[gnu::always_inline]] inline int Ireduce(const void* sendbuf, void* recvbuf, int count,
+                                          MPI_Datatype datatype, MPI_Op op, int root, MPI_Comm comm,
+                                          MPI_Request* request) {
+  return start_nonblocking(
+      Call{.function = Function::Ireduce,
+           .shape = Shape::reduction,
+           .collective = Collective::reduce,
+           .in = {.data = const_cast<void*>(sendbuf), .count = count, .type = datatype},
+           .out = {.data = recvbuf, .count = count, .type = datatype},
+           .root = root,
+           .op = op},
+      comm, request);
+}
+
+[[gnu::always_inline]] inline int Ireduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                                            MPI_Datatype datatype, MPI_Op op, int root,
+                                            MPI_Comm comm, MPI_Request* request) {
+  return start_nonblocking(
+      Call{.function = Function::Ireduce_c,
+           .shape = Shape::reduction,
+           .collective = Collective::reduce,
+           .in = {.data = const_cast<void*>(sendbuf), .count = count, .type = datatype},
+           .out = {.data = recvbuf, .count = count, .type = datatype},
+           .root = root,
+           .op = op},
+      comm, request);
+}
+
+[[gnu::always_inline]] inline int Iallreduce(const void* sendbuf, void* recvbuf, int count,
+                                             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                             MPI_Request* request) {
+  return start_nonblocking(
+      Call{.function = Function::Iallreduce,
+           .shape = Shape::reduction,
+           .collective = Collective::allreduce,
+           .in = {.data = const_cast<void*>(sendbuf), .count = count, .type = datatype},
+           .out = {.data = recvbuf, .count = count, .type = datatype},
+           .op = op},
+      comm, request);
+}
+
+[[gnu::always_inline]] inline int Iallreduce_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                               MPI_Request* request) {
+  return start_nonblocking(
+      Call{.function = Function::Iallreduce_c,
+           .shape = Shape::reduction,
+           .collective = Collective::allreduce,
+           .in = {.data = const_cast<void*>(sendbuf), .count = count, .type = datatype},
+           .out = {.data = recvbuf, .count = count, .type = datatype},
+           .op = op},
+      comm, request);
+}
+
+[[gnu::always_inline]] inline int Ireduce_scatter_block(const void* sendbuf, void* recvbuf,
+                                                        int recvcount, MPI_Datatype datatype,
+                                                        MPI_Op op, MPI_Comm comm,
+                                                        MPI_Request* request) {
+  return start_nonblocking(
+      Call{.function = Function::Ireduce_scatter_block,
+           .shape = Shape::reduction,
+           .collective = Collective::reduce_scatter,
+           .in = {.data = const_cast<void*>(sendbuf), .count = recvcount, .type = datatype},
+           .out = {.data = recvbuf, .count = recvcount, .type = datatype},
+           .op = op},
+      comm, request);
+}
+
+[[gnu::always_inline]] inline int Ireduce_scatter_block_c(const void* sendbuf, void* recvbuf,
+                                                          MPI_Count recvcount,
+                                                          MPI_Datatype datatype, MPI_Op op,
+                                                          MPI_Comm comm, MPI_Request* request) {
+  return start_nonblocking(
+      Call{.function = Function::Ireduce_scatter_block_c,
+           .shape = Shape::reduction,
+           .collective = Collective::reduce_scatter,
+           .in = {.data = const_cast<void*>(sendbuf), .count = recvcount, .type = datatype},
+           .out = {.data = recvbuf, .count = recvcount, .type = datatype},
+           .op = op},
+      comm, request);
+}
+
+[[gnu::always_inline]] inline int Iscan(const void* sendbuf, void* recvbuf, int count,
+                                        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                        MPI_Request* request) {
+  return start_nonblocking(
+      Call{.function = Function::Iscan,
+           .shape = Shape::reduction,
+           .collective = Collective::scan,
+           .in = {.data = const_cast<void*>(sendbuf), .count = count, .type = datatype},
+           .out = {.data = recvbuf, .count = count, .type = datatype},
+           .op = op},
+      comm, request);
+}
+
+[[gnu::always_inline]] inline int Iscan_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                          MPI_Request* request) {
+  return start_nonblocking(
+      Call{.function = Function::Iscan_c,
+           .shape = Shape::reduction,
+           .collective = Collective::scan,
+           .in = {.data = const_cast<void*>(sendbuf), .count = count, .type = datatype},
+           .out = {.data = recvbuf, .count = count, .type = datatype},
+           .op = op},
+      comm, request);
+}
+
+[[gnu::always_inline]] inline int Iexscan(const void* sendbuf, void* recvbuf, int count,
+                                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                          MPI_Request* request) {
+  return start_nonblocking(
+      Call{.function = Function::Iexscan,
+           .shape = Shape::reduction,
+           .collective = Collective::exscan,
+           .in = {.data = const_cast<void*>(sendbuf), .count = count, .type = datatype},
+           .out = {.data = recvbuf, .count = count, .type = datatype},
+           .op = op},
+      comm, request);
+}
+
+[[gnu::always_inline]] inline int Iexscan_c(const void* sendbuf, void* recvbuf, MPI_Count count,
+                                            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                            MPI_Request* request) {
+  return start_nonblocking(
+      Call{.function = Function::Iexscan_c,
+           .shape = Shape::reduction,
+           .collective = Collective::exscan,
+           .in = {.data = const_cast<void*>(sendbuf), .count = count, .type = datatype},
+           .out = {.data = recvbuf, .count = count, .type = datatype},
+           .op = op},
+      comm, request);
+}
+
+[[gnu::always_inline]] inline int Igatherv(const void* sendbuf, int sendcount,
+                                           MPI_Datatype sendtype, void* recvbuf,
+                                           const int recvcounts[], const int displs[],
+                                           MPI_Datatype recvtype, int root, MPI_Comm comm,
+                                           MPI_Request* request) {
+  return start_nonblocking(
+      Call{
+          .function = Function::Igatherv,
+          .shape = Shape::v_parts,
+          .collective = Collective::gather,
+          .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+          .out = {.data = recvbuf, .counts = recvcounts, .displacements = displs, .type = recvtype},
+          .root = root},
+      comm, request);
+}
+
+[[gnu::always_inline]] inline int Igatherv_c(const void* sendbuf, MPI_Count sendcount,
+                                             MPI_Datatype sendtype, void* recvbuf,
+                                             const MPI_Count recvcounts[], const MPI_Aint displs[],
+                                             MPI_Datatype recvtype, int root, MPI_Comm comm,
+                                             MPI_Request* request) {
+  return start_nonblocking(
+      Call{
+          .function = Function::Igatherv_c,
+          .shape = Shape::v_parts,
+          .collective = Collective::gather,
+          .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+          .out = {.data = recvbuf, .counts = recvcounts, .displacements = displs, .type = recvtype},
+          .root = root},
+      comm, request);
+}
+
+[[gnu::always_inline]] inline int Iscatterv(const void* sendbuf, const int sendcounts[],
+                                            const int displs[], MPI_Datatype sendtype,
+                                            void* recvbuf, int recvcount, MPI_Datatype recvtype,
+                                            int root, MPI_Comm comm, MPI_Request* request) {
+  return start_nonblocking(Call{.function = Function::Iscatterv,
+                                .shape = Shape::v_parts,
+                                .collective = Collective::scatter,
+                                .in = {.data = const_cast<void*>(sendbuf),
+                                       .counts = sendcounts,
+                                       .displacements = displs,
+                                       .type = sendtype},
+                                .out = {.data = recvbuf, .count = recvcount, .type = recvtype},
+                                .root = root},
+                           comm, request);
+}
+
+[[gnu::always_inline]] inline int Iscatterv_c(const void* sendbuf, const MPI_Count sendcounts[],
+                                              const MPI_Aint displs[], MPI_Datatype sendtype,
+                                              void* recvbuf, MPI_Count recvcount,
+                                              MPI_Datatype recvtype, int root, MPI_Comm comm,
+                                              MPI_Request* request) {
+  return start_nonblocking(Call{.function = Function::Iscatterv_c,
+                                .shape = Shape::v_parts,
+                                .collective = Collective::scatter,
+                                .in = {.data = const_cast<void*>(sendbuf),
+                                       .counts = sendcounts,
+                                       .displacements = displs,
+                                       .type = sendtype},
+                                .out = {.data = recvbuf, .count = recvcount, .type = recvtype},
+                                .root = root},
+                           comm, request);
+}
+
+[[gnu::always_inline]] inline int Iallgatherv(const void* sendbuf, int sendcount,
+                                              MPI_Datatype sendtype, void* recvbuf,
+                                              const int recvcounts[], const int displs[],
+                                              MPI_Datatype recvtype, MPI_Comm comm,
+                                              MPI_Request* request) {
+  return start_nonblocking(
+      Call{.function = Function::Iallgatherv,
+           .shape = Shape::v_parts,
+           .collective = Collective::allgather,
+           .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+           .out =
+               {.data = recvbuf, .counts = recvcounts, .displacements = displs, .type = recvtype}},
+      comm, request);
+}
+
+[[gnu::always_inline]] inline int Iallgatherv_c(const void* sendbuf, MPI_Count sendcount,
+                                                MPI_Datatype sendtype, void* recvbuf,
+                                                const MPI_Count recvcounts[],
+                                                const MPI_Aint displs[], MPI_Datatype recvtype,
+                                                MPI_Comm comm, MPI_Request* request) {
+  return start_nonblocking(
+      Call{.function = Function::Iallgatherv_c,
+           .shape = Shape::v_parts,
+           .collective = Collective::allgather,
+           .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+           .out =
+               {.data = recvbuf, .counts = recvcounts, .displacements = displs, .type = recvtype}},
+      comm, request);
+}
+
+[[gnu::always_inline]] inline int Ialltoallv(const void* sendbuf, const int sendcounts[],
+                                             const int sdispls[], MPI_Datatype sendtype,
+                                             void* recvbuf, const int recvcounts[],
+                                             const int rdispls[], MPI_Datatype recvtype,
+                                             MPI_Comm comm, MPI_Request* request) {
+  return start_nonblocking(Call{.function = Function::Ialltoallv,
+                                .shape = Shape::v_parts,
+                                .collective = Collective::alltoall,
+                                .in = {.data = const_cast<void*>(sendbuf),
+                                       .counts = sendcounts,
+                                       .displacements = sdispls,
+                                       .type = sendtype},
+                                .out = {.data = recvbuf,
+                                        .counts = recvcounts,
+                                        .displacements = rdispls,
+                                        .type = recvtype}},
+                           comm, request);
+}
+
+[[gnu::always_inline]] inline int Ialltoallv_c(const void* sendbuf, const MPI_Count sendcounts[],
+                                               const MPI_Aint sdispls[], MPI_Datatype sendtype,
+                                               void* recvbuf, const MPI_Count recvcounts[],
+                                               const MPI_Aint rdispls[], MPI_Datatype recvtype,
+                                               MPI_Comm comm, MPI_Request* request) {
+  return start_nonblocking(Call{.function = Function::Ialltoallv_c,
+                                .shape = Shape::v_parts,
+                                .collective = Collective::alltoall,
+                                .in = {.data = const_cast<void*>(sendbuf),
+                                       .counts = sendcounts,
+                                       .displacements = sdispls,
+                                       .type = sendtype},
+                                .out = {.data = recvbuf,
+                                        .counts = recvcounts,
+                                        .displacements = rdispls,
+                                        .type = recvtype}},
+                           comm, request);
+}
+
+[[gnu::always_inline]] inline int Ialltoallw(const void* sendbuf, const int sendcounts[],
+                                             const int sdispls[], const MPI_Datatype sendtypes[],
+                                             void* recvbuf, const int recvcounts[],
+                                             const int rdispls[], const MPI_Datatype recvtypes[],
+                                             MPI_Comm comm, MPI_Request* request) {
+  return start_nonblocking(Call{.function = Function::Ialltoallw,
+                                .shape = Shape::v_parts,
+                                .collective = Collective::alltoall,
+                                .in = {.data = const_cast<void*>(sendbuf),
+                                       .counts = sendcounts,
+                                       .displacements = sdispls,
+                                       .types = sendtypes},
+                                .out = {.data = recvbuf,
+                                        .counts = recvcounts,
+                                        .displacements = rdispls,
+                                        .types = recvtypes}},
+                           comm, request);
+}
+
+[[gnu::always_inline]] inline int Ialltoallw_c(
+    const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
+    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
+  return start_nonblocking(Call{.function = Function::Ialltoallw_c,
+                                .shape = Shape::v_parts,
+                                .collective = Collective::alltoall,
+                                .in = {.data = const_cast<void*>(sendbuf),
+                                       .counts = sendcounts,
+                                       .displacements = sdispls,
+                                       .types = sendtypes},
+                                .out = {.data = recvbuf,
+                                        .counts = recvcounts,
+                                        .displacements = rdispls,
+                                        .types = recvtypes}},
+                           comm, request);
+}
+
+[[gnu::always_inline]] inline int Ireduce_scatter(const void* sendbuf, void* recvbuf,
+                                                  const int recvcounts[], MPI_Datatype datatype,
+                                                  MPI_Op op, MPI_Comm comm, MPI_Request* request) {
+  return start_nonblocking(
+      Call{.function = Function::Ireduce_scatter,
+           .shape = Shape::v_reduction,
+           .collective = Collective::reduce_scatter,
+           .in = {.data = const_cast<void*>(sendbuf), .counts = recvcounts, .type = datatype},
+           .out = {.data = recvbuf, .counts = recvcounts, .type = datatype},
+           .op = op},
+      comm, request);
+}
+
+[[gnu::always_inline]] inline int Ireduce_scatter_c(const void* sendbuf, void* recvbuf,
+                                                    const MPI_Count recvcounts[],
+                                                    MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                                    MPI_Request* request) {
+  return start_nonblocking(
+      Call{.function = Function::Ireduce_scatter_c,
+           .shape = Shape::v_reduction,
+           .collective = Collective::reduce_scatter,
+           .in = {.data = const_cast<void*>(sendbuf), .counts = recvcounts, .type = datatype},
+           .out = {.data = recvbuf, .counts = recvcounts, .type = datatype},
+           .op = op},
+      comm, request);
 }
 
 [[gnu::always_inline]] inline int Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request) {

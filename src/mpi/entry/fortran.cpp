@@ -13,6 +13,10 @@ MPI_Comm c_communicator(MPI_Fint handle) { return handle; }
 MPI_Info c_info(MPI_Fint handle) { return handle; }
 MPI_Request c_request(MPI_Fint handle) { return handle; }
 MPI_Fint fortran_request(MPI_Request request) { return request; }
+MPI_Datatype c_type(MPI_Fint handle) { return handle; }
+MPI_Fint fortran_type(MPI_Datatype type) { return type; }
+MPI_Op c_op(MPI_Fint handle) { return handle; }
+MPI_Fint fortran_op(MPI_Op op) { return op; }
 #ifdef TUTTI_SESSIONS
 MPI_Session c_session(MPI_Fint handle) { return handle; }
 #endif
@@ -47,6 +51,24 @@ MPI_Fint fortran_request(MPI_Request request) {
       reinterpret_cast<MPI_Fint (*)(MPI_Request)>(host_symbol(TUTTI_FROM_C(Request)));
   return convert(request);
 }
+MPI_Datatype c_type(MPI_Fint handle) {
+  static const auto convert =
+      reinterpret_cast<MPI_Datatype (*)(MPI_Fint)>(host_symbol(TUTTI_TO_C(Type)));
+  return convert(handle);
+}
+MPI_Fint fortran_type(MPI_Datatype type) {
+  static const auto convert =
+      reinterpret_cast<MPI_Fint (*)(MPI_Datatype)>(host_symbol(TUTTI_FROM_C(Type)));
+  return convert(type);
+}
+MPI_Op c_op(MPI_Fint handle) {
+  static const auto convert = reinterpret_cast<MPI_Op (*)(MPI_Fint)>(host_symbol(TUTTI_TO_C(Op)));
+  return convert(handle);
+}
+MPI_Fint fortran_op(MPI_Op op) {
+  static const auto convert = reinterpret_cast<MPI_Fint (*)(MPI_Op)>(host_symbol(TUTTI_FROM_C(Op)));
+  return convert(op);
+}
 #ifdef TUTTI_SESSIONS
 MPI_Session c_session(MPI_Fint handle) {
   static const auto convert =
@@ -58,16 +80,6 @@ MPI_Session c_session(MPI_Fint handle) {
 #endif
 
 #if defined(TUTTI_ABI_OPENMPI)
-
-MPI_Datatype c_type(MPI_Fint handle) {
-  static const auto convert =
-      reinterpret_cast<MPI_Datatype (*)(MPI_Fint)>(host_symbol(TUTTI_TO_C(Type)));
-  return convert(handle);
-}
-MPI_Op c_op(MPI_Fint handle) {
-  static const auto convert = reinterpret_cast<MPI_Op (*)(MPI_Fint)>(host_symbol(TUTTI_TO_C(Op)));
-  return convert(handle);
-}
 
 namespace {
 

@@ -21,6 +21,12 @@ TUTTI_ENTRY void mpi_barrier_f08_(MPI_Fint* comm, MPI_Fint* error) {
   set(error, mpi::entry::Barrier(c_communicator(*comm)));
 }
 
+TUTTI_ENTRY void mpi_ibarrier_f08_(MPI_Fint* comm, MPI_Fint* request, MPI_Fint* error) {
+  make_request(request, error, [&](MPI_Request* request) {
+    return mpi::entry::Ibarrier(c_communicator(*comm), request);
+  });
+}
+
 TUTTI_ENTRY void mpi_barrier_init_f08_(MPI_Fint* comm, MPI_Fint* info, MPI_Fint* request,
                                        MPI_Fint* error) {
   make_request(request, error, [&](MPI_Request* request) {
@@ -66,16 +72,40 @@ TUTTI_ENTRY void mpi_request_free_f08_(MPI_Fint* request, MPI_Fint* error) {
   mpi::fortran::free_request("mpi_request_free_f08_", request, error);
 }
 
+TUTTI_ENTRY void mpi_cancel_f08_(MPI_Fint* request, MPI_Fint* error) {
+  mpi::fortran::cancel("mpi_cancel_f08_", request, error);
+}
+
 TUTTI_ENTRY void mpi_waitany_f08_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint* index,
                                   void* status, MPI_Fint* error) {
-  mpi::fortran::wait_any("mpi_waitany_f08_", "mpi_testany_f08_", count, requests, index, status,
-                         error);
+  mpi::fortran::wait_any("mpi_waitany_f08_", "mpi_testany_f08_", "mpi_testall_f08_", count,
+                         requests, index, status, error);
 }
 
 TUTTI_ENTRY void mpi_waitsome_f08_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint* completed,
                                    MPI_Fint* indices, void* statuses, MPI_Fint* error) {
-  mpi::fortran::wait_some("mpi_waitsome_f08_", "mpi_testsome_f08_", count, requests, completed,
+  mpi::fortran::wait_some("mpi_waitsome_f08_", "mpi_testsome_f08_", "mpi_waitall_f08_", count,
+                          requests, completed, indices, statuses, error);
+}
+
+TUTTI_ENTRY void mpi_testany_f08_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint* index,
+                                  MPI_Fint* flag, void* status, MPI_Fint* error) {
+  mpi::fortran::test_any("mpi_testany_f08_", "mpi_testall_f08_", count, requests, index, flag,
+                         status, error);
+}
+
+TUTTI_ENTRY void mpi_testsome_f08_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint* completed,
+                                   MPI_Fint* indices, void* statuses, MPI_Fint* error) {
+  mpi::fortran::test_some("mpi_testsome_f08_", "mpi_waitall_f08_", count, requests, completed,
                           indices, statuses, error);
+}
+
+TUTTI_ENTRY void mpi_type_free_f08_(MPI_Fint* datatype, MPI_Fint* error) {
+  mpi::fortran::free_type("mpi_type_free_f08_", datatype, error);
+}
+
+TUTTI_ENTRY void mpi_op_free_f08_(MPI_Fint* op, MPI_Fint* error) {
+  mpi::fortran::free_op("mpi_op_free_f08_", op, error);
 }
 
 TUTTI_ENTRY void mpi_iprobe_f08_(MPI_Fint* source, MPI_Fint* tag, MPI_Fint* comm, MPI_Fint* flag,
@@ -129,26 +159,6 @@ TUTTI_ENTRY void mpi_testall_f08_(MPI_Fint* count, MPI_Fint* array_of_requests, 
   answer(error, [&] {
     return mpi::test_all(Handles{*count, array_of_requests}, flag, true, [&] {
       return call_next("mpi_testall_f08_", count, array_of_requests, flag, array_of_statuses);
-    });
-  });
-}
-
-TUTTI_ENTRY void mpi_testany_f08_(MPI_Fint* count, MPI_Fint* array_of_requests, MPI_Fint* index,
-                                  MPI_Fint* flag, void* status, MPI_Fint* error) {
-  answer(error, [&] {
-    return mpi::test_some(Handles{*count, array_of_requests}, index, flag, [&] {
-      return call_next("mpi_testany_f08_", count, array_of_requests, index, flag, status);
-    });
-  });
-}
-
-TUTTI_ENTRY void mpi_testsome_f08_(MPI_Fint* incount, MPI_Fint* array_of_requests,
-                                   MPI_Fint* outcount, MPI_Fint* array_of_indices,
-                                   void* array_of_statuses, MPI_Fint* error) {
-  answer(error, [&] {
-    return mpi::test_some(Handles{*incount, array_of_requests}, outcount, outcount, [&] {
-      return call_next("mpi_testsome_f08_", incount, array_of_requests, outcount, array_of_indices,
-                       array_of_statuses);
     });
   });
 }
@@ -312,6 +322,172 @@ TUTTI_ENTRY void mpi_reduce_scatter_(void* sendbuf, void* recvbuf, MPI_Fint* rec
                                      MPI_Fint* error) {
   set(error, mpi::entry::Reduce_scatter(c_address(sendbuf), c_address(recvbuf), recvcounts,
                                         c_type(*datatype), c_op(*op), c_communicator(*comm)));
+}
+
+TUTTI_ENTRY void mpi_ibarrier_(MPI_Fint* comm, MPI_Fint* request, MPI_Fint* error) {
+  make_request(request, error, [&](MPI_Request* request) {
+    return mpi::entry::Ibarrier(c_communicator(*comm), request);
+  });
+}
+
+TUTTI_ENTRY void mpi_ibcast_(void* buffer, MPI_Fint* count, MPI_Fint* datatype, MPI_Fint* root,
+                             MPI_Fint* comm, MPI_Fint* request, MPI_Fint* error) {
+  make_request(request, error, [&](MPI_Request* request) {
+    return mpi::entry::Ibcast(c_address(buffer), *count, c_type(*datatype), *root,
+                              c_communicator(*comm), request);
+  });
+}
+
+TUTTI_ENTRY void mpi_igather_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype, void* recvbuf,
+                              MPI_Fint* recvcount, MPI_Fint* recvtype, MPI_Fint* root,
+                              MPI_Fint* comm, MPI_Fint* request, MPI_Fint* error) {
+  make_request(request, error, [&](MPI_Request* request) {
+    return mpi::entry::Igather(c_address(sendbuf), *sendcount, c_type(*sendtype),
+                               c_address(recvbuf), *recvcount, c_type(*recvtype), *root,
+                               c_communicator(*comm), request);
+  });
+}
+
+TUTTI_ENTRY void mpi_iscatter_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype,
+                               void* recvbuf, MPI_Fint* recvcount, MPI_Fint* recvtype,
+                               MPI_Fint* root, MPI_Fint* comm, MPI_Fint* request, MPI_Fint* error) {
+  make_request(request, error, [&](MPI_Request* request) {
+    return mpi::entry::Iscatter(c_address(sendbuf), *sendcount, c_type(*sendtype),
+                                c_address(recvbuf), *recvcount, c_type(*recvtype), *root,
+                                c_communicator(*comm), request);
+  });
+}
+
+TUTTI_ENTRY void mpi_iallgather_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype,
+                                 void* recvbuf, MPI_Fint* recvcount, MPI_Fint* recvtype,
+                                 MPI_Fint* comm, MPI_Fint* request, MPI_Fint* error) {
+  make_request(request, error, [&](MPI_Request* request) {
+    return mpi::entry::Iallgather(c_address(sendbuf), *sendcount, c_type(*sendtype),
+                                  c_address(recvbuf), *recvcount, c_type(*recvtype),
+                                  c_communicator(*comm), request);
+  });
+}
+
+TUTTI_ENTRY void mpi_ialltoall_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype,
+                                void* recvbuf, MPI_Fint* recvcount, MPI_Fint* recvtype,
+                                MPI_Fint* comm, MPI_Fint* request, MPI_Fint* error) {
+  make_request(request, error, [&](MPI_Request* request) {
+    return mpi::entry::Ialltoall(c_address(sendbuf), *sendcount, c_type(*sendtype),
+                                 c_address(recvbuf), *recvcount, c_type(*recvtype),
+                                 c_communicator(*comm), request);
+  });
+}
+
+TUTTI_ENTRY void mpi_ireduce_(void* sendbuf, void* recvbuf, MPI_Fint* count, MPI_Fint* datatype,
+                              MPI_Fint* op, MPI_Fint* root, MPI_Fint* comm, MPI_Fint* request,
+                              MPI_Fint* error) {
+  make_request(request, error, [&](MPI_Request* request) {
+    return mpi::entry::Ireduce(c_address(sendbuf), c_address(recvbuf), *count, c_type(*datatype),
+                               c_op(*op), *root, c_communicator(*comm), request);
+  });
+}
+
+TUTTI_ENTRY void mpi_iallreduce_(void* sendbuf, void* recvbuf, MPI_Fint* count, MPI_Fint* datatype,
+                                 MPI_Fint* op, MPI_Fint* comm, MPI_Fint* request, MPI_Fint* error) {
+  make_request(request, error, [&](MPI_Request* request) {
+    return mpi::entry::Iallreduce(c_address(sendbuf), c_address(recvbuf), *count, c_type(*datatype),
+                                  c_op(*op), c_communicator(*comm), request);
+  });
+}
+
+TUTTI_ENTRY void mpi_ireduce_scatter_block_(void* sendbuf, void* recvbuf, MPI_Fint* recvcount,
+                                            MPI_Fint* datatype, MPI_Fint* op, MPI_Fint* comm,
+                                            MPI_Fint* request, MPI_Fint* error) {
+  make_request(request, error, [&](MPI_Request* request) {
+    return mpi::entry::Ireduce_scatter_block(c_address(sendbuf), c_address(recvbuf), *recvcount,
+                                             c_type(*datatype), c_op(*op), c_communicator(*comm),
+                                             request);
+  });
+}
+
+TUTTI_ENTRY void mpi_iscan_(void* sendbuf, void* recvbuf, MPI_Fint* count, MPI_Fint* datatype,
+                            MPI_Fint* op, MPI_Fint* comm, MPI_Fint* request, MPI_Fint* error) {
+  make_request(request, error, [&](MPI_Request* request) {
+    return mpi::entry::Iscan(c_address(sendbuf), c_address(recvbuf), *count, c_type(*datatype),
+                             c_op(*op), c_communicator(*comm), request);
+  });
+}
+
+TUTTI_ENTRY void mpi_iexscan_(void* sendbuf, void* recvbuf, MPI_Fint* count, MPI_Fint* datatype,
+                              MPI_Fint* op, MPI_Fint* comm, MPI_Fint* request, MPI_Fint* error) {
+  make_request(request, error, [&](MPI_Request* request) {
+    return mpi::entry::Iexscan(c_address(sendbuf), c_address(recvbuf), *count, c_type(*datatype),
+                               c_op(*op), c_communicator(*comm), request);
+  });
+}
+
+TUTTI_ENTRY void mpi_igatherv_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype,
+                               void* recvbuf, MPI_Fint* recvcounts, MPI_Fint* displs,
+                               MPI_Fint* recvtype, MPI_Fint* root, MPI_Fint* comm,
+                               MPI_Fint* request, MPI_Fint* error) {
+  make_request(request, error, [&](MPI_Request* request) {
+    return mpi::entry::Igatherv(c_address(sendbuf), *sendcount, c_type(*sendtype),
+                                c_address(recvbuf), recvcounts, displs, c_type(*recvtype), *root,
+                                c_communicator(*comm), request);
+  });
+}
+
+TUTTI_ENTRY void mpi_iscatterv_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* displs,
+                                MPI_Fint* sendtype, void* recvbuf, MPI_Fint* recvcount,
+                                MPI_Fint* recvtype, MPI_Fint* root, MPI_Fint* comm,
+                                MPI_Fint* request, MPI_Fint* error) {
+  make_request(request, error, [&](MPI_Request* request) {
+    return mpi::entry::Iscatterv(c_address(sendbuf), sendcounts, displs, c_type(*sendtype),
+                                 c_address(recvbuf), *recvcount, c_type(*recvtype), *root,
+                                 c_communicator(*comm), request);
+  });
+}
+
+TUTTI_ENTRY void mpi_iallgatherv_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype,
+                                  void* recvbuf, MPI_Fint* recvcounts, MPI_Fint* displs,
+                                  MPI_Fint* recvtype, MPI_Fint* comm, MPI_Fint* request,
+                                  MPI_Fint* error) {
+  make_request(request, error, [&](MPI_Request* request) {
+    return mpi::entry::Iallgatherv(c_address(sendbuf), *sendcount, c_type(*sendtype),
+                                   c_address(recvbuf), recvcounts, displs, c_type(*recvtype),
+                                   c_communicator(*comm), request);
+  });
+}
+
+TUTTI_ENTRY void mpi_ialltoallv_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* sdispls,
+                                 MPI_Fint* sendtype, void* recvbuf, MPI_Fint* recvcounts,
+                                 MPI_Fint* rdispls, MPI_Fint* recvtype, MPI_Fint* comm,
+                                 MPI_Fint* request, MPI_Fint* error) {
+  make_request(request, error, [&](MPI_Request* request) {
+    return mpi::entry::Ialltoallv(c_address(sendbuf), sendcounts, sdispls, c_type(*sendtype),
+                                  c_address(recvbuf), recvcounts, rdispls, c_type(*recvtype),
+                                  c_communicator(*comm), request);
+  });
+}
+
+TUTTI_ENTRY void mpi_ialltoallw_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* sdispls,
+                                 MPI_Fint* sendtypes, void* recvbuf, MPI_Fint* recvcounts,
+                                 MPI_Fint* rdispls, MPI_Fint* recvtypes, MPI_Fint* comm,
+                                 MPI_Fint* request, MPI_Fint* error) {
+  make_request(request, error, [&](MPI_Request* request) {
+    return mpi::guarded(c_communicator(*comm), [&] {
+      const auto sendtypes_in_c = c_types(sendtypes, c_communicator(*comm), c_address(sendbuf));
+      const auto recvtypes_in_c = c_types(recvtypes, c_communicator(*comm), c_address(recvbuf));
+      return mpi::entry::Ialltoallw(c_address(sendbuf), sendcounts, sdispls, sendtypes_in_c.data(),
+                                    c_address(recvbuf), recvcounts, rdispls, recvtypes_in_c.data(),
+                                    c_communicator(*comm), request);
+    });
+  });
+}
+
+TUTTI_ENTRY void mpi_ireduce_scatter_(void* sendbuf, void* recvbuf, MPI_Fint* recvcounts,
+                                      MPI_Fint* datatype, MPI_Fint* op, MPI_Fint* comm,
+                                      MPI_Fint* request, MPI_Fint* error) {
+  make_request(request, error, [&](MPI_Request* request) {
+    return mpi::entry::Ireduce_scatter(c_address(sendbuf), c_address(recvbuf), recvcounts,
+                                       c_type(*datatype), c_op(*op), c_communicator(*comm),
+                                       request);
+  });
 }
 
 TUTTI_ENTRY void mpi_barrier_init_(MPI_Fint* comm, MPI_Fint* info, MPI_Fint* request,
@@ -552,15 +728,40 @@ TUTTI_ENTRY void mpi_request_free_(MPI_Fint* request, MPI_Fint* error) {
   mpi::fortran::free_request("mpi_request_free_", request, error);
 }
 
+TUTTI_ENTRY void mpi_cancel_(MPI_Fint* request, MPI_Fint* error) {
+  mpi::fortran::cancel("mpi_cancel_", request, error);
+}
+
 TUTTI_ENTRY void mpi_waitany_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint* index, void* status,
                               MPI_Fint* error) {
-  mpi::fortran::wait_any("mpi_waitany_", "mpi_testany_", count, requests, index, status, error);
+  mpi::fortran::wait_any("mpi_waitany_", "mpi_testany_", "mpi_testall_", count, requests, index,
+                         status, error);
 }
 
 TUTTI_ENTRY void mpi_waitsome_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint* completed,
                                MPI_Fint* indices, void* statuses, MPI_Fint* error) {
-  mpi::fortran::wait_some("mpi_waitsome_", "mpi_testsome_", count, requests, completed, indices,
+  mpi::fortran::wait_some("mpi_waitsome_", "mpi_testsome_", "mpi_waitall_", count, requests,
+                          completed, indices, statuses, error);
+}
+
+TUTTI_ENTRY void mpi_testany_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint* index, MPI_Fint* flag,
+                              void* status, MPI_Fint* error) {
+  mpi::fortran::test_any("mpi_testany_", "mpi_testall_", count, requests, index, flag, status,
+                         error);
+}
+
+TUTTI_ENTRY void mpi_testsome_(MPI_Fint* count, MPI_Fint* requests, MPI_Fint* completed,
+                               MPI_Fint* indices, void* statuses, MPI_Fint* error) {
+  mpi::fortran::test_some("mpi_testsome_", "mpi_waitall_", count, requests, completed, indices,
                           statuses, error);
+}
+
+TUTTI_ENTRY void mpi_type_free_(MPI_Fint* datatype, MPI_Fint* error) {
+  mpi::fortran::free_type("mpi_type_free_", datatype, error);
+}
+
+TUTTI_ENTRY void mpi_op_free_(MPI_Fint* op, MPI_Fint* error) {
+  mpi::fortran::free_op("mpi_op_free_", op, error);
 }
 
 TUTTI_ENTRY void mpi_iprobe_(MPI_Fint* source, MPI_Fint* tag, MPI_Fint* comm, MPI_Fint* flag,
@@ -613,26 +814,6 @@ TUTTI_ENTRY void mpi_testall_(MPI_Fint* count, MPI_Fint* array_of_requests, MPI_
   answer(error, [&] {
     return mpi::test_all(Handles{*count, array_of_requests}, flag, true, [&] {
       return call_next("mpi_testall_", count, array_of_requests, flag, array_of_statuses);
-    });
-  });
-}
-
-TUTTI_ENTRY void mpi_testany_(MPI_Fint* count, MPI_Fint* array_of_requests, MPI_Fint* index,
-                              MPI_Fint* flag, void* status, MPI_Fint* error) {
-  answer(error, [&] {
-    return mpi::test_some(Handles{*count, array_of_requests}, index, flag, [&] {
-      return call_next("mpi_testany_", count, array_of_requests, index, flag, status);
-    });
-  });
-}
-
-TUTTI_ENTRY void mpi_testsome_(MPI_Fint* incount, MPI_Fint* array_of_requests, MPI_Fint* outcount,
-                               MPI_Fint* array_of_indices, void* array_of_statuses,
-                               MPI_Fint* error) {
-  answer(error, [&] {
-    return mpi::test_some(Handles{*incount, array_of_requests}, outcount, outcount, [&] {
-      return call_next("mpi_testsome_", incount, array_of_requests, outcount, array_of_indices,
-                       array_of_statuses);
     });
   });
 }
@@ -779,6 +960,140 @@ void mpi_reduce_scatter__(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fin
     TUTTI_SAME_AS("mpi_reduce_scatter_");
 void mpi_reduce_scatter_f08_(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
     TUTTI_SAME_AS("mpi_reduce_scatter_");
+void MPI_IBARRIER(MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_ibarrier_");
+void mpi_ibarrier(MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_ibarrier_");
+void mpi_ibarrier__(MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_ibarrier_");
+void MPI_IBCAST(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_ibcast_");
+void mpi_ibcast(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_ibcast_");
+void mpi_ibcast__(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_ibcast_");
+void mpi_ibcast_f08_(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_ibcast_");
+void MPI_IGATHER(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                 MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_igather_");
+void mpi_igather(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                 MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_igather_");
+void mpi_igather__(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                   MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_igather_");
+void mpi_igather_f08_(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                      MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_igather_");
+void MPI_ISCATTER(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                  MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_iscatter_");
+void mpi_iscatter(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                  MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_iscatter_");
+void mpi_iscatter__(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                    MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_iscatter_");
+void mpi_iscatter_f08_(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                       MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_iscatter_");
+void MPI_IALLGATHER(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                    MPI_Fint*) TUTTI_SAME_AS("mpi_iallgather_");
+void mpi_iallgather(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                    MPI_Fint*) TUTTI_SAME_AS("mpi_iallgather_");
+void mpi_iallgather__(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                      MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_iallgather_");
+void mpi_iallgather_f08_(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                         MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_iallgather_");
+void MPI_IALLTOALL(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                   MPI_Fint*) TUTTI_SAME_AS("mpi_ialltoall_");
+void mpi_ialltoall(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                   MPI_Fint*) TUTTI_SAME_AS("mpi_ialltoall_");
+void mpi_ialltoall__(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                     MPI_Fint*) TUTTI_SAME_AS("mpi_ialltoall_");
+void mpi_ialltoall_f08_(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                        MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_ialltoall_");
+void MPI_IREDUCE(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                 MPI_Fint*) TUTTI_SAME_AS("mpi_ireduce_");
+void mpi_ireduce(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                 MPI_Fint*) TUTTI_SAME_AS("mpi_ireduce_");
+void mpi_ireduce__(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                   MPI_Fint*) TUTTI_SAME_AS("mpi_ireduce_");
+void mpi_ireduce_f08_(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                      MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_ireduce_");
+void MPI_IALLREDUCE(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_iallreduce_");
+void mpi_iallreduce(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_iallreduce_");
+void mpi_iallreduce__(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                      MPI_Fint*) TUTTI_SAME_AS("mpi_iallreduce_");
+void mpi_iallreduce_f08_(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                         MPI_Fint*) TUTTI_SAME_AS("mpi_iallreduce_");
+void MPI_IREDUCE_SCATTER_BLOCK(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                               MPI_Fint*) TUTTI_SAME_AS("mpi_ireduce_scatter_block_");
+void mpi_ireduce_scatter_block(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                               MPI_Fint*) TUTTI_SAME_AS("mpi_ireduce_scatter_block_");
+void mpi_ireduce_scatter_block__(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                                 MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_ireduce_scatter_block_");
+void mpi_ireduce_scatter_block_f08_(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                                    MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_ireduce_scatter_block_");
+void MPI_ISCAN(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_iscan_");
+void mpi_iscan(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_iscan_");
+void mpi_iscan__(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_iscan_");
+void mpi_iscan_f08_(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_iscan_");
+void MPI_IEXSCAN(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_iexscan_");
+void mpi_iexscan(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_iexscan_");
+void mpi_iexscan__(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_iexscan_");
+void mpi_iexscan_f08_(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                      MPI_Fint*) TUTTI_SAME_AS("mpi_iexscan_");
+void MPI_IGATHERV(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                  MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_igatherv_");
+void mpi_igatherv(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                  MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_igatherv_");
+void mpi_igatherv__(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                    MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_igatherv_");
+void mpi_igatherv_f08_(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                       MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_igatherv_");
+void MPI_ISCATTERV(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                   MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_iscatterv_");
+void mpi_iscatterv(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                   MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_iscatterv_");
+void mpi_iscatterv__(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                     MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_iscatterv_");
+void mpi_iscatterv_f08_(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*,
+                        MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_iscatterv_");
+void MPI_IALLGATHERV(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                     MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_iallgatherv_");
+void mpi_iallgatherv(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                     MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_iallgatherv_");
+void mpi_iallgatherv__(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                       MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_iallgatherv_");
+void mpi_iallgatherv_f08_(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                          MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_iallgatherv_");
+void MPI_IALLTOALLV(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                    MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_ialltoallv_");
+void mpi_ialltoallv(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                    MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_ialltoallv_");
+void mpi_ialltoallv__(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*,
+                      MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_ialltoallv_");
+void mpi_ialltoallv_f08_(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*,
+                         MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_ialltoallv_");
+void MPI_IALLTOALLW(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                    MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_ialltoallw_");
+void mpi_ialltoallw(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                    MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_ialltoallw_");
+void mpi_ialltoallw__(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*,
+                      MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_ialltoallw_");
+void mpi_ialltoallw_f08_(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*,
+                         MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_ialltoallw_");
+void MPI_IREDUCE_SCATTER(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                         MPI_Fint*) TUTTI_SAME_AS("mpi_ireduce_scatter_");
+void mpi_ireduce_scatter(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                         MPI_Fint*) TUTTI_SAME_AS("mpi_ireduce_scatter_");
+void mpi_ireduce_scatter__(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                           MPI_Fint*) TUTTI_SAME_AS("mpi_ireduce_scatter_");
+void mpi_ireduce_scatter_f08_(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                              MPI_Fint*) TUTTI_SAME_AS("mpi_ireduce_scatter_");
 void MPI_BARRIER_INIT(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
     TUTTI_SAME_AS("mpi_barrier_init_");
 void mpi_barrier_init(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
@@ -1006,6 +1321,9 @@ void mpi_startall__(MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_startall
 void MPI_REQUEST_FREE(MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_request_free_");
 void mpi_request_free(MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_request_free_");
 void mpi_request_free__(MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_request_free_");
+void MPI_CANCEL(MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_cancel_");
+void mpi_cancel(MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_cancel_");
+void mpi_cancel__(MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_cancel_");
 void MPI_WAITANY(MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*) TUTTI_SAME_AS("mpi_waitany_");
 void mpi_waitany(MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*) TUTTI_SAME_AS("mpi_waitany_");
 void mpi_waitany__(MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*) TUTTI_SAME_AS("mpi_waitany_");
@@ -1015,6 +1333,24 @@ void mpi_waitsome(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
     TUTTI_SAME_AS("mpi_waitsome_");
 void mpi_waitsome__(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
     TUTTI_SAME_AS("mpi_waitsome_");
+void MPI_TESTANY(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_testany_");
+void mpi_testany(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_testany_");
+void mpi_testany__(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_testany_");
+void MPI_TESTSOME(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_testsome_");
+void mpi_testsome(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_testsome_");
+void mpi_testsome__(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_testsome_");
+void MPI_TYPE_FREE(MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_type_free_");
+void mpi_type_free(MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_type_free_");
+void mpi_type_free__(MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_type_free_");
+void MPI_OP_FREE(MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_op_free_");
+void mpi_op_free(MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_op_free_");
+void mpi_op_free__(MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_op_free_");
 void MPI_IPROBE(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
     TUTTI_SAME_AS("mpi_iprobe_");
 void mpi_iprobe(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
@@ -1042,18 +1378,6 @@ void mpi_test__(MPI_Fint*, MPI_Fint*, void*, MPI_Fint*) TUTTI_SAME_AS("mpi_test_
 void MPI_TESTALL(MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*) TUTTI_SAME_AS("mpi_testall_");
 void mpi_testall(MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*) TUTTI_SAME_AS("mpi_testall_");
 void mpi_testall__(MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*) TUTTI_SAME_AS("mpi_testall_");
-void MPI_TESTANY(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
-    TUTTI_SAME_AS("mpi_testany_");
-void mpi_testany(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
-    TUTTI_SAME_AS("mpi_testany_");
-void mpi_testany__(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
-    TUTTI_SAME_AS("mpi_testany_");
-void MPI_TESTSOME(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
-    TUTTI_SAME_AS("mpi_testsome_");
-void mpi_testsome(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
-    TUTTI_SAME_AS("mpi_testsome_");
-void mpi_testsome__(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
-    TUTTI_SAME_AS("mpi_testsome_");
 void MPI_REQUEST_GET_STATUS(MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)
     TUTTI_SAME_AS("mpi_request_get_status_");
 void mpi_request_get_status(MPI_Fint*, MPI_Fint*, void*, MPI_Fint*)

@@ -20,8 +20,11 @@
 #include "mpi/entry/calls.h"
 #include "mpi/job/end.h"
 #include "mpi/abi/probe.h"
+#include "mpi/job/self.h"
 #include "mpi/report/report.h"
+#include "mpi/requests/nonblocking.h"
 #include "mpi/entry/spawn.h"
+#include "mpi/job/threads.h"
 #include "mpi/job/thrown.h"
 #include "mpi/report/tracing.h"
 #include "mpi/abi/types.h"
@@ -116,7 +119,11 @@ void close() {
         "life/report", LogLevel::warning,
         "no report: it is gathered over MPI_COMM_WORLD, which needs MPI_Init, but this program "
         "only uses sessions");
+  settle_records();
+  end_nonblocking();
+  free_handles();
   close_registry();
+  leave_self();
 }
 
 }  // namespace
@@ -163,6 +170,8 @@ void settle() {
   if (simulated) share_programs(rank);
   const HostTraits traits = probe_host();
   if (!traits.judges_arguments) tolerate_aliases();
+  if (int level = 0; host().Query_thread(&level) == MPI_SUCCESS)
+    calls_at_once = level == MPI_THREAD_MULTIPLE;
   set_missing_types(traits.missing_types);
   std::string why_no_team;
   std::unique_ptr<Team> team = form_team(&why_no_team);
@@ -175,6 +184,7 @@ void settle() {
     enter_world(std::move(team), std::move(why_no_team), std::move(placement));
     life().world = true;
   }
+  set_up_if_due(host().comm_world);
   meet_parents(true);
 }
 
@@ -205,10 +215,9 @@ void before_finalize() {
   });
   const std::lock_guard<std::mutex> lock(life().mutex);
   life().world = false;
-  if (any_session())
-    leave_world();
-  else
-    close();
+  if (!any_session()) return close();
+  settle_records();
+  leave_world();
 }
 
 // Makes no collective call, because the other ranks may be anywhere.
@@ -267,6 +276,7 @@ void settle_session(MPI_Session session) {
   if (launched_rank() == 0) warn_of_options();
   open();
   note_session(key_of(session), processes);
+  note_session_of_self(session);
 }
 
 }  // namespace

@@ -7,15 +7,20 @@
 #pragma once
 
 #include "mpi/communicators/registry.h"
+#include "mpi/job/thrown.h"
 
 namespace tutti::mpi {
 
-// `call` makes *communicator and returns an error code, which is returned.
+// `call` makes *communicator from a parent and returns an error code, which is returned. The new
+// communicator may set up.
 template <class Call>
-int made(const MPI_Comm* communicator, Call&& call) {
+int made(MPI_Comm parent, const MPI_Comm* communicator, Call&& call) {
   const int code = call();
-  if (code == MPI_SUCCESS) communicator_made(*communicator);
-  return code;
+  if (code != MPI_SUCCESS || !communicator_made(parent, *communicator)) return code;
+  return guarded(*communicator, [&] {
+    set_up_if_due(*communicator);
+    return MPI_SUCCESS;
+  });
 }
 
 // `call` frees *communicator and returns an error code, which is returned. The registry comes

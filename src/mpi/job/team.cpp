@@ -287,6 +287,21 @@ std::optional<AreaGrant> Team::take(shm::Segment& segment, int ranks, size_t sha
   return grant;
 }
 
+eager::Arena& Team::arena() {
+  const std::lock_guard<std::mutex> lock(mutex_);
+  if (arena_ == nullptr) {
+    const auto memory =
+        static_cast<size_t>(sysconf(_SC_PHYS_PAGES)) * static_cast<size_t>(sysconf(_SC_PAGE_SIZE));
+    const size_t asked = options().outstanding_bytes;
+    eager::Arena::Settings settings;
+    settings.kind = node_segment_->location().kind;
+    settings.shared = node_segment_.get();
+    settings.most_bytes = asked != 0 ? asked : memory / 4 / static_cast<size_t>(ranks_);
+    arena_ = std::make_unique<eager::Arena>(settings);
+  }
+  return *arena_;
+}
+
 shm::Segment* Team::segment(const AreaGrant& grant) {
   if (grant.node_segment) return node_segment_.get();
   const std::lock_guard<std::mutex> lock(mutex_);

@@ -9,8 +9,8 @@
 // A team is formed by collective calls. It owns a private communicator (which carries no messages
 // once the team is formed: waiting ranks probe it so that the host MPI makes progress), the node's
 // segment, further segments, and the mappings of the other members' heaps. Only the list of further
-// segments changes later, under a lock (apart from know_oversubscribed and leave_world). Every
-// member has the same facts, so decisions from them are the same everywhere.
+// segments and the arena change later, under locks (apart from know_oversubscribed and
+// leave_world). Every member has the same facts, so decisions from them are the same everywhere.
 #pragma once
 
 #include <memory>
@@ -19,6 +19,7 @@
 #include <string>
 #include <vector>
 
+#include "eager/arena.h"
 #include "exec/executor.h"
 #include "exec/reach.h"
 #include "placement/cores.h"
@@ -108,6 +109,9 @@ class Team {
   // Takes a piece of shared memory for a new communicator of this many ranks, whose rank 0 calls
   // it. The result is not `granted` if shared memory has run out. Throws no Error.
   AreaGrant grant_areas(int ranks);
+  // The memory of this process for the data of operations that outlive their call. Made at the
+  // first call; lives as long as the team. Any thread.
+  eager::Arena& arena();
   // The segment of a grant. This process attaches to it if it has not yet; null if it cannot.
   shm::Segment* segment(const AreaGrant& grant);
 
@@ -144,6 +148,7 @@ class Team {
   std::vector<std::unique_ptr<shm::Segment>> made_;      // further segments of this process
   std::vector<std::unique_ptr<shm::Segment>> attached_;  // further segments of other members
   size_t further_bytes_ = 0;                             // of made_
+  std::unique_ptr<eager::Arena> arena_;  // may take memory from node_segment_, so ends before it
 };
 
 }  // namespace tutti::mpi

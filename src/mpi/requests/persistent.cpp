@@ -23,13 +23,18 @@ Persistent::Persistent(Communicator& communicator, const Call& call)
       collective_(call.collective),
       root_(call.root),
       rank_(communicator.group()->rank()),
-      ranks_(communicator.group()->ranks()),
-      loopback_(communicator.loopback()) {}
+      ranks_(communicator.group()->ranks()) {}
 
 Persistent::~Persistent() {
   for (MPI_Datatype& type : kept_types_) host().Type_free(&type);
   if (state_ == State::pending)
     (void)deposits_.release();  // not freed: other ranks may still read the data in it
+}
+
+int Persistent::hand_over(std::unique_ptr<Persistent> made, MPI_Request* request) {
+  const int code = take_handle(made.get(), request);
+  if (code == MPI_SUCCESS) (void)made.release();  // the handle's table finds it
+  return code;
 }
 
 int Persistent::start_round() {
@@ -91,7 +96,7 @@ int Persistent::take_result(const Result& result) {
              : unpack(packed_.data(), part.at, part.count, part.type, communicator_, part.bytes);
 }
 
-bool Persistent::all_started() const {
+bool Persistent::is_ready() {
   for (int rank = 0; rank < ranks_; ++rank)
     if (!deposits_->has_started(rank, round_)) return false;
   return true;
@@ -139,17 +144,8 @@ int Persistent::take(std::optional<trace::Recorder>& recorder) {
     if (recorder) record_result(*recorder, i);
   }
   if (host_op_ != nullptr) code = first_error(code, host_op_->take_error()).code;
-  state_ = State::taken;
   ServedCalls::note();
   return code;
-}
-
-int Persistent::show(MPI_Request request) {
-  char nothing = 0;
-  state_ = State::shown;
-  const int code = host().Start(&request);
-  if (code != MPI_SUCCESS) return code;
-  return host().Recv(&nothing, 0, host().type_byte, 0, 0, loopback_->handle, MPI_STATUS_IGNORE);
 }
 
 void Persistent::drive_host() {

@@ -9,9 +9,8 @@
 // that they do later. So no order of other calls between start and completion can hang a program
 // that is correct by MPI's rules.
 //
-// The program has a request of the host's. The table of requests.h owns the Persistent and finds it
-// by this request until the program frees it. One thread at a time may use a Persistent, as MPI
-// requires for a request.
+// The Persistent lives from this call until the program frees its request. One thread at a time may
+// use it, as MPI requires for a request.
 #pragma once
 
 #include <chrono>
@@ -25,6 +24,7 @@
 #include "mpi/abi/host_op.h"
 #include "mpi/collectives/serve.h"
 #include "mpi/job/thrown.h"
+#include "mpi/requests/own_request.h"
 #include "trace/tracer.h"
 
 namespace tutti::mpi {
@@ -35,7 +35,7 @@ using group::Deposits;
 // MPI error code.
 int persistent_init(const Call& call, MPI_Comm comm, MPI_Info info, MPI_Request* request);
 
-class Persistent {
+class Persistent final : public OwnRequest {
  public:
   // The name of these operations in reports and traces, in the place of an algorithm.
   static constexpr std::string_view deposits_name = "deposits";
@@ -48,28 +48,26 @@ class Persistent {
                                           Reason* reason, int* code);
   // If a round is pending, its deposits are never freed, because other ranks may still read them.
   ~Persistent();
+  // Gives the object a handle, by which the program then knows it, and destroys it if there is
+  // none. Returns an MPI error code. The object otherwise lives until it is destroyed by the
+  // program's MPI_Request_free (requests.h).
+  static int hand_over(std::unique_ptr<Persistent> made, MPI_Request* request);
 
-  // Starts the next round and returns an MPI error code, without waiting.
-  int start() {
+  int start() override {
     return guarded(communicator_, [&] { return start_round(); });
   }
-  // How far the round is. Taken: this rank has its results, and the program does not know it yet.
-  // Shown: the host will report the completion (requests.h), so Tutti treats the request as idle.
-  enum class State : uint8_t { idle, pending, taken, shown };
-  State state() const { return state_; }
-  void set_idle() { state_ = State::idle; }
-  // Starts the program's request in the host, so that the host finds it complete. Returns an MPI
-  // error code.
-  int show(MPI_Request request);
-  // The communicator on which the program's request is made.
-  MPI_Comm loopback() const { return loopback_->handle; }
-  bool all_started() const;
-  // Waits until all ranks have started, then takes the results. Returns an MPI error code.
-  int complete() {
-    return guarded(communicator_, [&] { return complete_round(); });
+  bool is_ready() override;
+  int complete() override {
+    const int code = guarded(communicator_, [&] { return complete_round(); });
+    state_ = State::taken;
+    return code;
   }
-  // Lets the host's messages progress. To be called now and then while other ranks are late.
-  void drive_host();
+  bool tell() noexcept override {
+    state_ = State::idle;
+    return false;
+  }
+  int raise_error(const char* what, int code) override { return fail(what, code); }
+  void drive_host() override;
 
  private:
   // A run of elements in the user's memory.
@@ -128,8 +126,6 @@ class Persistent {
   std::vector<const void*> sources_;
   uint64_t round_ = 0;
   exec::SlotStores stores_{group::store_policy(options().stores)};  // for long copies into deposits
-  State state_ = State::idle;
-  std::shared_ptr<Loopback> loopback_;
   size_t part_bytes_ = 0;              // the longest part of all ranks, for the report and traces
   std::chrono::nanoseconds spent_{0};  // on the start of this round, for the report
 

@@ -219,7 +219,7 @@ int make_request(Communicator& communicator, const Call& call, MPI_Request* requ
   } catch (const Error& error) {
     *reason = refused(communicator, error).reason;
   }
-  return made != nullptr ? note_request(std::move(made), request) : code;
+  return made != nullptr ? Persistent::hand_over(std::move(made), request) : code;
 }
 
 }  // namespace

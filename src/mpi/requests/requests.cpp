@@ -1,17 +1,20 @@
 #include "mpi/requests/requests.h"
 
+#include <algorithm>
 #include <mutex>
 #include <unordered_map>
-#include <utility>
+
+#include "mpi/job/self.h"
+#include "mpi/job/thrown.h"
+#include "mpi/requests/persistent.h"
 
 namespace tutti::mpi {
 namespace {
 
+// Persistent requests of the host, while calls are recorded.
 struct Table {
   std::mutex mutex;
-  std::unordered_map<uint64_t, std::unique_ptr<Persistent>> requests;  // by the program's handle
-  // Requests of the host, while calls are recorded.
-  std::unordered_map<uint64_t, report::Record> by_host;
+  std::unordered_map<uint64_t, report::Record> by_host;  // by the program's handle
 };
 
 // Never destroyed: exit handlers may still call MPI.
@@ -22,42 +25,7 @@ Table& table() {
 
 uint64_t key_of(MPI_Request request) { return (uint64_t)request; }
 
-template <class Do>
-void for_own(int count, const MPI_Request* requests, Do what) {
-  for (int i = 0; i < count && requests != nullptr; ++i)
-    if (Persistent* const own = own_request(requests[i])) what(*own, requests[i]);
-}
-
-using State = Persistent::State;
-
 }  // namespace
-
-int note_request(std::unique_ptr<Persistent> persistent, MPI_Request* request) {
-  static char nothing = 0;
-  const int code =
-      host().Send_init(&nothing, 0, host().type_byte, 0, 0, persistent->loopback(), request);
-  if (code != MPI_SUCCESS) return code;
-  const std::lock_guard<std::mutex> lock(table().mutex);
-  table().requests[key_of(*request)] = std::move(persistent);
-  shm::store_relaxed(own_requests, table().requests.size());
-  return MPI_SUCCESS;
-}
-
-std::unique_ptr<Persistent> forget_request(MPI_Request request) {
-  const std::lock_guard<std::mutex> lock(table().mutex);
-  const auto found = table().requests.find(key_of(request));
-  if (found == table().requests.end()) return nullptr;
-  std::unique_ptr<Persistent> forgotten = std::move(found->second);
-  table().requests.erase(found);
-  shm::store_relaxed(own_requests, table().requests.size());
-  return forgotten;
-}
-
-Persistent* own_request(MPI_Request request) {
-  const std::lock_guard<std::mutex> lock(table().mutex);
-  const auto found = table().requests.find(key_of(request));
-  return found == table().requests.end() ? nullptr : found->second.get();
-}
 
 void note_hosts_request(MPI_Request request, const report::Record& call) noexcept {
   try {
@@ -86,13 +54,13 @@ void record_hosts_start(MPI_Request request, std::chrono::nanoseconds time) {
   report::record(call);
 }
 
-MPI_Request no_request() {
-  static const MPI_Request null = MPI_REQUEST_NULL;
-  return null;
+bool hosts_turn() {
+  static TUTTI_PER_THREAD bool turn = false;
+  return turn = !turn;
 }
 
 int start(MPI_Request* request) {
-  Persistent* const own = has_own_requests() ? own_request(*request) : nullptr;
+  OwnRequest* const own = has_own_requests() ? own_request(*request) : nullptr;
   return own != nullptr ? own->start()
                         : start_by_host(*request, [&] { return host().Start(request); });
 }
@@ -105,73 +73,149 @@ int start_all(int count, MPI_Request* requests) {
   return MPI_SUCCESS;
 }
 
+int free_own(OwnRequest& own, MPI_Request handle, bool* freed) {
+  *freed = false;
+  auto* const persistent = dynamic_cast<Persistent*>(&own);
+  if (persistent == nullptr)
+    return own.raise_error(
+        "MPI_Request_free is given a non-blocking collective; complete it by MPI_Wait or MPI_Test",
+        MPI_ERR_REQUEST);
+  give_back_handle(handle);
+  delete persistent;
+  *freed = true;
+  return MPI_SUCCESS;
+}
+
+int refuse_to_cancel(OwnRequest& own) {
+  return own.raise_error("MPI_Cancel is given a collective, which cannot be cancelled",
+                         MPI_ERR_REQUEST);
+}
+
 int free_request(MPI_Request* request) {
-  const std::unique_ptr<Persistent> ended = has_own_requests() ? forget_request(*request) : nullptr;
+  OwnRequest* const own = has_own_requests() ? own_request(*request) : nullptr;
+  if (own != nullptr) {
+    bool freed = false;
+    const int code = free_own(*own, *request, &freed);
+    if (freed) *request = no_request();
+    return code;
+  }
   if (records_starts()) forget_hosts_request(*request);
   return host().Request_free(request);
 }
 
-int complete_own(int count, const MPI_Request* requests) {
-  int code = MPI_SUCCESS;
-  for_own(count, requests, [&](Persistent& own, MPI_Request) {
-    if (code == MPI_SUCCESS && own.state() == State::pending) code = own.complete();
-    if (own.state() == State::taken) own.set_idle();
-  });
-  return code;
+int cancel(MPI_Request* request) {
+  OwnRequest* const own = has_own_requests() ? own_request(*request) : nullptr;
+  return own != nullptr ? refuse_to_cancel(*own) : host().Cancel(request);
 }
 
-Left take_own(int count, const MPI_Request* requests) {
-  Left left;
-  Persistent* late = nullptr;
-  for_own(count, requests, [&](Persistent& own, MPI_Request) {
-    if (left.code != MPI_SUCCESS || own.state() != State::pending) return;
-    if (own.all_started()) {
-      left.code = own.complete();
-    } else {
-      late = &own;
-      ++left.count;
-    }
-  });
-  if (late != nullptr) late->drive_host();
-  return left;
+namespace {
+
+// Writes empty statuses, as the host does for null requests.
+int write_empty(size_t count, MPI_Status* statuses) {
+  std::vector<MPI_Request> none(count, no_request());
+  return host().Waitall(static_cast<int>(count), none.data(), statuses);
 }
 
-Left show_own(int count, const MPI_Request* requests) {
-  Left left = take_own(count, requests);
-  for_own(count, requests, [&](Persistent& own, MPI_Request request) {
-    if (left.code == MPI_SUCCESS && own.state() == State::taken) left.code = own.show(request);
-  });
-  return left;
+// The two ways in which a call may name one request, or some, in C.
+struct One {
+  int count;
+  MPI_Request* requests;
+  int* index;
+  int* flag;
+  MPI_Status* status;
+
+  int ours(const std::vector<int>& which) const {
+    *index = which[0];
+    *flag = 1;
+    MPI_Request none = no_request();
+    return host().Wait(&none, status);
+  }
+  int hosts(bool& found) const {
+    const int code = host().Testany(count, requests, index, flag, status);
+    found = code == MPI_SUCCESS && *flag != 0 && *index != MPI_UNDEFINED;
+    return code;
+  }
+};
+
+struct Some {
+  int count;
+  MPI_Request* requests;
+  int* completed;
+  int* indices;
+  MPI_Status* statuses;
+
+  int ours(const std::vector<int>& which) const {
+    *completed = static_cast<int>(which.size());
+    std::copy(which.begin(), which.end(), indices);
+    return write_empty(which.size(), statuses);
+  }
+  int hosts(bool& found) const {
+    const int code = host().Testsome(count, requests, completed, indices, statuses);
+    found = *completed != MPI_UNDEFINED && *completed > 0;
+    return code;
+  }
+};
+
+template <class Way>
+Named name_in_c(const Way& way, int most) {
+  return name_some(
+      Requests{way.count, way.requests}, most,
+      [&](const std::vector<int>& which) { return way.ours(which); },
+      [&](bool& found) { return way.hosts(found); });
 }
 
-void note_told(int count, const MPI_Request* requests) {
-  for_own(count, requests, [](Persistent& own, MPI_Request) {
-    if (own.state() == State::taken) own.set_idle();
-  });
+// Returns false if the host's own wait must be called.
+template <class Way>
+bool wait_in_c(const Way& way, int most, int* code) {
+  return wait_for_some(
+      Requests{way.count, way.requests}, most, code,
+      [&](const std::vector<int>& which) { return way.ours(which); },
+      [&](bool& found) { return way.hosts(found); });
 }
+
+}  // namespace
 
 int wait_any(int count, MPI_Request* requests, int* index, MPI_Status* status) {
-  return wait_for_some(
-      Requests{count, requests},
-      [&](bool* found) {
-        int flag = 0;
-        const int code = host().Testany(count, requests, index, &flag, status);
-        *found = flag != 0 && *index != MPI_UNDEFINED;
-        return code;
-      },
-      [&] { return host().Waitany(count, requests, index, status); });
+  if (!has_own_requests()) return host().Waitany(count, requests, index, status);
+  return guarded(self_communicator(), [&] {
+    int code = MPI_SUCCESS, flag = 0;
+    const One way{count, requests, index, &flag, status};
+    if (wait_in_c(way, 1, &code)) return code;
+    return host().Waitany(count, requests, index, status);
+  });
 }
 
 int wait_some(int count, MPI_Request* requests, int* completed, int* indices,
               MPI_Status* statuses) {
-  return wait_for_some(
-      Requests{count, requests},
-      [&](bool* found) {
-        const int code = host().Testsome(count, requests, completed, indices, statuses);
-        *found = *completed != MPI_UNDEFINED && *completed > 0;
-        return code;
-      },
-      [&] { return host().Waitsome(count, requests, completed, indices, statuses); });
+  if (!has_own_requests()) return host().Waitsome(count, requests, completed, indices, statuses);
+  return guarded(self_communicator(), [&] {
+    int code = MPI_SUCCESS;
+    const Some way{count, requests, completed, indices, statuses};
+    if (wait_in_c(way, count, &code)) return code;
+    return host().Waitsome(count, requests, completed, indices, statuses);
+  });
+}
+
+int test_any(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) {
+  if (!has_own_requests()) return host().Testany(count, requests, index, flag, status);
+  return guarded(self_communicator(), [&] {
+    const Named named = name_in_c(One{count, requests, index, flag, status}, 1);
+    if (!named.any && named.left > 0) {
+      *flag = 0;
+      *index = MPI_UNDEFINED;
+    }
+    return named.code;
+  });
+}
+
+int test_some(int count, MPI_Request* requests, int* completed, int* indices,
+              MPI_Status* statuses) {
+  if (!has_own_requests()) return host().Testsome(count, requests, completed, indices, statuses);
+  return guarded(self_communicator(), [&] {
+    const Named named = name_in_c(Some{count, requests, completed, indices, statuses}, count);
+    if (!named.any && named.left > 0) *completed = 0;
+    return named.code;
+  });
 }
 
 namespace {
@@ -185,6 +229,19 @@ MPI_Status* status_at(MPI_Status* statuses, int i) {
   return statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[i];
 }
 
+bool some_are_own(int count, const MPI_Request* requests) {
+  return has_own_requests() && requests != nullptr &&
+         std::any_of(requests, requests + count,
+                     [](MPI_Request request) { return own_request(request) != nullptr; });
+}
+
+// True for MPI_REQUEST_NULL and for a persistent collective of Tutti's that is not started.
+bool is_inactive(MPI_Request request) {
+  if (request == no_request()) return true;
+  const OwnRequest* const own = has_own_requests() ? own_request(request) : nullptr;
+  return own != nullptr && own->state() == OwnRequest::State::idle;
+}
+
 // Finds the first complete requests, at most `most`, and returns their number; -1 if no request is
 // active. *code is the host's error code.
 int find_complete(int count, const MPI_Request* requests, int most, int* indices,
@@ -192,7 +249,7 @@ int find_complete(int count, const MPI_Request* requests, int most, int* indices
   int found = 0;
   bool any = false;
   for (int i = 0; i < count && found < most; ++i) {
-    if (requests[i] == no_request()) continue;
+    if (is_inactive(requests[i])) continue;
     any = true;
     int flag = 0;
     *code = get_status(requests[i], &flag, status_at(statuses, found));
@@ -207,7 +264,7 @@ int find_complete(int count, const MPI_Request* requests, int most, int* indices
 int get_status_all(int count, const MPI_Request* requests, int* flag, MPI_Status* statuses) {
   *flag = 1;
   if (host().Request_get_status_all != nullptr)
-    return test_all(Requests{count, requests}, flag, false,
+    return test_all(Requests{count, const_cast<MPI_Request*>(requests)}, flag, false,
                     [&] { return host().Request_get_status_all(count, requests, flag, statuses); });
   int code = MPI_SUCCESS;
   for (int i = 0; i < count && statuses != MPI_STATUSES_IGNORE; ++i)
@@ -219,10 +276,8 @@ int get_status_all(int count, const MPI_Request* requests, int* flag, MPI_Status
 
 int get_status_any(int count, const MPI_Request* requests, int* index, int* flag,
                    MPI_Status* status) {
-  if (host().Request_get_status_any != nullptr)
-    return test_some(Requests{count, requests}, index, flag, [&] {
-      return host().Request_get_status_any(count, requests, index, flag, status);
-    });
+  if (host().Request_get_status_any != nullptr && !some_are_own(count, requests))
+    return host().Request_get_status_any(count, requests, index, flag, status);
   int code = MPI_SUCCESS;
   const int found = find_complete(count, requests, 1, index, status, &code);
   *flag = found != 0 ? 1 : 0;
@@ -236,10 +291,8 @@ int get_status_any(int count, const MPI_Request* requests, int* index, int* flag
 
 int get_status_some(int count, const MPI_Request* requests, int* completed, int* indices,
                     MPI_Status* statuses) {
-  if (host().Request_get_status_some != nullptr)
-    return test_some(Requests{count, requests}, completed, completed, [&] {
-      return host().Request_get_status_some(count, requests, completed, indices, statuses);
-    });
+  if (host().Request_get_status_some != nullptr && !some_are_own(count, requests))
+    return host().Request_get_status_some(count, requests, completed, indices, statuses);
   int code = MPI_SUCCESS;
   *completed = find_complete(count, requests, count, indices, statuses, &code);
   if (*completed < 0) *completed = MPI_UNDEFINED;

@@ -1,40 +1,27 @@
-// The program's requests that are persistent collectives of Tutti, and how MPI's functions that
-// start, test and wait handle them.
+// How MPI's functions that start, test, complete and free requests handle those of Tutti
+// (own_request.h), alone and in arrays with the host's.
 //
-// The program's handle is a request of the host: a persistent send of no data from this process to
-// itself, so it works in arrays, in Fortran and in MPI_Request_free. It stays inactive, and the
-// host skips it when it waits for all requests or tests all. If the host is to name a complete
-// request (MPI_Waitany and its like), Tutti starts the send, and receives it, as soon as this rank
-// has its results, so that the host finds the request complete. (A send to MPI_PROC_NULL would need
-// no receive, but MPICH never names such a request.) So these functions add one step before the
-// host's own: they find Tutti's requests and take the results that are ready.
+// To the host, Tutti's requests are inactive ones, which it skips. A function that completes all
+// requests takes the results of Tutti's, then calls the host's function, which treats them as
+// complete. A function that completes some names either some of Tutti's or some of the host's; if
+// both are complete, its calls name them in turn. Statuses of Tutti's requests are empty; the host
+// writes them, because only it knows the form of Fortran's. When the program learns that a
+// non-blocking collective is complete, its handle becomes MPI_REQUEST_NULL.
 //
-// Each process has one table, which owns the Persistents and is never destroyed. Any thread may
-// call; the table's lock is not held while communicating. In a process without such requests each
-// call costs one load more.
+// A call takes the results of the requests that it was given, and no others, because the program's
+// operations run in it and errors belong to it. Any thread may call; nothing is locked while
+// communicating. In a process without such requests each call costs one load more.
 #pragma once
 
-#include <memory>
+#include <algorithm>
+#include <chrono>
+#include <vector>
 
 #include "exec/waiter.h"
-#include "mpi/requests/persistent.h"
+#include "mpi/requests/own_request.h"
 #include "report/tally.h"
 
 namespace tutti::mpi {
-
-// The number of such requests in this process.
-inline constinit shm::Word own_requests{0};
-inline bool has_own_requests() { return shm::load_relaxed(own_requests) != 0; }
-
-// Makes the program's handle for a persistent collective. The table then owns the Persistent until
-// the program frees the handle. Returns the host's error code; after an error the Persistent is
-// destroyed.
-int note_request(std::unique_ptr<Persistent> persistent, MPI_Request* request);
-// To be called before the host frees the handle. Removes the persistent collective from the table
-// and returns it; null if the request is not Tutti's.
-std::unique_ptr<Persistent> forget_request(MPI_Request request);
-// The persistent collective of a request; null if the request is not Tutti's.
-Persistent* own_request(MPI_Request request);
 
 // For the report: requests of persistent collectives that the host has made while calls are
 // recorded. Each start counts as a call, like each round of Tutti's own.
@@ -55,51 +42,63 @@ int start_by_host(MPI_Request request, ByHost by_host) {
   return code;
 }
 
-// MPI_REQUEST_NULL.
-MPI_Request no_request();
-
-// Completes each of Tutti's requests that has been started. The caller then makes the host's wait
-// for all, from which the program learns of the completion.
-int complete_own(int count, const MPI_Request* requests);
-// The result of take_own: the number of Tutti's requests that are left, because some rank has not
-// started them.
-struct Left {
-  int count = 0;
-  int code = MPI_SUCCESS;  // of those that were completed
-};
-// Completes each of Tutti's requests that all ranks have started. If any is left, lets the host's
-// messages progress.
-Left take_own(int count, const MPI_Request* requests);
-// The same for a test that names complete requests: also makes the host find those that have been
-// completed (Persistent::show).
-Left show_own(int count, const MPI_Request* requests);
-// To be called when the host has reported that all of them are complete.
-void note_told(int count, const MPI_Request* requests);
-
-// Waits for one of several requests: repeats the host's test for as long as some of Tutti's are
-// left. `ask` makes the test, sets *found if it found a request, and returns an error code.
-template <class Ask>
-int wait_with_own(int count, const MPI_Request* requests, bool* found, Ask ask) {
-  int code = MPI_SUCCESS;
-  const auto is_over = [&] {
-    const Left left = show_own(count, requests);
-    code = left.code;
-    if (code != MPI_SUCCESS || left.count == 0) return true;
-    code = ask();
-    return code != MPI_SUCCESS || *found;
-  };
-  exec::Waiter waiter(exec::pace_between_calls(exec::WaitStyle::yield));
-  waiter.until(is_over, [] { return Code::ok; });
-  return code;
-}
-
-// The requests of a call in C. Another language has a type of its own, with `count` and a get()
-// that converts the handles.
+// The requests of a call in C. Another language has a type of its own, with `count`, a get() that
+// converts the handles, and a forget() that makes a handle MPI_REQUEST_NULL.
 struct Requests {
   int count;
-  const MPI_Request* requests;
+  MPI_Request* requests;
   const MPI_Request* get() const { return requests; }
+  void forget(int i) const { requests[i] = no_request(); }
 };
+
+// Calls what(own, index) for each of Tutti's requests in a call.
+template <class List, class Do>
+void for_own(const List& requests, Do what) {
+  const MPI_Request* const handles = requests.get();
+  for (int i = 0; i < requests.count && handles != nullptr; ++i)
+    if (OwnRequest* const own = own_request(handles[i])) what(*own, i);
+}
+
+// The program learns that a request is complete.
+template <class List>
+void tell(const List& requests, OwnRequest& own, int index) {
+  if (own.tell()) requests.forget(index);
+}
+// The same for all of Tutti's requests in a call that are taken.
+template <class List>
+void tell_all(const List& requests) {
+  for_own(requests, [&](OwnRequest& own, int i) {
+    if (own.state() == OwnRequest::State::taken) tell(requests, own, i);
+  });
+}
+
+// What take_ready found: how many of Tutti's requests have been taken, and how many are left,
+// because some rank has not started them.
+struct Ready {
+  int taken = 0;
+  int left = 0;
+  int code = MPI_SUCCESS;  // the first error of those that were completed
+};
+// Completes each of Tutti's requests that needs no wait. If none is taken and some are left, lets
+// the host's messages progress.
+template <class List>
+Ready take_ready(const List& requests) {
+  using State = OwnRequest::State;
+  Ready ready;
+  OwnRequest* late = nullptr;
+  for_own(requests, [&](OwnRequest& own, int) {
+    if (own.state() == State::pending && !own.is_ready()) {
+      late = &own;
+      ++ready.left;
+      return;
+    }
+    if (own.state() == State::pending)
+      if (const int code = own.complete(); ready.code == MPI_SUCCESS) ready.code = code;
+    if (own.state() == State::taken) ++ready.taken;
+  });
+  if (late != nullptr && ready.taken == 0) late->drive_host();
+  return ready;
+}
 
 // The calls for one or many requests, in any language. `List` is Requests or another language's
 // type; `wait` and `test` call the host and return its error code.
@@ -107,60 +106,102 @@ struct Requests {
 // Waits for all.
 template <class List, class Wait>
 int wait_for_all(const List& requests, Wait wait) {
-  if (has_own_requests()) {
-    const int code = complete_own(requests.count, requests.get());
-    if (code != MPI_SUCCESS) return code;
-  }
-  return wait();
+  if (!has_own_requests()) return wait();
+  int code = MPI_SUCCESS;
+  for_own(requests, [&](OwnRequest& own, int) {
+    if (own.state() != OwnRequest::State::pending) return;
+    if (const int its = own.complete(); code == MPI_SUCCESS) code = its;
+  });
+  const int hosts = wait();
+  tell_all(requests);
+  return code != MPI_SUCCESS ? code : hosts;
 }
 
-// Waits for one or some; `test(&found)` sets `found` if the host's test found one.
-template <class List, class Test, class Wait>
-int wait_for_some(const List& requests, Test test, Wait wait) {
-  if (has_own_requests()) {
-    bool found = false;
-    const int code =
-        wait_with_own(requests.count, requests.get(), &found, [&] { return test(&found); });
-    if (code != MPI_SUCCESS || found) return code;
-  }
-  return wait();
-}
-
-// Tests all requests. `tells` is false for a test that leaves complete requests as they are
+// Tests all. `tells` is false for a test that leaves complete requests as they are
 // (MPI_Request_get_status and its like).
 template <class List, class Test>
 int test_all(const List& requests, int* flag, bool tells, Test test) {
   if (!has_own_requests()) return test();
-  const Left left = take_own(requests.count, requests.get());
+  const Ready ready = take_ready(requests);
   *flag = 0;
-  if (left.code != MPI_SUCCESS || left.count > 0) return left.code;
+  if (ready.left > 0) return ready.code;
   const int code = test();
-  if (tells && *flag != 0) note_told(requests.count, requests.get());
-  return code;
+  if (tells && *flag != 0) tell_all(requests);
+  return ready.code != MPI_SUCCESS ? ready.code : code;
 }
 
-// A test that names one or some. To the host, those of Tutti's that are left are inactive: if it
-// finds no other active request, it sets *named to MPI_UNDEFINED, and *result must then be 0.
-template <class List, class Test>
-int test_some(const List& requests, const int* named, int* result, Test test) {
-  if (!has_own_requests()) return test();
-  const Left left = show_own(requests.count, requests.get());
-  if (left.code != MPI_SUCCESS) return left.code;
-  const int code = test();
-  if (code == MPI_SUCCESS && left.count > 0 && *named == MPI_UNDEFINED) *result = 0;
-  return code;
+// True in every other call of a thread: it then asks the host before it names Tutti's requests.
+bool hosts_turn();
+
+// What a test that names requests has found.
+struct Named {
+  bool any = false;
+  int left = 0;  // of Tutti's; to the host they are inactive
+  int code = MPI_SUCCESS;
+};
+// A test that names at most `most` requests. `ours` gets the indices of Tutti's requests that are
+// to be named, at least one. `hosts` gets a bool, and sets it if the host's test has named one.
+// Both return an MPI error code.
+template <class List, class Ours, class Hosts>
+Named name_some(const List& requests, int most, Ours ours, Hosts hosts) {
+  const Ready ready = take_ready(requests);
+  Named named{.left = ready.left, .code = ready.code};
+  const auto keep_error = [&](int code) {
+    if (named.code == MPI_SUCCESS) named.code = code;
+  };
+  const bool hosts_first = ready.taken == 0 || hosts_turn();
+  if (hosts_first) keep_error(hosts(named.any));
+  if (named.any) return named;
+  if (ready.taken > 0) {
+    std::vector<int> which;
+    for_own(requests, [&](const OwnRequest& own, int i) {
+      if (own.state() == OwnRequest::State::taken && static_cast<int>(which.size()) < most)
+        which.push_back(i);
+    });
+    keep_error(ours(which));
+    named.any = true;
+    for_own(requests, [&](OwnRequest& own, int i) {
+      if (std::find(which.begin(), which.end(), i) != which.end()) tell(requests, own, i);
+    });
+    return named;
+  }
+  return named;
 }
 
-// The bodies of MPI_Start, MPI_Startall, MPI_Request_free, MPI_Waitany and MPI_Waitsome in C. Those
-// of the other functions are made from the templates above (functions.table).
+// Waits until name_some() names one; false if none of Tutti's requests is left, so that the caller
+// makes the host's wait.
+template <class List, class Ours, class Hosts>
+bool wait_for_some(const List& requests, int most, int* code, Ours ours, Hosts hosts) {
+  Named named;
+  exec::Waiter waiter(exec::pace_between_calls(exec::WaitStyle::yield));
+  waiter.until(
+      [&] {
+        named = name_some(requests, most, ours, hosts);
+        return named.any || named.left == 0 || named.code != MPI_SUCCESS;
+      },
+      [] { return Code::ok; });
+  *code = named.code;
+  return named.any || named.code != MPI_SUCCESS;
+}
+
+// The bodies of functions in C. Those of others are made from the templates above
+// (functions.table).
 int start(MPI_Request* request);
 int start_all(int count, MPI_Request* requests);
+// A non-blocking collective must be neither freed nor cancelled: MPI_ERR_REQUEST.
 int free_request(MPI_Request* request);
+int cancel(MPI_Request* request);
+// Frees one of Tutti's requests, or refuses to. Sets *freed if the handle is to become
+// MPI_REQUEST_NULL. Returns an MPI error code.
+int free_own(OwnRequest& own, MPI_Request handle, bool* freed);
+int refuse_to_cancel(OwnRequest& own);
+int test_any(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status);
+int test_some(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses);
 int wait_any(int count, MPI_Request* requests, int* index, MPI_Status* status);
 int wait_some(int count, MPI_Request* requests, int* completed, int* indices, MPI_Status* statuses);
 // MPI 4.1 added these. Libraries that look for them by name at run time (mpi4py does) also find
 // them here under an older MPI, so they work there too, request by request. An inactive request
-// then counts as complete, as in MPI_Request_get_status.
+// of the host's then counts as complete, as in MPI_Request_get_status.
 int get_status_all(int count, const MPI_Request* requests, int* flag, MPI_Status* statuses);
 int get_status_any(int count, const MPI_Request* requests, int* index, int* flag,
                    MPI_Status* status);

@@ -1,0 +1,28 @@
+// Datatypes and operations that collectives under way use. MPI lets a program free them while an
+// operation that it has started uses them, so Tutti frees them later (MPI 5.0, section 6.12).
+//
+// A handle may be held several times. While it is held, free_type and free_op only note that the
+// program has freed it; the last release frees it. Predefined handles need not be held, because no
+// program may free them. Each process has one table, with a lock, which is never destroyed; any
+// thread may call. A program that holds nothing pays one load in each call that frees.
+#pragma once
+
+#include "mpi/abi/host.h"
+
+namespace tutti::mpi {
+
+// Throw bad_alloc; the handle is then not held.
+void hold_type(MPI_Datatype type);
+void hold_op(MPI_Op op);
+void release_type(MPI_Datatype type) noexcept;
+void release_op(MPI_Op op) noexcept;
+
+// True if the handle is held. It is then noted as freed, and the caller must not free it.
+bool note_type_freed(MPI_Datatype type) noexcept;
+bool note_op_freed(MPI_Op op) noexcept;
+
+// The bodies of MPI_Type_free and MPI_Op_free in C.
+int free_type(MPI_Datatype* type);
+int free_op(MPI_Op* op);
+
+}  // namespace tutti::mpi

@@ -1,0 +1,81 @@
+#include "mpi/requests/own_request.h"
+
+#include <mutex>
+#include <vector>
+
+#include "group/handle_table.h"
+#include "mpi/job/self.h"
+
+namespace tutti::mpi {
+namespace {
+
+using Table = group::HandleTable<OwnRequest, void>;
+
+struct Handles {
+  std::mutex mutex;
+  std::vector<MPI_Request> all, free;
+  Table table;
+};
+
+// Never destroyed: exit handlers may still call MPI.
+Handles& handles() {
+  static Handles& made = *new Handles;
+  return made;
+}
+
+uint64_t key_of(MPI_Request handle) { return (uint64_t)handle; }
+
+// Makes a handle and appends it to the free ones. The caller holds the lock.
+int make_handle(Handles& handles) {
+  static char nothing = 0;
+  const Host& mpi = host();
+  handles.all.reserve(handles.all.size() + 1);
+  handles.free.reserve(handles.all.size() + 1);
+  MPI_Request made{};
+  const int code =
+      mpi.Send_init(&nothing, 0, mpi.type_byte, MPI_PROC_NULL, 0, self_communicator(), &made);
+  if (code != MPI_SUCCESS) return code;
+  handles.all.push_back(made);
+  handles.free.push_back(made);
+  shm::store_relaxed(own_handles, handles.all.size());
+  return MPI_SUCCESS;
+}
+
+}  // namespace
+
+int take_handle(OwnRequest* request, MPI_Request* handle) {
+  Handles& handles = mpi::handles();
+  const std::lock_guard<std::mutex> lock(handles.mutex);
+  if (handles.free.empty())
+    if (const int code = make_handle(handles); code != MPI_SUCCESS) return code;
+  handles.table.put(key_of(handles.free.back()), {request});
+  *handle = handles.free.back();
+  handles.free.pop_back();
+  return MPI_SUCCESS;
+}
+
+void give_back_handle(MPI_Request handle) noexcept {
+  Handles& handles = mpi::handles();
+  const std::lock_guard<std::mutex> lock(handles.mutex);
+  handles.table.remove(key_of(handle));
+  handles.free.push_back(handle);  // within the capacity
+}
+
+void free_handles() noexcept {
+  Handles& handles = mpi::handles();
+  const std::lock_guard<std::mutex> lock(handles.mutex);
+  shm::store_relaxed(own_handles, 0);
+  handles.table.clear();
+  for (MPI_Request& handle : handles.all) host().Request_free(&handle);
+  handles.all.clear();
+  handles.free.clear();
+}
+
+OwnRequest* own_request(MPI_Request handle) { return handles().table.find(key_of(handle)).object; }
+
+MPI_Request no_request() {
+  static const MPI_Request null = MPI_REQUEST_NULL;
+  return null;
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,65 @@
+// A request of the program that Tutti serves: a non-blocking collective (nonblocking.h), or a
+// persistent one (persistent.h).
+//
+// The program's handle is a persistent request of the host that is never started: a send of no data
+// to nobody. So it works in arrays, and the host skips it wherever it waits or tests. The handles
+// of requests that have ended are used again, and are freed only when MPI ends, so that a handle is
+// looked up without a lock. A communicator of this process alone (job/self.h)
+// carries them.
+//
+// One thread at a time may use a request, as MPI requires; any thread may look one up.
+#pragma once
+
+#include <cstdint>
+
+#include "mpi/abi/host.h"
+#include "shm/order.h"
+
+namespace tutti::mpi {
+
+class OwnRequest {
+ public:
+  // How far the operation is. Taken: this rank has its results, and the program does not know it
+  // yet.
+  enum class State : uint8_t { idle, pending, taken };
+  State state() const { return state_; }
+
+  // MPI_Start. Returns an MPI error code, which has been raised.
+  virtual int start() = 0;
+  // For a pending operation: true if complete() would not wait.
+  virtual bool is_ready() = 0;
+  // Waits until other ranks have started the pending operation, then takes the results; it is then
+  // taken, also after an error. Returns an MPI error code, which has been raised.
+  virtual int complete() = 0;
+  // The program learns that the taken operation is complete. Returns true if the handle is thereby
+  // given up, and becomes MPI_REQUEST_NULL.
+  virtual bool tell() noexcept = 0;
+  // Raises an error for this request on its communicator's handler, and returns the code.
+  virtual int raise_error(const char* what, int code) = 0;
+  // Lets the host's messages progress. To be called now and then while other ranks are late.
+  virtual void drive_host() = 0;
+
+ protected:
+  ~OwnRequest() = default;
+  State state_ = State::idle;
+};
+
+// Takes a handle for an OwnRequest, which own_request then finds. Returns an MPI error code. Throws
+// bad_alloc.
+int take_handle(OwnRequest* request, MPI_Request* handle);
+// own_request no longer finds it, and it may be taken again.
+void give_back_handle(MPI_Request handle) noexcept;
+// Frees the handles, when MPI ends. No OwnRequest may be used afterwards.
+void free_handles() noexcept;
+
+// True once this process has had such a request. Until then each call that completes requests
+// costs one load more.
+inline constinit shm::Word own_handles{0};
+inline bool has_own_requests() { return shm::load_relaxed(own_handles) != 0; }
+// The OwnRequest of a handle; null if the request is the host's.
+OwnRequest* own_request(MPI_Request handle);
+
+// MPI_REQUEST_NULL.
+MPI_Request no_request();
+
+}  // namespace tutti::mpi

@@ -1,0 +1,123 @@
+"""Non-blocking collectives: results compared with the host's, many under way, arrays of requests,
+and orders that must not deadlock.
+"""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+from support import PROGRAMS, expect_ok, job
+
+pytestmark = pytest.mark.mpi
+# Communicators set up when they are made, so that Tutti serves the first calls, too.
+AT_ONCE = {"TUTTI_SETUP_AFTER": "0"}
+
+
+def served_by_records(report):
+    """How many calls Tutti served by records, how many the host served, and the reasons for the
+    latter, then the kinds of Tutti's.
+    """
+    document = json.loads(report.read_text())
+    rows = [row for row in document["collectives"] if "records" in row["algorithm"]]
+    return (
+        sum(row["calls"] for row in rows),
+        sum(row["host_calls"] for row in document["collectives"]),
+        {row["reason"] for row in document["host_reasons"]},
+        {row["collective"] for row in rows},
+    )
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+@pytest.mark.parametrize("name", ["reductions", "derived", "parts", "v_collectives"])
+def test_results(host, compiled, name, ranks):
+    """Programs of blocking collectives, with each call made non-blocking."""
+    program = compiled(host, name, nonblocking=True)
+    expect_ok(job(host, ranks, program, variables=AT_ONCE, timeout=120))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("ranks", [1, 4, 5, 7, 8])
+@pytest.mark.parametrize("name", ["parts", "v_collectives"])
+def test_results_of_many_ranks(host, compiled, name, ranks):
+    program = compiled(host, name, nonblocking=True)
+    expect_ok(job(host, ranks, program, variables=AT_ONCE, timeout=120))
+
+
+def test_results_with_other_waits(host_named, compiled):
+    host = host_named("mpich")
+    program = compiled(host, "parts", nonblocking=True)
+    variables = AT_ONCE | {"TUTTI_WAIT": "yield"}
+    expect_ok(job(host, 3, program, variables=variables, timeout=120))
+
+
+def test_without_memfds_the_host_serves_them(host_named, compiled, tmp_path):
+    """A segment in /dev/shm cannot grow."""
+    host, report = host_named("mpich"), tmp_path / "report.json"
+    program = compiled(host, "reductions", nonblocking=True)
+    options, variables = [f"--report={report}"], AT_ONCE | {"TUTTI_SHM": "posix"}
+    expect_ok(job(host, 3, program, options=options, variables=variables, timeout=120))
+    calls, _, reasons, _ = served_by_records(report)
+    assert calls == 0
+    assert any("memfds" in reason for reason in reasons), reasons
+
+
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_tutti_serves_them(host, compiled, tmp_path, ranks):
+    report = tmp_path / "report.json"
+    for name in ("parts", "v_collectives"):
+        program = compiled(host, name, nonblocking=True)
+        options = [f"--report={report}"]
+        expect_ok(job(host, ranks, program, options=options, variables=AT_ONCE, timeout=120))
+        calls, host_calls, reasons, kinds = served_by_records(report)
+        assert calls > 500 * ranks
+        # On intercommunicators, and on communicators of one rank.
+        assert host_calls <= 8 * ranks, reasons
+        assert {"gather", "scatter", "allgather", "alltoall", "reduce_scatter"} <= kinds
+
+
+@pytest.mark.parametrize("what", ["many", "orders", "mixed", "freed", "threads", "ahead"])
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_under_way(host, compiled, what, ranks):
+    expect_ok(job(host, ranks, compiled(host, "outstanding"), what, variables=AT_ONCE, timeout=120))
+
+
+def test_what_must_not_be_done_is_refused(host, compiled):
+    result = expect_ok(
+        job(host, 2, compiled(host, "outstanding"), "refused", variables=AT_ONCE, timeout=60)
+    )
+    assert "MPI_Request_free is given a non-blocking collective" in result.stderr
+    assert "MPI_Cancel is given a collective" in result.stderr
+
+
+def test_memory_is_limited(host, compiled):
+    variables = AT_ONCE | {"TUTTI_OUTSTANDING_BYTES": "2M"}
+    result = expect_ok(
+        job(host, 2, compiled(host, "outstanding"), "exhausted", variables=variables, timeout=60)
+    )
+    assert "raise TUTTI_OUTSTANDING_BYTES" in result.stderr
+
+
+def test_an_operation_that_is_never_completed(host, compiled):
+    """Erroneous; one line tells so, and nothing hangs."""
+    result = expect_ok(
+        job(host, 3, compiled(host, "outstanding"), "unfinished", variables=AT_ONCE, timeout=60)
+    )
+    assert result.stderr.count("has not completed 1 non-blocking collectives") == 1
+
+
+@pytest.mark.parametrize("face", ["MPIF", "USE_MPI", "USE_F08"])
+@pytest.mark.parametrize("name", ["debian-mpich", "debian-openmpi"])
+def test_fortran(host_named, name, face, tmp_path):
+    host = host_named(name)
+    compiler = host.compiler.replace("mpicc", "mpif90")
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{host.name} has no Fortran compiler")
+    program, report = tmp_path / "nonblocking", tmp_path / "report.json"
+    options = ["-w", "-fallow-argument-mismatch", f"-D{face}", "-o", program]
+    source = PROGRAMS / "nonblocking.F90"
+    subprocess.run([compiler, *options, source], check=True, timeout=120)
+    expect_ok(job(host, 3, program, options=[f"--report={report}"], variables=AT_ONCE))
+    calls, _, _, kinds = served_by_records(report)
+    assert calls == 3 * (42 * 5 + 1)  # the blocking barrier shares a row
+    assert kinds == {"allreduce", "allgather", "bcast", "barrier"}
