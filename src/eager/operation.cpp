@@ -60,8 +60,11 @@ class Taker {
       if (!agrees(program_.awaits[i], static_cast<size_t>(program_.awaited_blocks[i])))
         return outcome_;
     if (plan::has_data(program_.collective))
-      for (const Take& take : program_.takes)
+      for (size_t i = 0; i < program_.takes.size(); ++i) {
+        const Take& take = program_.takes[i];
         if (!execute(take)) break;
+        if (operation_.observer != nullptr) operation_.observer->took(i, bytes_of(take));
+      }
     return outcome_;
   }
 
@@ -89,6 +92,9 @@ class Taker {
                     "same collectives in the same order, with the same sizes");
   }
 
+  size_t bytes_of(const Take& take) const {
+    return take.buffer == Buffer::out ? bytes_out(take.block) : operation_.bytes;
+  }
   size_t bytes_out(int32_t block) const {
     return operation_.parts == nullptr ? operation_.bytes
                                        : operation_.parts->out.bytes[static_cast<size_t>(block)];
@@ -141,7 +147,7 @@ class Taker {
 
   bool execute(const Take& take) {
     const bool to_user = take.buffer == Buffer::out;
-    const size_t bytes = to_user ? bytes_out(take.block) : operation_.bytes;
+    const size_t bytes = bytes_of(take);
     const auto count = static_cast<size_t>(take.source_count);
     const void* inline_sources[few];
     std::vector<const void*> more(count > few ? count : 0);
@@ -226,6 +232,7 @@ int start(Sequence& sequence, Operation& operation, exec::SlotStores& stores) {
       std::memcpy(record + i * sizeof(TableEntry), &end, sizeof end);
     }
   }
+  if (operation.observer != nullptr) operation.observer->filled();
   operation.number = sequence.publish(signature(operation, bytes));
   operation.seen = 0;
   return error;

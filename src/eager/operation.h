@@ -34,6 +34,18 @@ class Packing {
   ~Packing() = default;
 };
 
+// Learns of the steps of an operation, for traces.
+class Observer {
+ public:
+  // The record is filled, and will be published now.
+  virtual void filled() noexcept = 0;
+  // The take with this index in the program has been executed; `bytes` of a block.
+  virtual void took(size_t take, size_t bytes) noexcept = 0;
+
+ protected:
+  ~Observer() = default;
+};
+
 struct Operation {
   const plan::EagerProgram* program = nullptr;
   const std::byte* in = nullptr;
@@ -45,6 +57,7 @@ struct Operation {
   Packing* packs_out = nullptr;
   bool in_place = false;   // `in` and `out` share memory, so `in` is read from the record
   bool keeps_own = false;  // results that come from this rank alone are in `out` already
+  Observer* observer = nullptr;
 
   // Set by start().
   uint64_t number = 0;

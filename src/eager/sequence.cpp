@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <numeric>
 #include <string>
 #include <utility>
 
@@ -19,41 +20,71 @@ constexpr uint64_t bytes_mask = (uint64_t{1} << 40) - 1;  // of exec::call_signa
 }  // namespace
 
 Sequence::Sequence(const Settings& settings)
-    : areas_(settings.areas),
-      layout_(settings.layout),
-      rank_(settings.rank),
+    : rank_(settings.rank),
+      source_(settings.source),
+      readers_(settings.readers.value_or(std::vector<int>{})),
       arena_(*settings.arena),
       concurrent_(settings.concurrent),
-      peers_(static_cast<size_t>(settings.layout.ranks)) {}
+      peers_(settings.ledgers.size()) {
+  for (size_t rank = 0; rank < peers_.size(); ++rank)
+    shm::store_relaxed(peers_[rank].ledger, reinterpret_cast<uint64_t>(settings.ledgers[rank]));
+  if (!settings.readers) {
+    readers_.resize(peers_.size());
+    std::iota(readers_.begin(), readers_.end(), 0);
+  } else if (std::find(readers_.begin(), readers_.end(), rank_) == readers_.end()) {
+    readers_.push_back(rank_);
+  }
+}
 
 Sequence::~Sequence() {
   for (const Held& held : blocks_) arena_.give_back(held.block);
   for (const auto& ring : own_rings_) arena_.give_back(ring.second);
 }
 
-shm::Ledger& Sequence::ledger(int rank) const {
-  return *reinterpret_cast<shm::Ledger*>(areas_ + static_cast<size_t>(rank) * layout_.stride() +
-                                         shm::Layout::ledger_offset());
+shm::Ledger* Sequence::look_for_ledger(int rank) {
+  shm::Ledger* known = ledger(rank);
+  if (known != nullptr || source_ == nullptr) return known;
+  known = source_->find_ledger(rank);
+  shm::publish(peers_[static_cast<size_t>(rank)].ledger, reinterpret_cast<uint64_t>(known));
+  return known;
+}
+
+uint64_t Sequence::issued(int rank) const {
+  const shm::Ledger* const known = ledger(rank);
+  return known == nullptr ? 0 : shm::load_relaxed(known->issued);
+}
+
+uint64_t Sequence::taken(int rank) const {
+  const shm::Ledger* const known = ledger(rank);
+  return known == nullptr ? 0 : shm::load_relaxed(known->taken);
 }
 
 uint64_t Sequence::least_issued() const {
   uint64_t least = UINT64_MAX;
-  for (int rank = 0; rank < ranks(); ++rank) least = std::min(least, issued(rank));
+  for (const int reader : readers_) least = std::min(least, issued(reader));
   return least;
 }
 
-bool Sequence::may_end() const {
-  for (int rank = 0; rank < ranks(); ++rank)
-    if (shm::observe(ledger(rank).taken) < next_) return false;
-  return true;
+// The fewest operations that a reader is done with. What this rank reads afterwards of its own
+// memory, no reader reads any more.
+uint64_t Sequence::least_taken() {
+  uint64_t least = UINT64_MAX;
+  for (const int reader : readers_) {
+    const shm::Ledger* known = ledger(reader);
+    if (known == nullptr) {
+      const Guard guard(*this);
+      known = look_for_ledger(reader);
+    }
+    least = std::min(least, known == nullptr ? 0 : shm::observe(known->taken));
+  }
+  return least;
 }
 
-// Finds out which operations all ranks are done with, and gives the memory of their records back.
+bool Sequence::may_end() { return least_taken() >= next_; }
+
+// Finds out which operations all readers are done with, and gives the memory of their records back.
 void Sequence::know_taken() {
-  uint64_t least = UINT64_MAX;
-  for (int rank = 0; rank < ranks(); ++rank)
-    least = std::min(least, shm::observe(ledger(rank).taken));
-  safe_ = least;
+  safe_ = std::min(least_taken(), next_);
   size_t held = held_;
   while (!blocks_.empty() && blocks_.front().number < safe_) {
     held -= blocks_.front().block.bytes;
@@ -91,7 +122,7 @@ void Sequence::add_ring() {
   for (uint64_t number = taken_; number < counted_; ++number)
     done[number % done.size()] = done_[number % done_.size()];
   done_ = std::move(done);
-  shm::Ledger::Ring& told = ledger(rank_).rings[index];
+  shm::Ledger::Ring& told = own_ledger().rings[index];
   told.lines = arena_.place_of(block);
   shm::publish(told.made, 1 + next_);
   shm::publish(peers_[static_cast<size_t>(rank_)].newest, reinterpret_cast<uint64_t>(&ring));
@@ -136,7 +167,7 @@ uint64_t Sequence::publish(uint64_t call) {
   }
   shm::store_relaxed(line.call, call);
   shm::publish(line.stamp, next_);
-  shm::store_relaxed(ledger(rank_).issued, next_);
+  shm::store_relaxed(own_ledger().issued, next_);
   return number;
 }
 
@@ -145,17 +176,15 @@ void Sequence::done(uint64_t number) {
   done_[number % done_.size()] = 1;
   if (number != taken_) return;
   while (taken_ < counted_ && done_[taken_ % done_.size()] != 0) ++taken_;
-  shm::publish(ledger(rank_).taken, taken_);
+  shm::publish(own_ledger().taken, taken_);
 }
 
-void Sequence::abandon() {
-  const Guard guard(*this);
-  taken_ = counted_;
-  shm::publish(ledger(rank_).taken, taken_);
-}
+void Sequence::abandon() { shm::publish(own_ledger().taken, UINT64_MAX); }
 
 const Sequence::Ring* Sequence::map_ring(int rank, int index, const Ring* before) {
-  const shm::Ledger::Ring& told = ledger(rank).rings[index];
+  const shm::Ledger* const known = look_for_ledger(rank);
+  if (known == nullptr) return nullptr;
+  const shm::Ledger::Ring& told = known->rings[index];
   const uint64_t made = shm::observe(told.made);
   if (made == 0) return nullptr;
   const std::byte* const lines = arena_.address(told.lines);

@@ -12,9 +12,14 @@
 // made, and data goes into new memory of the arena. So a rank owes the others nothing between its
 // calls (docs/decisions/eager-records.md).
 //
+// Each rank has a ledger in shared memory (shm/ledger.h), from which the others learn where its
+// records are and what it is done with. The ranks that read a rank's records are its readers, with
+// the rank itself. Usually all ranks are; in a neighbourhood they are few, and a rank's memory
+// depends on them alone.
+//
 // One thread at a time issues (prepare, publish). Any thread may read records and say that an
 // operation is done with, also while another thread issues. The sequence belongs to what serves the
-// communicator; the areas and the arena outlive it. It must not end before may_end() is true,
+// communicator; the ledgers and the arena outlive it. It must not end before may_end() is true,
 // because other ranks read its memory.
 #pragma once
 
@@ -24,19 +29,34 @@
 #include <deque>
 #include <memory>
 #include <mutex>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "eager/arena.h"
 #include "shm/layout.h"
+#include "shm/order.h"
 
 namespace tutti::eager {
+
+// Finds the ledgers of other ranks, which may not be known when a sequence is made.
+class LedgerSource {
+ public:
+  // Null if the rank has not told where its ledger is. Throws Error(unavailable) if this process
+  // cannot map it. Called by one thread at a time.
+  virtual shm::Ledger* find_ledger(int rank) = 0;
+
+ protected:
+  ~LedgerSource() = default;
+};
 
 class Sequence {
  public:
   struct Settings {
-    std::byte* areas = nullptr;  // of the communicator's ranks
-    shm::Layout layout;
     int rank = 0;
+    std::vector<shm::Ledger*> ledgers;  // by rank; null: `source` will find it
+    LedgerSource* source = nullptr;     // null if all ledgers are there; outlives the sequence
+    std::optional<std::vector<int>> readers;  // nothing: all ranks
     Arena* arena = nullptr;
     bool concurrent = false;  // several threads may use the sequence at once
   };
@@ -45,7 +65,8 @@ class Sequence {
   Sequence(const Sequence&) = delete;
 
   int rank() const { return rank_; }
-  int ranks() const { return layout_.ranks; }
+  int ranks() const { return static_cast<int>(peers_.size()); }
+  const std::vector<int>& readers() const { return readers_; }  // with this rank
 
   // The memory for the data of the next operation's record. Throws Error(unavailable), or
   // bad_alloc, if there is none; nothing has changed then, and the caller may try again. The caller
@@ -76,17 +97,18 @@ class Sequence {
   // This rank has read all that it needs of the operation.
   void done(uint64_t number);
 
-  // This rank will complete none of its operations any more, so nobody needs to wait for it.
+  // This rank will complete no operation any more, so nobody needs to wait for it.
   void abandon();
 
-  // For reports and waits: the operations that a rank has issued, and that it is done with.
-  uint64_t issued(int rank) const { return shm::load_relaxed(ledger(rank).issued); }
-  // The fewest operations that a rank has issued.
+  // For reports and waits: the operations that a rank has issued, and that it is done with. 0 for a
+  // rank whose ledger is not known.
+  uint64_t issued(int rank) const;
+  // The fewest operations that a reader has issued.
   uint64_t least_issued() const;
-  uint64_t taken(int rank) const { return shm::load_relaxed(ledger(rank).taken); }
-  // True if every rank is done with all operations that this rank has issued, so that nobody reads
-  // this rank's memory any more.
-  bool may_end() const;
+  uint64_t taken(int rank) const;
+  // True if every reader is done with all operations that this rank has issued, so that nobody
+  // reads this rank's records any more. Looks for ledgers that are not known yet.
+  bool may_end();
   // Bytes of the arena that this rank's records hold. May be out of date.
   size_t held() const { return shm::load_relaxed(held_); }
 
@@ -100,6 +122,7 @@ class Sequence {
     const Ring* before = nullptr;
   };
   struct Peer {
+    shm::Word ledger{0};  // its address; 0: not known
     shm::Word newest{0};  // the address of the newest Ring that this process knows; 0: none
     // The segments of the rank's data that were seen last: identity and where it is mapped.
     struct Seen {
@@ -128,7 +151,13 @@ class Sequence {
     std::mutex* mutex_;
   };
 
-  shm::Ledger& ledger(int rank) const;
+  // Null if it is not known. The second also asks the source; the caller holds the guard.
+  shm::Ledger* ledger(int rank) const {
+    return reinterpret_cast<shm::Ledger*>(shm::observe(peers_[static_cast<size_t>(rank)].ledger));
+  }
+  shm::Ledger* look_for_ledger(int rank);
+  shm::Ledger& own_ledger() const { return *ledger(rank_); }
+  uint64_t least_taken();
   shm::Line& line_of(uint64_t number) { return own_->lines[number & own_->mask]; }
   // The line of a rank's record, or null if the rank has not made its ring yet. The line may hold
   // the record of an older operation.
@@ -147,9 +176,9 @@ class Sequence {
   const Ring* map_ring(int rank, int index, const Ring* before);
   const std::byte* data_at(int rank, const shm::ArenaPlace& place);
 
-  std::byte* areas_;
-  const shm::Layout layout_;
   const int rank_;
+  LedgerSource* const source_;
+  std::vector<int> readers_;
   Arena& arena_;
   const bool concurrent_;
 

@@ -1,4 +1,5 @@
-// The ranks of one communicator in one process, for tests: areas, an arena and a sequence for each.
+// The ranks of one communicator in one process, for tests: areas, an arena and the sequences of
+// each.
 #pragma once
 
 #include <cstddef>
@@ -27,19 +28,23 @@ class TestRanks {
         arenas_.push_back(
             std::make_unique<Arena>(Arena::Settings{.most_bytes = settings.most_bytes}));
       Sequence::Settings own;
-      own.areas = areas_.get();
-      own.layout = layout_;
       own.rank = rank;
+      for (int other = 0; other < settings.ranks; ++other) own.ledgers.push_back(&ledger(other));
       own.arena = arenas_.back().get();
       own.concurrent = settings.concurrent;
       sequences_.push_back(std::make_unique<Sequence>(own));
+      for (int other = 0; other < settings.ranks; ++other)
+        own.ledgers[static_cast<size_t>(other)] = &ledger(other, shm::LedgerOf::openings);
+      openings_.push_back(std::make_unique<Sequence>(own));
     }
   }
 
   Sequence& operator[](int rank) { return *sequences_[static_cast<size_t>(rank)]; }
-  shm::Ledger& ledger(int rank) {
-    return *reinterpret_cast<shm::Ledger*>(
-        areas_.get() + static_cast<size_t>(rank) * layout_.stride() + shm::Layout::ledger_offset());
+  Sequence& openings(int rank) { return *openings_[static_cast<size_t>(rank)]; }
+  shm::Ledger& ledger(int rank, shm::LedgerOf which = shm::LedgerOf::operations) {
+    return *reinterpret_cast<shm::Ledger*>(areas_.get() +
+                                           static_cast<size_t>(rank) * layout_.stride() +
+                                           shm::Layout::ledger_offset(which));
   }
   Arena& arena(int rank) { return *arenas_[static_cast<size_t>(rank) % arenas_.size()]; }
   int ranks() const { return layout_.ranks; }
@@ -51,7 +56,7 @@ class TestRanks {
   shm::Layout layout_;
   std::unique_ptr<std::byte, Free> areas_;
   std::vector<std::unique_ptr<Arena>> arenas_;
-  std::vector<std::unique_ptr<Sequence>> sequences_;
+  std::vector<std::unique_ptr<Sequence>> sequences_, openings_;
 };
 
 }  // namespace tutti::eager

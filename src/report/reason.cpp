@@ -19,14 +19,12 @@ const char* describe(Reason reason) {
     case Reason::wrong_arguments: return "arguments for the host MPI to judge";
     case Reason::no_program:
       return "the algorithm that was asked for does not serve this communicator";
-    case Reason::users_operation: return "persistent collectives by a user's operation";
-    case Reason::large_persistent:
-      return "persistent collectives of more data than shared memory is kept for";
     case Reason::v_between_nodes: return "parts of different lengths between nodes";
     case Reason::persistent_between_nodes: return "persistent collectives between nodes";
     case Reason::nonblocking_between_nodes: return "non-blocking collectives between nodes";
     case Reason::no_growing_memory:
-      return "non-blocking collectives without memfds, whose memory can grow (TUTTI_SHM)";
+      return "non-blocking and persistent collectives without memfds, whose memory can grow "
+             "(TUTTI_SHM)";
     case Reason::among_leaders:
       return "the host MPI's part of a collective of Tutti's, among the nodes' leaders";
     case Reason::count_: break;

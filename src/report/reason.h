@@ -20,8 +20,6 @@ enum class Reason : uint8_t {
   large_element,
   wrong_arguments,
   no_program,
-  users_operation,
-  large_persistent,
   v_between_nodes,
   persistent_between_nodes,
   nonblocking_between_nodes,

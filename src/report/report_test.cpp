@@ -94,7 +94,7 @@ TEST(Pages, TableAndJsonHaveTheSameNumbers) {
   const size_t at = static_cast<size_t>(Collective::reduce) * size_limits.size() + 3;
   total.rows[at] = {4, 2, 600, 8000, 6000};
   names[at] = "binomial";
-  total.reasons[static_cast<size_t>(Reason::users_operation)] = 2;
+  total.reasons[static_cast<size_t>(Reason::wrong_arguments)] = 2;
   total.between_nodes = {3, 100};
   const std::string on;
   const std::vector<std::string> refused{"map:3: too many ranks"};

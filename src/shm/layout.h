@@ -1,9 +1,9 @@
 // How the shared memory of one group is laid out: one area for each rank, all of one size, in rank
 // order. The creator of the group owns the memory, which outlives the group.
 //
-//   area of a rank:  Control | Ledger | lines (a ring of line_count) | slot (a ring of bytes)
+//   area of a rank:  Control | Ledgers | lines (a ring of line_count) | slot (a ring of bytes)
 //
-// A rank writes its own Control, Ledger and lines. Its slot is written by the rank that a plan
+// A rank writes its own Control, Ledgers and lines. Its slot is written by the rank that a plan
 // names (itself, or the rank that executes a push). Others only read, except that sleepers also
 // write the doorbell and the leader writes `parked`. New areas are all zero. There are no pointers
 // in them, so they serve processes (which map them at different addresses) and threads alike.
@@ -67,8 +67,10 @@ struct Layout {
   int32_t line_count = 0;  // an operation's lines are consecutive and never wrap round the ring
   size_t slot_bytes = 0;   // multiple of line_size
 
-  static constexpr size_t ledger_offset() { return sizeof(Control); }
-  static constexpr size_t lines_offset() { return ledger_offset() + sizeof(Ledger); }
+  static constexpr size_t ledger_offset(LedgerOf which) {
+    return sizeof(Control) + static_cast<size_t>(which) * sizeof(Ledger);
+  }
+  static constexpr size_t lines_offset() { return ledger_offset(LedgerOf::count_); }
   size_t slot_offset() const {
     return lines_offset() + static_cast<size_t>(line_count) * line_size;
   }
@@ -103,7 +105,7 @@ size_t deep_area(int32_t ranks);
 // system refused a larger one.
 size_t first_area(int32_t ranks, size_t asked, bool scarce);
 
-// Control, Ledger, 16 lines and a slot of 2 KiB.
+// Control, ledgers, 16 lines and a slot of 2 KiB.
 inline constexpr size_t smallest_area = Layout::lines_offset() + 16 * line_size + 2048;
 
 }  // namespace tutti::shm

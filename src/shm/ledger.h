@@ -1,5 +1,6 @@
-// A ledger: what a rank tells the other ranks of its communicator about the operations that it
-// starts and completes in separate calls (src/eager). Each rank's area has one (layout.h).
+// A ledger: what a rank tells the other ranks of its communicator about the operations of one
+// sequence, which it starts and completes in separate calls (eager/sequence.h). Each rank's area
+// has two (layout.h); those of private sequences are in the ranks' arenas.
 //
 // Only its rank writes it, and others read it. It is all zero before the first operation. The
 // records themselves are lines in rings, which lie in the rank's arena and grow: when all lines of
@@ -38,6 +39,13 @@ struct alignas(line_size) Ledger {
 
   // The lines of ring g: 64, 256, 1024, ...
   static constexpr uint64_t lines_of(int ring) { return uint64_t{64} << (2 * ring); }
+};
+
+// The ledgers in an area, by their sequences.
+enum class LedgerOf : int {
+  operations,  // those in the communicator's order
+  openings,    // of private sequences (eager/private_sequence.h)
+  count_
 };
 
 }  // namespace tutti::shm

@@ -103,7 +103,7 @@ def test_an_operation_that_is_never_completed(host, compiled):
     result = expect_ok(
         job(host, 3, compiled(host, "outstanding"), "unfinished", variables=AT_ONCE, timeout=60)
     )
-    assert result.stderr.count("has not completed 1 non-blocking collectives") == 1
+    assert result.stderr.count("has not completed 1 non-blocking or persistent collectives") == 1
 
 
 @pytest.mark.parametrize("face", ["MPIF", "USE_MPI", "USE_F08"])

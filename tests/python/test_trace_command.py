@@ -105,7 +105,7 @@ def test_persistent_collectives(tutti, tmp_path):
     file, written = tmp_path / "persistent.trace", tmp_path / "events.json"
     file.write_bytes(one_persistent().contents())
     said = tutti("trace", str(file)).stdout
-    assert "between us" in said and "deposits" in said and "elsewhere" not in said
+    assert "between us" in said and "records" in said and "elsewhere" not in said
     assert tutti("trace", str(file), "--perfetto", str(written)).returncode == 0
     events = json.loads(written.read_text())["traceEvents"]
     pairs = [
@@ -119,8 +119,8 @@ def test_persistent_collectives(tutti, tmp_path):
         for event in events
         if event["ph"] == "X" and event["tid"] == 0
     }
-    assert slices["start of allreduce of 8 bytes by deposits"] == (1.0, 0.04)
-    assert slices["completion of allreduce of 8 bytes by deposits"] == (6.04, 0.12)
+    assert slices["start of allreduce of 8 bytes by records"] == (1.0, 0.04)
+    assert slices["completion of allreduce of 8 bytes by records"] == (6.04, 0.12)
     assert "elsewhere" not in slices
 
 
@@ -221,7 +221,7 @@ def test_the_page_draws_the_time_between_start_and_completion_as_a_thin_bar(
         == 0
     )
     driver.get((tmp_path / "page.html").as_uri())
-    driver.execute_script("choose(trace.operations.find((o) => o.label.includes('deposits')))")
+    driver.execute_script("choose(trace.operations.find((o) => o.label.includes('records')))")
     wait_until(
         lambda: "persistent collective 2" in driver.find_element("id", "details").text,
         "the persistent one",

@@ -155,7 +155,7 @@ def test_time_between_start_and_completion_belongs_to_no_call(tmp_path):
     found = summary(trace)
     rows = {row["by"]: row for row in found["collectives"]}
     assert rows["flat"]["between_us"] is None
-    row = rows["deposits"]
+    row = rows["records"]
     assert (row["collective"], row["operations"], row["calls"], row["between_us"]) == (
         "allreduce",
         1,
@@ -169,7 +169,7 @@ def test_time_between_start_and_completion_belongs_to_no_call(tmp_path):
         (wait["rank"], wait["waited_for"]): wait["total_ms"] for wait in found["waits"]
     }.keys() == {(0, 1), (1, 0)}
     told, waited = flows(trace)
-    by_deposits = [
+    by_records = [
         (int(t), int(w))
         for t, w in zip(told, waited, strict=True)
         if trace.operations["program"][trace.steps["operation"][w]] in (1, 3)
@@ -177,7 +177,7 @@ def test_time_between_start_and_completion_belongs_to_no_call(tmp_path):
     steps = trace.steps
     assert [
         (trace.kinds[int(steps["kind"][t])].name, trace.kinds[int(steps["kind"][w])].name)
-        for t, w in by_deposits
+        for t, w in by_records
     ] == [("publish", "wait_word")] * 2
     everything(trace)
 

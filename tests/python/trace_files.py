@@ -252,7 +252,7 @@ def one_arrival() -> TraceFile:
     return made
 
 
-def deposits(member: int) -> dict[str, Any]:
+def records(member: int) -> dict[str, Any]:
     """The program of one of two ranks in a persistent allreduce."""
     other = 1 - member
     steps: list[Any] = [
@@ -277,7 +277,7 @@ def deposits(member: int) -> dict[str, Any]:
     ]
     return broadcast(member) | {
         "collective": "allreduce",
-        "algorithm": "deposits",
+        "algorithm": "records",
         "transfers": 4,
         "carrier": "slot",
         "steps": steps,
@@ -297,7 +297,7 @@ def one_persistent() -> TraceFile:
         (0, (1000, 1030, 1040, 6040, 6100, 6150)),
         (1, (1400, 1420, 1430, 4430, 4440, 4500)),
     ):
-        made.header["ranks"][rank]["programs"].append(deposits(rank))
+        made.header["ranks"][rank]["programs"].append(records(rank))
         kinds = (
             (COPY, -1, 8),
             (PUBLISH, -1, 0),

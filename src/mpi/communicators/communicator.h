@@ -29,7 +29,6 @@
 #include <vector>
 
 #include "base/options.h"
-#include "group/deposits.h"
 #include "group/group.h"
 #include "mpi/abi/host.h"
 #include "mpi/communicators/leaders.h"
@@ -111,9 +110,6 @@ class Communicator {
   shm::Segment* segment() const { return service_->segment; }
   // What serves it. To be called only if group() is not null.
   Service& served_by() const { return *service_; }
-  // The segments from which its persistent collectives take memory. Rank 0 makes each of them when
-  // memory is needed, and the other ranks attach to it.
-  group::Deposits::Segments& segments_of_deposits() { return segments_of_deposits_; }
   // Adds the messages that it has sent to the report. net() must not be null. MPI_Finalize calls it
   // before it writes the report, and the destructor calls it, which has no effect once the report
   // is written.
@@ -193,7 +189,6 @@ class Communicator {
   std::unique_ptr<Service> service_;
   group::Group* group_ = nullptr;  // the service's
   uint32_t traced_as_ = 0;
-  group::Deposits::Segments segments_of_deposits_;
   size_t largest_element_ = 0;
   MPI_Datatype dense_type_{};
   size_t dense_bytes_ = 0;

@@ -1,17 +1,22 @@
-// What a service needs for the collectives of its ranks that outlive their call: the sequence of
-// their records, and the programs by which they run.
+// Records are all that a service has for the collectives of its ranks that outlive their call: the
+// sequences of the ranks' records, and the programs by which these collectives run.
 //
 // Made at a rank's first such collective. All ranks of the service make their own, without
-// communication, and start these collectives in the same order, as MPI requires. Numbers go on when
-// a parked service gets another communicator.
+// communication, and start and open in the same order, as MPI requires. Numbers go on when a parked
+// service gets another communicator.
 //
-// The threads of a program may start one collective at a time, and complete any of them at the same
-// time (eager/sequence.h). The service owns it. It must not end before may_end() is true.
+// The threads of a program may start one non-blocking collective, or open one private sequence, at
+// a time. Any thread may complete any of them at the same time (eager/sequence.h), and close a
+// private sequence. The service owns the object. It must not end before may_end() is true.
 #pragma once
 
 #include <map>
+#include <memory>
+#include <mutex>
 #include <utility>
+#include <vector>
 
+#include "eager/private_sequence.h"
 #include "eager/sequence.h"
 #include "exec/slot_stores.h"
 #include "plan/eager.h"
@@ -21,36 +26,64 @@ namespace tutti::mpi {
 
 class Records {
  public:
-  // `settings` are of the service's areas.
-  explicit Records(const eager::Sequence::Settings& settings, exec::SlotStores::Policy stores);
+  struct Settings {
+    std::byte* areas = nullptr;  // of the service's ranks
+    shm::Layout layout;
+    int rank = 0;
+    eager::Arena* arena = nullptr;
+    bool concurrent = false;  // several threads may call at once
+    exec::SlotStores::Policy stores{};
+  };
+  explicit Records(const Settings& settings);
 
+  // Of the non-blocking collectives, in their order.
   eager::Sequence& sequence() { return sequence_; }
-  // Copies long data into records; for the thread that starts.
+  // Copies long data into records of sequence(); for the thread that starts.
   exec::SlotStores& stores() { return stores_; }
   // This rank's program, which lives as long as the object. Throws bad_alloc. For the thread that
-  // starts.
+  // starts or opens.
   const plan::EagerProgram& program(plan::Collective collective, int root);
+
+  // Opens a private sequence (eager/private_sequence.h), which lives until all ranks have closed
+  // it. May throw, and has then opened nothing.
+  eager::PrivateSequence& open(eager::PrivateSequence::Settings settings);
+  // This rank uses the private sequence no more.
+  void close(eager::PrivateSequence& opened) noexcept;
 
   // The operations that this rank has started and not completed.
   void note_start() { shm::count_in(under_way_); }
   void note_end() { shm::count_out(under_way_); }
   uint64_t under_way() const { return shm::observe(under_way_); }
   // True if this rank has completed all of its operations, and no rank reads its records any more.
-  bool may_end() const { return under_way() == 0 && sequence_.may_end(); }
-  // The first rank that is not done with all that this rank has started; -1 if there is none.
-  int late_rank() const;
-  // The first of those whose process has ended; -1 if there is none. Asks the system.
-  int missing_rank() const;
+  bool may_end() noexcept;
+
+  // For the end of MPI: this rank completes none of its operations any more, and uses no private
+  // sequence.
+  void abandon() noexcept;
+  // Then true if all ranks are done with all operations that this rank has started.
+  bool is_settled() noexcept;
+  // The first rank that is not; -1 if there is none. The second names only a rank whose process has
+  // ended, and asks the system.
+  int late_rank();
+  int missing_rank();
   // The process of a rank (shm::Control::process).
   uint64_t process(int rank) const;
 
  private:
+  eager::Sequence::Settings settings_of(const Settings& settings, shm::LedgerOf which) const;
+  bool is_late(int rank);
+  void end_closed() noexcept;
+
   std::byte* const areas_;
   const shm::Layout layout_;
-  eager::Sequence sequence_;
+  eager::Arena* const arena_;
+  const bool concurrent_;
+  eager::Sequence sequence_, openings_;
   exec::SlotStores stores_;
   std::map<std::pair<plan::Collective, int>, plan::EagerProgram> programs_;  // by root
   shm::Word under_way_{0};
+  std::mutex mutex_;  // guards what follows
+  std::vector<std::unique_ptr<eager::PrivateSequence>> opened_;
 };
 
 }  // namespace tutti::mpi

@@ -235,7 +235,7 @@ void close_registry() {
   }
   const Inside inside;
   destroy(std::move(ended));
-  empty_parking_lot();
+  end_services();
   host().Comm_free_keyval(&registry.keyval);
   host().Comm_free_keyval(&registry.trust_keyval);
   team.reset();

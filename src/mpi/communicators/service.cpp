@@ -104,13 +104,14 @@ shm::Word& Service::parked(int rank) const {
 Records& Service::records() {
   if (records_ != nullptr) [[likely]]
     return *records_;
-  eager::Sequence::Settings settings;
+  Records::Settings settings;
   settings.areas = segment->address(page);
   settings.layout = layout;
   settings.rank = group->rank();
   settings.arena = &team->arena();
   settings.concurrent = threads_call_at_once();
-  auto made = std::make_unique<Records>(settings, group::store_policy(options().stores));
+  settings.stores = group::store_policy(options().stores);
+  auto made = std::make_unique<Records>(settings);
   const std::lock_guard<std::mutex> lock(lot().mutex);
   lot().with_records.push_back(this);
   records_ = std::move(made);
@@ -144,22 +145,21 @@ void settle_records() {
   }
   for (Service* const service : all) {
     Records& records = *service->made_records();
-    if (const uint64_t active = records.under_way(); active != 0) {
+    if (const uint64_t active = records.under_way(); active != 0)
       log_line(LogLevel::error,
-               "MPI ends, but this rank has not completed %lu non-blocking collectives of a "
-               "communicator; complete all of them before MPI_Finalize",
+               "MPI ends, but this rank has not completed %lu non-blocking or persistent "
+               "collectives of a communicator; complete all of them before MPI_Finalize",
                static_cast<unsigned long>(active));
-      records.sequence().abandon();
-    }
+    records.abandon();
     const exec::ProgressHook hook = service->team->progress_hook();
     exec::Waiter waiter(exec::pace_between_calls(service->team->wait_style()), hook);
-    waiter.until([&] { return records.sequence().may_end(); },
+    waiter.until([&] { return records.is_settled(); },
                  [&] {
                    if (!waiter.looks_closely()) return Code::ok;
                    if (waiter.stalls())
                      log_line(LogLevel::warning,
                               "MPI ends, but for %d s rank %d of a communicator has not completed "
-                              "non-blocking collectives that this rank has started",
+                              "collectives that this rank has started",
                               options().stall_seconds, records.late_rank());
                    return records.missing_rank() < 0 ? Code::ok : Code::dead_peer;
                  });
@@ -201,10 +201,19 @@ std::unique_ptr<Service> take_parked(const Team& team, uint64_t identity) {
       [&](const Service& one) { return one.team.get() == &team && one.identity == identity; });
 }
 
-void empty_parking_lot() {
-  Services ended, left;
+void empty_parking_lot() noexcept {
+  Services parked;
+  {
+    const std::lock_guard<std::mutex> lock(lot().mutex);
+    parked.swap(lot().services);
+  }
+  for (std::unique_ptr<Service>& one : parked) retire(std::move(one));
+}
+
+void end_services() {
+  empty_parking_lot();
+  Services left;
   const std::lock_guard<std::mutex> lock(lot().mutex);
-  ended.swap(lot().services);
   left.swap(lot().left);
 }
 

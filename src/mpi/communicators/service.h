@@ -69,7 +69,6 @@ struct Service {
            segment->location().kind == shm::Segment::Kind::memfd;
   }
   Records& records();
-  const Records* made_records() const { return records_.get(); }
   Records* made_records() { return records_.get(); }
   // The communicator that uses the service; MPI_COMM_NULL after its end, when operations that it
   // has started may still be under way. Any thread.
@@ -100,8 +99,9 @@ void park(std::unique_ptr<Service> service) noexcept;
 std::unique_ptr<Service> take_parked(const Team& team, const std::vector<int>& members);
 // For the other members: takes the service that the leader has taken; null if it is not parked.
 std::unique_ptr<Service> take_parked(const Team& team, uint64_t identity);
-// Destroys all parked services: when the registry closes, and when MPI_COMM_WORLD ends while
-// sessions go on.
-void empty_parking_lot();
+// Destroys the parked services that no rank needs, when MPI_COMM_WORLD ends while sessions go on.
+void empty_parking_lot() noexcept;
+// Destroys all services whose communicators have ended, when the registry closes.
+void end_services();
 
 }  // namespace tutti::mpi

@@ -215,9 +215,10 @@ void before_finalize() {
   });
   const std::lock_guard<std::mutex> lock(life().mutex);
   life().world = false;
-  if (!any_session()) return close();
-  settle_records();
-  leave_world();
+  if (any_session())
+    leave_world();
+  else
+    close();
 }
 
 // Makes no collective call, because the other ranks may be anywhere.

@@ -80,6 +80,11 @@ int free_own(OwnRequest& own, MPI_Request handle, bool* freed) {
     return own.raise_error(
         "MPI_Request_free is given a non-blocking collective; complete it by MPI_Wait or MPI_Test",
         MPI_ERR_REQUEST);
+  if (own.state() == OwnRequest::State::pending)
+    return own.raise_error(
+        "MPI_Request_free is given a persistent collective that has been started; complete it "
+        "first",
+        MPI_ERR_REQUEST);
   give_back_handle(handle);
   delete persistent;
   *freed = true;

@@ -288,6 +288,20 @@ static void refused(void) {
   CHECK(kind == MPI_ERR_REQUEST && request == same, "MPI_Start: %d", kind);
   MPI_Wait(&request, MPI_STATUS_IGNORE);
   CHECK(sum == size * (size - 1) / 2 && request == MPI_REQUEST_NULL, "sum %d", sum);
+#if MPI_VERSION >= 4
+  MPI_Allreduce_init(&rank, &sum, 1, MPI_INT, MPI_SUM, copy, MPI_INFO_NULL, &request);
+  MPI_Start(&request);
+  same = request;
+  MPI_Error_class(MPI_Request_free(&request), &kind);
+  CHECK(kind == MPI_ERR_REQUEST && request == same, "MPI_Request_free when started: %d", kind);
+  MPI_Error_class(MPI_Start(&request), &kind);
+  CHECK(kind == MPI_ERR_REQUEST && request == same, "started twice: %d", kind);
+  sum = 0;
+  MPI_Wait(&request, MPI_STATUS_IGNORE);
+  CHECK(sum == size * (size - 1) / 2 && request == same, "sum %d", sum);
+  MPI_Request_free(&request);
+  CHECK(request == MPI_REQUEST_NULL, "MPI_Request_free");
+#endif
   MPI_Comm_free(&copy);
 }
 

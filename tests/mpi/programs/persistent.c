@@ -2,7 +2,7 @@
 // and other calls between start and completion, in orders in which a rank may not wait for what
 // another rank does after its start.
 //
-//   persistent results | mixed | orders | freed
+//   persistent results | mixed | orders | different_orders | freed
 //
 // Other programs include this file and make the requests in other ways.
 #include "check.h"
@@ -334,8 +334,45 @@ static void orders(void) {
   MPI_Request_free(&request), MPI_Request_free(&other);
 }
 
-// Many requests, freed in any order and after their communicator; user operations, which the host
-// serves.
+// Each rank starts its requests in an order of its own, and completes them in another one. Before
+// it completes any, it exchanges a message with its neighbours.
+static void different_orders(void) {
+  enum { many = 12 };
+  const int right = (rank + 1) % size, left = (rank + size - 1) % size;
+  static int values[many][300], sums[many][300];
+  MPI_Request requests[many];
+  for (int i = 0; i < many; ++i) {
+    const int n = i % 3 == 0 ? 300 : 1, root = i % size;
+    if (i % 4 == 3)
+      MPI_Bcast_init(rank == root ? values[i] : sums[i], n, MPI_INT, root, world, MPI_INFO_NULL,
+                     &requests[i]);
+    else
+      MPI_Allreduce_init(values[i], sums[i], n, MPI_INT, MPI_SUM, world, MPI_INFO_NULL,
+                         &requests[i]);
+  }
+  for (int round = 0; round < 30; ++round) {
+    int token = -1;
+    for (int i = 0; i < many; ++i)
+      for (int k = 0; k < 300; ++k) values[i][k] = rank + i + k + round;
+    for (int k = 0; k < many; ++k) MPI_Start(&requests[(5 * k + 3 * rank + round) % many]);
+    MPI_Sendrecv(&rank, 1, MPI_INT, right, 8, &token, 1, MPI_INT, left, 8, world,
+                 MPI_STATUS_IGNORE);
+    CHECK(token == left, "token %d", token);
+    for (int k = 0; k < many; ++k)
+      MPI_Wait(&requests[(7 * k + 2 * rank + 1) % many], MPI_STATUS_IGNORE);
+    for (int i = 0; i < many; ++i)
+      for (int k = 0; k < (i % 3 == 0 ? 300 : 1); ++k) {
+        const int root = i % size;
+        if (i % 4 == 3)
+          CHECK(rank == root || sums[i][k] == root + i + k + round, "bcast %d", i);
+        else
+          CHECK(sums[i][k] == size * (size - 1) / 2 + size * (i + k + round), "sum %d", i);
+      }
+  }
+  for (int i = 0; i < many; ++i) MPI_Request_free(&requests[(i + rank) % many]);
+}
+
+// Many requests, freed in any order and after their communicator; user operations.
 static void multiply(void* a, void* b, int* n, MPI_Datatype* type) {
   (void)type;
   for (int i = 0; i < *n; ++i) ((int*)b)[i] *= ((int*)a)[i];
@@ -388,6 +425,7 @@ int main(int argc, char** argv) {
   }
   if (strcmp(what, "mixed") == 0) mixed();
   if (strcmp(what, "orders") == 0) orders();
+  if (strcmp(what, "different_orders") == 0) different_orders();
   if (strcmp(what, "freed") == 0) freed();
   return finish();
 }

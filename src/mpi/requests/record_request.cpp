@@ -1,0 +1,211 @@
+#include "mpi/requests/record_request.h"
+
+#include "base/log.h"
+#include "base/options.h"
+#include "base/process.h"
+#include "exec/waiter.h"
+#include "mpi/collectives/general.h"
+#include "mpi/job/end.h"
+#include "mpi/job/self.h"
+#include "mpi/job/thrown.h"
+#include "report/tally.h"
+
+namespace tutti::mpi {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A rank that needs nothing of the others waits for them if it has started so many operations that
+// some rank has not started, or if their data is so long.
+constexpr uint64_t most_ahead = 64;
+constexpr size_t most_held_ahead = size_t{1} << 20;
+
+}  // namespace
+
+std::string RecordRequest::described() const {
+  return "a " + std::string(form_) + " " + std::string(plan::name(collective_));
+}
+
+// The communicator for errors: that of the call, or MPI_COMM_SELF after its end.
+MPI_Comm RecordRequest::communicator() const {
+  const bool lives = service_ != nullptr && service_->communicator() == communicator_;
+  return lives ? communicator_ : self_communicator();
+}
+
+Reason RecordRequest::describe(Communicator& communicator, const Call& call) {
+  service_ = &communicator.served_by();
+  records_ = &service_->records();
+  communicator_ = communicator.handle();
+  collective_ = call.collective;
+  try {
+    const Reason reason = buffers_.describe(communicator, call);
+    if (reason != Reason::none) return reason;
+  } catch (...) {
+    buffers_.release();
+    throw;
+  }
+  traced_as_ = communicator.traced_as();
+  if (report::recording() || tracer() != nullptr) bytes_ = bytes_to_report(call);
+  return Reason::none;
+}
+
+void RecordRequest::use(const plan::EagerProgram& program, eager::Sequence& sequence) {
+  sequence_ = &sequence;
+  operation_.program = &program;
+  buffers_.give_to(operation_);
+  operation_.observer = nullptr;
+  if (tracer() == nullptr) return;
+  if (trace_ == nullptr || !trace_->is_for(program, traced_as_))
+    trace_ = std::make_unique<RecordTrace>(program, traced_as_);
+  operation_.observer = trace_.get();
+}
+
+int RecordRequest::begin(exec::SlotStores& stores) {
+  const auto begin = report::recording() ? Clock::now() : Clock::time_point{};
+  if (trace_ != nullptr) trace_->enter();
+  int packing = MPI_SUCCESS;
+  try {
+    packing = eager::start(*sequence_, operation_, stores);
+  } catch (const Error& error) {
+    return raise_lack_of_memory(error);
+  }
+  records_->note_start();
+  state_ = State::pending;
+  if (trace_ != nullptr) trace_->published();
+  if (report::recording()) spent_ = Clock::now() - begin;
+  return packing;
+}
+
+int RecordRequest::raise_lack_of_memory(const Error& error) {
+  log_line(LogLevel::error, "%s: %s", described().c_str(), error.what());
+  let_launcher_read();
+  return raise(communicator(), MPI_ERR_NO_MEM);
+}
+
+bool RecordRequest::is_far_ahead() const {
+  const eager::Sequence& sequence = *sequence_;
+  if (operation_.program->awaits.size() + 1 >= sequence.readers().size()) return false;
+  return sequence.held() > most_held_ahead ||
+         sequence.issued(sequence.rank()) - sequence.least_issued() > most_ahead;
+}
+
+// A rank for which the completion must wait; -1 if there is none.
+int RecordRequest::late_rank() {
+  int late = -1;
+  if (!eager::is_ready(*sequence_, operation_, &late)) return late;
+  if (!is_far_ahead()) return -1;
+  for (const int rank : sequence_->readers())
+    if (sequence_->issued(rank) <= operation_.number) return rank;
+  return -1;
+}
+
+// If another rank's memory cannot be mapped, complete() reports it.
+bool RecordRequest::is_ready() {
+  try {
+    return late_rank() < 0;
+  } catch (...) {
+    return true;
+  }
+}
+
+// Returns false if a rank that is waited for has died.
+bool RecordRequest::await_ranks() {
+  const size_t awaited = operation_.program->awaits.size();
+  for (size_t i = 0; trace_ != nullptr && i < awaited; ++i) {
+    if (const int late = late_rank(); late >= 0 && operation_.seen <= i && !wait(late, i + 1))
+      return false;
+    trace_->waited(i);
+  }
+  const int late = late_rank();
+  return late < 0 || wait(late, SIZE_MAX);
+}
+
+eager::Outcome RecordRequest::take_results() {
+  eager::Outcome outcome;
+  try {
+    if (trace_ != nullptr) trace_->begin_completion(eager::record_bytes(operation_));
+    if (await_ranks()) return eager::take(*sequence_, operation_, scratch_);
+    outcome.code = Code::dead_peer;
+  } catch (const Error& error) {
+    outcome.code = error.code();
+    outcome.failure = described() + ": " + error.what();
+  } catch (const std::exception& error) {
+    outcome.code = Code::unavailable;
+    outcome.failure = described() + ": " + error.what();
+  }
+  sequence_->done(operation_.number);
+  return outcome;
+}
+
+int RecordRequest::complete() {
+  const auto begin = report::recording() ? Clock::now() : Clock::time_point{};
+  const int code = guarded(communicator(), [&] { return finish(take_results()); });
+  if (report::recording())
+    report::record(
+        {collective_, bytes_, Reason::none, records_name, spent_ + (Clock::now() - begin)});
+  return code;
+}
+
+// Raises the errors of the operation, which has ended.
+int RecordRequest::finish(const eager::Outcome& outcome) {
+  state_ = State::taken;
+  ServedCalls::note();
+  if (trace_ != nullptr) trace_->exit(traced_number(), bytes_);
+  const MPI_Comm comm = communicator();
+  records_->note_end();
+  int code = outcome.packing;
+  if (code == MPI_SUCCESS) code = buffers_.take_error();
+  ended();
+  if (outcome.code == Code::ok) return code;
+  if (outcome.code != Code::dead_peer) {
+    log_line(LogLevel::error, "%s", outcome.failure.c_str());
+    let_launcher_read();  // the handler may abort the job
+  }
+  return raise(comm, outcome.code == Code::mismatch ? MPI_ERR_TRUNCATE : MPI_ERR_OTHER);
+}
+
+// Waits until the operation is ready, or `seen` of the ranks that it awaits have started it.
+// Returns false, and has said so, if a rank has died.
+bool RecordRequest::wait(int late, size_t seen) {
+  exec::Waiter waiter(exec::pace_between_calls(service_->team->wait_style()));
+  const Code ended = waiter.until(
+      [&] {
+        late = late_rank();
+        return late < 0 || operation_.seen >= seen;
+      },
+      [&] {
+        drive_host();
+        if (!waiter.looks_closely()) return Code::ok;
+        if (process_is_gone(records_->process(late)) && !is_ready()) return Code::dead_peer;
+        if (waiter.stalls()) say_late(options().stall_seconds, late);
+        return Code::ok;
+      });
+  if (ended == Code::ok) return true;
+  log_line(LogLevel::error, "rank %d ended before it started %s", late, described().c_str());
+  let_launcher_read();
+  return false;
+}
+
+void RecordRequest::say_late(int64_t seconds, int rank) const {
+  log_line(LogLevel::warning,
+           "no progress for %ld s in %s: rank %d of its communicator has not started it",
+           static_cast<long>(seconds), described().c_str(), rank);
+  if (options().stall != StallAction::abort_job) return;
+  log_line(LogLevel::error, "stalled for %ld s; ended because TUTTI_STALL=abort",
+           static_cast<long>(seconds));
+  let_launcher_read();
+  end_job(communicator());
+}
+
+int RecordRequest::raise_error(const char* what, int code) {
+  log_line(LogLevel::error, "%s", what);
+  let_launcher_read();
+  return raise(communicator(), code);
+}
+
+void RecordRequest::drive_host() {
+  const exec::ProgressHook hook = service_->team->progress_hook();
+  hook.call(hook.context);
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,96 @@
+// A request whose operations run by records (eager/operation.h): a non-blocking collective
+// (nonblocking.h) or a persistent one (persistent.h). A RecordRequest is one rank's part of it.
+//
+// A start publishes a record of what this rank gives, and waits for nothing. The completion waits
+// until the other ranks whose data is needed have started, and takes the results from their
+// records. So no order of other calls between the two can hang a program that is correct by MPI's
+// rules (docs/decisions/eager-records.md). A completion that needs no data of others, as at the
+// root of a bcast, waits as well if other ranks lag far behind, so that a root cannot fill the
+// memory.
+//
+// The communicator may end before the operation; its service does not. One thread at a time uses
+// the object.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "eager/operation.h"
+#include "mpi/communicators/service.h"
+#include "mpi/requests/call_buffers.h"
+#include "mpi/requests/own_request.h"
+#include "mpi/requests/record_trace.h"
+
+namespace tutti::mpi {
+
+class RecordRequest : public OwnRequest {
+ public:
+  // The name of these operations in reports and traces, in the place of an algorithm.
+  static constexpr std::string_view records_name = "records";
+
+  bool is_ready() override;
+  int complete() override;
+  int raise_error(const char* what, int code) override;
+  void drive_host() override;
+
+ protected:
+  // `form` is "non-blocking" or "persistent", for messages.
+  explicit RecordRequest(std::string_view form) : form_(form) {}
+  ~RecordRequest() = default;
+
+  // Takes over the arguments of a call on a communicator that serves it. Returns Reason::none, or
+  // why the host must make the call; then nothing is taken over. May throw.
+  Reason describe(Communicator& communicator, const Call& call);
+  // Makes `program` that of the operation, on a sequence. Both outlive this object's operations.
+  void use(const plan::EagerProgram& program, eager::Sequence& sequence);
+  // Publishes the operation's record, by the call that was described. Returns an MPI error code,
+  // which has been raised. The operation is pending afterwards, unless memory lacks.
+  int begin(exec::SlotStores& stores);
+  // Memory lacks for the operation: logs the error and raises it.
+  int raise_lack_of_memory(const Error& error);
+  // The operation has ended, and its results have been taken.
+  virtual void ended() noexcept = 0;
+  // The number of the operation in traces, unique among those of its communicator.
+  virtual uint64_t traced_number() const = 0;
+
+  // Lets the call's handles and the communicator go, until another call is described.
+  void forget() noexcept {
+    buffers_.release();
+    service_ = nullptr;
+  }
+
+  Records& records() { return *records_; }
+  eager::Sequence& sequence() { return *sequence_; }
+  const eager::Operation& operation() const { return operation_; }
+  std::string described() const;
+  MPI_Comm communicator() const;
+
+ private:
+  eager::Outcome take_results();
+  bool await_ranks();
+  bool wait(int late, size_t seen);
+  bool is_far_ahead() const;
+  int late_rank();
+  void say_late(int64_t seconds, int rank) const;
+  int finish(const eager::Outcome& outcome);
+
+  const std::string_view form_;
+  MPI_Comm communicator_{};     // on which the call was made
+  Service* service_ = nullptr;  // that of the communicator; null: no call
+  Records* records_ = nullptr;
+  eager::Sequence* sequence_ = nullptr;
+  CallBuffers buffers_;
+  eager::Operation operation_;
+  plan::Collective collective_{};
+  uint32_t traced_as_ = 0;  // of the communicator in traces
+  std::vector<std::byte> scratch_;
+  size_t bytes_ = 0;                    // of one part, for the report and traces
+  std::chrono::nanoseconds spent_{0};   // on the start, for the report
+  std::unique_ptr<RecordTrace> trace_;  // null unless steps are recorded
+};
+
+}  // namespace tutti::mpi
