@@ -30,6 +30,12 @@ class CallBuffers {
   Reason describe(Communicator& communicator, const Call& call);
   // Sets the operation's buffers. The operation then refers to this object.
   void give_to(eager::Operation& operation);
+  // True if nothing but the addresses of the buffers would change for a call with the same
+  // arguments elsewhere in memory: no handle is held, no data is packed or in place.
+  bool is_plain() const {
+    return !v_form_ && !in_place_ && in_.is_dense() && out_.is_dense() && held_types_.empty() &&
+           host_op_ == nullptr;
+  }
   // The first error of the host's reductions.
   int take_error() { return host_op_ == nullptr ? MPI_SUCCESS : host_op_->take_error(); }
   // Lets the types and the operation go. The object may then describe another call.

@@ -6,6 +6,7 @@
 // handle. One thread at a time may use an object.
 #pragma once
 
+#include "mpi/requests/call_memo.h"
 #include "mpi/requests/record_request.h"
 
 namespace tutti::mpi {
@@ -37,6 +38,7 @@ class Nonblocking final : public RecordRequest {
   uint64_t traced_number() const override;
 
   MPI_Request handle_{};
+  CallMemo memo_;
 };
 
 // To be called when MPI ends: destroys the objects that are not under way.

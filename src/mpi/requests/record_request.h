@@ -47,6 +47,13 @@ class RecordRequest : public OwnRequest {
   Reason describe(Communicator& communicator, const Call& call);
   // Makes `program` that of the operation, on a sequence. Both outlive this object's operations.
   void use(const plan::EagerProgram& program, eager::Sequence& sequence);
+  // For a call that is like the last one that was described and used, apart from the addresses of
+  // its buffers (call_memo.h): what was taken over then is valid again.
+  void use_again(Service& service, const std::byte* in, std::byte* out) {
+    service_ = &service;
+    operation_.in = in;
+    operation_.out = out;
+  }
   // Publishes the operation's record, by the call that was described. Returns an MPI error code,
   // which has been raised. The operation is pending afterwards, unless memory lacks.
   int begin(exec::SlotStores& stores);
@@ -66,6 +73,7 @@ class RecordRequest : public OwnRequest {
   Records& records() { return *records_; }
   eager::Sequence& sequence() { return *sequence_; }
   const eager::Operation& operation() const { return operation_; }
+  const CallBuffers& buffers() const { return buffers_; }
   std::string described() const;
   MPI_Comm communicator() const;
 
