@@ -1,0 +1,302 @@
+#include "eager/neighbours.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <deque>
+#include <map>
+#include <numeric>
+#include <random>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+#include "eager/operation.h"
+#include "eager/test_ranks.h"
+
+namespace tutti::eager {
+namespace {
+
+using plan::Collective;
+using plan::EagerProgram;
+
+// The topology of a communicator, by rank.
+using Topology = std::vector<Neighbourhood>;
+// The block of a rank's `in` that a block of `out` must get; rank -1: none.
+struct Origin {
+  int32_t rank = -1;
+  int32_t block = 0;
+  bool operator==(const Origin&) const = default;
+};
+using Origins = std::vector<std::vector<Origin>>;  // by rank and block of `out`
+
+struct Grid {
+  std::vector<int32_t> lengths;
+  std::vector<bool> periodic;
+
+  int32_t ranks() const {
+    return std::accumulate(lengths.begin(), lengths.end(), 1, std::multiplies<>());
+  }
+  // The rank one step away; -1 beyond a border.
+  int32_t neighbour(int32_t rank, size_t dimension, int32_t step) const {
+    int32_t below = 1;  // ranks between two that differ by 1 in the dimension
+    for (size_t i = dimension + 1; i < lengths.size(); ++i) below *= lengths[i];
+    const int32_t length = lengths[dimension], at = rank / below % length;
+    const int32_t to = at + step;
+    if (!periodic[dimension] && (to < 0 || to >= length)) return -1;
+    return rank + ((to + length) % length - at) * below;
+  }
+};
+
+Topology topology_of(const Grid& grid) {
+  Topology topology;
+  for (int32_t rank = 0; rank < grid.ranks(); ++rank) {
+    Neighbourhood& own = topology.emplace_back();
+    own.cartesian = true;
+    for (size_t i = 0; i < grid.lengths.size(); ++i)
+      for (const int32_t step : {-1, 1}) own.destinations.push_back(grid.neighbour(rank, i, step));
+    own.sources = own.destinations;
+  }
+  return topology;
+}
+
+// What comes from below in a dimension was sent upwards in it, and the other way round.
+Origins origins_of(const Grid& grid) {
+  Origins origins;
+  for (int32_t rank = 0; rank < grid.ranks(); ++rank) {
+    auto& own = origins.emplace_back();
+    for (size_t i = 0; i < grid.lengths.size(); ++i) {
+      const auto down = static_cast<int32_t>(2 * i), up = down + 1;
+      own.push_back({grid.neighbour(rank, i, -1), up});
+      own.push_back({grid.neighbour(rank, i, 1), down});
+    }
+  }
+  return origins;
+}
+
+// All ranks send their messages in the order of their edges; between two ranks none overtakes.
+Origins origins_of(const Topology& graph) {
+  std::map<std::pair<int32_t, int32_t>, std::deque<int32_t>> under_way;
+  for (size_t rank = 0; rank < graph.size(); ++rank)
+    for (size_t i = 0; i < graph[rank].destinations.size(); ++i)
+      under_way[{static_cast<int32_t>(rank), graph[rank].destinations[i]}].push_back(
+          static_cast<int32_t>(i));
+  Origins origins(graph.size());
+  for (size_t rank = 0; rank < graph.size(); ++rank)
+    for (const int32_t from : graph[rank].sources) {
+      auto& messages = under_way[{from, static_cast<int32_t>(rank)}];
+      origins[rank].push_back(from < 0 ? Origin{} : Origin{from, messages.front()});
+      if (from >= 0) messages.pop_front();
+    }
+  return origins;
+}
+
+std::vector<EagerProgram> programs_of(const Topology& topology, Collective collective) {
+  std::vector<std::vector<OutEdge>> told;
+  for (const Neighbourhood& own : topology) told.push_back(out_edges(own));
+  std::vector<EagerProgram> programs;
+  for (size_t rank = 0; rank < topology.size(); ++rank)
+    programs.push_back(neighbours_program(
+        collective, static_cast<int32_t>(rank), static_cast<int32_t>(topology.size()),
+        topology[rank], [&](int32_t source) -> std::span<const OutEdge> {
+          const auto& sources = topology[rank].sources;
+          EXPECT_TRUE(std::count(sources.begin(), sources.end(), source) > 0) << source;
+          EXPECT_NE(source, static_cast<int32_t>(rank));
+          return told[static_cast<size_t>(source)];
+        }));
+  return programs;
+}
+
+// Runs the programs of an operation over records, and compares all blocks of `out`.
+void expect_moves(const Topology& topology, Collective collective, const Origins& origins) {
+  constexpr int64_t untouched = -7;
+  const bool one_block = collective == Collective::allgather;
+  const std::vector<EagerProgram> programs = programs_of(topology, collective);
+  TestRanks ranks({.ranks = static_cast<int>(topology.size())});
+  struct Rank {
+    std::vector<int64_t> in, out;
+    Operation operation;
+  };
+  std::vector<Rank> all(topology.size());
+  exec::SlotStores stores(exec::SlotStores::Policy::plain);
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    Rank& one = all[rank];
+    for (size_t i = 0; i <= topology[rank].destinations.size(); ++i)
+      one.in.push_back(static_cast<int64_t>(1000 * rank + i));
+    one.out.assign(topology[rank].sources.size() + 1, untouched);
+    one.operation.program = &programs[rank];
+    one.operation.in = reinterpret_cast<const std::byte*>(one.in.data());
+    one.operation.out = reinterpret_cast<std::byte*>(one.out.data());
+    one.operation.bytes = sizeof(int64_t);
+    ASSERT_EQ(start(ranks[static_cast<int>(rank)], one.operation, stores), 0);
+  }
+  std::vector<std::byte> scratch;
+  for (size_t rank = 0; rank < all.size(); ++rank) {
+    int late = -1;
+    ASSERT_TRUE(is_ready(ranks[static_cast<int>(rank)], all[rank].operation, &late)) << late;
+    const Outcome outcome = take(ranks[static_cast<int>(rank)], all[rank].operation, scratch);
+    ASSERT_EQ(outcome.code, Code::ok) << outcome.failure;
+    std::vector<int64_t> expected;
+    for (const Origin& origin : origins[rank]) {
+      const int32_t block = one_block ? 0 : origin.block;
+      expected.push_back(origin.rank < 0 ? untouched : 1000 * origin.rank + block);
+    }
+    expected.push_back(untouched);
+    EXPECT_EQ(all[rank].out, expected) << "rank " << rank << " of " << all.size();
+  }
+}
+
+void expect_moves(const Topology& topology, const Origins& origins) {
+  expect_moves(topology, Collective::alltoall, origins);
+  expect_moves(topology, Collective::allgather, origins);
+}
+
+// What each block of each rank's `out` gets, as ranks and blocks of their `in`.
+Origins origins_in(const std::vector<EagerProgram>& programs) {
+  Origins origins;
+  for (const EagerProgram& program : programs) {
+    auto& own = origins.emplace_back(static_cast<size_t>(program.blocks));
+    for (const plan::Take& take : program.takes) {
+      const plan::TakeSource& source = program.sources[static_cast<size_t>(take.first_source)];
+      own[static_cast<size_t>(take.block)] = {source.rank, source.block};
+    }
+  }
+  return origins;
+}
+
+TEST(Neighbours, PeriodicRows) {
+  // A rank alone is its own neighbour on both sides: what it sends down comes from above.
+  const Topology one = topology_of(Grid{{1}, {true}});
+  EXPECT_EQ(origins_in(programs_of(one, Collective::alltoall)), (Origins{{{0, 1}, {0, 0}}}));
+  // Two ranks: both neighbours are the other rank.
+  const Topology two = topology_of(Grid{{2}, {true}});
+  EXPECT_EQ(origins_in(programs_of(two, Collective::alltoall)),
+            (Origins{{{1, 1}, {1, 0}}, {{0, 1}, {0, 0}}}));
+  const Topology three = topology_of(Grid{{3}, {true}});
+  EXPECT_EQ(origins_in(programs_of(three, Collective::alltoall)),
+            (Origins{{{2, 1}, {1, 0}}, {{0, 1}, {2, 0}}, {{1, 1}, {0, 0}}}));
+  EXPECT_EQ(origins_in(programs_of(three, Collective::allgather)),
+            (Origins{{{2, 0}, {1, 0}}, {{0, 0}, {2, 0}}, {{1, 0}, {0, 0}}}));
+}
+
+TEST(Neighbours, BordersMoveNothing) {
+  const std::vector<EagerProgram> programs =
+      programs_of(topology_of(Grid{{3}, {false}}), Collective::alltoall);
+  EXPECT_EQ(programs[0].gives, std::vector<int32_t>{1});
+  EXPECT_EQ(programs[1].gives, (std::vector<int32_t>{0, 1}));
+  EXPECT_EQ(programs[2].gives, std::vector<int32_t>{0});
+  ASSERT_EQ(programs[0].takes.size(), 1U);
+  EXPECT_EQ(programs[0].takes[0].block, 1);
+  EXPECT_EQ(programs[0].sources[0], (plan::TakeSource{.rank = 1, .block = 0, .place = 0}));
+  EXPECT_EQ(programs[2].sources[0], (plan::TakeSource{.rank = 1, .block = 1, .place = 1}));
+  EXPECT_EQ(programs[1].awaits, (std::vector<int32_t>{0, 2}));
+  EXPECT_EQ(programs[1].awaited_blocks, (std::vector<int32_t>{1, 1}));
+  EXPECT_EQ(programs[0].awaited_blocks, std::vector<int32_t>{2});
+}
+
+TEST(Neighbours, RepeatedEdgesKeepTheirOrder) {
+  // Three edges from 0 to 1 among others, and two edges from 1 to itself.
+  const Topology graph{{.sources = {1}, .destinations = {1, 0, 1, -1, 1}},
+                       {.sources = {0, 1, 0, 1, 0}, .destinations = {1, 0, 1}}};
+  const Topology consistent{{.sources = {0, 1}, .destinations = {1, 0, 1, -1, 1}}, graph[1]};
+  const std::vector<EagerProgram> programs = programs_of(consistent, Collective::alltoall);
+  const Origins origins = origins_in(programs);
+  EXPECT_EQ(origins[1], (std::vector<Origin>{{0, 0}, {1, 0}, {0, 2}, {1, 2}, {0, 4}}));
+  EXPECT_EQ((std::vector<Origin>{origins[0][0], origins[0][1]}),
+            (std::vector<Origin>{{0, 1}, {1, 1}}));
+  EXPECT_EQ(programs[0].gives, (std::vector<int32_t>{0, 1, 2, 4}));
+  EXPECT_EQ(programs[0].given_to_others, (std::vector<bool>{true, false, true, true}));
+  EXPECT_EQ(programs[1].given_to_others, (std::vector<bool>{false, true, false}));
+  EXPECT_EQ(programs[1].awaited_blocks, std::vector<int32_t>{4});
+  EXPECT_EQ(programs[1].sources[4], (plan::TakeSource{.rank = 0, .block = 4, .place = 3}));
+  expect_moves(consistent, origins_of(consistent));
+}
+
+TEST(Neighbours, RanksWithoutEdges) {
+  const Topology graph{
+      {}, {.sources = {}, .destinations = {2}}, {.sources = {1}, .destinations = {}}};
+  for (const Collective collective : {Collective::alltoall, Collective::allgather}) {
+    const std::vector<EagerProgram> programs = programs_of(graph, collective);
+    EXPECT_TRUE(programs[0].gives.empty() && programs[0].takes.empty());
+    EXPECT_TRUE(programs[1].takes.empty() && programs[1].awaits.empty());
+    EXPECT_TRUE(programs[2].gives.empty());
+    EXPECT_EQ(programs[2].awaits, std::vector<int32_t>{1});
+  }
+  expect_moves(graph, origins_of(graph));
+}
+
+TEST(Neighbours, AnAllgatherGivesItsBlockOnce) {
+  const Topology graph{{.sources = {0, 0}, .destinations = {0, 0}},
+                       {.sources = {2, 2}, .destinations = {2}},
+                       {.sources = {1}, .destinations = {-1, 1, 1}}};
+  const std::vector<EagerProgram> programs = programs_of(graph, Collective::allgather);
+  EXPECT_EQ(programs[0].gives, std::vector<int32_t>{0});
+  EXPECT_EQ(programs[0].given_to_others, std::vector<bool>{false});
+  EXPECT_EQ(programs[2].given_to_others, std::vector<bool>{true});
+  EXPECT_EQ(programs[1].awaited_blocks, std::vector<int32_t>{1});
+  expect_moves(graph, origins_of(graph));
+}
+
+std::string refusal_of(const Topology& graph) {
+  try {
+    programs_of(graph, Collective::alltoall);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.code(), Code::mismatch);
+    return error.what();
+  }
+  return "none";
+}
+
+TEST(Neighbours, EdgesOfOneEndAreRefused) {
+  const std::string missing =
+      refusal_of({{.sources = {}, .destinations = {1}}, {.sources = {0, 0}, .destinations = {}}});
+  EXPECT_NE(missing.find("from rank 0 to rank 1: rank 1 expects block 1 from there"),
+            std::string::npos)
+      << missing;
+  const std::string too_many =
+      refusal_of({{.sources = {}, .destinations = {1, 1}}, {.sources = {0}, .destinations = {}}});
+  EXPECT_NE(too_many.find("rank 0 has more edges than rank 1 expects"), std::string::npos)
+      << too_many;
+  const std::string to_itself = refusal_of({{.sources = {0}, .destinations = {}}});
+  EXPECT_NE(to_itself.find("from rank 0 to rank 0"), std::string::npos) << to_itself;
+  for (const std::string& refusal : {missing, too_many, to_itself})
+    EXPECT_EQ(refusal.find('\n'), std::string::npos);
+}
+
+TEST(Neighbours, AllSmallGrids) {
+  for (int32_t x = 1; x <= 3; ++x)
+    for (int32_t y = 1; y <= 3; ++y)
+      for (int32_t z = 1; z <= 2; ++z)
+        for (int periods = 0; periods < 8; ++periods) {
+          const Grid grid{{x, y, z}, {(periods & 1) != 0, (periods & 2) != 0, (periods & 4) != 0}};
+          expect_moves(topology_of(grid), origins_of(grid));
+          if (::testing::Test::HasFailure()) FAIL() << x << y << z << " periods " << periods;
+        }
+}
+
+TEST(Neighbours, RandomGraphs) {
+  std::mt19937 random(8);
+  for (int round = 0; round < 400; ++round) {
+    const auto ranks = 1 + random() % 8;
+    Topology graph(ranks);
+    const auto edges = random() % (3 * ranks + 1);
+    for (size_t i = 0; i < edges; ++i) {
+      const auto from = random() % ranks, to = random() % ranks;
+      graph[from].destinations.push_back(static_cast<int32_t>(to));
+      graph[to].sources.push_back(static_cast<int32_t>(from));
+    }
+    // The order of a rank's list is its own.
+    for (Neighbourhood& own : graph) {
+      if (random() % 4 == 0) own.sources.push_back(-1);
+      if (random() % 4 == 0) own.destinations.push_back(-1);
+      std::shuffle(own.sources.begin(), own.sources.end(), random);
+      std::shuffle(own.destinations.begin(), own.destinations.end(), random);
+    }
+    expect_moves(graph, origins_of(graph));
+    if (HasFailure()) FAIL() << "round " << round;
+  }
+}
+
+}  // namespace
+}  // namespace tutti::eager
