@@ -42,6 +42,7 @@ FROM_FORTRAN = {
     "count": "*{}",
     "counts": "{}",
     "displacements": "{}",
+    "byte_displacements": "{}",
     "type": "c_type(*{})",
     "types": "{}.data()",
     "op": "c_op(*{})",
@@ -175,6 +176,8 @@ def from_call(row: Collective, parameter: Parameter, large: bool) -> str:
         return f"call.{where}" if large else f"static_cast<int>(call.{where})"
     if parameter.kind in ("counts", "displacements"):
         return f"call.{where}.{'large' if large else 'plain'}()"
+    if parameter.kind == "byte_displacements":
+        return f"call.{where}.large()"
     return f"call.{where}"
 
 
@@ -281,8 +284,19 @@ def call_of(row: Collective, name: str) -> str:
     return "Call{" + ", ".join(parts) + "}"
 
 
+def served_on_neighbourhood(row: Collective, name: str, form: str) -> str:
+    call = call_of(row, name)
+    if form == "nonblocking":
+        return f"start_neighbours({call}, comm, request)"
+    if form == "persistent":
+        return f"neighbours_init({call}, comm, info, request)"
+    return f"serve_neighbours({call}, comm)"
+
+
 def served(row: Collective, name: str, form: str) -> str:
     """The expression that serves a call."""
+    if row.on_neighbourhood:
+        return served_on_neighbourhood(row, name, form)
     if form == "nonblocking":
         return f"start_nonblocking({call_of(row, name)}, comm, request)"
     if form == "persistent":
@@ -312,6 +326,7 @@ def calls_header(table: Table) -> str:
         "#pragma once",
         "",
         '#include "mpi/collectives/serve.h"',
+        '#include "mpi/requests/neighbours.h"',
         '#include "mpi/requests/nonblocking.h"',
         '#include "mpi/requests/persistent.h"',
         "",
@@ -414,15 +429,32 @@ def without_names(declared: list[str]) -> str:
     return ", ".join(re.sub(r"\s*\w+$", "", one) for one in declared)
 
 
+def fortran_type(parameter: Parameter) -> str:
+    if parameter.kind in BUFFERS:
+        return "void"
+    return "MPI_Aint" if parameter.kind == "byte_displacements" else "MPI_Fint"
+
+
+def types_in_c(row: Collective, parameter: Parameter) -> str:
+    """The expression that converts an array of types."""
+    side = parameter.field(row.shape).split(".")[0]
+    if row.on_neighbourhood:
+        return f"c_types_{side}({parameter.name}, c_communicator(*comm))"
+    buffer = next(
+        one.name
+        for one in row.parameters
+        if one.kind in BUFFERS and one.field(row.shape).split(".")[0] == side
+    )
+    return f"c_types({parameter.name}, c_communicator(*comm), c_address({buffer}))"
+
+
 def fortran_collective(
     row: Collective, name: str, parameters: list[Parameter]
 ) -> tuple[list[str], list[str], list[str]]:
     """Returns the entry points in every library, those in Open MPI alone, and the latter's other
     names."""
     stem = f"mpi_{name.lower()}"
-    declared = [
-        f"{'void' if one.kind in BUFFERS else 'MPI_Fint'}* {one.name}" for one in parameters
-    ]
+    declared = [f"{fortran_type(one)}* {one.name}" for one in parameters]
     declared.append("MPI_Fint* error")
     arguments = ", ".join(FROM_FORTRAN[one.kind].format(one.name) for one in parameters)
     call = f"mpi::entry::{name}({arguments})"
@@ -431,14 +463,8 @@ def fortran_collective(
             FROM_FORTRAN[one.kind].format(f"{one.name}_in_c" if one.kind == "types" else one.name)
             for one in parameters
         )
-        sides = {
-            one.field(row.shape).split(".")[0]: one.name
-            for one in parameters
-            if one.kind in BUFFERS
-        }
         vectors = [
-            f"const auto {one.name}_in_c = c_types({one.name}, c_communicator(*comm), "
-            f"c_address({sides[one.field(row.shape).split('.')[0]]}));"
+            f"const auto {one.name}_in_c = {types_in_c(row, one)};"
             for one in parameters
             if one.kind == "types"
         ]

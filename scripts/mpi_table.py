@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 TABLE = "src/mpi/functions.table"
 
@@ -19,6 +19,7 @@ PLAIN = {
     "count": "int {}",
     "counts": "const int {}[]",
     "displacements": "const int {}[]",
+    "byte_displacements": "const MPI_Aint {}[]",
     "type": "MPI_Datatype {}",
     "types": "const MPI_Datatype {}[]",
     "op": "MPI_Op {}",
@@ -62,6 +63,10 @@ class Collective:
     name: str
     parameters: list[Parameter]
     forms: set[str]
+
+    @property
+    def on_neighbourhood(self) -> bool:
+        return self.shape in ("neighbours", "v_neighbours")
 
     def form_names(self, form: str) -> Iterator[tuple[str, bool]]:
         """The names of the form ("" is the blocking one), each with whether its counts are large."""
@@ -160,6 +165,16 @@ def take(pattern: str, line: str, where: str) -> re.Match[str]:
     return found
 
 
+def parameter_of(table: Table, word: str, where: str) -> Parameter:
+    """The parameter that a collective's row names: NAME, or NAME:KIND."""
+    name, _, kind = word.partition(":")
+    if name not in table.parameters:
+        raise TableError(f"{where}: no `parameter` line has {name}")
+    if kind and kind not in PLAIN:
+        raise TableError(f"{where}: '{kind}' is no kind; known: {', '.join(PLAIN)}")
+    return replace(table.parameters[name], kind=kind or table.parameters[name].kind)
+
+
 def read_line(table: Table, line: str, where: str) -> None:
     kind = line.split()[0]
     if kind == "parameter":
@@ -170,10 +185,7 @@ def read_line(table: Table, line: str, where: str) -> None:
         table.parameters[name] = Parameter(name, of_kind, {"": usual} | {a: b for a, b in pairs})
     elif kind == "collective":
         got = take(r"collective\s+(\w+)\s+(\w+)\s+(\w+)\((.*)\)\s*(.*)", line, where)
-        unknown = [name for name in split(got[4]) if name not in table.parameters]
-        if unknown:
-            raise TableError(f"{where}: no `parameter` line has {', '.join(unknown)}")
-        parameters = [table.parameters[name] for name in split(got[4])]
+        parameters = [parameter_of(table, one, where) for one in split(got[4])]
         forms = set(got[5].split())
         if not forms <= {"large", "nonblocking", "persistent"}:
             raise TableError(

@@ -50,6 +50,7 @@ def test_every_collective_of_the_table_has_its_own_name():
         ("collective parts gather Gather(sendbuf, nonsense) large", "nonsense"),
         ("collective parts gather Gather sendbuf", "not of its kind's form"),
         ("collective parts gather Gather(sendbuf) huge", "`nonblocking` and `persistent`"),
+        ("collective parts gather Gather(sendcount:strange)", "'strange' is no kind"),
         ("parameter x strange in.data", "'strange' is no kind"),
         ("functoin Init() init", "'functoin' begins no kind of line"),
         ("around Cancel(MPI_Request* request) wait_for_all(flag)", "has no parameter flag"),

@@ -18,8 +18,8 @@ constexpr auto one_rank = static_cast<size_t>(Reason::one_rank);
 
 // Parts of MPI that Tutti leaves to the host without seeing the calls, so that the report cannot
 // count them.
-const std::vector<std::string> not_covered{"nonblocking collectives", "neighbourhood collectives",
-                                           "messages", "one-sided communication", "files"};
+const std::vector<std::string> not_covered{"nonblocking collectives", "messages",
+                                           "one-sided communication", "files"};
 
 std::string join(const std::vector<std::string>& words, const char* between) {
   std::string joined;
@@ -38,10 +38,6 @@ double mean_microseconds(uint64_t nanoseconds, uint64_t calls) {
   return calls == 0 ? 0 : static_cast<double>(nanoseconds) / static_cast<double>(calls) / 1000;
 }
 
-std::string_view collective_of(size_t row) {
-  return plan::name(static_cast<plan::Collective>(row / size_limits.size()));
-}
-
 void write_table(FILE* file, const Report& report) {
   const std::string whose = report.aborted_by < 0 ? "all ranks"
                                                   : "rank " + std::to_string(report.aborted_by) +
@@ -51,13 +47,13 @@ void write_table(FILE* file, const Report& report) {
           "bytes of one part), mean time of a call\n",
           report.ranks, std::string(report.mpi).c_str(), whose.c_str());
   if (!report.why_no_team.empty()) fprintf(file, "tutti:   off: %s\n", report.why_no_team.c_str());
-  fprintf(file, "tutti:   %-14s %-12s %12s %11s %12s %11s %14s  %s\n", "collective", "size",
+  fprintf(file, "tutti:   %-18s %-12s %12s %11s %12s %11s %14s  %s\n", "collective", "size",
           "tutti calls", "mean us", "host calls", "mean us", "bytes", "algorithm");
   for (size_t row = 0; row < row_count; ++row) {
     const Row& line = report.total.rows[row];
     if (line.calls + line.host_calls == 0) continue;
-    fprintf(file, "tutti:   %-14s %-12s %12llu %11.2f %12llu %11.2f %14llu  %s\n",
-            std::string(collective_of(row)).c_str(), size_range(row).c_str(),
+    fprintf(file, "tutti:   %-18s %-12s %12llu %11.2f %12llu %11.2f %14llu  %s\n",
+            std::string(kind_of(row)).c_str(), size_range(row).c_str(),
             static_cast<unsigned long long>(line.calls),
             mean_microseconds(line.nanoseconds, line.calls),
             static_cast<unsigned long long>(line.host_calls),
@@ -99,7 +95,7 @@ Json collectives_of(const Report& report) {
     const Row& line = report.total.rows[row];
     if (line.calls + line.host_calls == 0) continue;
     collectives.push_back(
-        {{"collective", collective_of(row)},
+        {{"collective", kind_of(row)},
          {"size", size_range(row)},
          {"calls", line.calls},
          {"mean_us", rounded(mean_microseconds(line.nanoseconds, line.calls), 3)},

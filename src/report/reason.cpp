@@ -25,6 +25,7 @@ const char* describe(Reason reason) {
     case Reason::no_growing_memory:
       return "non-blocking and persistent collectives without memfds, whose memory can grow "
              "(TUTTI_SHM)";
+    case Reason::neighbourhood: return "neighbourhood collectives";
     case Reason::among_leaders:
       return "the host MPI's part of a collective of Tutti's, among the nodes' leaders";
     case Reason::count_: break;

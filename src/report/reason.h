@@ -24,6 +24,7 @@ enum class Reason : uint8_t {
   persistent_between_nodes,
   nonblocking_between_nodes,
   no_growing_memory,
+  neighbourhood,
   among_leaders,  // only in traces
   count_
 };

@@ -67,6 +67,23 @@ TEST(Tally, AlgorithmsAreNamedOnceInTheOrderOfTheirFirstCalls) {
   EXPECT_EQ(names, "ring,flat,fla");
 }
 
+TEST(Tally, CallsAmongNeighboursHaveTheirOwnRows) {
+  const Numbers before = numbers_now();
+  record({Collective::allgather, 8, Reason::neighbourhood, {}, nanoseconds(1), true});
+  record({Collective::alltoall, 0, Reason::none, "records", nanoseconds(1), true});
+  const Numbers after = numbers_now();
+  EXPECT_EQ(row(after, Collective::allgather, 1).host_calls,
+            row(before, Collective::allgather, 1).host_calls);
+  std::vector<std::string> found;
+  for (size_t i = 0; i < row_count; ++i) {
+    if (after.rows[i].host_calls > before.rows[i].host_calls)
+      found.push_back("host " + std::string(kind_of(i)));
+    if (after.rows[i].calls > before.rows[i].calls) found.push_back(std::string(kind_of(i)));
+  }
+  EXPECT_EQ(found, (std::vector<std::string>{"host neighbor_allgather", "neighbor_alltoall"}));
+  EXPECT_EQ(kind_of(static_cast<size_t>(Collective::alltoall) * size_limits.size()), "alltoall");
+}
+
 TEST(Tally, CallsOnOneRankAreInNoRow) {
   const Numbers before = numbers_now();
   record({Collective::exscan, 8, Reason::one_rank, {}, nanoseconds(1)});
@@ -109,7 +126,7 @@ TEST(Pages, TableAndJsonHaveTheSameNumbers) {
   EXPECT_TRUE(json["off"].is_null() && json["aborted_by"].is_null());
   const std::string table = written(report, ".txt");
   for (const char* part :
-       {"report of 2 ranks over mpich", "reduce         <= 512 bytes", "binomial",
+       {"report of 2 ranks over mpich", "reduce             <= 512 bytes", "binomial",
         "3 between nodes (100 bytes)", "2 calls: persistent collectives", "map:3: too many ranks"})
     EXPECT_NE(table.find(part), std::string::npos) << part << "\n" << table;
 }

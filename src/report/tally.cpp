@@ -16,10 +16,18 @@ Tally& tally() {
   return made;
 }
 
-size_t row_of(plan::Collective collective, size_t bytes) {
+constexpr size_t neighbours_allgather = plan::collective_count;
+constexpr size_t neighbours_alltoall = neighbours_allgather + 1;
+
+size_t kind_of(const Record& record) {
+  if (!record.neighbourhood) return static_cast<size_t>(record.collective);
+  return plan::parted_in(record.collective) ? neighbours_alltoall : neighbours_allgather;
+}
+
+size_t row_of(const Record& record) {
   size_t size = 0;
-  while (bytes > size_limits[size]) ++size;
-  return static_cast<size_t>(collective) * size_limits.size() + size;
+  while (record.bytes > size_limits[size]) ++size;
+  return kind_of(record) * size_limits.size() + size;
 }
 
 void add_name(std::string& names, std::string_view name) {
@@ -31,6 +39,13 @@ void add_name(std::string& names, std::string_view name) {
 
 }  // namespace
 
+std::string_view kind_of(size_t row) {
+  const size_t kind = row / size_limits.size();
+  if (kind == neighbours_allgather) return "neighbor_allgather";
+  if (kind == neighbours_alltoall) return "neighbor_alltoall";
+  return plan::name(static_cast<plan::Collective>(kind));
+}
+
 void record(const Record& record) {
   Tally& tally = report::tally();
   const std::lock_guard<std::mutex> lock(tally.mutex);
@@ -38,7 +53,7 @@ void record(const Record& record) {
   if (!by_tutti) ++tally.numbers.reasons[static_cast<size_t>(record.reason)];
   // Tutti could not have served the call, so it is in no row.
   if (record.reason == Reason::one_rank) return;
-  const size_t at = row_of(record.collective, record.bytes);
+  const size_t at = row_of(record);
   Row& row = tally.numbers.rows[at];
   row.bytes += record.bytes;
   (by_tutti ? row.calls : row.host_calls) += 1;

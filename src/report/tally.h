@@ -30,6 +30,7 @@ struct Record {
   Reason reason = Reason::none;  // why the host served it; none: Tutti served it
   std::string_view algorithm;    // Tutti's; copied
   std::chrono::nanoseconds time{0};
+  bool neighbourhood = false;  // the allgather or alltoall is among neighbours
 };
 
 // Messages and their bytes; or, for a leader, its calls of the host's collectives among the nodes'
@@ -39,11 +40,15 @@ struct Sent {
   uint64_t bytes = 0;
 };
 
-// A report has one row for each collective and range of sizes. Sizes of a row are at most these
-// bytes; the last row has no limit.
+// A report has one row for each kind of call and range of sizes. The kinds are the collectives, and
+// then the two that exist also among neighbours. Sizes of a row are at most these bytes; the last
+// row has no limit.
 inline constexpr std::array<uint64_t, 9> size_limits{0,     8,      64,      512,       4096,
                                                      32768, 262144, 2097152, UINT64_MAX};
-inline constexpr size_t row_count = plan::collective_count * size_limits.size();
+inline constexpr size_t kind_count = plan::collective_count + 2;
+inline constexpr size_t row_count = kind_count * size_limits.size();
+// The name of the kind of a row.
+std::string_view kind_of(size_t row);
 inline constexpr size_t reason_count = static_cast<size_t>(Reason::count_);
 
 struct Row {

@@ -109,6 +109,37 @@ struct HostFunctions {
                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
   int (*Reduce_scatter_c)(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm);
+  int (*Neighbor_allgather)(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                            void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+  int (*Neighbor_allgather_c)(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                              void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                              MPI_Comm comm);
+  int (*Neighbor_alltoall)(const void* sendbuf, int sendcount, MPI_Datatype sendtype, void* recvbuf,
+                           int recvcount, MPI_Datatype recvtype, MPI_Comm comm);
+  int (*Neighbor_alltoall_c)(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                             void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                             MPI_Comm comm);
+  int (*Neighbor_allgatherv)(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                             void* recvbuf, const int recvcounts[], const int displs[],
+                             MPI_Datatype recvtype, MPI_Comm comm);
+  int (*Neighbor_allgatherv_c)(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                               void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                               MPI_Datatype recvtype, MPI_Comm comm);
+  int (*Neighbor_alltoallv)(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                            MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                            const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm);
+  int (*Neighbor_alltoallv_c)(const void* sendbuf, const MPI_Count sendcounts[],
+                              const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf,
+                              const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                              MPI_Datatype recvtype, MPI_Comm comm);
+  int (*Neighbor_alltoallw)(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+                            const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
+                            const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+                            MPI_Comm comm);
+  int (*Neighbor_alltoallw_c)(const void* sendbuf, const MPI_Count sendcounts[],
+                              const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                              void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                              const MPI_Datatype recvtypes[], MPI_Comm comm);
   int (*Ibarrier)(MPI_Comm comm, MPI_Request* request);
   int (*Ibcast)(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
                 MPI_Request* request);
@@ -196,6 +227,42 @@ struct HostFunctions {
                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
   int (*Ireduce_scatter_c)(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
                            MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request* request);
+  int (*Ineighbor_allgather)(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                             void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                             MPI_Request* request);
+  int (*Ineighbor_allgather_c)(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                               void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                               MPI_Comm comm, MPI_Request* request);
+  int (*Ineighbor_alltoall)(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                            void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                            MPI_Request* request);
+  int (*Ineighbor_alltoall_c)(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                              void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                              MPI_Comm comm, MPI_Request* request);
+  int (*Ineighbor_allgatherv)(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                              void* recvbuf, const int recvcounts[], const int displs[],
+                              MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
+  int (*Ineighbor_allgatherv_c)(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                void* recvbuf, const MPI_Count recvcounts[],
+                                const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
+                                MPI_Request* request);
+  int (*Ineighbor_alltoallv)(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                             MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                             const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                             MPI_Request* request);
+  int (*Ineighbor_alltoallv_c)(const void* sendbuf, const MPI_Count sendcounts[],
+                               const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf,
+                               const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                               MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request);
+  int (*Ineighbor_alltoallw)(const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+                             const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[],
+                             const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+                             MPI_Comm comm, MPI_Request* request);
+  int (*Ineighbor_alltoallw_c)(const void* sendbuf, const MPI_Count sendcounts[],
+                               const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                               void* recvbuf, const MPI_Count recvcounts[],
+                               const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+                               MPI_Comm comm, MPI_Request* request);
   int (*Barrier_init)(MPI_Comm comm, MPI_Info info, MPI_Request* request);
   int (*Bcast_init)(void* buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
                     MPI_Info info, MPI_Request* request);
@@ -293,6 +360,45 @@ struct HostFunctions {
   int (*Reduce_scatter_init_c)(const void* sendbuf, void* recvbuf, const MPI_Count recvcounts[],
                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
                                MPI_Request* request);
+  int (*Neighbor_allgather_init)(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                 void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                                 MPI_Info info, MPI_Request* request);
+  int (*Neighbor_allgather_init_c)(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                   void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                   MPI_Comm comm, MPI_Info info, MPI_Request* request);
+  int (*Neighbor_alltoall_init)(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                void* recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                                MPI_Info info, MPI_Request* request);
+  int (*Neighbor_alltoall_init_c)(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                  MPI_Comm comm, MPI_Info info, MPI_Request* request);
+  int (*Neighbor_allgatherv_init)(const void* sendbuf, int sendcount, MPI_Datatype sendtype,
+                                  void* recvbuf, const int recvcounts[], const int displs[],
+                                  MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                  MPI_Request* request);
+  int (*Neighbor_allgatherv_init_c)(const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                    void* recvbuf, const MPI_Count recvcounts[],
+                                    const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
+                                    MPI_Info info, MPI_Request* request);
+  int (*Neighbor_alltoallv_init)(const void* sendbuf, const int sendcounts[], const int sdispls[],
+                                 MPI_Datatype sendtype, void* recvbuf, const int recvcounts[],
+                                 const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                                 MPI_Info info, MPI_Request* request);
+  int (*Neighbor_alltoallv_init_c)(const void* sendbuf, const MPI_Count sendcounts[],
+                                   const MPI_Aint sdispls[], MPI_Datatype sendtype, void* recvbuf,
+                                   const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                                   MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                   MPI_Request* request);
+  int (*Neighbor_alltoallw_init)(const void* sendbuf, const int sendcounts[],
+                                 const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                                 void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+                                 const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
+                                 MPI_Request* request);
+  int (*Neighbor_alltoallw_init_c)(const void* sendbuf, const MPI_Count sendcounts[],
+                                   const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                                   void* recvbuf, const MPI_Count recvcounts[],
+                                   const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+                                   MPI_Comm comm, MPI_Info info, MPI_Request* request);
   // The other functions that Tutti interposes.
   int (*Init)(int* argc, char*** argv);
   int (*Init_thread)(int* argc, char*** argv, int required, int* provided);
@@ -370,6 +476,13 @@ struct HostFunctions {
   decltype(&PMPI_Irecv) Irecv;
   decltype(&PMPI_Send) Send;
   decltype(&PMPI_Recv) Recv;
+  decltype(&PMPI_Topo_test) Topo_test;
+  decltype(&PMPI_Cartdim_get) Cartdim_get;
+  decltype(&PMPI_Cart_shift) Cart_shift;
+  decltype(&PMPI_Graph_neighbors_count) Graph_neighbors_count;
+  decltype(&PMPI_Graph_neighbors) Graph_neighbors;
+  decltype(&PMPI_Dist_graph_neighbors_count) Dist_graph_neighbors_count;
+  decltype(&PMPI_Dist_graph_neighbors) Dist_graph_neighbors;
   decltype(&PMPI_Get_count) Get_count;
   decltype(&PMPI_Type_size) Type_size;
   decltype(&PMPI_Type_get_extent) Type_get_extent;
@@ -427,6 +540,16 @@ void locate_interposed(HostFunctions& functions, Locate&& locate) {
   locate(functions.Alltoallw_c, "PMPI_Alltoallw_c");
   locate(functions.Reduce_scatter, "PMPI_Reduce_scatter");
   locate(functions.Reduce_scatter_c, "PMPI_Reduce_scatter_c");
+  locate(functions.Neighbor_allgather, "PMPI_Neighbor_allgather");
+  locate(functions.Neighbor_allgather_c, "PMPI_Neighbor_allgather_c");
+  locate(functions.Neighbor_alltoall, "PMPI_Neighbor_alltoall");
+  locate(functions.Neighbor_alltoall_c, "PMPI_Neighbor_alltoall_c");
+  locate(functions.Neighbor_allgatherv, "PMPI_Neighbor_allgatherv");
+  locate(functions.Neighbor_allgatherv_c, "PMPI_Neighbor_allgatherv_c");
+  locate(functions.Neighbor_alltoallv, "PMPI_Neighbor_alltoallv");
+  locate(functions.Neighbor_alltoallv_c, "PMPI_Neighbor_alltoallv_c");
+  locate(functions.Neighbor_alltoallw, "PMPI_Neighbor_alltoallw");
+  locate(functions.Neighbor_alltoallw_c, "PMPI_Neighbor_alltoallw_c");
   locate(functions.Ibarrier, "PMPI_Ibarrier");
   locate(functions.Ibcast, "PMPI_Ibcast");
   locate(functions.Ibcast_c, "PMPI_Ibcast_c");
@@ -460,6 +583,16 @@ void locate_interposed(HostFunctions& functions, Locate&& locate) {
   locate(functions.Ialltoallw_c, "PMPI_Ialltoallw_c");
   locate(functions.Ireduce_scatter, "PMPI_Ireduce_scatter");
   locate(functions.Ireduce_scatter_c, "PMPI_Ireduce_scatter_c");
+  locate(functions.Ineighbor_allgather, "PMPI_Ineighbor_allgather");
+  locate(functions.Ineighbor_allgather_c, "PMPI_Ineighbor_allgather_c");
+  locate(functions.Ineighbor_alltoall, "PMPI_Ineighbor_alltoall");
+  locate(functions.Ineighbor_alltoall_c, "PMPI_Ineighbor_alltoall_c");
+  locate(functions.Ineighbor_allgatherv, "PMPI_Ineighbor_allgatherv");
+  locate(functions.Ineighbor_allgatherv_c, "PMPI_Ineighbor_allgatherv_c");
+  locate(functions.Ineighbor_alltoallv, "PMPI_Ineighbor_alltoallv");
+  locate(functions.Ineighbor_alltoallv_c, "PMPI_Ineighbor_alltoallv_c");
+  locate(functions.Ineighbor_alltoallw, "PMPI_Ineighbor_alltoallw");
+  locate(functions.Ineighbor_alltoallw_c, "PMPI_Ineighbor_alltoallw_c");
   locate(functions.Barrier_init, "PMPI_Barrier_init");
   locate(functions.Bcast_init, "PMPI_Bcast_init");
   locate(functions.Bcast_init_c, "PMPI_Bcast_init_c");
@@ -493,6 +626,16 @@ void locate_interposed(HostFunctions& functions, Locate&& locate) {
   locate(functions.Alltoallw_init_c, "PMPI_Alltoallw_init_c");
   locate(functions.Reduce_scatter_init, "PMPI_Reduce_scatter_init");
   locate(functions.Reduce_scatter_init_c, "PMPI_Reduce_scatter_init_c");
+  locate(functions.Neighbor_allgather_init, "PMPI_Neighbor_allgather_init");
+  locate(functions.Neighbor_allgather_init_c, "PMPI_Neighbor_allgather_init_c");
+  locate(functions.Neighbor_alltoall_init, "PMPI_Neighbor_alltoall_init");
+  locate(functions.Neighbor_alltoall_init_c, "PMPI_Neighbor_alltoall_init_c");
+  locate(functions.Neighbor_allgatherv_init, "PMPI_Neighbor_allgatherv_init");
+  locate(functions.Neighbor_allgatherv_init_c, "PMPI_Neighbor_allgatherv_init_c");
+  locate(functions.Neighbor_alltoallv_init, "PMPI_Neighbor_alltoallv_init");
+  locate(functions.Neighbor_alltoallv_init_c, "PMPI_Neighbor_alltoallv_init_c");
+  locate(functions.Neighbor_alltoallw_init, "PMPI_Neighbor_alltoallw_init");
+  locate(functions.Neighbor_alltoallw_init_c, "PMPI_Neighbor_alltoallw_init_c");
   locate(functions.Init, "PMPI_Init");
   locate(functions.Init_thread, "PMPI_Init_thread");
   locate(functions.Finalize, "PMPI_Finalize");
@@ -562,6 +705,13 @@ void locate_own(HostFunctions& functions, Locate&& locate) {
   locate(functions.Irecv, "PMPI_Irecv");
   locate(functions.Send, "PMPI_Send");
   locate(functions.Recv, "PMPI_Recv");
+  locate(functions.Topo_test, "PMPI_Topo_test");
+  locate(functions.Cartdim_get, "PMPI_Cartdim_get");
+  locate(functions.Cart_shift, "PMPI_Cart_shift");
+  locate(functions.Graph_neighbors_count, "PMPI_Graph_neighbors_count");
+  locate(functions.Graph_neighbors, "PMPI_Graph_neighbors");
+  locate(functions.Dist_graph_neighbors_count, "PMPI_Dist_graph_neighbors_count");
+  locate(functions.Dist_graph_neighbors, "PMPI_Dist_graph_neighbors");
   locate(functions.Get_count, "PMPI_Get_count");
   locate(functions.Type_size, "PMPI_Type_size");
   locate(functions.Type_get_extent, "PMPI_Type_get_extent");

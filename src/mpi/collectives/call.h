@@ -43,14 +43,14 @@ struct Buffer {
 };
 
 // The arguments of one side of a call: those of a Buffer, or arrays that have an entry for each
-// rank's part.
+// part.
 struct Side {
   void* data = nullptr;  // never written on the send side
   MPI_Count count = 0;   // unused if there are counts
   Numbers<MPI_Count> counts{};
-  Numbers<MPI_Aint> displacements{};  // in elements, for an alltoallw in bytes
+  Numbers<MPI_Aint> displacements{};  // in elements; where there are types, in bytes
   MPI_Datatype type{};
-  const MPI_Datatype* types = nullptr;  // only for an alltoallw, instead of `type`
+  const MPI_Datatype* types = nullptr;  // for the alltoallw functions, instead of `type`
 
   MPI_Datatype type_of(size_t part) const { return types != nullptr ? types[part] : type; }
   // The number of elements in a part. All parts of a side without counts have the same.
@@ -62,24 +62,29 @@ inline Side side_of(const Buffer& buffer) {
 
 // How a call's arguments are read.
 enum class Shape : uint8_t {
-  barrier,      // no arguments
-  vector,       // one vector, which the root has and all get
-  parts,        // a part for each rank, all of one length
-  reduction,    // vectors that are combined
-  v_parts,      // a part for each rank, each of its own length
-  v_reduction,  // vectors that are combined and cut into parts, each of its own length
+  barrier,       // no arguments
+  vector,        // one vector, which the root has and all get
+  parts,         // a part for each rank, all of one length
+  reduction,     // vectors that are combined
+  neighbours,    // a part for each edge to a neighbour, all of one length
+  v_parts,       // a part for each rank, each of its own length
+  v_reduction,   // vectors that are combined and cut into parts, each of its own length
+  v_neighbours,  // a part for each edge to a neighbour, each of its own length
 };
 
 struct Call {
   Function function;
   Shape shape;
-  Collective collective;
+  Collective collective;  // among neighbours: the one whose buffers have blocks in the same way
   // In a bcast both are the same; in a reduction they have the same counts and type.
   Side in{}, out{};
   int root = 0;  // 0 for a collective without a root
   MPI_Op op{};   // only for a reduction
 
   bool v_form() const { return shape >= Shape::v_parts; }
+  bool on_neighbourhood() const {
+    return shape == Shape::neighbours || shape == Shape::v_neighbours;
+  }
 };
 
 // Makes the call by the host's function and returns its error code (host_calls.cpp). If the host

@@ -198,6 +198,66 @@ int call_host(const Call& call, MPI_Comm comm) {
         return host().Reduce_scatter_c(call.in.data, call.out.data, call.in.counts.large(),
                                        call.in.type, call.op, comm);
       break;
+    case Function::Neighbor_allgather:
+      return host().Neighbor_allgather(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                                       call.out.data, static_cast<int>(call.out.count),
+                                       call.out.type, comm);
+    case Function::Neighbor_allgather_c:
+      if (host().Neighbor_allgather_c != nullptr)
+        return host().Neighbor_allgather_c(call.in.data, call.in.count, call.in.type, call.out.data,
+                                           call.out.count, call.out.type, comm);
+      if (fits_int(call))
+        return host().Neighbor_allgather(call.in.data, static_cast<int>(call.in.count),
+                                         call.in.type, call.out.data,
+                                         static_cast<int>(call.out.count), call.out.type, comm);
+      return raise(comm, MPI_ERR_COUNT);
+    case Function::Neighbor_alltoall:
+      return host().Neighbor_alltoall(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                                      call.out.data, static_cast<int>(call.out.count),
+                                      call.out.type, comm);
+    case Function::Neighbor_alltoall_c:
+      if (host().Neighbor_alltoall_c != nullptr)
+        return host().Neighbor_alltoall_c(call.in.data, call.in.count, call.in.type, call.out.data,
+                                          call.out.count, call.out.type, comm);
+      if (fits_int(call))
+        return host().Neighbor_alltoall(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                                        call.out.data, static_cast<int>(call.out.count),
+                                        call.out.type, comm);
+      return raise(comm, MPI_ERR_COUNT);
+    case Function::Neighbor_allgatherv:
+      return host().Neighbor_allgatherv(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                                        call.out.data, call.out.counts.plain(),
+                                        call.out.displacements.plain(), call.out.type, comm);
+    case Function::Neighbor_allgatherv_c:
+      if (host().Neighbor_allgatherv_c != nullptr)
+        return host().Neighbor_allgatherv_c(call.in.data, call.in.count, call.in.type,
+                                            call.out.data, call.out.counts.large(),
+                                            call.out.displacements.large(), call.out.type, comm);
+      break;
+    case Function::Neighbor_alltoallv:
+      return host().Neighbor_alltoallv(call.in.data, call.in.counts.plain(),
+                                       call.in.displacements.plain(), call.in.type, call.out.data,
+                                       call.out.counts.plain(), call.out.displacements.plain(),
+                                       call.out.type, comm);
+    case Function::Neighbor_alltoallv_c:
+      if (host().Neighbor_alltoallv_c != nullptr)
+        return host().Neighbor_alltoallv_c(call.in.data, call.in.counts.large(),
+                                           call.in.displacements.large(), call.in.type,
+                                           call.out.data, call.out.counts.large(),
+                                           call.out.displacements.large(), call.out.type, comm);
+      break;
+    case Function::Neighbor_alltoallw:
+      return host().Neighbor_alltoallw(call.in.data, call.in.counts.plain(),
+                                       call.in.displacements.large(), call.in.types, call.out.data,
+                                       call.out.counts.plain(), call.out.displacements.large(),
+                                       call.out.types, comm);
+    case Function::Neighbor_alltoallw_c:
+      if (host().Neighbor_alltoallw_c != nullptr)
+        return host().Neighbor_alltoallw_c(call.in.data, call.in.counts.large(),
+                                           call.in.displacements.large(), call.in.types,
+                                           call.out.data, call.out.counts.large(),
+                                           call.out.displacements.large(), call.out.types, comm);
+      break;
     default: break;
   }
   return raise(comm, MPI_ERR_OTHER);
@@ -384,6 +444,67 @@ int call_host(const Call& call, MPI_Comm comm, MPI_Request* request) {
       if (host().Ireduce_scatter_c != nullptr)
         return host().Ireduce_scatter_c(call.in.data, call.out.data, call.in.counts.large(),
                                         call.in.type, call.op, comm, request);
+      break;
+    case Function::Ineighbor_allgather:
+      return host().Ineighbor_allgather(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                                        call.out.data, static_cast<int>(call.out.count),
+                                        call.out.type, comm, request);
+    case Function::Ineighbor_allgather_c:
+      if (host().Ineighbor_allgather_c != nullptr)
+        return host().Ineighbor_allgather_c(call.in.data, call.in.count, call.in.type,
+                                            call.out.data, call.out.count, call.out.type, comm,
+                                            request);
+      if (fits_int(call))
+        return host().Ineighbor_allgather(
+            call.in.data, static_cast<int>(call.in.count), call.in.type, call.out.data,
+            static_cast<int>(call.out.count), call.out.type, comm, request);
+      return raise(comm, MPI_ERR_COUNT);
+    case Function::Ineighbor_alltoall:
+      return host().Ineighbor_alltoall(call.in.data, static_cast<int>(call.in.count), call.in.type,
+                                       call.out.data, static_cast<int>(call.out.count),
+                                       call.out.type, comm, request);
+    case Function::Ineighbor_alltoall_c:
+      if (host().Ineighbor_alltoall_c != nullptr)
+        return host().Ineighbor_alltoall_c(call.in.data, call.in.count, call.in.type, call.out.data,
+                                           call.out.count, call.out.type, comm, request);
+      if (fits_int(call))
+        return host().Ineighbor_alltoall(
+            call.in.data, static_cast<int>(call.in.count), call.in.type, call.out.data,
+            static_cast<int>(call.out.count), call.out.type, comm, request);
+      return raise(comm, MPI_ERR_COUNT);
+    case Function::Ineighbor_allgatherv:
+      return host().Ineighbor_allgatherv(
+          call.in.data, static_cast<int>(call.in.count), call.in.type, call.out.data,
+          call.out.counts.plain(), call.out.displacements.plain(), call.out.type, comm, request);
+    case Function::Ineighbor_allgatherv_c:
+      if (host().Ineighbor_allgatherv_c != nullptr)
+        return host().Ineighbor_allgatherv_c(
+            call.in.data, call.in.count, call.in.type, call.out.data, call.out.counts.large(),
+            call.out.displacements.large(), call.out.type, comm, request);
+      break;
+    case Function::Ineighbor_alltoallv:
+      return host().Ineighbor_alltoallv(call.in.data, call.in.counts.plain(),
+                                        call.in.displacements.plain(), call.in.type, call.out.data,
+                                        call.out.counts.plain(), call.out.displacements.plain(),
+                                        call.out.type, comm, request);
+    case Function::Ineighbor_alltoallv_c:
+      if (host().Ineighbor_alltoallv_c != nullptr)
+        return host().Ineighbor_alltoallv_c(
+            call.in.data, call.in.counts.large(), call.in.displacements.large(), call.in.type,
+            call.out.data, call.out.counts.large(), call.out.displacements.large(), call.out.type,
+            comm, request);
+      break;
+    case Function::Ineighbor_alltoallw:
+      return host().Ineighbor_alltoallw(call.in.data, call.in.counts.plain(),
+                                        call.in.displacements.large(), call.in.types, call.out.data,
+                                        call.out.counts.plain(), call.out.displacements.large(),
+                                        call.out.types, comm, request);
+    case Function::Ineighbor_alltoallw_c:
+      if (host().Ineighbor_alltoallw_c != nullptr)
+        return host().Ineighbor_alltoallw_c(
+            call.in.data, call.in.counts.large(), call.in.displacements.large(), call.in.types,
+            call.out.data, call.out.counts.large(), call.out.displacements.large(), call.out.types,
+            comm, request);
       break;
     default: break;
   }
@@ -576,6 +697,71 @@ int call_host(const Call& call, MPI_Comm comm, MPI_Info info, MPI_Request* reque
       if (host().Reduce_scatter_init_c != nullptr)
         return host().Reduce_scatter_init_c(call.in.data, call.out.data, call.in.counts.large(),
                                             call.in.type, call.op, comm, info, request);
+      break;
+    case Function::Neighbor_allgather_init:
+      if (host().Neighbor_allgather_init != nullptr)
+        return host().Neighbor_allgather_init(
+            call.in.data, static_cast<int>(call.in.count), call.in.type, call.out.data,
+            static_cast<int>(call.out.count), call.out.type, comm, info, request);
+      break;
+    case Function::Neighbor_allgather_init_c:
+      if (host().Neighbor_allgather_init_c != nullptr)
+        return host().Neighbor_allgather_init_c(call.in.data, call.in.count, call.in.type,
+                                                call.out.data, call.out.count, call.out.type, comm,
+                                                info, request);
+      break;
+    case Function::Neighbor_alltoall_init:
+      if (host().Neighbor_alltoall_init != nullptr)
+        return host().Neighbor_alltoall_init(
+            call.in.data, static_cast<int>(call.in.count), call.in.type, call.out.data,
+            static_cast<int>(call.out.count), call.out.type, comm, info, request);
+      break;
+    case Function::Neighbor_alltoall_init_c:
+      if (host().Neighbor_alltoall_init_c != nullptr)
+        return host().Neighbor_alltoall_init_c(call.in.data, call.in.count, call.in.type,
+                                               call.out.data, call.out.count, call.out.type, comm,
+                                               info, request);
+      break;
+    case Function::Neighbor_allgatherv_init:
+      if (host().Neighbor_allgatherv_init != nullptr)
+        return host().Neighbor_allgatherv_init(call.in.data, static_cast<int>(call.in.count),
+                                               call.in.type, call.out.data, call.out.counts.plain(),
+                                               call.out.displacements.plain(), call.out.type, comm,
+                                               info, request);
+      break;
+    case Function::Neighbor_allgatherv_init_c:
+      if (host().Neighbor_allgatherv_init_c != nullptr)
+        return host().Neighbor_allgatherv_init_c(
+            call.in.data, call.in.count, call.in.type, call.out.data, call.out.counts.large(),
+            call.out.displacements.large(), call.out.type, comm, info, request);
+      break;
+    case Function::Neighbor_alltoallv_init:
+      if (host().Neighbor_alltoallv_init != nullptr)
+        return host().Neighbor_alltoallv_init(
+            call.in.data, call.in.counts.plain(), call.in.displacements.plain(), call.in.type,
+            call.out.data, call.out.counts.plain(), call.out.displacements.plain(), call.out.type,
+            comm, info, request);
+      break;
+    case Function::Neighbor_alltoallv_init_c:
+      if (host().Neighbor_alltoallv_init_c != nullptr)
+        return host().Neighbor_alltoallv_init_c(
+            call.in.data, call.in.counts.large(), call.in.displacements.large(), call.in.type,
+            call.out.data, call.out.counts.large(), call.out.displacements.large(), call.out.type,
+            comm, info, request);
+      break;
+    case Function::Neighbor_alltoallw_init:
+      if (host().Neighbor_alltoallw_init != nullptr)
+        return host().Neighbor_alltoallw_init(
+            call.in.data, call.in.counts.plain(), call.in.displacements.large(), call.in.types,
+            call.out.data, call.out.counts.plain(), call.out.displacements.large(), call.out.types,
+            comm, info, request);
+      break;
+    case Function::Neighbor_alltoallw_init_c:
+      if (host().Neighbor_alltoallw_init_c != nullptr)
+        return host().Neighbor_alltoallw_init_c(
+            call.in.data, call.in.counts.large(), call.in.displacements.large(), call.in.types,
+            call.out.data, call.out.counts.large(), call.out.displacements.large(), call.out.types,
+            comm, info, request);
       break;
     default: break;
   }

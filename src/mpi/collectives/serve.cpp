@@ -3,6 +3,7 @@
 #include <chrono>
 
 #include "mpi/collectives/general.h"
+#include "mpi/communicators/topology.h"
 #include "report/tally.h"
 
 namespace tutti::mpi {
@@ -19,6 +20,8 @@ bool aliases_tolerated = false;
     case Shape::v_parts: return v_parts_by_group(communicator, call);
     case Shape::reduction:
     case Shape::v_reduction: return reduction_by_group(communicator, call);
+    case Shape::neighbours:
+    case Shape::v_neighbours: return Reason::neighbourhood;
     case Shape::barrier: break;
   }
   return communicator.finish(communicator.group()->run({call.collective}));
@@ -98,6 +101,21 @@ bool refuses_reduction(MPI_Comm comm, const Call& call) {
   return false;
 }
 
+// Programs may give MPI_DATATYPE_NULL with a count of 0, and no arrays at a rank without edges.
+bool refuses_neighbours(MPI_Comm comm, const Call& call) {
+  const auto neighbourhood = neighbourhood_of(comm);
+  if (!neighbourhood) return true;
+  const auto is_wrong = [](const Side& side, size_t blocks) {
+    for (size_t i = 0; i < blocks; ++i)
+      if (side.count_of(i) < 0 || (side.count_of(i) > 0 && side.type_of(i) == host().type_null))
+        return true;
+    return false;
+  };
+  const size_t blocks_in =
+      plan::parted_in(call.collective) ? neighbourhood->destinations.size() : 1;
+  return is_wrong(call.in, blocks_in) || is_wrong(call.out, neighbourhood->sources.size());
+}
+
 int by_host(Communicator& communicator, const Call& call, MPI_Comm comm, Reason reason) {
   const uint64_t entry = tracer() != nullptr ? trace::ticks() : 0;
   int code = MPI_SUCCESS;
@@ -146,6 +164,7 @@ group::CallKey known_key_of(const Call& call) {
 
 bool host_refuses(MPI_Comm comm, const Call& call) {
   if (call.shape == Shape::barrier) return false;
+  if (call.on_neighbourhood()) return refuses_neighbours(comm, call);
   if (no_such_root(comm, call.root)) return true;
   if (plan::combines(call.collective)) return refuses_reduction(comm, call);
   if (call.shape == Shape::vector) return call.in.count < 0 || call.in.type == host().type_null;

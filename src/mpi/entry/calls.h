@@ -6,6 +6,7 @@
 #pragma once
 
 #include "mpi/collectives/serve.h"
+#include "mpi/requests/neighbours.h"
 #include "mpi/requests/nonblocking.h"
 #include "mpi/requests/persistent.h"
 
@@ -347,6 +348,160 @@ using plan::Collective;
            .out = {.data = recvbuf, .counts = recvcounts, .type = datatype},
            .op = op},
       comm);
+}
+
+[[gnu::always_inline]] inline int Neighbor_allgather(const void* sendbuf, int sendcount,
+                                                     MPI_Datatype sendtype, void* recvbuf,
+                                                     int recvcount, MPI_Datatype recvtype,
+                                                     MPI_Comm comm) {
+  return serve_neighbours(
+      Call{.function = Function::Neighbor_allgather,
+           .shape = Shape::neighbours,
+           .collective = Collective::allgather,
+           .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+           .out = {.data = recvbuf, .count = recvcount, .type = recvtype}},
+      comm);
+}
+
+[[gnu::always_inline]] inline int Neighbor_allgather_c(const void* sendbuf, MPI_Count sendcount,
+                                                       MPI_Datatype sendtype, void* recvbuf,
+                                                       MPI_Count recvcount, MPI_Datatype recvtype,
+                                                       MPI_Comm comm) {
+  return serve_neighbours(
+      Call{.function = Function::Neighbor_allgather_c,
+           .shape = Shape::neighbours,
+           .collective = Collective::allgather,
+           .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+           .out = {.data = recvbuf, .count = recvcount, .type = recvtype}},
+      comm);
+}
+
+[[gnu::always_inline]] inline int Neighbor_alltoall(const void* sendbuf, int sendcount,
+                                                    MPI_Datatype sendtype, void* recvbuf,
+                                                    int recvcount, MPI_Datatype recvtype,
+                                                    MPI_Comm comm) {
+  return serve_neighbours(
+      Call{.function = Function::Neighbor_alltoall,
+           .shape = Shape::neighbours,
+           .collective = Collective::alltoall,
+           .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+           .out = {.data = recvbuf, .count = recvcount, .type = recvtype}},
+      comm);
+}
+
+[[gnu::always_inline]] inline int Neighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount,
+                                                      MPI_Datatype sendtype, void* recvbuf,
+                                                      MPI_Count recvcount, MPI_Datatype recvtype,
+                                                      MPI_Comm comm) {
+  return serve_neighbours(
+      Call{.function = Function::Neighbor_alltoall_c,
+           .shape = Shape::neighbours,
+           .collective = Collective::alltoall,
+           .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+           .out = {.data = recvbuf, .count = recvcount, .type = recvtype}},
+      comm);
+}
+
+[[gnu::always_inline]] inline int Neighbor_allgatherv(const void* sendbuf, int sendcount,
+                                                      MPI_Datatype sendtype, void* recvbuf,
+                                                      const int recvcounts[], const int displs[],
+                                                      MPI_Datatype recvtype, MPI_Comm comm) {
+  return serve_neighbours(
+      Call{.function = Function::Neighbor_allgatherv,
+           .shape = Shape::v_neighbours,
+           .collective = Collective::allgather,
+           .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+           .out =
+               {.data = recvbuf, .counts = recvcounts, .displacements = displs, .type = recvtype}},
+      comm);
+}
+
+[[gnu::always_inline]] inline int Neighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount,
+                                                        MPI_Datatype sendtype, void* recvbuf,
+                                                        const MPI_Count recvcounts[],
+                                                        const MPI_Aint displs[],
+                                                        MPI_Datatype recvtype, MPI_Comm comm) {
+  return serve_neighbours(
+      Call{.function = Function::Neighbor_allgatherv_c,
+           .shape = Shape::v_neighbours,
+           .collective = Collective::allgather,
+           .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+           .out =
+               {.data = recvbuf, .counts = recvcounts, .displacements = displs, .type = recvtype}},
+      comm);
+}
+
+[[gnu::always_inline]] inline int Neighbor_alltoallv(const void* sendbuf, const int sendcounts[],
+                                                     const int sdispls[], MPI_Datatype sendtype,
+                                                     void* recvbuf, const int recvcounts[],
+                                                     const int rdispls[], MPI_Datatype recvtype,
+                                                     MPI_Comm comm) {
+  return serve_neighbours(Call{.function = Function::Neighbor_alltoallv,
+                               .shape = Shape::v_neighbours,
+                               .collective = Collective::alltoall,
+                               .in = {.data = const_cast<void*>(sendbuf),
+                                      .counts = sendcounts,
+                                      .displacements = sdispls,
+                                      .type = sendtype},
+                               .out = {.data = recvbuf,
+                                       .counts = recvcounts,
+                                       .displacements = rdispls,
+                                       .type = recvtype}},
+                          comm);
+}
+
+[[gnu::always_inline]] inline int Neighbor_alltoallv_c(
+    const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm) {
+  return serve_neighbours(Call{.function = Function::Neighbor_alltoallv_c,
+                               .shape = Shape::v_neighbours,
+                               .collective = Collective::alltoall,
+                               .in = {.data = const_cast<void*>(sendbuf),
+                                      .counts = sendcounts,
+                                      .displacements = sdispls,
+                                      .type = sendtype},
+                               .out = {.data = recvbuf,
+                                       .counts = recvcounts,
+                                       .displacements = rdispls,
+                                       .type = recvtype}},
+                          comm);
+}
+
+[[gnu::always_inline]] inline int Neighbor_alltoallw(
+    const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm) {
+  return serve_neighbours(Call{.function = Function::Neighbor_alltoallw,
+                               .shape = Shape::v_neighbours,
+                               .collective = Collective::alltoall,
+                               .in = {.data = const_cast<void*>(sendbuf),
+                                      .counts = sendcounts,
+                                      .displacements = sdispls,
+                                      .types = sendtypes},
+                               .out = {.data = recvbuf,
+                                       .counts = recvcounts,
+                                       .displacements = rdispls,
+                                       .types = recvtypes}},
+                          comm);
+}
+
+[[gnu::always_inline]] inline int Neighbor_alltoallw_c(
+    const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
+    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm) {
+  return serve_neighbours(Call{.function = Function::Neighbor_alltoallw_c,
+                               .shape = Shape::v_neighbours,
+                               .collective = Collective::alltoall,
+                               .in = {.data = const_cast<void*>(sendbuf),
+                                      .counts = sendcounts,
+                                      .displacements = sdispls,
+                                      .types = sendtypes},
+                               .out = {.data = recvbuf,
+                                       .counts = recvcounts,
+                                       .displacements = rdispls,
+                                       .types = recvtypes}},
+                          comm);
 }
 
 [[gnu::always_inline]] inline int Ibarrier(MPI_Comm comm, MPI_Request* request) {
@@ -814,6 +969,162 @@ using plan::Collective;
            .out = {.data = recvbuf, .counts = recvcounts, .type = datatype},
            .op = op},
       comm, request);
+}
+
+[[gnu::always_inline]] inline int Ineighbor_allgather(const void* sendbuf, int sendcount,
+                                                      MPI_Datatype sendtype, void* recvbuf,
+                                                      int recvcount, MPI_Datatype recvtype,
+                                                      MPI_Comm comm, MPI_Request* request) {
+  return start_neighbours(
+      Call{.function = Function::Ineighbor_allgather,
+           .shape = Shape::neighbours,
+           .collective = Collective::allgather,
+           .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+           .out = {.data = recvbuf, .count = recvcount, .type = recvtype}},
+      comm, request);
+}
+
+[[gnu::always_inline]] inline int Ineighbor_allgather_c(const void* sendbuf, MPI_Count sendcount,
+                                                        MPI_Datatype sendtype, void* recvbuf,
+                                                        MPI_Count recvcount, MPI_Datatype recvtype,
+                                                        MPI_Comm comm, MPI_Request* request) {
+  return start_neighbours(
+      Call{.function = Function::Ineighbor_allgather_c,
+           .shape = Shape::neighbours,
+           .collective = Collective::allgather,
+           .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+           .out = {.data = recvbuf, .count = recvcount, .type = recvtype}},
+      comm, request);
+}
+
+[[gnu::always_inline]] inline int Ineighbor_alltoall(const void* sendbuf, int sendcount,
+                                                     MPI_Datatype sendtype, void* recvbuf,
+                                                     int recvcount, MPI_Datatype recvtype,
+                                                     MPI_Comm comm, MPI_Request* request) {
+  return start_neighbours(
+      Call{.function = Function::Ineighbor_alltoall,
+           .shape = Shape::neighbours,
+           .collective = Collective::alltoall,
+           .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+           .out = {.data = recvbuf, .count = recvcount, .type = recvtype}},
+      comm, request);
+}
+
+[[gnu::always_inline]] inline int Ineighbor_alltoall_c(const void* sendbuf, MPI_Count sendcount,
+                                                       MPI_Datatype sendtype, void* recvbuf,
+                                                       MPI_Count recvcount, MPI_Datatype recvtype,
+                                                       MPI_Comm comm, MPI_Request* request) {
+  return start_neighbours(
+      Call{.function = Function::Ineighbor_alltoall_c,
+           .shape = Shape::neighbours,
+           .collective = Collective::alltoall,
+           .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+           .out = {.data = recvbuf, .count = recvcount, .type = recvtype}},
+      comm, request);
+}
+
+[[gnu::always_inline]] inline int Ineighbor_allgatherv(const void* sendbuf, int sendcount,
+                                                       MPI_Datatype sendtype, void* recvbuf,
+                                                       const int recvcounts[], const int displs[],
+                                                       MPI_Datatype recvtype, MPI_Comm comm,
+                                                       MPI_Request* request) {
+  return start_neighbours(
+      Call{.function = Function::Ineighbor_allgatherv,
+           .shape = Shape::v_neighbours,
+           .collective = Collective::allgather,
+           .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+           .out =
+               {.data = recvbuf, .counts = recvcounts, .displacements = displs, .type = recvtype}},
+      comm, request);
+}
+
+[[gnu::always_inline]] inline int Ineighbor_allgatherv_c(const void* sendbuf, MPI_Count sendcount,
+                                                         MPI_Datatype sendtype, void* recvbuf,
+                                                         const MPI_Count recvcounts[],
+                                                         const MPI_Aint displs[],
+                                                         MPI_Datatype recvtype, MPI_Comm comm,
+                                                         MPI_Request* request) {
+  return start_neighbours(
+      Call{.function = Function::Ineighbor_allgatherv_c,
+           .shape = Shape::v_neighbours,
+           .collective = Collective::allgather,
+           .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+           .out =
+               {.data = recvbuf, .counts = recvcounts, .displacements = displs, .type = recvtype}},
+      comm, request);
+}
+
+[[gnu::always_inline]] inline int Ineighbor_alltoallv(const void* sendbuf, const int sendcounts[],
+                                                      const int sdispls[], MPI_Datatype sendtype,
+                                                      void* recvbuf, const int recvcounts[],
+                                                      const int rdispls[], MPI_Datatype recvtype,
+                                                      MPI_Comm comm, MPI_Request* request) {
+  return start_neighbours(Call{.function = Function::Ineighbor_alltoallv,
+                               .shape = Shape::v_neighbours,
+                               .collective = Collective::alltoall,
+                               .in = {.data = const_cast<void*>(sendbuf),
+                                      .counts = sendcounts,
+                                      .displacements = sdispls,
+                                      .type = sendtype},
+                               .out = {.data = recvbuf,
+                                       .counts = recvcounts,
+                                       .displacements = rdispls,
+                                       .type = recvtype}},
+                          comm, request);
+}
+
+[[gnu::always_inline]] inline int Ineighbor_alltoallv_c(
+    const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Request* request) {
+  return start_neighbours(Call{.function = Function::Ineighbor_alltoallv_c,
+                               .shape = Shape::v_neighbours,
+                               .collective = Collective::alltoall,
+                               .in = {.data = const_cast<void*>(sendbuf),
+                                      .counts = sendcounts,
+                                      .displacements = sdispls,
+                                      .type = sendtype},
+                               .out = {.data = recvbuf,
+                                       .counts = recvcounts,
+                                       .displacements = rdispls,
+                                       .type = recvtype}},
+                          comm, request);
+}
+
+[[gnu::always_inline]] inline int Ineighbor_alltoallw(
+    const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
+  return start_neighbours(Call{.function = Function::Ineighbor_alltoallw,
+                               .shape = Shape::v_neighbours,
+                               .collective = Collective::alltoall,
+                               .in = {.data = const_cast<void*>(sendbuf),
+                                      .counts = sendcounts,
+                                      .displacements = sdispls,
+                                      .types = sendtypes},
+                               .out = {.data = recvbuf,
+                                       .counts = recvcounts,
+                                       .displacements = rdispls,
+                                       .types = recvtypes}},
+                          comm, request);
+}
+
+[[gnu::always_inline]] inline int Ineighbor_alltoallw_c(
+    const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
+    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Request* request) {
+  return start_neighbours(Call{.function = Function::Ineighbor_alltoallw_c,
+                               .shape = Shape::v_neighbours,
+                               .collective = Collective::alltoall,
+                               .in = {.data = const_cast<void*>(sendbuf),
+                                      .counts = sendcounts,
+                                      .displacements = sdispls,
+                                      .types = sendtypes},
+                               .out = {.data = recvbuf,
+                                       .counts = recvcounts,
+                                       .displacements = rdispls,
+                                       .types = recvtypes}},
+                          comm, request);
 }
 
 [[gnu::always_inline]] inline int Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request* request) {
@@ -1299,6 +1610,166 @@ using plan::Collective;
            .out = {.data = recvbuf, .counts = recvcounts, .type = datatype},
            .op = op},
       comm, info, request);
+}
+
+[[gnu::always_inline]] inline int Neighbor_allgather_init(const void* sendbuf, int sendcount,
+                                                          MPI_Datatype sendtype, void* recvbuf,
+                                                          int recvcount, MPI_Datatype recvtype,
+                                                          MPI_Comm comm, MPI_Info info,
+                                                          MPI_Request* request) {
+  return neighbours_init(
+      Call{.function = Function::Neighbor_allgather_init,
+           .shape = Shape::neighbours,
+           .collective = Collective::allgather,
+           .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+           .out = {.data = recvbuf, .count = recvcount, .type = recvtype}},
+      comm, info, request);
+}
+
+[[gnu::always_inline]] inline int Neighbor_allgather_init_c(const void* sendbuf,
+                                                            MPI_Count sendcount,
+                                                            MPI_Datatype sendtype, void* recvbuf,
+                                                            MPI_Count recvcount,
+                                                            MPI_Datatype recvtype, MPI_Comm comm,
+                                                            MPI_Info info, MPI_Request* request) {
+  return neighbours_init(
+      Call{.function = Function::Neighbor_allgather_init_c,
+           .shape = Shape::neighbours,
+           .collective = Collective::allgather,
+           .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+           .out = {.data = recvbuf, .count = recvcount, .type = recvtype}},
+      comm, info, request);
+}
+
+[[gnu::always_inline]] inline int Neighbor_alltoall_init(const void* sendbuf, int sendcount,
+                                                         MPI_Datatype sendtype, void* recvbuf,
+                                                         int recvcount, MPI_Datatype recvtype,
+                                                         MPI_Comm comm, MPI_Info info,
+                                                         MPI_Request* request) {
+  return neighbours_init(
+      Call{.function = Function::Neighbor_alltoall_init,
+           .shape = Shape::neighbours,
+           .collective = Collective::alltoall,
+           .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+           .out = {.data = recvbuf, .count = recvcount, .type = recvtype}},
+      comm, info, request);
+}
+
+[[gnu::always_inline]] inline int Neighbor_alltoall_init_c(const void* sendbuf, MPI_Count sendcount,
+                                                           MPI_Datatype sendtype, void* recvbuf,
+                                                           MPI_Count recvcount,
+                                                           MPI_Datatype recvtype, MPI_Comm comm,
+                                                           MPI_Info info, MPI_Request* request) {
+  return neighbours_init(
+      Call{.function = Function::Neighbor_alltoall_init_c,
+           .shape = Shape::neighbours,
+           .collective = Collective::alltoall,
+           .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+           .out = {.data = recvbuf, .count = recvcount, .type = recvtype}},
+      comm, info, request);
+}
+
+[[gnu::always_inline]] inline int Neighbor_allgatherv_init(const void* sendbuf, int sendcount,
+                                                           MPI_Datatype sendtype, void* recvbuf,
+                                                           const int recvcounts[],
+                                                           const int displs[],
+                                                           MPI_Datatype recvtype, MPI_Comm comm,
+                                                           MPI_Info info, MPI_Request* request) {
+  return neighbours_init(
+      Call{.function = Function::Neighbor_allgatherv_init,
+           .shape = Shape::v_neighbours,
+           .collective = Collective::allgather,
+           .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+           .out =
+               {.data = recvbuf, .counts = recvcounts, .displacements = displs, .type = recvtype}},
+      comm, info, request);
+}
+
+[[gnu::always_inline]] inline int Neighbor_allgatherv_init_c(
+    const void* sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void* recvbuf,
+    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
+    MPI_Info info, MPI_Request* request) {
+  return neighbours_init(
+      Call{.function = Function::Neighbor_allgatherv_init_c,
+           .shape = Shape::v_neighbours,
+           .collective = Collective::allgather,
+           .in = {.data = const_cast<void*>(sendbuf), .count = sendcount, .type = sendtype},
+           .out =
+               {.data = recvbuf, .counts = recvcounts, .displacements = displs, .type = recvtype}},
+      comm, info, request);
+}
+
+[[gnu::always_inline]] inline int Neighbor_alltoallv_init(
+    const void* sendbuf, const int sendcounts[], const int sdispls[], MPI_Datatype sendtype,
+    void* recvbuf, const int recvcounts[], const int rdispls[], MPI_Datatype recvtype,
+    MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return neighbours_init(Call{.function = Function::Neighbor_alltoallv_init,
+                              .shape = Shape::v_neighbours,
+                              .collective = Collective::alltoall,
+                              .in = {.data = const_cast<void*>(sendbuf),
+                                     .counts = sendcounts,
+                                     .displacements = sdispls,
+                                     .type = sendtype},
+                              .out = {.data = recvbuf,
+                                      .counts = recvcounts,
+                                      .displacements = rdispls,
+                                      .type = recvtype}},
+                         comm, info, request);
+}
+
+[[gnu::always_inline]] inline int Neighbor_alltoallv_init_c(
+    const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    MPI_Datatype sendtype, void* recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return neighbours_init(Call{.function = Function::Neighbor_alltoallv_init_c,
+                              .shape = Shape::v_neighbours,
+                              .collective = Collective::alltoall,
+                              .in = {.data = const_cast<void*>(sendbuf),
+                                     .counts = sendcounts,
+                                     .displacements = sdispls,
+                                     .type = sendtype},
+                              .out = {.data = recvbuf,
+                                      .counts = recvcounts,
+                                      .displacements = rdispls,
+                                      .type = recvtype}},
+                         comm, info, request);
+}
+
+[[gnu::always_inline]] inline int Neighbor_alltoallw_init(
+    const void* sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void* recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+    const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info, MPI_Request* request) {
+  return neighbours_init(Call{.function = Function::Neighbor_alltoallw_init,
+                              .shape = Shape::v_neighbours,
+                              .collective = Collective::alltoall,
+                              .in = {.data = const_cast<void*>(sendbuf),
+                                     .counts = sendcounts,
+                                     .displacements = sdispls,
+                                     .types = sendtypes},
+                              .out = {.data = recvbuf,
+                                      .counts = recvcounts,
+                                      .displacements = rdispls,
+                                      .types = recvtypes}},
+                         comm, info, request);
+}
+
+[[gnu::always_inline]] inline int Neighbor_alltoallw_init_c(
+    const void* sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+    const MPI_Datatype sendtypes[], void* recvbuf, const MPI_Count recvcounts[],
+    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
+    MPI_Request* request) {
+  return neighbours_init(Call{.function = Function::Neighbor_alltoallw_init_c,
+                              .shape = Shape::v_neighbours,
+                              .collective = Collective::alltoall,
+                              .in = {.data = const_cast<void*>(sendbuf),
+                                     .counts = sendcounts,
+                                     .displacements = sdispls,
+                                     .types = sendtypes},
+                              .out = {.data = recvbuf,
+                                      .counts = recvcounts,
+                                      .displacements = rdispls,
+                                      .types = recvtypes}},
+                         comm, info, request);
 }
 
 }  // namespace tutti::mpi::entry

@@ -1,6 +1,7 @@
 #include "mpi/entry/fortran.h"
 
 #include "mpi/abi/inside.h"
+#include "mpi/communicators/topology.h"
 #include "mpi/entry/life.h"
 #include "mpi/entry/memory.h"
 #include "mpi/entry/spawn.h"
@@ -100,6 +101,12 @@ const Constants& constants() {
   return found;
 }
 
+std::vector<MPI_Datatype> c_types_of(const MPI_Fint* handles, size_t parts) {
+  std::vector<MPI_Datatype> types;
+  for (size_t part = 0; part < parts; ++part) types.push_back(c_type(handles[part]));
+  return types;
+}
+
 }  // namespace
 
 void* c_address(void* buffer) {
@@ -119,9 +126,19 @@ std::vector<MPI_Datatype> c_types(const MPI_Fint* handles, MPI_Comm communicator
   if (mpi.Comm_test_inter(communicator, &inter) != MPI_SUCCESS) return {};
   const auto size = inter != 0 ? mpi.Comm_remote_size : mpi.Comm_size;
   if (size(communicator, &ranks) != MPI_SUCCESS) return {};
-  std::vector<MPI_Datatype> types;
-  for (int rank = 0; rank < ranks; ++rank) types.push_back(c_type(handles[rank]));
-  return types;
+  return c_types_of(handles, static_cast<size_t>(ranks));
+}
+
+std::vector<MPI_Datatype> c_types_in(const MPI_Fint* handles, MPI_Comm communicator) {
+  if (host().foreign) return {};
+  const auto neighbourhood = neighbourhood_of(communicator);
+  return c_types_of(handles, neighbourhood ? neighbourhood->destinations.size() : 0);
+}
+
+std::vector<MPI_Datatype> c_types_out(const MPI_Fint* handles, MPI_Comm communicator) {
+  if (host().foreign) return {};
+  const auto neighbourhood = neighbourhood_of(communicator);
+  return c_types_of(handles, neighbourhood ? neighbourhood->sources.size() : 0);
 }
 
 #endif

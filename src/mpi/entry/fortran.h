@@ -65,6 +65,10 @@ void* c_address(void* buffer);
 // MPI_IN_PLACE, because the handles may then be anything, and none after an error of the host.
 std::vector<MPI_Datatype> c_types(const MPI_Fint* handles, MPI_Comm communicator,
                                   const void* buffer);
+// The types of the parts that this rank sends in a neighbourhood collective (`in`) or receives.
+// None if the communicator has no topology.
+std::vector<MPI_Datatype> c_types_in(const MPI_Fint* handles, MPI_Comm communicator);
+std::vector<MPI_Datatype> c_types_out(const MPI_Fint* handles, MPI_Comm communicator);
 #endif
 
 // The requests of a call. They are converted only if some of them may be Tutti's.

@@ -324,6 +324,54 @@ TUTTI_ENTRY void mpi_reduce_scatter_(void* sendbuf, void* recvbuf, MPI_Fint* rec
                                         c_type(*datatype), c_op(*op), c_communicator(*comm)));
 }
 
+TUTTI_ENTRY void mpi_neighbor_allgather_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype,
+                                         void* recvbuf, MPI_Fint* recvcount, MPI_Fint* recvtype,
+                                         MPI_Fint* comm, MPI_Fint* error) {
+  set(error, mpi::entry::Neighbor_allgather(c_address(sendbuf), *sendcount, c_type(*sendtype),
+                                            c_address(recvbuf), *recvcount, c_type(*recvtype),
+                                            c_communicator(*comm)));
+}
+
+TUTTI_ENTRY void mpi_neighbor_alltoall_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype,
+                                        void* recvbuf, MPI_Fint* recvcount, MPI_Fint* recvtype,
+                                        MPI_Fint* comm, MPI_Fint* error) {
+  set(error, mpi::entry::Neighbor_alltoall(c_address(sendbuf), *sendcount, c_type(*sendtype),
+                                           c_address(recvbuf), *recvcount, c_type(*recvtype),
+                                           c_communicator(*comm)));
+}
+
+TUTTI_ENTRY void mpi_neighbor_allgatherv_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype,
+                                          void* recvbuf, MPI_Fint* recvcounts, MPI_Fint* displs,
+                                          MPI_Fint* recvtype, MPI_Fint* comm, MPI_Fint* error) {
+  set(error, mpi::entry::Neighbor_allgatherv(c_address(sendbuf), *sendcount, c_type(*sendtype),
+                                             c_address(recvbuf), recvcounts, displs,
+                                             c_type(*recvtype), c_communicator(*comm)));
+}
+
+TUTTI_ENTRY void mpi_neighbor_alltoallv_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* sdispls,
+                                         MPI_Fint* sendtype, void* recvbuf, MPI_Fint* recvcounts,
+                                         MPI_Fint* rdispls, MPI_Fint* recvtype, MPI_Fint* comm,
+                                         MPI_Fint* error) {
+  set(error, mpi::entry::Neighbor_alltoallv(c_address(sendbuf), sendcounts, sdispls,
+                                            c_type(*sendtype), c_address(recvbuf), recvcounts,
+                                            rdispls, c_type(*recvtype), c_communicator(*comm)));
+}
+
+TUTTI_ENTRY void mpi_neighbor_alltoallw_(void* sendbuf, MPI_Fint* sendcounts, MPI_Aint* sdispls,
+                                         MPI_Fint* sendtypes, void* recvbuf, MPI_Fint* recvcounts,
+                                         MPI_Aint* rdispls, MPI_Fint* recvtypes, MPI_Fint* comm,
+                                         MPI_Fint* error) {
+  set(error, [&] {
+    return mpi::guarded(c_communicator(*comm), [&] {
+      const auto sendtypes_in_c = c_types_in(sendtypes, c_communicator(*comm));
+      const auto recvtypes_in_c = c_types_out(recvtypes, c_communicator(*comm));
+      return mpi::entry::Neighbor_alltoallw(c_address(sendbuf), sendcounts, sdispls,
+                                            sendtypes_in_c.data(), c_address(recvbuf), recvcounts,
+                                            rdispls, recvtypes_in_c.data(), c_communicator(*comm));
+    });
+  }());
+}
+
 TUTTI_ENTRY void mpi_ibarrier_(MPI_Fint* comm, MPI_Fint* request, MPI_Fint* error) {
   make_request(request, error, [&](MPI_Request* request) {
     return mpi::entry::Ibarrier(c_communicator(*comm), request);
@@ -487,6 +535,63 @@ TUTTI_ENTRY void mpi_ireduce_scatter_(void* sendbuf, void* recvbuf, MPI_Fint* re
     return mpi::entry::Ireduce_scatter(c_address(sendbuf), c_address(recvbuf), recvcounts,
                                        c_type(*datatype), c_op(*op), c_communicator(*comm),
                                        request);
+  });
+}
+
+TUTTI_ENTRY void mpi_ineighbor_allgather_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype,
+                                          void* recvbuf, MPI_Fint* recvcount, MPI_Fint* recvtype,
+                                          MPI_Fint* comm, MPI_Fint* request, MPI_Fint* error) {
+  make_request(request, error, [&](MPI_Request* request) {
+    return mpi::entry::Ineighbor_allgather(c_address(sendbuf), *sendcount, c_type(*sendtype),
+                                           c_address(recvbuf), *recvcount, c_type(*recvtype),
+                                           c_communicator(*comm), request);
+  });
+}
+
+TUTTI_ENTRY void mpi_ineighbor_alltoall_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype,
+                                         void* recvbuf, MPI_Fint* recvcount, MPI_Fint* recvtype,
+                                         MPI_Fint* comm, MPI_Fint* request, MPI_Fint* error) {
+  make_request(request, error, [&](MPI_Request* request) {
+    return mpi::entry::Ineighbor_alltoall(c_address(sendbuf), *sendcount, c_type(*sendtype),
+                                          c_address(recvbuf), *recvcount, c_type(*recvtype),
+                                          c_communicator(*comm), request);
+  });
+}
+
+TUTTI_ENTRY void mpi_ineighbor_allgatherv_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype,
+                                           void* recvbuf, MPI_Fint* recvcounts, MPI_Fint* displs,
+                                           MPI_Fint* recvtype, MPI_Fint* comm, MPI_Fint* request,
+                                           MPI_Fint* error) {
+  make_request(request, error, [&](MPI_Request* request) {
+    return mpi::entry::Ineighbor_allgatherv(c_address(sendbuf), *sendcount, c_type(*sendtype),
+                                            c_address(recvbuf), recvcounts, displs,
+                                            c_type(*recvtype), c_communicator(*comm), request);
+  });
+}
+
+TUTTI_ENTRY void mpi_ineighbor_alltoallv_(void* sendbuf, MPI_Fint* sendcounts, MPI_Fint* sdispls,
+                                          MPI_Fint* sendtype, void* recvbuf, MPI_Fint* recvcounts,
+                                          MPI_Fint* rdispls, MPI_Fint* recvtype, MPI_Fint* comm,
+                                          MPI_Fint* request, MPI_Fint* error) {
+  make_request(request, error, [&](MPI_Request* request) {
+    return mpi::entry::Ineighbor_alltoallv(
+        c_address(sendbuf), sendcounts, sdispls, c_type(*sendtype), c_address(recvbuf), recvcounts,
+        rdispls, c_type(*recvtype), c_communicator(*comm), request);
+  });
+}
+
+TUTTI_ENTRY void mpi_ineighbor_alltoallw_(void* sendbuf, MPI_Fint* sendcounts, MPI_Aint* sdispls,
+                                          MPI_Fint* sendtypes, void* recvbuf, MPI_Fint* recvcounts,
+                                          MPI_Aint* rdispls, MPI_Fint* recvtypes, MPI_Fint* comm,
+                                          MPI_Fint* request, MPI_Fint* error) {
+  make_request(request, error, [&](MPI_Request* request) {
+    return mpi::guarded(c_communicator(*comm), [&] {
+      const auto sendtypes_in_c = c_types_in(sendtypes, c_communicator(*comm));
+      const auto recvtypes_in_c = c_types_out(recvtypes, c_communicator(*comm));
+      return mpi::entry::Ineighbor_alltoallw(
+          c_address(sendbuf), sendcounts, sdispls, sendtypes_in_c.data(), c_address(recvbuf),
+          recvcounts, rdispls, recvtypes_in_c.data(), c_communicator(*comm), request);
+    });
   });
 }
 
@@ -667,6 +772,70 @@ TUTTI_ENTRY void mpi_reduce_scatter_init_(void* sendbuf, void* recvbuf, MPI_Fint
     return mpi::entry::Reduce_scatter_init(c_address(sendbuf), c_address(recvbuf), recvcounts,
                                            c_type(*datatype), c_op(*op), c_communicator(*comm),
                                            c_info(*info), request);
+  });
+}
+
+TUTTI_ENTRY void mpi_neighbor_allgather_init_(void* sendbuf, MPI_Fint* sendcount,
+                                              MPI_Fint* sendtype, void* recvbuf,
+                                              MPI_Fint* recvcount, MPI_Fint* recvtype,
+                                              MPI_Fint* comm, MPI_Fint* info, MPI_Fint* request,
+                                              MPI_Fint* error) {
+  make_request(request, error, [&](MPI_Request* request) {
+    return mpi::entry::Neighbor_allgather_init(c_address(sendbuf), *sendcount, c_type(*sendtype),
+                                               c_address(recvbuf), *recvcount, c_type(*recvtype),
+                                               c_communicator(*comm), c_info(*info), request);
+  });
+}
+
+TUTTI_ENTRY void mpi_neighbor_alltoall_init_(void* sendbuf, MPI_Fint* sendcount, MPI_Fint* sendtype,
+                                             void* recvbuf, MPI_Fint* recvcount, MPI_Fint* recvtype,
+                                             MPI_Fint* comm, MPI_Fint* info, MPI_Fint* request,
+                                             MPI_Fint* error) {
+  make_request(request, error, [&](MPI_Request* request) {
+    return mpi::entry::Neighbor_alltoall_init(c_address(sendbuf), *sendcount, c_type(*sendtype),
+                                              c_address(recvbuf), *recvcount, c_type(*recvtype),
+                                              c_communicator(*comm), c_info(*info), request);
+  });
+}
+
+TUTTI_ENTRY void mpi_neighbor_allgatherv_init_(void* sendbuf, MPI_Fint* sendcount,
+                                               MPI_Fint* sendtype, void* recvbuf,
+                                               MPI_Fint* recvcounts, MPI_Fint* displs,
+                                               MPI_Fint* recvtype, MPI_Fint* comm, MPI_Fint* info,
+                                               MPI_Fint* request, MPI_Fint* error) {
+  make_request(request, error, [&](MPI_Request* request) {
+    return mpi::entry::Neighbor_allgatherv_init(
+        c_address(sendbuf), *sendcount, c_type(*sendtype), c_address(recvbuf), recvcounts, displs,
+        c_type(*recvtype), c_communicator(*comm), c_info(*info), request);
+  });
+}
+
+TUTTI_ENTRY void mpi_neighbor_alltoallv_init_(void* sendbuf, MPI_Fint* sendcounts,
+                                              MPI_Fint* sdispls, MPI_Fint* sendtype, void* recvbuf,
+                                              MPI_Fint* recvcounts, MPI_Fint* rdispls,
+                                              MPI_Fint* recvtype, MPI_Fint* comm, MPI_Fint* info,
+                                              MPI_Fint* request, MPI_Fint* error) {
+  make_request(request, error, [&](MPI_Request* request) {
+    return mpi::entry::Neighbor_alltoallv_init(
+        c_address(sendbuf), sendcounts, sdispls, c_type(*sendtype), c_address(recvbuf), recvcounts,
+        rdispls, c_type(*recvtype), c_communicator(*comm), c_info(*info), request);
+  });
+}
+
+TUTTI_ENTRY void mpi_neighbor_alltoallw_init_(void* sendbuf, MPI_Fint* sendcounts,
+                                              MPI_Aint* sdispls, MPI_Fint* sendtypes, void* recvbuf,
+                                              MPI_Fint* recvcounts, MPI_Aint* rdispls,
+                                              MPI_Fint* recvtypes, MPI_Fint* comm, MPI_Fint* info,
+                                              MPI_Fint* request, MPI_Fint* error) {
+  make_request(request, error, [&](MPI_Request* request) {
+    return mpi::guarded(c_communicator(*comm), [&] {
+      const auto sendtypes_in_c = c_types_in(sendtypes, c_communicator(*comm));
+      const auto recvtypes_in_c = c_types_out(recvtypes, c_communicator(*comm));
+      return mpi::entry::Neighbor_alltoallw_init(c_address(sendbuf), sendcounts, sdispls,
+                                                 sendtypes_in_c.data(), c_address(recvbuf),
+                                                 recvcounts, rdispls, recvtypes_in_c.data(),
+                                                 c_communicator(*comm), c_info(*info), request);
+    });
   });
 }
 
@@ -960,6 +1129,55 @@ void mpi_reduce_scatter__(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fin
     TUTTI_SAME_AS("mpi_reduce_scatter_");
 void mpi_reduce_scatter_f08_(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
     TUTTI_SAME_AS("mpi_reduce_scatter_");
+void MPI_NEIGHBOR_ALLGATHER(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                            MPI_Fint*) TUTTI_SAME_AS("mpi_neighbor_allgather_");
+void mpi_neighbor_allgather(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                            MPI_Fint*) TUTTI_SAME_AS("mpi_neighbor_allgather_");
+void mpi_neighbor_allgather__(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                              MPI_Fint*) TUTTI_SAME_AS("mpi_neighbor_allgather_");
+void mpi_neighbor_allgather_f08_(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*,
+                                 MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_neighbor_allgather_");
+void MPI_NEIGHBOR_ALLTOALL(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                           MPI_Fint*) TUTTI_SAME_AS("mpi_neighbor_alltoall_");
+void mpi_neighbor_alltoall(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                           MPI_Fint*) TUTTI_SAME_AS("mpi_neighbor_alltoall_");
+void mpi_neighbor_alltoall__(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                             MPI_Fint*) TUTTI_SAME_AS("mpi_neighbor_alltoall_");
+void mpi_neighbor_alltoall_f08_(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                                MPI_Fint*) TUTTI_SAME_AS("mpi_neighbor_alltoall_");
+void MPI_NEIGHBOR_ALLGATHERV(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                             MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_neighbor_allgatherv_");
+void mpi_neighbor_allgatherv(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                             MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_neighbor_allgatherv_");
+void mpi_neighbor_allgatherv__(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                               MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_neighbor_allgatherv_");
+void mpi_neighbor_allgatherv_f08_(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*,
+                                  MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_neighbor_allgatherv_");
+void MPI_NEIGHBOR_ALLTOALLV(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*,
+                            MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_neighbor_alltoallv_");
+void mpi_neighbor_alltoallv(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*,
+                            MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_neighbor_alltoallv_");
+void mpi_neighbor_alltoallv__(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*,
+                              MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_neighbor_alltoallv_");
+void mpi_neighbor_alltoallv_f08_(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*,
+                                 MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_neighbor_alltoallv_");
+void MPI_NEIGHBOR_ALLTOALLW(void*, MPI_Fint*, MPI_Aint*, MPI_Fint*, void*, MPI_Fint*, MPI_Aint*,
+                            MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_neighbor_alltoallw_");
+void mpi_neighbor_alltoallw(void*, MPI_Fint*, MPI_Aint*, MPI_Fint*, void*, MPI_Fint*, MPI_Aint*,
+                            MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_neighbor_alltoallw_");
+void mpi_neighbor_alltoallw__(void*, MPI_Fint*, MPI_Aint*, MPI_Fint*, void*, MPI_Fint*, MPI_Aint*,
+                              MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_neighbor_alltoallw_");
+void mpi_neighbor_alltoallw_f08_(void*, MPI_Fint*, MPI_Aint*, MPI_Fint*, void*, MPI_Fint*,
+                                 MPI_Aint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_neighbor_alltoallw_");
 void MPI_IBARRIER(MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_ibarrier_");
 void mpi_ibarrier(MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_ibarrier_");
 void mpi_ibarrier__(MPI_Fint*, MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_ibarrier_");
@@ -1094,6 +1312,60 @@ void mpi_ireduce_scatter__(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fi
                            MPI_Fint*) TUTTI_SAME_AS("mpi_ireduce_scatter_");
 void mpi_ireduce_scatter_f08_(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
                               MPI_Fint*) TUTTI_SAME_AS("mpi_ireduce_scatter_");
+void MPI_INEIGHBOR_ALLGATHER(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                             MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_ineighbor_allgather_");
+void mpi_ineighbor_allgather(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                             MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_ineighbor_allgather_");
+void mpi_ineighbor_allgather__(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                               MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_ineighbor_allgather_");
+void mpi_ineighbor_allgather_f08_(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*,
+                                  MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_ineighbor_allgather_");
+void MPI_INEIGHBOR_ALLTOALL(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                            MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_ineighbor_alltoall_");
+void mpi_ineighbor_alltoall(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                            MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_ineighbor_alltoall_");
+void mpi_ineighbor_alltoall__(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                              MPI_Fint*, MPI_Fint*) TUTTI_SAME_AS("mpi_ineighbor_alltoall_");
+void mpi_ineighbor_alltoall_f08_(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*,
+                                 MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_ineighbor_alltoall_");
+void MPI_INEIGHBOR_ALLGATHERV(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                              MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_ineighbor_allgatherv_");
+void mpi_ineighbor_allgatherv(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                              MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_ineighbor_allgatherv_");
+void mpi_ineighbor_allgatherv__(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                                MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_ineighbor_allgatherv_");
+void mpi_ineighbor_allgatherv_f08_(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*,
+                                   MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_ineighbor_allgatherv_");
+void MPI_INEIGHBOR_ALLTOALLV(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*,
+                             MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_ineighbor_alltoallv_");
+void mpi_ineighbor_alltoallv(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*,
+                             MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_ineighbor_alltoallv_");
+void mpi_ineighbor_alltoallv__(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*,
+                               MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_ineighbor_alltoallv_");
+void mpi_ineighbor_alltoallv_f08_(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*,
+                                  MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_ineighbor_alltoallv_");
+void MPI_INEIGHBOR_ALLTOALLW(void*, MPI_Fint*, MPI_Aint*, MPI_Fint*, void*, MPI_Fint*, MPI_Aint*,
+                             MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_ineighbor_alltoallw_");
+void mpi_ineighbor_alltoallw(void*, MPI_Fint*, MPI_Aint*, MPI_Fint*, void*, MPI_Fint*, MPI_Aint*,
+                             MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_ineighbor_alltoallw_");
+void mpi_ineighbor_alltoallw__(void*, MPI_Fint*, MPI_Aint*, MPI_Fint*, void*, MPI_Fint*, MPI_Aint*,
+                               MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_ineighbor_alltoallw_");
+void mpi_ineighbor_alltoallw_f08_(void*, MPI_Fint*, MPI_Aint*, MPI_Fint*, void*, MPI_Fint*,
+                                  MPI_Aint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_ineighbor_alltoallw_");
 void MPI_BARRIER_INIT(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
     TUTTI_SAME_AS("mpi_barrier_init_");
 void mpi_barrier_init(MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
@@ -1259,6 +1531,66 @@ void mpi_reduce_scatter_init__(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MP
 void mpi_reduce_scatter_init_f08_(void*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
                                   MPI_Fint*, MPI_Fint*, MPI_Fint*)
     TUTTI_SAME_AS("mpi_reduce_scatter_init_");
+void MPI_NEIGHBOR_ALLGATHER_INIT(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*,
+                                 MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_neighbor_allgather_init_");
+void mpi_neighbor_allgather_init(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*,
+                                 MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_neighbor_allgather_init_");
+void mpi_neighbor_allgather_init__(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*,
+                                   MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_neighbor_allgather_init_");
+void mpi_neighbor_allgather_init_f08_(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*,
+                                      MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_neighbor_allgather_init_");
+void MPI_NEIGHBOR_ALLTOALL_INIT(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                                MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_neighbor_alltoall_init_");
+void mpi_neighbor_alltoall_init(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                                MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_neighbor_alltoall_init_");
+void mpi_neighbor_alltoall_init__(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*,
+                                  MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_neighbor_alltoall_init_");
+void mpi_neighbor_alltoall_init_f08_(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*,
+                                     MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_neighbor_alltoall_init_");
+void MPI_NEIGHBOR_ALLGATHERV_INIT(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*,
+                                  MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_neighbor_allgatherv_init_");
+void mpi_neighbor_allgatherv_init(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*,
+                                  MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_neighbor_allgatherv_init_");
+void mpi_neighbor_allgatherv_init__(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*,
+                                    MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_neighbor_allgatherv_init_");
+void mpi_neighbor_allgatherv_init_f08_(void*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*, MPI_Fint*,
+                                       MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_neighbor_allgatherv_init_");
+void MPI_NEIGHBOR_ALLTOALLV_INIT(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*,
+                                 MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_neighbor_alltoallv_init_");
+void mpi_neighbor_alltoallv_init(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*,
+                                 MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_neighbor_alltoallv_init_");
+void mpi_neighbor_alltoallv_init__(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*,
+                                   MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_neighbor_alltoallv_init_");
+void mpi_neighbor_alltoallv_init_f08_(void*, MPI_Fint*, MPI_Fint*, MPI_Fint*, void*, MPI_Fint*,
+                                      MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                                      MPI_Fint*) TUTTI_SAME_AS("mpi_neighbor_alltoallv_init_");
+void MPI_NEIGHBOR_ALLTOALLW_INIT(void*, MPI_Fint*, MPI_Aint*, MPI_Fint*, void*, MPI_Fint*,
+                                 MPI_Aint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_neighbor_alltoallw_init_");
+void mpi_neighbor_alltoallw_init(void*, MPI_Fint*, MPI_Aint*, MPI_Fint*, void*, MPI_Fint*,
+                                 MPI_Aint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_neighbor_alltoallw_init_");
+void mpi_neighbor_alltoallw_init__(void*, MPI_Fint*, MPI_Aint*, MPI_Fint*, void*, MPI_Fint*,
+                                   MPI_Aint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*)
+    TUTTI_SAME_AS("mpi_neighbor_alltoallw_init_");
+void mpi_neighbor_alltoallw_init_f08_(void*, MPI_Fint*, MPI_Aint*, MPI_Fint*, void*, MPI_Fint*,
+                                      MPI_Aint*, MPI_Fint*, MPI_Fint*, MPI_Fint*, MPI_Fint*,
+                                      MPI_Fint*) TUTTI_SAME_AS("mpi_neighbor_alltoallw_init_");
 void MPI_INIT(MPI_Fint*) TUTTI_SAME_AS("mpi_init_");
 void mpi_init(MPI_Fint*) TUTTI_SAME_AS("mpi_init_");
 void mpi_init__(MPI_Fint*) TUTTI_SAME_AS("mpi_init_");
