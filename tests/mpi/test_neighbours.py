@@ -1,0 +1,114 @@
+"""Neighbourhood collectives: what they move, by the standard's rules; halo exchanges; wrong
+arguments; and who serves them.
+"""
+
+import json
+import shutil
+import subprocess
+
+import pytest
+from support import PROGRAMS, expect_ok, job
+
+from tutti.tracing import read
+
+pytestmark = pytest.mark.mpi
+# Communicators set up when they are made.
+AT_ONCE = {"TUTTI_SETUP_AFTER": "0"}
+MANY = [pytest.param(ranks, marks=pytest.mark.slow) for ranks in (5, 7, 8)]
+
+
+def errors_of(host):
+    """The argument for programs on hosts whose own functions have errors (programs/neighbours.c)."""
+    return ["errs"] if host.abi == "openmpi" else []
+
+
+def served(report):
+    """How many calls Tutti served, how many the host served, how many there were on communicators
+    of one rank, and the host's reasons.
+    """
+    document = json.loads(report.read_text())
+    rows = [row for row in document["collectives"] if row["collective"].startswith("neighbor_")]
+    return (
+        sum(row["calls"] for row in rows),
+        sum(row["host_calls"] for row in rows),
+        document["calls_on_one_rank"],
+        {row["reason"] for row in document["host_reasons"]},
+    )
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, *MANY])
+def test_results(host, compiled, tmp_path, ranks):
+    """All functions in all forms. The report has each call, and each start of a persistent one."""
+    program, report = compiled(host, "neighbours"), tmp_path / "report.json"
+    options = [f"--report={report}"]
+    result = expect_ok(
+        job(
+            host,
+            ranks,
+            program,
+            *errors_of(host),
+            options=options,
+            variables=AT_ONCE,
+            timeout=150,
+        )
+    )
+    words = result.stdout.split()
+    made = int(words[words.index("calls") + 1])
+    calls, host_calls, on_one_rank, reasons = served(report)
+    assert calls == 0 and made > 500 * ranks
+    if ranks == 1:
+        assert host_calls == 0 and on_one_rank == made + 1  # with the barrier at the end
+    else:
+        assert host_calls == made and reasons == {"neighbourhood collectives"}
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3, 4, *MANY])
+def test_halos_and_calls_under_way(host, compiled, ranks):
+    program = compiled(host, "halo")
+    expect_ok(job(host, ranks, program, *errors_of(host), variables=AT_ONCE, timeout=100))
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_calls_count_as_first_calls(host, compiled, ranks):
+    """A communicator sets up inside a neighbourhood collective."""
+    program, variables = compiled(host, "halo"), {"TUTTI_SETUP_AFTER": "2"}
+    expect_ok(job(host, ranks, program, *errors_of(host), variables=variables, timeout=100))
+
+
+@pytest.mark.parametrize("ranks", [1, 2, 3])
+def test_wrong_arguments(host, compiled, ranks):
+    """The host judges them. Calls that it refuses are not among a communicator's first calls."""
+    for variables in (AT_ONCE, {"TUTTI_SETUP_AFTER": "2"}):
+        expect_ok(job(host, ranks, compiled(host, "neighbours_errors"), variables=variables))
+
+
+def test_the_hosts_calls_are_in_traces(host, compiled, tmp_path):
+    trace_file = tmp_path / "run.trace"
+    options = ["--trace", trace_file]
+    program = compiled(host, "neighbours_errors")
+    expect_ok(job(host, 2, program, options=options, variables=AT_ONCE))
+    trace = read(trace_file)
+    get = trace.operations
+    reasons = [trace.reasons[reason] for reason in get["reason"][get["host"]]]
+    # Of each of the four rounds the one right call, at both ranks.
+    assert reasons.count("neighbourhood collectives") == 2 * 4
+
+
+@pytest.mark.parametrize("face", ["MPIF", "USE_MPI", "USE_F08"])
+@pytest.mark.parametrize("name", ["debian-mpich", "debian-openmpi"])
+def test_fortran(host_named, name, face, tmp_path):
+    host = host_named(name)
+    compiler = host.compiler.replace("mpicc", "mpif90")
+    if shutil.which(compiler) is None:
+        pytest.skip(f"{host.name} has no Fortran compiler")
+    program, report = tmp_path / "neighbours", tmp_path / "report.json"
+    mpich = host.abi == "mpich"
+    options = ["-w", "-fallow-argument-mismatch", f"-D{face}", "-o", program]
+    options.append("-DPERSISTENT" if mpich else "-DOPEN_MPI_SERVES")
+    source = PROGRAMS / "neighbours.F90"
+    subprocess.run([compiler, *options, source], check=True, timeout=120)
+    expect_ok(job(host, 3, program, options=[f"--report={report}"], variables=AT_ONCE))
+    calls, host_calls, _, reasons = served(report)
+    # Rounds with calls, and starts of a persistent one.
+    assert calls == 0 and host_calls == 3 * (4 * 8 + 4 if mpich else 4 * 7)
+    assert reasons == {"neighbourhood collectives"}
