@@ -75,7 +75,7 @@ enum class Shape : uint8_t {
 struct Call {
   Function function;
   Shape shape;
-  Collective collective;  // among neighbours: the one whose buffers have blocks in the same way
+  Collective collective;  // among neighbours: an allgather or alltoall, whose buffers are alike
   // In a bcast both are the same; in a reduction they have the same counts and type.
   Side in{}, out{};
   int root = 0;  // 0 for a collective without a root

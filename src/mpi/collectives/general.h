@@ -116,5 +116,9 @@ Served refused(Communicator& communicator, const Error& error) noexcept;
 // This rank and the number of ranks of a communicator. Returns false if the host raises an error,
 // and for an intercommunicator, where a call's arguments have another meaning.
 bool ranks_of(MPI_Comm communicator, int* rank, int* ranks);
+inline bool has_one_rank(MPI_Comm communicator) {
+  int rank = 0, ranks = 0;
+  return ranks_of(communicator, &rank, &ranks) && ranks == 1;
+}
 
 }  // namespace tutti::mpi

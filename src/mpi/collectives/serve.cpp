@@ -44,11 +44,6 @@ bool aliases_tolerated = false;
   }
 }
 
-bool has_one_rank(MPI_Comm communicator) {
-  int rank = 0, ranks = 0;
-  return ranks_of(communicator, &rank, &ranks) && ranks == 1;
-}
-
 std::string_view algorithm_of(Communicator& communicator, const Call& call, size_t bytes) {
   if (call.v_form()) return group::Group::v_algorithm;
   if (bytes == 0 && call.shape != Shape::barrier) return "none";

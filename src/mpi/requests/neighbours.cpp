@@ -12,11 +12,6 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-bool has_one_rank(MPI_Comm comm) {
-  int rank = 0, ranks = 0;
-  return ranks_of(comm, &rank, &ranks) && ranks == 1;
-}
-
 // For the report and traces: the bytes of this rank's first block that has data, to or from a
 // neighbour. Counts and types of blocks beyond the rank's edges do not exist.
 size_t bytes_of_first_block(const Call& call, MPI_Comm comm) {
