@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 
 #include "base/error.h"
@@ -93,8 +94,8 @@ std::vector<OutEdge> out_edges(const Neighbourhood& own) {
   return edges;
 }
 
-EagerProgram neighbours_program(Collective collective, int32_t rank, int32_t ranks,
-                                const Neighbourhood& own, const EdgesOf& edges_of) {
+EagerProgram neighbours_start(Collective collective, int32_t rank, int32_t ranks,
+                              const Neighbourhood& own) {
   EagerProgram program;
   program.collective = collective;
   program.ranks = ranks;
@@ -103,7 +104,15 @@ EagerProgram neighbours_program(Collective collective, int32_t rank, int32_t ran
       static_cast<int32_t>(std::max({size_t{1}, own.sources.size(), own.destinations.size()}));
   program.parted = true;
   give(program, own);
+  const std::set<int32_t> sources(own.sources.begin(), own.sources.end());
+  for (const int32_t from : sources)
+    if (from >= 0 && from != rank) program.awaits.push_back(from);
+  return program;
+}
 
+EagerProgram neighbours_program(Collective collective, int32_t rank, int32_t ranks,
+                                const Neighbourhood& own, const EdgesOf& edges_of) {
+  EagerProgram program = neighbours_start(collective, rank, ranks, own);
   const std::vector<OutEdge> own_edges = out_edges(own);
   std::map<int32_t, Source> sources;
   for (size_t i = 0; i < own.sources.size(); ++i) {
@@ -127,7 +136,6 @@ EagerProgram neighbours_program(Collective collective, int32_t rank, int32_t ran
              "rank " + std::to_string(from) + " has more edges than rank " + std::to_string(rank) +
                  " expects");
     if (from == rank) continue;
-    program.awaits.push_back(from);
     program.awaited_blocks.push_back(source.blocks);
   }
   return program;

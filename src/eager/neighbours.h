@@ -52,4 +52,9 @@ using EdgesOf = std::function<std::span<const OutEdge>(int32_t rank)>;
 plan::EagerProgram neighbours_program(plan::Collective collective, int32_t rank, int32_t ranks,
                                       const Neighbourhood& own, const EdgesOf& edges_of);
 
+// The part of the same program that follows from the rank's own edges: what it gives, and of which
+// ranks it awaits records. An operation can be started with it, but not be completed.
+plan::EagerProgram neighbours_start(plan::Collective collective, int32_t rank, int32_t ranks,
+                                    const Neighbourhood& own);
+
 }  // namespace tutti::eager

@@ -63,7 +63,7 @@ class Taker {
       for (size_t i = 0; i < program_.takes.size(); ++i) {
         const Take& take = program_.takes[i];
         if (!execute(take)) break;
-        if (operation_.observer != nullptr) operation_.observer->took(i, bytes_of(take));
+        if (operation_.observer != nullptr) operation_.observer->took(program_, i, bytes_of(take));
       }
     return outcome_;
   }

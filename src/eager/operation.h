@@ -40,7 +40,7 @@ class Observer {
   // The record is filled, and will be published now.
   virtual void filled() noexcept = 0;
   // The take with this index in the program has been executed; `bytes` of a block.
-  virtual void took(size_t take, size_t bytes) noexcept = 0;
+  virtual void took(const plan::EagerProgram& program, size_t take, size_t bytes) noexcept = 0;
 
  protected:
   ~Observer() = default;

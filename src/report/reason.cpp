@@ -23,9 +23,9 @@ const char* describe(Reason reason) {
     case Reason::persistent_between_nodes: return "persistent collectives between nodes";
     case Reason::nonblocking_between_nodes: return "non-blocking collectives between nodes";
     case Reason::no_growing_memory:
-      return "non-blocking and persistent collectives without memfds, whose memory can grow "
-             "(TUTTI_SHM)";
-    case Reason::neighbourhood: return "neighbourhood collectives";
+      return "non-blocking, persistent and neighbourhood collectives without memfds, whose memory "
+             "can grow (TUTTI_SHM)";
+    case Reason::neighbours_between_nodes: return "neighbourhood collectives between nodes";
     case Reason::among_leaders:
       return "the host MPI's part of a collective of Tutti's, among the nodes' leaders";
     case Reason::count_: break;

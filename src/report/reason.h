@@ -24,7 +24,7 @@ enum class Reason : uint8_t {
   persistent_between_nodes,
   nonblocking_between_nodes,
   no_growing_memory,
-  neighbourhood,
+  neighbours_between_nodes,
   among_leaders,  // only in traces
   count_
 };

@@ -69,7 +69,7 @@ TEST(Tally, AlgorithmsAreNamedOnceInTheOrderOfTheirFirstCalls) {
 
 TEST(Tally, CallsAmongNeighboursHaveTheirOwnRows) {
   const Numbers before = numbers_now();
-  record({Collective::allgather, 8, Reason::neighbourhood, {}, nanoseconds(1), true});
+  record({Collective::allgather, 8, Reason::neighbours_between_nodes, {}, nanoseconds(1), true});
   record({Collective::alltoall, 0, Reason::none, "records", nanoseconds(1), true});
   const Numbers after = numbers_now();
   EXPECT_EQ(row(after, Collective::allgather, 1).host_calls,

@@ -21,7 +21,7 @@ bool aliases_tolerated = false;
     case Shape::reduction:
     case Shape::v_reduction: return reduction_by_group(communicator, call);
     case Shape::neighbours:
-    case Shape::v_neighbours: return Reason::neighbourhood;
+    case Shape::v_neighbours: return Reason::no_program;  // requests/neighbours.h serves them
     case Shape::barrier: break;
   }
   return communicator.finish(communicator.group()->run({call.collective}));

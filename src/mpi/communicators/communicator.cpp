@@ -11,6 +11,7 @@
 #include "group/scratch.h"
 #include "mpi/job/agreement.h"
 #include "mpi/communicators/registry.h"
+#include "mpi/communicators/topology.h"
 #include "mpi/job/end.h"
 #include "mpi/report/tracing.h"
 #include "mpi/abi/types.h"
@@ -19,6 +20,10 @@
 namespace tutti::mpi {
 
 namespace {
+
+// What all ranks open for the neighbourhood collectives of a communicator. No persistent collective
+// opens the same (requests/persistent.cpp).
+constexpr uint64_t opening_of_neighbours = 1;
 
 // An identity that no other parked service of the team has, because the leader's rank in the team
 // is a part of it.
@@ -87,6 +92,7 @@ exec::Needs needs_of(kernels::Type type) {
 // The service is parked for a later communicator of the same ranks, unless the communicator also
 // has messages, or a number in traces, which each communicator needs for itself.
 Communicator::~Communicator() {
+  neighbours_.reset();
   if (service_ != nullptr) service_->serve(host().comm_null);
   if (net_ == nullptr && service_ != nullptr && tracer() == nullptr && world_lasts()) {
     park(std::move(service_));
@@ -315,6 +321,15 @@ int Communicator::fail() {
   const Inside inside;
   host().Comm_call_errhandler(handle_, MPI_ERR_OTHER);
   return MPI_ERR_OTHER;
+}
+
+const std::shared_ptr<NeighbourRecords>& Communicator::neighbour_records() {
+  if (neighbours_ != nullptr) return neighbours_;
+  auto own = neighbourhood_of(handle_);
+  if (own)
+    neighbours_ = std::make_shared<NeighbourRecords>(service_->records(), std::move(*own),
+                                                     opening_of_neighbours);
+  return neighbours_;
 }
 
 void Communicator::say(const std::string& what) {

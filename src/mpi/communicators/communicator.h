@@ -32,6 +32,7 @@
 #include "group/group.h"
 #include "mpi/abi/host.h"
 #include "mpi/communicators/leaders.h"
+#include "mpi/communicators/neighbour_records.h"
 #include "mpi/communicators/part_table.h"
 #include "mpi/job/served.h"
 #include "mpi/communicators/service.h"
@@ -110,6 +111,10 @@ class Communicator {
   shm::Segment* segment() const { return service_->segment; }
   // What serves it. To be called only if group() is not null.
   Service& served_by() const { return *service_; }
+  // The records of its neighbourhood collectives, which are opened at the first one; null if it has
+  // no topology. For the thread that makes collective calls on it, if group() is not null. May
+  // throw, and has then opened nothing.
+  const std::shared_ptr<NeighbourRecords>& neighbour_records();
   // Adds the messages that it has sent to the report. net() must not be null. MPI_Finalize calls it
   // before it writes the report, and the destructor calls it, which has no effect once the report
   // is written.
@@ -188,6 +193,7 @@ class Communicator {
   std::unique_ptr<std::byte, OwnArea> own_area_;  // of a rank that shares memory with no other
   std::unique_ptr<Service> service_;
   group::Group* group_ = nullptr;  // the service's
+  std::shared_ptr<NeighbourRecords> neighbours_;
   uint32_t traced_as_ = 0;
   size_t largest_element_ = 0;
   MPI_Datatype dense_type_{};

@@ -12,6 +12,7 @@ namespace tutti::mpi {
 
 void CallBuffers::SideLayout::clear(size_t in_memory) {
   data_ = nullptr;
+  count_ = 0;
   in_memory_ = in_memory;
   bytes_ = 0;
   dense_ = true;
@@ -219,6 +220,28 @@ Reason CallBuffers::describe_sides(Communicator& communicator, const Call& call)
   return right ? Reason::none : Reason::wrong_arguments;
 }
 
+size_t CallBuffers::SideLayout::first_bytes() const {
+  for (const Block& block : blocks_)
+    if (block.bytes > 0) return block.bytes;
+  return bytes_;
+}
+
+Reason CallBuffers::describe_neighbours(Communicator& communicator, const Call& call, size_t given,
+                                        size_t got) {
+  clear(call);
+  const auto describe = [&](SideLayout& layout, const Side& side, size_t blocks) {
+    if (blocks == 0) return true;
+    if (side.counts.given()) return layout.describe_own(communicator, side, blocks);
+    return layout.describe_equal(communicator, side.data, side.count, side.type, blocks);
+  };
+  if (!describe(in_, call.in, given) || !describe(out_, call.out, got))
+    return Reason::wrong_arguments;
+  if (!v_form_ && given > 0 && got > 0 && in_.bytes() != out_.bytes())
+    return Reason::wrong_arguments;
+  hold_handles(call);
+  return Reason::none;
+}
+
 void CallBuffers::hold_handles(const Call& call) {
   for (const SideLayout* side : {&in_, &out_})
     for (const MPI_Datatype type : side->derived()) {
@@ -232,12 +255,16 @@ void CallBuffers::hold_handles(const Call& call) {
   holds_op_ = true;
 }
 
-Reason CallBuffers::describe(Communicator& communicator, const Call& call) {
+void CallBuffers::clear(const Call& call) {
   in_.clear(0);
   out_.clear(0);
   combine_ = nullptr;
   v_form_ = call.v_form();
   in_place_ = keeps_own_ = false;
+}
+
+Reason CallBuffers::describe(Communicator& communicator, const Call& call) {
+  clear(call);
   const Reason reason = describe_sides(communicator, call);
   if (reason == Reason::none) hold_handles(call);
   return reason;

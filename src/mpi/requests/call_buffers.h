@@ -7,6 +7,7 @@
 // uses a communicator of this process alone. One thread at a time uses it.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <vector>
@@ -28,6 +29,11 @@ class CallBuffers {
   // Describes the buffers of a call on a communicator that has a group. Returns Reason::none, or
   // why the host must make the call. Throws bad_alloc.
   Reason describe(Communicator& communicator, const Call& call);
+  // The same for a call among neighbours, by the blocks that this rank gives and gets.
+  Reason describe_neighbours(Communicator& communicator, const Call& call, size_t given,
+                             size_t got);
+  // Bytes of the first block that has any, for the report; 0 if none has.
+  size_t first_bytes() const { return std::max(in_.first_bytes(), out_.first_bytes()); }
   // Sets the operation's buffers. The operation then refers to this object.
   void give_to(eager::Operation& operation);
   // True if nothing but the addresses of the buffers would change for a call with the same
@@ -59,6 +65,7 @@ class CallBuffers {
     // Gives the operation's parts, for a call of a v-form.
     exec::Parts list();
 
+    size_t first_bytes() const;
     std::byte* data() const { return static_cast<std::byte*>(data_); }
     size_t bytes() const { return bytes_; }  // of a block, where all are equal
     bool is_dense() const { return dense_; }
@@ -94,6 +101,7 @@ class CallBuffers {
     std::vector<MPI_Datatype> derived_;  // the types that the program may free
   };
 
+  void clear(const Call& call);
   Reason describe_sides(Communicator& communicator, const Call& call);
   Reason choose_combine(Communicator& communicator, const Call& call);
   bool describe_combined(Communicator& communicator, const Call& call);

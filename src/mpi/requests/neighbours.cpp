@@ -4,6 +4,9 @@
 
 #include "mpi/collectives/general.h"
 #include "mpi/communicators/topology.h"
+#include "mpi/job/thrown.h"
+#include "mpi/requests/nonblocking.h"
+#include "mpi/requests/persistent.h"
 #include "mpi/requests/requests.h"
 #include "report/tally.h"
 
@@ -28,10 +31,34 @@ size_t bytes_of_first_block(const Call& call, MPI_Comm comm) {
   return sent != 0 ? sent : first_of(call.out, neighbourhood->sources.size());
 }
 
+// Why the host makes the neighbourhood collectives of a communicator; none: Tutti makes them.
+Reason why_by_host(const Communicator& known) {
+  if (known.group() == nullptr) return known.reason();
+  if (!known.group()->on_one_node()) return Reason::neighbours_between_nodes;
+  return known.served_by().may_have_records() ? Reason::none : Reason::no_growing_memory;
+}
+
+// Starts a call on a communicator that serves it. Returns null, with *reason if the host must make
+// the call, or with an error that has been raised in *code.
+Nonblocking* start_by_records(Communicator& communicator, const Call& call, std::string_view form,
+                              Reason* reason, int* code) {
+  Nonblocking* const operation = Nonblocking::take(communicator.handle(), code);
+  if (operation == nullptr) return nullptr;
+  try {
+    *code = operation->start_neighbours(communicator, call, form, reason);
+  } catch (...) {
+    operation->give_back();
+    throw;
+  }
+  if (operation->state() == OwnRequest::State::pending) return operation;
+  operation->give_back();
+  return nullptr;
+}
+
 // Makes a call by the host's function `make` and returns its code. If it has succeeded, calls
 // note(RECORD) with what the report says about it, provided that there is a report.
 template <class Make, class Note>
-int by_host(const Call& call, MPI_Comm comm, Make&& make, Note&& note) {
+int by_host(const Call& call, MPI_Comm comm, Reason reason, Make&& make, Note&& note) {
   const auto begin = report::recording() ? Clock::now() : Clock::time_point{};
   const uint64_t entry = tracer() != nullptr ? trace::ticks() : 0;
   int code = MPI_SUCCESS;
@@ -44,7 +71,7 @@ int by_host(const Call& call, MPI_Comm comm, Make&& make, Note&& note) {
   record.collective = call.collective;
   record.neighbourhood = true;
   if (report::recording()) record.time = Clock::now() - begin;
-  record.reason = has_one_rank(comm) ? Reason::one_rank : Reason::neighbourhood;
+  record.reason = has_one_rank(comm) ? Reason::one_rank : reason;
   record.bytes = bytes_of_first_block(call, comm);
   if (tracer() != nullptr)
     trace_host_call(entry, call.collective, record.reason, record.bytes, call.root);
@@ -64,16 +91,44 @@ int serve_neighbours(const Call& call, MPI_Comm comm) {
   const Found found = find(comm);
   if (found.code != MPI_SUCCESS) return found.code;
   if (found.communicator == nullptr) return call_host(call, comm);
-  return guarded(comm, [&] {
-    const int code = by_host(call, comm, [&] { return call_host(call, comm); }, report::record);
-    return counted_unless_refused(*found.communicator, call, comm, code);
+  return guarded(comm, [&]() -> int {
+    Communicator& known = *found.communicator;
+    Reason reason = why_by_host(known);
+    if (reason == Reason::set_up_broken) return raise(comm, MPI_ERR_OTHER);
+    if (reason == Reason::none) {
+      int code = MPI_SUCCESS;
+      Nonblocking* const operation = start_by_records(known, call, "blocking", &reason, &code);
+      if (operation != nullptr) {
+        const int completed = operation->complete();
+        operation->tell();
+        return first_error(code, completed).code;
+      }
+      if (reason == Reason::none) return code;
+    }
+    const int code =
+        by_host(call, comm, reason, [&] { return call_host(call, comm); }, report::record);
+    return counted_unless_refused(known, call, comm, code);
   });
 }
 
 int start_neighbours(const Call& call, MPI_Comm comm, MPI_Request* request) {
   if (host().foreign || Inside::depth != 0) return call_host(call, comm, request);
   return guarded(comm, [&] {
-    return by_host(call, comm, [&] { return call_host(call, comm, request); }, report::record);
+    Communicator* const known = known_communicator(comm);
+    Reason reason = known == nullptr ? Reason::set_up_pending : why_by_host(*known);
+    if (reason == Reason::none) {
+      int code = MPI_SUCCESS;
+      Nonblocking* const operation = start_by_records(*known, call, "non-blocking", &reason, &code);
+      if (operation != nullptr) *request = operation->handle();
+      if (reason == Reason::none) {
+        if (!known->expects_nonblocking()) known->expect_nonblocking();
+        return code;
+      }
+    }
+    const int code =
+        by_host(call, comm, reason, [&] { return call_host(call, comm, request); }, report::record);
+    if (code == MPI_SUCCESS && !host_refuses(comm, call)) expect_nonblocking(comm);
+    return code;
   });
 }
 
@@ -81,11 +136,18 @@ int neighbours_init(const Call& call, MPI_Comm comm, MPI_Info info, MPI_Request*
   const Found found = find(comm);
   if (found.code != MPI_SUCCESS) return found.code;
   if (found.communicator == nullptr) return call_host(call, comm, info, request);
-  return guarded(comm, [&] {
+  return guarded(comm, [&]() -> int {
+    Communicator& known = *found.communicator;
+    Reason reason = why_by_host(known);
+    if (reason == Reason::set_up_broken) return raise(comm, MPI_ERR_OTHER);
+    if (reason == Reason::none) {
+      const int code = make_persistent(known, call, request, &reason);
+      if (code != MPI_SUCCESS || reason == Reason::none) return code;
+    }
     const int code = by_host(
-        call, comm, [&] { return call_host(call, comm, info, request); },
+        call, comm, reason, [&] { return call_host(call, comm, info, request); },
         [&](const report::Record& record) { note_hosts_request(*request, record); });
-    return counted_unless_refused(*found.communicator, call, comm, code);
+    return counted_unless_refused(known, call, comm, code);
   });
 }
 

@@ -1,6 +1,7 @@
-// The neighbourhood collectives, in all their forms. The host serves them; Tutti records them for
-// the report and for traces, and counts the blocking and persistent ones among the first calls of a
-// communicator.
+// The neighbourhood collectives, in all their forms. On one node Tutti serves them by records that
+// only the neighbours read (communicators/neighbour_records.h). A blocking one is started and
+// completed in one call. Otherwise the host makes them, and blocking and persistent ones count
+// among the first calls of a communicator.
 //
 // Each function is called by the entry points of its form, on any thread, and returns an MPI error
 // code.

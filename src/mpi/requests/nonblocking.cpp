@@ -64,6 +64,7 @@ int Nonblocking::start_call(Communicator& communicator, const Call& call, Reason
     use_again(communicator.served_by(), memo_.in(call), memo_.out(call));
   } else {
     memo_.clear();
+    set_form("non-blocking");
     *reason = describe(communicator, call);
     if (*reason != Reason::none) return MPI_SUCCESS;
   }
@@ -81,8 +82,31 @@ int Nonblocking::start_call(Communicator& communicator, const Call& call, Reason
   return code;
 }
 
+int Nonblocking::start_neighbours(Communicator& communicator, const Call& call,
+                                  std::string_view form, Reason* reason) {
+  memo_.clear();
+  set_form(form);
+  int code = MPI_SUCCESS;
+  try {
+    const std::shared_ptr<NeighbourRecords> neighbours = communicator.neighbour_records();
+    *reason = neighbours == nullptr ? Reason::wrong_arguments
+                                    : describe(communicator, call, neighbours->own());
+    if (*reason != Reason::none) return MPI_SUCCESS;
+    use(neighbours);
+    code = begin(communicator.served_by().records().stores());
+  } catch (...) {
+    forget();
+    throw;
+  }
+  if (state_ != State::pending) forget();
+  return code;
+}
+
 // Different from those of the communicator's other operations, and exact as a double.
-uint64_t Nonblocking::traced_number() const { return (uint64_t{1} << 52) + operation().number; }
+uint64_t Nonblocking::traced_number() const {
+  const uint64_t first = is_among_neighbours() ? uint64_t{3} << 51 : uint64_t{1} << 52;
+  return first + operation().number;
+}
 
 int Nonblocking::start() {
   return raise_error("MPI_Start is given the request of a non-blocking collective",

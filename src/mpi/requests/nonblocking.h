@@ -27,6 +27,10 @@ class Nonblocking final : public RecordRequest {
   // and starts nothing, if the host must make the call.
   int start_call(Communicator& communicator, const Call& call, Reason* reason);
 
+  // The same for a call among neighbours. `form` is "blocking" or "non-blocking".
+  int start_neighbours(Communicator& communicator, const Call& call, std::string_view form,
+                       Reason* reason);
+
   int start() override;
   bool tell() noexcept override;
 

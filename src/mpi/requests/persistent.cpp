@@ -4,6 +4,7 @@
 
 #include "exec/operation.h"
 #include "mpi/collectives/general.h"
+#include "mpi/communicators/topology.h"
 #include "mpi/job/thrown.h"
 #include "mpi/requests/requests.h"
 #include "report/tally.h"
@@ -11,10 +12,12 @@
 namespace tutti::mpi {
 namespace {
 
-// The collective and the root of a call, as in the signatures of its rounds.
+// The collective and the root of a call, as in the signatures of its rounds. Collectives among
+// neighbours have no root, and the others that are an alltoall or an allgather have root 0.
 uint64_t call_to_open(const Call& call) {
   constexpr int bits_of_bytes = 40;
-  return exec::call_signature(call.collective, 0, call.root) >> bits_of_bytes;
+  const int root = call.on_neighbourhood() ? 1 : call.root;
+  return exec::call_signature(call.collective, 0, root) >> bits_of_bytes;
 }
 
 }  // namespace
@@ -29,6 +32,7 @@ std::unique_ptr<Persistent> Persistent::make(Communicator& communicator, const C
     settings.call = call_to_open(call);
     const plan::EagerProgram& program = made->records().program(call.collective, call.root);
     made->opened_ = &made->records().open(settings);
+    made->closes_ = true;
     made->use(program, made->opened_->sequence());
   } catch (const Error& error) {
     *code = made->raise_lack_of_memory(error);
@@ -37,8 +41,27 @@ std::unique_ptr<Persistent> Persistent::make(Communicator& communicator, const C
   return made;
 }
 
+std::unique_ptr<Persistent> Persistent::make_of_neighbours(Communicator& communicator,
+                                                           const Call& call, Reason* reason,
+                                                           int* code) {
+  std::unique_ptr<Persistent> made(new Persistent);
+  auto own = neighbourhood_of(communicator.handle());
+  *reason = own ? made->describe(communicator, call, *own) : Reason::wrong_arguments;
+  if (*reason != Reason::none) return nullptr;
+  try {
+    auto neighbours =
+        std::make_shared<NeighbourRecords>(made->records(), std::move(*own), call_to_open(call));
+    made->opened_ = &neighbours->opened();
+    made->use(std::move(neighbours));
+  } catch (const Error& error) {
+    *code = made->raise_lack_of_memory(error);
+    return nullptr;
+  }
+  return made;
+}
+
 Persistent::~Persistent() {
-  if (opened_ != nullptr) records().close(*opened_);
+  if (closes_) records().close(*opened_);
 }
 
 int Persistent::hand_over(std::unique_ptr<Persistent> made, MPI_Request* request) {
@@ -63,15 +86,16 @@ uint64_t Persistent::traced_number() const {
   return (opened_->number() + 1) << 32 | operation().number;
 }
 
-namespace {
-
-// Returns an MPI error code, and sets *reason if the host must make the request.
-int make_request(Communicator& communicator, const Call& call, MPI_Request* request,
-                 Reason* reason) {
+int make_persistent(Communicator& communicator, const Call& call, MPI_Request* request,
+                    Reason* reason) {
   int code = MPI_SUCCESS;
-  std::unique_ptr<Persistent> made = Persistent::make(communicator, call, reason, &code);
+  std::unique_ptr<Persistent> made =
+      call.on_neighbourhood() ? Persistent::make_of_neighbours(communicator, call, reason, &code)
+                              : Persistent::make(communicator, call, reason, &code);
   return made != nullptr ? Persistent::hand_over(std::move(made), request) : code;
 }
+
+namespace {
 
 // Why the host makes the persistent collectives of a communicator; none: Tutti makes them.
 Reason why_by_host(const Communicator& known) {
@@ -90,7 +114,7 @@ int persistent_init(const Call& call, MPI_Comm comm, MPI_Info info, MPI_Request*
   Reason reason = why_by_host(*known);
   if (reason == Reason::set_up_broken) return raise(comm, MPI_ERR_OTHER);
   if (reason == Reason::none) {
-    const int code = guarded(comm, [&] { return make_request(*known, call, request, &reason); });
+    const int code = guarded(comm, [&] { return make_persistent(*known, call, request, &reason); });
     if (code != MPI_SUCCESS || reason == Reason::none) return code;
   }
   const uint64_t entry = tracer() != nullptr ? trace::ticks() : 0;

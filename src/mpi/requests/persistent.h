@@ -20,12 +20,21 @@ namespace tutti::mpi {
 // MPI error code.
 int persistent_init(const Call& call, MPI_Comm comm, MPI_Info info, MPI_Request* request);
 
+// Makes the request on a communicator that serves it, also for a call among neighbours. Returns an
+// MPI error code, which has been raised, and sets *reason if the host must make the request.
+int make_persistent(Communicator& communicator, const Call& call, MPI_Request* request,
+                    Reason* reason);
+
 class Persistent final : public RecordRequest {
  public:
   // Collective. Null with *reason if the host must make the request, or with the error in *code,
   // which has been raised, if memory lacks. May throw.
   static std::unique_ptr<Persistent> make(Communicator& communicator, const Call& call,
                                           Reason* reason, int* code);
+  // The same for a call among neighbours.
+  static std::unique_ptr<Persistent> make_of_neighbours(Communicator& communicator,
+                                                        const Call& call, Reason* reason,
+                                                        int* code);
   // No round may be pending.
   ~Persistent();
   // Gives the object a handle, by which the program then knows it, and destroys it if there is
@@ -46,7 +55,8 @@ class Persistent final : public RecordRequest {
   uint64_t traced_number() const override;
 
   eager::PrivateSequence* opened_ = nullptr;  // the service's records own it
-  exec::SlotStores stores_;                   // for long copies into records
+  bool closes_ = false;      // this object closes it; else the records of the neighbourhood do
+  exec::SlotStores stores_;  // for long copies into records
 };
 
 }  // namespace tutti::mpi

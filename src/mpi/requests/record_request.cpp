@@ -1,5 +1,8 @@
 #include "mpi/requests/record_request.h"
 
+#include <algorithm>
+#include <utility>
+
 #include "base/log.h"
 #include "base/options.h"
 #include "base/process.h"
@@ -23,7 +26,8 @@ constexpr size_t most_held_ahead = size_t{1} << 20;
 }  // namespace
 
 std::string RecordRequest::described() const {
-  return "a " + std::string(form_) + " " + std::string(plan::name(collective_));
+  return "a " + std::string(form_) + (neighbours_ != nullptr ? " neighbor_" : " ") +
+         std::string(plan::name(collective_));
 }
 
 // The communicator for errors: that of the call, or MPI_COMM_SELF after its end.
@@ -32,32 +36,63 @@ MPI_Comm RecordRequest::communicator() const {
   return lives ? communicator_ : self_communicator();
 }
 
-Reason RecordRequest::describe(Communicator& communicator, const Call& call) {
+// `describe` describes the buffers, and returns a reason.
+template <class Describe>
+Reason RecordRequest::take_over(Communicator& communicator, const Call& call, Describe describe) {
   service_ = &communicator.served_by();
   records_ = &service_->records();
   communicator_ = communicator.handle();
   collective_ = call.collective;
+  traced_as_ = communicator.traced_as();
   try {
-    const Reason reason = buffers_.describe(communicator, call);
-    if (reason != Reason::none) return reason;
+    return describe();
   } catch (...) {
     buffers_.release();
     throw;
   }
-  traced_as_ = communicator.traced_as();
-  if (report::recording() || tracer() != nullptr) bytes_ = bytes_to_report(call);
-  return Reason::none;
+}
+
+Reason RecordRequest::describe(Communicator& communicator, const Call& call) {
+  const Reason reason =
+      take_over(communicator, call, [&] { return buffers_.describe(communicator, call); });
+  if (reason == Reason::none && (report::recording() || tracer() != nullptr))
+    bytes_ = bytes_to_report(call);
+  return reason;
+}
+
+Reason RecordRequest::describe(Communicator& communicator, const Call& call,
+                               const eager::Neighbourhood& own) {
+  const size_t given = plan::parted_in(call.collective)
+                           ? own.destinations.size()
+                           : std::min<size_t>(1, own.destinations.size());
+  const Reason reason = take_over(communicator, call, [&] {
+    return buffers_.describe_neighbours(communicator, call, given, own.sources.size());
+  });
+  if (reason == Reason::none) bytes_ = buffers_.first_bytes();
+  return reason;
 }
 
 void RecordRequest::use(const plan::EagerProgram& program, eager::Sequence& sequence) {
   sequence_ = &sequence;
   operation_.program = &program;
   buffers_.give_to(operation_);
+  const std::vector<int32_t>& awaits = program.awaits;
+  awaits_readers_ =
+      std::all_of(sequence.readers().begin(), sequence.readers().end(), [&](int reader) {
+        return reader == sequence.rank() ||
+               std::binary_search(awaits.begin(), awaits.end(), reader);
+      });
+  is_whole_ = true;
   operation_.observer = nullptr;
   if (tracer() == nullptr) return;
-  if (trace_ == nullptr || !trace_->is_for(program, traced_as_))
-    trace_ = std::make_unique<RecordTrace>(program, traced_as_);
+  if (trace_ == nullptr) trace_ = std::make_unique<RecordTrace>();
   operation_.observer = trace_.get();
+}
+
+void RecordRequest::use(std::shared_ptr<NeighbourRecords> neighbours) {
+  use(neighbours->program(collective_), neighbours->opened().sequence());
+  neighbours_ = std::move(neighbours);
+  is_whole_ = false;
 }
 
 int RecordRequest::begin(exec::SlotStores& stores) {
@@ -84,7 +119,7 @@ int RecordRequest::raise_lack_of_memory(const Error& error) {
 
 bool RecordRequest::is_far_ahead() const {
   const eager::Sequence& sequence = *sequence_;
-  if (operation_.program->awaits.size() + 1 >= sequence.readers().size()) return false;
+  if (awaits_readers_) return false;
   return sequence.held() > most_held_ahead ||
          sequence.issued(sequence.rank()) - sequence.least_issued() > most_ahead;
 }
@@ -92,6 +127,11 @@ bool RecordRequest::is_far_ahead() const {
 // A rank for which the completion must wait; -1 if there is none.
 int RecordRequest::late_rank() {
   int late = -1;
+  if (!is_whole_) {
+    late = neighbours_->find_program(collective_, &operation_.program);
+    if (late >= 0) return late;
+    is_whole_ = true;
+  }
   if (!eager::is_ready(*sequence_, operation_, &late)) return late;
   if (!is_far_ahead()) return -1;
   for (const int rank : sequence_->readers())
@@ -123,7 +163,8 @@ bool RecordRequest::await_ranks() {
 eager::Outcome RecordRequest::take_results() {
   eager::Outcome outcome;
   try {
-    if (trace_ != nullptr) trace_->begin_completion(eager::record_bytes(operation_));
+    if (trace_ != nullptr)
+      trace_->begin_completion(*operation_.program, eager::record_bytes(operation_));
     if (await_ranks()) return eager::take(*sequence_, operation_, scratch_);
     outcome.code = Code::dead_peer;
   } catch (const Error& error) {
@@ -139,10 +180,15 @@ eager::Outcome RecordRequest::take_results() {
 
 int RecordRequest::complete() {
   const auto begin = report::recording() ? Clock::now() : Clock::time_point{};
+  const bool among_neighbours = neighbours_ != nullptr;  // the end may forget it
+  const std::string_view name = among_neighbours ? neighbours_name : records_name;
   const int code = guarded(communicator(), [&] { return finish(take_results()); });
   if (report::recording())
-    report::record(
-        {collective_, bytes_, Reason::none, records_name, spent_ + (Clock::now() - begin)});
+    report::record({.collective = collective_,
+                    .bytes = bytes_,
+                    .algorithm = name,
+                    .time = spent_ + (Clock::now() - begin),
+                    .neighbourhood = among_neighbours});
   return code;
 }
 
@@ -150,7 +196,9 @@ int RecordRequest::complete() {
 int RecordRequest::finish(const eager::Outcome& outcome) {
   state_ = State::taken;
   ServedCalls::note();
-  if (trace_ != nullptr) trace_->exit(traced_number(), bytes_);
+  if (trace_ != nullptr)
+    trace_->exit({operation_.program, neighbours_ != nullptr ? neighbours_name : records_name,
+                  traced_as_, traced_number(), bytes_});
   const MPI_Comm comm = communicator();
   records_->note_end();
   int code = outcome.packing;

@@ -1,5 +1,6 @@
 // A request whose operations run by records (eager/operation.h): a non-blocking collective
-// (nonblocking.h) or a persistent one (persistent.h). A RecordRequest is one rank's part of it.
+// (nonblocking.h) or a persistent one (persistent.h), of all ranks of a communicator or among
+// neighbours. A RecordRequest is one rank's part of it.
 //
 // A start publishes a record of what this rank gives, and waits for nothing. The completion waits
 // until the other ranks whose data is needed have started, and takes the results from their
@@ -20,6 +21,7 @@
 #include <vector>
 
 #include "eager/operation.h"
+#include "mpi/communicators/neighbour_records.h"
 #include "mpi/communicators/service.h"
 #include "mpi/requests/call_buffers.h"
 #include "mpi/requests/own_request.h"
@@ -29,8 +31,8 @@ namespace tutti::mpi {
 
 class RecordRequest : public OwnRequest {
  public:
-  // The name of these operations in reports and traces, in the place of an algorithm.
-  static constexpr std::string_view records_name = "records";
+  // The names of these operations in reports and traces, in the place of an algorithm.
+  static constexpr std::string_view records_name = "records", neighbours_name = "neighbours";
 
   bool is_ready() override;
   int complete() override;
@@ -38,15 +40,19 @@ class RecordRequest : public OwnRequest {
   void drive_host() override;
 
  protected:
-  // `form` is "non-blocking" or "persistent", for messages.
+  // `form` is "blocking", "non-blocking" or "persistent", for messages.
   explicit RecordRequest(std::string_view form) : form_(form) {}
   ~RecordRequest() = default;
 
   // Takes over the arguments of a call on a communicator that serves it. Returns Reason::none, or
   // why the host must make the call; then nothing is taken over. May throw.
   Reason describe(Communicator& communicator, const Call& call);
+  // The same for a call among neighbours of a communicator with a topology.
+  Reason describe(Communicator& communicator, const Call& call, const eager::Neighbourhood& own);
   // Makes `program` that of the operation, on a sequence. Both outlive this object's operations.
   void use(const plan::EagerProgram& program, eager::Sequence& sequence);
+  // The same for a call among neighbours.
+  void use(std::shared_ptr<NeighbourRecords> neighbours);
   // For a call that is like the last one that was described and used, apart from the addresses of
   // its buffers (call_memo.h): what was taken over then is valid again.
   void use_again(Service& service, const std::byte* in, std::byte* out) {
@@ -67,17 +73,22 @@ class RecordRequest : public OwnRequest {
   // Lets the call's handles and the communicator go, until another call is described.
   void forget() noexcept {
     buffers_.release();
+    neighbours_.reset();
     service_ = nullptr;
   }
+  void set_form(std::string_view form) { form_ = form; }
 
   Records& records() { return *records_; }
   eager::Sequence& sequence() { return *sequence_; }
   const eager::Operation& operation() const { return operation_; }
   const CallBuffers& buffers() const { return buffers_; }
+  bool is_among_neighbours() const { return neighbours_ != nullptr; }
   std::string described() const;
   MPI_Comm communicator() const;
 
  private:
+  template <class Describe>
+  Reason take_over(Communicator& communicator, const Call& call, Describe describe);
   eager::Outcome take_results();
   bool await_ranks();
   bool wait(int late, size_t seen);
@@ -86,10 +97,13 @@ class RecordRequest : public OwnRequest {
   void say_late(int64_t seconds, int rank) const;
   int finish(const eager::Outcome& outcome);
 
-  const std::string_view form_;
+  std::string_view form_;
   MPI_Comm communicator_{};     // on which the call was made
   Service* service_ = nullptr;  // that of the communicator; null: no call
   Records* records_ = nullptr;
+  std::shared_ptr<NeighbourRecords> neighbours_;  // null unless the call is among neighbours
+  bool is_whole_ = true;                          // false: the program only starts the operation
+  bool awaits_readers_ = true;                    // a completion waits for all readers
   eager::Sequence* sequence_ = nullptr;
   CallBuffers buffers_;
   eager::Operation operation_;

@@ -4,7 +4,6 @@
 #include <vector>
 
 #include "exec/program_text.h"
-#include "mpi/requests/record_request.h"
 
 namespace tutti::mpi {
 namespace {
@@ -45,20 +44,21 @@ std::vector<plan::Operand> operands_of(const plan::EagerProgram& program, const 
   return operands;
 }
 
-}  // namespace
+StepKind kind_of(const plan::Take& take) {
+  return take.source_count == 1 ? StepKind::copy : StepKind::reduce;
+}
 
-RecordTrace::RecordTrace(const plan::EagerProgram& program, uint32_t communicator)
-    : program_(program), communicator_(communicator) {
+uint32_t number_of_program(const plan::EagerProgram& program, std::string_view algorithm) {
   plan::Program text;
   text.collective = program.collective;
-  text.algorithm = RecordRequest::records_name;
+  text.algorithm = algorithm;
   text.ranks = program.ranks;
   text.rank = program.rank;
   text.root = program.root;
   text.blocks = program.blocks;
   text.transfers = program.ranks * (1 + program.blocks);
   text.stages = 2;
-  if (gives())
+  if (!program.gives.empty())
     add(text,
         {.kind = StepKind::copy,
          .number = program.rank + 1,
@@ -72,41 +72,46 @@ RecordTrace::RecordTrace(const plan::EagerProgram& program, uint32_t communicato
   for (size_t i = 0; plan::has_data(program.collective) && i < program.takes.size(); ++i) {
     const int32_t place = std::min(static_cast<int32_t>(i), program.blocks - 1);
     add(text,
-        {.kind = kind_of(i),
+        {.kind = kind_of(program.takes[i]),
          .stage = 1,
          .number = program.ranks + program.rank * program.blocks + place + 1,
          .number_stage = 1,
          .extent_first = program.takes[i].block},
         operands_of(program, program.takes[i]));
   }
-  number_ = tracer()->program(exec::program_text(text));
+  return tracer()->program(exec::program_text(text));
 }
 
-plan::StepKind RecordTrace::kind_of(size_t take) const {
-  return program_.takes[take].source_count == 1 ? StepKind::copy : StepKind::reduce;
-}
+}  // namespace
 
-void RecordTrace::begin_completion(size_t record_bytes) {
+void RecordTrace::begin_completion(const plan::EagerProgram& program, size_t record_bytes) {
+  program_ = &program;
   recorder_.emplace(tracer(), entry_);
   uint32_t index = 0;
-  if (gives()) recorder_->step_until(filled_, number_of(StepKind::copy), index++, record_bytes);
+  if (!program.gives.empty())
+    recorder_->step_until(filled_, number_of(StepKind::copy), index++, record_bytes);
   recorder_->step_until(published_, number_of(StepKind::publish), index++, 0);
   recorder_->step(number_of(elsewhere), index, 0, -1, 0);
 }
 
 void RecordTrace::waited(size_t awaited) {
-  const size_t place = (gives() ? 3 : 2) + awaited;
-  recorder_->step(number_of(StepKind::wait_word), static_cast<uint32_t>(place), 0,
-                  program_.awaits[awaited], 0);
+  recorder_->step(number_of(StepKind::wait_word), place_of_waits() + static_cast<uint32_t>(awaited),
+                  0, program_->awaits[awaited], 0);
 }
 
-void RecordTrace::took(size_t take, size_t bytes) noexcept {
-  const size_t place = (gives() ? 3 : 2) + program_.awaits.size() + take;
-  recorder_->step(number_of(kind_of(take)), static_cast<uint32_t>(place), 0, -1, bytes);
+void RecordTrace::took(const plan::EagerProgram& program, size_t take, size_t bytes) noexcept {
+  const size_t place = place_of_waits() + program.awaits.size() + take;
+  recorder_->step(number_of(kind_of(program.takes[take])), static_cast<uint32_t>(place), 0, -1,
+                  bytes);
 }
 
-void RecordTrace::exit(uint64_t number, size_t bytes) {
-  recorder_->exit({number_, communicator_, number, bytes, bytes, 1, 1, program_.root});
+void RecordTrace::exit(const What& what) {
+  if (what.program != described_ || what.communicator != described_on_)
+    number_ = number_of_program(*what.program, what.algorithm);
+  described_ = what.program;
+  described_on_ = what.communicator;
+  recorder_->exit(
+      {number_, what.communicator, what.number, what.bytes, what.bytes, 1, 1, what.program->root});
   recorder_.reset();
 }
 

@@ -8,13 +8,14 @@
 // the trace between start and completion, so all steps of an operation are written at its
 // completion. An operation that is never completed has none.
 //
-// The request owns the object, and one thread at a time uses it. It is made only if tracer() is not
-// null.
+// The request owns the object, which serves one operation after the other, and one thread at a time
+// uses it. It is made only if tracer() is not null.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 
 #include "eager/operation.h"
 #include "mpi/report/tracing.h"
@@ -25,30 +26,34 @@ namespace tutti::mpi {
 
 class RecordTrace final : public eager::Observer {
  public:
-  // `communicator` is its number in traces. The program outlives the object.
-  RecordTrace(const plan::EagerProgram& program, uint32_t communicator);
-  bool is_for(const plan::EagerProgram& program, uint32_t communicator) const {
-    return &program == &program_ && communicator == communicator_;
-  }
-
   // In the order of an operation.
   void enter() { entry_ = trace::ticks(); }
   void filled() noexcept override { filled_ = trace::ticks(); }
   void published() { published_ = trace::ticks(); }
-  void begin_completion(size_t record_bytes);
+  // The program may be one that only starts the operation.
+  void begin_completion(const plan::EagerProgram& program, size_t record_bytes);
   void waited(size_t awaited);  // for the rank program.awaits[awaited]
-  void took(size_t take, size_t bytes) noexcept override;
-  void exit(uint64_t number, size_t bytes);
+  void took(const plan::EagerProgram& program, size_t take, size_t bytes) noexcept override;
+  // What the trace says about the operation. `communicator` is its number in traces, `algorithm`
+  // the name by which it is served. The program lives as long as the object.
+  struct What {
+    const plan::EagerProgram* program;
+    std::string_view algorithm;
+    uint32_t communicator;
+    uint64_t number;
+    size_t bytes;
+  };
+  void exit(const What& what);
 
  private:
-  plan::StepKind kind_of(size_t take) const;
-  bool gives() const { return !program_.gives.empty(); }
+  uint32_t place_of_waits() const { return program_->gives.empty() ? 2 : 3; }
 
-  const plan::EagerProgram& program_;
-  const uint32_t communicator_;
-  uint32_t number_;  // of the program
+  const plan::EagerProgram* program_ = nullptr;  // of the operation that is being completed
+  // number_ is the number of this program, on this communicator.
+  const plan::EagerProgram* described_ = nullptr;
+  uint32_t described_on_ = 0, number_ = 0;
   uint64_t entry_ = 0, filled_ = 0, published_ = 0;
-  std::optional<trace::Recorder> recorder_;  // of the operation that is being completed
+  std::optional<trace::Recorder> recorder_;
 };
 
 }  // namespace tutti::mpi
