@@ -5,81 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* --- the calls --- */
-
-static MPI_Datatype type(const Cell* cell) {
-  return cell->kind.element == PATTERN_DOUBLE ? MPI_DOUBLE : MPI_UINT32_T;
-}
-static MPI_Comm communicator(const Cell* cell) {
-  return cell->communicators[cell->kind.communicator];
-}
-
-static void allreduce(const Cell* cell) {
-  MPI_Allreduce(cell->in, cell->out, (int)cell->count, type(cell), MPI_SUM, communicator(cell));
-}
-static void bcast(const Cell* cell) {
-  MPI_Bcast(cell->rank == cell->kind.root ? cell->in : cell->out, (int)cell->count, type(cell),
-            cell->kind.root, communicator(cell));
-}
-static void reduce(const Cell* cell) {
-  MPI_Reduce(cell->in, cell->out, (int)cell->count, type(cell), MPI_SUM, cell->kind.root,
-             communicator(cell));
-}
-static void barrier(const Cell* cell) { MPI_Barrier(communicator(cell)); }
-static void gather(const Cell* cell) {
-  const int count = (int)cell->count;
-  MPI_Gather(cell->in, count, type(cell), cell->out, count, type(cell), cell->kind.root,
-             communicator(cell));
-}
-static void scatter(const Cell* cell) {
-  const int count = (int)cell->count;
-  MPI_Scatter(cell->in, count, type(cell), cell->out, count, type(cell), cell->kind.root,
-              communicator(cell));
-}
-static void allgather(const Cell* cell) {
-  const int count = (int)cell->count;
-  MPI_Allgather(cell->in, count, type(cell), cell->out, count, type(cell), communicator(cell));
-}
-static void alltoall(const Cell* cell) {
-  const int count = (int)cell->count;
-  MPI_Alltoall(cell->in, count, type(cell), cell->out, count, type(cell), communicator(cell));
-}
-static void reduce_scatter_block(const Cell* cell) {
-  MPI_Reduce_scatter_block(cell->in, cell->out, (int)cell->count, type(cell), MPI_SUM,
-                           communicator(cell));
-}
-static void scan(const Cell* cell) {
-  MPI_Scan(cell->in, cell->out, (int)cell->count, type(cell), MPI_SUM, communicator(cell));
-}
-static void exscan(const Cell* cell) {
-  MPI_Exscan(cell->in, cell->out, (int)cell->count, type(cell), MPI_SUM, communicator(cell));
-}
-static void gatherv(const Cell* cell) {
-  MPI_Gatherv(cell->in, cell->sent[cell->kind.root], type(cell), cell->out, cell->received,
-              cell->received_at, type(cell), cell->kind.root, communicator(cell));
-}
-static void scatterv(const Cell* cell) {
-  MPI_Scatterv(cell->in, cell->sent, cell->sent_at, type(cell), cell->out,
-               cell->received[cell->kind.root], type(cell), cell->kind.root, communicator(cell));
-}
-static void allgatherv(const Cell* cell) {
-  MPI_Allgatherv(cell->in, cell->sent[cell->rank], type(cell), cell->out, cell->received,
-                 cell->received_at, type(cell), communicator(cell));
-}
-static void alltoallv(const Cell* cell) {
-  MPI_Alltoallv(cell->in, cell->sent, cell->sent_at, type(cell), cell->out, cell->received,
-                cell->received_at, type(cell), communicator(cell));
-}
-static void reduce_scatter(const Cell* cell) {
-  MPI_Reduce_scatter(cell->in, cell->out, cell->sent, type(cell), MPI_SUM, communicator(cell));
-}
-
 /* --- differences between the collectives --- */
 
 typedef enum { ONE, EACH } Parts; /* a buffer holds one part, or one for each rank */
 
 typedef struct {
-  void (*perform)(const Cell* cell);
   Parts in, out;
   bool in_at_root, out_at_root; /* only the root's counts */
   bool reduces, uneven;
@@ -88,22 +18,23 @@ typedef struct {
 /* In a bcast every rank rewrites `in`, although only the root's is sent, so that the caches of all
  * ranks have been used. */
 static const Shape shapes[BENCH_COLLECTIVES] = {
-    [BENCH_ALLREDUCE] = {allreduce, ONE, ONE, .reduces = true},
-    [BENCH_BCAST] = {bcast, ONE, ONE},
-    [BENCH_REDUCE] = {reduce, ONE, ONE, .out_at_root = true, .reduces = true},
-    [BENCH_BARRIER] = {barrier, ONE, ONE},
-    [BENCH_GATHER] = {gather, ONE, EACH, .out_at_root = true},
-    [BENCH_SCATTER] = {scatter, EACH, ONE, .in_at_root = true},
-    [BENCH_ALLGATHER] = {allgather, ONE, EACH},
-    [BENCH_ALLTOALL] = {alltoall, EACH, EACH},
-    [BENCH_REDUCE_SCATTER_BLOCK] = {reduce_scatter_block, EACH, ONE, .reduces = true},
-    [BENCH_SCAN] = {scan, ONE, ONE, .reduces = true},
-    [BENCH_EXSCAN] = {exscan, ONE, ONE, .reduces = true},
-    [BENCH_GATHERV] = {gatherv, ONE, EACH, .out_at_root = true, .uneven = true},
-    [BENCH_SCATTERV] = {scatterv, EACH, ONE, .in_at_root = true, .uneven = true},
-    [BENCH_ALLGATHERV] = {allgatherv, ONE, EACH, .uneven = true},
-    [BENCH_ALLTOALLV] = {alltoallv, EACH, EACH, .uneven = true},
-    [BENCH_REDUCE_SCATTER] = {reduce_scatter, EACH, ONE, .reduces = true, .uneven = true},
+    [BENCH_ALLREDUCE] = {ONE, ONE, .reduces = true},
+    [BENCH_BCAST] = {ONE, ONE},
+    [BENCH_REDUCE] = {ONE, ONE, .out_at_root = true, .reduces = true},
+    [BENCH_BARRIER] = {ONE, ONE},
+    [BENCH_GATHER] = {ONE, EACH, .out_at_root = true},
+    [BENCH_SCATTER] = {EACH, ONE, .in_at_root = true},
+    [BENCH_ALLGATHER] = {ONE, EACH},
+    [BENCH_ALLTOALL] = {EACH, EACH},
+    [BENCH_REDUCE_SCATTER_BLOCK] = {EACH, ONE, .reduces = true},
+    [BENCH_SCAN] = {ONE, ONE, .reduces = true},
+    [BENCH_EXSCAN] = {ONE, ONE, .reduces = true},
+    [BENCH_GATHERV] = {ONE, EACH, .out_at_root = true, .uneven = true},
+    [BENCH_SCATTERV] = {EACH, ONE, .in_at_root = true, .uneven = true},
+    [BENCH_ALLGATHERV] = {ONE, EACH, .uneven = true},
+    [BENCH_ALLTOALLV] = {EACH, EACH, .uneven = true},
+    [BENCH_REDUCE_SCATTER] = {EACH, ONE, .reduces = true, .uneven = true},
+    [BENCH_ALLTOALLW] = {EACH, EACH, .uneven = true},
 };
 
 /* Elements of part `part`. The last parts have as many more elements as the first ones have fewer,
@@ -166,6 +97,14 @@ static bool gets(const Cell* cell) {
 
 /* --- cells --- */
 
+MPI_Datatype cell_type(const Cell* cell) {
+  return cell->kind.element == PATTERN_DOUBLE ? MPI_DOUBLE : MPI_UINT32_T;
+}
+
+MPI_Comm cell_communicator(const Cell* cell) {
+  return cell->communicators[cell->kind.communicator];
+}
+
 size_t cell_most_bytes(BenchCollective collective, int ranks) {
   const Shape* shape = &shapes[collective];
   if (shape->in == ONE && shape->out == ONE) return SIZE_MAX;
@@ -178,12 +117,16 @@ void cell_set(Cell* cell, const BenchKind* kind) {
   const Shape* shape = &shapes[kind->collective];
   cell->kind = *kind;
   cell->count = kind->bytes / pattern_element_bytes[kind->element];
+  const int bytes = (int)pattern_element_bytes[kind->element];
   int sent = 0, received = 0;
   for (int other = 0; other < cell->ranks; ++other) {
     cell->sent[other] = message(cell, cell->rank, other);
     cell->received[other] = message(cell, other, cell->rank);
     cell->sent_at[other] = sent;
     cell->received_at[other] = received;
+    cell->sent_from[other] = (int)((int64_t)sent * bytes);
+    cell->received_from[other] = (int)((int64_t)received * bytes);
+    cell->types[other] = cell_type(cell);
     if (shape->in == EACH) sent += cell->sent[other];
     if (shape->out == EACH) received += cell->received[other];
   }
@@ -209,17 +152,39 @@ static void* zeroed(size_t bytes) {
   return memset(memory, 0, bytes);
 }
 
-bool cell_open_bare(Cell* cell, int rank, int ranks) {
-  *cell = (Cell){.rank = rank, .ranks = ranks, .communicators = {MPI_COMM_WORLD, MPI_COMM_NULL}};
-  cell->sent = calloc(4 * (size_t)ranks, sizeof *cell->sent);
-  if (cell->sent == NULL) return false;
+/* Gives a cell its arrays by rank. */
+static bool add_arrays(Cell* cell) {
+  const int ranks = cell->ranks;
+  cell->sent = calloc(6 * (size_t)ranks, sizeof *cell->sent);
+  cell->types = calloc((size_t)ranks, sizeof *cell->types);
+  if (cell->sent == NULL || cell->types == NULL) return cell_close_bare(cell), false;
   cell->sent_at = cell->sent + ranks;
-  cell->received = cell->sent_at + ranks;
+  cell->sent_from = cell->sent_at + ranks;
+  cell->received = cell->sent_from + ranks;
   cell->received_at = cell->received + ranks;
+  cell->received_from = cell->received_at + ranks;
   return true;
 }
 
-void cell_close_bare(Cell* cell) { free(cell->sent); }
+bool cell_open_bare(Cell* cell, int rank, int ranks) {
+  *cell = (Cell){.rank = rank,
+                 .ranks = ranks,
+                 .communicators = {MPI_COMM_WORLD, MPI_COMM_NULL},
+                 .request = MPI_REQUEST_NULL};
+  return add_arrays(cell);
+}
+
+bool cell_open_beside(Cell* cell, const Cell* other, const BenchKind* kind) {
+  *cell = *other;
+  if (!add_arrays(cell)) return false;
+  cell_set(cell, kind);
+  return true;
+}
+
+void cell_close_bare(Cell* cell) {
+  free(cell->sent);
+  free(cell->types);
+}
 
 enum { calls_before_set_up = 64 };
 
@@ -266,8 +231,6 @@ void cell_fill(const Cell* cell, uint32_t number) {
                  (size_t)cell->sent[to], number, contribution(cell, cell->rank, to));
   }
 }
-
-void cell_perform(const Cell* cell) { shapes[cell->kind.collective].perform(cell); }
 
 bool cell_verify(const Cell* cell, uint32_t number, char line[256]) {
   if (!gets(cell)) return true;

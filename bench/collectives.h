@@ -5,8 +5,8 @@
  * result (reduce_scatter, reduce_scatter_block). For other collectives it is the size of the whole
  * vector. Parts are stored one after another, by rank. The parts of the v-collectives and of
  * reduce_scatter differ in length: they grow evenly with the rank from 1/2 to 3/2 of the cell's
- * size, in whole elements, and their mean is the cell's size. In alltoallv rank i sends part
- * (j - i) mod ranks to rank j, so that all ranks send and get equally much.
+ * size, in whole elements, and their mean is the cell's size. In alltoallv and alltoallw rank i
+ * sends part (j - i) mod ranks to rank j, so that all ranks send and get equally much.
  *
  * A Cell belongs to one rank and is used by one thread. It is set again for each size, with the
  * same buffers. */
@@ -26,8 +26,11 @@ typedef struct {
   size_t count; /* elements of a part, in the mean */
   void *in, *out;
   MPI_Comm communicators[BENCH_COMMUNICATORS];
-  int *sent, *sent_at;         /* by rank: elements for it, and where in `in` they begin */
-  int *received, *received_at; /* by rank: elements from it, and where in `out` they begin */
+  int *sent, *sent_at;            /* by rank: elements for it, and where in `in` they begin */
+  int *received, *received_at;    /* by rank: elements from it, and where in `out` they begin */
+  int *sent_from, *received_from; /* the beginnings in bytes, as alltoallw takes them */
+  MPI_Datatype* types;            /* by rank, as alltoallw takes them */
+  MPI_Request request; /* of the operation that was started, or the persistent one (forms.h) */
 } Cell;
 
 /* The bound on a rank's buffers, for collectives that need a multiple of the cell's size. */
@@ -52,10 +55,15 @@ size_t cell_in_bytes(const Cell* cell);
 size_t cell_out_bytes(const Cell* cell);
 
 void cell_set(Cell* cell, const BenchKind* kind);
+MPI_Datatype cell_type(const Cell* cell);
+MPI_Comm cell_communicator(const Cell* cell);
+
+/* Makes a cell of this kind that uses the buffers and communicators of another one and has arrays
+ * of its own, which a started operation needs. cell_close_bare closes it. False without memory. */
+bool cell_open_beside(Cell* cell, const Cell* other, const BenchKind* kind);
 
 /* This rank rewrites its input of operation `number`. */
 void cell_fill(const Cell* cell, uint32_t number);
-void cell_perform(const Cell* cell);
 
 /* True if this rank's result is that of operation `number`; else false, and `line` says what is
  * wrong. */

@@ -21,9 +21,14 @@ const char* const bench_collective_names[BENCH_COLLECTIVES] = {
     [BENCH_ALLGATHERV] = "allgatherv",
     [BENCH_ALLTOALLV] = "alltoallv",
     [BENCH_REDUCE_SCATTER] = "reduce_scatter",
+    [BENCH_ALLTOALLW] = "alltoallw",
 };
 const char* const bench_communicator_names[BENCH_COMMUNICATORS] = {[BENCH_WORLD] = "world",
                                                                    [BENCH_DUP] = "dup"};
+
+const char* const bench_form_names[BENCH_FORMS] = {[BENCH_BLOCKING] = "blocking",
+                                                   [BENCH_NONBLOCKING] = "nonblocking",
+                                                   [BENCH_PERSISTENT] = "persistent"};
 
 bool bench_rooted(BenchCollective collective) {
   switch (collective) {
@@ -46,6 +51,12 @@ BenchCollective bench_collective(const char* name, size_t length) {
   while (known < BENCH_COLLECTIVES && !same_word(name, length, bench_collective_names[known]))
     ++known;
   return (BenchCollective)known;
+}
+
+BenchForm bench_form(const char* name, size_t length) {
+  int known = 0;
+  while (known < BENCH_FORMS && !same_word(name, length, bench_form_names[known])) ++known;
+  return (BenchForm)known;
 }
 
 /* Reads a whole number at `word`; returns the number of its digits, 0 if there is no number or too
@@ -75,7 +86,7 @@ bool bench_parse_bytes(const char* word, size_t length, size_t* bytes) {
 static bool same(const BenchKind* one, const BenchKind* other) {
   return one->collective == other->collective && one->bytes == other->bytes &&
          one->element == other->element && one->root == other->root &&
-         one->communicator == other->communicator;
+         one->communicator == other->communicator && one->form == other->form;
 }
 
 static bool contains(const BenchKinds* kinds, const BenchKind* kind) {
@@ -96,7 +107,25 @@ bool kinds_append(BenchKinds* kinds, BenchKind kind) {
   return true;
 }
 
-/* Reads a word after the collective and its bytes: a root, an element or a communicator. */
+bool kinds_in_forms(BenchKinds* kinds, const BenchForm* forms, int count) {
+  BenchKinds every = {.count = 0};
+  for (int i = 0; i < kinds->count; ++i) {
+    const bool open = kinds->kinds[i].form == BENCH_BLOCKING;
+    for (int f = 0; f < (open ? count : 1); ++f) {
+      BenchKind kind = kinds->kinds[i];
+      if (open) kind.form = forms[f];
+      if (contains(&every, &kind)) continue;
+      if (kinds_append(&every, kind)) continue;
+      free(every.kinds);
+      return false;
+    }
+  }
+  free(kinds->kinds);
+  *kinds = every;
+  return true;
+}
+
+/* Reads a word after the collective and its bytes: a root, an element, a communicator or a form. */
 static bool parse_detail(BenchKind* kind, const char* word, size_t length, int ranks) {
   for (int element = 0; element < PATTERN_ELEMENTS; ++element) {
     if (same_word(word, length, pattern_element_names[element]))
@@ -106,6 +135,8 @@ static bool parse_detail(BenchKind* kind, const char* word, size_t length, int r
     if (same_word(word, length, bench_communicator_names[one]))
       return kind->communicator = (BenchCommunicator)one, true;
   }
+  const BenchForm form = bench_form(word, length);
+  if (form != BENCH_FORMS) return kind->form = form, true;
   size_t root;
   if (!bench_rooted(kind->collective) || length == 0 || parse_digits(word, length, &root) != length)
     return false;
@@ -138,10 +169,11 @@ bool kinds_parse(BenchKinds* kinds, const char* words, int ranks, char message[2
     const size_t length = strcspn(word, ",");
     BenchKind kind;
     if (!parse_kind(&kind, word, length, ranks)) {
-      snprintf(message, 256,
-               "kind '%.*s' is not accepted; a kind is COLLECTIVE:BYTES[:ROOT][:uint32][:dup], as "
-               "in bcast:4K:1",
-               (int)(length < 60 ? length : 60), word);
+      snprintf(
+          message, 256,
+          "kind '%.*s' is not accepted; a kind is COLLECTIVE:BYTES[:ROOT][:uint32][:dup][:FORM], "
+          "as in bcast:4K:1",
+          (int)(length < 60 ? length : 60), word);
       return false;
     }
     if (!contains(kinds, &kind) && !kinds_append(kinds, kind)) {
@@ -171,7 +203,9 @@ void kind_word(const BenchKind* kind, char word[BENCH_KIND_WORD]) {
                                pattern_element_names[kind->element]);
   }
   if (kind->communicator != BENCH_WORLD) {
-    snprintf(word + length, BENCH_KIND_WORD - length, ":%s",
-             bench_communicator_names[kind->communicator]);
+    length += (size_t)snprintf(word + length, BENCH_KIND_WORD - length, ":%s",
+                               bench_communicator_names[kind->communicator]);
   }
+  if (kind->form != BENCH_BLOCKING)
+    snprintf(word + length, BENCH_KIND_WORD - length, ":%s", bench_form_names[kind->form]);
 }

@@ -1,10 +1,10 @@
 /* The kinds of calls that tutti-bench measures: a collective, its bytes, the type of its elements,
- * its root and its communicator.
+ * its root, its communicator and its form.
  *
- * A kind is written as in `bcast:4K:1` or `allreduce:4:uint32:dup`: the collective, its bytes (none
- * for a barrier), then in any order the root (default 0), the element (default double) and `dup`
- * for a duplicate of MPI_COMM_WORLD. Every rank makes the list of kinds once, from the same words.
- * The list lives as long as the job. */
+ * A kind is written as in `bcast:4K:1` or `allreduce:4:uint32:dup:nonblocking`: the collective, its
+ * bytes (none for a barrier), then in any order the root (default 0), the element (default double),
+ * `dup` for a duplicate of MPI_COMM_WORLD, and the form (default blocking). Every rank makes the
+ * list of kinds once, from the same words. The list lives as long as the job. */
 #ifndef TUTTI_BENCH_KINDS_H
 #define TUTTI_BENCH_KINDS_H
 
@@ -30,6 +30,7 @@ typedef enum {
   BENCH_ALLGATHERV,
   BENCH_ALLTOALLV,
   BENCH_REDUCE_SCATTER,
+  BENCH_ALLTOALLW,
   BENCH_COLLECTIVES
 } BenchCollective;
 extern const char* const bench_collective_names[BENCH_COLLECTIVES]; /* MPI's, in lower case */
@@ -40,12 +41,18 @@ bool bench_rooted(BenchCollective collective);
 typedef enum { BENCH_WORLD, BENCH_DUP, BENCH_COMMUNICATORS } BenchCommunicator;
 extern const char* const bench_communicator_names[BENCH_COMMUNICATORS];
 
+/* How a program calls a collective. A non-blocking or persistent operation is started by one call
+ * (MPI_Iallreduce, MPI_Start) and completed by another (MPI_Wait). */
+typedef enum { BENCH_BLOCKING, BENCH_NONBLOCKING, BENCH_PERSISTENT, BENCH_FORMS } BenchForm;
+extern const char* const bench_form_names[BENCH_FORMS];
+
 typedef struct {
   BenchCollective collective;
   size_t bytes; /* whole elements: see collectives.h for what of; 0 for a barrier */
   PatternElement element;
   int root; /* 0 where the collective has none */
   BenchCommunicator communicator;
+  BenchForm form;
 } BenchKind;
 
 typedef struct {
@@ -59,6 +66,9 @@ typedef struct {
 /* A collective's number by its name, or BENCH_COLLECTIVES. */
 BenchCollective bench_collective(const char* name, size_t length);
 
+/* A form's number by its name, or BENCH_FORMS. */
+BenchForm bench_form(const char* name, size_t length);
+
 /* Reads bytes such as 8, 4K or 1M at `word`. False if there are none, or more than 1024M. */
 bool bench_parse_bytes(const char* word, size_t length, size_t* bytes);
 
@@ -68,6 +78,9 @@ bool kinds_append(BenchKinds* kinds, BenchKind kind);
 /* Parses a list of kinds, each taken once; the word `programs` stands for a list. A root is taken
  * modulo the number of ranks. False, and one line in `message`, if a word is not accepted. */
 bool kinds_parse(BenchKinds* kinds, const char* words, int ranks, char message[256]);
+
+/* Replaces each blocking kind by the same kind in each of these forms. False without memory. */
+bool kinds_in_forms(BenchKinds* kinds, const BenchForm* forms, int count);
 
 void kind_word(const BenchKind* kind, char word[BENCH_KIND_WORD]);
 

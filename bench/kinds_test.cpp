@@ -43,14 +43,34 @@ std::vector<int> order(int kinds, int rounds, std::uint64_t seed) {
 }
 
 TEST(Kinds, AreReadAndWrittenInOneForm) {
-  const Parsed list =
-      parsed("allreduce:4:uint32:dup,bcast:4096:1,bcast:4K:double,barrier,scan:1M,barrier:dup", 4);
+  const Parsed list = parsed(
+      "allreduce:4:uint32:dup,bcast:4096:1,bcast:4K:double,barrier,scan:1M,barrier:dup,"
+      "gather:8:persistent:2,barrier:nonblocking:dup,alltoallw:8:blocking",
+      4);
   ASSERT_TRUE(list.good) << list.message;
   EXPECT_EQ(list.words,
             (std::vector<std::string>{"allreduce:4:uint32:dup", "bcast:4K:1", "bcast:4K:0",
-                                      "barrier", "scan:1M", "barrier:dup"}));
+                                      "barrier", "scan:1M", "barrier:dup", "gather:8:2:persistent",
+                                      "barrier:dup:nonblocking", "alltoallw:8"}));
   for (const std::string& word : list.words)
     EXPECT_EQ(parsed(word.c_str(), 4).words, std::vector<std::string>{word});
+}
+
+TEST(Kinds, BlockingOnesAreRepeatedInEachForm) {
+  BenchKinds kinds{};
+  char message[256];
+  ASSERT_TRUE(kinds_parse(&kinds, "barrier,bcast:8:nonblocking,bcast:8", 4, message));
+  const BenchForm forms[] = {BENCH_BLOCKING, BENCH_NONBLOCKING};
+  ASSERT_TRUE(kinds_in_forms(&kinds, forms, 2));
+  std::vector<std::string> words;
+  for (int i = 0; i < kinds.count; ++i) {
+    char word[BENCH_KIND_WORD];
+    kind_word(&kinds.kinds[i], word);
+    words.emplace_back(word);
+  }
+  std::free(kinds.kinds);
+  EXPECT_EQ(words, (std::vector<std::string>{"barrier", "barrier:nonblocking",
+                                             "bcast:8:0:nonblocking", "bcast:8:0"}));
 }
 
 TEST(Kinds, ARootBeyondTheLastRankCountsOnFromTheFirstAndEachKindIsThereOnce) {

@@ -1,5 +1,5 @@
 /* How tutti-bench measures: kinds of calls under each condition (options.h), one operation after
- * the other.
+ * the other; or calls beside computations (overlap.h), or exchanges of ghost cells (halo.h).
  *
  * All ranks start an operation at one instant, after they have met in the neutral ground
  * (neutral.h). Each rank has just rewritten its buffers; without that, MPIs that copy from process
@@ -15,6 +15,7 @@
 #include "options.h"
 #include "results.h"
 #include "stream.h"
+#include "work.h"
 
 /* One rank's job. */
 typedef struct {
@@ -23,6 +24,7 @@ typedef struct {
   Neutral neutral;
   Cell cell;
   Stream stream;
+  Work work;       /* only for an overlap */
   uint32_t number; /* of operations so far */
 } Bench;
 

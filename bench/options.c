@@ -6,41 +6,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define USUAL_COLLECTIVES "allreduce,bcast,reduce,barrier"
+#include "grid.h"
 
-const char bench_usage[] =
-    "usage: mpiexec -n RANKS tutti-bench [options]\n"
-    "Times collectives of the MPI that it runs under; all ranks on one node, or on nodes of one "
-    "machine (--ground).\n"
-    "  --collectives LIST   of allreduce, bcast, reduce, barrier, gather, scatter, allgather, "
-    "alltoall,\n"
-    "                       reduce_scatter_block, scan, exscan, gatherv, scatterv, allgatherv, "
-    "alltoallv,\n"
-    "                       reduce_scatter; or all (" USUAL_COLLECTIVES
-    ")\n"
-    "  --sizes LIST         bytes, multiples of 8, with K and M for 1024s (8,64,512,4K,32K,256K): "
-    "of one rank's part;\n"
-    "                       of the whole vector in allreduce, bcast, reduce, scan and exscan\n"
-    "  --kinds LIST         instead of the two: COLLECTIVE:BYTES[:ROOT][:uint32][:dup], as in "
-    "bcast:4K:1 or\n"
-    "                       allreduce:4:uint32:dup (a duplicate of MPI_COMM_WORLD); or programs, "
-    "for short calls as they\n"
-    "                       alternate in programs\n"
-    "  --mixed              besides, in a shuffled order of all kinds, the same at all ranks\n"
-    "  --cold BYTES         besides, each rank streams over so much memory before each operation; "
-    "and with --mixed both\n"
-    "  --seed N             of the shuffled order (1)\n"
-    "  --iterations N       operations a cell; auto: as many as the budget holds (auto)\n"
-    "  --budget-ms N        time a cell, everything included (40)\n"
-    "  --root R             of the collectives that have one; every: each rank in turn, with a row "
-    "of its own, because\n"
-    "                       root 0 flatters trees that know nothing of the machine (0)\n"
-    "  --[no-]dirty         owners rewrite their buffers before each operation (--dirty)\n"
-    "  --[no-]verify        compare each result with what it must be, outside of the timed part "
-    "(--verify)\n"
-    "  --ground FILE        made anew, which all nodes see as memory of one machine (tests/hosts): "
-    "ranks meet there\n"
-    "  --json FILE          results as JSON, - for stdout, instead of a table\n";
+/* A grid of 258 cells each way has 66 MiB. */
+enum { most_face_bytes = 256 << 10 };
 
 static bool unknown_collective(const char* word, char* message) {
   size_t length = (size_t)snprintf(message, 256, "unknown collective '%.32s'; known are all", word);
@@ -88,6 +57,62 @@ static bool parse_sizes(char* words, BenchOptions* options, char* message) {
       return false;
     }
     options->sizes[options->size_count++] = bytes;
+  }
+  return true;
+}
+
+static bool parse_forms(char* words, BenchOptions* options, char* message) {
+  options->form_count = 0;
+  for (char *rest = words, *word; (word = strsep(&rest, ",")) != NULL;) {
+    const BenchForm form = bench_form(word, strlen(word));
+    bool again = false;
+    for (int i = 0; i < options->form_count; ++i) again = again || options->forms[i] == form;
+    if (form == BENCH_FORMS || again) {
+      snprintf(message, 256,
+               "--forms '%.40s' is not accepted; each of blocking, nonblocking and persistent is, "
+               "once",
+               word);
+      return false;
+    }
+    options->forms[options->form_count++] = form;
+  }
+  return true;
+}
+
+static bool parse_overlap(char* words, BenchOptions* options, char* message) {
+  options->overlap = true;
+  options->computing_count = 0;
+  if (strcmp(words, "call") == 0) return true;
+  for (char *rest = words, *word; (word = strsep(&rest, ",")) != NULL;) {
+    char* end;
+    const double microseconds = strtod(word, &end);
+    if (end == word || *end != '\0' || !(microseconds > 0 && microseconds <= 1e6) ||
+        options->computing_count == BENCH_MOST_DURATIONS) {
+      snprintf(message, 256,
+               "--overlap '%.40s' is not accepted; call is, or up to %d numbers of microseconds up "
+               "to 1000000",
+               word, BENCH_MOST_DURATIONS);
+      return false;
+    }
+    options->computing[options->computing_count++] = microseconds;
+  }
+  return true;
+}
+
+static bool parse_faces(char* words, BenchOptions* options, char* message) {
+  options->halo = true;
+  options->face_count = 0;
+  for (char *rest = words, *word; (word = strsep(&rest, ",")) != NULL;) {
+    size_t bytes;
+    if (!bench_parse_bytes(word, strlen(word), &bytes) || bytes > most_face_bytes ||
+        grid_edge(bytes) == 0 || options->face_count == BENCH_MOST_SIZES) {
+      snprintf(message, 256,
+               "--halo '%.40s' is not accepted; up to %d sizes are, each four times a square up to "
+               "256K, as 4, 64 or 1K",
+               word, BENCH_MOST_SIZES);
+      return false;
+    }
+    options->faces[options->face_count++] = bytes;
   }
   return true;
 }
@@ -151,6 +176,9 @@ static bool parse_value(const char* option, char* value, int ranks, BenchOptions
     options->listed = true;
     return kinds_parse(&options->kinds, value, ranks, message);
   }
+  if (strcmp(option, "--forms") == 0) return parse_forms(value, options, message);
+  if (strcmp(option, "--overlap") == 0) return parse_overlap(value, options, message);
+  if (strcmp(option, "--halo") == 0) return parse_faces(value, options, message);
   if (strcmp(option, "--cold") == 0) return parse_cold(value, options, message);
   if (strcmp(option, "--seed") == 0) {
     if (!parse_number(option, value, 0, INT32_MAX, &number, message)) return false;
@@ -210,7 +238,16 @@ static bool complete(BenchOptions* options, int ranks, char* message) {
              "out one of it and --mixed");
     return false;
   }
-  if (!options->listed && !make_grid(options, ranks)) {
+  if (options->overlap + options->halo + (options->mixed || options->cold_bytes > 0) > 1) {
+    snprintf(message, 256,
+             "--overlap, --halo, and --mixed with --cold, are three ways to measure; "
+             "give one of them");
+    return false;
+  }
+  if (options->halo) return true;
+  if ((!options->listed && !make_grid(options, ranks)) ||
+      (!options->overlap &&
+       !kinds_in_forms(&options->kinds, options->forms, options->form_count))) {
     snprintf(message, 256, "no memory for the kinds");
     return false;
   }
@@ -239,8 +276,10 @@ const char* bench_condition_name(BenchCondition condition) {
 }
 
 bool bench_parse(int argc, char** argv, int ranks, BenchOptions* options, char message[256]) {
-  static char usual_collectives[] = USUAL_COLLECTIVES, common_sizes[] = "8,64,512,4K,32K,256K";
-  *options = (BenchOptions){.budget_seconds = 0.04, .dirty = true, .verify = true, .seed = 1};
+  static char usual_collectives[] = BENCH_USUAL_COLLECTIVES,
+              common_sizes[] = "8,64,512,4K,32K,256K";
+  *options = (BenchOptions){
+      .budget_seconds = 0.04, .dirty = true, .verify = true, .seed = 1, .form_count = 1};
   parse_collectives(usual_collectives, options, message);
   parse_sizes(common_sizes, options, message);
   for (int i = 1; i < argc; ++i) {

@@ -9,7 +9,7 @@
 
 #include "kinds.h"
 
-enum { BENCH_MOST_SIZES = 64, BENCH_MOST_ITERATIONS = 20000 };
+enum { BENCH_MOST_SIZES = 64, BENCH_MOST_ITERATIONS = 20000, BENCH_MOST_DURATIONS = 2048 };
 
 /* The conditions under which kinds are measured: each kind repeated, or all in a shuffled order;
  * with warm caches, or after each rank streamed over other memory. */
@@ -27,6 +27,14 @@ typedef struct {
   size_t sizes[BENCH_MOST_SIZES]; /* bytes, whole doubles: see collectives.h for what of; barriers
                                      have none */
   int size_count;
+  BenchForm forms[BENCH_FORMS]; /* each kind in each of them */
+  int form_count;
+  bool overlap;                           /* instead, calls beside computations (overlap.h) */
+  double computing[BENCH_MOST_DURATIONS]; /* microseconds: one for all kinds, or one each */
+  int computing_count;                    /* 0: as long as the blocking call */
+  bool halo;                              /* instead, exchanges of ghost cells (halo.h) */
+  size_t faces[BENCH_MOST_SIZES];         /* bytes of a face: 4 n^2 */
+  int face_count;
   bool mixed;            /* besides, in a shuffled order */
   size_t cold_bytes;     /* besides, cold: so much is streamed over before each operation; 0: not */
   uint64_t seed;         /* of the shuffled order */
@@ -41,6 +49,9 @@ typedef struct {
   const char* json;   /* a file, "-" for stdout, or NULL for a table */
   bool help;
 } BenchOptions;
+
+/* What is measured if the words do not say it. */
+#define BENCH_USUAL_COLLECTIVES "allreduce,bcast,reduce,barrier"
 
 extern const char bench_usage[];
 

@@ -22,7 +22,9 @@ double results_median(double* samples, int count) {
   return count % 2 ? samples[middle] : 0.5 * (samples[middle - 1] + samples[middle]);
 }
 
-bool results_add(Results* results, ResultsCell cell, double* samples, int kept, int missed) {
+bool results_add(Results* results, ResultsCell cell, SeriesTimes* times) {
+  double* const samples = times->whole;
+  const int kept = times->wholes;
   if (results->count == results->room) {
     const int room = results->room > 0 ? 2 * results->room : 64;
     ResultsCell* const moved = realloc(results->cells, (size_t)room * sizeof *moved);
@@ -31,7 +33,8 @@ bool results_add(Results* results, ResultsCell cell, double* samples, int kept, 
     results->room = room;
   }
   cell.kept = kept;
-  cell.missed = missed;
+  cell.missed = times->missed;
+  cell.start = times->starts > 0 ? results_median(times->start, times->starts) : -1;
   cell.median = results_median(samples, kept);
   for (int i = 0; i < kept; ++i) cell.mean += samples[i] / kept;
   cell.least = samples[0];
@@ -75,21 +78,42 @@ static void write_library(BenchJson* json) {
   bench_json_text(json, "library", version);
 }
 
-static void write_cell(BenchJson* json, const ResultsCell* cell) {
+static void write_call(BenchJson* json, const ResultsCell* cell) {
   const BenchKind* const kind = &cell->kind;
-  bench_json_begin_object(json, NULL);
   bench_json_text(json, "collective", bench_collective_names[kind->collective]);
   bench_json_integer(json, "bytes", (int64_t)kind->bytes);
   if (bench_rooted(kind->collective)) bench_json_integer(json, "root", kind->root);
   bench_json_text(json, "element", pattern_element_names[kind->element]);
   bench_json_text(json, "communicator", bench_communicator_names[kind->communicator]);
   bench_json_text(json, "condition", bench_condition_name(cell->condition));
+  bench_json_text(json, "form", cell->no_call ? "none" : bench_form_names[kind->form]);
+  if (cell->loop == WORK_NONE) return;
+  bench_json_text(json, "work", work_loop_names[cell->loop]);
+  bench_json_number(json, "work_us", cell->computing, 4);
+}
+
+/* An exchange of ghost cells: the way is its form. */
+static void write_exchange(BenchJson* json, const ResultsCell* cell) {
+  bench_json_text(json, "collective", "halo");
+  bench_json_integer(json, "bytes", (int64_t)cell->kind.bytes);
+  bench_json_text(json, "element", pattern_element_names[cell->kind.element]);
+  bench_json_text(json, "form", cell->halo);
+  bench_json_flag(json, "in_order", cell->in_order);
+}
+
+static void write_cell(BenchJson* json, const ResultsCell* cell) {
+  bench_json_begin_object(json, NULL);
+  if (cell->halo != NULL)
+    write_exchange(json, cell);
+  else
+    write_call(json, cell);
   bench_json_integer(json, "operations", cell->kept);
   bench_json_integer(json, "missed", cell->missed);
   bench_json_number(json, "median_us", cell->median, 4);
   bench_json_number(json, "mean_us", cell->mean, 4);
   bench_json_number(json, "min_us", cell->least, 4);
   bench_json_number(json, "p95_us", cell->percentile_95, 4);
+  if (cell->start >= 0) bench_json_number(json, "start_us", cell->start, 4);
   bench_json_end(json);
 }
 
@@ -160,6 +184,7 @@ static void write_json(FILE* file, const Results* results, const ResultsJob* job
   for (int i = 0; i < results->count; ++i) write_cell(json, &results->cells[i]);
   bench_json_end(json);
   write_left_out(json, &results->left_out);
+  if (results->lacks_persistent) bench_json_text(json, "form_left_out", "persistent");
   bench_json_write_indented(json, file);
 }
 
@@ -175,6 +200,19 @@ static void say_left_out(const BenchKinds* left_out) {
   fputs(" bytes\n", stderr);
 }
 
+/* The name of a cell's row. */
+static void row_name(const ResultsCell* cell, char name[BENCH_KIND_WORD + 32]) {
+  char word[BENCH_KIND_WORD];
+  kind_word(&cell->kind, word);
+  if (cell->halo != NULL)
+    snprintf(name, BENCH_KIND_WORD + 32, "halo:%zu %s", cell->kind.bytes, cell->halo);
+  else if (cell->loop == WORK_NONE)
+    snprintf(name, BENCH_KIND_WORD + 32, "%s", word);
+  else
+    snprintf(name, BENCH_KIND_WORD + 32, "%s%s%s", cell->no_call ? "" : word,
+             cell->no_call ? "" : " + ", work_loop_names[cell->loop]);
+}
+
 static void write_table(FILE* file, const Results* results, const ResultsJob* job) {
   BenchCondition conditions[BENCH_MOST_CONDITIONS];
   const bool several = bench_conditions(job->options, conditions) > 1;
@@ -184,16 +222,17 @@ static void write_table(FILE* file, const Results* results, const ResultsJob* jo
     fprintf(file, "two ranks see each other's word after %.3f\n", results->flag_exchange);
   if (job->options->mixed)
     fprintf(file, "order by seed %llu\n", (unsigned long long)job->options->seed);
-  fprintf(file, "%-30s%s %10s %10s %10s %10s %10s\n", "kind", several ? " condition " : "",
-          "median", "mean", "min", "p95", "operations");
+  fprintf(file, "%-42s%s %10s %10s %10s %10s %10s %10s\n", "kind", several ? " condition " : "",
+          "start", "median", "mean", "min", "p95", "operations");
   for (int i = 0; i < results->count; ++i) {
     const ResultsCell* cell = &results->cells[i];
-    char word[BENCH_KIND_WORD];
-    kind_word(&cell->kind, word);
-    fprintf(file, "%-30s", word);
+    char name[BENCH_KIND_WORD + 32], start[16] = "";
+    row_name(cell, name);
+    if (cell->start >= 0) snprintf(start, sizeof start, "%.3f", cell->start);
+    fprintf(file, "%-42s", name);
     if (several) fprintf(file, " %-10s", bench_condition_name(cell->condition));
-    fprintf(file, " %10.3f %10.3f %10.3f %10.3f %10d\n", cell->median, cell->mean, cell->least,
-            cell->percentile_95, cell->kept);
+    fprintf(file, " %10s %10.3f %10.3f %10.3f %10.3f %10d\n", start, cell->median, cell->mean,
+            cell->least, cell->percentile_95, cell->kept);
   }
 }
 
@@ -218,5 +257,11 @@ bool results_write(const Results* results, const ResultsJob* job) {
   else if (!write_file(name, results, job))
     return false;
   say_left_out(&results->left_out);
+  if (results->lacks_persistent) {
+    fputs(
+        "tutti-bench: left out: persistent collectives, which this MPI does not have (they came "
+        "with MPI 4.0)\n",
+        stderr);
+  }
   return true;
 }

@@ -7,12 +7,19 @@
 #include <stddef.h>
 
 #include "options.h"
+#include "work.h"
 
 typedef struct {
   BenchKind kind;
   BenchCondition condition;
+  WorkLoop loop; /* the computation beside the call, and its duration in microseconds */
+  double computing;
+  bool no_call;     /* the computation alone */
+  const char* halo; /* NULL, or the way of an exchange of ghost cells, of kind.bytes a face */
+  bool in_order;    /* this MPI matches both faces of a neighbour in order (halo.c) */
   int kept, missed; /* operations whose start every rank, or not every rank, was in time for */
   double median, mean, least, percentile_95; /* microseconds */
+  double start; /* the median time until the start returned; below 0: the operation has no start */
 } ResultsCell;
 
 /* The time in which a cache line went from core to core, before and after the measurements under a
@@ -29,7 +36,8 @@ typedef struct {
   ResultsHandOvers hand_overs[BENCH_MOST_CONDITIONS]; /* in the order measured; none where ranks may
                                                          share cores */
   int hand_over_count;
-  double flag_exchange; /* microseconds; 0: not two ranks with a core each */
+  double flag_exchange;  /* microseconds; 0: not two ranks with a core each */
+  bool lacks_persistent; /* persistent collectives were to be measured, but this MPI has none */
 } Results;
 
 typedef struct {
@@ -38,9 +46,18 @@ typedef struct {
   const BenchOptions* options;
 } ResultsJob;
 
-/* Both sort the samples. The second takes the cell's kind and condition; false without memory. */
+/* The times of one kind of a series, in microseconds. Reading the clock between a start and its
+ * completion would lengthen the operation, so an operation is either timed as a whole, or until its
+ * start returned. */
+typedef struct {
+  double *whole, *start;
+  int wholes, starts;
+  int missed; /* operations of which not every rank was in time for the common start */
+} SeriesTimes;
+
+/* Both sort the samples. The second takes what says which cell it is; false without memory. */
 double results_median(double* samples, int count);
-bool results_add(Results* results, ResultsCell cell, double* samples, int kept, int missed);
+bool results_add(Results* results, ResultsCell cell, SeriesTimes* times);
 
 /* Notes that a collective and a size were left out, once for all roots. False without memory. */
 bool results_leave_out(Results* results, BenchKind kind);

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "measuring.h"
+#include "series.h"
 
 /* Ranks that wait in the neutral ground call this, because an MPI makes progress only in MPI
  * calls. */
@@ -57,11 +58,11 @@ static const char* meet_on_neutral_ground(Bench* bench) {
   NeutralName name = {.file = -1};
   const char* failed = NULL;
   const char* ground = bench->options.ground;
-  if (bench->rank == 0) failed = neutral_make(&name, ground, bench->ranks, BENCH_MOST_ITERATIONS);
+  if (bench->rank == 0) failed = neutral_make(&name, ground, bench->ranks, SERIES_NOTES);
   MPI_Bcast(name.path, sizeof name.path, MPI_CHAR, 0, MPI_COMM_WORLD);
   if (failed == NULL) {
     failed = neutral_join(&bench->neutral, name.path, bench->rank, bench->ranks, bench->cores,
-                          BENCH_MOST_ITERATIONS);
+                          SERIES_NOTES);
   }
   int mine = failed == NULL, all;
   if (failed != NULL)
@@ -97,7 +98,8 @@ static int run_job(Bench* bench, int argc, char** argv) {
   }
   if (meet_on_neutral_ground(bench) != NULL) return 1;
   if (!cell_open(&bench->cell, bench->rank, bench->ranks, &bench->options.kinds) ||
-      !stream_open(&bench->stream, bench->options.cold_bytes)) {
+      !stream_open(&bench->stream, bench->options.cold_bytes) ||
+      (bench->options.overlap && !work_open(&bench->work))) {
     bench_stop(bench, "no memory for the buffers; leave out the largest sizes");
   }
   Results results = {.count = 0};
@@ -105,6 +107,7 @@ static int run_job(Bench* bench, int argc, char** argv) {
   neutral_leave(&bench->neutral);
   cell_close(&bench->cell);
   stream_close(&bench->stream);
+  work_close(&bench->work);
   if (!speaks) return results_free(&results), 0;
   const ResultsJob job = {.ranks = bench->ranks,
                           .cores = bench->cores,

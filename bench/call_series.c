@@ -1,0 +1,122 @@
+#define _GNU_SOURCE
+#include "call_series.h"
+
+#include <stdlib.h>
+
+#include "forms.h"
+
+/* The subject of the series. */
+typedef struct {
+  Bench* bench;
+  const CallSeries* calls;
+  Cell* cells; /* one for each kind */
+} Subject;
+
+/* The only result of a barrier is that no rank leaves before the last one has entered. To check
+ * this, one rank enters late and notes its entry. So every sixteenth barrier and all warm-up
+ * barriers are checked instead of timed. */
+static bool watched(const Subject* subject, int place, int sample) {
+  if (subject->calls->kinds[place].collective != BENCH_BARRIER) return false;
+  return sample < 0 || sample / subject->calls->count % 16 == 15;
+}
+
+static void watch_barrier(const Bench* bench, Cell* cell, uint32_t number) {
+  if ((int)(number % (uint32_t)bench->ranks) == bench->rank) {
+    const uint64_t until = bench_nanoseconds() + 10000;
+    while (bench_nanoseconds() < until) bench_pause();
+  }
+  neutral_enter(&bench->neutral, number);
+  form_start(cell);
+  form_finish(cell);
+  if (!neutral_all_entered(&bench->neutral, number))
+    bench_stop(bench, "a barrier let this rank out before all ranks had entered");
+}
+
+static void fill(void* of, int place, uint32_t number) {
+  const Subject* const subject = of;
+  cell_fill(&subject->cells[place], number);
+}
+
+static bool operate(void* of, int place, int sample, uint64_t* began) {
+  const Subject* const subject = of;
+  Bench* const bench = subject->bench;
+  Cell* const cell = &subject->cells[place];
+  if (bench->options.verify && watched(subject, place, sample)) {
+    watch_barrier(bench, cell, bench->number);
+    return false;
+  }
+  form_start(cell);
+  if (began != NULL && cell->kind.form != BENCH_BLOCKING) *began = bench_now(&bench->neutral.clock);
+  if (subject->calls->loop != WORK_NONE)
+    work_run(&bench->work, subject->calls->loop, subject->calls->turns);
+  form_finish(cell);
+  return true;
+}
+
+static bool compute(void* of, int place, int sample, uint64_t* began) {
+  (void)place, (void)sample, (void)began;
+  const Subject* const subject = of;
+  work_run(&subject->bench->work, subject->calls->loop, subject->calls->turns);
+  return true;
+}
+
+static bool verify(void* of, int place, uint32_t number, char line[256]) {
+  const Subject* const subject = of;
+  return cell_verify(&subject->cells[place], number, line);
+}
+
+static void open_cells(const Subject* subject) {
+  for (int place = 0; place < subject->calls->count; ++place) {
+    Cell* const cell = &subject->cells[place];
+    if (!cell_open_beside(cell, &subject->bench->cell, &subject->calls->kinds[place]))
+      bench_stop(subject->bench, "no memory for the counts of the kinds");
+    form_open(cell);
+  }
+}
+
+static void close_cells(const Subject* subject) {
+  for (int place = 0; place < subject->calls->count; ++place) {
+    form_close(&subject->cells[place]);
+    cell_close_bare(&subject->cells[place]);
+  }
+}
+
+static double add_results(const Subject* subject, const Series* series, int samples,
+                          Results* results) {
+  const CallSeries* const calls = subject->calls;
+  double first = 0;
+  for (int place = 0; place < calls->count; ++place) {
+    SeriesTimes times = series_times(subject->bench, series, samples, place);
+    if (times.wholes == 0) {
+      bench_stop(subject->bench,
+                 "every start was missed; is something else running on these cores?");
+    }
+    const ResultsCell cell = {.kind = calls->kinds[place],
+                              .condition = calls->condition,
+                              .loop = calls->loop,
+                              .computing = calls->computing,
+                              .no_call = calls->alone};
+    if (!results_add(results, cell, &times))
+      bench_stop(subject->bench, "no memory for the results");
+    if (place == 0) first = results->cells[results->count - 1].median;
+  }
+  return first;
+}
+
+double call_series_measure(Bench* bench, const CallSeries* calls, Results* results) {
+  Cell* const cells = calloc((size_t)calls->count, sizeof *cells);
+  if (cells == NULL) bench_stop(bench, "no memory for the kinds");
+  Subject subject = {bench, calls, cells};
+  const Series series = {.count = calls->count,
+                         .order = calls->order,
+                         .cold = calls->condition.cold,
+                         .subject = &subject,
+                         .fill = fill,
+                         .operate = calls->alone ? compute : operate,
+                         .verify = calls->alone ? NULL : verify};
+  open_cells(&subject);
+  const int samples = series_run(bench, &series);
+  close_cells(&subject);
+  free(cells);
+  return bench->rank == 0 ? add_results(&subject, &series, samples, results) : 0;
+}

@@ -1,0 +1,44 @@
+/* A series: operations that are measured together, one after the other, each from a common start.
+ *
+ * All ranks run a series together, each with its own Series, on one thread. The ranks meet in the
+ * neutral ground (neutral.h) before each operation. An operation's time is the largest over the
+ * ranks. The samples stay in the neutral ground until the next series. */
+#ifndef TUTTI_BENCH_SERIES_H
+#define TUTTI_BENCH_SERIES_H
+
+#include <stdint.h>
+
+#include "measuring.h"
+
+/* The operations of a series: of one kind, repeated, or of several kinds in the order of rounds.
+ * `place` is the number of the kind, `number` that of the operation whose data the buffers hold. */
+typedef struct {
+  int count;        /* kinds */
+  const int* order; /* of which kind each operation is, the warm ones first; NULL: all of the first
+                     */
+  bool cold;        /* each rank streams over memory before each operation */
+  void* subject;    /* what the functions below work on */
+  /* This rank rewrites its data. NULL: there are none. */
+  void (*fill)(void* subject, int place, uint32_t number);
+  /* Runs one operation. If `began` is not NULL and the operation has a start of its own, the
+   * function writes there when the start returned, in ticks. False if the operation is no sample.
+   */
+  bool (*operate)(void* subject, int place, int sample, uint64_t* began);
+  /* False, and a line that says what is wrong. NULL: nothing to verify. */
+  bool (*verify)(void* subject, int place, uint32_t number, char line[256]);
+} Series;
+
+/* Operations of each kind that are not measured, at the beginning. */
+enum { series_warm = 8 };
+
+/* The notes in the neutral ground: two for each operation. */
+enum { SERIES_NOTES = 2 * BENCH_MOST_ITERATIONS };
+
+/* Runs a series and returns the number of operations, which are whole rounds. */
+int series_run(Bench* bench, const Series* series);
+
+/* The times of one kind of the series that ran last, at the first rank. They are valid until the
+ * next call. */
+SeriesTimes series_times(const Bench* bench, const Series* series, int samples, int place);
+
+#endif

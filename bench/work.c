@@ -1,0 +1,66 @@
+#define _GNU_SOURCE
+#include "work.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+const char* const work_loop_names[WORK_LOOPS] = {
+    [WORK_NONE] = "none", [WORK_ARITHMETIC] = "arithmetic", [WORK_MEMORY] = "memory"};
+
+/* 32 MiB, more than a core's own caches hold. */
+enum { line_doubles = 8, array_doubles = 32 << 17 };
+
+bool work_open(Work* work) {
+  *work = (Work){.numbers = {1, 2, 3, 4, 5, 6, 7, 8}};
+  void* memory;
+  const size_t bytes = array_doubles * sizeof(double);
+  if (posix_memalign(&memory, 4096, bytes) != 0) return false;
+  work->array = memset(memory, 0, bytes);
+  return true;
+}
+
+void work_close(Work* work) { free(work->array); }
+
+/* A turn is eight multiplications and additions, each of which needs the result of the last turn.
+ * The numbers stay near 1. */
+static void compute(Work* work, uint64_t turns) {
+  double numbers[8];
+  memcpy(numbers, work->numbers, sizeof numbers);
+  for (uint64_t turn = 0; turn < turns; ++turn)
+    for (int i = 0; i < 8; ++i) numbers[i] = numbers[i] * 0.5 + 0.5;
+  memcpy(work->numbers, numbers, sizeof numbers);
+  __asm__ volatile("" ::"r"(work->numbers)
+                   : "memory"); /* else the compiler could remove the loop */
+}
+
+/* A turn reads and writes one cache line. */
+static void stream(Work* work, uint64_t turns) {
+  for (uint64_t turn = 0; turn < turns; ++turn) {
+    double* const line = work->array + work->next;
+    for (int i = 0; i < line_doubles; ++i) line[i] += 1;
+    work->next = (work->next + line_doubles) % array_doubles;
+  }
+  __asm__ volatile("" ::"r"(work->array) : "memory");
+}
+
+void work_run(Work* work, WorkLoop loop, uint64_t turns) {
+  if (loop == WORK_ARITHMETIC) compute(work, turns);
+  if (loop == WORK_MEMORY) stream(work, turns);
+}
+
+void work_measure(Work* work, WorkLoop loop, const BenchClock* clock) {
+  enum { batches = 41, turns = 5000 };
+  uint64_t least = UINT64_MAX;
+  for (int batch = 0; batch < batches; ++batch) {
+    const uint64_t began = bench_now(clock);
+    work_run(work, loop, turns);
+    const uint64_t ticks = bench_now(clock) - began;
+    if (ticks < least) least = ticks; /* whatever disturbs a batch lengthens it */
+  }
+  work->turns_each_tick[loop] = (double)turns / (double)(least > 0 ? least : 1);
+}
+
+uint64_t work_turns(const Work* work, WorkLoop loop, double microseconds, const BenchClock* clock) {
+  const double ticks = microseconds * 1e-6 * clock->ticks_per_second;
+  return (uint64_t)(ticks * work->turns_each_tick[loop] + 0.5);
+}

@@ -1,0 +1,38 @@
+/* Computation of a given duration between the start of an operation and its completion.
+ *
+ * There are two loops: one bound by arithmetic, whose data stays in registers, and one bound by
+ * memory, which goes on through a large array. Each rank has one Work, used by one thread; its
+ * array lives until it is closed. */
+#ifndef TUTTI_BENCH_WORK_H
+#define TUTTI_BENCH_WORK_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "clock.h"
+
+typedef enum { WORK_NONE, WORK_ARITHMETIC, WORK_MEMORY, WORK_LOOPS } WorkLoop;
+extern const char* const work_loop_names[WORK_LOOPS];
+
+typedef struct {
+  double* array;
+  size_t next;                        /* where the memory loop goes on */
+  double numbers[8];                  /* of the arithmetic loop */
+  double turns_each_tick[WORK_LOOPS]; /* how fast the loops are */
+} Work;
+
+/* False without memory. */
+bool work_open(Work* work);
+void work_close(Work* work);
+
+/* Measures how fast a loop is. All ranks do it at the same time, because they share the memory's
+ * bandwidth. */
+void work_measure(Work* work, WorkLoop loop, const BenchClock* clock);
+
+/* The number of turns that take so long. */
+uint64_t work_turns(const Work* work, WorkLoop loop, double microseconds, const BenchClock* clock);
+
+void work_run(Work* work, WorkLoop loop, uint64_t turns);
+
+#endif
