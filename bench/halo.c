@@ -119,8 +119,8 @@ static bool verify(void* of, int place, uint32_t number, char line[256]) {
 }
 
 /* Where both neighbours of a dimension are one rank, MPIs differ in which of its two faces comes
- * first: MPI 4.0 says that the opposite one does, and earlier ones leave it open. One exchange
- * tells. True if faces match in order in some dimension. */
+ * first. MPI 4.0 clarifies that the opposite one does, as a stencil needs it. One exchange tells.
+ * True if faces match in order in some dimension. */
 static bool find_order(Exchange* one) {
   Bench* const bench = one->bench;
   Grid* const grid = &one->grid;

@@ -93,9 +93,10 @@ TEST(Kinds, ProgramsStandsForEighteenKindsOnTwoRanksAndMore) {
 }
 
 TEST(Kinds, WhatIsNoKindIsRefusedByName) {
-  for (const char* word : {"", "alltoallw:8", "bcast", "bcast:", "bcast:0", "bcast:8:", "bcast:8:x",
-                           "bcast:12", "allreduce:8:1", "bcast:6:uint32", "bcast:2048M",
-                           "bcast:99999999999", "barrier:8", "bcast:8:-1", "bcast:4k"}) {
+  for (const char* word :
+       {"", "alltoallx:8", "bcast:8:blocked", "bcast", "bcast:", "bcast:0", "bcast:8:", "bcast:8:x",
+        "bcast:12", "allreduce:8:1", "bcast:6:uint32", "bcast:2048M", "bcast:99999999999",
+        "barrier:8", "bcast:8:-1", "bcast:4k"}) {
     const Parsed list = parsed(word, 2);
     EXPECT_FALSE(list.good) << word;
     EXPECT_NE(list.message.find("'" + std::string(word) + "'"), std::string::npos) << list.message;

@@ -12,9 +12,9 @@ from test_bench_driver import MPICH, OPENMPI
 
 from tutti.bench import driver
 from tutti.bench.conditions import all_shuffled_over_repeated, condition_summaries
-from tutti.bench.conditions_report import _in_detail
+from tutti.bench.conditions_report import in_detail
 from tutti.bench.document import as_json
-from tutti.bench.driver import CONDITIONS, Cell, Measurements, Settings
+from tutti.bench.measurements import CONDITIONS, Cell, Measurements, Settings
 from tutti.bench.report import show
 from tutti.bench.states import CHANGED, QUICK, SLOW, border, states_of, states_text
 from tutti.bench.texts import kind_text
@@ -226,9 +226,9 @@ def test_tables_show_conditions_states_and_shares(measured):
     assert len(means) == 1 and "…" not in text
 
 
-def test_each_mpi_is_shown_in_detail_once(settings):
+def test_each_mpi_is_shownin_detail_once(settings):
     settings = replace(settings, peer_settings="both", heap=True, ranks=[4])
-    shown = [variant.key for variant in _in_detail(settings.variants(4))]
+    shown = [variant.key for variant in in_detail(settings.variants(4))]
     assert shown == ["mpich+tutti", "mpich+tutti+heap", "openmpi+tutti", "openmpi+tutti+heap"]
 
 
@@ -292,7 +292,7 @@ def test_kinds_are_checked_before_anything_runs():
         "allreduce:8:1",
         "bcast:8:x",
         "barrier:8",
-        "alltoallw:8",
+        "alltoallx:8",
         "bcast:8,programs",
         "bcast:4k",
     ):

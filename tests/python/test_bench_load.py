@@ -9,7 +9,7 @@ import pytest
 from test_bench_driver import MPICH
 
 from tutti.bench import driver, load
-from tutti.bench.driver import Measurements, Settings
+from tutti.bench.measurements import Measurements, Settings
 from tutti.bench.load import Sample, busy_seconds, share_of_others, watched
 from tutti.bench.remarks import load_json, load_text, loaded
 from tutti.bench.variants import Variant

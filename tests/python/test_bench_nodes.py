@@ -9,7 +9,7 @@ from conftest import ROOT
 from rich.console import Console
 
 from tutti.bench import over_nodes, worth
-from tutti.bench.driver import Cell, Settings
+from tutti.bench.measurements import Cell, Settings
 from tutti.bench.hosts import Hosts
 from tutti.bench.mpis import Mpi
 from tutti.bench.nodes_command import nodes_plan, parse_delays, parse_nodes, startable

@@ -8,7 +8,7 @@ from rich.console import Console
 
 from tutti.bench.bounds import Machine, bounded, interpolated, machine_of
 from tutti.bench.document import as_json
-from tutti.bench.driver import Measurements, Settings
+from tutti.bench.measurements import Measurements, Settings
 from tutti.bench.mpis import Mpi
 from tutti.bench.peers import best_peers
 from tutti.bench.report import show

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tutti.bench.driver import COLLECTIVES, DEFAULT_COLLECTIVES, execute
+from tutti.bench.driver import execute
+from tutti.bench.measurements import COLLECTIVES, DEFAULT_COLLECTIVES
 from tutti.bench.mpis import Mpi
 from tutti.bench.variants import Variant, command, environment
 from tutti.places import program
@@ -150,7 +151,7 @@ def test_fixed_iterations_and_table(mpi, tmp_path):
         (["--sizes", "12"], "12"),
         (["--sizes", "-8"], "-8"),
         (["--sizes", "99999999999999999999999"], "9999"),
-        (["--collectives", "alltoallw"], "alltoallw"),
+        (["--collectives", "neighbor_alltoallw"], "neighbor_alltoallw"),
         (["--collectives", "all,scan"], "'all'"),
         (["--collectives", "bcast,bcast"], "bcast"),
         (["--iterations", "0"], "--iterations"),

@@ -9,7 +9,7 @@ from rich.console import Console
 from test_bench_program import launch
 
 from tutti.bench.document import as_json
-from tutti.bench.driver import ROOTED, Measurements, Samples, Settings
+from tutti.bench.measurements import ROOTED, Measurements, Samples, Settings
 from tutti.bench.mpis import Mpi
 from tutti.bench.report import show
 from tutti.bench.results import compare_cells, pairs

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 from conftest import Tutti, mpis
 
-from tutti.bench.driver import Cell, execute
+from tutti.bench.driver import execute
+from tutti.bench.measurements import Cell
 from tutti.bench.mpis import Mpi
 from tutti.bench.variants import Variant, command, environment
 from tutti.errors import RunError, UserError

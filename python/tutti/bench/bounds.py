@@ -24,7 +24,7 @@ ranks copy the other half.
 from dataclasses import dataclass
 from typing import Any
 
-from tutti.bench.driver import Cell, Measurements
+from tutti.bench.measurements import Cell, Measurements
 from tutti.bench.results import typical_limits
 from tutti.bench.statistics import centre
 from tutti.bench.variants import Variant
@@ -108,7 +108,8 @@ def bounded(measurements: Measurements) -> list[Bounded]:
         return []
     result = []
     for cell, by_variant in measurements.cells.items():
-        bound = machine.bound(cell.collective, cell.bytes) if cell.ranks == 2 else None
+        blocking = cell.ranks == 2 and cell.form == "blocking" and cell.work == "none"
+        bound = machine.bound(cell.collective, cell.bytes) if blocking else None
         if bound:
             times = {key: centre(samples.median) / bound for key, samples in by_variant.items()}
             result.append(Bounded(cell, bound, times))

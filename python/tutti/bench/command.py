@@ -2,6 +2,7 @@
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +10,16 @@ import typer
 from rich.console import Console
 
 from tutti.bench import nodes_command
-from tutti.bench.driver import COLLECTIVES, DEFAULT_COLLECTIVES, ROOTED, Measurements, Settings, run
+from tutti.bench.driver import run
+from tutti.bench.forms_command import DEFAULT_FACES, QUICK_FACES, parse_modes
+from tutti.bench.measurements import (
+    COLLECTIVES,
+    DEFAULT_COLLECTIVES,
+    HALO,
+    ROOTED,
+    Measurements,
+    Settings,
+)
 from tutti.bench.mpis import Mpi, find_mpis
 from tutti.bench.document import as_json
 from tutti.bench.progress import with_progress
@@ -123,10 +133,29 @@ def refuse_without_hosts(hosts: str | None, given: dict[str, object]) -> None:
         )
 
 
-def measure(settings: Settings) -> Measurements:
+def measure(settings: Settings, microseconds: float | None) -> Measurements:
+    if settings.overlap:
+        from tutti.bench import overlap
+
+        return with_progress(
+            overlap.jobs(settings) if microseconds is None else settings.jobs,
+            "the machine's limits",
+            lambda before_job: overlap.measure(settings, microseconds, before_job),
+        )
     return with_progress(
         settings.jobs, "the machine's limits", lambda before_job: run(settings, before_job)
     )
+
+
+def drawing(settings: Settings) -> Callable[[Measurements, Path], list[Path]]:
+    """The function that draws these measurements."""
+    from tutti.bench import forms_report, halo, overlap_report, plot
+
+    if settings.faces:
+        return halo.draw_halo
+    if settings.overlap:
+        return overlap_report.draw_overlap
+    return forms_report.draw_forms if settings.forms else plot.draw
 
 
 def save(
@@ -137,9 +166,7 @@ def save(
             json_file.write_text(json.dumps(as_json(measurements), indent=1) + "\n")
             console.print(f"wrote {json_file}", highlight=False)
         if stem is not None:
-            from tutti.bench.plot import draw
-
-            for name in draw(measurements, stem):
+            for name in drawing(measurements.settings)(measurements, stem):
                 console.print(f"wrote {name}", highlight=False)
     except OSError as error:
         raise RunError(f"cannot write '{error.filename}': {error.strerror}") from error
@@ -218,6 +245,48 @@ def bench(
             "COLLECTIVE:BYTES[:ROOT][:uint32][:dup], as in bcast:4K:1,allreduce:4:uint32:dup "
             "(dup: on a duplicate of MPI_COMM_WORLD); or `programs`, which stands for 18 kinds "
             "of short calls."
+        ),
+    ] = None,
+    form: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LIST",
+            help="Also measure non-blocking or persistent calls that are waited for at once: "
+            "nonblocking, persistent or all. The tables show the start alone, and start and wait "
+            "beside the blocking call, the host MPI and the best peer.",
+        ),
+    ] = None,
+    overlap: Annotated[
+        bool,
+        typer.Option(
+            "--overlap",
+            help="Measure calls beside computations bound by arithmetic and by memory, as whole "
+            "times: start, compute, wait (in the forms of --form; default: nonblocking), and call, "
+            "then compute.",
+        ),
+    ] = False,
+    compute: Annotated[
+        str | None,
+        typer.Option(
+            metavar="US",
+            help="With --overlap: microseconds of computation (default: as long as the best peer's "
+            "blocking call, which jobs before the others find).",
+        ),
+    ] = None,
+    halo: Annotated[
+        bool,
+        typer.Option(
+            "--halo",
+            help="Measure exchanges of ghost cells in three dimensions: neighbourhood collectives "
+            "beside MPI_Isend and MPI_Irecv.",
+        ),
+    ] = False,
+    faces: Annotated[
+        str | None,
+        typer.Option(
+            metavar="LIST",
+            help="With --halo: bytes of a face, squares of 4-byte cells "
+            f"(default: {DEFAULT_FACES}; with --quick: {QUICK_FACES}).",
         ),
     ] = None,
     dirty: Annotated[
@@ -325,7 +394,7 @@ def bench(
 
     console = Console()
     if not console.is_terminal:
-        console = Console(width=160 if mixed or cold or kinds else 132)
+        console = Console(width=160 if mixed or cold or kinds or form or overlap or halo else 132)
     if repetitions is not None and not 1 <= repetitions <= 1000:
         raise UserError(
             f"--repetitions: '{repetitions}' is not accepted; whole numbers from 1 to 1000 are"
@@ -334,6 +403,26 @@ def bench(
         raise UserError(
             f"--budget-ms: '{budget_ms}' is not accepted; whole numbers from 1 to 60000 are"
         )
+    modes = parse_modes(
+        form,
+        compute,
+        faces,
+        overlap=overlap,
+        halo=halo,
+        quick=quick,
+        given={
+            "--form": form is not None,
+            "--overlap": overlap,
+            "--collectives": collectives is not None,
+            "--sizes": sizes is not None,
+            "--kinds": kinds is not None,
+            "--mixed": mixed,
+            "--cold": cold is not None,
+            "--every-root": every_root,
+            "--openmp": openmp,
+            "--hosts": hosts is not None,
+        },
+    )
     cores = len(os.sched_getaffinity(0))
     rank_counts = parse_ranks(ranks) if ranks is not None else default_ranks(cores)
     if kinds is None and mixed and collectives is None and sizes is None:
@@ -398,7 +487,7 @@ def bench(
         mpis=mpis,
         ranks=rank_counts,
         cores=cores,
-        collectives=wanted,
+        collectives=[HALO] if halo else wanted,
         sizes=message_sizes,
         repetitions=repetitions or (3 if quick else 10),
         dirty=dirty,
@@ -412,6 +501,9 @@ def bench(
         kinds=listed,
         mixed=mixed,
         cold=cold_bytes,
+        forms=modes.forms,
+        overlap=overlap,
+        faces=modes.faces,
     )
     if hosts is not None:
         delays = delay or ("0" if worth else nodes_command.DEFAULT_DELAYS)
@@ -451,6 +543,6 @@ def bench(
             highlight=False,
             markup=False,
         )
-    measurements = measure(settings)
+    measurements = measure(settings, modes.computing)
     show(measurements, console)
     save(measurements, json_file, stem, console)

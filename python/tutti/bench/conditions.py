@@ -11,7 +11,7 @@ from dataclasses import asdict, dataclass
 from statistics import fmean
 from typing import Any
 
-from tutti.bench.driver import Cell, Measurements
+from tutti.bench.measurements import Cell, Measurements
 from tutti.bench.peers import AgainstBest, against_best, against_best_json, peers_of
 from tutti.bench.results import comparison_of, measured_ranks
 from tutti.bench.states import QUICK, SLOW, States, states_of
@@ -27,10 +27,8 @@ GOAL_NANOSECONDS = {"mixed": 60.0, "mixed+cold": 0.0}
 
 
 def kinds_of(measurements: Measurements, ranks: int) -> list[Cell]:
-    """The kinds of calls in the order of --kinds, each as its cell under the condition `plain`."""
-    return [
-        cell for cell in measurements.cells if cell.ranks == ranks and cell.condition == "plain"
-    ]
+    """The kinds of blocking calls in the order of --kinds, each as its plain cell."""
+    return [cell for cell in measurements.cells if cell.ranks == ranks and cell.plain]
 
 
 @dataclass(frozen=True)

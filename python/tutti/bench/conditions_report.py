@@ -12,7 +12,7 @@ from tutti.bench.conditions import (
     kinds_of,
     condition_summaries,
 )
-from tutti.bench.driver import Cell, Measurements
+from tutti.bench.measurements import Cell, Measurements
 from tutti.bench.remarks import MODES, load_text, loaded, modes_mark
 from tutti.bench.results import measured_ranks
 from tutti.bench.states import states_of, states_text
@@ -171,7 +171,7 @@ def notes(measurements: Measurements) -> list[str]:
     return [line for line in [*lines, load_text(measurements)] if line]
 
 
-def _in_detail(variants: list[Variant]) -> list[Variant]:
+def in_detail(variants: list[Variant]) -> list[Variant]:
     """The variants with tables of their own: each MPI with its first setting.
 
     The table of means has all variants.
@@ -187,7 +187,7 @@ def show_conditions(measurements: Measurements, console: Console) -> None:
     summaries = condition_summaries(measurements)
     for ranks in measured_ranks(measurements):
         variants = settings.variants(ranks)
-        for variant in _in_detail(variants):
+        for variant in in_detail(variants):
             mine = [
                 row
                 for row in summaries

@@ -8,7 +8,10 @@ from typing import Any
 from tutti import __version__
 from tutti.bench.bounds import bounds_json
 from tutti.bench.conditions import conditions_json
-from tutti.bench.driver import Cell, Measurements, Samples
+from tutti.bench.forms import forms_json
+from tutti.bench.halo import halo_json
+from tutti.bench.measurements import Cell, Measurements, Samples
+from tutti.bench.overlap import overlap_json
 from tutti.bench.peers import best_peers_json
 from tutti.bench.remarks import load_json
 from tutti.bench.results import (
@@ -37,6 +40,7 @@ def cell_json(cell: Cell, by_variant: dict[str, Samples]) -> dict[str, Any]:
                 "p95_us": samples.percentile_95,
             }
             | root_json(samples)
+            | ({"start_us": samples.start} if samples.start else {})
             for key, samples in by_variant.items()
         }
     }
@@ -93,6 +97,9 @@ def as_json(measurements: Measurements) -> dict[str, Any]:
             "kinds": settings.kinds or None,
             "mixed": settings.mixed,
             "cold_bytes": settings.cold,
+            "forms": settings.forms,
+            "overlap": settings.overlap,
+            "faces": settings.faces,
             "conditions": settings.conditions,
             "seed": measurements.seed,
         },
@@ -130,6 +137,9 @@ def as_json(measurements: Measurements) -> dict[str, Any]:
         "geometric_means": [_summary_json(summary) for summary in summaries(measurements)],
         "best_peers": best_peers_json(measurements),
         "conditions": conditions_json(measurements),
+        "forms": forms_json(measurements),
+        "overlap": overlap_json(measurements),
+        "halo": halo_json(measurements),
         "states": states_json(measurements),
         "load": load_json(measurements),
         "bounds": bounds_json(measurements),

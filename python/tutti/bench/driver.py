@@ -10,208 +10,22 @@ import random
 import subprocess
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from statistics import fmean, median
 from typing import Any
 
 from tutti.bench.hosts import Hosts
 from tutti.bench.load import watched
-from tutti.bench.variants import Variant, binding_for, command, environment, variants_for
-from tutti.bench.mpis import Mpi
+from tutti.bench.measurements import JOB_SECONDS, Measurements, Settings
+from tutti.bench.variants import Variant, binding_for, command, environment
 from tutti.errors import RunError
 from tutti.places import program
 from tutti.processes import started
 
-JOB_SECONDS = 600  # time limit of a job with the default collectives
 # Open MPI's launcher (PMIx 5) sometimes fails with this message on a busy machine, before it has
 # started a process.
 LAUNCHER_FAILED = "PMIx server's listener thread failed to start"
 NO_HEAP = "tutti-run: no shared heap"
-COLLECTIVES = (
-    "allreduce",
-    "bcast",
-    "reduce",
-    "barrier",
-    "gather",
-    "scatter",
-    "allgather",
-    "alltoall",
-    "reduce_scatter_block",
-    "scan",
-    "exscan",
-    "gatherv",
-    "scatterv",
-    "allgatherv",
-    "alltoallv",
-    "reduce_scatter",
-)
-DEFAULT_COLLECTIVES = COLLECTIVES[:4]
-CONDITIONS = ("plain", "mixed", "cold", "mixed+cold")
-ROOTED = ("bcast", "reduce", "gather", "scatter", "gatherv", "scatterv")
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The options of `tutti bench` that say what to measure. Sizes are in bytes."""
-
-    mpis: list[Mpi]
-    ranks: list[int]
-    cores: int
-    collectives: list[str]
-    sizes: list[int]
-    repetitions: int
-    dirty: bool = True
-    tutti: bool = True
-    heap: bool = False
-    peer_settings: str = "auto"
-    bind: str = "auto"
-    budget_ms: int = 40
-    seed: int | None = None
-    every_root: bool = False
-    kinds: str = (
-        ""  # kinds of calls, as tutti-bench takes them; empty: each collective in each size
-    )
-    mixed: bool = False  # also measure the kinds in a shuffled order
-    cold: int = 0  # also measure after each rank streamed over so many bytes; 0: do not
-    order_seed: int = 1  # seed of the shuffled order of calls in one repetition
-
-    @property
-    def conditions(self) -> list[str]:
-        """The conditions under which each kind of call is measured."""
-        return [
-            name
-            for name in CONDITIONS
-            if (self.mixed or "mixed" not in name) and (self.cold or "cold" not in name)
-        ]
-
-    def oversubscribed(self, ranks: int) -> bool:
-        return ranks > self.cores
-
-    def variants(self, ranks: int) -> list[Variant]:
-        return variants_for(
-            self.mpis, self.peer_settings, self.oversubscribed(ranks), self.tutti, self.heap
-        )
-
-    @property
-    def jobs(self) -> int:
-        return self.repetitions * sum(len(self.variants(ranks)) for ranks in self.ranks)
-
-    def roots(self, collective: str, ranks: int) -> int:
-        """How many roots are measured."""
-        return ranks if self.every_root and collective in ROOTED else 1
-
-    def job_seconds(self, ranks: int) -> float:
-        """The time limit of a job, in seconds."""
-        times = sum(self.roots(collective, ranks) for collective in self.collectives) * len(
-            self.conditions
-        )
-        return JOB_SECONDS * max(1.0, times / len(DEFAULT_COLLECTIVES))
-
-
-@dataclass(frozen=True, order=True)
-class Cell:
-    """A kind of call under a condition.
-
-    `bytes` is the size of one rank's part, or of the whole vector if all ranks have it; 0 for a
-    barrier.
-    """
-
-    ranks: int
-    collective: str
-    bytes: int
-    element: str = "double"
-    root: int | None = None  # only with --kinds, for collectives with a root
-    communicator: str = "world"
-    condition: str = "plain"
-
-    @property
-    def words(self) -> dict[str, Any]:
-        """The cell for JSON, without fields that do not apply."""
-        return {name: value for name, value in asdict(self).items() if value is not None}
-
-    @property
-    def size_words(self) -> dict[str, Any]:
-        """The cell for JSON: only rank count, collective and size."""
-        return {"ranks": self.ranks, "collective": self.collective, "bytes": self.bytes}
-
-    def under(self, condition: str) -> "Cell":
-        return replace(self, condition=condition)
-
-
-@dataclass
-class Samples:
-    """Times of one cell and variant in microseconds, one for each repetition.
-
-    With several roots, `median` is the median of the roots' medians, `mean` the mean of their
-    means, `least` the smallest of their minima and `percentile_95` the largest of their
-    percentiles.
-    """
-
-    median: list[float] = field(default_factory=list)
-    mean: list[float] = field(default_factory=list)
-    least: list[float] = field(default_factory=list)
-    percentile_95: list[float] = field(default_factory=list)
-    # If every root was measured: for each root its medians, by repetition.
-    by_root: list[list[float]] = field(default_factory=list)
-
-    def add(self, entries: list[dict[str, Any]], every_root: bool) -> None:
-        """Adds one repetition: tutti-bench's entries for all roots, in the order of the roots."""
-        medians = [entry["median_us"] for entry in entries]
-        self.median.append(median(medians))
-        self.mean.append(fmean(entry["mean_us"] for entry in entries))
-        self.least.append(min(entry["min_us"] for entry in entries))
-        self.percentile_95.append(max(entry["p95_us"] for entry in entries))
-        if every_root:
-            self.by_root = self.by_root or [[] for _ in medians]
-            for times, time in zip(self.by_root, medians, strict=True):
-                times.append(time)
-
-
-@dataclass
-class Measurements:
-    settings: Settings
-    cells: dict[Cell, dict[str, Samples]] = field(default_factory=dict)
-    # Cells not measured, because their buffers need more memory than tutti-bench allows.
-    left_out: list[Cell] = field(default_factory=list)
-    # By variant: the version text of the MPI library.
-    libraries: dict[str, str] = field(default_factory=dict)
-    # By rank count and variant: the flag exchange on the cores of each job, in microseconds. Empty
-    # if ranks share cores.
-    flags: dict[tuple[int, str], list[float]] = field(default_factory=dict)
-    limits: list[dict[str, Any]] = field(default_factory=list)  # one for each repetition
-    # By rank count and variant, and repetition: for each condition, the nanoseconds in which a
-    # cache line went from one core to another.
-    hand_overs: dict[tuple[int, str], list[dict[str, list[float]]]] = field(default_factory=dict)
-    # By rank count and variant, and repetition: the share of the ranks' cores that other processes
-    # used. None: not known.
-    loads: dict[tuple[int, str], list[float | None]] = field(default_factory=dict)
-    seed: int | None = None  # of everything that is shuffled
-
-    def _cell(self, ranks: int, entry: dict[str, Any]) -> Cell:
-        root = entry.get("root") if self.settings.kinds else None
-        details = {
-            name: entry[name] for name in ("element", "communicator", "condition") if name in entry
-        }
-        return Cell(ranks, entry["collective"], entry["bytes"], root=root, **details)
-
-    def add(self, ranks: int, variant: Variant, job: dict[str, Any]) -> None:
-        self.libraries[variant.key] = job["library"]
-        if "flag_exchange_us" in job:
-            self.flags.setdefault((ranks, variant.key), []).append(job["flag_exchange_us"])
-        hand_overs = {entry["condition"]: entry["ns"] for entry in job.get("hand_overs", [])}
-        self.hand_overs.setdefault((ranks, variant.key), []).append(hand_overs)
-        self.loads.setdefault((ranks, variant.key), []).append(job.get("share_of_others"))
-        for entry in job.get("left_out", []):
-            cell = self._cell(ranks, entry)
-            if cell not in self.left_out:
-                self.left_out.append(cell)
-        by_cell: dict[Cell, list[dict[str, Any]]] = {}
-        for entry in job["cells"]:
-            by_cell.setdefault(self._cell(ranks, entry), []).append(entry)
-        for cell, entries in by_cell.items():
-            samples = self.cells.setdefault(cell, {}).setdefault(variant.key, Samples())
-            samples.add(entries, self.settings.every_root and cell.collective in ROOTED)
 
 
 def _what_failed(text: str) -> str:
@@ -261,6 +75,20 @@ class JobNodes:
     per_node: int
 
 
+def _what_to_measure(settings: Settings, ranks: int) -> list[str]:
+    """The words for tutti-bench that say which operations a job measures."""
+    if settings.faces:
+        return ["--halo", ",".join(map(str, settings.faces))]
+    words = ["--kinds", settings.kinds] if settings.kinds else []
+    words += ["--collectives", ",".join(settings.collectives)]
+    words += ["--sizes", ",".join(map(str, settings.sizes))]
+    if settings.forms:
+        words += ["--forms", ",".join(("blocking", *settings.forms))]
+    if settings.overlap:
+        words += ["--overlap", ",".join(f"{time:.4f}" for time in settings.durations[ranks])]
+    return words
+
+
 def run_job(
     settings: Settings,
     ranks: int,
@@ -278,9 +106,7 @@ def run_job(
         file.unlink(missing_ok=True)
     bench = [
         str(program(f"tutti-bench-{variant.mpi.abi}")),
-        *(("--kinds", settings.kinds) if settings.kinds else ()),
-        "--collectives", ",".join(settings.collectives),
-        "--sizes", ",".join(map(str, settings.sizes)),
+        *_what_to_measure(settings, ranks),
         *(("--mixed", "--seed", str(settings.order_seed)) if settings.mixed else ()),
         *(("--cold", str(settings.cold)) if settings.cold else ()),
         "--budget-ms", str(settings.budget_ms),

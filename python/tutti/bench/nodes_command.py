@@ -10,7 +10,7 @@ from typing import Any
 
 from rich.console import Console
 
-from tutti.bench.driver import Settings
+from tutti.bench.measurements import Settings
 from tutti.bench.hosts import Hosts
 from tutti.bench.mpis import Mpi
 from tutti.bench.over_nodes import Nodes, measure_nodes

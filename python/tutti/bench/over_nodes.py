@@ -12,7 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
-from tutti.bench.driver import Measurements, JobNodes, Settings, run_job
+from tutti.bench.driver import JobNodes, run_job
+from tutti.bench.measurements import Measurements, Settings
 from tutti.bench.hosts import Hosts
 
 

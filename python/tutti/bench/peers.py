@@ -6,13 +6,13 @@ The best peer is the fastest of the MPIs and settings that a user could choose i
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from tutti.bench.driver import Cell, Measurements
+from tutti.bench.measurements import Cell, Measurements
 from tutti.bench.results import (
     SHORT_BYTES,
     Comparison,
     by_collective,
     comparison_of,
-    measured_ranks,
+    plain_ranks,
 )
 from tutti.bench.statistics import Ratio, centre, geometric_mean
 from tutti.bench.variants import Variant
@@ -31,7 +31,7 @@ class AgainstBest:
 
 @dataclass(frozen=True)
 class BestPeers:
-    """The cells of condition `plain` of one rank count and variant, in the order measured."""
+    """The plain cells of one rank count and variant, in the order measured."""
 
     ranks: int
     variant: Variant
@@ -70,6 +70,7 @@ def against_best(
     measurements: Measurements, cell: Cell, peers: list[Variant], variant: Variant
 ) -> AgainstBest:
     by_variant = measurements.cells[cell]
+    peers = [one for one in peers if one.key in by_variant]
     peer = min(peers, key=lambda one: centre(by_variant[one.key].median))
     return AgainstBest(peer, comparison_of(cell, by_variant[peer.key], by_variant[variant.key]))
 
@@ -80,14 +81,12 @@ def best_peers(measurements: Measurements) -> list[BestPeers]:
     Tutti runs on the MPI's default setting, or on its best setting if the default was not measured.
     """
     result = []
-    for ranks in measured_ranks(measurements):
+    for ranks in plain_ranks(measurements):
         variants = measurements.settings.variants(ranks)
         peers = peers_of(measurements, ranks)
         if len(peers) < 2:
             continue
-        cells = [
-            cell for cell in measurements.cells if cell.ranks == ranks and cell.condition == "plain"
-        ]
+        cells = [cell for cell in measurements.cells if cell.ranks == ranks and cell.plain]
         as_they_come = {
             variant.mpi for variant in variants if variant.tutti and variant.setting == "default"
         }

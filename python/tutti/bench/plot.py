@@ -4,14 +4,14 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Any
 
-from tutti.bench.driver import ROOTED, Cell, Measurements
+from tutti.bench.lines import COLOURS
+from tutti.bench.measurements import ROOTED, Cell, Measurements
 from tutti.bench.roots import Spread, spread
 from tutti.bench.statistics import centre
 from tutti.bench.texts import size_text
 from tutti.bench.variants import Variant
 
 MOST_COLUMNS = 4
-COLOURS = ("#1f77b4", "#d95f02", "#2ca02c", "#9467bd", "#8c564b", "#e377c2")
 
 
 def _draw_panel(axes: Any, measurements: Measurements, ranks: int, collective: str) -> None:

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from tutti.bench.driver import Measurements
+from tutti.bench.measurements import Measurements
 from tutti.bench.load import MOST_SHARE
 from tutti.bench.results import Comparison
 from tutti.bench.variants import Variant

@@ -8,7 +8,10 @@ from rich.table import Table
 from tutti.bench.bounds import Bounded, bounded, tutti_variants
 from tutti.bench.conditions import condition_summaries
 from tutti.bench.conditions_report import means_table, show_conditions
-from tutti.bench.driver import DEFAULT_COLLECTIVES, Cell, Measurements
+from tutti.bench.forms_report import show_forms
+from tutti.bench.halo import show_halo
+from tutti.bench.measurements import DEFAULT_COLLECTIVES, Cell, Measurements
+from tutti.bench.overlap_report import show_overlap
 from tutti.bench.peers import BestPeers, best_peers
 from tutti.bench.remarks import MODES, load_text, loaded, remark
 from tutti.bench.results import (
@@ -309,6 +312,12 @@ def _notes(measurements: Measurements) -> list[str]:
 
 def show(measurements: Measurements, console: Console) -> None:
     settings = measurements.settings
+    if settings.faces:
+        return show_halo(measurements, console)
+    if settings.overlap:
+        return show_overlap(measurements, console)
+    if settings.forms:
+        return show_forms(measurements, console)
     if settings.kinds or len(settings.conditions) > 1:
         return show_conditions(measurements, console)
     for ranks in measured_ranks(measurements):

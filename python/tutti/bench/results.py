@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from tutti.bench.driver import Cell, Measurements, Samples
+from tutti.bench.measurements import Cell, Measurements, Samples
 from tutti.bench.statistics import WIDE, Ratio, centre, compare, geometric_mean, has_two_modes
 from tutti.bench.variants import Variant
 
@@ -60,7 +60,7 @@ def comparison_of(cell: Cell, base: Samples, other: Samples) -> Comparison:
 class Summary:
     """Geometric means of `base` over `other`, over the cells of one rank count.
 
-    Only cells of condition `plain` count.
+    Only plain cells count.
     """
 
     ranks: int
@@ -79,6 +79,15 @@ def measured_ranks(measurements: Measurements) -> list[int]:
         ranks
         for ranks in measurements.settings.ranks
         if any(cell.ranks == ranks for cell in measurements.cells)
+    ]
+
+
+def plain_ranks(measurements: Measurements) -> list[int]:
+    """The rank counts with at least one plain cell. (Exchanges of ghost cells are none.)"""
+    return [
+        ranks
+        for ranks in measured_ranks(measurements)
+        if any(cell.plain for cell in measurements.cells if cell.ranks == ranks)
     ]
 
 
@@ -101,9 +110,9 @@ def compare_cells(
     """The comparisons of all cells of one rank count, in the order measured."""
     result = []
     for cell, by_variant in measurements.cells.items():
-        if cell.ranks != ranks:
-            continue
-        result.append(comparison_of(cell, by_variant[base.key], by_variant[other.key]))
+        # An MPI without persistent collectives lacks cells.
+        if cell.ranks == ranks and base.key in by_variant and other.key in by_variant:
+            result.append(comparison_of(cell, by_variant[base.key], by_variant[other.key]))
     return result
 
 
@@ -117,9 +126,7 @@ def by_collective(comparisons: Sequence[Comparison]) -> dict[str, Ratio]:
 
 
 def summarise(measurements: Measurements, ranks: int, base: Variant, other: Variant) -> Summary:
-    comparisons = [
-        c for c in compare_cells(measurements, ranks, base, other) if c.cell.condition == "plain"
-    ]
+    comparisons = [c for c in compare_cells(measurements, ranks, base, other) if c.cell.plain]
     short = [c for c in comparisons if c.cell.bytes <= SHORT_BYTES]
     return Summary(
         ranks,
@@ -136,7 +143,7 @@ def summarise(measurements: Measurements, ranks: int, base: Variant, other: Vari
 def summaries(measurements: Measurements) -> list[Summary]:
     """Tutti against the MPI that it runs on, then against the other MPIs and settings."""
     own, others = [], []
-    for ranks in measured_ranks(measurements):
+    for ranks in plain_ranks(measurements):
         own += [
             summarise(measurements, ranks, base, other)
             for base, other in pairs(measurements, ranks)

@@ -2,7 +2,7 @@
 
 from rich.table import Table
 
-from tutti.bench.driver import Measurements
+from tutti.bench.measurements import Measurements
 from tutti.bench.results import pairs
 from tutti.bench.roots import RootComparison, Spread, compare_roots, spread
 from tutti.bench.texts import factor_text, interval_text, ratio_text, size_text, time_text

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass
 from statistics import median, quantiles
 from typing import Any
 
-from tutti.bench.driver import Cell, Measurements, Samples
+from tutti.bench.measurements import Cell, Measurements, Samples
 from tutti.bench.statistics import Ratio, centre, compare
 from tutti.bench.variants import Variant
 
@@ -62,7 +62,7 @@ def compare_roots(
     """The comparisons of the cells for which every root was measured, in the order measured."""
     result = []
     for cell, by_variant in measurements.cells.items():
-        if cell.ranks != ranks:
+        if cell.ranks != ranks or base.key not in by_variant or other.key not in by_variant:
             continue
         one, two = (by_variant[variant.key] for variant in (base, other))
         spreads = spread(one), spread(two)

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Any
 
-from tutti.bench.driver import Measurements
+from tutti.bench.measurements import Measurements
 from tutti.bench.results import measured_ranks
 
 QUICK, SLOW, CHANGED = "quick", "slow", "changed"

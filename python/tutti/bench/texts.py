@@ -1,6 +1,6 @@
 """Formats numbers for the tables of `tutti bench`."""
 
-from tutti.bench.driver import Cell
+from tutti.bench.measurements import Cell
 from tutti.bench.statistics import Ratio
 
 # An interval whose upper end is more than so many times its lower end is shown as "wide".
@@ -15,7 +15,7 @@ def size_text(size: int) -> str:
 
 
 def kind_text(cell: Cell) -> str:
-    """A kind of call, such as `bcast 4 KiB from 1` or `allreduce 4 B uint32 dup`."""
+    """A kind of call, such as `bcast 4 KiB from 1` or `allreduce 4 B uint32 dup`, in any form."""
     words = [cell.collective, *([size_text(cell.bytes)] if cell.bytes else [])]
     if cell.root is not None:
         words.append(

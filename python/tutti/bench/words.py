@@ -2,12 +2,14 @@
 
 import difflib
 import re
+from math import isqrt
 
-from tutti.bench.driver import COLLECTIVES, ROOTED
+from tutti.bench.measurements import COLLECTIVES, FORMS, ROOTED
 from tutti.errors import UserError
 
 MOST_RANKS = 1024
 MOST_BYTES = 1 << 30
+MOST_FACE = 256 << 10
 PROGRAMS = "programs"
 
 
@@ -82,21 +84,48 @@ def parse_kinds(text: str) -> str:
     return text
 
 
-def parse_collectives(text: str) -> list[str]:
-    """The collectives that `text` lists, each once and in this order; `all` lists every one."""
+def parse_collectives(text: str, known: tuple[str, ...] = COLLECTIVES) -> list[str]:
+    """The collectives that `text` lists, each once and in this order; `all` lists every known one."""
     if text == "all":
-        return list(COLLECTIVES)
+        return list(known)
     result = []
     for word in text.split(","):
-        if word not in COLLECTIVES:
-            near = difflib.get_close_matches(word, COLLECTIVES, n=1)
+        if word not in known:
+            near = difflib.get_close_matches(word, known, n=1)
             hint = f"did you mean {near[0]}? " if near else ""
             raise UserError(
-                f"--collectives: '{word}' is unknown; {hint}known are all, {', '.join(COLLECTIVES)}"
+                f"--collectives: '{word}' is unknown; {hint}known are all, {', '.join(known)}"
             )
         if word not in result:
             result.append(word)
     return result
+
+
+def parse_forms(text: str) -> tuple[str, ...]:
+    """The forms that `text` lists, each once; `all` lists both."""
+    words = FORMS if text == "all" else tuple(dict.fromkeys(text.split(",")))
+    for word in words:
+        if word not in FORMS:
+            raise UserError(
+                f"--form: '{word}' is unknown; known are {', '.join(FORMS)} and all (the blocking "
+                "form is always measured beside them)"
+            )
+    return words
+
+
+def parse_faces(text: str) -> tuple[int, ...]:
+    """Bytes of the faces of cubes of 4-byte cells."""
+    result = []
+    for word in text.split(","):
+        size = _bytes(word)
+        if size % 4 or not 0 < size <= MOST_FACE or isqrt(size // 4) ** 2 != size // 4:
+            raise UserError(
+                f"--faces: '{word}' is not the size of a face; a face is a square of 4-byte cells "
+                "of up to 256K, as in 4,64,1K,64K"
+            )
+        if size not in result:
+            result.append(size)
+    return tuple(result)
 
 
 def one_of(option: str, word: str, words: tuple[str, ...]) -> str:

@@ -17,7 +17,8 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from tutti.bench.driver import Measurements, JobNodes, Settings, run_job
+from tutti.bench.driver import JobNodes, run_job
+from tutti.bench.measurements import Measurements, Settings
 from tutti.bench.hosts import Hosts
 from tutti.bench.mpis import Mpi
 from tutti.bench.nodes_report import machine_json
@@ -28,7 +29,7 @@ from tutti.bench.variants import Variant
 
 MESSAGES, SHARED, BETWEEN = "messages", "shared", "between"
 VECTORS = ("allreduce", "bcast", "reduce", "barrier", "scan", "exscan")
-PAIRWISE = ("alltoall", "alltoallv")
+PAIRWISE = ("alltoall", "alltoallv", "alltoallw")
 
 
 @dataclass

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from tutti.bench import driver
+from tutti.bench.measurements import Settings
 from tutti.bench.variants import Variant
 from tutti.errors import RunError
 from tutti.places import core
@@ -70,7 +71,7 @@ def picked_table(settings: TuneSettings, picks: list[Pick]) -> str:
 def run_job(settings: TuneSettings, job: Job, directory: Path) -> dict[tuple[str, int], float]:
     """Median microseconds by (collective, bytes). Raises RunError."""
     ours = {bench_name(name): name for name, _ in job.labels}
-    bench = driver.Settings(
+    bench = Settings(
         mpis=[settings.mpi],
         ranks=[job.ranks],
         cores=settings.cores,

@@ -9,7 +9,7 @@ against the default a second time, and stays only if the second result agrees.
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tutti.bench.driver import Cell
+from tutti.bench.measurements import Cell
 from tutti.bench.statistics import Ratio, centre, compare
 
 DEFAULT = "default"

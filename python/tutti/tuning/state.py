@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from tutti.bench.driver import Cell
+from tutti.bench.measurements import Cell
 from tutti.errors import RunError, UserError
 from tutti.tuning.jobs import Job, TuneSettings
 
