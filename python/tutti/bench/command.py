@@ -394,7 +394,10 @@ def bench(
 
     console = Console()
     if not console.is_terminal:
-        console = Console(width=160 if mixed or cold or kinds or form or overlap or halo else 132)
+        wide = mixed or cold or kinds or form or halo
+        console = Console(width=160 if wide else 132)
+        if overlap:
+            console = Console(width=176)
     if repetitions is not None and not 1 <= repetitions <= 1000:
         raise UserError(
             f"--repetitions: '{repetitions}' is not accepted; whole numbers from 1 to 1000 are"

@@ -33,9 +33,9 @@ def overlap_table(measurements: Measurements, rows: list[OverlapRow]) -> Table:
         table.add_column(column, no_wrap=True)
     with_tutti = first.variant.tutti
     for column in TIMES + (OF_TUTTI if with_tutti else ()):
-        table.add_column(column, justify="right", min_width=9 if column == "95%" else 6)
+        table.add_column(column, justify="right", min_width=9 if column == "95%" else 8)
     if with_tutti:
-        table.add_column("which", no_wrap=True)
+        table.add_column("which")
     last = None
     for row in rows:
         if last is not None and row.cell.in_form("").beside("") != last:
