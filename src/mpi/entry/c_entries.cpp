@@ -1029,7 +1029,7 @@ TUTTI_ENTRY int MPI_Win_test(MPI_Win win, int* flag) {
 }
 
 TUTTI_ENTRY int MPI_Wait(MPI_Request* request, MPI_Status* status) {
-  return mpi::wait_for_all(mpi::Requests{1, request},
+  return mpi::wait_for_one(mpi::Requests{1, request}, status,
                            [&] { return mpi::host().Wait(request, status); });
 }
 

@@ -133,7 +133,7 @@ TUTTI_ENTRY void mpi_win_test_f08_(MPI_Fint* win, MPI_Fint* flag, MPI_Fint* erro
 
 TUTTI_ENTRY void mpi_wait_f08_(MPI_Fint* request, void* status, MPI_Fint* error) {
   answer(error, [&] {
-    return mpi::wait_for_all(Handles{1, request},
+    return mpi::wait_for_one(Handles{1, request}, status,
                              [&] { return call_next("mpi_wait_f08_", request, status); });
   });
 }
@@ -957,7 +957,7 @@ TUTTI_ENTRY void mpi_win_test_(MPI_Fint* win, MPI_Fint* flag, MPI_Fint* error) {
 
 TUTTI_ENTRY void mpi_wait_(MPI_Fint* request, void* status, MPI_Fint* error) {
   answer(error, [&] {
-    return mpi::wait_for_all(Handles{1, request},
+    return mpi::wait_for_one(Handles{1, request}, status,
                              [&] { return call_next("mpi_wait_", request, status); });
   });
 }

@@ -117,6 +117,23 @@ int wait_for_all(const List& requests, Wait wait) {
   return code != MPI_SUCCESS ? code : hosts;
 }
 
+// Whether the caller wants no status. Fortran's routine alone knows the form of its statuses.
+inline bool is_ignored(const MPI_Status* status) { return status == MPI_STATUS_IGNORE; }
+inline bool is_ignored(const void*) { return false; }
+
+// Waits for one. The host is called only if it must write the status.
+template <class List, class Status, class Wait>
+int wait_for_one(const List& requests, Status* status, Wait wait) {
+  if (!has_own_requests()) return wait();
+  OwnRequest* const own = own_request(requests.get()[0]);
+  if (own == nullptr) return wait();
+  int code = own->state() == OwnRequest::State::pending ? own->complete() : MPI_SUCCESS;
+  if (!is_ignored(status))
+    if (const int hosts = wait(); code == MPI_SUCCESS) code = hosts;
+  if (own->state() == OwnRequest::State::taken) tell(requests, *own, 0);
+  return code;
+}
+
 // Tests all. `tells` is false for a test that leaves complete requests as they are
 // (MPI_Request_get_status and its like).
 template <class List, class Test>
