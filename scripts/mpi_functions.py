@@ -85,11 +85,12 @@ def host_functions(table: Table) -> str:
     for _, name, _, large, parameters in all_forms(table):
         members.append(f"int (*{name})({types(parameters, large)});")
         collectives.append(f'locate(functions.{name}, "PMPI_{name}");')
-    others, located = [], []
+    others, located, both = [], [], []
     for one in table.functions:
         declared = ", ".join(one.parameters)
         others += guarded(one.condition, [f"int (*{one.name})({declared});"])
-        located += guarded(one.condition, [f'locate(functions.{one.name}, "PMPI_{one.name}");'])
+        into = both if one.pmpi else located
+        into += guarded(one.condition, [f'locate(functions.{one.name}, "PMPI_{one.name}");'])
     for around in table.arounds:
         others.append(f"int (*{around.name})({', '.join(around.parameters)});")
         located.append(f'locate(functions.{around.name}, "PMPI_{around.name}");')
@@ -129,6 +130,12 @@ def host_functions(table: Table) -> str:
         "void locate_interposed(HostFunctions& functions, Locate&& locate) {",
         *collectives,
         *located,
+        "}",
+        "",
+        "// For those that Tutti interposes under the name PMPI_*, too.",
+        "template <class Locate>",
+        "void locate_both(HostFunctions& functions, Locate&& locate) {",
+        *both,
         "}",
         "",
         "template <class Locate>",
@@ -351,7 +358,7 @@ def c_entry(name: str, parameters: str, expression: str) -> list[str]:
 
 def c_entries(table: Table) -> str:
     """src/mpi/entry/c_entries.cpp: the entry points in C."""
-    plain, large_ones, others = [], [], []
+    plain, large_ones, others, both = [], [], [], []
     for _, name, _, large, parameters in all_forms(table):
         arguments = ", ".join(one.name for one in parameters)
         target = large_ones if large else plain
@@ -360,12 +367,11 @@ def c_entries(table: Table) -> str:
         )
     for function in table.functions:
         arguments = ", ".join(map(name_of, function.parameters))
-        entry = c_entry(
-            f"MPI_{function.name}",
-            ", ".join(function.parameters),
-            f"mpi::{function.function}({arguments})",
-        )
-        others += guarded(function.condition, entry)
+        declared = ", ".join(function.parameters)
+        call = f"mpi::{function.function}({arguments})"
+        others += guarded(function.condition, c_entry(f"MPI_{function.name}", declared, call))
+        if function.pmpi:
+            both += guarded(function.condition, c_entry(f"PMPI_{function.name}", declared, call))
     for around in table.arounds:
         arguments = ", ".join(map(name_of, around.parameters))
         others += c_entry(
@@ -410,6 +416,7 @@ def c_entries(table: Table) -> str:
         *others,
         "// Simulated ranks call SMPI's own functions.",
         "#if !defined(TUTTI_ABI_SMPI)",
+        *both,
         *makers,
         "#endif",
         "",

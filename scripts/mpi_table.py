@@ -100,6 +100,7 @@ class Function:
     parameters: list[str]
     function: str
     condition: str = ""
+    pmpi: bool = False  # under PMPI_NAME, too
     fortran: Fortran | None = None
 
 
@@ -193,8 +194,8 @@ def read_line(table: Table, line: str, where: str) -> None:
             )
         table.collectives.append(Collective(got[1], got[2], got[3], parameters, forms))
     elif kind == "function":
-        got = take(r"function\s+(\w+)\((.*)\)\s+(\w+)(?:\s+if\s+(\w+))?", line, where)
-        table.functions.append(Function(got[1], split(got[2]), got[3], got[4] or ""))
+        got = take(r"function\s+(\w+)\((.*)\)\s+(\w+)(?:\s+if\s+(\w+))?(\s+pmpi)?", line, where)
+        table.functions.append(Function(got[1], split(got[2]), got[3], got[4] or "", bool(got[5])))
     elif kind == "fortran":
         got = take(
             r"fortran\s+(\w+)\(([^;]*?)(?:;(.*))?\)\s+(f08|f08_alias|openmpi)"

@@ -3,6 +3,7 @@
 #include <mutex>
 #include <unordered_map>
 
+#include "mpi/abi/known_types.h"
 #include "shm/order.h"
 
 namespace tutti::mpi {
@@ -61,7 +62,7 @@ void hold_type(MPI_Datatype type) { hold_in(&Table::types, (uint64_t)type); }
 void hold_op(MPI_Op op) { hold_in(&Table::ops, (uint64_t)op); }
 
 void release_type(MPI_Datatype type) noexcept {
-  if (release_in(&Table::types, (uint64_t)type)) host().Type_free(&type);
+  if (release_in(&Table::types, (uint64_t)type)) end_type(&type);
 }
 void release_op(MPI_Op op) noexcept {
   if (release_in(&Table::ops, (uint64_t)op)) host().Op_free(&op);
@@ -72,8 +73,14 @@ bool note_type_freed(MPI_Datatype type) noexcept {
 }
 bool note_op_freed(MPI_Op op) noexcept { return note_freed_in(&Table::ops, (uint64_t)op); }
 
+int end_type(MPI_Datatype* type) {
+  // Before the host's part, because another thread's new type may get the handle.
+  if (type != nullptr) forget_type(*type);
+  return host().Type_free(type);
+}
+
 int free_type(MPI_Datatype* type) {
-  if (type == nullptr || !note_type_freed(*type)) return host().Type_free(type);
+  if (type == nullptr || !note_type_freed(*type)) return end_type(type);
   *type = host().type_null;
   return MPI_SUCCESS;
 }

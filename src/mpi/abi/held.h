@@ -21,7 +21,11 @@ void release_op(MPI_Op op) noexcept;
 bool note_type_freed(MPI_Datatype type) noexcept;
 bool note_op_freed(MPI_Op op) noexcept;
 
-// The bodies of MPI_Type_free and MPI_Op_free in C.
+// Frees a type that is not held, after what Tutti knows of it (known_types.h). Returns the host's
+// error code.
+int end_type(MPI_Datatype* type);
+
+// The bodies of MPI_Type_free, PMPI_Type_free and MPI_Op_free in C.
 int free_type(MPI_Datatype* type);
 int free_op(MPI_Op* op);
 

@@ -87,6 +87,7 @@ void find_functions(Host& host) {
   locate_makers(host, [](auto& function, const char* name) {
     find_next(function, ("P" + std::string(name)).c_str());
   });
+  locate_both(host, [](auto& function, const char* name) { find_next(function, name); });
   locate_interposed(host, [&](auto& function, const char* name) {
     if (host.foreign) {
       find_next(function, name + 1);  // MPI_*, without the P

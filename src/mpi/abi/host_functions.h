@@ -496,6 +496,9 @@ struct HostFunctions {
   decltype(&PMPI_Reduce_local) Reduce_local;
   decltype(&PMPI_Info_get) Info_get;
   decltype(&PMPI_Win_create) Win_create;
+#ifdef TUTTI_LARGE_COUNTS
+  decltype(&PMPI_Type_get_envelope_c) Type_get_envelope_c;
+#endif
 #ifdef TUTTI_SESSIONS
   decltype(&PMPI_Group_from_session_pset) Group_from_session_pset;
 #endif
@@ -661,7 +664,6 @@ void locate_interposed(HostFunctions& functions, Locate&& locate) {
   locate(functions.Waitsome, "PMPI_Waitsome");
   locate(functions.Testany, "PMPI_Testany");
   locate(functions.Testsome, "PMPI_Testsome");
-  locate(functions.Type_free, "PMPI_Type_free");
   locate(functions.Op_free, "PMPI_Op_free");
   locate(functions.Request_get_status_all, "PMPI_Request_get_status_all");
   locate(functions.Request_get_status_any, "PMPI_Request_get_status_any");
@@ -674,6 +676,12 @@ void locate_interposed(HostFunctions& functions, Locate&& locate) {
   locate(functions.Test, "PMPI_Test");
   locate(functions.Testall, "PMPI_Testall");
   locate(functions.Request_get_status, "PMPI_Request_get_status");
+}
+
+// For those that Tutti interposes under the name PMPI_*, too.
+template <class Locate>
+void locate_both(HostFunctions& functions, Locate&& locate) {
+  locate(functions.Type_free, "PMPI_Type_free");
 }
 
 template <class Locate>
@@ -725,6 +733,9 @@ void locate_own(HostFunctions& functions, Locate&& locate) {
   locate(functions.Reduce_local, "PMPI_Reduce_local");
   locate(functions.Info_get, "PMPI_Info_get");
   locate(functions.Win_create, "PMPI_Win_create");
+#ifdef TUTTI_LARGE_COUNTS
+  locate(functions.Type_get_envelope_c, "PMPI_Type_get_envelope_c");
+#endif
 #ifdef TUTTI_SESSIONS
   locate(functions.Group_from_session_pset, "PMPI_Group_from_session_pset");
 #endif

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 #include <climits>
-#include <vector>
 
+#include "mpi/abi/known_types.h"
 #include "mpi/abi/types.h"
 
 namespace tutti::mpi {
@@ -18,7 +18,7 @@ constexpr size_t most_packed_at_once = size_t{1} << 30;
 template <class Packs>
 int in_pieces(size_t count, size_t bytes, Packs&& packs) {
   if (bytes <= most_packed_at_once && count <= INT_MAX)
-    return count == 0 ? MPI_SUCCESS : packs(size_t{0}, count, size_t{0}, bytes);
+    return packs(size_t{0}, count, size_t{0}, bytes);
   const size_t element = bytes / count,
                at_once = std::max<size_t>(1, most_packed_at_once / std::max<size_t>(element, 1));
   for (size_t done = 0; done < count; done += at_once) {
@@ -30,69 +30,60 @@ int in_pieces(size_t count, size_t bytes, Packs&& packs) {
 }
 
 MPI_Aint extent_of(MPI_Datatype type) {
+  const NamedType* const named = named_type(type);
+  if (named != nullptr && named->dense) return static_cast<MPI_Aint>(named->bytes);
+  if (const KnownType* const known = find_known(type)) return known->extent;
   MPI_Aint lower = 0, extent = 0;
   host().Type_get_extent(type, &lower, &extent);
   return extent;
 }
 
-size_t unnamed_bytes(MPI_Datatype type) {
-  int bytes = 0;
-  if (type == host().type_null || host().Type_size(type, &bytes) != MPI_SUCCESS || bytes < 0)
-    return 0;
-  return static_cast<size_t>(bytes);
+// The host raises its error if a buffer is null and the type has no absolute addresses.
+bool is_missing(const void* buffer, const KnownType& known) {
+  return buffer == nullptr && known.true_lower == 0;
 }
 
-// True for a Fortran number, and for a contiguous run or a copy of a dense type. Other constructors
-// may leave gaps or change the order.
-bool built_dense(MPI_Datatype type) {
-  const Host& mpi = host();
-  int integers = 0, addresses = 0, types = 0, combiner = 0;
-  if (mpi.Type_get_envelope(type, &integers, &addresses, &types, &combiner) != MPI_SUCCESS)
-    return false;
-  if (combiner == MPI_COMBINER_F90_REAL || combiner == MPI_COMBINER_F90_COMPLEX ||
-      combiner == MPI_COMBINER_F90_INTEGER)
-    return true;
-  if (combiner != MPI_COMBINER_DUP && combiner != MPI_COMBINER_CONTIGUOUS) return false;
-  std::vector<int> integer(static_cast<size_t>(integers) + 1);
-  std::vector<MPI_Aint> address(static_cast<size_t>(addresses) + 1);
-  MPI_Datatype inner = mpi.type_null;
-  if (types != 1 || mpi.Type_get_contents(type, integers, addresses, 1, integer.data(),
-                                          address.data(), &inner) != MPI_SUCCESS)
-    return false;
-  const bool result = shape_of(inner).dense;
-  if (named_type(inner) == nullptr) {
-    mpi.Type_get_envelope(inner, &integers, &addresses, &types, &combiner);
-    if (combiner != MPI_COMBINER_NAMED) mpi.Type_free(&inner);
+// Calls kernel(layout, extent) if the type is known and has a layout, else host_packs(), which
+// returns the host's error code. The host also judges a wrong number of bytes.
+template <class Kernel, class HostPacks>
+int move(const void* buffer, size_t count, MPI_Datatype type, size_t bytes, Kernel&& kernel,
+         HostPacks&& host_packs) {
+  const KnownType* const known = known_by_uses(type);
+  if (known != nullptr && known->layout && count * known->shape.bytes == bytes &&
+      !is_missing(buffer, *known)) {
+    kernel(*known->layout, known->extent);
+    return MPI_SUCCESS;
   }
-  return result;
+  const int code = host_packs();
+  if (known == nullptr && code == MPI_SUCCESS) note_use(type);
+  return code;
 }
 
 }  // namespace
 
 size_t signature_bytes(MPI_Datatype type) {
-  const NamedType* const named = named_type(type);
-  return named != nullptr ? named->bytes : unnamed_bytes(type);
+  if (const NamedType* const named = named_type(type)) return named->bytes;
+  if (const KnownType* const known = find_known(type)) return known->shape.bytes;
+  return bytes_of_unnamed(type);
 }
 
 TypeShape shape_of(MPI_Datatype type) {
-  if (const NamedType* named = named_type(type)) return {named->bytes, named->dense, true};
-  const size_t size = unnamed_bytes(type);
-  if (size == 0) return {};
-  const auto bytes = static_cast<MPI_Aint>(size);
-  MPI_Aint lower = 0, extent = 0, true_lower = 0, true_extent = 0;
-  host().Type_get_true_extent(type, &true_lower, &true_extent);
-  if (true_lower != 0 || true_extent != bytes) return {size};
-  host().Type_get_extent(type, &lower, &extent);
-  return {size, lower == 0 && extent == bytes && built_dense(type)};
+  if (const NamedType* const named = named_type(type)) return {named->bytes, named->dense, true};
+  // No call packs a dense type, so its uses are counted here.
+  if (const KnownType* const known = known_by_uses(type)) return known->shape;
+  const TypeShape shape = shape_of_unnamed(type);
+  if (shape.dense) note_use(type);
+  return shape;
 }
 
 Span span_of(MPI_Datatype type, size_t count) {
-  MPI_Aint true_lower = 0, true_extent = 0;
-  host().Type_get_true_extent(type, &true_lower, &true_extent);
+  const KnownType* const known = find_known(type);
+  const KnownType asked = known != nullptr ? KnownType{} : facts_of(type);
+  const KnownType& facts = known != nullptr ? *known : asked;
   // Negative if the extent is.
-  const MPI_Aint last = static_cast<MPI_Aint>(count - 1) * extent_of(type);
-  const MPI_Aint low = std::min<MPI_Aint>(0, std::min<MPI_Aint>(0, last) + true_lower);
-  const MPI_Aint high = std::max<MPI_Aint>(0, last) + true_lower + true_extent;
+  const MPI_Aint last = static_cast<MPI_Aint>(count - 1) * facts.extent;
+  const MPI_Aint low = std::min<MPI_Aint>(0, std::min<MPI_Aint>(0, last) + facts.true_lower);
+  const MPI_Aint high = std::max<MPI_Aint>(0, last) + facts.true_lower + facts.true_extent;
   constexpr MPI_Aint unit = 64;  // so that the origin is aligned like the memory itself
   const MPI_Aint before = (-low + unit - 1) / unit * unit;
   return {static_cast<size_t>(before + std::max<MPI_Aint>(high, 0)), static_cast<size_t>(before)};
@@ -105,22 +96,32 @@ void* element(void* vector, size_t index, MPI_Datatype type) {
 
 int pack(const void* buffer, size_t count, MPI_Datatype type, MPI_Comm communicator,
          std::byte* packed, size_t bytes) {
-  return in_pieces(count, bytes, [&](size_t first, size_t elements, size_t at, size_t piece) {
+  if (count == 0) return MPI_SUCCESS;
+  const auto host_packs = [&](size_t first, size_t elements, size_t at, size_t piece) {
     const void* const from = first == 0 ? buffer : element(const_cast<void*>(buffer), first, type);
     int position = 0;
     return host().Pack(from, static_cast<int>(elements), type, packed + at, static_cast<int>(piece),
                        &position, communicator);
-  });
+  };
+  return move(
+      buffer, count, type, bytes,
+      [&](const auto& layout, MPI_Aint extent) { layout.gather(packed, buffer, count, extent); },
+      [&] { return in_pieces(count, bytes, host_packs); });
 }
 
 int unpack(const std::byte* packed, void* buffer, size_t count, MPI_Datatype type,
            MPI_Comm communicator, size_t bytes) {
-  return in_pieces(count, bytes, [&](size_t first, size_t elements, size_t at, size_t piece) {
+  if (count == 0) return MPI_SUCCESS;
+  const auto host_unpacks = [&](size_t first, size_t elements, size_t at, size_t piece) {
     void* const to = first == 0 ? buffer : element(buffer, first, type);
     int position = 0;
     return host().Unpack(packed + at, static_cast<int>(piece), &position, to,
                          static_cast<int>(elements), type, communicator);
-  });
+  };
+  return move(
+      buffer, count, type, bytes,
+      [&](const auto& layout, MPI_Aint extent) { layout.scatter(packed, buffer, count, extent); },
+      [&] { return in_pieces(count, bytes, host_unpacks); });
 }
 
 }  // namespace tutti::mpi

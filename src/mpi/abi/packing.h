@@ -2,25 +2,22 @@
 // the type's signature, and back.
 //
 // Groups see packed bytes alone. Each rank may have another layout, but the signature's bytes are
-// the same at all ranks. The functions keep no state; any thread may call them.
+// the same at all ranks. The layouts of known types are packed by Tutti's kernels (known_types.h),
+// and all others by the host. The functions keep no state beside those types; any thread may call
+// them.
 #pragma once
 
 #include <cstddef>
 
 #include "mpi/abi/host.h"
+#include "mpi/abi/known_types.h"
 
 namespace tutti::mpi {
 
 // Bytes of the type's signature; 0 for a handle that is no type (the host then raises its error).
 size_t signature_bytes(MPI_Datatype type);
 
-// The properties of a type that a call needs. A derived type's are found anew in each call, because
-// a program may free the type, and another type may then get its handle.
-struct TypeShape {
-  size_t bytes = 0;    // signature_bytes
-  bool dense = false;  // a vector of it has no gaps and is in order: memory equals packed bytes
-  bool named = false;  // a named type, for which MPI_BOTTOM is no valid buffer
-};
+// Throws bad_alloc.
 TypeShape shape_of(MPI_Datatype type);
 
 // The memory of `count` elements, gaps included: its size, and the offset of the first element's
@@ -36,7 +33,8 @@ Span span_of(MPI_Datatype type, size_t count);
 void* element(void* vector, size_t index, MPI_Datatype type);
 
 // Pack and unpack `count` elements, and return the host's error code. `bytes` is the size of all
-// packed elements: `count` times signature_bytes(type).
+// packed elements: `count` times signature_bytes(type). The host, if it packs, reports errors at
+// the communicator.
 int pack(const void* buffer, size_t count, MPI_Datatype type, MPI_Comm communicator,
          std::byte* packed, size_t bytes);
 int unpack(const std::byte* packed, void* buffer, size_t count, MPI_Datatype type,

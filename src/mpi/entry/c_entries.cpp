@@ -1059,6 +1059,8 @@ TUTTI_ENTRY int MPI_Request_get_status(MPI_Request request, int* flag, MPI_Statu
 
 // Simulated ranks call SMPI's own functions.
 #if !defined(TUTTI_ABI_SMPI)
+TUTTI_ENTRY int PMPI_Type_free(MPI_Datatype* datatype) { return mpi::free_type(datatype); }
+
 TUTTI_ENTRY int MPI_Comm_dup(MPI_Comm comm, MPI_Comm* made) {
   return mpi::made(comm, made, [&] { return mpi::host().makers.Comm_dup(comm, made); });
 }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "mpi/abi/held.h"
+#include "mpi/abi/known_types.h"
 
 #include "mpi/entry/fortran.h"
 #include "mpi/requests/requests.h"
@@ -166,7 +167,11 @@ void test_some(const char* name, const char* wait_all, MPI_Fint* count, MPI_Fint
 }
 
 void free_type(const char* name, MPI_Fint* datatype, MPI_Fint* error) {
-  if (!note_type_freed(c_type(*datatype))) return set(error, call_next(name, datatype));
+  const MPI_Datatype type = c_type(*datatype);
+  if (!note_type_freed(type)) {
+    forget_type(type);
+    return set(error, call_next(name, datatype));
+  }
   *datatype = fortran_type(host().type_null);
   set(error, MPI_SUCCESS);
 }

@@ -19,6 +19,7 @@
 #include "mpi/communicators/registry.h"
 #include "mpi/entry/calls.h"
 #include "mpi/job/end.h"
+#include "mpi/abi/known_types.h"
 #include "mpi/abi/probe.h"
 #include "mpi/job/self.h"
 #include "mpi/report/report.h"
@@ -123,6 +124,7 @@ void close() {
   end_nonblocking();
   free_handles();
   close_registry();
+  forget_types();
   leave_self();
 }
 
