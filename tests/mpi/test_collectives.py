@@ -11,7 +11,7 @@ pytestmark = pytest.mark.mpi
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
-@pytest.mark.parametrize("name", ["reductions", "derived"])
+@pytest.mark.parametrize("name", ["reductions", "derived", "layouts"])
 def test_results(host, compiled, name, ranks):
     expect_ok(job(host, ranks, compiled(host, name), timeout=60))
 
@@ -21,7 +21,7 @@ HOSTS = ["mpich", "openmpi", "mpiabi"]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("name", ["reductions", "derived"])
+@pytest.mark.parametrize("name", ["reductions", "derived", "layouts"])
 def test_results_thoroughly(host, compiled, name, ranks):
     """Each job tests a third of all triples of type, operation and count in reductions.
 

@@ -29,7 +29,7 @@ def served_by_records(report):
 
 
 @pytest.mark.parametrize("ranks", [2, 3])
-@pytest.mark.parametrize("name", ["reductions", "derived", "parts", "v_collectives"])
+@pytest.mark.parametrize("name", ["reductions", "derived", "layouts", "parts", "v_collectives"])
 def test_results(host, compiled, name, ranks):
     """Programs of blocking collectives, with each call made non-blocking."""
     program = compiled(host, name, nonblocking=True)
