@@ -191,9 +191,8 @@ def closing(runs: Runs, bench: dict[str, Any], directory: Path) -> list[str]:
         *gained,
         "== no gains",
         *lost,
-        "   Tutti makes collectives faster and nothing else. The host MPI still executes "
-        "nonblocking",
-        "   and neighbourhood collectives, one-sided communication and file access",
+        "   Tutti makes collectives faster and nothing else. The host MPI still executes messages,",
+        "   one-sided communication and file access",
         "== next: mpiexec -n 4 .venv/bin/tutti-run PROGRAM"
         if Path(".venv/bin/tutti-run").exists()
         else "== next: mpiexec -n 4 build/bin/tutti-run PROGRAM; `make` installs the command `tutti` into .venv",

@@ -1,6 +1,7 @@
 #include "eager/operation.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include "base/error.h"
@@ -57,8 +58,7 @@ class Taker {
       if (scratch_.size() < needed) scratch_.resize(needed);
     }
     for (size_t i = 0; i < program_.awaits.size(); ++i)
-      if (!agrees(program_.awaits[i], static_cast<size_t>(program_.awaited_blocks[i])))
-        return outcome_;
+      if (!agrees(i)) return outcome_;
     if (plan::has_data(program_.collective))
       for (size_t i = 0; i < program_.takes.size(); ++i) {
         const Take& take = program_.takes[i];
@@ -69,7 +69,7 @@ class Taker {
   }
 
  private:
-  static constexpr int few = 16;
+  static constexpr size_t few = 16;
 
   bool fail(Code code, std::string message) {
     outcome_.code = code;
@@ -77,9 +77,14 @@ class Taker {
     return false;
   }
 
-  // True if a rank's record is of this collective and, where parts have one length, of this length.
-  bool agrees(int32_t rank, size_t blocks) {
-    const uint64_t theirs = sequence_.record(rank, operation_.number).call;
+  // True if the record of an awaited rank is of this collective and, where parts have one length,
+  // of this length. Keeps the first records for the takes.
+  bool agrees(size_t awaited) {
+    const int32_t rank = program_.awaits[awaited];
+    const auto blocks = static_cast<size_t>(program_.awaited_blocks[awaited]);
+    const Sequence::Record record = sequence_.record(rank, operation_.number);
+    if (awaited < few) data_[awaited] = record.data;
+    const uint64_t theirs = record.call;
     const uint64_t mine = signature(operation_, blocks * operation_.bytes);
     const bool same =
         operation_.parts == nullptr ? theirs == mine : theirs >> call_shift == mine >> call_shift;
@@ -111,14 +116,14 @@ class Taker {
 
   // A block of a rank's record; null with a failure if its length is not `bytes`.
   const std::byte* in_record(const TakeSource& source, size_t bytes) {
-    const Sequence::Record record = sequence_.record(source.rank, operation_.number);
+    const std::byte* const data = data_of(source.rank);
     const auto place = static_cast<size_t>(source.place);
-    if (operation_.parts == nullptr) return record.data + place * operation_.bytes;
+    if (operation_.parts == nullptr) return data + place * operation_.bytes;
     TableEntry ends[2] = {0, 0};
     if (place > 0) {
-      std::memcpy(ends, record.data + (place - 1) * sizeof(TableEntry), sizeof ends);
+      std::memcpy(ends, data + (place - 1) * sizeof(TableEntry), sizeof ends);
     } else {
-      std::memcpy(&ends[1], record.data, sizeof(TableEntry));
+      std::memcpy(&ends[1], data, sizeof(TableEntry));
     }
     if (ends[1] - ends[0] != bytes) {
       fail(Code::mismatch, "rank " + std::to_string(source.rank) + " gives " +
@@ -127,7 +132,15 @@ class Taker {
                                std::to_string(program_.rank) + " expects " + std::to_string(bytes));
       return nullptr;
     }
-    return record.data + blocks_of(source.rank) * sizeof(TableEntry) + ends[0];
+    return data + blocks_of(source.rank) * sizeof(TableEntry) + ends[0];
+  }
+
+  // The data of a rank's record.
+  const std::byte* data_of(int32_t rank) {
+    const size_t known = std::min<size_t>(program_.awaits.size(), few);
+    for (size_t i = 0; i < known; ++i)
+      if (program_.awaits[i] == rank) return data_[i];
+    return sequence_.record(rank, operation_.number).data;
   }
 
   size_t blocks_of(int32_t rank) const {
@@ -149,9 +162,8 @@ class Taker {
     const bool to_user = take.buffer == Buffer::out;
     const size_t bytes = bytes_of(take);
     const auto count = static_cast<size_t>(take.source_count);
-    const void* inline_sources[few];
-    std::vector<const void*> more(count > few ? count : 0);
-    const void** const sources = more.empty() ? inline_sources : more.data();
+    if (count > few && many_.size() < count) many_.resize(count);
+    const void** const sources = count > few ? many_.data() : few_.data();
     for (size_t i = 0; i < count; ++i) {
       const TakeSource& source = program_.sources[static_cast<size_t>(take.first_source) + i];
       sources[i] = address_of(source, bytes);
@@ -191,6 +203,9 @@ class Taker {
   const EagerProgram& program_;
   std::vector<std::byte>& scratch_;
   std::vector<std::byte> combined_;
+  std::array<const std::byte*, few> data_;  // by place in `awaits`
+  std::array<const void*, few> few_;        // the sources of a take
+  std::vector<const void*> many_;           // if there are more
   Outcome outcome_;
 };
 

@@ -43,7 +43,9 @@ void fold_right(const Combine& how, std::byte* dst, const std::byte* const* sour
 void combine(const Combine& how, void* dst, const void* const* sources, int count, size_t bytes) {
   auto* to = static_cast<std::byte*>(dst);
   auto* from = reinterpret_cast<const std::byte* const*>(sources);
-  if (how.kernel != nullptr) {
+  if (how.kernel != nullptr && count == 2) {
+    how.kernel(dst, sources[0], sources[1], bytes / how.element);
+  } else if (how.kernel != nullptr) {
     fold_left(how, to, from, count, bytes);
   } else {
     fold_right(how, to, from, count, bytes);

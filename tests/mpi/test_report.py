@@ -27,7 +27,7 @@ def test_one_rank_is_no_loss(host, compiled, tmp_path):
         "first calls of a communicator (TUTTI_SETUP_AFTER)"
     ]
     assert (
-        "nonblocking collectives" in document["not_covered"] and "files" in document["not_covered"]
+        "messages" in document["not_covered"] and "files" in document["not_covered"]
     )
 
 
@@ -35,7 +35,7 @@ def test_the_table_shows_calls_on_one_rank(host_named, compiled):
     host = host_named("mpich")
     said = expect_ok(job(host, 2, compiled(host, "aborted"), "none", options=["--report"])).stderr
     assert "no loss: 20 calls on communicators of one rank" in said
-    assert "not counted, because Tutti does not see them: nonblocking collectives, " in said
+    assert "not counted, because Tutti does not see them: messages, " in said
 
 
 @pytest.mark.parametrize("who", ["one", "all"])

@@ -1,7 +1,6 @@
 ! Neighbourhood collectives through an interface of MPI (-DMPIF, -DUSE_MPI or -DUSE_F08), on a
 ! distributed graph with an edge from each rank to the ranks on its left and on its right. At least
-! three ranks; with -DPERSISTENT also a persistent one. -DOPEN_MPI_SERVES leaves out a routine of
-! Open MPI that frees its copy of the types before it uses them.
+! three ranks; with -DPERSISTENT also a persistent one.
 program neighbours
 #if defined(USE_F08)
   use mpi_f08
@@ -70,13 +69,11 @@ program neighbours
                                  request, error)
     call MPI_Wait(request, MPI_STATUS_IGNORE, error)
     call expect([-1, sent(right, 1), sent(right, 2), -1, -1, sent(left, 4), -1, -1], 7)
-#if !defined(OPEN_MPI_SERVES)
     call fill()
     call MPI_Ineighbor_alltoallw(own, ones, bytes_in, types_in, from, ones, bytes_out, types_out, ring, &
                                  request, error)
     call MPI_Wait(request, MPI_STATUS_IGNORE, error)
     call expect([sent(left, 5), -1, -1, -1, sent(right, 2), -1, sent(right, 4), -1], 8)
-#endif
   end do
 #if defined(PERSISTENT)
   call MPI_Neighbor_alltoallw_init(own, ones, bytes_in, types_in, from, ones, bytes_out, types_out, ring, &
