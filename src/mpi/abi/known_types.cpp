@@ -121,6 +121,7 @@ void note_use(MPI_Datatype type) noexcept {
 }
 
 void forget_type(MPI_Datatype type) noexcept {
+  shm::count_in(types_generation);
   shm::store_relaxed(uses_of(type), 0);
   if (search(type) == nullptr) return;
   const std::lock_guard<std::mutex> lock(table().mutex);

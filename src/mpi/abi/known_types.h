@@ -22,6 +22,7 @@
 
 #include "kernels/strided.h"
 #include "mpi/abi/host.h"
+#include "shm/order.h"
 
 namespace tutti::mpi {
 
@@ -55,6 +56,8 @@ const KnownType* find_known(MPI_Datatype type) noexcept;
 const KnownType* known_by_uses(MPI_Datatype type) noexcept;
 void note_use(MPI_Datatype type) noexcept;
 
+// Grows whenever a type is freed. While it stays, a handle has its type.
+inline constinit shm::Word types_generation{0};
 // To be called before the host frees the handle.
 void forget_type(MPI_Datatype type) noexcept;
 // To be called when MPI ends.

@@ -3,13 +3,14 @@
 #include <mutex>
 
 #include "mpi/abi/inside.h"
+#include "shm/order.h"
 
 namespace tutti::mpi {
 namespace {
 
 struct Self {
   std::mutex mutex;
-  bool has_session = false;
+  shm::Word has_session{0};  // read without the lock
 #ifdef TUTTI_SESSIONS
   MPI_Session session{};
 #endif
@@ -48,8 +49,9 @@ MPI_Comm make_self(MPI_Session session) {
 
 MPI_Comm self_communicator() {
   Self& self = mpi::self();
+  if (shm::load_relaxed(self.has_session) == 0) [[likely]]
+    return host().comm_self;
   const std::lock_guard<std::mutex> lock(self.mutex);
-  if (!self.has_session) return host().comm_self;
 #ifdef TUTTI_SESSIONS
   if (!self.made) self.communicator = make_self(self.session);
   self.made = true;
@@ -60,9 +62,9 @@ MPI_Comm self_communicator() {
 #ifdef TUTTI_SESSIONS
 void note_session_of_self(MPI_Session session) {
   const std::lock_guard<std::mutex> lock(self().mutex);
-  if (self().has_session) return;
-  self().has_session = true;
+  if (shm::load_relaxed(self().has_session) != 0) return;
   self().session = session;
+  shm::store_relaxed(self().has_session, 1);
 }
 #endif
 
@@ -70,7 +72,8 @@ void leave_self() {
   Self& self = mpi::self();
   const std::lock_guard<std::mutex> lock(self.mutex);
   if (self.made && self.communicator != host().comm_null) host().Comm_free(&self.communicator);
-  self.made = self.has_session = false;
+  self.made = false;
+  shm::store_relaxed(self.has_session, 0);
 }
 
 }  // namespace tutti::mpi

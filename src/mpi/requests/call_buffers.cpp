@@ -227,7 +227,7 @@ size_t CallBuffers::SideLayout::first_bytes() const {
 }
 
 Reason CallBuffers::describe_neighbours(Communicator& communicator, const Call& call, size_t given,
-                                        size_t got) {
+                                        size_t got, bool blocking) {
   clear(call);
   const auto describe = [&](SideLayout& layout, const Side& side, size_t blocks) {
     if (blocks == 0) return true;
@@ -238,7 +238,7 @@ Reason CallBuffers::describe_neighbours(Communicator& communicator, const Call& 
     return Reason::wrong_arguments;
   if (!v_form_ && given > 0 && got > 0 && in_.bytes() != out_.bytes())
     return Reason::wrong_arguments;
-  hold_handles(call);
+  if (!blocking) hold_handles(call);
   return Reason::none;
 }
 

@@ -29,9 +29,10 @@ class CallBuffers {
   // Describes the buffers of a call on a communicator that has a group. Returns Reason::none, or
   // why the host must make the call. Throws bad_alloc.
   Reason describe(Communicator& communicator, const Call& call);
-  // The same for a call among neighbours, by the blocks that this rank gives and gets.
-  Reason describe_neighbours(Communicator& communicator, const Call& call, size_t given,
-                             size_t got);
+  // The same for a call among neighbours, by the blocks that this rank gives and gets. A blocking
+  // call needs no handle held.
+  Reason describe_neighbours(Communicator& communicator, const Call& call, size_t given, size_t got,
+                             bool blocking);
   // Bytes of the first block that has any, for the report; 0 if none has.
   size_t first_bytes() const { return std::max(in_.first_bytes(), out_.first_bytes()); }
   // Sets the operation's buffers. The operation then refers to this object.

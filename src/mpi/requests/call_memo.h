@@ -2,12 +2,18 @@
 // the addresses. A program that makes the same call again, perhaps with other buffers, need not
 // have it described again (call_buffers.h).
 //
-// A plain value of one request; one thread at a time uses it.
+// Memos are plain values of one request; one thread at a time uses them.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
+#include <utility>
+#include <vector>
 
+#include "eager/neighbours.h"
+#include "mpi/abi/known_types.h"
 #include "mpi/collectives/call.h"
 #include "mpi/requests/call_buffers.h"
 
@@ -68,6 +74,76 @@ class CallMemo {
   MPI_Comm comm_{};
   uint64_t generation_ = 0;
   Call call_{};
+};
+
+// A memo of a blocking call among neighbours, with copies of its arrays. A program that exchanges
+// the same faces again and again need not have them described again. It is valid for the same
+// addresses only, and while no datatype has been freed, because a handle may get another type.
+class NeighboursMemo {
+ public:
+  // `own` are the rank's neighbours on the communicator.
+  void note(const Call& call, MPI_Comm comm, uint64_t generation, const eager::Neighbourhood& own) {
+    const size_t given = plan::parted_in(call.collective) ? own.destinations.size() : 1;
+    in_.note(call.in, given);
+    out_.note(call.out, own.sources.size());
+    function_ = call.function;
+    comm_ = comm;
+    generation_ = generation;
+    types_ = shm::load_relaxed(types_generation);
+    valid_ = true;
+  }
+  void clear() { valid_ = false; }
+  bool is_like(const Call& call, MPI_Comm comm, uint64_t generation) const {
+    return valid_ && comm == comm_ && generation == generation_ && call.function == function_ &&
+           types_ == shm::load_relaxed(types_generation) && in_.is_like(call.in) &&
+           out_.is_like(call.out);
+  }
+
+ private:
+  class SideCopy {
+   public:
+    void note(const Side& side, size_t blocks) {
+      side_ = side;
+      bytes_.clear();
+      for (const auto& [data, size] : arrays_of(side, blocks))
+        if (data != nullptr)
+          bytes_.insert(bytes_.end(), static_cast<const std::byte*>(data),
+                        static_cast<const std::byte*>(data) + size);
+      blocks_ = blocks;
+    }
+    bool is_like(const Side& side) const {
+      if (side.data != side_.data || side.count != side_.count || side.type != side_.type ||
+          side.counts.given() != side_.counts.given() ||
+          (side.types == nullptr) != (side_.types == nullptr))
+        return false;
+      size_t at = 0;
+      for (const auto& [data, size] : arrays_of(side, blocks_)) {
+        if (data == nullptr) continue;
+        if (size > 0 && std::memcmp(data, bytes_.data() + at, size) != 0) return false;
+        at += size;
+      }
+      return true;
+    }
+
+   private:
+    using Array = std::pair<const void*, size_t>;
+    static std::array<Array, 5> arrays_of(const Side& side, size_t blocks) {
+      return {{{side.counts.plain(), blocks * sizeof(int)},
+               {side.counts.large(), blocks * sizeof(MPI_Count)},
+               {side.displacements.plain(), blocks * sizeof(int)},
+               {side.displacements.large(), blocks * sizeof(MPI_Aint)},
+               {side.types, blocks * sizeof(MPI_Datatype)}}};
+    }
+    Side side_{};
+    size_t blocks_ = 0;
+    std::vector<std::byte> bytes_;
+  };
+
+  bool valid_ = false;
+  Function function_{};
+  MPI_Comm comm_{};
+  uint64_t generation_ = 0, types_ = 0;
+  SideCopy in_, out_;
 };
 
 }  // namespace tutti::mpi

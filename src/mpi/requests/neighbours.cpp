@@ -97,7 +97,8 @@ int serve_neighbours(const Call& call, MPI_Comm comm) {
     if (reason == Reason::set_up_broken) return raise(comm, MPI_ERR_OTHER);
     if (reason == Reason::none) {
       int code = MPI_SUCCESS;
-      Nonblocking* const operation = start_by_records(known, call, "blocking", &reason, &code);
+      Nonblocking* const operation =
+          start_by_records(known, call, RecordRequest::blocking, &reason, &code);
       if (operation != nullptr) {
         const int completed = operation->complete();
         operation->tell();
@@ -118,7 +119,8 @@ int start_neighbours(const Call& call, MPI_Comm comm, MPI_Request* request) {
     Reason reason = known == nullptr ? Reason::set_up_pending : why_by_host(*known);
     if (reason == Reason::none) {
       int code = MPI_SUCCESS;
-      Nonblocking* const operation = start_by_records(*known, call, "non-blocking", &reason, &code);
+      Nonblocking* const operation =
+          start_by_records(*known, call, RecordRequest::nonblocking, &reason, &code);
       if (operation != nullptr) *request = operation->handle();
       if (reason == Reason::none) {
         if (!known->expects_nonblocking()) known->expect_nonblocking();

@@ -75,7 +75,8 @@ int Nonblocking::start_call(Communicator& communicator, const Call& call, Reason
     use_again(communicator.served_by(), memo_.in(call), memo_.out(call));
   } else {
     memo_.clear();
-    set_form("non-blocking");
+    neighbours_memo_.clear();
+    set_form(nonblocking);
     *reason = describe(communicator, call);
     if (*reason != Reason::none) return MPI_SUCCESS;
   }
@@ -96,14 +97,23 @@ int Nonblocking::start_call(Communicator& communicator, const Call& call, Reason
 int Nonblocking::start_neighbours(Communicator& communicator, const Call& call,
                                   std::string_view form, Reason* reason) {
   memo_.clear();
-  set_form(form);
   int code = MPI_SUCCESS;
+  const uint64_t now = shm::load_relaxed(generation);
   try {
-    const std::shared_ptr<NeighbourRecords> neighbours = communicator.neighbour_records();
-    *reason = neighbours == nullptr ? Reason::wrong_arguments
-                                    : describe(communicator, call, neighbours->own());
-    if (*reason != Reason::none) return MPI_SUCCESS;
-    use(neighbours);
+    const std::shared_ptr<NeighbourRecords>& neighbours = communicator.neighbour_records();
+    if (neighbours != nullptr && form == blocking &&
+        neighbours_memo_.is_like(call, communicator.handle(), now)) {
+      use_again(communicator.served_by(), neighbours);
+    } else {
+      neighbours_memo_.clear();
+      set_form(form);
+      *reason = neighbours == nullptr ? Reason::wrong_arguments
+                                      : describe(communicator, call, neighbours->own());
+      if (*reason != Reason::none) return MPI_SUCCESS;
+      use(neighbours);
+      if (form == blocking)
+        neighbours_memo_.note(call, communicator.handle(), now, neighbours->own());
+    }
     code = begin(communicator.served_by().records().stores());
   } catch (...) {
     forget();

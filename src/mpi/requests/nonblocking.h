@@ -27,7 +27,7 @@ class Nonblocking final : public RecordRequest {
   // and starts nothing, if the host must make the call.
   int start_call(Communicator& communicator, const Call& call, Reason* reason);
 
-  // The same for a call among neighbours. `form` is "blocking" or "non-blocking".
+  // The same for a call among neighbours, which may be a blocking one.
   int start_neighbours(Communicator& communicator, const Call& call, std::string_view form,
                        Reason* reason);
 
@@ -36,13 +36,15 @@ class Nonblocking final : public RecordRequest {
 
  private:
   friend void end_nonblocking() noexcept;
-  Nonblocking() : RecordRequest("non-blocking") {}
+  Nonblocking() : RecordRequest(nonblocking) {}
   ~Nonblocking() = default;
   void ended() noexcept override { forget(); }
   uint64_t traced_number() const override;
 
   MPI_Request handle_{};
+  // At most one of them is valid.
   CallMemo memo_;
+  NeighboursMemo neighbours_memo_;
 };
 
 // To be called when MPI ends: destroys the objects that are not under way.

@@ -49,7 +49,7 @@ class Persistent final : public RecordRequest {
   }
 
  private:
-  Persistent() : RecordRequest("persistent"), stores_(group::store_policy(options().stores)) {}
+  Persistent() : RecordRequest(persistent), stores_(group::store_policy(options().stores)) {}
   int start_round();
   void ended() noexcept override {}
   uint64_t traced_number() const override;

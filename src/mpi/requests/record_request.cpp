@@ -66,7 +66,8 @@ Reason RecordRequest::describe(Communicator& communicator, const Call& call,
                            ? own.destinations.size()
                            : std::min<size_t>(1, own.destinations.size());
   const Reason reason = take_over(communicator, call, [&] {
-    return buffers_.describe_neighbours(communicator, call, given, own.sources.size());
+    return buffers_.describe_neighbours(communicator, call, given, own.sources.size(),
+                                        form_ == blocking);
   });
   if (reason == Reason::none) bytes_ = buffers_.first_bytes();
   return reason;

@@ -18,6 +18,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "eager/operation.h"
@@ -34,13 +35,16 @@ class RecordRequest : public OwnRequest {
   // The names of these operations in reports and traces, in the place of an algorithm.
   static constexpr std::string_view records_name = "records", neighbours_name = "neighbours";
 
+  // The forms of collectives, for messages.
+  static constexpr std::string_view blocking = "blocking", nonblocking = "non-blocking",
+                                    persistent = "persistent";
+
   bool is_ready() override;
   int complete() override;
   int raise_error(const char* what, int code) override;
   void drive_host() override;
 
  protected:
-  // `form` is "blocking", "non-blocking" or "persistent", for messages.
   explicit RecordRequest(std::string_view form) : form_(form) {}
   ~RecordRequest() = default;
 
@@ -59,6 +63,11 @@ class RecordRequest : public OwnRequest {
     service_ = &service;
     operation_.in = in;
     operation_.out = out;
+  }
+  // The same for a call among neighbours with the same buffers.
+  void use_again(Service& service, std::shared_ptr<NeighbourRecords> neighbours) {
+    service_ = &service;
+    neighbours_ = std::move(neighbours);
   }
   // Publishes the operation's record, by the call that was described. Returns an MPI error code,
   // which has been raised. The operation is pending afterwards, unless memory lacks.

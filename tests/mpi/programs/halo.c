@@ -23,12 +23,19 @@ static MPI_Datatype part(int row, int column, int height, int width) {
   return type;
 }
 
-// What each edge takes from the cells (`halo` 0), or where it goes in the frame.
+// What an edge takes from the cells (`halo` 0), or where it goes in the frame. `cut` cells at the
+// end of the edge are left out.
+static MPI_Datatype make_part(int edge, int halo, int cut) {
+  switch (edge) {
+    case 0: return part(halo ? 0 : 1, 1, 1, columns - cut);
+    case 1: return part(halo ? rows + 1 : rows, 1, 1, columns - cut);
+    case 2: return part(1, halo ? 0 : 1, rows - cut, 1);
+    default: return part(1, halo ? columns + 1 : columns, rows - cut, 1);
+  }
+}
+
 static void make_parts(MPI_Datatype* types, int halo) {
-  types[0] = part(halo ? 0 : 1, 1, 1, columns);
-  types[1] = part(halo ? rows + 1 : rows, 1, 1, columns);
-  types[2] = part(1, halo ? 0 : 1, rows, 1);
-  types[3] = part(1, halo ? columns + 1 : columns, rows, 1);
+  for (int i = 0; i < 4; ++i) types[i] = make_part(i, halo, 0);
 }
 
 static void free_parts(MPI_Datatype* sent, MPI_Datatype* received) {
@@ -44,12 +51,13 @@ static void fill(const struct topology* grid, field data, int step) {
 }
 
 // The cells beyond each edge of this rank are the neighbour's at its opposite edge.
-static void check_frame(const struct topology* grid, field data, int step) {
+static void check_frame(const struct topology* grid, field data, int step, int cut) {
   const int* const near = grid->destinations;
   for (int r = 0; r < rows + 2; ++r)
     for (int c = 0; c < columns + 2; ++c) {
-      const int beside = r > 0 && r <= rows, above = c > 0 && c <= columns;
-      int wanted = beside && above ? cell(grid->rank, r, c, step) : -1;
+      const int inside = r > 0 && r <= rows && c > 0 && c <= columns;
+      const int beside = r > 0 && r <= rows - cut, above = c > 0 && c <= columns - cut;
+      int wanted = inside ? cell(grid->rank, r, c, step) : -1;
       if (r == 0 && above && near[0] >= 0) wanted = cell(near[0], rows, c, step);
       if (r == rows + 1 && above && near[1] >= 0) wanted = cell(near[1], 1, c, step);
       if (c == 0 && beside && near[2] >= 0) wanted = cell(near[2], r, columns, step);
@@ -69,7 +77,7 @@ static void exchange_halos(const struct topology* grid) {
   for (int step = 0; step < steps; ++step) {
     fill(grid, data, step);
     MPI_Neighbor_alltoallw(data, counts, starts, sent, data, counts, starts, received, grid->comm);
-    check_frame(grid, data, step);
+    check_frame(grid, data, step, 0);
   }
   if (host_errs && grid->short_period) return free_parts(sent, received);
   for (int step = 0; step < steps; ++step) {
@@ -78,7 +86,7 @@ static void exchange_halos(const struct topology* grid) {
                             &request);
     if (step == steps - 1) free_parts(sent, received);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    check_frame(grid, data, step);
+    check_frame(grid, data, step, 0);
   }
 #if MPI_VERSION >= 4 || (defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5)
   make_parts(sent, 0);
@@ -90,11 +98,56 @@ static void exchange_halos(const struct topology* grid) {
     fill(grid, data, step);
     MPI_Start(&request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
-    check_frame(grid, data, step);
+    check_frame(grid, data, step, 0);
   }
   MPI_Request_free(&request);
   if (host_errs) free_parts(sent, received);
 #endif
+}
+
+// A type that was not made before; with the earlier type's handle, if MPI gives it again.
+static MPI_Datatype every_second(int count, MPI_Datatype earlier) {
+  enum { tries = 200 };
+  static MPI_Datatype made[tries];
+  int tried = 0;
+  do {
+    MPI_Type_vector(count, 1, 2, MPI_INT, &made[tried]);
+    MPI_Type_commit(&made[tried]);
+  } while (made[tried++] != earlier && tried < tries);
+  const MPI_Datatype type = made[--tried];
+  while (tried > 0) MPI_Type_free(&made[--tried]);
+  return type;
+}
+
+// The same call with another type each time, whose handle may be that of the type before.
+static void exchange_with_new_types(const struct topology* grid) {
+  enum { most = 8, length = 2 * most };
+  const int counts[4] = {1, 1, 1, 1};
+  int own[4][length], from[4][length];
+  MPI_Aint starts[4];
+  MPI_Datatype types[4], earlier = MPI_DATATYPE_NULL;
+  for (int i = 0; i < 4; ++i) starts[i] = i * (MPI_Aint)sizeof own[0];
+  for (int step = 0; step < 24; ++step) {
+    const int count = 1 + (5 * step) % most;
+    const MPI_Datatype type = every_second(count, earlier);
+    for (int i = 0; i < 4; ++i) types[i] = type;
+    for (int again = 0; again < 4; ++again) {
+      for (int i = 0; i < 4; ++i)
+        for (int k = 0; k < length; ++k)
+          own[i][k] = 1000 * grid->rank + 100 * i + k + step, from[i][k] = -1;
+      MPI_Neighbor_alltoallw(own, counts, starts, types, from, counts, starts, types, grid->comm);
+      for (int i = 0; i < 4; ++i)
+        for (int k = 0; k < length; ++k) {
+          const int comes = grid->origins[i].rank >= 0 && k % 2 == 0 && k / 2 < count;
+          const int wanted =
+              comes ? 1000 * grid->origins[i].rank + 100 * grid->origins[i].block + k + step : -1;
+          CHECK(from[i][k] == wanted, "step %d, %d of edge %d: %d, not %d", step, k, i, from[i][k],
+                wanted);
+        }
+    }
+    earlier = type;
+    MPI_Type_free(&types[0]);
+  }
 }
 
 // No rank completes an operation before a message has gone round.
@@ -142,6 +195,7 @@ int main(int argc, char** argv) {
       const int periods[2] = {bits & 1, bits >> 1};
       make_grid(&made, MPI_COMM_WORLD, 2, lengths[i], periods);
       exchange_halos(&made);
+      exchange_with_new_types(&made);
       MPI_Comm_free(&made.comm);
     }
   make_double_ring(&made, MPI_COMM_WORLD);
