@@ -183,6 +183,25 @@ def test_types_with_gaps(host, compiled, tmp_path):
     assert {name: count for name, count in found.items() if count > MOST_STRIDED[name]} == {}
 
 
+# Bounds for calls that programs/outliving.c names.
+MOST_OUTLIVING = {
+    "start": 540,
+    "wait": 820,
+    "persistent_start": 400,
+    "persistent_wait": 820,
+    "faces": 6100,
+}
+
+
+def test_operations_that_outlive_their_call(host_named, compiled, tmp_path):
+    """A call like an earlier one is not described again, also if other kinds come in between."""
+    _, parts = dumps(host_named("mpich"), compiled(host_named("mpich"), "outliving"), 20, tmp_path)
+    found = least(parts)
+    print(found)
+    assert set(found) == set(MOST_OUTLIVING)
+    assert {name: count for name, count in found.items() if count > MOST_OUTLIVING[name]} == {}
+
+
 def test_setup_beside_dup(host, compiled, tmp_path):
     """The first five collectives of a communicator, with set-up, need at most twice MPI_Comm_dup's
     instructions.

@@ -26,9 +26,7 @@ def test_one_rank_is_no_loss(host, compiled, tmp_path):
     assert [row["reason"] for row in document["host_reasons"]] == [
         "first calls of a communicator (TUTTI_SETUP_AFTER)"
     ]
-    assert (
-        "messages" in document["not_covered"] and "files" in document["not_covered"]
-    )
+    assert "messages" in document["not_covered"] and "files" in document["not_covered"]
 
 
 def test_the_table_shows_calls_on_one_rank(host_named, compiled):

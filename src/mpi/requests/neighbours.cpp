@@ -42,7 +42,7 @@ Reason why_by_host(const Communicator& known) {
 // the call, or with an error that has been raised in *code.
 Nonblocking* start_by_records(Communicator& communicator, const Call& call, std::string_view form,
                               Reason* reason, int* code) {
-  Nonblocking* const operation = Nonblocking::take(communicator.handle(), code);
+  Nonblocking* const operation = Nonblocking::take(call, communicator.handle(), code);
   if (operation == nullptr) return nullptr;
   try {
     *code = operation->start_neighbours(communicator, call, form, reason);

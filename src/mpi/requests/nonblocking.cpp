@@ -24,25 +24,37 @@ Pool& pool() {
   return made;
 }
 
-// The idle object that this thread has used last, which it takes without a lock. One that a thread
-// leaves behind when it ends is never used again.
-constinit TUTTI_PER_THREAD Nonblocking* spare = nullptr;
+// Idle objects that this thread has used, by the kind of the call, so that it finds one without a
+// lock, and one that has served a call of this kind (call_memo.h). Those that a thread leaves
+// behind when it ends are never used again.
+constexpr int log_of_kinds = 4;
+constinit TUTTI_PER_THREAD Nonblocking* spares[1 << log_of_kinds] = {};
+
+uint32_t kind_of(const Call& call, MPI_Comm comm) {
+  const uint64_t mixed = static_cast<uint64_t>(call.function) + 31 * (uint64_t)comm +
+                         977 * static_cast<uint64_t>(call.in.count + call.out.count) +
+                         64901 * static_cast<uint64_t>(call.root);
+  return static_cast<uint32_t>(mixed * 0x9E3779B97F4A7C15u >> (64 - log_of_kinds));
+}
 
 }  // namespace
 
-Nonblocking* Nonblocking::take(MPI_Comm comm, int* code) {
-  if (spare != nullptr) return std::exchange(spare, nullptr);
+Nonblocking* Nonblocking::take(const Call& call, MPI_Comm comm, int* code) {
+  const uint32_t kind = kind_of(call, comm);
+  if (spares[kind] != nullptr) return std::exchange(spares[kind], nullptr);
   Pool& pool = mpi::pool();
   {
     const std::lock_guard<std::mutex> lock(pool.mutex);
     if (!pool.idle.empty()) {
       Nonblocking* const taken = pool.idle.back();
       pool.idle.pop_back();
+      taken->kind_ = kind;
       return taken;
     }
     pool.idle.reserve(++pool.made);  // giving it back must need no memory
   }
   auto* const made = new Nonblocking;
+  made->kind_ = kind;
   *code = take_handle(made, &made->handle_);
   if (*code == MPI_SUCCESS) return made;
   delete made;
@@ -51,8 +63,8 @@ Nonblocking* Nonblocking::take(MPI_Comm comm, int* code) {
 }
 
 void Nonblocking::give_back() noexcept {
-  if (spare == nullptr) {
-    spare = this;
+  if (spares[kind_] == nullptr) {
+    spares[kind_] = this;
     return;
   }
   const std::lock_guard<std::mutex> lock(pool().mutex);
@@ -61,7 +73,7 @@ void Nonblocking::give_back() noexcept {
 
 void end_nonblocking() noexcept {
   const std::lock_guard<std::mutex> lock(pool().mutex);
-  delete std::exchange(spare, nullptr);
+  for (Nonblocking*& one : spares) delete std::exchange(one, nullptr);
   for (Nonblocking* const one : pool().idle) delete one;
   pool().idle.clear();
   pool().made = 0;
@@ -177,7 +189,7 @@ int start_nonblocking(const Call& call, MPI_Comm comm, MPI_Request* request) {
     Reason reason = why_by_host(known);
     if (reason == Reason::none) {
       int code = MPI_SUCCESS;
-      Nonblocking* const operation = Nonblocking::take(comm, &code);
+      Nonblocking* const operation = Nonblocking::take(call, comm, &code);
       if (operation == nullptr) return code;
       try {
         code = operation->start_call(*known, call, &reason);

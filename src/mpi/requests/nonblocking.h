@@ -17,9 +17,9 @@ int start_nonblocking(const Call& call, MPI_Comm comm, MPI_Request* request);
 
 class Nonblocking final : public RecordRequest {
  public:
-  // An idle object with a handle; null, with an MPI error code that was raised on the communicator,
-  // if there is none. Throws bad_alloc.
-  static Nonblocking* take(MPI_Comm comm, int* code);
+  // An idle object with a handle, if possible one that has served a call like this; null, with an
+  // MPI error code that was raised on the communicator, if there is none. Throws bad_alloc.
+  static Nonblocking* take(const Call& call, MPI_Comm comm, int* code);
   void give_back() noexcept;
   MPI_Request handle() const { return handle_; }
 
@@ -42,6 +42,7 @@ class Nonblocking final : public RecordRequest {
   uint64_t traced_number() const override;
 
   MPI_Request handle_{};
+  uint32_t kind_ = 0;  // of the call that it serves, or has served
   // At most one of them is valid.
   CallMemo memo_;
   NeighboursMemo neighbours_memo_;

@@ -1,0 +1,92 @@
+// For counting instructions: the starts and the completions of an 8-byte allreduce, non-blocking
+// and persistent, and an exchange of six faces of one integer each, by types of their own. The last
+// rank is late to each, so that it need not wait. Each of its calls gets a dump of its own, under
+// its name.
+#include <unistd.h>
+#include <valgrind/callgrind.h>
+
+#include "check.h"
+
+static double in, out;
+static MPI_Request request, persistent;
+static int cells[3][3][3];
+static MPI_Datatype sent[6], received[6];
+static MPI_Comm grid;
+
+__attribute__((noinline)) void counted_start(void) {
+  MPI_Iallreduce(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+}
+__attribute__((noinline)) void counted_wait(void) { MPI_Wait(&request, MPI_STATUS_IGNORE); }
+__attribute__((noinline)) void counted_persistent_start(void) { MPI_Start(&persistent); }
+__attribute__((noinline)) void counted_persistent_wait(void) {
+  MPI_Wait(&persistent, MPI_STATUS_IGNORE);
+}
+__attribute__((noinline)) void counted_faces(void) {
+  static const int counts[6] = {1, 1, 1, 1, 1, 1};
+  static const MPI_Aint starts[6] = {0, 0, 0, 0, 0, 0};
+  MPI_Neighbor_alltoallw(cells, counts, starts, sent, cells, counts, starts, received, grid);
+}
+
+static void be_late(void) {
+  if (world_rank == world_size - 1) usleep(2000);
+}
+
+static MPI_Datatype cell(int dimension, int place) {
+  const int sizes[3] = {3, 3, 3}, lengths[3] = {1, 1, 1};
+  int starts[3] = {1, 1, 1};
+  MPI_Datatype type;
+  starts[dimension] = place;
+  MPI_Type_create_subarray(3, sizes, lengths, starts, MPI_ORDER_C, MPI_INT, &type);
+  MPI_Type_commit(&type);
+  return type;
+}
+
+static void make_grid(void) {
+  const int lengths[3] = {1, 1, world_size}, periods[3] = {1, 1, 1};
+  MPI_Cart_create(MPI_COMM_WORLD, 3, lengths, periods, 0, &grid);
+  set_up(grid);
+  for (int i = 0; i < 6; ++i) {
+    sent[i] = cell(i / 2, 1);
+    received[i] = cell(i / 2, i % 2 == 0 ? 0 : 2);
+  }
+}
+
+int main(int argc, char** argv) {
+  start(&argc, &argv);
+  const int calls = argc > 1 ? atoi(argv[1]) : 20;
+  set_up(MPI_COMM_WORLD);
+  make_grid();
+  MPI_Allreduce_init(&in, &out, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL, &persistent);
+  for (int i = 0; i < 5 + calls; ++i) {
+    in = i + world_rank;
+    be_late();
+    CALLGRIND_ZERO_STATS;
+    counted_start();
+    CALLGRIND_DUMP_STATS_AT("start");
+    be_late();
+    CALLGRIND_ZERO_STATS;
+    counted_wait();
+    CALLGRIND_DUMP_STATS_AT("wait");
+    const double sum = world_size * (world_size - 1) / 2 + (double)world_size * i;
+    CHECK(out == sum, "sum %g, not %g", out, sum);
+    be_late();
+    CALLGRIND_ZERO_STATS;
+    counted_persistent_start();
+    CALLGRIND_DUMP_STATS_AT("persistent_start");
+    be_late();
+    CALLGRIND_ZERO_STATS;
+    counted_persistent_wait();
+    CALLGRIND_DUMP_STATS_AT("persistent_wait");
+    CHECK(out == sum, "sum %g, not %g", out, sum);
+    cells[1][1][1] = i + world_rank;
+    be_late();
+    CALLGRIND_ZERO_STATS;
+    counted_faces();
+    CALLGRIND_DUMP_STATS_AT("faces");
+    CHECK(cells[0][1][1] == i + world_rank && cells[1][1][2] == i + (world_rank + 1) % world_size,
+          "faces %d %d", cells[0][1][1], cells[1][1][2]);
+  }
+  MPI_Request_free(&persistent);
+  MPI_Comm_free(&grid);
+  return finish();
+}
