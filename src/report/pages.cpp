@@ -77,6 +77,14 @@ void write_table(FILE* file, const Report& report) {
         "between nodes are not counted\n",
         static_cast<unsigned long long>(report.total.led.messages),
         static_cast<unsigned long long>(report.total.led.bytes));
+  if (report.total.started > 0)
+    fprintf(file,
+            "tutti:   operations that outlive their call: %llu started, %llu completed; in one "
+            "process at most %llu under way, which held %s of shared memory\n",
+            static_cast<unsigned long long>(report.total.started),
+            static_cast<unsigned long long>(report.total.completed),
+            static_cast<unsigned long long>(report.most.under_way),
+            readable_bytes(report.most.bytes).c_str());
   if (report.total.reasons[one_rank] > 0)
     fprintf(file,
             "tutti:   no loss: %llu calls on communicators of one rank, which wait for no other "
@@ -131,6 +139,11 @@ void write_json(FILE* file, const Report& report) {
         {"within_nodes", total.within_nodes.messages},
         {"bytes_within_nodes", total.within_nodes.bytes}}},
       {"among_leaders", {{"hosts_calls", total.led.messages}, {"bytes", total.led.bytes}}},
+      {"outliving",
+       {{"started", total.started},
+        {"completed", total.completed},
+        {"most_under_way", report.most.under_way},
+        {"most_bytes_held", report.most.bytes}}},
       {"calls_on_one_rank", total.reasons[one_rank]},
       {"not_covered", not_covered},
       {"refused_plans", report.refused_plans}};

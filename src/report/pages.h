@@ -16,6 +16,7 @@ namespace tutti::report {
 struct Report {
   const Numbers& total;
   const AlgorithmNames& algorithms;
+  const Most& most;
   std::string_view mpi;                           // the host MPI's ABI
   const std::string& why_no_team;                 // why Tutti is off on this node; empty: it is on
   const std::vector<std::string>& refused_plans;  // select::refusals()

@@ -17,7 +17,7 @@ using std::chrono::nanoseconds;
 
 Numbers numbers_now() {
   Numbers copy;
-  read_tally([&](const Numbers& own, const AlgorithmNames&) { copy = own; });
+  read_tally([&](const Contents& own) { copy = own.numbers; });
   return copy;
 }
 
@@ -61,8 +61,8 @@ TEST(Tally, AlgorithmsAreNamedOnceInTheOrderOfTheirFirstCalls) {
   for (const char* name : {"ring", "flat", "ring", "", "fla"})
     record({Collective::scan, 1, Reason::none, name, nanoseconds(1)});
   std::string names;
-  read_tally([&](const Numbers&, const AlgorithmNames& all) {
-    names = all[static_cast<size_t>(Collective::scan) * size_limits.size() + 1];
+  read_tally([&](const Contents& own) {
+    names = own.algorithms[static_cast<size_t>(Collective::scan) * size_limits.size() + 1];
   });
   EXPECT_EQ(names, "ring,flat,fla");
 }
@@ -96,13 +96,25 @@ TEST(Tally, CallsOnOneRankAreInNoRow) {
 
 TEST(Tally, ARankThatAbortsDoesNotWaitForTheLock) {
   bool read = true;
-  read_tally([&](const Numbers&, const AlgorithmNames&) {
-    std::thread([&] {
-      read = try_read_tally([](const Numbers&, const AlgorithmNames&) {});
-    }).join();
+  read_tally([&](const Contents&) {
+    std::thread([&] { read = try_read_tally([](const Contents&) {}); }).join();
   });
   EXPECT_FALSE(read);
-  EXPECT_TRUE(try_read_tally([](const Numbers&, const AlgorithmNames&) {}));
+  EXPECT_TRUE(try_read_tally([](const Contents&) {}));
+}
+
+TEST(Tally, TheMostOfOperationsUnderWay) {
+  record_start(100);
+  record_start(5000);
+  record({.collective = Collective::barrier, .started = true});
+  record_start(300);
+  record({.collective = Collective::barrier});
+  Contents now;
+  read_tally([&](const Contents& own) { now = own; });
+  EXPECT_EQ(now.numbers.started, 3u);
+  EXPECT_EQ(now.numbers.completed, 1u);
+  EXPECT_EQ(now.most.under_way, 2u);
+  EXPECT_EQ(now.most.bytes, 5000u);
 }
 
 TEST(Pages, TableAndJsonHaveTheSameNumbers) {
@@ -115,7 +127,9 @@ TEST(Pages, TableAndJsonHaveTheSameNumbers) {
   total.between_nodes = {3, 100};
   const std::string on;
   const std::vector<std::string> refused{"map:3: too many ranks"};
-  const Report report{total, names, "mpich", on, refused, 2};
+  total.started = 9, total.completed = 8;
+  const Most most{7, 2048};
+  const Report report{total, names, most, "mpich", on, refused, 2};
   const Json json = Json::parse(written(report, ".json"));
   EXPECT_EQ(json["collectives"].size(), 1u);
   EXPECT_EQ(json["collectives"][0]["size"], "<= 512 bytes");
@@ -123,11 +137,15 @@ TEST(Pages, TableAndJsonHaveTheSameNumbers) {
   EXPECT_EQ(json["collectives"][0]["host_mean_us"], 3.0);
   EXPECT_EQ(json["messages"]["bytes_between_nodes"], 100u);
   EXPECT_EQ(json["refused_plans"][0], refused[0]);
+  EXPECT_EQ(json["outliving"]["most_bytes_held"], 2048u);
+  EXPECT_EQ(json["outliving"]["completed"], 8u);
   EXPECT_TRUE(json["off"].is_null() && json["aborted_by"].is_null());
   const std::string table = written(report, ".txt");
   for (const char* part :
        {"report of 2 ranks over mpich", "reduce             <= 512 bytes", "binomial",
-        "3 between nodes (100 bytes)", "2 calls: persistent collectives", "map:3: too many ranks"})
+        "3 between nodes (100 bytes)",
+        "9 started, 8 completed; in one process at most 7 under way, which held 2 KiB",
+        "map:3: too many ranks"})
     EXPECT_NE(table.find(part), std::string::npos) << part << "\n" << table;
 }
 
@@ -137,7 +155,7 @@ TEST(Pages, AFileThatCannotBeWrittenIsAnError) {
   const AlgorithmNames names;
   const std::string on;
   const std::vector<std::string> refused;
-  write_pages("/nowhere/report.json", {total, names, "mpich", on, refused, 2});
+  write_pages("/nowhere/report.json", {total, names, Most{}, "mpich", on, refused, 2});
   EXPECT_NE(testing::internal::GetCapturedStderr().find("TUTTI_REPORT"), std::string::npos);
 }
 

@@ -1,14 +1,13 @@
 #include "report/tally.h"
 
+#include <algorithm>
 #include <mutex>
 
 namespace tutti::report {
 namespace {
 
-struct Tally {
+struct Tally : Contents {
   std::mutex mutex;
-  Numbers numbers;
-  AlgorithmNames algorithms;
 };
 
 Tally& tally() {
@@ -49,6 +48,7 @@ std::string_view kind_of(size_t row) {
 void record(const Record& record) {
   Tally& tally = report::tally();
   const std::lock_guard<std::mutex> lock(tally.mutex);
+  if (record.started) ++tally.numbers.completed;
   const bool by_tutti = record.reason == Reason::none;
   if (!by_tutti) ++tally.numbers.reasons[static_cast<size_t>(record.reason)];
   // Tutti could not have served the call, so it is in no row.
@@ -62,6 +62,15 @@ void record(const Record& record) {
     add_name(tally.algorithms[at], record.algorithm);
   } catch (...) {  // memory ran out: the name is missing, the numbers are right
   }
+}
+
+void record_start(size_t held) {
+  Tally& tally = report::tally();
+  const std::lock_guard<std::mutex> lock(tally.mutex);
+  ++tally.numbers.started;
+  tally.most.under_way =
+      std::max(tally.most.under_way, tally.numbers.started - tally.numbers.completed);
+  tally.most.bytes = std::max<uint64_t>(tally.most.bytes, held);
 }
 
 void record_messages(const Sent& between_nodes, const Sent& within_nodes, const Sent& led) {
@@ -78,12 +87,12 @@ void record_messages(const Sent& between_nodes, const Sent& within_nodes, const 
 
 void read_tally(const ReadTally& read) {
   const std::lock_guard<std::mutex> lock(tally().mutex);
-  read(tally().numbers, tally().algorithms);
+  read(tally());
 }
 
 bool try_read_tally(const ReadTally& read) {
   const std::unique_lock<std::mutex> lock(tally().mutex, std::try_to_lock);
-  if (lock.owns_lock()) read(tally().numbers, tally().algorithms);
+  if (lock.owns_lock()) read(tally());
   return lock.owns_lock();
 }
 

@@ -28,9 +28,10 @@ struct Record {
   plan::Collective collective{};
   size_t bytes = 0;              // of one part if the collective has parts
   Reason reason = Reason::none;  // why the host served it; none: Tutti served it
-  std::string_view algorithm;    // Tutti's; copied
+  std::string_view algorithm{};  // Tutti's; copied
   std::chrono::nanoseconds time{0};
   bool neighbourhood = false;  // the allgather or alltoall is among neighbours
+  bool started = false;        // record_start() was called for it
 };
 
 // Messages and their bytes; or, for a leader, its calls of the host's collectives among the nodes'
@@ -64,7 +65,15 @@ struct Numbers {
   std::array<uint64_t, reason_count> reasons{};
   Sent between_nodes, within_nodes;  // Tutti's messages
   Sent led;
+  uint64_t started = 0, completed = 0;  // operations that outlive their call
 };
+// The most that a process has had at one time of operations that outlive their call. Consists of
+// 64-bit words only, so that one reduction finds the most of all ranks.
+struct Most {
+  uint64_t under_way = 0;  // operations that it has started and not completed
+  uint64_t bytes = 0;      // of shared memory that it held for them
+};
+inline constexpr int most_count = static_cast<int>(sizeof(Most) / sizeof(uint64_t));
 inline constexpr int number_count = static_cast<int>(sizeof(Numbers) / sizeof(uint64_t));
 static_assert(sizeof(Numbers) % sizeof(uint64_t) == 0);
 
@@ -72,14 +81,23 @@ static_assert(sizeof(Numbers) % sizeof(uint64_t) == 0);
 using AlgorithmNames = std::array<std::string, row_count>;
 
 void record(const Record& record);
+// Notes the start of an operation that outlives its call. `held`: the shared memory that this
+// process holds for such operations.
+void record_start(size_t held);
 // Adds the traffic of a communicator over several nodes. Call it when the communicator sends no
 // more.
 void record_messages(const Sent& between_nodes, const Sent& within_nodes, const Sent& led);
 
+// The contents of the tally of this process.
+struct Contents {
+  Numbers numbers;
+  AlgorithmNames algorithms;
+  Most most;
+};
 // Calls `read` with this process's numbers, under the lock. The second function calls nothing and
 // returns false if another thread has the lock: a rank that aborts must not wait for a thread that
 // may never go on.
-using ReadTally = std::function<void(const Numbers&, const AlgorithmNames&)>;
+using ReadTally = std::function<void(const Contents&)>;
 void read_tally(const ReadTally& read);
 bool try_read_tally(const ReadTally& read);
 

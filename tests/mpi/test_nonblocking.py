@@ -76,6 +76,18 @@ def test_tutti_serves_them(host, compiled, tmp_path, ranks):
         assert {"gather", "scatter", "allgather", "alltoall", "reduce_scatter"} <= kinds
 
 
+@pytest.mark.parametrize("ranks", [2, 3])
+def test_the_report_tells_what_was_under_way(host, compiled, tmp_path, ranks):
+    """No rank completes an operation before all have started 1000 short and 16 long ones."""
+    report = tmp_path / "report.json"
+    program, options = compiled(host, "outstanding"), [f"--report={report}"]
+    expect_ok(job(host, ranks, program, "many", options=options, variables=AT_ONCE, timeout=120))
+    told = json.loads(report.read_text())["outliving"]
+    assert told["started"] == told["completed"] == 2 * 1016 * ranks
+    assert told["most_under_way"] == 1016
+    assert told["most_bytes_held"] >= 16 << 20
+
+
 @pytest.mark.parametrize("what", ["many", "orders", "mixed", "freed", "threads", "ahead"])
 @pytest.mark.parametrize("ranks", [2, 3])
 def test_under_way(host, compiled, what, ranks):

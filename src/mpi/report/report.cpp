@@ -9,7 +9,7 @@
 
 namespace tutti::mpi {
 
-using report::AlgorithmNames;
+using report::Contents;
 using report::Numbers;
 
 void write_report(const std::string& destination, const std::string& why_no_team) {
@@ -18,17 +18,16 @@ void write_report(const std::string& destination, const std::string& why_no_team
   mpi.Comm_rank(mpi.comm_world, &rank);
   mpi.Comm_size(mpi.comm_world, &ranks);
   // Copies, because the reduction waits for other ranks and must not hold the tally's lock.
-  const auto own = std::make_unique<Numbers>(), total = std::make_unique<Numbers>();
-  AlgorithmNames names;
-  report::read_tally([&](const Numbers& numbers, const AlgorithmNames& algorithms) {
-    *own = numbers;
-    names = algorithms;
-  });
-  mpi.Reduce(own.get(), total.get(), report::number_count, mpi.type_uint64, mpi.op_sum, 0,
+  const auto own = std::make_unique<Contents>();
+  const auto total = std::make_unique<Numbers>();
+  report::Most most;
+  report::read_tally([&](const Contents& contents) { *own = contents; });
+  mpi.Reduce(&own->most, &most, report::most_count, mpi.type_uint64, mpi.op_max, 0, mpi.comm_world);
+  mpi.Reduce(&own->numbers, total.get(), report::number_count, mpi.type_uint64, mpi.op_sum, 0,
              mpi.comm_world);
   if (rank == 0)
-    report::write_pages(destination,
-                        {*total, names, abi_name, why_no_team, select::refusals(), ranks});
+    report::write_pages(destination, {*total, own->algorithms, most, abi_name, why_no_team,
+                                      select::refusals(), ranks});
 }
 
 void write_own_report(const std::string& destination, const std::string& why_no_team) {
@@ -39,9 +38,9 @@ void write_own_report(const std::string& destination, const std::string& why_no_
   int rank = 0, ranks = 0;
   mpi.Comm_rank(mpi.comm_world, &rank);
   mpi.Comm_size(mpi.comm_world, &ranks);
-  report::try_read_tally([&](const Numbers& own, const AlgorithmNames& names) {
-    report::write_pages(destination,
-                        {own, names, abi_name, why_no_team, select::refusals(), ranks, rank});
+  report::try_read_tally([&](const Contents& own) {
+    report::write_pages(destination, {own.numbers, own.algorithms, own.most, abi_name, why_no_team,
+                                      select::refusals(), ranks, rank});
   });
 }
 

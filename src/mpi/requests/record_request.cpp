@@ -108,7 +108,10 @@ int RecordRequest::begin(exec::SlotStores& stores) {
   records_->note_start();
   state_ = State::pending;
   if (trace_ != nullptr) trace_->published();
-  if (report::recording()) spent_ = Clock::now() - begin;
+  if (report::recording()) {
+    spent_ = Clock::now() - begin;
+    if (form_ != blocking) report::record_start(service_->team->arena().held());
+  }
   return packing;
 }
 
@@ -189,7 +192,8 @@ int RecordRequest::complete() {
                     .bytes = bytes_,
                     .algorithm = name,
                     .time = spent_ + (Clock::now() - begin),
-                    .neighbourhood = among_neighbours});
+                    .neighbourhood = among_neighbours,
+                    .started = form_ != blocking});
   return code;
 }
 
