@@ -14,7 +14,7 @@
 namespace tutti::group::test {
 namespace {
 // Of a rank. The slots are short, so that calls have several segments.
-constexpr size_t small_area = 18 * 1024;
+constexpr size_t small_area = 17 * 1024;
 
 const std::vector<std::vector<int32_t>> node_maps = {
     {0, 0, 1, 1}, {0, 1, 0, 1, 1}, {2, 0, 1}, {0, 0, 0, 1, 0, 2, 2}};
@@ -74,7 +74,7 @@ TEST(OnNodes, ShortSegmentsGoThroughFewPositions) {
       select::Overrides overrides;
       overrides.segment_bytes = 512;
       with_nodes(
-          nodes, overrides, [&](Group& group) { call_all_sizes(group, collective); }, 9 * 1024);
+          nodes, overrides, [&](Group& group) { call_all_sizes(group, collective); }, 8 * 1024);
     }
   }
 }

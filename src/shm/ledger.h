@@ -32,7 +32,7 @@ struct alignas(line_size) Ledger {
 
   static constexpr int most_rings = 10;
   // Operation `first` and those after it, up to the next ring's first, have their records here.
-  struct alignas(line_size) Ring {
+  struct Ring {
     Word made;  // 0: not yet; else 1 + first
     ArenaPlace lines;
   } rings[most_rings];
