@@ -21,7 +21,7 @@ HOSTS = ["mpich", "openmpi", "mpiabi"]
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ranks", RANKS)
-@pytest.mark.parametrize("name", ["reductions", "derived", "layouts"])
+@pytest.mark.parametrize("name", ["reductions", "derived"])
 def test_results_thoroughly(host, compiled, name, ranks):
     """Each job tests a third of all triples of type, operation and count in reductions.
 
@@ -32,6 +32,12 @@ def test_results_thoroughly(host, compiled, name, ranks):
     expect_ok(
         job(host, ranks, compiled(host, name), "thorough", third, options=["--check"], timeout=280)
     )
+
+
+@pytest.mark.slow
+def test_layouts_thoroughly(host, compiled):
+    program = compiled(host, "layouts")
+    expect_ok(job(host, 3, program, "thorough", options=["--check"], timeout=280))
 
 
 # Other settings of the protocol: both ways to wait, both kinds of shared memory, little of it,
