@@ -65,7 +65,7 @@ BAD_INPUT = [
     (["bench", "--sizes", "0"], "'0'"),
     (["bench", "--sizes", "8,,64"], "--sizes"),
     (["bench", "--sizes", "2048M"], "'2048M'"),
-    (["bench", "--collectives", "allreduce,alltoallw"], "alltoallw"),
+    (["bench", "--collectives", "allreduce,alltoallx"], "alltoallx"),
     (["bench", "--repetitions", "0"], "--repetitions"),
     (["bench", "--budget-ms", "0"], "--budget-ms"),
     (["bench", "--bind", "socket"], "socket"),
