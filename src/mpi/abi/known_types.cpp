@@ -19,8 +19,9 @@ struct Entry {
   Entry* next = nullptr;
 };
 
-// Of the types that are not known. Threads may change a count at once and lose a change, which only
-// makes a type known one use later.
+// A type is searched for only if its count is that of a known type. Types may share a count, and
+// threads may change a count at once and lose a change. Both only make a type known one use earlier
+// or later, or let the host pack a known type until its count has grown again.
 constexpr size_t counts = 256;  // a power of two
 constexpr uint64_t uses_of_a_known_type = 2;
 constinit shm::Word uses[counts]{};
@@ -66,7 +67,6 @@ const KnownType* make_known(MPI_Datatype type) {
   made->next = table().first;
   if (made->next != nullptr) made->next->previous = made.get();
   table().first = made.get();
-  shm::store_relaxed(uses_of(type), 0);
   return &made.release()->type;
 }
 
@@ -103,11 +103,13 @@ KnownType facts_of(MPI_Datatype type) {
   return facts;
 }
 
-const KnownType* find_known(MPI_Datatype type) noexcept { return search(type); }
+const KnownType* find_known(MPI_Datatype type) noexcept {
+  return shm::load_relaxed(uses_of(type)) < uses_of_a_known_type ? nullptr : search(type);
+}
 
 const KnownType* known_by_uses(MPI_Datatype type) noexcept {
-  if (const KnownType* const known = search(type)) return known;
   if (shm::load_relaxed(uses_of(type)) < uses_of_a_known_type) return nullptr;
+  if (const KnownType* const known = search(type)) return known;
   try {
     return make_known(type);
   } catch (const std::bad_alloc&) {

@@ -106,6 +106,7 @@ void RecordTrace::took(const plan::EagerProgram& program, size_t take, size_t by
 }
 
 void RecordTrace::exit(const What& what) {
+  if (!recorder_) return;  // memory ran out
   if (what.program != described_ || what.communicator != described_on_)
     number_ = number_of_program(*what.program, what.algorithm);
   described_ = what.program;
